@@ -17,16 +17,16 @@ const endless = 1e18
 // A truth is the ground truth of a job in the simulated world.
 type truth struct {
 	spec  *job.Spec
-	model perf.Model // nil: nothing is known of its speed
-	// believed is the speed that the scheduler believes in; nil: it learns it from reports.
+	model perf.Model // nil: its speed is not known
+	// believed is the scheduler's model; nil: it learns one from reports.
 	believed perf.Model
 	input    *perf.Sensitivity
-	factor   float64                // of the seconds of a pass: true ones over those of the model
+	factor   float64                // true seconds of a pass over those of the model
 	delay    time.Duration          // from a decision to the first step
 	each     []time.Duration        // delay of each start; nil: delay for all
-	profile  []workload.Measurement // what was measured before training; nil: it follows from the model
+	profile  []workload.Measurement // measurements before training; nil: from the model
 	target   float64                // samples; 0: it does not end
-	pieces   []piece                // gradient statistics that were measured; nil: those of the model
+	pieces   []piece                // measured gradient statistics; nil: those of the model
 	// best: beyond what was measured, every sample counts in full. Otherwise statistics stay as they were.
 	best bool
 	done float64 // samples so far, with the statistics of the model if none were measured
@@ -46,9 +46,8 @@ func (t *truth) application(types []cluster.TypeInfo) *workload.Application {
 	return app
 }
 
-// scheduled makes app follow the job's batch size schedule, and reports whether it can. It can
-// if the schedule is a list of regimes, the job has a target, and the simulator can divide the
-// target into the epochs of the regimes.
+// scheduled lets app follow the job's batch size schedule, and reports whether it can: the schedule is a list
+// of regimes, and the simulator can divide the job's target into their epochs.
 func (t *truth) scheduled(app *workload.Application, types []cluster.TypeInfo) bool {
 	s := &t.spec.Schedule
 	epochs := 0
@@ -69,10 +68,9 @@ func (t *truth) scheduled(app *workload.Application, types []cluster.TypeInfo) b
 	return err == nil && regimes != nil
 }
 
-// curve returns the training curve up to the target, with the gradient statistics that were
-// measured in each epoch. If none were, the curve has those that the model believes in. An
-// epoch whose end is not known ends in the middle between the last report in it and the first
-// one in the next. What comes after all that is as the last of them or, if t.best, at its best.
+// curve returns the training curve up to the target, with the gradient statistics measured in each epoch, or
+// else those of the model. An epoch with an unknown end ends halfway between its last report and the first one
+// of the next. Afterwards the last statistics continue, or, if t.best, the best ones.
 func (t *truth) curve() *workload.Curve {
 	target := t.target
 	if target <= 0 {
@@ -97,14 +95,14 @@ func (t *truth) curve() *workload.Curve {
 	return c
 }
 
-// extend adds gradient statistics up to a number of samples, unless the curve has some up to there.
+// extend adds gradient statistics up to a number of samples, unless the curve has some there.
 func extend(c *workload.Curve, end, sqr, vari float64) {
 	if n := len(c.Ends); end > 0 && (n == 0 || end > c.Ends[n-1]) {
 		c.Ends, c.Sqr[0], c.Var[0] = append(c.Ends, end), append(c.Sqr[0], sqr), append(c.Var[0], vari)
 	}
 }
 
-// last returns the last gradient statistics that are known, and up to how many samples.
+// last returns the last known gradient statistics, and up to how many samples.
 func (t *truth) last() (sqr, vari, known float64) {
 	if n := len(t.pieces); n > 0 {
 		p := &t.pieces[n-1]
@@ -114,9 +112,9 @@ func (t *truth) last() (sqr, vari, known float64) {
 	return sqr, vari, t.done
 }
 
-// gradients returns gradient statistics, at the initial batch size, from which the efficiency
-// of a model follows. They are 0 and 1 if the job has no initial batch size, as one known only
-// by its class, or if its efficiency is 1 at every batch size.
+// gradients returns gradient statistics, at the initial batch size, that give the efficiency of a model: 0 and
+// 1 if the efficiency is 1 at every batch size, or if the job has no initial batch size, as one known only by
+// its class.
 func gradients(m perf.Model, batch int) (sqr, vari float64) {
 	if m == nil || batch < 1 {
 		return 0, 1
@@ -125,7 +123,7 @@ func gradients(m perf.Model, batch int) (sqr, vari float64) {
 	large := 1024 * init
 	e := m.Efficiency(large)
 	if !(e < 1) {
-		return 0, 1 // the efficiency is 1 at every batch size
+		return 0, 1
 	}
 	return 1, max(0, (e*large-init)/(1-e)) / init
 }
@@ -137,8 +135,8 @@ type speed struct {
 	factor float64
 }
 
-// Step implements workload.Speed. The seconds of a pass without gradient exchange follow from
-// two throughputs of the model: with no accumulating pass, and with one.
+// Step implements workload.Speed. The seconds of a pass without gradient exchange follow from two throughputs
+// of the model: with no accumulating pass, and with one.
 func (s speed) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
 	a := cluster.Allocation{Configuration: configuration(t, shape)}
 	replicas := a.GPUs / s.spec.ReplicaGPUs(t)

@@ -5,17 +5,16 @@ import (
 	"time"
 )
 
-// A class is what the jobs of one class teach about those that come after them.
+// A class is what the jobs of one class show about later ones.
 type class struct {
-	// furthest is the job that has made the most progress. How its gradient statistics changed from
-	// epoch to epoch says how those of the others will change.
+	// furthest is the job with the most progress. Its gradient statistics by epoch predict those of the others.
 	furthest *learned
-	delay    time.Duration // of all starts of all jobs together
+	delay    time.Duration // of all starts together
 	delays   int
-	used     []float64 // GPU-seconds that each completed job held GPUs, ascending
+	used     []float64 // GPU-seconds of each completed job, ascending
 }
 
-// mostUsed bounds the completed jobs of a class whose durations are kept.
+// mostUsed is the maximum length of class.used.
 const mostUsed = 1000
 
 // of returns the class of a job; nil if it has none.
@@ -32,14 +31,12 @@ func (l *Learner) of(j *learned) *class {
 	return c
 }
 
-// progressed records that a job has reported.
 func (c *class) progressed(j *learned) {
 	if j == c.furthest || j.progress > c.furthest.progress {
 		c.furthest = j
 	}
 }
 
-// completed records the GPU time of a completed job.
 func (c *class) completed(j *learned) {
 	if j.used <= 0 || len(c.used) >= mostUsed {
 		return
@@ -48,10 +45,9 @@ func (c *class) completed(j *learned) {
 	c.used = slices.Insert(c.used, i, j.used)
 }
 
-// left returns the median of the GPU-seconds that the completed jobs of the class which used more
-// than this job went on to use. If none did, it returns what the job has used: if durations are
-// heavy-tailed, the longer a job has run, the longer it is likely to go on. It returns 0 if no job
-// of the class was completed.
+// left returns the median of the remaining GPU-seconds of those completed jobs of the class that used more than
+// this job. If there are none, it returns what the job has used: with heavy-tailed durations, the longer a job
+// has run, the longer it is likely to run on. It returns 0 if no job was completed.
 func (c *class) left(used float64) float64 {
 	if c == nil || len(c.used) == 0 {
 		return 0
@@ -63,8 +59,8 @@ func (c *class) left(used float64) float64 {
 	return used
 }
 
-// coming returns the gradient statistics of a job by epoch: its own, and for the epochs after
-// them those of the furthest of its class.
+// coming returns the gradient statistics of a job by epoch: its own, then those of the furthest job of its
+// class.
 func (c *class) coming(j *learned) []piece {
 	all := slices.Clone(j.pieces)
 	if c == nil || c.furthest == j {

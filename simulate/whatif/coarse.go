@@ -7,17 +7,17 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A coarse makes rounds of a scenario longer the further they are ahead, as long as no job comes or ends. Then
-// most policies would leave things as they are, and a policy that would not is simulated a little wrong.
-// Rounds end when rounds of the length would.
+// A coarse makes rounds of a scenario longer the further ahead they are, as long as no job comes or ends. Most
+// policies change nothing in such rounds; others are simulated with a small error. Rounds end at ends of normal
+// rounds.
 type coarse struct {
-	share  float64       // of the time from the start to a round that it may be longer; 0: all have the length
+	share  float64       // of the time since the start by which a round may be longer; 0: none
 	length time.Duration // of a round
-	until  time.Time     // when the present round ends if nothing happens; zero: not set yet
+	until  time.Time     // end of the present round if nothing happens; zero: not set yet
 	news   bool          // a job has come or ended in this round
 }
 
-// ends returns when a round ends that would end at a deadline if it were not longer.
+// ends returns the end of a round whose normal end is a deadline.
 func (c *coarse) ends(deadline, now time.Time) time.Time {
 	if c.share == 0 {
 		return deadline
@@ -26,14 +26,14 @@ func (c *coarse) ends(deadline, now time.Time) time.Time {
 		longer := time.Duration(c.share * float64(deadline.Sub(sim.Epoch)))
 		c.until = deadline.Add(longer.Truncate(c.length))
 	}
-	if c.news { // the first end of a round from now on
+	if c.news { // the next end of a normal round
 		past := max(0, now.Sub(deadline)+c.length-1).Truncate(c.length)
 		c.until = deadline.Add(past)
 	}
 	return c.until
 }
 
-// ended begins the next round, and returns how many rounds of the length the last one was.
+// ended begins the next round, and returns the length of the last one in normal rounds.
 func (c *coarse) ended(deadline, now time.Time) int {
 	c.until, c.news = time.Time{}, false
 	if c.share == 0 {
@@ -42,7 +42,7 @@ func (c *coarse) ended(deadline, now time.Time) int {
 	return 1 + int(now.Sub(deadline)/c.length)
 }
 
-// heard notes what happened.
+// heard notes an event.
 func (c *coarse) heard(ev scheduler.Event) {
 	switch ev.(type) {
 	case scheduler.Exited, scheduler.Submitted, scheduler.Restored:

@@ -13,12 +13,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A Decided returns copies of the policy and the placer of a run as they were after the round at a time, and the
-// background work that the policy asked for in it; nil: that of the run's plan may be done again. Who calls it may change the copies.
+// A Decided returns copies of the policy and the placer of a run in their state after the round at a time, and
+// the background work of that round; nil: the work of the run's plan may be repeated. The caller may change the
+// copies.
 type Decided func(ctx context.Context, at time.Time) (policy.Policy, placement.Placer, policy.Work, error)
 
-// DecidedBy returns the Decided of a run whose observers look ahead while they are told of a round: p has decided
-// that round and nothing since.
+// DecidedBy returns the Decided of a run whose observers look ahead while they are called with a round: p has
+// decided that round and nothing since.
 func DecidedBy(p policy.Policy, fresh counterfactual.Fresh) Decided {
 	return func(context.Context, time.Time) (policy.Policy, placement.Placer, policy.Work, error) {
 		own, placer, err := counterfactual.Copy(p, fresh)
@@ -26,9 +27,9 @@ func DecidedBy(p policy.Policy, fresh counterfactual.Fresh) Decided {
 	}
 }
 
-// decider returns who decides in a simulation that begins at the round of a snapshot: if it is known, who decided that
-// round; then the simulation begins with what was decided, and the scheduler's options are changed to that. A policy that does
-// not go by earlier rounds is made anew.
+// decider returns the policy and placer of a simulation that begins at the round of a snapshot: those that
+// decided the round, if they are known. Then the first round repeats that decision, and so is changed
+// accordingly. A policy that does not depend on earlier rounds is made anew.
 func (o *Options) decider(ctx context.Context, s *policy.Snapshot, so *scheduler.Options) (policy.Policy, placement.Placer, error) {
 	fresh, spare, err := o.Fresh()
 	if err != nil || fresh.Traits().Steady || o.Decided == nil || o.Plan == nil || o.Plan.Refused != "" {
@@ -41,19 +42,19 @@ func (o *Options) decider(ctx context.Context, s *policy.Snapshot, so *scheduler
 	return fresh, spare, nil
 }
 
-// soonest is the time from the beginning of a simulation to a round that was decided before: a scheduler has none at the
+// soonest is the time from the beginning of a simulation to its first round: a scheduler has none at the
 // beginning itself.
 const soonest = time.Nanosecond
 
-// A resumed policy is the policy of a run, continued in a simulation. In its first round it decides what it decided in the run.
-// What it is shown has the times and the number of rounds of the run.
+// A resumed policy continues the policy of a run in a simulation. Its first round repeats the decision of the
+// run. Its snapshots have the times and round numbers of the run.
 type resumed struct {
 	policy.Policy
 	first  *policy.Plan // nil: it was decided
 	rows   map[job.ID]policy.Decision
 	by     time.Duration // from the times of the simulation to those of the run
 	rounds int
-	jobs   map[*policy.Job]*policy.Job // in the last round, as they were shown to the policy
+	jobs   map[*policy.Job]*policy.Job // of the last round, as the policy got them
 }
 
 func newResumed(p policy.Policy, s *policy.Snapshot, plan *policy.Plan, work policy.Work) *resumed {
@@ -69,7 +70,6 @@ func newResumed(p policy.Policy, s *policy.Snapshot, plan *policy.Plan, work pol
 	return g
 }
 
-// Plan implements policy.Policy.
 func (g *resumed) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if plan := g.first; plan != nil {
 		g.first = nil

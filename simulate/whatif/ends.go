@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
 )
 
-// Ends returns the time until jobs end, for those whose end is known, by predictions that were made some time ago.
+// Ends returns the time until jobs end, if known, by predictions that were made some time ago.
 func Ends(all map[job.ID]ETA, ago time.Duration) map[job.ID]time.Duration {
 	ends := make(map[job.ID]time.Duration, len(all))
 	for id, eta := range all {
@@ -18,8 +18,8 @@ func Ends(all map[job.ID]ETA, ago time.Duration) map[job.ID]time.Duration {
 	return ends
 }
 
-// Until sets c.In to the time until the last of the jobs that a change names ends, by predictions that were made some time ago, so
-// that an explanation has one number for one thing. It is not known if the end of one of them is not, or is unreliable.
+// Until sets c.In to the time until the last of the jobs in c.Jobs ends, by predictions that were made some
+// time ago. It is negative if the end of one of them is unknown or unreliable.
 func Until(c *counterfactual.Change, all map[job.ID]ETA, ago time.Duration) {
 	if c == nil || len(c.Jobs) == 0 {
 		return

@@ -16,50 +16,49 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A Match is a job of a recorded run that was completed, and the same job simulated.
+// A Match is a completed job of a recorded run, and the same job simulated.
 type Match struct {
 	Job       job.ID          `json:"job"`
 	Real      journal.Seconds `json:"real"`      // from submission to end
-	Predicted journal.Seconds `json:"predicted"` // likewise; negative if it did not end in the simulation
+	Predicted journal.Seconds `json:"predicted"` // as Real; negative if it did not end in the simulation
 	Error     float64         `json:"error"`     // predicted over real, less 1; -1 if it did not end in the simulation
-	Modelled  bool            `json:"modelled"`  // simulated by what its agent reported; else by how long it held GPUs
+	Modelled  bool            `json:"modelled"`  // simulated by its reports; else by how long it held GPUs
 }
 
-// A Fidelity says how well a simulation from what a run has learned predicts that run.
+// A Fidelity is the accuracy of a simulation of a run from what the run has learned.
 type Fidelity struct {
 	Jobs  []Match `json:"jobs"`  // in the order of submission
 	Mean  float64 `json:"mean"`  // of the errors' absolute values; 0 without jobs
-	Worst float64 `json:"worst"` // the largest of them
-	// Real and Predicted are the makespans: from the first submission to the last end of
-	// Jobs. RealJCT and PredictedJCT are means, of those whose twins ended.
+	Worst float64 `json:"worst"` // the largest absolute error
+	// Real and Predicted are the makespans: from the first submission to the last end of Jobs. RealJCT and
+	// PredictedJCT are means over the jobs whose copies ended.
 	Real         journal.Seconds `json:"real_makespan"`
 	Predicted    journal.Seconds `json:"predicted_makespan"`
 	RealJCT      journal.Seconds `json:"real_jct"`
 	PredictedJCT journal.Seconds `json:"predicted_jct"`
-	// RealWait and PredictedWait are means of the time from submission to the first start, of the
-	// jobs that started in both. RealUtilisation and PredictedUtilisation are the GPU time that
-	// jobs held until the last of Jobs ended, over that of the nodes at the beginning.
+	// RealWait and PredictedWait are means of the time from submission to the first start, over the jobs that
+	// started in both. RealUtilisation and PredictedUtilisation are the GPU time that jobs held until the last
+	// of Jobs ended, over that of the nodes at the beginning.
 	RealWait             journal.Seconds `json:"real_wait"`
 	PredictedWait        journal.Seconds `json:"predicted_wait"`
 	RealUtilisation      float64         `json:"real_utilisation"`
 	PredictedUtilisation float64         `json:"predicted_utilisation"`
-	Round                journal.Seconds `json:"round"`    // length of a round
-	Restored             int             `json:"restored"` // jobs that were there when the recording began
+	Round                journal.Seconds `json:"round"`    // length
+	Restored             int             `json:"restored"` // jobs from before the recording
 	Reserved             int             `json:"reserved"` // jobs with reservations
-	Restart              journal.Seconds `json:"restart"`  // mean time that a start took; 0: none was measured
-	// Ended are jobs that were cancelled or failed, and were simulated until then; Open are
-	// those that had not ended.
+	Restart              journal.Seconds `json:"restart"`  // mean time of a start; 0: not measured
+	// Ended counts jobs that were cancelled or failed, and were simulated until then; Open counts jobs that had
+	// not ended.
 	Ended int `json:"ended"`
 	Open  int `json:"open"`
-	// Lost is how often jobs lost their GPUs by failures, and Nodes how often nodes joined
-	// or left. The simulation has both, at the same times, and nodes on loan as many as their
-	// owner lent, but not what is rented.
+	// Lost counts losses of GPUs by failures, Nodes changes of nodes. The simulation has both at the same
+	// times, and the same nodes on loan, but no rented nodes.
 	Lost      int  `json:"lost"`
 	Nodes     int  `json:"nodes"`
 	Truncated bool `json:"truncated"` // the journal was cut off
 	Refused   int  `json:"refused"`   // simulated plans that broke a rule
 
-	before journal.Seconds // of the makespans, before the recording began
+	before journal.Seconds // part of the makespans before the recording
 }
 
 // A simulation stops after longer times the recorded rounds plus slowStart rounds.
@@ -68,16 +67,15 @@ const (
 	slowStart = 200
 )
 
-// Compare says how well a recorded run can be simulated. It reads a journal of which only the
-// header has been read, and learns models of its jobs as the scheduler did. Then it simulates the
-// run under a fresh policy, with the recorded times of submission, and compares when the jobs
-// end. Options are those of the run. Measured and Between are not used; Rounds, if it is
-// more than 0, bounds the simulation further.
+// Compare simulates a recorded run again and compares when the jobs end. It reads a journal of which
+// only the header has been read, learns models of its jobs as the scheduler did, and simulates
+// the run under a fresh policy, with the recorded times of submission.
+// Options are those of the run. Measured and Between are not used;
+// Rounds, if above 0, limits the simulation.
 //
-// A job is as fast as its model says at the end of the journal, times its pace. Its gradient
-// statistics are those that its reports had in each epoch. Each of its starts takes the time that
-// was measured for it. A job that never reported training is simulated with the GPU time that it
-// used and linear speed-up. Nodes leave and come back, and jobs fail, when they did.
+// Each job has its model at the end of the journal times its pace, its measured gradient
+// statistics by epoch and starts, or, without reports, its GPU time with linear
+// speed-up. Nodes change and jobs fail at the recorded times.
 func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, error) {
 	t, err := NewResimulator(r, o)
 	if err != nil {
@@ -92,7 +90,7 @@ func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, erro
 	return t.rec.result, nil
 }
 
-// A recording is what a journal says of its jobs.
+// A recording is what a journal has of its jobs.
 type recording struct {
 	*Learner
 	header    *journal.Header
@@ -102,11 +100,10 @@ type recording struct {
 	held      *service
 	simulated *service              // of the last simulation
 	last      time.Duration         // time of the last record
-	phases    map[time.Duration]int // of rounds, how many were at a time, modulo the length of a round
+	phases    map[time.Duration]int // number of rounds by time modulo the length of a round
 	rounds    int
 }
 
-// read learns from a whole journal.
 func (rec *recording) read(r *journal.Reader) error {
 	for {
 		one, err := r.Read()
@@ -149,8 +146,8 @@ func (rec *recording) take(one *journal.Record) {
 	rec.held.event(now, one.Event)
 }
 
-// phase returns when regular rounds are, modulo the length of a round: where most rounds were. Submission rounds
-// come at any time, the first round of a live run among them.
+// phase returns the time of regular rounds modulo the length of a round: the most frequent one. Submission
+// rounds come at any time.
 func (rec *recording) phase() time.Duration {
 	var most time.Duration
 	for at, n := range rec.phases {
@@ -197,7 +194,7 @@ func (rec *recording) play(ctx context.Context, nodes *cluster.Cluster, so sched
 	return in, err
 }
 
-// asked returns the specifications, as submitted, of the jobs that their programs described later.
+// asked returns the submitted specifications of the jobs that their programs described later.
 func (rec *recording) asked() map[job.ID]*job.Spec {
 	all := make(map[job.ID]*job.Spec)
 	for _, j := range rec.order {
@@ -208,7 +205,7 @@ func (rec *recording) asked() map[job.ID]*job.Spec {
 	return all
 }
 
-// compare fills in the result, from the recorded and the simulated ends of jobs.
+// compare sets the result from the recorded and the simulated ends of jobs.
 func (rec *recording) compare(in *setting) {
 	f := rec.result
 	f.Lost, f.Restart = rec.lost, journal.Seconds(rec.restart())
@@ -247,7 +244,7 @@ func (rec *recording) compare(in *setting) {
 	}
 }
 
-// compareService fills in the mean waits and the GPU time.
+// compareService sets the mean waits and the GPU time.
 func (rec *recording) compareService(twin *service) {
 	f, n := rec.result, journal.Seconds(0)
 	for id := range rec.held.first {
@@ -270,7 +267,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// restart returns the mean time that starts took, of all jobs; 0 if none was measured.
+// restart returns the mean time of a start, of all jobs; 0: not measured.
 func (l *Learner) restart() time.Duration {
 	total, n := time.Duration(0), 0
 	for _, j := range l.order {

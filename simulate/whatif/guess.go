@@ -10,15 +10,15 @@ import (
 	"github.com/oxgang/oxgang/scheduler/calibration"
 )
 
-// A Why says why a time is not known.
+// A Why is the reason why a time is not known.
 type Why uint8
 
 // The reasons why a time is not known.
 const (
 	Known    Why = iota
-	NoTarget     // the job does not say when it is complete
-	NoSpeed      // its speed, or its speed on the GPUs that it would get, is not measured yet
-	Beyond       // it does not happen within the rounds that are simulated
+	NoTarget     // the job has no target
+	NoSpeed      // its speed on the GPUs that it has or would get is not measured yet
+	Beyond       // it does not happen within the simulated rounds
 	whys
 )
 
@@ -32,29 +32,27 @@ func (w Why) String() string {
 	return whyNames[w]
 }
 
-// A Guess is in how long from now something happens in the simulations.
+// A Guess is the time until something happens in the simulations.
 type Guess struct {
 	calibration.Guess
-	// Open says that it does not happen within the simulated rounds of the one with new jobs; Late
-	// is then the length of these rounds.
+	// Open: with new jobs, it does not happen within the simulated rounds; Late is their length.
 	Open bool
 	Why  Why // if it is not Known, the times are zero
 }
 
-// A Times says when a job gets GPUs and when it is complete, by simulations. Start is zero for
-// a job that has GPUs; Next is when such a job is next given others.
+// A Times is when a job gets GPUs and completes. Start is zero for a job with GPUs; Next is when such a job
+// next gets others.
 type Times struct {
 	Job              job.ID
 	Start, Next, End Guess
 }
 
 // Ahead simulates the state of a snapshot forward twice: without new jobs and with the best gradient
-// statistics where none were measured, and with new jobs at the rate of the past and statistics that
-// stay as they are. It returns when each job starts and ends, in the order of the snapshot. It
-// changes nothing, and its result depends only on its arguments. Jobs of unknown work or speed take
-// part, and never end.
+// statistics where none were measured, and with new jobs at the rate of the past and constant
+// statistics. It returns when each job starts and ends, in the order of the snapshot.
+// Its result depends only on its arguments. Jobs of unknown work or speed take part, and never end.
 //
-// If ctx has a deadline, what was found until then is returned.
+// If ctx has a deadline, it returns what it found until then.
 //
 // Complexity: at most twice Rounds plans of the policy.
 func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, error) {
@@ -85,7 +83,7 @@ func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, error) 
 	return all, nil
 }
 
-// half returns a context that has half of the time left.
+// half returns a context with half of the remaining time.
 func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -94,8 +92,8 @@ func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
 
-// guess returns the earlier and the later of two times; a negative one did not come within the
-// horizon. A job may start earlier in a world with more jobs.
+// guess returns the earlier and the later of two times; a negative one did not come within the horizon. New
+// jobs may make a job start earlier.
 func guess(alone, pressed, horizon time.Duration) Guess {
 	switch {
 	case alone < 0:

@@ -14,51 +14,45 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Measured is what was measured of a job beyond its performance model.
+// A Measured is what was measured of a job besides its performance model.
 type Measured struct {
-	// Pace is the progress that the job makes, over the progress that follows from the step
-	// times and gradient statistics that it reports. It is below 1 if time passes between steps.
-	// 0: not measured.
+	// Pace is the real progress over the progress that follows from the reported step times and gradient
+	// statistics. It is below 1 if time passes between steps. 0: not measured.
 	Pace float64
-	// Delay is the mean time from the decision to start the job to its first step, over Delays
-	// starts. If Delays is 0, what the job's specification says is used.
+	// Delay is the mean time from the decision to start the job to its first step, over Delays starts. If
+	// Delays is 0, the job's specification has it.
 	Delay  time.Duration
 	Delays int
-	// Asked is the batch size that the scheduler last asked for; zero: the agent decides.
+	// Asked is the last batch size that the scheduler requested; zero: the agent decides.
 	Asked job.BatchSize
-	// Model is the speed of the job by its own reports and those of its class; nil: the one that
-	// the scheduler believes in.
+	// Model is the speed by reports of the job and its class; nil: the scheduler's model.
 	Model perf.Model
-	// pieces are the gradient statistics by epoch: those that the job had, and then those that
-	// its class had.
+	// pieces are the gradient statistics by epoch: the job's own, then those of its class.
 	pieces []piece
-	// left is the GPU time, in seconds, that the job goes on to use by the durations of its
-	// class; 0: not known.
+	// left is the remaining GPU time, in seconds, by the durations of its class; 0: not known.
 	left float64
 }
 
-// The Learner's constants.
 const (
-	unpaced  = 60.0 // seconds of training at pace 1 that every job is assumed to have had before the first measured ones
-	mostPace = 10.0 // the largest pace that one report counts with: a larger one is a mistake of the agent
+	unpaced  = 60.0 // seconds of training at pace 1 that are assumed before the first measured ones
+	mostPace = 10.0 // the largest pace of one report: a larger one is an error of the agent
 )
 
-// A Learner learns from a run what its simulation needs. It is a scheduler.Observer. Make one
-// with NewLearner. It forgets jobs that have ended.
+// A Learner learns from a run what its simulation needs. It is a scheduler.Observer. Make one with NewLearner.
+// It drops jobs that have ended.
 type Learner struct {
 	o    estimate.Options
 	pool *estimate.Pool
-	keep bool // it keeps jobs that have ended, and the fields below that say so; for Compare
+	keep bool // keep ended jobs, and the fields below marked with keep; for Compare
 	jobs map[job.ID]*learned
-	// classes are what jobs that come later are expected to be like.
+	// classes predict later jobs.
 	classes map[job.Class]*class
-	order   []*learned // in the order in which they came; with keep
+	order   []*learned // by arrival; with keep
 	now     time.Time  // of the last event or round
 	came    submissions
-	lost    int // how often jobs lost their GPUs
+	lost    int // losses of GPUs
 }
 
-// learned is what a Learner knows of one job.
 type learned struct {
 	spec      *job.Spec
 	submitted *job.Spec // before its program described it; nil: it was restored
@@ -70,32 +64,31 @@ type learned struct {
 	outcome   scheduler.Outcome // if it has ended
 	held      cluster.Allocation
 	on        cluster.Placement
-	ran       time.Time // when it was last given GPUs, and after its first report: when it began to train
-	starting  bool      // it has not reported since it was given GPUs
+	ran       time.Time // when it last got GPUs; after its first report, when it began to train
+	starting  bool      // no report since it got GPUs
 	used      float64   // GPU-seconds from the end of each start to the loss of its GPUs; see release
-	saved     float64   // of these when its GPUs were last taken by the scheduler, which is its last checkpoint
+	saved     float64   // part of used up to its last checkpoint
 	asked     job.BatchSize
 	delay     time.Duration // of all starts together
 	delays    int
 	each      []time.Duration       // delay of each start; with keep
 	where     cluster.Configuration // of the last report
 	progress  float64               // of the last report
-	counted   struct {              // the last report that measured an interval; reports of a new epoch do not
+	counted   struct {              // the last report with an interval; reports of a new epoch have none
 		progress float64
 		epoch    int
 	}
-	trained float64                // seconds that its progress would take by its reported step times
-	took    float64                // seconds that its progress took
+	trained float64                // seconds of its progress by reported step times
+	took    float64                // real seconds of its progress
 	pieces  []piece                // by epoch
 	every   []time.Duration        // intervals of reports; with keep
 	profile []workload.Measurement // with keep
-	heard   time.Time              // when it last reported
+	heard   time.Time              // last report
 	rate    float64                // progress per second, by the last report
-	tail    time.Duration          // from its last report to its end, if it was completed
+	tail    time.Duration          // from its last report to its completion
 }
 
-// A piece is the mean gradient statistics of an epoch, and its progress when it was first
-// and last seen.
+// A piece is the mean gradient statistics of an epoch, and its first and last seen progress.
 type piece struct {
 	epoch, reports int
 	first, last    float64
@@ -103,8 +96,8 @@ type piece struct {
 	sqr, vari      float64
 }
 
-// NewLearner returns a Learner that has seen nothing. The options are those of the
-// scheduler it observes, with the Types of its cluster.
+// NewLearner returns an empty Learner. The options are those of the scheduler it observes, with the Types of
+// its cluster.
 func NewLearner(o estimate.Options) *Learner {
 	l := &Learner{o: o, jobs: make(map[job.ID]*learned), classes: make(map[job.Class]*class)}
 	l.pool = estimate.NewPool(&l.o)
@@ -160,7 +153,6 @@ func (l *Learner) restore(now time.Time, ev *scheduler.Restored) {
 	}
 }
 
-// acted records the actions of a round.
 func (l *Learner) acted(now time.Time, acts []scheduler.Action) {
 	l.now = now
 	for _, a := range acts {
@@ -177,7 +169,7 @@ func (l *Learner) acted(now time.Time, acts []scheduler.Action) {
 	}
 }
 
-// run records the GPUs that a job was given.
+// run records the GPUs that a job gets.
 func (j *learned) run(now time.Time, a *scheduler.Run) {
 	j.asked = a.Batch
 	goesOn := a.InPlace(j.held, j.on) || a.Free || a.Resized
@@ -201,8 +193,8 @@ func (j *learned) release(now time.Time) {
 	j.held, j.on, j.starting, j.ran = cluster.Allocation{}, nil, false, now
 }
 
-// interrupt records that a job loses its GPUs before it is done. One without checkpoints begins
-// anew, so that the GPU time it used says nothing of its size.
+// interrupt records that a job loses its GPUs before it is done. Without checkpoints it starts from the
+// beginning, so the GPU time so far does not show its size.
 func (j *learned) interrupt(now time.Time) {
 	j.release(now)
 	if j.spec.NoCheckpoint {
@@ -211,15 +203,14 @@ func (j *learned) interrupt(now time.Time) {
 	j.saved = j.used
 }
 
-// lose records that a job loses its GPUs by a failure, and goes on from its last checkpoint.
+// lose records a loss of GPUs by a failure. The job continues from its last checkpoint.
 func (j *learned) lose(now time.Time) {
 	j.release(now)
 	j.used = j.saved
 }
 
-// usedUntil returns the GPU-seconds of the job's training up to now. If no report says when its
-// start was over, the start counts as workload.DefaultRestartDelay, which is also what it takes in
-// the simulation.
+// usedUntil returns the GPU-seconds of the job's training up to now. If no report shows the end of a start, the
+// start counts as workload.DefaultRestartDelay, as in the simulation.
 func (j *learned) usedUntil(now time.Time) float64 {
 	if j.held.IsZero() {
 		return j.used
@@ -282,7 +273,7 @@ func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
 	}
 }
 
-// started records how long a start of a job of class c took; nil: it has no class.
+// started records the time of a start of a job of class c, which may be nil.
 func (l *Learner) started(j *learned, c *class, took time.Duration) {
 	j.starting = false
 	j.delay, j.delays, j.ran = j.delay+took, j.delays+1, j.ran.Add(took)
@@ -294,7 +285,7 @@ func (l *Learner) started(j *learned, c *class, took time.Duration) {
 	}
 }
 
-// progressed records how far a job is.
+// progressed records the progress of a job.
 func (l *Learner) progressed(now time.Time, j *learned, r *job.Report) {
 	j.where, j.progress, j.heard = r.Configuration, r.Progress, now
 	if r.Interval <= 0 {
@@ -306,8 +297,8 @@ func (l *Learner) progressed(now time.Time, j *learned, r *job.Report) {
 	}
 }
 
-// begin records a report without an interval: the job has started, perhaps from an older
-// checkpoint, or an epoch begins.
+// begin records a report without an interval: the job has started, perhaps from an older checkpoint, or an
+// epoch begins.
 func (j *learned) begin(r *job.Report) {
 	if r.Epoch <= j.counted.epoch {
 		j.counted.progress, j.counted.epoch = r.Progress, r.Epoch
@@ -318,7 +309,7 @@ func (j *learned) begin(r *job.Report) {
 	}
 }
 
-// keepPace compares the progress of a job with the one that follows from its reported step times.
+// keepPace compares the real progress of a job with the one that follows from its step times.
 func (j *learned) keepPace(r *job.Report, made float64) {
 	if rate := stated(j.spec, r); rate > 0 {
 		j.trained += min(made/rate, mostPace*r.Interval.Seconds())
@@ -326,10 +317,9 @@ func (j *learned) keepPace(r *job.Report, made float64) {
 	}
 }
 
-// turn computes the progress up to which the statistics of the last epoch count, if others began
-// between two reports. The rates by the statistics of both reports are known, and so is the progress
-// between them: two linear equations for the seconds at each rate. So the copy takes as long as the
-// job did, also where many short epochs were between the reports.
+// turn computes the progress at which the last epoch ended, if others began between two reports. The rates in
+// both epochs and the progress between the reports are known: two linear equations give the seconds at each
+// rate. So the copy takes as long as the job, even with several short epochs between the reports.
 func (j *learned) turn(r *job.Report, made float64) {
 	n := len(j.pieces)
 	if n == 0 || j.pieces[n-1].epoch != j.counted.epoch || r.Epoch <= j.counted.epoch {
@@ -356,8 +346,8 @@ func replicas(s *job.Spec, r *job.Report) int {
 	return r.Configuration.GPUs / s.ReplicaGPUs(r.Configuration.GPUType)
 }
 
-// stated returns the progress per second that follows from the step time and the gradient
-// statistics of a report.
+// stated returns the progress per second that follows from the step time and the gradient statistics of a
+// report.
 func stated(s *job.Spec, r *job.Report) float64 {
 	total := float64(replicas(s, r) * r.Batch.PerReplica())
 	step := r.Step()
@@ -368,7 +358,7 @@ func stated(s *job.Spec, r *job.Report) float64 {
 	return total / step.Seconds() * perf.Efficiency(init*r.GradVar/r.GradSqr, init, total)
 }
 
-// learn lets the estimate learn from a report, and averages its gradient statistics.
+// learn updates the estimate by a report, and averages its gradient statistics.
 func (j *learned) learn(r *job.Report) {
 	j.belief.Learn(r)
 	if r.Profile || r.GradSqr <= 0 && r.GradVar <= 0 {
@@ -412,6 +402,6 @@ func (j *learned) measured() Measured {
 	return m
 }
 
-// Between returns the time between submissions that is expected from now on: longer, the longer no job has
-// come; 0 before the second, or if no more are expected.
+// Between returns the expected time between submissions from now on: longer, the longer no job has come; 0
+// before the second, or if no more are expected.
 func (l *Learner) Between(now time.Time) time.Duration { return l.came.between(now) }

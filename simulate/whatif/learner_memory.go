@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Remember implements memory.Rememberer. A Learner that keeps jobs that have ended is never written.
+// Remember implements memory.Rememberer. A Learner with keep is never written.
 func (l *Learner) Remember(m *memory.Codec) {
 	c := &l.came
 	m.Fields(l.pool, &l.now, &l.lost, &c.n, &c.first, &c.last, &c.gaps, &c.at)
@@ -20,7 +20,6 @@ func (l *Learner) Remember(m *memory.Codec) {
 	}))
 }
 
-// remember writes or reads what is known of a job.
 func (l *Learner) remember(j *learned, m *memory.Codec) {
 	memory.Once(m, &j.spec, (*job.Spec).Remember)
 	memory.Once(m, &j.submitted, (*job.Spec).Remember)
@@ -32,13 +31,12 @@ func (l *Learner) remember(j *learned, m *memory.Codec) {
 	memory.Slice(m, &j.pieces, (*piece).Remember)
 	if m.Decoding() {
 		j.outcome = scheduler.Outcome(outcome)
-		if restored { // what it was restored with is read again only where jobs that have ended are kept
+		if restored { // needed only with keep
 			j.restored = &scheduler.Restored{Spec: j.spec}
 		}
 	}
 }
 
-// Remember implements memory.Rememberer.
 func (p *piece) Remember(m *memory.Codec) {
 	m.Fields(&p.epoch, &p.reports, &p.first, &p.last, &p.end, &p.sqr, &p.vari)
 }

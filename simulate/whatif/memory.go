@@ -21,13 +21,13 @@ import (
 // errNoMemory reports a checkpoint from which this program cannot continue.
 var errNoMemory = errors.New("this program cannot continue from the checkpoint")
 
-// A runState is all that decides and predicts in a run. It is read into one of a run that has not begun.
+// A runState is the memory of all that decides and predicts in a run. It is read into a run that has not begun.
 type runState struct {
 	scheduler *scheduler.Memory
 	policy    policy.Policy
-	placer    placement.Placer // remembers nothing: placements depend on snapshot and plan
+	placer    placement.Placer // has no memory: placements depend on snapshot and plan
 	learner   *Learner
-	record    *calibration.Record // what was predicted, and what came of it
+	record    *calibration.Record // of predictions
 }
 
 // Remember implements memory.Rememberer.
@@ -43,7 +43,6 @@ func (m *runState) Remember(c *memory.Codec) {
 	}
 }
 
-// write returns the state as bytes.
 func (m *runState) write() ([]byte, error) {
 	if m.record == nil {
 		return nil, errNoMemory
@@ -64,11 +63,11 @@ func (m *runState) write() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// mostRead bounds a memory that is read, in bytes.
+// mostRead limits a memory that is read, in bytes.
 const mostRead = 1 << 30
 
-// read reads the memory of a checkpoint into a run that has not begun. It returns errNoMemory if the checkpoint has none that this
-// program can read; the run is of no use then.
+// read reads the memory of a checkpoint into a run that has not begun. If it cannot, it returns errNoMemory,
+// and the run is of no use.
 func (m *runState) read(packed []byte) error {
 	if len(packed) == 0 {
 		return fmt.Errorf("%w: it has no memory", errNoMemory)
@@ -83,22 +82,23 @@ func (m *runState) read(packed []byte) error {
 	return nil
 }
 
-// A Run is a run that has not begun: who decides in it.
+// A Run has the parts of a run that has not begun.
 type Run struct {
 	Scheduler *scheduler.Scheduler
-	Policy    policy.Policy // without what observes it
+	Policy    policy.Policy // without its observers
 	Placer    placement.Placer
 	Options   scheduler.Options
 	Cluster   *cluster.Cluster
-	// Ahead predicts in the run, and observes it before the Checkpointer does; nil: the Checkpointer looks ahead itself.
+	// Ahead predicts in the run, and observes it before the Checkpointer; nil: the Checkpointer predicts
+	// itself.
 	Ahead *Predictor
-	// Fresh makes another policy and placer of the same kind; without Ahead, nil means that nobody looks ahead.
+	// Fresh makes a policy and placer like those of the run. If it and Ahead are nil, there are no predictions.
 	Fresh func() (policy.Policy, placement.Placer, error)
 }
 
-// A Journal is what a Checkpointer writes to: a *journal.Writer, or what passes that its checkpoints.
+// A Journal is a *journal.Writer, or passes checkpoints to one.
 type Journal interface {
-	// Written returns how many bytes the journal has, and how many of them follow its last checkpoint.
+	// Written returns the size of the journal in bytes, and how many of them follow its last checkpoint.
 	Written() (all, since int64)
 	// Checkpoint records the state after the last round.
 	Checkpoint(now time.Time, m *scheduler.Memory, memory []byte)
@@ -106,30 +106,30 @@ type Journal interface {
 
 var _ Journal = (*journal.Writer)(nil)
 
-// A Checkpointer writes checkpoints into the journal of a run, from which RoundIn goes on. It is a
+// A Checkpointer writes checkpoints into the journal of a run, from which RoundIn continues. It is a
 // scheduler.Observer; the Writer must come before it. A checkpoint comes after each 4 MiB of the
-// journal, or after 16 times the length of the last one if that is more: so they are about a
-// seventeenth of a journal at most, and a journal of less has none. A checkpoint costs about what it takes to copy what
-// the run remembers.
+// journal, or after 16 times the length of the last one if that is more. So they take about a
+// seventeenth of a journal at most. A checkpoint costs about
+// as much as a copy of the run's memory.
 //
-// What was predicted in the run, and what came of it, is in checkpoints, too. If nobody else predicts in it, the
-// Checkpointer looks ahead before a checkpoint, as long as all looks plan at most a tenth of the rows that the run itself does.
+// Checkpoints include the predictions of the run and their outcomes. If nothing else predicts
+// in it, the Checkpointer looks ahead before a checkpoint. All looks together plan at most a tenth of
+// the rows that the run itself plans.
 type Checkpointer struct {
-	// Due reports whether a checkpoint is due, although the journal has not become long; nil: it never is. It is
-	// asked after each round.
+	// Due reports, after each round, whether a checkpoint is due although the journal is not long; may be nil.
 	Due func(now time.Time) bool
-	// Busy reports whether the policy may still be at an earlier round, so that what it remembers cannot be
-	// read; nil: it never is.
+	// Busy reports whether the policy may still work on an earlier round, so that its memory cannot be read;
+	// may be nil.
 	Busy func() bool
 
 	run    Run
 	w      Journal
 	ahead  *Predictor
-	own    bool  // ahead is the Checkpointer's
-	rows   int   // of the snapshots of the run, together
-	looked int   // of those of looks
-	every  int64 // bytes of the journal from one checkpoint to the next, at least
-	share  int64 // times the length of a checkpoint from it to the next, at least
+	own    bool  // ahead belongs to the Checkpointer
+	rows   int   // rows of the run's snapshots together
+	looked int   // rows of the snapshots of looks
+	every  int64 // minimum number of bytes between checkpoints
+	share  int64 // minimum distance of checkpoints, in lengths of a checkpoint
 	due    int64 // bytes after the last checkpoint when the next one is due
 }
 
@@ -150,7 +150,6 @@ func NewCheckpointer(run Run, w Journal) *Checkpointer {
 	return c
 }
 
-// memory returns what is remembered now.
 func (c *Checkpointer) memory() *runState {
 	return &runState{c.run.Scheduler.Memory(), c.run.Policy, c.run.Placer, c.ahead.learn, c.ahead.record}
 }
@@ -162,8 +161,8 @@ func (c *Checkpointer) Event(now time.Time, ev scheduler.Event) {
 	}
 }
 
-// Round implements scheduler.Observer. While background work of the policy is under way there is no
-// checkpoint: it cannot be written.
+// Round implements scheduler.Observer. While background work of the policy is under way there is no checkpoint,
+// because it cannot be written.
 func (c *Checkpointer) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	if c.own {
 		c.ahead.Round(s, p, acts)
@@ -179,7 +178,6 @@ func (c *Checkpointer) Round(s *policy.Snapshot, p *policy.Plan, acts []schedule
 	c.write(s.Now)
 }
 
-// write writes a checkpoint.
 func (c *Checkpointer) write(now time.Time) {
 	c.ahead.mu.Lock()
 	defer c.ahead.mu.Unlock()
@@ -196,11 +194,11 @@ func (c *Checkpointer) write(now time.Time) {
 // learnerOf returns the Learner of a run by the options of its scheduler.
 func learnerOf(so scheduler.Options, types []cluster.TypeInfo) *Learner {
 	so.Estimate.Types = types
-	so.Estimate.Share = true // a job is expected to be as fast as others of its class were
+	so.Estimate.Share = true // a job is expected to be as fast as others of its class
 	return NewLearner(so.Estimate)
 }
 
-// began returns what a run is like that has these options, before its first round.
+// began returns the state of a run with these options before its first round.
 func (o *Options) began(h *journal.Header) (*runState, scheduler.Options, error) {
 	so := o.Scheduler
 	so.Round = h.Round

@@ -11,9 +11,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// outages are the times in which owned nodes of a recorded run were away, and the failures of its
-// jobs. Times count from the start of the recording. A simulation of the run has them at the same
-// times.
+// outages are the times in which owned nodes of a recorded run were away, and the failures of its jobs. Times
+// count from the start of the recording. A simulation of the run repeats them.
 type outages struct {
 	nodes    []cluster.Node // owned ones that were there at some time
 	here     map[cluster.NodeID]bool
@@ -33,8 +32,8 @@ type loss struct {
 	job      job.ID
 	at       time.Duration
 	on       cluster.Placement
-	progress float64 // that it had last reported
-	kept     bool    // it went on from a checkpoint that was later than that
+	progress float64 // last reported
+	kept     bool    // it continued from a later checkpoint
 }
 
 func newOutages(c *cluster.Cluster) *outages {
@@ -47,7 +46,7 @@ func newOutages(c *cluster.Cluster) *outages {
 	return o
 }
 
-// event records an event, before the learner of its job does.
+// event records an event. Call it before the learner gets the event.
 func (o *outages) event(at time.Duration, ev scheduler.Event, jobs map[job.ID]*learned) {
 	switch ev := ev.(type) {
 	case scheduler.NodesChanged:
@@ -84,7 +83,6 @@ func (o *outages) changed(at time.Duration, c *cluster.Cluster) {
 	o.here = now
 }
 
-// come records that a node is there.
 func (o *outages) come(at time.Duration, n cluster.Node) {
 	if !slices.ContainsFunc(o.nodes, func(old cluster.Node) bool { return old.ID == n.ID }) {
 		o.nodes = append(o.nodes, n)
@@ -118,10 +116,9 @@ func (o *outages) all(c *cluster.Cluster) (*cluster.Cluster, error) {
 	return more, nil
 }
 
-// faults returns the outages for a simulation in rounds of a length. A job that lost its GPUs at most
-// a round before one of its nodes left, or while it was away, lost them with it. It is the node that
-// leaves in the simulation, whichever job it has. Nodes that leave planned are those whose jobs went
-// on from where they had been.
+// faults returns the outages for a simulation in rounds of a length. A job that lost its GPUs at most a round
+// before one of its nodes left, or while it was away, lost them with the node. In the simulation the node
+// leaves, whichever job it has. A departure was planned if its jobs continued without a loss.
 func (o *outages) faults(round time.Duration) sim.Faults {
 	var f sim.Faults
 	kept := make([]bool, len(o.absences))

@@ -17,37 +17,35 @@ import (
 // Patience is the longest time for which Look simulates.
 const Patience = 3 * time.Second
 
-// A Range says in how long from now something happens, with a probability of calibration.Share.
+// A Range is the time until something happens, with a probability of calibration.Share.
 type Range struct {
 	calibration.Range
-	Open bool // it may be later than Late, which is as far as was looked
+	Open bool // it may be later than Late, the end of the simulation
 	Why  Why  // if it is not Known, the times are zero
 }
 
-// An ETA says when a job gets GPUs and when it is complete. Start is zero for a job that has
-// GPUs.
+// An ETA is when a job gets GPUs and when it completes. Start is zero for a job that has GPUs.
 type ETA struct {
 	Job        job.ID
 	Start, End Range
 }
 
-// A Predictor says when jobs will start and end. When it is asked, it simulates the state that
-// the last round left. How wide its ranges are follows from how far off its earlier predictions
-// were (package calibration), so it is better the more often it is asked. It is a
-// scheduler.Observer and safe for concurrent use.
+// A Predictor predicts when jobs start and end, by simulating the state after the last round. The width of its
+// ranges follows from the errors of its earlier predictions (package calibration), so it gets better the more
+// often it is called. It is a scheduler.Observer and safe for concurrent use.
 type Predictor struct {
-	// Explained, if not nil, is called with the time of the snapshot of each new prediction. Set
-	// it before the first call of Look.
+	// Explained, if not nil, is called with the time of the snapshot of each new prediction. Set it before the
+	// first call of Look.
 	Explained func(time.Time)
-	// Decided, if not nil, returns who decides from the last round on: see Options. Set it before the first call of Look.
+	// Decided, if not nil, is Options.Decided. Set it before the first call of Look.
 	Decided Decided
 	options Options
-	stating func(*policy.Snapshot, calibration.Phase, job.ID, Guess) // nil, or called before a guess is recorded
+	stating func(*policy.Snapshot, calibration.Phase, job.ID, Guess) // may be nil; called before a guess is recorded
 
 	one   sync.Mutex       // held while simulating
-	tried *policy.Snapshot // from which Look simulated last, with success or without
+	tried *policy.Snapshot // from which Look simulated last, with or without success
 	etas  []ETA
-	of    *policy.Snapshot // to which etas belong
+	of    *policy.Snapshot // of etas
 
 	mu     sync.Mutex
 	learn  *Learner
@@ -92,8 +90,8 @@ func (l *Predictor) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.A
 	}
 }
 
-// State returns the last snapshot, and the options for Ahead with it. The snapshot is nil before
-// the first round.
+// State returns the last snapshot, and the options for Ahead with it. The snapshot is nil before the first
+// round.
 func (l *Predictor) State() (*policy.Snapshot, Options) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,16 +117,16 @@ func (l *Predictor) Ended() []job.ID {
 	return slices.Clone(l.ended)
 }
 
-// Look returns when the jobs of the last round start and end, and the time of that round. It
-// simulates at most once a round, and for at most Patience. If that is too short, it returns the
-// prediction of an earlier round; if there is none, nil and a zero time.
+// Look returns when the jobs of the last round start and end, and the time of that round. It simulates at most
+// once a round, and for at most Patience. If that is too short, it returns the prediction of an earlier round,
+// or nil and a zero time.
 func (l *Predictor) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	soon, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	return l.LookFor(soon)
 }
 
-// LookFor is Look for a simulation of any length, until ctx ends.
+// LookFor is Look without Patience, until ctx ends.
 func (l *Predictor) LookFor(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	l.one.Lock()
 	defer l.one.Unlock()
@@ -157,8 +155,7 @@ func (l *Predictor) LookFor(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	return all, l.of.Now
 }
 
-// ranges returns the ranges of what simulations found for a snapshot, and records them. What has
-// happened since, while they ran, cannot be recorded any more.
+// ranges returns the ranges of simulated times, and records them if the snapshot is still the last one.
 func (l *Predictor) ranges(s *policy.Snapshot, found []Times) []ETA {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -182,7 +179,7 @@ func (l *Predictor) ranges(s *policy.Snapshot, found []Times) []ETA {
 	return all
 }
 
-// runs returns how long a job that starts and ends as guessed runs at least; 0 if that is not known.
+// runs returns the shortest guessed time between start and end of a job; 0 if that is not known.
 func runs(start, end Guess) time.Duration {
 	if start.Why != Known || end.Why != Known {
 		return 0
@@ -190,7 +187,7 @@ func runs(start, end Guess) time.Duration {
 	return max(0, min(end.Early-start.Early, end.Late-start.Late))
 }
 
-// calibrate returns the range of a guess about a job, which is later than before if that is known.
+// calibrate returns the range of a guess about a job, at or after the range before if that is known.
 func (l *Predictor) calibrate(s *policy.Snapshot, p calibration.Phase, id job.ID, g Guess, before Range, run time.Duration, record bool) Range {
 	if record && l.stating != nil {
 		l.stating(s, p, id, g)
@@ -208,8 +205,8 @@ func (l *Predictor) calibrate(s *policy.Snapshot, p calibration.Phase, id job.ID
 	return Range{Range: r, Open: g.Open}
 }
 
-// notBefore returns a range of which no time is before the same one of another, and the median is at least run
-// later. The errors of starts and of ends are learned apart, so that their ranges may say otherwise.
+// notBefore raises a range to another one, and its median to the other median plus run. The errors of starts
+// and of ends are learned separately, so their ranges may contradict each other.
 func notBefore(r, before calibration.Range, run time.Duration) calibration.Range {
 	r.Early, r.Likely = max(r.Early, before.Early), max(r.Likely, before.Likely+run)
 	r.Late = max(r.Late, r.Likely, before.Late)

@@ -15,18 +15,18 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A Question is what would be otherwise from now on: one of three things. Nothing is done.
+// A Question asks for the effect of one of three changes. Nothing is done.
 type Question struct {
-	Cancel job.ID // it is cancelled
+	Cancel job.ID // the job is cancelled
 
-	Nodes int             // so many more owned nodes
-	Type  cluster.GPUType // as large as the largest of this type
+	Nodes int             // number of additional owned nodes
+	Type  cluster.GPUType // they are like the largest node of this type
 
-	Resize job.ID // it asks for
-	GPUs   int    // so many GPUs, no more and no fewer; if it has others it is stopped, and waits
+	Resize job.ID // the job gets a fixed size
+	GPUs   int    // the size; if the job has another one, it is stopped and waits
 }
 
-// Validate returns an error unless exactly one thing is asked, in full.
+// Validate returns an error unless exactly one change is asked for, completely.
 func (q *Question) Validate() error {
 	nodes, size := q.Nodes != 0 || q.Type != "", q.Resize != "" || q.GPUs != 0
 	asked := 0
@@ -46,34 +46,35 @@ func (q *Question) Validate() error {
 	return nil
 }
 
-// An Answer compares what becomes of jobs with what would, in the order of the snapshot. A job that is cancelled is not
-// among them.
+// An Answer compares the times of jobs without and with the change, in the order of the snapshot. A cancelled
+// job is left out.
 type Answer struct {
-	From time.Time // of the snapshot: all times count from it
+	From time.Time // time of the snapshot, from which all times count
 	Jobs []Shift
-	// Of those whose end is known both times: how many end sooner, later, and at the same time, by the means of their guesses.
+	// Numbers of jobs that end sooner, later, and at the same time, by the means of their guesses, if both are
+	// known.
 	Sooner, Later, Same int
-	// Unknown are the others.
+	// Unknown counts the others.
 	Unknown int
-	// Mean is by how much sooner the known ones end; negative: later.
+	// Mean is the mean gain of the known ones; negative: they end later.
 	Mean time.Duration
-	// Of the jobs that wait, and get GPUs both times: how many get them sooner, and later.
+	// Numbers of waiting jobs that get GPUs sooner and later, of those that get GPUs in both cases.
 	StartSooner, StartLater int
 }
 
-// A Shift is when a job ends, in how long from now, by simulations, and when it would; and when it gets GPUs, and would, which is
-// zero for a job that has some.
+// A Shift is the simulated time until a job ends, and until it gets GPUs, without and with the change. The
+// latter are zero for a job with GPUs.
 type Shift struct {
 	Job                job.ID
 	Before, After      Guess
 	Starts, WouldStart Guess
 }
 
-// Known reports whether both times of its end are.
+// Known reports whether both ends are known.
 func (h *Shift) Known() bool { return certain(&h.Before) && certain(&h.After) }
 
-// StartsSooner returns by how much sooner the job would get GPUs, by the middles of both guesses; negative: later. It is 0 if one
-// of them is not known.
+// StartsSooner returns the gain in the start of the job, by the middles of both guesses; negative: later. It is
+// 0 if one is not known.
 func (h *Shift) StartsSooner() time.Duration {
 	if !certain(&h.Starts) || !certain(&h.WouldStart) {
 		return 0
@@ -84,12 +85,12 @@ func (h *Shift) StartsSooner() time.Duration {
 // certain reports whether a time is known, in both simulations.
 func certain(g *Guess) bool { return g.Why == Known && !g.Open }
 
-// Sooner returns by how much sooner the job would end, by the middles of both guesses; negative: later.
+// Sooner returns the gain in the end of the job, by the middles of both guesses; negative: later.
 func (h *Shift) Sooner() time.Duration { return middle(&h.Before) - middle(&h.After) }
 
 func middle(g *Guess) time.Duration { return g.Early + (g.Late-g.Early)/2 }
 
-// changes returns by how much a job would start or end at another time, whichever is more.
+// changes returns the larger change of a job's start and end.
 func (h *Shift) changes() time.Duration {
 	by := h.StartsSooner().Abs()
 	if h.Known() {
@@ -98,17 +99,17 @@ func (h *Shift) changes() time.Duration {
 	return by
 }
 
-// Keep leaves of the jobs at most so many: those that would start or end at another time, the ones for which most changes first. The
-// sums stay.
+// Keep reduces Jobs to the most changed ones. The sums stay.
 func (a *Answer) Keep(most int) {
 	all := slices.DeleteFunc(slices.Clone(a.Jobs), func(h Shift) bool { return h.changes() == 0 })
 	slices.SortStableFunc(all, func(a, b Shift) int { return cmp.Compare(b.changes(), a.changes()) })
 	a.Jobs = all[:min(len(all), most)]
 }
 
-// Ask simulates the state of a snapshot forward as it is and as it would be, as Ahead does, with the same options. In the
-// first round both do what was decided. If ctx has a deadline, each gets half of the time, and what was found until then is
-// compared. Errors: that of a question that cannot be asked of the snapshot, and those of Ahead.
+// Ask simulates the state of a snapshot forward without and with the change, as Ahead does, with the same
+// options. Both begin with the decision of the round. If ctx has a deadline, each gets half of the time, and
+// what was found until then is compared. It returns an error if the change is not possible in the snapshot, and
+// those of Ahead.
 func Ask(ctx context.Context, s *policy.Snapshot, o Options, q Question) (*Answer, error) {
 	other, plan, err := q.of(s, o.Plan)
 	if err != nil {
@@ -130,7 +131,7 @@ func Ask(ctx context.Context, s *policy.Snapshot, o Options, q Question) (*Answe
 	return found, nil
 }
 
-// of returns the snapshot, and the plan of its round, as they would be. A plan that is nil stays nil.
+// of returns the snapshot, and the plan of its round, with the change. A nil plan stays nil.
 func (q *Question) of(s *policy.Snapshot, p *policy.Plan) (*policy.Snapshot, *policy.Plan, error) {
 	if err := q.Validate(); err != nil {
 		return nil, nil, err
@@ -149,7 +150,7 @@ func (q *Question) of(s *policy.Snapshot, p *policy.Plan) (*policy.Snapshot, *po
 	return q.resized(s, p, i)
 }
 
-// resized returns the same with a job of another size.
+// resized is of for a job of another size.
 func (q *Question) resized(s *policy.Snapshot, p *policy.Plan, i int) (*policy.Snapshot, *policy.Plan, error) {
 	other := counterfactual.With(s, i, func(spec *job.Spec) {
 		spec.GPUs, spec.MinGPUs, spec.MaxGPUs, spec.Reservation = q.GPUs, q.GPUs, q.GPUs, cluster.Configuration{}
@@ -182,7 +183,6 @@ func changed(p *policy.Plan, of func([]policy.Decision) []policy.Decision) *poli
 	return &other
 }
 
-// grown returns a snapshot with more nodes.
 func (q *Question) grown(s *policy.Snapshot) (*policy.Snapshot, error) {
 	t, known := s.Cluster.Type(q.Type)
 	if !known {
@@ -195,7 +195,7 @@ func (q *Question) grown(s *policy.Snapshot) (*policy.Snapshot, error) {
 	return other, nil
 }
 
-// answer returns the jobs of both, and sums up.
+// answer compares the jobs, and sums up.
 func answer(before, after []Times) *Answer {
 	were := make(map[job.ID]*Times, len(before))
 	for i := range before {
@@ -218,7 +218,6 @@ func answer(before, after []Times) *Answer {
 	return a
 }
 
-// count counts a job.
 func (a *Answer) count(h *Shift) {
 	end, start := h.Sooner(), h.StartsSooner()
 	switch {
@@ -239,8 +238,8 @@ func (a *Answer) count(h *Shift) {
 	}
 }
 
-// Ask answers a question about the state that the last round left, as it was then: what has happened since is not in it. Nothing
-// of the run is changed, and what is expected of its jobs is not either. It returns an error before the first round, and those of Ask.
+// Ask answers a question about the state after the last round. Later events are ignored, and predictions of the
+// run do not change. It returns an error before the first round, and those of Ask.
 func (l *Predictor) Ask(ctx context.Context, q Question) (*Answer, error) {
 	s, o := l.State()
 	if s == nil {

@@ -37,7 +37,7 @@ func (rec *recording) setting(nodes *cluster.Cluster, so scheduler.Options) *set
 	return in
 }
 
-// record adds a copy of a recorded job, which is submitted or restored when the job was.
+// record adds a copy of a recorded job, submitted or restored at the recorded time.
 func (in *setting) record(rec *recording, j *learned, usual time.Duration) {
 	at := j.came.Sub(rec.header.Start)
 	if m, _ := j.belief.Model(); m != nil && j.rate > 0 {
@@ -63,9 +63,9 @@ func (in *setting) record(rec *recording, j *learned, usual time.Duration) {
 	}
 }
 
-// whole returns the work of a job in samples. What a job states of it may be wrong: a job that was
-// completed did what it had done at its last report, and what it did at the same rate until it
-// ended. A job that has done what it states, and was not completed, has no end that is known.
+// whole returns the work of a job in samples. The stated work may be wrong. A completed job did what it had
+// done at its last report, and more at the same rate until it ended. A job that has done its stated work and
+// was not completed has no known end.
 func (j *learned) whole() float64 {
 	stated := j.spec.Target
 	switch {
@@ -77,9 +77,8 @@ func (j *learned) whole() float64 {
 	return stated
 }
 
-// completed returns the work of a job that was completed. Where that is what it states, up to what
-// its rate may have changed since its last report, it is exactly that: what it held its GPUs for
-// beyond that, as to write its last checkpoint, counts as additional work.
+// completed returns the work of a completed job: the stated work if the job can have done it since its last
+// report. The remaining time to its end, as for its last checkpoint, counts as additional work.
 func (j *learned) completed() float64 {
 	tail := j.tail.Seconds()
 	trained := max(1, j.progress+tail*j.rate)
@@ -90,8 +89,8 @@ func (j *learned) completed() float64 {
 	return max(trained, j.spec.Target)
 }
 
-// mostFaster is the factor by which the rate of a job is taken to rise at most between its last
-// report and its end.
+// mostFaster is the assumed maximum factor by which the rate of a job rises between its last report and its
+// end.
 const mostFaster = 2
 
 // steady returns the arrival of a job that is known by how long it held GPUs.

@@ -15,31 +15,30 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// Levels are the probabilities whose ranges a Reliability tests.
+// Levels are the probabilities of the ranges that a Reliability tests.
 var Levels = [...]float64{0.5, calibration.Share, 0.95}
 
-// A Reliability says how the ranges of one phase held in a recorded run: each was stated by what was
-// known then.
+// A Reliability tests the ranges of one phase in a recorded run, each computed from what was known at its time.
 type Reliability struct {
 	Phase   string               `json:"phase"`
-	Ranges  int                  `json:"ranges"`  // whose outcome is known
-	Unknown int                  `json:"unknown"` // times that no range was stated for
+	Ranges  int                  `json:"ranges"`  // with a known outcome
+	Unknown int                  `json:"unknown"` // times without a range
 	Stated  [len(Levels)]float64 `json:"stated"`  // probabilities
 	Held    [len(Levels)]float64 `json:"held"`    // shares of Ranges, parallel to Stated
-	// Exact is the share of Ranges whose guess was right: both simulations said what happened to less than a round.
+	// Exact is the share of Ranges for which both simulations were right to less than a round.
 	Exact float64 `json:"exact"`
-	// Rest is the share that held of the other ranges of calibration.Share; 0 if there are none.
+	// Rest is the share of the other ranges of calibration.Share that held; 0 if there are none.
 	Rest float64 `json:"rest"`
-	// Width is the median of the widths of the ranges of calibration.Share, over what really
-	// remained; 0 without ranges.
+	// Width is the median width of the ranges of calibration.Share, over the real remaining time; 0 without
+	// ranges.
 	Width float64 `json:"width"`
 }
 
 // auditLooks is how often Reliable looks ahead in a run.
 const auditLooks = 100
 
-// Reliable replays a journal, of which only the header has been read, predicts as a live run would,
-// and returns for each phase how the ranges held. rounds is the number of rounds of the run.
+// Reliable replays a journal, of which only the header has been read, predicts as a live run would, and returns
+// the Reliability of each phase. rounds is the number of rounds of the run.
 func Reliable(ctx context.Context, r *journal.Reader, rounds int, o Options) ([]Reliability, error) {
 	h, so := r.Header(), o.Scheduler
 	so.Round = h.Round
@@ -59,7 +58,7 @@ func Reliable(ctx context.Context, r *journal.Reader, rounds int, o Options) ([]
 	return a.result(), nil
 }
 
-// An audited time was predicted; its ranges are parallel to Levels.
+// An audited is a prediction; its ranges are parallel to Levels.
 type audited struct {
 	phase  calibration.Phase
 	at     time.Time
@@ -67,7 +66,7 @@ type audited struct {
 	ranges [len(Levels)]calibration.Range
 }
 
-// An audit keeps the ranges that a Predictor states, and tests them.
+// An audit stores the ranges of a Predictor, and tests them.
 type audit struct {
 	*Predictor
 	ctx           context.Context
@@ -76,10 +75,10 @@ type audit struct {
 	open          map[job.ID][]*audited
 	all           [calibration.Phases]Reliability
 	widths        [calibration.Phases][]float64
-	exact, rest   [calibration.Phases]int // ranges of exact guesses, and those of the others that held
+	exact, rest   [calibration.Phases]int // exact guesses, and held ranges of the others
 }
 
-// stated keeps the ranges of a guess. The Predictor calls it before it records the guess.
+// stated stores the ranges of a guess. The Predictor calls it before it records the guess.
 func (a *audit) stated(s *policy.Snapshot, p calibration.Phase, id job.ID, g Guess) {
 	if g.Why != Known {
 		a.all[p].Unknown++
@@ -92,7 +91,6 @@ func (a *audit) stated(s *policy.Snapshot, p calibration.Phase, id job.ID, g Gue
 	a.open[id] = append(a.open[id], x)
 }
 
-// Event implements scheduler.Observer.
 func (a *audit) Event(now time.Time, ev scheduler.Event) {
 	a.Predictor.Event(now, ev)
 	if e, ok := ev.(scheduler.Exited); ok && e.Outcome != scheduler.Lost {
@@ -104,7 +102,6 @@ func (a *audit) Event(now time.Time, ev scheduler.Event) {
 	}
 }
 
-// Round implements scheduler.Observer.
 func (a *audit) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	if s == nil {
 		return
@@ -120,7 +117,7 @@ func (a *audit) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Actio
 	}
 }
 
-// test compares the ranges of one phase of a job with what happened now.
+// test compares the ranges of one phase of a job with the present time.
 func (a *audit) test(now time.Time, id job.ID, p calibration.Phase) {
 	a.open[id] = slices.DeleteFunc(a.open[id], func(x *audited) bool {
 		if x.phase != p {

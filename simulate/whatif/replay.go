@@ -9,17 +9,17 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Replayed says whether a policy decides again what it decided in a recorded run.
+// A Replayed is the result of a Replay.
 type Replayed struct {
 	journal.Comparison
-	Asked     int  // actions that the replay decided
+	Asked     int  // actions decided by the replay
 	Truncated bool // the journal was cut off
 }
 
-// Replay shows a journal, of which only the header has been read, to a fresh policy and placer.
-// It compares everything that they decide with what was recorded, up to the first difference
-// (journal.Backend.Watch); with Options.ActionsAlone it compares only actions. It returns an
-// error if the journal is damaged; a journal that is cut off is none.
+// Replay passes a journal, of which only the header has been read, to a fresh policy and placer. It compares
+// their decisions with the recorded ones up to the first difference (journal.Backend.Watch); with
+// Options.ActionsAlone, only actions. It returns an error if the journal is damaged, but not if it is
+// truncated.
 func Replay(ctx context.Context, r *journal.Reader, o Options) (*Replayed, error) {
 	begun, err := o.begin(r)
 	if err != nil {
@@ -33,7 +33,7 @@ func Replay(ctx context.Context, r *journal.Reader, o Options) (*Replayed, error
 	return b.result(begun.run(ctx, b, watch...))
 }
 
-// A begun run is a recorded one where its journal begins.
+// A begun run is a recorded run at the beginning of its journal.
 type begun struct {
 	scheduler *scheduler.Scheduler
 	backend   *journal.Backend
@@ -41,8 +41,8 @@ type begun struct {
 	resumed   bool // the journal begins at a checkpoint
 }
 
-// begin returns the run of a journal, of which only the header has been read. It returns errNoMemory
-// if what is kept of the journal begins at a checkpoint that this program cannot go on from.
+// begin returns the run of a journal, of which only the header has been read. It returns errNoMemory if the
+// journal begins at a checkpoint from which this program cannot continue.
 func (o *Options) begin(r *journal.Reader) (*begun, error) {
 	h := r.Header()
 	m, so, err := o.began(&h)
@@ -64,7 +64,7 @@ func (o *Options) begin(r *journal.Reader) (*begun, error) {
 	return &begun{s, journal.Resume(r, c), m, true}, nil
 }
 
-// run replays the run over its backend, or what stands before that.
+// run replays the run over its backend, or a wrapper of it.
 func (b *begun) run(ctx context.Context, over scheduler.Backend, obs ...scheduler.Observer) error {
 	if b.resumed {
 		return b.scheduler.Resume(ctx, over, obs...)
@@ -78,7 +78,6 @@ type counting struct {
 	asked int
 }
 
-// Do implements scheduler.Backend.
 func (c *counting) Do(ctx context.Context, acts []scheduler.Action) error {
 	c.asked += len(acts)
 	return c.Backend.Do(ctx, acts)

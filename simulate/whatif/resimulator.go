@@ -10,8 +10,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Resimulator is a recorded run that can be simulated again from what it learned of its jobs, as Compare
-// does. It is not safe for concurrent use.
+// A Resimulator simulates a recorded run again, as Compare does. It is not safe for concurrent use.
 type Resimulator struct {
 	header    journal.Header
 	rec       *recording
@@ -20,12 +19,12 @@ type Resimulator struct {
 }
 
 // NewResimulator reads a journal of which only the header has been read. Options are as those of Compare. It
-// returns an error if the journal is damaged; one that is cut off is none.
+// returns an error if the journal is damaged, but not if it is truncated.
 func NewResimulator(r *journal.Reader, o Options) (*Resimulator, error) {
 	t := &Resimulator{header: r.Header(), scheduler: o.Scheduler, options: o}
 	t.scheduler.Round, t.scheduler.Estimate.Types = t.header.Round, t.header.Cluster.Types()
 	own := t.scheduler.Estimate
-	own.Share = false // how fast a job was is known best from its own reports
+	own.Share = false // a job's own reports are the best source of its speed
 	t.rec = &recording{header: &t.header, Learner: NewLearner(own), result: &Fidelity{Round: journal.Seconds(t.header.Round)}, held: newService(), outages: newOutages(t.header.Cluster), phases: map[time.Duration]int{}}
 	t.rec.keep = true
 	if err := t.rec.read(r); err != nil {
@@ -37,7 +36,7 @@ func NewResimulator(r *journal.Reader, o Options) (*Resimulator, error) {
 	return t, nil
 }
 
-// Simulate simulates the run on other nodes, in the recorded order of arrivals, and shows it to observers.
+// Simulate simulates the run on other nodes, in the recorded order of arrivals, with observers.
 func (t *Resimulator) Simulate(ctx context.Context, nodes *cluster.Cluster, obs ...scheduler.Observer) error {
 	so := t.scheduler
 	so.Estimate.Types = nodes.Types()

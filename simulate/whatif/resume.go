@@ -11,10 +11,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// RoundIn is RoundOf for a journal in a file. It replays from the last checkpoint before the moment, and
-// returns what RoundOf would; only how far off predictions are goes by those that were made in the run, which the
-// checkpoint has. If this program cannot continue from a checkpoint, it replays from an earlier one, at
-// last from the start. Without a checkpoint it is RoundOf.
+// RoundIn is RoundOf for a journal in a file. It replays from the last checkpoint before the moment from which
+// this program can continue, or else from the start. The result is the same, except that ranges follow from the
+// predictions of the run, which the checkpoint has.
 func RoundIn(ctx context.Context, f *journal.File, of Moment, o Options) (*Round, error) {
 	marks, err := f.Marks(of.At)
 	if err != nil {
@@ -26,7 +25,7 @@ func RoundIn(ctx context.Context, f *journal.File, of Moment, o Options) (*Round
 	return b.round(marks, of)
 }
 
-// beginnings are the places of a recorded run from which it can go on.
+// beginnings are the places of a recorded run from which a replay can start.
 type beginnings struct {
 	ctx       context.Context
 	f         *journal.File
@@ -53,7 +52,7 @@ func (b *beginnings) round(marks []journal.Mark, of Moment) (*Round, error) {
 			return round, err
 		}
 	}
-	if b.f.Header().From > 0 && len(marks) > 0 { // what is kept of the journal begins with the first of the marks
+	if b.f.Header().From > 0 && len(marks) > 0 { // the file begins with the first of the marks
 		return nil, fmt.Errorf("whatif: job %s: %w", of.Job, cmp.Or(failed, ErrUndecided))
 	}
 	r, err := b.f.Start()
@@ -63,7 +62,7 @@ func (b *beginnings) round(marks []journal.Mark, of Moment) (*Round, error) {
 	return RoundOf(b.ctx, r, of, *b.o)
 }
 
-// from returns the checkpoint at a mark, what is remembered there, and a reader of what follows.
+// from returns the checkpoint at a mark, its memory, and a reader of what follows.
 func (b *beginnings) from(at journal.Mark) (*journal.Reader, *journal.Checkpoint, *runState, error) {
 	r, c, err := b.f.From(at)
 	if err != nil {

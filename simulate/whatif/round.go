@@ -15,13 +15,13 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// copyRounds is after how many rounds Unblock copies the state of the policy.
+// copyRounds is the number of rounds between copies of the policy's state, for Unblock.
 const copyRounds = 16
 
-// ErrUndecided says that no round has decided on a job yet, or that the last one kept what was.
+// ErrUndecided says that no round has decided on a job yet, or that the last plan was refused.
 var ErrUndecided = errors.New("no plan has the job")
 
-// A Round is the last round of a recorded run up to some time, which can be decided again.
+// A Round is the last round of a recorded run up to some time, and can be decided again.
 type Round struct {
 	job      job.ID
 	snapshot *policy.Snapshot
@@ -32,10 +32,9 @@ type Round struct {
 	passed   time.Duration
 }
 
-// RoundOf returns the last round up to a time since the start of a recording. The journal, of which only
-// the header may have been read, is replayed up to then, so that the policy decides as it did.
-// Errors: ErrUndecided; that of a damaged journal; a *journal.Difference if
-// the policy does not decide what was recorded.
+// RoundOf returns the last round up to a time since the start of a recording. It replays the journal, of which
+// only the header may have been read, up to then. Errors: ErrUndecided; that of a damaged journal; a
+// *journal.Difference if the policy does not decide what was recorded.
 func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Round, error) {
 	h := r.Header()
 	m, so, err := o.began(&h)
@@ -56,54 +55,55 @@ func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Rou
 	return t.round(r, c, m, so, &o)
 }
 
-// Unblock returns the cheapest change by which the job would have got GPUs, or more GPUs, where it is known in how long
-// some jobs end; see counterfactual.Find. Jobs that have ended since the round, up to the moment, are not there any more.
+// Unblock returns the cheapest change that would have given the job GPUs, or more GPUs: see
+// counterfactual.Find. ends has the time until jobs end, as far as it is known. Jobs that ended between the
+// round and the moment are left out.
 func (r *Round) Unblock(ctx context.Context, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
 	s, p := counterfactual.Left(r.snapshot, r.plan, r.ended)
 	return counterfactual.Find(ctx, s, p, r.job, r.decider, ends)
 }
 
-// Passed returns the time from the round to the moment. What Expect returns is as of the round.
+// Passed returns the time from the round to the moment. Expect counts from the round.
 func (r *Round) Passed() time.Duration { return r.passed }
 
-// Weighed returns what the job counted in the round; false if its policy does not weigh jobs.
+// Weighed returns the weight of the job in the round; false if its policy does not weigh jobs.
 func (r *Round) Weighed(ctx context.Context) (policy.Terms, bool) {
 	return counterfactual.Weigh(ctx, r.snapshot, r.job, r.decider)
 }
 
-// SeveralRacks returns what was known in the round of what several racks cost the class of the job; false: nothing.
+// SeveralRacks returns what several racks cost the class of the job, as known in the round; false: not known.
 func (r *Round) SeveralRacks() (perf.LocalityCost, bool) { return r.snapshot.SeveralRacks(r.job) }
 
 // A Moment is a job at a time since the start of a recording.
 type Moment struct {
 	Job job.ID
 	At  time.Duration
-	// Rough says that ranges of the round need not hold: how far off predictions are in the run is not found out, which
-	// takes most of the time in a journal without checkpoints.
+	// Rough: skip the predictions that show how accurate ranges are in the run, which take most of the time in
+	// a journal without checkpoints.
 	Rough bool
 }
 
-// looks is how often, up to the moment that is asked for, a recorded run without a checkpoint is looked ahead from, to
-// learn how far off such predictions are in it.
+// looks is the number of predictions up to the moment in a run without checkpoints, to learn how accurate they
+// are.
 const looks = 12
 
-// coarseShare is the share of the time looked ahead by which rounds may be longer in looks of and at recorded runs.
+// coarseShare is Options.Coarse for recorded runs.
 const coarseShare = 0.02
 
-// A replayed is a recorded run that is replayed up to a moment. It keeps the last round, and predicts
-// now and then.
+// A replayed is a recorded run that is replayed up to a moment. It keeps the last round, and predicts now and
+// then.
 type replayed struct {
 	ctx      context.Context
 	of       Moment
 	snapshot *policy.Snapshot
 	plan     *policy.Plan
 	ahead    *Predictor
-	every    int // rounds from one look ahead to the next; 0: none
+	every    int // rounds between predictions; 0: none
 	rounds   int
 }
 
-// round replays a journal, of which only the header or the checkpoint c has been read, and returns the
-// last round. m is what is remembered there.
+// round replays a journal, of which only the header or the checkpoint c has been read, and returns the last
+// round. m is the state there.
 func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *runState, so scheduler.Options, o *Options) (*Round, error) {
 	rec, err := t.replay(r, c, m, so, o)
 	switch {
@@ -125,7 +125,7 @@ func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *runState, 
 	return &Round{t.of.Job, s, t.plan, d, t.ahead, t.ahead.Ended(), passed}, nil
 }
 
-// replay replays a journal up to the moment, and returns who decided the last round.
+// replay replays a journal up to the moment, and returns the Recorder of the last round.
 func (t *replayed) replay(r *journal.Reader, c *journal.Checkpoint, m *runState, so scheduler.Options, o *Options) (*counterfactual.Recorder, error) {
 	h := r.Header()
 	if t.ahead == nil {
@@ -147,15 +147,13 @@ func (t *replayed) replay(r *journal.Reader, c *journal.Checkpoint, m *runState,
 		err = s.Resume(t.ctx, &ending{journal.Resume(r, c), end}, t)
 	}
 	if errors.Is(err, journal.ErrTruncated) {
-		err = nil // what came before stands
+		err = nil // earlier records are valid
 	}
 	return rec, err
 }
 
-// Event implements scheduler.Observer.
 func (t *replayed) Event(now time.Time, ev scheduler.Event) { t.ahead.Event(now, ev) }
 
-// Round implements scheduler.Observer.
 func (t *replayed) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	if s == nil {
 		return
@@ -167,8 +165,9 @@ func (t *replayed) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 	}
 }
 
-// Expect returns when some jobs, or all if none is named, were to start and to end, as of the round, by what was
-// known then, and of other jobs whose ends are found on the way; nil if that cannot be found out. The fewer and the nearer, the less it costs.
+// Expect returns when jobs start and end, counted from the round, by what was known then: the jobs of "of", or
+// all if it is empty, and others whose ends are found on the way. It returns nil if that fails. Fewer jobs cost
+// less.
 func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {
 	s, o := r.ahead.State()
 	o.Awaited = of
@@ -191,7 +190,6 @@ type ending struct {
 	at time.Time
 }
 
-// Next implements scheduler.Backend.
 func (e *ending) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	if !deadline.After(e.at) {
 		return e.Backend.Next(ctx, deadline)

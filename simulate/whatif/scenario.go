@@ -19,20 +19,20 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// mostComing bounds the new jobs of a scenario.
+// mostComing limits the new jobs of a scenario.
 const mostComing = 200
 
 // A scenario is one of the cases that Ahead simulates.
 type scenario struct {
 	between time.Duration // between submissions of new jobs; 0: no new jobs
-	best    bool          // what no job of a class has reached yet goes as fast as it can
+	best    bool          // beyond what was measured in its class, a job is as fast as possible
 }
 
 // An outcome is when a job starts and ends in a scenario.
 type outcome struct {
 	start, end time.Duration // negative: it did not happen
 	why        Why           // why its end cannot be known
-	awaited    bool          // the scenario goes on until the job has ended or, if its end cannot be known, started
+	awaited    bool          // the scenario continues until the job has ended or, if its end cannot be known, started
 }
 
 // unknown returns why the end is not known.
@@ -43,36 +43,36 @@ func (f *outcome) unknown() Why {
 	return f.why
 }
 
-// A simulatedWorld is the backend of a scenario or of Compare, and its observer. It ends when
-// everything that is awaited has happened, or after a number of rounds.
+// A simulatedWorld is the backend of a scenario or of Compare, and its observer. It ends when everything
+// awaited has happened, or after a number of rounds.
 type simulatedWorld struct {
 	*sim.World
 	outcomes map[job.ID]*outcome
-	open     int      // how many jobs are awaited
-	rounds   int      // left, of the length of a round
-	plans    int      // left; 0: no limit
-	idle     int      // rounds since something awaited happened, or a job whose end is awaited had GPUs
+	open     int      // number of awaited jobs
+	rounds   int      // remaining, of normal length
+	plans    int      // remaining; 0: no limit
+	idle     int      // rounds since an awaited event, or since an awaited job had GPUs
 	patience int      // idle rounds after which nothing is awaited any more; 0: no limit
-	held     *service // nil: not wanted
+	held     *service // may be nil
 	coarse   coarse
 	// refused counts plans that broke a rule.
 	refused int
 	planned int // rows of all snapshots
-	// asked has the specifications, as submitted, of the jobs that their programs described when
-	// they first trained. spec has the described ones, from the submission until that report.
+	// asked has the submitted specifications of jobs that their programs described when they first trained;
+	// spec has the described ones, until that report.
 	asked, spec map[job.ID]*job.Spec
-	later       scheduler.Event // that Next returns next
+	later       scheduler.Event // next result of Next
 }
 
-// mostRows bounds the rows of all snapshots of a scenario together: they are its cost.
+// mostRows limits the rows of all snapshots of a scenario together, which are its cost.
 const mostRows = 1_000_000
 
-// mostIdle is the number of rounds after which a scenario stops if no job that is awaited starts, has GPUs or
-// ends: the policy may never start it.
+// mostIdle is the number of rounds after which a scenario stops if no awaited job starts, has GPUs or ends: the
+// policy may never start it.
 const mostIdle = 3000
 
-// run simulates a scenario to its end, or until the deadline of ctx. It returns what became of the
-// jobs, and how far the simulation came.
+// run simulates a scenario to its end, or until the deadline of ctx. It returns the outcomes of the jobs, and
+// the simulated time.
 func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[job.ID]*outcome, time.Duration, error) {
 	in, err := c.setting(s, o)
 	if err != nil {
@@ -101,8 +101,8 @@ func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[
 	return w.outcomes, time.Duration(rounds-w.rounds) * s.Length, err
 }
 
-// Next implements scheduler.Backend. It returns io.EOF when everything that is awaited has
-// happened, and after the last round.
+// Next implements scheduler.Backend. It returns io.EOF when everything awaited has happened, and after the last
+// round.
 func (w *simulatedWorld) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	if w.open == 0 || w.rounds == 0 || w.patience > 0 && w.idle > w.patience {
 		return nil, io.EOF
@@ -124,8 +124,8 @@ func (w *simulatedWorld) Next(ctx context.Context, deadline time.Time) (schedule
 	return w.describe(ev), err
 }
 
-// describe replaces events so that the scheduler sees a job's first specification until its first
-// report, as it did in the recorded run.
+// describe replaces events so that the scheduler has a job's submitted specification until its first report, as
+// in the recorded run.
 func (w *simulatedWorld) describe(ev scheduler.Event) scheduler.Event {
 	switch e := ev.(type) {
 	case scheduler.Submitted:
@@ -143,17 +143,16 @@ func (w *simulatedWorld) describe(ev scheduler.Event) scheduler.Event {
 	return ev
 }
 
-// Event implements scheduler.Observer.
 func (w *simulatedWorld) Event(now time.Time, ev scheduler.Event) {
 	if w.held != nil {
 		w.held.event(now, ev)
 	}
 	e, ok := ev.(scheduler.Exited)
 	f := w.outcomes[e.Job]
-	if !ok || f == nil || f.end >= 0 || e.Outcome == scheduler.Lost { // a job that lost its GPUs goes on
+	if !ok || f == nil || f.end >= 0 || e.Outcome == scheduler.Lost { // a job that lost its GPUs continues
 		return
 	}
-	if e.Outcome == scheduler.Failed { // by its model it does not run on the GPUs that it got
+	if e.Outcome == scheduler.Failed { // its model cannot run on the GPUs that it got
 		f.why = cmp.Or(f.why, NoSpeed)
 	} else {
 		f.end = now.Sub(sim.Epoch)
@@ -161,7 +160,6 @@ func (w *simulatedWorld) Event(now time.Time, ev scheduler.Event) {
 	w.close(f)
 }
 
-// close makes a job one that is not awaited.
 func (w *simulatedWorld) close(f *outcome) {
 	if f.awaited {
 		f.awaited = false
@@ -170,7 +168,6 @@ func (w *simulatedWorld) close(f *outcome) {
 	}
 }
 
-// Round implements scheduler.Observer.
 func (w *simulatedWorld) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	w.planned += len(s.Jobs)
 	if w.nears(s) {
@@ -192,7 +189,7 @@ func (w *simulatedWorld) Round(s *policy.Snapshot, p *policy.Plan, acts []schedu
 	}
 }
 
-// nears reports whether a job whose end is awaited, and can be known, has GPUs: it comes nearer to its end.
+// nears reports whether an awaited job with a known end has GPUs: it approaches its end.
 func (w *simulatedWorld) nears(s *policy.Snapshot) bool {
 	return s.Continuing != nil && s.Continuing.Jobs > 0 || slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool {
 		f := w.outcomes[j.ID]
@@ -200,14 +197,13 @@ func (w *simulatedWorld) nears(s *policy.Snapshot) bool {
 	})
 }
 
-// started records when a job gets GPUs.
 func (w *simulatedWorld) started(f *outcome, at time.Duration) {
 	if f.start = at; f.why != Known {
 		w.close(f)
 	}
 }
 
-// A setting is what a simulated world is made from.
+// A setting has the parts of a simulated world.
 type setting struct {
 	cluster  *cluster.Cluster
 	catalog  workload.Catalog
@@ -256,7 +252,7 @@ func owned(c *cluster.Cluster) (*cluster.Cluster, error) {
 	return own, nil
 }
 
-// add adds a copy of a job of the snapshot, which goes on from its present state.
+// add adds a copy of a job of the snapshot in its present state.
 func (in *setting) add(s *policy.Snapshot, j *policy.Job, m Measured, best bool) {
 	f, t := in.outcomes[j.ID], &truth{spec: j.Spec, model: j.Perf, believed: j.Perf, input: j.Sensitivity, factor: 1, target: target(s, j), delay: j.RestartOverhead, pieces: m.pieces, best: best, done: j.Done(s.Now)}
 	if m.Model != nil && j.Perf != nil {
@@ -288,7 +284,7 @@ func (in *setting) add(s *policy.Snapshot, j *policy.Job, m Measured, best bool)
 	in.options.Initial[j.ID] = initialState(s, j, t, m)
 }
 
-// last adds a copy of a job of unknown speed, which lasts as long as others of its class did.
+// last adds a copy of a job of unknown speed, with the remaining duration of its class.
 func (in *setting) last(s *policy.Snapshot, j *policy.Job, m Measured, lasts time.Duration) {
 	a := workload.Arrival{Spec: *j.Spec, Duration: lasts}
 	a.Spec.Schedule = job.BatchSchedule{}
@@ -301,8 +297,7 @@ func (in *setting) last(s *policy.Snapshot, j *policy.Job, m Measured, lasts tim
 	in.options.Initial[j.ID] = st
 }
 
-// target returns the work of a job: what it states, or else what the jobs of its class had; 0 if
-// neither is known.
+// target returns the work of a job: stated, or of its class; 0 if neither is known.
 func target(s *policy.Snapshot, j *policy.Job) float64 {
 	if j.Target > 0 {
 		return j.Target
@@ -313,7 +308,6 @@ func target(s *policy.Snapshot, j *policy.Job) float64 {
 	return 0
 }
 
-// arrive adds a job that is submitted at a time and has the ground truth t.
 func (in *setting) arrive(t *truth, at time.Duration) {
 	app := t.application(in.cluster.Types())
 	a := workload.Arrival{At: at, Spec: *t.spec, Application: string(t.spec.ID)}
@@ -363,7 +357,7 @@ func initialState(s *policy.Snapshot, j *policy.Job, t *truth, m Measured) *sim.
 	return st
 }
 
-// shifted returns a status in which all times that are set are moved.
+// shifted returns a status with all set times moved.
 func shifted(st job.Status, by time.Duration) job.Status {
 	for _, at := range []*time.Time{&st.Submitted, &st.FirstStarted, &st.Finished, &st.Since, &st.Reported} {
 		if !at.IsZero() {
@@ -373,8 +367,8 @@ func shifted(st job.Status, by time.Duration) job.Status {
 	return st
 }
 
-// beliefs returns options with which scheduler and agents use the models of the snapshot. They
-// learn the models of jobs for which it has none.
+// beliefs returns options with which scheduler and agents use the models of the snapshot. They learn the other
+// models.
 func (in *setting) beliefs(o estimate.Options) estimate.Options {
 	o = estimate.Options{Mode: estimate.Oracle, Smoothing: o.Smoothing}
 	o.Oracle = func(spec *job.Spec) estimate.Throughput {
@@ -392,7 +386,6 @@ func (in *setting) beliefs(o estimate.Options) estimate.Options {
 	return o
 }
 
-// scheduler returns the options of the scheduler in the world.
 func (in *setting) scheduler(s *policy.Snapshot, o *Options) scheduler.Options {
 	so := o.Scheduler
 	so.Round, so.Profile, so.OnSubmit, so.Estimate = s.Length, false, false, in.options.Estimate

@@ -2,17 +2,23 @@ package whatif
 
 import "time"
 
-// mostGaps bounds the times between submissions that are kept: the last ones.
+// mostGaps is the maximum number of gaps that are kept.
 const mostGaps = 1000
 
-// submissions are when jobs came in a run. They say at which rate jobs go on to come.
+// submissions predict the rate of new jobs from the times of earlier ones.
 //
-// The longer no job has come, the less likely it is that any more do. After each of n submissions they end with
-// a probability of 1/(n+1), by the rule of succession, and else the next gap is longer than the present silence with the
-// probability that the gaps before say: (k+1)/n if k of them were longer. If none was, that probability
-// is below 1/n, and taken to fall with the silence c as longest/c, as heavy-tailed gaps do. By Bayes' rule submissions go on
-// with a probability of (k+1)/(k+2), or longest/(longest+c). This is the model of Fader, Hardie and Lee (2005) of who still buys, with the
-// gaps of the run in place of exponential ones: submissions come in bursts, and stop at night.
+// The longer no job has come, the less likely more are. After each of n submissions they end
+// with a probability of 1/(n+1), by the rule of succession. Otherwise the next gap is
+// longer than the present silence with a probability of (k+1)/n, if k of the gaps so far were
+// longer. If none was, that probability is below 1/n, and assumed to
+// fall with the silence c as longest/c, as heavy-tailed gaps do. By Bayes' rule submissions continue with
+// a probability of (k+1)/(k+2), or longest/(longest+c).
+//
+// Example: after gaps of 1, 2 and 5 minutes and a silence of 3 minutes, k is 1: submissions continue with 2/3. After 10 minutes:
+// 5/(5+10) = 1/3.
+//
+// Source: the model of Fader, Hardie and Lee (2005) of who still buys, with the gaps of the run instead of exponential ones:
+// submissions come in bursts, and stop at night.
 type submissions struct {
 	n           int
 	first, last time.Time
@@ -20,7 +26,6 @@ type submissions struct {
 	at          int             // of the oldest gap, if there are mostGaps
 }
 
-// came records a submission.
 func (s *submissions) came(now time.Time) {
 	if s.n++; s.n == 1 {
 		s.first, s.last = now, now
@@ -36,8 +41,8 @@ func (s *submissions) came(now time.Time) {
 	s.at = (s.at + 1) % mostGaps
 }
 
-// between returns the time between submissions that is expected from now on: the mean one so far, over the probability that
-// they go on; 0 if none is expected, or nothing is known.
+// between returns the expected time between submissions from now on: the mean so far over the probability that
+// they continue; 0 if none is expected, or nothing is known.
 func (s *submissions) between(now time.Time) time.Duration {
 	if s.n < 2 {
 		return 0
@@ -50,7 +55,7 @@ func (s *submissions) between(now time.Time) time.Duration {
 	return time.Duration(mean / on * float64(time.Second))
 }
 
-// goOn returns the probability that jobs go on to come after a silence.
+// goOn returns the probability that jobs continue to come after a silence.
 func (s *submissions) goOn(silence time.Duration) float64 {
 	longer, longest := 0, time.Duration(0)
 	for _, gap := range s.gaps {

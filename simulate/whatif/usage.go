@@ -8,14 +8,15 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A usage is how much of its own nodes the owner of nodes on loan used in a recorded run. A simulation of the run has
-// an owner that uses as much at the same times, and so lends as much.
+// A usage is the share of its own nodes that the owner of nodes on loan used in a recorded run. A simulation
+// repeats it, and so lends the same nodes.
 type usage struct {
 	at    []time.Duration // since the start of the recording
 	share []float64       // of its GPUs, from then on
 }
 
-// changed records what the owner uses from a time on, or more if it lends less, because it expects to use more soon.
+// changed records the share from a time on. It is more if the owner lends less than it could, because it
+// expects to need more soon.
 func (u *usage) changed(at time.Duration, loans []cluster.Loan) {
 	if len(loans) == 0 || loans[0].Nodes == 0 {
 		return

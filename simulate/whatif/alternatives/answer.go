@@ -23,9 +23,9 @@ type Answer struct {
 	Must     []string       `json:"must_be_true"`
 
 	replayed Row
-	average  float64        // error of the mean wait over replays with other fractions of a second; 0: none were made
-	best     *Row           // the alternative with the least mean wait; nil: there is none
-	jobs     []history.Pair // as observed and replayed
+	average  float64        // spread of the mean wait over replays with other fractions of a second; 0: not measured
+	best     *Row           // the alternative with the least mean wait; may be nil
+	jobs     []history.Pair // observed and replayed
 	price    *Price
 }
 
@@ -34,14 +34,15 @@ type Row struct {
 	Name        string   `json:"policy"`
 	Assumes     string   `json:"assumes"`
 	MeanWait    float64  `json:"mean_wait_s"`
-	Low         *float64 `json:"mean_wait_low_s,omitempty"` // of the range; nil: it has no bounds, or it is no alternative
+	Low         *float64 `json:"mean_wait_low_s,omitempty"` // of the range; nil: no bounds, or no alternative
 	High        *float64 `json:"mean_wait_high_s,omitempty"`
 	MedianWait  float64  `json:"median_wait_s"`
 	P90Wait     float64  `json:"p90_wait_s"`
 	MeanJCT     float64  `json:"mean_jct_s"`
 	Utilisation float64  `json:"utilisation"`
 	Trusted     bool     `json:"trusted"`
-	// Later counts jobs of Compared that finish later than under the own policy, replayed: see metrics.Delays. Nil: no alternative.
+	// Later counts jobs of Compared that finish later than in the replay of the own policy: see metrics.Delays.
+	// Nil: no alternative.
 	Later    *int     `json:"later_jobs,omitempty"`
 	Compared *int     `json:"later_compared,omitempty"`
 	Worst    *float64 `json:"later_worst_s,omitempty"`
@@ -64,7 +65,7 @@ type RowSizes struct {
 	Waits   []metrics.Waits `json:"waits"`
 }
 
-// bySize fills in delays and waits.
+// bySize adds delays and waits by size.
 func (a *Answer) bySize() {
 	largest := a.largest()
 	for i := range a.Rows {
@@ -81,7 +82,8 @@ func (a *Answer) bySize() {
 	}
 }
 
-// Fewer is with how few GPUs an alternative makes jobs wait no longer than the own policy did.
+// Fewer is the smallest part of the GPUs with which an alternative makes jobs wait no longer than the own
+// policy did.
 type Fewer struct {
 	Policy  string  `json:"policy"`
 	Assumes string  `json:"assumes"`
@@ -89,14 +91,14 @@ type Fewer struct {
 	AtLeast int     `json:"gpus_low"` // of the range
 	AtMost  int     `json:"gpus_high"`
 	Saved   float64 `json:"saved"` // part of the GPUs
-	// Money is what the GPUs that are not needed cost in a year.
+	// Money is the cost of the GPUs that are not needed, in a year.
 	Money       float64 `json:"saved_per_year,omitempty"`
 	Currency    string  `json:"currency,omitempty"`
 	PriceSource string  `json:"price_source,omitempty"`
 	Tried       []Size  `json:"simulated"`
 }
 
-// share fills in what is saved.
+// share sets the savings.
 func (f *Fewer) share(all int, price *Price) {
 	f.Saved = 1 - float64(f.Enough)/float64(all)
 	if price.known() {
@@ -104,7 +106,6 @@ func (f *Fewer) share(all int, price *Price) {
 	}
 }
 
-// rowOf returns the row of figures.
 func rowOf(name, assumes string, f *metrics.Figures) Row {
 	return Row{
 		Name: name, Assumes: assumes, MeanWait: f.Wait,
@@ -112,17 +113,16 @@ func rowOf(name, assumes string, f *metrics.Figures) Row {
 	}
 }
 
-// asItWas is the name of what was recorded.
 const asItWas = "as it was"
 
-// judged takes up what was observed and how the own policy is replayed: the first rows.
+// judged adds the first rows: what was observed, and the replay of the own policy.
 func (a *Answer) judged(c *history.Comparison, gpus int) {
 	was, own := c.Figures(gpus, history.Observed), c.Figures(gpus, history.Run(0))
 	a.jobs, a.replayed = c.Pairs, rowOf(a.Own+", replayed", Rigid.Name, &own)
 	a.Rows = []Row{rowOf(asItWas, "", &was), a.replayed}
 }
 
-// merged returns the row of several seeds: the mean of each figure, and the range that has all of theirs.
+// merged returns the row of several seeds: the mean of each figure, and the union of their ranges.
 func merged(rows []Row) Row {
 	all := rows[0]
 	n := float64(len(rows))
@@ -142,8 +142,8 @@ func merged(rows []Row) Row {
 	return all
 }
 
-// choose finds the alternative with the least mean wait, of the first scenario, and stamps all that is
-// simulated if the replay is not near enough.
+// choose finds the alternative with the least mean wait in the first scenario, and marks all simulated rows if
+// the replay is not accurate enough.
 func (a *Answer) choose() {
 	for i := range a.Rows {
 		r := &a.Rows[i]

@@ -8,14 +8,14 @@ import (
 	"github.com/oxgang/oxgang/simulate/history"
 )
 
-// Replays with other fractions of a second show how much of an error is chance, of histories that are not too long.
+// Replays of short histories with other fractions of a second show how much of an error is chance.
 const (
 	shakes      = 8
 	mostShaken  = 5000 // jobs
 	worthSaying = 0.01 // of the mean wait
 )
 
-// chance adds to the causes how far replays differ by what the log leaves out.
+// chance adds to the causes how much replays differ by what the log leaves out.
 func (q *Question) chance(ctx context.Context, a *Answer) error {
 	if a.Trust.Trusted || len(a.jobs) > mostShaken || len(a.jobs) == 0 || a.replayed.MeanWait == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/history"
 )
 
-// cut returns the first part of the nodes of each type: keep of all, rounded up.
+// cut returns the first keep of "of" parts of the nodes of each type, rounded up.
 func cut(nodes *cluster.Cluster, keep, of int) *cluster.Cluster {
 	left := make(map[cluster.GPUType]int)
 	for _, t := range nodes.Types() {
@@ -23,18 +23,18 @@ func cut(nodes *cluster.Cluster, keep, of int) *cluster.Cluster {
 	return nodes.Without(func(id cluster.NodeID) bool { return gone[id] })
 }
 
-// A Size cluster is how long jobs wait on a part of the nodes.
+// A Size is a part of the nodes, and how long jobs wait on it.
 type Size struct {
 	GPUs     int     `json:"gpus"`
 	MeanWait float64 `json:"mean_wait_s"`
 	P90Wait  float64 `json:"p90_wait_s"`
 }
 
-// steps is into how many sizes a cluster is cut at most.
+// steps is the maximum number of sizes.
 const steps = 64
 
-// fewer finds out with how few GPUs the best alternative makes jobs wait no longer than the own policy with all of them.
-// It simulates smaller clusters by bisection, for the change as it is and for both ends of its range.
+// fewer finds the fewest GPUs with which the best alternative makes jobs wait no longer than the own policy
+// with all of them. It bisects over smaller clusters, for the change and for both ends of its range.
 func (q *Question) fewer(ctx context.Context, a *Answer, nodes *cluster.Cluster) error {
 	best, of := a.best, min(steps, len(nodes.Nodes()))
 	tried := make(map[int]*Size)

@@ -14,11 +14,11 @@ import (
 
 // An OwnPolicy has the settings of the policy that stands for the cluster's own.
 type OwnPolicy struct {
-	settings []string        // of policies multifactor and kueue, as --set takes them
-	slurm    *slurm.Settings // nil: not known
+	settings []string        // of policies multifactor and kueue, as for --set
+	slurm    *slurm.Settings // may be nil
 	kueue    bool            // the history has queues of Kueue
-	alone    []string        // settings of the replay, and of no alternative
-	called   string          // what the policy is called with these; empty: by its name
+	alone    []string        // settings of the replay only
+	called   string          // name of the policy with these; empty: its usual name
 }
 
 // WithSlurm uses Slurm's configuration for policy multifactor.
@@ -35,7 +35,7 @@ func WithSlurm(s *slurm.Settings) OwnPolicy {
 	return own
 }
 
-// Learn takes from a history what it says of the cluster's own policy, and adds its settings to a configuration.
+// Learn takes the settings of the cluster's own policy from a history, and adds them to a configuration.
 func (o *OwnPolicy) Learn(h *history.History, c *config.Config) error {
 	if err := o.quotas(h.Recorded); err != nil {
 		return err
@@ -45,8 +45,9 @@ func (o *OwnPolicy) Learn(h *history.History, c *config.Config) error {
 	return nil
 }
 
-// asPhilly sets what stands for Philly's scheduler: jobs in the order of their submission, where one that does not fit lets others pass,
-// each on as many machines as it had. How long jobs will run is not used: the log does not say that anybody knew it.
+// asPhilly sets what stands for Philly's scheduler: jobs in the order of submission, where a job that does not
+// fit lets others pass, each on as many machines as it had. Run times are not used: the log does not show that
+// they were known.
 func (o *OwnPolicy) asPhilly(h *history.History) {
 	if h.Recorded.Format == trace.PhillyFormat && h.Baseline == "fifo" {
 		o.alone, o.called = []string{"fifo.backfill=true"}, "fifo that lets pass who fits"
@@ -67,14 +68,14 @@ func (o *OwnPolicy) quotas(h *trace.History) error {
 		}
 	}
 	text := kueue.Format(queues)
-	if _, err := kueue.ParseQueues(text); err != nil { // a name that stands for something there
+	if _, err := kueue.ParseQueues(text); err != nil { // a name that has a meaning there
 		return fmt.Errorf("queues of Kueue: %w", err)
 	}
 	o.kueue, o.settings = true, append(o.settings, "kueue.queues="+text)
 	return nil
 }
 
-// limit returns a limit of GPUs as policy kueue has it: below 0 is none.
+// limit returns a limit of GPUs as in policy kueue; below 0: none.
 func limit(n *int) int {
 	if n == nil {
 		return -1
@@ -82,7 +83,7 @@ func limit(n *int) int {
 	return *n
 }
 
-// unknown says what is not known of the cluster's own policy.
+// unknown returns what is not known of the cluster's own policy.
 func (o *OwnPolicy) unknown(h *history.History) []string {
 	if h.Recorded.Format != slurm.Format || h.Baseline != "multifactor" {
 		return nil

@@ -19,7 +19,7 @@ var (
 	pageTemplate = sync.OnceValue(func() *template.Template { return chart.Page(pageHTML) })
 )
 
-// pageView is the page as its template wants it.
+// pageView is the data of the page's template.
 type pageView struct {
 	*Answer
 	Sentence string
@@ -28,7 +28,7 @@ type pageView struct {
 	Verdict  string
 	Table    [][]string
 	Later    string         // the definition
-	Largest  *metrics.Waits // the size of the last column
+	Largest  *metrics.Waits // size of the last column
 	Style    template.CSS
 	Pictures []*chart.Figure
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
-// The lines that are drawn have colours, and dashes to tell them apart without.
+// Lines have colours, and dashes for readers who cannot tell these apart.
 var (
 	observedLine = chart.Line{Class: "ink"}
 	replayedLine = chart.Line{Class: "c0", Dash: "8 4"}
@@ -60,7 +60,7 @@ func (a *Answer) queue() *chart.Figure {
 	return c.Figure()
 }
 
-// waiting returns the mean number of jobs that wait in each part of the time, in days since the first.
+// waiting returns the mean number of waiting jobs in each part of the time, in days since the first.
 func waiting(jobs []history.Pair, first, last float64, of history.Select) (x, y []float64) {
 	const parts = 100
 	length := max(1, last-first) / parts
@@ -78,7 +78,7 @@ func waiting(jobs []history.Pair, first, last float64, of history.Select) (x, y 
 	return x, y
 }
 
-// sizes draws how long jobs wait on smaller clusters; nil: none was simulated.
+// sizes draws the waits on smaller clusters; nil: none was simulated.
 func (a *Answer) sizes() *chart.Figure {
 	if a.Fewer == nil || len(a.Fewer.Tried) < 2 {
 		return nil

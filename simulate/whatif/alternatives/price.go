@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// A Price is what a GPU-hour costs. Nothing is said of money without a currency and a source.
+// A Price is the cost of a GPU-hour, with a currency and a source.
 type Price struct {
 	perHour          float64
 	currency, source string
 }
 
-// ParsePrice parses a price like "2.50 EUR". The source says where it is from, and stands beside every sum. If both are
-// empty there is no price.
+// ParsePrice parses a price like "2.50 EUR". The source is printed next to every sum. If both are empty there
+// is no price.
 func ParsePrice(price, source string) (Price, error) {
 	switch {
 	case price == "" && source == "":
@@ -32,8 +32,7 @@ func ParsePrice(price, source string) (Price, error) {
 	return p, nil
 }
 
-// known reports whether there is a price.
 func (p *Price) known() bool { return p.perHour > 0 }
 
-// perYear returns what so many GPUs cost in a year.
+// perYear returns the cost of GPUs in a year.
 func (p *Price) perYear(gpus int) float64 { return float64(gpus) * p.perHour * 24 * 365 }

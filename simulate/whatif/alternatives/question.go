@@ -1,6 +1,6 @@
-// Package alternatives answers oxgang whatif: what a cluster's own history would have been under other policies, or with
-// fewer GPUs. It replays the history under the policy that stands for the cluster's own first, and stamps all other figures if
-// that replay is not near enough to what was recorded.
+// Package alternatives answers oxgang whatif: how would a cluster's history look under other policies, or with
+// fewer GPUs? It first replays the history under the policy that stands for the cluster's own, and marks all
+// other figures as untrusted if that replay is not accurate enough.
 package alternatives
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A Question is what a history would have been under other policies.
+// A Question asks for a history under other policies.
 type Question struct {
 	Config    *config.Config // of the simulations; History.Prepare completes it
 	History   *history.History
@@ -28,16 +28,17 @@ type Question struct {
 	Policies  []string // the alternatives; nil: Defaults
 	Scenarios []Scenario
 	Price     Price
-	Seeds     int       // of scenarios in which chance says which jobs are what
-	Progress  io.Writer // nil: none
+	Seeds     int       // of scenarios in which chance selects jobs
+	Progress  io.Writer // may be nil
 }
 
-// Defaults are the policies that are compared with unless others are named: first in, first out with backfilling on
-// nodes, as most sites run it, and this project's. Policy easy backfills by the GPUs of a type: where jobs cannot be moved it
-// lets whole nodes wait for each other.
+// Defaults are the default alternatives: first in, first out with backfilling on nodes, as most sites run it,
+// and this project's policy. Policy easy backfills by the GPUs of a type: if jobs cannot be moved, whole-node
+// jobs wait for each other.
 var Defaults = []string{"multifactor", "oxgang"}
 
-// precision is how near a replayed wait can be: a pass of the main scheduler, and the second to which a log is rounded.
+// precision is the best possible accuracy of a replayed wait: a pass of the main scheduler, and the rounding of
+// a log to seconds.
 const precision = batchDelay + time.Second
 
 // Answer simulates the alternatives, and compares them with the cluster's own policy.
@@ -105,7 +106,7 @@ func (q *Question) alternative(ctx context.Context, policy string, s *Scenario, 
 	return all, nil
 }
 
-// recordedWaits sets the waits by size of the recorded history and of the replay.
+// recordedWaits sets the waits by size of the history and of the replay.
 func (q *Question) recordedWaits(a *Answer, own *metrics.Result, in *run.Inputs) error {
 	observed, err := history.ObservedRun(q.History.Jobs(), in.Arrivals, in.Cluster)
 	if err != nil {
@@ -117,7 +118,7 @@ func (q *Question) recordedWaits(a *Answer, own *metrics.Result, in *run.Inputs)
 	return nil
 }
 
-// called returns what an alternative is called: without the priorities of a history, Slurm's policy has age alone.
+// called returns the name of an alternative: without the priorities of a history, Slurm's policy has age alone.
 func called(policy string) string {
 	if policy == "multifactor" {
 		return policy + ", age alone"
@@ -135,20 +136,19 @@ func changes(pairs []history.Pair) []statistics.Pair {
 	return all
 }
 
-// causes says what may make the replay differ from what was observed.
+// causes returns possible reasons for a difference between replay and history.
 func (q *Question) causes() []string {
 	all := q.History.Causes(q.Config)
 	return append(q.Own.unknown(q.History), slices.DeleteFunc(all, func(c string) bool { return c == history.NotExactly(q.History.Baseline) })...)
 }
 
-// say writes progress.
 func (q *Question) say(format string, args ...any) {
 	if q.Progress != nil {
 		fmt.Fprintf(q.Progress, format, args...)
 	}
 }
 
-// conditions says what the answer rests on, and what would have to be true.
+// conditions returns the assumptions of the answer.
 func (q *Question) conditions(a *Answer) {
 	a.RestsOn = append(a.RestsOn, fmt.Sprintf("%d jobs that ended, of %d in the history, on %d GPUs: %s", len(a.jobs), len(q.History.Recorded.Jobs), a.GPUs, a.Cluster))
 	a.RestsOn = append(a.RestsOn, fmt.Sprintf("your own policy, replayed as %s: %s", a.Own, a.Trust.Errors()))

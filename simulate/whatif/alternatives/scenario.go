@@ -11,22 +11,22 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// A Scenario is what is assumed of jobs beyond what was recorded of them.
+// A Scenario is a set of assumptions about jobs that were not recorded.
 type Scenario struct {
 	Name string `yaml:"name"`
-	// Preempt: jobs may be preempted, and go on where they were after a start that costs Restart.
+	// Preempt: jobs may be preempted, and continue where they were after a start that costs Restart.
 	Preempt bool          `yaml:"preempt"`
 	Restart time.Duration `yaml:"restart"`
-	// Elastic is the share of jobs, drawn at random, that may run on up to twice the GPUs that they had; each
-	// GPU beyond those adds ScalingLoss less than one of those.
+	// Elastic is the share of jobs, drawn at random, that may run on up to twice the GPUs that they had. Each
+	// GPU beyond adds ScalingLoss less than one of those.
 	Elastic     float64 `yaml:"elastic"`
 	ScalingLoss float64 `yaml:"scaling-loss"`
 }
 
-// Rigid is the scenario that assumes least.
+// Rigid is the scenario with the fewest assumptions.
 var Rigid = Scenario{Name: "rigid"}
 
-// ErrNoScenarios means that a file has none.
+// ErrNoScenarios means that a file has no scenarios.
 var ErrNoScenarios = errors.New("no scenarios")
 
 // ReadScenarios reads scenarios in YAML from a file of this name.
@@ -58,7 +58,6 @@ func ReadScenarios(r io.Reader, name string) ([]Scenario, error) {
 	return file.Scenarios, errors.Join(errs...)
 }
 
-// validate returns an error if a scenario says what cannot be.
 func (s *Scenario) validate() error {
 	switch {
 	case s.Name == "":
@@ -73,17 +72,17 @@ func (s *Scenario) validate() error {
 	return nil
 }
 
-// random reports whether chance says which jobs are what.
+// random reports whether chance selects jobs.
 func (s *Scenario) random() bool { return s.Elastic > 0 && s.Elastic < 1 }
 
-// apply makes a configuration that of the scenario.
+// apply sets a configuration to the scenario.
 func (s *Scenario) apply(c *config.Config) {
 	restart := s.Restart
 	c.Sim.Restart = &restart
 	c.Jobs.Elastic, c.Jobs.ScalingLoss = s.Elastic, s.ScalingLoss
 }
 
-// says returns what the scenario assumes.
+// says returns the assumptions in words.
 func (s *Scenario) says() string {
 	gpus := "every job runs on as many GPUs as it had, no more and no fewer"
 	if s.Elastic > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 )
 
-// conclude writes the sentence.
+// conclude sets the sentence.
 func (a *Answer) conclude() {
 	var parts []string
 	if a.best != nil {
@@ -28,7 +28,6 @@ func (a *Answer) conclude() {
 	}
 }
 
-// waits says how long jobs would have waited.
 func (a *Answer) waits() string {
 	b := a.best
 	text := fmt.Sprintf("with the same jobs and GPUs the mean wait would have been %s under %s instead of %s (%s)",
@@ -39,7 +38,7 @@ func (a *Answer) waits() string {
 	return text
 }
 
-// rangeText says in which range the mean wait would be in another stretch of time.
+// rangeText returns the range of the mean wait in another stretch of time.
 func (r *Row) rangeText() string {
 	if r.High == nil {
 		return "too few waited to say a range"
@@ -47,7 +46,7 @@ func (r *Row) rangeText() string {
 	return fmt.Sprintf("%.0f %% range %s to %s", 100*statistics.Share, span(*r.Low), span(*r.High))
 }
 
-// size says with how few GPUs the service would be the same.
+// size says how few GPUs give the same service.
 func (a *Answer) size() string {
 	f := a.Fewer
 	switch {
@@ -63,7 +62,7 @@ func (a *Answer) size() string {
 	return text
 }
 
-// own says how near the replay is: the largest error of a figure, but of waits that are off by less than can be replayed.
+// own returns the accuracy of the replay: the largest error of a figure, except for waits within precision.
 func (a *Answer) own() string {
 	worst := math.Max(math.Abs(a.Trust.JCT), math.Abs(a.Trust.Utilisation))
 	was, now := &a.Rows[0], &a.replayed
@@ -75,7 +74,7 @@ func (a *Answer) own() string {
 	return fmt.Sprintf("your own policy is reproduced within %.1f %%", 100*worst)
 }
 
-// span returns seconds for people, in two units: "4m05s", "3h12m".
+// span returns seconds in two units: "4m05s", "3h12m".
 func span(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second)).Round(time.Second)
 	if d >= time.Minute && d < time.Hour {
@@ -84,7 +83,7 @@ func span(seconds float64) string {
 	return printable.Short(d)
 }
 
-// thousands returns an amount in round thousands, or as it is if it is small: "310,000".
+// thousands rounds large amounts to thousands: "310,000".
 func thousands(v float64) string {
 	if v >= 10_000 {
 		v = 1000 * math.Round(v/1000)

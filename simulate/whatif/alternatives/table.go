@@ -31,7 +31,7 @@ func (a *Answer) Table(w io.Writer) error {
 	return err
 }
 
-// largest returns the waits of the largest size that has jobs, in the first row; nil if there are none.
+// largest returns the waits of the largest size with jobs, in the first row; may be nil.
 func (a *Answer) largest() *metrics.Waits {
 	waits := a.Rows[0].waits
 	for i := len(waits) - 1; i >= 0; i-- {
@@ -42,7 +42,6 @@ func (a *Answer) largest() *metrics.Waits {
 	return nil
 }
 
-// longest returns the longest wait of the largest jobs.
 func (r *Row) longest() string {
 	if r.MaxWait == nil {
 		return "-"
@@ -58,7 +57,6 @@ func (r *Row) later() string {
 	return fmt.Sprintf("%.1f", 100*r.delays.Share())
 }
 
-// span returns the range of the mean wait.
 func (r *Row) span() string {
 	switch {
 	case r.scenario == nil:
@@ -69,7 +67,6 @@ func (r *Row) span() string {
 	return span(*r.Low) + " to " + span(*r.High)
 }
 
-// dash stands for nothing.
 func dash(text string) string {
 	if text == "" {
 		return "-"
@@ -77,5 +74,4 @@ func dash(text string) string {
 	return text
 }
 
-// upper returns a sentence with a capital at its beginning.
 func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -22,12 +22,12 @@ type variant struct {
 	policy   string
 	scenario *Scenario
 	seed     uint64
-	own      bool             // with the priorities that the history says
-	shaken   uint64           // which fractions of a second times have that the log has whole; 0: none
+	own      bool             // with the history's priorities
+	shaken   uint64           // seed of the fractions of a second that a log lacks; 0: none
 	nodes    *cluster.Cluster // nil: those of the history
 }
 
-// shake gives times fractions of a second, as they may have had: a log has whole seconds.
+// shake adds random fractions of a second to times, because a log has whole seconds.
 func (v *variant) shake(arrivals []workload.Arrival) {
 	if v.shaken == 0 {
 		return
@@ -40,7 +40,6 @@ func (v *variant) shake(arrivals []workload.Arrival) {
 	}
 }
 
-// simulate runs a variant.
 func (q *Question) simulate(ctx context.Context, v variant) (*run.Run, *run.Inputs, error) {
 	c := *q.Config
 	c.Policies, c.Sim.Seed = []string{v.policy}, v.seed
@@ -78,8 +77,8 @@ func (q *Question) simulate(ctx context.Context, v variant) (*run.Run, *run.Inpu
 	return result, in, nil
 }
 
-// prioritise gives arrivals the priorities that the history says, or none. Those of Slurm are for its own policy only: the accounting
-// has what multifactor made of users, partitions and sizes, as it was when a job was submitted. Those of Kueue are users' own.
+// prioritise gives arrivals the priorities of the history, or none. Slurm's priorities are for its own policy
+// only: multifactor computed them from users, partitions and sizes at submission. Kueue's are the users' own.
 func prioritise(arrivals []workload.Arrival, jobs map[job.ID]*parse.Observed, known bool) {
 	for i := range arrivals {
 		s := &arrivals[i].Spec
@@ -89,15 +88,15 @@ func prioritise(arrivals []workload.Arrival, jobs map[job.ID]*parse.Observed, kn
 	}
 }
 
-// batchDelay is how long after its last pass Slurm's main scheduler makes the next one at the earliest. Source: slurm.conf(5),
+// batchDelay is the shortest time between passes of Slurm's main scheduler. Source: slurm.conf(5),
 // batch_sched_delay.
 const batchDelay = 3 * time.Second
 
-// admissionDelay is how long after its last decision Kueue is taken to decide again at the earliest: a dump has whole seconds.
+// admissionDelay is the assumed shortest time between decisions of Kueue: a dump has whole seconds.
 const admissionDelay = time.Second
 
-// pace sets how often a policy decides. One that runs jobs as they were submitted decides as soon as something happens;
-// one that resizes them does so every minute, and when a job comes to idle GPUs.
+// pace sets how often a policy decides. A policy that runs jobs as submitted decides as soon as something
+// happens. One that resizes them does so every minute, and when a job comes while GPUs are idle.
 func pace(c *config.Config, sizes bool, own *OwnPolicy) {
 	if c.IsSet("round") || c.IsSet("scheduler.on-event") || c.IsSet("scheduler.on-submit") {
 		return
