@@ -94,7 +94,6 @@ func (s *Scheduler) carryOut(ctx context.Context, b Backend, how planner, obs []
 	return nil
 }
 
-// turn sets when the next round begins.
 func (s *Scheduler) turn(now time.Time) {
 	if now.Before(s.next) && !now.Before(s.begun) || !now.Before(s.next.Add(s.o.Round)) {
 		s.next = now

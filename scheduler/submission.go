@@ -30,7 +30,6 @@ func (s *Scheduler) soon(now time.Time) {
 	}
 }
 
-// changed notes that GPUs may have become free.
 func (s *Scheduler) changed(now time.Time) {
 	if s.o.OnEvent > 0 && !s.settled() {
 		s.soon(now)

@@ -35,7 +35,6 @@ func (p Phase) String() string {
 // A Guess is the time until something happens, by two simulations: the earlier and the later of their results.
 type Guess struct{ Early, Late time.Duration }
 
-// length returns the geometric mean of both times.
 func (g Guess) length(round time.Duration) float64 {
 	return math.Sqrt((g.Early + round).Seconds() * (g.Late + round).Seconds())
 }

@@ -53,7 +53,6 @@ func known(f *journal.File, id job.ID) (*journal.Reader, error) {
 	return f.Start()
 }
 
-// always is later than any record.
 const always = time.Duration(math.MaxInt64)
 
 // fromCheckpoints returns the story of a job; nil if it takes the whole journal.
@@ -294,7 +293,6 @@ func (t *journalReader) readPart(f *journal.File, p part, before func(time.Durat
 	return nil
 }
 
-// restoreFrom sets the state to a checkpoint.
 func (w *clusterState) restoreFrom(c *journal.Checkpoint) {
 	w.cluster, w.rentals, w.prices, w.refused = c.Nodes.Cluster, c.Nodes.Rentals, c.Prices, c.Refused
 	w.gains, w.now, w.lastRound = newGains(), c.At, c.At

@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A journalReader follows one job through a journal.
 type journalReader struct {
 	clusterState
 	id      job.ID

@@ -56,7 +56,6 @@ type freed struct {
 	waiting int           // jobs that wait
 }
 
-// later updates f after some time.
 func (f *freed) later(d time.Duration) {
 	f.ago += d
 	f.next = max(0, f.next-d)

@@ -71,7 +71,6 @@ func (r *Reasons) find(id job.ID) (int, bool) {
 	return i, ok
 }
 
-// prepare computes what the texts need.
 func (r *Reasons) prepare() {
 	s, p := r.s, r.p
 	w := &clusterState{cluster: s.Cluster, rentals: s.Rentals, prices: p.Prices, refused: p.Refused, gains: newGains(), jobs: make(map[job.ID]*row, len(s.Jobs))}

@@ -32,7 +32,6 @@ type explainContext struct {
 	preemption Preemption
 }
 
-// A template explains one kind of reason.
 type template struct {
 	why     func(*explainContext) string // the fact that decided
 	unblock func(*explainContext) string // what would change it; may be nil

@@ -34,7 +34,6 @@ func more(now, was cluster.Placement) map[cluster.NodeID]int {
 	return sum
 }
 
-// gains are the changes of a round.
 type gains struct {
 	of  map[job.ID]map[cluster.NodeID]int // GPUs by node; negative: lost
 	got map[cluster.NodeID][]job.ID       // who got GPUs of a node
@@ -45,7 +44,6 @@ func newGains() gains {
 	return gains{of: map[job.ID]map[cluster.NodeID]int{}, got: map[cluster.NodeID][]job.ID{}, had: map[job.ID]cluster.Allocation{}}
 }
 
-// add records a change of one job.
 func (g *gains) add(id job.ID, byNode map[cluster.NodeID]int, had cluster.Allocation) {
 	g.of[id], g.had[id] = byNode, had
 	for node, n := range byNode {

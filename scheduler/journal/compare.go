@@ -32,10 +32,8 @@ func (b *Backend) Watch() scheduler.Observer {
 // A watcher gives the plan of a round to the Backend, which compares it in Do.
 type watcher struct{ b *Backend }
 
-// Event implements scheduler.Observer.
 func (watcher) Event(time.Time, scheduler.Event) {}
 
-// Round implements scheduler.Observer.
 func (w watcher) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
 	w.b.planned = &planned{s, p}
 }
@@ -70,7 +68,6 @@ func (b *Backend) plans(rec *Round, now *planned) *Difference {
 	return b.rest(rec, now.plan)
 }
 
-// hear updates the recorded decisions by a round.
 func (b *Backend) hear(rec *Round) {
 	for i := range rec.Changed {
 		b.said[rec.Changed[i].Job] = rec.Changed[i].Decision
@@ -140,7 +137,6 @@ func sameRefusal(recorded, now string) bool {
 	return recorded == now || inARow.ReplaceAllString(recorded, "plan: ") == now || inARow.ReplaceAllString(recorded, "") == now
 }
 
-// unlike returns a difference in a field.
 func unlike[T any](field string, recorded, now T, write func(*encoder, T)) *Difference {
 	var want, got encoder
 	write(&want, recorded)

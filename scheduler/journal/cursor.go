@@ -29,7 +29,6 @@ type cursor struct {
 	passed []byte
 }
 
-// maxSeen limits the strings in seen.
 const maxSeen = 1 << 20
 
 func (c *cursor) fail(want string) {
@@ -130,7 +129,6 @@ func (c *cursor) str() string {
 	return ""
 }
 
-// escaped reads a string whose quote is at start.
 func (c *cursor) escaped(start int) string {
 	c.pos = start
 	text := c.value()
@@ -154,7 +152,6 @@ func (c *cursor) keep(text []byte) string {
 	return s
 }
 
-// number returns the text of a number.
 func (c *cursor) number() string {
 	c.peek()
 	start := c.pos
@@ -167,7 +164,6 @@ func (c *cursor) number() string {
 	return string(c.buf[start:c.pos])
 }
 
-// float reads a finite number.
 func (c *cursor) float() float64 {
 	start := c.pos
 	text := c.number()

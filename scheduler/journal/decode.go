@@ -113,7 +113,6 @@ func (c *cursor) nodes() scheduler.Event {
 	return ev
 }
 
-// offers reads rentals or loans.
 func (c *cursor) offers(key string, ev *scheduler.NodesChanged) {
 	switch key {
 	case "rentals":
@@ -133,7 +132,6 @@ func (c *cursor) offers(key string, ev *scheduler.NodesChanged) {
 	}
 }
 
-// decoded reads a value into v and then calls use.
 func (c *cursor) decoded(what string, v any, use func() error) {
 	start := c.pos
 	text := c.value()

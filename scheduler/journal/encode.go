@@ -28,7 +28,6 @@ func (e *encoder) fail(err error) {
 	}
 }
 
-// raw appends punctuation and keys.
 func (e *encoder) raw(s string) { e.buf = append(e.buf, s...) }
 
 func (e *encoder) int(n int) { e.buf = strconv.AppendInt(e.buf, int64(n), 10) }
@@ -59,7 +58,6 @@ func (e *encoder) str(s string) {
 	e.buf = append(e.buf, '"')
 }
 
-// quoted appends a string that needs escapes.
 func (e *encoder) quoted(s string) {
 	if !utf8.ValidString(s) {
 		e.fail(fmt.Errorf("got string %q, want UTF-8", s))
@@ -75,7 +73,6 @@ func (e *encoder) json(v any) {
 	e.buf = append(e.buf, text...)
 }
 
-// configuration appends [nodes, GPUs, type].
 func (e *encoder) configuration(c cluster.Configuration) {
 	e.allocation(cluster.Allocation{Configuration: c})
 }
@@ -266,7 +263,6 @@ func (e *encoder) stats(s *policy.Stats) {
 	e.raw("]")
 }
 
-// grant appends what d grants otherwise than was.
 func (e *encoder) grant(was, d *policy.Decision) {
 	if d.Allocation != was.Allocation {
 		e.raw(`,"gets":`)

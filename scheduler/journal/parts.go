@@ -52,7 +52,6 @@ func (r *Reader) beginPart() error {
 	return err
 }
 
-// records returns a checkpoint as records at its time.
 func (c *Checkpoint) records(h *Header, line int) []Record {
 	var all []Record
 	add := func(rec Record) {
@@ -132,7 +131,6 @@ func (j *joined) add(s Source, last int64) {
 	j.ends = append(j.ends, j.size)
 }
 
-// ReadAt implements io.ReaderAt.
 func (j *joined) ReadAt(p []byte, at int64) (n int, err error) {
 	for n < len(p) {
 		i := sort.Search(len(j.ends), func(i int) bool { return j.ends[i] > at })

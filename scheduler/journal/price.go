@@ -10,7 +10,6 @@ import (
 
 // Prices of GPU types, and capacities of groups of nodes.
 
-// capacity appends [[group, nodes], ...] by group.
 func (e *encoder) capacity(wants map[cluster.Group]int) {
 	e.raw("[")
 	for i, g := range slices.Sorted(maps.Keys(wants)) {

@@ -153,7 +153,6 @@ func (b *Backend) slept(deadline, at time.Time) bool {
 	return b.ahead.Round != nil && !b.Shadow && round > 0 && late > round && late%round != 0
 }
 
-// computed does work and ends it.
 func computed(ctx context.Context, work *policy.Work) scheduler.Event {
 	result := work.Do(ctx)
 	*work = nil
@@ -238,7 +237,6 @@ func (b *Backend) recorded() bool {
 	return b.ahead != nil && b.ahead.Round != nil && b.ahead.At == b.at()
 }
 
-// begin starts the background work of a round.
 func (b *Backend) begin(work policy.Work) {
 	if b.recorded() && slices.ContainsFunc(b.ahead.Round.Actions, computes) {
 		b.work = work

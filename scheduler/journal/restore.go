@@ -50,7 +50,6 @@ func (l *statusLine) status() (job.Status, error) {
 	return s, nil
 }
 
-// restored appends a restored job.
 func (e *encoder) restored(ev *scheduler.Restored) {
 	e.raw(`,"restore":`)
 	e.job(ev)

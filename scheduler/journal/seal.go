@@ -48,7 +48,6 @@ func (c *chain) state() ([]byte, error) {
 	return base64.StdEncoding.AppendEncode(nil, text), err
 }
 
-// resume sets the hash to a state.
 func (c *chain) resume(state []byte) error {
 	text, err := base64.StdEncoding.AppendDecode(nil, state)
 	if err != nil {

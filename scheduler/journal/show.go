@@ -37,7 +37,6 @@ func (r *Reader) Show(o scheduler.Observer) error {
 	}
 }
 
-// follow applies an event.
 func follow(s *policy.Snapshot, active map[job.ID]bool, ev scheduler.Event) {
 	switch ev := ev.(type) {
 	case scheduler.Submitted:

@@ -170,7 +170,6 @@ func (w *Writer) capacity(wants map[cluster.Group]int) {
 	w.enc.capacity(wants)
 }
 
-// decisions writes the decisions that have changed.
 func (w *Writer) decisions(jobs []*policy.Job, plan []policy.Decision) {
 	written := 0
 	for i, j := range jobs {
@@ -235,7 +234,6 @@ func (w *Writer) listEnd(n int) {
 	}
 }
 
-// begin starts a record.
 func (w *Writer) begin(now time.Time) {
 	at := now.Sub(w.start)
 	if at < w.last {

@@ -16,7 +16,6 @@ type Book struct {
 	sums map[line]*Sum
 }
 
-// A line is the key of a sum.
 type line struct {
 	who
 	Pool
@@ -208,7 +207,6 @@ func checkKeys(by []string) error {
 	return nil
 }
 
-// names returns the values of keys of a line.
 func (l *line) names(by []string) []string {
 	of := make([]string, len(by))
 	for i, name := range by {
@@ -217,7 +215,6 @@ func (l *line) names(by []string) []string {
 	return of
 }
 
-// setShare sets the shares of a row.
 func (r *Row) setShare(all *Row) {
 	if used := all.Used.Seconds(); used > 0 {
 		r.UsedShare = r.Used.Seconds() / used

@@ -48,7 +48,6 @@ func (r *Recorder) pool(of Pool) *pool {
 	return r.pools[i]
 }
 
-// setCluster updates the nodes.
 func (r *Recorder) setCluster(c *cluster.Cluster) {
 	if c == r.cluster {
 		return
@@ -68,7 +67,6 @@ func (r *Recorder) setCluster(c *cluster.Cluster) {
 	}
 }
 
-// moved counts the nodes that came and left.
 func (r *Recorder) moved(c *cluster.Cluster) {
 	nodes := c.Nodes()
 	for i := range nodes {

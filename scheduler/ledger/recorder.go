@@ -32,7 +32,6 @@ type Recorder struct {
 
 var _ scheduler.Observer = (*Recorder)(nil)
 
-// An account is what a job has.
 type account struct {
 	spec  *job.Spec
 	parts []part
@@ -180,7 +179,6 @@ func (r *Recorder) exited(a *account, how scheduler.Outcome) {
 	r.ending = append(r.ending, a)
 }
 
-// grant replaces what a job has.
 func (r *Recorder) grant(a *account, has *cluster.Allocation, on cluster.Placement) {
 	r.settle(a)
 	a.free()
@@ -190,7 +188,6 @@ func (r *Recorder) grant(a *account, has *cluster.Allocation, on cluster.Placeme
 	}
 }
 
-// free gives up all that a job has.
 func (a *account) free() {
 	for _, p := range a.parts {
 		p.pool.held -= p.gpus
@@ -219,7 +216,6 @@ func (r *Recorder) partsOf(has *cluster.Allocation, on cluster.Placement) []part
 	return parts
 }
 
-// with adds a share of a node to parts.
 func (r *Recorder) with(parts []part, n *cluster.Node, has cluster.Resources) []part {
 	if has.GPUs == 0 {
 		return parts

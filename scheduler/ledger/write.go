@@ -47,7 +47,6 @@ func (s *Statement) WriteCSV(w io.Writer) error {
 	return out.WriteAll(all)
 }
 
-// A column is a column of a printed table.
 type column struct {
 	head  string
 	cells []string
@@ -117,7 +116,6 @@ func (s *Statement) names() []column {
 	return shown
 }
 
-// pools returns the columns of the pools.
 func (s *Statement) pools() []column {
 	var c []column
 	for _, head := range []string{

@@ -14,7 +14,6 @@ type memory struct {
 	marks []mark  // since the last loss, and perhaps in no checkpoint
 }
 
-// A mark is reported progress.
 type mark struct {
 	at       time.Time
 	progress float64
@@ -32,7 +31,6 @@ func (m *memory) learn(now time.Time, every time.Duration, r *job.Report) {
 	}
 }
 
-// save drops marks that are older than a checkpoint.
 func (m *memory) save(now time.Time, every time.Duration) {
 	for len(m.marks) > 0 && !m.marks[0].at.Add(every).After(now) {
 		m.saved = max(m.saved, m.marks[0].progress)

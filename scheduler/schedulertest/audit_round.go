@@ -89,7 +89,6 @@ func offered(s *policy.Snapshot, g cluster.Group) (most int, known bool) {
 	return 0, false
 }
 
-// returned checks that a node may be given back.
 func (a *Auditor) returned(s *policy.Snapshot, id cluster.NodeID) {
 	if i, ok := s.Cluster.Index(id); !ok || s.Cluster.Nodes()[i].Tenure == cluster.Owned {
 		a.complain("node %s: given back, want one that is rented or lent, and there", id)
@@ -128,7 +127,6 @@ func (a *Auditor) run(j *audited, act *scheduler.Run) {
 	j.hold(a.now, act.Allocation, act.Placement)
 }
 
-// gang checks that a job gets all it needs.
 func (a *Auditor) gang(s *job.Spec, act *scheduler.Run) {
 	c := act.Allocation.Configuration
 	if placed, want := act.Placement.GPUs(), act.Allocation.AllGPUs(); placed != want || c.GPUs < 1 {

@@ -123,7 +123,6 @@ func (w *tenant) Do(ctx context.Context, actions []scheduler.Action) error {
 	return w.Backend.Do(ctx, actions)
 }
 
-// changed checks a NodesChanged.
 func (w *tenant) changed() {
 	if len(w.rentals) != len(w.offers) {
 		w.complain("nodes changed: %d groups are told of, want all %d", len(w.rentals), len(w.offers))

@@ -120,7 +120,6 @@ func describe(ev scheduler.Event) any {
 	return ev
 }
 
-// wholeRun drives a backend to its end under watch.
 func wholeRun(ctx context.Context, b scheduler.Backend, drive func(context.Context, scheduler.Backend) error) error {
 	w := newWatch(b)
 	if err := drive(ctx, w); err != nil {
@@ -178,7 +177,6 @@ const (
 	over
 )
 
-// A watch checks the calls of a backend.
 type watch struct {
 	scheduler.Backend
 	last   time.Time

@@ -149,7 +149,6 @@ func (j *toyJob) lost() time.Time {
 	return j.done()
 }
 
-// happen handles what is due for a job now.
 func (w *Toy) happen(j *toyJob) {
 	if at, ok := j.next(); j.over || !ok || at.After(w.now) {
 		return
@@ -189,7 +188,6 @@ func (w *Toy) compute(ctx context.Context) {
 	}
 }
 
-// settle subtracts the work done up to now.
 func (w *Toy) settle(j *toyJob) {
 	j.Work -= time.Duration(j.alloc.GPUs) * w.now.Sub(j.settled)
 	j.settled = w.now

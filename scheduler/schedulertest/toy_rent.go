@@ -34,7 +34,6 @@ func (n *toyNodes) group(g cluster.Group) []cluster.Node {
 	})
 }
 
-// paid reports whether a node is up or ordered.
 func (n *toyNodes) paid(id cluster.NodeID) bool {
 	_, coming := n.coming[id]
 	return coming || n.there[id]
@@ -92,7 +91,6 @@ func (n *toyNodes) next() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// come makes the nodes ready that are due.
 func (n *toyNodes) come() {
 	changed := false
 	for id, at := range n.coming { // the order does not matter
@@ -106,7 +104,6 @@ func (n *toyNodes) come() {
 	}
 }
 
-// report emits the present nodes.
 func (n *toyNodes) report() {
 	var rentals []cluster.Rental
 	for _, offer := range n.all.Offers() {

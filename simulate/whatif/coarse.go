@@ -42,7 +42,6 @@ func (c *coarse) ended(deadline, now time.Time) int {
 	return 1 + int(now.Sub(deadline)/c.length)
 }
 
-// heard notes an event.
 func (c *coarse) heard(ev scheduler.Event) {
 	switch ev.(type) {
 	case scheduler.Exited, scheduler.Submitted, scheduler.Restored:

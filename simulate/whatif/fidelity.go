@@ -158,14 +158,12 @@ func (rec *recording) phase() time.Duration {
 	return most
 }
 
-// reserved counts jobs with reservations.
 func (rec *recording) reserved(s *job.Spec) {
 	if s.Reservation != (cluster.Configuration{}) {
 		rec.result.Reserved++
 	}
 }
 
-// play simulates the recorded run on nodes.
 func (rec *recording) play(ctx context.Context, nodes *cluster.Cluster, so scheduler.Options, o *Options, obs ...scheduler.Observer) (*setting, error) {
 	nodes, err := rec.outages.all(nodes)
 	if err != nil {

@@ -169,7 +169,6 @@ func (l *Learner) acted(now time.Time, acts []scheduler.Action) {
 	}
 }
 
-// run records the GPUs that a job gets.
 func (j *learned) run(now time.Time, a *scheduler.Run) {
 	j.asked = a.Batch
 	goesOn := a.InPlace(j.held, j.on) || a.Free || a.Resized
@@ -243,7 +242,6 @@ func (l *Learner) exit(now time.Time, ev *scheduler.Exited) {
 	delete(l.jobs, ev.Job)
 }
 
-// report records a report of a job's agent.
 func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
 	c := l.of(j)
 	if !r.Profile && r.Configuration == j.held.Configuration && j.starting {
@@ -285,7 +283,6 @@ func (l *Learner) started(j *learned, c *class, took time.Duration) {
 	}
 }
 
-// progressed records the progress of a job.
 func (l *Learner) progressed(now time.Time, j *learned, r *job.Report) {
 	j.where, j.progress, j.heard = r.Configuration, r.Progress, now
 	if r.Interval <= 0 {

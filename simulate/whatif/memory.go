@@ -30,7 +30,6 @@ type runState struct {
 	record    *calibration.Record // of predictions
 }
 
-// Remember implements memory.Rememberer.
 func (m *runState) Remember(c *memory.Codec) {
 	kind := fmt.Sprintf("%T", m.policy)
 	if c.Fields(&kind); kind != fmt.Sprintf("%T", m.policy) {

@@ -66,7 +66,6 @@ func (o *outages) event(at time.Duration, ev scheduler.Event, jobs map[job.ID]*l
 	}
 }
 
-// changed records which owned nodes left and came.
 func (o *outages) changed(at time.Duration, c *cluster.Cluster) {
 	now := make(map[cluster.NodeID]bool)
 	for _, n := range c.Nodes() {

@@ -150,7 +150,6 @@ func (q *Question) of(s *policy.Snapshot, p *policy.Plan) (*policy.Snapshot, *po
 	return q.resized(s, p, i)
 }
 
-// resized is of for a job of another size.
 func (q *Question) resized(s *policy.Snapshot, p *policy.Plan, i int) (*policy.Snapshot, *policy.Plan, error) {
 	other := counterfactual.With(s, i, func(spec *job.Spec) {
 		spec.GPUs, spec.MinGPUs, spec.MaxGPUs, spec.Reservation = q.GPUs, q.GPUs, q.GPUs, cluster.Configuration{}
@@ -195,7 +194,6 @@ func (q *Question) grown(s *policy.Snapshot) (*policy.Snapshot, error) {
 	return other, nil
 }
 
-// answer compares the jobs, and sums up.
 func answer(before, after []Times) *Answer {
 	were := make(map[job.ID]*Times, len(before))
 	for i := range before {

@@ -104,5 +104,4 @@ func (j *learned) steady(at time.Duration) workload.Arrival {
 	return a
 }
 
-// endlessly is longer than any run.
 const endlessly = 100 * 365 * 24 * time.Hour

@@ -72,7 +72,6 @@ func (b *begun) run(ctx context.Context, over scheduler.Backend, obs ...schedule
 	return b.scheduler.Run(ctx, over, obs...)
 }
 
-// counting counts the actions of a replay.
 type counting struct {
 	*journal.Backend
 	asked int

@@ -357,7 +357,6 @@ func initialState(s *policy.Snapshot, j *policy.Job, t *truth, m Measured) *sim.
 	return st
 }
 
-// shifted returns a status with all set times moved.
 func shifted(st job.Status, by time.Duration) job.Status {
 	for _, at := range []*time.Time{&st.Submitted, &st.FirstStarted, &st.Finished, &st.Since, &st.Reported} {
 		if !at.IsZero() {

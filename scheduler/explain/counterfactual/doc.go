@@ -7,5 +7,5 @@
 // round again. Find tries changes in a fixed order, waiting before buying, and returns the first
 // that helps. Its numbers are the smallest that help: with one less, the job got nothing.
 //
-// Source: Wachter et al. 2017, counterfactual explanations without opening the black box: the term.
+// Source: Wachter et al. 2017, counterfactual explanations without opening the black box.
 package counterfactual

@@ -199,7 +199,6 @@ func (f *finder) samples(holders []job.ID) []job.ID {
 // mostAlone bounds the number of plans times jobs that try the end of one job.
 const mostAlone = 1_000_000
 
-// emptied tries the end of every other job.
 func (f *finder) emptied() *Change {
 	all := f.holders()
 	for i, j := range f.s.Jobs {
@@ -359,7 +358,6 @@ func (f *finder) larger() *Change {
 	return f.least(most, f.more)
 }
 
-// more tries n more GPUs of each type.
 func (f *finder) more(n int) *Change {
 	j := f.s.Jobs[f.at]
 	for _, t := range f.s.Cluster.Types() {
@@ -371,7 +369,6 @@ func (f *finder) more(n int) *Change {
 	return nil
 }
 
-// fewer tries a request of n GPUs less.
 func (f *finder) fewer(n int) *Change {
 	c := &Change{Kind: FewerGPUs, GPUs: asks(f.s.Jobs[f.at]) - n}
 	if !f.helps(c, f.with(asking(c.GPUs))) {
@@ -415,7 +412,6 @@ func between(low, high int, c *Change, try func(n int) *Change) *Change {
 	return c
 }
 
-// asks returns the fewest GPUs that a job accepts.
 func asks(j *policy.Job) int {
 	switch {
 	case !j.Reservation.IsZero():

@@ -53,7 +53,6 @@ type state struct {
 	err    error
 }
 
-// stateOf returns the present state of a policy.
 func stateOf(p policy.Policy, fresh Fresh) (st state) {
 	st.fresh = fresh
 	defer func() {
@@ -66,7 +65,6 @@ func stateOf(p policy.Policy, fresh Fresh) (st state) {
 	return st
 }
 
-// copied returns a policy in this state, and a placer.
 func (st state) copied() (policy.Policy, placement.Placer, error) {
 	if st.err != nil {
 		return nil, nil, st.err

@@ -65,7 +65,6 @@ type RowSizes struct {
 	Waits   []metrics.Waits `json:"waits"`
 }
 
-// bySize adds delays and waits by size.
 func (a *Answer) bySize() {
 	largest := a.largest()
 	for i := range a.Rows {
@@ -98,7 +97,6 @@ type Fewer struct {
 	Tried       []Size  `json:"simulated"`
 }
 
-// share sets the savings.
 func (f *Fewer) share(all int, price *Price) {
 	f.Saved = 1 - float64(f.Enough)/float64(all)
 	if price.known() {

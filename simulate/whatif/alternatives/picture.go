@@ -34,7 +34,6 @@ func (a *Answer) bars() *chart.Figure {
 	return chart.Bars("How long jobs waited, and would have", fmt.Sprintf("Mean wait by policy. Thin lines are the %.0f %% ranges.", 100*statistics.Share), all)
 }
 
-// queue draws how many jobs waited over time.
 func (a *Answer) queue() *chart.Figure {
 	c := chart.Lines{
 		Title: "How many jobs waited", Note: "Jobs that have come and not started, by days since the first submission. Each point is a mean over its part of the time.",

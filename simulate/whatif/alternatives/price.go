@@ -34,5 +34,4 @@ func ParsePrice(price, source string) (Price, error) {
 
 func (p *Price) known() bool { return p.perHour > 0 }
 
-// perYear returns the cost of GPUs in a year.
 func (p *Price) perYear(gpus int) float64 { return float64(gpus) * p.perHour * 24 * 365 }

@@ -77,7 +77,6 @@ func (q *Question) Answer(ctx context.Context) (*Answer, error) {
 	return a, nil
 }
 
-// alternative returns the row of a policy in a scenario.
 func (q *Question) alternative(ctx context.Context, policy string, s *Scenario, own *metrics.Result, nodes *cluster.Cluster) (Row, error) {
 	seeds := 1
 	if s.random() {
@@ -148,7 +147,6 @@ func (q *Question) say(format string, args ...any) {
 	}
 }
 
-// conditions returns the assumptions of the answer.
 func (q *Question) conditions(a *Answer) {
 	a.RestsOn = append(a.RestsOn, fmt.Sprintf("%d jobs that ended, of %d in the history, on %d GPUs: %s", len(a.jobs), len(q.History.Recorded.Jobs), a.GPUs, a.Cluster))
 	a.RestsOn = append(a.RestsOn, fmt.Sprintf("your own policy, replayed as %s: %s", a.Own, a.Trust.Errors()))

@@ -72,17 +72,14 @@ func (s *Scenario) validate() error {
 	return nil
 }
 
-// random reports whether chance selects jobs.
 func (s *Scenario) random() bool { return s.Elastic > 0 && s.Elastic < 1 }
 
-// apply sets a configuration to the scenario.
 func (s *Scenario) apply(c *config.Config) {
 	restart := s.Restart
 	c.Sim.Restart = &restart
 	c.Jobs.Elastic, c.Jobs.ScalingLoss = s.Elastic, s.ScalingLoss
 }
 
-// says returns the assumptions in words.
 func (s *Scenario) says() string {
 	gpus := "every job runs on as many GPUs as it had, no more and no fewer"
 	if s.Elastic > 0 {

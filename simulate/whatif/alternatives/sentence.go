@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 )
 
-// conclude sets the sentence.
 func (a *Answer) conclude() {
 	var parts []string
 	if a.best != nil {
