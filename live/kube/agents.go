@@ -11,14 +11,13 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An agent is the program of a job in its planned generation, or in the previous one until that has stopped.
+// An agent is a job's program, in the planned generation or in the previous one.
 type agent struct {
 	w       *Backend
 	e       *jobstate.Job
 	planned bool
 }
 
-// agent returns the program of a job that sends a message.
 func (w *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
 	e := w.table.ByID[id]
 	switch {
@@ -82,8 +81,8 @@ func (a agent) Checkpoint(*agentapi.Checkpoint) error {
 	return nil
 }
 
-// markSilent marks jobs as silent if all their pods ran but sent no message for Options.Silence. A silent job is
-// rigid until its program sends a message. The caller holds the lock.
+// markSilent marks jobs as silent, and so rigid, whose running pods sent no message for Options.Silence. The caller
+// holds the lock.
 func (w *Backend) markSilent() {
 	for _, e := range w.table.Order {
 		a := &e.Agent

@@ -17,8 +17,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend is a scheduler.Backend for one queue of a cluster. It also observes its own scheduler. Create it with
-// Open. Only the scheduler's goroutine calls Next and Do; everything else is safe for concurrent use.
+// A Backend is a scheduler.Backend for one queue, and an observer of its scheduler. Only the scheduler's goroutine
+// calls Next and Do; everything else is safe for concurrent use.
 type Backend struct {
 	*jobEvents
 	*driver.Agents
@@ -51,14 +51,13 @@ type background struct {
 
 var _ driver.Backend = (*Backend)(nil)
 
-// ErrTypes means that the cluster has GPUs of a new type. The Backend must be opened again.
+// ErrTypes means that the cluster has a new GPU type: open the Backend again.
 var ErrTypes = errors.New("the cluster has GPUs of a new type")
 
-// Cluster returns the argument for scheduler.New: the nodes that the queue had at Open, and all that can be rented or
-// lent. The first event has the current nodes.
+// Cluster returns the argument for scheduler.New: the nodes at Open, and all that can be rented or lent.
 func (w *Backend) Cluster() *cluster.Cluster { return w.extent.whole }
 
-// hold returns how long a round must wait for the watches to show all writes.
+// hold returns how long a round must wait for the watches.
 func (w *Backend) hold() time.Duration {
 	if len(w.writer.Unseen) > 0 {
 		return observe.Recheck
@@ -66,8 +65,8 @@ func (w *Backend) hold() time.Duration {
 	return 0
 }
 
-// release handles an event that the scheduler has taken. A job that was lost then holds no GPUs, and the next plan
-// records it. A job that has ended may be forgotten.
+// release handles an event that the scheduler has taken. A lost job then holds no GPUs; an ended job may be
+// forgotten.
 func (w *Backend) release(ev scheduler.Event) {
 	exit, ok := ev.(scheduler.Exited)
 	e := w.table.ByID[exit.Job]
@@ -81,7 +80,7 @@ func (w *Backend) release(ev scheduler.Event) {
 	}
 }
 
-// Stopping returns, by type, the GPUs that pods still use although the plan no longer grants them.
+// Stopping returns, by type, the GPUs of pods whose jobs no longer have them in the plan.
 func (w *Backend) Stopping() map[cluster.GPUType]int {
 	w.Lock()
 	defer w.Unlock()
@@ -96,8 +95,7 @@ func (w *Backend) Stopping() map[cluster.GPUType]int {
 	return all
 }
 
-// Counts returns the numbers of running and waiting jobs by the plan, the GPUs of the queue's nodes, and the GPUs
-// that the plan assigns.
+// Counts returns running and waiting jobs, all GPUs, and the GPUs that the plan assigns.
 func (w *Backend) Counts() (running, waiting, has, used int) {
 	w.Lock()
 	defer w.Unlock()
@@ -114,13 +112,13 @@ func (w *Backend) Counts() (running, waiting, has, used int) {
 	return running, waiting, w.extent.cluster.GPUs(), used
 }
 
-// A Room reports the limits that a queue has reached, and the state of its plan's writes.
+// A Room has the limits that a queue has reached, and the state of its plan.
 type Room struct {
 	planstore.State
 	Full map[string]int // unplanned jobs by namespace, because there are too many
 }
 
-// Room returns the limits that the queue has reached.
+// Room returns the current Room.
 func (w *Backend) Room() Room {
 	r := Room{State: w.store.State()}
 	w.Lock()

@@ -19,8 +19,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Do implements scheduler.Backend. It commits the plan with the actions; the executor carries it out. Do waits while
-// the API server does not answer.
+// Do implements scheduler.Backend: it commits the plan with the actions. It waits while the API server does not
+// answer.
 func (w *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	w.Lock()
 	d, err := w.apply(ctx, actions)
@@ -31,7 +31,7 @@ func (w *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	return w.commit(ctx, d)
 }
 
-// apply returns a draft of the plan with the actions. Only state without a commit changes otherwise.
+// apply returns a draft of the plan with the actions.
 func (w *Backend) apply(ctx context.Context, actions []scheduler.Action) (*draft, error) {
 	d := w.draft()
 	d.expire()
@@ -42,8 +42,8 @@ func (w *Backend) apply(ctx context.Context, actions []scheduler.Action) (*draft
 	return d, nil
 }
 
-// commit writes a plan if it differs from the last one. It retries with growing delays, never shorter than the API
-// server asks for. In a mode that writes nothing, the plan counts as committed at once.
+// commit writes a plan if it differs from the last one, with retries. In a mode that writes nothing, it counts as
+// committed.
 func (w *Backend) commit(ctx context.Context, d *draft) error {
 	next := w.draw(d)
 	writes := w.o.Writes() && next != nil
@@ -59,7 +59,7 @@ func (w *Backend) commit(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// adopt makes a committed draft the current state. next is its plan, or nil if the plan is unchanged.
+// adopt makes a committed draft current. next is its plan, or nil if that is unchanged.
 func (w *Backend) adopt(d *draft, next *v1alpha1.Plan) {
 	w.Lock()
 	defer w.Unlock()
@@ -74,8 +74,7 @@ func (w *Backend) adopt(d *draft, next *v1alpha1.Plan) {
 	}
 }
 
-// draw returns the plan of a draft, or nil if it is unchanged. It also updates the status of each job from the
-// scheduler.
+// draw returns the plan of a draft, or nil if it is unchanged. It also updates each job's status from the scheduler.
 func (w *Backend) draw(d *draft) *v1alpha1.Plan {
 	at := w.Now()
 	var rows []*policy.Job
@@ -117,7 +116,7 @@ func (w *Backend) reasons() config.Reasons {
 	return w.o.Explain(w.Snapshot, w.Plan)
 }
 
-// allocations returns the allocation of each job, in order of submission, with reasons but without messages.
+// allocations returns all allocations in order of submission, with reasons but without messages.
 func (d *draft) allocations(why config.Reasons) []v1alpha1.JobAllocation {
 	w := d.w
 	all := make([]v1alpha1.JobAllocation, 0, len(w.table.Order))
@@ -139,8 +138,7 @@ func (d *draft) allocations(why config.Reasons) []v1alpha1.JobAllocation {
 	return all
 }
 
-// save writes the states of jobs into the plan's status, for the next leader. It skips this if a slow save was
-// recent. A failure costs the next leader only some job history.
+// save writes the states of jobs for the next leader, unless a slow save was recent. A failure costs only history.
 func (w *Backend) save(ctx context.Context, p *v1alpha1.Plan) {
 	w.Lock()
 	if !w.store.Due() {
@@ -175,8 +173,8 @@ func statesOf(t *jobstate.Table) []v1alpha1.JobState {
 	return all
 }
 
-// applyGrants gives the jobs the grants of a committed draft. A job that has ended meanwhile gets nothing. A job that
-// was lost meanwhile is no longer lost if the draft has a new generation of it.
+// applyGrants gives the jobs the grants of a committed draft. Jobs that have ended meanwhile get nothing. Lost jobs
+// with a new generation are no longer lost.
 func (w *Backend) applyGrants(d *draft) {
 	for _, e := range w.table.Order {
 		g, changed := d.held[e.ID()]

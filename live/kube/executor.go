@@ -14,35 +14,31 @@ import (
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
-// gather is how long the executor waits after a change before it observes, to combine changes. idle is how often it
-// observes without changes, because some steps depend only on time.
+// gather combines changes before an observation. idle is the time between observations without changes.
 const (
 	gather = 50 * time.Millisecond
 	idle   = time.Second
 )
 
-// rest is the pause after an observation, as a multiple of its duration and at most idle. So observing takes at most
-// a fifth of the time.
+// rest is the pause after an observation, in multiples of its duration: observing takes at most a fifth of the time.
 const rest = 4
 
 func pause(looked time.Duration) time.Duration { return min(max(gather, rest*looked), idle) }
 
 const parallel = 16
 
-// writeTime is how long a pass may begin writes; the next pass continues. It is short because rounds wait for these
-// writes, and no job is observed during a pass.
+// writeTime is how long a pass may begin writes. It is short because rounds wait for them and no job is observed
+// meanwhile.
 const writeTime = 2 * time.Second
 
-// urgentTime is the part of writeTime for conditions and events while pods have to be created or placed, which come
-// first.
+// urgentTime is writeTime for conditions and events while pods have to be created or placed, which come first.
 const urgentTime = writeTime / 8
 
 // News wakes the executor after a change.
 func (w *Backend) News() { driver.Wake(w.Work) }
 
-// Execute makes the cluster match the committed plan. It only compares the watches with the plan and takes the next
-// step, or only observes in modes that do not act. It returns when ctx is done, another leader has taken over
-// (ErrFenced), or the watches miss changes (ErrWatches).
+// Execute makes the cluster match the committed plan, step by step; in modes that do not act it only observes. It
+// returns when ctx is done, another leader has taken over (ErrFenced), or the watches miss changes (ErrWatches).
 func (w *Backend) Execute(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return w.execute(ctx) })
@@ -67,8 +63,7 @@ func (w *Backend) execute(ctx context.Context) error {
 	}
 }
 
-// pass observes once and takes the possible steps. Errors of a step stay with its job. An observation that fails is
-// logged and repeated.
+// pass observes once and takes the possible steps. A failed observation is repeated.
 func (w *Backend) pass(ctx context.Context) error {
 	if err := w.observer.Hurry(ctx, w.overdue(time.Now())); err != nil {
 		w.o.Log.Warn("cannot read pods that the watch is late to show", "queue", w.o.Queue.Name, "err", err)
@@ -110,8 +105,8 @@ type writes struct {
 	telling   time.Duration // within which conditions and events may begin
 }
 
-// carryOut writes all. Except for nodes, it begins nothing after from plus writeTime. A failed step is not retried in
-// this pass, so it cannot delay other jobs.
+// carryOut writes all. After from plus writeTime it begins only writes to nodes. A failed step waits for the next
+// pass, so it cannot delay other jobs.
 func (w *Backend) carryOut(ctx context.Context, from time.Time, all *writes) error {
 	var g errgroup.Group
 	g.SetLimit(parallel)
@@ -130,7 +125,7 @@ func (w *Backend) carryOut(ctx context.Context, from time.Time, all *writes) err
 	return g.Wait()
 }
 
-// each calls do with 0 to n-1 in a group, until a time. It returns the number of calls.
+// each calls do with 0 to n-1 until a time, and returns the number of calls.
 func each(g *errgroup.Group, until time.Time, n int, do func(i int)) int {
 	for i := range n {
 		if !time.Now().Before(until) {

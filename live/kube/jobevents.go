@@ -34,8 +34,8 @@ func (w *jobEvents) lose(e *jobstate.Job, detail string) {
 	w.fail(e, detail)
 }
 
-// refuse reports that a job cannot get what was planned. It does so even if the job holds nothing, or else the
-// scheduler would assume that the job holds it.
+// refuse reports that a job cannot get its plan, even if it holds nothing, or else the scheduler would assume that it
+// does.
 func (w *jobEvents) refuse(e *jobstate.Job, why error) {
 	if e.Wants() {
 		w.lose(e, why.Error())
@@ -44,8 +44,8 @@ func (w *jobEvents) refuse(e *jobstate.Job, why error) {
 	w.fail(e, why.Error())
 }
 
-// fail reports that a job has lost everything. If the job backs off, fail also describes it as unplannable, before
-// the next plan could repeat the allocation.
+// fail reports a loss. A job that backs off is first described as unplannable, or the next plan could repeat the
+// allocation.
 func (w *jobEvents) fail(e *jobstate.Job, detail string) {
 	e.Setback = detail
 	e.Fail(time.Now())
@@ -63,6 +63,7 @@ func (w *jobEvents) end(e *jobstate.Job, outcome scheduler.Outcome, detail strin
 	driver.Wake(w.Work)
 }
 
+// forget removes an ended job without pods, once the scheduler has taken its event.
 func (w *jobEvents) forget(e *jobstate.Job) {
 	unheard := func(ev scheduler.Event) bool {
 		exit, ok := ev.(scheduler.Exited)
@@ -84,8 +85,8 @@ func (w *jobEvents) entry(id job.ID) (*jobstate.Job, error) {
 	return e, nil
 }
 
-// refused handles a failure to create pods of a job. A job that does not train yet loses its GPUs. A job that can run
-// with its existing pods is limited to their GPUs for a time.
+// refused handles a failure to create pods. A job that can run with its existing pods is limited to their GPUs for a
+// time. A job that does not train yet loses its GPUs.
 func (w *jobEvents) refused(e *jobstate.Job, why string) {
 	gpus, elastic := e.Made()*e.Parsed.PerWorker.GPUs, e.Spec.Adaptivity&job.GPUCount != 0 && !e.Spec.NonPreemptive
 	suffices := elastic && gpus >= max(1, e.Spec.MinGPUs)
@@ -102,7 +103,7 @@ func (w *jobEvents) refused(e *jobstate.Job, why string) {
 	w.lose(e, "its pods cannot be created: "+why)
 }
 
-// spec returns a job's specification for the scheduler. In mode Admit all jobs are non-preemptible.
+// spec returns a job's specification. In mode Admit all jobs are non-preemptible.
 func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
 	spec := *cmp.Or(j.Spec, j.Plain)
 	spec.Queue, spec.Priority = w.o.Queue.Name, w.o.PriorityOf(j.PriorityClass)
@@ -115,7 +116,7 @@ func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
 	return w.bounded(&spec)
 }
 
-// bounded limits a specification to the most GPUs that the queue allows a job.
+// bounded limits a specification to the queue's maximum.
 func (w *jobEvents) bounded(spec *job.Spec) *job.Spec {
 	most := w.o.MostGPUs(spec.User)
 	if most == 0 || spec.MaxGPUs <= most {
@@ -126,16 +127,16 @@ func (w *jobEvents) bounded(spec *job.Spec) *job.Spec {
 	return &r
 }
 
-// beyond reports whether a job now requests more GPUs than the queue allows. Its request was smaller when it entered.
+// beyond reports whether a job has come to request more GPUs than the queue allows.
 func (w *jobEvents) beyond(spec *job.Spec) bool {
 	return spec != nil && w.o.MostGPUs(spec.User) > 0 && spec.GPUs > w.o.MostGPUs(spec.User)
 }
 
-// nowhere is a GPU type that no cluster has. A job that cannot be planned now is described as needing it.
+// nowhere is a GPU type that no cluster has, for jobs that cannot be planned now.
 const nowhere = "(none: retried later)"
 
-// describe sends a job's specification to the scheduler if it has changed. Values from the job's program stay valid
-// until the program sends new ones.
+// describe sends a changed specification to the scheduler. Values from the job's program stay until it sends new
+// ones.
 func (w *jobEvents) describe(e *jobstate.Job) {
 	beyond := w.beyond(e.Parsed.Spec)
 	if e.Parsed.Spec == nil || beyond && e.Wants() { // it became invalid or too large: the old one stays
@@ -154,8 +155,7 @@ func (w *jobEvents) describe(e *jobstate.Job) {
 	}
 }
 
-// retract removes the event that a job was lost if the scheduler has not taken it yet. The event is about an older
-// generation than the plan's.
+// retract removes the event of a loss that the scheduler has not taken, because the plan has a newer generation.
 func (w *jobEvents) retract(e *jobstate.Job) {
 	w.Events.Drop(func(ev scheduler.Event) bool {
 		lost, ok := ev.(scheduler.Exited)

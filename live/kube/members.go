@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Member returns the member of a job that is a running pod, by the pod's uid.
+// Member returns the member of a job by its pod's uid, if the pod runs.
 func (w *Backend) Member(uid string) (m claims.Member, ok bool) {
 	w.Lock()
 	defer w.Unlock()

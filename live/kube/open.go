@@ -19,9 +19,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Open takes over a queue. It makes its epoch the newest, and waits until the watches behind c have seen everything
-// that existed then. It returns a Backend with the state of the Plan; jobs in the Plan arrive as Restored. direct
-// must read from the API server, never from a watch.
+// Open takes over a queue with the newest epoch. It waits until the watches behind c have seen everything that
+// existed then. Jobs in the Plan arrive as Restored. direct must read from the API server, never from a watch.
 func Open(ctx context.Context, c client.Client, direct client.Reader, o config.Options) (*Backend, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("kube: %w", err)
@@ -72,8 +71,7 @@ func assemble(c client.Client, direct client.Reader, o *config.Options) *Backend
 	return w
 }
 
-// enterNodes records the nodes at Open: owned, rentable and lendable. A later event tells the scheduler which of them
-// are rented or on loan.
+// enterNodes records the nodes at Open: owned, rentable and lendable.
 func (w *Backend) enterNodes(s *observe.Observation) (err error) {
 	all := slices.DeleteFunc(slices.Clone(s.Nodes), func(n cluster.Node) bool { return n.Tenure != cluster.Owned })
 	if w.extent.cluster, err = cluster.New(all); err != nil {

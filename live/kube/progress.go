@@ -41,7 +41,7 @@ func (w *jobEvents) watch(e *jobstate.Job) {
 	w.readTrainer(e)
 }
 
-// trains reports to the scheduler, once per generation, that a job trains.
+// trains reports, once per generation, that a job trains.
 func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
 	if e.TrainsIn == e.Held.Generation {
 		return
@@ -54,8 +54,7 @@ func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
 	w.Events.Emit(scheduler.Reported{Report: first})
 }
 
-// readTrainer reports the progress in a TrainJob's status, if its program sends no messages and its annotations state
-// its work. This shows nothing about its speed on other numbers of GPUs.
+// readTrainer reports a TrainJob's progress from its status, if its program sends no messages and its work is stated.
 func (w *jobEvents) readTrainer(e *jobstate.Job) {
 	if e.Parsed.Kind != "TrainJob" || e.Agent.Spoke || e.Spec.Target <= 0 {
 		return
@@ -85,8 +84,7 @@ func progressOf(e *jobstate.Job) (*claims.Progress, error) {
 	return claims.Trainer(o)
 }
 
-// awaitQuota ends a start that Kueue has not admitted within Options.Start, so that other jobs can use the GPUs. For
-// example, its LocalQueue may not exist.
+// awaitQuota ends a start that Kueue does not admit within Options.Start, for example without a LocalQueue.
 func (w *jobEvents) awaitQuota(e *jobstate.Job, now time.Time) {
 	if now.Sub(e.Queued) <= w.o.Start {
 		return
@@ -95,8 +93,7 @@ func (w *jobEvents) awaitQuota(e *jobstate.Job, now time.Time) {
 	w.lose(e, fmt.Sprintf("Kueue has not admitted it within %v", w.o.Start))
 }
 
-// awaitSlice limits a grown job to its admitted workers if Kueue had no quota for the others within Options.Start.
-// Other jobs can then use the GPUs. The job may grow again later.
+// awaitSlice limits a grown job to its admitted workers if Kueue has no quota for the others within Options.Start.
 func (w *jobEvents) awaitSlice(e *jobstate.Job, now time.Time) {
 	if waiting := e.AwaitQuota(); waiting > 0 && now.Sub(e.Queued) > w.o.Start && e.TrainsIn == e.Held.Generation {
 		e.Limit = jobstate.Limit{GPUs: (e.Made() - waiting) * e.Parsed.PerWorker.GPUs, Why: "Kueue has no quota for them", Until: now.Add(jobstate.LongBackoff)}

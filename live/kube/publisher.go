@@ -53,14 +53,14 @@ type verdict struct {
 	before          string // the text published before
 }
 
-// text returns the parts that cause a new publication if they change.
+// text returns what causes a new publication if it changes.
 func (v *verdict) text() string { return v.reason + "\n" + v.unblock + "\n" + v.observed }
 
-// mostFull is how many jobs at a time get the reason QueueFull, so that thousands of submissions do not delay others.
+// mostFull is how many jobs at a time get the reason QueueFull, so that a flood does not delay others.
 const mostFull = 8
 
-// verdicts returns the new verdicts and records them as published. It leaves out jobs with a step, because one of the
-// two writes would conflict.
+// verdicts returns the new verdicts and records them as published. It omits jobs with a step, because one of the two
+// writes would conflict.
 func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []verdict {
 	if !w.o.Writes() || time.Now().Before(w.quietUntil) {
 		return nil
@@ -169,7 +169,7 @@ func Word(reason string) string {
 // silence is the pause in writing conditions after some were rejected.
 const silence = 10 * time.Second
 
-// publish writes a condition on the job's object, then an event. A RayJob has no conditions, only events.
+// publish writes a condition (RayJobs have none), then an event.
 func (w *publisher) publish(ctx context.Context, v *verdict) {
 	seen, err := v.object.Unpack()
 	if err != nil {
@@ -218,8 +218,7 @@ func (w *publisher) putOff(all []verdict) {
 	}
 }
 
-// unpublished records that a condition was not written. It is retried with the latest object, at once after a
-// conflict, else after silence.
+// unpublished records that a condition was not written. It is retried, after a pause unless it was a conflict.
 func (w *publisher) unpublished(v *verdict, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -231,10 +230,8 @@ func (w *publisher) unpublished(v *verdict, err error) {
 	w.o.Log.Warn("a condition was not written", "job", v.object.Meta().GetNamespace()+"/"+v.object.Meta().GetName(), "err", err)
 }
 
-// erased reports whether someone has removed our condition since it was written. Trainer does so: it writes all
-// conditions of a TrainJob from an older read.
-//
-// Each new version of an object is checked once. A version with our condition becomes the last known one.
+// erased reports whether someone has removed our condition. Trainer does: it writes all conditions of a TrainJob from
+// an older read. Each new version of an object is checked once.
 func (w *publisher) erased(seen jobstate.Object) bool {
 	uid := string(seen.Meta().GetUID())
 	written, known := w.versions[uid]

@@ -65,8 +65,8 @@ func (w *Backend) catchUp(s *observe.Observation) {
 	}
 }
 
-// takeNodes reports changed nodes, loans and rentals to the scheduler. On each node with fewer GPUs than planned, the
-// jobs submitted last lose theirs.
+// takeNodes reports changed nodes, loans and rentals. Where a node has fewer GPUs than planned, the last submitted
+// jobs lose theirs.
 func (w *Backend) takeNodes(s *observe.Observation) {
 	w.checkTypes(s)
 	w.nodes.Review(s)
@@ -89,7 +89,7 @@ func (w *Backend) takeNodes(s *observe.Observation) {
 	w.Events.Emit(scheduler.NodesChanged{Cluster: w.extent.cluster, Rentals: rentals, Loans: loans})
 }
 
-// checkTypes ends the Backend if there are GPUs of a type that it did not have at Open.
+// checkTypes ends the Backend if there is a new GPU type.
 func (w *Backend) checkTypes(s *observe.Observation) {
 	strange := func(n *cluster.Node) bool { return !slices.Contains(w.extent.types, n.GPUType) }
 	found := false
@@ -104,7 +104,7 @@ func (w *Backend) checkTypes(s *observe.Observation) {
 	}
 }
 
-// dispossess takes GPUs that nodes no longer have from jobs, from the last submitted first.
+// dispossess takes missing GPUs from jobs, the last submitted first.
 func (w *Backend) dispossess(c *cluster.Cluster) {
 	planned := make(map[cluster.NodeID]int)
 	for _, e := range w.table.Order {
@@ -176,7 +176,7 @@ func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 	}
 }
 
-// unseen reports whether the watches have not shown some write to a job yet.
+// unseen reports whether the watches lack a write to a job.
 func (w *jobEvents) unseen(f *observe.ObservedJob, pods []*corev1.Pod) bool {
 	if w.writer.Unseen[types.UID(f.Parsed.UID)] > 0 {
 		return true
@@ -184,7 +184,7 @@ func (w *jobEvents) unseen(f *observe.ObservedJob, pods []*corev1.Pod) bool {
 	return slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return w.writer.Unseen[p.UID] > 0 })
 }
 
-// enter adds a new job. It returns nil if the job must not be scheduled here.
+// enter adds a new job, or returns nil if it must not be scheduled here.
 func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobstate.Job {
 	id := job.ID(f.Parsed.UID)
 	if w.table.Over[id] || f.Parsed.Ended != nil || !s.Ours[f.Parsed.UID] {
@@ -212,8 +212,7 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 	return e
 }
 
-// past returns a job's history before this leader. It comes from the Plan, or from the job and its pods if they are
-// newer.
+// past returns a job's history: from the Plan, or from the job and its pods if they are newer.
 func (w *jobEvents) past(s *observe.Observation, f *observe.ObservedJob) (jobstate.Past, bool) {
 	old, known := w.table.Past[job.ID(f.Parsed.UID)]
 	if known && old.Allocation.Generation >= f.Parsed.Generation {

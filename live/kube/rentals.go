@@ -47,7 +47,7 @@ func (d *draft) giveBack(a scheduler.Return) error {
 	return errors.Join(errs...)
 }
 
-// rent orders nodes of a group. In a mode that changes nothing, it only checks the number.
+// rent orders nodes, or only checks the number in a mode that changes nothing.
 func (d *draft) rent(g *v1alpha1.NodeGroup, nodes int) error {
 	if nodes < 0 || nodes > int(g.Most) {
 		return fmt.Errorf("group %s: %d nodes wanted, want 0 to %d", g.Name, nodes, g.Most)
@@ -58,8 +58,8 @@ func (d *draft) rent(g *v1alpha1.NodeGroup, nodes int) error {
 	return nil
 }
 
-// order orders or cancels nodes until a group has the given number. It orders none while there are more than wanted.
-// Leaving nodes count towards the group's limit.
+// order orders or cancels nodes up to the given number; none while there are more than wanted. Leaving nodes count
+// towards the limit.
 func (d *draft) order(g *v1alpha1.NodeGroup, nodes int) {
 	s := d.groupStatus(g)
 	want := max(nodes, len(s.Stays))
@@ -71,8 +71,7 @@ func (d *draft) order(g *v1alpha1.NodeGroup, nodes int) {
 	d.request.refused[g.Name] = want < nodes
 }
 
-// dismiss returns a rented node. It returns an error if the node is not rented and present, or if the draft has a job
-// on it. The node stays until the pods on it have stopped.
+// dismiss returns a rented node without jobs. It stays until its pods have stopped.
 func (d *draft) dismiss(id cluster.NodeID) error {
 	for i := range d.w.nodes.Groups() {
 		s := d.groupStatus(&d.w.nodes.Groups()[i])
@@ -103,7 +102,7 @@ func (d *draft) expire() {
 	}
 }
 
-// want sets the number of nodes of a group, without leaving nodes: those of the draft and, unless it is nil, more.
+// want sets the number of a group's nodes, without leaving ones: those of the draft, and more unless it is nil.
 func (d *draft) want(s *nodepool.GroupStatus, nodes int, more *observe.GroupNode) {
 	next := v1alpha1.PlannedGroup{Name: s.Group.Name, Nodes: int32(nodes)}
 	old := nodepool.WantedOf(d.request.groups, s.Group.Name)
@@ -158,8 +157,7 @@ func (d *draft) jobs() map[string]string {
 	return all
 }
 
-// borrow borrows nodes until a group has the given number. It gets fewer if the owner needs some since the round
-// began.
+// borrow borrows nodes up to the given number, or fewer if the owner needs some now.
 func (d *draft) borrow(p *inventory.Pool, nodes int) error {
 	if nodes < 0 || nodes > p.Nodes {
 		return fmt.Errorf("group %s: %d nodes wanted on loan, want 0 to %d", p.Group, nodes, p.Nodes)
@@ -181,8 +179,7 @@ func (d *draft) lent(g cluster.Group) int {
 	return n
 }
 
-// repay ends the loan of a node. It does nothing if the owner has taken the node back since the round began. It
-// returns an error if the draft has a job on it.
+// repay ends the loan of a node without jobs. It does nothing if the owner has taken the node back.
 func (d *draft) repay(id cluster.NodeID) error {
 	if on := d.jobs()[string(id)]; on != "" {
 		return fmt.Errorf("node %s: given back, want none that job %s is on", id, on)

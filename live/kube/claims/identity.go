@@ -17,7 +17,7 @@ type Identity struct {
 	Namespace, Name, UID, Account string
 }
 
-// A Review is a TokenReview for the audience of a Reviewer. An error means that there was no result.
+// A Review is a TokenReview for an audience. An error means that there was no result.
 type Review func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error)
 
 // Client returns the Review of a cluster. It needs only the right to create tokenreviews.
@@ -38,7 +38,7 @@ const (
 	podUID  = "authentication.kubernetes.io/pod-uid"
 )
 
-// identify returns the pod in a result, if it is the pod that the token names and the audience matches.
+// identify returns the pod in a result, if it and the audience match the token.
 func identify(s *authenticationv1.TokenReviewStatus, named, audience string) (Identity, error) {
 	const account = "system:serviceaccount:"
 	rest, isAccount := strings.CutPrefix(s.User.Username, account)

@@ -44,7 +44,7 @@ func (m *Member) matches(id Identity) bool {
 	return m.Namespace == id.Namespace && m.Name == id.Name && m.Account == id.Account
 }
 
-// A Lookup returns the live member with a pod UID, and whether it exists. It must be fast.
+// A Lookup returns the live member with a pod UID. It must be fast.
 type Lookup func(podUID string) (Member, bool)
 
 // A Reviewer identifies the pods of tokens. Create it with New. It is safe for concurrent use.
@@ -69,7 +69,7 @@ func New(audience string, review Review, lookup Lookup) *Reviewer {
 	}
 }
 
-// Job returns the job whose live member has a token. Its errors are those that Pod returns.
+// Job returns the job whose live member has a token. Its errors are Pod's.
 func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error) {
 	p, err := r.Pod(ctx, source, token)
 	if err != nil {
@@ -85,8 +85,8 @@ func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error
 	return m.Job, nil
 }
 
-// Pod returns the pod of a token that came from the address source. The error wraps ErrUnknown if Lookup has no such
-// pod, and ErrLater if the token cannot be checked now.
+// Pod returns the pod of a token from the address source. The error wraps ErrUnknown if Lookup has no such pod, and
+// ErrLater if the token cannot be checked now.
 func (r *Reviewer) Pod(ctx context.Context, source, token string) (Identity, error) {
 	named, ends, err := readToken(token, r.audience, time.Now())
 	if err != nil {
@@ -121,8 +121,7 @@ func unpack(answer any) (Identity, error) {
 	return Identity{}, answer.(error)
 }
 
-// ask sends a review and caches the result. It returns an error if there was no result. It serves several callers, so
-// it does not use their contexts.
+// ask sends a review and caches the result. It serves several callers, so it does not use their contexts.
 func (r *Reviewer) ask(key [sha256.Size]byte, token, named string, ends time.Time) (any, error) {
 	if answer, ok := r.cache.Get(key); ok {
 		return answer, nil

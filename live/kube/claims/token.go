@@ -36,8 +36,8 @@ func (a *audience) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(a))
 }
 
-// readToken reads a token without checking its signature. It returns the pod that the token names and the token's
-// expiry. It returns an error for tokens that the API server would reject anyway.
+// readToken returns the pod and expiry in a token without checking its signature. It returns an error if the API
+// server would reject the token anyway.
 func readToken(token, want string, now time.Time) (pod string, ends time.Time, err error) {
 	p, err := decodeToken(token)
 	if err != nil {

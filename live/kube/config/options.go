@@ -24,23 +24,21 @@ type Options struct {
 	Times
 	// Explain, if not nil, explains the allocations of a plan.
 	Explain func(s *policy.Snapshot, p *policy.Plan) Reasons
-	// Expect, if not nil, returns predictions for jobs, or nil if there are none yet. It is called for every plan and
-	// must not block.
+	// Expect, if not nil, returns predictions, or nil if there are none yet. It must not block.
 	Expect func() map[job.ID]Expected
 	// Events, if not nil, records an event for every published decision.
 	Events events.EventRecorder
 	// Log receives errors. Default: discarded.
 	Log *slog.Logger
-	// Turn, if not nil, is shared by all queues of a process: one at a time compares the watched pods and nodes with
-	// the API server.
+	// Turn, if not nil, is shared by all queues of a process; see Turn.
 	Turn *Turn
 	// Kueue, if not nil, reports whether the cluster has Kueue.
 	Kueue func() bool
-	// Priority, if not nil, returns the value of a PriorityClass and whether it exists. An empty name is the
-	// cluster's default class.
+	// Priority, if not nil, returns the value of a PriorityClass and whether it exists. The empty name is the default
+	// class.
 	Priority func(class string) (value int32, known bool)
-	// Now, if not nil, returns the wall-clock time. Epochs are at least its Unix time, so they grow even after etcd
-	// was restored from a backup.
+	// Now, if not nil, is the wall-clock time. Epochs are at least its Unix time, so they grow even after a restore
+	// of etcd.
 	Now func() time.Time
 	// Inputs, if not nil, returns a digest of the scheduler's events so far.
 	Inputs func() string
@@ -48,10 +46,9 @@ type Options struct {
 
 // Times are limits for jobs and their programs.
 type Times struct {
-	// Start is how long it may take until all pods of a generation run. Then the generation is stopped, and the job
-	// is retried later. Default 5 min.
+	// Start is how long it may take until all pods of a generation run. Default 5 min.
 	Start time.Duration
-	// Quiet is how long the pods of a job without messages must run until the job counts as training. Default 0.
+	// Quiet is how long the pods of a job without messages run until it counts as training. Default 0.
 	Quiet time.Duration
 	// Silence is how long a program may send nothing until its job is rigid. Default 10 min.
 	Silence time.Duration
@@ -157,8 +154,7 @@ func (o *Options) PriorityOf(class string) float64 {
 	return float64(value)
 }
 
-// NoClass returns an error text if a PriorityClass does not exist, so that jobs with it cannot have pods; else it is
-// empty.
+// NoClass returns an error text if a PriorityClass does not exist; else it is empty.
 func (o *Options) NoClass(class string) string {
 	if class == "" || o.Priority == nil {
 		return ""

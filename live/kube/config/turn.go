@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// A Turn is shared by the observers of all queues of a process. They share the watches of pods and nodes, so one at a
-// time compares these with the API server. It is safe for concurrent use.
+// A Turn lets one queue of a process at a time compare the shared watches of pods and nodes with the API server. It
+// is safe for concurrent use.
 type Turn struct {
 	mu    sync.Mutex
 	taken time.Time
 }
 
-// Take takes the turn and reports true if the last turn was at least every ago. A nil Turn is always free.
+// Take takes the turn if the last one was at least every ago. A nil Turn is always free.
 func (t *Turn) Take(now time.Time, every time.Duration) bool {
 	if t == nil {
 		return true

@@ -1,3 +1,2 @@
 // Package execute derives the next steps of jobs from an observation and the committed plan, and carries them out.
-// GPUs are released before another job acquires them.
 package execute

@@ -20,9 +20,8 @@ import (
 
 type podChanges map[*jobstate.Job][]jobadapter.Fitting
 
-// podChanges returns the changes of running pods' requests towards the plan, by job. Requests shrink at once. They
-// grow where the node has room next to all current and planned requests. Nodes with shrinking requests lose their
-// room in r, so starts there wait.
+// podChanges returns the changes of running pods' requests towards the plan. Requests shrink at once, and grow where
+// the node has room. Nodes with shrinking requests lose their room in r, so starts there wait.
 func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (podChanges, []Note) {
 	all := make(podChanges)
 	var growing []*jobstate.Job
@@ -57,8 +56,8 @@ func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (pod
 	return all, notes
 }
 
-// unfit returns a job's running pods whose requests differ from the plan and can change without a restart. If there
-// are none, or it fails, it returns the new Fit to store, or nil.
+// unfit returns a job's running pods whose requests can change to the plan without a restart, or else the new Fit to
+// store, or nil.
 func (w *Planner) unfit(e *jobstate.Job, at time.Time) ([]jobadapter.Fitting, *jobstate.Fit) {
 	if e.Stale() || e.Trouble != "" || !e.Started() || !e.Running() || e.Parsed.Kueue || at.Before(e.Fit.NotBefore) {
 		return nil, nil
@@ -98,7 +97,7 @@ func fits(e *jobstate.Job, running []*corev1.Pod, to *jobadapter.Grant) ([]jobad
 	return e.Adapter.Fit(o, running, to)
 }
 
-// infeasible returns a kubelet's message that a pod's new requests do not fit on its node; empty: none.
+// infeasible returns a kubelet's message that new requests do not fit on the node; empty: none.
 func infeasible(all []*corev1.Pod) string {
 	for _, p := range all {
 		for _, c := range p.Status.Conditions {
@@ -110,8 +109,7 @@ func infeasible(all []*corev1.Pod) string {
 	return ""
 }
 
-// fitting returns the step that changes requests. A failure is retried later and does not block other steps of the
-// job.
+// fitting returns the step that changes requests. A failure does not block other steps of the job.
 func (w *Planner) fitting(e *jobstate.Job, changes []jobadapter.Fitting) *Step {
 	if len(changes) == 0 {
 		return nil
@@ -135,8 +133,7 @@ func (w *Planner) fitting(e *jobstate.Job, changes []jobadapter.Fitting) *Step {
 	}}
 }
 
-// fit resizes a running pod. A resize can only write resources, so it writes the epoch, which admission compares,
-// beforehand.
+// fit resizes a running pod. It writes the epoch for admission first, because a resize writes only resources.
 func (w *Writer) fit(ctx context.Context, f *jobadapter.Fitting, epoch int64) error {
 	is, text := f.Is, strconv.FormatInt(epoch, 10)
 	if is.Annotations[v1alpha1.Epoch] != text {
@@ -154,11 +151,10 @@ func (w *Writer) fit(ctx context.Context, f *jobadapter.Fitting, epoch int64) er
 	return w.finish(next, w.Client.SubResource("resize").Patch(ctx, next, client.MergeFromWithOptions(is, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)))
 }
 
-// freeByNode is the free CPUs and memory of each node, after current and planned requests.
+// freeByNode is the free CPUs and memory of each node.
 type freeByNode map[string]cluster.Resources
 
-// spare returns the free resources of nodes: the capacity minus, for each job, the larger of its current and planned
-// requests.
+// spare returns the free resources: capacity minus the larger of each job's current and planned requests.
 func (w *Planner) spare(s *observe.Observation) freeByNode {
 	left := make(freeByNode, len(s.Nodes))
 	for i := range s.Nodes {

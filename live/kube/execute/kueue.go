@@ -32,7 +32,7 @@ func (w *Planner) deactivating(e *jobstate.Job) *Step {
 	}}
 }
 
-// readmitting returns the step that writes a start into a job's object, and then into its Workload.
+// readmitting returns the step that writes a start into a job's object and its Workload.
 func (w *Planner) readmitting(e *jobstate.Job) *Step {
 	o, g := e.Object, w.ToStart(e)
 	return &Step{e, start, func(ctx context.Context) error {
@@ -55,9 +55,8 @@ func (w *Planner) readmitting(e *jobstate.Job) *Step {
 	}}
 }
 
-// Marked sets the start's labels and tolerations on a Workload's pods, and reports whether that changes it. While a
-// Workload is evicted, Kueue restores its old labels and tolerations in the job's template, so a start must write
-// both. A Workload with quota is immutable.
+// Marked sets a start's labels and tolerations on a Workload, and reports whether that changes it. While a Workload
+// is evicted, Kueue copies its old ones to the job's template. With quota it is immutable.
 func (w *Writer) Marked(o, job *object, g *jobadapter.Grant) bool {
 	return isTrue(o, "Evicted") && !isTrue(o, "QuotaReserved") && jobadapter.MarkWorkload(o, job, g, corev1.ResourceName(w.Options.Nodes.GPUResource))
 }
@@ -70,8 +69,7 @@ func isTrue(o *object, condition string) bool {
 	})
 }
 
-// returning returns the step that lets Kueue admit a job that we have stopped. Workloads that others have stopped
-// stay stopped.
+// returning returns the step that lets Kueue admit a job again that we have stopped.
 func (w *Planner) returning(e *jobstate.Job) *Step {
 	o, g := e.Object, w.ToGrant(e)
 	return &Step{e, start, func(ctx context.Context) error {
@@ -117,8 +115,8 @@ func reactivated(o *object) bool {
 	return unstructured.SetNestedField(o.Object, true, "spec", "active") == nil
 }
 
-// activate applies change to a job's Workloads; at most one is unfinished. It returns their number. It reads them
-// from the API server, as only jobs that stop or start need it.
+// activate applies change to a job's Workloads, at most one unfinished, and returns their number. It reads them from
+// the API server, as few jobs stop or start.
 func (w *Writer) activate(ctx context.Context, namespace, uid string, change func(*object) bool) (int, error) {
 	mapping, err := w.Client.RESTMapper().RESTMapping(workload)
 	if meta.IsNoMatchError(err) {

@@ -10,8 +10,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// A Planner returns the steps that bring the cluster closer to the committed plan. It writes nothing. The caller
-// holds the lock.
+// A Planner returns the steps towards the committed plan. It writes nothing. The caller holds the lock.
 type Planner struct {
 	*Writer // carries the steps out
 

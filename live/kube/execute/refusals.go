@@ -13,9 +13,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// refusals caches the events about pods that could not be created, by namespace. The API server has no index of
-// events and reads all of a namespace from etcd. So one read serves all jobs, and lasts nine times as long as it
-// took. The zero value is empty.
+// refusals caches events about pods that could not be created. The API server has no index of events and reads the
+// whole namespace from etcd. So one read serves all jobs, and lasts nine times its duration. The zero value is empty.
 type refusals struct {
 	mu sync.Mutex
 	of map[string]*snapshot
@@ -41,8 +40,7 @@ func (r *refusals) in(namespace string) *snapshot {
 	return r.of[namespace]
 }
 
-// read returns the last refusal of each known job, by uid, and the time of the read. Concurrent callers share one
-// read.
+// read returns the last refusal of each known job, and the time of the read. Concurrent callers share a read.
 func (r *refusals) read(ctx context.Context, w *Planner, namespace string) (map[string]jobstate.Refusal, time.Time, error) {
 	one := r.in(namespace)
 	select {
@@ -63,8 +61,8 @@ func (r *refusals) read(ctx context.Context, w *Planner, namespace string) (map[
 	return one.last, one.at, one.err
 }
 
-// asking returns the step that finds out whether pods of a job are refused. Only events of the Job show this, for
-// example for a ResourceQuota. A job with a slow controller has no such events.
+// asking returns the step that finds out whether pods are refused, for example by a ResourceQuota. Only events show
+// that.
 func (w *Planner) asking(e *jobstate.Job) *Step {
 	namespace, uid, generation, whole := e.Parsed.Namespace, e.Parsed.UID, e.Held.Generation, e.CompleteAt
 	return &Step{e, "find out why pods are missing", func(ctx context.Context) error {

@@ -12,8 +12,8 @@ import (
 
 const start = "start"
 
-// CarryOut takes a step. A failed step is retried with growing delays, never shorter than the API server asks for. A
-// job loses its GPUs if the API server or a webhook rejects its start several times in a row.
+// CarryOut takes a step. Failed steps are retried with growing delays, never shorter than the API server asks for. A
+// job whose start is rejected several times in a row loses its GPUs.
 func (w *Writer) CarryOut(ctx context.Context, s *Step) {
 	err := s.Do(ctx)
 	if err == nil || ctx.Err() != nil {

@@ -40,9 +40,9 @@ func (n *Note) Apply() {
 	}
 }
 
-// Steps returns the steps that are possible now, at most one per job: all stops, the starts with room on their nodes
-// in order of submission, and changes of running pods' requests. It is a pure function of the observation, the jobs,
-// the plan and the time. It returns state changes of jobs as notes.
+// Steps returns the steps that are possible now, at most one per job: all stops, starts with room in order of
+// submission, and changes of pods' requests. It is a pure function of its inputs and the plan; state changes of jobs
+// are notes.
 func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, notes []Note) {
 	if !w.Options.Acts() {
 		return nil, nil
@@ -102,9 +102,8 @@ func (w *Planner) step(e *jobstate.Job, do phase.Action, r room, now time.Time) 
 	return nil
 }
 
-// room maps each node to its GPUs for new starts: capacity minus pods that must still go or may still come, jobs that
-// were started, and late starts of a previous leader. It is negative if a started job has to wait there for other
-// pods to go.
+// room maps each node to its GPUs for new starts: capacity minus pods that must still go or may still come, started
+// jobs, and late starts of a previous leader. It is negative if a started job has to wait for pods to go.
 type room map[string]int
 
 func (w *Planner) room(s *observe.Observation) room {
@@ -135,7 +134,7 @@ func (w *Planner) room(s *observe.Observation) room {
 	return r
 }
 
-// free reports whether no other job's pods are in the way of a started job.
+// free reports whether no other pods are in the way of a started job.
 func (r room) free(e *jobstate.Job) bool {
 	return !slices.ContainsFunc(e.Held.Placement, func(s cluster.Share) bool { return r[string(s.Node)] < 0 })
 }
@@ -146,7 +145,7 @@ func (r room) give(p cluster.Placement) {
 	}
 }
 
-// takes reports whether there is room for a job, and then subtracts it.
+// takes subtracts a job's placement if there is room.
 func (r room) takes(e *jobstate.Job) bool {
 	for _, s := range e.Held.Placement {
 		if r[string(s.Node)] < s.GPUs {
@@ -165,7 +164,7 @@ func (w *Planner) starting(e *jobstate.Job) *Step {
 	return w.rewriting(e, start, func(o *object) error { return e.Adapter.Start(o, &g) })
 }
 
-// fencing returns the step that makes a previous leader's pending write conflict.
+// fencing returns the step that makes a previous leader's pending write fail.
 func (w *Planner) fencing(e *jobstate.Job) *Step {
 	epoch := w.table.Plan.Spec.Epoch
 	return w.rewriting(e, "fence", func(o *object) error { jobadapter.Stamp(o, epoch); return nil })
@@ -176,16 +175,15 @@ func (w *Planner) resizing(e *jobstate.Job) *Step {
 	return w.rewriting(e, "resize", func(o *object) error { return e.Adapter.Resize(o, &g) })
 }
 
-// closing returns the step that lowers a job to its succeeded workers. The job is then complete, and workers that
-// joined too late go.
+// closing returns the step that completes a job by lowering it to its succeeded workers.
 func (w *Planner) closing(e *jobstate.Job, workers int) *Step {
 	g := w.ToGrant(e)
 	g.Workers = workers
 	return w.rewriting(e, "end", func(o *object) error { return e.Adapter.Resize(o, &g) })
 }
 
-// ToStart returns the grant for a start. If the first workers of an elastic job have succeeded, its training is over.
-// It then gets only those workers, which completes it.
+// ToStart returns the grant for a start. If the first workers have succeeded, training is over: it then gets only
+// those, which completes it.
 func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 	g := w.ToGrant(e)
 	if n := e.Finished(); n > 0 {
@@ -194,7 +192,7 @@ func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 	return g
 }
 
-// ToGrant returns the grant of each worker of a job. Every leader derives the same one from the plan.
+// ToGrant returns the grant per worker; every leader derives the same one.
 func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
 	n := e.Workers()
 	var flavor map[string]string
@@ -208,8 +206,7 @@ func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
 	}
 }
 
-// stopping returns the step that suspends a job, directly or through Kueue. It first checks that its pods may be
-// disrupted, unless the queue ignores that.
+// stopping returns the step that suspends a job if its pods may be disrupted, or the queue ignores that.
 func (w *Planner) stopping(e *jobstate.Job) *Step {
 	epoch := w.table.Plan.Spec.Epoch
 	suspend := w.rewriting(e, "stop", func(o *object) error { return e.Adapter.Stop(o, epoch) })
@@ -233,8 +230,7 @@ func (w *Planner) stopping(e *jobstate.Job) *Step {
 	}}
 }
 
-// pinning returns the step that pins the pods of the planned generation, once all exist, to nodes with GPUs left for
-// the job.
+// pinning returns the step that pins the planned pods, once all exist, to planned nodes with GPUs left.
 func (w *Planner) pinning(e *jobstate.Job) *Step {
 	left := jobstate.GPUsByNode(e.Held.Placement)
 	var gated []*corev1.Pod

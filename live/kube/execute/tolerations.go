@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/config"
 )
 
-// PodTolerations returns the tolerations for pods of the queue's jobs: the queue's, and those needed on borrowed
-// nodes, whose taints users do not know.
+// PodTolerations returns the tolerations of pods: the queue's, and those for borrowed nodes.
 func PodTolerations(o *config.Options) []corev1.Toleration {
 	all := Tolerations(o.Queue)
 	if o.Queue.Spec.Loans == nil {

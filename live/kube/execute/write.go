@@ -21,8 +21,7 @@ import (
 
 type object = unstructured.Unstructured
 
-// rewriting returns a step that changes a job's object. The write is dropped if the object has changed since it was
-// seen.
+// rewriting returns a step that changes a job's object, unless it has changed since it was seen.
 func (w *Planner) rewriting(e *jobstate.Job, what string, change func(*object) error) *Step {
 	seen := e.Object
 	return &Step{e, what, func(ctx context.Context) error {
@@ -46,13 +45,12 @@ func (w *Writer) pin(ctx context.Context, p *corev1.Pod, node string, epoch int6
 	return w.Patch(ctx, next, p)
 }
 
-// Patch writes the difference between two versions of an object. It does nothing if the object has changed since it
-// was seen; the next pass decides again.
+// Patch writes the difference between two versions of an object, unless it has changed since it was seen.
 func (w *Writer) Patch(ctx context.Context, next, seen client.Object) error {
 	return w.finish(next, w.Client.Patch(ctx, next, client.MergeFromWithOptions(seen, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)))
 }
 
-// finish records a write and returns its error. A conflict or a deleted object is no error.
+// finish records a write. A conflict or a deleted object is no error.
 func (w *Writer) finish(next client.Object, err error) error {
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
@@ -73,9 +71,9 @@ func (w *Writer) recordWrite(o client.Object) {
 	w.Unseen[o.GetUID()] = observe.Version(o)
 }
 
-// disrupt returns nil if all given pods of one job may stop now: a dry-run eviction succeeds for each, and no
-// PodDisruptionBudget allows fewer disruptions. It does not evict, because the Job controller counts an evicted pod
-// as a failure and delays its replacements more and more (figures in live/kube/rig). A suspension has no such cost.
+// disrupt returns nil if all given pods of a job may stop now: dry-run evictions succeed, and PodDisruptionBudgets
+// allow them together. It does not evict: the Job controller counts an evicted pod as a failure and delays its
+// replacements more and more. A suspension costs nothing.
 func (w *Writer) disrupt(ctx context.Context, pods []*corev1.Pod, epoch int64) error {
 	for _, p := range pods {
 		e := &policyv1.Eviction{
@@ -99,7 +97,7 @@ func (w *Writer) disrupt(ctx context.Context, pods []*corev1.Pod, epoch int64) e
 	return w.together(ctx, pods)
 }
 
-// together returns an error if a PodDisruptionBudget allows fewer disruptions than pods that it covers.
+// together returns an error if a PodDisruptionBudget allows too few disruptions.
 func (w *Writer) together(ctx context.Context, pods []*corev1.Pod) error {
 	var budgets policyv1.PodDisruptionBudgetList
 	if err := w.Client.List(ctx, &budgets, client.InNamespace(pods[0].Namespace), client.UnsafeDisableDeepCopy); err != nil {

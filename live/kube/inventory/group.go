@@ -37,7 +37,7 @@ func (o *Options) setRented(one *cluster.Node, n *corev1.Node) {
 	}
 }
 
-// Leave marks a rented node, with a taint, as leaving a queue. It reports whether that changes the node.
+// Leave marks a rented node as leaving a queue, by a taint. It reports whether that changes the node.
 func Leave(n *corev1.Node, queue string) bool {
 	if Leaving(n) {
 		return false

@@ -1,6 +1,5 @@
-// Package inventory translates Kubernetes nodes into nodes of the scheduler (cluster.Node): nodes of a queue (Read),
-// of a lender (Survey), and of rentable groups (Offer). It reads no clock and makes no requests. Functions that
-// change a node change it in memory; the caller patches the difference.
+// Package inventory translates Kubernetes nodes into nodes of the scheduler: of a queue (Read), of a lender (Survey),
+// and of rentable groups (Offer). It reads no clock and makes no requests; callers patch the nodes that it changes.
 package inventory
 
 import (
@@ -28,14 +27,13 @@ type Options struct {
 	Lender      map[string]string // labels of the lender's nodes; empty: no lender
 	Queue       string            // whose borrowed nodes to include; empty: any
 	Tolerations []corev1.Toleration
-	// Groups are the rentable groups. With groups, the taint of Leave does not close a node: the plan decides which
-	// nodes leave.
+	// Groups are the rentable groups. With groups, the plan decides which nodes leave, so the taint of Leave does not
+	// close a node.
 	Groups []v1alpha1.NodeGroup
 	Now    time.Time
 }
 
-// Patience is how long a node that is not Ready keeps its jobs. Kubernetes itself waits before it reports a node as
-// not Ready, and most such nodes return.
+// Patience is how long a node that is not Ready keeps its jobs. Most such nodes return.
 const Patience = 30 * time.Second
 
 // Labels that the GPU operator and cloud providers set.
@@ -55,18 +53,18 @@ const (
 	mostMiB = 1 << 24
 )
 
-// Read returns the nodes with GPUs that a queue may use, sorted by name: its own, and its lender's nodes that are
-// labelled as lent to it, with tenure Loaned. It changes nothing and takes linear time.
+// Read returns the nodes with GPUs that a queue may use, sorted by name: its own, and with tenure Loaned its lender's
+// that are labelled as lent to it. It takes linear time.
 //
-// It omits a node that is being deleted, has not been Ready for Patience, or has a NoExecute taint that the queue's
-// pods do not tolerate. They tolerate the taint of a loan to the queue, taints in Tolerations, and the GPU resource's
-// taint, for which the ExtendedResourceToleration plugin adds a toleration.
+// It omits nodes that are being deleted, that have not been Ready for Patience, and that have a NoExecute taint. The
+// queue's pods tolerate the taint of a loan to the queue, taints in Tolerations, and the GPU resource's taint (by the
+// ExtendedResourceToleration plugin).
 //
-// The capacity of a node is its allocatable resources minus the requests of live pods on it that are not ours. It
-// also omits a node without GPUs, CPUs or memory left.
+// The capacity is the allocatable resources minus the requests of live pods that are not ours. Nodes without GPUs,
+// CPUs or memory left are omitted.
 //
-// A node is closed if it is cordoned, not Ready, Shared, or has a NoSchedule taint that the queue's pods do not
-// tolerate. It then has only the GPUs of our pods on it: these continue, and no others come.
+// A node is closed if it is cordoned, not Ready, Shared, or has a NoSchedule taint. It then has only the GPUs that
+// pods hold on it.
 func Read(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, o *Options) []cluster.Node {
 	gpu := corev1.ResourceName(o.GPUResource)
 	taken, held := make(map[string]cluster.Resources), make(map[string]int)
@@ -100,7 +98,7 @@ func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// mine reports whether a node is the queue's own or is labelled as lent to it.
+// mine reports whether a node is the queue's, or is labelled as lent to it.
 func (o *Options) mine(n *corev1.Node) bool {
 	to, lent := n.Labels[v1alpha1.LoanLabel]
 	if o.lenders(n) {
@@ -131,7 +129,7 @@ func (o *Options) usable(n *corev1.Node) bool {
 	})
 }
 
-// closed reports whether new pods of the queue are kept off a usable node.
+// closed reports whether a usable node accepts no new pods of the queue.
 func (o *Options) closed(n *corev1.Node) bool {
 	ready, _ := ready(n)
 	return n.Spec.Unschedulable || !ready || Shared(n) || slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
@@ -139,8 +137,7 @@ func (o *Options) closed(n *corev1.Node) bool {
 	})
 }
 
-// Shared reports whether a node's GPUs are shares, by time-slicing or MPS. A job on several shares might run on one
-// GPU, together with other pods.
+// Shared reports whether a node's GPUs are shares, by time-slicing or MPS. Several shares may be on one GPU.
 func Shared(n *corev1.Node) bool {
 	replicas, err := strconv.Atoi(n.Labels[replicasLabel])
 	how := n.Labels[sharingLabel]
@@ -170,8 +167,8 @@ func ready(n *corev1.Node) (bool, time.Time) {
 	return false, time.Time{}
 }
 
-// less returns a node's remaining resources, and whether a job could run there. If CPUs or memory are not stated,
-// only GPUs count.
+// less returns a node's remaining resources, and whether a job could run there. Unstated CPUs and memory do not
+// count.
 func less(all, taken cluster.Resources) (cluster.Resources, bool) {
 	left := cluster.Resources{GPUs: all.GPUs - taken.GPUs}
 	if all.CPUs == 0 || all.Memory == 0 {
@@ -208,7 +205,7 @@ func (o *Options) typeOf(n *corev1.Node) cluster.GPUType {
 	return untyped
 }
 
-// Labels returns the type label of each GPU type, if all nodes of that type agree on it.
+// Labels returns the type label of each GPU type whose nodes agree on it.
 func Labels(nodes []*corev1.Node, o *Options) map[cluster.GPUType]map[string]string {
 	all := make(map[cluster.GPUType]map[string]string)
 	for _, n := range nodes {
@@ -233,7 +230,7 @@ func (o *Options) typeLabel(n *corev1.Node) string {
 	return ""
 }
 
-// memory returns the bytes of a node's GPU; 0 if they are not stated or not possible.
+// memory returns the bytes of a node's GPU; 0 if not known.
 func memory(n *corev1.Node) int64 {
 	mib, err := strconv.ParseInt(n.Labels[memoryLabel], 10, 64)
 	if err != nil || mib < 1 || mib > mostMiB {

@@ -12,8 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Lender is the state of an owner that lends idle nodes: its nodes, and the pods for which it needs some back. It
-// must not be changed.
+// A Lender is the state of an owner that lends idle nodes. It must not be changed.
 type Lender struct {
 	Servers []Server // sorted by name
 	Wants   []Want   // oldest first
@@ -38,16 +37,16 @@ func (l *Lender) ByID() map[cluster.NodeID]*Server {
 	return all
 }
 
-// A Want is a pod for which the owner needs GPUs: it is not ours, kube-scheduler has found no node for it, and its
-// nodeSelector and node affinity allow some server. Tolerations, CPUs and memory are ignored.
+// A Want is a pod of the owner for which kube-scheduler has found no node, and whose nodeSelector and node affinity
+// allow a server. Tolerations, CPUs and memory are ignored.
 type Want struct {
 	UID  types.UID
 	GPUs int
 	pod  *corev1.Pod
 }
 
-// Survey returns the state of a queue's lender; without a lender it is empty. It changes nothing, and keeps pointers
-// to nodes and pods. It takes time linear in nodes and pods, plus wants times servers.
+// Survey returns the state of a queue's lender; empty without one. It keeps pointers to nodes and pods. It takes time
+// linear in nodes and pods, plus wants times servers.
 func Survey(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, o *Options) Lender {
 	var l Lender
 	if len(o.Lender) == 0 {
@@ -85,7 +84,7 @@ func (o *Options) open(n *corev1.Node) bool {
 	return o.usable(n) && !o.closed(n) && (!lent || to == o.Queue)
 }
 
-// noRoom reports whether kube-scheduler has found no node for a pod and is not preempting others for it.
+// noRoom reports whether kube-scheduler has found no node for a pod and preempts no other for it.
 func noRoom(p *corev1.Pod) bool {
 	return p.DeletionTimestamp == nil && p.Status.NominatedNodeName == "" && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// Lend lends a node to a queue. It sets the label, and the taint that keeps the owner's new pods away. It returns an
-// error and changes nothing if queue is empty or the node is lent to another queue.
+// Lend sets the label and taint of a loan to a queue. It returns an error and changes nothing if queue is empty or
+// the node is lent to another queue.
 func Lend(n *corev1.Node, queue string) error {
 	to, lent := n.Labels[v1alpha1.LoanLabel]
 	switch {
@@ -29,7 +29,7 @@ func Lend(n *corev1.Node, queue string) error {
 }
 
 // Return removes the label and taint of a loan. It returns an error and changes nothing if the node is not lent to
-// the queue, or if a live pod of ours among all is bound or pinned to it.
+// the queue, or has a live pod that is ours.
 func Return(n *corev1.Node, queue string, all []*corev1.Pod, ours func(*corev1.Pod) bool) error {
 	if to, lent := n.Labels[v1alpha1.LoanLabel]; !lent || to != queue {
 		return fmt.Errorf("node %s: return: it is lent to %q, want %q", n.Name, to, queue)

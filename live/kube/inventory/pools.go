@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Pool is the state of one group of servers. It does not set Loan.By, the time at which reclaimed servers are due.
+// A Pool is the state of a group of servers, without Loan.By.
 type Pool struct {
 	cluster.Loan
 	// Idle are the idle servers, sorted by name. The first are lent next, at most Spare.
@@ -17,7 +17,7 @@ type Pool struct {
 	Asked [][]types.UID
 }
 
-// A state is whether a server can be lent. The owner's pods get servers in the order of these states.
+// A state is whether a server can be lent. The owner's pods get servers in this order.
 type state uint8
 
 const (
@@ -27,15 +27,12 @@ const (
 	used                 // used by its owner, or closed to new pods
 )
 
-// Pools returns the state of each group of servers, in the order of appearance. on has the servers that the plan
-// borrows, with their groups; headroom is the share of a group that is never lent. Source: Lyra §4, §7.1.
+// Pools returns the state of each group of servers. on has the servers that the plan borrows, with their groups;
+// headroom is the share of a group that is never lent. Source: Lyra §4, §7.1.
 //
-// Each waiting pod of the owner is assigned to one server, oldest pod first: to leaving servers, then idle ones, then
-// lent ones. A lent server with such a pod is reclaimed; servers of a group are alike, so any will do. A group with
-// reclaimed servers has no spare ones.
-//
-// This first fit is a heuristic that may reclaim more servers than needed. It takes time linear in pods times
-// servers.
+// Each waiting pod of the owner gets one server, oldest pod first: a leaving one, else an idle one, else a lent one,
+// which is then reclaimed. A group with reclaimed servers has no spare ones. This first fit is a heuristic that may
+// reclaim too many. It takes time linear in pods times servers.
 func (l *Lender) Pools(on map[cluster.NodeID]cluster.Group, headroom float64) []Pool {
 	states := make([]state, len(l.Servers))
 	nodes := make([]cluster.Node, len(l.Servers))

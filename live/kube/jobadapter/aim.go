@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// aimed returns the node in the pod template from the last Start; empty if the pods are gated.
+// aimed returns the node in the pod template; empty if the pods are gated.
 func (s *shape) aimed(o *unstructured.Unstructured) string {
 	if !s.affine || s.pod.Labels[v1alpha1.JobUID] != string(o.GetUID()) || holds(s.pod.Spec.SchedulingGates) {
 		return ""
@@ -24,9 +24,8 @@ func holds(all []corev1.PodSchedulingGate) bool {
 	return slices.ContainsFunc(all, func(g corev1.PodSchedulingGate) bool { return g.Name == v1alpha1.PlacementGate })
 }
 
-// aim makes new pods run on a node, and removes the previous start's node. The pods are gated instead if node is
-// empty or excluded by the template's affinity. They are also gated if the user's template names nodes, because a
-// later Start could not separate those from ours.
+// aim makes new pods run on a node, and removes the previous one. The pods are gated instead if node is empty or
+// excluded, or if the user's template names nodes: a later Start could not separate those from ours.
 func (t template) aim(before, node string) error {
 	p, err := t.spec()
 	if err != nil {
@@ -46,7 +45,7 @@ func (t template) aim(before, node string) error {
 	return t.require(own)
 }
 
-// without undoes narrowed: it removes the requirement of a node. It does not change its arguments.
+// without undoes narrowed, on a copy.
 func without(terms []corev1.NodeSelectorTerm, node string) []corev1.NodeSelectorTerm {
 	here := called(node)
 	var all []corev1.NodeSelectorTerm
@@ -65,7 +64,7 @@ func called(node string) corev1.NodeSelectorRequirement {
 	return corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}
 }
 
-// require sets the terms of a template's required node affinity. Without terms it removes the empty fields.
+// require sets the terms of the required node affinity. Without terms it removes the empty fields.
 func (t template) require(terms []corev1.NodeSelectorTerm) error {
 	const required = "requiredDuringSchedulingIgnoredDuringExecution"
 	if len(terms) > 0 {

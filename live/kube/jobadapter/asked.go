@@ -15,15 +15,15 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A size is what Start changes: the number of workers, and the CPUs and memory of the workers' container with GPUs.
+// A size is what Start changes: workers, and the CPUs and memory of their container with GPUs.
 type size struct {
 	Workers  int               `json:"workers"`
 	Requests map[string]string `json:"requests,omitempty"`
 	Limits   map[string]string `json:"limits,omitempty"`
 }
 
-// asked is the value of the annotation v1alpha1.Asked: the user's request, and the size that Start set. It is valid
-// while the object has the size Granted. Otherwise someone has changed the size, and the new one is the request.
+// asked is the value of the annotation v1alpha1.Asked. It is valid while the object has the size Granted; otherwise
+// someone has changed the size, and that is the request.
 type asked struct {
 	Asked   size `json:"asked"`
 	Granted size `json:"granted"`

@@ -45,7 +45,7 @@ func (a *adapter) Fit(o *unstructured.Unstructured, all []*corev1.Pod, g *Grant)
 	return fits, nil
 }
 
-// fitted returns a copy of a pod with the granted requests; nil if it has them already or would restart for them.
+// fitted returns a copy of a pod with the granted requests; nil if nothing changes or it would restart.
 func fitted(p *corev1.Pod, ask *size, g *Grant, gpu corev1.ResourceName) (*corev1.Pod, error) {
 	i := main(&p.Spec, gpu)
 	if i < 0 || p.Spec.Resources != nil {
@@ -72,8 +72,8 @@ func fitted(p *corev1.Pod, ask *size, g *Grant, gpu corev1.ResourceName) (*corev
 	return next, nil
 }
 
-// refit sets a container's request to that in want, and reports whether that changes it. Limits of a running pod
-// cannot be added or removed; existing ones are raised to the request.
+// refit sets a request to that in want, and reports whether that changes it. Existing limits are raised to it; limits
+// of a running pod cannot be added or removed.
 func refit(r, want *corev1.ResourceRequirements, name corev1.ResourceName) bool {
 	q := want.Requests[name]
 	if q.Cmp(pods.Either(r, name)) == 0 {

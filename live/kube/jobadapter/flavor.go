@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Kueue charges a job to the first flavor with quota that its pods allow, and adds the flavor's node labels to their
-// selector. To make Kueue choose the planned GPU type, Start adds the labels of its nodes first.
+// Kueue charges a job to the first flavor with quota that its pods allow. To make it choose the planned GPU type, Start
+// adds the flavor's node labels to their selector first.
 
 func flavorOf(o *unstructured.Unstructured) map[string]string {
 	var a asked
@@ -21,8 +21,8 @@ func flavorOf(o *unstructured.Unstructured) map[string]string {
 	return a.Flavor
 }
 
-// choose replaces the previous start's labels in the node selectors by a grant's. It returns the added labels,
-// without labels that the user has set.
+// choose replaces the previous start's labels in the node selectors, and returns the added ones. Labels of the user
+// stay.
 func choose(all []template, before, flavor map[string]string) map[string]string {
 	added := maps.Clone(flavor)
 	for _, t := range all {

@@ -13,8 +13,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// lookJob returns the shape of a Job. Its size can change only if it is Indexed and all pods run at once: parallelism
-// and completions then change together.
+// lookJob returns the shape of a Job. Only an Indexed Job whose pods all run at once can be sized.
 func lookJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
 	var j batchv1.Job
 	if err := decode(o.Object, &j); err != nil {
@@ -86,8 +85,8 @@ func endedJob(j *batchv1.Job) *Ending {
 	return nil
 }
 
-// stopping reports whether the controller of a suspended Job has not set the condition Suspended yet. Until then it
-// may create pods, and the API server rejects changes of the template.
+// stopping reports whether the controller of a suspended Job has not set its condition Suspended. Until then it may
+// create pods, and the template is immutable.
 func stopping(s *batchv1.JobStatus) bool {
 	said := slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue

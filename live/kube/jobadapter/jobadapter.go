@@ -56,34 +56,34 @@ type Grant struct {
 	Stays      bool    // its pods get an annotation that asks Karpenter to keep their nodes
 	// Tolerations are added to the pods. Resize does not use them.
 	Tolerations []corev1.Toleration
-	// Flavor has the node labels of the planned GPU type, for jobs in Kueue: its flavors differ in them.
+	// Flavor has the node labels of the planned GPU type, for jobs in Kueue.
 	Flavor map[string]string
 }
 
 // ErrFixed means that a job cannot change its number of workers.
 var ErrFixed = errors.New("its number of workers is fixed")
 
-// ErrKueue means that only Kueue can stop the job, or resize it unless it is Sliced. To stop it, set
-// spec.active=false on its Workload.
+// ErrKueue means that only Kueue can stop the job (spec.active=false of its Workload), or resize it unless it is
+// Sliced.
 var ErrKueue = errors.New("it is in a Kueue queue")
 
-// A Kind reads and changes objects of one kind. After an error of Start, Stop or Resize, o may be partly changed and
-// must not be used. No function keeps o.
+// A Kind reads and changes objects of one kind. After an error, o may be partly changed and must not be used. No
+// function keeps o.
 type Kind interface {
 	GVK() schema.GroupVersionKind
-	// Read parses o with the defaults d of its queue. weight is its namespace's share, at least 1. It never fails:
-	// see Job.Problem.
+	// Read parses o with the defaults d of its queue. weight is its namespace's share. It never fails: see
+	// Job.Problem.
 	Read(o *unstructured.Unstructured, d *v1alpha1.JobDefaults, weight int32) *Job
 	// Start sizes, labels and resumes a suspended job. If all pods run on one node and the kind allows it, the
-	// templates name the node; otherwise the pods are gated and wait for Pin. For a job in Kueue it removes our
-	// AdmissionGate instead of resuming the job. The error wraps ErrFixed if the number of workers is not possible.
+	// templates name the node; otherwise the pods are gated and wait for Pin. A job in Kueue is not resumed but loses
+	// our AdmissionGate. The error wraps ErrFixed if the size is not possible.
 	Start(o *unstructured.Unstructured, g *Grant) error
 	// Stop suspends a job. The error wraps ErrKueue if the job is in Kueue.
 	Stop(o *unstructured.Unstructured, epoch int64) error
-	// Resize changes the number of workers of a running job. The error wraps ErrFixed if that is not possible.
+	// Resize changes the size of a running job. The error wraps ErrFixed if that is not possible.
 	Resize(o *unstructured.Unstructured, g *Grant) error
-	// Fit returns the running pods whose requests differ from g, with the requests to set. It omits pods that would
-	// restart for it. It does not change the pods or o.
+	// Fit returns the running pods whose requests differ from g and can change without a restart. It changes neither
+	// the pods nor o.
 	Fit(o *unstructured.Unstructured, all []*corev1.Pod, g *Grant) ([]Fitting, error)
 }
 

@@ -40,9 +40,8 @@ func (r *replicatedJob) workers() int {
 	return n * atOnce(&r.Template.Spec)
 }
 
-// lookJobSet returns the shape of a JobSet: the pods of its replicated jobs with GPUs. Their requests are fixed.
-// Their number is fixed unless JobSet's feature gate ElasticJobSet is on (elastic); no released version allows
-// changes otherwise, suspended or not.
+// lookJobSet returns the shape of a JobSet: the pods of its replicated jobs with GPUs. It can be sized only with
+// JobSet's feature gate ElasticJobSet (elastic).
 func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName, elastic bool) (*shape, error) {
 	var j jobSet
 	if err := decode(o.Object, &j); err != nil {
@@ -79,8 +78,8 @@ func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName, elastic b
 	return s, s.alike(gpu)
 }
 
-// rigid returns why the number of workers is fixed; empty if it is not. n replicated jobs have GPUs; last is the
-// index of the last one.
+// rigid returns why the size is fixed; empty if it is not. n replicated jobs have GPUs; last is the index of the last
+// one.
 func (j *jobSet) rigid(n, last int, elastic, kueue bool) string {
 	r := &j.Spec.ReplicatedJobs[last]
 	switch {

@@ -14,7 +14,7 @@ import (
 
 var errNoGPUs = errors.New("its pods request no GPUs")
 
-// noGPUs returns why pods without whole GPUs cannot be scheduled: they request parts of GPUs, claims, or none.
+// noGPUs returns why pods without whole GPUs cannot be scheduled.
 func noGPUs(gpu corev1.ResourceName, all ...*corev1.PodSpec) error {
 	for _, p := range all {
 		if other := otherDevices(p); other != "" {
@@ -24,7 +24,7 @@ func noGPUs(gpu corev1.ResourceName, all ...*corev1.PodSpec) error {
 	return errNoGPUs
 }
 
-// otherDevices returns what a pod requests that may be a GPU or a part of one; empty: nothing.
+// otherDevices returns a requested resource that may be a GPU or a part of one; empty: none.
 func otherDevices(p *corev1.PodSpec) string {
 	for _, c := range slices.Concat(p.InitContainers, p.Containers) {
 		for _, name := range slices.Sorted(maps.Keys(c.Resources.Limits)) {

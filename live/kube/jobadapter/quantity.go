@@ -12,9 +12,9 @@ var quantities = []string{"requests", "limits", "overhead", "sizeLimit", "diviso
 // absurd matches numbers with an exponent of four digits or more, and overlong numbers.
 var absurd = regexp.MustCompile(`[eE][+-]?[0-9]{4}|.{65}`)
 
-// plain returns an error if a part of an object has an absurd quantity. To parse 1e999999999, the Kubernetes library
-// would write out all digits, which takes a gigabyte and minutes. The API server does not check quantities in custom
-// resources.
+// plain returns an error if a part of an object has an absurd quantity: the Kubernetes library would write out all
+// digits of 1e999999999, which takes a gigabyte and minutes. The API server does not check custom resources for
+// these.
 func plain(part any) error {
 	switch v := part.(type) {
 	case []any:

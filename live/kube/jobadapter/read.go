@@ -135,8 +135,8 @@ func gates(o *unstructured.Unstructured) []string {
 	return all
 }
 
-// sliced reports whether pods have Kueue's gate for jobs that it admits in slices. Kueue sets it on Jobs with the
-// annotation kueue.x-k8s.io/elastic-job if its feature gate ElasticJobsViaWorkloadSlices is on.
+// sliced reports whether pods have Kueue's gate for Jobs that it admits in slices (annotation
+// kueue.x-k8s.io/elastic-job, feature gate ElasticJobsViaWorkloadSlices).
 func sliced(p *corev1.PodSpec) bool {
 	return slices.ContainsFunc(p.SchedulingGates, func(g corev1.PodSchedulingGate) bool { return g.Name == kueueSlices })
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// request sets the requests of a template's pods to the grant. The container with GPUs gets the grant minus the other
-// containers' requests. Without a grant, requests stay as the user set them.
+// request sets a template's requests to the grant. The container with GPUs gets the grant minus the others' requests.
+// Without a grant, requests stay.
 func (t template) request(ask *size, g *Grant, gpu corev1.ResourceName) error {
 	if !(g.CPUs >= 0 && g.CPUs <= pods.MostCPUs) || g.Memory < 0 || g.Memory > pods.MostMemory {
 		return fmt.Errorf("%g CPUs and %d bytes of memory for a worker, want at least 0, and at most %d and %d", g.CPUs, g.Memory, int64(pods.MostCPUs), int64(pods.MostMemory))
@@ -90,7 +90,7 @@ func give(r *corev1.ResourceRequirements, name corev1.ResourceName, q *resource.
 	}
 }
 
-// write changes CPUs and memory in a list of a container's resources. Equal quantities keep their notation.
+// write changes CPUs and memory in a list. Equal quantities keep their notation.
 func write(c map[string]any, list string, is, want corev1.ResourceList) {
 	for _, name := range sized {
 		a, had := is[name]

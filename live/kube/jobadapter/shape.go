@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A shape describes a job's workers and their place in the object. Only this differs between kinds.
+// A shape describes a job's workers and their place in the object: the only difference between kinds.
 type shape struct {
 	suspended bool
 	ended     *Ending
@@ -32,7 +32,7 @@ type shape struct {
 	resources bool
 }
 
-// An adapter implements Kind with a function that finds the shape of an object. The shape points into the object.
+// An adapter implements Kind with a function that finds the shape of an object.
 type adapter struct {
 	gvk  schema.GroupVersionKind
 	o    *Options

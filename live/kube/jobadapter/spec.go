@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// restart is the default time of a start: pods are bound, images are cached, and the program restores its state.
+// restart is the default time of a start with cached images.
 const restart = 30 * time.Second
 
 // maxWeight is the bound in v1alpha1.NamespaceShare.
@@ -31,7 +31,7 @@ type request struct {
 	flavor  map[string]string // labels that Start added to the node selectors
 }
 
-// spec returns the specification and sets the job's Resizing. The result is invalid if problems were found.
+// spec returns the specification and sets the job's Resizing. It is invalid if there are problems.
 func (r *request) spec(weight int32) *job.Spec {
 	spec := &job.Spec{
 		ID: job.ID(r.j.UID), Name: r.j.Namespace + "/" + r.j.Name,
@@ -77,7 +77,7 @@ func (r *request) memory() int64 {
 	return pods.MostMemory
 }
 
-// batch reads the batch sizes. The scheduler may choose the batch size if the largest is above the requested one.
+// batch reads the batch sizes. The scheduler may choose if the largest is above the requested one.
 func (r *request) batch(spec *job.Spec) {
 	size, most := r.whole(v1alpha1.BatchSize, maxBatch), r.whole(v1alpha1.MaxBatchSize, maxBatch)
 	switch {
@@ -117,8 +117,7 @@ func (r *request) limits(spec *job.Spec) {
 	spec.Resizes = r.j.Resizing == v1alpha1.InPlace
 }
 
-// resizes returns the Resizing in the annotation, or else the queue's default as far as the job's kind and shape
-// allow.
+// resizes returns the Resizing in the annotation, or else the queue's default if possible.
 func (r *request) resizes() v1alpha1.Resizing {
 	asks, inPlace := r.resizing(), r.s.inPlace && (!r.j.Kueue || r.j.Sliced)
 	switch {

@@ -31,7 +31,7 @@ type trainJob struct {
 }
 
 // lookTrainJob returns the shape of a TrainJob. Its runtime is not read, so the TrainJob must state its number of
-// nodes and their resources. Both are fixed. Requests of other containers of the runtime are not counted.
+// nodes and their resources. Both are fixed.
 func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
 	var j trainJob
 	if err := decode(o.Object, &j); err != nil {
@@ -66,8 +66,8 @@ func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape
 	return s, nil
 }
 
-// stuck reports whether Trainer rejects new runtimePatches. Its webhook also rewrites quantities without quotes, and
-// its CRD rejects that as a change of the trainer.
+// stuck reports whether Trainer rejects new runtimePatches: its webhook then also rewrites quantities without quotes,
+// which its CRD rejects as a change.
 func stuck(o *unstructured.Unstructured) bool {
 	if all, _ := child(o.Object, "spec")["runtimePatches"].([]any); len(all) > 0 {
 		return false

@@ -67,8 +67,8 @@ func (a *adapter) start(o *unstructured.Unstructured, g *Grant) error {
 	return nil
 }
 
-// grantOf returns the grant, for a job in Kueue without CPUs or memory that the user did not request. Kueue's quota
-// need not cover those, and it would never admit the job.
+// grantOf returns the grant; for a job in Kueue without unrequested CPUs or memory, which Kueue's quota need not
+// cover.
 func grantOf(o *unstructured.Unstructured, ask *size, g *Grant) *Grant {
 	if o.GetLabels()[kueueQueue] == "" {
 		return g
@@ -141,7 +141,7 @@ func (s *shape) resize(workers int) error {
 	return s.size(workers)
 }
 
-// remember stores the user's request in the annotation, if the size differs now or labels were added.
+// remember stores the user's request in the annotation, if it differs from the object.
 func (a *adapter) remember(o *unstructured.Unstructured, ask *size, flavor map[string]string) error {
 	now, err := a.look(o)
 	if err != nil {
@@ -175,8 +175,8 @@ func ungate(o *unstructured.Unstructured) bool {
 	return true
 }
 
-// ReleaseWorkload removes our AdmissionGate from the Workload of a Sliced job, and reports whether it was there.
-// Kueue (0.19) itself updates the Workloads of other jobs.
+// ReleaseWorkload removes our AdmissionGate from a Sliced job's Workload, and reports whether it was there. Kueue
+// (0.19) updates other Workloads itself.
 func ReleaseWorkload(workload *unstructured.Unstructured, j *Job) bool {
 	return j.Sliced && ungate(workload)
 }
@@ -196,10 +196,10 @@ func annotate(o *unstructured.Unstructured, key, value string) {
 	grow(o.Object, "metadata", "annotations")[key] = value
 }
 
-// doNotDisrupt is an annotation that keeps Karpenter from removing a pod's node if it can avoid it.
+// doNotDisrupt is an annotation that asks Karpenter to keep a pod's node.
 const doNotDisrupt = "karpenter.sh/do-not-disrupt"
 
-// mark sets labels for job, queue, generation and number of workers, and the grant's tolerations.
+// mark sets the labels and tolerations of a start.
 func (t template) mark(o *unstructured.Unstructured, g *Grant) {
 	labels := grow(t, "metadata", "labels")
 	labels[v1alpha1.QueueLabel] = o.GetLabels()[v1alpha1.QueueLabel]
@@ -215,8 +215,8 @@ func (t template) mark(o *unstructured.Unstructured, g *Grant) {
 	}
 }
 
-// MarkWorkload marks the pods with GPUs in a job's Workload in the same way as Start marked those in its object o. It
-// reports whether that changes the Workload.
+// MarkWorkload marks the pods with GPUs in a Workload as Start marked those in the job's object o. It reports whether
+// that changes the Workload.
 func MarkWorkload(workload, o *unstructured.Unstructured, g *Grant, gpu corev1.ResourceName) bool {
 	before := workload.DeepCopy()
 	sets, _ := child(workload.Object, "spec")["podSets"].([]any)

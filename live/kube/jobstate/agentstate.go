@@ -21,12 +21,11 @@ type Agent struct {
 	Silent     bool      // it has sent nothing for long: the job counts as rigid
 	Hello      *agentapi.Hello
 	StartTimes agentapi.Mean
-	// LocalMax is the largest local batch size by GPU type, as stated by the program.
+	// LocalMax is the largest local batch size by GPU type.
 	LocalMax map[cluster.GPUType]int
 }
 
-// Says records the Hello of a program. Its largest local batch size applies to the GPU type on which the program
-// runs. Values for other types stay valid.
+// Says records a Hello. Its largest local batch size applies to the current GPU type only.
 func (a *Agent) Says(h *agentapi.Hello, e *Job) {
 	a.Hello = h
 	if h == nil || int64(h.Generation) != e.Held.Generation || e.Held.GPUs == 0 || h.Batch.LocalMax <= 0 {
@@ -60,8 +59,7 @@ func Rigid(spec *job.Spec, e *Job) *job.Spec {
 	return &r
 }
 
-// longestText bounds a job's Hello, and its reports, in the Plan, in bytes. A longer Hello is dropped; the program
-// sends it again at its next start.
+// longestText bounds a Hello, and reports, in bytes. A longer Hello is dropped; the next start sends it again.
 const longestText = 4096
 
 func helloOf(s *v1alpha1.JobState) *agentapi.Hello {
@@ -76,8 +74,7 @@ func milli(x float64) int64 {
 	return int64(min(max(0, math.Round(1000*x)), math.MaxInt64/2))
 }
 
-// State returns the state of a job for the next leader. A job's service grows while it holds GPUs; the state need not
-// be written for that alone.
+// State returns a job's state for the next leader.
 func (e *Job) State() v1alpha1.JobState {
 	st := &e.Status
 	s := v1alpha1.JobState{

@@ -15,10 +15,10 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Job is a job of the queue that has not ended, or that still has pods.
+// A Job is a job of the queue that has not ended or still has pods.
 //
 // Invariant: Held is the grant of the last committed plan, or empty after a loss that the scheduler has taken. Pods
-// are the existing pods, whatever the plan says.
+// are the existing ones, whatever the plan.
 type Job struct {
 	Adapter jobadapter.Kind
 	Object  Object // as last seen; must not be changed
@@ -32,8 +32,7 @@ type Job struct {
 	Phase phase.Phase
 	Times
 	TrainsIn int64 // the generation reported to the scheduler as training
-	// Late is where a previous leader may still start the pods: it planned this start, and has not written it as far
-	// as is known. Nil: nowhere.
+	// Late is where a previous leader may still start the pods, as it planned; nil: nowhere.
 	Late       cluster.Placement
 	Readmitted int64 // the last generation for which this leader reactivated the Workload in Kueue
 
@@ -65,16 +64,15 @@ func (e *Job) ID() job.ID { return job.ID(e.Parsed.UID) }
 // Present reports whether a pod is of the planned generation.
 func (e *Job) Present(p *corev1.Pod) bool { return e.Wants() && Generation(p) == e.Held.Generation }
 
-// Running reports whether the scheduler has started the job's object and it is not suspended.
+// Running reports whether the job was started and is not suspended.
 func (e *Job) Running() bool { return !e.Parsed.Suspended && e.Parsed.Generation != 0 }
 
-// Started reports whether the planned generation was started. Its pods may then appear at any time.
+// Started reports whether the planned generation was started, so its pods may appear.
 func (e *Job) Started() bool {
 	return e.Wants() && (e.Stale() || e.Parsed.Generation == e.Held.Generation && (e.Running() || e.Parsed.Kueue && !e.Parsed.Gated))
 }
 
-// Node returns the only node of the planned generation until it is stopped. It is empty if the workers are, or may
-// later be, on several nodes.
+// Node returns the only node of the planned generation; empty: several are possible.
 func (e *Job) Node() string {
 	if len(e.Held.Placement) != 1 || e.Parsed.Resizing == v1alpha1.InPlace || e.Parsed.Kueue {
 		return ""
@@ -82,8 +80,8 @@ func (e *Job) Node() string {
 	return string(e.Held.Placement[0].Node)
 }
 
-// Coming returns how many unplanned pods may still appear on the job's node. The job's controller replaces failed
-// pods until it has stopped, and these pods have no gate.
+// Coming returns how many unplanned pods may still appear on the job's node: its controller replaces failed pods,
+// without a gate, until it has stopped.
 func (e *Job) Coming() int {
 	planned := e.Started() && e.Parsed.Generation == e.Held.Generation
 	if e.Parsed.Node == "" || e.Ended() || planned || e.Parsed.Suspended && !e.Parsed.Stopping {
@@ -98,7 +96,7 @@ func (e *Job) Coming() int {
 	return max(0, n)
 }
 
-// Done returns how many workers have succeeded, in any generation. Their pods are not created again.
+// Done returns how many workers have succeeded, in any generation. They are not created again.
 func (e *Job) Done() (n int) {
 	for _, p := range e.Pods {
 		if p.Status.Phase == corev1.PodSucceeded {
@@ -108,8 +106,8 @@ func (e *Job) Done() (n int) {
 	return n
 }
 
-// Finished returns how many of the first workers have succeeded without being deleted. It counts for elastic Jobs and
-// JobSets, and for Jobs whose program sends messages. It is 0 for other jobs, whose workers may have separate work.
+// Finished returns how many of the first workers have succeeded without being deleted. It is 0 for jobs whose workers
+// may have separate work: RayJobs, and inelastic jobs except Jobs whose program sends messages.
 func (e *Job) Finished() (n int) {
 	rigid := e.Parsed.Resizing == v1alpha1.Never
 	if e.Parsed.Kind == "RayJob" || rigid && (e.Parsed.Kind != "Job" || e.Agent.Hello == nil) {
@@ -123,8 +121,7 @@ func (e *Job) Finished() (n int) {
 	return n
 }
 
-// ToEnd is how long a job is not stopped after a worker has succeeded, so that it can end by itself. A restart would
-// lack the workers that have succeeded.
+// ToEnd is how long a job may end by itself after a worker has succeeded. A restart would lack those workers.
 const ToEnd = time.Minute
 
 // EndsSoon reports whether a job is about to end by itself.
@@ -132,9 +129,9 @@ func (e *Job) EndsSoon(now time.Time) bool {
 	return !e.Ending.IsZero() && now.Sub(e.Ending) < ToEnd
 }
 
-// Outlived returns how many of the first workers of a Job have succeeded, if the others are left without partners.
-// That happens to workers that join or restart just as training ends. It requires that the workers train together,
-// that ToEnd has passed since the first success, and that the program has sent nothing since. Otherwise it is 0.
+// Outlived returns Finished if the other workers of a Job are left without partners: they joined or restarted as
+// training ended. It requires that the workers train together, that ToEnd has passed since the first success, and
+// that the program has sent nothing since. Otherwise it is 0.
 func (e *Job) Outlived(now time.Time) int {
 	together := e.Parsed.Kind == "Job" && (e.Parsed.Resizing == v1alpha1.InPlace || e.Agent.Hello != nil)
 	fixed := e.Parsed.Kueue && !e.Parsed.Sliced
@@ -154,7 +151,7 @@ func Terminal(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// Ready reports whether a pod runs, and is ready if it has that condition.
+// Ready reports whether a pod runs and is not unready.
 func Ready(p *corev1.Pod) bool {
 	if p.Status.Phase != corev1.PodRunning || p.DeletionTimestamp != nil {
 		return false
@@ -163,7 +160,7 @@ func Ready(p *corev1.Pod) bool {
 	return i < 0 || p.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
-// Generation returns the start of its job that a pod belongs to; 0: the scheduler did not start it.
+// Generation returns a pod's start of its job; 0: not started by the scheduler.
 func Generation(p *corev1.Pod) int64 {
 	n, err := strconv.ParseInt(p.Labels[v1alpha1.Generation], 10, 64)
 	if err != nil {
@@ -172,7 +169,7 @@ func Generation(p *corev1.Pod) int64 {
 	return n
 }
 
-// Index returns the index of a pod among its job's workers; 0 if it has none.
+// Index returns the index of a pod among its job's workers; 0 without one.
 func Index(p *corev1.Pod) int {
 	n, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil {

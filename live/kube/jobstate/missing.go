@@ -9,15 +9,15 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Unmade is how long pods of a Job may be missing before the scheduler reads the Job's events for the cause. A Job's
-// controller normally creates all pods at once. The delay doubles each time.
+// Unmade is how long pods of a Job may be missing before its events are read for the cause; the delay doubles each
+// time. Controllers normally create all pods at once.
 const Unmade = 10 * time.Second
 
-// longestWhy bounds an event's message, in bytes, so that it fits into an event of ours with more text.
+// longestWhy bounds an event's message in bytes, so that it fits into an event with more text.
 const longestWhy = 700
 
-// Lacks reports whether pods of a started Job have been missing long enough to read its events. Other kinds have such
-// events on the Jobs that they create.
+// Lacks reports whether pods of a started Job have been missing long enough to read its events. Other kinds have
+// those events on their Jobs.
 func (e *Job) Lacks(now time.Time) bool {
 	if e.Parsed.Kind != "Job" || !e.Running() {
 		return false
@@ -25,8 +25,7 @@ func (e *Job) Lacks(now time.Time) bool {
 	return e.Made() < e.Workers() && now.Sub(e.CompleteAt) >= max(Unmade, 2*e.AskedAt.Sub(e.CompleteAt))
 }
 
-// Overdue reports whether the watches are late to show a write to a job, or the pods of its start. Each normally
-// takes at most prompt.
+// Overdue reports whether the watches have not shown a write or started pods within prompt.
 func (e *Job) Overdue(now time.Time, prompt time.Duration) bool {
 	since := e.CompleteAt
 	if e.Stale() {
@@ -35,13 +34,12 @@ func (e *Job) Overdue(now time.Time, prompt time.Duration) bool {
 	return now.Sub(since) > prompt && e.Awaits()
 }
 
-// Awaits reports whether the watches have not shown a write to the job, or pods that should appear soon.
+// Awaits reports whether the watches have still to show a write or started pods.
 func (e *Job) Awaits() bool {
 	return e.Stale() || e.Started() && e.Running() && e.Made() < e.Workers()
 }
 
-// Made returns how many workers need no new pod: workers with a pod of the planned generation, and workers that have
-// succeeded in any.
+// Made returns how many workers need no new pod: they have one of the planned generation, or have succeeded.
 func (e *Job) Made() (n int) {
 	for _, p := range e.Pods {
 		if e.Present(p) || p.Status.Phase == corev1.PodSucceeded {
@@ -51,14 +49,14 @@ func (e *Job) Made() (n int) {
 	return n
 }
 
-// A Limit is the most GPUs that a job can use at present, because creation of further pods fails.
+// A Limit bounds a job's GPUs for a time, because further pods cannot be created.
 type Limit struct {
 	GPUs  int
 	Why   string
 	Until time.Time // then more is tried again
 }
 
-// Limited returns a job's specification with at most the GPUs of its limit.
+// Limited returns a specification within the job's limit.
 func (e *Job) Limited(spec *job.Spec) *job.Spec {
 	if !time.Now().Before(e.Limit.Until) {
 		return spec
@@ -68,16 +66,16 @@ func (e *Job) Limited(spec *job.Spec) *job.Spec {
 	return &r
 }
 
-// FailedCreate is the reason of a Job's event for a pod that could not be created.
+// FailedCreate is the reason of a Job's event that a pod was not created.
 const FailedCreate = "FailedCreate"
 
-// A Refusal is why pods of a Job could not be created, from its events.
+// A Refusal is why pods could not be created, from a Job's events.
 type Refusal struct {
 	Why  string
 	Last time.Time // time of the last event, in whole seconds
 }
 
-// Later returns the later of r and the refusal in an event. The event wins within the same second.
+// Later returns the later of r and the refusal in an event; the event within the same second.
 func (r Refusal) Later(ev *corev1.Event) Refusal {
 	if ev.Reason != FailedCreate || ev.LastTimestamp.Time.Before(r.Last) {
 		return r

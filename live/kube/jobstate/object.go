@@ -15,9 +15,9 @@ const packed = "oxgang.dev/packed"
 // plain are the fields that stay as maps. Watches, indexes and selectors use no others.
 var plain = []string{"apiVersion", "kind", "metadata"}
 
-// PackObject replaces all fields but the metadata by one JSON text, which Unpack reads. A Job takes 8 kB as maps, but
-// has only 1 kB of content. It drops managedFields and kubectl's last-applied annotation; merge patches leave fields
-// alone that both versions lack. A packed object stays unchanged.
+// PackObject replaces all fields but the metadata by one JSON text. A Job takes 8 kB as maps, with 1 kB of content.
+// It drops managedFields and kubectl's last-applied annotation; merge patches leave fields alone that both versions
+// lack.
 func PackObject(o *unstructured.Unstructured) error {
 	if _, is := o.Object[packed]; is {
 		return nil
@@ -76,7 +76,7 @@ func name(field string) string {
 	return field
 }
 
-// An Object is the object of a job as last seen, packed or not. It must not be changed.
+// An Object is a job's object as last seen, packed or not. It must not be changed.
 type Object struct{ o *unstructured.Unstructured }
 
 // ObjectOf returns o as an Object.
@@ -88,8 +88,8 @@ func (k Object) Meta() metav1.Object { return k.o }
 // Kind returns the kind.
 func (k Object) Kind() string { return k.o.GetKind() }
 
-// Unpack returns the object as the API server has it, without the fields that PackObject drops. It must not be
-// changed. Unpacking takes about 20 microseconds. It returns an error only if the text was not written by PackObject.
+// Unpack returns the object without the fields that PackObject drops. It must not be changed. It takes about 20
+// microseconds, and fails only on text from elsewhere.
 func (k Object) Unpack() (*unstructured.Unstructured, error) {
 	text, is := k.o.Object[packed].(string)
 	if !is {

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// An Observed is the actual state of a job's pods, whatever its plan.
+// An Observed is the actual state of a job's pods.
 type Observed struct {
 	Suspended bool
 	Pods      int
@@ -22,7 +22,7 @@ type Observed struct {
 	GPUs      map[string]int // of ready workers, by node
 }
 
-// ObservedOf returns the actual state of a job; pods are its workers.
+// ObservedOf returns the actual state of a job's workers.
 func ObservedOf(j *jobadapter.Job, pods []*corev1.Pod) Observed {
 	o := Observed{Suspended: j.Suspended, GPUs: make(map[string]int)}
 	for _, p := range pods {
@@ -38,7 +38,7 @@ func ObservedOf(j *jobadapter.Job, pods []*corev1.Pod) Observed {
 	return o
 }
 
-// String describes the state for users. It is the same for any number of pods that do not run yet.
+// String describes the state for users, without the number of pods that do not run.
 func (o Observed) String() string {
 	switch {
 	case o.Pods == 0 && o.Suspended:

@@ -28,7 +28,7 @@ func (e *Job) Ended() bool { return e.Phase == phase.Ended }
 // Stale reports whether the watches lack the last write to a job.
 func (e *Job) Stale() bool { return !e.StaleSince.IsZero() }
 
-// Restored reports whether this leader found the pods of the present generation when it took over.
+// Restored reports whether this leader found the present generation's pods when it took over.
 func (e *Job) Restored() bool { return e.Since.IsZero() }
 
 // Move moves a job to the phase after an event.
@@ -40,7 +40,7 @@ func (e *Job) Move(ev phase.Event) {
 	e.Phase, _ = phase.Next(e.Phase, ev, f)
 }
 
-// Look returns the phase of a job from the plan and the observation, and the action that is due.
+// Look returns the phase of a job by plan and observation, and the due action.
 func (e *Job) Look(now time.Time) (phase.Phase, phase.Action) {
 	return phase.Next(e.Phase, phase.Look, e.facts(now))
 }
@@ -80,10 +80,10 @@ func (e *Job) facts(now time.Time) (f phase.Facts) {
 	return f
 }
 
-// Up reports whether all workers of the planned generation run or have succeeded.
+// Up reports whether all planned workers run or have succeeded.
 func (e *Job) Up() bool { return e.Ready() >= e.Workers() }
 
-// Ready returns how many workers of the planned generation run, plus those that have succeeded in any.
+// Ready returns how many planned workers run, plus all that have succeeded.
 func (e *Job) Ready() int {
 	n := e.Done()
 	for _, p := range e.Pods {
@@ -116,7 +116,7 @@ func setSince(t *time.Time, so bool, now time.Time) {
 	}
 }
 
-// AwaitQuota returns how many pods of the planned generation wait for quota in Kueue.
+// AwaitQuota returns how many planned pods wait for quota in Kueue.
 func (e *Job) AwaitQuota() (n int) {
 	for _, p := range e.Live() {
 		if e.Present(p) && jobadapter.AwaitsQuota(p) {

@@ -13,13 +13,13 @@ import (
 // A job's measurements are stored in the status of the Plan, so that a new leader need not learn its speed again.
 
 const (
-	// KeptReports is how many reports of a job are stored: the last of each configuration and batch size.
+	// KeptReports is how many reports of a job are stored, one per configuration and batch size.
 	KeptReports = 12
-	// MostReports is how many reports of all jobs are stored. An object has at most 1.5 MB.
+	// MostReports is how many reports of all jobs are stored, to bound the object.
 	MostReports = 2500
 )
 
-// Keep stores a report with a step time. It reports whether it is the first for its configuration and batch size.
+// Keep stores a report. It reports whether it is the first for its configuration and batch size.
 func (e *Job) Keep(r *job.Report) bool {
 	if r.StepTime <= 0 || r.Batch.Local < 1 {
 		return false
@@ -49,7 +49,7 @@ type measured struct {
 	GradVar float64 `json:"v,omitempty"`
 }
 
-// LearnedText returns the last reports of a job, at most most of them, as JSON; empty: none.
+// LearnedText returns the last most reports as JSON; empty: none.
 func (e *Job) LearnedText(most int) string {
 	last := e.Reports[max(0, len(e.Reports)-most):]
 	if len(last) == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Obstacle describes why a pod of the planned generation does not run, or why some are missing, for users.
+// Obstacle describes why planned pods do not run or exist, for users.
 func (e *Job) Obstacle() string {
 	for _, p := range e.Pods {
 		for _, c := range p.Status.Conditions {
@@ -25,7 +25,7 @@ func (e *Job) Obstacle() string {
 	return ""
 }
 
-// Progress returns the assumed progress of a job that starts and does not report it.
+// Progress returns the assumed progress of a starting job that does not report it.
 func (e *Job) Progress() float64 {
 	if e.Spec.NoCheckpoint {
 		return 0
@@ -33,7 +33,7 @@ func (e *Job) Progress() float64 {
 	return e.Status.Progress
 }
 
-// Place returns the first node of the placement with room for a worker, and takes that room.
+// Place returns the first planned node with room for a worker, and takes that room.
 func (e *Job) Place(left map[string]int) string {
 	for _, s := range e.Held.Placement {
 		if name := string(s.Node); left[name] >= e.Parsed.PerWorker.GPUs {
@@ -54,8 +54,7 @@ func (e *Job) WholeWorkers(g *Grant) error {
 	return nil
 }
 
-// Grows reports whether an elastic job can change to a grant while its workers train. The remaining workers, the
-// first ones, must all stay on their nodes.
+// Grows reports whether an elastic job can change to a grant while it trains: remaining workers keep their nodes.
 func (e *Job) Grows(next *Grant) bool {
 	if e.Parsed.Resizing != v1alpha1.InPlace || next.GPUType != e.Held.GPUType || e.Parsed.Kueue && !e.Parsed.Sliced || e.Parsed.Node != "" {
 		return false

@@ -112,8 +112,8 @@ func (t *Cluster) guarded() client.WithWatch {
 	})
 }
 
-// call carries out a request unless Before fails it. A failed write or a lost response does not change the caller's
-// object, as with a real client.
+// call carries out a request. A failed write or a lost response does not change the caller's object, as with a real
+// client.
 func (t *Cluster) call(verb, right string, o client.Object, do func() error) error {
 	c := &Call{verb, o, t.right(right, o)}
 	if t.Before != nil {

@@ -62,8 +62,8 @@ func sent(o runtime.Object) runtime.Object {
 	return came.(runtime.Object) //nolint:forcetypeassert // it is of the type of o
 }
 
-// A lister lists stored objects directly. The fake client converts each to JSON and back, which took two thirds of
-// the tests' time.
+// A lister lists stored objects directly: the fake client's conversion to JSON and back took two thirds of the tests'
+// time.
 type lister struct {
 	client.WithWatch
 	kept clienttesting.ObjectTracker

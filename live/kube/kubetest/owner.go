@@ -57,8 +57,8 @@ func (t *Cluster) Lent() (lent, waits int) {
 	return lent, waits
 }
 
-// bindServing binds an inference pod to the first node with room that is not lent, or marks it unschedulable. It
-// reports whether that changes anything.
+// bindServing binds an inference pod to a node with room, or marks it unschedulable. It reports whether that changes
+// anything.
 func (t *Cluster) bindServing(p *corev1.Pod, used map[string]int) bool {
 	var all corev1.NodeList
 	must(t.truth.List(context.Background(), &all, client.MatchingLabels(p.Spec.NodeSelector)))

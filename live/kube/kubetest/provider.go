@@ -101,8 +101,8 @@ func (t *Cluster) Replicas(pool string) int {
 	return t.pools[slices.IndexFunc(t.pools, func(p *Pool) bool { return p.Name == pool })].Replicas
 }
 
-// Provide lets the pools create and remove nodes up to their replicas. Like Karpenter, they remove nodes without pods
-// first; removing a node with a pod of a job is a violation.
+// Provide lets the pools create and remove nodes up to their replicas; nodes without pods go first, as with
+// Karpenter.
 func (t *Cluster) Provide() {
 	t.mu.Lock()
 	pools := slices.Clone(t.pools)

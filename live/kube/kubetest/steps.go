@@ -19,8 +19,7 @@ func (t *Cluster) Settle() {
 	}
 }
 
-// Control runs the Job controller once: it creates missing pods, deletes surplus ones, and updates the status of
-// jobs. It reports whether anything changed.
+// Control runs the Job controller once. It reports whether anything changed.
 func (t *Cluster) Control() bool {
 	done := false
 	for _, j := range t.Jobs() {
@@ -83,8 +82,7 @@ func (t *Cluster) pod(j *batchv1.Job, i int) *corev1.Pod {
 	return p
 }
 
-// Bind runs the binder once: it binds ungated pods to the node that they name, if it is ready and has room. It
-// reports whether there were any.
+// Bind binds ungated pods to the node that they name, if it is ready and has room. It reports whether there were any.
 func (t *Cluster) Bind() bool {
 	done := false
 	all := t.pods()
@@ -128,8 +126,7 @@ func tolerates(p *corev1.Pod, taints []corev1.Taint) bool {
 	return true
 }
 
-// Kubelet runs the kubelets once: pods on nodes start, deleted pods stop, and jobs with finished work end. It reports
-// whether anything changed.
+// Kubelet runs the kubelets once: pods start or stop, and finished jobs end. It reports whether anything changed.
 func (t *Cluster) Kubelet() bool {
 	done := false
 	for _, p := range t.pods() {

@@ -19,7 +19,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// agents is the agent API of all queues. It passes each message to the backend of its job.
+// agents is the agent API of all queues.
 type agents struct {
 	l        *leader
 	reviewer *claims.Reviewer
@@ -102,7 +102,7 @@ func (a *agents) Checkpoint(ctx context.Context, id job.ID, c *agentapi.Checkpoi
 	return w.Checkpoint(ctx, id, c)
 }
 
-// serveAgents serves the agent API until ctx is done. Only the leader listens; clients retry until they reach it.
+// serveAgents serves the agent API until ctx is done. Only the leader listens; clients retry.
 func (l *leader) serveAgents(ctx context.Context) error {
 	c := &l.o.Config.Agents
 	if c.Address.Address == "" {
@@ -130,8 +130,7 @@ func (l *leader) serveAgents(ctx context.Context) error {
 
 type getCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
-// certificate returns the certificate of the agent API, from certify or from the configured files. Workers verify the
-// former with the ConfigMap TrustMap.
+// certificate returns the certificate of the agent API, from certify or from files.
 func (l *leader) certificate(ctx context.Context, g *errgroup.Group) (getCertificate, error) {
 	if l.certs != nil {
 		g.Go(func() error {

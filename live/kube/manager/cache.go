@@ -25,8 +25,7 @@ func slim(o any) (any, error) {
 	return cache.TransformStripManagedFields()(o)
 }
 
-// wakes reports whether a change must wake the backends. Pods that only use CPUs and memory wait for the observation
-// every second.
+// wakes reports whether a change must wake the backends: not for pods that only use CPUs and memory.
 func wakes(all ...any) bool {
 	for _, o := range all {
 		p, is := o.(*corev1.Pod)

@@ -16,9 +16,8 @@ import (
 // TrustMap is the ConfigMap with the CA of the agent API, in every namespace of a queue.
 const TrustMap = "oxgang-agents-ca"
 
-// certify creates the agent API's CA and certificate, unless files hold one or the agent API is off. Both stay in
-// this leader's memory. The next leader creates others, and workers trust both while they are valid. It runs before
-// publish.
+// certify creates the agent API's CA and certificate in memory, unless files hold one or the agent API is off. After
+// a change of leaders, workers trust both while they are valid.
 func (l *leader) certify() error {
 	c := &l.o.Config.Agents
 	if c.Address.Address == "" || c.Certificates != "" {

@@ -15,7 +15,7 @@ type classes struct {
 	values  map[string]int32 // by name; the default class also under the empty name
 }
 
-// value returns the value of a class and whether it exists. The empty name is the default class, or 0 without one.
+// value returns the value of a class and whether it exists. The empty name is the default class.
 func (c *classes) value(name string) (value int32, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -37,8 +37,7 @@ func (c *classes) set(all []schedulingv1.PriorityClass) {
 	c.values, c.watched = values, true
 }
 
-// watchClasses watches PriorityClasses. Without the right to list them, as in roles of earlier versions, all
-// priorities are 0.
+// watchClasses watches PriorityClasses. Without the right to list them, all priorities are 0.
 func (l *leader) watchClasses(ctx context.Context) error {
 	take := func() {
 		var all schedulingv1.PriorityClassList

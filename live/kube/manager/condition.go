@@ -53,10 +53,10 @@ const (
 	TooMany = "TooMany"
 )
 
-// patience is how long a write of a plan may fail until the queue is not Active.
+// patience is how long writes of a plan may fail while the queue is Active.
 const patience = time.Minute
 
-// active returns a queue's reason for the condition Active. older are the active queues that are older.
+// active returns a queue's reason for the condition Active. older are the older active queues.
 func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.ClusterPolicy, older []*v1alpha1.Queue) (reason, message string) {
 	if q.Spec.Mode == v1alpha1.Off {
 		return TurnedOff, "spec.mode is Off"
@@ -107,8 +107,8 @@ func selects(q *v1alpha1.Queue, n *corev1.Node) bool {
 	return inventory.Selects(q.Spec.NodeSelector, n) || q.Spec.Loans != nil && inventory.Selects(q.Spec.Loans.NodeSelector, n)
 }
 
-// condition updates a queue's status: its conditions and counts. It writes only changes, and nothing in mode Observe.
-// A failed write is repeated at the next reconciliation.
+// condition writes changes of a queue's conditions and counts; nothing in mode Observe. A failed write is repeated
+// later.
 func (l *leader) condition(ctx context.Context, q *v1alpha1.Queue, reason, message string) {
 	if q.Spec.Mode == v1alpha1.Observe {
 		return
@@ -134,7 +134,7 @@ func (l *leader) condition(ctx context.Context, q *v1alpha1.Queue, reason, messa
 	}
 }
 
-// written returns NotWritten instead of the given reason if the plan could not be written for long.
+// written returns NotWritten instead if the plan could not be written for long.
 func written(room *kube.Room, reason, message string) (string, string) {
 	if room.Trouble == nil || time.Since(room.Since) <= patience {
 		return reason, message
@@ -142,7 +142,7 @@ func written(room *kube.Room, reason, message string) (string, string) {
 	return NotWritten, "its plan cannot be written since " + room.Since.UTC().Format(time.RFC3339) + ": " + room.Trouble.Error()
 }
 
-// fits sets a queue's condition JobsFit and its metric. It records an event if the condition changes.
+// fits sets a queue's condition JobsFit and metric, with an event on changes.
 func (l *leader) fits(q *v1alpha1.Queue, room *kube.Room) {
 	c := metav1.Condition{Type: v1alpha1.QueueJobsFit, Status: metav1.ConditionTrue, Reason: AllFit, Message: "all jobs are planned", ObservedGeneration: q.Generation}
 	left, text := leftOut(room)
@@ -164,7 +164,7 @@ func (l *leader) fits(q *v1alpha1.Queue, room *kube.Room) {
 	meta.SetStatusCondition(&q.Status.Conditions, c)
 }
 
-// leftOut returns the number of jobs left out of a plan, and describes them for users.
+// leftOut counts and describes the jobs left out of a plan.
 func leftOut(room *kube.Room) (n int, text string) {
 	var parts []string
 	for _, namespace := range slices.Sorted(maps.Keys(room.Full)) {

@@ -18,8 +18,7 @@ const (
 	ConfigKind    = "SchedulerConfiguration"
 )
 
-// A Config is the configuration file of the process. Policies and budgets are in Queues and the ClusterPolicy
-// instead.
+// A Config is the configuration file of the process, without what Queues and the ClusterPolicy hold.
 type Config struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -28,7 +27,7 @@ type Config struct {
 	Health         Address        `json:"health"`
 	Agents         Agents         `json:"agents"`
 	Log            Log            `json:"log"`
-	// Client limits the requests per second to the API server, for each kind of object; 0: no limit.
+	// Client limits requests per second, for each kind of object; 0: no limit.
 	Client Client `json:"client"`
 	// Journals is the directory of journals, with a subdirectory per queue. Empty: no journals.
 	Journals string `json:"journals,omitempty"`
@@ -52,7 +51,7 @@ type Address struct {
 // Metrics configures the metrics endpoint.
 type Metrics struct {
 	Address
-	// Secure serves metrics over TLS with a self-signed certificate, only to clients whose token may get /metrics.
+	// Secure serves metrics over TLS with a self-signed certificate, to clients whose token may get /metrics.
 	Secure bool `json:"secure,omitempty"`
 }
 

@@ -46,8 +46,8 @@ type Options struct {
 	Traces   trace.TracerProvider // of rounds; nil: none
 }
 
-// Run leads, or waits to lead, until ctx is done; then it returns nil. It returns an error if it has lost the
-// leadership or its watches have missed events. The process must then end and may be restarted.
+// Run leads, or waits to lead, until ctx is done; then it returns nil. After a loss of the leadership or of events it
+// returns an error: the process must then end, and may be restarted.
 func Run(ctx context.Context, o Options) error {
 	log, err := monitor.NewLogger(os.Stderr, o.Config.Log.Format, o.Config.Log.Level)
 	if err != nil {
@@ -106,7 +106,6 @@ func newManager(o *Options) (manager.Manager, error) {
 	return m, m.AddHealthzCheck("ping", healthz.Ping)
 }
 
-// metricsOptions returns the options of the metrics endpoint. The API server checks tokens and rights.
 func metricsOptions(m *Metrics) server.Options {
 	o := server.Options{BindAddress: off(m.Address), SecureServing: m.Secure}
 	if m.Secure {
@@ -147,7 +146,7 @@ var _ manager.LeaderElectionRunnable = (*leader)(nil)
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (l *leader) NeedLeaderElection() bool { return true }
 
-// ready is the readiness probe: a waiting process is ready; the leader is ready once its watches show all objects.
+// ready is the readiness probe: the leader is ready once its watches show all objects; others always.
 func (l *leader) ready(*http.Request) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,8 +23,7 @@ type Answerer func(ctx context.Context, queue string, q whatif.Question) (*whati
 // questionsAgain is the delay before the next attempt to watch the questions.
 const questionsAgain = 10 * time.Minute
 
-// serveQuestions answers the questions in the ConfigMap wire.QuestionMap until ctx is done. Without the right to
-// watch it, it only retries.
+// serveQuestions answers the questions in the ConfigMap wire.QuestionMap until ctx is done.
 func (l *leader) serveQuestions(ctx context.Context) error {
 	maps := l.clients.CoreV1().ConfigMaps(l.o.Config.LeaderElection.Namespace)
 	for ctx.Err() == nil {
@@ -54,8 +53,8 @@ func (l *leader) ask(ctx context.Context, queue string, q whatif.Question) (*wha
 	return d.Ask(ctx, q)
 }
 
-// Answer answers a ConfigMap's questions in turn, until its watch ends or an answer cannot be written. It returns an
-// error if the ConfigMap cannot be watched.
+// Answer answers a ConfigMap's questions in turn, until its watch ends or an answer cannot be written. It fails if
+// the ConfigMap cannot be watched.
 func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer Answerer) error {
 	w, err := maps.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + wire.QuestionMap})
 	if err != nil {

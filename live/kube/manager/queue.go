@@ -25,8 +25,8 @@ type queueController struct {
 	r      *running
 }
 
-// serve runs the queue until ctx is done; then it returns nil. It restarts a failed queue with delays that double up
-// to a minute. It returns an error only if this process must end.
+// serve runs the queue until ctx is done, and restarts it with delays that double up to a minute. It returns an error
+// only if this process must end.
 func (c *queueController) serve(ctx context.Context) error {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		began := time.Now()
@@ -81,8 +81,8 @@ func (c *queueController) close(d *driver.Driver) {
 	}
 }
 
-// driverOptions returns the options of the queue's scheduler. In mode Observe it makes no predictions, because plans
-// are not written.
+// driverOptions returns the options of the queue's scheduler. In mode Observe it makes no predictions, which nobody
+// would see.
 func (c *queueController) driverOptions() driver.Options {
 	o := driver.Options{
 		Queue: c.q.Name, Policy: c.q.Spec.Policy.Name, Settings: settings(c.q), Round: round(c.q), Verify: true, Tool: c.l.o.Tool,
@@ -97,8 +97,8 @@ func (c *queueController) driverOptions() driver.Options {
 	return o
 }
 
-// backendOptions returns the options of the queue's backend. Programs report at least twice per round, so that each
-// round knows the result of the previous one.
+// backendOptions returns the options of the queue's backend. Programs report at least twice per round, so each round
+// knows the result of the last.
 func (c *queueController) backendOptions(d *driver.Driver) kube.Options {
 	o := kube.DefaultOptions()
 	o.Queue, o.Kinds, o.Identity, o.Log, o.Now = c.q, c.kinds(), c.l.o.Identity, c.l.log, time.Now

@@ -101,7 +101,7 @@ func (l *leader) reconcile(ctx context.Context) error {
 	return nil
 }
 
-// logRefused logs once that a queue is not served for lack of rights, because then its condition may not be writable.
+// logRefused logs once that a queue lacks rights, because its condition may not be writable.
 func (l *leader) logRefused(queue, reason, message string) {
 	if reason != Forbidden {
 		delete(l.refused, queue)
@@ -133,8 +133,7 @@ func (l *leader) common(ctx context.Context) (*v1alpha1.ClusterPolicy, error) {
 	return c, nil
 }
 
-// stopBut stops the schedulers of queues that are not wanted in their version. It waits for their end and removes
-// their metrics.
+// stopBut stops queues that are not wanted in their version, waits, and removes their metrics.
 func (l *leader) stopBut(wanted map[string]string) {
 	l.mu.Lock()
 	ended := make(map[string]*running)
@@ -154,8 +153,7 @@ func (l *leader) stopBut(wanted map[string]string) {
 
 func (l *leader) stopAll() { l.stopBut(nil) }
 
-// start starts the scheduler of a queue that has none. It returns an error if this process cannot serve the queue any
-// more.
+// start starts a queue. It returns an error if this process cannot serve it any more.
 func (l *leader) start(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.ClusterPolicy, of string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -173,7 +171,7 @@ func (l *leader) start(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.
 	return nil
 }
 
-// err returns why this process cannot serve a queue any more; nil while it still tries.
+// err returns why this process cannot serve a queue any more; nil while it tries.
 func (r *running) err() error {
 	select {
 	case <-r.done:
@@ -183,5 +181,5 @@ func (r *running) err() error {
 	}
 }
 
-// final reports whether an error ends this process: another one leads, or the shared watches have missed events.
+// final reports whether an error must end this process.
 func final(err error) bool { return errors.Is(err, kube.ErrFenced) || errors.Is(err, kube.ErrWatches) }

@@ -10,8 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy/registry"
 )
 
-// rents returns why a queue cannot rent nodes as configured, for users; empty: it can, or rents none. older are the
-// older active queues.
+// rents returns why a queue cannot rent nodes as configured, for users; empty: it can, or rents none.
 func rents(q *v1alpha1.Queue, older []*v1alpha1.Queue) string {
 	entry, err := registry.Find(q.Spec.Policy.Name)
 	if err != nil {
@@ -81,8 +80,8 @@ func settings(q *v1alpha1.Queue) map[string]string {
 	return all
 }
 
-// oxgang sets the defaults that differ here. A queue has tenants, so stated sizes are not trusted: tenants would gain
-// from understating them. Rentable nodes are used without limit if there is no budget.
+// oxgang sets the defaults that differ here. Stated sizes are not trusted, because tenants would gain from
+// understating them. Without a budget, rentable nodes are used without limit.
 func oxgang(q *v1alpha1.Queue, all map[string]string) {
 	all["sizes"] = "class"
 	if len(q.Spec.NodeGroups) > 0 {

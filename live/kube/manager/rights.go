@@ -34,8 +34,8 @@ func (r right) String() string {
 	return text
 }
 
-// needed are the essential rights of a mode, in addition to those of the previous modes. The chart's roles also cover
-// job kinds that a cluster may lack.
+// needed are the essential rights of a mode, after the previous modes. The chart's roles also cover job kinds that a
+// cluster may lack.
 var needed = []struct {
 	mode   v1alpha1.Mode
 	rights []right
@@ -61,8 +61,8 @@ var (
 	marksNodes   = right{verb: "patch", resource: "nodes"}
 )
 
-// lacks returns a right that a queue's mode needs and the scheduler lacks, for users; empty: none. A right in any
-// namespace of the queue suffices.
+// lacks returns a right that a queue's mode needs and the scheduler lacks, for users; empty: none. One namespace of
+// the queue suffices.
 func (l *leader) lacks(ctx context.Context, q *v1alpha1.Queue) string {
 	if q.Spec.Mode == v1alpha1.Observe || q.Spec.Mode == v1alpha1.Off {
 		return ""
@@ -105,8 +105,7 @@ type rightIn struct {
 	namespace string
 }
 
-// may reports whether the scheduler has a right. It returns true if the API server does not answer, so that an active
-// queue continues.
+// may reports whether the scheduler has a right; true if the API server does not answer, so that the queue continues.
 func (l *leader) may(ctx context.Context, r right, namespace string) bool {
 	l.rights.mu.Lock()
 	defer l.rights.mu.Unlock()

@@ -12,13 +12,13 @@ import (
 
 // Kinds that a cluster may lack.
 var (
-	// suspends is the kind of the policy that suspends new jobs. Kubernetes before 1.36 lacks it.
+	// suspends is the kind of the policy that suspends new jobs; or else they would run before they are planned.
+	// Kubernetes before 1.36 lacks it.
 	suspends  = schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "MutatingAdmissionPolicy"}
 	workloads = schema.GroupVersionKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 )
 
-// unsupported returns why the API server cannot serve a mode, for users; empty: it can. Without the policy, new jobs
-// would run before they are planned.
+// unsupported returns why the API server cannot serve a mode, for users; empty: it can.
 func (l *leader) unsupported(mode v1alpha1.Mode) string {
 	if mode != v1alpha1.Admit && mode != v1alpha1.Resize || l.serves(suspends) {
 		return ""
@@ -37,8 +37,8 @@ type answered struct {
 	yes bool
 }
 
-// serves reports whether the API server serves a kind; without a version, any version. Results are cached for fresh.
-// It returns true if the API server does not answer, so that an active queue continues.
+// serves reports whether the API server serves a kind (without a version: any), cached for fresh; true if the API
+// server does not answer.
 func (l *leader) serves(gvk schema.GroupVersionKind) bool {
 	l.served.mu.Lock()
 	defer l.served.mu.Unlock()

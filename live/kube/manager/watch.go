@@ -18,8 +18,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
 
-// watch starts the watches. The returned channel gets an item when a Queue or the ClusterPolicy changes; other
-// changes wake the backends.
+// watch starts the watches. The channel gets an item when a Queue or the ClusterPolicy changes; other changes wake
+// the backends.
 func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
 	woken := make(chan struct{}, 1)
 	for _, o := range []client.Object{&v1alpha1.Queue{}, &v1alpha1.ClusterPolicy{}} {
@@ -55,9 +55,8 @@ func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
 
 const watchTimeout = 2 * time.Minute
 
-// subscribe calls news whenever an object of o's kind changes. It returns once the watch shows all objects. It
-// returns an error if that takes longer than watchTimeout or is not allowed; the process then ends, and another one
-// may take over.
+// subscribe calls news whenever an object of o's kind changes. It returns once the watch shows all objects. It fails
+// if that takes longer than watchTimeout or is not allowed; another process may then take over.
 func (l *leader) subscribe(ctx context.Context, o client.Object, news func()) error {
 	gvk, err := l.manager.GetClient().GroupVersionKindFor(o)
 	if err != nil {

@@ -44,9 +44,9 @@ type Transfer struct {
 	next *corev1.Node
 }
 
-// Transfers returns the changes of loan marks. Borrowed nodes are marked, unless pods of their owner have come
-// meanwhile. Other marked nodes lose the mark once no pod of ours is on them, pinned to them, or may still come. It
-// returns none until the watches have shown the last writes.
+// Transfers returns the changes of loan marks. Borrowed nodes are marked, unless their owner has pods there. Other
+// marked nodes lose the mark once none of our pods is on them, pinned to them, or may still come. It returns none
+// until the watches show the last writes.
 func (ns *Nodes) Transfers(s *observe.Observation) []Transfer {
 	if !ns.Options.Acts() || time.Now().Before(ns.Loans.NotBefore) || len(ns.Writer.Unseen) > 0 {
 		return nil
@@ -67,7 +67,7 @@ func (ns *Nodes) Transfers(s *observe.Observation) []Transfer {
 	return all
 }
 
-// awaits reports whether pods of a stopped job may still come to the node that its object names.
+// awaits reports whether pods of a stopped job may still come to a node.
 func (ns *Nodes) awaits(node string) bool {
 	return slices.ContainsFunc(ns.Table.Order, func(e *jobstate.Job) bool { return e.Parsed.Node == node && (e.Stale() || e.Coming() > 0) })
 }

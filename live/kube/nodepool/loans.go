@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// LoanState is the state of a lender's nodes. The nodes on loan are those in the committed Plan without Back.
+// LoanState is the state of a lender's nodes. Nodes on loan are those in the committed Plan without Back.
 type LoanState struct {
 	pools          []inventory.Pool
 	Told           []cluster.Loan              // as last sent to the scheduler
@@ -76,8 +76,8 @@ func (ns *Nodes) count(s *observe.Observation) {
 	ns.Loans.remember()
 }
 
-// pause stops lending of a group while its owner needs nodes and for a grace period after. So an owner with varying
-// needs does not stop a job each time.
+// pause stops lending of a group while its owner needs nodes and a grace period after, so that varying needs do not
+// stop jobs each time.
 func (l *LoanState) pause(now time.Time, grace time.Duration) {
 	for i := range l.pools {
 		p := &l.pools[i]
@@ -117,8 +117,8 @@ func (ns *Nodes) due(pods []types.UID) time.Time {
 	return first.Add(ns.Options.Grace())
 }
 
-// giveBackUnused returns useless nodes: ones that are gone or no longer the lender's, and ones without jobs that are
-// closed or have pods of their owner.
+// giveBackUnused returns nodes that are no longer the lender's, and nodes without jobs that are closed or in use by
+// their owner.
 func (ns *Nodes) giveBackUnused(s *observe.Observation) {
 	servers := s.Lender.ByID()
 	held := ns.held()
@@ -156,7 +156,7 @@ func (ns *Nodes) seize(now time.Time) bool {
 	return len(ns.Loans.Back) > before
 }
 
-// reclaim takes a borrowed node of a group: one without jobs, else the first. Jobs on it are lost.
+// reclaim takes a borrowed node of a group, if possible without jobs.
 func (ns *Nodes) reclaim(g cluster.Group, due time.Time) {
 	on, held := ns.OnLoan(), ns.held()
 	maps.DeleteFunc(on, func(_ cluster.NodeID, of cluster.Group) bool { return of != g })
@@ -189,8 +189,7 @@ func (ns *Nodes) LoanStatus() []cluster.Loan {
 	return all
 }
 
-// SameLoans reports whether two lists are equal for the scheduler. It ignores the load, which changes with every pod
-// of the owner.
+// SameLoans reports whether two lists are equal except for the load, which changes often.
 func SameLoans(a, b []cluster.Loan) bool {
 	return slices.EqualFunc(a, b, func(x, y cluster.Loan) bool {
 		return x.Group == y.Group && x.Node == y.Node && x.Nodes == y.Nodes && x.Lent == y.Lent && x.Spare == y.Spare &&

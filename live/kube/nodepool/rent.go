@@ -91,9 +91,8 @@ type GroupStatus struct {
 // Alive returns the number of nodes that are not being deleted.
 func (s *GroupStatus) Alive() int { return len(s.Stays) + len(s.Coming) + len(s.Leaves) }
 
-// Status sorts the nodes of a group into lists. No node in planned leaves. If there are more nodes than wanted, the
-// nodes that p names leave first, then the youngest without jobs. So a provider that created too many takes them
-// back.
+// Status sorts the nodes of a group into lists. Nodes beyond the wanted number leave: first those that p names, then
+// the youngest without jobs, but none in planned.
 func (ns *Nodes) Status(g *v1alpha1.NodeGroup, p *v1alpha1.PlannedGroup, planned map[string]bool, now time.Time) *GroupStatus {
 	s := &GroupStatus{Group: g}
 	var alive []*observe.GroupNode
@@ -124,8 +123,7 @@ func (ns *Nodes) Status(g *v1alpha1.NodeGroup, p *v1alpha1.PlannedGroup, planned
 	return s
 }
 
-// candidates returns the nodes without planned jobs that may leave, youngest first: nodes that p names, and nodes
-// without pods.
+// candidates returns the nodes that may leave, youngest first: those that p names, and those without pods.
 func candidates(alive []*observe.GroupNode, p *v1alpha1.PlannedGroup, planned map[string]bool) (named, empty []*observe.GroupNode) {
 	for _, l := range slices.Backward(alive) {
 		switch {
@@ -196,8 +194,7 @@ func WantedOf(all []v1alpha1.PlannedGroup, name string) *v1alpha1.PlannedGroup {
 	return &all[i]
 }
 
-// Rentals updates the orders, and returns the given nodes that are not closed, and the rentals. An order's time
-// starts again when some of its nodes have come.
+// Rentals updates the orders, and returns the nodes that are not closed, and the rentals.
 func (ns *Nodes) Rentals(nodes []cluster.Node) ([]cluster.Node, []cluster.Rental) {
 	var rentals []cluster.Rental
 	closed, planned := make(map[string]bool), plannedNodes(ns.Table.Plan)
@@ -215,8 +212,8 @@ func (ns *Nodes) Rentals(nodes []cluster.Node) ([]cluster.Node, []cluster.Rental
 	return slices.DeleteFunc(slices.Clone(nodes), func(n cluster.Node) bool { return closed[string(n.ID)] }), rentals
 }
 
-// close adds nodes that must get no new jobs: leaving nodes, and all nodes that look empty while the provider may
-// choose one to delete.
+// close adds nodes that must get no new jobs: leaving ones, and empty ones while the provider may choose one to
+// delete.
 func (s *GroupStatus) close(closed, planned map[string]bool) {
 	for _, l := range s.Leaves {
 		closed[l.Name()] = true

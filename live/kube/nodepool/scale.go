@@ -24,7 +24,7 @@ import (
 // Recheck is how often a scale is read to find changes by others.
 const Recheck = 30 * time.Second
 
-// A Scaling brings a group closer to the plan: it sets or removes the mark of a leaving node, or sets the scale.
+// A Scaling is a step of a group: it changes the mark of a leaving node, or the scale.
 type Scaling struct {
 	group *v1alpha1.NodeGroup
 	order *Order
@@ -69,7 +69,7 @@ func (ns *Nodes) markings(s *GroupStatus, o *Order) []Scaling {
 	return all
 }
 
-// target returns the scale to set: wanted nodes plus leaving nodes that have pods or no mark yet.
+// target returns the scale: wanted nodes plus leaving ones with pods or without a mark.
 func (s *GroupStatus) target() int {
 	clean := 0
 	for _, l := range s.Leaves {
@@ -80,8 +80,8 @@ func (s *GroupStatus) target() int {
 	return max(s.Wanted, s.Alive()-clean)
 }
 
-// settled reports whether the scale may be lowered. The provider removes nodes that look empty first. So all writes
-// must have been seen, no plan may be in a commit, and each node with planned jobs must have a bound pod.
+// settled reports whether the scale may be lowered. The provider removes empty nodes first, so no write or commit may
+// be pending, and each node with planned jobs must have a bound pod.
 func (ns *Nodes) settled(s *GroupStatus, planned map[string]bool) bool {
 	if len(ns.Writer.Unseen) > 0 || ns.Rented.Committing {
 		return false
@@ -106,8 +106,7 @@ func (ns *Nodes) rescales(s *GroupStatus, o *Order, planned map[string]bool) boo
 	}
 }
 
-// setting returns the step that sets the scale of a group. It first checks that this leader still leads, and it does
-// not overwrite a concurrent change.
+// setting returns the step that sets the scale, if this leader still leads and nobody has changed it meanwhile.
 func (ns *Nodes) setting(s *GroupStatus, o *Order, mayLower bool) Scaling {
 	to, epoch := s.target(), ns.Table.Plan.Spec.Epoch
 	return Scaling{s.Group, o, "scale", func(ctx context.Context) error {

@@ -21,8 +21,8 @@ import (
 // Recheck is how often to check whether watches have caught up.
 const Recheck = 20 * time.Millisecond
 
-// CatchUp waits until the watches show every pod, node and job at least as new as the API server has it now, except
-// deleted ones. If the watch of pods is late, it reads the pods instead.
+// CatchUp waits until the watches show every pod, node and job at least as new as at the API server now. If the watch
+// of pods is late, it reads the pods instead.
 func (ob *Observer) CatchUp(ctx context.Context) error {
 	kinds := ob.kinds(true)
 	want, err := ob.versions(ctx, kinds)

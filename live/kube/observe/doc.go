@@ -1,3 +1,2 @@
-// Package observe turns the objects of one queue into an immutable Observation, and verifies the watches against the
-// API server.
+// Package observe turns the objects of one queue into an immutable Observation, and verifies the watches.
 package observe

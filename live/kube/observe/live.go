@@ -16,8 +16,7 @@ import (
 // Prompt is the normal delay of watches. Later changes are read from the API server.
 const Prompt = 500 * time.Millisecond
 
-// live has pods that were read from the API server because a watch was late. The newer of the two versions of a pod
-// counts.
+// live has pods that were read because a watch was late. The newer version of a pod counts.
 type live struct {
 	pods    map[types.UID]*corev1.Pod // that are newer than the watch shows
 	all     map[types.UID]bool        // every existing pod; nil: only some were read
@@ -26,9 +25,8 @@ type live struct {
 	wait    time.Duration
 }
 
-// Hurry reads the queue's pods from the API server if the watch is overdue. It reads all pods if ReadPods has, and
-// the watch still lags behind. The delay doubles, up to a minute, each time the watch has caught up and is still
-// overdue: then the expected pods do not exist.
+// Hurry reads the queue's pods from the API server if the watch is overdue; all pods while it lags behind ReadPods.
+// If the watch has caught up and is still overdue, the pods do not exist: the delay doubles, up to a minute.
 func (ob *Observer) Hurry(ctx context.Context, overdue bool) error {
 	l := &ob.live
 	switch behind := len(l.pods) > 0 || l.all != nil; {
@@ -45,12 +43,11 @@ func (ob *Observer) Hurry(ctx context.Context, overdue bool) error {
 	return ob.readPods(ctx, min(2*l.wait, Late), ob.byQueue())
 }
 
-// ReadPods reads all pods of the cluster from the API server. Later observations have every pod of that time and none
-// deleted before.
+// ReadPods reads all pods from the API server, so that later observations are at least that new.
 func (ob *Observer) ReadPods(ctx context.Context) error { return ob.readPods(ctx, Prompt) }
 
-// readPods reads pods and stores those newer than the watch shows. The next read comes after wait, or the duration of
-// this one if longer.
+// readPods stores the pods that are newer than the watch shows. The next read comes after wait, or this one's
+// duration if longer.
 func (ob *Observer) readPods(ctx context.Context, wait time.Duration, of ...client.ListOption) error {
 	began := time.Now()
 	shown, err := ob.shown(ctx, ob.kinds(true)[:1])
@@ -83,8 +80,7 @@ func (ob *Observer) readPods(ctx context.Context, wait time.Duration, of ...clie
 	return nil
 }
 
-// newest returns the newer version of each pod, watched or read. It drops the read pods once the watch shows all of
-// them.
+// newest returns the newer version of each pod, and drops the read pods once the watch shows all.
 func (l *live) newest(shown []*corev1.Pod, matters func(*corev1.Pod) bool) []*corev1.Pod {
 	if l.pods == nil {
 		return shown
@@ -114,7 +110,7 @@ func (l *live) newest(shown []*corev1.Pod, matters func(*corev1.Pod) bool) []*co
 	return both
 }
 
-// deleted reports whether a watched pod did not exist any more when all were read.
+// deleted reports whether a watched pod had been deleted when all were read.
 func (l *live) deleted(p *corev1.Pod) bool {
 	return l.all != nil && !l.all[p.UID] && Version(p) <= l.version
 }

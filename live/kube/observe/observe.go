@@ -25,7 +25,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An Observation is what the watches show of a queue at one time. It must not be changed.
+// An Observation is what the watches show of a queue. It must not be changed.
 type Observation struct {
 	Jobs       []ObservedJob            // that name the queue, by creation, then namespace and name
 	Pods       map[string][]*corev1.Pod // workers, by uid of the job
@@ -41,7 +41,7 @@ type Observation struct {
 	owners     map[types.UID]string // job uid of each pod with a job, by uid of the pod
 	Ours       map[string]bool      // jobs that the queue schedules, by uid
 	Beyond     map[string]bool      // jobs not planned because there are too many, by uid
-	// Labels are the node labels by which Kueue's flavors distinguish GPU types; empty without jobs in Kueue.
+	// Labels are the node labels that distinguish Kueue's flavors; empty without jobs in Kueue.
 	Labels   map[cluster.GPUType]map[string]string
 	Versions map[string]uint64 // resource version of each of these pods, and of every node and job, by uid
 }
@@ -126,8 +126,8 @@ func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 	return s, nil
 }
 
-// observePods adds the pods that may belong to a job or request devices, and all pods on nodes with GPUs, which use
-// CPUs and memory there. It does not read other pods.
+// observePods adds pods that may belong to a job or request devices, and all pods on nodes with GPUs. It reads no
+// others.
 func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Observation) error {
 	keys, has := []string{pods.Matters}, make(map[string]bool)
 	for i := range nodes {
@@ -152,9 +152,8 @@ func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Obs
 	return nil
 }
 
-// assign adds a pod to its job: to the workers if it has GPUs, else to the helpers if it has not ended. The head of a
-// RayJob is such a helper. A pod with GPUs but without this scheduler's mark is no worker if the scheduler starts
-// jobs.
+// assign adds a pod to its job: to the workers if it has GPUs, else to the helpers, like the head of a RayJob. Pods
+// with GPUs that an acting scheduler has not marked are no workers.
 func (ob *Observer) assign(p *corev1.Pod, s *Observation) {
 	uid := s.Owner(p)
 	switch gpus := pods.Request(&p.Spec, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs; {
@@ -229,7 +228,7 @@ func (s *Observation) TypeOf(node string) string {
 
 func (s *Observation) recordVersion(o metav1.Object) { s.Versions[string(o.GetUID())] = Version(o) }
 
-// Version returns an object's resource version, which grows with every write to the cluster; 0 if it has none.
+// Version returns an object's resource version, which grows with every write to the cluster.
 func Version(o metav1.Object) uint64 {
 	n, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	if err != nil {
@@ -246,7 +245,7 @@ func pointers[T any](items []T) []*T {
 	return all
 }
 
-// Takes reports whether the backend schedules a job. A backend that starts jobs ignores jobs started by others.
+// Takes reports whether the backend schedules a job; an acting backend ignores jobs started by others.
 func (ob *Observer) Takes(f *ObservedJob) bool {
 	id := job.ID(f.Parsed.UID)
 	switch {
@@ -262,8 +261,7 @@ func (ob *Observer) Takes(f *ObservedJob) bool {
 	return true
 }
 
-// runs reports whether a job runs that the scheduler has started, and its request is known even if its annotations
-// are invalid.
+// runs reports whether a started job runs whose request is known, perhaps without its invalid annotations.
 func (f *ObservedJob) runs() bool {
 	return f.Parsed.Generation != 0 && !f.Parsed.Suspended && (f.Parsed.Spec != nil || f.Parsed.Plain != nil)
 }

@@ -28,8 +28,7 @@ type ownership struct {
 	known bool // the chain is known to its end
 }
 
-// Owner returns the uid of the queue's job that a pod belongs to; empty: none. An earlier job of the same name is
-// another job.
+// Owner returns the uid of the queue's job that a pod belongs to; empty: none.
 func (s *Observation) Owner(p *corev1.Pod) string { return s.owners[p.UID] }
 
 func (ob *Observer) findOwners(ctx context.Context, s *Observation) error {
@@ -51,7 +50,7 @@ func (ob *Observer) findOwners(ctx context.Context, s *Observation) error {
 	return nil
 }
 
-// owner follows the controllers of a pod up to a job of the queue. It ends after deepest steps.
+// owner follows a pod's controllers to a job of the queue, at most deepest steps.
 func (ob *Observer) owner(ctx context.Context, s *Observation, p *corev1.Pod, parents map[types.UID]parent) (ownership, error) {
 	by := metav1.GetControllerOfNoCopy(p)
 	for range deepest {
@@ -73,8 +72,7 @@ func (ob *Observer) owner(ctx context.Context, s *Observation, p *corev1.Pod, pa
 	return ownership{known: true}, nil
 }
 
-// parent returns the controller of an object; nil if it has none. It is unknown if the watches do not show the
-// object.
+// parent returns the controller of an object; nil if it has none. It is unknown if the object is not watched.
 func (ob *Observer) parent(ctx context.Context, s *Observation, namespace string, of *metav1.OwnerReference, parents map[types.UID]parent) (by *metav1.OwnerReference, known bool, err error) {
 	if of.Kind == "RayCluster" {
 		return s.rayJob(namespace, of.Name), true, nil
@@ -112,8 +110,7 @@ func (ob *Observer) kind(of *metav1.OwnerReference) (schema.GroupVersionKind, bo
 	return schema.GroupVersionKind{}, false
 }
 
-// rayJob returns a reference to the queue's RayJob that created a RayCluster; nil: none. RayClusters are not watched;
-// KubeRay derives their names from the RayJob.
+// rayJob returns the RayJob of a RayCluster by its name, because RayClusters are not watched; nil: none.
 func (s *Observation) rayJob(namespace, cluster string) *metav1.OwnerReference {
 	name, made := jobadapter.RayJobOf(cluster)
 	if !made {
@@ -126,8 +123,8 @@ func (s *Observation) rayJob(namespace, cluster string) *metav1.OwnerReference {
 	return &metav1.OwnerReference{Kind: "RayJob", Name: name, UID: types.UID(uid)}
 }
 
-// marked returns the job that a pod's label names, if it is in the pod's namespace. It is used while the watches do
-// not show an object of the chain.
+// marked returns the job that a pod's label names, if it is in the pod's namespace. It is used while an object of the
+// chain is missing.
 func (s *Observation) marked(p *corev1.Pod) string {
 	if uid := p.Labels[v1alpha1.JobUID]; uid != "" && s.namespaces[uid] == p.Namespace {
 		return uid
@@ -135,8 +132,8 @@ func (s *Observation) marked(p *corev1.Pod) string {
 	return ""
 }
 
-// IsOurs returns a function that reports whether a pod is or was a job's pod. It includes pods with the scheduler's
-// labels whose job was deleted or has opted out.
+// IsOurs returns a function that reports whether a pod is or was a job's, even if the job was deleted or has opted
+// out.
 func (ob *Observer) IsOurs(s *Observation) func(p *corev1.Pod) bool {
 	return func(p *corev1.Pod) bool {
 		return s.Ours[s.Owner(p)] || p.Labels[v1alpha1.QueueLabel] == ob.options.Queue.Name && jobstate.Generation(p) > 0 && ob.allows(p.Namespace)

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// mostJobs is how many jobs of a queue are planned at a time, so that plans and rounds stay bounded.
+// mostJobs is how many jobs of a queue are planned at a time.
 const mostJobs = 10000
 
 func (ob *Observer) quota(namespace string) int {
@@ -19,8 +19,7 @@ func (ob *Observer) quota(namespace string) int {
 	return max(1, mostJobs/max(1, len(all)))
 }
 
-// choose decides which jobs are planned: known and running ones, then the oldest others within the limits of the
-// namespace and the queue. Ended jobs do not count.
+// choose decides which jobs are planned: known and running ones, then the oldest within the limits.
 func (ob *Observer) choose(s *Observation) {
 	counts, total := make(map[string]int), 0
 	for _, earlier := range []bool{true, false} {

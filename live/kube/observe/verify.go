@@ -7,18 +7,17 @@ import (
 	"time"
 )
 
-// ErrWatches means that the watches have lost an event or have stalled. The process must restart and list everything
-// again; the next leader continues from the Plan.
+// ErrWatches means that the watches have lost an event or have stalled: the process must restart.
 var ErrWatches = errors.New("the watches miss changes of the API server")
 
-// Relist is the time between comparisons of the watches with the API server. Late is how long the watches may lag.
+// Relist is the time between comparisons with the API server. Late is how long the watches may lag.
 const (
 	Relist = 5 * time.Minute
 	Late   = time.Minute
 )
 
-// Verify compares the watches with the API server at intervals, until ctx is done or they differ: then it returns
-// ErrWatches. It continues if the API server does not answer.
+// Verify compares the watches with the API server at intervals until ctx is done. It returns ErrWatches if they
+// differ.
 func (ob *Observer) Verify(ctx context.Context) error {
 	for {
 		if !Wait(ctx, Relist) {
@@ -45,8 +44,7 @@ func Wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// compare returns ErrWatches if the watches, after a grace period, do not show what the API server has now. It
-// ignores changes during that period.
+// compare returns ErrWatches if the watches do not show the current state after a grace period.
 func (ob *Observer) compare(ctx context.Context, grace time.Duration, kinds []kind) error {
 	began := time.Now()
 	before, err := ob.shown(ctx, kinds)

@@ -11,15 +11,15 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ForetellEvery is the shortest time between writes for predictions alone, and the smallest change of a predicted
-// time that causes one. Such a change must also be more than 1/foretellPart of the time until then.
+// ForetellEvery is the shortest time between writes for predictions alone, and the smallest change that causes one,
+// if it is also more than 1/foretellPart of the time until then.
 const (
 	ForetellEvery = time.Minute
 	foretellPart  = 10
 )
 
-// FillExpected sets the predictions of a plan's jobs. Without new ones it keeps those of the last plan. A job that
-// this plan stops gets no Unblock, which would be outdated.
+// FillExpected sets the predictions of a plan's jobs, by default those of the last plan. A job that this plan stops
+// gets no Unblock, which would be outdated.
 func FillExpected(expect func() map[job.ID]config.Expected, last *v1alpha1.Plan, all []v1alpha1.JobAllocation) {
 	if expect == nil {
 		return
@@ -61,8 +61,7 @@ func afterStart(e *v1alpha1.ETA) *v1alpha1.ETA {
 	return &v1alpha1.ETA{End: e.End}
 }
 
-// Outdated reports whether a plan must be written for new predictions, or for unsaved measurements that the next
-// leader would lack. next must equal last in everything else.
+// Outdated reports whether a plan must be written for new predictions or unsaved measurements alone.
 func Outdated(last, next *v1alpha1.Plan, unsaved bool) bool {
 	now := next.Spec.Time.Time
 	if now.Sub(last.Spec.Time.Time) < ForetellEvery {

@@ -8,9 +8,9 @@ import (
 	"github.com/oxgang/oxgang/live/kube/wire"
 )
 
-// An object may have 1.5 MB in etcd. To fit thousands of jobs, only the first ones of a plan are readable; the others
-// are packed, at about 50 bytes each. These are the most bytes of each part: 1.1 MB, plus loans and rentals. Readable
-// fields cost the API server time at every write: 60 ms of CPU for 64 kB, against 20 ms for 10,000 packed jobs.
+// An object may have 1.5 MB in etcd. Only the first jobs of a plan are readable; the others are packed, at about 50
+// bytes each. These are the most bytes of each part, 1.1 MB in total. Readable fields cost CPU at every write: 60 ms
+// for 64 kB, against 20 ms for 10,000 packed jobs.
 const (
 	openSpec     = 64 << 10 // readable allocations, for few jobs
 	packedSpec   = 600 << 10
@@ -26,8 +26,8 @@ type fitted struct {
 	leftOut int
 }
 
-// fitSpec returns a plan without its status, within the limits divided by shrink. It leaves out only jobs that have
-// never had GPUs; the next leader finds them as new. It does not change p.
+// fitSpec returns a plan without its status, within the limits divided by shrink. It leaves out only jobs that never
+// had GPUs.
 func fitSpec(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
 	f.plan = &v1alpha1.Plan{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Spec: p.Spec}
 	open, rest, err := split(p.Spec.Allocations, readable(openSpec, len(p.Spec.Allocations), shrink))
@@ -77,8 +77,7 @@ func terse(all []v1alpha1.JobAllocation) []v1alpha1.JobAllocation {
 func started(a *v1alpha1.JobAllocation) bool { return a.GPUs > 0 || a.Generation > 0 }
 
 // packWithin packs a list. It removes items from the end, except those to keep, until the result has at most most
-// bytes as text. Each round removes more, so at most all removable items: it ends. It also returns how many it
-// removed.
+// bytes as text. It ends because each round removes more, at most all. It also returns the number removed.
 func packWithin[T any](all []T, most int, keep func(*T) bool) (data []byte, leftOut int, err error) {
 	spare := 0
 	for i := range all {

@@ -70,8 +70,7 @@ func (s *Store) record(leftOut int, err error) {
 // mostShrink is the largest shrink, for an API server with lower limits.
 const mostShrink = 8
 
-// Commit writes a plan. It retries temporary errors with growing delays, never shorter than the API server asks for.
-// It reduces a plan that is too large.
+// Commit writes a plan. It retries temporary errors with growing delays, and reduces a plan that is too large.
 func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 	for wait := jobstate.Backoff; ; wait = min(2*wait, 30*time.Second) {
 		leftOut, err := s.write(ctx, next)
@@ -156,8 +155,8 @@ func (s *Store) write(ctx context.Context, next *v1alpha1.Plan) (leftOut int, er
 	return f.leftOut, err
 }
 
-// resolve handles a conflict. If the stored plan is this one, the response to an earlier attempt was lost. If it is
-// another leader's, this one is fenced. Otherwise someone else edited the object, and the plan overwrites it.
+// resolve handles a conflict. The stored plan may be this one, if a response was lost. Another leader's plan fences
+// this one. Any other edit is overwritten.
 func (s *Store) resolve(ctx context.Context, next *v1alpha1.Plan) error {
 	var there v1alpha1.Plan
 	if err := s.direct.Get(ctx, client.ObjectKeyFromObject(next), &there); err != nil {
@@ -198,8 +197,8 @@ func tooLarge(err error) bool {
 	return apierrors.IsRequestEntityTooLargeError(err) || err != nil && strings.Contains(err.Error(), "request is too large")
 }
 
-// saveInterval is the shortest time between writes of job history, as a multiple of the last write's duration. Rounds
-// wait for that write. If plans are slow, the history is written even less often.
+// saveInterval is the shortest time between writes of job history, as a multiple of the duration of a write. Rounds
+// wait for it.
 const saveInterval = 9
 
 // Due reports whether job history may be written again.

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// The epoch of a queue must never fall, or a former leader could write again. If the Plan was deleted, the epoch is
-// still in the Queue's status and on the jobs. If etcd was restored from a backup, only the clock is reliable.
+// The epoch of a queue must never fall, or a former leader could write again. It is also in the Queue's status and on
+// the jobs, in case the Plan was deleted. After a restore of etcd only the clock is reliable.
 
 // mostEpoch bounds epochs read from jobs, so that a false value leaves room to grow.
 const mostEpoch = 1 << 40

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// Allows reports whether the nodeSelector and required node affinity of a pod match a node. It ignores taints and
-// free resources.
+// Allows reports whether a pod's nodeSelector and required node affinity match a node, whatever its taints and free
+// resources.
 func Allows(p *corev1.PodSpec, n *corev1.Node) bool {
 	for k, v := range p.NodeSelector {
 		if got, ok := n.Labels[k]; !ok || got != v {

@@ -7,7 +7,7 @@ import (
 )
 
 // TypeName returns the GPU type for the value of a node label: its entry in names, or else the value in lower case;
-// empty if that is no valid name.
+// empty if invalid.
 func TypeName(value string, names map[string]string) cluster.GPUType {
 	if name, ok := names[value]; ok {
 		value = name
@@ -19,7 +19,7 @@ func TypeName(value string, names map[string]string) cluster.GPUType {
 	return cluster.GPUType(value)
 }
 
-// IsName reports whether s can be the name of a GPU type: a label value in lower case, not empty.
+// IsName reports whether s can be the name of a GPU type: a label value in lower case.
 func IsName(s string) bool {
 	if s == "" || len(s) > 63 || !alphanumeric(s[0]) || !alphanumeric(s[len(s)-1]) {
 		return false

@@ -36,8 +36,7 @@ func Keys(o client.Object) []string {
 	return keys
 }
 
-// Matter reports whether a pod may belong to a job or requests devices. Other pods only use CPUs and memory of their
-// nodes.
+// Matter reports whether a pod may belong to a job or requests devices.
 func Matter(p *corev1.Pod) bool {
 	if p.Labels[v1alpha1.JobUID] != "" || p.Labels[v1alpha1.QueueLabel] != "" {
 		return true
@@ -48,7 +47,7 @@ func Matter(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Spec.InitContainers, devices) || slices.ContainsFunc(p.Spec.Containers, devices)
 }
 
-// devices reports whether a container requests resources of a device plugin, which have a domain in their name.
+// devices reports whether a container requests a resource with a domain in its name.
 func devices(c corev1.Container) bool {
 	for name := range c.Resources.Limits {
 		if strings.Contains(string(name), "/") {

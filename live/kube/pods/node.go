@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Node returns the node that a pod is bound or pinned to; empty: it may still go to several.
+// Node returns the node that a pod is bound or pinned to; empty: several are possible.
 func Node(p *corev1.Pod) string {
 	if p.Spec.NodeName != "" {
 		return p.Spec.NodeName
@@ -15,7 +15,7 @@ func Node(p *corev1.Pod) string {
 	return Pinned(&p.Spec)
 }
 
-// Pinned returns the one node that all satisfiable terms of a pod's required affinity name; empty if there is none.
+// Pinned returns the node that all satisfiable terms of a pod's required affinity name; empty: none.
 func Pinned(spec *corev1.PodSpec) string {
 	only := ""
 	for _, t := range Terms(spec) {

@@ -14,14 +14,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// page is how many objects a request returns, so that the API server's memory does not grow with the cluster.
+// page is the size of a page, which bounds the API server's memory.
 const page = 500
 
-// restarts is how often a list is tried if the API server has dropped its version.
+// restarts bounds the attempts if the API server drops a list's version.
 const restarts = 3
 
 // ListMetadata calls do for the metadata of all objects of a kind, page by page; none if the cluster lacks the kind.
-// If the API server drops the list's version, it starts again: do may be called twice for an object, last with the
+// It starts again if the API server drops the list's version: do may be called twice for an object, last with the
 // newer version.
 func ListMetadata(ctx context.Context, direct client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), of ...client.ListOption) error {
 	var err error
@@ -52,7 +52,7 @@ func metadataOnce(ctx context.Context, direct client.Reader, kind schema.GroupVe
 	}
 }
 
-// ListEvents calls do for all events, page by page. It returns an error if the API server drops the list's version.
+// ListEvents calls do for all events, page by page. It fails if the API server drops the list's version.
 func ListEvents(ctx context.Context, direct client.Reader, do func(*corev1.Event), of ...client.ListOption) error {
 	for next := ""; ; {
 		var list corev1.EventList
@@ -75,7 +75,7 @@ type Read struct {
 	Version uint64      // of the cluster; 0: not known
 }
 
-// ListPods reads pods as of one time. It calls keep for each; keep may change the pod and reports whether to keep it.
+// ListPods reads pods as of one time. keep may change a pod and reports whether to keep it.
 func ListPods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of ...client.ListOption) (r Read, err error) {
 	for range restarts {
 		if r, err = podsOnce(ctx, direct, keep, of); !apierrors.IsResourceExpired(err) {

@@ -2,8 +2,7 @@ package pods
 
 import corev1 "k8s.io/api/core/v1"
 
-// QoS returns a pod's class of service from its containers, as the API server computes it after missing requests are
-// set to the limits.
+// QoS returns a pod's class of service, with limits for missing requests.
 func QoS(spec *corev1.PodSpec) corev1.PodQOSClass {
 	guaranteed, asks := true, false
 	for _, all := range [][]corev1.Container{spec.InitContainers, spec.Containers} {

@@ -1,5 +1,5 @@
-// Package pods reads a pod's requests, nodes and GPU types. It also selects the pods and fields that are watched, and
-// lists objects page by page.
+// Package pods reads a pod's requests, nodes and GPU types. It also selects what is watched of pods, and lists
+// objects page by page.
 package pods
 
 import (
@@ -9,17 +9,16 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// The Most constants bound requests of pods and resources of nodes. No node has more, and sums over a cluster do not
-// overflow.
+// The Most constants bound requests of pods and resources of nodes, so that sums do not overflow.
 const (
 	MostGPUs   = 1 << 20
 	MostCPUs   = 1 << 20 // cores
 	MostMemory = 1 << 50 // bytes
 )
 
-// Request returns what a pod uses of its node; gpu is the name of the GPU resource. It is the sum of containers and
-// sidecars, or the most that init containers need, if larger. A request of the pod as a whole replaces it. Overhead
-// is added. A missing request equals the limit. Numbers are clamped to 0 and the Most constants.
+// Request returns what a pod uses of its node; gpu is the resource name of GPUs. It is the sum of containers and
+// sidecars, or the most that init containers need. A request of the pod as a whole replaces it. Overhead is added,
+// missing requests equal limits, and numbers are clamped to 0 and the Most constants.
 func Request(spec *corev1.PodSpec, gpu corev1.ResourceName) cluster.Resources {
 	var running, starting cluster.Resources
 	for i := range spec.InitContainers {
@@ -67,7 +66,7 @@ func Either(r *corev1.ResourceRequirements, name corev1.ResourceName) resource.Q
 	return r.Limits[name]
 }
 
-// over replaces CPUs and memory by the requests of the pod as a whole, which cannot include GPUs.
+// over replaces CPUs and memory by the requests of the pod as a whole.
 func over(a cluster.Resources, whole *corev1.ResourceRequirements) cluster.Resources {
 	if has(whole.Requests, corev1.ResourceCPU) || has(whole.Limits, corev1.ResourceCPU) {
 		a.CPUs = cores(Either(whole, corev1.ResourceCPU))
@@ -118,8 +117,8 @@ func bytes(q resource.Quantity) int64 {
 	return q.Value()
 }
 
-// clamp returns 0 for a quantity up to 0, and most for one of at least most; otherwise false. It uses an
-// approximation, because an exact comparison would write out all digits of 1e999999999.
+// clamp returns 0 for a quantity up to 0, and most for one of at least most; otherwise false. It approximates: an
+// exact comparison would write out all digits of 1e999999999.
 func clamp(q *resource.Quantity, most int64) (int64, bool) {
 	switch f := q.AsApproximateFloat64(); {
 	case !(f > 0):

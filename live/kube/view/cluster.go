@@ -17,8 +17,8 @@ type cluster struct {
 	hidden  []string          // job kinds that the user may not list
 }
 
-// cluster reads a namespace; all if it is empty. It omits kinds that the cluster lacks or the user may not list. It
-// returns an error if pods cannot be listed.
+// cluster reads a namespace; all if it is empty. It omits kinds that the cluster lacks or the user may not list,
+// except pods.
 func (k *Kubectl) cluster(ctx context.Context, namespace string) (*cluster, error) {
 	where := scope(namespace)
 	all, err := list[pod](ctx, k, slices.Concat([]string{"pods"}, where, []string{"--field-selector", unended})...)
@@ -88,10 +88,10 @@ func (o *object) part() bool {
 	return slices.Contains([]string{"JobSet", "TrainJob", "RayJob", "RayCluster"}, o.Meta.controller().Kind)
 }
 
-// deepest is the length of the longest chain of controllers: pod, Job, JobSet, TrainJob.
+// deepest is the longest chain of controllers: pod, Job, JobSet, TrainJob.
 const deepest = 3
 
-// owners returns the uids of the objects that a pod is part of, innermost first.
+// owners returns the uids of a pod's owners, innermost first.
 func (c *cluster) owners(p *pod) []string {
 	by := p.Meta.controller()
 	if by.Kind == "RayCluster" && len(by.Name) > raySuffix { // KubeRay names it after its RayJob
@@ -104,5 +104,5 @@ func (c *cluster) owners(p *pod) []string {
 	return all
 }
 
-// raySuffix is the length of KubeRay's suffix for the name of a RayCluster: a dash and five characters.
+// raySuffix is the length of KubeRay's suffix of a RayCluster's name: a dash and five characters.
 const raySuffix = 6

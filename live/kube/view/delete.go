@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Delete deletes the object of a job and its pods, with the user's rights. It does not delete a newer object of the
-// same name. The error is ErrForbidden without the right, and ErrNotFound if the object is gone.
+// Delete deletes a job's object and pods, but no newer object of the same name. The error is ErrForbidden without the
+// right, and ErrNotFound if the object is gone.
 func (k *Kubectl) Delete(ctx context.Context, s *Seen) error {
 	if s.object == nil {
 		return fmt.Errorf("%s: you cannot read its object", s.ID)

@@ -49,11 +49,10 @@ type Reason struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
-// FromPlan reports whether the reason comes from the policy. Other reasons keep a job out of plans, so no predictions
-// apply.
+// FromPlan reports whether the reason comes from the policy. Other reasons keep a job out of plans.
 func (r *Reason) FromPlan() bool { return tier(r.Reason) > tier(WaitingForQuota) }
 
-// Dominant returns the reason with the highest precedence, the first among equals; the zero Reason if there is none.
+// Dominant returns the reason with the highest precedence; the zero Reason if there is none.
 func Dominant(all ...Reason) Reason {
 	var best Reason
 	for _, r := range all {
@@ -78,8 +77,8 @@ type object struct {
 	} `json:"status"`
 }
 
-// kinds are the kinds of job. A kind that creates objects of the same name comes first: a TrainJob creates a JobSet,
-// a RayJob the Job that submits it.
+// kinds are the kinds of job. Creators of objects of the same name come first: TrainJob before JobSet, RayJob before
+// Job.
 var kinds = []jobKind{
 	{"TrainJob", "trainjobs.trainer.kubeflow.org"},
 	{"RayJob", "rayjobs.ray.io"},
@@ -89,8 +88,8 @@ var kinds = []jobKind{
 
 type jobKind struct{ kind, resource string }
 
-// Explain returns the state of one job of a namespace. name is "name", or "kind/name" if it is ambiguous. It omits
-// what the user may not read. The error is ErrNotFound if the job does not exist.
+// Explain returns the state of one job. name may be "kind/name". It omits what the user may not read. The error is
+// ErrNotFound if the job does not exist.
 func (l *Looker) Explain(ctx context.Context, namespace, name string) (*status.Status, error) {
 	kind, name := splitKind(name)
 	o, err := l.job(ctx, kind, namespace, name)
@@ -143,8 +142,8 @@ func (k *Kubectl) job(ctx context.Context, kind, namespace, name string) (*objec
 	return nil, fmt.Errorf("job %s/%s: %w", namespace, name, ErrNotFound)
 }
 
-// condition returns the reason in a job's condition. If the queue only recommends, the plan's message replaces it,
-// without the observed state.
+// condition returns the reason in a job's condition. In mode Recommend it has the plan's message, without the
+// observed state.
 func (s *Seen) condition(mode string) Reason {
 	c := conditionOf(s.object.Status.Conditions, scheduled)
 	if c == nil {

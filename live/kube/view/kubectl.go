@@ -37,8 +37,7 @@ func (k *Kubectl) remember() {
 	}
 }
 
-// Get returns the output of "kubectl get". It wraps one of the errors above if known, with kubectl's first error
-// line.
+// Get returns the output of "kubectl get". The error has kubectl's first error line.
 func (k *Kubectl) Get(ctx context.Context, args ...string) ([]byte, error) {
 	kind := args[0]
 	if time.Now().Before(k.absent[kind]) {
@@ -116,8 +115,7 @@ func errorOf(complaint string, ended error) error {
 	return fmt.Errorf("kubectl: %s", line)
 }
 
-// errorLine returns the first line of kubectl's output that starts as an error, or else the last line. Log lines come
-// before it.
+// errorLine returns the first line that starts as an error, or else the last line.
 func errorLine(complaint string) string {
 	last := ""
 	for line := range strings.Lines(complaint) {

@@ -11,8 +11,8 @@ const (
 	logBytes = 64 << 10 // of each container, and in total
 )
 
-// Log returns the last lines of a job's first pod by name, with the user's right to read pods/log. The error is
-// ErrNotFound if the job has no pod, and ErrForbidden without the right.
+// Log returns the last lines of a job's first pod by name. The error is ErrNotFound if the job has no pod, and
+// ErrForbidden without the right to read pods/log.
 func (k *Kubectl) Log(ctx context.Context, s *Seen) ([]byte, error) {
 	if len(s.names) == 0 {
 		return nil, fmt.Errorf("%s has no pod: %w", s.ID, ErrNotFound)

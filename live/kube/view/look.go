@@ -14,7 +14,7 @@ type Looker struct {
 	*Kubectl
 	// Namespace is the only one to read; empty: all.
 	Namespace string
-	// Fallback is read instead if the user may not list all pods; empty: that is an error.
+	// Fallback is read instead if the user may not list all pods; empty: an error.
 	Fallback string
 	narrowed bool
 	also     *object // a job to include without a queue; nil: none
@@ -37,8 +37,8 @@ type Look struct {
 	Lacks    []string // what the user may not read, and what is unknown for that reason, in sentences
 }
 
-// Look reads the cluster. Lacks has what the user may not read. The error is ErrForbidden if the user may not list
-// the namespace's pods, and ErrNoKind if the cluster lacks queues.
+// Look reads the cluster. The error is ErrForbidden if the user may not list the namespace's pods, and ErrNoKind if
+// the cluster lacks queues.
 func (l *Looker) Look(ctx context.Context) (*Look, error) {
 	l.remember()
 	at := &Look{At: time.Now(), also: l.also}

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Page is the source of a cluster's live page. It shows what the user may see.
+// A Page is the source of a cluster's live page, as the user may see it.
 type Page struct {
 	*page.Watched
 	looker *Looker
@@ -77,7 +77,7 @@ func (p *Page) Cancel(ctx context.Context, id job.ID) error {
 	return nil
 }
 
-// Log implements page.Source. It writes the last lines of a pod of the job, or why they are not available.
+// Log implements page.Source: the last lines of a pod of the job, or why they are missing.
 func (p *Page) Log(ctx context.Context, id job.ID, w io.Writer) error {
 	s, err := p.seen(id)
 	if err != nil {

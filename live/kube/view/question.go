@@ -15,7 +15,7 @@ import (
 
 type asking func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error)
 
-// AskBy turns on questions to the scheduler in a namespace. Call it before the page is served, if the user may ask.
+// AskBy turns on questions to the scheduler in a namespace. Call it before the page is served.
 func (p *Page) AskBy(k *Kubectl, namespace string) {
 	p.ask = func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error) {
 		return k.Ask(ctx, namespace, queue, q)
@@ -25,8 +25,7 @@ func (p *Page) AskBy(k *Kubectl, namespace string) {
 // Asks implements page.Asker.
 func (p *Page) Asks() bool { return p.ask != nil }
 
-// Ask implements page.Asker. The scheduler answers from the state of its last round. The answer counts jobs that the
-// user may not see but does not name them.
+// Ask implements page.Asker. The answer counts jobs that the user may not see, without names.
 func (p *Page) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*whatif.Answer, error) {
 	now, err := p.Now()
 	if err != nil {
@@ -82,7 +81,7 @@ func toScheduler(now *status.Status, q *whatif.Question) (queue string, err erro
 	return queue, nil
 }
 
-// toPage replaces uids of an answer by IDs, and drops jobs that are not visible.
+// toPage replaces uids by IDs, and drops jobs that are not visible.
 func toPage(now *status.Status, a *whatif.Answer) {
 	names := make(map[job.ID]job.ID, len(now.Jobs))
 	for i := range now.Jobs {

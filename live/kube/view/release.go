@@ -32,7 +32,7 @@ type Release struct {
 	Kueue bool `json:"kueue,omitempty"`
 }
 
-// Waiting returns the suspended jobs of a namespace that name a queue; all namespaces if it is empty.
+// Waiting returns the suspended jobs of queues in a namespace; all namespaces if it is empty.
 func (k *Kubectl) Waiting(ctx context.Context, namespace string) ([]Release, error) {
 	c, err := k.cluster(ctx, namespace)
 	if err != nil {
@@ -48,9 +48,8 @@ func (k *Kubectl) Waiting(ctx context.Context, namespace string) ([]Release, err
 	return all, nil
 }
 
-// Release returns a suspended job to its owner: it removes the scheduler's changes of pod templates, and resumes the
-// job unless it is in Kueue. The name may be "kind/name". The error is ErrManaged in modes Admit and Resize, where
-// the API server would reject it.
+// Release removes the scheduler's changes from a suspended job, and resumes it unless it is in Kueue. The name may be
+// "kind/name". The error is ErrManaged in modes Admit and Resize.
 func (k *Kubectl) Release(ctx context.Context, namespace, name string) (*Release, error) {
 	kind, name := splitKind(name)
 	o, err := k.job(ctx, kind, namespace, name)
@@ -92,7 +91,7 @@ func (k *Kubectl) release(ctx context.Context, r *Release, resource string) erro
 	return err
 }
 
-// cleaned removes the scheduler's changes from a job's object, and resumes it unless it is in Kueue.
+// cleaned removes the scheduler's changes from an object, and resumes it unless it is in Kueue.
 func cleaned(o map[string]any, kueue bool) {
 	spec, _ := o["spec"].(map[string]any)
 	meta, _ := o["metadata"].(map[string]any)
@@ -132,7 +131,7 @@ func templates(in any, do func(map[string]any)) {
 	}
 }
 
-// cleanTemplate removes the last start's labels, gate and node from a pod template.
+// cleanTemplate removes the last start's labels, gate and node.
 func cleanTemplate(t map[string]any) {
 	meta, _ := t["metadata"].(map[string]any)
 	labels, _ := meta["labels"].(map[string]any)
@@ -153,7 +152,7 @@ func cleanTemplate(t map[string]any) {
 	}
 }
 
-// unpin removes the node from a pod's required node affinity, and then empty terms and fields.
+// unpin removes the node from the required node affinity, and then empty fields.
 func unpin(spec map[string]any) {
 	affinity, _ := spec["affinity"].(map[string]any)
 	node, _ := affinity["nodeAffinity"].(map[string]any)

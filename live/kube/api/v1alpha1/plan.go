@@ -139,7 +139,7 @@ type JobAllocation struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// generation counts the starts of the job. Pods of other generations are deleted.
+	// generation counts the starts of the job. Pods of other generations must stop.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=999999999999999
