@@ -76,7 +76,6 @@ func (f *factor) upper(x []float64) {
 	}
 }
 
-// invert writes the inverse of R' by column.
 func (f *factor) invert(to []float64) {
 	unit := make([]float64, f.k)
 	for j := range f.k {

@@ -77,7 +77,6 @@ func (p *Program) largestGain() float64 {
 	return most
 }
 
-// least returns the scaled rate that an item needs.
 func (w *path) least() float64 {
 	if w.level {
 		return w.z

@@ -28,7 +28,6 @@ func (w *path) products(end float64) (mean, off float64) {
 	return mean / float64(n), off
 }
 
-// residual returns the largest violation of a dual row, relative to its terms.
 func (w *path) residual() float64 {
 	worst, level := 0.0, 1.0
 	for i := range w.items {

@@ -12,7 +12,6 @@ const (
 	largest  = 1e30
 )
 
-// slack is the relative rounding error allowed in a budget.
 const slack = 1e-12
 
 // A BudgetError reports a budget with which ever more jobs would wait. Source: BOA §3.2,

@@ -92,7 +92,6 @@ func (l *lattice) glue(g int) Class {
 	return c
 }
 
-// super joins the epochs from start to end, at their common widths.
 func (l *lattice) super(start, end int) Epoch {
 	var e Epoch
 	for j := start; j < end; j++ {

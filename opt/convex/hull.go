@@ -2,7 +2,6 @@ package convex
 
 import "slices"
 
-// A corner is a point with its cost per unit of time.
 type corner struct {
 	rate, speed float64
 	point       int32 // index into Epoch.Points

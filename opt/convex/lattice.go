@@ -51,7 +51,6 @@ func (l *lattice) fill(p *Problem) {
 	}
 }
 
-// unite collects the states of all epochs.
 func (l *lattice) unite() {
 	equal := func(a, b Point) bool { return compare(a, b) == 0 }
 	l.states = slices.Clone(l.class.Epochs[0].Points)

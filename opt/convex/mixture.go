@@ -45,7 +45,6 @@ func (s *pricer) at(time, money float64) trail {
 // tie is the weight of the lesser goal. With less, rounding hides prices that are 1 % apart.
 const tie = 1e-11
 
-// ends returns the cheapest and the fastest trail. The other goal breaks ties.
 func (s *pricer) ends() (cheap, fast trail) {
 	fast = s.at(1, 0)
 	weight := tie
@@ -150,7 +149,6 @@ func (p *Problem) MixtureFrontier() ([]Breakpoint, error) {
 	return append(points, Breakpoint{Budget: fast.spend, MeanJCT: fast.jct}), nil
 }
 
-// bend appends the breakpoints from cheap to fast, without fast.
 func (s *pricer) bend(cheap, fast trail, out []Breakpoint) []Breakpoint {
 	t, slope, below := s.between(cheap, fast)
 	switch {

@@ -87,7 +87,6 @@ func (f *Frontier) mix(points []Point, level int32, share float64) Mix {
 	return Mix{At: at, Next: points[f.vertices[level+1].point], Share: share}
 }
 
-// add adds epoch e, at a vertex and with a share at the next.
 func (s *Solution) add(f *Frontier, e int, level int32, share float64) {
 	v := f.vertices[level]
 	if share > 0 {

@@ -84,7 +84,6 @@ func (s *Solver) buildRows(p *lp.Problem) {
 	}
 }
 
-// within reports whether v is inside low..up by a share of 1 + the side.
 func within(v, low, up, share float64) bool {
 	return v-low > share*(1+math.Abs(low)) && up-v > share*(1+math.Abs(up)) ||
 		math.IsInf(low, -1) && up-v > share*(1+math.Abs(up)) ||

@@ -17,7 +17,6 @@ type watch struct {
 	asked  suspicion // certificates looked for already
 }
 
-// stalled returns the certificates to look for after a pass.
 func (t *watch) stalled(got pass, far bool) suspicion {
 	t.passes++
 	stuck := t.passes > 2 && got.violation > t.primal && got.violation > 0.5*t.least
@@ -40,7 +39,6 @@ func (s *Solver) far() bool {
 	return false
 }
 
-// certificate returns a solution with a proof that p has none, or nil.
 func (s *Solver) certificate(ctx context.Context, p *lp.Problem, d suspicion) *lp.Solution {
 	if s.nested {
 		return nil
@@ -143,7 +141,6 @@ func (s *Solver) recession(ctx context.Context, p *lp.Problem) []float64 {
 	return ray
 }
 
-// nest solves the problem of a certificate as exactly as possible.
 func (s *Solver) nest(ctx context.Context, p *lp.Problem) *lp.Solution {
 	o := s.opts
 	o.Primal, o.Dual, o.Gap, o.Polish = 1e-11, 1e-11, 1e-9, false

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// finish makes the solution from x and the best multipliers.
 func (s *Solver) finish(p *lp.Problem, status lp.Status) *lp.Solution {
 	x := append([]float64(nil), s.x...)
 	s.repair(p, x)

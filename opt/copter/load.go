@@ -63,7 +63,6 @@ func (s *Solver) splitRows(p *lp.Problem) {
 	}
 }
 
-// sample is about the number of columns that value reads.
 const sample = 1_000_000
 
 // value estimates the cost of a unit of each coupling row: the mean cost of its columns over their
@@ -90,7 +89,6 @@ func (s *Solver) value(p *lp.Problem) {
 	}
 }
 
-// quantile returns the importance of about the n-th column of the last pass.
 func (s *Solver) quantile(n int) float64 {
 	total := 0
 	for b := range buckets {

@@ -71,7 +71,6 @@ func (n *newton) solve(ctx context.Context, tolerance float64, limit int) (steps
 	return steps, evals
 }
 
-// curvature lists the free columns at y, and the diagonal of the Hessian with damping.
 func (n *newton) curvature(damping float64) {
 	w := n.w
 	n.free, n.group, n.tied = n.free[:0], n.group[:0], n.tied[:0]

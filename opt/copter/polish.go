@@ -14,7 +14,6 @@ const maxTight = 64
 // as 0.
 const atBound = 1e-9
 
-// A direction moves a column, and a second one if the block's row must keep holding.
 type direction struct {
 	block int32
 	cols  [2]int32 // the second is -1 without one
@@ -69,7 +68,6 @@ func (s *Solver) polish(p *lp.Problem, x []float64) {
 	}
 }
 
-// drop removes the directions of blocks from the basis.
 func (q *pusher) drop(blocks ...int32) {
 	q.basis = slices.DeleteFunc(q.basis, func(d direction) bool { return slices.Contains(blocks, d.block) })
 }
@@ -124,7 +122,6 @@ func (q *pusher) settle(b int32) []int32 {
 	return nil
 }
 
-// directions returns independent directions within a block.
 func (q *pusher) directions(b int32) []direction {
 	w := q.w
 	var all []direction

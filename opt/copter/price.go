@@ -19,7 +19,6 @@ type pass struct {
 	picked    int
 }
 
-// A share is a chunk of a pass.
 type share struct {
 	pass
 	act    []float64
@@ -46,7 +45,6 @@ const buckets = 4096
 
 func bucketOf(v float64) int { return int(math.Float64bits(v) >> 51) }
 
-// looseChunk is the number of columns without a block that are priced together.
 const looseChunk = 256
 
 // price makes a pass at s.y and s.x, and picks the columns with an importance of at most theta.
@@ -122,7 +120,6 @@ type pricing struct {
 	theta float64
 }
 
-// block prices the columns of a block row, or columns without one (-1).
 func (s *pricing) block(sh *share, row int32, cols []uint32) {
 	p := s.p
 	act := s.reduce(p, sh, row, cols)
@@ -220,7 +217,6 @@ func (s *pricing) unheld(sh *share, j int, d, part float64) {
 	}
 }
 
-// spread adds x times a column to coupling rows' activities.
 func (s *Solver) spread(act []float64, rows []uint32, values []float64, x float64) {
 	for e, q := range rows {
 		if i := s.shape.index[q]; i >= 0 {

@@ -12,7 +12,6 @@ const (
 	blockRow       // its columns are in no other block row, and are minimised exactly
 )
 
-// A shape divides the rows into blocks, which share no column, and coupling rows.
 type shape struct {
 	kind   []uint8  // by row slot
 	stamp  []uint32 // by row slot: the row it was made for
@@ -23,7 +22,6 @@ type shape struct {
 	size   float64  // mean nonzero |cost|
 }
 
-// reshape updates the shape, from the last one if possible.
 func (h *shape) reshape(p *lp.Problem, last bool) {
 	if !last || !h.carry(p) {
 		h.decide(p)
@@ -164,7 +162,6 @@ func rank(p *lp.Problem) []int32 {
 	return order
 }
 
-// contest lets the rows of column j compete.
 func (h *shape) contest(p *lp.Problem, j int, order []int32, beaten []bool) {
 	rows, _ := p.Entries(j)
 	if h.home(p, j) >= 0 {

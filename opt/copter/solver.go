@@ -58,7 +58,6 @@ const warmWeight = 1e-2
 // rounding.
 const leastSlip = 2e-10
 
-// leastStrict bounds the tightening of inner tolerances.
 const leastStrict = 1e-6
 
 // Solve solves p; see lp.Solver. It returns no error. If an unbounded column keeps y from proving
@@ -82,7 +81,6 @@ func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error)
 	return out, nil
 }
 
-// passes alternates between pricing all columns and solving the restricted problem.
 func (s *Solver) passes(ctx context.Context, p *lp.Problem, warm bool) *lp.Solution {
 	watch := watch{primal: s.opts.Primal}
 	for k := range s.opts.Passes {
@@ -141,7 +139,6 @@ func (s *Solver) choose(p *lp.Problem) pass {
 	return got
 }
 
-// within reports whether x and y are within tolerance, by the estimate.
 func (s *Solver) within(got pass) bool {
 	return got.violation <= s.opts.Primal && got.dual <= s.opts.Dual &&
 		relativeGap(got.objective, got.estimate) <= s.opts.Gap
@@ -151,7 +148,6 @@ func relativeGap(objective, bound float64) float64 {
 	return math.Abs(objective-bound) / (1 + math.Abs(objective))
 }
 
-// roughGap is the gap to which a first working set is solved.
 const roughGap = 0.01
 
 // restricted solves the restricted problem by proximal steps, to a gap that is useful for the gap

@@ -58,7 +58,6 @@ func (w *work) minimise(y []float64) {
 	}
 }
 
-// minimiseBlock adds the block's activities to act.
 func (w *work) minimiseBlock(b int, y, act []float64) {
 	from, to := w.begin[b], w.begin[b+1]
 	for c := from; c < to; c++ {

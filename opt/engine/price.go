@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// price is mmkp.Program with numbered items.
 type price struct {
 	program *mmkp.Program
 	ids     []mmkp.ItemID // by item; zero: none
@@ -94,7 +93,6 @@ type withPrices struct {
 	price   *price
 }
 
-// priced adds prices to the engines of a kind.
 func priced(kind newEngine) newEngine {
 	return func(capacity []float64, o Options) (Engine, error) {
 		chooser, err := kind(capacity, o)

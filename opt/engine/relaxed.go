@@ -28,7 +28,6 @@ type columns struct {
 	cols []lp.Col
 }
 
-// relaxedBy makes engines with a solver of the relaxation.
 func relaxedBy(solver func() (lp.Solver, error)) newEngine {
 	return func(capacity []float64, _ Options) (Engine, error) {
 		b, err := newBook(capacity)

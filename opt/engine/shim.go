@@ -17,7 +17,6 @@ type Weight struct {
 // Tiny is the distance from 0 or 1 at which a value of the relaxation counts as integral.
 const Tiny = 1e-6
 
-// slack is the relative amount by which a capacity may be exceeded, as in mmkp.
 const slack = 1e-10
 
 // Shim rounds a relaxed solution, given as weights by item. Each item takes its choice of highest

@@ -23,7 +23,6 @@ type program struct {
 // A naming maps a program's columns and rows to those of an lp.Problem.
 type naming struct{ cols, rows []int }
 
-// compile copies p without its holes.
 func compile(p *lp.Problem) (*program, naming) {
 	var names naming
 	place := make([]int, p.RowSlots()+1)

@@ -10,7 +10,6 @@ import (
 	"github.com/bartolsthoorn/gohighs/highs"
 )
 
-// A result is the result of HiGHS, by the program's columns and rows.
 type result struct {
 	status     highs.ModelStatus
 	x, y       []float64

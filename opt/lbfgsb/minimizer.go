@@ -106,7 +106,6 @@ const (
 	emptyBox       = "lbfgsb: a lower bound exceeds its upper bound"
 )
 
-// epsilon is the distance from 1 to the next float64.
 const epsilon = 0x1p-52
 
 // Minimize searches for a local minimum of f, from x projected into the box, and writes it to x. It

@@ -10,7 +10,6 @@ const (
 	broken
 )
 
-// longest is the longest step without bounds, in lengths of the direction.
 const longest = 1e10
 
 // search walks from x towards target and moves x to the found step, or changes nothing. Source:

@@ -84,7 +84,6 @@ func (m *Minimizer) bend(free []int, step []float64) {
 	}
 }
 
-// cut adds the part of the step that stays in the box.
 func (m *Minimizer) cut(free []int, step []float64) {
 	share, wall := 1.0, -1
 	for r, i := range free {

@@ -67,12 +67,10 @@ func (t *trial) next(f, d float64) bool {
 	return false
 }
 
-// tilt adds a line of this slope to a sample.
 func (s sample) tilt(slope float64) sample {
 	return sample{s.step, s.f + s.step*slope, s.d + slope}
 }
 
-// cornered reports whether the bracket has no room for another step.
 func (t *trial) cornered() bool {
 	return t.bracketed && (t.step <= t.low || t.step >= t.high || t.high-t.low <= narrow*t.high)
 }
@@ -129,7 +127,6 @@ func (t *trial) choose(p sample) {
 	t.best = p
 }
 
-// flatter chooses a step after a sample p that is lower and flatter than x.
 func (t *trial) flatter(x, p sample) float64 {
 	c, ok := cubicBeyond(x, p)
 	if !ok && p.step > x.step {
@@ -199,7 +196,6 @@ func parabola(a, b sample) float64 {
 	return a.step + a.d/((a.f-b.f)/h+a.d)/2*h
 }
 
-// secant returns the zero of the line through the slopes of a and b.
 func secant(a, b sample) float64 {
 	return b.step + b.d/(b.d-a.d)*(a.step-b.step)
 }

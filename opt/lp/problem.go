@@ -6,7 +6,6 @@ import (
 	"math"
 )
 
-// Errors of edits, wrapped with the column or row.
 var (
 	// ErrRemoved reports a handle of a removed column or row, or of another problem.
 	ErrRemoved = errors.New("was removed, or is not of this problem")
@@ -133,7 +132,6 @@ func (p *Problem) AddCol(cost, low, up float64, entries ...RowEntry) (Col, error
 	return c, nil
 }
 
-// few is the number of entries up to which comparing all pairs is fastest.
 const few = 16
 
 // repeated returns the first entry with the handle of an earlier one; -1 if there is none.

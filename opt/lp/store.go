@@ -77,7 +77,6 @@ func (s *store) take(n int) run {
 	return r
 }
 
-// split moves the rest of the last block to the free lists.
 func (s *store) split() {
 	if len(s.blocks) == 0 {
 		return

@@ -128,7 +128,6 @@ func (a *annealer) flip(e int) {
 	}
 }
 
-// answer tries the cheapest sets within a union, improved by swaps.
 func (s *searcher) answer(union []bool) {
 	whole, _ := s.weights()
 	g := s.greedy(whole)

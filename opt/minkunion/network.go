@@ -20,7 +20,6 @@ type network struct {
 	steps      int
 }
 
-// newNetwork returns p's network without flow, with room in units of 1/unit.
 func newNetwork(p *Problem, unit int64) *network {
 	n, m := len(p.Sets), len(p.Elements)
 	w := &network{into: make([][]int32, m), start: make([]int32, 1, n+1)}

@@ -41,7 +41,6 @@ func (n *nodes) Pop() any {
 	return x
 }
 
-// file adds the current node to the open nodes.
 func (s *searcher) file(bound int64) {
 	s.filed++
 	rank := ceil(bound, s.o.Slack*s.unit)

@@ -76,7 +76,6 @@ func (p *Problem) checkSet(s int, seen []int) error {
 	return nil
 }
 
-// total returns the sum of absolute costs, or more than maxTotal.
 func (p *Problem) total() int64 {
 	sum := 0.0
 	for _, c := range p.Elements {

@@ -85,7 +85,6 @@ func (s *searcher) try(picked []int) {
 	}
 }
 
-// expand divides the current node; known is a bound of it.
 func (s *searcher) expand(known int64) {
 	s.nodes++
 	bound, done := s.price()

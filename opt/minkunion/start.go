@@ -34,7 +34,6 @@ func (s *searcher) weights() (whole, shared []float64) {
 	return whole, shared
 }
 
-// finish completes the smaller corner of the current node to an answer.
 func (s *searcher) finish() {
 	whole, _ := s.weights()
 	g := s.greedy(whole)
@@ -64,7 +63,6 @@ func (s *searcher) completed(picked []bool, weight []float64) *greedy {
 	return g
 }
 
-// complete picks the cheapest sets until there are n.
 func (s *searcher) complete(g *greedy) {
 	for g.count < s.p.Pick {
 		g.pick(g.cheapest(-1))

@@ -8,7 +8,6 @@ import (
 
 type count struct{ mode, rounds int }
 
-// A chooser finds modes and numbers of rounds for a limit z. It keeps the last prices.
 type chooser struct {
 	p       *Problem
 	solver  *mmkp.Solver

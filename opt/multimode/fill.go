@@ -10,7 +10,6 @@ type extra struct {
 	gain      float64
 }
 
-// fill uses the remaining capacity until no job gains by a round with room.
 func (k *packing) fill() {
 	var line []extra
 	for more := true; more; {

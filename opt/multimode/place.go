@@ -71,7 +71,6 @@ func (k *packing) rank(i int) int {
 	return 2
 }
 
-// gain returns the value per unit of one more round than n for job i.
 func (p *Problem) gain(i, mode, n int) float64 {
 	j := &p.Jobs[i]
 	m := &j.Modes[mode]

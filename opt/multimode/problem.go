@@ -11,7 +11,6 @@ import (
 // MaxRounds bounds the rounds of a window.
 const MaxRounds = 64
 
-// largest bounds all numbers, so that products stay in range.
 const largest = 1e40
 
 // A Point is the state of a job at the end of the window.

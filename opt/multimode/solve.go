@@ -129,7 +129,6 @@ func (p *Problem) limits() (low, high float64) {
 	return low, max(low, high)
 }
 
-// relief returns an upper bound of the load's fall in the window.
 func (p *Problem) relief() float64 {
 	most := make([]float64, len(p.Capacity)) // per unit and round
 	for i := range p.Jobs {
@@ -147,7 +146,6 @@ func (p *Problem) relief() float64 {
 	return total
 }
 
-// most returns the total value if each job had its best number of rounds.
 func (p *Problem) most() float64 {
 	total := 0.0
 	for i := range p.Jobs {
@@ -212,7 +210,6 @@ func (p *Problem) modes() int {
 // few is the largest total number of modes with which favour is tried.
 const few = 256
 
-// split opens an interval unless its bound excludes better plans.
 func (s *search) split(low, high, free float64) {
 	if bound := min(s.cap, free-s.p.Lambda*low); bound > s.best.Value {
 		s.open = append(s.open, interval{low, high, free, bound})
@@ -231,7 +228,6 @@ func (s *search) promising() int {
 
 func (i *interval) middle() float64 { return i.low + (i.high-i.low)/2 }
 
-// thin reports whether an interval is too narrow to be halved.
 func (i *interval) thin() bool { return i.middle() <= i.low || i.middle() >= i.high }
 
 // halve solves the knapsack at the middle of an interval, and opens its halves.

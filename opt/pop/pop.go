@@ -30,7 +30,6 @@ func Split(n, k int, weight func(i int) float64, seed uint64) [][]int {
 	return parts
 }
 
-// byWeight distributes order, heaviest first.
 func byWeight(parts [][]int, order []int, weight func(i int) float64) {
 	heavy := make([]float64, len(order))
 	for i := range heavy {

@@ -43,7 +43,6 @@ func (n *node) room(what cluster.Resources) bool {
 	return n.free.GPUs >= what.GPUs && n.free.CPUs >= what.CPUs-1e-9 && n.free.Memory >= what.Memory
 }
 
-// asks returns a job's requested CPUs and memory for some of its GPUs.
 func asks(j *policy.Job, gpus, of int) cluster.Resources {
 	return cluster.Resources{GPUs: gpus, CPUs: j.CPUs * float64(gpus) / float64(of), Memory: j.Memory / int64(of) * int64(gpus)}
 }

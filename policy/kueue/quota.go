@@ -2,7 +2,6 @@ package kueue
 
 import "math"
 
-// A ledger counts used GPUs by queue and flavor.
 type ledger struct {
 	queues []ClusterQueue
 	index  map[string]int
@@ -18,7 +17,6 @@ func newLedger(queues []ClusterQueue) *ledger {
 	return l
 }
 
-// guaranteed returns the GPUs that no other queue may borrow.
 func (f *Flavor) guaranteed() int {
 	if f.Lend < 0 {
 		return 0
@@ -43,7 +41,6 @@ func (l *ledger) available(q, k int) int {
 	return max(0, own-used) + store
 }
 
-// store returns the unused GPUs of a flavor in a cohort's store.
 func (l *ledger) store(cohort, flavor string) int {
 	left := 0
 	for q := range l.queues {

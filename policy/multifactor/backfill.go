@@ -61,7 +61,6 @@ func (n *nodes) reserve(on []int, t reserved) {
 	}
 }
 
-// open reports whether a node has no reservation between two times.
 func (m *node) open(from, to time.Duration) bool {
 	return !slices.ContainsFunc(m.reserved, func(r reserved) bool { return from < r.to && r.from < to })
 }

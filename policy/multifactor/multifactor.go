@@ -199,7 +199,6 @@ func (r *round) explain() {
 	}
 }
 
-// fits reports whether a job might fit now without reservations.
 func (r *round) fits(at *place) bool {
 	return slices.ContainsFunc(at.wants, func(w want) bool { return !r.closed[w.t] && r.nodes.mayFit(&w) })
 }

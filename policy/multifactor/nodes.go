@@ -40,7 +40,6 @@ type node struct {
 	reserved []reserved
 }
 
-// A release is the return of a node's resources at a time limit.
 type release struct {
 	at   time.Duration
 	node int
@@ -133,7 +132,6 @@ func minus(all, taken cluster.Resources) cluster.Resources {
 	return cluster.Resources{GPUs: all.GPUs - taken.GPUs, CPUs: all.CPUs - taken.CPUs, Memory: all.Memory - taken.Memory}
 }
 
-// slack is the tolerance for rounded sums of CPUs.
 const slack = 1e-6
 
 func covers(free, each *cluster.Resources) bool {

@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A want is a job's request on one GPU type.
 type want struct {
 	t     int
 	info  *cluster.TypeInfo

@@ -39,7 +39,6 @@ func plansBeside(t *rapid.T, fresh func() policy.Policy) {
 	}
 }
 
-// uncounted draws a cluster without CPUs and memory.
 func uncounted(t *rapid.T) *cluster.Cluster {
 	nodes := slices.Clone(Clusters().Draw(t, "cluster").Nodes())
 	for i := range nodes {
@@ -52,7 +51,6 @@ func uncounted(t *rapid.T) *cluster.Cluster {
 	return c
 }
 
-// besides compares the plan for a snapshot with the plan without some continuing jobs.
 func besides(t *rapid.T, p policy.Policy, s *policy.Snapshot, plan *policy.Plan, before map[*policy.Job]policy.Decision) {
 	few, want := *s, *plan
 	few.Jobs, want.Jobs = nil, nil

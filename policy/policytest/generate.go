@@ -116,7 +116,6 @@ func Sensitivities() *rapid.Generator[*perf.Sensitivity] {
 	})
 }
 
-// reservation draws a power-of-two share of a node, or entire nodes.
 func reservation(t *rapid.T, info *cluster.TypeInfo) cluster.Configuration {
 	r := cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: info.Type}
 	for 2*r.GPUs <= info.Sizes[0] && rapid.Bool().Draw(t, "double the reservation") {

@@ -37,7 +37,6 @@ func remembers(t *rapid.T, fresh func() policy.Policy) {
 	}
 }
 
-// copied copies a policy's memory within the process.
 func copied(_ *World, from, to policy.Policy) error {
 	of, remembers := from.(policy.Rememberer)
 	if !remembers {
@@ -50,7 +49,6 @@ func copied(_ *World, from, to policy.Policy) error {
 	return image.Restore(to.(policy.Rememberer)) //nolint:forcetypeassert // it is of the same type
 }
 
-// passed copies a policy's memory as bytes.
 func passed(w *World, from, to policy.Policy) error {
 	of, remembers := from.(policy.Rememberer)
 	if !remembers {

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A market is the state of a world's rented and lent nodes.
 type market struct {
 	away     map[cluster.NodeID]bool // not rented or not lent
 	starting map[cluster.Group]int
@@ -28,7 +27,6 @@ func drawWorld(t *rapid.T) *World {
 	return NewWorld(t)
 }
 
-// newRentingWorld draws a world in which the nodes of a GPU type can be rented.
 func newRentingWorld(t *rapid.T) *World {
 	nodes := slices.Clone(Clusters().Draw(t, "cluster").Nodes())
 	rented := rapid.SampledFrom(nodes).Draw(t, "a rented node").GPUType

@@ -103,7 +103,6 @@ func keepsRules(t *rapid.T, p policy.Policy) {
 	}
 }
 
-// keepsRulesWithoutNodes fails every node after a round, and then repairs them.
 func keepsRulesWithoutNodes(t *rapid.T, p policy.Policy) {
 	w := NewWorld(t)
 	for _, failed := range []bool{false, true, false} {

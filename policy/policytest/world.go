@@ -208,7 +208,6 @@ func (w *World) Advance(t *rapid.T, p *policy.Plan) {
 	}
 }
 
-// carryOut applies a plan's decisions. It uses no returned node.
 func (w *World) carryOut(p *policy.Plan) {
 	before := slices.Clone(w.jobs)
 	for i, j := range before {
@@ -240,7 +239,6 @@ func (w *World) carryOut(p *policy.Plan) {
 	}
 }
 
-// keeps reports whether a job continues with its GPUs, or some of them.
 func keeps(j *policy.Job, d *policy.Decision, back []cluster.NodeID) bool {
 	if d.Placement == nil && vacates(j.Placement, back) {
 		return false

@@ -88,7 +88,6 @@ func (r *line) lasts(i, t int) (time.Duration, bool) {
 	return min(left+j.RestartOverhead, perf.Endless), from > perf.FromAttained
 }
 
-// lets reports whether job i can start on type t without delaying a reservation.
 func (r *line) lets(i, t, gpus int) bool {
 	if r.profiles == nil {
 		return true
@@ -132,7 +131,6 @@ func (r *line) holdBack(i int) {
 	r.Plan().Jobs[i].Why = policy.Reason{Kind: policy.WaitOrder, Value: float64(r.reserved), Limit: gpus}
 }
 
-// delaysHead reports whether job i, started now, would delay the head itself.
 func (r *line) delaysHead(i int) bool {
 	j, t := r.Snapshot.Jobs[i], &r.Types[r.head.t]
 	if !grant.Usable(j, t) {

@@ -64,7 +64,6 @@ func ShortestFirst(s *policy.Snapshot, j *policy.Job) float64 {
 	return math.Round(left.Seconds() - start - lost(s, j))
 }
 
-// lost returns the seconds of work that j would repeat if preempted.
 func lost(s *policy.Snapshot, j *policy.Job) float64 {
 	if !j.NoCheckpoint {
 		return 0

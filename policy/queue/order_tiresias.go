@@ -50,13 +50,11 @@ func Tiresias(o TiresiasOptions) (Options, error) {
 	return Options{Order: queues.of, Memory: queues, Preempt: true, Backfill: true}, nil
 }
 
-// twoQueues determines the queue of a job.
 type twoQueues struct {
 	o        TiresiasOptions
 	promoted map[job.ID]promotion
 }
 
-// A promotion is a job's service when it was last promoted.
 type promotion struct{ service, gpuService time.Duration }
 
 // Remember implements memory.Rememberer.

@@ -8,7 +8,6 @@ import (
 
 type profile []step
 
-// A step is the number of free GPUs from a time to the next step.
 type step struct {
 	in   time.Duration
 	free int

@@ -67,7 +67,6 @@ type Policy struct {
 // New returns a Policy. All Options are valid.
 func New(o Options) *Policy { return &Policy{o: o} }
 
-// A place is a job in the queue; lower keys come first.
 type place struct {
 	key   float64
 	index int

@@ -18,7 +18,6 @@ func init() {
 	}, func() tiresias { return tiresias{DefaultTiresias(), true} }, bindTiresias, buildTiresias))
 }
 
-// lineEntry returns the entry of a queue whose only setting is backfilling.
 func lineEntry(name, doc string, defaults func() Options) registry.Entry {
 	bind := func(s *registry.Settings, o *Options) { bindBackfill(s, &o.Backfill) }
 	build := func(o Options) (*Policy, error) { return New(o), nil }

@@ -141,7 +141,6 @@ func hostOf(p cluster.Placement) (sum cluster.Resources) {
 	return sum
 }
 
-// atMost returns the granted fraction of what is held, at most 1.
 func atMost(granted, held float64) float64 {
 	if held <= granted {
 		return 1

@@ -41,7 +41,6 @@ func (s suite) edited(t *rapid.T) {
 	}
 }
 
-// rebuild returns a new problem without holes.
 func rebuild(t tb, p *lp.Problem) *lp.Problem {
 	b := &builder{t: t, p: &lp.Problem{Offset: p.Offset}}
 	place := make([]int, p.RowSlots())

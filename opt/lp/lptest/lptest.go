@@ -45,7 +45,6 @@ type suite struct {
 	tol   Tolerances
 }
 
-// A tb is the common part of testing.T and rapid.T.
 type tb interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -109,7 +108,6 @@ func open(p *lp.Problem) bool {
 	return false
 }
 
-// consistent checks that a solution's numbers match X and Y, and that holes are 0.
 func consistent(t tb, p *lp.Problem, out *lp.Solution) {
 	t.Helper()
 	if len(out.X) != p.ColSlots() || out.Y != nil && len(out.Y) != p.RowSlots() {
@@ -128,7 +126,6 @@ func consistent(t tb, p *lp.Problem, out *lp.Solution) {
 	graded(t, p, out)
 }
 
-// graded compares a solution with lp.Grade.
 func graded(t tb, p *lp.Problem, out *lp.Solution) {
 	t.Helper()
 	again := *out
@@ -146,7 +143,6 @@ func graded(t tb, p *lp.Problem, out *lp.Solution) {
 	}
 }
 
-// none checks the answer for a problem without an optimum.
 func (s suite) none(t tb, p *lp.Problem, out *lp.Solution, want lp.Status) {
 	t.Helper()
 	undecided := s.tol.Undecided && out.Status == lp.Limited
@@ -188,7 +184,6 @@ func (s suite) ended(t *testing.T) {
 	}
 }
 
-// equal checks that only the input matters.
 func (s suite) equal(t *testing.T) {
 	b := &builder{t: t, p: &lp.Problem{}}
 	b.pair(stream("equal"), 20, 30, true)

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A knownProblem is a problem with its optimum, or why it has none.
 type knownProblem struct {
 	name   string
 	build  func(*builder)
@@ -51,7 +50,6 @@ func table() []knownProblem {
 	return slices.Concat(plainProblems(), specialProblems(), shapedProblems(), withoutOptimum())
 }
 
-// plainProblems have one feature each; their optima are computed by hand.
 func plainProblems() []knownProblem {
 	return []knownProblem{
 		{name: "empty", want: 7, build: func(b *builder) { b.p.Offset = 7 }},
@@ -95,7 +93,6 @@ func plainProblems() []knownProblem {
 	}
 }
 
-// specialProblems have columns and rows that solvers treat specially.
 func specialProblems() []knownProblem {
 	return []knownProblem{
 		{name: "free columns", want: -3, build: func(b *builder) { // x - y >= 1, x + y >= -3
@@ -164,7 +161,6 @@ func specialProblems() []knownProblem {
 	}
 }
 
-// shapedProblems have the shapes of applications.
 func shapedProblems() []knownProblem {
 	return []knownProblem{
 		// The vertices of a bent cube: max sum 2^(n-j) x_j is 5^n.
@@ -220,7 +216,6 @@ func transport(b *builder) {
 	b.p.Offset = 5
 }
 
-// assignment gives 7 workers a task each; the optimum has no extra costs.
 func assignment(b *builder) {
 	const n = 7
 	for range 2 * n {
@@ -291,7 +286,6 @@ func choices(b *builder) {
 	}
 }
 
-// loads spreads 21 units evenly over three machines: 7 each.
 func loads(b *builder) {
 	b.row(21, 21)
 	for range 3 {

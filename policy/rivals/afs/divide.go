@@ -115,7 +115,6 @@ func prefer(a, b *contender) bool {
 	return longer(a, b)
 }
 
-// longer reports whether the longer of two jobs should get the next GPU.
 func longer(long, short *contender) bool {
 	return (long.next-long.speed)/long.next > (short.next-short.speed)/short.speed
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// An account is the state of a job. Slices are by GPU type.
 type account struct {
 	row       *policy.Job
 	index     int
@@ -93,7 +92,6 @@ func (p *Policy) pace(j *policy.Job, a cluster.Allocation, step float64) float64
 	return rate / step
 }
 
-// even gives every usable type the speed of the fastest.
 func even(rate, size []float64) {
 	most := highest(rate)
 	for t := range rate {
@@ -170,7 +168,6 @@ func (a *account) lately(t int, now time.Time, passed float64) float64 {
 	return min(passed, max(0, (a.row.AttainedService(now)-a.service).Seconds()))
 }
 
-// typeOf returns the job's present type; -1: none.
 func (p *Policy) typeOf(a *account) int {
 	if !a.row.Holding() {
 		return -1

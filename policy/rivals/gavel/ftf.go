@@ -75,7 +75,6 @@ func (p *Policy) ftf(s *policy.Snapshot) {
 	p.outcome.prices = nil // they belong to the level, not to ρ
 }
 
-// rhoTolerance is the relative precision of ρ.
 const rhoTolerance = 1e-6
 
 // aloneRho returns the worst fairness with the fastest GPUs for every job.

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A solution holds the quality of the fractions in the accounts.
 type solution struct {
 	objective, bound float64
 	prices           []float64 // of a GPU by type, in units of the objective

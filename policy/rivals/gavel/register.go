@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/policy/registry"
 )
 
-// public is Options.Public of policies made by name.
 var public Solver
 
 // RegisterPublic enables the rules public-code. Call it once, before making policies.

@@ -96,7 +96,6 @@ func (r *round) spread(row []int, kind int, want cluster.Configuration) bool {
 
 type room struct{ node, free int }
 
-// rooms returns the nodes of a type, fewest free GPUs first.
 func (r *round) rooms(kind int) []room {
 	var nodes []room
 	for k, at := range r.slots {

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A rentedNodes is a snapshot's nodes and the nodes that could be rented.
 type rentedNodes struct {
 	s         *policy.Snapshot
 	rental    *cluster.Rental // the scaled group: the first
@@ -22,7 +21,6 @@ type rentedNodes struct {
 	reserving bool // a reservation waits
 }
 
-// newRentedNodes returns the nodes of s; least is the fewest nodes in all.
 func newRentedNodes(s *policy.Snapshot, least int) (*rentedNodes, error) {
 	f := &rentedNodes{s: s, rental: &s.Rentals[0], rank: make(map[cluster.NodeID]int)}
 	f.reserving = slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return !j.Reservation.IsZero() && !j.Holding() })

@@ -189,7 +189,6 @@ func (r *round) fill(row []int, kind, gpus int) {
 	}
 }
 
-// meets reports whether a row shares a virtual node with a distributed job.
 func (r *round) meets(row []int) bool {
 	for k, v := range row {
 		if v > 0 && r.owner[k] {

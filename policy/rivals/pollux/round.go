@@ -27,7 +27,6 @@ type round struct {
 	jobsAt []int   // mutate: jobs by slot
 }
 
-// A seat is a row of the matrix: a job whose GPUs the search chooses.
 type seat struct {
 	job      *policy.Job
 	index    int
@@ -89,7 +88,6 @@ func (r *round) lineUp() {
 	}
 }
 
-// isGang reports whether a job runs only on some numbers of GPUs.
 func isGang(j *policy.Job, types []cluster.TypeInfo) bool {
 	return !j.Adaptivity.Has(job.GPUCount) ||
 		slices.ContainsFunc(types, func(t cluster.TypeInfo) bool { return j.Min(t.Type) > 1 || j.ReplicaGPUs(t.Type) > 1 })

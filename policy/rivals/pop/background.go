@@ -9,7 +9,6 @@ import (
 
 type results []any
 
-// together joins the parts' works, in order; nil if there are none.
 func together(works []policy.Work) policy.Work {
 	if !slices.ContainsFunc(works, func(w policy.Work) bool { return w != nil }) {
 		return nil

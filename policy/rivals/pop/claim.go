@@ -54,7 +54,6 @@ func (r *room) feeds(t int, a *cluster.Allocation) bool {
 	return r.hostUnknown[t] || used.CPUs+a.CPUs <= has.CPUs*(1+rounding) && used.Memory+a.Memory <= has.Memory
 }
 
-// rounding is the relative tolerance of sums of CPUs.
 const rounding = 1e-12
 
 func (r *room) hold(t int, a *cluster.Allocation) {

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// parts maps nodes and jobs to parts.
 type parts struct {
 	o       Options
 	order   []int // of parts, to break ties
@@ -88,7 +87,6 @@ func (p *parts) newNodes() []int {
 	})
 }
 
-// lighter reports whether part a rather than b should get the next node of type t.
 func (p *parts) lighter(a, b *room, t int) bool {
 	if p.o.Split == Balanced {
 		return cmp.Or(cmp.Compare(a.gpus[t], b.gpus[t]), cmp.Compare(sum(a.gpus), sum(b.gpus))) < 0
@@ -132,7 +130,6 @@ func (p *parts) typeIndex(t cluster.GPUType) int {
 	return slices.IndexFunc(p.types, func(info cluster.TypeInfo) bool { return info.Type == t })
 }
 
-// joined returns the part that a part is joined to in this round.
 func (p *parts) joined(part int) int {
 	for p.into[part] != part {
 		part = p.into[part]
@@ -140,7 +137,6 @@ func (p *parts) joined(part int) int {
 	return part
 }
 
-// unite joins two parts into the one with the lower index.
 func (p *parts) unite(a, b int) int {
 	a, b = min(a, b), max(a, b)
 	p.into[b] = a

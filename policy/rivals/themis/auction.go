@@ -58,7 +58,6 @@ func (p *Policy) auction(ctx context.Context, r *round, n int) error {
 	return p.charge(ctx, r, n, free)
 }
 
-// tieWeight is the extra weight of the worst treated bidder's logarithm.
 const tieWeight = 1e-6
 
 // solve finds one offer for every bidder, with the greatest product of valuations. Ties go to those

@@ -62,7 +62,6 @@ func (r *round) take(b *bidder, k int) {
 	}
 }
 
-// give writes the plan. The first through jobs passed the filter.
 func (r *round) give(through int) {
 	for i := range r.jobs {
 		if b := &r.jobs[i]; b.won >= 0 {
