@@ -13,8 +13,7 @@ import (
 // over the columns inside their bounds, where P scales by their give and removes the direction
 // across block rows that hold.
 type newton struct {
-	w         *work
-	conjugate int
+	w *work
 
 	free    []int32 // free columns, by block
 	group   []int32 // ends of the blocks' groups in free
@@ -33,11 +32,11 @@ type newton struct {
 	listed  []bool
 }
 
-func newNewton(w *work, conjugate int) *newton {
+func newNewton(w *work) *newton {
 	m := len(w.y)
 	vec := func() []float64 { return make([]float64, m) }
 	return &newton{
-		w: w, conjugate: conjugate,
+		w:    w,
 		diag: vec(), damp: vec(), dir: vec(), r: vec(), p: vec(), q: vec(), pre: vec(), trial: vec(),
 	}
 }
@@ -241,7 +240,7 @@ func (n *newton) direction(tolerance float64) {
 	}
 	rho := dot(n.r, n.p)
 	goal := tolerance * tolerance * rho
-	for range n.conjugate {
+	for range maxConjugate {
 		if !(rho > goal) {
 			return
 		}

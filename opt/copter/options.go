@@ -8,25 +8,28 @@ import (
 
 // Options are a Solver's tolerances and limits. All limits are counts.
 type Options struct {
-	Primal    float64 // largest violation of a row or bound, relative to 1 + its side
-	Dual      float64 // largest reduced cost that no bound holds, relative to 1 + the column's cost
-	Gap       float64 // largest distance from the proven bound, relative to 1 + |objective|
-	Passes    int     // passes over all columns
-	Outer     int     // proximal steps per working set
-	Steps     int     // Newton steps per proximal step
-	Conjugate int     // conjugate gradient steps per Newton step
-	Proximal  float64 // proximal weight of a cold first step
-	Shrink    float64 // factor of that weight from step to step
-	Working   int     // columns in the working set, as a multiple of the rows
-	Threads   int     // goroutines in a call; the result does not depend on it
-	Polish    bool    // move to a vertex, where few values are fractional
+	Primal  float64 // largest violation of a row or bound, relative to 1 + its side
+	Dual    float64 // largest reduced cost that no bound holds, relative to 1 + the column's cost
+	Gap     float64 // largest distance from the proven bound, relative to 1 + |objective|
+	Passes  int     // passes over all columns
+	Outer   int     // proximal steps per working set
+	Steps   int     // Newton steps per proximal step
+	Threads int     // goroutines in a call; the result does not depend on it
+	Polish  bool    // move to a vertex, where few values are fractional
 }
+
+const (
+	maxConjugate = 200 // conjugate gradient steps per Newton step
+	coldWeight   = 1.0 // proximal weight of a cold first step
+	shrink       = 0.2 // factor of that weight from step to step
+	workingSet   = 16  // columns of the working set per row
+)
 
 // DefaultOptions returns tolerances of 1e-4 and one thread.
 func DefaultOptions() Options {
 	return Options{
-		Primal: 1e-4, Dual: 1e-4, Gap: 1e-4, Passes: 60, Outer: 60, Steps: 60, Conjugate: 200,
-		Proximal: 1, Shrink: 0.2, Working: 16, Threads: 1,
+		Primal: 1e-4, Dual: 1e-4, Gap: 1e-4, Passes: 60, Outer: 60, Steps: 60,
+		Threads: 1,
 	}
 }
 
@@ -44,10 +47,6 @@ func (o Options) Validate() error {
 	inside("passes", float64(o.Passes), 1, math.MaxInt32)
 	inside("outer steps", float64(o.Outer), 1, math.MaxInt32)
 	inside("newton steps", float64(o.Steps), 1, math.MaxInt32)
-	inside("conjugate gradient steps", float64(o.Conjugate), 1, math.MaxInt32)
-	inside("proximal weight", o.Proximal, 1e-9, 1e9)
-	inside("shrink", o.Shrink, 1e-3, 0.999)
-	inside("working set", float64(o.Working), 2, 1e6)
 	inside("threads", float64(o.Threads), 1, 1024)
 	return errors.Join(errs...)
 }

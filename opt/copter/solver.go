@@ -69,7 +69,7 @@ const leastStrict = 1e-6
 // working set.
 func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error) {
 	warm := s.load(p)
-	s.rho, s.strict = s.opts.Proximal, 1
+	s.rho, s.strict = coldWeight, 1
 	if warm {
 		s.rho *= warmWeight
 	}
@@ -121,7 +121,7 @@ func (s *Solver) passes(ctx context.Context, p *lp.Problem, warm bool) *lp.Solut
 // choose prices all columns, again if the shape is of another problem or the working set's size far
 // off.
 func (s *Solver) choose(p *lp.Problem) pass {
-	target := min(max(s.opts.Working*p.Rows(), small), p.Cols())
+	target := min(max(workingSet*p.Rows(), small), p.Cols())
 	if target == p.Cols() {
 		s.theta = math.Inf(1)
 	}
@@ -154,7 +154,7 @@ const roughGap = 0.01
 // outside.
 func (s *Solver) restricted(ctx context.Context, outside float64) {
 	w := &s.work
-	n := newNewton(w, s.opts.Conjugate)
+	n := newNewton(w)
 	primal, dual, gap := 0.5*s.opts.Primal*s.strict, 0.5*s.opts.Dual*s.strict, max(0.3*s.opts.Gap*s.strict, min(0.1*outside, roughGap))
 	farFrom, loosest, floor := 1.0, 1e-2, 0.4*primal
 	for range s.opts.Outer {
@@ -192,12 +192,12 @@ func (s *Solver) weigh(steps int, primal, dual float64) {
 	factor := 1.0
 	switch {
 	case steps > 40:
-		factor = 1 / math.Sqrt(s.opts.Shrink)
+		factor = 1 / math.Sqrt(shrink)
 	case dual <= 1 || dual < primal:
 	case steps <= 10:
-		factor = s.opts.Shrink
+		factor = shrink
 	case steps <= 20:
-		factor = math.Sqrt(s.opts.Shrink)
+		factor = math.Sqrt(shrink)
 	}
 	s.rho = clip(s.rho*factor, leastWeight, 1/leastWeight)
 }

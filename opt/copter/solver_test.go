@@ -295,8 +295,8 @@ func TestOptions_Validate(t *testing.T) {
 	if err := copter.DefaultOptions().Validate(); err != nil {
 		t.Error(err)
 	}
-	_, err := copter.New(copter.Options{Gap: math.NaN(), Shrink: 2})
-	for _, want := range []string{"gap tolerance NaN", "shrink 2", "passes 0", "threads 0"} {
+	_, err := copter.New(copter.Options{Gap: math.NaN(), Dual: 2})
+	for _, want := range []string{"gap tolerance NaN", "dual tolerance 2", "passes 0", "threads 0"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one about %s", err, want)
 		}

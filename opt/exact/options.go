@@ -19,17 +19,18 @@ const (
 
 // Options configure a Solver. Start from DefaultOptions.
 type Options struct {
-	Method      Method
+	Method Method
+	// NoCrossover keeps an interior point, which is no vertex.
 	NoCrossover bool
 	// NoPresolve switches presolve off.
 	NoPresolve bool
 	// Tolerance is absolute on rows, bounds and reduced costs, and for interior point and PDLP
 	// relative on the gap. At least 1e-10.
 	Tolerance float64
-	MIPGap    float64
+	// MIPGap is the relative gap at which an integer program may stop.
+	MIPGap float64
 	// MaxIterations limits iterations, in each linear program of an integer program; 0: no limit.
 	MaxIterations int
-	MaxNodes      int
 	// Threads is the number of threads. With more than 1 ties may depend on timing.
 	Threads int
 }
@@ -53,8 +54,8 @@ func (o Options) Validate() error {
 	if !(o.MIPGap >= 0) {
 		all = append(all, fmt.Errorf("gap %v, want at least 0", o.MIPGap))
 	}
-	if o.MaxIterations < 0 || o.MaxNodes < 0 {
-		all = append(all, fmt.Errorf("limits of %d iterations and %d nodes, want at least 0", o.MaxIterations, o.MaxNodes))
+	if o.MaxIterations < 0 {
+		all = append(all, fmt.Errorf("limit of %d iterations, want at least 0", o.MaxIterations))
 	}
 	if o.Threads < 1 {
 		all = append(all, fmt.Errorf("threads %d, want at least 1", o.Threads))

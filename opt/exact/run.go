@@ -93,17 +93,13 @@ func set(s *highs.Solver, o Options, integer bool) error {
 // setInteger sets the options of integer programs. Feasibility jump is off: it takes most of the
 // time of a small program and finds nothing more.
 func setInteger(s *highs.Solver, o Options) []error {
-	settings := []error{
+	return []error{
 		s.SetStringOption("solver", string(Choose)),
 		s.SetFloatOption("mip_rel_gap", o.MIPGap),
 		s.SetFloatOption("mip_abs_gap", 0),
 		s.SetFloatOption("mip_feasibility_tolerance", o.Tolerance),
 		s.SetBoolOption("mip_heuristic_run_feasibility_jump", false),
 	}
-	if o.MaxNodes > 0 {
-		settings = append(settings, s.SetIntOption("mip_max_nodes", o.MaxNodes))
-	}
-	return settings
 }
 
 const noSolution = 0

@@ -235,11 +235,11 @@ func TestSolver_ended_context(t *testing.T) {
 }
 
 func TestOptions_Validate(t *testing.T) {
-	o := exact.Options{Method: "guess", Tolerance: 1e-12, MIPGap: math.NaN(), MaxNodes: -1}
+	o := exact.Options{Method: "guess", Tolerance: 1e-12, MIPGap: math.NaN(), MaxIterations: -1}
 	want := `method "guess", want choose, simplex, ipm or pdlp
 tolerance 1e-12, want 1e-10 to 1
 gap NaN, want at least 0
-limits of 0 iterations and -1 nodes, want at least 0
+limit of -1 iterations, want at least 0
 threads 0, want at least 1`
 	if err := o.Validate(); err == nil || err.Error() != want {
 		t.Errorf("error %v, want\n%s", err, want)
