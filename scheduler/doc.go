@@ -10,7 +10,7 @@
 //  1. Snapshot: the state of all jobs and nodes. Rows of jobs that did not change
 //     are the same pointers as before, so policies can keep what they computed from them.
 //  2. Plan: the policy decides what each job gets. Check refuses a plan that breaks a
-//     rule, such as more GPUs than there are.
+//     rule, such as more GPUs than exist.
 //  3. Place: the placer chooses the nodes. CheckPlacement refuses GPUs given twice.
 //  4. diff: the actions that turn the present state into the plan, preemptions first.
 //

@@ -27,8 +27,8 @@ type Options struct {
 	// OnSubmit adds rounds soon after submissions, in which running jobs keep what they hold: see
 	// Scheduler.Run. Default false.
 	OnSubmit bool
-	// OnEvent, if not 0, adds rounds half a second after a job comes or ends, or nodes change, instead of those
-	// of OnSubmit, but not sooner than OnEvent after the last round. Policies that start jobs at once need it.
+	// OnEvent, if not 0, adds rounds half a second after a job comes or ends, or nodes change, instead of OnSubmit's,
+	// but not sooner than OnEvent after the last round. Policies that start jobs at once need it.
 	OnEvent time.Duration
 	// FreeMoves lets jobs move to other nodes with the same configuration at no cost, as in the public
 	// simulator. Default false.
@@ -153,7 +153,6 @@ func (s *Scheduler) enter(r *record) {
 	s.active = slices.Insert(s.active, at, r)
 }
 
-// restore adds a job with its last status.
 func (s *Scheduler) restore(ev *Restored) error {
 	if _, dup := s.records[ev.Spec.ID]; dup {
 		return fmt.Errorf("job %s: restored, and known already", ev.Spec.ID)
@@ -261,14 +260,13 @@ func (r *record) wait() {
 	r.forget()
 }
 
-// forget sets the progress of a job without checkpoints to 0.
 func (r *record) forget() {
 	if r.spec.NoCheckpoint {
 		r.status.Progress, r.status.Epoch = 0, 0
 	}
 }
 
-// reckon adds the estimated progress since a job's last report. Call it when a job is told to stop or to move:
+// reckon adds the estimated progress since a job's last report. Call it when a job must stop or move:
 // it then saves a checkpoint, and until its next report this estimate is all there is.
 func (r *record) reckon(now time.Time) {
 	if r.row != nil {
@@ -306,7 +304,6 @@ func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 	return s.snapshot(now, make([]*policy.Job, len(s.active)))
 }
 
-// snapshot is Snapshot with given memory for the rows.
 func (s *Scheduler) snapshot(now time.Time, rows []*policy.Job) *policy.Snapshot {
 	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: rows, Computed: s.computed, Rentals: s.rentals, Loans: s.loans, Locality: s.locality.Costs()}
 	for i, r := range s.active {

@@ -86,7 +86,7 @@ func (s *Scheduler) pinned(snap *policy.Snapshot) *policy.Snapshot {
 }
 
 // keep plans for a submission round. Jobs that hold GPUs are non-preemptive, so a valid plan leaves them what
-// they hold. Their reasons are those of the last round.
+// they hold. Their reasons stay the same.
 func (s *Scheduler) keep(ctx context.Context, snap *policy.Snapshot) (*policy.Plan, error) {
 	plan, err := s.plan(ctx, s.pinned(snap))
 	if err != nil {

@@ -18,7 +18,7 @@
 //
 // The range of a new guess goes from the earlier guess times exp(10 % quantile of low) to the
 // later guess times exp(90 % quantile of high). Its middle is the mean of both times
-// exp(median of mid). If many errors are equal, as those of exact predictions,
+// exp(median of mid). If many errors are equal, as errors of exact predictions,
 // fewer than 10 % may be left out on one side. Then as many more are
 // left out on the other side, if that makes the range narrower. If the errors of the new guess are like those
 // before (formally: exchangeable with them), the range holds with 80 %, whatever the
@@ -34,7 +34,7 @@
 //
 //   - Open predictions count, too: without them only jobs that ended early
 //     would count, and ranges would be too early. An open prediction shows that its error is
-//     above the one it would have now. The quantiles are those of
+//     above the one it would have now. The quantiles come from
 //     the product-limit estimate for such observations (Kaplan and Meier 1958).
 //   - The errors of one job are nearly equal. All its predictions together weigh as much as
 //     one prediction (Lee, Barber and Willett 2023, on data in groups).

@@ -5,7 +5,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Remember implements memory.Rememberer. The open predictions are those of all with state open.
+// Remember implements memory.Rememberer. The open predictions are all with state open.
 func (r *Record) Remember(m *memory.Codec) {
 	m.Fields(&r.round)
 	for p := range r.all {

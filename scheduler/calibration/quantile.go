@@ -24,7 +24,6 @@ const (
 	negligible  = 1e-3
 )
 
-// A mark is the key of computed quantiles.
 type mark struct {
 	phase Phase
 	like  features // rounded

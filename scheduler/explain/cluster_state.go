@@ -29,7 +29,6 @@ type clusterState struct {
 	freedAt   map[cluster.GPUType]time.Duration // the last of freed
 }
 
-// A row is a job that has not ended.
 type row struct {
 	spec  *job.Spec
 	holds cluster.Allocation
@@ -170,7 +169,6 @@ func Called(s *job.Spec) string {
 	return string(s.ID)
 }
 
-// unreadable matches UUIDs (RFC 9562).
 var unreadable = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // contextOf returns what sentences about a job may use at a time.

@@ -33,7 +33,6 @@ func (t *journalReader) decided(round *journal.Round, held cluster.Allocation, o
 	}
 }
 
-// waits adds a change for each new reason of a wait.
 func (t *journalReader) waits(r *row) {
 	s := &t.state
 	if s.told[r.why.Kind] {

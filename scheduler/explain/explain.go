@@ -179,7 +179,6 @@ func best(why policy.Reason) *Holding {
 	return nil
 }
 
-// profiling reports whether a waiting job waited for its profiles.
 func (t *journalReader) profiling(then *snapshot) bool {
 	if then.row.why.Kind == policy.WaitProfile {
 		return true

@@ -159,7 +159,6 @@ func forward(f *journal.File, n *journal.Naming, marks []journal.Mark, from jour
 	}
 }
 
-// begins reports whether records contain the submission of a job.
 func begins(records []journal.Named, id job.ID) bool {
 	for _, rec := range records {
 		switch ev := rec.Event.(type) {

@@ -84,7 +84,6 @@ func gained(s *explainContext, verb string) (text string, ok bool) {
 	return verb + " it " + ratio(s.why.Value, s.why.Limit) + " times as fast", true
 }
 
-// outcome is gained for a change that is no gain.
 func outcome(s *explainContext) string {
 	switch _, _, same := apart(s.why.Limit, s.why.Value); {
 	case s.why.Limit <= 0:

@@ -94,7 +94,6 @@ func short(s *explainContext) string {
 	return text + ", and the last round could not give it them" + unplaced(s)
 }
 
-// verb returns "none is", "1 is" or "3 are".
 func verb(n int) string {
 	switch n {
 	case 0:
@@ -105,7 +104,6 @@ func verb(n int) string {
 	return fmt.Sprintf("%d are", n)
 }
 
-// was returns "none was", "1 was" or "3 were".
 func was(n int) string {
 	switch n {
 	case 0:

@@ -13,10 +13,10 @@ type Because struct {
 	Text   string // why, and what would change it if anything would
 }
 
-// Reasons say why jobs have what a plan gives them. The work is done when the first text is asked for, so a round whose reasons
-// nobody reads costs nothing. Reasons are not safe for concurrent use.
+// Reasons say why jobs have what a plan gives them. The work is done when the first text is asked for, so a round
+// costs nothing if its reasons are not read. Reasons are not safe for concurrent use.
 type Reasons struct {
-	// Preemption, if not nil, returns what is known of a job that must not be preempted.
+	// Preemption, if not nil, returns why a job must not be preempted.
 	Preemption func(job.ID) Preemption
 
 	s     *policy.Snapshot
@@ -59,7 +59,6 @@ func (r *Reasons) Text(id job.ID) string {
 	return here.because()
 }
 
-// find returns the index of a job in the snapshot.
 func (r *Reasons) find(id job.ID) (int, bool) {
 	if r.index == nil && r.s != nil {
 		r.index = make(map[job.ID]int, len(r.s.Jobs))

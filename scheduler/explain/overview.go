@@ -26,7 +26,7 @@ type Overview struct {
 	Ended  []OverviewEnd   `json:"ended"` // the last ones since the checkpoint before At, the latest first
 }
 
-// An OverviewNode is a node, and who has GPUs there.
+// An OverviewNode is a node with its jobs.
 type OverviewNode struct {
 	ID   cluster.NodeID   `json:"id"`
 	Type cluster.GPUType  `json:"type"`
@@ -99,7 +99,6 @@ func OverviewIn(f *journal.File, at time.Duration) (*Overview, error) {
 	return s, nil
 }
 
-// An overviewReader follows all jobs through a journal.
 type overviewReader struct {
 	clusterState
 	begun  time.Time

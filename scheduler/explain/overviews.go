@@ -27,13 +27,13 @@ type Overviews struct {
 // mostKept is the maximum number of records kept.
 const mostKept = 200_000
 
-// A stretch is the part of a journal after a checkpoint, as far as it was read.
+// A stretch is the part of a journal after a checkpoint that was read.
 type stretch struct {
 	after   int // number of checkpoints before it
 	reader  *journal.Reader
 	from    *journal.Checkpoint // nil: the start of the journal
 	records []journal.Record    // the last one may be later than needed
-	ended   bool                // there are no more
+	ended   bool                // all were read
 	long    bool                // more than the maximum; none is kept
 }
 

@@ -42,7 +42,6 @@ func fixedText(text string) func(*explainContext) string {
 	return func(*explainContext) string { return text }
 }
 
-// templates holds one template for every kind.
 var templates = map[policy.Kind]template{
 	policy.Unexplained: {why: fixedText("its policy gives no reason")},
 	policy.AsPlanned:   {why: planned, details: plannedDetails},

@@ -83,7 +83,7 @@ type Change struct {
 	Details string `json:"details,omitempty"`
 }
 
-// Totals sum up a life, as far as it is recorded.
+// Totals sum up the recorded life.
 type Totals struct {
 	Submitted journal.Seconds  `json:"submitted"`
 	Ended     *journal.Seconds `json:"ended,omitempty"`   // nil: not in the recording

@@ -149,7 +149,6 @@ func (v *View) text() string {
 	return strings.Join(parts, "; ")
 }
 
-// prices returns "a100 1.8; t4 0.2, a core 0.04 and a GB of memory 0".
 func (v *View) prices() string {
 	var parts []string
 	for _, t := range v.Types {

@@ -42,7 +42,7 @@ var deciding = map[policy.Term]string{
 	policy.TermPriority: "the priorities",
 }
 
-// decidedBy names the terms without any one of which the job would have got other GPUs, or none.
+// decidedBy names the terms that each changed the job's GPUs.
 func decidedBy(all []policy.Term) string {
 	switch {
 	case len(all) == 0:

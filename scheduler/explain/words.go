@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// clock returns a time of the recording: "2h13m05s".
 func clock(d time.Duration) string {
 	d = d.Round(time.Second)
 	return fmt.Sprintf("%dh%02dm%02ds", d/time.Hour, d%time.Hour/time.Minute, d%time.Minute/time.Second)
@@ -51,7 +50,6 @@ func gpus(n int, t cluster.GPUType) string {
 	return count(n, string(t)+" GPU")
 }
 
-// amount returns "16 t4 GPUs on 4 nodes", "4 a100 GPUs" or "no GPUs".
 func amount(c cluster.Configuration) string {
 	if c.IsZero() {
 		return "no GPUs"
@@ -63,7 +61,6 @@ func amount(c cluster.Configuration) string {
 	return text
 }
 
-// both is amount for an allocation: "8 v100 GPUs and 6 t4 GPUs".
 func both(a cluster.Allocation) string {
 	if !a.Mixed() {
 		return amount(a.Configuration)
@@ -120,7 +117,6 @@ func types(s *job.Spec) string {
 
 const mostNamed = 3
 
-// named returns "a and b", or "a, b, c and 4 more" if all is 7.
 func named(names []string, all int) string {
 	shown := names[:min(mostNamed, len(names))]
 	text := strings.Join(shown, ", ")

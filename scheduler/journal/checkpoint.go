@@ -41,7 +41,7 @@ const (
 // MostMemory limits Checkpoint.Memory, in bytes, so that a line has room for many jobs.
 const MostMemory = maxLine / 4
 
-// Written returns the size of the journal in bytes, with what is not flushed, and how many of them follow the
+// Written returns the size of the journal in bytes, including buffered ones, and how many of them follow the
 // last checkpoint, or the header if there is none.
 func (w *Writer) Written() (all, since int64) { return w.size, w.size - w.after }
 
@@ -191,7 +191,6 @@ func (c *cursor) jobState(known map[job.ID]policy.Decision) JobState {
 	return s
 }
 
-// bytes reads base64.
 func (c *cursor) bytes() []byte {
 	start := c.pos
 	text := c.value()

@@ -14,10 +14,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Watch returns an observer for the run that replays. With it, the plan of each round is compared and not only the actions:
-// allocation, placement, batch size and reason of each job, prices, wanted nodes of each
-// group, the reason of a refusal, and the stats of plans that were not interrupted. In
-// shadow only actions are compared. Call it before the first call of Next.
+// Watch returns an observer for the run that replays. The Backend then compares the plan of each round and not only
+// the actions: allocation, placement, batch size and reason of each job, prices, wanted nodes of each group, the
+// reason of a refusal, and the stats of plans that were not interrupted. In shadow only actions are compared. Call it
+// before the first call of Next.
 //
 // Journals lack policy.Plan.Fungible, whose result is in the placement, and the
 // contents of background work. Return and Background are compared as actions.

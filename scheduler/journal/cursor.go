@@ -55,7 +55,6 @@ func (c *cursor) peek() byte {
 	return 0
 }
 
-// take moves past b and reports whether it came next.
 func (c *cursor) take(b byte) bool {
 	if c.err != nil || c.peek() != b {
 		return false
@@ -178,7 +177,6 @@ func (c *cursor) float() float64 {
 	return x
 }
 
-// count reads a whole number from 0 to most.
 func (c *cursor) count(most int64) int64 {
 	start := c.pos
 	text := c.number()

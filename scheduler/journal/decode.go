@@ -67,7 +67,6 @@ func (c *cursor) name(key string) {
 	c.want(':')
 }
 
-// unknown fails at a key that has just been read.
 func (c *cursor) unknown(key string) {
 	if c.err == nil {
 		c.err = fmt.Errorf("column %d: unknown key %.40q", c.pos+1, key)
@@ -237,7 +236,6 @@ func (c *cursor) word() []byte {
 	return c.buf[start:c.pos]
 }
 
-// configuration reads nodes, GPUs and type, without brackets.
 func (c *cursor) configuration() cluster.Configuration {
 	var k cluster.Configuration
 	k.Nodes = int(c.count(maxGPUs))

@@ -31,12 +31,11 @@
 //	{"t":60,"checkpoint":{"hashed":"c2hhA…","back":0,"nodes":[...],"jobs":[{"spec":{...},"status":{...},"gets":[1,4,"a100"],"on":[["a0",4]],"said":{"why":["started",1.9],"gets":[1,4,"a100"],"on":[["a0",4]]}}],"prices":[["a100",1.8]],"memory":"7VZ…"}}
 //	{"t":60,"end":true}
 //
-// "h" has the first eight hexadecimal digits of the SHA-256 of the file up to the
-// comma before it. A Reader thus finds a line that was changed, lost, doubled or moved, and so can
-// users (head -c BYTES FILE | sha256sum). It is no signature: after a change all
-// later hashes can be computed again. It costs 15 bytes a line, 6 to 10 % of a
-// journal, and about 0.2 µs. "end" is the last line of a journal that was closed;
-// without it, the run crashed or still writes.
+// "h" has the first eight hexadecimal digits of the SHA-256 of the file up to the comma before it. A Reader thus
+// finds a line that was changed, lost, doubled or moved. Users can check it, too (head -c BYTES FILE | sha256sum). It
+// is no signature: after a change all later hashes can be computed again. It costs 15 bytes a line, 6 to 10 % of a
+// journal, and about 0.2 µs. "end" is the last line of a journal that was closed; without it, the run crashed or
+// still writes.
 //
 // A "checkpoint" is the state after the round before it, and a reader can
 // begin there (File). It has the nodes, rentals and loans as in "nodes"; the jobs that
@@ -50,7 +49,7 @@
 //
 // A journal may have parts, each a file. A later part begins with the
 // same header, in which "from" is the byte of the whole journal with which the
-// part begins, and a checkpoint. Hashes and "back" are those of the whole
+// part begins, and a checkpoint. Hashes and "back" count in the whole
 // journal, which is the first header and the lines after the header of each part; only
 // the header's own "h" is of that line alone. OpenParts reads the parts that are there. A
 // Reader of a part returns its checkpoint as records, so that
@@ -62,7 +61,7 @@
 // A report lists: job, interval, nodes, GPUs, GPU type, local batch,
 // accumulation, step time, sync time, squared gradient, gradient variance,
 // progress, epoch, whether it is of a profiling run, and the cores and bytes held.
-// Cores and bytes are omitted if both are zero; then so is a false.
+// Cores and bytes are omitted if both are zero, and then a false is, too.
 //
 // "describe" is the report of a job's program, and replaces its submission. "restore" is a
 // job from before a restart of the scheduler: its "status" with
@@ -97,9 +96,8 @@
 // interval from now on ("expected", "every"). With "loans",
 // "nodes" may be null: the same as before.
 //
-// A journal records when background work started and ended, and neither its contents nor
-// its result. The work is a pure function: a replay does the work of its own
-// policy, and delivers the result when the recorded work ended.
+// A journal records when background work started and ended, and neither its contents nor its result. The work is a
+// pure function: a replay does the work again, and delivers the result when the recorded work ended.
 //
 // Actions decided directly after an event (profiling of a submitted
 // job) are not recorded, because an Observer does not see them. Rounds

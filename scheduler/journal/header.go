@@ -59,7 +59,7 @@ func (h *Header) validate() error {
 	return errors.Join(errs...)
 }
 
-// line returns the header as it is written; h must be valid.
+// line returns the written form of the header; h must be valid.
 func (h *Header) line() headerLine {
 	settings := make([][2]string, len(h.Settings))
 	for i, s := range h.Settings {
@@ -84,7 +84,6 @@ func parseVersion(text []byte) (int, error) {
 	return *header.Version, nil
 }
 
-// parseHeader reads a header line without its seal.
 func parseHeader(text []byte) (Header, error) {
 	var l headerLine
 	if err := unmarshal(text, &l); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A loanLine is a cluster.Loan as it is written; its Node has no ID.
+// A loanLine is a written cluster.Loan; its Node has no ID.
 type loanLine struct {
 	Node     nodeLine  `json:"node"`
 	Nodes    int       `json:"nodes"`

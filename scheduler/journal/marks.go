@@ -15,7 +15,7 @@ type Mark struct {
 }
 
 // Marks returns the checkpoints up to a time, in order. It reads the head of each, and what lies between the
-// last one and the time. It returns an error if a checkpoint names a previous one that is not there.
+// last one and the time. It returns an error if a checkpoint names a missing previous one.
 func (f *File) Marks(at time.Duration) ([]Mark, error) {
 	offset, err := f.last(at)
 	var all []Mark

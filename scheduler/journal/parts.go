@@ -117,14 +117,12 @@ func follows(a, b *File) error {
 	return nil
 }
 
-// joined are files one after the other.
 type joined struct {
 	parts []Source
 	ends  []int64 // offset in the whole at which each ends; a longer file lacks its first bytes
 	size  int64
 }
 
-// add adds the last bytes of a file.
 func (j *joined) add(s Source, last int64) {
 	j.parts = append(j.parts, s)
 	j.size += last

@@ -80,8 +80,7 @@ func (r *Reader) Sealed() bool { return r.sealed }
 func (r *Reader) Header() Header { return r.header }
 
 // Records yields the remaining records. An error comes with a zero Record, names the line, and ends the
-// sequence. It wraps ErrTruncated if the journal ends there, and ErrChanged if the line is not as it was
-// written.
+// sequence. It wraps ErrTruncated if the journal ends there, and ErrChanged if the line was changed.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
@@ -159,7 +158,6 @@ func (r *Reader) record(text []byte) (rec Record, err error) {
 	return rec, nil
 }
 
-// remedy says what a user can do about a changed line.
 func (r *Reader) remedy() string {
 	if r.offset > 0 {
 		return "restore the file"
@@ -175,7 +173,6 @@ func (r *Reader) over() error {
 	return io.EOF
 }
 
-// finish returns io.EOF if nothing follows the end.
 func (r *Reader) finish() error {
 	switch _, _, err := r.next(); {
 	case errors.Is(err, io.EOF):

@@ -19,14 +19,13 @@ const (
 	sealLength = len(sealKey) + sealDigits + len(`"`)
 )
 
-// ErrChanged says that a line was changed, or a line directly before it was lost, doubled or moved. All earlier
-// lines are as they were written.
+// ErrChanged says that a line was changed, or a line directly before it was lost, doubled or moved. All earlier lines
+// are intact.
 var ErrChanged = errors.New("the journal is not as it was written")
 
-// Unverified tells users what is not known of a journal that is not Sealed.
+// Unverified is a warning for journals that are not Sealed.
 const Unverified = "The journal is of format 1, without hashes: whether lines of it were changed or lost is not known."
 
-// A chain is the running hash of a journal.
 type chain struct {
 	h   hash.Hash
 	sum [sha256.Size]byte
@@ -42,7 +41,6 @@ func (c *chain) digits(text []byte) []byte {
 	return c.hex[:]
 }
 
-// state returns the state of the hash in base64.
 func (c *chain) state() ([]byte, error) {
 	text, err := c.h.(encoding.BinaryMarshaler).MarshalBinary()
 	return base64.StdEncoding.AppendEncode(nil, text), err
@@ -67,7 +65,6 @@ func (c *chain) seal(line []byte) []byte {
 	return line
 }
 
-// unsealed returns a copy of a line without its seal, unchecked.
 func unsealed(line []byte) []byte {
 	cut := len(line) - sealLength - len(`}`)
 	if cut < 1 {

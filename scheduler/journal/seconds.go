@@ -29,7 +29,6 @@ func (s *Seconds) UnmarshalJSON(text []byte) error {
 
 const nanos = int64(time.Second)
 
-// appendSeconds appends d >= 0 in seconds, without trailing zeros.
 func appendSeconds(b []byte, d time.Duration) []byte {
 	b = strconv.AppendInt(b, int64(d)/nanos, 10)
 	rest := int64(d) % nanos

@@ -54,7 +54,7 @@ func (l *nodeLine) node() cluster.Node {
 	}
 }
 
-// A rentalLine is a cluster.Rental as it is written; its Node has no ID.
+// A rentalLine is a written cluster.Rental; its Node has no ID.
 type rentalLine struct {
 	Node     nodeLine `json:"node"`
 	Most     int      `json:"most"`
@@ -216,7 +216,6 @@ func parseSpec(text []byte) (*job.Spec, error) {
 	return l.spec(), nil
 }
 
-// unmarshal reads exactly one JSON value without unknown keys.
 func unmarshal(text []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()

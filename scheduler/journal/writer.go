@@ -160,7 +160,6 @@ func (w *Writer) plan(s *policy.Snapshot, p *policy.Plan) {
 	}
 }
 
-// capacity writes the wanted nodes, if they changed.
 func (w *Writer) capacity(wants map[cluster.Group]int) {
 	if maps.Equal(wants, w.wants) {
 		return

@@ -79,7 +79,6 @@ func (r *Recorder) goOn(x *absence, spec *job.Spec) bool {
 	return len(a.parts) > 0
 }
 
-// restore opens the account of a job that existed before.
 func (r *Recorder) restore(ev *scheduler.Restored) {
 	if !ev.Status.Phase.Terminal() {
 		r.open(ev.Spec)

@@ -22,7 +22,7 @@ type line struct {
 	use Use
 }
 
-// who identifies the user of a line; zero: nobody.
+// who identifies the user of a line; zero: no job.
 type who struct {
 	queue, user string
 	class       job.Class
@@ -49,7 +49,6 @@ func (b *Book) Add(e *Entry) {
 	b.sums[l].Add(&e.Sum)
 }
 
-// lines returns the lines, sorted.
 func (b *Book) lines() []line {
 	return slices.SortedFunc(maps.Keys(b.sums), func(a, b line) int {
 		return cmp.Or(
@@ -153,8 +152,8 @@ type Supply struct {
 	Nobody   float64         `json:"nobody_rent"`          // part of Rent: starting, free and leaving
 }
 
-// State returns a Book as tables, with rows grouped by some of Keys; without keys: one row. Movements are those
-// of the book's recorders. It returns an error for an unknown or repeated key.
+// State returns a Book as tables, with rows grouped by some of Keys; without keys: one row. Movements come from the
+// book's recorders. It returns an error for an unknown or repeated key.
 func (b *Book) State(by []string, movements ...Movement) (*Statement, error) {
 	s := &Statement{By: by, Rows: []Row{}, Pools: []Supply{}}
 	if err := checkKeys(by); err != nil {
@@ -246,7 +245,7 @@ func (s *Supply) add(use Use, sum *Sum) {
 	}
 }
 
-// empty reports whether the pool never had a GPU: profiling has a pool of its own.
+// empty reports whether the pool never had a GPU: profiling has a separate pool.
 func (s *Supply) empty() bool { return s.There.IsZero() && s.Starting.IsZero() && s.Came == 0 }
 
 func (s *Supply) moved(m *Movement) {

@@ -1,21 +1,18 @@
 // Package ledger accounts for the GPUs of a run: who used them, and what was paid.
 //
-// A Recorder is a scheduler.Observer. It turns events and rounds into entries: a job, or
-// nobody, had GPUs of one type and tenure for some time. A Book adds entries up. Every
-// GPU-second is in exactly one entry, and so is every GPU-second of
-// profiling:
+// A Recorder is a scheduler.Observer. It turns events and rounds into entries: a job or no job had GPUs of one type
+// and tenure for some time. A Book adds entries up. Every GPU-second is in exactly one entry, also of profiling:
 //
 //	there = held + idle + free + leaving
 //
-// Held runs from a Run until the job loses the GPUs or ends; idle, from a job's end to the
-// end of its round, when its GPUs can be granted again. Free and leaving GPUs belong to
-// nobody. Profiling uses other GPUs than those that rounds grant. Starting nodes
-// are paid and not up yet. Jobs used held + idle + profiling, which
-// package metrics calls allocated; the two share no code, and tests compare them.
+// Held runs from a Run until the job loses the GPUs or ends; idle, from a job's end to the end of its round, when its
+// GPUs can be granted again. Free and leaving GPUs have no job. Profiling uses other GPUs than those that rounds
+// grant. Starting nodes are paid and not up yet. Jobs used held + idle + profiling, which package metrics calls
+// allocated; the two share no code, and tests compare them.
 //
 // # What is paid
 //
-// The prices of a GPU, of a core and of 10^9 bytes in a round are those of the round's plan
+// The prices of a GPU, of a core and of 10^9 bytes in a round come from the round's plan
 // (policy.Plan.Prices): the gain of the policy's objective from one more. A job pays for the part of the
 // round in which it holds them, and to the end of the round if it ends.
 // Payments are in the unit of the policy's objective: compare their shares between
@@ -23,7 +20,6 @@
 // cost nothing; Sum.Priced is the GPU time that had a price. Profiling is
 // free.
 //
-// Rent is money: GPU-hours on rented nodes times cluster.Node.GPUPrice, which is 1 if
-// unknown. The rent of starting, free and leaving nodes is booked to nobody, so
-// the sum of all rents is what the provider is paid.
+// Rent is money: GPU-hours on rented nodes times cluster.Node.GPUPrice, which is 1 if unknown. The rent of starting,
+// free and leaving nodes is booked without a job, so the sum of all rents is what the provider is paid.
 package ledger

@@ -10,7 +10,7 @@ import (
 // A Use is a way in which GPUs are used.
 type Use uint8
 
-// The uses: three by jobs, and three by nobody.
+// The uses: three by jobs, and three without a job.
 const (
 	Held Use = iota // granted by rounds
 	Idle            // held by a job that had ended, until the end of its round
@@ -67,7 +67,7 @@ func (s *Sum) Add(u *Sum) {
 	s.Rent += u.Rent
 }
 
-// An Entry says that a job, or nobody, had GPUs of one pool for some time.
+// An Entry is the use of GPUs of one pool for some time, by a job or without one.
 type Entry struct {
 	Job *job.Spec
 	Pool

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A pool is the present state of a Pool.
 type pool struct {
 	Pool
 	there    int // GPUs, with leaving ones
@@ -112,7 +111,7 @@ func (r *Recorder) setRentals(rentals []cluster.Rental) {
 	}
 }
 
-// settleNobody moves to a time, and books what nobody had until then.
+// settleNobody moves to a time, and books the GPUs without a job until then.
 func (r *Recorder) settleNobody(now time.Time) {
 	d := now.Sub(r.now)
 	if d <= 0 {
@@ -124,7 +123,6 @@ func (r *Recorder) settleNobody(now time.Time) {
 	}
 }
 
-// bookRest books what nobody had of a pool for a time.
 func (r *Recorder) bookRest(p *pool, d time.Duration) {
 	rest := max(0, p.there-p.held)
 	leaving := min(p.leaving, rest)

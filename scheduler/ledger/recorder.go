@@ -233,7 +233,6 @@ func (r *Recorder) with(parts []part, n *cluster.Node, has cluster.Resources) []
 	return parts
 }
 
-// settle books what a job had since the last call.
 func (r *Recorder) settle(a *account) {
 	d := r.now.Sub(a.since)
 	a.since = r.now

@@ -53,7 +53,6 @@ type column struct {
 	some  bool // some cell is not zero
 }
 
-// put adds a cell; some: it is not zero.
 func (c *column) put(cell string, some bool) {
 	c.cells = append(c.cells, cell)
 	c.some = c.some || some
@@ -143,7 +142,6 @@ func (s *Statement) pools() []column {
 	return c
 }
 
-// writeTable writes the columns that are not empty.
 func writeTable(w io.Writer, columns []column) error {
 	columns = slices.DeleteFunc(columns, func(c column) bool { return !c.some })
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

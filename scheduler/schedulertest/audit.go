@@ -15,7 +15,7 @@ import (
 // An Auditor is a scheduler.Observer that checks the events and rounds of a run:
 //
 //  1. Time never goes back.
-//  2. No node has more GPUs in use than it has: no GPU is held twice.
+//  2. No GPU is held twice.
 //  3. A gang is all or nothing: a job gets a number of GPUs that it accepts, of
 //     one type, and its measurements since its last Run are from these GPUs.
 //  4. A non-preemptive job keeps its GPUs until it exits.
@@ -153,7 +153,6 @@ func (a *Auditor) Event(now time.Time, ev scheduler.Event) {
 	}
 }
 
-// live returns a job that may have events, or complains.
 func (a *Auditor) live(id job.ID, what any) *audited {
 	switch j := a.jobs[id]; {
 	case j == nil:

@@ -41,11 +41,9 @@ func (m *memory) save(now time.Time, every time.Duration) {
 // checkpoint saves all progress: a job that is preempted or moved loses none.
 func (m *memory) checkpoint() { m.saved, m.marks = max(m.saved, m.least), nil }
 
-// lose returns to the last checkpoint.
 func (m *memory) lose(now time.Time, every time.Duration) {
 	m.save(now, every)
 	m.least, m.marks = m.saved, nil
 }
 
-// fallen reports whether progress fell by more than rounding.
 func fallen(progress, least float64) bool { return progress < least-1e-6*max(1, least) }

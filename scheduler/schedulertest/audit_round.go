@@ -217,7 +217,6 @@ func (a *Auditor) planned(s *policy.Snapshot, p *policy.Plan) {
 	}
 }
 
-// reservations checks that reservations wait only for a valid reason.
 func (a *Auditor) reservations(s *policy.Snapshot, p *policy.Plan) {
 	pinned := make(map[cluster.GPUType]int)
 	for i, row := range s.Jobs {

@@ -14,7 +14,7 @@ import (
 )
 
 // Drive returns a function that runs a scheduler with FirstFit and rounds of a minute on a backend with the
-// nodes of c. Every plan has background work, some of which panics. The function returns an error if the next
+// nodes of c. Every plan has background work, which panics in some plans. The function returns an error if the next
 // plan does not get its result.
 func Drive(c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return DriveEvery(time.Minute, c, obs...)

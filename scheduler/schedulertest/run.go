@@ -62,7 +62,7 @@ func RunRepeatable(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive
 	})
 }
 
-// RunDrained checks that a backend without jobs that is told to end waits for background work.
+// RunDrained checks that a backend without jobs that is stopped waits for background work.
 func RunDrained(t *testing.T, b scheduler.Backend) {
 	t.Helper()
 	done := make(chan struct{})
@@ -105,7 +105,6 @@ func repeatable(ctx context.Context, b, again scheduler.Backend, drive func(cont
 	return nil
 }
 
-// describe returns the contents of an event, without pointers.
 func describe(ev scheduler.Event) any {
 	switch ev := ev.(type) {
 	case scheduler.Submitted:

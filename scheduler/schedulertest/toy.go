@@ -135,7 +135,6 @@ func (j *toyJob) next() (time.Time, bool) {
 	return at, true
 }
 
-// done returns when the job ends if nothing changes.
 func (j *toyJob) done() time.Time {
 	n := time.Duration(j.alloc.GPUs)
 	return j.settled.Add((j.Work + n - 1) / n)

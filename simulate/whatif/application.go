@@ -21,13 +21,13 @@ type truth struct {
 	// believed is the scheduler's model; nil: it learns one from reports.
 	believed perf.Model
 	input    *perf.Sensitivity
-	factor   float64                // true seconds of a pass over those of the model
+	factor   float64                // true seconds of a pass over the model's seconds
 	delay    time.Duration          // from a decision to the first step
 	each     []time.Duration        // delay of each start; nil: delay for all
 	profile  []workload.Measurement // measurements before training; nil: from the model
 	target   float64                // samples; 0: it does not end
-	pieces   []piece                // measured gradient statistics; nil: those of the model
-	// best: beyond what was measured, every sample counts in full. Otherwise statistics stay as they were.
+	pieces   []piece                // measured gradient statistics; nil: from the model
+	// best: beyond what was measured, every sample counts in full. Otherwise statistics do not change.
 	best bool
 	done float64 // samples so far, with the statistics of the model if none were measured
 }
@@ -68,9 +68,9 @@ func (t *truth) scheduled(app *workload.Application, types []cluster.TypeInfo) b
 	return err == nil && regimes != nil
 }
 
-// curve returns the training curve up to the target, with the gradient statistics measured in each epoch, or
-// else those of the model. An epoch with an unknown end ends halfway between its last report and the first one
-// of the next. Afterwards the last statistics continue, or, if t.best, the best ones.
+// curve returns the training curve up to the target, with the gradient statistics measured in each epoch, or else
+// from the model. An epoch with an unknown end ends halfway between its last report and the first one of the next.
+// Afterwards the last statistics continue, or, if t.best, the best ones.
 func (t *truth) curve() *workload.Curve {
 	target := t.target
 	if target <= 0 {

@@ -7,7 +7,7 @@ import (
 
 // A class is what the jobs of one class show about later ones.
 type class struct {
-	// furthest is the job with the most progress. Its gradient statistics by epoch predict those of the others.
+	// furthest is the job with the most progress. Its gradient statistics by epoch predict the others'.
 	furthest *learned
 	delay    time.Duration // of all starts together
 	delays   int
@@ -59,8 +59,7 @@ func (c *class) left(used float64) float64 {
 	return used
 }
 
-// coming returns the gradient statistics of a job by epoch: its own, then those of the furthest job of its
-// class.
+// coming returns the gradient statistics of a job by epoch: first its own, then from the furthest job of its class.
 func (c *class) coming(j *learned) []piece {
 	all := slices.Clone(j.pieces)
 	if c == nil || c.furthest == j {

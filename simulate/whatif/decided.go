@@ -27,9 +27,9 @@ func DecidedBy(p policy.Policy, fresh counterfactual.Fresh) Decided {
 	}
 }
 
-// decider returns the policy and placer of a simulation that begins at the round of a snapshot: those that
-// decided the round, if they are known. Then the first round repeats that decision, and so is changed
-// accordingly. A policy that does not depend on earlier rounds is made anew.
+// decider returns the policy and placer of a simulation that begins at the round of a snapshot: those that decided
+// the round, if they are known. Then the first round repeats that decision, and *so follows. A policy that does not
+// depend on earlier rounds is made anew.
 func (o *Options) decider(ctx context.Context, s *policy.Snapshot, so *scheduler.Options) (policy.Policy, placement.Placer, error) {
 	fresh, spare, err := o.Fresh()
 	if err != nil || fresh.Traits().Steady || o.Decided == nil || o.Plan == nil || o.Plan.Refused != "" {
@@ -52,7 +52,7 @@ type resumed struct {
 	policy.Policy
 	first  *policy.Plan // nil: it was decided
 	rows   map[job.ID]policy.Decision
-	by     time.Duration // from the times of the simulation to those of the run
+	by     time.Duration // from simulated times to times of the run
 	rounds int
 	jobs   map[*policy.Job]*policy.Job // of the last round, as the policy got them
 }

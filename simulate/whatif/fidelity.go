@@ -38,7 +38,7 @@ type Fidelity struct {
 	PredictedJCT journal.Seconds `json:"predicted_jct"`
 	// RealWait and PredictedWait are means of the time from submission to the first start, over the jobs that
 	// started in both. RealUtilisation and PredictedUtilisation are the GPU time that jobs held until the last
-	// of Jobs ended, over that of the nodes at the beginning.
+	// of Jobs ended, over the GPU time of the nodes at the beginning.
 	RealWait             journal.Seconds `json:"real_wait"`
 	PredictedWait        journal.Seconds `json:"predicted_wait"`
 	RealUtilisation      float64         `json:"real_utilisation"`
@@ -70,7 +70,7 @@ const (
 // Compare simulates a recorded run again and compares when the jobs end. It reads a journal of which
 // only the header has been read, learns models of its jobs as the scheduler did, and simulates
 // the run under a fresh policy, with the recorded times of submission.
-// Options are those of the run. Measured and Between are not used;
+// Options come from the run. Measured and Between are not used;
 // Rounds, if above 0, limits the simulation.
 //
 // Each job has its model at the end of the journal times its pace, its measured gradient
@@ -242,7 +242,6 @@ func (rec *recording) compare(in *setting) {
 	}
 }
 
-// compareService sets the mean waits and the GPU time.
 func (rec *recording) compareService(twin *service) {
 	f, n := rec.result, journal.Seconds(0)
 	for id := range rec.held.first {

@@ -83,7 +83,6 @@ func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, error) 
 	return all, nil
 }
 
-// half returns a context with half of the remaining time.
 func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {

@@ -27,7 +27,7 @@ type Measured struct {
 	Asked job.BatchSize
 	// Model is the speed by reports of the job and its class; nil: the scheduler's model.
 	Model perf.Model
-	// pieces are the gradient statistics by epoch: the job's own, then those of its class.
+	// pieces are the gradient statistics by epoch: first of the job, then of its class.
 	pieces []piece
 	// left is the remaining GPU time, in seconds, by the durations of its class; 0: not known.
 	left float64
@@ -96,8 +96,7 @@ type piece struct {
 	sqr, vari      float64
 }
 
-// NewLearner returns an empty Learner. The options are those of the scheduler it observes, with the Types of
-// its cluster.
+// NewLearner returns an empty Learner. The options come from the observed scheduler, with the Types of its cluster.
 func NewLearner(o estimate.Options) *Learner {
 	l := &Learner{o: o, jobs: make(map[job.ID]*learned), classes: make(map[job.Class]*class)}
 	l.pool = estimate.NewPool(&l.o)

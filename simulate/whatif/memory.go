@@ -91,7 +91,7 @@ type Run struct {
 	// Ahead predicts in the run, and observes it before the Checkpointer; nil: the Checkpointer predicts
 	// itself.
 	Ahead *Predictor
-	// Fresh makes a policy and placer like those of the run. If it and Ahead are nil, there are no predictions.
+	// Fresh makes a policy and placer like the run's. If it and Ahead are nil, there are no predictions.
 	Fresh func() (policy.Policy, placement.Placer, error)
 }
 

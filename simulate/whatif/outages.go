@@ -27,7 +27,6 @@ type absence struct {
 	from, to time.Duration
 }
 
-// A loss is a job that loses its GPUs.
 type loss struct {
 	job      job.ID
 	at       time.Duration

@@ -82,7 +82,6 @@ func (h *Shift) StartsSooner() time.Duration {
 	return middle(&h.Starts) - middle(&h.WouldStart)
 }
 
-// certain reports whether a time is known, in both simulations.
 func certain(g *Guess) bool { return g.Why == Known && !g.Open }
 
 // Sooner returns the gain in the end of the job, by the middles of both guesses; negative: later.
@@ -106,10 +105,9 @@ func (a *Answer) Keep(most int) {
 	a.Jobs = all[:min(len(all), most)]
 }
 
-// Ask simulates the state of a snapshot forward without and with the change, as Ahead does, with the same
-// options. Both begin with the decision of the round. If ctx has a deadline, each gets half of the time, and
-// what was found until then is compared. It returns an error if the change is not possible in the snapshot, and
-// those of Ahead.
+// Ask simulates the state of a snapshot forward without and with the change, as Ahead does, with the same options.
+// Both begin with the decision of the round. If ctx has a deadline, each gets half of the time, and what was found
+// until then is compared. It returns an error if the change is not possible in the snapshot, and the errors of Ahead.
 func Ask(ctx context.Context, s *policy.Snapshot, o Options, q Question) (*Answer, error) {
 	other, plan, err := q.of(s, o.Plan)
 	if err != nil {
@@ -237,7 +235,7 @@ func (a *Answer) count(h *Shift) {
 }
 
 // Ask answers a question about the state after the last round. Later events are ignored, and predictions of the
-// run do not change. It returns an error before the first round, and those of Ask.
+// run do not change. It returns an error before the first round, and the errors of Ask.
 func (l *Predictor) Ask(ctx context.Context, q Question) (*Answer, error) {
 	s, o := l.State()
 	if s == nil {

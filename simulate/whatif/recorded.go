@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// setting makes the world of a recorded run, on nodes.
 func (rec *recording) setting(nodes *cluster.Cluster, so scheduler.Options) *setting {
 	in := &setting{cluster: nodes, catalog: workload.Catalog{}, options: sim.DefaultOptions(), truths: map[job.ID]*truth{}, outcomes: map[job.ID]*outcome{}}
 	in.options.Seed, in.options.Estimate, in.options.Initial = rec.header.Seed, so.Estimate, map[job.ID]*sim.InitialState{}

@@ -18,7 +18,7 @@ import (
 // Levels are the probabilities of the ranges that a Reliability tests.
 var Levels = [...]float64{0.5, calibration.Share, 0.95}
 
-// A Reliability tests the ranges of one phase in a recorded run, each computed from what was known at its time.
+// A Reliability tests the ranges of one phase in a recorded run, each computed with the knowledge of its time.
 type Reliability struct {
 	Phase   string               `json:"phase"`
 	Ranges  int                  `json:"ranges"`  // with a known outcome
@@ -37,7 +37,7 @@ type Reliability struct {
 // auditLooks is how often Reliable looks ahead in a run.
 const auditLooks = 100
 
-// Reliable replays a journal, of which only the header has been read, predicts as a live run would, and returns
+// Reliable replays a journal whose header has been read, predicts as a live run would, and returns
 // the Reliability of each phase. rounds is the number of rounds of the run.
 func Reliable(ctx context.Context, r *journal.Reader, rounds int, o Options) ([]Reliability, error) {
 	h, so := r.Header(), o.Scheduler

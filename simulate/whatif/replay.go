@@ -16,7 +16,7 @@ type Replayed struct {
 	Truncated bool // the journal was cut off
 }
 
-// Replay passes a journal, of which only the header has been read, to a fresh policy and placer. It compares
+// Replay passes a journal whose header has been read, to a fresh policy and placer. It compares
 // their decisions with the recorded ones up to the first difference (journal.Backend.Watch); with
 // Options.ActionsAlone, only actions. It returns an error if the journal is damaged, but not if it is
 // truncated.

@@ -18,7 +18,7 @@ type Resimulator struct {
 	options   Options
 }
 
-// NewResimulator reads a journal of which only the header has been read. Options are as those of Compare. It
+// NewResimulator reads a journal whose header has been read. Options are as for Compare. It
 // returns an error if the journal is damaged, but not if it is truncated.
 func NewResimulator(r *journal.Reader, o Options) (*Resimulator, error) {
 	t := &Resimulator{header: r.Header(), scheduler: o.Scheduler, options: o}

@@ -33,7 +33,7 @@ type Round struct {
 }
 
 // RoundOf returns the last round up to a time since the start of a recording. It replays the journal, of which
-// only the header may have been read, up to then. Errors: ErrUndecided; that of a damaged journal; a
+// only the header may have been read, up to then. Errors: ErrUndecided; an error for a damaged journal; a
 // *journal.Difference if the policy does not decide what was recorded.
 func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Round, error) {
 	h := r.Header()
@@ -56,7 +56,7 @@ func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Rou
 }
 
 // Unblock returns the cheapest change that would have given the job GPUs, or more GPUs: see
-// counterfactual.Find. ends has the time until jobs end, as far as it is known. Jobs that ended between the
+// counterfactual.Find. ends has the known times until jobs end. Jobs that ended between the
 // round and the moment are left out.
 func (r *Round) Unblock(ctx context.Context, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
 	s, p := counterfactual.Left(r.snapshot, r.plan, r.ended)
@@ -87,7 +87,6 @@ type Moment struct {
 // are.
 const looks = 12
 
-// coarseShare is Options.Coarse for recorded runs.
 const coarseShare = 0.02
 
 // A replayed is a recorded run that is replayed up to a moment. It keeps the last round, and predicts now and
@@ -102,7 +101,7 @@ type replayed struct {
 	rounds   int
 }
 
-// round replays a journal, of which only the header or the checkpoint c has been read, and returns the last
+// round replays a journal after its header or the checkpoint c, and returns the last
 // round. m is the state there.
 func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *runState, so scheduler.Options, o *Options) (*Round, error) {
 	rec, err := t.replay(r, c, m, so, o)
@@ -165,7 +164,7 @@ func (t *replayed) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 	}
 }
 
-// Expect returns when jobs start and end, counted from the round, by what was known then: the jobs of "of", or
+// Expect returns when jobs start and end, counted from the round, with the knowledge of that time: the jobs of "of", or
 // all if it is empty, and others whose ends are found on the way. It returns nil if that fails. Fewer jobs cost
 // less.
 func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {

@@ -19,7 +19,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// mostComing limits the new jobs of a scenario.
 const mostComing = 200
 
 // A scenario is one of the cases that Ahead simulates.
@@ -35,7 +34,6 @@ type outcome struct {
 	awaited    bool          // the scenario continues until the job has ended or, if its end cannot be known, started
 }
 
-// unknown returns why the end is not known.
 func (f *outcome) unknown() Why {
 	if f.why == Known && f.end < 0 {
 		return Beyond
@@ -203,7 +201,6 @@ func (w *simulatedWorld) started(f *outcome, at time.Duration) {
 	}
 }
 
-// A setting has the parts of a simulated world.
 type setting struct {
 	cluster  *cluster.Cluster
 	catalog  workload.Catalog

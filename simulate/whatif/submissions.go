@@ -14,11 +14,11 @@ const mostGaps = 1000
 // fall with the silence c as longest/c, as heavy-tailed gaps do. By Bayes' rule submissions continue with
 // a probability of (k+1)/(k+2), or longest/(longest+c).
 //
-// Example: after gaps of 1, 2 and 5 minutes and a silence of 3 minutes, k is 1: submissions continue with 2/3. After 10 minutes:
-// 5/(5+10) = 1/3.
+// Example: after gaps of 1, 2 and 5 minutes and a silence of 3 minutes, k is 1: submissions continue with 2/3. After
+// 10 minutes: 5/(5+10) = 1/3.
 //
-// Source: Fader et al. 2005, the model of who still buys, with the gaps of the run instead of exponential ones: submissions come
-// in bursts, and stop at night.
+// Source: Fader et al. 2005, the model of who still buys, with the gaps of the run instead of exponential ones:
+// submissions come in bursts, and stop at night.
 type submissions struct {
 	n           int
 	first, last time.Time

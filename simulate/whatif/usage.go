@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A usage is the share of its own nodes that the owner of nodes on loan used in a recorded run. A simulation
+// A usage is the share of the lender's nodes that it used itself in a recorded run. A simulation
 // repeats it, and so lends the same nodes.
 type usage struct {
 	at    []time.Duration // since the start of the recording
@@ -26,7 +26,6 @@ func (u *usage) changed(at time.Duration, loans []cluster.Loan) {
 	u.at, u.share = append(u.at, at), append(u.share, max(l.Load, 1-sim.DefaultLender().Headroom-lends))
 }
 
-// of returns the share at a time; 1 before the first.
 func (u *usage) of(at time.Duration) float64 {
 	i := sort.Search(len(u.at), func(i int) bool { return u.at[i] > at })
 	if i == 0 {

@@ -37,7 +37,7 @@ type Kind uint8
 const (
 	NoChange     Kind = iota // a later round gives it GPUs without a change
 	NodesCome                // ordered rented nodes are up
-	JobsEnd                  // jobs end, each of which is needed
+	JobsEnd                  // jobs end, all of them needed
 	MorePriority             // the job has a higher priority
 	FewerGPUs                // the job asks for fewer GPUs, the most that help
 	AnotherType              // it allows another GPU type
@@ -45,7 +45,7 @@ const (
 	Preemptible              // it may be preempted
 	MoreGPUs                 // the cluster has more GPUs of a type, the fewest that help
 	RoundsPass               // a number of rounds pass, and nothing else changes
-	NothingHelps             // none of these helps
+	NothingHelps             // nothing helps
 	kinds
 )
 
@@ -134,7 +134,6 @@ func (c *Change) others() string {
 	return fmt.Sprintf(" (other jobs would get %d more)", c.Others)
 }
 
-// named returns "job a", "jobs a and b", "jobs a, b, c and 2 more".
 func (c *Change) named(name func(job.ID) string) string {
 	if len(c.Jobs) == 1 {
 		return "job " + name(c.Jobs[0])
@@ -170,7 +169,6 @@ func (c *Change) tried() string {
 	return text.String()
 }
 
-// gpus returns "1 GPU", "4 more a100 GPUs".
 func gpus(n int, what string) string {
 	if n == 1 {
 		return "1 " + what + "GPU"
@@ -178,7 +176,6 @@ func gpus(n int, what string) string {
 	return fmt.Sprintf("%d %sGPUs", n, what)
 }
 
-// amount returns "4 a100 GPUs on 2 nodes".
 func amount(a cluster.Allocation) string {
 	text := gpus(a.GPUs, string(a.GPUType)+" ")
 	if a.Nodes > 1 {

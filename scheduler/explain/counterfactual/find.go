@@ -52,7 +52,6 @@ func Find(ctx context.Context, s *policy.Snapshot, p *policy.Plan, id job.ID, d 
 	return c, nil
 }
 
-// A finder looks for a change for one job.
 type finder struct {
 	ctx   context.Context
 	s     *policy.Snapshot
@@ -64,7 +63,6 @@ type finder struct {
 	tried []Kind
 }
 
-// first returns the first change that helps.
 func (f *finder) first() *Change {
 	first, then := f.ends, f.higher
 	if f.plan.Jobs[f.at].Why.Kind == policy.WaitPriority {
@@ -78,8 +76,8 @@ func (f *finder) first() *Change {
 	return &Change{Kind: NothingHelps, Tried: f.tried}
 }
 
-// helps decides the round with the snapshot of then, completes the change, and reports whether the job gets
-// more than it has. It does not call then once ctx is done.
+// helps decides the round with the snapshot of then, completes the change, and reports whether the job gets more
+// GPUs. It does not call then once ctx is done.
 func (f *finder) helps(c *Change, then func() *policy.Snapshot) bool {
 	if f.ctx.Err() != nil {
 		return false
@@ -148,7 +146,6 @@ func (f *finder) nodes() *Change {
 	return nil
 }
 
-// soonest tries predicted ends, the soonest first.
 func (f *finder) soonest() *Change {
 	var all []job.ID
 	for i, j := range f.s.Jobs {
@@ -219,7 +216,7 @@ func (f *finder) without(gone []job.ID, and ...job.ID) *Change {
 	return c
 }
 
-// needed returns the end of as few of the first jobs as possible, each of which is needed; nil if the end of
+// needed returns the end of as few of the first jobs as possible, all of them needed; nil if the end of
 // all does not help. If there are too many jobs to check, the change is Rough.
 func (f *finder) needed(jobs []job.ID) *Change {
 	c := f.fewest(jobs)
@@ -396,7 +393,7 @@ func (f *finder) least(most int, try func(n int) *Change) *Change {
 	return nil
 }
 
-// oneByOne is the highest number up to which each is tried, however many jobs there are.
+// oneByOne is the highest number up to which each is tried, with any number of jobs.
 const oneByOne = 16
 
 // between bisects: low does not help, and high does, by the change c.

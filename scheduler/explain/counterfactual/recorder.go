@@ -18,7 +18,7 @@ type Decider interface {
 	Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error)
 }
 
-// Fresh makes a new policy and placer like those of the run.
+// Fresh makes a new policy and placer like the run's.
 type Fresh func() (policy.Policy, placement.Placer, error)
 
 // A Recorder is a policy that can decide its last rounds again. If the plans of the wrapped policy depend on
@@ -192,7 +192,6 @@ func (st state) Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 	return once(ctx, p, placer, &then)
 }
 
-// once plans and places as a scheduler does.
 func once(ctx context.Context, p policy.Policy, placer placement.Placer, s *policy.Snapshot) (plan *policy.Plan, err error) {
 	defer func() {
 		if r := recover(); r != nil { // a policy that panics has no plan, as in the scheduler

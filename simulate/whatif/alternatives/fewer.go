@@ -30,7 +30,6 @@ type Size struct {
 	P90Wait  float64 `json:"p90_wait_s"`
 }
 
-// steps is the maximum number of sizes.
 const steps = 64
 
 // fewer finds the fewest GPUs with which the best alternative makes jobs wait no longer than the own policy

@@ -46,7 +46,7 @@ func (o *OwnPolicy) Learn(h *history.History, c *config.Config) error {
 }
 
 // asPhilly sets what stands for Philly's scheduler: jobs in the order of submission, where a job that does not
-// fit lets others pass, each on as many machines as it had. Run times are not used: the log does not show that
+// fit lets others pass, each on the recorded number of machines. Run times are not used: the log does not show that
 // they were known.
 func (o *OwnPolicy) asPhilly(h *history.History) {
 	if h.Recorded.Format == trace.PhillyFormat && h.Baseline == "fifo" {
@@ -83,7 +83,7 @@ func limit(n *int) int {
 	return *n
 }
 
-// unknown returns what is not known of the cluster's own policy.
+// unknown returns the unknown parts of the cluster's own policy.
 func (o *OwnPolicy) unknown(h *history.History) []string {
 	if h.Recorded.Format != slurm.Format || h.Baseline != "multifactor" {
 		return nil

@@ -45,7 +45,6 @@ func (r *Row) rangeText() string {
 	return fmt.Sprintf("%.0f %% range %s to %s", 100*statistics.Share, span(*r.Low), span(*r.High))
 }
 
-// size says how few GPUs give the same service.
 func (a *Answer) size() string {
 	f := a.Fewer
 	switch {
@@ -73,7 +72,6 @@ func (a *Answer) own() string {
 	return fmt.Sprintf("your own policy is reproduced within %.1f %%", 100*worst)
 }
 
-// span returns seconds in two units: "4m05s", "3h12m".
 func span(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second)).Round(time.Second)
 	if d >= time.Minute && d < time.Hour {
@@ -82,7 +80,6 @@ func span(seconds float64) string {
 	return printable.Short(d)
 }
 
-// thousands rounds large amounts to thousands: "310,000".
 func thousands(v float64) string {
 	if v >= 10_000 {
 		v = 1000 * math.Round(v/1000)

@@ -24,7 +24,7 @@ type variant struct {
 	seed     uint64
 	own      bool             // with the history's priorities
 	shaken   uint64           // seed of the fractions of a second that a log lacks; 0: none
-	nodes    *cluster.Cluster // nil: those of the history
+	nodes    *cluster.Cluster // nil: the history's
 }
 
 // shake adds random fractions of a second to times, because a log has whole seconds.
