@@ -18,12 +18,6 @@
 // matrix per item, and one with a row per kind. It costs items times kinds cubed; some 30
 // iterations suffice.
 //
-//	barrier.go   program, solution, Level and Best
-//	path.go      iterate, start, the loop
-//	report.go    distance from the end; the proven bound
-//	step.go      the Newton step, step lengths
-//	factor.go    small factorisations that separate nearly free from nearly fixed variables
-//
 // Dictionary: x, z as above. u, v and f are the slacks of an item's time, an item's rate, and a
 // kind's capacity. Their duals are q, w and y; p is the dual of x ≥ 0.
 package barrier

@@ -12,23 +12,14 @@
 // Per unit of work, a width costs k/s(k) and takes 1/s(k). Straight pieces of s are straight in
 // that plane, so hulls of measured speeds make (1) a knapsack of segments: fill them by steepness,
 // and cut the one at which the budget ends. Its steepness is the multiplier: what one more unit of
-// budget buys. One sort gives the whole frontier, without a solver of convex programs (App. B asks
-// for one). Kinds of machines with prices (App. E) are more points in the same plane: (7) has the
-// same solution.
+// budget buys. One sort gives the whole frontier, without a solver of convex programs. Kinds of
+// machines with prices (App. E) are more points in the same plane: (7) has the same solution.
 //
 // A job that starts or changes its width makes no progress for a while, and pays for it (§4.3). At
 // a given multiplier the classes are independent, and the best plan of a class is a shortest path
 // through its epochs. The multiplier of a budget is the slope between two neighbouring plans on the
 // lower hull of all plans. It proves a bound for every policy, and a mixture of the two plans
 // attains it.
-//
-//	problem.go   points, epochs, classes; the Lagrangian bound
-//	hull.go      the least monotone concave function above the points
-//	frontier.go  every optimum of (1) and (7); solution.go, the optimum for one budget
-//	plan.go      the cost of a table of widths (Lemma 4.8)
-//	lattice.go   a class' shortest path; mixture.go, two plans for a budget
-//	glue.go      the paper's search instead (Algorithm 1)
-//	check.go     validation
 //
 // Dictionary: i Class, j Epoch, k Point.Width, h Point.Kind; λᵢ Class.Rate, E[Xᵢⱼ] Epoch.Size, sᵢⱼ
 // Epoch.Points, rᵢ Class.Rescale, ρᵢⱼ Rate × Size; c⁽ʰ⁾ Problem.Prices; b budget; {kᵢⱼ}
@@ -43,13 +34,11 @@
 // speedups can be more than linear.
 //
 // Deviation: the cost of a width need not be its price times the width (Problem.Costs), where the
-// paper rents machines one by one, because some are rented by the node. The plane, the hulls and
-// all proofs are about costs.
+// paper rents machines one by one, because some are rented by the node.
 //
 // Deviation: concave means concave hulls, where the paper (§3.2, property 3) requires s(k)/k to
 // fall, because Theorem B.1 needs the former, which does not follow from the latter.
 //
-// Of the paper's proofs: in App. B, β, the inverse of an increasing concave function, is increasing
-// and convex ("decreasing" there), and z β(1/z) has the second derivative β″(1/z)/z³. Algorithm 1's
-// loop needs an end if nothing is feasible.
+// Errata: in App. B, β is increasing and convex ("decreasing" there), and z β(1/z) has the second
+// derivative β″(1/z)/z³.
 package convex

@@ -8,12 +8,12 @@
 //	minimise    c'x
 //	subject to  A x = z, rows' sides around z, columns' bounds around x
 //
-// One proximal step from the centre x̄ (and z̄) minimises
+// A proximal step from the centre x̄ (and z̄) minimises
 //
 //	c'x + ρ/2 Σⱼ (xⱼ − x̄ⱼ)²/gⱼ + ρ/2 Σᵢ (zᵢ − z̄ᵢ)²/hᵢ   subject to  A x = z,
 //
-// and its result is the next centre. The steps converge to a solution of the linear program from
-// any centre; a nearer centre takes fewer steps.
+// and its result is the next centre. The steps converge from any centre; a nearer one takes fewer
+// steps.
 //
 //	load.go      keep x and y of unchanged columns and rows
 //	shape.go     divide the rows into blocks, which share no column, and coupling rows
@@ -31,13 +31,13 @@
 //	polish.go    optional: move to a vertex, where few values are between their bounds
 //	certify.go   a Farkas ray or a direction for problems without a solution
 //
-// Dictionary: x, y, c, A as in opt/lp; the thesis' x_{t-1}* is Solver.x; ρ is the proximal weight
-// Solver.rho; gⱼ and hᵢ are work.give and work.zGive, sizes of a value per unit of cost, so that
-// units do not matter; active set: working set; multipliers of block rows: mu.
+// Dictionary: x, y, c, A as in opt/lp; x_{t-1}*: Solver.x; ρ: Solver.rho; gⱼ and hᵢ: work.give and
+// work.zGive, sizes of a value per unit of cost; active set: working set; multipliers of block
+// rows: mu.
 //
-// Invariants. Every pass over all columns yields a bound that y proves, whatever y is, by weak
-// duality. The best bound and its y are kept. A solution is optimal only if a pass over all
-// columns, not only the working set, finds both residuals and the gap within tolerance.
+// Invariants. Every pass over all columns yields a bound that y proves, by weak duality; the best
+// is kept. A solution is optimal only if a pass over all columns finds both residuals and the gap
+// within tolerance.
 //
 // Why it ends. A proximal step minimises a strictly convex function, so its result exists and is
 // unique. An exact step moves the centre no farther from any solution of the restricted problem,
@@ -53,9 +53,8 @@
 //
 // Deviation: coordinates are minimised in blocks, and the coupling rows' multipliers move together
 // by Newton's method, because single coordinates of the augmented Lagrangian meet only in the few
-// coupling rows, which have 10^3 to 10^6 columns each: the more columns a row has, the less a step
-// in one of them can do. Blocks leave 7 multipliers of a round with 5 million columns, and 1,790 of
-// a network with 627,256 paths.
+// coupling rows: the more columns a row has, the less a step in one of them can do. Blocks leave 7
+// multipliers of a round with 5 million columns, and 1,790 of a network with 627,256 paths.
 //
 // Deviation: the dual's gradient is smooth in y without a penalty, because activities are variables
 // z with their own proximal term; a row that does not hold has no price once z is at the activity.
@@ -67,6 +66,5 @@
 // meets no row or bound), because diverging multipliers point there only in the limit, and a
 // certificate must be exact.
 //
-// It is deterministic: chunks of work depend on the problem, not on the number of threads, and are
-// summed in order.
+// It is deterministic, with any number of threads.
 package copter

@@ -10,12 +10,14 @@ type Options struct {
 	// Gradient ends the search when no entry of the projected gradient is larger. Default 1e-5;
 	// negative: never.
 	Gradient float64
-	Pairs    int
+	// Pairs is the number of steps that shape the model. Default 10.
+	Pairs int
 	// Iterations is the limit of iterations. Default 15000.
 	Iterations int
 	// Evaluations is the limit of calls of f. Default 15000.
 	Evaluations int
-	Trials      int
+	// Trials is the limit of steps in a line search. Default 20.
+	Trials int
 }
 
 func (o Options) withDefaults() Options {
@@ -46,6 +48,7 @@ type Status uint8
 const (
 	// SmallGradient ends at a point without descent.
 	SmallGradient Status = iota
+	// SmallDecrease ends after an iteration with hardly any gain.
 	SmallDecrease
 	// NoProgress ends when no step along the steepest descent works.
 	NoProgress

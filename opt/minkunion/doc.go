@@ -8,14 +8,6 @@
 //
 // and the minimum is a closure, found by one maximum flow from sets to their elements.
 //
-//	problem.go   problem and solution
-//	network.go   the flow, kept between prices and between nodes of the search
-//	price.go     the λ of the highest L, by the lines of closures
-//	start.go     first answers: greedy, and the rest of a closure that is too large
-//	search.go    branch and bound: an element is in the union or not
-//	nodes.go     open nodes; the lowest bound is next
-//	anneal.go    better answers if a quarter of the steps does not end the search
-//
 // Dictionary: aₛ Set.Cost, cₑ Problem.Elements, n Problem.Pick, λ and L searcher.price.
 //
 // A maximum flow also gives reduced costs. To include an element outside the closure raises L by at

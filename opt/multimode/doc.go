@@ -13,14 +13,6 @@
 //
 // Source: Shockwave §6.1, App. G.3, H.
 //
-//	problem.go  the problem
-//	solve.go    halve the interval of z with the largest bound
-//	choose.go   the knapsack for one z
-//	place.go    rounds for the chosen numbers: jobs in order, then best fit
-//	room.go     rounds for jobs that lack some: others make room
-//	tidy.go     fewer starts: join pieces of a job
-//	fill.go     use idle capacity
-//
 // # The bound
 //
 // The knapsack is a relaxation: it ignores further starts, and limits a resource only summed over

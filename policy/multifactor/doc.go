@@ -2,8 +2,13 @@
 // select/cons_tres: priority grows with age, running jobs stay until they end, and jobs start in
 // two ways.
 //
-//   - The main scheduler goes down the queue after every event. The first job that does not fit blocks its queue, which is Slurm's partition, and the GPU types on which it may run.
-//   - The backfill scheduler goes down the queue every 30 seconds. A job that does not fit gets a reservation: entire nodes, from the time at which enough is free by the time limits of running jobs, for as long as its own time limit. Later jobs start only on nodes without a reservation within their time limit. So it is conservative backfilling by node, within a window and a number of jobs.
+//   - The main scheduler goes down the queue after every event. The first job that does not fit
+//     blocks its queue, which is Slurm's partition, and the GPU types on which it may run.
+//   - The backfill scheduler goes down the queue every 30 seconds. A job that does not fit gets
+//     a reservation: entire nodes, from the time at which enough is free by the time limits of
+//     running jobs, for as long as its own time limit. Later jobs start only on nodes without a
+//     reservation within their time limit. So it is conservative backfilling by node, within a
+//     window and a number of jobs.
 //
 // A job's priority is job.Spec.Priority plus the factors of Weights. If an accounting log contains
 // priorities, they include the factors that do not change while a job waits. A job's time limit is

@@ -9,10 +9,11 @@ import (
 // A Model is an analytic perf.Model: throughput parameters by GPU type, a gradient noise scale and
 // an input pipeline.
 type Model struct {
-	Params      map[cluster.GPUType]perf.Params
-	GPUs        map[cluster.GPUType]int // per replica; default 1
-	Phi         float64                 // gradient noise scale, samples
-	Init        float64                 // initial batch size, samples
+	Params map[cluster.GPUType]perf.Params
+	GPUs   map[cluster.GPUType]int // per replica; default 1
+	Phi    float64                 // gradient noise scale, samples
+	Init   float64                 // initial batch size, samples
+	// Sensitivity limits throughput on allocations with CPUs; nil: unlimited.
 	Sensitivity *perf.Sensitivity
 }
 

@@ -20,14 +20,17 @@ const rounds = 6
 // Run checks the contract of policy.Policy on policies from fresh, which must return a new, equally
 // configured one at every call:
 //
-//   - every plan passes policy.Check, once allocations without CPUs have their share, over rounds in which jobs come, go, report and lose nodes, and nodes are rented, lent and returned;
+//   - every plan passes policy.Check, once allocations without CPUs have their share, over
+//     rounds in which jobs come, go, report and lose nodes, and nodes are rented, lent and
+//     returned;
 //   - equal snapshots, in order, give equal bytes;
 //   - the snapshot is not modified;
 //   - a new policy with the memory of another makes the same plans: see policy.Rememberer;
 //   - a steady policy makes the same plan a round and a day later if nothing happened;
 //   - a policy that ignores progress makes the same plan whatever progress is reported;
 //   - a policy with Traits.Keeps makes the same plan for the others without jobs that continue;
-//   - background work is a pure function that does not panic, and its policy handles late results and errors;
+//   - background work is a pure function that does not panic, and its policy handles late
+//     results and errors;
 //   - no jobs, no nodes, and a cancelled context do not panic.
 func Run(t *testing.T, fresh func() policy.Policy) {
 	t.Helper()

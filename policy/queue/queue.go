@@ -35,7 +35,8 @@ type Options struct {
 	// Gate, if not nil, is called before each grant of allocation a to job i. It may change a's
 	// CPUs and memory. If it returns false the job is passed over, unless it is pinned, reserved
 	// or, without Preempt, running.
-	Gate   grant.Gate
+	Gate grant.Gate
+	// Memory is the state of Order between rounds. Nil: none.
 	Memory memory.Rememberer
 }
 

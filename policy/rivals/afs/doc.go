@@ -5,16 +5,15 @@
 // Source: Hwang et al., "Elastic Resource Sharing for Distributed Deep Learning", NSDI 2021 (AFS-L,
 // apathetic future share with job lengths known).
 //
-// Let job a be the one that would end first. With one GPU more, a ends sooner. If b gets
-// the GPU instead, b has it for longer, and gets a's GPUs when a ends. Both together end soonest if
-// b gets the GPU when
+// Let job a be the one that would end first. With one GPU more, a ends sooner. If b gets the GPU
+// instead, b has it for longer, and gets a's GPUs when a ends. Both together end soonest if b gets
+// the GPU when
 //
 //	(p'b - pb) / p'b > (p'a - pa) / pa
 //
 // for throughputs p now and p' with one GPU more, and if a gets it otherwise
 // (TestRule_is_the_better_of_two). A job without GPUs counts as the longer one, and wins unless the
-// GPU makes the other job twice as fast. The shorter of two jobs without GPUs wins. So nearly all
-// jobs get a GPU before some get many.
+// GPU makes the other job twice as fast. The shorter of two jobs without GPUs wins.
 //
 // A rigid job gets all requested GPUs at once, as if they were one GPU. For rigid jobs alone this
 // is shortest remaining time first.

@@ -3,11 +3,6 @@
 //
 // Source: Xiao et al., "Gandiva: Introspective Cluster Scheduling for Deep Learning", OSDI 2018.
 //
-//	turn    the order: running jobs, ended slices, longest waits
-//	serve   gangs in that order: over-subscription by suspending and resuming (§3.1)
-//	grow    as a slice begins, elastic jobs grow on GPUs that no other job can use (§3.3)
-//	give    the plan with reasons
-//
 // A job keeps its GPUs for a slice of time. Then it goes behind all waiting jobs, but it runs on if
 // no other job can use its GPUs. A job that grew shrinks to its request when others need the GPUs.
 // Shrinking costs it a restart, but not its turn.

@@ -15,7 +15,8 @@ import (
 type Options struct {
 	// Slice is the time for which jobs keep their GPUs; at least a round. Default 1 min (Gandiva
 	// §3.1, "about a minute").
-	Slice    time.Duration
+	Slice time.Duration
+	// Restarts is the least length of a slice, in mean restart times. Default 10.
 	Restarts float64
 	// Grow lets elastic jobs use GPUs that no other job can use. Default true (§3.3).
 	Grow bool

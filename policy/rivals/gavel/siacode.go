@@ -14,7 +14,9 @@ import (
 //
 // Deviation: each of these differs from the paper, because that copy does.
 //   - A step is a step of all replicas of a job, so that the sum favours small jobs.
-//   - The priority is the fraction over the job's part of all time received on the type since it came; half a round counts as received, and nothing is ever subtracted. Fractions are rounded to five decimals.
+//   - The priority is the fraction over the job's part of all time received on the type since it
+//     came; half a round counts as received, and nothing is ever subtracted. Fractions are
+//     rounded to five decimals.
 //   - All pairs of job and type are in one line; a job with no fraction gets the rest.
 
 // welcome adds a new job's initial time to the time of all jobs.

@@ -1,6 +1,6 @@
 // Package pollux is Pollux: it chooses the GPUs and batch sizes of all jobs together, by goodput,
-// with a genetic search over placements. It knows one GPU type. For clusters of several types it
-// is Sia's baseline, adapted as in Sia §3.4.3.
+// with a genetic search over placements. It knows one GPU type. For clusters of several types it is
+// Sia's baseline, adapted as in Sia §3.4.3.
 //
 //	§4.1    GOODPUT_j(A_j), with the best batch size     goodput, perf.BestBatch
 //	§4.1    at most twice the most GPUs it ever had      Options.Growth, round.most
@@ -28,38 +28,38 @@
 //	as coded    the target is frozen until reached          Autoscaler.growing
 //	as coded    nodes in use are kept when it shrinks       rentedNodes.order, rentedNodes.view
 //
-// It plans a round on the nodes that stay. If efficiency is out of its band, it then runs a search
-// for each number of nodes it tries. With 40 jobs on 160 GPUs a round takes 0.3 s, or 2.5 to 3.7 s
-// when the size changes (BenchmarkAutoscale); BOA §5.4 reports 4.39 s and 23.58 s.
+// It plans a round on the nodes that stay. If efficiency is out of its band, it runs a search for
+// each number of nodes it tries: with 40 jobs on 160 GPUs 2.5 to 3.7 s, otherwise 0.3 s
+// (BenchmarkAutoscale); BOA §5.4 reports 23.58 s and 4.39 s.
 //
-// Details that the paper leaves open follow the public code: jobs are served by attained service
-// if a node has too few GPUs, 0.001 is added to every speedup, a start is discounted like a move,
-// and no job gets more GPUs than the smallest type has.
+// Details that the paper leaves open follow the public code: jobs are served by attained service,
+// 0.001 is added to every speedup, a start is discounted like a move, and no job gets more GPUs
+// than the smallest type has.
 //
 // Deviation: mutation is the public code's (rows return to the present GPUs, elements become zero,
 // free GPUs are handed out), not the paper's (each element is redrawn with probability 1/N),
-// because published figures used such code.
+// because published figures used it.
 //
 // Deviation: the number of nodes is not a second objective, because the cluster's size is given; an
 // Autoscaler tries one size after the other.
 //
 // Deviation: a search ends after 20 generations without a better matrix, where the public code
-// always runs 100, because most rounds change little. It takes 0.4 to 0.5 of the time, and 118 of
-// 120 matrices were as fit within 1 %. Options.Patience of 0 runs all generations.
+// always runs 100, because most rounds change little. That takes half of the time, and 118 of 120
+// matrices were as fit within 1 %.
 //
 // Deviation: δ is the job's own restart time, where the public code has 30 s, because it is known.
 //
 // Deviation: a job that the search leaves waiting while GPUs are idle starts on its least GPUs,
 // because it has no reason to wait.
 //
-// Deviation: a job that runs only on some numbers of GPUs (rigid, or several GPUs a replica or at
-// least) has one GPU type within the search, because trimming it later could leave too few GPUs.
+// Deviation: a job that runs only on some numbers of GPUs has one GPU type within the search,
+// because trimming it later could leave too few.
 //
 // Deviation: after a change of nodes, a job that the search moved to the same numbers of GPUs and
 // virtual nodes stays where it is, because the search may end before it finds that.
 //
-// Deviation: only the first of several groups of rentable nodes is scaled, because Pollux knows
-// one kind of node.
+// Deviation: only the first of several groups of rentable nodes is scaled, because Pollux knows one
+// kind of node.
 //
 // Deviation: there are always enough nodes for each job that could run on the largest number, and
 // for the reservations, because a job that cannot run adds no efficiency and would wait for ever.
@@ -67,12 +67,12 @@
 // Deviation: efficiencies of another cluster size, or from before a search for the size, do not
 // count in the mean, because they do not describe the present nodes.
 //
-// Deviation: the target is no longer frozen if the provider refuses or no jobs are left, because
-// no more nodes will come.
+// Deviation: the target is no longer frozen if the provider refuses or no jobs are left, because no
+// more nodes will come.
 //
 // Deviation: only sizes on the mean's side of the present size are searched, because the paper
 // states when to increase and when to decrease.
 //
-// Deviation: of two types between which a job is split evenly, the one with the higher estimated
-// speed counts as the more powerful, because types have no given order.
+// Deviation: a job that is split evenly between two types keeps the one with the higher estimated
+// speed, because types have no given order.
 package pollux

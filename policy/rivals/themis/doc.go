@@ -3,14 +3,6 @@
 // Source: Mahajan et al., "Themis: Fair and Efficient GPU Cluster Scheduling", NSDI 2020. Shockwave
 // (§2.1, Table 1, §8.2) sums it up.
 //
-//	meet      every job's finish-time fairness ρ, and its bids
-//	filter    only the jobs with the largest ρ may bid
-//	admit     of these, as many as fit together, worst treated first
-//	auction   they get the GPUs with the greatest product of valuations
-//	charge    hidden payments: a winner keeps less, the more it took from the others
-//	share     the rest goes to the other jobs, shortest first, and then to jobs that can grow
-//	give      the plan with reasons
-//
 // A job's finish-time fairness is its time from submission to end, divided by the time on its share
 // of the cluster (§2.1 of Shockwave). Among N jobs that each ask for the whole cluster, the share
 // is every Nth turn. A bid is a number of GPUs of a type. Its valuation V is 1/ρ if the job kept
@@ -19,12 +11,12 @@
 // Winner i keeps a fraction c = Π V / Π V' of its GPUs, over the other winners, where V' is their
 // valuation without i. No job gains by a false bid.
 //
-// Jobs run with all requested GPUs or none, unless their number of GPUs may be adapted. A lease
-// lasts one round.
+// Only the jobs with the largest ρ bid, as many as fit together, worst treated first. They get the
+// GPUs with the greatest product of valuations; the rest goes to the other jobs. A lease lasts one
+// round.
 //
-// Dictionary: ρ: fairness.Estimate, bidder.rho; N: round.contention; 1-f of Themis and f of
-// Shockwave's Table 1: Options.Filter; T_sh and T_id: numerator and denominator of Estimate; V:
-// offer.value, its logarithm; c: Policy.keeps; lease: Snapshot.Length.
+// Dictionary: ρ: bidder.rho; N: round.contention; 1-f of Themis and f of Shockwave's Table 1:
+// Options.Filter; V: offer.value, its logarithm; c: Policy.keeps; lease: Snapshot.Length.
 //
 // Deviation: bids are computed from the scheduler's estimates, not by the jobs, because it has an
 // estimate for every job. So no bid is false, and payments can be switched off.
