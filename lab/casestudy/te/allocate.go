@@ -13,29 +13,27 @@ import (
 	"github.com/oxgang/oxgang/opt/pop"
 )
 
-// An Allocator is a method: it says what flow each path carries. It may keep
-// what it learned from earlier rounds of the same topology and paths.
+// An Allocator is a method: it computes the flow on each path. It may reuse results of earlier rounds with the same
+// topology and paths.
 type Allocator interface {
 	Allocate(ctx context.Context, in *Instance) (*Allocation, error)
 }
 
-// An Allocation is a method's answer.
+// An Allocation is the result of a method.
 type Allocation struct {
-	// Flow by path, as it was solved: it may violate limits by the solver's
-	// tolerance. Instance.ScaleBack and TopUp mend that.
+	// Flow by path may violate limits by the solver's tolerance: see Instance.ScaleBack and TopUp.
 	Flow []float64
-	// Bound returns what no feasible flow of this round exceeds, proven by the
-	// solver's duals and not by its word. Nil says nothing. It costs some passes
-	// over the program, and holds until the next Allocate.
+	// Bound returns an upper bound on the flow of this round, proven by the solver's duals; nil without one. It costs
+	// some passes over the program, and is valid until the next Allocate.
 	Bound      func() float64
-	Parts      []time.Duration // processor time of each part of Parts, by part
-	Iterations int             // of the solver, in all parts together
+	Parts      []time.Duration // processor time of each part of Parts
+	Iterations int             // of the solver, over all parts
 	Limited    bool            // a solver stopped at a limit
 }
 
-// Whole gives the whole program to a solver: LP-All if that is exact, COpter if
-// it starts from where it was. Between rounds only the demands' right-hand sides
-// change. Source: thesis §5.2.2, method (a); §5.1.2, "Applying COpter".
+// Whole solves the whole program: LP-All with an exact solver, COpter with one that starts from the last solution.
+// Only the right-hand sides of demands change between rounds. Source: thesis §5.2.2, method (a); §5.1.2, "Applying
+// COpter".
 type Whole struct {
 	Solver  lp.Solver
 	program *Program
@@ -57,7 +55,7 @@ func (w *Whole) Allocate(ctx context.Context, in *Instance) (*Allocation, error)
 	return w.program.solve(ctx, w.Solver)
 }
 
-// solve returns the flow by path, and the bound, of a solver.
+// solve returns the flow by path, and the bound.
 func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
 	solution, err := s.Solve(ctx, g.LP)
 	if err != nil {
@@ -75,16 +73,15 @@ func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
 	return a, nil
 }
 
-// Top pins all but the largest demands to their shortest paths, the largest of
-// them first, as far as there is room, and then solves the program of the largest
-// over what is left of the links. Source: thesis §5.2.2, method (b), LP-Top
-// ("demand pinning").
+// Top pins the small demands to their shortest paths, in descending order and as far as capacity allows, then solves
+// the program of the largest over the remaining capacity. Source: thesis §5.2.2, method (b), LP-Top ("demand
+// pinning").
 // Deviation: the largest first of those that are pinned, because the thesis does
 // not say what a demand gets that does not fit.
 type Top struct {
 	Solver lp.Solver
 	Share  float64 // of the demands, by number, that are solved; the thesis has 0.1
-	// LPFirst solves the largest first, and pins the others to what is left.
+	// LPFirst solves the large demands first, and pins the small ones to the remaining capacity.
 	LPFirst bool
 }
 
@@ -112,7 +109,7 @@ func (o *Top) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
 	return a, nil
 }
 
-// pin gives demands what fits of them on their shortest paths.
+// pin routes demands on their shortest paths, as far as capacity allows.
 func (in *Instance) pin(demands []int, flow []float64, free capacities) {
 	for _, j := range demands {
 		if p := int(in.Paths.First[j]); p < int(in.Paths.First[j+1]) {
@@ -121,8 +118,7 @@ func (in *Instance) pin(demands []int, flow []float64, free capacities) {
 	}
 }
 
-// solve builds and solves the program of a round over other capacities than the
-// links have.
+// solve solves the program of a round over the capacities c.
 func (in *Instance) solve(ctx context.Context, s lp.Solver, c capacities) (*Allocation, error) {
 	g, err := Problem(&Topology{Nodes: in.Topology.Nodes, Links: c.links(in.Topology.Links)}, in.Demands, in.Paths, 1)
 	if err != nil {
@@ -131,7 +127,6 @@ func (in *Instance) solve(ctx context.Context, s lp.Solver, c capacities) (*Allo
 	return g.solve(ctx, s)
 }
 
-// links returns the links with these capacities.
 func (c capacities) links(links []Link) []Link {
 	links = slices.Clone(links)
 	for e := range links {
@@ -140,7 +135,7 @@ func (c capacities) links(links []Link) []Link {
 	return links
 }
 
-// heaviest returns the demands' indices, largest volume first.
+// heaviest returns the indices of demands, largest volume first.
 func heaviest(demands []Demand) []int {
 	order := make([]int, len(demands))
 	for j := range order {
@@ -152,7 +147,7 @@ func heaviest(demands []Demand) []int {
 	return order
 }
 
-// Heaviest returns the n largest demands, in the order they stand in.
+// Heaviest returns the n largest demands in their given order.
 func Heaviest(demands []Demand, n int) []Demand {
 	order := heaviest(demands)
 	order = order[:min(n, len(order))]
@@ -164,7 +159,6 @@ func Heaviest(demands []Demand, n int) []Demand {
 	return kept
 }
 
-// pick returns the round of some of the demands alone.
 func (in *Instance) pick(demands []int) *Instance {
 	part := &Instance{Topology: in.Topology, Paths: in.Paths.Pick(demands), Demands: make([]Demand, len(demands))}
 	for i, j := range demands {
@@ -173,7 +167,6 @@ func (in *Instance) pick(demands []int) *Instance {
 	return part
 }
 
-// add adds the flow of demands that were picked to the flow of all.
 func (in *Instance) add(flow []float64, picked []int, part []float64) {
 	for _, j := range picked {
 		for p := in.Paths.First[j]; p < in.Paths.First[j+1]; p++ {
@@ -183,17 +176,15 @@ func (in *Instance) add(flow []float64, picked []int, part []float64) {
 	}
 }
 
-// Parts is POP-k: every part has all links with a k-th of their capacity, and a
-// random k-th of the demands, of which large ones are first split into four of a
-// quarter each. The parts are new every round, and solved one after another.
-// Source: thesis §5.2.2, method (c).
+// Parts is POP-k. Every part has all links at 1/k of their capacity and a random k-th of the demands; large demands
+// are first split into four. The parts are drawn in every round and solved one after another. Source: thesis §5.2.2,
+// method (c).
 type Parts struct {
 	Solver lp.Solver
 	K      int
 	Seed   uint64
-	// Large is the share of the demands, by number, that are split. The thesis
-	// does not say which are large; a quarter adds 75 % of pieces, POP's setting
-	// for demands of which few dominate.
+	// Large is the share of the demands, by number, that are split. The thesis does not define it; a quarter adds 75
+	// % of pieces, POP's setting if few demands dominate.
 	Large float64
 	Clock casestudy.Clock // times the parts; may be nil
 	round uint64
@@ -221,7 +212,7 @@ func (o *Parts) Allocate(ctx context.Context, in *Instance) (*Allocation, error)
 	return all, nil
 }
 
-// part solves one part and adds its flow to that of all.
+// part solves one part and adds its flow to all.
 func (o *Parts) part(ctx context.Context, in *Instance, pieces []pop.Piece, members []int, all *Allocation) error {
 	demands := make([]int, len(members))
 	for i, m := range members {
@@ -245,7 +236,7 @@ func (o *Parts) part(ctx context.Context, in *Instance, pieces []pop.Piece, memb
 	return nil
 }
 
-// threshold returns what a share of the volumes, by number, are above.
+// threshold returns the volume above which a share of the volumes, by number, lies.
 func threshold(volumes []float64, share float64) float64 {
 	ascending := slices.Sorted(slices.Values(volumes))
 	i := len(ascending) - 1 - int(share*float64(len(ascending)))

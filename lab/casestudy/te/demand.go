@@ -9,10 +9,10 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// A Demand wants to send Volume from one node to another.
+// A Demand wants to send Volume from Source to Target.
 type Demand struct {
 	Source, Target int
-	Volume         float64 // in the unit of the capacities (Mb/s)
+	Volume         float64 // in the unit of capacities (Mb/s)
 }
 
 // Total returns the sum of the volumes.
@@ -24,45 +24,42 @@ func Total(demands []Demand) float64 {
 	return sum
 }
 
-// A Kind is a rule that gives every ordered pair of nodes a volume.
+// A Kind is a distribution of volumes over pairs of nodes.
 type Kind string
 
-// The kinds of demands. Their sizes are relative: Traffic.Load scales them.
+// The kinds of demands, with relative sizes: Traffic.Load scales them.
 const (
 	Poisson Kind = "poisson" // Poisson with mean Lambda Decay^hops
 	Bimodal Kind = "bimodal" // uniform in High for a share of the pairs, else in Low
-	Gravity Kind = "gravity" // what leaves the source times what enters the target, by capacity
-	Uniform Kind = "uniform" // uniform between 0 and a largest
+	Gravity Kind = "gravity" // outgoing capacity of the source times incoming of the target
+	Uniform Kind = "uniform" // uniform from 0
 )
 
-// Kinds returns the kinds of demands.
+// Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{Poisson, Bimodal, Gravity, Uniform} }
 
 // A Band is a range of volumes.
 type Band struct{ From, To float64 }
 
-// Traffic says how demands are drawn. Source: thesis §5.2.2, "Traffic matrices",
-// which names the distributions; the rules are those of POP's framework.
+// Traffic is how demands are drawn. Source: thesis §5.2.2, "Traffic matrices", which names the distributions; the
+// rules are those of POP's framework.
 type Traffic struct {
 	Kind Kind
-	// Load scales the volumes: the sum of volume times hops over the sum of
-	// the links' capacities. At 1 the shortest paths would fill every link if
-	// they were spread evenly.
+	// Load scales the volumes: the sum of volume times hops, over the sum of capacities. At 1, evenly spread shortest
+	// paths would fill every link.
 	Load          float64
-	Lambda, Decay float64 // Poisson
-	HighShare     float64 // Bimodal: the share of pairs in High
-	Low, High     Band    // Bimodal
+	Lambda, Decay float64 // for Poisson
+	HighShare     float64 // for Bimodal: share of pairs in High
+	Low, High     Band    // for Bimodal
 	Seed          uint64
 }
 
-// DefaultTraffic returns the demands of a kind as the experiments have them.
+// DefaultTraffic returns the demands of the experiments.
 //
-// Poisson's parameters are not in the thesis. These meet what was measured of
-// the Kdl network elsewhere: 332,141 demands of 2,167,823 in all, over 627,256
-// paths with 13.7 million coefficients. (The number of demands fixes Lambda for
-// a Decay, the coefficients the Decay, the sum the Load.) Bimodal's bands hold
-// the same volume each, with a fifth of the pairs in the high one ("roughly even
-// split").
+// Poisson's parameters are not in the thesis. These match published measurements of the Kdl network: 332,141 demands
+// of 2,167,823 in total, over 627,256 paths with 13.7 million coefficients. (The number of demands fixes Lambda for a
+// Decay, the coefficients the Decay, the sum the Load.) Bimodal's bands have equal volume, with a fifth of the pairs
+// in the high one ("roughly even split").
 func DefaultTraffic(kind Kind, seed uint64) Traffic {
 	return Traffic{
 		Kind: kind, Load: 0.8, Seed: seed,
@@ -71,7 +68,7 @@ func DefaultTraffic(kind Kind, seed uint64) Traffic {
 	}
 }
 
-// Validate complains about everything that cannot be.
+// Validate returns an error for impossible settings.
 func (d *Traffic) Validate() error {
 	switch {
 	case !slices.Contains(Kinds(), d.Kind):
@@ -90,9 +87,8 @@ func (b Band) ok() bool { return b.From >= 0 && b.To >= b.From && b.To > 0 && !m
 
 func (b Band) draw(r *rand.Rand) float64 { return b.From + (b.To-b.From)*r.Float64() }
 
-// Demands draws a volume for every ordered pair of nodes that are connected and
-// returns those above 0, by source, then target. Errors: those of Validate; no
-// demand at all.
+// Demands draws a volume for every ordered pair of connected nodes, and returns those above 0 by source, then target.
+// It returns the error of Validate, or one if there are no demands.
 func (d *Traffic) Demands(t *Topology) ([]Demand, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
@@ -124,7 +120,7 @@ func (d *Traffic) Demands(t *Topology) ([]Demand, error) {
 	return demands, nil
 }
 
-// volume draws the volume of a pair so many hops apart.
+// volume draws the volume of a pair.
 func (d *Traffic) volume(r *rand.Rand, hops int32, gravity float64) float64 {
 	switch d.Kind {
 	case Poisson:
@@ -141,10 +137,9 @@ func (d *Traffic) volume(r *rand.Rand, hops int32, gravity float64) float64 {
 	}
 }
 
-// poisson draws from the Poisson distribution: the arrivals before time mean.
-// Cost: mean draws.
+// poisson draws from the Poisson distribution: the arrivals before time mean. It costs mean draws.
 func poisson(r *rand.Rand, mean float64) int {
-	const most = 500 // exp(-most) is far from the least number
+	const most = 500 // keeps exp(-most) far from underflow
 	n := 0
 	for ; mean > 0; mean -= most {
 		end := math.Exp(-min(mean, most))
@@ -155,7 +150,7 @@ func poisson(r *rand.Rand, mean float64) int {
 	return n
 }
 
-// hops returns the links between each node and a target: by target, then node.
+// hops returns the number of links from each node to a target: by target, then node.
 func (t *Topology) hops() [][]int32 {
 	s := newSearch(t)
 	all := make([][]int32, len(t.Nodes))
@@ -166,7 +161,7 @@ func (t *Topology) hops() [][]int32 {
 	return all
 }
 
-// throughput returns the capacity of the links that leave and enter each node.
+// throughput returns the outgoing and incoming capacity of each node.
 func (t *Topology) throughput() (out, in []float64) {
 	out, in = make([]float64, len(t.Nodes)), make([]float64, len(t.Nodes))
 	for _, l := range t.Links {
@@ -176,9 +171,8 @@ func (t *Topology) throughput() (out, in []float64) {
 	return out, in
 }
 
-// Perturb changes every volume by up to a share of it, up or down, each on its
-// own and evenly; round names the draw. Source: thesis §5.2.2 ("in each round,
-// we perturb demands from the previous round by upto 10%").
+// Perturb changes every volume by a uniform random share of up to share, up or down. Source: thesis §5.2.2 ("in each
+// round, we perturb demands from the previous round by upto 10%").
 func Perturb(demands []Demand, share float64, seed uint64, round int) {
 	r := rng.Stream(seed, fmt.Sprintf("te/perturb/%d", round))
 	for i := range demands {

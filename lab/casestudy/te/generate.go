@@ -10,10 +10,9 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// Generate returns a network of our own, for those without a topology file:
-// nodes at random places of a square, joined by a shortest tree and by half as
-// many short links more, both ways. A link has 1,000, and up to 10 times as much
-// the more of the shortest paths cross it. Errors: fewer than 2 nodes.
+// Generate returns a random network: nodes in a square, joined both ways by a shortest tree and half as many further
+// short links. A link's capacity is 1,000 to 10,000, growing with the number of shortest paths over it. It returns an
+// error unless nodes is 2 to 5000.
 func Generate(nodes int, seed uint64) (*Topology, error) {
 	if nodes < 2 || nodes > 5000 {
 		return nil, fmt.Errorf("%d nodes, want 2 to 5000", nodes)
@@ -38,8 +37,7 @@ type edge struct {
 	length float64
 }
 
-// shortEdges returns the edges of a shortest tree over the places, and the
-// shortest of the others, half as many as there are nodes.
+// shortEdges returns the edges of a shortest tree, and the shortest other edges, half as many as nodes.
 func shortEdges(x, y []float64) []edge {
 	var all []edge
 	for a := range x {
@@ -50,7 +48,7 @@ func shortEdges(x, y []float64) []edge {
 	slices.SortFunc(all, func(e, f edge) int {
 		return cmp.Or(cmp.Compare(e.length, f.length), e.a-f.a, e.b-f.b)
 	})
-	part := make([]int, len(x)) // of the forest so far
+	part := make([]int, len(x)) // component so far
 	for i := range part {
 		part[i] = i
 	}
@@ -71,7 +69,7 @@ func shortEdges(x, y []float64) []edge {
 	})
 }
 
-// size gives each link capacity by the shortest paths that cross it.
+// size sets capacities by the number of shortest paths over each link.
 func (t *Topology) size() {
 	var all []Demand
 	for s := range t.Nodes {

@@ -11,23 +11,21 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// Methods returns the names of the methods. Source: thesis §5.2.2, "Evaluated
-// approaches".
+// Methods returns the names of the methods. Source: thesis §5.2.2, "Evaluated approaches".
 func Methods() []string {
 	return []string{"lp-all", "lp-all:ipm", "lp-all:pdlp", "lp-top", "lp-top:lp-first", "pop:K", "copter"}
 }
 
-// What the thesis leaves to its solver, or says of its methods.
+// Settings that the thesis leaves open, or states for its methods.
 const (
-	tolerance = 1e-7 // of rows and reduced costs, which are of the order of 1 and more
-	pdlp      = 1e-4 // of a method that is not meant to be exact
+	tolerance = 1e-7 // of rows and reduced costs, which are about 1 or more
+	pdlp      = 1e-4 // for a method that need not be exact
 	topShare  = 0.1
 	large     = 0.25
 )
 
-// NewMethod returns the method of a name. The seed splits pop:K; the clock, which
-// may be nil, times its parts. Errors: an unknown name; exact.ErrUnavailable from
-// a build without the exact solver.
+// NewMethod returns a method by name. The seed splits pop:K; the clock, which may be nil, times its parts. It returns
+// an error for an unknown name, and exact.ErrUnavailable if the exact solver is not built in.
 func NewMethod(name string, seed uint64, clock casestudy.Clock) (Method, error) {
 	kind, setting, with := strings.Cut(name, ":")
 	var allocator Allocator

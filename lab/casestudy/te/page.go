@@ -9,9 +9,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
-// HTML writes one page that loads nothing: the table, the distribution of the
-// demands (Figure 5.4), and flow, gap and time of each method, round by round
-// (Figures 5.5 and 5.6).
+// HTML writes a self-contained page: the table, the distribution of demands (Figure 5.4), and flow, gap and time of
+// each method by round (Figures 5.5 and 5.6).
 func HTML(w io.Writer, title string, demands []Demand, rounds []Round, first int) error {
 	p := casestudy.Page{
 		Title: title,
@@ -51,7 +50,7 @@ func roundChart(title, up string, rounds []Round, value func(*Round) float64) ch
 	return c
 }
 
-// demandChart draws the volume that each share of the demands does not exceed.
+// demandChart draws the cumulative distribution of volumes.
 func demandChart(demands []Demand) chart.Lines {
 	line := chart.Line{Name: "first round"}
 	order := heaviest(demands)

@@ -7,9 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Paths are the paths that the flow of each demand may take. Those of demand j
-// are First[j] to First[j+1]-1, shortest first; the links of path p, in the
-// order of travel, are Links[Start[p]:Start[p+1]].
+// Paths are the paths of each demand. Demand j has the paths First[j] to First[j+1]-1, shortest first; path p has the
+// links Links[Start[p]:Start[p+1]] in order.
 type Paths struct {
 	First []int32 // by demand, and one more
 	Start []int32 // by path, and one more
@@ -22,7 +21,7 @@ func (p *Paths) Len() int { return len(p.Start) - 1 }
 // Of returns the links of path i, in order.
 func (p *Paths) Of(i int) []int32 { return p.Links[p.Start[i]:p.Start[i+1]] }
 
-// Pick returns the paths of some of the demands, in the order given.
+// Pick returns the paths of some demands, in the order given.
 func (p *Paths) Pick(demands []int) *Paths {
 	q := &Paths{First: make([]int32, 1, len(demands)+1), Start: make([]int32, 1)}
 	for _, j := range demands {
@@ -35,17 +34,14 @@ func (p *Paths) Pick(demands []int) *Paths {
 	return q
 }
 
-// EdgeDisjoint returns for each demand up to k paths from its source to its
-// target that share no link: one with the fewest links, then one with the fewest
-// of what is left without its links, and so on. Links without capacity are not
-// used. Of equally short paths it takes one, the same in every run and for any
-// number of CPUs. Cost: a breadth-first search from both ends for each path.
-// Source: thesis §5.1.2.
+// EdgeDisjoint returns up to k paths of each demand without a common link: repeatedly one with the fewest links among
+// the remaining links with capacity. Ties are broken in the same way in every run, for any number of CPUs. Each path
+// costs a breadth-first search from both ends. Source: thesis §5.1.2.
 // Deviation: length is the number of links, because the figures that we compare
 // with were measured so; POP's framework has 1 / capacity for a link's length.
 func EdgeDisjoint(t *Topology, demands []Demand, k int) *Paths {
 	groups := byTarget(t, demands)
-	found := make([][]int32, len(demands)) // the paths of a demand: length, links, length, links...
+	found := make([][]int32, len(demands)) // by demand: length, links, length, links...
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(groups)) {
@@ -67,7 +63,7 @@ func EdgeDisjoint(t *Topology, demands []Demand, k int) *Paths {
 	return collect(found)
 }
 
-// collect lays the paths of all demands end to end.
+// collect concatenates the paths of all demands.
 func collect(found [][]int32) *Paths {
 	p := &Paths{First: make([]int32, 1, len(found)+1), Start: make([]int32, 1)}
 	for _, paths := range found {
@@ -82,7 +78,7 @@ func collect(found [][]int32) *Paths {
 	return p
 }
 
-// A group is the demands, by index, that go to one target.
+// A group is the demands, by index, with one target.
 type group struct {
 	target  int
 	demands []int
@@ -97,26 +93,26 @@ func byTarget(t *Topology, demands []Demand) []group {
 	return slices.DeleteFunc(groups, func(g group) bool { return g.demands == nil })
 }
 
-// none is the distance of a node that cannot get there.
+// none is the distance of an unconnected node.
 const none = int32(1<<31 - 1)
 
-// search finds paths to one target at a time.
+// A search finds paths to one target at a time.
 type search struct {
 	side   [2]side // from the source along links, from the target against them
 	target int32
 	rest   []int32  // links to the target, by node
-	used   []uint32 // by link: == round if a path of this demand took it
+	used   []uint32 // by link: == round if a path of this demand uses it
 	round  uint32
 	paths  []int32
 }
 
-// side is a search from one end.
+// A side is the search from one end.
 type side struct {
 	arcs   arcs
-	via    []arc    // by node: the link it was reached by, and from where
-	seen   []uint32 // by node: == stamp if it was reached
+	via    []arc    // by node: the link and node it was reached from
+	seen   []uint32 // by node: == stamp if reached
 	stamp  uint32
-	border []int32 // nodes reached last, all equally far
+	border []int32 // nodes of the last layer, at equal distance
 	next   []int32
 }
 
@@ -129,7 +125,7 @@ func newSearch(t *Topology) *search {
 	return s
 }
 
-// toward makes v the target and computes every node's distance to it.
+// toward sets the target and computes all distances to it.
 func (s *search) toward(v int) {
 	s.target = int32(v)
 	for i := range s.rest {
@@ -149,8 +145,7 @@ func (s *search) toward(v int) {
 	s.side[1].border = open
 }
 
-// disjoint returns up to k paths from a source, each as its length and links,
-// until the next call.
+// disjoint returns up to k paths from a source, each as its length and links, valid until the next call.
 func (s *search) disjoint(source int32, k int) []int32 {
 	s.paths = s.paths[:0]
 	s.round++
@@ -173,7 +168,7 @@ func (s *search) disjoint(source int32, k int) []int32 {
 	return s.paths
 }
 
-// descend appends the links of a shortest path over all links.
+// descend appends a shortest path over all links.
 func (s *search) descend(v int32) {
 	for v != s.target {
 		for _, a := range s.side[0].arcs.of(v) {
@@ -186,9 +181,8 @@ func (s *search) descend(v int32) {
 	}
 }
 
-// meet appends the links of a shortest path over links not yet used, and reports
-// whether there is one. It searches from both ends, a layer at a time where the
-// border is shorter, so it soon sees that an end is cut off.
+// meet appends a shortest path over unused links, or returns false. It searches from both ends, expanding the smaller
+// border by a layer, so it finds soon if an end is cut off.
 func (s *search) meet(source int32) bool {
 	s.side[0].begin(source)
 	s.side[1].begin(s.target)
@@ -211,8 +205,7 @@ func (d *side) begin(v int32) {
 	d.border = append(d.border[:0], v)
 }
 
-// layer moves a border one link on; it returns a node that both sides reached,
-// or -1.
+// layer expands a border by one link. It returns a node that both sides reached, or -1.
 func (s *search) layer(d, other *side) int32 {
 	d.next = d.next[:0]
 	for _, u := range d.border {
@@ -232,7 +225,7 @@ func (s *search) layer(d, other *side) int32 {
 	return -1
 }
 
-// walk appends the links from the source by way of v to the target.
+// walk appends the links from the source via v to the target.
 func (s *search) walk(source, v int32) {
 	n := len(s.paths)
 	for u := v; u != source; u = s.side[0].via[u].node {

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Program is the path form of maximum flow, kept up to date as demands move:
+// A Program is the path form of maximum flow, updated as demands change:
 //
 //	maximise    Σⱼ Σ_p x_p                      (a)
 //	subject to  Σ_{p of j} x_p ≤ d_j   for all j  (b)
@@ -22,9 +22,8 @@ type Program struct {
 	volumes []float64
 }
 
-// Problem builds the program of demands over their paths. Scale is the share of
-// each link's capacity that they may use: 1, or 1/k in a part of POP-k. Cost: the
-// paths' links.
+// Problem builds the program. scale is the usable share of each link's capacity: 1, or 1/k in a part of POP-k. It
+// costs the paths' links.
 func Problem(t *Topology, demands []Demand, paths *Paths, scale float64) (*Program, error) {
 	g := &Program{
 		LP: &lp.Problem{}, Demand: make([]lp.Row, len(demands)), Link: make([]lp.Row, len(t.Links)),
@@ -55,9 +54,8 @@ func Problem(t *Topology, demands []Demand, paths *Paths, scale float64) (*Progr
 	return g, nil
 }
 
-// SetDemands moves the right-hand sides to the demands' volumes, which are those
-// of Problem in the same order, and returns how many of them changed. It costs
-// those.
+// SetDemands updates the right-hand sides to new volumes of the same demands, and returns how many changed, which is
+// its cost.
 func (g *Program) SetDemands(demands []Demand) (changed int, err error) {
 	for j, d := range demands {
 		if d.Volume == g.volumes[j] {
@@ -72,7 +70,7 @@ func (g *Program) SetDemands(demands []Demand) (changed int, err error) {
 	return changed, nil
 }
 
-// Flow returns the flow on each path of a solution's columns.
+// Flow returns the flow on each path of a solution.
 func (g *Program) Flow(x []float64) []float64 {
 	flow := make([]float64, len(g.Path))
 	for p, c := range g.Path {

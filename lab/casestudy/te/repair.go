@@ -2,11 +2,11 @@ package te
 
 import "slices"
 
-// An Instance is one round: demands that share a topology over fixed paths.
+// An Instance is one round.
 type Instance struct {
 	Topology *Topology
 	Paths    *Paths
-	Demands  []Demand // by what Paths calls a demand
+	Demands  []Demand // in the order of Paths
 }
 
 // Loads returns the flow on each link.
@@ -22,9 +22,8 @@ func (in *Instance) Loads(flow []float64) []float64 {
 	return load
 }
 
-// Violation returns how much the fullest link carries above its capacity, and
-// the best served demand above its volume, each relative to 1 + its limit, and
-// the total of flows below 0. All are 0 if the flow is feasible.
+// Violation returns the largest excess of a link's load over its capacity and of a demand's flow over its volume,
+// each relative to 1 + its limit, and the sum of negative flows. All are 0 if the flow is feasible.
 func (in *Instance) Violation(flow []float64) (link, demand, negative float64) {
 	for e, load := range in.Loads(flow) {
 		link = max(link, (load-in.Topology.Links[e].Capacity)/(1+in.Topology.Links[e].Capacity))
@@ -40,10 +39,8 @@ func (in *Instance) Violation(flow []float64) (link, demand, negative float64) {
 	return link, demand, negative
 }
 
-// ScaleBack makes a flow feasible by taking away: flows below 0 become 0, those
-// of a demand that gets too much shrink alike, and a path carries the least
-// share that any of its links has room for. It costs two passes over the links
-// of all paths.
+// ScaleBack makes a flow feasible by reducing it. Negative flows become 0, flows of an overserved demand shrink
+// equally, and a path is scaled by its most overloaded link. It costs two passes over the links of all paths.
 func (in *Instance) ScaleBack(flow []float64) {
 	for j, d := range in.Demands {
 		paths := flow[in.Paths.First[j]:in.Paths.First[j+1]]
@@ -77,10 +74,8 @@ func (in *Instance) ScaleBack(flow []float64) {
 	}
 }
 
-// TopUp gives a feasible flow what still fits: path by path, those of fewest
-// links first, then those of the largest demands, as much as its demand and its
-// links have left. Afterwards no path can carry more. It costs two passes over
-// the links of all paths.
+// TopUp adds flow to a feasible flow until no path can carry more: paths with the fewest links first, then the
+// largest demands. It costs two passes over the links of all paths.
 func (in *Instance) TopUp(flow []float64) {
 	free := in.free(flow)
 	for _, p := range in.byLength() {
@@ -93,10 +88,10 @@ func (in *Instance) TopUp(flow []float64) {
 	}
 }
 
-// capacities are what links have left.
+// capacities are the free capacities of links.
 type capacities []float64
 
-// free returns what a feasible flow leaves of each link.
+// free returns the capacities that a feasible flow leaves.
 func (in *Instance) free(flow []float64) capacities {
 	free := capacities(in.Loads(flow))
 	for e, load := range free {
@@ -105,7 +100,7 @@ func (in *Instance) free(flow []float64) capacities {
 	return free
 }
 
-// take takes as much as fits, up to most, from all of the links.
+// take uses up to most of all the links, and returns how much.
 func (c capacities) take(links []int32, most float64) float64 {
 	for _, e := range links {
 		most = min(most, c[e])
@@ -119,7 +114,7 @@ func (c capacities) take(links []int32, most float64) float64 {
 	return most
 }
 
-// ofDemand is a path and whose it is.
+// ofDemand is a path and its demand.
 type ofDemand struct{ path, demand int }
 
 // byLength returns all paths by number of links, then by volume of their demand.

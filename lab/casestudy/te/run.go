@@ -11,52 +11,49 @@ import (
 	"github.com/oxgang/oxgang/lab/casestudy"
 )
 
-// Cores is the machine for which the run time of Parts is computed.
+// Cores is the number of cores for which Parallel is computed.
 const Cores = 64
 
-// A Spec is a run: a topology, the demands of its first round, and how they move.
+// A Spec is a run.
 type Spec struct {
 	Topology *Topology
 	Demands  []Demand
-	Rounds   [][]Demand // measured demands by round, in place of moving ones; nil: none
-	Paths    int        // of a pair, at most; the thesis has 4
-	Move     float64    // by up to what share a demand moves between rounds; the thesis has 0.1
+	Rounds   [][]Demand // measured demands by round; nil to perturb Demands
+	Paths    int        // most paths of a pair; the thesis has 4
+	Move     float64    // largest share by which a demand changes between rounds; the thesis has 0.1
 	Seed     uint64
 }
 
-// A Round is what one method came to in one round.
+// A Round is the result of one method in one round.
 type Round struct {
 	Method string
 	Round  int
 	Demand float64 // total
-	// Flow is what the method left, scaled back to what is feasible; ToppedUp
-	// that with all that still fits.
+	// Flow is the method's flow, scaled back to feasibility; ToppedUp is Flow after TopUp.
 	Flow, ToppedUp float64
 	Violation      float64       // of the fullest link, relative, before the repair
-	Bound          float64       // the least that any method proved in this round
+	Bound          float64       // smallest bound proven by any method in this round
 	CPU            time.Duration // edits, solver and repair
-	Parallel       time.Duration // CPU, but with the parts of Parts side by side
+	Parallel       time.Duration // CPU with the parts of Parts in parallel
 	Iterations     int
 	Limited        bool
 }
 
-// Gap returns how far, relatively, the flow may be from the most there is.
+// Gap returns the relative distance of the flow to the bound.
 func (r *Round) Gap() float64 { return max(0, 1-r.Flow/r.Bound) }
 
 // ToppedGap is Gap for ToppedUp.
 func (r *Round) ToppedGap() float64 { return max(0, 1-r.ToppedUp/r.Bound) }
 
-// A Method is an allocator by name.
+// A Method is a named allocator.
 type Method struct {
 	Name string
 	Allocator
 }
 
-// Run runs all methods on the same rounds and returns what they came to, by
-// round, then method. A method goes on from its own earlier rounds, and all
-// answers are repaired alike: ScaleBack, then TopUp. After a round report, which
-// may be nil, is called with what is new. It fails with a method's error, and
-// then returns the rounds before.
+// Run runs all methods on the same rounds, and returns the results by round, then method. Methods continue from their
+// own earlier rounds. All results are repaired by ScaleBack, then TopUp. report, which may be nil, receives each
+// round's results. If a method fails, Run returns the earlier rounds and the error.
 func Run(ctx context.Context, s Spec, methods []Method, rounds int, clock casestudy.Clock, report func([]Round)) ([]Round, error) {
 	in, err := s.start()
 	if err != nil {
@@ -104,7 +101,7 @@ func (s *Spec) start() (*Instance, error) {
 	}, nil
 }
 
-// move gives in the demands of round k.
+// move sets the demands of round k.
 func (s *Spec) move(in *Instance, k int) error {
 	switch {
 	case s.Rounds == nil && k > 0:
@@ -123,7 +120,7 @@ func (s *Spec) move(in *Instance, k int) error {
 	return nil
 }
 
-// everyPair returns a demand for each pair of nodes that has one in any round.
+// everyPair returns a demand for each pair of nodes with one in any round.
 func everyPair(rounds [][]Demand) []Demand {
 	all := slices.Concat(rounds...)
 	slices.SortFunc(all, bySource)
@@ -134,7 +131,7 @@ func bySource(a, b Demand) int {
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Target, b.Target))
 }
 
-// round asks one method, and repairs its answer.
+// round runs one method and repairs its result.
 func (in *Instance) round(ctx context.Context, m Method, clock casestudy.Clock) (*Round, error) {
 	before := clock.Read()
 	a, err := m.Allocate(ctx, in)
@@ -163,8 +160,7 @@ func (in *Instance) round(ctx context.Context, m Method, clock casestudy.Clock) 
 	return r, nil
 }
 
-// share gives all methods of a round the least bound that one of them proved;
-// the demand is one that needs no proof.
+// share sets the smallest proven bound of a round for all methods; the demand is always a bound.
 func share(rounds []Round) {
 	least := math.Inf(1)
 	for i := range rounds {
@@ -183,20 +179,20 @@ func sum(x []float64) float64 {
 	return total
 }
 
-// A Summary holds a method's means over rounds.
+// A Summary has a method's means over rounds.
 type Summary struct {
 	Method                 string
 	Rounds                 int
 	Demand, Flow, ToppedUp float64
 	Served                 float64 // Flow over Demand
 	Gap, ToppedGap         float64
-	Violation              float64 // the most
+	Violation              float64 // largest
 	CPU, Parallel, Worst   time.Duration
 	Limited                int // rounds in which a solver met a limit
 }
 
-// Summarise returns the means of each method from round first on, those before
-// being start-up (the thesis leaves out 5 of 20).
+// Summarise returns the means of each method from round first on. Earlier rounds are start-up (the thesis leaves out
+// 5 of 20).
 func Summarise(rounds []Round, first int) []Summary {
 	var all []Summary
 	for i := range rounds {

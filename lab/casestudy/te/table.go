@@ -9,10 +9,8 @@ import (
 	"time"
 )
 
-// Table writes a row per method: means over the rounds from the first-th on.
-// FLOW is feasible and as the method left it, TOPPED UP what it becomes when all
-// that still fits is added; gaps are to the best bound that any method proved.
-// CPU seconds are a round's; PARALLEL has the parts of pop:K side by side.
+// Table writes a row per method, with means from round first on. FLOW is after ScaleBack, TOPPED UP after TopUp; gaps
+// are to the best proven bound. CPU seconds are per round; PARALLEL runs the parts of pop:K in parallel.
 func Table(w io.Writer, rounds []Round, first int) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "METHOD\tFLOW\tOF DEMAND (%)\tGAP (%)\tTOPPED UP\tGAP (%)\tVIOLATION\tCPU (s)\tWORST (s)\tPARALLEL (s)\tLIMITED\t")
@@ -28,10 +26,10 @@ func Table(w io.Writer, rounds []Round, first int) error {
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) }
 
-// CSV writes a row per round and method, all rounds.
+// CSV writes a row per round and method.
 func CSV(w io.Writer, rounds []Round) error {
 	c := csv.NewWriter(w)
-	_ = c.Write([]string{ // what went wrong is what Flush leaves in Error
+	_ = c.Write([]string{ // Flush keeps the error
 		"method", "round", "demand", "flow", "topped_up", "bound", "violation", "cpu_s", "parallel_s", "iterations", "limited",
 	})
 	f := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

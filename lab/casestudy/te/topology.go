@@ -13,18 +13,17 @@ import (
 // A Link carries flow one way.
 type Link struct {
 	From, To int     // nodes
-	Capacity float64 // in the unit of the demands (Mb/s)
+	Capacity float64 // in the unit of demands (Mb/s)
 }
 
-// A Topology is a network of nodes 0 to len(Nodes)-1. Callers must not change it.
+// A Topology is a network of nodes 0 to len(Nodes)-1. Do not change it.
 type Topology struct {
 	Name  string
-	Nodes []string // names; numbers in ascending order, other names as they came
-	Links []Link   // directed; two nodes may have several
+	Nodes []string // names; numbers ascending, other names in given order
+	Links []Link   // directed, possibly parallel
 }
 
-// Validate complains about links that lead nowhere or to themselves, and about
-// capacities that are not finite or below 0; about the first ten of them.
+// Validate returns the first ten errors about links to missing or equal nodes, and capacities below 0 or not finite.
 func (t *Topology) Validate() error {
 	var errs []error
 	for i, l := range t.Links {
@@ -55,7 +54,7 @@ func (t *Topology) Capacity() float64 {
 	return sum
 }
 
-// nodeLink is the node-link format that networkx writes.
+// nodeLink is networkx's node-link format.
 type nodeLink struct {
 	Directed bool `json:"directed"`
 	Nodes    []struct {
@@ -68,9 +67,8 @@ type nodeLink struct {
 	} `json:"links"`
 }
 
-// ReadTopology reads a topology in node-link JSON: "nodes" with "id", "links"
-// with "source", "target" and "capacity", and "directed"; the links of a graph
-// that is not directed go both ways. Name is for errors and for the topology.
+// ReadTopology reads a topology in node-link JSON: "nodes" with "id", "links" with "source", "target" and "capacity",
+// and "directed". Links of an undirected graph go both ways. name is for errors and the topology.
 func ReadTopology(name string, r io.Reader) (*Topology, error) {
 	var file nodeLink
 	if err := json.NewDecoder(r).Decode(&file); err != nil {
@@ -108,7 +106,6 @@ func ReadTopology(name string, r io.Reader) (*Topology, error) {
 	return t, nil
 }
 
-// nodeName returns the text of a JSON string or number.
 func nodeName(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -130,10 +127,10 @@ func sortNumbers(names []string) {
 	slices.SortFunc(names, func(a, b string) int { return value[a] - value[b] })
 }
 
-// An arc is a link as seen from one of its ends: the node at the other end.
+// An arc is a link seen from one end, with the node at the other end.
 type arc struct{ node, link int32 }
 
-// arcs are the links by one of their ends, in the order of Links.
+// arcs are the links by one end, in the order of Links.
 type arcs struct {
 	first []int32
 	list  []arc
@@ -141,8 +138,7 @@ type arcs struct {
 
 func (a *arcs) of(v int32) []arc { return a.list[a.first[v]:a.first[v+1]] }
 
-// arcs returns the links with capacity by the node they leave, or by the one
-// they enter if back is set.
+// arcs returns the links with capacity by their source, or by their target if back is set.
 func (t *Topology) arcs(back bool) arcs {
 	a := arcs{make([]int32, len(t.Nodes)+1), nil}
 	for _, l := range t.Links {
