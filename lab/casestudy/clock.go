@@ -7,11 +7,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// A Clock reads how much processor time the process has used so far, as
-// ProcessTime does. Nil reads nothing.
+// A Clock returns the processor time used so far, like ProcessTime. May be nil.
 type Clock func() time.Duration
 
-// Read returns what the clock shows; 0 of a nil one.
+// Read returns the clock's time; 0 of a nil clock.
 func (c Clock) Read() time.Duration {
 	if c == nil {
 		return 0
@@ -19,10 +18,9 @@ func (c Clock) Read() time.Duration {
 	return c()
 }
 
-// Makespan returns when the last of the jobs ends if each starts, in order, on
-// the first of the cores that is free: the time that parts, timed one after
-// another, would take side by side. It panics if cores < 1. Source: thesis §5.2
-// ("estimated parallel runtimes computed mathematically for 64 cores").
+// Makespan returns the time of jobs on cores if each starts, in order, on the first free core: an estimate of the
+// parallel time of parts that were timed in sequence. It panics if cores < 1. Source: thesis §5.2 ("estimated
+// parallel runtimes computed mathematically for 64 cores").
 func Makespan(jobs []time.Duration, cores int) time.Duration {
 	free := make([]time.Duration, cores)
 	for _, d := range jobs {

@@ -2,32 +2,30 @@ package casestudy
 
 import "fmt"
 
-// A HeatMap is a table whose cells are shaded. Down says what the rows are,
-// Across what the columns are.
+// A HeatMap is a shaded table. Down labels the rows, Across the columns.
 type HeatMap struct {
 	Title, Intro, Down, Across string
 	Columns                    []string
 	Rows                       []HeatRow
 }
 
-// A HeatRow has as many cells as there are columns.
+// A HeatRow has a cell per column.
 type HeatRow struct {
 	Name  string
 	Cells []HeatCell
 }
 
-// A HeatCell is text on a shade from 0, the lightest, to 1. Marked cells have a
-// frame.
+// A HeatCell is text on a shade from 0 (lightest) to 1. Marked cells have a frame.
 type HeatCell struct {
 	Text   string
 	Heat   float64
 	Marked bool
 }
 
-// The ends of the shades: red, green and blue.
+// Colours of the ends of the scale: red, green, blue.
 var coldest, hottest = [3]float64{0xf7, 0xfb, 0xff}, [3]float64{0x2f, 0x7f, 0xbc}
 
-// Colour returns the shade of a cell.
+// Colour returns the cell's shade.
 func (c *HeatCell) Colour() string {
 	heat := min(max(c.Heat, 0), 1)
 	var rgb [3]int

@@ -1,5 +1,4 @@
-// Package casestudy writes the case studies' results as one HTML file that loads
-// nothing: tables, shaded tables, and charts of lines.
+// Package casestudy writes results of the case studies as one self-contained HTML page.
 package casestudy
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
-// A Page is a title, a few sentences, tables, heat maps and charts.
+// A Page is a title, an introduction, tables, heat maps and charts.
 type Page struct {
 	Title, Intro string
 	Tables       []Table
@@ -19,15 +18,14 @@ type Page struct {
 	Charts       []chart.Lines
 }
 
-// A Table has as many cells in each row as in its head. The first column is
-// text, the others are numbers.
+// A Table has a cell per column in each row. The first column is text, the others are numbers.
 type Table struct {
-	Title string // empty: none
+	Title string // may be empty
 	Head  []string
 	Rows  [][]string
 }
 
-// Style is how the page looks.
+// Style returns the page's CSS.
 func (p *Page) Style() template.CSS { return chart.Style }
 
 // Write writes the page.
@@ -38,7 +36,6 @@ func (p *Page) Write(w io.Writer) error {
 	return nil
 }
 
-// layout is parsed when a page is asked for, not before main.
 var layout = sync.OnceValue(func() *template.Template { return chart.Page(layoutHTML) })
 
 const layoutHTML = `<!doctype html>

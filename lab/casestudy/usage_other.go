@@ -1,7 +1,6 @@
 //go:build !unix
 
-// This file reads what the process has used: the case studies count
-// processor time, which other programs on the machine do not change.
+// This file measures processor time and memory.
 
 package casestudy
 
@@ -12,8 +11,7 @@ import (
 
 var start = time.Now()
 
-// ProcessTime returns the time since the program's start: this system tells no
-// processor time.
+// ProcessTime returns the time since the program's start, as this system has no processor time.
 func ProcessTime() time.Duration { return time.Since(start) }
 
 // PeakMemory returns the bytes that the Go runtime has from the system.

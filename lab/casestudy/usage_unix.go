@@ -1,7 +1,6 @@
 //go:build unix
 
-// This file reads what the process has used: the case studies count
-// processor time, which other programs on the machine do not change.
+// This file measures processor time and memory.
 
 package casestudy
 
@@ -11,14 +10,13 @@ import (
 	"time"
 )
 
-// ProcessTime returns the processor time that the process has used, that of the
-// system on its behalf with it.
+// ProcessTime returns the processor time of the process, user and system.
 func ProcessTime() time.Duration {
 	r := self()
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// PeakMemory returns the most bytes that the process ever had in memory.
+// PeakMemory returns the largest memory of the process, in bytes.
 func PeakMemory() int64 {
 	unit := int64(1 << 10)
 	if runtime.GOOS == "darwin" {

@@ -103,7 +103,7 @@ func (s *shardsStudy) run(ctx context.Context, stdout, stderr io.Writer) error {
 		}
 		trial := shards.Trial{Spec: s.spec, Rounds: s.rounds, Clock: casestudy.ProcessTime}
 		if !s.quiet {
-			trial.Seen = func(r *shards.Round) {
+			trial.Report = func(r *shards.Round) {
 				fmt.Fprintf(stderr, "%s, round %d: %d movements, %v\n", m, r.Round, r.Movements, r.CPU)
 			}
 		}

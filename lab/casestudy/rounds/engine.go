@@ -9,60 +9,56 @@ import (
 	"time"
 )
 
-// A Question is what does not change from round to round.
+// A Question is the constant part of all rounds.
 type Question struct {
 	Configs  []Config
 	Capacity []int // GPUs by type
-	PerNode  []int // GPUs of a node, by type
+	PerNode  []int // GPUs per node, by type
 }
 
 // A Row is a job's part of a program.
 type Row struct {
 	Values  []float64 // by configuration, before Restart; the engine may change them
 	Restart Restart
-	News    bool // Values are: the job is new or was fitted anew
+	News    bool // Values changed: the job is new or was refitted
 }
 
-// An Engine holds a program under edit, and solves it.
+// An Engine solves a program that is edited between rounds.
 type Engine interface {
-	// Set adds a job, or changes one that it has.
+	// Set adds or changes a job.
 	Set(id Job, r Row) error
 	Remove(id Job) error
 	Solve(ctx context.Context) (*Answer, error)
 }
 
-// An Answer is an engine's solution. It holds until the engine's next call.
+// An Answer is an engine's solution, valid until the engine's next call.
 type Answer struct {
 	// Weights appends a job's weights above 0 to dst.
 	Weights func(id Job, dst []Weight) []Weight
-	Bound   float64 // proven: no choice has a higher value; +Inf: none is known
-	// Prove, if not nil, returns what Bound and Violation are to be; Run calls it
-	// when the clock has stopped.
+	Bound   float64 // proven upper bound on the value; +Inf if unknown
+	// Prove, if not nil, returns Bound and Violation. Run calls it after the time measurement.
 	Prove func() (bound, violation float64)
-	// Fractional is the number of jobs that are split in the relaxation: -1 where
-	// Weights shows it.
+	// Fractional is the number of jobs split in the relaxation; -1 if Weights shows them.
 	Fractional int
 	Violation  float64 // of the rows by the weights, relative
 	Status     string
 	Iterations int
-	// Longest is the CPU time of the part that took longest, of parts that could
-	// be solved side by side; 0: there are no parts.
+	// Longest is the CPU time of the longest part that could be solved in parallel; 0 without parts.
 	Longest time.Duration
 }
 
-// A Kind is a sort of engine, by name.
+// A Kind is a named kind of engine.
 type Kind struct {
-	Name string // "pop:K" stands for any number of parts
+	Name string // "pop:K" is any number of parts
 	Doc  string
-	// Rebuilt engines are made anew each round: every job is an edit.
+	// Rebuilt engines are created in every round: every job is an edit.
 	Rebuilt bool
-	// Proves says that the engine's own bound is as good as price's.
+	// Proves means that the engine's own bound is as good as price's.
 	Proves bool
 	make   func(q Question) (Engine, error)
 }
 
-// Kinds returns the engines that Run knows, in the order of the table in
-// docs/experiments/engine.md.
+// Kinds returns all engines, in the order of the table in docs/experiments/engine.md.
 func Kinds() []Kind {
 	return []Kind{
 		{Name: "price", Doc: "opt/mmkp, continual: edits, and a solve from the last prices", Proves: true, make: newPrice},
@@ -85,8 +81,7 @@ func KindNames() []string {
 	return names
 }
 
-// find returns the kind of a name: "pop:16" and "pop:16:mip" are parts, of price
-// or of another kind.
+// find returns a kind by name. "pop:16" is parts of price, "pop:16:mip" of another kind.
 func find(name string) (Kind, error) {
 	if rest, ok := strings.CutPrefix(name, "pop:"); ok {
 		count, inner, _ := strings.Cut(rest, ":")

@@ -9,28 +9,26 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// A Job is the identity of a job: 0, 1, … in order of arrival, never used again.
+// A Job is the identity of a job: 0, 1, … by arrival, never reused.
 type Job int
 
-// Edits are what changed since the last round. A job is in at most one of
-// Arrived, Refitted and Restarted; all are ascending.
+// Edits are the changes since the last round. A job is in at most one of Arrived, Refitted and Restarted; all are
+// ascending.
 type Edits struct {
-	Left      []Job // are no longer
-	Arrived   []Job // are new: Values and Restart say their row
-	Refitted  []Job // have new Values and, maybe, another Restart
-	Restarted []Job // have another Restart
+	Left      []Job // ended
+	Arrived   []Job // new
+	Refitted  []Job // new Values and maybe a new Restart
+	Restarted []Job // new Restart
 }
 
-// A Restart is how what configurations are worth follows from a job's Values v:
-// configuration j is worth Base + Factor*v[j], but the one the job holds, Kept
-// (-1: none), is worth Base + v[Kept]. With λ − (r g)^p and v = −g^p, Base is λ
-// and Factor r^p.
+// A Restart converts a job's Values v to worths: Base + Factor*v[j], but Base + v[Kept] for the configuration it
+// holds (Kept is -1 for none). With λ − (r g)^p and v = −g^p, Base is λ and Factor r^p.
 type Restart struct {
 	Base, Factor float64
 	Kept         int
 }
 
-// Worth returns what a configuration of a value is worth.
+// Worth returns the worth of a configuration with a value.
 func (r Restart) Worth(config int, value float64) float64 {
 	if config == r.Kept {
 		return r.Base + value
@@ -38,15 +36,14 @@ func (r Restart) Worth(config int, value float64) float64 {
 	return r.Base + r.Factor*value
 }
 
-// Apply turns values into what the configurations are worth, in place.
+// Apply converts values to worths in place.
 func (r Restart) Apply(values []float64) {
 	for j, v := range values {
 		values[j] = r.Worth(j, v)
 	}
 }
 
-// A Generator makes rounds. Equal Specs, and equal calls of Hold, give equal
-// rounds. Not safe for concurrent use.
+// A Generator makes rounds. Equal Specs and calls of Hold give equal rounds. Not safe for concurrent use.
 type Generator struct {
 	spec    Spec
 	configs []Config
@@ -54,23 +51,22 @@ type Generator struct {
 	jobs    []*made   // active, by identity
 	random  *rand.Rand
 	arrived int  // so far
-	begun   bool // Next has been called
+	begun   bool // Next was called
 }
 
-// New returns a generator whose first round is all arrivals.
+// New returns a generator. All jobs arrive in the first round.
 func New(spec Spec) (*Generator, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, fmt.Errorf("rounds: %w", err)
 	}
 	g := &Generator{spec: spec, configs: spec.configs(), random: rng.Stream(spec.Seed, "rounds")}
-	for k := range spec.Types { // from 1 to 6 times as fast, as t4 to a100 are
+	for k := range spec.Types { // from 1 to 6 times as fast, like t4 to a100
 		g.speed = append(g.speed, math.Pow(6, float64(k)/float64(max(1, spec.Types-1))))
 	}
 	return g, nil
 }
 
-// Configs returns the configurations that every job chooses from, in the order
-// of Values. To be read only.
+// Configs returns the configurations in the order of Values. Read-only.
 func (g *Generator) Configs() []Config { return g.configs }
 
 // Capacity returns the GPUs of each type.
@@ -82,7 +78,7 @@ func (g *Generator) Capacity() []int {
 	return b
 }
 
-// Question returns what engines are made for.
+// Question returns the constant part of the rounds.
 func (g *Generator) Question() Question {
 	q := Question{Configs: g.configs, Capacity: g.Capacity()}
 	for k := range q.Capacity {
@@ -100,11 +96,10 @@ func (g *Generator) Jobs() []Job {
 	return all
 }
 
-// Pairs returns the number of (job, configuration) pairs: the variables of the
-// round's linear program.
+// Pairs returns the number of variables of the round's linear program.
 func (g *Generator) Pairs() int { return len(g.jobs) * len(g.configs) }
 
-// Next makes the next round. It costs the jobs, not their configurations.
+// Next makes the next round in time proportional to the jobs.
 func (g *Generator) Next() Edits {
 	var e Edits
 	if !g.begun {
@@ -152,7 +147,7 @@ func (g *Generator) arrive() Job {
 	return Job(id)
 }
 
-// sample returns the indices of a share of the jobs, ascending.
+// sample returns the indices of a random share of the jobs, ascending.
 func (g *Generator) sample(share float64) []int {
 	n := int(math.Round(share * float64(len(g.jobs))))
 	chosen := g.random.Perm(len(g.jobs))[:n]
@@ -160,7 +155,6 @@ func (g *Generator) sample(share float64) []int {
 	return chosen
 }
 
-// marks returns n marks, set at the given indices.
 func marks(n int, at []int) []bool {
 	m := make([]bool, n)
 	for _, i := range at {
@@ -169,7 +163,7 @@ func marks(n int, at []int) []bool {
 	return m
 }
 
-// find returns an active job. It panics if there is none of that identity.
+// find returns an active job, and panics for others.
 func (g *Generator) find(id Job) *made {
 	i, ok := slices.BinarySearchFunc(g.jobs, int(id), func(m *made, id int) int { return m.id - id })
 	if !ok {
@@ -178,8 +172,8 @@ func (g *Generator) find(id Job) *made {
 	return g.jobs[i]
 }
 
-// Values returns v = −g^p of every configuration of an active job, in dst's memory
-// if it is large enough: from −1 to 0. It costs a power each, about 30 ns.
+// Values returns v = −g^p, from −1 to 0, of every configuration of an active job, reusing dst. It costs about 30 ns
+// each.
 func (g *Generator) Values(id Job, dst []float64) []float64 {
 	m := g.find(id)
 	least := g.least(m)
@@ -204,20 +198,17 @@ func (g *Generator) least(m *made) float64 {
 	return m.least
 }
 
-// Worth returns what a configuration is worth to an active job: its Values with
-// Restart applied.
+// Worth returns the worth of a configuration for an active job.
 func (g *Generator) Worth(id Job, config int) float64 {
 	m := g.find(id)
 	c := g.configs[config]
-	return m.told.Worth(config, value(m.goodput(c, g.spec.perNode(c.Type))/g.least(m)))
+	return m.published.Worth(config, value(m.goodput(c, g.spec.perNode(c.Type))/g.least(m)))
 }
 
-// Restart returns how an active job's values are discounted if it moves, as of
-// the last round that had it in its Edits.
-func (g *Generator) Restart(id Job) Restart { return g.find(id).told }
+// Restart returns the Restart of an active job as of its last Edits.
+func (g *Generator) Restart(id Job) Restart { return g.find(id).published }
 
-// Hold tells what a job holds from now on: a configuration, or -1. A job that
-// moves has restarted once more, and is in the next round's Edits.
+// Hold sets the configuration that a job holds, or -1. A job that moves counts a restart and is in the next Edits.
 func (g *Generator) Hold(id Job, config int) {
 	m := g.find(id)
 	if config == m.held {

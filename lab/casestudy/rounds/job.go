@@ -6,48 +6,45 @@ import (
 	"slices"
 )
 
-// Of a round's program, as the simulations of Sia §3.4 have them.
+// Constants of a round's program, as in the simulations of Sia §3.4.
 const (
 	power   = -0.5 // p: of goodput
-	penalty = 1.1  // λ: what a job without GPUs costs
+	penalty = 1.1  // λ: cost of a job without GPUs
 )
 
-// A made job: how fast it is and how it scales, in relative units. A GPU step of
-// the reference type takes 1.
+// A made job has a random speed and scaling, in relative units: a GPU step of the reference type takes 1.
 type made struct {
 	id      int
-	seconds []float64 // of a step's gradients on one GPU, by type
+	seconds []float64 // per step on one GPU, by type
 	phi     float64   // gradient noise scale over the batch size of one GPU
-	local   float64   // of synchronising within a node
-	across  float64   // of synchronising between nodes, the part that does not grow
-	growth  float64   // of it, the part per GPU; 0: synchronising never gets slower
+	local   float64   // synchronisation time within a node
+	across  float64   // constant synchronisation time between nodes
+	growth  float64   // additional time per GPU; may be 0
 	belief  belief
-	least   float64 // goodput of any configuration; 0: not known since the last fit
+	least   float64 // lowest goodput; 0 if unknown since the last fit
 
-	restarts int     // so far
-	cost     float64 // of a restart, in rounds: S
-	age      float64 // in rounds: T
-	held     int     // configuration, -1: none
-	moved    bool    // held is news
-	told     Restart // what the last edit of the job said
+	restarts  int     // so far
+	cost      float64 // of a restart, in rounds: S
+	age       float64 // in rounds: T
+	held      int     // configuration, or -1
+	moved     bool    // held changed since the last round
+	published Restart // as of the job's last edit
 }
 
-// belief is what the last fit made of phi and of the types' speeds: factors.
+// A belief is the last fit of phi and of the types' speeds, as factors.
 type belief struct {
 	phi     float64
 	seconds []float64
 }
 
-// draw returns a new job of types GPU types.
+// draw returns a new job.
 //
-// Its goodput on n GPUs is n/(s + c + γn) × (φ+1)/(φ+n), where s is the type's
-// step, c the wait for others and γ what each GPU adds to it; the second factor is
-// statistical efficiency (φ+M₀)/(φ+M) at batches M = n M₀. It peaks at
-// n = √(φ(s+c)/γ). Four jobs of five have a γ that puts the peak, on their fastest
-// type, between 8 and 500 GPUs, with a φ of 0.1 to 2 times as many; the others
-// have none. Source: Sia Eqs. 3.1, 3.2.
+// Its goodput on n GPUs is n/(s + c + γn) × (φ+1)/(φ+n), where s is the step time of the type, c the synchronisation
+// time and γ its growth per GPU. The second factor is the statistical efficiency (φ+M₀)/(φ+M) at batches M = n M₀. It
+// peaks at n = √(φ(s+c)/γ). Four of five jobs have a γ that puts the peak on their fastest type between 8 and 500
+// GPUs, with φ 0.1 to 2 times that; the others have γ = 0. Source: Sia Eqs. 3.1, 3.2.
 func draw(r *rand.Rand, id, types int, speed []float64) *made {
-	m := &made{id: id, seconds: make([]float64, types), held: -1, told: free}
+	m := &made{id: id, seconds: make([]float64, types), held: -1, published: free}
 	for k := range m.seconds {
 		m.seconds[k] = math.Exp(0.3*r.NormFloat64()) / speed[k]
 	}
@@ -79,7 +76,7 @@ func (m *made) fit(r *rand.Rand) {
 	}
 }
 
-// goodput returns the believed goodput of a configuration, in units that cancel.
+// goodput returns the believed goodput of a configuration, up to a constant factor.
 func (m *made) goodput(c Config, perNode int) float64 {
 	n := float64(c.GPUs)
 	wait := 0.0
@@ -92,20 +89,19 @@ func (m *made) goodput(c Config, perNode int) float64 {
 	return n / ((m.belief.seconds[c.Type] + wait) * (m.belief.phi + n))
 }
 
-// report makes the job's restart factor known.
+// report updates the published restart factor.
 func (m *made) report() {
 	m.moved = false
-	m.told = free
+	m.published = free
 	if m.held >= 0 {
-		m.told.Factor, m.told.Kept = math.Pow(m.restart(), power), m.held
+		m.published.Factor, m.published.Kept = math.Pow(m.restart(), power), m.held
 	}
 }
 
-// free is the Restart of a job that holds nothing.
+// free is the Restart of a job without GPUs.
 var free = Restart{Base: penalty, Factor: 1, Kept: -1}
 
-// restart returns the job's restart factor r = (T − N S)/(T + S), kept above 0.
-// Source: Sia §3.3.4, Eq. 3.3.
+// restart returns the restart factor r = (T − N S)/(T + S), kept above 0. Source: Sia §3.3.4, Eq. 3.3.
 func (m *made) restart() float64 {
 	return max(0.05, (m.age-float64(m.restarts)*m.cost)/(m.age+m.cost))
 }

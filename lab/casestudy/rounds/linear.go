@@ -8,16 +8,14 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Linear is the relaxation of the rounds as an lp.Problem under edit: a row per
-// job and per GPU type, a column per pair, costs the values' negatives. It is an
-// Engine once it has a Solver.
+// A Linear is the relaxation as an editable lp.Problem: a row per job and GPU type, a column per pair, with negative
+// worths as costs. With a Solver it is an Engine.
 type Linear struct {
 	Problem *lp.Problem
 	Solver  lp.Solver
-	// Integral makes the columns of jobs to come integral: the program itself
-	// and not its relaxation.
+	// Integral makes columns of later jobs integral: the program itself.
 	Integral bool
-	// Before, if not nil, is called before each solve: it makes a solver forget.
+	// Before, if not nil, is called before each solve, for example to reset a solver.
 	Before func()
 
 	configs []Config
@@ -31,7 +29,7 @@ type linearJob struct {
 	cols []lp.Col // by configuration
 }
 
-// NewLinear returns the program of no jobs.
+// NewLinear returns a program without jobs.
 func NewLinear(q Question) (*Linear, error) {
 	f := &Linear{Problem: &lp.Problem{}, configs: q.Configs, jobs: map[Job]*linearJob{}}
 	for _, n := range q.Capacity {
@@ -54,7 +52,7 @@ func (f *Linear) Remove(id Job) error {
 	return f.Problem.RemoveRow(j.row)
 }
 
-// Set implements Engine: a new column, or a new cost, for each value.
+// Set implements Engine.
 func (f *Linear) Set(id Job, r Row) error {
 	r.Restart.Apply(r.Values)
 	j := f.jobs[id]
@@ -119,8 +117,7 @@ func (f *Linear) weights(id Job, x []float64, dst []Weight) []Weight {
 	return dst
 }
 
-// Apply edits an engine's program by a round. Run does the same with the clock
-// stopped while g makes values.
+// Apply edits an engine's program by a round. Run does the same, but does not time the generation of values.
 func Apply(to Engine, g *Generator, e Edits) error {
 	for _, id := range e.Left {
 		if err := to.Remove(id); err != nil {

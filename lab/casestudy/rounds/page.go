@@ -9,9 +9,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
-// HTML writes one page that loads nothing: the summaries, the distribution of
-// round times (Figure 4.5), what changed from round to round (Figure 4.2), and
-// what the relaxed solutions are made of (Figure 4.4).
+// HTML writes a self-contained page: the summaries, the distribution of round times (Figure 4.5), changes between
+// rounds (Figure 4.2), and the composition of relaxed solutions (Figure 4.4).
 func HTML(w io.Writer, s Study, all []Measurement) error {
 	times := chart.Lines{Title: "Time of a round (Figure 4.5)", Note: "CPU time, ms, over share of the rounds that take no longer", Logarithmic: true}
 	changes := chart.Lines{Title: "Changes between rounds (Figure 4.2)", Note: "values that changed, ppm, over rounds", Logarithmic: true}
@@ -38,8 +37,7 @@ func HTML(w io.Writer, s Study, all []Measurement) error {
 	return p.Write(w)
 }
 
-// lines returns an engine's distribution of round times, and what changed in each
-// round.
+// lines returns an engine's distribution of round times, and its changes by round.
 func lines(engine string, all []Measurement) (times, changed chart.Line) {
 	times.Name, changed.Name = engine, engine
 	for _, m := range all {

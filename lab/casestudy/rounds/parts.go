@@ -8,14 +8,13 @@ import (
 	"github.com/oxgang/oxgang/opt/pop"
 )
 
-// parts is POP-k: the nodes of each type, and the jobs, in k parts, each with an
-// engine of its own. A job stays in its part; a new one goes to the part with the
-// fewest. Source: thesis §4.5.1 (a).
+// parts is POP-k: nodes and jobs are split into k parts, each with its own engine. A job stays in its part; a new job
+// goes to the smallest. Source: thesis §4.5.1 (a).
 // Deviation: parts are not drawn anew each round, because then no part could
 // start from its last solution.
 type parts struct {
 	engines []Engine
-	configs [][]int // of each part: those that fit into it
+	configs [][]int // of each part: those that fit
 	of      map[Job]int
 	members []float64
 	row     []float64
@@ -81,8 +80,7 @@ func (p *parts) Remove(id Job) error {
 	return p.engines[i].Remove(id)
 }
 
-// Solve implements Engine: the parts one after another. The bound is that of
-// every part under its own share of the GPUs: it says nothing of the whole.
+// Solve implements Engine: one part after another. The bound holds for this split only.
 func (p *parts) Solve(ctx context.Context) (*Answer, error) {
 	a := &Answer{Bound: infinite, Status: "optimal"}
 	answers := make([]*Answer, len(p.engines))

@@ -7,13 +7,12 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// price is the engine that the scheduler uses. Its choices are whole, so the
-// shim has nothing to do.
+// price is the scheduler's engine. Its choices are integral: the shim has nothing to do.
 type price struct {
 	engine  engine.Engine
 	numbers map[Job]int // of the engine's items
-	free    []int       // numbers given back
-	item    mmkp.Item   // its choices' uses are those of the configurations
+	free    []int       // unused numbers
+	item    mmkp.Item   // reused; its uses are those of the configurations
 }
 
 func newPrice(q Question) (Engine, error) {
@@ -30,8 +29,8 @@ func newPrice(q Question) (Engine, error) {
 	return e, err
 }
 
-// Set implements Engine. A row that is not news is adjusted, unless the engine
-// dropped the configuration that the job holds.
+// Set implements Engine. It only adjusts unchanged values, unless the engine dropped the configuration that the job
+// holds.
 func (e *price) Set(id Job, r Row) error {
 	number, known := e.numbers[id]
 	kept := r.Restart.Kept
@@ -53,7 +52,7 @@ func (e *price) Set(id Job, r Row) error {
 	return e.engine.Adjust(number, adjustment)
 }
 
-// number returns one that no job has.
+// number returns an unused number.
 func (e *price) number() int {
 	if n := len(e.free); n > 0 {
 		number := e.free[n-1]

@@ -15,9 +15,8 @@ import (
 
 var infinite = math.Inf(1)
 
-// A Measurement is one engine in one round. Times are CPU times of the process
-// (wall-clock time where the system has no such), and of processes it ran; what
-// makes values is not among them.
+// A Measurement is one engine in one round. Times are CPU times of the process and its children (wall-clock time if
+// the system has none). They exclude the generation of values.
 type Measurement struct {
 	Engine string
 	Round  int // from 0; the first builds the program
@@ -25,11 +24,11 @@ type Measurement struct {
 	Pairs  int
 
 	Edit, Solve, Shim time.Duration
-	Longest           time.Duration // of Solve: the longest part, where there are parts
+	Longest           time.Duration // part of Solve: the longest part; 0 without parts
 
 	Value      float64 // of the choices
-	Bound      float64 // proven by this engine; +Inf: none
-	Best       float64 // the lower of this and that of price, which is told the same
+	Bound      float64 // proven by this engine; +Inf for none
+	Best       float64 // the smaller of this bound and price's
 	Gap        float64 // (Best - Value) / |Best|
 	Violation  float64 // of the capacities by the choices, relative: 0
 	Residual   float64 // of the rows by the relaxed solution, relative
@@ -37,16 +36,16 @@ type Measurement struct {
 	Status     string
 
 	Served     int // jobs with GPUs
-	Fractional int // jobs that are split in the relaxed solution
-	Ones       int // values that are 1 in it
-	Between    int // values between 0 and 1
-	Changed    int // values that differ from the last round's, of jobs in both
+	Fractional int // jobs split in the relaxed solution
+	Ones       int // its values equal to 1
+	Between    int // its values between 0 and 1
+	Changed    int // its values that changed since the last round, for jobs in both
 	Added      int // pairs of jobs that arrived
 	Removed    int // pairs of jobs that left
 	HeapBytes  uint64
 }
 
-// Total returns what the round cost.
+// Total returns the time of the round.
 func (m *Measurement) Total() time.Duration { return m.Edit + m.Solve + m.Shim }
 
 // A Study is rounds that several engines solve.
@@ -56,12 +55,11 @@ type Study struct {
 	Rounds  int      // after WarmUp
 }
 
-// WarmUp is the number of rounds before those that are summed up: the first
-// builds the program, in the second everything moves, because all jobs hold
-// something for the first time.
+// WarmUp is the number of rounds before the summary. The first builds the program; in the second all jobs hold
+// something for the first time, so everything changes.
 const WarmUp = 2
 
-// Validate joins every complaint about s.
+// Validate returns all errors, joined.
 func (s Study) Validate() error {
 	all := []error{s.Spec.Validate()}
 	if len(s.Engines) == 0 || s.Rounds < 1 {
@@ -78,13 +76,10 @@ func (s Study) Validate() error {
 	return errors.Join(all...)
 }
 
-// Run solves every round with every engine, one engine after another, and
-// returns the measurements by engine, then round. After each of them, said is
-// called, if not nil. All engines get the same jobs and goodputs; what a job
-// holds is what the same engine gave it, so that no engine pays for leaving what
-// another chose. Errors: of the names, of
-// an engine, of the context.
-func (s Study) Run(ctx context.Context, said func(Measurement)) ([]Measurement, error) {
+// Run solves every round with each engine in turn, and returns the measurements by engine, then round. report, if not
+// nil, receives each of them. All engines get the same jobs and goodputs, but each works on its own placements, so
+// that no engine pays for another's choices. It returns errors of names, an engine, or the context.
+func (s Study) Run(ctx context.Context, report func(Measurement)) ([]Measurement, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
@@ -105,21 +100,21 @@ func (s Study) Run(ctx context.Context, said func(Measurement)) ([]Measurement, 
 			}
 			r.hold(r.picks)
 			all = append(all, m)
-			if said != nil {
-				said(m)
+			if report != nil {
+				report(m)
 			}
 		}
 	}
 	return all, nil
 }
 
-// run is one engine on its way through the rounds.
+// A run is the run of one engine.
 type run struct {
 	kind     Kind
 	g        *Generator
 	question Question
 	engine   Engine
-	judge    Engine // is told the same, for its bound; nil: the engine's is as good
+	judge    Engine // gets the same edits, for its bound; nil if the engine's own is as good
 	base     uint64 // live heap before the engine
 	picks    []int  // by place in g.Jobs()
 	last     map[Job][]Weight
@@ -144,7 +139,7 @@ func newRun(spec Spec, k Kind) (*run, error) {
 	return r, nil
 }
 
-// liveHeap returns what the garbage collector leaves.
+// liveHeap returns the heap after garbage collection.
 func liveHeap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -162,7 +157,7 @@ func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
 	if m.Best, err = r.judged(ctx, e); err != nil {
 		return m, err
 	}
-	if m.Edit, err = r.edit(e); err != nil { // 1. what changed
+	if m.Edit, err = r.edit(e); err != nil { // 1. edits
 		return m, err
 	}
 	runtime.GC()
@@ -198,7 +193,7 @@ func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
 	return m, nil
 }
 
-// judged returns the judge's bound on the round; +Inf without a judge.
+// judged returns the judge's bound; +Inf without a judge.
 func (r *run) judged(ctx context.Context, e Edits) (float64, error) {
 	if r.judge == nil {
 		return infinite, nil
@@ -213,10 +208,10 @@ func (r *run) judged(ctx context.Context, e Edits) (float64, error) {
 	return a.Bound, nil
 }
 
-// atOnce is how many values are made before the clock runs.
+// atOnce is the number of values generated between time measurements.
 const atOnce = 1 << 20
 
-// edit brings the engine's program up to date, and returns what that cost.
+// edit updates the engine's program, and returns the time.
 func (r *run) edit(e Edits) (spent time.Duration, err error) {
 	news := slices.Concat(e.Refitted, e.Arrived)
 	if r.kind.Rebuilt {
@@ -250,7 +245,7 @@ func (r *run) edit(e Edits) (spent time.Duration, err error) {
 	return spent, nil
 }
 
-// set gives the engine rows, made beforehand, and returns what that cost.
+// set passes prepared rows to the engine, and returns the time.
 func (r *run) set(jobs []Job, news bool) (time.Duration, error) {
 	for len(r.buffer) < len(jobs) {
 		r.buffer = append(r.buffer, Row{})
@@ -267,7 +262,7 @@ func (r *run) set(jobs []Job, news bool) (time.Duration, error) {
 	return casestudy.ProcessTime() - began, nil
 }
 
-// composition counts what the relaxed solution is made of, and what changed.
+// composition counts values and changes of the relaxed solution.
 func (r *run) composition(m *Measurement, jobs []Job, weights [][]Weight) {
 	next := make(map[Job][]Weight, len(jobs))
 	for i, id := range jobs {
@@ -315,7 +310,7 @@ func differences(a, b []Weight) int {
 	return n
 }
 
-// value grades the choices against the rows themselves.
+// value checks the choices against the rows.
 func (r *run) value(m *Measurement, jobs []Job) {
 	m.Jobs = len(jobs)
 	used := make([]int, len(r.question.Capacity))
@@ -333,7 +328,7 @@ func (r *run) value(m *Measurement, jobs []Job) {
 	}
 }
 
-// hold tells the generator what the jobs hold now.
+// hold updates what the jobs hold in the generator.
 func (r *run) hold(picks []int) {
 	for i, id := range r.g.Jobs() {
 		r.g.Hold(id, picks[i])

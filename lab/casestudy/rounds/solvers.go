@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// An origin is where a solver begins.
+// An origin is where a solver starts.
 type origin bool
 
 const (
@@ -18,7 +18,7 @@ const (
 func newCopter(from origin) func(Question) (Engine, error) {
 	return func(q Question) (Engine, error) {
 		o := copter.DefaultOptions()
-		o.Polish = true // the shim wants a vertex
+		o.Polish = true // the shim needs a vertex
 		s, err := copter.New(o)
 		if err != nil {
 			return nil, err
@@ -55,7 +55,7 @@ func newLinear(q Question, solver func() (lp.Solver, error), whole bool) (Engine
 	return f, err
 }
 
-// The solvers of HiGHS, at its own default tolerances.
+// The solvers of HiGHS, at their default tolerances.
 
 func simplex() (lp.Solver, error) {
 	o := exact.DefaultOptions()

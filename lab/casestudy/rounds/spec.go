@@ -5,29 +5,27 @@ import (
 	"fmt"
 )
 
-// A Spec says what rounds are like. The zero values of PerNode and Seed are
-// meaningful; NewSpec has the rest.
+// A Spec describes rounds; NewSpec has defaults. PerNode and Seed may be zero.
 type Spec struct {
 	GPUs  int // in the cluster
-	Types int // of GPU; each has an equal share of the GPUs, to within a node
-	// PerNode is the GPUs of a node, by type, in turn; empty: 8.
+	Types int // of GPU, each with an equal share of the GPUs
+	// PerNode is the GPUs per node by type, repeated; empty means 8.
 	PerNode []int
 	Jobs    int     // active at a time
 	Churn   float64 // share of the jobs that leave each round; as many arrive
-	Refit   float64 // share of the jobs whose goodput is fitted anew each round
-	// Restart is the share of the jobs whose restart factor changes each round,
-	// of those that hold GPUs. (A factor moves with a job's age, quickly at first.)
+	Refit   float64 // share of the jobs that are refitted each round
+	// Restart is the share of jobs with GPUs whose restart factor changes each round. (A factor changes with a job's
+	// age, quickly at first.)
 	Restart float64
 	Seed    uint64
 }
 
-// narrow gives 10,000 GPUs 3,586 configurations: with 1,400 jobs 5.0 million
-// pairs. In nodes of 8 they have 1,271, and so many pairs take 4,000 jobs.
+// narrow gives 10,000 GPUs 3,586 configurations, so that 1,400 jobs have 5.0 million pairs. Nodes of 8 give 1,271;
+// the same number of pairs would need 4,000 jobs.
 var narrow = []int{2, 2, 2, 2, 4, 8, 8}
 
-// NewSpec returns rounds of the size at which others have published or we have
-// measured, and of one job per seven GPUs at any other: 1 % of the jobs leave, 10 %
-// are fitted anew, and every third restart factor changes.
+// NewSpec returns rounds of published or measured sizes, and of one job per seven GPUs otherwise. 1 % of the jobs
+// leave each round, 10 % are refitted, and every third restart factor changes.
 //
 //	GPUs     jobs    per node          pairs
 //	64       100     8                 2,900
@@ -48,7 +46,7 @@ func NewSpec(gpus int) Spec {
 	return s
 }
 
-// Validate joins every complaint about s.
+// Validate returns all errors, joined.
 func (s *Spec) Validate() error {
 	var all []error
 	if s.Types < 1 {
@@ -87,8 +85,7 @@ func (s *Spec) perNode(k int) int {
 	return s.PerNode[k%len(s.PerNode)]
 }
 
-// nodes returns the number of nodes of type k: what its share of the GPUs fills,
-// and one more for the first types while GPUs are left over.
+// nodes returns the number of nodes of type k. The first types get one more while GPUs are left.
 func (s *Spec) nodes(k int) int {
 	left := s.GPUs
 	for t := range s.Types {
@@ -106,11 +103,11 @@ func (s *Spec) nodes(k int) int {
 	return s.GPUs / s.Types / s.perNode(k)
 }
 
-// A Config is a configuration: so many GPUs of one type.
+// A Config is a configuration: a number of GPUs of one type.
 type Config struct{ Type, GPUs int }
 
-// configs returns the configurations in order of type and GPUs: powers of two
-// within a node, then whole nodes up to all of the type. Source: Sia §3.3.3.
+// configs returns the configurations by type and GPUs: powers of two within a node, then whole nodes. Source: Sia
+// §3.3.3.
 func (s *Spec) configs() []Config {
 	var all []Config
 	for k := range s.Types {

@@ -16,22 +16,22 @@ import (
 type Summary struct {
 	Engine             string
 	Rounds             int
-	Cold               time.Duration // the first round's total
+	Cold               time.Duration // total of the first round
 	Edit, Solve, Shim  time.Duration // medians
 	P50, P90, P99, Max time.Duration // of the totals
-	Longest            time.Duration // median; 0: no parts
+	Longest            time.Duration // median; 0 without parts
 	Value              float64       // mean
 	Gap                float64       // worst
 	Violation          float64       // worst
-	Split              float64       // largest share of the jobs that were split
-	Between            float64       // mean share of the pairs with a value between 0 and 1
-	Ones               float64       // mean share of the pairs with value 1
-	Changed            float64       // mean share of the pairs whose value changed
-	Churned            float64       // mean share of the pairs that were added or removed
+	Split              float64       // largest share of jobs that were split
+	Between            float64       // mean share of pairs with a value between 0 and 1
+	Ones               float64       // mean share of pairs with value 1
+	Changed            float64       // mean share of pairs whose value changed
+	Churned            float64       // mean share of pairs added or removed
 	HeapBytes          uint64        // largest
 }
 
-// Summarise sums measurements up, in order of engine.
+// Summarise returns a summary per engine.
 func Summarise(all []Measurement) []Summary {
 	var out []Summary
 	for len(all) > 0 {
@@ -45,7 +45,7 @@ func Summarise(all []Measurement) []Summary {
 	return out
 }
 
-// summarise sums one engine up. The first measurement is of the first round.
+// summarise returns the summary of one engine, whose first measurement is the first round.
 func summarise(all []Measurement) Summary {
 	s := Summary{Engine: all[0].Engine, Cold: all[0].Total()}
 	var edit, solve, shim, total, longest []time.Duration
@@ -74,8 +74,7 @@ func summarise(all []Measurement) Summary {
 	return s
 }
 
-// Table writes a line per engine: CPU milliseconds, and shares in parts per
-// million of the pairs.
+// Table writes a line per engine, in CPU milliseconds and parts per million of the pairs.
 func Table(w io.Writer, all []Summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "ENGINE\tROUNDS\tCOLD (ms)\tEDIT\tSOLVE\tSHIM\tP50\tP90\tP99\tMAX\tLONGEST PART\tVALUE\tGAP\tVIOLATION\tSPLIT JOBS (%)\tCHANGED (ppm)\tHEAP (MB)\t")
@@ -87,10 +86,9 @@ func Table(w io.Writer, all []Summary) error {
 	return t.Flush()
 }
 
-// ms writes a duration in milliseconds.
 func ms(d time.Duration) string { return fmt.Sprintf("%.3g", d.Seconds()*1e3) }
 
-// CSV writes a row per measurement, times in seconds.
+// CSV writes a row per measurement, with times in seconds.
 func CSV(w io.Writer, all []Measurement) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{{

@@ -8,8 +8,7 @@ type Share struct {
 	Part   float64 // Rᵢⱼ, more than 0
 }
 
-// An Assignment is R without its zeros: by shard, the shares by ascending server.
-// The parts of a shard add up to 1.
+// An Assignment is R without zeros: by shard, the shares by ascending server. The parts of a shard add up to 1.
 type Assignment [][]Share
 
 // Hosts reports whether the server has a replica of the shard.
@@ -31,9 +30,8 @@ func (a Assignment) Replicas() int {
 	return n
 }
 
-// Movements returns the number of replicas in next that a does not have: they
-// must be copied to their server. Replicas that go cost nothing.
-// Source: thesis §5.2.1, metric (a).
+// Movements returns the number of replicas of next that a lacks, which must be copied. Removing replicas costs
+// nothing. Source: thesis §5.2.1, metric (a).
 func (a Assignment) Movements(next Assignment) int {
 	n := 0
 	for j, shares := range next {
@@ -46,7 +44,7 @@ func (a Assignment) Movements(next Assignment) int {
 	return n
 }
 
-// ServerLoads returns the load that each server gets.
+// ServerLoads returns the load of each server.
 func (in *Instance) ServerLoads(a Assignment) []float64 {
 	loads := make([]float64, in.Servers())
 	for j, shares := range a {
@@ -57,7 +55,7 @@ func (in *Instance) ServerLoads(a Assignment) []float64 {
 	return loads
 }
 
-// ServerMemory returns the memory that the replicas on each server take.
+// ServerMemory returns the memory used on each server.
 func (in *Instance) ServerMemory(a Assignment) []float64 {
 	used := make([]float64, in.Servers())
 	for j, shares := range a {
@@ -68,15 +66,14 @@ func (in *Instance) ServerMemory(a Assignment) []float64 {
 	return used
 }
 
-// Imbalance returns the difference between the most and the least loaded server,
-// relative to the mean load. Source: thesis §5.2.1, metric (b).
+// Imbalance returns the difference between the most and least loaded server, relative to the mean load. Source:
+// thesis §5.2.1, metric (b).
 func (in *Instance) Imbalance(a Assignment) float64 {
 	loads := in.ServerLoads(a)
 	return (slices.Max(loads) - slices.Min(loads)) / in.Mean()
 }
 
-// OverMemory returns by how much the fullest server exceeds its memory, relative
-// to it; 0 if none does.
+// OverMemory returns the largest relative excess over a server's memory; 0 for none.
 func (in *Instance) OverMemory(a Assignment) float64 {
 	worst := 0.0
 	for i, used := range in.ServerMemory(a) {
@@ -98,7 +95,6 @@ func (a Assignment) Unserved() float64 {
 	return worst
 }
 
-// clone returns a copy that shares nothing.
 func (a Assignment) clone() Assignment {
 	c := make(Assignment, len(a))
 	for j := range a {

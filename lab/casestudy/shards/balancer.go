@@ -8,32 +8,30 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Balancer answers rounds, one after another. It may keep what it learnt from
-// the last one (a warm start), so it serves one workload. It reads the instance
-// and keeps none of it.
+// A Balancer solves the rounds of one workload in sequence, possibly from its last solution. It keeps nothing of the
+// instance.
 type Balancer interface {
 	Balance(ctx context.Context, in *Instance) (*Result, error)
 }
 
-// A Result is a balancer's answer for one round.
+// A Result is a balancer's result of one round.
 type Result struct {
 	Assignment Assignment
 	Stats      Stats
 }
 
-// Stats say how an answer came about; zero where a method has nothing to say.
+// Stats describe a solution; zero if unknown to the method.
 type Stats struct {
-	Objective, Bound   float64 // of the program: size of replicas to start, and what no answer is below
+	Objective, Bound   float64 // of the program: size of replicas to start, and its lower bound
 	Iterations, Sweeps int     // of the solver
 	Limited            bool    // the solver stopped at an iteration limit
-	// Zero, One and Between count the values of the relaxation's columns.
-	// Source: thesis Fig. 4.4.
+	// Zero, One and Between count the values of the relaxation's columns. Source: thesis Fig. 4.4.
 	Zero, One, Between int
 	Shim               ShimStats
 	Parts              []time.Duration // processor time of each part, of Parts
 }
 
-// whole is the distance from 0 and 1 within which a value counts as such.
+// whole is the distance from 0 and 1 within which a value counts as 0 or 1.
 const whole = 1e-6
 
 func (s *Stats) count(values []float64) {
@@ -49,20 +47,17 @@ func (s *Stats) count(values []float64) {
 	}
 }
 
-// Relaxed solves the linear relaxation and makes it binary with Shim. The
-// program stays between rounds and is edited: costs where a replica came or went,
-// and one coefficient a pair, as all loads change. With a solver that keeps its
-// last solution this is continual optimisation; with one that does not it is the
-// thesis' LP-Relaxed. Source: thesis §5.1.1, "Applying COpter".
+// Relaxed solves the linear relaxation and rounds it by Shim. It edits the program between rounds: costs of replicas
+// that changed, and a coefficient per pair, as all loads change. With a solver that keeps its last solution, this is
+// continual optimisation, otherwise the thesis' LP-Relaxed. Source: thesis §5.1.1, "Applying COpter".
 type Relaxed struct {
 	solver lp.Solver
 	dust   float64
 	r      *relaxation
 }
 
-// NewRelaxed returns a balancer that asks solver. Parts of a shard below dust
-// (0 to 0.01) are left out, and the rest of the shard takes them over: it should
-// be about the solver's tolerance.
+// NewRelaxed returns a balancer that uses solver. Parts of a shard below dust (0 to 0.01) are added to the rest of
+// the shard; dust should be about the solver's tolerance.
 func NewRelaxed(solver lp.Solver, dust float64) (*Relaxed, error) {
 	if !(dust >= 0 && dust <= 0.01) {
 		return nil, fmt.Errorf("dust %v, want 0 to 0.01", dust)
@@ -70,8 +65,7 @@ func NewRelaxed(solver lp.Solver, dust float64) (*Relaxed, error) {
 	return &Relaxed{solver: solver, dust: dust}, nil
 }
 
-// Balance implements Balancer. Every instance must have as many shards and
-// servers, and the same sizes and memory, as the first one.
+// Balance implements Balancer. All instances must have equal shards, servers, sizes and memory.
 func (b *Relaxed) Balance(ctx context.Context, in *Instance) (*Result, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -106,7 +100,7 @@ func (b *Relaxed) update(in *Instance) error {
 	return err
 }
 
-// statsOf reads a solution, and fails if it is none.
+// statsOf returns the stats of a solution, or an error if it is none.
 func statsOf(sol *lp.Solution) (Stats, error) {
 	s := Stats{
 		Objective: sol.Objective, Bound: sol.Bound, Iterations: sol.Iterations, Sweeps: sol.Sweeps,
@@ -118,12 +112,10 @@ func statsOf(sol *lp.Solution) (Stats, error) {
 	return s, nil
 }
 
-// Exact solves the program as it stands, with binary X. Source: thesis §5.2.1,
-// method (b).
+// Exact solves the program itself, with binary X. Source: thesis §5.2.1, method (b).
 type Exact struct{ solver lp.Solver }
 
-// NewExact returns a balancer that asks solver, which must honour integer
-// columns.
+// NewExact returns a balancer that uses solver, which must support integer columns.
 func NewExact(solver lp.Solver) *Exact { return &Exact{solver} }
 
 // Balance implements Balancer. Its cost may be exponential in the pairs.

@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// Heuristic is the greedy balancer after E-Store: while a server has more than
-// (1+ε) of the mean load, its hottest shard goes to the least loaded server, if
-// that has memory and stays within (1+ε); else the next hottest is tried. Every
-// shard has one replica, so a shard with more than a server's share of load
-// cannot be helped. It costs O(D log D + D N). Source: thesis §5.2.1, method (a).
+// Heuristic is the greedy balancer after E-Store. While a server exceeds (1+ε) of the mean load, its hottest shard
+// moves to the least loaded server that has memory and stays within (1+ε); otherwise the next hottest is tried. Every
+// shard has one replica, so a shard above (1+ε) cannot be balanced. It costs O(D log D + D N). Source: thesis §5.2.1,
+// method (a).
 type Heuristic struct{}
 
 // Balance implements Balancer.
@@ -29,15 +28,14 @@ func (Heuristic) Balance(_ context.Context, in *Instance) (*Result, error) {
 	}
 }
 
-// greedy is the state of one call of Heuristic.
 type greedy struct {
 	in    *Instance
-	limit float64 // load that no server should exceed
+	limit float64 // most load of a server
 	home  []int   // by shard
 	on    [][]int // shards by server, hottest first
 	load  []float64
 	used  []float64 // memory
-	done  []bool    // servers that were relieved as far as that goes
+	done  []bool    // servers that cannot be relieved further
 }
 
 func newGreedy(in *Instance) *greedy {
@@ -62,7 +60,7 @@ func newGreedy(in *Instance) *greedy {
 	return g
 }
 
-// mainHost returns the server with the largest part, -1 if there is none.
+// mainHost returns the server with the largest part, or -1.
 func mainHost(shares []Share) int {
 	best, part := -1, 0.0
 	for _, s := range shares {
@@ -73,7 +71,7 @@ func mainHost(shares []Share) int {
 	return best
 }
 
-// most returns the most loaded server that is not done, -1 if all are.
+// most returns the most loaded server that is not done, or -1.
 func (g *greedy) most() int {
 	best := -1
 	for i, l := range g.load {
@@ -95,8 +93,7 @@ func (g *greedy) least() int {
 	return best
 }
 
-// relieve moves shards off server i until its load is within the limit or none
-// fits elsewhere.
+// relieve moves shards off server i until its load is within the limit or no shard fits elsewhere.
 func (g *greedy) relieve(i int) {
 	var stay []int
 	for k, j := range g.on[i] {

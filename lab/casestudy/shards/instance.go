@@ -6,12 +6,12 @@ import (
 	"math"
 )
 
-// An Instance is one round's question. Slices are read, never changed.
+// An Instance is the problem of one round. Slices are read-only.
 type Instance struct {
 	Loads   []float64 // by shard, in any unit, at least 0
 	Sizes   []float64 // by shard: memory of a replica, more than 0
 	Memory  []float64 // by server, in the unit of sizes
-	Epsilon float64   // how far a server's load may be from the mean, relative to it
+	Epsilon float64   // allowed relative deviation of a server's load from the mean
 	Now     Assignment
 }
 
@@ -30,8 +30,8 @@ func (in *Instance) Mean() float64 {
 	return total / float64(in.Servers())
 }
 
-// Validate reports what no balancer could take: lengths that differ, numbers out
-// of range, no load at all, a placement on a server that is not there.
+// Validate returns all errors, joined: different lengths, numbers out of range, no load, a placement on a missing
+// server.
 func (in *Instance) Validate() error {
 	var errs []error
 	if len(in.Sizes) != len(in.Loads) || len(in.Now) != len(in.Loads) {
@@ -57,7 +57,6 @@ func (in *Instance) Validate() error {
 	return errors.Join(errs...)
 }
 
-// validateShard returns what no balancer could take of shard j.
 func (in *Instance) validateShard(j int) (errs []error) {
 	if !(in.Loads[j] >= 0) || math.IsInf(in.Loads[j], 0) {
 		errs = append(errs, fmt.Errorf("shard %d: load %v, want finite and at least 0", j, in.Loads[j]))

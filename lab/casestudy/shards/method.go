@@ -11,29 +11,28 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// Methods returns the names of the methods; pop:K takes a number of parts.
-// Source: thesis §5.2.1, "Evaluated approaches".
+// Methods returns the names of the methods; K of pop:K is a number of parts. Source: thesis §5.2.1, "Evaluated
+// approaches".
 func Methods() []string {
 	return []string{"heuristic", "exact", "lp-relaxed", "pop:K", "copter"}
 }
 
 // Tolerances of the methods' solvers.
 const (
-	exactTolerance = 1e-7 // of rows and reduced costs, all of them of the order of 1
+	exactTolerance = 1e-7 // of rows and reduced costs, which are all about 1
 	exactDust      = 1e-6
-	copterDust     = 1e-4 // as copter's own tolerance
-	popGap         = 0.05 // relative gap of the programs of parts, as POP's benchmark has it
+	copterDust     = 1e-4 // copter's own tolerance
+	popGap         = 0.05 // relative gap of the parts' programs, as in POP's benchmark
 )
 
-// CheckMethod reports a name that NewMethod does not know.
+// CheckMethod returns an error for a name that NewMethod does not know.
 func CheckMethod(name string) error {
 	_, err := NewMethod(name, 0, nil)
 	return err
 }
 
-// NewMethod returns the balancer of a name. The seed splits pop:K; the clock,
-// which may be nil, times its parts. Errors: an unknown name; exact.ErrUnavailable
-// from a build without the exact solver.
+// NewMethod returns a balancer by name. The seed splits pop:K; the clock, which may be nil, times its parts. It
+// returns an error for an unknown name, and exact.ErrUnavailable if the exact solver is not built in.
 func NewMethod(name string, seed uint64, clock casestudy.Clock) (Balancer, error) {
 	switch kind, count, split := strings.Cut(name, ":"); {
 	case name == "heuristic":

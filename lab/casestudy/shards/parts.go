@@ -9,10 +9,8 @@ import (
 	"github.com/oxgang/oxgang/opt/pop"
 )
 
-// Parts is POP-k: servers and shards are split into k parts of equal counts, at
-// random and once, and each part is balanced alone. A part's servers share only
-// its shards' load, so parts with hot shards are loaded more than others.
-// Source: thesis §5.2.1, method (d).
+// Parts is POP-k: servers and shards are split once at random into k parts of equal counts, each balanced alone.
+// Parts with hot shards stay more loaded than others. Source: thesis §5.2.1, method (d).
 type Parts struct {
 	k     int
 	seed  uint64
@@ -21,14 +19,14 @@ type Parts struct {
 	parts []part
 }
 
-// part is one of the parts: indices of the whole, ascending.
+// A part has ascending indices of the whole.
 type part struct {
 	shards, servers []int
 	balancer        Balancer
 }
 
-// NewParts returns a balancer of k parts, each with a balancer that inner makes.
-// The clock, which may be nil, times them.
+// NewParts returns a balancer of k parts, each with a balancer made by inner. The clock, which may be nil, times
+// them.
 func NewParts(k int, seed uint64, clock casestudy.Clock, inner func() (Balancer, error)) (*Parts, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("%d parts, want at least 1", k)
@@ -36,7 +34,7 @@ func NewParts(k int, seed uint64, clock casestudy.Clock, inner func() (Balancer,
 	return &Parts{k: k, seed: seed, clock: clock, inner: inner}, nil
 }
 
-// Balance implements Balancer. Parts are balanced one after another.
+// Balance implements Balancer, one part after another.
 func (p *Parts) Balance(ctx context.Context, in *Instance) (*Result, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -58,9 +56,8 @@ func (p *Parts) Balance(ctx context.Context, in *Instance) (*Result, error) {
 	return out, nil
 }
 
-// of returns the instance of a part.
 func (t *part) of(in *Instance) *Instance {
-	at := make([]int, in.Servers()) // index within the part; -1: not in it
+	at := make([]int, in.Servers()) // index within the part, or -1
 	for i := range at {
 		at[i] = -1
 	}
@@ -83,7 +80,7 @@ func (t *part) of(in *Instance) *Instance {
 	return sub
 }
 
-// put writes the answer of a part into that of the whole.
+// put adds the result of a part to the whole.
 func (t *part) put(whole, r *Result) {
 	for k, shares := range r.Assignment {
 		there := slices.Clone(shares)
@@ -102,7 +99,7 @@ func (t *part) put(whole, r *Result) {
 	s.Shim.add(more.Shim)
 }
 
-// split makes the parts on the first round.
+// split makes the parts in the first round.
 func (p *Parts) split(in *Instance) error {
 	if p.parts != nil {
 		return nil

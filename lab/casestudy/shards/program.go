@@ -6,22 +6,21 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// ErrInfeasible reports a round that no assignment meets.
+// ErrInfeasible means that no assignment meets the limits of a round.
 var ErrInfeasible = errors.New("no assignment keeps load and memory within their limits")
 
-// relaxation is the program in R alone: a column a pair, shard by shard, so that
-// the pair of shard j and server i is column j N + i.
+// relaxation is the program in R alone. The column of shard j and server i is j N + i.
 //
 //	row of shard j     Σᵢ Rᵢⱼ = 1
 //	load of server i   1 − ε ≤ Σⱼ (lⱼ/𝓛) Rᵢⱼ ≤ 1 + ε
 //	memory of i        Σⱼ (sⱼ/mᵢ) Rᵢⱼ ≤ 1
 //
-// Rows are divided by their size, so that all are of the order of 1.
+// Rows are scaled to about 1.
 type relaxation struct {
 	problem lp.Problem
 	cols    []lp.Col
 	load    []lp.Row  // by server
-	costs   []float64 // by column, as the problem has them
+	costs   []float64 // present costs, by column
 }
 
 // frame adds the rows that both programs have.
@@ -64,7 +63,7 @@ func newRelaxation(in *Instance) (*relaxation, error) {
 	return r, nil
 }
 
-// update edits the program to a round with other loads and another placement.
+// update edits the program to new loads and a new placement.
 func (r *relaxation) update(in *Instance) error {
 	if in.Shards()*in.Servers() != len(r.cols) || in.Servers() != len(r.load) {
 		return errors.New("another number of shards or servers than in the first round")
@@ -99,7 +98,7 @@ func startCosts(in *Instance) []float64 {
 	return costs
 }
 
-// full is the program as the thesis states it, in R and X.
+// full is the thesis' program in R and X.
 type full struct {
 	problem lp.Problem
 	routed  []lp.Col // R, in the order of relaxation.cols
@@ -144,9 +143,8 @@ func (f *full) addPair(cost float64, binary bool, routed []lp.RowEntry, hosted l
 	return err
 }
 
-// gather reads values by column into an assignment: parts of at most dust are
-// left out, and the others scaled to add up to 1. A shard with nothing but dust
-// keeps its largest part.
+// gather converts values by column to an assignment. It drops parts of at most dust and scales the others to 1. A
+// shard with only dust keeps its largest part.
 func gather(values []float64, in *Instance, dust float64) Assignment {
 	n := in.Servers()
 	a := make(Assignment, in.Shards())

@@ -9,10 +9,10 @@ import (
 	"github.com/oxgang/oxgang/lab/casestudy"
 )
 
-// cores is the machine for which the run time of Parts is computed.
+// cores is the number of cores for which Parallel is computed.
 const cores = 64
 
-// A Round is what one round of one method came to.
+// A Round is the result of one method in one round.
 type Round struct {
 	Round      int
 	Zipf       float64
@@ -20,9 +20,9 @@ type Round struct {
 	Movements  int     // replicas started
 	Replicas   int     // afterwards
 	Imbalance  float64 // (most − least)/mean load of a server
-	OverMemory float64 // of the fullest server, relative to its memory; 0: none is over
+	OverMemory float64 // of the fullest server, relative to its memory; 0 for none
 	CPU        time.Duration
-	Parallel   time.Duration // CPU, but with the parts of Parts side by side on 64 cores
+	Parallel   time.Duration // CPU with the parts of Parts in parallel on 64 cores
 	Stats      Stats
 }
 
@@ -33,18 +33,16 @@ type Run struct {
 	Rounds []Round
 }
 
-// A Trial says how to try methods on a workload.
+// A Trial runs methods on a workload.
 type Trial struct {
 	Spec   Spec
 	Rounds int
 	Clock  casestudy.Clock // of processor time; nil: times are 0
-	Seen   func(r *Round)  // called after every round; nil: nothing is
+	Report func(r *Round)  // called after every round; may be nil
 }
 
-// Simulate runs a balancer on the trial's workload, each round from the placement
-// of the one before. CPU covers the balancer: edits, solver and shim. It fails
-// with the balancer's error, or if an answer leaves a part of a shard unserved,
-// and returns the rounds before.
+// Simulate runs a balancer on the workload, each round from the last placement. CPU covers edits, solver and shim. It
+// fails with the balancer's error, or if a part of a shard is unserved, and returns the rounds before.
 func (t *Trial) Simulate(ctx context.Context, b Balancer) ([]Round, error) {
 	w, err := NewWorkload(t.Spec)
 	if err != nil {
@@ -68,8 +66,8 @@ func (t *Trial) Simulate(ctx context.Context, b Balancer) ([]Round, error) {
 			return all, fmt.Errorf("round %d: a shard's parts miss 1 by %v", k, miss)
 		}
 		all = append(all, measure(k, w.Zipf(), in, r, took))
-		if t.Seen != nil {
-			t.Seen(&all[k])
+		if t.Report != nil {
+			t.Report(&all[k])
 		}
 		now = r.Assignment
 	}
@@ -89,25 +87,25 @@ func measure(k int, zipf float64, in *Instance, r *Result, took time.Duration) R
 	}
 }
 
-// slack is how far above 2ε an imbalance still counts as within it: solvers keep
-// rows to 1e-4 of 1 + their side, and a server's load has one on each end.
+// slack is the excess over 2ε that still counts as within: solvers keep rows to 1e-4 of 1 + their side, at both ends
+// of a load.
 const slack = 5e-4
 
-// A Summary holds averages over rounds.
+// A Summary has averages over rounds.
 type Summary struct {
 	Rounds                   int // averaged
 	Movements, Replicas      float64
 	Imbalance, MostImbalance float64
 	Within                   float64 // share of rounds with imbalance of at most 2ε + slack
-	OverMemory               float64 // the most in any round
+	OverMemory               float64 // largest of any round
 	CPU, CPU99, Parallel     time.Duration
 	Whole                    float64 // share of the relaxation's values that are 0 or 1; NaN if none was solved
 	Dropped, Evicted         float64 // by the shim
 	Limited                  int     // rounds in which the solver met a limit
 }
 
-// Summarise averages the rounds from the first-th on, those before being start-up.
-// It returns the zero Summary if there are none.
+// Summarise averages the rounds from first on; earlier ones are start-up. It returns the zero Summary if there are
+// none.
 func (r *Run) Summarise(first int) Summary {
 	rounds := r.Rounds[min(max(first, 0), len(r.Rounds)):]
 	s := Summary{Rounds: len(rounds)}

@@ -194,7 +194,7 @@ func TestSimulate_ends_with_its_context(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	trial := shards.Trial{Spec: small(shards.Stateless), Rounds: 5}
-	trial.Seen = func(r *shards.Round) {
+	trial.Report = func(r *shards.Round) {
 		if r.Round == 2 {
 			cancel()
 		}

@@ -5,28 +5,23 @@ import (
 	"slices"
 )
 
-// ShimStats count what Shim did.
+// ShimStats count the actions of Shim.
 type ShimStats struct {
-	Dropped int // replicas removed from servers without memory for them
+	Dropped int // replicas removed from servers short of memory
 	Evicted int // last replicas moved to another server
-	Stuck   int // servers still over their memory: nothing was small enough to move
+	Stuck   int // servers that stay over their memory
 }
 
-// Shim makes a placement fit memory: Xᵇⁱⁿ is where R is more than 0; from a
-// server that hosts more than it has memory for it removes replicas one by one,
-// those that bring the least load Rᵢⱼ lⱼ first, but only of shards that have
-// replicas elsewhere, which take over the load in proportion to their parts; then
-// comes the next server. Load may become uneven; memory is never exceeded, and
-// every shard stays served. It costs the replicas of servers that are over, times
-// the replicas of a shard. It does not change r. Servers are taken by index, and
-// equal loads by shard. Source: thesis §5.1.1, "Applying COpter".
+// Shim makes a placement fit memory. Xᵇⁱⁿ is where R is more than 0. Server by server, while replicas exceed the
+// memory, it removes the replica with the least load Rᵢⱼ lⱼ whose shard has other replicas; these take over its load
+// in proportion to their parts. Load may become uneven, but memory is kept and every shard stays served. It costs the
+// replicas of overfull servers times the replicas of a shard. r is unchanged. Ties: servers by index, loads by shard.
+// Source: thesis §5.1.1, "Applying COpter".
 //
-// Deviation: where a server is over and hosts only last replicas, which the
-// thesis does not say can happen (it can, as other servers drop theirs), the ones
-// with the least load move to the least loaded server with memory, or else to the
-// one that has it after dropping replicas of its own, because memory is hard and a
-// new replica is only a cost. Stuck counts servers for which there is none; with
-// shards of one size and memory for all of them it is 0.
+// Deviation: an overfull server may host only last replicas, because other servers may have dropped theirs; the
+// thesis does not cover this. The replicas with the least load then move to the least loaded server that has memory,
+// or has it after dropping replicas of its own. Stuck counts servers for which there is none; with shards of equal
+// size and memory for all of them it is 0.
 func Shim(in *Instance, r Assignment) (Assignment, ShimStats) {
 	s := newShim(in, r)
 	for i := range s.used {
@@ -38,7 +33,6 @@ func Shim(in *Instance, r Assignment) (Assignment, ShimStats) {
 	return s.a, s.stats
 }
 
-// shim is the state of one call.
 type shim struct {
 	in    *Instance
 	a     Assignment
@@ -58,11 +52,10 @@ func newShim(in *Instance, r Assignment) *shim {
 	return s
 }
 
-// over reports whether server i hosts more than it has memory for, but for
-// rounding.
+// over reports whether server i exceeds its memory by more than rounding.
 func (s *shim) over(i int) bool { return s.used[i] > s.in.Memory[i]*(1+1e-12) }
 
-// lightest returns the shards on server i by the load that they bring there.
+// lightest returns the shards on server i by their load there.
 func (s *shim) lightest(i int) []int {
 	loads := make(map[int]float64, len(s.on[i]))
 	for _, j := range s.on[i] {
@@ -74,7 +67,7 @@ func (s *shim) lightest(i int) []int {
 	return shards
 }
 
-// drop removes replicas of shards with others from server i until it fits.
+// drop removes replicas of replicated shards from server i until it fits.
 func (s *shim) drop(i int) {
 	if !s.over(i) {
 		return
@@ -90,7 +83,7 @@ func (s *shim) drop(i int) {
 	}
 }
 
-// remove takes the replica of shard j from server i; the others take its part.
+// remove removes the replica of shard j from server i; the others take over its part.
 func (s *shim) remove(j, i int) {
 	k, _ := s.a.find(j, i)
 	part := s.a[j][k].Part
@@ -129,8 +122,8 @@ func (s *shim) evict(i int) {
 	}
 }
 
-// home returns the least loaded server but i that has memory for shard j or would
-// have it without its replicas of shards with others; -1 if there is none.
+// home returns the least loaded server except i that has memory for shard j, or has it after dropping replicas of
+// replicated shards; -1 for none.
 func (s *shim) home(j, i int) int {
 	roomy, best := -1, -1
 	for k := range s.used {
@@ -152,7 +145,7 @@ func (s *shim) home(j, i int) int {
 	return best
 }
 
-// spare returns the memory on server i of replicas of shards with others.
+// spare returns the memory of replicas of replicated shards on server i.
 func (s *shim) spare(i int) float64 {
 	sum := 0.0
 	for _, j := range s.on[i] {
@@ -163,8 +156,7 @@ func (s *shim) spare(i int) float64 {
 	return sum
 }
 
-// clear drops replicas of shards with others from server i until it has memory
-// for so much more.
+// clear drops replicas of replicated shards from server i until size more fits.
 func (s *shim) clear(i int, size float64) {
 	for _, j := range s.lightest(i) {
 		if s.used[i]+size <= s.in.Memory[i] {
@@ -177,7 +169,7 @@ func (s *shim) clear(i int, size float64) {
 	}
 }
 
-// move takes the only replica of shard j from server i to another.
+// move moves the only replica of shard j from server i to another.
 func (s *shim) move(j, i, to int) {
 	s.a[j] = []Share{{Server: to, Part: 1}}
 	s.used[i] -= s.in.Sizes[j]

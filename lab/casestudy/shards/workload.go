@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// A Drift says how the Zipf exponent changes between rounds.
+// A Drift is how the Zipf exponent changes between rounds.
 type Drift string
 
 // The drifts. Source: thesis §5.2.1, "Load distributions".
@@ -18,28 +18,26 @@ const (
 	Stateful  Drift = "stateful"  // zₖ = zₖ₋₁ (1 ± Step)
 )
 
-// Drifts returns every drift.
+// Drifts returns all drifts.
 func Drifts() []Drift { return []Drift{Stateless, Stateful} }
 
-// A Spec says what a workload is. Equal specs give equal workloads.
+// A Spec describes a workload. Equal specs give equal workloads.
 type Spec struct {
 	Shards, Servers  int
 	Drift            Drift
 	ZipfMin, ZipfMax float64 // range of the Zipf exponent
-	Step             float64 // relative change of the exponent, Stateful
+	Step             float64 // relative change of the exponent, for Stateful
 	Epsilon          float64 // see Instance
-	// Headroom is a server's memory over what it would need if every shard had
-	// one replica and all servers as many.
+	// Headroom is a server's memory over its need if every shard had one replica, evenly spread.
 	Headroom float64
 	// SizeSpread makes sizes uniform in [1 − SizeSpread, 1 + SizeSpread].
 	SizeSpread float64
 	Seed       uint64
 }
 
-// DefaultSpec returns POP's setup at the size of the thesis' smaller case: 1,024
-// shards of one size on 128 servers, room for 16 replicas on each, exponents from
-// 0.25 to 0.75, ε = 5 %. Source: thesis §5.2.1; what it leaves open (sizes,
-// memory, exponents) is as in POP's published benchmark.
+// DefaultSpec returns the thesis' smaller case: 1,024 shards of one size on 128 servers, room for 16 replicas on
+// each, exponents from 0.25 to 0.75, ε = 5 %. Source: thesis §5.2.1; what it leaves open (sizes, memory, exponents)
+// is as in POP's published benchmark.
 func DefaultSpec() Spec {
 	return Spec{
 		Shards: 1024, Servers: 128, Drift: Stateless,
@@ -47,7 +45,7 @@ func DefaultSpec() Spec {
 	}
 }
 
-// Validate joins all complaints about a spec.
+// Validate returns all errors, joined.
 func (s *Spec) Validate() error {
 	var errs []error
 	check := func(ok bool, format string, args ...any) {
@@ -67,7 +65,7 @@ func (s *Spec) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Workload makes the loads of one round after another.
+// A Workload makes the loads of consecutive rounds.
 type Workload struct {
 	spec   Spec
 	sizes  []float64
@@ -102,12 +100,11 @@ func NewWorkload(spec Spec) (*Workload, error) {
 // Zipf returns the exponent of the last round.
 func (w *Workload) Zipf() float64 { return w.zipf }
 
-// Next returns the next round's question with nothing placed: the caller sets
-// Now. Shard j has load (j+1)^−zₖ. Sizes and memory are shared between rounds.
+// Next returns the next round without a placement: the caller sets Now. Shard j has load (j+1)^−zₖ. Rounds share
+// sizes and memory.
 //
-// Deviation: a stateful step that would leave [ZipfMin, ZipfMax] goes the other
-// way, because the thesis' walk has no bounds and drifts to exponents at which
-// the answer is a few shards' alone.
+// Deviation: a stateful step that would leave [ZipfMin, ZipfMax] goes the other way, because the thesis' walk is
+// unbounded and drifts to exponents at which a few shards dominate.
 func (w *Workload) Next() *Instance {
 	s := &w.spec
 	switch s.Drift {
@@ -130,7 +127,7 @@ func (w *Workload) Next() *Instance {
 	return in
 }
 
-// Start returns the placement before the first round: shard j on server j mod N.
+// Start returns the first placement: shard j on server j mod N.
 func (w *Workload) Start() Assignment {
 	a := make(Assignment, w.spec.Shards)
 	for j := range a {
