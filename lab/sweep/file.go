@@ -13,42 +13,42 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// The axes that every sweep has: what is compared, and what is repeated.
+// The axes of every sweep: compared, and repeated.
 const (
 	Policy = "policy"
 	Seed   = "seed"
 )
 
-// mostRuns bounds the grid, so that a mistyped range does not fill the memory.
+// mostRuns bounds the grid, to catch mistyped ranges.
 const mostRuns = 100_000
 
 // A Sweep is a grid of configurations.
 type Sweep struct {
-	Axes     []Axis // Policy and Seed among them; each has at least one value
-	Baseline string // one of the values of Policy
+	Axes     []Axis // with Policy and Seed; each has at least one value
+	Baseline string // a value of Policy
 	Measures []string
 
 	file  string
-	set   *yaml.Node // configuration of all runs; nil: none
+	set   *yaml.Node // configuration of all runs; may be nil
 	lines map[string]int
 	check func(*config.Config) error
 	runs  []*Run
 }
 
-// An Axis is a setting, as oxgang config names it, and the values that it takes.
+// An Axis is a setting of oxgang config with its values.
 type Axis struct {
 	Key    string
 	Values []Value
 }
 
-// A Value is one value of an axis, as text that config.Config.Set reads.
+// A Value is a value as text for config.Config.Set.
 type Value struct {
 	Text string
 	line int
 }
 
-// Read reads a sweep from YAML. Name stands in errors, which name file, line and field; check is
-// called with each configuration of the grid, and says what is wrong with it.
+// Read reads a sweep from YAML and checks each configuration of the grid by check. Errors name file (name), line and
+// field.
 func Read(r io.Reader, name string, check func(*config.Config) error) (*Sweep, error) {
 	var doc yaml.Node
 	switch err := yaml.NewDecoder(r).Decode(&doc); {
@@ -105,7 +105,7 @@ func (s *Sweep) field(key, value *yaml.Node) error {
 	}
 }
 
-// want returns an error unless a field is a scalar, or a sequence.
+// want returns an error unless a field is of a kind: a scalar or a sequence.
 func (s *Sweep) want(n *yaml.Node, field string, kind yaml.Kind) error {
 	switch {
 	case n.Kind == kind:
@@ -135,8 +135,8 @@ func (s *Sweep) readAxes(n *yaml.Node) error {
 	return errors.Join(errs...)
 }
 
-// readAxis reads one value, a list of values, or a range of whole numbers, "1..5". Each value is
-// tried, so that errors have its line.
+// readAxis reads one value, a list, or a range of whole numbers, "1..5". It checks each value, so that errors have
+// its line.
 func (s *Sweep) readAxis(key string, n *yaml.Node) (Axis, error) {
 	a := Axis{Key: key}
 	if first, last, ok := rangeOf(n); ok {
@@ -171,7 +171,6 @@ func (s *Sweep) readAxis(key string, n *yaml.Node) (Axis, error) {
 	return a, errors.Join(errs...)
 }
 
-// rangeOf returns the ends of "first..last".
 func rangeOf(n *yaml.Node) (first, last uint64, ok bool) {
 	from, to, ok := strings.Cut(n.Value, "..")
 	if n.Kind != yaml.ScalarNode || !ok {
@@ -185,7 +184,7 @@ func rangeOf(n *yaml.Node) (first, last uint64, ok bool) {
 	return first, last, err == nil
 }
 
-// scalar returns a value; that of a sequence is its elements by comma.
+// scalar returns a value; a sequence is joined by commas.
 func scalar(n *yaml.Node) string {
 	if n.Kind != yaml.SequenceNode {
 		return n.Value
@@ -197,7 +196,7 @@ func scalar(n *yaml.Node) string {
 	return strings.Join(parts, ",")
 }
 
-// complete adds the axes that the file leaves out, from set or the defaults, and checks the baseline.
+// complete adds missing axes from set or the defaults, and checks the baseline.
 func (s *Sweep) complete() error {
 	if len(s.Axes) == 0 {
 		return fmt.Errorf("%s: axes: none, want policy and seed at least", s.file)
@@ -218,7 +217,7 @@ func (s *Sweep) complete() error {
 			return s.at(s.lines["set"], "set.%s: it is an axis, too; want one of them", key)
 		}
 	}
-	// The order of what the file leaves out must not depend on that of the map above.
+	// makes the order independent of the map
 	slices.SortStableFunc(s.Axes, func(a, b Axis) int { return last(a.Key) - last(b.Key) })
 	policies := s.axis(Policy).Values
 	if s.Baseline == "" {
@@ -230,7 +229,7 @@ func (s *Sweep) complete() error {
 	return nil
 }
 
-// last puts the axes that are compared and repeated behind the others.
+// last orders Policy, then Seed, after all other axes.
 func last(key string) int { return slices.Index([]string{Policy, Seed}, key) }
 
 func (s *Sweep) axis(key string) *Axis {
@@ -240,7 +239,7 @@ func (s *Sweep) axis(key string) *Axis {
 	return nil
 }
 
-// base returns the configuration that all runs begin with.
+// base returns the common configuration of all runs.
 func (s *Sweep) base() (*config.Config, error) {
 	c := config.Default()
 	if s.set == nil {

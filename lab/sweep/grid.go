@@ -10,18 +10,18 @@ import (
 
 // A Run is one policy under one configuration.
 type Run struct {
-	Settings []string // the value of each axis, in the order of Sweep.Axes
+	Settings []string // by Sweep.Axes
 	Policy   string
-	Config   *config.Config // its Policies are all of the sweep: what one of them cannot run, none is given
-	cell     string         // runs of a cell differ by policy and seed
+	Config   *config.Config // its Policies are all of the sweep: all get the same jobs, without those that one of them cannot run
+	cell     string         // runs of a cell differ in policy and seed
 	seed     string
-	input    int // runs of the same number have the same jobs and nodes
+	input    int // runs with equal numbers have the same jobs and nodes
 }
 
-// Runs returns the grid: by the axes in their order, policies and then seeds last.
+// Runs returns the grid in the order of the axes, the last changing fastest.
 func (s *Sweep) Runs() []*Run { return s.runs }
 
-// expand makes the grid. Every configuration of it is checked.
+// expand makes and checks the grid.
 func (s *Sweep) expand() error {
 	n := 1
 	for _, a := range s.Axes {
@@ -48,7 +48,7 @@ func (s *Sweep) expand() error {
 	return nil
 }
 
-// values returns the values of run i of the grid; the last axis changes fastest.
+// values returns the values of run i.
 func (s *Sweep) values(i int) []Value {
 	values := make([]Value, len(s.Axes))
 	for a := len(s.Axes) - 1; a >= 0; a-- {
@@ -93,8 +93,8 @@ func (s *Sweep) policies() []string {
 	return names
 }
 
-// blame says which value of the file an error about a whole configuration is about: the first one that
-// is refused with what all runs have alone, or else all values together.
+// blame assigns an error about a whole configuration to a line: the common part or the first value that alone causes
+// it, or else to all axes.
 func (s *Sweep) blame(r *Run, err error) error {
 	alone := func(i int) error {
 		c, _ := s.base()
@@ -119,7 +119,7 @@ func (s *Sweep) blame(r *Run, err error) error {
 	return s.at(s.lines["axes"], "axes: %s: %w", r.Name(s), err)
 }
 
-// Name says which run it is: the value of each axis.
+// Name returns the value of each axis.
 func (r *Run) Name(s *Sweep) string {
 	parts := make([]string, len(s.Axes))
 	for i, a := range s.Axes {

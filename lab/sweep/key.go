@@ -14,15 +14,15 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace"
 )
 
-// A keyer computes keys of runs. Files are read once.
+// A keyer computes keys of runs. Each file is read once.
 type keyer struct {
-	program string // its version
+	program string // version
 	files   run.Files
 	known   map[string][]byte // hashes of files and folders
 }
 
-// key returns the hash of all that decides a run: the version of the program, the policy, every setting
-// and whether it was set, and what is in the files that settings name.
+// key returns the hash of everything that determines a run: the program's version, the policy, every setting and
+// whether it was set, and the contents of files that settings name.
 func (k *keyer) key(r *Run) (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q\n", k.program, r.Policy)
@@ -41,7 +41,7 @@ func (k *keyer) key(r *Run) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:16]), nil
 }
 
-// add adds what a setting names to a hash.
+// add adds the contents that a setting names to a hash.
 func (k *keyer) add(h hash.Hash, name string, read func(io.Writer, string) error) error {
 	if name == "" {
 		return nil
@@ -66,7 +66,7 @@ func (k *keyer) file(w io.Writer, name string) error {
 	return cmp.Or(err, f.Close())
 }
 
-// folder writes names, sizes and texts of all files of a folder, in the order of their names.
+// folder writes names, sizes and contents of all files, by name.
 func (k *keyer) folder(w io.Writer, name string) error {
 	dir := k.files.Dir(name)
 	return fs.WalkDir(dir, ".", func(path string, d fs.DirEntry, err error) error {

@@ -16,25 +16,24 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// Options say where a sweep is kept, and which part of it is run.
+// Options configure how a sweep is run.
 type Options struct {
 	Out     string   // folder of the records
-	From    []string // folders of other parts, whose records are taken over
-	Program string   // version of the program: other versions share no records
+	From    []string // folders of other shards, whose records are copied
+	Program string   // version of the program; versions share no records
 	Shard   Shard    // zero: all runs
-	Workers int      // runs at once
+	Workers int      // parallel runs
 	Files   run.Files
-	// Note is called after each run, in any order but one at a time, with its error if it failed; nil:
-	// it is not.
+	// Note, if not nil, is called after each run, one at a time, with its error if it failed.
 	Note func(r *Run, err error)
-	// Observers are those of a run; nil: none.
+	// Observers, if not nil, returns the observers of a run.
 	Observers func() []scheduler.Observer
 }
 
-// A Shard is a part of a sweep: every Of-th run, from Index on.
+// A Shard is every Of-th run, from Index on.
 type Shard struct{ Index, Of int }
 
-// ParseShard parses "2/8", part 2 of the parts 0 to 7; "" is all.
+// ParseShard parses "2/8", shard 2 of 0 to 7. Empty is all.
 func ParseShard(text string) (Shard, error) {
 	if text == "" {
 		return Shard{}, nil
@@ -48,11 +47,11 @@ func ParseShard(text string) (Shard, error) {
 	return Shard{i, n}, nil
 }
 
-// A Status is what there is of a sweep. Records are aligned with Sweep.Runs; nil where a run is not done.
+// A Status is the state of a sweep. Records are by Sweep.Runs, nil if not done.
 type Status struct {
 	Records []*Record
-	Before  int // of them, that were there before
-	Ran     int // of them, that were run now
+	Before  int // records found
+	Ran     int // records made by Play
 	Failed  map[*Run]error
 	keys    []string
 }
@@ -68,8 +67,8 @@ func (st *Status) Missing() int {
 	return n
 }
 
-// Open returns what is done of a sweep, in its folder and in those that it is merged from, whose records
-// are copied. A record under another key, of other settings or another version, is none of this sweep.
+// Open returns the records found in the sweep's folder and in From, which are copied. Records of other settings or
+// versions have other keys.
 func (s *Sweep) Open(o *Options) (*Status, error) {
 	st := &Status{Records: make([]*Record, len(s.runs)), keys: make([]string, len(s.runs)), Failed: make(map[*Run]error)}
 	k := &keyer{program: o.Program, files: o.Files, known: make(map[string][]byte)}
@@ -104,8 +103,8 @@ func find(key string, o *Options) (*Record, error) {
 	return nil, nil
 }
 
-// Play runs what is not done of a part. A run that fails is in Status.Failed, and the others go on; it
-// returns errors of files, and that of a context that ended, which loses the runs that were going on.
+// Play runs the missing runs of a shard. Failed runs are in Status.Failed. It returns errors of files and of the
+// context, which discards unfinished runs.
 func (s *Sweep) Play(ctx context.Context, st *Status, o *Options) error {
 	todo := s.todo(st, o.Shard)
 	inputs := s.share(todo, o.Files)
@@ -119,7 +118,7 @@ func (s *Sweep) Play(ctx context.Context, st *Status, o *Options) error {
 			}
 			rec, failed := s.simulate(ctx, i, inputs[s.runs[i].input], o)
 			if ctx.Err() != nil {
-				return ctx.Err() // the run is not complete
+				return ctx.Err() // unfinished
 			}
 			var err error
 			if failed == nil {
@@ -147,8 +146,8 @@ func (st *Status) note(i int, r *Run, rec *Record, failed error) {
 	st.Ran++
 }
 
-// todo returns the runs of a part that are not done. Parts are dealt in the order of keys, which is that
-// of chance: in the order of the grid a part might have all runs of the slowest policy.
+// todo returns the missing runs of a shard. Shards are assigned in the order of keys, which is random: by grid order,
+// one shard might get all runs of the slowest policy.
 func (s *Sweep) todo(st *Status, part Shard) []int {
 	order := make([]int, len(s.runs))
 	for i := range order {
@@ -167,7 +166,7 @@ func (s *Sweep) todo(st *Status, part Shard) []int {
 	return todo
 }
 
-// shared are inputs that several runs have. They are loaded by the first, and let go by the last.
+// A shared is the inputs of several runs, loaded by the first and released by the last.
 type shared struct {
 	load func() (*run.Inputs, error)
 	left atomic.Int64

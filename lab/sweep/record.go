@@ -9,20 +9,20 @@ import (
 	"path/filepath"
 )
 
-// A Record is what is kept of a run.
+// A Record is the stored result of a run.
 type Record struct {
 	Key      string             `json:"key"`
-	Program  string             `json:"program"`  // its version
-	Settings map[string]string  `json:"settings"` // value by axis
-	Measures map[string]float64 `json:"measures"` // those that are known
+	Program  string             `json:"program"`  // version
+	Settings map[string]string  `json:"settings"` // by axis
+	Measures map[string]float64 `json:"measures"` // known values
 }
 
-// A folder holds the records of a sweep, one file each.
+// A folder has the records of a sweep, one file each.
 type folder string
 
 func (f folder) path(key string) string { return filepath.Join(string(f), "runs", key+".json") }
 
-// load returns the record of a key; nil if there is none.
+// load returns the record of a key, or nil.
 func (f folder) load(key string) (*Record, error) {
 	text, err := os.ReadFile(f.path(key))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -41,8 +41,7 @@ func (f folder) load(key string) (*Record, error) {
 	return r, nil
 }
 
-// save keeps a record. Its file appears whole and on the disk, or not at all: a program or machine that
-// dies at any time loses no run that is done, and leaves none that is half written.
+// save stores a record atomically: after a crash the file is complete or missing.
 func (f folder) save(r *Record) error {
 	text, err := json.Marshal(r)
 	if err != nil {

@@ -9,23 +9,22 @@ import (
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
-// level is the confidence of intervals over the seeds.
+// level is the confidence level of intervals over seeds.
 const level = 0.95
 
-// A Row is one measure of one policy in one cell of the grid, over the seeds.
+// A Row is one measure of one policy in a cell of the grid, over the seeds.
 type Row struct {
-	Cell    []string // the values of the axes but policy and seed, in their order
+	Cell    []string // values of the axes except policy and seed
 	Policy  string
 	Measure string
 	Value   statistics.Interval
-	// Against is the mean of the differences to the baseline, seed by seed: both had the same jobs on the
-	// same nodes, so what differs between seeds is not in it. It has only seeds that both ended.
+	// Against is the mean difference to the baseline over the seeds that both completed. Both had the same jobs, so
+	// the variation between seeds cancels out.
 	Against  statistics.Interval
-	Baseline float64 // mean of the baseline over those seeds
+	Baseline float64 // the baseline's mean over those seeds
 }
 
-// Verdict says whether the mean is less or more than the baseline's by more than what seeds explain:
-// "less", "more", or "", if 0 is in the interval of the differences or there is none.
+// Verdict returns "less" or "more" if the interval of the differences excludes 0, else "".
 func (r *Row) Verdict() string {
 	switch {
 	case !r.Against.Known:
@@ -38,7 +37,7 @@ func (r *Row) Verdict() string {
 	return ""
 }
 
-// Percent returns the mean difference in per cent of the baseline, if that is not 0.
+// Percent returns the mean difference in per cent of the baseline, unless that is 0.
 func (r *Row) Percent() (percent float64, known bool) {
 	if r.Against.N == 0 || r.Baseline == 0 {
 		return 0, false
@@ -57,7 +56,7 @@ func (s *Sweep) CellAxes() []string {
 	return names
 }
 
-// Summary returns a row for each cell, measure and policy, in this order, of which a run is done.
+// Summary returns a row for each cell, measure and policy with a completed run.
 func (s *Sweep) Summary(st *Status) []Row {
 	cells, policies := s.cells(), s.policies()
 	bySeed := make(map[string]*Record) // by cell, policy and seed
@@ -79,7 +78,7 @@ func (s *Sweep) Summary(st *Status) []Row {
 	return rows
 }
 
-// cells returns one run of each cell, in the order of the grid.
+// cells returns one run of each cell.
 func (s *Sweep) cells() []*Run {
 	known := make(map[string]bool)
 	var cells []*Run
@@ -122,8 +121,7 @@ func (s *Sweep) row(cell *Run, policy, measure string, bySeed map[string]*Record
 	return row
 }
 
-// MeasuresOf returns the measures of the sweep: those that were asked for, or all that some run has, in
-// the order of reports and then those by GPU type.
+// MeasuresOf returns the requested measures, or all that some run has, in the order of reports and then by GPU type.
 func (s *Sweep) MeasuresOf(st *Status) []string {
 	if len(s.Measures) > 0 {
 		return s.Measures
@@ -146,7 +144,7 @@ func (s *Sweep) MeasuresOf(st *Status) []string {
 	return append(names, slices.Sorted(maps.Keys(some))...)
 }
 
-// checkMeasures returns an error for measures that no run can have.
+// checkMeasures returns an error for unknown measures.
 func (s *Sweep) checkMeasures() error {
 	for _, m := range s.Measures {
 		if !report.IsMeasure(m) {

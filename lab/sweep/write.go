@@ -14,9 +14,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
 
-// WriteSummary writes Summary as a table: the axes of a cell, policy, measure; the number of seeds, mean
-// and 95 % interval; and, against the baseline, the number of pairs, the mean difference, its interval
-// and its share of the baseline's mean in per cent.
+// WriteSummary writes Summary as a table: cell, policy and measure; number of seeds, mean and 95 % interval; and
+// against the baseline the number of pairs, the mean difference, its interval, and its per cent of the baseline.
 func (s *Sweep) WriteSummary(w io.Writer, f tabular.Format, st *Status) error {
 	columns := s.columns(s.CellAxes())
 	for _, name := range []string{Policy, "measure"} {
@@ -40,8 +39,7 @@ func (s *Sweep) WriteSummary(w io.Writer, f tabular.Format, st *Status) error {
 	})
 }
 
-// WriteRuns writes a table with a row for each run that is done: the value of each axis, the key, and
-// every measure.
+// WriteRuns writes a row for each completed run: axes, key and all measures.
 func (s *Sweep) WriteRuns(w io.Writer, f tabular.Format, st *Status) error {
 	var axes []string
 	for _, a := range s.Axes {
@@ -69,7 +67,6 @@ func (s *Sweep) WriteRuns(w io.Writer, f tabular.Format, st *Status) error {
 	})
 }
 
-// written writes a table of so many rows.
 func written(w io.Writer, f tabular.Format, columns []tabular.Column, rows int, row func(int) []any) error {
 	t, err := tabular.New(w, f, columns)
 	if err != nil {
@@ -83,7 +80,7 @@ func written(w io.Writer, f tabular.Format, columns []tabular.Column, rows int, 
 	return t.Close()
 }
 
-// columns returns the columns of axes: of numbers, if all values of an axis are numbers.
+// columns returns the columns of axes, numeric if all values are.
 func (s *Sweep) columns(axes []string) []tabular.Column {
 	all := make([]tabular.Column, len(axes))
 	for i, key := range axes {
@@ -100,7 +97,7 @@ func (s *Sweep) columns(axes []string) []tabular.Column {
 	return all
 }
 
-// cells returns the values of axes, of the types of their columns.
+// cells returns the values of axes in their columns' types.
 func cells(columns []tabular.Column, texts []string) []any {
 	row := make([]any, len(texts), len(columns))
 	for i, text := range texts {
@@ -116,12 +113,11 @@ func cells(columns []tabular.Column, texts []string) []any {
 	return row
 }
 
-// cellsOf returns the number of values, mean and interval.
+// cellsOf returns count, mean and interval.
 func cellsOf(i *statistics.Interval) []any {
 	return []any{int64(i.N), orNil(i.Mean, i.N > 0), orNil(i.Low, i.Known), orNil(i.High, i.Known)}
 }
 
-// orNil returns v, or nil if it is not known.
 func orNil(v float64, known bool) any {
 	if !known {
 		return nil
@@ -129,8 +125,8 @@ func orNil(v float64, known bool) any {
 	return v
 }
 
-// WriteText writes the summary for people: of the measures that were asked for, or else of the mean
-// completion time, a line for each policy in each cell.
+// WriteText writes the summary for people: a line per cell, policy and requested measure, by default the mean
+// completion time.
 func (s *Sweep) WriteText(w io.Writer, st *Status) error {
 	shown := s.Measures
 	if len(shown) == 0 {
@@ -169,7 +165,7 @@ func (s *Sweep) WriteText(w io.Writer, st *Status) error {
 	return nil
 }
 
-// against returns the difference to the baseline, with its sign.
+// against returns the signed difference to the baseline.
 func (r *Row) against() string {
 	if r.Against.N == 0 {
 		return "-"
@@ -181,7 +177,7 @@ func (r *Row) against() string {
 	return text
 }
 
-// rangeText returns an interval, "-" if there is none.
+// rangeText returns an interval, or "-".
 func rangeText(i *statistics.Interval) string {
 	if !i.Known {
 		return "-"
