@@ -9,15 +9,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Band is a published number and how far ours may be from it.
+// A Band is a published number and the accepted range of ours.
 type Band struct {
 	Published float64
-	Low, High float64 // ours must be within; infinite where there is no bound
+	Low, High float64 // infinite if unbounded
 	text      string
 }
 
-// ParseBand reads "0.6 +- 0.1", "8.07 +- 8%", "<= 1.2", ">= 100", a number
-// alone, which is shown and not checked, or "-" where none was published.
+// ParseBand reads "0.6 +- 0.1", "8.07 +- 8%", "<= 1.2", ">= 100", a number alone, which is shown but not checked, or
+// "-" if nothing was published.
 func ParseBand(text string) (Band, error) {
 	b := Band{Low: math.Inf(-1), High: math.Inf(1), text: text}
 	fields := strings.Fields(text)
@@ -63,22 +63,22 @@ func parseFinite(text string) (float64, error) {
 	return x, err
 }
 
-// Checked reports whether the band bounds anything.
+// Checked reports whether the band has a bound.
 func (b Band) Checked() bool { return !math.IsInf(b.Low, -1) || !math.IsInf(b.High, 1) }
 
-// Holds reports whether x lies in the band.
+// Holds reports whether x is in the band.
 func (b Band) Holds(x float64) bool { return x >= b.Low && x <= b.High }
 
-// String returns the band as it was written.
+// String returns the band as written.
 func (b Band) String() string { return b.text }
 
-// A Figure is one metric with its band.
+// A Figure is a metric with its band.
 type Figure struct {
 	Metric string
 	Band   Band
 }
 
-// Figures are metrics with their bands, in the order in which they stand.
+// Figures are metrics with bands, in given order.
 type Figures []Figure
 
 // UnmarshalYAML reads a mapping of metrics to bands.

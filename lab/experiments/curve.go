@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// A spot is a run on a curve: what one metric is where another is x.
+// A spot is a point of a curve: the value y of one metric at the value x of another.
 type spot struct{ x, y float64 }
 
-// curve returns a metric of the runs of a group over another, by ascending x.
+// curve returns y over x of the runs of a group, by ascending x.
 func (g Group) curve(x, y metric, results map[string][]measured) []spot {
 	var c []spot
 	for _, name := range g {
@@ -18,9 +18,8 @@ func (g Group) curve(x, y metric, results map[string][]measured) []spot {
 	return c
 }
 
-// gain returns how many times what ours has the other curve has at the same x, where this
-// is most, or least, of the spots of both. Curves are straight between spots; x that only
-// one of them reaches do not count. It is 0 if there is no other.
+// gain returns the largest (or least) ratio of the other curve to ours at the same x, over the spots of both. Curves
+// are linear between spots. An x that one curve does not reach does not count. It is 0 if there is none.
 func gain(ours, other []spot, least bool) float64 {
 	best := 0.0
 	for _, s := range slices.Concat(ours, other) {
@@ -33,7 +32,7 @@ func gain(ours, other []spot, least bool) float64 {
 	return best
 }
 
-// at returns a curve's y at x, and whether x lies within it.
+// at returns a curve's y at x, and whether the curve reaches x.
 func at(c []spot, x float64) (y float64, ok bool) {
 	if len(c) == 1 && c[0].x == x {
 		return c[0].y, true

@@ -1,5 +1,5 @@
-// Package experiments reproduces tables and figures of papers, and compares
-// what comes out with what was published.
+// Package experiments reproduces tables and figures of papers and compares them with the published numbers. It also
+// runs every policy on every family of workloads.
 package experiments
 
 import (
@@ -19,57 +19,54 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// library holds the files of the experiments and of the table of every policy on every family.
+// library has the files of the experiments and of the policy matrix.
 //
 //go:embed boa lyra matrix oxgang shockwave sia synergy
 var library embed.FS
 
-// matrixFolder is the folder of the library that holds no experiments, but the matrix.
+// matrixFolder has the matrix and no experiments.
 const matrixFolder = "matrix/"
 
-// An Experiment is one table or figure of a paper: what to run, and what was
-// published of it.
+// An Experiment is a table or figure of a paper: what to run, and what was published.
 type Experiment struct {
-	Name   string    `yaml:"-"` // "sia/table-3.3"
+	Name   string    `yaml:"-"` // such as "sia/table-3.3"
 	Title  string    `yaml:"title"`
 	Source string    `yaml:"source"` // paper, section
-	CI     bool      `yaml:"ci"`     // run by the gate
+	CI     bool      `yaml:"ci"`     // run by CI
 	Config yaml.Node `yaml:"config"` // of all runs
 	Runs   []Plan    `yaml:"runs"`
 	Checks []Check   `yaml:"checks"`
-	Notes  []string  `yaml:"notes"` // what a reader must know, such as why a figure falls short
+	Notes  []string  `yaml:"notes"` // caveats, such as why a figure falls short
 }
 
-// A Plan is one policy over some traces or seeds. In every value of Config,
-// {data} stands for the folder of the shared data, {n} for each of Traces, and a
-// path that begins with embedded: is a file beside the experiment.
+// A Plan is one policy over traces or seeds. In Config, {data} stands for the folder of the shared data, {n} for each
+// of Traces, and embedded: starts the path of a file next to the experiment.
 type Plan struct {
 	Name   string    `yaml:"name"`
 	Policy string    `yaml:"policy"`
 	Traces []int     `yaml:"traces"`
-	Seeds  int       `yaml:"seeds"` // as so many runs, from the configuration's seed on; default 1
+	Seeds  int       `yaml:"seeds"` // number of seeds, from the configuration's on; default 1
 	Config yaml.Node `yaml:"config"`
 }
 
-// A Check compares metrics of a run, or their ratios to another run's, with
-// what was published.
+// A Check compares metrics of a run, or their ratios to another run's, with what was published.
 type Check struct {
 	Name string `yaml:"name"` // of the row; default: the run's
 	Run  Group  `yaml:"run"`
-	Over Group  `yaml:"over"` // the figures are Run's over these; default: as they are
-	// Along makes curves of Run and Over, over this metric. The figures are how many times
-	// Run's Over's curve has, where that is most: see gain. With Least, where it is least.
+	Over Group  `yaml:"over"` // if set, figures are ratios of Run's to Over's
+	// Along makes curves of Run and Over over this metric. Figures are the largest ratio of Over's to Run's curve
+	// (see gain), or the least with Least.
 	Along     string  `yaml:"along"`
 	Least     bool    `yaml:"least"`
 	Published Figures `yaml:"published"`
-	// Wanted are targets of ours. A figure outside one is Short, which is shown and is no error.
+	// Wanted are our own targets. Figures outside are Short, which is not an error.
 	Wanted Figures `yaml:"wanted"`
 }
 
-// A Group is one run, or several, whose figures are the means of theirs.
+// A Group is one or more runs; figures are means.
 type Group []string
 
-// UnmarshalYAML reads the name of a run, or a list of names.
+// UnmarshalYAML reads a name or a list of names.
 func (g *Group) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.SequenceNode {
 		return n.Decode((*[]string)(g))
@@ -81,7 +78,7 @@ func (g *Group) UnmarshalYAML(n *yaml.Node) error {
 // String returns the names.
 func (g Group) String() string { return strings.Join(g, ", ") }
 
-// Names returns the names of all experiments, in alphabetical order.
+// Names returns the names of all experiments, sorted.
 func Names() []string {
 	var names []string
 	_ = fs.WalkDir(library, ".", func(path string, d fs.DirEntry, err error) error { // embedded: cannot fail
@@ -103,8 +100,7 @@ func Find(name string) (*Experiment, error) {
 	return Parse(name, data)
 }
 
-// Parse reads an experiment. Unknown keys and metrics, and checks of runs that
-// are not there, are errors that name the line.
+// Parse reads an experiment. Unknown keys, metrics and runs are errors.
 func Parse(name string, data []byte) (*Experiment, error) {
 	e := &Experiment{Name: name}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
@@ -165,10 +161,10 @@ func (e *Experiment) Configs(p *Plan, data string) ([]*config.Config, error) {
 	return all, nil
 }
 
-// embedded is how a path to a file of the library begins.
+// embedded starts the path of a library file.
 const embedded = "embedded:"
 
-// withLibrary returns files that also open those of the library.
+// withLibrary returns files that also open library files.
 func withLibrary(files run.Files) run.Files {
 	open := files.Open
 	files.Open = func(name string) (io.ReadCloser, error) {
@@ -180,7 +176,7 @@ func withLibrary(files run.Files) run.Files {
 	return files
 }
 
-// filled returns a copy of a node with its placeholders filled in.
+// filled returns a copy of a node without placeholders.
 func filled(n *yaml.Node, data string, trace int) *yaml.Node {
 	out := *n
 	out.Value = strings.NewReplacer("{data}", data, "{n}", strconv.Itoa(trace)).Replace(n.Value)

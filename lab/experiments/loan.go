@@ -9,8 +9,8 @@ import (
 
 // This file has the metrics of Lyra's tables.
 
-// timeMetrics are completion and queuing times in seconds, of all runs' jobs together.
-// Sources: Lyra Table 5; Lyra Table 7; Lyra Table 8.
+// timeMetrics are completion and queuing times in seconds, over the jobs of all runs. Sources: Lyra Table 5; Lyra
+// Table 7; Lyra Table 8.
 var timeMetrics = slices.Concat(
 	timesOf("jct", "JCTs", completionsOf),
 	timesOf("queued", "times without GPUs", queuedOf),
@@ -18,7 +18,7 @@ var timeMetrics = slices.Concat(
 	timesOf("loan_queued", "times without GPUs, of jobs that ever held GPUs on loan", borrowed(queuedOf)),
 )
 
-// loanMetrics are means over runs of what came of nodes on loan; 0 where none can be lent.
+// loanMetrics are means over runs; 0 without nodes on loan.
 var loanMetrics = []metric{
 	{"preemption_pct", "preemptions over submissions, percent", mean(func(s *metrics.Summary) float64 { return 100 * s.PreemptionRatio() })},
 	{"preemptions", "how often a job lost all its GPUs: preempted, lost with a node, or moved off a node on loan that went back", mean(func(s *metrics.Summary) float64 { return float64(s.Preemptions) })},
@@ -45,7 +45,7 @@ var loanMetrics = []metric{
 	{"return_cost_gpu_hours", "useful GPU-hours of jobs without checkpoints that reclaims preempted, per reclaimed node", ofLoans(func(l *metrics.LoanSummary) float64 { return l.ReturnCost })},
 }
 
-// timesOf returns the metrics of times that of returns in hours.
+// timesOf returns the metrics of times in hours returned by of.
 func timesOf(name, what string, of func(*measured) []float64) []metric {
 	all := []metric{{name + "_mean_s", "mean of all runs' " + what + ", together, seconds", func(runs []measured) float64 {
 		hours, sum := pool(runs, of), 0.0
@@ -69,7 +69,7 @@ func completionsOf(m *measured) []float64 { return m.jcts }
 
 func queuedOf(m *measured) []float64 { return m.queued }
 
-// borrowed keeps the values of jobs that ever held GPUs on loan.
+// borrowed returns the values of jobs that ever held GPUs on loan.
 func borrowed(of func(*measured) []float64) func(*measured) []float64 {
 	return func(m *measured) []float64 {
 		var kept []float64
@@ -82,7 +82,7 @@ func borrowed(of func(*measured) []float64) func(*measured) []float64 {
 	}
 }
 
-// ofLoans returns the mean over runs of a number that is 0 where nothing can be lent.
+// ofLoans returns the mean over runs of a number, 0 without nodes on loan.
 func ofLoans(of func(*metrics.LoanSummary) float64) func([]measured) float64 {
 	return mean(func(s *metrics.Summary) float64 {
 		if s.Loans == nil {

@@ -20,59 +20,59 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A PolicyMatrix is every policy on every family of workloads: one table, in which a policy that is
-// good on its own ground and hangs on another's is seen to.
+// A PolicyMatrix is every policy on every family of workloads. It shows policies that only work on their own
+// workloads.
 type PolicyMatrix struct {
-	// Defaults are configured for a policy in every family: what its paper runs it with,
-	// where that is not the default of a scheduler, such as the length of a round.
+	// Defaults are configurations of policies for all families: what a paper uses instead of the scheduler's
+	// defaults, such as the length of a round.
 	Defaults []PolicyDefault `yaml:"defaults"`
 	Families []Family        `yaml:"families"`
 }
 
-// A PolicyDefault is the configuration of some policies in every family.
+// A PolicyDefault is the configuration of some policies in all families.
 type PolicyDefault struct {
 	Policies []string  `yaml:"policies"`
 	Config   yaml.Node `yaml:"config"`
 	Why      string    `yaml:"why"`
 }
 
-// A Family is workloads of one kind. Its configuration is as that of an Experiment.
+// A Family is workloads of one kind, configured like an Experiment.
 type Family struct {
 	Name   string    `yaml:"name"`
 	Title  string    `yaml:"title"`
 	Traces []int     `yaml:"traces"`
-	Seeds  int       `yaml:"seeds"` // as so many runs, from 1 on; default 1
+	Seeds  int       `yaml:"seeds"` // number of seeds, from 1 on; default 1
 	Config yaml.Node `yaml:"config"`
 }
 
 // A Cell is one policy on one family.
 type Cell struct {
 	Family, Policy string
-	Values         []float64 // by matrixMetrics; nil if not every run ended
-	Jobs, Ended    int       // of all runs
-	Why            string    // why not every run ended, or was begun; empty if each did
+	Values         []float64 // by matrixMetrics; nil if some run did not finish
+	Jobs, Ended    int       // over all runs
+	Why            string    // why some run did not finish
 
-	Delays *metrics.Delays // against matrixBaseline; nil: it did not run, or this is its cell
-	Waits  []metrics.Waits // of all runs that ended; empty: none did
-	trials []verdict.Trial // of the runs that ended
+	Delays *metrics.Delays // against matrixBaseline; nil without it, and for its own cells
+	Waits  []metrics.Waits // over all finished runs
+	trials []verdict.Trial // of the finished runs
 }
 
 // matrixBaseline is the policy that delays are against.
 const matrixBaseline = "easy"
 
-// matrixMetrics are what is measured of a cell; of each less is better.
+// matrixMetrics are the metrics of a cell; less is better.
 func matrixMetrics() []string {
 	return []string{"jct_mean_h", "jct_p99_h", "makespan_h", "rho_worst", "rho_unfair_pct", "gpu_hours_per_job", "restarts_per_job"}
 }
 
-// MatrixOptions say which part of a PolicyMatrix is run, and how long.
+// MatrixOptions select the part of a PolicyMatrix to run.
 type MatrixOptions struct {
 	Files    run.Files
 	Data     string        // folder of the shared data
-	Families []string      // by name; empty: all
-	Policies []string      // by name; empty: all
-	Limit    time.Duration // of one run; what takes longer is said to have been cut short
-	Each     func(*Cell)   // called as each cell is done, by several goroutines; nil: not
+	Families []string      // by name; empty for all
+	Policies []string      // by name; empty for all
+	Limit    time.Duration // per run; longer runs are cut short
+	Each     func(*Cell)   // called concurrently after each cell; may be nil
 }
 
 // LoadMatrix returns the matrix of the library.
@@ -89,9 +89,8 @@ func LoadMatrix() (*PolicyMatrix, error) {
 	return m, nil
 }
 
-// Run runs the cells, on as many cores as there are, and returns them by family, then policy. A
-// run that fails is a cell that says why. It returns an error for a family or policy that is
-// not known, a configuration that cannot be read, and that of ctx.
+// Run runs the cells on all cores and returns them by family, then policy. A failed run has Why in its cell. It
+// returns an error for unknown families and policies, unreadable configurations, and of ctx.
 func (m *PolicyMatrix) Run(ctx context.Context, o MatrixOptions) ([]Cell, error) {
 	families, policies, err := m.choose(&o)
 	if err != nil {
@@ -116,7 +115,7 @@ func (m *PolicyMatrix) Run(ctx context.Context, o MatrixOptions) ([]Cell, error)
 	return cells, err
 }
 
-// compare sets the delays against the baseline's cell of the same family, and the waits.
+// compare sets Delays and Waits of all cells.
 func compare(cells []Cell) {
 	baselines := make(map[string][]verdict.Trial)
 	for i := range cells {
@@ -132,7 +131,7 @@ func compare(cells []Cell) {
 	}
 }
 
-// choose returns the families and policies that are asked for.
+// choose returns the selected families and policies.
 func (m *PolicyMatrix) choose(o *MatrixOptions) (families []*Family, policies []string, err error) {
 	known := make([]string, len(m.Families))
 	for i := range m.Families {
@@ -172,7 +171,7 @@ func (m *PolicyMatrix) cell(ctx context.Context, o *MatrixOptions, f *Family, na
 		}
 		cell.Jobs += len(in.Arrivals)
 		if cell.Why != "" {
-			continue // one that did not end is enough
+			continue // one unfinished run is enough
 		}
 		r, err := limited(ctx, o.Limit, c, in, name)
 		switch {
@@ -193,7 +192,7 @@ func (m *PolicyMatrix) cell(ctx context.Context, o *MatrixOptions, f *Family, na
 	return cell, nil
 }
 
-// limited runs a policy for so long at most.
+// limited runs a policy for at most limit.
 func limited(ctx context.Context, limit time.Duration, c *config.Config, in *run.Inputs, name string) (*run.Run, error) {
 	if limit > 0 {
 		var cancel context.CancelFunc
@@ -203,7 +202,7 @@ func limited(ctx context.Context, limit time.Duration, c *config.Config, in *run
 	return run.Simulate(ctx, c, in, name)
 }
 
-// unended returns why a run did not end; empty if it did.
+// unended returns why a run did not finish, or "".
 func unended(r *run.Run, limit time.Duration) string {
 	switch {
 	case r.Unfinished:

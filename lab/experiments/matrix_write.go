@@ -10,9 +10,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Write writes cells as Markdown: a table of mean completion times by policy and family,
-// and one of all metrics for each family. The best of each column is bold. A cell in which not
-// every job ended says why below its table, and is never the best.
+// Write writes cells as Markdown: a table of mean completion times by policy and family, and one of all metrics per
+// family. The best of each column is bold. A cell without values has its reason below the table.
 func (m *PolicyMatrix) Write(w io.Writer, cells []Cell) error {
 	t := &matrixWriter{cells: cells}
 	t.line("# Every policy on every family of workloads")
@@ -46,7 +45,6 @@ type matrixWriter struct {
 
 func (t *matrixWriter) line(format string, args ...any) { fmt.Fprintf(&t.text, format+"\n", args...) }
 
-// row writes a row of a table.
 func (t *matrixWriter) row(cells []string) { t.line("| %s |", strings.Join(cells, " | ")) }
 
 func (t *matrixWriter) head(cells []string) {
@@ -54,7 +52,7 @@ func (t *matrixWriter) head(cells []string) {
 	t.row(slices.Repeat([]string{"---"}, len(cells)))
 }
 
-// names returns the policies or families of the cells, each once, in their order.
+// names returns the distinct policies or families, in order.
 func (t *matrixWriter) names(of func(*Cell) string) []string {
 	var all []string
 	for i := range t.cells {
@@ -65,7 +63,7 @@ func (t *matrixWriter) names(of func(*Cell) string) []string {
 	return all
 }
 
-// find returns a cell; nil if it was not run.
+// find returns a cell, or nil.
 func (t *matrixWriter) find(family, policy string) *Cell {
 	i := slices.IndexFunc(t.cells, func(c Cell) bool { return c.Family == family && c.Policy == policy })
 	if i < 0 {
@@ -85,7 +83,7 @@ func (t *matrixWriter) best(family string, metric int) float64 {
 	return least
 }
 
-// cross writes the mean completion times of all policies on all families, in hours.
+// cross writes the mean completion times, in hours.
 func (t *matrixWriter) cross() {
 	families := t.names(func(c *Cell) string { return c.Family })
 	t.line("## Mean completion time, hours")
@@ -102,7 +100,7 @@ func (t *matrixWriter) cross() {
 	t.line("–: not every job ended; the reason is below the table of that family.")
 }
 
-// figure returns a value to three digits, bold if it is the best.
+// figure returns a value with three digits, bold if best.
 func (t *matrixWriter) figure(c *Cell, family string, metric int) string {
 	switch {
 	case c == nil:
@@ -117,7 +115,7 @@ func (t *matrixWriter) figure(c *Cell, family string, metric int) string {
 	return text
 }
 
-// family writes all metrics of a family, and why cells have none.
+// family writes all metrics of a family, and reasons.
 func (t *matrixWriter) family(f *Family) {
 	if !slices.ContainsFunc(t.cells, func(c Cell) bool { return c.Family == f.Name }) {
 		return

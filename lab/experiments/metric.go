@@ -10,30 +10,29 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A metric is one number of a set of runs: the same policy over several traces
-// or seeds.
+// A metric is a number of a set of runs: one policy over traces or seeds.
 type metric struct {
 	name string
 	doc  string
 	of   func(runs []measured) float64
 }
 
-// measured is what a metric needs of one run.
+// measured is the part of a run that metrics need.
 type measured struct {
 	summary metrics.Summary
-	jcts    []float64 // hours, of jobs that are done
-	queued  []float64 // likewise, time without GPUs
-	onLoan  []bool    // likewise, whether it ever held GPUs on loan
+	jcts    []float64 // hours, of completed jobs
+	queued  []float64 // hours without GPUs, of the same
+	onLoan  []bool    // whether the same ever held GPUs on loan
 	rhos    []float64
 	least   time.Duration // bound on the makespan: see run.MakespanBound
 	statics []float64     // rho by the public code's static definition: see run.StaticRhos
 	millis  []float64     // policy time per round
 	gaps    []float64     // per round with a bound
-	sizes   []int32       // GPUs the job with the longest JCT held, one after the other; never empty
+	sizes   []int32       // GPUs over time of the job with the longest JCT; never empty
 	jct     float64       // its JCT, hours
 }
 
-// metricTable holds all metrics: those that follow, and those of Lyra's tables.
+// metricTable has all metrics.
 var metricTable = slices.Concat(runMetrics, timeMetrics, loanMetrics)
 
 var runMetrics = []metric{
@@ -102,7 +101,7 @@ func overBound(runs []measured) float64 {
 	return total / float64(max(1, len(runs)))
 }
 
-// pool returns a slice of each run, in one.
+// pool concatenates a slice of each run.
 func pool(runs []measured, of func(*measured) []float64) []float64 {
 	var all []float64
 	for i := range runs {
@@ -119,7 +118,7 @@ func pooledQuantile(q float64) func([]measured) float64 {
 	}
 }
 
-// paidGPUs returns the GPUs that are paid for in the mean.
+// paidGPUs returns the mean number of paid GPUs.
 func paidGPUs(s *metrics.Summary) float64 {
 	if s.Rent == nil || s.Rent.Hours == 0 {
 		return s.MeanGPUs
@@ -211,7 +210,7 @@ func shrinks(runs []measured) float64 {
 	return float64(count)
 }
 
-// sizesOf returns the GPUs a job held, one after the other.
+// sizesOf returns a job's GPUs over time.
 func sizesOf(j *metrics.JobResult) []int32 {
 	sizes := []int32{}
 	for _, iv := range j.Intervals {
@@ -223,8 +222,7 @@ func sizesOf(j *metrics.JobResult) []int32 {
 	return sizes
 }
 
-// valuesOf returns the metrics with these names of a set of runs, in their order.
-// It panics if a metric is not known.
+// valuesOf returns metrics by name, and panics for an unknown one.
 func valuesOf(names []string, runs []measured) []float64 {
 	all := make([]float64, len(names))
 	for i, name := range names {
@@ -237,14 +235,14 @@ func valuesOf(names []string, runs []measured) []float64 {
 	return all
 }
 
-// measure keeps of a run over some inputs what metrics need.
+// measure returns the measured part of a run.
 func measure(r *run.Run, in *run.Inputs) measured {
 	o := livesOf(r)
 	o.statics, o.least = run.StaticRhos(r, in), run.MakespanBound(in)
 	return o
 }
 
-// livesOf keeps what does not depend on the inputs.
+// livesOf returns the part that does not depend on the inputs.
 func livesOf(r *run.Run) measured {
 	o := measured{summary: r.Result.Summary, sizes: []int32{0}}
 	for i := range r.Result.Jobs {

@@ -21,35 +21,32 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// A Matrix is the sensitivity matrix of an application on a GPU type, as
-// optimistic profiling of one replica finds it, beside the truth.
-// Source: Synergy §3.1, Fig. 4.
+// A Matrix is the sensitivity matrix of an application on a GPU type by optimistic profiling of one replica, and the
+// truth. Source: Synergy §3.1, Fig. 4.
 type Matrix struct {
 	Application string
 	GPUType     cluster.GPUType
 	Share       cluster.Resources // GPU-proportional, of one GPU
 	CPUs        []float64         // per GPU, ascending
-	Memory      []int64           // host bytes per GPU, ascending; the last is all that a node has
-	Believed    [][]float64       // samples per second and GPU, by CPUs, then by memory
-	True        [][]float64       // as Believed
+	Memory      []int64           // host bytes per GPU, ascending; the last is a whole node's
+	Believed    [][]float64       // samples per second and GPU, by CPUs, then memory
+	True        [][]float64       // like Believed
 	AtShare     float64           // believed samples per second and GPU with Share
-	Counts      int               // whole CPU counts that one replica may have
-	Measured    []float64         // CPUs per GPU, in the order in which they were measured, with the last memory
-	Took        time.Duration     // what the measurements of the type take
-	// Worst is the largest error of the belief, relative to the truth: over all
-	// whole CPU counts, and Memory where the application runs.
+	Counts      int               // whole CPU counts of one replica
+	Measured    []float64         // CPUs per GPU in the order of measurement, with the last memory
+	Took        time.Duration     // time of the measurements of the type
+	// Worst is the largest relative error of the belief, over all whole CPU counts, and Memory that the application
+	// runs with.
 	Worst float64
 }
 
-// mostRows and columns are how many CPU counts, besides those measured, and how
-// many amounts of memory a matrix has.
+// mostRows is the most CPU counts that were not measured; columns is the number of amounts of memory.
 const (
 	mostRows = 24
 	columns  = 8
 )
 
-// Sensitive returns the names of the embedded applications that CPUs and memory
-// matter to, ascending.
+// Sensitive returns the names of the embedded applications that are sensitive to CPUs and memory, sorted.
 func Sensitive() []string { return sensitive(profiles.Default()) }
 
 func sensitive(catalog workload.Catalog) []string {
@@ -62,11 +59,9 @@ func sensitive(catalog workload.Catalog) []string {
 	return names
 }
 
-// Profile profiles applications of a configuration's catalog on its cluster, each
-// alone: a matrix for each and each GPU type it runs on, in this order. Without
-// names it takes all to which CPUs and memory matter. It returns an error for an
-// application that is not one of these, that runs nowhere, and for a cluster
-// whose CPUs and memory are not known.
+// Profile profiles applications of a configuration's catalog on its cluster, each alone. It returns a matrix per
+// application and GPU type. Without names it takes all sensitive applications. It returns an error for insensitive
+// applications, applications that cannot run, and clusters with unknown CPUs and memory.
 func Profile(ctx context.Context, c *config.Config, files run.Files, names []string) ([]Matrix, error) {
 	on, err := c.BuildCluster()
 	if err != nil {
@@ -103,7 +98,6 @@ func Profile(ctx context.Context, c *config.Config, files run.Files, names []str
 	return all, nil
 }
 
-// profile profiles one application.
 func profile(ctx context.Context, c *config.Config, on *cluster.Cluster, app *workload.Application) ([]Matrix, error) {
 	types := runsOn(app, on)
 	if len(types) == 0 {
@@ -144,8 +138,7 @@ func profile(ctx context.Context, c *config.Config, on *cluster.Cluster, app *wo
 	return all, nil
 }
 
-// runsOn returns the types of a cluster on which an application runs and whose
-// CPUs and memory are known.
+// runsOn returns the types on which an application runs and whose CPUs and memory are known.
 func runsOn(app *workload.Application, on *cluster.Cluster) []cluster.TypeInfo {
 	var types []cluster.TypeInfo
 	for _, t := range on.Types() {
@@ -156,7 +149,7 @@ func runsOn(app *workload.Application, on *cluster.Cluster) []cluster.TypeInfo {
 	return types
 }
 
-// profileReports returns the reports of the only job of a world while it is profiled.
+// profileReports returns the profiling reports of the only job of a world.
 func profileReports(ctx context.Context, w *sim.World, action scheduler.Profile) ([]job.Report, error) {
 	var reports []job.Report
 	for {
@@ -178,11 +171,11 @@ func profileReports(ctx context.Context, w *sim.World, action scheduler.Profile)
 	}
 }
 
-// A view is what is believed and true of an application on a type.
+// A view is the belief and truth of an application on a type.
 type view struct {
 	app    *workload.Application
 	model  *estimate.Model
-	report *job.Report // of a run with all that a node has
+	report *job.Report // of a run with a whole node's CPUs and memory
 }
 
 // at returns the samples per second and GPU with CPUs and memory per GPU.
@@ -193,9 +186,8 @@ func (v *view) at(cpus float64, memory int64) (believed, truth float64) {
 	return v.model.Throughput(a, batch) / gpus, min(v.app.Throughput(c, batch)/gpus, v.app.Sensitivity.Rate(cpus, memory))
 }
 
-// matrix returns what is believed and true of an application on a type, of which
-// there are profiling reports: those of the search over CPU counts, which begins
-// with all CPUs, come last and have the largest batch.
+// matrix returns the matrix of an application on a type from profiling reports. The reports of the search over CPU
+// counts come last and have the largest batch; the search starts with all CPUs.
 func matrix(app *workload.Application, belief *estimate.Job, t cluster.TypeInfo, reports []job.Report) Matrix {
 	m := Matrix{Application: app.Name, GPUType: t.Type, Share: t.Share}
 	batch := reports[len(reports)-1].Batch
@@ -236,7 +228,7 @@ func (v *view) worst(m *Matrix) float64 {
 	return worst
 }
 
-// axes sets CPUs and Memory from the report of a run with all that a node has.
+// axes sets CPUs and Memory from the report of a run with a whole node.
 func (m *Matrix) axes(r *job.Report) {
 	gpus := r.Configuration.GPUs
 	m.Counts = int(r.CPUs)

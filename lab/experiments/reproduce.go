@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A Finding is one figure of ours beside the published one.
+// A Finding is our figure and the published one.
 type Finding struct {
 	Experiment string  `json:"experiment"`
 	Row        string  `json:"row"`
@@ -22,19 +22,19 @@ type Finding struct {
 	Verdict    Verdict `json:"verdict"`
 }
 
-// A Verdict says how a figure compares with its band.
+// A Verdict is the result of comparing a figure with its band.
 type Verdict string
 
 // The verdicts.
 const (
 	Within  Verdict = "ok"
 	Outside Verdict = "OUTSIDE"
-	Short   Verdict = "SHORT" // of what is wanted
-	Shown   Verdict = "-"     // there is no band
+	Short   Verdict = "SHORT" // outside a target of ours
+	Shown   Verdict = "-"     // no band
 )
 
-// Reproduce runs an experiment, on as many cores as there are, and returns its
-// findings in the order of its checks. data is the folder of the shared data.
+// Reproduce runs an experiment on all cores and returns its findings in the order of its checks. data is the folder
+// of the shared data.
 func (e *Experiment) Reproduce(ctx context.Context, files run.Files, data string) ([]Finding, error) {
 	configs := make([][]*config.Config, len(e.Runs))
 	for i := range e.Runs {
@@ -63,8 +63,7 @@ func (e *Experiment) Reproduce(ctx context.Context, files run.Files, data string
 	return e.compare(results), nil
 }
 
-// reproduceOne returns what is measured of one run. A run that was interrupted
-// is an error.
+// reproduceOne measures one run. An interrupted run is an error.
 func reproduceOne(ctx context.Context, c *config.Config, files run.Files, policy string) (measured, error) {
 	in, err := run.Load(c, files)
 	if err != nil {
@@ -77,7 +76,7 @@ func reproduceOne(ctx context.Context, c *config.Config, files run.Files, policy
 	return measure(r, in), ctx.Err()
 }
 
-// compare puts the results beside what was published.
+// compare returns the findings.
 func (e *Experiment) compare(results map[string][]measured) []Finding {
 	var all []Finding
 	for _, c := range e.Checks {
@@ -91,14 +90,13 @@ func (e *Experiment) compare(results map[string][]measured) []Finding {
 	return all
 }
 
-// finding puts one figure beside its band. It also gets the verdict of a figure outside that.
+// finding compares one figure with its band; outside is the verdict outside it.
 func (e *Experiment) finding(c *Check, f Figure, results map[string][]measured, outside Verdict) Finding {
-	m, _ := findMetric(f.Metric) // parsed: it is there
+	m, _ := findMetric(f.Metric) // exists: checked by Parse
 	ours := c.figure(m, results)
 	return Finding{e.Name, c.row(), f.Metric, ours, f.Band.Published, f.Band.String(), judge(f.Band, ours, outside)}
 }
 
-// figure returns the figure of a metric.
 func (c *Check) figure(m metric, results map[string][]measured) float64 {
 	switch {
 	case c.Along != "":
@@ -110,7 +108,7 @@ func (c *Check) figure(m metric, results map[string][]measured) float64 {
 	return c.Run.mean(m, results)
 }
 
-// mean returns the mean of a metric over the runs of a group that is not empty.
+// mean returns the mean of a metric over a group that is not empty.
 func (g Group) mean(m metric, results map[string][]measured) float64 {
 	sum := 0.0
 	for _, name := range g {

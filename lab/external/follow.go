@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// follow makes the plan of an answer: grants in their order, as far as there is room.
+// follow makes the plan of an answer: grants in order, as far as GPUs are free.
 func follow(r *grant.Round, answer *Answer) error {
 	place := make(map[job.ID]int, len(r.Snapshot.Jobs))
 	for i, j := range r.Snapshot.Jobs {
@@ -50,8 +50,7 @@ func follow(r *grant.Round, answer *Answer) error {
 	return nil
 }
 
-// typesOf returns the types that a job is tried on: the one that the answer names, or the one that it
-// holds and then the fastest first.
+// typesOf returns the types to try: the one in the answer, or the held one and then the fastest first.
 func typesOf(r *grant.Round, i int, g *Grant) ([]int, error) {
 	j := r.Snapshot.Jobs[i]
 	at := func(name string) int {
@@ -90,8 +89,8 @@ func typesOf(r *grant.Round, i int, g *Grant) ([]int, error) {
 	return types, nil
 }
 
-// give gives a job so many GPUs of a type, or the next amount below that it may have; nil: what it asks
-// for. It reports whether the job got any.
+// give gives a job GPUs of a type: the given number rounded down to an allowed one, or its request if nil. It reports
+// whether the job got any.
 func give(r *grant.Round, i, t int, gpus *int) bool {
 	least, most, step := r.Range(i, t)
 	if least == 0 {
@@ -110,7 +109,7 @@ func give(r *grant.Round, i, t int, gpus *int) bool {
 	return r.Give(i, t, n)
 }
 
-// wait says why a job waits: others are ahead of it, or too few GPUs are free.
+// wait sets why a job waits: others are ahead, or too few GPUs are free.
 func wait(r *grant.Round, i, ahead int) {
 	r.Refuse(i)
 	why := &r.Plan().Jobs[i].Why

@@ -7,15 +7,15 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Meter is the scheduler.Observer that counts the time that jobs spend in the system: from submission to
-// their end. Its zero value has seen nothing. It is not safe for concurrent use.
+// A Meter is a scheduler.Observer that integrates the number of jobs from submission to end. Its zero value is empty.
+// Not safe for concurrent use.
 type Meter struct {
 	active  int
 	at      time.Time
 	seconds float64 // since the last Take
 }
 
-// Take returns the job-seconds up to now that were not taken before.
+// Take returns the job-seconds up to now since the last Take.
 func (m *Meter) Take(now time.Time) float64 {
 	m.advance(now)
 	seconds := m.seconds
@@ -48,5 +48,5 @@ func (m *Meter) Event(now time.Time, ev scheduler.Event) {
 // Round implements scheduler.Observer.
 func (m *Meter) Round(s *policy.Snapshot, _ *policy.Plan, _ []scheduler.Action) { m.advance(s.Now) }
 
-// Rest returns the job-seconds since the last Take, up to the last thing seen.
+// Rest returns the job-seconds from the last Take to the last event.
 func (m *Meter) Rest() float64 { return m.Take(m.at) }

@@ -15,19 +15,18 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// A Policy asks for a plan each round. It is not safe for concurrent use. Make one with New.
+// A Policy asks another process for each plan. Not safe for concurrent use.
 type Policy struct {
 	in     *json.Decoder
 	out    *bufio.Writer
 	meter  *Meter
-	first  time.Time // of the first question
-	failed error     // the first one: nothing is asked after it
+	first  time.Time // time of the first question
+	failed error     // first error; no questions follow it
 	fail   func()
 }
 
-// New returns a Policy that writes questions to out and reads answers from in. The meter is to observe the
-// same run. Fail is called once, at the first error, because a scheduler goes on with its last plan after
-// one: it is to end the run.
+// New returns a Policy that writes questions to out and reads answers from in. The meter must observe the same run.
+// fail is called at the first error and must end the run: a scheduler would continue with its last plan.
 func New(in io.Reader, out io.Writer, m *Meter, fail func()) *Policy {
 	d := json.NewDecoder(in)
 	d.DisallowUnknownFields()
@@ -37,11 +36,10 @@ func New(in io.Reader, out io.Writer, m *Meter, fail func()) *Policy {
 // Traits implements policy.Policy.
 func (*Policy) Traits() policy.Traits { return policy.Traits{Models: true, Sizes: true, Classes: true} }
 
-// Err returns the first error of an exchange.
+// Err returns the first error.
 func (p *Policy) Err() error { return p.failed }
 
-// Plan implements policy.Policy. Besides the error of ctx it returns those of the exchange, and of answers
-// that name what there is not.
+// Plan implements policy.Policy. It returns errors of ctx, of the exchange, and of answers with unknown names.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := errors.Join(ctx.Err(), p.failed); err != nil {
 		return nil, fmt.Errorf("external: round %d: %w", s.Round, err)
@@ -59,7 +57,6 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return r.Plan(), nil
 }
 
-// ask writes a question and reads the answer.
 func (p *Policy) ask(s *policy.Snapshot, r *grant.Round) (*Answer, error) {
 	if err := p.Say(p.question(s, r)); err != nil {
 		return nil, err

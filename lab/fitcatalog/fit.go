@@ -17,7 +17,7 @@ type model struct {
 	types  []typeModel // by name
 	noise  noise
 	phiOff deviation // of the noise scale
-	effOff deviation // of the efficiency at the batch size where it was measured
+	effOff deviation // of the efficiency at measured batch sizes
 }
 
 // A typeModel is the throughput model of one GPU type.
@@ -25,11 +25,11 @@ type typeModel struct {
 	gpuType  cluster.GPUType
 	localMax int
 	params   perf.Params
-	stepOff  deviation // on the configurations it was fitted to
+	stepOff  deviation // on the fitted configurations
 	allOff   deviation // on all placements
 }
 
-// A deviation is how far a fit is from what was measured, relative to it.
+// A deviation is the relative error of a fit.
 type deviation struct {
 	mean, max float64
 	n         int
@@ -42,11 +42,11 @@ func (d *deviation) add(got, want float64) {
 	d.max = math.Max(d.max, off)
 }
 
-// A layout says how the machines of a GPU type were profiled.
+// A layout is the machines on which a GPU type was profiled.
 type layout struct {
-	perNode int // GPUs of a node
-	nodes   int // most, all GPUs of each
-	partial int // most nodes of which any number of GPUs was profiled
+	perNode int // GPUs per node
+	nodes   int // most whole nodes
+	partial int // most nodes with any number of GPUs
 }
 
 // layouts are the profiled machines. Source: README of the shared profiles.
@@ -58,11 +58,11 @@ var layouts = map[cluster.GPUType]layout{
 	"v100": {perNode: 8, nodes: 5, partial: 2},
 }
 
-// pipelineNodes is the most nodes of which pipelines were profiled.
+// pipelineNodes is the most nodes with profiled pipelines.
 const pipelineNodes = 16
 
-// configurations returns the placements that Sia chooses from: a power of two
-// of GPUs on a node, or whole nodes. Source: Sia §3.3.3.
+// configurations returns the placements that Sia chooses from: powers of two within a node, or whole nodes. Source:
+// Sia §3.3.3.
 func (l layout) configurations() [][]int {
 	var all [][]int
 	for gpus := 1; gpus < l.perNode; gpus *= 2 {
@@ -74,7 +74,7 @@ func (l layout) configurations() [][]int {
 	return all
 }
 
-// placements returns all that was profiled on a layout, up to rotation.
+// placements returns all profiled placements of a layout, up to rotation.
 func (l layout) placements() [][]int {
 	var all, last [][]int
 	for n := 1; n <= l.partial; n++ {
@@ -108,7 +108,7 @@ func fit(app *workload.Application) model {
 		for e := range app.Curve.Ends {
 			want := phi(app, i, e)
 			if math.IsInf(want, 1) {
-				continue // the squared norm of the gradient was not measurable
+				continue // the squared norm of the gradient could not be measured
 			}
 			got, start := m.noise.scale(e, b), float64(app.Batch.Init)
 			m.phiOff.add(got, want)
@@ -118,13 +118,13 @@ func fit(app *workload.Application) model {
 	return m
 }
 
-// phi returns the noise scale measured in an epoch at a batch size, in samples.
+// phi returns the measured noise scale in samples.
 func phi(app *workload.Application, batch, epoch int) float64 {
 	return float64(app.Batch.Init) * app.Curve.Var[batch][epoch] / app.Curve.Sqr[batch][epoch]
 }
 
-// preference is how many times the configurations that Sia chooses from count
-// in a fit, where other placements count once: there are many more of those.
+// preference is the weight in a fit of the configurations that Sia chooses from; other placements are far more and
+// have weight 1.
 const preference = 4
 
 // fitType fits the throughput model of an application on a GPU type.
@@ -145,7 +145,6 @@ func fitType(app *workload.Application, g cluster.GPUType) typeModel {
 	return t
 }
 
-// deviation returns how far the model is from observed step times.
 func (t *typeModel) deviation(obs []perf.Observation) deviation {
 	var d deviation
 	for i := range obs {
@@ -155,11 +154,9 @@ func (t *typeModel) deviation(obs []perf.Observation) deviation {
 	return d
 }
 
-// observe returns what was measured of an application on placements of a GPU
-// type, at local batch sizes a factor of the square root of 2 apart. Compute
-// time is that of one replica alone; what a pass takes longer counts as
-// exchange. On some machines compute slows down as a node fills (input
-// processing), for which the throughput model has no term.
+// observe returns the measurements of an application on placements of a GPU type, at local batch sizes a factor √2
+// apart. Compute time is that of one replica alone; the rest of a pass counts as exchange. (On some machines compute
+// slows down as a node fills, due to input processing; the throughput model has no term for it.)
 func observe(app *workload.Application, g cluster.GPUType, shapes [][]int) []perf.Observation {
 	size := max(1, app.GPUsPerReplica[g])
 	alone := []int{size}
@@ -178,8 +175,7 @@ func observe(app *workload.Application, g cluster.GPUType, shapes [][]int) []per
 	return obs
 }
 
-// ladder returns least and most and what lies between them, a factor of about
-// the square root of 2 apart; nothing if most is 0.
+// ladder returns values from least to most, a factor of about √2 apart; none if most is 0.
 func ladder(least, most int) []int {
 	var rungs []int
 	for x := float64(least); most > 0 && int(math.Round(x)) < most; x *= math.Sqrt2 {
@@ -199,8 +195,7 @@ func sum(shape []int) int {
 	return total
 }
 
-// round keeps six significant digits of each parameter: far more than the fit
-// is good for.
+// round keeps six significant digits, far more than the accuracy of the fit.
 func round(p *perf.Params) {
 	for _, v := range []*float64{&p.AlphaC, &p.BetaC, &p.AlphaN, &p.BetaN, &p.AlphaR, &p.BetaR, &p.Gamma} {
 		*v = digits(*v, 6)

@@ -1,11 +1,11 @@
-// Command fitcatalog fits the embedded catalog of package profiles to the
-// shared profiles. Run in the repository root, it reads
-// ../shared/data/sia/profiles, ../shared/data/synergy/profiles.json and
-// ../shared/data/gavel/throughputs_isolated.csv, and writes
-// simulate/workload/profiles/fitted_data.go, simulate/workload/profiles/synergy_data.go, simulate/workload/profiles/gavel_data.go and
-// the figures of docs/experiments/embedded-catalog.md:
+// Command fitcatalog fits the embedded catalog of package profiles to the shared profiles. Run it in the repository
+// root:
 //
 //	go run ./lab/fitcatalog
+//
+// It reads ../shared/data/sia/profiles, ../shared/data/synergy/profiles.json and
+// ../shared/data/gavel/throughputs_isolated.csv. It writes fitted_data.go, synergy_data.go and gavel_data.go in
+// simulate/workload/profiles, and docs/experiments/embedded-catalog.md.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// applications are what the embedded catalog holds.
+// applications are the applications of the embedded catalog.
 var applications = []string{"bert", "cifar10", "deepspeech2", "gpt_pmp", "imagenet", "yolov3"}
 
 func main() {
@@ -37,10 +37,9 @@ func main() {
 	}
 }
 
-// paths are the files that are read and written.
+// paths are the input and output files.
 type paths struct{ data, sensitivity, steps, code, sensitivityCode, stepsCode, page string }
 
-// run reads the profiles, fits every application, and writes all files.
 func run(p *paths) error {
 	models, err := fitAll(p.data)
 	if err != nil {
@@ -79,7 +78,7 @@ func run(p *paths) error {
 	return os.WriteFile(p.page, text.Bytes(), 0o644)
 }
 
-// fitAll reads the profiles of the Sia applications and fits them.
+// fitAll reads and fits the profiles of the Sia applications.
 func fitAll(data string) ([]model, error) {
 	off, err := os.ReadFile(data + "/derived/offtable_wholenode.csv")
 	if err != nil {
@@ -100,7 +99,6 @@ func fitAll(data string) ([]model, error) {
 	return models, nil
 }
 
-// writeSource writes a Go file, formatted.
 func writeSource(name string, text *bytes.Buffer) error {
 	source, err := format.Source(text.Bytes())
 	if err != nil {

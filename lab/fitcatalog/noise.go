@@ -7,11 +7,11 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// mostKnots is the largest number of knots of a noise curve.
+// mostKnots bounds the knots of a noise curve.
 const mostKnots = 9
 
-// A noise is ln phi = level + slope · ln(batch / first batch), both linear
-// between knots. See workload.
+// A noise is ln phi = level + slope · ln(batch / first batch), with level and slope linear between knots. See
+// workload.
 type noise struct {
 	first        float64 // smallest batch size
 	knots        []int   // epochs
@@ -25,20 +25,18 @@ type sample struct {
 	weight float64
 }
 
-// leastWeight is the weight of a noise scale that changes no efficiency, where
-// the derivative of efficiency by ln phi, at most 1/4, is the weight of others.
+// leastWeight is the weight of a noise scale that does not affect efficiency. Others have the derivative of
+// efficiency by ln phi as weight, at most 1/4.
 const leastWeight = 0.01
 
-// read returns the reading of a noise scale phi at a batch size, weighted by
-// what it means for efficiency there.
+// read returns the sample of a noise scale phi, weighted by its effect on efficiency.
 func read(epoch int, batch, first, init, phi float64) sample {
 	means := phi * math.Abs(batch-init) / ((phi + batch) * (phi + batch))
 	return sample{epoch: epoch, x: math.Log(batch / first), phi: math.Log(phi), weight: leastWeight + means}
 }
 
-// fitNoise fits a noise to a curve whose gradients are referred to a batch of
-// init samples. It begins with knots in the first and the last epoch and adds
-// the knot that brings the weighted sum of squares down most, until there are enough.
+// fitNoise fits a noise to a curve with gradients relative to a batch of init samples. It starts with knots at the
+// first and last epoch and repeatedly adds the knot that reduces the weighted sum of squares most.
 func fitNoise(c *workload.Curve, init float64) noise {
 	var all []sample
 	for i, b := range c.Batches {
@@ -74,7 +72,7 @@ func fitNoise(c *workload.Curve, init float64) noise {
 	return n
 }
 
-// weight returns the knot at or before an epoch and the weight of the next.
+// weight returns the knot at or before an epoch, and the weight of the next.
 func (n *noise) weight(epoch int) (int, float64) {
 	i, found := slices.BinarySearch(n.knots, epoch)
 	if found {
@@ -94,11 +92,10 @@ func (n *noise) scale(epoch int, batch float64) float64 {
 	return math.Exp(level + slope*math.Log(batch/n.first))
 }
 
-// solve sets level and slope by weighted least squares for the given knots,
-// and returns the sum of squares that is left.
+// solve sets level and slope by weighted least squares, and returns the sum of squares.
 func (n *noise) solve(all []sample) float64 {
 	k := len(n.knots)
-	a := make([][]float64, 2*k) // normal equations, the right side last
+	a := make([][]float64, 2*k) // normal equations, with the right side last
 	for i := range a {
 		a[i] = make([]float64, 2*k+1)
 		a[i][i] = ridge
@@ -127,7 +124,7 @@ func (n *noise) solve(all []sample) float64 {
 	return rest
 }
 
-// ridge keeps the normal equations regular where a knot has no reading near.
+// ridge keeps the normal equations regular if a knot has no samples near.
 const ridge = 1e-9
 
 // basis sets out to the derivatives of ln phi by levels and slopes.
@@ -141,8 +138,7 @@ func (n *noise) basis(r sample, out []float64) {
 	}
 }
 
-// eliminate solves a symmetric positive definite system whose right side is
-// the last column of a; it overwrites a.
+// eliminate solves a symmetric positive definite system, with the right side as the last column of a, in place.
 func eliminate(a [][]float64) []float64 {
 	n := len(a)
 	for i := range n {

@@ -1,5 +1,4 @@
-// This file ends on the programs of policy/rivals/gavel where the solver of Gavel's public
-// code does, for replays of its runs.
+// This file reproduces the solver of Gavel's public code on the programs of policy/rivals/gavel, to replay its runs.
 
 package rules
 
@@ -7,10 +6,9 @@ import (
 	"github.com/oxgang/oxgang/opt/barrier"
 )
 
-// SolveGavel is where the public code's solver ends on a program, in the form in which that
-// code states it; see package selfdual. With level it finds the greatest level, else the
-// best of all gains. The solution is not feasible where the method does not converge,
-// because throughputs differ too much. It is a gavel.Solver.
+// SolveGavel solves a program in the form and by the method of the public code: see Solve. With level it maximises
+// the level, else the sum of gains. The solution is not feasible if the method does not converge, because throughputs
+// differ too much. It is a gavel.Solver.
 func SolveGavel(g *barrier.Program, level bool) *barrier.Solution {
 	f := newForm(g)
 	if level {
@@ -22,11 +20,11 @@ func SolveGavel(g *barrier.Program, level bool) *barrier.Solution {
 	return f.solve()
 }
 
-// A form is a program as the public code states it. It has a column for every job and GPU type that it can run on.
+// A form is a program as in the public code. It has a column for each job and GPU type that the job can run on.
 type form struct {
 	g       *barrier.Program
 	program Program
-	first   []int // column of every job
+	first   []int // of each job
 	cols    []cell
 }
 
@@ -65,14 +63,13 @@ func newForm(g *barrier.Program) *form {
 	return f
 }
 
-// add adds a row that is not empty.
 func (f *form) add(r Row) {
 	if len(r.Cols) > 0 {
 		f.program.Rows = append(f.program.Rows, r)
 	}
 }
 
-// needs adds the rows of what the jobs need: times a level, if that has a column.
+// needs adds the rows of the jobs' needs, times a level if that has a column.
 func (f *form) needs(level int) {
 	for i := range f.g.Items {
 		it := &f.g.Items[i]
@@ -93,8 +90,7 @@ func (f *form) needs(level int) {
 	}
 }
 
-// solve returns the fractions; it is not feasible where the method does not
-// converge.
+// solve returns the fractions, not feasible if the method does not converge.
 func (f *form) solve() *barrier.Solution {
 	s := Solve(&f.program, Settings{})
 	out := &barrier.Solution{Objective: -s.Objective, Bound: -s.Bound, Iterations: s.Iterations, Feasible: s.Converged, Converged: s.Converged}

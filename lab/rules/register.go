@@ -1,5 +1,5 @@
-// Package rules has the rules of public code that policies follow in comparisons with papers:
-// where the solver of Gavel's code ends, and how Synergy's simulator packs.
+// Package rules reproduces two public codes for comparisons with papers: where Gavel's solver ends, and how Synergy's
+// simulator packs jobs.
 package rules
 
 import (
@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 
-// Register makes the rules of public code available to the policies of gavel and synergy. A program calls it
-// once, before it makes policies.
+// Register makes the public rules available to the policies gavel and synergy. Call it once, before creating
+// policies.
 func Register() {
 	gavel.RegisterPublic(SolveGavel)
 	synergy.RegisterPublic(NewSynergy)

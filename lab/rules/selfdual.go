@@ -1,3 +1,19 @@
+// This file solves small linear programs by the interior point method of their self-dual embedding, and returns the
+// last iterate:
+//
+//	minimise c'x  subject to  G x + s = h, s ≥ 0
+//
+// It replays programs that ECOS or CVXOPT solved and whose optimum is not unique; opt/barrier and opt/exact are better
+// at finding optima. ECOS and CVXOPT then return neither a vertex nor the centre, but the point where their iterates
+// came within tolerance. To reach the same point, the scaling of rows and columns, the start and the steps must be the
+// same.
+//
+// ECOS is by Domahidi, Chu and Boyd ("ECOS: An SOCP solver for embedded systems", ECC 2013), CVXOPT by Vandenberghe
+// ("The CVXOPT linear and quadratic cone program solvers", 2010), the scaling by Ruiz (RAL-TR-2001-034).
+//
+// Dictionary: x, s, z, tau, kappa as in the papers; rx, rz, rt the residuals of the embedding's rows; lambda the scaled
+// point; d = s/z the squares of its scaling.
+
 package rules
 
 import (
@@ -5,25 +21,24 @@ import (
 	"slices"
 )
 
-// A Row says that the products of Values and the columns Cols, each once, are at
-// most Right in sum.
+// A Row requires that the sum of Values times the columns Cols, which are distinct, is at most Right.
 type Row struct {
 	Cols   []int
 	Values []float64
 	Right  float64
 }
 
-// A Program is a linear program in columns without bounds: bounds are rows. Every
-// column has an entry in some row that is not long (see Long).
+// A Program is a linear program in unbounded columns: bounds are rows. Every column has an entry in a row that is not
+// long (see Long).
 type Program struct {
 	Cost []float64
 	Rows []Row
 }
 
-// Settings are the limits; the zero value of a field stands for its default.
+// Settings are limits; 0 selects the default.
 type Settings struct {
-	Feasible   float64 // largest residual, relatively; default 1e-8 (ECOS)
-	Gap        float64 // largest gap, absolutely or relatively; default 1e-8 (ECOS)
+	Feasible   float64 // largest relative residual; default 1e-8 (ECOS)
+	Gap        float64 // largest absolute or relative gap; default 1e-8 (ECOS)
 	Iterations int     // default 100 (ECOS)
 }
 
@@ -40,18 +55,18 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// A Solution is where the iterates ended.
+// A Solution is the last iterate.
 type Solution struct {
 	X          []float64
 	Duals      []float64 // of the rows
 	Objective  float64
-	Bound      float64 // that the duals prove, if their residual is 0
+	Bound      float64 // by the duals, if their residual is 0
 	Iterations int
-	Converged  bool // within the tolerances; else the program has no solution, or the iterations ended
+	Converged  bool // within the tolerances; otherwise infeasible, or out of iterations
 }
 
-// Solve solves p. It modifies nothing and is deterministic. An iteration costs the
-// columns times the squares of the rows' lengths, long rows apart.
+// Solve solves p. It is deterministic and does not change p. An iteration costs the columns times the squared lengths
+// of rows that are not long.
 func Solve(p *Program, o Settings) Solution {
 	o = o.withDefaults()
 	it := newIterate(p)
@@ -73,18 +88,17 @@ func Solve(p *Program, o Settings) Solution {
 	return out
 }
 
-// closeBy are the tolerances of an iterate after which rounding ends all.
-// Source: ECOS, "close to optimal".
+// closeBy are the tolerances within which an iterate is returned when rounding stops progress. Source: ECOS, "close
+// to optimal".
 const closeBy = 1e-4
 
-// equilibrations is how often rows and columns are scaled. Source: ECOS.
+// equilibrations is the number of scalings of rows and columns. Source: ECOS.
 const equilibrations = 3
 
-// tiny is a largest entry that is not scaled. Source: ECOS.
+// tiny bounds the largest entries that are not scaled. Source: ECOS.
 const tiny = 1e-6
 
-// scale divides rows and columns by the square roots of their largest entries, some
-// times, and returns the products of those.
+// scale repeatedly divides rows and columns by the square roots of their largest entries, and keeps the products.
 func (t *iterate) scale() {
 	for range equilibrations {
 		rows, cols := make([]float64, len(t.rows)), make([]float64, len(t.c))
@@ -123,8 +137,7 @@ func root(v []float64) {
 	}
 }
 
-// start takes the least squares of the slacks, and of the duals, and moves them off
-// 0. Source: CVXOPT §7.3.
+// start starts at the least squares of slacks and duals, moved off 0. Source: CVXOPT §7.3.
 func (t *iterate) start() {
 	ones := make([]float64, len(t.h))
 	for i := range ones {
@@ -145,8 +158,7 @@ func (t *iterate) start() {
 	t.tau, t.kappa = 1, 1
 }
 
-// inside adds the same to all entries so that the least is at least 1, if any is
-// not above 0.
+// inside adds a constant to all entries so that the least is at least 1, unless all are above 0.
 func inside(v []float64) {
 	least := math.Inf(1)
 	for _, x := range v {
@@ -160,7 +172,7 @@ func inside(v []float64) {
 	}
 }
 
-// unscale writes the iterate in the program's units.
+// unscale sets the solution in the program's units.
 func (t *iterate) unscale(out *Solution) {
 	out.X, out.Duals = make([]float64, len(t.x)), make([]float64, len(t.z))
 	for j := range t.x {
@@ -182,18 +194,18 @@ func dot(x, y []float64) float64 {
 
 func norm(x []float64) float64 { return math.Sqrt(dot(x, x)) }
 
-// keep keeps the iterate.
+// keep stores the iterate.
 func (t *iterate) keep() {
 	t.kept = point{slices.Clone(t.x), slices.Clone(t.s), slices.Clone(t.z), t.tau, t.kappa}
 }
 
-// back returns to the iterate that was kept.
+// back restores the stored iterate.
 func (t *iterate) back() {
 	t.point = t.kept
 	t.residuals()
 }
 
-// finite reports whether the iterate is numbers.
+// finite reports whether the iterate is finite.
 func (t *iterate) finite() bool {
 	v := norm(t.x) + norm(t.s) + norm(t.z) + t.tau + t.kappa
 	return !math.IsNaN(v) && !math.IsInf(v, 0)

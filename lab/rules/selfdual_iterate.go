@@ -10,13 +10,13 @@ const (
 	backOff       = 0.99
 )
 
-// A point is one of the embedding.
+// A point is a point of the embedding.
 type point struct {
 	x, s, z    []float64
 	tau, kappa float64
 }
 
-// An iterate is a point on its way, in scaled units.
+// An iterate is a point with its residuals, in scaled units.
 type iterate struct {
 	point
 	kept point
@@ -57,7 +57,7 @@ func newIterate(p *Program) *iterate {
 	return t
 }
 
-// residuals computes what the iterate misses.
+// residuals computes the residuals.
 func (t *iterate) residuals() {
 	clear(t.rx)
 	for i, r := range t.rows {
@@ -75,8 +75,8 @@ func (t *iterate) residuals() {
 	t.mu = (dot(t.s, t.z) + t.kappa*t.tau) / float64(len(t.s)+1)
 }
 
-// within reports whether residuals and gap are within the tolerances. Where the
-// program has no solution it is kappa that stays, and tau that goes.
+// within reports whether residuals and gap are within the tolerances. For an infeasible program, tau goes to 0 and
+// kappa does not.
 func (t *iterate) within(o Settings) bool {
 	primal := norm(t.rz) / (math.Max(1, norm(t.h)) + norm(t.x) + norm(t.s)) / t.tau
 	dual := norm(t.rx) / (math.Max(1, norm(t.c)) + norm(t.z)) / t.tau
@@ -90,8 +90,8 @@ func (t *iterate) within(o Settings) bool {
 	return t.tau > t.kappa && primal < o.Feasible && dual < o.Feasible && (gap < o.Gap || relative < o.Gap)
 }
 
-// advance makes one step: where the affine direction leads says how much to centre.
-// Source: CVXOPT §7.1, Mehrotra's predictor and corrector.
+// advance makes one step; the affine direction determines the centring. Source: CVXOPT §7.1, Mehrotra's predictor and
+// corrector.
 func (t *iterate) advance() {
 	t.prepare()
 	curve := t.kappa/t.tau - dot(t.c, t.x1) - dot(t.h, t.z1)
@@ -109,7 +109,7 @@ func (t *iterate) advance() {
 		rx[j] = (1 - centre) * t.rx[j]
 	}
 	for i := range t.bz {
-		// 1. the products wanted, less second-order terms of the affine direction
+		// 1. the desired products, less second-order terms of the affine direction
 		t.ds[i] = t.lambda[i]*t.lambda[i] + t.scaledS(i)*t.w[i]*t.z2[i] - centre*t.mu
 		t.bz[i] = t.w[i]*t.ds[i]/t.lambda[i] - (1-centre)*t.rz[i]
 	}
@@ -132,8 +132,8 @@ func (t *iterate) prepare() {
 	t.system.solve(t.rows, minus, t.h, t.x1, t.z1)
 }
 
-// direction completes x2 and z2 with the changes of tau and kappa, and returns
-// those and how far one may go. t.ds holds the products that are to be taken off.
+// direction completes x2 and z2 with the changes of tau and kappa, and returns these and the longest step. t.ds has
+// the products to subtract.
 func (t *iterate) direction(rt, curve, products float64) (tau, kappa, length float64) {
 	tau = (rt - products/t.tau + dot(t.c, t.x2) + dot(t.h, t.z2)) / curve
 	for j := range t.x2 {
@@ -158,7 +158,7 @@ func (t *iterate) direction(rt, curve, products float64) (tau, kappa, length flo
 	return tau, kappa, math.Min(longestStep, math.Max(shortestStep, length))
 }
 
-// scaledS returns the scaled change of slack i that goes with z2.
+// scaledS returns the scaled change of slack i for z2.
 func (t *iterate) scaledS(i int) float64 { return -t.ds[i]/t.lambda[i] - t.w[i]*t.z2[i] }
 
 func (t *iterate) move(length, tau, kappa float64) {

@@ -2,13 +2,12 @@ package rules
 
 import "slices"
 
-// A skyline is a symmetric matrix, of which row i is kept from column first[i] on,
-// or its factors LDL'. It needs no pivots: its columns' part is positive definite,
-// that of the long rows negative.
-// Source: Vanderbei, "Symmetric quasidefinite matrices", SIAM J. Opt. 5, 1995.
+// A skyline is a symmetric matrix, stored from column first[i] on in row i, or its factors LDL'. It needs no pivots:
+// the columns' part is positive definite, the long rows' part negative. Source: Vanderbei, "Symmetric quasidefinite
+// matrices", SIAM J. Opt. 5, 1995.
 type skyline struct {
 	first []int
-	rows  [][]float64 // row i, columns first[i] to i
+	rows  [][]float64 // columns first[i] to i
 	work  []float64
 }
 
@@ -26,7 +25,7 @@ func (k *skyline) clear() {
 	}
 }
 
-// add adds to an entry with j at most i.
+// add adds to the entry i, j with j ≤ i.
 func (k *skyline) add(i, j int, v float64) { k.rows[i][j-k.first[i]] += v }
 
 // factor replaces the matrix by its factors.
@@ -45,7 +44,7 @@ func (k *skyline) factor() {
 	}
 }
 
-// solve overwrites a right-hand side by the solution.
+// solve replaces b by the solution.
 func (k *skyline) solve(b []float64) {
 	for i, row := range k.rows {
 		b[i] -= dot(row[:i-k.first[i]], b[k.first[i]:i])

@@ -1,11 +1,11 @@
 package rules
 
-// Long is the entries from which a row is long: it is kept as an equation of its
-// own, where the others are added into those of the columns.
+// Long is the number of entries from which a row is long: it stays an equation, while shorter rows are eliminated
+// into the columns'.
 const Long = 16
 
-// regular is added to the diagonals, so that there are factors whatever the rows,
-// and is not corrected for: it moves iterates by some 10⁻⁶. Source: ECOS.
+// regular is added to the diagonals, so that factors always exist. It is not corrected and moves iterates by about
+// 10⁻⁶. Source: ECOS.
 const regular = 7e-8
 
 // A system solves regular·x + G'z = bx, Gx − Dz = bz for a diagonal D.
@@ -37,12 +37,12 @@ func newSystem(n int, rows []Row) system {
 			}
 		}
 	}
-	y.skyline = newSkyline(first) // of long rows from the first column on
+	y.skyline = newSkyline(first) // long rows start at the first column
 	y.right = make([]float64, len(first))
 	return y
 }
 
-// factor takes a diagonal, which it keeps and to which it adds.
+// factor sets the diagonal d, which it keeps and changes, and factors the matrix.
 func (y *system) factor(rows []Row, d []float64) {
 	y.d = d
 	for i := range d {
@@ -73,7 +73,7 @@ func (y *system) factor(rows []Row, d []float64) {
 	y.skyline.factor()
 }
 
-// solve writes x and z.
+// solve sets x and z.
 func (y *system) solve(rows []Row, bx, bz, x, z []float64) {
 	copy(y.right, bx)
 	for l, i := range y.long {

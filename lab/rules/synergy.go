@@ -1,5 +1,5 @@
-// This file is the scheduler of the public Synergy simulator, for replays of its
-// runs: the rules public-code of policy/synergy.
+// This file is the scheduler of the public Synergy simulator, to replay its runs: the rules public-code of
+// policy/synergy.
 
 package rules
 
@@ -19,29 +19,28 @@ import (
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 
-// public schedules as the public Synergy simulator does, for replays of its runs.
-// Every round it packs all jobs anew into an empty cluster, in the order of a
-// policy, and sets every placement. Its plans depend on the snapshot alone. It
-// wants what that simulator has: GPUs of one type on nodes that say their CPUs and
-// memory, and no reserved or non-preemptive jobs. Source: Synergy simulator.
+// public schedules like the public Synergy simulator. Every round it packs all jobs into an empty cluster in the
+// order of a policy, and sets every placement. Plans depend on the snapshot alone. It needs what the simulator has:
+// GPUs of one type on nodes with known CPUs and memory, and no reserved or non-preemptible jobs. Source: Synergy
+// simulator.
 //
 // Deviation: each of these differs from the paper, because the simulator does.
 //   - A job has two cells, its full demand and its GPU-proportional share; the
-//     sensitivity matrix between them is not looked at (§3.2).
+//     sensitivity matrix between them is not used (§3.2).
 //   - Jobs are placed first fit by node and GPU, without consolidation; the paper
 //     sorts runnable jobs by demand and takes the best fit (§4.2).
 //   - Jobs behind one whose GPUs do not fit are tried too, whatever the order (§4).
 //   - FTF runs the best treated job first, DRF looks at demands and not at what was
 //     received, Tetris has no alignment (§5.7).
-//   - A demand above one node is cut to the node, and the job is then believed to
-//     gain in proportion to its CPUs; jobs of more than a node have their
+//   - A demand above one node is cut to the node, and the job's expected gain is
+//     then in proportion to its CPUs; jobs of more than a node get their
 //     GPU-proportional share (§4.2).
 type public struct {
 	o     synergy.Options
 	nodes *hostalloc.Nodes
 }
 
-// NewSynergy returns the policy of the public simulator. Options are as valid for rules public-code.
+// NewSynergy returns the policy of the public simulator, for options with rules public-code.
 func NewSynergy(o synergy.Options) policy.Policy { return &public{o: o} }
 
 // Traits implements policy.Policy.
@@ -65,7 +64,7 @@ func (p *public) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return r.plan(), nil
 }
 
-// replayable returns an error unless everything in s is of the simulator's world.
+// replayable returns an error if s has anything that the simulator lacks.
 func (p *public) replayable(s *policy.Snapshot) error {
 	if t := s.Cluster.Types(); len(t) != 1 || !t[0].Counts() {
 		return fmt.Errorf("%d GPU types, want one whose nodes say their CPUs and memory", len(t))
@@ -83,26 +82,26 @@ type candidate struct {
 	*policy.Job
 	index int // in the snapshot
 	gpus  int
-	full  cluster.Resources // its demand
-	fair  cluster.Resources // what it has of that within its GPU-proportional share
-	rate  float64           // believed samples per second at fair
+	full  cluster.Resources // demand
+	fair  cluster.Resources // part of it within the GPU-proportional share
+	rate  float64           // expected samples per second at fair
 	gain  float64           // of full over fair
 	key   float64           // less comes first
-	got   cluster.Resources // at the end; no GPUs: nothing
+	got   cluster.Resources // at the end; nothing without GPUs
 	slots []hostalloc.Slot
 }
 
-// A publicRound is a plan in the making.
+// A publicRound is a plan in progress.
 type publicRound struct {
 	o     *synergy.Options
 	s     *policy.Snapshot
 	t     *cluster.TypeInfo
 	nodes *hostalloc.Nodes
 	jobs  []*candidate // by submission
-	on    []*candidate // those that run, as they were served
+	on    []*candidate // running, in the order served
 }
 
-// line returns the jobs that could run, first come first.
+// line returns the jobs that could run, in order.
 func (r *publicRound) line() []*candidate {
 	key := publicKeys[r.o.Order]
 	for i, j := range r.s.Jobs {
@@ -111,7 +110,7 @@ func (r *publicRound) line() []*candidate {
 		}
 		c := r.candidate(j, i)
 		if c.key = key(r, c); math.IsNaN(c.key) {
-			c.key = math.Inf(1) // believed to stand still: what it has left is no number
+			c.key = math.Inf(1) // expected speed 0: remaining time is not a number
 		}
 		r.jobs = append(r.jobs, c)
 	}
@@ -127,8 +126,7 @@ func (r *publicRound) line() []*candidate {
 	return line
 }
 
-// prefix returns those of a line that fit on the cluster's GPUs by number, one
-// after the other.
+// prefix returns the jobs of a line whose GPUs fit, by number, one after the other.
 func (r *publicRound) prefix(line []*candidate) []*candidate {
 	free := r.t.GPUs
 	return slices.DeleteFunc(line, func(c *candidate) bool {
@@ -140,7 +138,7 @@ func (r *publicRound) prefix(line []*candidate) []*candidate {
 	})
 }
 
-// candidate works out what a job demands.
+// candidate computes a job's demand.
 func (r *publicRound) candidate(j *policy.Job, index int) *candidate {
 	c := &candidate{Job: j, index: index, gpus: j.Requested(r.t.Type), gain: 1}
 	share := r.t.Proportional(cluster.Configuration{GPUs: c.gpus})
@@ -165,8 +163,7 @@ func (r *publicRound) candidate(j *policy.Job, index int) *candidate {
 	return c
 }
 
-// cap cuts the demand to one node. The gain is then in proportion to the CPUs
-// that it has more than its share.
+// cap limits the demand to one node. The gain is then in proportion to the CPUs above the share.
 func (c *candidate) cap(t *cluster.TypeInfo) {
 	most := cluster.Resources{CPUs: float64(t.PerNode) * t.Share.CPUs, Memory: int64(t.PerNode) * t.Share.Memory}
 	if more := c.full.CPUs - c.fair.CPUs; c.full.CPUs > most.CPUs && more > 0 {
@@ -175,16 +172,14 @@ func (c *candidate) cap(t *cluster.TypeInfo) {
 	c.full.CPUs, c.full.Memory = min(c.full.CPUs, most.CPUs), min(c.full.Memory, most.Memory)
 }
 
-// leastCPUs is the least that the simulator's profiles demand per GPU.
+// leastCPUs is the least CPUs per GPU in the simulator's profiles.
 const leastCPUs = 1
 
-// demands is the memory per GPU, in bytes, that the simulator's profiles demand:
-// what language models were given, and then what was measured. Source: Synergy
-// simulator.
+// demands is the memory per GPU, in bytes, in the simulator's profiles: that of language models, then the measured
+// ones. Source: Synergy simulator.
 var demands = [...]int64{20e9, 62.5e9, 125e9, 187.5e9, 250e9}
 
-// demandedMemory returns the least memory that profiles demand and that is at least m,
-// or m.
+// demandedMemory returns the least of demands that is at least m, or m.
 func demandedMemory(m int64) int64 {
 	for _, x := range demands {
 		if m <= x {
@@ -199,7 +194,6 @@ func (c *candidate) sensitive() bool { return above(c.full, c.fair) }
 
 func above(a, b cluster.Resources) bool { return a.CPUs > b.CPUs || a.Memory > b.Memory }
 
-// plan returns what was decided.
 func (r *publicRound) plan() *policy.Plan {
 	p := &policy.Plan{Jobs: make([]policy.Decision, len(r.s.Jobs))}
 	for i, j := range r.s.Jobs {
@@ -221,7 +215,6 @@ func (r *publicRound) plan() *policy.Plan {
 	return p
 }
 
-// why returns the reason for what a job got.
 func (r *publicRound) why(c *candidate, d *policy.Decision) policy.Reason {
 	now, before := d.Allocation.Configuration, c.Allocation.Configuration
 	switch {

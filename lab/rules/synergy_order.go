@@ -2,8 +2,8 @@ package rules
 
 import "github.com/oxgang/oxgang/policy/synergy"
 
-// publicKeys are the simulator's sort keys, by the name of the order: less comes
-// first, and jobs that are equal stand by submission. Source: Synergy simulator.
+// publicKeys are the simulator's sort keys by the name of the order: less comes first, ties by submission. Source:
+// Synergy simulator.
 var publicKeys = map[string]func(*publicRound, *candidate) float64{
 	"fifo": func(*publicRound, *candidate) float64 { return 0 },
 	"srtf": (*publicRound).left,
@@ -23,9 +23,8 @@ var publicKeys = map[string]func(*publicRound, *candidate) float64{
 	},
 }
 
-// left returns the seconds a job still takes at the speed of its full demand. A
-// job that was cut to its share in the last round goes on at the speed of that,
-// and so does every job under Proportional.
+// left returns the remaining seconds at the speed of the full demand. A job that was cut to its share in the last
+// round has that speed, and so do all under Proportional.
 func (r *publicRound) left(c *candidate) float64 {
 	left := (c.Target - c.Progress) / c.rate
 	cut := c.Holding() && (c.Allocation.CPUs < c.full.CPUs*(1-1e-9) || c.Allocation.Memory < c.full.Memory)

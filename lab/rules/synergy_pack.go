@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 
-// serve gives a job what the mechanism has for it, if its GPUs are there.
+// serve gives a job its resources by the mechanism, if its GPUs are free.
 func (r *publicRound) serve(c *candidate) {
 	if r.freeGPUs() < c.gpus {
 		return
@@ -24,8 +24,8 @@ func (r *publicRound) serve(c *candidate) {
 	}
 }
 
-// tune gives a job its full demand, or else its share; where even that is not
-// free, others go back to theirs. Source: Synergy simulator.
+// tune gives a job its full demand, or else its share. If the share is not free, others are cut back to theirs.
+// Source: Synergy simulator.
 func (r *publicRound) tune(c *candidate) {
 	if r.fit(c, c.full) || c.sensitive() && r.fit(c, c.fair) {
 		return
@@ -38,8 +38,7 @@ func (r *publicRound) tune(c *candidate) {
 	}
 }
 
-// fit puts a job on the first GPUs, by node, whose node still has what each of
-// them is to get, and reports whether there are enough.
+// fit puts a job on the first GPUs, by node, with enough CPUs and memory, and reports whether there are enough.
 func (r *publicRound) fit(c *candidate, want cluster.Resources) bool {
 	per, need, slots := perGPU(want), c.gpus, c.slots[:0]
 	for i := range r.s.Cluster.Nodes() {
@@ -60,9 +59,8 @@ func (r *publicRound) fit(c *candidate, want cluster.Resources) bool {
 	return false
 }
 
-// relievable returns the nodes on which others may give way to a job: for one GPU
-// those with the fewest free GPUs first, for several by node, and first those that
-// could carry the job alone.
+// relievable returns the nodes on which others may be cut back for a job. For one GPU: the fewest free GPUs first.
+// For several: by node, first those that fit the whole job.
 func (r *publicRound) relievable(gpus int) []int {
 	var alone, parts []int
 	for i := range r.s.Cluster.Nodes() {
@@ -79,9 +77,8 @@ func (r *publicRound) relievable(gpus int) []int {
 	return append(alone, parts...)
 }
 
-// relieve cuts jobs on a node to their shares, those on the fewest nodes with the
-// most CPUs and then memory per GPU first, until what a job wants is free there,
-// as far as the node has GPUs for it.
+// relieve cuts jobs on a node to their shares until what a job wants is free, as far as the node has GPUs for it.
+// Jobs on the fewest nodes come first, then those with the most CPUs and memory per GPU.
 func (r *publicRound) relieve(node int, want cluster.Resources) {
 	per, gpus := perGPU(want), min(want.GPUs, r.nodes.Free(node).GPUs)
 	for _, peer := range r.peers(node) {
@@ -94,7 +91,7 @@ func (r *publicRound) relieve(node int, want cluster.Resources) {
 	}
 }
 
-// peers returns the jobs on a node that have more than their share.
+// peers returns the jobs on a node with more than their share.
 func (r *publicRound) peers(node int) []*candidate {
 	var peers []*candidate
 	for _, c := range r.on {
@@ -117,7 +114,7 @@ func (r *publicRound) freeGPUs() int {
 	return free
 }
 
-// perGPU returns what each GPU of a job has.
+// perGPU returns a job's resources per GPU.
 func perGPU(r cluster.Resources) cluster.Resources {
 	return cluster.Resources{GPUs: 1, CPUs: r.CPUs / float64(r.GPUs), Memory: r.Memory / int64(r.GPUs)}
 }
