@@ -57,7 +57,6 @@ var ErrTypes = errors.New("the cluster has GPUs of a new type")
 // Cluster returns the argument for scheduler.New: the nodes at Open, and all that can be rented or lent.
 func (w *Backend) Cluster() *cluster.Cluster { return w.extent.whole }
 
-// hold returns how long a round must wait for the watches.
 func (w *Backend) hold() time.Duration {
 	if len(w.writer.Unseen) > 0 {
 		return observe.Recheck
@@ -129,7 +128,6 @@ func (w *Backend) Room() Room {
 	return r
 }
 
-// known reports whether the Backend has had a job, running or ended.
 func (w *Backend) known(id job.ID) bool {
 	w.Lock()
 	defer w.Unlock()

@@ -31,7 +31,6 @@ func (w *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	return w.commit(ctx, d)
 }
 
-// apply returns a draft of the plan with the actions.
 func (w *Backend) apply(ctx context.Context, actions []scheduler.Action) (*draft, error) {
 	d := w.draft()
 	d.expire()

@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A draft is an uncommitted plan: the grants that change, and the nodes on loan.
 type draft struct {
 	w       *Backend
 	held    map[job.ID]jobstate.Grant

@@ -63,7 +63,6 @@ func (w *Backend) execute(ctx context.Context) error {
 	}
 }
 
-// pass observes once and takes the possible steps. A failed observation is repeated.
 func (w *Backend) pass(ctx context.Context) error {
 	if err := w.observer.Hurry(ctx, w.overdue(time.Now())); err != nil {
 		w.o.Log.Warn("cannot read pods that the watch is late to show", "queue", w.o.Queue.Name, "err", err)
@@ -125,7 +124,6 @@ func (w *Backend) carryOut(ctx context.Context, from time.Time, all *writes) err
 	return g.Wait()
 }
 
-// each calls do with 0 to n-1 until a time, and returns the number of calls.
 func each(g *errgroup.Group, until time.Time, n int, do func(i int)) int {
 	for i := range n {
 		if !time.Now().Before(until) {

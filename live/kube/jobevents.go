@@ -63,7 +63,6 @@ func (w *jobEvents) end(e *jobstate.Job, outcome scheduler.Outcome, detail strin
 	driver.Wake(w.Work)
 }
 
-// forget removes an ended job without pods, once the scheduler has taken its event.
 func (w *jobEvents) forget(e *jobstate.Job) {
 	unheard := func(ev scheduler.Event) bool {
 		exit, ok := ev.(scheduler.Exited)
@@ -116,7 +115,6 @@ func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
 	return w.bounded(&spec)
 }
 
-// bounded limits a specification to the queue's maximum.
 func (w *jobEvents) bounded(spec *job.Spec) *job.Spec {
 	most := w.o.MostGPUs(spec.User)
 	if most == 0 || spec.MaxGPUs <= most {

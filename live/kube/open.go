@@ -71,7 +71,6 @@ func assemble(c client.Client, direct client.Reader, o *config.Options) *Backend
 	return w
 }
 
-// enterNodes records the nodes at Open: owned, rentable and lendable.
 func (w *Backend) enterNodes(s *observe.Observation) (err error) {
 	all := slices.DeleteFunc(slices.Clone(s.Nodes), func(n cluster.Node) bool { return n.Tenure != cluster.Owned })
 	if w.extent.cluster, err = cluster.New(all); err != nil {

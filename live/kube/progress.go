@@ -41,7 +41,6 @@ func (w *jobEvents) watch(e *jobstate.Job) {
 	w.readTrainer(e)
 }
 
-// trains reports, once per generation, that a job trains.
 func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
 	if e.TrainsIn == e.Held.Generation {
 		return

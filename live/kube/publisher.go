@@ -249,7 +249,6 @@ func (w *publisher) erased(seen jobstate.Object) bool {
 	return gone
 }
 
-// recordPublished stores the version in which our condition was last present.
 func (w *publisher) recordPublished(o *unstructured.Unstructured) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

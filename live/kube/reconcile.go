@@ -89,7 +89,6 @@ func (w *Backend) takeNodes(s *observe.Observation) {
 	w.Events.Emit(scheduler.NodesChanged{Cluster: w.extent.cluster, Rentals: rentals, Loans: loans})
 }
 
-// checkTypes ends the Backend if there is a new GPU type.
 func (w *Backend) checkTypes(s *observe.Observation) {
 	strange := func(n *cluster.Node) bool { return !slices.Contains(w.extent.types, n.GPUType) }
 	found := false
@@ -104,7 +103,6 @@ func (w *Backend) checkTypes(s *observe.Observation) {
 	}
 }
 
-// dispossess takes missing GPUs from jobs, the last submitted first.
 func (w *Backend) dispossess(c *cluster.Cluster) {
 	planned := make(map[cluster.NodeID]int)
 	for _, e := range w.table.Order {
@@ -176,7 +174,6 @@ func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 	}
 }
 
-// unseen reports whether the watches lack a write to a job.
 func (w *jobEvents) unseen(f *observe.ObservedJob, pods []*corev1.Pod) bool {
 	if w.writer.Unseen[types.UID(f.Parsed.UID)] > 0 {
 		return true
@@ -184,7 +181,6 @@ func (w *jobEvents) unseen(f *observe.ObservedJob, pods []*corev1.Pod) bool {
 	return slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return w.writer.Unseen[p.UID] > 0 })
 }
 
-// enter adds a new job, or returns nil if it must not be scheduled here.
 func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobstate.Job {
 	id := job.ID(f.Parsed.UID)
 	if w.table.Over[id] || f.Parsed.Ended != nil || !s.Ours[f.Parsed.UID] {

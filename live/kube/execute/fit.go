@@ -97,7 +97,6 @@ func fits(e *jobstate.Job, running []*corev1.Pod, to *jobadapter.Grant) ([]jobad
 	return e.Adapter.Fit(o, running, to)
 }
 
-// infeasible returns a kubelet's message that new requests do not fit on the node; empty: none.
 func infeasible(all []*corev1.Pod) string {
 	for _, p := range all {
 		for _, c := range p.Status.Conditions {
@@ -151,7 +150,6 @@ func (w *Writer) fit(ctx context.Context, f *jobadapter.Fitting, epoch int64) er
 	return w.finish(next, w.Client.SubResource("resize").Patch(ctx, next, client.MergeFromWithOptions(is, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)))
 }
 
-// freeByNode is the free CPUs and memory of each node.
 type freeByNode map[string]cluster.Resources
 
 // spare returns the free resources: capacity minus the larger of each job's current and planned requests.
@@ -185,7 +183,6 @@ func (w *Planner) spare(s *observe.Observation) freeByNode {
 	return left
 }
 
-// holds reports whether the planned requests fit on the nodes of a placement.
 func (l freeByNode) holds(p cluster.Placement) bool {
 	const none = -1e-6 // cores: rounding error of sums
 	return !slices.ContainsFunc(p, func(s cluster.Share) bool {

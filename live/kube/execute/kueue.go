@@ -23,7 +23,6 @@ var workload = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 
 const workloadJob = "kueue.x-k8s.io/job-uid"
 
-// deactivating returns the step that stops a job through Kueue.
 func (w *Planner) deactivating(e *jobstate.Job) *Step {
 	epoch, uid, namespace := w.table.Plan.Spec.Epoch, e.Parsed.UID, e.Parsed.Namespace
 	return &Step{e, "stop", func(ctx context.Context) error {
@@ -32,7 +31,6 @@ func (w *Planner) deactivating(e *jobstate.Job) *Step {
 	}}
 }
 
-// readmitting returns the step that writes a start into a job's object and its Workload.
 func (w *Planner) readmitting(e *jobstate.Job) *Step {
 	o, g := e.Object, w.ToStart(e)
 	return &Step{e, start, func(ctx context.Context) error {
@@ -104,7 +102,6 @@ func deactivated(o *object, epoch int64) bool {
 	return unstructured.SetNestedField(o.Object, false, "spec", "active") == nil
 }
 
-// reactivated undoes deactivated, and reports whether that changes it.
 func reactivated(o *object) bool {
 	annotations := o.GetAnnotations()
 	if annotations[v1alpha1.Epoch] == "" {

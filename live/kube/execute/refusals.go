@@ -87,5 +87,4 @@ func (w *Planner) known(uid string) bool {
 	return w.table.ByID[job.ID(uid)] != nil
 }
 
-// stale reports whether a read may be repeated: reads take at most a tenth of the time.
 func stale(at time.Time, took time.Duration) bool { return time.Since(at) > 9*took }

@@ -145,7 +145,6 @@ func (r room) give(p cluster.Placement) {
 	}
 }
 
-// takes subtracts a job's placement if there is room.
 func (r room) takes(e *jobstate.Job) bool {
 	for _, s := range e.Held.Placement {
 		if r[string(s.Node)] < s.GPUs {

@@ -50,7 +50,6 @@ func (w *Writer) Patch(ctx context.Context, next, seen client.Object) error {
 	return w.finish(next, w.Client.Patch(ctx, next, client.MergeFromWithOptions(seen, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)))
 }
 
-// finish records a write. A conflict or a deleted object is no error.
 func (w *Writer) finish(next client.Object, err error) error {
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
@@ -97,7 +96,6 @@ func (w *Writer) disrupt(ctx context.Context, pods []*corev1.Pod, epoch int64) e
 	return w.together(ctx, pods)
 }
 
-// together returns an error if a PodDisruptionBudget allows too few disruptions.
 func (w *Writer) together(ctx context.Context, pods []*corev1.Pod) error {
 	var budgets policyv1.PodDisruptionBudgetList
 	if err := w.Client.List(ctx, &budgets, client.InNamespace(pods[0].Namespace), client.UnsafeDisableDeepCopy); err != nil {

@@ -36,7 +36,6 @@ type Options struct {
 // Patience is how long a node that is not Ready keeps its jobs. Most such nodes return.
 const Patience = 30 * time.Second
 
-// Labels that the GPU operator and cloud providers set.
 const (
 	memoryLabel = "nvidia.com/gpu.memory" // MiB of each GPU
 	rackLabel   = "topology.kubernetes.io/rack"
@@ -48,7 +47,6 @@ const (
 )
 
 const (
-	// untyped is the type of GPUs on nodes without TypeLabels.
 	untyped = cluster.GPUType("gpu")
 	mostMiB = 1 << 24
 )
@@ -119,7 +117,6 @@ func Selects(selector map[string]string, n *corev1.Node) bool {
 	return true
 }
 
-// usable reports whether the queue's pods on a node may stay.
 func (o *Options) usable(n *corev1.Node) bool {
 	if ready, since := ready(n); n.DeletionTimestamp != nil || !ready && o.Now.Sub(since) >= Patience {
 		return false
@@ -157,7 +154,6 @@ func (o *Options) keepsOff(t *corev1.Taint) bool {
 	})
 }
 
-// ready reports whether a node is Ready, and since when it is so or not.
 func ready(n *corev1.Node) (bool, time.Time) {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {
@@ -220,7 +216,6 @@ func Labels(nodes []*corev1.Node, o *Options) map[cluster.GPUType]map[string]str
 	return all
 }
 
-// typeLabel returns the first type label that a node has; empty: none.
 func (o *Options) typeLabel(n *corev1.Node) string {
 	for _, label := range o.TypeLabels {
 		if _, ok := n.Labels[label]; ok {
@@ -230,7 +225,6 @@ func (o *Options) typeLabel(n *corev1.Node) string {
 	return ""
 }
 
-// memory returns the bytes of a node's GPU; 0 if not known.
 func memory(n *corev1.Node) int64 {
 	mib, err := strconv.ParseInt(n.Labels[memoryLabel], 10, 64)
 	if err != nil || mib < 1 || mib > mostMiB {

@@ -111,7 +111,6 @@ func (p *Pool) add(s *Server, at state, to []types.UID) {
 	}
 }
 
-// close computes the spare and reclaimed servers after all are counted.
 func (p *Pool) close(headroom float64) {
 	p.Load = min(1, p.Load/float64(p.Nodes*p.Node.Capacity.GPUs))
 	if p.Reclaim = len(p.Asked); p.Reclaim > 0 {

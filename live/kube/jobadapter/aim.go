@@ -64,7 +64,6 @@ func called(node string) corev1.NodeSelectorRequirement {
 	return corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}
 }
 
-// require sets the terms of the required node affinity. Without terms it removes the empty fields.
 func (t template) require(terms []corev1.NodeSelectorTerm) error {
 	const required = "requiredDuringSchedulingIgnoredDuringExecution"
 	if len(terms) > 0 {

@@ -40,7 +40,6 @@ func (a *annotations) wrong(key, want string, args ...any) {
 	a.bad("annotation %s is %.70q, want %s", key, a.of[key], fmt.Sprintf(want, args...))
 }
 
-// gpus returns a multiple of each; 0 if it is missing or invalid.
 func (a *annotations) gpus(key string, each int) int {
 	n, ok := a.number(key, 1, pods.MostGPUs)
 	switch {
@@ -58,7 +57,6 @@ func (a *annotations) whole(key string, most float64) int {
 	return int(n)
 }
 
-// number returns a whole number from least to most, if there is one.
 func (a *annotations) number(key string, least, most float64) (float64, bool) {
 	text, ok := a.of[key]
 	if !ok {

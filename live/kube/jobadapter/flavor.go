@@ -48,7 +48,6 @@ func (t template) add(labels map[string]string) {
 	}
 }
 
-// unchosen returns a pod without the labels that Start has added.
 func unchosen(p *corev1.PodSpec, flavor map[string]string) *corev1.PodSpec {
 	if len(flavor) == 0 {
 		return p

@@ -94,7 +94,6 @@ func stopping(s *batchv1.JobStatus) bool {
 	return s.Active > 0 || s.StartTime != nil && !said
 }
 
-// detail returns a condition's reason and message in one line of at most 1024 bytes.
 func detail(reason, message string) string {
 	text := strings.Join(strings.Fields(strings.Trim(reason+": "+message, ": ")), " ")
 	return strings.ToValidUTF8(text[:min(len(text), 1024)], "")

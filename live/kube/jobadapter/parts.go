@@ -24,7 +24,6 @@ func noGPUs(gpu corev1.ResourceName, all ...*corev1.PodSpec) error {
 	return errNoGPUs
 }
 
-// otherDevices returns a requested resource that may be a GPU or a part of one; empty: none.
 func otherDevices(p *corev1.PodSpec) string {
 	for _, c := range slices.Concat(p.InitContainers, p.Containers) {
 		for _, name := range slices.Sorted(maps.Keys(c.Resources.Limits)) {

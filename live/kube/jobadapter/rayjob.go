@@ -48,7 +48,6 @@ func or(p *int32, otherwise int) int {
 	return int(*p)
 }
 
-// workers returns the pods of a group as KubeRay counts them.
 func (g *workerGroup) workers() int {
 	n := min(max(or(g.Replicas, 0), or(g.MinReplicas, 0)), or(g.MaxReplicas, math.MaxInt32))
 	return n * max(1, or(g.NumOfHosts, 1))
@@ -95,7 +94,6 @@ func lookRayJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, 
 	return s, nil
 }
 
-// problem returns why a RayJob cannot be suspended or counted.
 func (j *rayJob) problem(gpu corev1.ResourceName) error {
 	ray := &j.Spec.RayClusterSpec
 	switch {
@@ -113,7 +111,6 @@ func (j *rayJob) problem(gpu corev1.ResourceName) error {
 	return nil
 }
 
-// sizeGroup sets the replicas of a worker group, and its bounds if they exclude that number.
 func sizeGroup(m map[string]any, g *workerGroup, n int) error {
 	if err := checkWorkers(n); err != nil {
 		return err

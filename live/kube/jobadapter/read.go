@@ -56,7 +56,6 @@ func (a *adapter) Read(o *unstructured.Unstructured, d *v1alpha1.JobDefaults, we
 	return j
 }
 
-// plain returns the request without invalid annotations; nil if it is still invalid.
 func (r *request) plain(weight int32) *job.Spec {
 	said := r.j.Resizing
 	defer func() { r.j.Resizing = said }()

@@ -37,7 +37,6 @@ func (t template) request(ask *size, g *Grant, gpu corev1.ResourceName) error {
 	return nil
 }
 
-// granted returns the resources of container i with which the pod requests the grant.
 func granted(p *corev1.PodSpec, i int, g *Grant, gpu corev1.ResourceName) (corev1.ResourceRequirements, error) {
 	p = p.DeepCopy()
 	r := &p.Containers[i].Resources

@@ -50,7 +50,6 @@ func (a *adapter) look(o *unstructured.Unstructured) (*shape, error) {
 // GVK implements Kind.
 func (a *adapter) GVK() schema.GroupVersionKind { return a.gvk }
 
-// add adds the pods of another template.
 func (s *shape) add(pod corev1.PodTemplateSpec, at template, workers int) {
 	before := s.templates
 	s.templates = func() []template {
@@ -67,7 +66,6 @@ func (s *shape) add(pod corev1.PodTemplateSpec, at template, workers int) {
 	s.workers = min(s.workers+max(0, workers), maxWorkers+1) // so that the sum cannot overflow
 }
 
-// alike returns an error unless all workers have the same positive number of GPUs.
 func (s *shape) alike(gpu corev1.ResourceName) error {
 	n := pods.Request(&s.pod.Spec, gpu).GPUs
 	if n == 0 {
@@ -119,7 +117,6 @@ func checkWorkers(n int) error {
 	return nil
 }
 
-// A template is a pod template within an object, not a copy.
 type template map[string]any
 
 func (t template) spec() (corev1.PodTemplateSpec, error) {

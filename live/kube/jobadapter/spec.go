@@ -16,10 +16,8 @@ import (
 // restart is the default time of a start with cached images.
 const restart = 30 * time.Second
 
-// maxWeight is the bound in v1alpha1.NamespaceShare.
 const maxWeight = 1000
 
-// A request parses what a user requests for a job.
 type request struct {
 	annotations
 	j       *Job
@@ -69,7 +67,6 @@ func (r *request) work(spec *job.Spec) {
 	}
 }
 
-// memory returns the total of all workers, bounded because the product might overflow.
 func (r *request) memory() int64 {
 	if n := int64(r.workers); r.each.Memory < pods.MostMemory/n {
 		return n * r.each.Memory
@@ -92,7 +89,6 @@ func (r *request) batch(spec *job.Spec) {
 	}
 }
 
-// limits reads how a job is resized, and its bounds on GPUs.
 func (r *request) limits(spec *job.Spec) {
 	least, most := r.gpus(v1alpha1.MinGPUs, max(1, r.each.GPUs)), r.gpus(v1alpha1.MaxGPUs, max(1, r.each.GPUs))
 	switch {
@@ -139,7 +135,6 @@ func (r *request) resizes() v1alpha1.Resizing {
 	return r.d.Resize
 }
 
-// eligible returns the GPU types that the annotation and the pods both allow; nil: any.
 func (r *request) eligible() []cluster.GPUType {
 	named := r.types()
 	allowed, err := r.allowed()
@@ -159,7 +154,6 @@ func (r *request) eligible() []cluster.GPUType {
 	return both
 }
 
-// allowed returns the GPU types that all pods allow; nil: any.
 func (r *request) allowed() ([]cluster.GPUType, error) {
 	var all set
 	for _, p := range append([]corev1.PodTemplateSpec{r.s.pod}, r.s.also...) {

@@ -15,11 +15,9 @@ import (
 const (
 	// TrainManager is the manager of our entry in a TrainJob's runtimePatches.
 	TrainManager = "oxgang.dev/scheduler"
-	// trainNode is the name of the trainers' replicated job in runtimes.
-	trainNode = "node"
+	trainNode    = "node"
 )
 
-// trainJob has the fields that are read of a TrainJob.
 type trainJob struct {
 	Spec struct {
 		Suspend *bool `json:"suspend"`
@@ -110,7 +108,6 @@ func patched(o *unstructured.Unstructured) (*corev1.PodTemplateSpec, error) {
 	return pod, nil
 }
 
-// trainerPatch returns a patch's settings for the trainer's pods, and whether there are any.
 func trainerPatch(patch map[string]any) (template, bool) {
 	jobs, _ := child(patch, "trainingRuntimeSpec", "template", "spec")["replicatedJobs"].([]any)
 	r := named(jobs, "name", trainNode)

@@ -199,7 +199,6 @@ func annotate(o *unstructured.Unstructured, key, value string) {
 // doNotDisrupt is an annotation that asks Karpenter to keep a pod's node.
 const doNotDisrupt = "karpenter.sh/do-not-disrupt"
 
-// mark sets the labels and tolerations of a start.
 func (t template) mark(o *unstructured.Unstructured, g *Grant) {
 	labels := grow(t, "metadata", "labels")
 	labels[v1alpha1.QueueLabel] = o.GetLabels()[v1alpha1.QueueLabel]

@@ -37,7 +37,6 @@ func PackObject(o *unstructured.Unstructured) error {
 	return nil
 }
 
-// slim returns metadata without managedFields and the last-applied annotation.
 func slim(metadata any) any {
 	all, is := metadata.(map[string]any)
 	if !is {

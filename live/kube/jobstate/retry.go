@@ -36,7 +36,6 @@ const Tries = 3
 // BacksOff reports whether a job must get no GPUs now.
 func (r *Retry) BacksOff(now time.Time) bool { return r.Failures >= Tries && now.Before(r.NotBefore) }
 
-// askedDelay returns the delay that an error asks for; 0 if none, at most LongBackoff.
 func askedDelay(err error) time.Duration {
 	seconds, _ := apierrors.SuggestsClientDelay(err)
 	return min(time.Duration(seconds)*time.Second, LongBackoff)

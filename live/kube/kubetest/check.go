@@ -47,7 +47,6 @@ func (t *Cluster) checkNodes() {
 	}
 }
 
-// checkPlan checks that a Plan's epoch and round only grow.
 func (t *Cluster) checkPlan(p *v1alpha1.Plan) {
 	t.mu.Lock()
 	old := t.plans[p.Name]
@@ -101,7 +100,6 @@ func (t *Cluster) ready(node string) bool {
 	return err == nil && n.Status.Conditions[0].Status == corev1.ConditionTrue
 }
 
-// where returns the node that a pod is bound or pinned to; empty: none.
 func where(p *corev1.Pod) string {
 	if p.Spec.NodeName != "" {
 		return p.Spec.NodeName

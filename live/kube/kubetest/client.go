@@ -156,7 +156,6 @@ func restore(o, old client.Object) {
 	reflect.ValueOf(o).Elem().Set(reflect.ValueOf(old).Elem())
 }
 
-// mayEvict answers a dry-run eviction: 429 if a PodDisruptionBudget forbids it.
 func (t *Cluster) mayEvict(p client.Object) error {
 	var all policyv1.PodDisruptionBudgetList
 	must(t.truth.List(context.Background(), &all, client.InNamespace(p.GetNamespace())))

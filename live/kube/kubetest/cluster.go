@@ -88,7 +88,6 @@ func reason(o client.Object) []string {
 	return []string{o.(*corev1.Event).Reason} //nolint:forcetypeassert // the index is of events
 }
 
-// uid returns a new uid. The caller must not hold the lock.
 func (t *Cluster) uid() types.UID {
 	t.mu.Lock()
 	defer t.mu.Unlock()

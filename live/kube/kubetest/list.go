@@ -50,7 +50,6 @@ func (s store) Patch(gvr schema.GroupVersionResource, o runtime.Object, namespac
 	return s.ObjectTracker.Patch(gvr, sent(o), namespace, opts...)
 }
 
-// sent returns an object after conversion to JSON and back.
 func sent(o runtime.Object) runtime.Object {
 	if _, untyped := o.(runtime.Unstructured); untyped {
 		return o
@@ -91,7 +90,6 @@ func (l *lister) List(ctx context.Context, list client.ObjectList, o ...client.L
 	return meta.SetList(list, left)
 }
 
-// all returns copies of the objects of a list's type; an empty namespace means all.
 func (l *lister) all(list client.ObjectList, namespace string) ([]runtime.Object, error) {
 	gvk, err := apiutil.GVKForObject(list, l.Scheme())
 	if err != nil {

@@ -121,7 +121,6 @@ func (t *Cluster) Provide() {
 	}
 }
 
-// removeNodes removes n nodes, first those without pods.
 func (t *Cluster) removeNodes(nodes []string, n int) {
 	on := map[string]string{}
 	for _, p := range t.pods() {

@@ -19,7 +19,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// agents is the agent API of all queues.
 type agents struct {
 	l        *leader
 	reviewer *claims.Reviewer
@@ -130,7 +129,6 @@ func (l *leader) serveAgents(ctx context.Context) error {
 
 type getCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
-// certificate returns the certificate of the agent API, from certify or from files.
 func (l *leader) certificate(ctx context.Context, g *errgroup.Group) (getCertificate, error) {
 	if l.certs != nil {
 		g.Go(func() error {

@@ -34,7 +34,6 @@ func (l *leader) certify() error {
 	return nil
 }
 
-// publish writes the CA into the namespaces of queues that may be written to.
 func (l *leader) publish(ctx context.Context, queues []*v1alpha1.Queue) {
 	if l.certs == nil {
 		return

@@ -35,7 +35,6 @@ func (l *leader) accept(ctx context.Context, c *v1alpha1.ClusterPolicy) {
 	}
 }
 
-// Reasons of a queue's condition Active.
 const (
 	Serving     = "Serving"
 	TurnedOff   = "Off"
@@ -47,7 +46,6 @@ const (
 	NotWritten  = "NotWritten"  // the API server rejects its plan
 )
 
-// Reasons of a queue's condition JobsFit.
 const (
 	AllFit  = "AllFit"
 	TooMany = "TooMany"
@@ -134,7 +132,6 @@ func (l *leader) condition(ctx context.Context, q *v1alpha1.Queue, reason, messa
 	}
 }
 
-// written returns NotWritten instead if the plan could not be written for long.
 func written(room *kube.Room, reason, message string) (string, string) {
 	if room.Trouble == nil || time.Since(room.Since) <= patience {
 		return reason, message
@@ -164,7 +161,6 @@ func (l *leader) fits(q *v1alpha1.Queue, room *kube.Room) {
 	meta.SetStatusCondition(&q.Status.Conditions, c)
 }
 
-// leftOut counts and describes the jobs left out of a plan.
 func leftOut(room *kube.Room) (n int, text string) {
 	var parts []string
 	for _, namespace := range slices.Sorted(maps.Keys(room.Full)) {

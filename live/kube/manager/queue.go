@@ -17,7 +17,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/explain"
 )
 
-// A queueController runs the scheduler of one queue and restarts it after failures.
 type queueController struct {
 	l      *leader
 	q      *v1alpha1.Queue

@@ -60,7 +60,6 @@ func (l *leader) serveQueues(ctx context.Context) error {
 	}
 }
 
-// reconcile starts and stops schedulers so that exactly the active queues are served.
 func (l *leader) reconcile(ctx context.Context) error {
 	var queues v1alpha1.QueueList
 	if err := l.manager.GetClient().List(ctx, &queues); err != nil {
@@ -116,7 +115,6 @@ func (l *leader) logRefused(queue, reason, message string) {
 	l.refused[queue] = message
 }
 
-// common returns the ClusterPolicy with defaults, also if there is none.
 func (l *leader) common(ctx context.Context) (*v1alpha1.ClusterPolicy, error) {
 	c := &v1alpha1.ClusterPolicy{}
 	err := l.manager.GetClient().Get(ctx, client.ObjectKey{Name: "default"}, c)
@@ -171,7 +169,6 @@ func (l *leader) start(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.
 	return nil
 }
 
-// err returns why this process cannot serve a queue any more; nil while it tries.
 func (r *running) err() error {
 	select {
 	case <-r.done:
@@ -181,5 +178,4 @@ func (r *running) err() error {
 	}
 }
 
-// final reports whether an error must end this process.
 func final(err error) bool { return errors.Is(err, kube.ErrFenced) || errors.Is(err, kube.ErrWatches) }

@@ -90,7 +90,6 @@ func (l *LoanState) pause(now time.Time, grace time.Duration) {
 	}
 }
 
-// remember records since when the owner's pods need borrowed nodes.
 func (l *LoanState) remember() {
 	asked := make(map[types.UID]time.Time)
 	for i := range l.pools {

@@ -94,7 +94,6 @@ func (ns *Nodes) settled(s *GroupStatus, planned map[string]bool) bool {
 	return true
 }
 
-// rescales reports whether the scale must be read, because it may differ from the target.
 func (ns *Nodes) rescales(s *GroupStatus, o *Order, planned map[string]bool) bool {
 	switch to := s.target(); {
 	case o.read.IsZero() || time.Since(o.read) >= Recheck:

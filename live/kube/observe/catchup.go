@@ -48,7 +48,6 @@ func (ob *Observer) CatchUp(ctx context.Context) error {
 	}
 }
 
-// waitFor reports whether the watches show all wanted versions within a time.
 func (ob *Observer) waitFor(ctx context.Context, want map[string]uint64, within time.Duration, kinds []kind) (bool, error) {
 	for end := time.Now().Add(within); time.Now().Before(end); {
 		seen, err := ob.shown(ctx, kinds)

@@ -185,7 +185,6 @@ func (ob *Observer) observeNodes(nodes []*corev1.Node, s *Observation) {
 	s.Groups = ob.groupNodes(nodes, s, s.Nodes)
 }
 
-// observeJobs adds the jobs of one kind; none if the cluster lacks the kind.
 func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Observation) error {
 	var list unstructured.UnstructuredList
 	list.SetGroupVersionKind(k.GVK())

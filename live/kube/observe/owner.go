@@ -18,7 +18,6 @@ import (
 // A pod belongs to the job that its chain of controllers leads to, in its own namespace. Labels are no proof: a user
 // could name a job of another namespace there.
 
-// deepest is the length of the longest chain: pod, Job, JobSet, TrainJob.
 const deepest = 3
 
 type parent struct{ of *metav1.OwnerReference }
@@ -50,7 +49,6 @@ func (ob *Observer) findOwners(ctx context.Context, s *Observation) error {
 	return nil
 }
 
-// owner follows a pod's controllers to a job of the queue, at most deepest steps.
 func (ob *Observer) owner(ctx context.Context, s *Observation, p *corev1.Pod, parents map[types.UID]parent) (ownership, error) {
 	by := metav1.GetControllerOfNoCopy(p)
 	for range deepest {

@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// mostJobs is how many jobs of a queue are planned at a time.
 const mostJobs = 10000
 
 func (ob *Observer) quota(namespace string) int {

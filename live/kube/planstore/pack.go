@@ -51,7 +51,6 @@ func fitStatus(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
 	return f, err
 }
 
-// split cuts a list after most bytes of JSON.
 func split[T any](all []T, most int) (open, rest []T, err error) {
 	for i := range all {
 		text, err := json.Marshal(&all[i])

@@ -17,7 +17,6 @@ import (
 // mostEpoch bounds epochs read from jobs, so that a false value leaves room to grow.
 const mostEpoch = 1 << 40
 
-// highestEpoch returns the highest epoch in the Queue's status and on its jobs; 0: none.
 func (s *Store) highestEpoch(ctx context.Context) (int64, error) {
 	var q v1alpha1.Queue
 	if err := client.IgnoreNotFound(s.direct.Get(ctx, client.ObjectKey{Name: s.options.Queue.Name}, &q)); err != nil {

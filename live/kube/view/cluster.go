@@ -91,7 +91,6 @@ func (o *object) part() bool {
 // deepest is the longest chain of controllers: pod, Job, JobSet, TrainJob.
 const deepest = 3
 
-// owners returns the uids of a pod's owners, innermost first.
 func (c *cluster) owners(p *pod) []string {
 	by := p.Meta.controller()
 	if by.Kind == "RayCluster" && len(by.Name) > raySuffix { // KubeRay names it after its RayJob

@@ -11,7 +11,6 @@ type part struct {
 	needed   bool // a simulation is impossible without it
 }
 
-// dumped are the parts that package trace reads.
 var dumped = []part{
 	{"jobs.batch", true},
 	{"jobsets.jobset.x-k8s.io", false},

@@ -28,7 +28,6 @@ const (
 	WaitingForQuota = "WaitingForQuota" // Kueue has no quota for it yet
 )
 
-// tier returns the rank of a reason; lower ranks take precedence.
 func tier(reason string) int {
 	switch reason {
 	case Misconfigured:
@@ -108,7 +107,6 @@ func (l *Looker) Explain(ctx context.Context, namespace, name string) (*status.S
 
 func acts(mode string) bool { return mode == "Admit" || mode == "Resize" }
 
-// ended returns how a job ended; empty: not yet.
 func (o *object) ended() string {
 	for _, c := range o.Status.Conditions {
 		if c.Status == "True" && (c.Type == "Complete" || c.Type == "Completed" || c.Type == "Failed") {
@@ -175,7 +173,6 @@ func noQueue(name string) Reason {
 	return Reason{Reason: Misconfigured, Message: fmt.Sprintf("its label %s names queue %q, which does not exist", queueLabel, name)}
 }
 
-// quotaOf returns the reason of a Workload without quota; the zero Reason if there is none.
 func quotaOf(all []object, uid string) Reason {
 	for i := range all {
 		for _, owner := range all[i].Meta.Owners {

@@ -93,7 +93,6 @@ func (at *Look) narrow(l *Looker) {
 	}
 }
 
-// listNodes sets the nodes, if all pods are visible.
 func (at *Look) listNodes(ctx context.Context, k *Kubectl, c *cluster) error {
 	if at.Namespace != "" || at.hidden {
 		return nil

@@ -20,7 +20,6 @@ type machine struct {
 	} `json:"status"`
 }
 
-// closed returns why a node accepts no pods; empty: it does.
 func (m *machine) closed() string {
 	switch ready := conditionOf(m.Status.Conditions, "Ready"); {
 	case ready != nil && ready.Status != "True":
@@ -43,7 +42,6 @@ func (q *Queue) selects(m *machine) bool {
 	return true
 }
 
-// shared reports whether a node's GPUs are shares, which no queue uses.
 func (m *machine) shared() bool {
 	how := m.Meta.Labels["nvidia.com/gpu.sharing-strategy"]
 	return parseGPUs(m.Meta.Labels["nvidia.com/gpu.replicas"]) > 1 || how == "time-slicing" || how == "mps"
@@ -88,7 +86,6 @@ func (c *cluster) names() map[string]string {
 	return all
 }
 
-// nameOf returns the name of a pod's outermost job, or else of the pod.
 func (c *cluster) nameOf(p *pod, names map[string]string) string {
 	for _, uid := range slices.Backward(c.owners(p)) {
 		if name := names[uid]; name != "" {
@@ -139,7 +136,6 @@ func (at *Look) count(q *Queue) {
 	}
 }
 
-// overlaps sets the condition of a queue that shares nodes with an older one.
 func (q *Queue) overlaps(machines []machine, queues []Queue, resource string) {
 	for _, older := range byAge(queues) {
 		if older.Meta.Name == q.Meta.Name {

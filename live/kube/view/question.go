@@ -51,7 +51,6 @@ func (p *Page) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*wh
 	return a, nil
 }
 
-// toScheduler replaces job IDs of a question by uids, and returns its queue.
 func toScheduler(now *status.Status, q *whatif.Question) (queue string, err error) {
 	for _, id := range []*job.ID{&q.Cancel, &q.Resize} {
 		if *id == "" {
@@ -81,7 +80,6 @@ func toScheduler(now *status.Status, q *whatif.Question) (queue string, err erro
 	return queue, nil
 }
 
-// toPage replaces uids by IDs, and drops jobs that are not visible.
 func toPage(now *status.Status, a *whatif.Answer) {
 	names := make(map[job.ID]job.ID, len(now.Jobs))
 	for i := range now.Jobs {

@@ -91,7 +91,6 @@ func (k *Kubectl) release(ctx context.Context, r *Release, resource string) erro
 	return err
 }
 
-// cleaned removes the scheduler's changes from an object, and resumes it unless it is in Kueue.
 func cleaned(o map[string]any, kueue bool) {
 	spec, _ := o["spec"].(map[string]any)
 	meta, _ := o["metadata"].(map[string]any)
@@ -131,7 +130,6 @@ func templates(in any, do func(map[string]any)) {
 	}
 }
 
-// cleanTemplate removes the last start's labels, gate and node.
 func cleanTemplate(t map[string]any) {
 	meta, _ := t["metadata"].(map[string]any)
 	labels, _ := meta["labels"].(map[string]any)

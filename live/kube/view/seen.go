@@ -23,7 +23,6 @@ type Seen struct {
 	object *object
 }
 
-// fill sets the jobs of queues and the holders of GPUs.
 func (at *Look) fill(c *cluster, workloads []object) {
 	left := c.queued()
 	if o := at.also; o != nil {
@@ -94,7 +93,6 @@ func (at *Look) name() {
 	}
 }
 
-// share sets the holders of each node's GPUs, and the GPUs of each job.
 func (at *Look) share(c *cluster) {
 	jobs, nodes, names := make(map[string]*Seen), make(map[string]*status.Node), c.names()
 	for i := range at.Jobs {
@@ -149,7 +147,6 @@ func (s *Seen) count(p *pod, gpus int) {
 	s.Nodes[i].GPUs += gpus
 }
 
-// complete derives the state of a job from its pods, object and plan.
 func (at *Look) complete(s *Seen, workloads []object) {
 	suspended := s.object != nil && s.object.Spec.Suspend
 	switch {
@@ -248,7 +245,6 @@ func (o *object) waits() time.Time {
 	return since
 }
 
-// asks describes the requested GPUs, as far as the object states them.
 func (o *object) asks(resource string) string {
 	less, more := o.Meta.Annotations[minGPUs], o.Meta.Annotations[maxGPUs]
 	switch {

@@ -104,7 +104,6 @@ func (at *Look) nodes() (all []status.Node) {
 	return all
 }
 
-// gpus counts the GPUs of each queue by type, if all pods are visible.
 func (at *Look) gpus() (all []status.GPUs) {
 	for i := range at.Nodes {
 		n := &at.Nodes[i]
@@ -125,7 +124,6 @@ func (at *Look) gpus() (all []status.GPUs) {
 
 const probability = 0.8
 
-// expected returns a range of a plan, or states that it has passed.
 func expected(r *Range, now time.Time) (e status.Range) {
 	switch {
 	case r == nil || r.Earliest == nil && r.Latest == nil:
