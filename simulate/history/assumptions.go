@@ -15,19 +15,19 @@ func Assumptions(c *config.Config) []string {
 
 func scaling(j *config.Jobs) string {
 	if j.Elastic <= 0 {
-		return "every job runs on as many GPUs as it had, no more and no fewer (--jobs-elastic)"
+		return "every job runs on exactly the GPUs that it had (--jobs-elastic)"
 	}
-	loss := "nothing"
+	loss := "no loss"
 	if j.ScalingLoss > 0 {
-		loss = fmt.Sprintf("%.0f %% of one", 100*j.ScalingLoss)
+		loss = fmt.Sprintf("a loss of %.0f %%", 100*j.ScalingLoss)
 	}
-	return fmt.Sprintf("%.0f %% of jobs may run on up to twice the GPUs that they had, of which each beyond those loses %s (--jobs-scaling-loss); the others on as many as they had", 100*j.Elastic, loss)
+	return fmt.Sprintf("%.0f %% of jobs may use up to twice their GPUs, with %s per additional GPU (--jobs-scaling-loss); the others keep their number of GPUs", 100*j.Elastic, loss)
 }
 
 func preempted(j *config.Jobs, start time.Duration) string {
-	goesOn := fmt.Sprintf("goes on where it was after a start of %v (--jobs-restart)", start)
+	after := fmt.Sprintf("continue after a start of %v (--jobs-restart)", start)
 	if j.Checkpoints == config.AsTraced || j.Checkpoints >= 1 {
-		return "a job that is preempted " + goesOn + "; --jobs-checkpoints says what share can"
+		return "preempted jobs " + after + "; set the share of jobs with checkpoints with --jobs-checkpoints"
 	}
-	return fmt.Sprintf("of %.0f %% of jobs, one that is preempted %s; others begin anew", 100*j.Checkpoints, goesOn)
+	return fmt.Sprintf("%.0f %% of preempted jobs %s; the others start from the beginning", 100*j.Checkpoints, after)
 }

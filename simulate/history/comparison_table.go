@@ -16,7 +16,7 @@ import (
 // Write writes waits and completion times, the error of the baseline, and the gain of each day.
 func (c *Comparison) Write(w io.Writer) error {
 	if len(c.Pairs) == 0 {
-		_, err := fmt.Fprintln(w, "\nno job ended both in the cluster and in the simulations: nothing to compare")
+		_, err := fmt.Fprintln(w, "\nno job ended in both the cluster and the simulations: nothing to compare")
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -29,7 +29,7 @@ func (c *Comparison) Write(w io.Writer) error {
 		return err
 	}
 	if c.apart > 0 {
-		fmt.Fprintf(w, "%d jobs still ran, or did not end in a simulation: they are not compared\n", c.apart)
+		fmt.Fprintf(w, "jobs not compared because they still ran, or did not end in a simulation: %d\n", c.apart)
 	}
 	c.bias(w)
 	return c.days(w)

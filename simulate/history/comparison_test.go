@@ -48,7 +48,7 @@ SINCE SUBMISSION  JOBS  MEAN WAIT  P50 WAIT  P90 WAIT  MEAN JCT  P90 JCT
 observed          3     13m        10m       30m       56m       1h30m
 sia               3     3m         0s        10m       46m       1h10m
 fifo              3     15m        12m       30m       58m       1h30m
-2 jobs still ran, or did not end in a simulation: they are not compared
+jobs not compared because they still ran, or did not end in a simulation: 2
 fifo simulated: waits are 2m longer than observed on average; half are within 2m, 9 of 10 within 4m
 
 DAY (UTC)   JOBS  MEAN JCT  REGRET AGAINST sia  fifo
@@ -112,7 +112,7 @@ func TestHistory_write(t *testing.T) {
 {"id":"b","duration_s":1,"gpus":1,"target_samples":1}
 {"id":"c","duration_s":10,"gpus":1}
 `
-	if diff := cmp.Diff(want, string(h.trace)); diff != "" || h.short != 1 || !strings.Contains(told.String(), "less than a start costs, simulated longer: 1") {
+	if diff := cmp.Diff(want, string(h.trace)); diff != "" || h.short != 1 || !strings.Contains(told.String(), "shorter than the cost of a start, simulated longer: 1") {
 		t.Errorf("trace (-want +got), %d short, told %q:\n%s", h.short, told.String(), diff)
 	}
 }

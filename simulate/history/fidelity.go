@@ -30,13 +30,13 @@ func Judge(jobs map[job.ID]*parse.Observed, run *metrics.Result, nodes *cluster.
 // WriteTrust writes the accuracy of the simulation and its assumptions.
 func WriteTrust(w io.Writer, baseline string, t *metrics.Trust, assumed []string) error {
 	lines := strings.NewReplacer("causes: ", "causes:\n  ", "; ", "\n  ")
-	_, err := fmt.Fprintf(w, "Simulated under %s, which stands for the cluster's own scheduler: %s.\n%s\nAssumed:\n  %s\n\n",
+	_, err := fmt.Fprintf(w, "Simulated under %s in place of the cluster's own scheduler: %s.\n%s\nAssumptions:\n  %s\n\n",
 		baseline, t.Errors(), lines.Replace(t.Verdict()), strings.Join(assumed, "\n  "))
 	return err
 }
 
 // harmless are notes that do not affect the simulation.
-var harmless = []string{parse.DropNoGPUs, "objects of other kinds, not looked at", "nodes whose GPU type no label names, called gpu"}
+var harmless = []string{parse.DropNoGPUs, "objects of other kinds, ignored", "nodes without a label for the GPU type, called gpu"}
 
 // Causes lists possible causes of differences between a simulation with this configuration and the history.
 func (h *History) Causes(c *config.Config) []string {
@@ -50,16 +50,16 @@ func (h *History) Causes(c *config.Config) []string {
 		all = append(all, fmt.Sprintf("bad rows skipped: %d", h.notes.Bad))
 	}
 	if h.earlier > 0 {
-		all = append(all, fmt.Sprintf("jobs that came before the last %s, left out though they may have run: %d", h.since, h.earlier))
+		all = append(all, fmt.Sprintf("jobs submitted before the last %s, ignored although they may have been running: %d", h.since, h.earlier))
 	}
 	if h.short > 0 {
-		all = append(all, fmt.Sprintf("jobs that ran for less than a start costs, simulated longer: %d", h.short))
+		all = append(all, fmt.Sprintf("jobs shorter than the cost of a start, simulated longer: %d", h.short))
 	}
 	if h.guessed {
-		all = append(all, "the cluster is a guess: what was held at once")
+		all = append(all, "the cluster is a guess: the GPUs in use at the same time")
 	}
 	if was := h.Recorded.Cluster; was != "" && c.IsSet("cluster") && c.Cluster != was {
-		all = append(all, "the cluster that is simulated is not the one that was observed")
+		all = append(all, "the simulated cluster differs from the observed one")
 	}
 	all = append(all, h.unsaid()...)
 	return append(append(all, NotExactly(h.Baseline)), never[h.Recorded.Format]...)
@@ -75,10 +75,10 @@ func (h *History) unsaid() []string {
 	}
 	var all []string
 	if !slices.ContainsFunc(h.Recorded.Jobs, func(o parse.Observed) bool { return o.Arrival.Spec.Target > 0 }) {
-		all = append(all, "the log says no time limits: backfill knows how long jobs really took")
+		all = append(all, "the log has no time limits: backfilling uses true running times")
 	}
 	if !slices.ContainsFunc(h.Recorded.Jobs, func(o parse.Observed) bool { return o.Arrival.Spec.Priority > 0 }) {
-		all = append(all, "the log says no priorities: jobs are served in the order in which they could start")
+		all = append(all, "the log has no priorities: jobs are served in the order in which they could start")
 	}
 	return all
 }
@@ -86,13 +86,13 @@ func (h *History) unsaid() []string {
 // never lists what the history of a format never contains.
 var never = map[string][]string{
 	trace.HeliosFormat: {
-		"time limits, priorities, nodes that were down, and which nodes belong to which virtual cluster are not in the log: all GPUs are open to all jobs, and backfill knows how long jobs really took",
+		"the log has no time limits, priorities, node failures or nodes of virtual clusters: all GPUs are open to all jobs, and backfilling uses true running times",
 	},
-	"kubernetes": {"jobs that were deleted and nodes that are gone are not in a dump"},
+	"kubernetes": {"a dump has no deleted jobs and no removed nodes"},
 	trace.PhillyFormat: {
-		"quotas of virtual clusters are not in the log: all GPUs are open to all jobs",
-		"what Philly's scheduler did beyond letting pass who fits is not replayed: fair shares, preemption, and waiting for GPUs near one another",
-		"the nodes are the machines that jobs of the log ran on; when they were down is not in it",
+		"the log has no quotas of virtual clusters: all GPUs are open to all jobs",
+		"Philly's fair shares, preemption and waiting for nearby GPUs are not replayed",
+		"the nodes are the machines in the log, which has no node failures",
 	},
-	"slurm": {"nodes that were down or reserved, and priorities before a job started, are not in the accounting of jobs"},
+	"slurm": {"the accounting has no node failures, reservations, or priorities before a job's start"},
 }

@@ -62,10 +62,10 @@ func TestJudge(t *testing.T) {
 func TestCauses(t *testing.T) {
 	h := History{since: "1d", earlier: 3, short: 5, guessed: true, Baseline: "easy", Recorded: &trace.History{Format: "kubernetes", Cluster: "t4:1x8"}, notes: parse.Summary{Bad: 2, Notes: []parse.Note{{Text: parse.DropNoGPUs, Count: 9}, {Text: "jobs that failed", Count: 4}}}}
 	want := []string{
-		"jobs that failed: 4", "bad rows skipped: 2", "jobs that came before the last 1d, left out though they may have run: 3",
-		"jobs that ran for less than a start costs, simulated longer: 5", "the cluster is a guess: what was held at once",
-		"the cluster that is simulated is not the one that was observed",
-		"the cluster's scheduler is not exactly easy", "jobs that were deleted and nodes that are gone are not in a dump",
+		"jobs that failed: 4", "bad rows skipped: 2", "jobs submitted before the last 1d, ignored although they may have been running: 3",
+		"jobs shorter than the cost of a start, simulated longer: 5", "the cluster is a guess: the GPUs in use at the same time",
+		"the simulated cluster differs from the observed one",
+		"the cluster's scheduler is not exactly easy", "a dump has no deleted jobs and no removed nodes",
 	}
 	c := config.Default()
 	if err := c.Set("cluster", "t4:2x8", "test"); err != nil {

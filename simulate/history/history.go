@@ -79,7 +79,7 @@ func Read(in io.Reader, c *config.Config, o Options, notes io.Writer) (*History,
 		return h, err
 	case len(h.Recorded.Jobs) > 0 && !h.Recorded.Observed():
 		h.Recorded = nil
-		_, err = fmt.Fprintf(notes, "%s does not say when jobs started: nothing to compare with\n", o.Name)
+		_, err = fmt.Fprintf(notes, "%s has no start times of jobs: nothing to compare with\n", o.Name)
 		return h, err
 	}
 	h.Baseline = cmp.Or(h.Baseline, baseline(h.Recorded))
@@ -128,7 +128,7 @@ func (h *History) configure(c *config.Config, name string, notes io.Writer) erro
 	nodes := h.Recorded.Cluster
 	if nodes == "" && len(h.Recorded.Jobs) > 0 {
 		nodes, h.guessed = h.Recorded.LargestUse(), true
-		fmt.Fprintf(notes, "  cluster %s: a guess, what was held at once; --cluster or --slurm-nodes says what was there\n", nodes)
+		fmt.Fprintf(notes, "  cluster %s: a guess from the GPUs in use at the same time; set the real one with --cluster or --slurm-nodes\n", nodes)
 	}
 	if nodes == "" {
 		return fmt.Errorf("%s %w", name, ErrNoNodes)
@@ -149,17 +149,17 @@ func (h *History) write(since, start time.Duration, notes io.Writer) error {
 	h.earlier = len(h.Recorded.Jobs) - len(arrivals)
 	switch n := h.earlier; {
 	case len(arrivals) == 0 && n > 0:
-		return fmt.Errorf("no job of %d came in the last %s", n, h.since)
+		return fmt.Errorf("none of %d jobs was submitted in the last %s", n, h.since)
 	case len(arrivals) == 0:
 		return errors.New("no job has run on GPUs: there is nothing to simulate")
 	case n > 0:
-		fmt.Fprintf(notes, "  jobs that came before the last %s, left out: %d\n", h.since, n)
+		fmt.Fprintf(notes, "  jobs submitted before the last %s, ignored: %d\n", h.since, n)
 	}
 	if h.short > 0 {
-		fmt.Fprintf(notes, "  jobs that ran for less than a start costs, simulated longer: %d\n", h.short)
+		fmt.Fprintf(notes, "  jobs shorter than the cost of a start, simulated longer: %d\n", h.short)
 	}
 	if start > 0 {
-		fmt.Fprintf(notes, "  a start costs %v of the running time that was observed\n", start)
+		fmt.Fprintf(notes, "  a start takes %v of the observed running time\n", start)
 	}
 	begin := slices.MinFunc(arrivals, func(a, b workload.Arrival) int { return cmp.Compare(a.At, b.At) }).At
 	for i := range arrivals {

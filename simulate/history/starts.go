@@ -8,10 +8,10 @@ import (
 // lackings describe inputs without start times by format, and where to get one with them.
 var lackings = map[string][2]string{
 	trace.PhillyFormat: {
-		"a table derived from Philly's log, with submissions, running times, GPUs and virtual clusters alone",
-		"the log itself, cluster_job_log, has start and end of each attempt: it is in trace-data.tar.gz of github.com/msr-fiddle/philly-traces",
+		"a table derived from Philly's log, without start times",
+		"use the log itself, cluster_job_log in trace-data.tar.gz of github.com/msr-fiddle/philly-traces, which has start and end of each attempt",
 	},
-	trace.HeliosFormat: {"a table of Helios without start_time", "cluster_log.csv of github.com/S-Lab-System-Group/HeliosData has that column"},
+	trace.HeliosFormat: {"a table of Helios without start_time", "use cluster_log.csv of github.com/S-Lab-System-Group/HeliosData, which has that column"},
 }
 
 // WithoutStarts describes an input without start times, and where to get one with them.
@@ -19,5 +19,5 @@ func (h *History) WithoutStarts() (what, where string) {
 	if l, ok := lackings[h.notes.Format]; ok {
 		return l[0], l[1]
 	}
-	return "a trace of format " + h.notes.Format, "oxgang whatif reads what this prints: " + slurm.Export
+	return "a trace of format " + h.notes.Format, "oxgang whatif reads the output of " + slurm.Export
 }

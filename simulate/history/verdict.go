@@ -107,25 +107,25 @@ func endless(f *whatif.Fidelity) int {
 // causes lists possible causes of differences between the simulation and the run.
 func causes(f *whatif.Fidelity) []string {
 	var all []string
-	add := func(n int, format string) {
+	add := func(n int, text string) {
 		if n > 0 {
-			all = append(all, fmt.Sprintf(format, n))
+			all = append(all, fmt.Sprintf("%s: %d", text, n))
 		}
 	}
-	add(f.Nodes, "nodes joined or left %d times")
-	add(f.Lost, "jobs lost their GPUs by failures %d times")
-	add(f.Reserved, "%d jobs had reservations")
-	add(endless(f), "%d jobs did not end in the simulation")
-	add(f.Ended, "%d jobs were cancelled or failed, which the simulation ends at the same time after they were submitted")
-	add(f.Open, "%d jobs had not ended")
-	add(f.Restored, "%d jobs were running or waiting when the recording began")
+	add(f.Nodes, "nodes that joined or left")
+	add(f.Lost, "losses of GPUs by failures")
+	add(f.Reserved, "jobs with reservations")
+	add(endless(f), "jobs that did not end in the simulation")
+	add(f.Ended, "jobs that were cancelled or failed, and end at the same age in the simulation")
+	add(f.Open, "jobs that had not ended")
+	add(f.Restored, "jobs running or waiting when the recording began")
 	unmodelled := 0
 	for _, m := range f.Jobs {
 		if !m.Modelled {
 			unmodelled++
 		}
 	}
-	add(unmodelled, "%d jobs never reported how fast they train")
+	add(unmodelled, "jobs that never reported their speed")
 	if f.Truncated {
 		all = append(all, "the recording was cut off")
 	}

@@ -51,18 +51,18 @@ func rounded(s journal.Seconds) time.Duration { return time.Duration(s).Round(ti
 // notes describes what the simulation omits, and what the journal does not contain.
 func (v *Verdict) notes() string {
 	f, text := v.Fidelity, ""
-	add := func(n int, format string) {
+	add := func(n int, what string) {
 		if n > 0 {
-			text += fmt.Sprintf("Note: "+format+"\n", n)
+			text += fmt.Sprintf("Note: %s: %d\n", what, n)
 		}
 	}
-	add(f.Ended, "%d jobs were cancelled or failed; the simulation has them until then.")
-	add(f.Open, "%d jobs had not ended; the simulation has them, and no time to compare.")
-	add(f.Lost, "jobs lost their GPUs %d times by failures, and nodes fail when they did in the simulation, whichever jobs they have.")
-	add(f.Nodes, "nodes joined or left %d times, and do in the simulation, but for nodes that are rented or lent.")
-	add(f.Refused, "%d plans of the simulation broke a rule and were refused.")
+	add(f.Ended, "jobs that were cancelled or failed, and end at the same age in the simulation")
+	add(f.Open, "jobs that had not ended, and are simulated but not compared")
+	add(f.Lost, "losses of GPUs by failures; nodes fail at the same times in the simulation, possibly with other jobs")
+	add(f.Nodes, "nodes that joined or left, and do so in the simulation unless they are rented or lent")
+	add(f.Refused, "plans of the simulation that broke a rule and were refused")
 	if f.Truncated {
-		text += "Note: the journal has no end: it was cut off, as by a crash, or its run goes on.\n"
+		text += "Note: the journal has no end: it was truncated, or its run continues.\n"
 	}
 	if v.Unsealed {
 		text += "Note: " + journal.Unverified + "\n"
@@ -89,11 +89,11 @@ func (v *Verdict) writeRanges(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "TIME\tRANGES\tNOT KNOWN\t")
+	fmt.Fprint(t, "TIME\tRANGES\tUNKNOWN\t")
 	for _, share := range whatif.Levels {
-		fmt.Fprintf(t, "OF %.0f %% HELD (%%)\t", 100*share)
+		fmt.Fprintf(t, "%.0f %% RIGHT (%%)\t", 100*share)
 	}
-	fmt.Fprintln(t, "WIDTH OF 80 %\tEXACT (%)\tOF 80 % THE REST HELD (%)\t")
+	fmt.Fprintln(t, "80 % WIDTH\tEXACT (%)\t80 % RIGHT, NOT EXACT (%)\t")
 	for _, r := range v.Ranges {
 		fmt.Fprintf(t, "%s\t%d\t%d\t", r.Phase, r.Ranges, r.Unknown)
 		for _, held := range r.Held {
@@ -106,7 +106,7 @@ func (v *Verdict) writeRanges(w io.Writer) {
 		fmt.Fprintf(t, "%.2f\t%s\n", r.Width, exact(&r))
 	}
 	_ = t.Flush()
-	fmt.Fprintln(w, "WIDTH is the median of the width of a range, over the time that really remained. EXACT are predictions of which both simulations were off by less than a round.")
+	fmt.Fprintln(w, "RIGHT is the share of ranges that contained the actual time. WIDTH is the median width of a range over the actual remaining time. In EXACT predictions, both simulations were off by less than a round.")
 }
 
 // exact returns the columns of exact predictions, and of the ranges of the others.

@@ -144,7 +144,7 @@ func (p *player) known(spec *job.Spec) error {
 	}
 	own, ok := p.specs[spec.ID]
 	if !ok || own.Class != spec.Class || own.GPUs != spec.GPUs || own.Target != spec.Target {
-		return fmt.Errorf("job %s is not as in the trace that the run is said to have had", spec.ID)
+		return fmt.Errorf("job %s differs from the trace of the recorded run", spec.ID)
 	}
 	return nil
 }

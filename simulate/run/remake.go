@@ -53,7 +53,7 @@ func Again(h *journal.Header, name string, files Files) (*Remake, error) {
 	in := &Inputs{restart: c.Sim.Restart, asSubmitted: true}
 	if informed(c) {
 		if in, err = Load(c, files); err != nil {
-			return nil, fmt.Errorf("inputs of the run, which its policy was told of: %w", err)
+			return nil, fmt.Errorf("read the inputs of the run, which its policy needs: %w", err)
 		}
 	}
 	c.Scheduler.Round = h.Round

@@ -126,7 +126,7 @@ func TestRent_of_a_policy_that_does_not(t *testing.T) {
 		t.Errorf("the header has %d GPUs, want 32", nodes.GPUs())
 	}
 	c, in = rentedInputs(t, "t4:4x4/rent")
-	if _, err := Simulate(t.Context(), c, in, "srtf"); err == nil || !strings.Contains(err.Error(), "srtf: rents no nodes, and the cluster has no others; want some without /rent, /spot or /loan, or a policy that rents: boa, ") {
+	if _, err := Simulate(t.Context(), c, in, "srtf"); err == nil || !strings.Contains(err.Error(), "srtf: cannot rent nodes, and the cluster has no others; add nodes without /rent, /spot or /loan, or use a policy that rents: boa, ") {
 		t.Errorf("got error %v", err)
 	}
 }

@@ -123,7 +123,7 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 	so.Lean, wo.Sparse = !w.Whole, sparse(c, traits, w, obs)
 	nodes := nodesFor(in.Cluster, traits)
 	if !starts(nodes, traits) {
-		return nil, fmt.Errorf("%s: rents no nodes, and the cluster has no others; want some without /rent, /spot or /loan, or a policy that rents: %s", entry.Name, strings.Join(renting(), ", "))
+		return nil, fmt.Errorf("%s: cannot rent nodes, and the cluster has no others; add nodes without /rent, /spot or /loan, or use a policy that rents: %s", entry.Name, strings.Join(renting(), ", "))
 	}
 	world, err := sim.New(nodes, in.Catalog, in.Arrivals, wo)
 	if err != nil {

@@ -104,7 +104,7 @@ func (in *Inputs) bind(s *job.Spec) error {
 		}
 	}
 	if own == nil {
-		return fmt.Errorf("job %s: runs on no nodes on loan, and the training cluster has none of its GPU types, %q", s.ID, s.GPUTypes)
+		return fmt.Errorf("job %s: cannot run on loaned nodes, and the training cluster has none of its GPU types, %q", s.ID, s.GPUTypes)
 	}
 	s.GPUTypes = own
 	return nil

@@ -17,7 +17,7 @@ const orderBlocks = 24
 // (generate.Shuffle); each number is another order. Other orders need all jobs measured.
 func SimulateVariant(ctx context.Context, c *config.Config, in *Inputs, name string, nodes *cluster.Cluster, order int, obs ...scheduler.Observer) (*Run, error) {
 	if order != 0 && !c.Window.IsZero() {
-		return nil, errors.New("a window of jobs is measured, which other orders of the arrivals do not have; want 1 order")
+		return nil, errors.New("other orders of the arrivals cannot be combined with a window of jobs; want 1 order")
 	}
 	of := *in
 	of.Cluster = nodes

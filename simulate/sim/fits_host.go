@@ -26,7 +26,7 @@ func hosts(c *cluster.Cluster, spec *job.Spec, t *cluster.TypeInfo, gpus int) er
 	if spec.CPUs <= has.CPUs*(1+hostSlack) && spec.Memory <= has.Memory {
 		return nil
 	}
-	return fmt.Errorf("job %s: asks for %g CPUs and %d bytes of memory, nodes of the %s have at most %g and %d for its %d GPUs of %s",
+	return fmt.Errorf("job %s: requests %g CPUs and %d bytes of memory, nodes of the %s have at most %g and %d for its %d GPUs of %s",
 		spec.ID, spec.CPUs, spec.Memory, whose(c), has.CPUs, has.Memory, gpus, t.Type)
 }
 

@@ -72,13 +72,13 @@ func TestFits_by_CPUs_and_memory(t *testing.T) {
 		want string // in the error; empty: it fits
 	}{
 		"all of a node's cores":     {c, job.Spec{GPUs: 1, CPUs: 16}, ""},
-		"a core too many":           {c, job.Spec{GPUs: 1, CPUs: 17}, "job j: asks for 17 CPUs and 0 bytes of memory, nodes of the training cluster have at most 16 and 64000000000 for its 1 GPUs of v100"},
+		"a core too many":           {c, job.Spec{GPUs: 1, CPUs: 17}, "job j: requests 17 CPUs and 0 bytes of memory, nodes of the training cluster have at most 16 and 64000000000 for its 1 GPUs of v100"},
 		"all of a node's memory":    {c, job.Spec{GPUs: 1, Memory: 64 * gb}, ""},
 		"a byte too many":           {c, job.Spec{GPUs: 1, Memory: 64*gb + 1}, "64000000001 bytes"},
 		"two nodes":                 {c, job.Spec{GPUs: 2, CPUs: 24, Memory: 96 * gb}, ""},
 		"two nodes, too many":       {c, job.Spec{GPUs: 2, CPUs: 25}, "at most 24 and 96000000000 for its 2 GPUs"},
 		"one worker is on one node": {c, job.Spec{GPUs: 2, WorkerGPUs: 2, CPUs: 17}, "at most 16 and 64000000000"},
-		"without end":               {c, job.Spec{GPUs: 1, CPUs: 1e6, Memory: math.MaxInt64}, "asks for 1e+06 CPUs and 9223372036854775807 bytes"},
+		"without end":               {c, job.Spec{GPUs: 1, CPUs: 1e6, Memory: math.MaxInt64}, "requests 1e+06 CPUs and 9223372036854775807 bytes"},
 		"elastic":                   {c, job.Spec{GPUs: 1, MinGPUs: 1, MaxGPUs: 8, Adaptivity: job.StrongScaling, CPUs: 24}, ""},
 		"elastic, on one GPU":       {c, job.Spec{GPUs: 1, MinGPUs: 1, MaxGPUs: 1, Adaptivity: job.StrongScaling, CPUs: 24}, "at most 16"},
 		"reserved":                  {c, job.Spec{GPUs: 8, CPUs: 24, Reservation: cluster.Configuration{Nodes: 2, GPUs: 8, GPUType: "v100"}}, ""},

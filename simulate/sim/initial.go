@@ -64,7 +64,7 @@ func (w *World) setInitial(arrivals []*workload.Arrival) error {
 	}
 	var errs []error
 	if w.o.Public.WholeRounds {
-		errs = append(errs, errors.New("jobs that were there before, want none with whole rounds"))
+		errs = append(errs, errors.New("initial jobs, want none with whole rounds"))
 	}
 	held, found := make(map[cluster.NodeID]int), 0
 	for _, a := range arrivals {
@@ -78,7 +78,7 @@ func (w *World) setInitial(arrivals []*workload.Arrival) error {
 		}
 	}
 	if found < len(w.o.Initial) {
-		errs = append(errs, fmt.Errorf("%d jobs were there before, of which %d arrive, want all", len(w.o.Initial), found))
+		errs = append(errs, fmt.Errorf("%d initial jobs, but %d of them arrive, want all", len(w.o.Initial), found))
 	}
 	return errors.Join(errs...)
 }

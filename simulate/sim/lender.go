@@ -220,11 +220,11 @@ func (l *lender) Return(nodes []cluster.NodeID) error {
 	for _, id := range nodes {
 		n := l.nodes[id]
 		if n == nil || !n.lent {
-			return fmt.Errorf("sim: node %s: given back, want one that is on loan", id)
+			return fmt.Errorf("sim: node %s: returned, want a node on loan", id)
 		}
 		if used[id] {
 			on := l.w.on(func(other cluster.NodeID) bool { return other == id })
-			return fmt.Errorf("sim: node %s: given back, want none that job %s is on", id, on[0].spec.ID)
+			return fmt.Errorf("sim: node %s: returned, want a node without jobs: job %s is on it", id, on[0].spec.ID)
 		}
 		l.back(n)
 	}

@@ -100,9 +100,9 @@ func TestLender_takes_by_force_what_is_not_back(t *testing.T) {
 		"300: o l-0 l-1 l-2 l-3 l=4-1@600",
 		"600: o l-0 l-1 l-3 l=3-1@900",
 		"900: o l-0 l-1 l=2-1@1200",
-		"1200: n lost: the owner of l-0 takes it by force",
+		"1200: n lost: the owner of l-0 took it back by force",
 		"1200: o l-1 l=1-1@1500",
-		"1500: j lost: the owner of l-1 takes it by force",
+		"1500: j lost: the owner of l-1 took it back by force",
 		"1500: o l=0+0", "1800: o l=0+0")
 	if n := l.w.Seized(); n != 4 {
 		t.Errorf("%d nodes were taken by force, want 4", n)
@@ -365,11 +365,11 @@ func TestLender_refuses_what_cannot_be(t *testing.T) {
 		"an unknown group":           {scheduler.Provision{Group: "b", Nodes: 1}, "group b: cannot be rented"},
 		"more than is spare":         {provision(4), "group l: 4 nodes wanted on loan, want 0 to 3"},
 		"less than none":             {provision(-1), "group l: -1 nodes wanted on loan, want 0 to 3"},
-		"a node that is owned":       {giveBack("o"), "node o: given back, want one that is rented"},
-		"a node that is not lent":    {giveBack("l-7"), "node l-7: given back, want one that is on loan"},
-		"a node twice":               {giveBack("l-1", "l-1"), "node l-1: given back, want one that is on loan"},
-		"a node with a job on it":    {giveBack("l-0"), "node l-0: given back, want none that job j is on"},
-		"a node that does not exist": {giveBack("l-1", "x"), "node x: given back"},
+		"a node that is owned":       {giveBack("o"), "node o: returned, want a node that is rented"},
+		"a node that is not lent":    {giveBack("l-7"), "node l-7: returned, want a node on loan"},
+		"a node twice":               {giveBack("l-1", "l-1"), "node l-1: returned, want a node on loan"},
+		"a node with a job on it":    {giveBack("l-0"), "node l-0: returned, want a node without jobs: job j is on it"},
+		"a node that does not exist": {giveBack("l-1", "x"), "node x: returned"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := inference(t, []int{7}, nil)

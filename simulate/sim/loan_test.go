@@ -400,7 +400,7 @@ func TestOverseer_catches(t *testing.T) {
 		l.Group, l.Nodes = "l", 4
 		return scheduler.NodesChanged{Cluster: c, Loans: []cluster.Loan{l}}
 	}
-	taken := scheduler.Exited{Job: "j", Outcome: scheduler.Lost, Detail: "the owner of l-1 takes it by force"}
+	taken := scheduler.Exited{Job: "j", Outcome: scheduler.Lost, Detail: "the owner of l-1 took it back by force"}
 	at := func(d time.Duration) time.Time { return sim.Epoch.Add(d) }
 	for name, c := range map[string]struct {
 		after  time.Duration

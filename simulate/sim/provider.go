@@ -243,7 +243,7 @@ func (p *provider) watch(here stateChange) {
 // reclaim takes a spot node back. Its jobs save a checkpoint and leave at once.
 func (p *provider) reclaim(l *lease) {
 	for _, g := range p.w.on(func(id cluster.NodeID) bool { return id == l.node.ID }) {
-		p.w.lose(g, fmt.Sprintf("the provider takes %s back", l.node.ID), (*agent).checkpoint)
+		p.w.lose(g, fmt.Sprintf("the provider reclaimed %s", l.node.ID), (*agent).checkpoint)
 	}
 	p.leave(l, p.o.Notice)
 	p.w.changed()
@@ -254,10 +254,10 @@ func (p *provider) Return(nodes []cluster.NodeID) error {
 	for _, id := range nodes {
 		l := p.leases[id]
 		if l == nil || l.state != ready {
-			return fmt.Errorf("sim: node %s: given back, want one that is rented and there", id)
+			return fmt.Errorf("sim: node %s: returned, want a node that is rented and ready", id)
 		}
 		if on := p.w.on(func(other cluster.NodeID) bool { return other == id }); len(on) > 0 {
-			return fmt.Errorf("sim: node %s: given back, want none that job %s is on", id, on[0].spec.ID)
+			return fmt.Errorf("sim: node %s: returned, want a node without jobs: job %s is on it", id, on[0].spec.ID)
 		}
 		p.leave(l, p.o.Release)
 	}

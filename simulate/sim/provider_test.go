@@ -198,7 +198,7 @@ func TestProvider_takes_spot_nodes_back(t *testing.T) {
 	if _, err := fmt.Sscanf(l.log[2], "%g:", &taken); err != nil {
 		t.Fatalf("%v in %q", err, l.log)
 	}
-	l.want("0: o a=0+0-0 s=0+1-0", "0: o s-0 a=0+0-0 s=1+0-0", fmt.Sprintf("%g: j lost: the provider takes s-0 back", taken),
+	l.want("0: o a=0+0-0 s=0+1-0", "0: o s-0 a=0+0-0 s=1+0-0", fmt.Sprintf("%g: j lost: the provider reclaimed s-0", taken),
 		fmt.Sprintf("%g: o a=0+0-0 s=0+0-1", taken), fmt.Sprintf("%g: o a=0+0-0 s=0+0-0", taken+120))
 	l.must(occupy("o"))
 	end := 10*3600 + 600 - taken
@@ -286,11 +286,11 @@ func TestProvider_refuses_what_cannot_be(t *testing.T) {
 		"an unknown group":            {scheduler.Provision{Group: "b", Nodes: 1}, "group b: cannot be rented"},
 		"more than offered":           {scheduler.Provision{Group: "a", Nodes: 4}, "group a: 4 nodes wanted, want 0 to 3"},
 		"less than none":              {scheduler.Provision{Group: "a", Nodes: -1}, "group a: -1 nodes wanted"},
-		"a node that is owned":        {scheduler.Return{Nodes: []cluster.NodeID{"o"}}, "node o: given back, want one that is rented"},
-		"a node that is not rented":   {scheduler.Return{Nodes: []cluster.NodeID{"a-2"}}, "node a-2: given back, want one that is rented"},
-		"a node twice":                {scheduler.Return{Nodes: []cluster.NodeID{"a-1", "a-1"}}, "node a-1: given back, want one that is rented"},
-		"a node with a job on it":     {scheduler.Return{Nodes: []cluster.NodeID{"a-0"}}, "node a-0: given back, want none that job j is on"},
-		"a node that does not exist":  {scheduler.Return{Nodes: []cluster.NodeID{"x"}}, "node x: given back"},
+		"a node that is owned":        {scheduler.Return{Nodes: []cluster.NodeID{"o"}}, "node o: returned, want a node that is rented"},
+		"a node that is not rented":   {scheduler.Return{Nodes: []cluster.NodeID{"a-2"}}, "node a-2: returned, want a node that is rented"},
+		"a node twice":                {scheduler.Return{Nodes: []cluster.NodeID{"a-1", "a-1"}}, "node a-1: returned, want a node that is rented"},
+		"a node with a job on it":     {scheduler.Return{Nodes: []cluster.NodeID{"a-0"}}, "node a-0: returned, want a node without jobs: job j is on it"},
+		"a node that does not exist":  {scheduler.Return{Nodes: []cluster.NodeID{"x"}}, "node x: returned"},
 		"what is there and then some": {scheduler.Provision{Group: "s", Nodes: 2}, "group s: 2 nodes wanted, want 0 to 1"},
 	} {
 		t.Run(name, func(t *testing.T) {

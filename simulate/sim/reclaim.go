@@ -133,6 +133,6 @@ func (l *lender) seize(p *pool, nodes int) {
 // owner needs the node now.
 func (l *lender) evict(id cluster.NodeID) {
 	for _, g := range l.w.on(func(other cluster.NodeID) bool { return other == id }) {
-		l.w.lose(g, fmt.Sprintf("the owner of %s takes it by force", id), func(*agent) {})
+		l.w.lose(g, fmt.Sprintf("the owner of %s took it back by force", id), func(*agent) {})
 	}
 }

@@ -23,7 +23,7 @@ func TestWorld_says_when_nothing_moves(t *testing.T) {
 	for range 1_000_000 {
 		ev, err := w.Next(context.Background(), deadline)
 		if err != nil {
-			if !strings.Contains(err.Error(), "stuck: 1 jobs wait") || !strings.HasSuffix(err.Error(), ": j") {
+			if !strings.Contains(err.Error(), "stuck: no job runs, and 1 job waited") || !strings.HasSuffix(err.Error(), ": j") {
 				t.Errorf("got error %v, want that it is stuck, and the job", err)
 			}
 			return

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf/estimate"
@@ -201,7 +202,7 @@ func (w *World) stuck() error {
 		names = append(names, string(id))
 	}
 	slices.Sort(names)
-	return fmt.Errorf("sim: stuck: %d jobs wait and nothing runs since %d rounds: %s", len(names), stallRounds, strings.Join(names[:min(5, len(names))], ", "))
+	return fmt.Errorf("sim: stuck: no job runs, and %s waited for %d rounds: %s", printable.Counted(len(names), "job"), stallRounds, strings.Join(names[:min(5, len(names))], ", "))
 }
 
 // maintenance reports whether a maintenance window has not ended yet.

@@ -50,7 +50,7 @@ func alibabaArrival(r *parse.Row) (workload.Arrival, string) {
 	}
 	a.Duration = to - from
 	if milli < 1000 {
-		r.O.Summary.Note("pods with a share of a GPU, given a whole one")
+		r.O.Summary.Note("pods with part of a GPU, counted as a whole GPU")
 	}
 	return a, ""
 }

@@ -29,7 +29,7 @@ func TestBadRows(t *testing.T) {
 		{"repeated name", "sia", siaHead + "a,1,bert,1,48\nb,1,bert,1,48\na,2,bert,1,48\n", `w.csv:4:1: name "a", want a name not used before: line 2 has it`},
 		{"truncated row", "sia", siaHead + "a,1,bert,1,48\nb,1,be", `w.csv:3: 3 fields, want 5`},
 		{"open quote", "sia", siaHead + "a,1,\"bert,1,48\n", `w.csv:2:3: open quote, want it closed on the same line`},
-		{"not text", "sia", siaHead + "a\xff,1,bert,1,48\n", `w.csv:2: bytes that are no UTF-8 text`},
+		{"not text", "sia", siaHead + "a\xff,1,bert,1,48\n", `w.csv:2: text that is not UTF-8`},
 		{"header only", "sia", siaHead, `w.csv:2: the file ends, want at least one job`},
 		{"empty", "sia", "", `w.csv: empty file, want a header and at least one job`},
 		{"column missing", "sia", "name,time\n", `w.csv:1: no column application in header "name,time"`},

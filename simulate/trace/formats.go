@@ -117,7 +117,7 @@ func choose(name string, head []byte, o parse.Options) (Format, error) {
 		return Format{}, &parse.Error{File: o.File, Problem: "empty file, want a trace"}
 	}
 	if nodes := parse.FirstLine(head); strings.HasPrefix(nodes, "NodeName=") || strings.HasPrefix(nodes, "NODES ") {
-		return Format{}, &parse.Error{File: o.File, Line: 1, Problem: "these are nodes of Slurm, not jobs: --slurm-nodes takes them"}
+		return Format{}, &parse.Error{File: o.File, Line: 1, Problem: "this is a list of Slurm nodes, not of jobs; pass it with --slurm-nodes"}
 	}
 	return Format{}, &parse.Error{File: o.File, Line: 1, Problem: fmt.Sprintf("first line %s is of no known format, want one of %s", parse.Quote(parse.FirstLine(head)), names())}
 }

@@ -37,7 +37,7 @@ func stepsArrival(r *parse.Row) workload.Arrival {
 	}
 	batch, ok := typeBatch(a.Application)
 	if !ok {
-		r.O.Summary.Note("jobs whose type names no batch size, counted as 1")
+		r.O.Summary.Note("jobs without a batch size in their type, counted as 1")
 	}
 	a.Spec = job.Spec{
 		ID:         numbered(r.Index),
@@ -61,7 +61,7 @@ func stepsArrival(r *parse.Row) workload.Arrival {
 	}
 	if r.Has("slo") && r.Raw("slo") != "" && !strings.HasPrefix(r.Raw("slo"), "-1") {
 		r.Number("slo")
-		r.O.Summary.Note("jobs with a deadline, not carried over")
+		r.O.Summary.Note("jobs with a deadline, which is ignored")
 	}
 	return a
 }

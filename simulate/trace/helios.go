@@ -68,7 +68,7 @@ func heliosSeen(r *parse.Row, a *workload.Arrival) parse.Observed {
 		o.Nodes = r.Count("node_num", 0, parse.MaxCount)
 	}
 	if text := r.Word("start_time"); text == "" || text == "None" {
-		r.O.Summary.Note("jobs of which the log does not say when they started, not compared")
+		r.O.Summary.Note("jobs without a start time in the log, not compared")
 		return o
 	}
 	o.Started = began.Add(max(a.At, r.Instant("start_time", time.DateTime)))
@@ -94,7 +94,7 @@ func heliosArrival(r *parse.Row) (workload.Arrival, string) {
 	}
 	drop := dropUnless(a)
 	if state := r.Word("state"); drop == "" && state != "" && state != "COMPLETED" {
-		r.O.Summary.Note("jobs that ended as " + state + ", run for as long as they did")
+		r.O.Summary.Note("jobs that ended as " + state + ", simulated with their observed running time")
 	}
 	return a, drop
 }

@@ -72,7 +72,7 @@ func (d *kubeDump) add(o *kubeObject) error {
 	case "Job", "JobSet", "TrainJob", "RayJob":
 		return d.addJob(o)
 	default:
-		d.o.Summary.Note("objects of other kinds, not looked at")
+		d.o.Summary.Note("objects of other kinds, ignored")
 	}
 	o.Spec = nil
 	return nil
@@ -135,7 +135,7 @@ func (d *kubeDump) roots() []*kubeObject {
 			continue
 		}
 		if slices.ContainsFunc(o.Meta.Owners, func(w kubeOwner) bool { return kubeShapes[w.Kind] != nil }) {
-			d.o.Summary.Note("jobs whose owner is not in the dump, taken for jobs of their own")
+			d.o.Summary.Note("jobs whose owner is missing from the dump, treated as separate jobs")
 		}
 		roots = append(roots, o)
 	}
@@ -143,7 +143,7 @@ func (d *kubeDump) roots() []*kubeObject {
 		if uid := d.owner(p.object); uid != "" {
 			d.jobs[uid].pods = append(d.jobs[uid].pods, p)
 		} else {
-			d.o.Summary.Note("pods with GPUs that belong to no job of the dump, left out")
+			d.o.Summary.Note("GPU pods without a job in the dump, ignored")
 		}
 	}
 	for _, w := range d.workloads {
@@ -185,7 +185,7 @@ func (s *shape) dropped() string {
 	case s.gpus > 0:
 		return ""
 	case s.claims:
-		return "jobs that claim devices dropped: resource claims are not read"
+		return "jobs with resource claims dropped: claims are not supported"
 	case s.parts:
 		return "jobs with parts of GPUs dropped"
 	}
@@ -216,10 +216,10 @@ func (d *kubeDump) types(j *kubeJob, s *shape) []cluster.GPUType {
 	slices.Sort(all)
 	switch len(all) {
 	case 0:
-		d.o.Summary.Note("jobs whose GPU type is not known, may run on any")
+		d.o.Summary.Note("jobs of unknown GPU type, may run on any type")
 	case 1:
 	default:
-		d.o.Summary.Note("jobs on several GPU types, may run on any of theirs")
+		d.o.Summary.Note("jobs on several GPU types, may run on each of these")
 	}
 	return all
 }

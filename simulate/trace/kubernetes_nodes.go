@@ -41,10 +41,10 @@ func (d *kubeDump) addNode(o *kubeObject) error {
 		return nil
 	}
 	if n.gpuType == unnamedType {
-		d.o.Summary.Note("nodes whose GPU type no label names, called " + string(unnamedType))
+		d.o.Summary.Note("nodes without a label for the GPU type, called " + string(unnamedType))
 	}
 	if c := o.condition("Ready"); c == nil || c.Status != "True" {
-		d.o.Summary.Note("nodes that are not ready, counted nevertheless")
+		d.o.Summary.Note("nodes that are not ready, included")
 	}
 	if err := d.noteReserved(o); err != nil {
 		return err
@@ -68,13 +68,13 @@ func (d *kubeDump) noteReserved(o *kubeObject) error {
 		return fmt.Errorf("spec: %w", err)
 	}
 	if spec.Cordoned {
-		d.o.Summary.Note("nodes that are cordoned, counted nevertheless")
+		d.o.Summary.Note("cordoned nodes, included")
 		return nil
 	}
 	for _, t := range spec.Taints {
 		usual := t.Key == "nvidia.com/gpu" || t.Key == "amd.com/gpu" || strings.HasPrefix(t.Key, "node.kubernetes.io/")
 		if t.Effect != "PreferNoSchedule" && !usual {
-			d.o.Summary.Note("nodes that a taint reserves, open to all jobs in the simulation")
+			d.o.Summary.Note("tainted nodes, open to all jobs in the simulation")
 			return nil
 		}
 	}

@@ -104,9 +104,9 @@ func (o *kubeObject) times() []time.Time {
 func (o *kubeObject) check() error {
 	switch {
 	case o.Meta.UID == "":
-		return errors.New(`uid "", want that of the object`)
+		return errors.New(`no uid`)
 	case o.Meta.Created.IsZero():
-		return errors.New("no creationTimestamp, want when it was made")
+		return errors.New("no creationTimestamp")
 	}
 	for _, t := range o.times() {
 		if y := t.Year(); y < parse.FirstYear || y > parse.LastYear {

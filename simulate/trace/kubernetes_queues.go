@@ -103,9 +103,9 @@ func (d *kubeDump) addClusterQueue(o *kubeObject) error {
 		}
 	}
 	for note, so := range map[string]bool{
-		"queues of Kueue that preempt, which is not replayed": preempts(s.Preemption.Within) || preempts(s.Preemption.Reclaim),
-		"queues of Kueue that were stopped":                   s.Stop != "" && s.Stop != "None",
-		"queues of Kueue without a quota of GPUs":             len(q.Flavors) == 0,
+		"Kueue queues that preempt; preemption is not replayed": preempts(s.Preemption.Within) || preempts(s.Preemption.Reclaim),
+		"stopped Kueue queues":             s.Stop != "" && s.Stop != "None",
+		"Kueue queues without a GPU quota": len(q.Flavors) == 0,
 	} {
 		if so {
 			d.o.Summary.Note(note)
@@ -138,7 +138,7 @@ func (d *kubeDump) quotas() []Quota {
 		q.Flavors = slices.DeleteFunc(q.Flavors, func(f FlavorQuota) bool {
 			empty := f.Types != nil && len(f.Types) == 0
 			if empty {
-				d.o.Summary.Note("quotas of flavors without nodes, left out")
+				d.o.Summary.Note("quotas of flavors without nodes, ignored")
 			}
 			return empty
 		})

@@ -55,8 +55,8 @@ func TestReadKubernetes_quotas(t *testing.T) {
 		notes[n.Text] = n.Count
 	}
 	for _, want := range []string{
-		"queues of Kueue that preempt, which is not replayed", "queues of Kueue that were stopped",
-		"queues of Kueue without a quota of GPUs", "quotas of flavors without nodes, left out",
+		"Kueue queues that preempt; preemption is not replayed", "stopped Kueue queues",
+		"Kueue queues without a GPU quota", "quotas of flavors without nodes, ignored",
 	} {
 		if notes[want] != 1 {
 			t.Errorf("%q: counted %d times, want once", want, notes[want])

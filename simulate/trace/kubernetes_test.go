@@ -57,7 +57,7 @@ func TestReadKubernetes(t *testing.T) {
 		t.Errorf("jobs (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]parse.Note{
-		{Text: "jobs that still ran, taken to end when the dump was made", Count: 1},
+		{Text: "jobs still running when the dump was made, treated as ending there", Count: 1},
 		{Text: "jobs that have not started dropped", Count: 3},
 		{Text: parse.DropNoGPUs, Count: 1},
 	}, o.Summary.Notes); diff != "" {
@@ -83,9 +83,9 @@ func TestReadKubernetes_counts_reserved_nodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]parse.Note{
-		{Text: "nodes that are cordoned, counted nevertheless", Count: 1},
-		{Text: "nodes that a taint reserves, open to all jobs in the simulation", Count: 1},
-		{Text: "nodes that are not ready, counted nevertheless", Count: 1},
+		{Text: "cordoned nodes, included", Count: 1},
+		{Text: "tainted nodes, open to all jobs in the simulation", Count: 1},
+		{Text: "nodes that are not ready, included", Count: 1},
 	}, o.Summary.Notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
@@ -124,7 +124,7 @@ func TestKubernetesErrors(t *testing.T) {
 		{"truncated", `{"items":[{"kind":"Event",` + kubeMeta + `},`, `input:1: truncated`},
 		{"after the list", `{"items":[]}]`, `input:1: ']', want {, which begins a list of objects`},
 		{"two objects without a comma", `{"items":[{"kind":"Event",` + kubeMeta + `}{}]}`, `input:1: '{', want , or ]`},
-		{"no uid", one(`{"kind":"Job"}`), `input:1: job : uid "", want that of the object`},
+		{"no uid", one(`{"kind":"Job"}`), `input:1: job : no uid`},
 		{"no time", one(`{"kind":"Job","metadata":{"uid":"u"}}`), `input:1: job : no creationTimestamp`},
 		{"time of no calendar", one(`{"kind":"Job","metadata":{"uid":"u","creationTimestamp":"0002-01-01T00:00:00Z"}}`), `input:1: job : a time in the year 2, want 1971 to 2250`},
 		{"not a number", job(`{"template":{"spec":` + gpus(`"NaN"`) + `}}`), `input:1: job a/b: spec: quantity "NaN", want one like 500m`},

@@ -29,13 +29,13 @@ func (d *kubeDump) times(j *kubeJob, seen *parse.Observed) (drop string) {
 		seen.Started = seen.Submitted
 	}
 	if seen.Ended.IsZero() {
-		note("jobs that still ran, taken to end when the dump was made")
+		note("jobs still running when the dump was made, treated as ending there")
 	}
 	if failed {
-		note("jobs that failed, run for as long as they did")
+		note("failed jobs, simulated with their observed running time")
 	}
 	if j.quota != nil && j.quota.condition("Evicted") != nil {
-		note("jobs that Kueue evicted, whose earlier runs count as waiting")
+		note("jobs that Kueue evicted; their earlier runs count as waiting")
 	}
 	return ""
 }
@@ -67,15 +67,15 @@ func (j *kubeJob) started(admitted time.Time) (at time.Time, from string) {
 	case len(j.pods) >= j.shape.workers:
 		return j.gathered(), ""
 	case len(j.pods) > 0:
-		return j.gathered(), "jobs of which some pods are not in the dump, taken to start with the others"
+		return j.gathered(), "jobs with pods missing from the dump, treated as starting with the other pods"
 	case !admitted.IsZero():
-		return admitted, "jobs without pods in the dump, taken to start when Kueue admitted them"
+		return admitted, "jobs without pods in the dump, treated as starting when Kueue admitted them"
 	}
 	at = earlier(at, j.object.Status.Start)
 	for _, part := range j.parts {
 		at = earlier(at, part.Status.Start)
 	}
-	return at, "jobs without pods in the dump, taken to start when they were released: what they waited for nodes counts as running"
+	return at, "jobs without pods in the dump, treated as starting when their suspension ended; waiting for nodes counts as running"
 }
 
 // gathered returns when as many pods were bound as the job has workers, or all pods in the dump. Replacements

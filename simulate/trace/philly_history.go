@@ -52,7 +52,7 @@ func (j *phillyJob) observed(gpus int, told *parse.Summary) parse.Observed {
 			o.Nodes = of
 		}
 		if phillyNone(p.Start) || phillyNone(p.End) {
-			told.Note("attempts of which the log does not say when they started or ended, left out")
+			told.Note("attempts without start or end in the log, ignored")
 			continue
 		}
 		if start, _ := phillyTime("", p.Start); i == 0 {
@@ -63,10 +63,10 @@ func (j *phillyJob) observed(gpus int, told *parse.Summary) parse.Observed {
 	}
 	switch {
 	case o.Started.IsZero():
-		told.Note("jobs of which the log does not say when they started, not compared")
+		told.Note("jobs without a start time in the log, not compared")
 		o.Started, o.Ended = time.Time{}, time.Time{}
 	case o.Started.Before(o.Submitted):
-		told.Note("jobs that started before they were submitted, taken not to have waited")
+		told.Note("jobs that started before their submission, counted as not waiting")
 		o.Started = o.Submitted
 	}
 	if last := j.Attempts[len(j.Attempts)-1]; phillyNone(last.End) && !o.Started.IsZero() {

@@ -64,10 +64,10 @@ func TestPhillyHistory(t *testing.T) {
 		notes[n.Text] = n.Count
 	}
 	if diff := cmp.Diff(map[string]int{
-		"jobs of several attempts, run for all of them together":                      3,
-		"attempts of which the log does not say when they started or ended, left out": 2,
-		"jobs of which the log does not say when they started, not compared":          1,
-		"jobs that started before they were submitted, taken not to have waited":      1,
+		"jobs with several attempts, simulated with their total running time": 3,
+		"attempts without start or end in the log, ignored":                   2,
+		"jobs without a start time in the log, not compared":                  1,
+		"jobs that started before their submission, counted as not waiting":   1,
 		parse.DropNoGPUs: 1,
 	}, notes); diff != "" {
 		t.Error(diff)
@@ -85,7 +85,7 @@ func TestPhillyHistory_machine(t *testing.T) {
 // Who gives what Slurm says of its nodes is told so.
 func TestOpen_nodes(t *testing.T) {
 	for _, text := range []string{"NodeName=n1 Arch=x86_64\n", "NODES GRES\n4 gpu:8\n"} {
-		if _, err := Open(strings.NewReader(text), "", parse.Options{}); err == nil || !strings.Contains(err.Error(), "not jobs: --slurm-nodes takes them") {
+		if _, err := Open(strings.NewReader(text), "", parse.Options{}); err == nil || !strings.Contains(err.Error(), "not of jobs; pass it with --slurm-nodes") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -138,7 +138,7 @@ func (j *phillyJob) arrival(o parse.Options) (a workload.Arrival, drop string, e
 	case a.At < 0:
 		return a, parse.DropEarlier, nil
 	case len(j.Attempts) > 1:
-		o.Summary.Note("jobs of several attempts, run for all of them together")
+		o.Summary.Note("jobs with several attempts, simulated with their total running time")
 	}
 	return a, dropUnless(a), nil
 }

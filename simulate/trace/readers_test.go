@@ -149,18 +149,18 @@ func TestNotes(t *testing.T) {
 	}{
 		{phillyText, []parse.Note{{Text: parse.DropNoGPUs, Count: 1}, {Text: parse.DropNoTime, Count: 1}}},
 		{lyraText, []parse.Note{{Text: "jobs already running at time 0, put into queue warm", Count: 1}}},
-		{phillyJSONText, []parse.Note{{Text: "jobs of several attempts, run for all of them together", Count: 1}, {Text: parse.DropNoGPUs, Count: 1}, {Text: parse.DropNoTime, Count: 1}}},
-		{heliosText, []parse.Note{{Text: "jobs that ended as CANCELLED, run for as long as they did", Count: 1}, {Text: parse.DropNoGPUs, Count: 1}}},
-		{alibabaText, []parse.Note{{Text: "pods with a share of a GPU, given a whole one", Count: 1}, {Text: parse.DropNoGPUs, Count: 1}, {Text: "pods never scheduled dropped", Count: 1}}},
+		{phillyJSONText, []parse.Note{{Text: "jobs with several attempts, simulated with their total running time", Count: 1}, {Text: parse.DropNoGPUs, Count: 1}, {Text: parse.DropNoTime, Count: 1}}},
+		{heliosText, []parse.Note{{Text: "jobs that ended as CANCELLED, simulated with their observed running time", Count: 1}, {Text: parse.DropNoGPUs, Count: 1}}},
+		{alibabaText, []parse.Note{{Text: "pods with part of a GPU, counted as a whole GPU", Count: 1}, {Text: parse.DropNoGPUs, Count: 1}, {Text: "pods never scheduled dropped", Count: 1}}},
 		{kubernetesText, []parse.Note{
-			{Text: "jobs of which some pods are not in the dump, taken to start with the others", Count: 1},
+			{Text: "jobs with pods missing from the dump, treated as starting with the other pods", Count: 1},
 			{Text: parse.DropNoGPUs, Count: 1},
-			{Text: "jobs without pods in the dump, taken to start when Kueue admitted them", Count: 1},
-			{Text: "jobs that failed, run for as long as they did", Count: 1},
-			{Text: "jobs whose GPU type is not known, may run on any", Count: 1},
+			{Text: "jobs without pods in the dump, treated as starting when Kueue admitted them", Count: 1},
+			{Text: "failed jobs, simulated with their observed running time", Count: 1},
+			{Text: "jobs of unknown GPU type, may run on any type", Count: 1},
 		}},
-		{gavel7Text, []parse.Note{{Text: "jobs whose type names no batch size, counted as 1", Count: 1}}},
-		{slurmText, []parse.Note{{Text: "rows whose times have no zone, taken as UTC (--zone names theirs)", Count: 2}, {Text: "job steps dropped", Count: 1}, {Text: "jobs that ended as CANCELLED, run for as long as they did", Count: 1}}},
+		{gavel7Text, []parse.Note{{Text: "jobs without a batch size in their type, counted as 1", Count: 1}}},
+		{slurmText, []parse.Note{{Text: "rows with times without a zone, read as UTC (set it with --zone)", Count: 2}, {Text: "job steps dropped", Count: 1}, {Text: "jobs that ended as CANCELLED, simulated with their observed running time", Count: 1}}},
 	}
 	for _, tc := range tests {
 		_, summary := read(t, tc.text, parse.Options{})

@@ -154,13 +154,13 @@ func TestTrust(t *testing.T) {
 		t.Errorf("%+v: want it trusted, with the error of the wait", got)
 	}
 	for want, change := range map[string]func(*whatif.Fidelity){
-		"nodes joined or left 3 times":                            func(f *whatif.Fidelity) { f.PredictedJCT, f.Nodes = journal.Seconds(50*time.Minute), 3 },
-		"2 jobs were cancelled or failed":                         func(f *whatif.Fidelity) { f.PredictedWait, f.Ended = journal.Seconds(3*time.Minute), 2 },
-		"1 jobs were running or waiting when the recording began": func(f *whatif.Fidelity) { f.PredictedUtilisation, f.Restored = 0.4, 1 },
-		"4 jobs had reservations":                                 func(f *whatif.Fidelity) { f.PredictedUtilisation, f.Reserved = 0.6, 4 },
-		"1 jobs did not end in the simulation":                    func(f *whatif.Fidelity) { f.Jobs = append(f.Jobs, whatif.Match{Predicted: -1, Modelled: true}) },
-		"1 jobs never reported how fast they train":               func(f *whatif.Fidelity) { f.Jobs = []whatif.Match{{}, {Predicted: -1, Modelled: true}} },
-		"no job was completed":                                    func(f *whatif.Fidelity) { f.Jobs = nil },
+		"nodes that joined or left: 3":                        func(f *whatif.Fidelity) { f.PredictedJCT, f.Nodes = journal.Seconds(50*time.Minute), 3 },
+		"jobs that were cancelled or failed":                  func(f *whatif.Fidelity) { f.PredictedWait, f.Ended = journal.Seconds(3*time.Minute), 2 },
+		"jobs running or waiting when the recording began: 1": func(f *whatif.Fidelity) { f.PredictedUtilisation, f.Restored = 0.4, 1 },
+		"jobs with reservations: 4":                           func(f *whatif.Fidelity) { f.PredictedUtilisation, f.Reserved = 0.6, 4 },
+		"jobs that did not end in the simulation: 1":          func(f *whatif.Fidelity) { f.Jobs = append(f.Jobs, whatif.Match{Predicted: -1, Modelled: true}) },
+		"jobs that never reported their speed: 1":             func(f *whatif.Fidelity) { f.Jobs = []whatif.Match{{}, {Predicted: -1, Modelled: true}} },
+		"no job was completed":                                func(f *whatif.Fidelity) { f.Jobs = nil },
 	} {
 		f := good
 		change(&f)

@@ -68,7 +68,7 @@ func (c Catalog) Complete(a *Arrival) error {
 	case app.Curve != nil:
 		target = app.Curve.Target()
 	case a.Spec.Target <= 0 && a.Spec.Schedule.Mode != job.Given:
-		return fmt.Errorf("job %s: application %s has no end of its own, want a target of samples", a.Spec.ID, a.Application)
+		return fmt.Errorf("job %s: application %s needs a target in samples", a.Spec.ID, a.Application)
 	}
 	app.complete(&a.Spec, target)
 	regimes, err := app.Regimes(&a.Spec)

@@ -26,7 +26,7 @@ func (a *Application) Regimes(s *job.Spec) ([]job.Regime, error) {
 		return nil, fmt.Errorf("job %s: %w", s.ID, err)
 	}
 	if s.Adaptivity.Has(job.GPUCount) {
-		return nil, fmt.Errorf("job %s: schedule %s: its number of GPUs is adaptive, want it fixed: batch sizes are those of all its GPUs", s.ID, s.Schedule.Mode)
+		return nil, fmt.Errorf("job %s: schedule %s: its number of GPUs is adaptive, want a fixed number, because batch sizes are totals", s.ID, s.Schedule.Mode)
 	}
 	regimes, err := a.regimes(s)
 	if err == nil {

@@ -116,13 +116,13 @@ func (c *class) sizes() []float64 {
 // The last epoch seen gets the rest of the target or, without a target, the rest of the mean job
 // size of other classes.
 func (c *class) guess(elsewhere float64) (sizes []float64, how string) {
-	const none = "no job of the class has ended: "
-	left, how := c.target.value, none+"sizes are of its target, over the epochs seen"
+	const none = "no job of the class has ended; "
+	left, how := c.target.value, none+"sizes are its target, divided among the epochs seen"
 	if left == 0 {
-		left, how = elsewhere, none+"sizes are those of other classes, over the epochs seen"
+		left, how = elsewhere, none+"sizes are taken from other classes, divided among the epochs seen"
 	}
 	if left == 0 {
-		left, how = 2*c.furthest, none+"sizes are as if the job that is furthest was half done"
+		left, how = 2*c.furthest, none+"sizes assume that the job with the most progress is half done"
 	}
 	typical := least
 	for _, p := range c.passed {

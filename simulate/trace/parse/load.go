@@ -97,7 +97,7 @@ func wantTime(at, before, step time.Duration) string {
 	want := FormatSeconds(before+step) + ": "
 	switch missing := (at-before)/step - 1; {
 	case at == before:
-		return want + "the time of the row before comes again"
+		return want + "the time of the previous row is repeated"
 	case at < before:
 		return want + "times go back"
 	case (at-before)%step == 0 && missing == 1:

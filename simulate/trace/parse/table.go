@@ -175,7 +175,7 @@ func (t *Table) row(f *Feed, r *Row, line string) bool {
 func (r *Row) Cut(line string) error {
 	r.Err = nil
 	if !utf8.ValidString(line) {
-		return &Error{File: r.O.File, Line: r.Line, Problem: "bytes that are no UTF-8 text"}
+		return &Error{File: r.O.File, Line: r.Line, Problem: "text that is not UTF-8"}
 	}
 	fields, ok := split(r.fields[:0], line, r.comma)
 	if !ok {

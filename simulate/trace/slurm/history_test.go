@@ -74,7 +74,7 @@ func TestHistory(t *testing.T) {
 	}
 	s := new(parse.Summary)
 	const bare = "JobID|Submit|ElapsedRaw|ReqTRES\n7|1704067200|60|gres/gpu=1\n"
-	if jobs, err := History(strings.NewReader(bare), parse.Options{Summary: s}); err != nil || len(jobs) != 1 || !jobs[0].Started.IsZero() || noted(s, "when they started") != 1 {
+	if jobs, err := History(strings.NewReader(bare), parse.Options{Summary: s}); err != nil || len(jobs) != 1 || !jobs[0].Started.IsZero() || noted(s, "without a start time") != 1 {
 		t.Errorf("without starts: %+v, %v, notes %v", jobs, err, s.Notes)
 	}
 	if _, err := History(strings.NewReader("JobID|Submit\n"), parse.Options{}); err == nil {
@@ -98,8 +98,8 @@ func TestNotReplayed(t *testing.T) {
 	}
 	_, s := mustRead(t, text, parse.Options{})
 	for word, want := range map[string]int{
-		"(Dependency), counted from when they could": 1, "(JobHeldUser), counted": 1, "(a dependency, a hold,": 1, "kept back by QOSMaxGRESPerUser, which is not replayed": 1,
-		"NODE_FAIL": 1, "in a reservation": 1, "whole nodes": 1, "longer than their time limit": 6, "Resources": 0, "by Priority": 0,
+		"(Dependency), counted from the time when they could": 1, "(JobHeldUser), counted": 1, "(a dependency, a hold,": 1, "waited for QOSMaxGRESPerUser, which is not replayed": 1,
+		"NODE_FAIL": 1, "in a node reservation": 1, "whole nodes": 1, "longer than their time limit": 6, "Resources": 0, "for Priority": 0,
 	} {
 		if got := noted(s, word); got != want {
 			t.Errorf("%q noted %d times, want %d: %v", word, got, want, s.Notes)
@@ -121,7 +121,7 @@ func TestHistory_of_partitions_and_QOS(t *testing.T) {
 	if got := jobs[0].Arrival.Spec.Queue + " " + jobs[1].Arrival.Spec.Queue; got != "big small" {
 		t.Errorf("queues %s, want big small", got)
 	}
-	if len(s.Notes) != 1 || s.Notes[0].Count != 2 || !strings.HasPrefix(s.Notes[0].Text, "jobs of QOS high,") {
+	if len(s.Notes) != 1 || s.Notes[0].Count != 2 || !strings.HasPrefix(s.Notes[0].Text, "jobs of QOS high ") {
 		t.Errorf("notes %+v, want 2 jobs of QOS high", s.Notes)
 	}
 }

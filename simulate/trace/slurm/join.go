@@ -111,7 +111,7 @@ func (l *log) join(runs []run) *run {
 		r := &runs[1+i]
 		switch {
 		case r.submit == last.submit && r.start == last.start && r.elapsed == last.elapsed:
-			l.notes.Note("rows that repeat another dropped")
+			l.notes.Note("repeated rows dropped")
 		case r.elapsed == 0:
 			l.notes.Note(noteCutShort)
 		default:
@@ -123,4 +123,4 @@ func (l *log) join(runs []run) *run {
 	return last
 }
 
-const noteCutShort = "runs before a requeue, or after one that never ran: their time counts as waiting"
+const noteCutShort = "runs that a requeue ended, or that never ran: their time counts as waiting"

@@ -60,7 +60,7 @@ func newLog(o parse.Options, yield func(workload.Arrival, error) bool) *log {
 
 func (l *log) add(r *record, line int) error {
 	if r.local && l.o.Zone == nil {
-		l.o.Summary.Note("rows whose times have no zone, taken as UTC (--zone names theirs)")
+		l.o.Summary.Note("rows with times without a zone, read as UTC (set it with --zone)")
 	}
 	wanted := askOf(r)
 	switch {
@@ -153,7 +153,7 @@ func (l *log) pass(r *run, from time.Time) bool {
 func (l *log) seen(r *run, a workload.Arrival) parse.Observed {
 	o := parse.Observed{Arrival: a, Nodes: l.asks.all[r.ask].nodes, Submitted: time.Unix(int64(r.eligible), 0).UTC()}
 	if r.start == 0 {
-		l.o.Summary.Note("jobs of which the log does not say when they started, not compared")
+		l.o.Summary.Note("jobs without a start time in the log, not compared")
 		return o
 	}
 	o.Started = time.Unix(int64(r.start), 0).UTC()

@@ -110,7 +110,7 @@ func (n *nodes) add(list string, many int) error {
 	case l.gpus > mostGPUs:
 		return fmt.Errorf("GRES %s, want at most %d GPUs", parse.Quote(list), mostGPUs)
 	case len(l.types) > 1:
-		return fmt.Errorf("GRES %s, want GPUs of one type on a node; --cluster can say what comes near", parse.Quote(list))
+		return fmt.Errorf("GRES %s, want GPUs of one type on a node; describe similar nodes with --cluster", parse.Quote(list))
 	case l.gpus > 0:
 		gpuType := unnamed
 		if len(l.types) == 1 {

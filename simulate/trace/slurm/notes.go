@@ -6,25 +6,25 @@ func (l *log) note(state string, r *run, wanted *ask) {
 	switch {
 	case state == "" || state == "COMPLETED":
 	case stillRan(state):
-		say("jobs that still ran, taken to end then")
+		say("jobs still running when the log ends, treated as ending there")
 	default:
-		say("jobs that ended as " + state + ", run for as long as they did")
+		say("jobs that ended as " + state + ", simulated with their observed running time")
 	}
 	switch {
 	case wanted.held:
-		say("jobs that could not start when submitted (" + orElse(wanted.reason, heldBy) + "), counted from when they could")
+		say("jobs that could not start when submitted (" + orElse(wanted.reason, heldBy) + "), counted from the time when they could")
 	case wanted.reason != "":
-		say("jobs that were kept back by " + wanted.reason + ", which is not replayed")
+		say("jobs that waited for " + wanted.reason + ", which is not replayed")
 	}
 	if wanted.reserved {
-		say("jobs that ran in a reservation of nodes, simulated without one")
+		say("jobs that ran in a node reservation, simulated without it")
 	}
 	if wanted.had > wanted.gpus {
-		counted := "counted as asked for"
+		counted := "counted as requested"
 		if l.observe {
-			counted = "taken to need all of them"
+			counted = "simulated with all of them"
 		}
-		say("jobs that were given more GPUs than they asked for (whole nodes), " + counted)
+		say("jobs that got more GPUs than requested (whole nodes), " + counted)
 	}
 	if r.limit > 0 && r.elapsed > r.limit {
 		say("jobs that ran longer than their time limit")
@@ -49,6 +49,6 @@ const usualQOS = "normal"
 
 func (l *log) noteQOS(name string) {
 	if name != "" && name != usualQOS {
-		l.o.Summary.Note("jobs of QOS " + name + ", whose priority is in that of the log and whose limits are not replayed")
+		l.o.Summary.Note("jobs of QOS " + name + " (logged priorities include it, its limits are not replayed)")
 	}
 }

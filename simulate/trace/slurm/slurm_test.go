@@ -88,7 +88,7 @@ func TestShapesOfOneHistory(t *testing.T) {
 	}
 	offset := regexp.MustCompile("T12:([0-9:]+)").ReplaceAllString(sample(t, "tab.txt"), "T14:$1+0200")
 	got, s := mustRead(t, offset, parse.Options{Start: time.Date(2026, 11, 23, 12, 10, 55, 0, time.UTC)})
-	if diff := cmp.Diff(want, got); diff != "" || noted(s, "no zone") != 0 {
+	if diff := cmp.Diff(want, got); diff != "" || noted(s, "without a zone") != 0 {
 		t.Errorf("+0200 (-epoch +got), %v:\n%s", s.Notes, diff)
 	}
 }
@@ -207,10 +207,10 @@ func TestCounted(t *testing.T) {
 // Local times without a zone are taken as UTC, and that is said; with a zone nothing is.
 func TestZoneSaid(t *testing.T) {
 	const text = "JobID|Submit|ElapsedRaw|ReqTRES\n7|2024-01-01T01:00:00|60|gres/gpu=2\n"
-	if _, s := mustRead(t, text, parse.Options{}); noted(s, "no zone") != 1 {
+	if _, s := mustRead(t, text, parse.Options{}); noted(s, "without a zone") != 1 {
 		t.Errorf("notes %v, want one of times without a zone", s.Notes)
 	}
-	if _, s := mustRead(t, text, parse.Options{Zone: time.UTC}); noted(s, "no zone") != 0 {
+	if _, s := mustRead(t, text, parse.Options{Zone: time.UTC}); noted(s, "without a zone") != 0 {
 		t.Errorf("notes %v, want none of times without a zone", s.Notes)
 	}
 }
@@ -218,7 +218,7 @@ func TestZoneSaid(t *testing.T) {
 // What cannot be read is refused in one line, with the command that exports it.
 func TestRefused(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
-		{"human", sample(t, "human.txt"), "w:1: a table for people"},
+		{"human", sample(t, "human.txt"), "w:1: a table with truncated columns"},
 		{"no header", sample(t, "noheader.txt"), "w:1: rows without a header"},
 		{"commas", sample(t, "comma.txt"), "w:2: 25 fields, want 15 (commas inside ReqTRES and AllocTRES are not quoted)"},
 		{"columns", "JobID|Submit|ReqTRES\n7|1704067200|gres/gpu=1\n", "w:1: no column elapsedraw or elapsed or start"},

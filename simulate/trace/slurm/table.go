@@ -35,9 +35,9 @@ var (
 func shapeProblem(head []byte) string {
 	switch {
 	case human.Match(head):
-		return "a table for people, whose columns are cut short" + refused
+		return "a table with truncated columns" + refused
 	case bareRow.Match(head):
-		return "rows without a header, so that nobody knows what the columns are" + refused
+		return "rows without a header: the columns are unknown" + refused
 	}
 	return ""
 }

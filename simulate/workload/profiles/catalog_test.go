@@ -71,7 +71,7 @@ func TestCompleteErrors(t *testing.T) {
 		want    string
 	}{
 		{workload.Arrival{Application: "vgg", Spec: job.Spec{ID: "j"}}, `job j: unknown application "vgg", want one of alexnet, bert, cifar10, deepspeech, deepspeech2, gnmt, gpt_pmp, imagenet, lstm, m5, mobilenet, res18, res50, shufflenet, transformer, yolov3, A3C, CycleGAN, LM (batch size N), Recommendation (batch size N), ResNet-18 (batch size N), ResNet-50 (batch size N), Transformer (batch size N)`},
-		{workload.Arrival{Application: "m5", Spec: job.Spec{ID: "j"}}, "job j: application m5 has no end of its own, want a target of samples"},
+		{workload.Arrival{Application: "m5", Spec: job.Spec{ID: "j"}}, "job j: application m5 needs a target in samples"},
 		{workload.Arrival{Spec: job.Spec{ID: "j", GPUs: 1}}, "job j: no application and a duration of 0s, want more than 0"},
 		{workload.Arrival{Duration: 1, Spec: job.Spec{ID: "j"}}, "job j: no application and 0 GPUs, want at least 1"},
 	} {

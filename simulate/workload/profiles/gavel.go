@@ -107,7 +107,7 @@ func typeOfJob(r row) (model string, local int, err error) {
 	}
 	if !named {
 		if r.text("batch_size") != "" {
-			return "", 0, r.bad("batch_size", "none, as the job type names none")
+			return "", 0, r.bad("batch_size", "no value, because the job type has none")
 		}
 		return model, 1, nil
 	}
@@ -115,7 +115,7 @@ func typeOfJob(r row) (model string, local int, err error) {
 		return "", 0, err
 	}
 	if rest != strconv.Itoa(local)+")" {
-		return "", 0, r.bad("batch_size", "that of job type "+strconv.Quote(r.text("job_type")))
+		return "", 0, r.bad("batch_size", "the batch size of job type "+strconv.Quote(r.text("job_type")))
 	}
 	return model, local, nil
 }

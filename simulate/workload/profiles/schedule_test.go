@@ -148,7 +148,7 @@ func TestRegimesErrors(t *testing.T) {
 		{"covers all", app, lm(1, 10, 3*epoch, job.BatchSchedule{Mode: job.Given, Regimes: two}), ""},
 		{"covers less", app, lm(1, 10, 4*epoch, job.BatchSchedule{Mode: job.Given, Regimes: two}), "job j: schedule given: 2 regimes cover 3 epochs, want 4: as many as target_samples has"},
 		{"covers more", app, lm(1, 10, 2*epoch, job.BatchSchedule{Mode: job.Given, Regimes: two}), "job j: schedule given: 2 regimes cover 3 epochs, want 2: as many as target_samples has"},
-		{"an adaptive number of GPUs", app, job.Spec{ID: "j", GPUs: 1, BatchSize: 10, Target: 1, Adaptivity: job.StrongScaling, Schedule: job.BatchSchedule{Mode: job.Static}}, "job j: schedule static: its number of GPUs is adaptive, want it fixed: batch sizes are those of all its GPUs"},
+		{"an adaptive number of GPUs", app, job.Spec{ID: "j", GPUs: 1, BatchSize: 10, Target: 1, Adaptivity: job.StrongScaling, Schedule: job.BatchSchedule{Mode: job.Static}}, "job j: schedule static: its number of GPUs is adaptive, want a fixed number, because batch sizes are totals"},
 		{"unknown mode", app, lm(1, 10, 1, job.BatchSchedule{Mode: 7}), "job j: schedule: mode 7, want at most 4"},
 		{"negative epochs", app, lm(1, 10, 1, job.BatchSchedule{Mode: job.Given, Regimes: []job.Regime{{BatchSize: 10, Epochs: -1}}}), "job j: schedule: regime 1: -1 epochs, want 1 to 1000000"},
 		{"batch size without throughput", app, lm(1, 20, epoch, job.BatchSchedule{Mode: job.Static}), "job j: schedule static: batch size 20 of LM has no throughput on 1 v100, want one that was measured"},
