@@ -123,7 +123,7 @@ func parsePart(part string, scale int) ([]cluster.Node, error) {
 	}
 	text, near, err := parseLevels(text)
 	if err == nil && lease.rented && near != (levels{}) {
-		err = errors.New("nodes that are rented, which come in any rack, want them without /rack and /nvlink")
+		err = errors.New("rented nodes may be in any rack, want no /rack and /nvlink")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", part, err)
@@ -182,7 +182,7 @@ func parseLease(text string) (rest string, l lease, err error) {
 		l.rented, l.spot = true, true
 		l.interruptions, err = strconv.ParseFloat(number, 64)
 		if err != nil || !(l.interruptions >= 0 && l.interruptions <= maxInterruptions) {
-			return "", l, fmt.Errorf("%q, want how often per hour a spot node is taken back, 0 to %d, as spot@0.1", last, maxInterruptions)
+			return "", l, fmt.Errorf("%q, want the interruptions of a spot node per hour, 0 to %d, as spot@0.1", last, maxInterruptions)
 		}
 	case last == "rent":
 		l.rented = true
@@ -192,7 +192,7 @@ func parseLease(text string) (rest string, l lease, err error) {
 			break
 		}
 		if l.worth, err = strconv.Atoi(number); err != nil || l.worth < 1 || l.worth > maxWorth {
-			return "", l, fmt.Errorf("%q, want how many GPUs on loan do the work of one other, 1 to %d, as loan@3", last, maxWorth)
+			return "", l, fmt.Errorf("%q, want the number of loaned GPUs that do the work of one other, 1 to %d, as loan@3", last, maxWorth)
 		}
 	default:
 		return text, l, nil

@@ -50,7 +50,7 @@ func (l *Lender) Range() (low, high float64, err error) {
 	low, err1 := strconv.ParseFloat(from, 64)
 	high, err2 := strconv.ParseFloat(to, 64)
 	if !ok || errors.Join(err1, err2) != nil || !(0 <= low && low <= high && 0 < high && high <= 1) { // not a number fails too
-		return 0, 0, fmt.Errorf("lender.between %q, want shares of the GPUs in the trough and at the peak, 0 to 1, as 0.42-0.95", l.Between)
+		return 0, 0, fmt.Errorf("lender.between %q, want trough and peak as shares of the GPUs, 0 to 1, as 0.42-0.95", l.Between)
 	}
 	return low, high, nil
 }

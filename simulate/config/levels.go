@@ -22,7 +22,7 @@ func parseLevels(text string) (rest string, l levels, err error) {
 		}
 		n, err := strconv.Atoi(number)
 		if !numbered || err != nil || n < 1 || n > maxNodes {
-			return "", l, fmt.Errorf("%q, want how many neighbouring nodes share one, 1 to %d, as %s@12", text[at+1:], maxNodes, kind)
+			return "", l, fmt.Errorf("%q, want the number of neighbouring nodes that share one, 1 to %d, as %s@12", text[at+1:], maxNodes, kind)
 		}
 		if text = text[:at]; kind == "rack" {
 			l.rack = n

@@ -60,8 +60,8 @@ func generateCommand() *cobra.Command {
 	f.DurationVar(&g.span, "span", 0, "time over which jobs are submitted; 0: the kind's")
 	f.IntVar(&g.gpus, "gpus", 0, "GPUs of the cluster that fixed-duration jobs load; 0: the kind's")
 	f.Float64Var(&g.load, "load", 0, "load that fixed-duration jobs offer, or synergy jobs an hour; 0: the kind's")
-	f.StringVar(&g.part, "split", "", "parts of image-language-speech of Synergy's kinds, as 20-70-10; empty: the kind's")
-	f.BoolVar(&g.wide, "multi-gpu", false, "jobs of Synergy's kinds ask for 1 to 16 GPUs as in Philly, not for 1")
+	f.StringVar(&g.part, "split", "", "parts of image-language-speech of Synergy's kinds (20-70-10); empty: default of the kind")
+	f.BoolVar(&g.wide, "multi-gpu", false, "jobs of Synergy's kinds request 1 to 16 GPUs as in Philly, instead of 1")
 	g.to.flags(cmd)
 	cli.Complete(cmd, "kind", cli.GeneratorNames())
 	return cmd

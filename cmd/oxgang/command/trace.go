@@ -48,8 +48,8 @@ type traceFile struct {
 
 func (t *traceFile) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&t.format, "format", "", "format of the trace; empty: by its content")
-	f.StringVar(&t.onBadRow, "on-bad-row", "fail", "what a row that cannot be used does: fail or skip")
+	f.StringVar(&t.format, "format", "", "format of the trace; empty: detect it")
+	f.StringVar(&t.onBadRow, "on-bad-row", "fail", "action on an unusable row: fail or skip")
 	f.StringVar(&t.zone, "zone", "", "zone of local times in slurm's formats, as Europe/Berlin, UTC, or Local for that of this machine; empty: UTC, and it says so")
 	f.IntVar(&t.limit, "limit", 0, "most jobs taken; 0: all")
 	cli.Complete(cmd, "format", cli.TraceFormats(false))
