@@ -186,7 +186,7 @@ func TestJobsThatNeverFit(t *testing.T) {
 		a    workload.Arrival
 		want string
 	}{
-		"bound, on loan only": {workload.Arrival{Bound: true, Spec: job.Spec{GPUs: 4, GPUTypes: []cluster.GPUType{"t4"}}}, `job j: runs on no nodes on loan, and the training cluster has none of its GPU types, ["t4"]`},
+		"bound, on loan only": {workload.Arrival{Bound: true, Spec: job.Spec{GPUs: 4, GPUTypes: []cluster.GPUType{"t4"}}}, `job j: cannot run on loaned nodes, and the training cluster has none of its GPU types, ["t4"]`},
 		"on loan only":        {workload.Arrival{Spec: job.Spec{GPUs: 4, GPUTypes: []cluster.GPUType{"t4"}}}, "the training cluster has no GPU type that it may use"},
 		"too large":           {workload.Arrival{Spec: job.Spec{GPUs: 24}}, "needs 24 GPUs of one eligible type, can get at most 16 of the training cluster"},
 		"worker too large":    {workload.Arrival{Spec: job.Spec{GPUs: 16, WorkerGPUs: 16}}, "a worker needs 16 GPUs of one node, the largest of the training cluster that it may use has 8"},

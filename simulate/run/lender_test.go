@@ -195,7 +195,7 @@ func TestLender_and_those_who_cannot_borrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"fifo", "boa"} {
-		if _, err := Simulate(t.Context(), c, in, name); err == nil || !strings.Contains(err.Error(), "the cluster has no others; want some without /rent, /spot or /loan") {
+		if _, err := Simulate(t.Context(), c, in, name); err == nil || !strings.Contains(err.Error(), "the cluster has no others; add nodes without /rent, /spot or /loan") {
 			t.Errorf("%s: got error %v", name, err)
 		}
 	}

@@ -107,7 +107,7 @@ func TestRecorded_without_what_it_needs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Recorded(reader(t, text), &other, in); err == nil || !strings.Contains(err.Error(), "is differs from the trace") {
+		if _, err := Recorded(reader(t, text), &other, in); err == nil || !strings.Contains(err.Error(), "differs from the trace") {
 			t.Errorf("error %v, want one about the trace", err)
 		}
 	})
