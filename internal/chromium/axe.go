@@ -12,20 +12,20 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// axeSource is the file axe.min.js of axe-core 4.14.1, as published.
+// axeSource is axe.min.js of axe-core 4.14.1.
 //
 //go:embed axe/axe.min.js.gz
 var axeSource []byte
 
-// A finding is a rule of axe that parts of a page break.
+// A finding is a rule of axe that the page breaks.
 type finding struct {
 	ID    string   `json:"id"`
 	Help  string   `json:"help"`
-	Nodes []string `json:"nodes"` // markup
+	Nodes []string `json:"nodes"`
 }
 
-// Accessible fails the test for each rule of axe-core (WCAG 2.2 A and AA, and best practices) that the page breaks which the browser shows. What
-// the rules cannot see is not found.
+// Accessible fails the test for each rule of axe-core (WCAG 2.2 A and AA, best practices) that the current page
+// breaks.
 func Accessible(ctx context.Context, t *testing.T, of string) {
 	t.Helper()
 	for _, f := range findings(ctx, t) {
@@ -49,7 +49,6 @@ func findings(ctx context.Context, t *testing.T) (all []finding) {
 	return all
 }
 
-// script returns the source of axe-core.
 func script() (string, error) {
 	z, err := gzip.NewReader(bytes.NewReader(axeSource))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Open returns a context of Chromium for chromedp, which lasts two minutes and no longer than the test. It skips the test unless OXGANG_BROWSER is
-// set, as "make browser" does, and where there is no Chromium.
+// Open returns a chromedp context of Chromium for two minutes or until the test ends. It skips the test without
+// Chromium or OXGANG_BROWSER, which "make browser" sets.
 func Open(t testing.TB) context.Context {
 	t.Helper()
 	if os.Getenv("OXGANG_BROWSER") == "" {
@@ -31,7 +31,7 @@ func Open(t testing.TB) context.Context {
 	return ctx
 }
 
-// Steady repeats an action on one element if the page, which refreshes itself, replaced the element between its look-up and its use.
+// Steady repeats an action if the page replaced the element between look-up and use.
 func Steady(a chromedp.Action) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) (err error) {
 		for range 10 {

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Paints are times of a page, in milliseconds: from the start of its loading to the first paint, and to the first one that has rows in what is
-// watched; and of each change from the arrival of its cause, a message of the server or an input, to the changed document and to its paint.
+// Paints are times of a page in milliseconds: from loading to the first paint and to the first rows; and, for each
+// change, from its cause (a message or an input) to the changed document and to its paint.
 type Paints struct {
 	First   float64   `json:"first"`
 	Rows    float64   `json:"rows"`
@@ -19,7 +19,7 @@ type Paints struct {
 	Painted []float64 `json:"painted"`
 }
 
-// watching keeps the times of a page, from its start on, in a variable of its own.
+// watching records the times in window.paints. %q is the selector of the rows.
 const watching = `const paints = {first: 0, rows: 0, changed: [], painted: []}; let cause = 0;
 new PerformanceObserver(l => l.getEntries().forEach(e => { if (e.name === "first-contentful-paint") paints.first = e.startTime; })).observe({type: "paint", buffered: true});
 const Source = EventSource;
@@ -35,8 +35,8 @@ addEventListener("DOMContentLoaded", () => new MutationObserver(() => {
 }).observe(document.querySelector(%[1]q), {childList: true}));
 window.paints = paints;`
 
-// Watch opens a page whose body says data-ready when it is there, and changes what it shows several times; rows is where the jobs are. It returns
-// the times that Chromium measured.
+// Watch opens a page whose body gets data-ready, changes its content several times, and returns Chromium's times.
+// rows selects the jobs.
 func Watch(ctx context.Context, t testing.TB, url, rows string, times int, change func(i int)) *Paints {
 	t.Helper()
 	does := func(actions ...chromedp.Action) {

@@ -13,7 +13,7 @@ var definitions = []string{
 	"deploy/charts/oxgang/crds/oxgang.dev_plans.yaml",
 }
 
-// annotations is the file of the labels and annotations.
+// annotations is the file of labels and annotations.
 const annotations = "live/kube/api/v1alpha1/annotations.go"
 
 const apiHead = `# The Kubernetes API
@@ -25,8 +25,8 @@ out. Examples: [deploy/samples](../../deploy/samples). How they are used:
 [the guide](../guide/kubernetes.md).
 `
 
-// api returns the page of the fields of our kinds, with their bounds and defaults as the custom
-// resource definitions have them, and of the labels and annotations of package v1alpha1.
+// api returns the page of the fields, bounds and defaults of our custom resources, and of the labels and
+// annotations in package v1alpha1.
 func api(tree fs.FS) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(apiHead)

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A definition is what the page needs of a CustomResourceDefinition.
+// A definition is the needed part of a CustomResourceDefinition.
 type definition struct {
 	Spec struct {
 		Names struct {
@@ -26,7 +26,6 @@ type definition struct {
 	} `yaml:"spec"`
 }
 
-// A schema is what the page needs of a schema.
 type schema struct {
 	Type        string             `yaml:"type"`
 	Format      string             `yaml:"format"`
@@ -51,7 +50,6 @@ type schema struct {
 	} `yaml:"x-kubernetes-validations"`
 }
 
-// writeKind writes the section of a kind.
 func writeKind(b *bytes.Buffer, text []byte) error {
 	var d definition
 	if err := yaml.Unmarshal(text, &d); err != nil {
@@ -81,7 +79,7 @@ func writeKind(b *bytes.Buffer, text []byte) error {
 	return nil
 }
 
-// writeFields writes a row for each field of s, and for those within them.
+// writeFields writes a row for each field of s, recursively.
 func writeFields(b *bytes.Buffer, prefix string, s *schema) {
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		f := s.Properties[name]
@@ -91,7 +89,7 @@ func writeFields(b *bytes.Buffer, prefix string, s *schema) {
 		}
 		fmt.Fprintf(b, "| `%s%s` | %s | %s | %s |\n", prefix, name, f.kind(), cell(strings.Join(bounds, "; ")), cell(sentence(f.Description)))
 		if name == "conditions" {
-			continue // they are those of all kinds of Kubernetes
+			continue // standard Kubernetes conditions
 		}
 		writeFields(b, prefix+name+".", f)
 		if f.Items != nil {
@@ -100,7 +98,6 @@ func writeFields(b *bytes.Buffer, prefix string, s *schema) {
 	}
 }
 
-// kind returns the type of a field, in words.
 func (s *schema) kind() string {
 	switch {
 	case s.Items != nil:
@@ -113,12 +110,11 @@ func (s *schema) kind() string {
 	return s.Type
 }
 
-// patterns are those that are better said in words.
 var patterns = map[string]string{
 	"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": "lower-case letters and digits, and - between them",
 }
 
-// bounds returns what a value has to be, in words.
+// bounds returns the constraints of a value in words.
 func (s *schema) bounds() []string {
 	var all []string
 	if len(s.Enum) > 0 {
@@ -147,7 +143,7 @@ func (s *schema) bounds() []string {
 	return all
 }
 
-// appendRange appends the words for a range of things, named as one of them, if it is bounded.
+// appendRange appends a range in words. thing is the singular noun.
 func appendRange(all []string, thing string, low, high *int64) []string {
 	switch {
 	case low != nil && high != nil:
@@ -160,7 +156,7 @@ func appendRange(all []string, thing string, low, high *int64) []string {
 	return all
 }
 
-// several returns the name of so many things; empty, of things without a name.
+// several returns the noun in singular or plural.
 func several(thing string, n int64) string {
 	switch stem, y := strings.CutSuffix(thing, "y"); {
 	case n == 1 || thing == "":
@@ -171,7 +167,7 @@ func several(thing string, n int64) string {
 	return thing + "s"
 }
 
-// sentence returns text as one paragraph that ends.
+// sentence returns text as one paragraph with a full stop.
 func sentence(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if text != "" && !strings.HasSuffix(text, ".") {
@@ -180,7 +176,6 @@ func sentence(text string) string {
 	return text
 }
 
-// capital returns text with a capital at its start.
 func capital(text string) string {
 	if text == "" {
 		return ""

@@ -1,5 +1,5 @@
-// Command docgen writes two pages of docs from the code: docs/papers.md, which lists the Source and
-// Deviation lines of comments, and docs/reference/api.md, the fields of our Kubernetes kinds.
+// Command docgen writes docs/papers.md, from Source and Deviation lines of comments, and docs/reference/api.md,
+// from our Kubernetes kinds.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 
 //go:generate go run . ../..
 
-// pages maps each page, below the module's root, to the function that returns its text.
+// pages maps each page to the function that generates it.
 var pages = map[string]func(root fs.FS) ([]byte, error){
 	"docs/papers.md":        papers,
 	"docs/reference/api.md": api,
@@ -38,7 +38,6 @@ func write(root, page string, generate func(fs.FS) ([]byte, error)) error {
 	return os.WriteFile(filepath.Join(root, page), text, 0o644)
 }
 
-// papers returns the page of sources and deviations.
 func papers(root fs.FS) ([]byte, error) {
 	notes, err := collect(root)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// writeNames writes the table of the string constants of a Go file that are names of ours on
-// objects that are not: those with a slash. Constants that share a comment share its text.
+// writeNames writes a table of the string constants with a slash in a Go file: our names on other objects.
+// Constants below one comment share its text.
 func writeNames(b *bytes.Buffer, text []byte) error {
 	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ParseComments)
 	if err != nil {
@@ -43,7 +43,7 @@ func writeNames(b *bytes.Buffer, text []byte) error {
 	return nil
 }
 
-// nameOf returns the string that a constant is; empty: it is something else.
+// nameOf returns the value of a string constant; empty for others.
 func nameOf(v *ast.ValueSpec) string {
 	if len(v.Values) != 1 {
 		return ""

@@ -12,17 +12,16 @@ import (
 	"strings"
 )
 
-// A note is one Source or Deviation of a comment.
+// A note is one Source or Deviation in a comment.
 type note struct {
 	deviation bool
-	text      string // what follows the colon, in one line, without the last full stop
+	text      string // text after the colon, in one line, without the final full stop
 	symbol    string // "perf.Params.Step", or the package alone
-	file      string // below the root, slash-separated
+	file      string // relative to the root, slash-separated
 }
 
-// collect returns the notes of every Go file below the root of tree, in the
-// order of files and of lines. It passes over hidden folders, testdata and
-// nested modules.
+// collect returns the notes of every Go file in tree, in order. It skips hidden directories, testdata and nested
+// modules.
 func collect(tree fs.FS) ([]note, error) {
 	var notes []note
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -45,7 +44,6 @@ func collect(tree fs.FS) ([]note, error) {
 	return notes, err
 }
 
-// enter returns fs.SkipDir if a folder holds none of the module's code.
 func enter(tree fs.FS, name string) error {
 	base := path.Base(name)
 	if name == "." {
@@ -60,7 +58,6 @@ func enter(tree fs.FS, name string) error {
 	return nil
 }
 
-// fileNotes returns the notes of one file.
 func fileNotes(name string, src []byte) ([]note, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -89,13 +86,11 @@ var (
 	ending    = regexp.MustCompile(`(\w+)\.\s+[A-Z]`)
 )
 
-// short are the abbreviations whose full stop ends no sentence, though a
-// capital may follow.
+// short are abbreviations whose full stop does not end a sentence.
 var short = map[string]bool{"App": true, "Appendix": true, "Alg": true, "Eq": true, "Eqs": true, "Fig": true, "Sec": true, "Ch": true, "Thm": true}
 
-// textNotes returns the notes of a comment's text: a Source goes to the end of
-// its sentence, one note for each part between semicolons; a Deviation to the
-// end of its paragraph or list item. Each ends where the next begins.
+// textNotes returns the notes of a comment. A Source ends with its sentence and is split at semicolons. A Deviation
+// ends with its paragraph or list item. Each ends where the next begins.
 func textNotes(text string) []note {
 	var notes []note
 	for _, par := range paragraph.Split(text, -1) {
@@ -118,7 +113,6 @@ func textNotes(text string) []note {
 	return notes
 }
 
-// firstSentence returns a text up to the full stop of its first sentence.
 func firstSentence(text string) string {
 	for _, m := range ending.FindAllStringSubmatchIndex(text, -1) {
 		if !short[text[m[2]:m[3]]] {
@@ -128,8 +122,7 @@ func firstSentence(text string) string {
 	return strings.TrimSuffix(text, ".")
 }
 
-// enclosing names what a comment documents or stands in: "Params",
-// "Params.Step", "Options.Power"; empty for the package.
+// enclosing returns the name that a comment documents or is within: "Params", "Params.Step"; empty for the package.
 func enclosing(file *ast.File, group *ast.CommentGroup) string {
 	for _, d := range file.Decls {
 		switch d := d.(type) {
@@ -146,9 +139,8 @@ func enclosing(file *ast.File, group *ast.CommentGroup) string {
 	return ""
 }
 
-// specName names the constant, variable, type or field of a declaration that
-// a comment belongs to; the first name of the declaration if it stands above
-// them all; nothing if the comment is elsewhere.
+// specName returns the name in a declaration that a comment belongs to. It returns the first name for the comment
+// above the declaration, and "" for other comments.
 func specName(d *ast.GenDecl, group *ast.CommentGroup) string {
 	first := ""
 	for _, s := range d.Specs {
@@ -176,8 +168,7 @@ func specName(d *ast.GenDecl, group *ast.CommentGroup) string {
 	return ""
 }
 
-// fieldName names the struct field or interface method a comment belongs to,
-// if any.
+// fieldName returns the struct field or interface method that a comment belongs to.
 func fieldName(typ ast.Expr, group *ast.CommentGroup) string {
 	var list *ast.FieldList
 	switch t := typ.(type) {
@@ -196,13 +187,12 @@ func fieldName(typ ast.Expr, group *ast.CommentGroup) string {
 	return ""
 }
 
-// covers reports whether a comment is the doc comment, the line comment, or
-// within a node.
+// covers reports whether group is the doc or line comment of a node, or within it.
 func covers(doc *ast.CommentGroup, n ast.Node, line, group *ast.CommentGroup) bool {
 	return group == doc || group == line || n.Pos() <= group.Pos() && group.End() <= n.End()
 }
 
-// funcName returns the name of a function, with its receiver's type.
+// funcName returns the name of a function with its receiver's type.
 func funcName(d *ast.FuncDecl) string {
 	if d.Recv == nil {
 		return d.Name.Name

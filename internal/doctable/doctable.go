@@ -1,5 +1,5 @@
-// Package doctable compares a literal table of names in the code (policies,
-// trace formats, solvers, backends, placers) with the page that documents them.
+// Package doctable compares names in the code (policies, trace formats, solvers, backends, placers) with the pages
+// that document them, and names in general with docs/glossary.md.
 package doctable
 
 import (
@@ -15,18 +15,15 @@ import (
 	"github.com/oxgang/oxgang/internal/testdata"
 )
 
-// Check fails the test unless the first table of docs/<page>.md has one row
-// for each name, its first cell being the name in backquotes, and no row
-// besides. It prints each missing row, ready to be filled in. A page with
-// several tables marks the one meant with a heading: page "backends#worlds"
-// is the first table below the heading "Worlds" of docs/backends.md.
+// Check fails the test unless the first table of docs/<page>.md has exactly one row for each name, in backquotes in
+// its first cell. It prints missing rows. For a later table, add its heading: "backends#worlds" is the first table
+// below "Worlds".
 func Check(t testing.TB, page string, names []string) {
 	t.Helper()
 	check(t, page, names, compare)
 }
 
-// CheckFolders is Check for packages, of which the code has no table of names: each row
-// links to the folder of one, as in [live/local](../live/local).
+// CheckFolders is Check for packages: each row links to the package's directory.
 func CheckFolders(t testing.TB, page string, folders []string) {
 	t.Helper()
 	check(t, page, folders, compareFolders)
@@ -45,8 +42,7 @@ func check(t testing.TB, page string, want []string, differ func(page []byte, he
 	}
 }
 
-// compare says how the rows of a page differ from names: one error per missing
-// row, per row of an unknown name, and per name that has two rows.
+// compare returns an error for each missing, unknown or repeated row.
 func compare(page []byte, heading string, names []string) error {
 	header, rows, err := table(page, heading)
 	if err != nil {
@@ -61,7 +57,6 @@ func compare(page []byte, heading string, names []string) error {
 	return errors.Join(append(errs, extra(rows, names, nameOf))...)
 }
 
-// nameOf returns the name in the first cell of a row.
 func nameOf(row []string) string { return strings.Trim(row[0], "`") }
 
 // compareFolders is compare for the folders that rows link to.

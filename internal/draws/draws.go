@@ -1,9 +1,6 @@
-// Package draws says how many random inputs a test needs that checks not only that each
-// result is right, but also that something rare was among the inputs. Rapid draws 100
-// inputs, or what RAPID_CHECKS says, and with -short a fifth of that. That is too few for
-// a property of one input in 24: 20 inputs lack it 4 times in 10. Whether such a test
-// passes must not depend on the seed. The package also chooses which part of a large set a
-// test looks at: Some.
+// Package draws sets the number of random inputs for tests that need rare inputs. Rapid draws 100 inputs, or
+// RAPID_CHECKS, and a fifth with -short. If one input in 24 has a property, 20 inputs lack it 4 times in 10, and
+// the result would depend on the seed. Some chooses a part of a large set.
 package draws
 
 import (
@@ -12,10 +9,9 @@ import (
 	"testing"
 )
 
-// AtLeast makes rapid draw at least n valid inputs for each property of a test and its subtests,
-// with -short, too. If a share p of the inputs has what the test looks for, the test misses it with
-// probability (1-p)^n; callers state the p that they measured. Tests that call it must not be
-// parallel.
+// AtLeast makes rapid draw at least n valid inputs for each property of a test, also with -short. If a share p of
+// inputs has the property, the test misses it with probability (1-p)^n; callers state their measured p. Tests that
+// call it must not be parallel.
 func AtLeast(t testing.TB, n int) {
 	t.Helper()
 	checks := flag.Lookup("rapid.checks")
@@ -24,7 +20,7 @@ func AtLeast(t testing.TB, n int) {
 	}
 	was := checks.Value.String()
 	if testing.Short() {
-		n *= 5 // of which rapid draws a fifth
+		n *= 5 // rapid draws a fifth of it
 	}
 	if set, err := strconv.Atoi(was); err == nil {
 		n = max(n, set)

@@ -1,2 +1,2 @@
-// Package layering holds tests of the whole module: imports point down the seven floors of the README, and only opt/exact needs cgo.
+// Package layering tests the whole module: imports follow the floors in the README, and only opt/exact needs cgo.
 package layering

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Slice writes or reads a slice, each element by a function, which is most often a method: (*item).Remember.
+// Slice writes or reads a slice. each handles an element and is usually a method: (*item).Remember.
 func Slice[T any](m *Codec, of *[]T, each func(*T, *Codec)) {
 	n, some := m.length(len(*of), *of != nil, 1)
 	if m.decoding {
@@ -21,7 +21,7 @@ func Slice[T any](m *Codec, of *[]T, each func(*T, *Codec)) {
 	}
 }
 
-// Map writes or reads a map, in the order of its keys, each value by a function.
+// Map writes or reads a map in the order of its keys. each handles a value.
 func Map[K ~string, V any](m *Codec, of *map[K]V, each func(*V, *Codec)) {
 	n, some := m.length(len(*of), *of != nil, 2)
 	if !m.decoding {
@@ -47,13 +47,13 @@ func Map[K ~string, V any](m *Codec, of *map[K]V, each func(*V, *Codec)) {
 	}
 }
 
-// Number is an element of Map or Slice that is a number.
+// Number handles a number in a Map or Slice.
 func Number[T int | int32 | int64](v *T, m *Codec) { number(m, v) }
 
-// Float is an element of Map or Slice that is a number.
+// Float handles a float in a Map or Slice.
 func Float(v *float64, m *Codec) { m.float64(v) }
 
-// Pointer writes or reads what a pointer leads to, by a function; nil is kept. Two pointers to one object make two objects: see Once.
+// Pointer writes or reads the target of a pointer, or nil. Two pointers to one object become two objects; see Once.
 func Pointer[T any](m *Codec, p **T, each func(*T, *Codec)) {
 	some := *p != nil
 	if m.bool(&some); !some {
@@ -66,13 +66,13 @@ func Pointer[T any](m *Codec, p **T, each func(*T, *Codec)) {
 	each(*p, m)
 }
 
-// To returns a function for Slice and Map whose elements are pointers, each to an object of its own.
+// To adapts a function for Slice and Map to elements that are pointers to separate objects.
 func To[T any](each func(*T, *Codec)) func(**T, *Codec) {
 	return func(p **T, m *Codec) { Pointer(m, p, each) }
 }
 
-// Once is Pointer for an object to which several pointers lead: it is written where it is first met, and stays one object. Within a
-// process it is Shared, so nobody may change the object.
+// Once is Pointer for an object with several pointers to it. It is written once and remains one object. Within a
+// process it is Shared, so it must not be changed.
 func Once[T any](m *Codec, p **T, each func(*T, *Codec)) {
 	if m.sharing {
 		Shared(m, p)
@@ -103,7 +103,7 @@ func Once[T any](m *Codec, p **T, each func(*T, *Codec)) {
 	}
 }
 
-// Own says that an object is there, to which Shared may refer: the one that was written, or the one that was read in its place.
+// Own registers an object that Shared may refer to: the written one, or its replacement when reading.
 func Own[T comparable](m *Codec, object T) {
 	var none T
 	switch {
@@ -121,8 +121,8 @@ func (m *Codec) own(object any) int {
 	return n
 }
 
-// Shared writes or reads a reference, a pointer most often, to an object that somebody else owns and nobody changes. Within a
-// process it stays the same. In another process it is what its owner has read (Own); nil if nobody owns it any more.
+// Shared writes or reads a reference to an immutable object with another owner. Within a process it stays the same.
+// In another process it is the object that the owner read (Own), or nil without an owner.
 func Shared[T comparable](m *Codec, p *T) {
 	m.is(kindShared)
 	var none T
@@ -147,7 +147,7 @@ func Shared[T comparable](m *Codec, p *T) {
 	m.put(uint64(n) + 1)
 }
 
-// refer sets a reference to the object of a number, which is at least 1; 0 is none.
+// refer sets a reference to object number n, from 1; 0 is nil.
 func refer[T any](m *Codec, p *T, n uint64) {
 	if n == 0 || m.err != nil {
 		return

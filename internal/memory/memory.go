@@ -1,12 +1,12 @@
-// Package memory writes what an object remembers as bytes and reads it back into an object that was made the same way.
+// Package memory saves and restores the state of objects.
 //
-// A type lists its fields once, in a method Remember. The same list serves both directions, so what is written and what is read
-// cannot differ. What the list leaves out must not bear on later results: caches of pure functions, and scratch memory.
+// A type lists its fields once, in a method Remember, for both directions, so that they cannot differ. Omitted
+// fields must not affect later results; caches and scratch memory qualify.
 //
 //	func (t *track) Remember(m *memory.Codec) { m.Fields(&t.jobs, &t.squares) }
 //
-// There are two uses. Take and Restore copy within a process; objects that nobody changes are shared (Shared). Marshal and
-// Unmarshal go by way of another process; a shared object is then the one that its owner has read (Own), or nil if it has none.
+// Take and Restore copy within a process and share immutable objects (Shared). Marshal and Unmarshal transfer to
+// another process, where a shared object becomes the one that its owner read (Own), or nil.
 package memory
 
 import (
@@ -17,44 +17,43 @@ import (
 	"time"
 )
 
-// ErrFormat reports bytes that this program cannot read: another version wrote them, or they are damaged.
+// ErrFormat is returned for bytes of another version, or damaged ones.
 var ErrFormat = errors.New("written in another format, or damaged")
 
-// Version is the version of what all Remember methods of this module list together. Raise it when one of them changes.
+// Version is the version of all Remember methods of this module. Raise it when one of them changes.
 const Version = 1
 
-// A Rememberer lists the fields that it remembers.
+// A Rememberer lists its fields.
 type Rememberer interface{ Remember(m *Codec) }
 
-// A Codec writes fields, or reads them. The first error stays, and nothing is read after it.
+// A Codec writes or reads fields. It keeps the first error and reads nothing after it.
 type Codec struct {
 	data     []byte // written so far, or left to read
 	decoding bool
-	sharing  bool // within a process: whoever refers to a shared object keeps it
+	sharing  bool // within a process, where references stay valid
 	err      error
-	sum      uint64 // of the kinds of fields, in their order
+	sum      uint64 // hash of the kinds of fields, in order
 	objects  []any
-	numbers  map[any]int       // of objects; while writing
-	texts    map[string]string // that were read: most strings are few names
+	numbers  map[any]int       // of objects, while writing
+	texts    map[string]string // interned strings
 }
 
-// Decoding reports whether fields are read.
 func (m *Codec) Decoding() bool { return m.decoding }
 
-// Sharing reports whether reader and writer are in one process, so that Shared keeps every object.
+// Sharing reports whether writer and reader are the same process, so that Shared keeps every object.
 func (m *Codec) Sharing() bool { return m.sharing }
 
 // Err returns the first error.
 func (m *Codec) Err() error { return m.err }
 
-// Fail records an error: what is remembered cannot be written, or cannot be so.
+// Fail records an error.
 func (m *Codec) Fail(format string, args ...any) {
 	if m.err == nil {
 		m.err = fmt.Errorf("memory: "+format, args...)
 	}
 }
 
-// An Image is what an object remembered at some time. It does not change, and can be restored any number of times, also
+// An Image is the immutable state of an object at some time. It can be restored any number of times, also
 // concurrently.
 type Image struct {
 	data    []byte
@@ -62,7 +61,7 @@ type Image struct {
 	objects []any
 }
 
-// Take returns the image of an object that may be nil, which remembers nothing.
+// Take returns the image of an object, which may be nil.
 func Take(of Rememberer) (*Image, error) {
 	m := &Codec{sharing: true, numbers: map[any]int{}}
 	if of != nil {
@@ -71,13 +70,13 @@ func Take(of Rememberer) (*Image, error) {
 	return &Image{m.data, m.sum, m.objects}, m.err
 }
 
-// Restore gives an object the memory of an image. The object is of the type that the image is of, and made the same way.
+// Restore restores an image into an object of the same type, made the same way.
 func (i *Image) Restore(into Rememberer) error {
 	m := &Codec{data: i.data, decoding: true, sharing: true, objects: i.objects}
 	return m.read(into, i.sum)
 }
 
-// Marshal returns what an object remembers as bytes, for another process.
+// Marshal returns the state of an object for another process.
 func Marshal(of Rememberer) ([]byte, error) {
 	m := &Codec{numbers: map[any]int{}}
 	of.Remember(m)
@@ -85,7 +84,7 @@ func Marshal(of Rememberer) ([]byte, error) {
 	return append(binary.LittleEndian.AppendUint64(head, m.sum), m.data...), m.err
 }
 
-// Unmarshal gives an object the memory that Marshal wrote. It returns ErrFormat if data is anything else.
+// Unmarshal restores the state that Marshal wrote, or returns ErrFormat.
 func Unmarshal(data []byte, into Rememberer) error {
 	version, n := binary.Uvarint(data)
 	if n <= 0 || version != Version || len(data) < n+8 {
@@ -98,10 +97,9 @@ func Unmarshal(data []byte, into Rememberer) error {
 	return nil
 }
 
-// read reads all there is into an object.
 func (m *Codec) read(into Rememberer, sum uint64) (err error) {
 	defer func() {
-		if r := recover(); r != nil { // a type that makes something of damaged fields
+		if r := recover(); r != nil { // a type that rejects damaged fields
 			err = fmt.Errorf("memory: %v", r)
 		}
 	}()
@@ -114,7 +112,6 @@ func (m *Codec) read(into Rememberer, sum uint64) (err error) {
 	return m.err
 }
 
-// Kinds of fields, for the sum.
 const (
 	kindBool = iota + 1
 	kindInt
@@ -125,8 +122,8 @@ const (
 	kindShared
 )
 
-// Fields writes or reads fields, given as pointers: to booleans, numbers, strings, times, durations, slices of numbers, or to what
-// has a method Remember. A field of a named type is converted: (*string)(&c.GPUType).
+// Fields writes or reads fields, given as pointers: to booleans, numbers, strings, times, durations, slices of
+// numbers, or Rememberers. Convert named types: (*string)(&c.GPUType).
 func (m *Codec) Fields(all ...any) {
 	for _, field := range all {
 		m.field(field)
@@ -168,7 +165,6 @@ func (m *Codec) field(field any) {
 	}
 }
 
-// list writes or reads a slice of plain values.
 func (m *Codec) list(field any) {
 	switch p := field.(type) {
 	case *[]int:
@@ -203,7 +199,7 @@ func number[T int | int32 | int64 | uint8 | uint32 | uint64 | time.Duration](m *
 	m.put(uint64(n<<1) ^ uint64(n>>63))
 }
 
-// Int writes a number and returns it, or returns the one that was written.
+// Int writes n and returns it, or returns the number read.
 func (m *Codec) Int(n int) int {
 	if !m.decoding {
 		number(m, &n)
@@ -216,7 +212,7 @@ func (m *Codec) Int(n int) int {
 
 func (m *Codec) put(n uint64) { m.data = binary.AppendUvarint(m.data, n) }
 
-// get reads what put wrote; 0 after an error.
+// get reads an unsigned number; 0 after an error.
 func (m *Codec) get() uint64 {
 	n, size := binary.Uvarint(m.data)
 	if size <= 0 || m.err != nil {
@@ -228,7 +224,7 @@ func (m *Codec) get() uint64 {
 	return n
 }
 
-// take reads so many bytes; nil after an error.
+// take reads n bytes; nil after an error.
 func (m *Codec) take(n uint64) []byte {
 	if m.err != nil || n > uint64(len(m.data)) {
 		m.Fail("%d bytes are left, want %d", len(m.data), n)
@@ -295,7 +291,7 @@ func (m *Codec) string(p *string) {
 	m.data = append(m.data, *p...)
 }
 
-// text returns bytes as a string, the same one for the same bytes.
+// text interns bytes as a string.
 func (m *Codec) text(b []byte) string {
 	if s, known := m.texts[string(b)]; known || len(b) == 0 {
 		return s
@@ -308,7 +304,7 @@ func (m *Codec) text(b []byte) string {
 	return s
 }
 
-// time writes seconds and nanoseconds of an instant. What is read is in UTC.
+// time writes seconds and nanoseconds. Times are read as UTC.
 func (m *Codec) time(p *time.Time) {
 	m.is(kindTime)
 	if m.decoding {
@@ -321,7 +317,7 @@ func (m *Codec) time(p *time.Time) {
 	m.put(uint64(p.Nanosecond()))
 }
 
-// length writes or reads a length; some is false of nil. Each element takes so many bytes at least.
+// length writes or reads a length; some is false for nil. Each element takes at least least bytes.
 func (m *Codec) length(n int, some bool, least uint64) (int, bool) {
 	m.is(kindList)
 	if !m.decoding {

@@ -1,5 +1,5 @@
-// Command mutants runs tests on the program with one plausible bug at a time, and says which test
-// caught it. The list is mutants.txt; names of mutants as arguments select some.
+// Command mutants inserts the bugs of mutants.txt one at a time, runs tests, and prints which test caught each.
+// Arguments select mutants by name.
 package main
 
 import (
@@ -17,13 +17,12 @@ import (
 //go:embed mutants.txt
 var list string
 
-// A mutant is a bug: in a file, one text in place of another.
+// A mutant is a bug: a text that replaces another in a file.
 type mutant struct {
 	name, file, old, new string
-	test                 []string // arguments of go test that must fail
+	test                 []string // arguments of a go test that must fail
 }
 
-// parse reads a list. It returns an error for a line that it does not know.
 func parse(text string) ([]mutant, error) {
 	var all []mutant
 	for i, line := range strings.Split(text, "\n") {
@@ -54,15 +53,15 @@ func parse(text string) ([]mutant, error) {
 	return all, nil
 }
 
-// apply returns a source with the bug, or an error unless it has the old text exactly once.
+// apply returns a source with the bug. It fails unless the old text occurs exactly once.
 func (m *mutant) apply(source string) (string, error) {
 	if n := strings.Count(source, m.old); n != 1 || m.old == m.new || len(m.test) == 0 {
-		return "", fmt.Errorf("%s: %s has %q %d times, want once, another text, and a test; mend the list", m.name, m.file, m.old, n)
+		return "", fmt.Errorf("%s: %s has %q %d times, want once, another text, and a test; correct the list", m.name, m.file, m.old, n)
 	}
 	return strings.Replace(source, m.old, m.new, 1), nil
 }
 
-// overlay writes the file with the bug, and a file that tells the go command to take it, into a directory.
+// overlay writes the changed file, and an overlay file for the go command, to dir.
 func (m *mutant) overlay(root, dir string) (string, error) {
 	path := filepath.Join(root, m.file)
 	source, err := os.ReadFile(path)
@@ -89,10 +88,10 @@ var (
 	broken = regexp.MustCompile(`(?m)\[build failed\]|\[setup failed\]`)
 )
 
-// verdict returns the test that the output of go test says has failed; empty if none has.
+// verdict returns the failed test in the output of go test; empty if none failed.
 func verdict(output string) (string, error) {
 	if broken.MatchString(output) {
-		return "", fmt.Errorf("it does not compile: %s", output)
+		return "", fmt.Errorf("does not compile: %s", output)
 	}
 	if m := failed.FindStringSubmatch(output); m != nil {
 		return m[1], nil
@@ -103,7 +102,7 @@ func verdict(output string) (string, error) {
 	return "", nil
 }
 
-// run tests the program with a bug and returns the test that caught it; empty: none did.
+// run returns the test that caught the bug; empty if none did.
 func (m *mutant) run(root string) (string, error) {
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {
@@ -115,8 +114,8 @@ func (m *mutant) run(root string) (string, error) {
 		return "", err
 	}
 	cmd := exec.Command("go", append([]string{"test", "-vet=off", "-count=1", "-timeout=2m", "-overlay=" + overlay}, m.test...)...)
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "RAPID_SEED=1") // which inputs are drawn does not decide what is caught
-	output, failure := cmd.CombinedOutput()                       // it fails if the bug is caught
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "RAPID_SEED=1") // so that random inputs do not decide
+	output, failure := cmd.CombinedOutput()                       // fails if the bug is caught
 	test, err := verdict(string(output))
 	if err == nil && test == "" && failure != nil {
 		err = fmt.Errorf("go test: %w: %s", failure, output)
@@ -124,8 +123,7 @@ func (m *mutant) run(root string) (string, error) {
 	return test, err
 }
 
-// try runs all mutants of a list, or those that are named, and returns how many were caught, and of
-// how many.
+// try runs the mutants with these names, or all, and returns how many were caught and tried.
 func try(all []mutant, names []string) (caught, tried int, err error) {
 	root, err := os.Getwd()
 	if err != nil {
@@ -138,7 +136,7 @@ func try(all []mutant, names []string) (caught, tried int, err error) {
 		}
 		tried++
 		test, err := m.run(root)
-		if err != nil { // the list must be mended
+		if err != nil {
 			fmt.Printf("NOT TRIED   %s: %v\n", m.name, err)
 			continue
 		}
@@ -152,7 +150,7 @@ func try(all []mutant, names []string) (caught, tried int, err error) {
 	return caught, tried, nil
 }
 
-// least is the part of the mutants that must be caught, in percent.
+// least is the percentage of mutants that must be caught.
 const least = 95
 
 func main() {

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Closest returns up to three of names by their edit distance from name, then by
-// name.
+// Closest returns the up to three names with the smallest edit distance from name, then by name.
 func Closest[S ~string](name S, names []S) []S {
 	type near struct {
 		name     S
@@ -24,14 +23,14 @@ func Closest[S ~string](name S, names []S) []S {
 	return best
 }
 
-// Meant returns those of names that somebody who wrote name may have meant: up to three that are a third of
-// its letters away from it at most, the closest first.
+// Meant returns up to three names that name may be a misspelling of: at most a third of its letters differ. The
+// closest comes first.
 func Meant[S ~string](name S, names []S) []S {
 	return slices.DeleteFunc(Closest(name, names), func(other S) bool { return 3*distance(string(name), string(other)) > len(name) })
 }
 
-// distance returns how many bytes must be inserted, deleted, replaced, or exchanged with the next one to
-// make b of a. It takes time in the product of their lengths.
+// distance returns the number of inserted, deleted, replaced or swapped bytes between a and b. It takes time
+// O(len(a)·len(b)).
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

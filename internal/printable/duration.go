@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Duration returns a duration in its two largest units: 42s, 3m07s, 2h05m, 1d09h.
+// Duration formats a duration in its two largest units: 42s, 3m07s, 2h05m, 1d09h.
 func Duration(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch d = d.Round(time.Second); {
@@ -34,8 +34,7 @@ func Rough(d time.Duration) string {
 	return fmt.Sprintf("%.1f days", d.Hours()/24)
 }
 
-// Short returns a duration in two units at most: "45s", "12m", "1h20m", "2d3h"; one that
-// is over is "0s".
+// Short formats a duration in at most two units: "45s", "12m", "1h20m", "2d3h"; a negative one as "0s".
 func Short(d time.Duration) string {
 	d = max(d, 0)
 	minutes := int(d.Minutes())
@@ -50,7 +49,7 @@ func Short(d time.Duration) string {
 	return fmt.Sprintf("%dd%dh", minutes/60/24, minutes/60%24)
 }
 
-// Counted returns a number with its noun: "1 GPU", "2 GPUs".
+// Counted formats a number with its noun: "1 GPU", "2 GPUs".
 func Counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -1,5 +1,6 @@
-// Package printable prepares text for people. Texts of users, jobs and files are made safe to show: they may have characters
-// that move a terminal's cursor, begin a new line of a log, or make a cell of a sheet a formula.
+// Package printable prepares text for people. It escapes texts of users, jobs and files, whose characters could
+// move a terminal's cursor, begin a new log line, or make a formula of a cell. It also suggests names for a
+// misspelt one.
 package printable
 
 import (
@@ -11,15 +12,15 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns a text with everything escaped that is not shown as it is, newlines too. It is for
-// one line of a log or cell of a table.
+// Line escapes all characters that do not show as themselves, including newlines, for a line of a log or a cell of
+// a table.
 func Line(text string) string { return escape(text, "") }
 
-// Text returns a text with everything escaped that is not shown as it is, but newlines and tabs.
+// Text escapes all characters that do not show as themselves, except newlines and tabs.
 func Text(text string) string { return escape(text, "\n\t") }
 
-// Cell returns a text as a cell of a CSV file: as Line does, and with an apostrophe in front if a spreadsheet would
-// take it for a formula. It is not for numbers.
+// Cell escapes a text for a CSV cell: Line, with a leading apostrophe if a spreadsheet would read a formula. It is
+// not for numbers.
 func Cell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + Line(text)
@@ -27,7 +28,7 @@ func Cell(text string) string {
 	return Line(text)
 }
 
-// JSON returns JSON whose texts, once they are read, are what Text returns of them.
+// JSON escapes the texts in JSON as Text does.
 func JSON(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for len(text) > 0 {
@@ -45,8 +46,7 @@ func JSON(text []byte) []byte {
 	return out
 }
 
-// character returns the character that a text of JSON begins with, escaped or not, and its length; 0: none of those
-// that matter here.
+// character returns the first character of JSON text, escaped or not, and its length; 0 for an incomplete escape.
 func character(text []byte) (r rune, n int) {
 	if text[0] != '\\' {
 		return utf8.DecodeRune(text)
@@ -68,11 +68,10 @@ func character(text []byte) (r rune, n int) {
 	case 'r':
 		return '\r', 2
 	}
-	return rune(text[1]), 2 // the escape of a backslash, say: what is behind it begins nothing
+	return rune(text[1]), 2 // an escaped backslash, for example; what follows begins nothing
 }
 
-// escape returns a text with the characters that are not shown as JSON escapes them: \u001b. Those
-// of but stay.
+// escape escapes hidden characters as JSON does: \u001b. Characters in but stay.
 func escape(text, but string) string {
 	if strings.IndexFunc(text, func(r rune) bool { return hidden(r) && !strings.ContainsRune(but, r) }) < 0 {
 		return text
@@ -93,6 +92,5 @@ func escape(text, but string) string {
 	return b.String()
 }
 
-// hidden reports whether a character is a control character, changes the direction of text or
-// hides in it, or ends a line.
+// hidden reports whether a character is a control or format character, or a line separator.
 func hidden(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }

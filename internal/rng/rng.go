@@ -1,5 +1,5 @@
-// Package rng makes named random streams: one per purpose and per job, so that a new
-// stream, or another policy, does not change what other streams draw.
+// Package rng provides named random streams, so that a new stream or another policy does not change the numbers of
+// other streams.
 package rng
 
 import (
@@ -7,10 +7,9 @@ import (
 	"math/rand/v2"
 )
 
-// Stream returns the random stream of a name ("noise/job-17") under a seed.
-// Equal arguments give equal streams, on every machine.
+// Stream returns the random stream for a name ("noise/job-17") and a seed. It is the same on every machine.
 func Stream(seed uint64, name string) *rand.Rand {
 	h := fnv.New64a()
-	h.Write([]byte(name)) // never fails
+	h.Write([]byte(name))
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }

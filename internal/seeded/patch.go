@@ -6,14 +6,12 @@ import (
 	"strings"
 )
 
-// A change replaces whole lines of a file.
 type change struct {
 	file     string
 	old, new []string
 }
 
-// parse returns what a patch changes. It returns an error for a line that it does not know, and for
-// a patch or a change that replaces nothing.
+// parse returns the changes of a patch, and an error for an unknown line or a change without effect.
 func parse(text string) ([]change, error) {
 	var all []change
 	for i, line := range strings.Split(text, "\n") {
@@ -31,27 +29,26 @@ func parse(text string) ([]change, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, errors.New("it changes nothing: want @@ and a file")
+		return nil, errors.New("the patch is empty: want @@ and a file")
 	}
 	for _, c := range all {
 		if len(c.old) == 0 || lines(c.old) == lines(c.new) {
-			return nil, fmt.Errorf("%s: a change leaves it as it is: want lines with -, and others with +", c.file)
+			return nil, fmt.Errorf("%s: a change without effect: want lines with - and different ones with +", c.file)
 		}
 	}
 	return all, nil
 }
 
-// apply returns a source with the change, or an error unless it has what is replaced exactly once.
+// apply returns a changed source. It fails unless the old lines occur exactly once.
 func (c *change) apply(source string) (string, error) {
 	source, old := "\n"+source, "\n"+lines(c.old)
 	at := strings.Index(source, old)
 	if at < 0 || at != strings.LastIndex(source, old) {
-		return "", fmt.Errorf("%s: has these lines never or more than once, want once; mend the patch:%s", c.file, old)
+		return "", fmt.Errorf("%s: these lines must occur exactly once; correct the patch:%s", c.file, old)
 	}
 	return (source[:at] + "\n" + lines(c.new) + source[at+len(old):])[1:], nil
 }
 
-// lines returns lines as a file has them.
 func lines(all []string) string {
 	var b strings.Builder
 	for _, l := range all {

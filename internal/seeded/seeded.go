@@ -1,9 +1,8 @@
-// Package seeded builds programs with known defects, so that tests can check that these are found. A
-// defect is a patch in a file that only tests read; the product's sources do not contain it.
+// Package seeded builds programs with known defects, so that tests can check that the defects are found. Only tests
+// read the patches.
 //
-// A patch begins with a description of the defect, in lines that start with #. Each change starts
-// with @@ and a path below the checkout. The lines that start with - are replaced by those that
-// start with +. There are no line numbers: the replaced lines must be in the file exactly once.
+// A patch begins with a description, in lines that start with #. Each change starts with @@ and a path. Lines with
+// + replace lines with -, which must occur exactly once in the file.
 package seeded
 
 import (
@@ -14,14 +13,12 @@ import (
 	"strings"
 )
 
-// Dir is where the patches of the scheduler for Kubernetes lie, below the checkout.
+// Dir is the directory of patches for the Kubernetes scheduler.
 const Dir = "live/kube/testdata/seeded"
 
-// ext ends the name of a patch's file.
 const ext = ".patch"
 
-// Names returns the defects that there are below root, the checkout, by name, or an error of the
-// file system.
+// Names returns the names of the defects in the checkout root.
 func Names(root string) ([]string, error) {
 	files, err := os.ReadDir(filepath.Join(root, Dir))
 	if err != nil {
@@ -36,9 +33,8 @@ func Names(root string) ([]string, error) {
 	return all, nil
 }
 
-// Overlay writes the sources of root, the checkout, that some defects change into the directory to.
-// It returns a file for the flag -overlay of go build and go test. It returns an error if a patch
-// cannot be read, or does not fit the sources with the patches before it.
+// Overlay writes the sources changed by some defects into the directory to, and returns a file for the flag
+// -overlay of the go command. It fails if a patch cannot be read or does not fit.
 func Overlay(root, to string, names ...string) (string, error) {
 	texts := map[string]string{}
 	for _, name := range names {
@@ -53,7 +49,7 @@ func Overlay(root, to string, names ...string) (string, error) {
 	return path, nil
 }
 
-// seed applies a patch to texts, which holds the files that have changed, by their paths below root.
+// seed applies a patch to texts, the changed files by path.
 func seed(root, name string, texts map[string]string) error {
 	text, err := os.ReadFile(filepath.Join(root, Dir, name+ext))
 	if err != nil {
@@ -78,7 +74,7 @@ func seed(root, name string, texts map[string]string) error {
 	return nil
 }
 
-// save writes texts and the file that names them.
+// save writes texts and the overlay file.
 func save(root, to string, texts map[string]string) (string, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {

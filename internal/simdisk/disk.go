@@ -11,43 +11,40 @@ import (
 	"syscall"
 )
 
-// ErrDead is returned by the operations of a disk after a crash.
+// ErrDead is returned by operations after a crash.
 var ErrDead = errors.New("simdisk: the machine has crashed")
 
-// A Disk is what is known of the files below a directory. Make one with Mount. It must be on a file
-// system that never gives the number of a removed file to another one: tmpfs is one.
+// A Disk simulates the disk of a directory. The file system must not reuse inode numbers; tmpfs qualifies.
 type Disk struct {
 	root string
 
 	mu      sync.Mutex
 	full    bool
 	dead    bool
-	crashIn int                          // writes and syncs until the crash; 0: none is to come
+	crashIn int                          // writes and syncs until the crash; 0 for none
 	writes  int                          // writes and syncs so far
 	outside bool                         // another process writes
 	files   map[uint64]*file             // by inode
-	names   map[string]map[string]uint64 // synced names of files, with their inodes, by directory
-	wrote   func(name string)            // is told what is synced; nil: nobody
-	losses  Losses                       // of power failures so far
+	names   map[string]map[string]uint64 // synced names with their inodes, by directory
+	wrote   func(name string)            // called with each synced path; may be nil
+	losses  Losses                       // in power failures so far
 }
 
-// A file is what the disk knows of one file.
 type file struct {
 	synced []byte
-	since  []write // of SQLite, in order, since the file was synced
+	since  []write // writes by SQLite since the last sync, in order
 }
 
-// A write is one of SQLite's; it cuts the file off at its offset if data is nil.
+// A write is a write by SQLite; nil data truncates the file at the offset.
 type write struct {
 	at   int64
 	data []byte
 }
 
-// mounted are the disks that there are, by their directories.
+// mounted has the disks by directory.
 var mounted sync.Map
 
-// Mount returns the disk of a directory. SQLite databases that are opened below it from now on are
-// on it. Unmount it when it is not used any more.
+// Mount returns the disk of a directory. SQLite databases opened below it use the disk until Unmount.
 func Mount(root string) *Disk {
 	register()
 	d := &Disk{root: root, files: map[uint64]*file{}, names: map[string]map[string]uint64{}}
@@ -55,10 +52,9 @@ func Mount(root string) *Disk {
 	return d
 }
 
-// Unmount forgets the disk; its files stay.
+// Unmount removes the disk; its files stay.
 func (d *Disk) Unmount() { mounted.Delete(d.root) }
 
-// diskOf returns the disk of a path; nil if there is none.
 func diskOf(path string) *Disk {
 	var found *Disk
 	mounted.Range(func(root, d any) bool {
@@ -70,52 +66,52 @@ func diskOf(path string) *Disk {
 	return found
 }
 
-// OnSync sets a function that is called with the path of each file or directory that was synced.
+// OnSync sets a function that is called with each synced path.
 func (d *Disk) OnSync(synced func(path string)) { d.wrote = synced }
 
-// SetFull makes the disk full, or not.
+// SetFull sets whether the disk is full.
 func (d *Disk) SetFull(full bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.full = full
 }
 
-// CrashIn lets a crash come before the nth write or sync from now; 0: none.
+// CrashIn makes the disk crash before the nth write or sync from now; 0 for never.
 func (d *Disk) CrashIn(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.crashIn = n
 }
 
-// Crash lets nothing be written any more until Restart.
+// Crash prevents all writes until Restart.
 func (d *Disk) Crash() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.dead, d.crashIn = true, 0
 }
 
-// Dead reports whether a crash has come.
+// Dead reports whether the disk has crashed.
 func (d *Disk) Dead() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.dead
 }
 
-// Writes returns how many writes and syncs there were.
+// Writes returns the number of writes and syncs so far.
 func (d *Disk) Writes() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.writes
 }
 
-// Restart lets files be written again.
+// Restart permits writes again.
 func (d *Disk) Restart() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.dead, d.crashIn = false, 0
 }
 
-// Outside calls do, which does what another process does: a crash of this one does not concern it.
+// Outside calls do as another process, which a crash does not affect.
 func (d *Disk) Outside(do func()) {
 	set := func(is bool) {
 		d.mu.Lock()
@@ -127,7 +123,7 @@ func (d *Disk) Outside(do func()) {
 	do()
 }
 
-// use counts a write or sync, and returns an error if it cannot be made. The caller has the lock.
+// use counts a write or sync, and returns an error if it is impossible. The caller holds the lock.
 func (d *Disk) use(grows bool) error {
 	switch {
 	case !d.outside:
@@ -150,8 +146,8 @@ func (d *Disk) use(grows bool) error {
 	return nil
 }
 
-// Sync syncs a file or directory. It returns an error if the disk is full and the file is new, as its
-// data may have had no room, and ErrDead after a crash. A file below no disk is synced as usual.
+// Sync syncs a file or directory. It fails after a crash (ErrDead), and for a file on a full disk. A file outside
+// all disks is synced as usual.
 func Sync(f *os.File) error {
 	d := diskOf(f.Name())
 	if d == nil {
@@ -197,7 +193,6 @@ func (d *Disk) syncNames(dir string) error {
 	return err
 }
 
-// names returns the files of a directory, with their inodes.
 func names(dir string) (map[string]uint64, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

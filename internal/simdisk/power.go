@@ -11,26 +11,25 @@ import (
 	"strings"
 )
 
-// sector is the most bytes that a disk writes whole.
+// sector is the number of bytes that a disk writes atomically.
 const sector = 512
 
-// Losses count what power failures took from a disk.
+// Losses count the effects of power failures.
 type Losses struct {
-	Names  int // files that were new or renamed and are not, or were removed and are there
-	Writes int // SQLite's that left nothing
-	Torn   int // SQLite's of which some sectors are there, and some are not
+	Names  int // files whose creation, renaming or removal was lost
+	Writes int // writes by SQLite that were lost
+	Torn   int // writes by SQLite that were partly lost
 }
 
-// Losses returns what power failures have taken so far.
+// Losses returns the losses so far.
 func (d *Disk) Losses() Losses {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.losses
 }
 
-// LosePower makes the files what a machine finds whose power failed: of what was not synced, choose
-// says what is there. choose(n) returns a number from 0 to n-1. All files must be closed. It returns an
-// error of the file system.
+// LosePower changes the files as a power failure would. choose(n) returns a number from 0 to n-1 and decides what
+// survives of unsynced changes. All files must be closed.
 func (d *Disk) LosePower(choose func(n int) int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -52,7 +51,6 @@ func (d *Disk) LosePower(choose func(n int) int) error {
 	return nil
 }
 
-// losePower makes the files of one directory what is found.
 func (d *Disk) losePower(dir string, choose func(int) int) error {
 	now, err := names(dir)
 	if err != nil {
@@ -78,7 +76,7 @@ func (d *Disk) losePower(dir string, choose func(int) int) error {
 	return d.restore(dir, now, found, choose)
 }
 
-// restore writes the files that are found, and removes the others.
+// restore writes the surviving files and removes the others.
 func (d *Disk) restore(dir string, now, found map[string]uint64, choose func(int) int) error {
 	texts := map[string][]byte{}
 	for _, name := range slices.Sorted(maps.Keys(found)) {
@@ -95,7 +93,7 @@ func (d *Disk) restore(dir string, now, found map[string]uint64, choose func(int
 	}
 	for name, text := range texts {
 		if strings.HasSuffix(name, "-shm") {
-			continue // it is memory, not a file
+			continue // shared memory
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			return err
@@ -104,7 +102,7 @@ func (d *Disk) restore(dir string, now, found map[string]uint64, choose func(int
 	return d.settle(dir)
 }
 
-// settle takes the files of a directory to be synced as they are.
+// settle marks the files of a directory as synced.
 func (d *Disk) settle(dir string) error {
 	now, err := names(dir)
 	if err != nil {
@@ -119,10 +117,10 @@ func (d *Disk) settle(dir string) error {
 	return nil
 }
 
-// left returns what a file holds after the power failed; here says that it is the one at the path.
+// left returns the content of a file after the power failure; here reports whether it is the file at the path.
 func (d *Disk) left(path string, ino uint64, here bool, choose func(int) int) ([]byte, error) {
 	f := d.files[ino]
-	if f == nil { // it was never synced: some of its beginning is there
+	if f == nil { // never synced: a prefix survives
 		if !here {
 			return nil, nil
 		}
@@ -136,7 +134,7 @@ func (d *Disk) left(path string, ino uint64, here bool, choose func(int) int) ([
 	return text, nil
 }
 
-// tear applies a write to what a file holds, or some of the write's sectors, or nothing.
+// tear applies all, some or no sectors of a write.
 func (d *Disk) tear(w *write, text []byte, choose func(int) int) []byte {
 	how := choose(3)
 	switch {
@@ -161,7 +159,6 @@ func (d *Disk) tear(w *write, text []byte, choose func(int) int) []byte {
 	return text
 }
 
-// apply returns what a file holds after a write.
 func (w *write) apply(text []byte) []byte {
 	end := w.at + int64(len(w.data))
 	if int64(len(text)) < end {

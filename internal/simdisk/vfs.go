@@ -15,7 +15,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// The functions of SQLite's VFS that this one stands before.
+// Functions of SQLite's own VFS.
 type (
 	openFunc     = func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32
 	deleteFunc   = func(tls *libc.TLS, vfs, name uintptr, sync int32) int32
@@ -24,43 +24,40 @@ type (
 	closeFunc    = func(tls *libc.TLS, file uintptr) int32
 )
 
-// A handle is an open file of SQLite's on a disk.
+// A handle is a file that SQLite has open on a disk.
 type handle struct {
 	disk *Disk
 	path string
 	ino  uint64
-	own  uintptr // the methods that SQLite's own VFS gave it
+	own  uintptr // methods of SQLite's own VFS
 }
 
-// vfs is the state of the VFS: what it stands before, and the files that are open.
+// vfs is the state of the VFS.
 var vfs struct {
 	once    sync.Once
 	own     sqlite3.Tsqlite3_vfs
 	mu      sync.Mutex          // guards methods and keep
-	methods map[uintptr]uintptr // ours, by those that they stand before
+	methods map[uintptr]uintptr // our methods, by the address of the original ones
 	open    sync.Map            // *handle by the address of SQLite's file
-	keep    []any               // the functions that SQLite has the addresses of
+	keep    []any               // functions referenced by SQLite, kept alive
 }
 
-// address returns the address of a function, as SQLite wants it.
+// address returns the address of a function for SQLite.
 func address(f any) uintptr {
 	vfs.keep = append(vfs.keep, f)
 	type pair [2]uintptr
 	return (*pair)(unsafe.Pointer(&f))[1]
 }
 
-// function returns the function at an address that SQLite has.
 func function[F any](at uintptr) F { return *(*F)(unsafe.Pointer(&at)) }
 
-// memory returns the bytes at an address of SQLite's.
 func memory(at uintptr, n int32) []byte {
 	return unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&at))), n)
 }
 
-// at returns what is at an address of SQLite's.
 func at[T any](address uintptr) *T { return (*T)(*(*unsafe.Pointer)(unsafe.Pointer(&address))) }
 
-// register makes this VFS the default one. Databases that are below no disk are not changed by it.
+// register makes this VFS the default. It does not affect databases outside disks.
 func register() {
 	vfs.once.Do(func() {
 		tls := libc.NewTLS()
@@ -105,7 +102,7 @@ func open(tls *libc.TLS, v, name, sf uintptr, flags int32, out uintptr) int32 {
 	return rc
 }
 
-// before returns methods that stand before others.
+// before returns our methods for a file with the given original methods.
 func before(tls *libc.TLS, own uintptr) uintptr {
 	vfs.mu.Lock()
 	defer vfs.mu.Unlock()
@@ -121,7 +118,6 @@ func before(tls *libc.TLS, own uintptr) uintptr {
 	return mine
 }
 
-// remove is the VFS's function that deletes a file.
 func remove(tls *libc.TLS, v, name uintptr, sync int32) int32 {
 	if d := diskOf(libc.GoString(name)); d != nil {
 		d.mu.Lock()
@@ -139,7 +135,6 @@ func handleOf(file uintptr) (*handle, *sqlite3.Tsqlite3_io_methods) {
 	return h.(*handle), at[sqlite3.Tsqlite3_io_methods](h.(*handle).own)
 }
 
-// code returns SQLite's for an error of the disk.
 func code(err error, otherwise int32) int32 {
 	if errors.Is(err, syscall.ENOSPC) {
 		return sqlite3.SQLITE_FULL
@@ -171,8 +166,8 @@ func truncate(tls *libc.TLS, file uintptr, size int64) int32 {
 	return function[truncateFunc](own.FxTruncate)(tls, file, size)
 }
 
-// syncTo makes what was written durable, and the file's name: SQLite syncs the directory of a log
-// together with the log.
+// syncTo makes a file's content and name durable, because SQLite syncs the directory of a log together with the
+// log.
 func syncTo(_ *libc.TLS, file uintptr, _ int32) int32 {
 	h, _ := handleOf(file)
 	h.disk.mu.Lock()
@@ -195,7 +190,7 @@ func closeFile(tls *libc.TLS, file uintptr) int32 {
 	return function[closeFunc](own.FxClose)(tls, file)
 }
 
-// keepLog makes the name of a write-ahead log or a journal durable.
+// keepLog makes the name of a write-ahead log or journal durable.
 func (d *Disk) keepLog(h *handle) {
 	name := filepath.Base(h.path)
 	if !strings.HasSuffix(name, "-wal") && !strings.HasSuffix(name, "-journal") {

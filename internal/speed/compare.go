@@ -5,13 +5,12 @@ import (
 	"time"
 )
 
-// A usage is what a process took.
 type usage struct {
 	cpu    time.Duration // user and system
-	memory int64         // bytes, at its peak
+	memory int64         // bytes, peak
 }
 
-// least returns the less of both, each by itself. Other processes only add to what one takes.
+// least returns the smaller value of each kind, since other processes only add.
 func (u usage) least(other usage) usage {
 	if u == (usage{}) {
 		return other
@@ -19,11 +18,10 @@ func (u usage) least(other usage) usage {
 	return usage{min(u.cpu, other.cpu), min(u.memory, other.memory)}
 }
 
-// A comparison is what a job took by both builds.
+// A comparison has the usage of a job in both builds.
 type comparison struct{ before, after usage }
 
-// compare runs a job by both builds in turns, so that what else the machine does hits both. A job that
-// is above the limit is run again before it is said to be.
+// compare runs a job with both builds alternately. It repeats a job above the limit up to twice.
 func compare(run func(*build) (usage, error), before, after *build, runs int, limit float64) (c comparison, err error) {
 	for range 3 {
 		for range runs {
@@ -38,7 +36,6 @@ func compare(run func(*build) (usage, error), before, after *build, runs int, li
 	return c, nil
 }
 
-// turn runs a job once by each build.
 func (c *comparison) turn(run func(*build) (usage, error), before, after *build) error {
 	was, err := run(before)
 	if err != nil {
@@ -52,14 +49,12 @@ func (c *comparison) turn(run func(*build) (usage, error), before, after *build)
 	return nil
 }
 
-// cpu and memory return what the job takes as a multiple of what it took.
+// cpu and memory return the usage as a multiple of the earlier one.
 func (c *comparison) cpu() float64    { return float64(c.after.cpu) / float64(c.before.cpu) }
 func (c *comparison) memory() float64 { return float64(c.after.memory) / float64(c.before.memory) }
 
-// within reports whether the job takes no more than it may.
 func (c *comparison) within(limit float64) bool { return c.cpu() <= limit && c.memory() <= limit }
 
-// line returns a row of the table.
 func (c *comparison) line(name string, limit float64) string {
 	text := fmt.Sprintf("%-24s %9.4f %9.4f %7.2f %9.1f %9.1f %7.2f", name, c.before.cpu.Seconds(), c.after.cpu.Seconds(), c.cpu(),
 		float64(c.before.memory)/1e6, float64(c.after.memory)/1e6, c.memory())

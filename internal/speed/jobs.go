@@ -8,17 +8,16 @@ import (
 	"time"
 )
 
-// A job is something that both builds do.
+// A job is run with both builds.
 type job struct {
 	name    string
 	program string
 	args    []string
-	says    string // what it prints if it did what it should
-	times   int    // how often it runs for once that a long one does
+	says    string // expected output
+	times   int    // factor for the number of runs of short jobs
 }
 
-// jobs returns the jobs. Those on public traces are left out, and that is said, where the shared data is not
-// beside the checkout.
+// jobs returns the jobs. It leaves out those on public traces, with a message, if the shared data is missing.
 func jobs(dir string) ([]job, error) {
 	rows := filepath.Join(dir, "sacct.txt")
 	if err := writeSacct(rows, 1_000_000); err != nil {
@@ -35,13 +34,12 @@ func jobs(dir string) ([]job, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(data); err != nil {
-		fmt.Println("speed: philly-1 and newtrace-1 are left out:", err)
+		fmt.Println("speed: philly-1 and newtrace-1 are skipped:", err)
 		return list, nil
 	}
 	return append([]job{siaJob("philly", data, 3), siaJob("newtrace", data, 1)}, list...), nil
 }
 
-// siaJob returns a run of a public trace.
 func siaJob(trace, data string, times int) job {
 	return job{"sia, " + trace + "-1", "oxgang", []string{
 		"simulate", "-q", "--report=", "--cluster", "hetero64", "--policy", "sia",
@@ -49,8 +47,8 @@ func siaJob(trace, data string, times int) job {
 	}, "sia", times}
 }
 
-// writeSacct writes a history of jobs as sacct prints it: 1,000 users in 20 partitions, jobs of 1 to 64 GPUs
-// that come a second apart.
+// writeSacct writes output like sacct's: 1,000 users in 20 partitions, with jobs of 1 to 64 GPUs submitted every
+// second.
 func writeSacct(path string, rows int) (err error) {
 	f, err := os.Create(path)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Command speed compares six jobs of the working tree with those of an earlier commit, the pin,
-// built in the same run: processor time and peak memory. It fails where one takes more than 1.10
-// times what it took there. "make speed" runs it; docs/experiments/speed.md has the history.
+// Command speed ("make speed") compares processor time and peak memory of some jobs with those at an earlier
+// commit, the pin. It fails above 1.10 times the earlier value. docs/experiments/speed.md has the history.
 package main
 
 import (
@@ -13,7 +12,7 @@ import (
 	"strings"
 )
 
-// pin is the commit to compare with. Whoever makes a job faster moves it.
+// pin is the commit to compare with. If you make a job faster, update it.
 //
 //go:embed pin
 var pin string
@@ -21,8 +20,8 @@ var pin string
 func main() {
 	against := flag.String("against", strings.TrimSpace(pin), "commit to compare with")
 	only := flag.String("jobs", "", "run the jobs whose names match this pattern; empty: all")
-	runs := flag.Int("runs", 5, "runs of each job by each build; the least counts. A job that is over the limit gets as many more, twice")
-	limit := flag.Float64("limit", 1.10, "the most that a job may take, as a multiple of what it took")
+	runs := flag.Int("runs", 5, "runs of each job with each build; the minimum counts. A job above the limit is repeated up to twice")
+	limit := flag.Float64("limit", 1.10, "maximum usage of a job, as a multiple of the earlier one")
 	flag.Parse()
 	ok, err := run(*against, *only, *runs, *limit)
 	if err != nil {
@@ -35,7 +34,7 @@ func main() {
 	}
 }
 
-// run builds both, measures all jobs and prints a table. It reports whether all are within the limit.
+// run builds both commits, measures all jobs and prints a table. It reports whether all are within the limit.
 func run(against, only string, runs int, limit float64) (ok bool, err error) {
 	chosen, err := regexp.Compile(only)
 	if err != nil {
@@ -45,7 +44,7 @@ func run(against, only string, runs int, limit float64) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // what is left of it is in the system's temporary folder
+	defer func() { _ = os.RemoveAll(dir) }() // remains are in the system's temporary directory
 	before, after := build{dir: filepath.Join(dir, "before")}, build{dir: filepath.Join(dir, "after")}
 	if err := before.checkout(against); err != nil {
 		return false, err
