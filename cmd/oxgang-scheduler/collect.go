@@ -6,10 +6,10 @@ import (
 	"runtime/metrics"
 )
 
-// How much the heap may grow between two collections: by room, in bytes, but by no less than collectMore per cent of what is live. It may
-// not grow by more than collectLess per cent of that, unless that is below smallRoom, in bytes. What is live is what is known of jobs and
-// pods, a few kB of each; Go's 100 per cent would take twice that of a queue of thousands. Without smallRoom a fifth of the processor time of
-// the first 20 seconds was collections.
+// Limits on the growth of the heap between two garbage collections: room bytes, but at least collectMore and at
+// most collectLess per cent of the live heap. Below smallRoom bytes, collectLess does not apply, since a fifth of
+// the first 20 seconds was spent in collections. The default of 100 per cent would double the memory of a large
+// queue.
 const (
 	room        = 64 << 20
 	smallRoom   = 32 << 20
@@ -17,17 +17,17 @@ const (
 	collectMore = 25
 )
 
-// A mark is garbage: that it was collected says that there was a collection. It has a pointer, because the
-// smallest objects without one share their memory with others, and may be kept by them.
+// A mark is garbage whose finalizer runs after each collection. It contains a pointer, because the allocator can
+// combine small objects without pointers and keep them alive.
 type mark struct{ _ *mark }
 
-// collect lets the heap grow by as much as growth says, from now on.
+// collect applies growth after every collection.
 func collect() {
 	debug.SetGCPercent(growth(0))
 	runtime.SetFinalizer(new(mark), afterCollection)
 }
 
-// afterCollection sets how much the heap may grow until the next collection, and is called again after that.
+// afterCollection sets the limit until the next collection, and arms itself again.
 func afterCollection(m *mark) {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	if metrics.Read(sample); sample[0].Value.Kind() == metrics.KindUint64 {
@@ -36,7 +36,7 @@ func afterCollection(m *mark) {
 	runtime.SetFinalizer(m, afterCollection)
 }
 
-// growth returns how much the heap may grow beyond so many live bytes, in per cent of them.
+// growth returns how much the heap may grow, in per cent of its live bytes.
 func growth(live int64) int {
 	live = max(smallRoom/4, live)
 	return int(max(collectMore, min(room*100/live, max(collectLess, smallRoom*100/live))))

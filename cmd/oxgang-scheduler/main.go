@@ -18,7 +18,7 @@ import (
 	_ "github.com/oxgang/oxgang/policy/standard" // the policies that a Queue can name
 )
 
-// version is set when a release is built.
+// version is set for releases.
 var version = "dev"
 
 func main() {
@@ -28,18 +28,18 @@ func main() {
 	}
 }
 
-// run serves as the flags say. --kubeconfig is controller-runtime's; without it, and without
-// $KUBECONFIG, the process is taken to run in the cluster.
+// run serves according to the flags. --kubeconfig is a flag of controller-runtime. Without it and $KUBECONFIG, the
+// in-cluster configuration is used.
 func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if os.Getenv("GOGC") == "" {
 		collect()
 	}
-	path := flag.String("config", "", "configuration file (config.oxgang.dev/v1alpha1); default: the defaults")
+	path := flag.String("config", "", "configuration file (config.oxgang.dev/v1alpha1); default: built-in defaults")
 	flag.Parse()
 	if flag.NArg() > 0 {
-		return fmt.Errorf("%q, want flags only: see --help", flag.Arg(0))
+		return fmt.Errorf("unexpected argument %q; see --help", flag.Arg(0))
 	}
 	config := manager.DefaultConfig()
 	if *path != "" {
@@ -66,7 +66,7 @@ func run() error {
 		defer func() {
 			soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 			defer cancel()
-			_ = traces.Shutdown(soon) // what is not sent by then is lost
+			_ = traces.Shutdown(soon) // the rest is lost
 		}()
 		o.Traces = traces
 	}

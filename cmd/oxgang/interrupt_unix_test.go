@@ -50,7 +50,7 @@ func TestInterrupt(t *testing.T) {
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 1 {
 		t.Errorf("ended with %v, want status 1", err)
 	}
-	if !strings.HasSuffix(string(rest), "\nerror: interrupted; what was finished is shown\n") {
+	if !strings.HasSuffix(string(rest), "\nerror: interrupted; finished runs are shown\n") {
 		t.Errorf("standard error ends %q", rest)
 	}
 	for _, name := range []string{"sia", "fifo"} {

@@ -125,7 +125,7 @@ func TestSubmit_waits_over_restarts(t *testing.T) {
 	if err := s.start(s.state); err != nil {
 		t.Fatal(err)
 	}
-	want := "error: job mnist: failed: exit status 3\nhint: oxgang logs mnist shows what it said\n"
+	want := "error: job mnist: failed: exit status 3\nhint: see its output with: oxgang logs mnist\n"
 	if _, got := p.ends(t, 1); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -140,7 +140,7 @@ func TestSubmit_interrupted(t *testing.T) {
 	p := s.run(t, "submit", "--name", "mnist", "--wait", "--", "true")
 	line(t, p.stdout, "mnist")
 	p.interrupt(t)
-	want := "error: interrupted; job mnist goes on\nhint: oxgang cancel mnist ends it\n"
+	want := "error: interrupted; job mnist continues\nhint: cancel it with: oxgang cancel mnist\n"
 	if _, got := p.ends(t, 1); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

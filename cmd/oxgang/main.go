@@ -1,6 +1,5 @@
-// Oxgang schedules training jobs on GPU clusters; this program does so on one
-// machine, simulates it, explains what it did, and reproduces what was published
-// of others.
+// Oxgang schedules training jobs on a machine, simulates GPU clusters, explains decisions, and reproduces published
+// results.
 package main
 
 import (

@@ -81,12 +81,12 @@ func TestPatch_refused(t *testing.T) {
 	const fits = "@@ f\n-b\n+c\n"
 	for _, c := range []struct{ patch, source, wrong string }{
 		{fits, "a\nb\n", ""},
-		{fits, "a\n", "want once"},
-		{fits, "b\nb\n", "want once"},
-		{fits, "\tb\nab\n", "want once"},
-		{"# nothing\n", "b\n", "it changes nothing"},
-		{"@@ f\n-b\n+b\n", "b\n", "leaves it as it is"},
-		{"@@ f\n+b\n", "b\n", "leaves it as it is"},
+		{fits, "a\n", "exactly once"},
+		{fits, "b\nb\n", "exactly once"},
+		{fits, "\tb\nab\n", "exactly once"},
+		{"# nothing\n", "b\n", "the patch is empty"},
+		{"@@ f\n-b\n+b\n", "b\n", "a change without effect"},
+		{"@@ f\n+b\n", "b\n", "a change without effect"},
 		{"-b\n+c\n", "b\n", "line 1"},
 		{"@@ f\n-b\nc\n", "b\n", "line 3"},
 	} {

@@ -383,8 +383,8 @@ func TestUsers_refused(t *testing.T) {
 	o := options(t)
 	for want, change := range map[string]func(*Options){
 		"users cannot reach it":                     func(o *Options) { o.Group = fmt.Sprint(trainers) },
-		`group "no such": not found`:            func(o *Options) { o.Group = "no such" },
-		`user "no such": not found`:             func(o *Options) { o.Group, o.Quotas = "root", map[string]int{"no such": 1} },
+		`group "no such": not found`:                func(o *Options) { o.Group = "no such" },
+		`user "no such": not found`:                 func(o *Options) { o.Group, o.Quotas = "root", map[string]int{"no such": 1} },
 		"quota of root: 0 GPUs, want 1 to 4096":     func(o *Options) { o.Group, o.Quotas = "root", map[string]int{"root": 0} },
 		"only root can run jobs as others than its": func(o *Options) { o.Group = "root" },
 	} {

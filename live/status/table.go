@@ -16,6 +16,8 @@ import (
 type Options struct {
 	Wide bool // more columns
 	Bare bool // no header
+	// Width is the length at which lines are cut; 0 for no limit.
+	Width int
 }
 
 // A column of a table of T.
@@ -26,7 +28,8 @@ type column[T any] struct {
 
 // write writes a table of printable cells. Empty cells become "-".
 func write[T any](w io.Writer, o Options, rows []T, columns []column[T]) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var text strings.Builder
+	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	line := make([]string, len(columns))
 	for i, c := range columns {
 		line[i] = c.head
@@ -40,7 +43,9 @@ func write[T any](w io.Writer, o Options, rows []T, columns []column[T]) error {
 		}
 		fmt.Fprintln(t, strings.Join(line, "\t"))
 	}
-	return t.Flush()
+	_ = t.Flush() // in memory
+	_, err := io.WriteString(w, printable.Cut(text.String(), o.Width))
+	return err
 }
 
 // WriteJobs writes a row for each of jobs.

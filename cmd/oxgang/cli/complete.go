@@ -10,18 +10,17 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// Complete makes shells complete a flag's value from names.
+// Complete completes a flag's value from names.
 func Complete(cmd *cobra.Command, flag string, names []string) {
 	CompleteList(cmd, flag, names, false)
 }
 
-// CompleteList is Complete; if list is true, values are lists separated by commas. The flag must
-// exist.
+// CompleteList completes a flag's value, which is a comma-separated list if list is set. The flag must exist.
 func CompleteList(cmd *cobra.Command, flag string, names []string, list bool) {
 	CompleteLater(cmd, flag, func() []string { return names }, list)
 }
 
-// CompleteLater is CompleteList with names that are made when a shell asks for them.
+// CompleteLater is CompleteList with names computed on demand.
 func CompleteLater(cmd *cobra.Command, flag string, names func() []string, list bool) {
 	err := cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := ""
@@ -37,11 +36,11 @@ func CompleteLater(cmd *cobra.Command, flag string, names func() []string, list 
 		return found, cobra.ShellCompDirectiveNoFileComp
 	})
 	if err != nil {
-		panic("completion of a flag that does not exist: " + flag)
+		panic("completion of an unknown flag: " + flag)
 	}
 }
 
-// CompleteSettings makes shells complete the values of the configuration.
+// CompleteSettings completes the settings of the configuration.
 func CompleteSettings(cmd *cobra.Command) {
 	later := func(flag string, names func() []string) { CompleteLater(cmd, flag, names, false) }
 	CompleteLater(cmd, "policy", registry.Names, true)
@@ -88,7 +87,7 @@ func JobArg(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// CompleteJobArg completes the arguments of JobArg; complete, which may be nil, completes the name.
+// CompleteJobArg completes the arguments of JobArg; complete completes the name and may be nil.
 func CompleteJobArg(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		switch {

@@ -1,3 +1,2 @@
-// Package cli has what the commands of oxgang share: errors and hints, settings, files, progress and
-// output.
+// Package cli has the common parts of oxgang's commands: errors and hints, settings, files, progress and output.
 package cli

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// PrintError writes an error as one line, and its hint, if any, as another.
+// PrintError writes an error as one line, and its hint as another.
 func PrintError(w io.Writer, err error) {
 	message, hint, _ := strings.Cut(err.Error(), hintMark)
 	hint = cmp.Or(hint, meant(err))
@@ -23,28 +23,27 @@ func PrintError(w io.Writer, err error) {
 	}
 }
 
-// hintMark separates the hint from the rest of an error's text.
+// hintMark separates the hint in an error's text.
 const hintMark = "\nhint: "
 
-// Hinted returns an error with a hint about what to do next.
+// Hinted returns an error with a hint about what to do.
 func Hinted(err error, format string, args ...any) error {
 	return fmt.Errorf("%w"+hintMark+"%s", err, fmt.Sprintf(format, args...))
 }
 
-// UsageError is a command line that was not understood.
+// UsageError is a wrong command line.
 type UsageError struct{ error }
 
-// Unwrap returns what was not understood.
+// Unwrap returns the cause.
 func (e UsageError) Unwrap() error { return e.error }
 
 // Usage returns err as a UsageError.
 func Usage(err error) error { return UsageError{err} }
 
-// Misused returns a UsageError with a text.
+// Misused returns a UsageError with this text.
 func Misused(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// Group is for commands that only have subcommands: it makes cmd show these, and refuse any
-// other argument.
+// Group makes a command without action of its own show its subcommands, and refuse arguments.
 func Group(cmd *cobra.Command) {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -55,10 +54,10 @@ func Group(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// release is the version of a program that was built to be given to others; the linker sets it.
+// release is the version of a release, set by the linker.
 var release string
 
-// Version returns the module version and commit this program was built from.
+// Version returns the module version and commit of this program.
 func Version() string {
 	if release != "" {
 		return release
@@ -75,19 +74,19 @@ func Version() string {
 	return info.Main.Version
 }
 
-// NoArgs is the check that a command has no arguments.
+// NoArgs checks that a command has no arguments.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return Misused("%s takes no argument, got %q", cmd.CommandPath(), args[0])
+		return Misused("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
 	}
 	return nil
 }
 
-// OneArg returns a check that a command has one argument.
+// OneArg checks that a command has one argument.
 func OneArg(name string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return UsageError{Hinted(fmt.Errorf("%s takes one %s, got %d arguments", cmd.CommandPath(), name, len(args)),
+			return UsageError{Hinted(fmt.Errorf("%s needs exactly one %s, got %d arguments", cmd.CommandPath(), name, len(args)),
 				"run %q for usage", cmd.CommandPath()+" --help")}
 		}
 		return nil

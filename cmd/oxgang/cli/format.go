@@ -15,14 +15,13 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// Output adds the flag --output, or -o, to a command: in which of its formats it writes, the first
-// unless told otherwise.
+// Output adds the flag --output, -o, with these formats. The first is the default.
 func Output(cmd *cobra.Command, format *string, formats ...string) {
 	cmd.Flags().StringVarP(format, "output", "o", formats[0], either(formats))
 	Complete(cmd, "output", formats)
 }
 
-// CheckOutput returns an error if a format is not one of a command's.
+// CheckOutput returns an error for an unknown format.
 func CheckOutput(format string, formats ...string) error {
 	if !slices.Contains(formats, format) {
 		return Misused("output %q, want %s", format, either(formats))
@@ -39,8 +38,7 @@ func either(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// Write writes a value as json or yaml, or a slice of structs as csv. All three call things by the same
-// words: those of the json tags.
+// Write writes a value as json or yaml, or a slice of structs as csv, with the names of the json tags.
 func Write(w io.Writer, format string, v any) error {
 	switch format {
 	case "json":
@@ -53,13 +51,13 @@ func Write(w io.Writer, format string, v any) error {
 	return fmt.Errorf("output %q cannot be written", format)
 }
 
-// writeYAML writes a value as JSON has it, in the same order.
+// writeYAML writes a value in the order of its JSON.
 func writeYAML(w io.Writer, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	var all yaml.Node // JSON is YAML in another style
+	var all yaml.Node // JSON is valid YAML
 	if err := yaml.Unmarshal(text, &all); err != nil {
 		return err
 	}
@@ -76,8 +74,7 @@ func writeYAML(w io.Writer, v any) error {
 	return err
 }
 
-// block makes a node, and all below it, one that is written over several lines, with quotes only
-// where some reader of YAML would take a text for something else.
+// block puts a node and its children in block style, with quotes only where YAML needs them.
 func block(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
 		return n.Encode(n.Value)
@@ -91,7 +88,7 @@ func block(n *yaml.Node) error {
 	return nil
 }
 
-// writeCSV writes a slice of structs: a row for each, a column for each field.
+// writeCSV writes a slice of structs, with a column for each field.
 func writeCSV(w io.Writer, v any) error {
 	rows := reflect.ValueOf(v)
 	if rows.Kind() != reflect.Slice || rows.Type().Elem().Kind() != reflect.Struct {
@@ -119,7 +116,7 @@ func writeCSV(w io.Writer, v any) error {
 	return out.Error()
 }
 
-// columns returns the fields of a struct that are written, and their names.
+// columns returns the exported fields of a struct with a JSON name, and these names.
 func columns(t reflect.Type) (fields []reflect.StructField, names []string) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -131,7 +128,7 @@ func columns(t reflect.Type) (fields []reflect.StructField, names []string) {
 	return fields, names
 }
 
-// cellOf returns a value as JSON has it; a text without quotes, and nothing for nil and a time that is zero.
+// cellOf returns a value as JSON, texts without quotes. nil and zero times are empty.
 func cellOf(v reflect.Value) (string, error) {
 	if zero, ok := reflect.TypeAssert[interface{ IsZero() bool }](v); ok && (v.Kind() != reflect.Pointer || !v.IsNil()) && zero.IsZero() {
 		return "", nil

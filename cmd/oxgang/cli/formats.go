@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// TraceFormats returns the names of trace formats; with written, only of those that have a writer.
+// TraceFormats returns the names of trace formats; with written, only of writable ones.
 func TraceFormats(written bool) []string {
 	var names []string
 	for _, f := range trace.Formats() {
@@ -17,10 +17,10 @@ func TraceFormats(written bool) []string {
 	return names
 }
 
-// BadRows returns the values of the setting for rows that cannot be used.
+// BadRows returns the values of on-bad-row.
 func BadRows() []string { return []string{parse.Fail.String(), parse.Skip.String()} }
 
-// GeneratorNames returns the kinds of trace that can be generated.
+// GeneratorNames returns the kinds of generated traces.
 func GeneratorNames() []string {
 	var names []string
 	for _, k := range generate.Kinds() {

@@ -11,18 +11,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A FlagGroup is some flags of a command, under a heading.
+// A FlagGroup is a set of flags under a heading.
 type FlagGroup struct {
 	Heading string
-	Flags   []string // names, in the order in which they are shown
+	Flags   []string // names, in order
 }
 
-// GroupFlags makes the help of a command show only flags of groups, under their headings. It adds the flag
-// --help-all, which shows all flags: those beyond by the first word of their names. Call it when the command
-// has its flags and its RunE.
+// GroupFlags shows only the flags of groups in the help of a command, and adds --help-all for all flags. Call it
+// after the flags and RunE are set.
 func GroupFlags(cmd *cobra.Command, groups ...FlagGroup) {
 	var all bool
-	cmd.Flags().BoolVar(&all, "help-all", false, "help with all flags")
+	cmd.Flags().BoolVar(&all, "help-all", false, "show all flags")
 	cmd.SetUsageFunc(func(c *cobra.Command) error {
 		shown := groups
 		if all {
@@ -39,7 +38,7 @@ func GroupFlags(cmd *cobra.Command, groups ...FlagGroup) {
 	}
 }
 
-// rest returns the flags that are in no group, by the first word of their names, the flags of one word first.
+// rest returns the flags outside of groups, grouped by the first word of their names. Flags of one word come first.
 func rest(f *pflag.FlagSet, groups []FlagGroup) []FlagGroup {
 	named := make(map[string]bool)
 	for _, g := range groups {
@@ -71,7 +70,7 @@ func rest(f *pflag.FlagSet, groups []FlagGroup) []FlagGroup {
 	return append([]FlagGroup{{"Other flags", byWord[""]}}, more...)
 }
 
-// writeUsage writes how to call a command, with the flags of groups.
+// writeUsage writes the usage of a command, with the flags of groups.
 func writeUsage(c *cobra.Command, groups []FlagGroup, all bool) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())
@@ -93,19 +92,19 @@ func writeUsage(c *cobra.Command, groups []FlagGroup, all bool) error {
 	if !all {
 		left := 0
 		c.Flags().VisitAll(func(*pflag.Flag) { left++ })
-		fmt.Fprintf(&b, "\n%q shows %d more flags, which few need.\n", c.CommandPath()+" --help-all", left-shown)
+		fmt.Fprintf(&b, "\n%q shows %d more flags.\n", c.CommandPath()+" --help-all", left-shown)
 	}
 	_, err := io.WriteString(c.OutOrStdout(), b.String())
 	return err
 }
 
-// width is the length of lines of help, in characters.
+// width is the line length of help.
 const width = 100
 
-// A setting is the value of a flag that the configuration reads.
+// A setting is the value of a flag for the configuration.
 type setting struct {
 	text, typeName string
-	adds           bool // each use adds to the list
+	adds           bool // repeated uses append
 }
 
 // String implements pflag.Value.
@@ -120,5 +119,5 @@ func (s *setting) Set(text string) error {
 	return nil
 }
 
-// Type implements pflag.Value: it is what help says that the flag takes.
+// Type implements pflag.Value. Help shows it as the type of the flag.
 func (s *setting) Type() string { return s.typeName }

@@ -13,13 +13,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// ErrInterrupted says that reading ended because its context had.
+// ErrInterrupted is returned when the context ends while reading.
 var ErrInterrupted = errors.New("interrupted")
 
-// OsFiles are the files of this machine.
+// OsFiles provides the files of this machine.
 func OsFiles() run.Files { return FilesUntil(context.Background()) }
 
-// FilesUntil are the files of this machine, whose reading ends with a context.
+// FilesUntil provides the files of this machine until the context ends.
 func FilesUntil(ctx context.Context) run.Files {
 	return run.Files{
 		Open: func(name string) (io.ReadCloser, error) { return Open(ctx, name) },
@@ -27,8 +27,7 @@ func FilesUntil(ctx context.Context) run.Files {
 	}
 }
 
-// Open opens a file, or standard input for "-", for as long as the context
-// lasts.
+// Open opens a file, or standard input for "-", until the context ends.
 func Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return interruptible{ctx, os.Stdin}, nil
@@ -54,7 +53,7 @@ func (r interruptible) Read(p []byte) (int, error) {
 	return r.File.Read(p)
 }
 
-// OpenJournal opens a journal, with all its parts that are there if the file is one of them; f is what is to be closed.
+// OpenJournal opens a journal with all existing parts. The caller closes f.
 func OpenJournal(ctx context.Context, file string) (j *journal.Reader, f io.Closer, err error) {
 	if parts := partsOf(file); len(parts) > 1 {
 		whole, err := openParts(ctx, parts)
@@ -69,41 +68,40 @@ func OpenJournal(ctx context.Context, file string) (j *journal.Reader, f io.Clos
 		return nil, nil, err
 	}
 	if j, err = journal.NewReader(text); err != nil {
-		_ = text.Close() // the first error says more
+		_ = text.Close() // the first error is more useful
 		return nil, nil, err
 	}
 	return j, text, nil
 }
 
-// JournalOf returns the first part that is there of the journal that a file is of: the file itself, where it has one part.
+// JournalOf returns the first existing part of a journal, given any of its parts.
 func JournalOf(file string) string { return partsOf(file)[0] }
 
-// partsOf returns the parts of the journal that a file is of: those that are there.
+// partsOf returns the existing parts of a journal.
 func partsOf(file string) []string {
 	parts, err := driver.JournalParts(file)
 	if err != nil {
-		return []string{file} // opening it says what is wrong
+		return []string{file} // opening it returns the error
 	}
 	return parts
 }
 
-// openParts opens the parts of a journal, in order.
 func openParts(ctx context.Context, parts []string) (*JournalFile, error) {
 	f, err := driver.OpenJournal(func(f *os.File) io.ReaderAt { return interruptible{ctx, f} }, parts...)
 	if err != nil {
-		return nil, fmt.Errorf("%s and what follows: %w", parts[0], err)
+		return nil, fmt.Errorf("%s and later parts: %w", parts[0], err)
 	}
 	return &JournalFile{f.File, f}, nil
 }
 
-// A JournalFile is a journal that is open.
+// A JournalFile is an open journal.
 type JournalFile struct {
 	*journal.File
 	io.Closer
 }
 
-// OpenJournalFile opens a journal, with all its parts that are there, in which readers can begin at checkpoints, until a context ends. Standard
-// input, for "-", and pipes are read into memory first.
+// OpenJournalFile opens a journal with all existing parts for reading from checkpoints, until the context ends.
+// Standard input, for "-", and pipes are read into memory.
 func OpenJournalFile(ctx context.Context, name string) (*JournalFile, error) {
 	if parts := partsOf(name); len(parts) > 1 {
 		return openParts(ctx, parts)
@@ -119,11 +117,11 @@ func OpenJournalFile(ctx context.Context, name string) (*JournalFile, error) {
 			return &JournalFile{j, f}, nil
 		}
 	}
-	_ = f.Close() // the first error says more
+	_ = f.Close() // the first error is more useful
 	return nil, fmt.Errorf("%s: %w", name, err)
 }
 
-// randomly returns what can be read at any place.
+// randomly returns a source with random access.
 func randomly(f io.Reader) (src io.ReaderAt, size int64, err error) {
 	if file, ok := f.(interruptible); ok {
 		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// meant returns a hint at what was meant, if the error is that a name is not known; empty: nothing known is near.
+// meant returns a hint with similar names, for an error about an unknown name.
 func meant(err error) string {
 	name, known := choices(err.Error())
 	if unknown, ok := errors.AsType[*registry.UnknownError](err); ok {
@@ -27,13 +27,13 @@ func meant(err error) string {
 	return ""
 }
 
-// wants matches what was written and what could have been: in the last pair of quotes before "want", and after it.
+// wants matches an unknown name in quotes and the known ones after "want".
 var wants = regexp.MustCompile(`"([^"\s]+)"(?: is not known)?, want (?:one of |a preset \()?([^()]+)`)
 
-// between separates the names that could have been written.
+// between separates the known names.
 var between = regexp.MustCompile(`,? or |, `)
 
-// choices returns what an error says was written, and the single words that it says it wants; empty: it is no such error.
+// choices returns the unknown name in an error and the known single-word names.
 func choices(message string) (name string, known []string) {
 	all := wants.FindAllStringSubmatch(message, -1)
 	if len(all) == 0 {
@@ -43,7 +43,7 @@ func choices(message string) (name string, known []string) {
 	return last[1], slices.DeleteFunc(between.Split(strings.TrimSpace(last[2]), -1), func(word string) bool { return word == "" || strings.Contains(word, " ") })
 }
 
-// FlagError returns an error about flags with a hint at the flag that was meant, or else where to read about them.
+// FlagError adds a hint to an error about flags: a similar flag, or where to find help.
 func FlagError(c *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		if i := slices.IndexFunc(config.Keys(), func(k config.Key) bool { return k.Option() == unknown.GetSpecifiedName() }); i >= 0 && c.Flags().Lookup("set") != nil {
@@ -58,17 +58,17 @@ func FlagError(c *cobra.Command, err error) error {
 	return UsageError{Hinted(err, "run %q for usage", c.CommandPath()+" --help")}
 }
 
-// UnknownCommand returns the error that cmd has no subcommand args[0], with a hint at those that were meant.
+// UnknownCommand returns the error for an unknown subcommand, with similar ones.
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	err := fmt.Errorf("unknown command %q", strings.TrimPrefix(cmd.CommandPath()+" ", "oxgang ")+args[0])
 	if like := likely(cmd, args[0]); len(like) > 0 {
 		return UsageError{Hinted(err, "did you mean %s?", strings.Join(like, " or "))}
 	}
-	return UsageError{Hinted(err, "run %q for the commands there are", cmd.CommandPath()+" --help")}
+	return UsageError{Hinted(err, "run %q for a list of commands", cmd.CommandPath()+" --help")}
 }
 
-// likely returns the commands that somebody may have meant: those that are near, that begin so, or that are known by that word, and those
-// below another command that have this name.
+// likely returns commands that may be meant: similar names, common prefixes, SuggestFor words, and subcommands of
+// this name.
 func likely(cmd *cobra.Command, word string) []string {
 	var all, names []string
 	for _, sub := range cmd.Commands() {

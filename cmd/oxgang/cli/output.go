@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// WriteJSON writes a value as indented JSON, without characters that a terminal obeys.
+// WriteJSON writes a value as indented JSON without control characters.
 func WriteJSON(w io.Writer, v any) error {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -24,8 +24,8 @@ func WriteJSON(w io.Writer, v any) error {
 	return err
 }
 
-// Show shows something once. If watched, it shows it again every two seconds, until that fails or
-// the command's context ends, for example by Ctrl-C. Of what is shown, a terminal obeys nothing.
+// Show shows something once or, if watched, every two seconds until it fails or the context ends. It escapes
+// control characters.
 func Show(cmd *cobra.Command, watched bool, show func(io.Writer) error) error {
 	if watched {
 		return watch(cmd.Context(), cmd.OutOrStdout(), show)
@@ -38,10 +38,9 @@ func Show(cmd *cobra.Command, watched bool, show func(io.Writer) error) error {
 	return err
 }
 
-// watchTime is the time between two outputs of a watch.
 const watchTime = 2 * time.Second
 
-// watch shows something every watchTime. On a terminal, each output replaces the one before.
+// watch shows something every watchTime. On a terminal, each output replaces the previous one.
 func watch(ctx context.Context, w io.Writer, show func(io.Writer) error) error {
 	for {
 		var page strings.Builder
@@ -62,7 +61,7 @@ func watch(ctx context.Context, w io.Writer, show func(io.Writer) error) error {
 	}
 }
 
-// Redraw writes a text. On a terminal, it replaces what is there.
+// Redraw writes a text. On a terminal, it clears the screen first.
 func Redraw(w io.Writer, text string) error {
 	before := ""
 	if Terminal(w) {

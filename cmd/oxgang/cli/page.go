@@ -13,15 +13,15 @@ import (
 	"github.com/oxgang/oxgang/live/page"
 )
 
-// look is how often the page looks whether what it shows has changed.
+// look is the time between checks for changes.
 const look = time.Second
 
-// ServePage serves the page of a source at an address on loopback, which it prints, until the command is interrupted. Who opens the printed
-// address may cancel jobs if cancels says so, and the source can.
+// ServePage serves the page of a source on loopback and prints its address, until the command is interrupted. With
+// cancels, viewers with that address may cancel jobs.
 func ServePage(cmd *cobra.Command, source page.Source, listen string, cancels bool) error {
 	host, _, err := net.SplitHostPort(listen)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-		return Usage(fmt.Errorf("--listen %q, want an address on loopback and a port, as 127.0.0.1:8080: the page is not encrypted", listen))
+		return Usage(fmt.Errorf("--listen %q, want an address on loopback with a port, such as 127.0.0.1:8080, because the page is not encrypted", listen))
 	}
 	l, err := net.Listen("tcp", listen)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Progress shows how many jobs of all runs have ended: a bar on a terminal,
-// else a plain line now and then.
+// Progress shows how many jobs of all runs have ended: a bar on a terminal, occasional lines elsewhere.
 type Progress struct {
 	mu       sync.Mutex
 	w        io.Writer
@@ -23,7 +22,7 @@ type Progress struct {
 	shown    time.Time
 }
 
-// NewProgress returns a Progress for a number of jobs, summed over all runs.
+// NewProgress returns a Progress for the jobs of all runs.
 func NewProgress(w io.Writer, quiet bool, jobs int) *Progress {
 	p := &Progress{w: w, total: jobs, shown: time.Now()}
 	if quiet {
@@ -43,7 +42,7 @@ func Terminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// Observer returns an observer that counts one run's jobs.
+// Observer returns an observer that counts the jobs of a run.
 func (p *Progress) Observer() scheduler.Observer { return counter{p} }
 
 type counter struct{ p *Progress }

@@ -19,11 +19,11 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// ConfigCommand returns the command that shows the settings.
+// ConfigCommand returns the command "oxgang config".
 func ConfigCommand() *cobra.Command {
 	var o ConfigFlags
 	cmd := &cobra.Command{
-		Use: "config", Short: "Print the effective configuration, and where each value came from", Args: NoArgs,
+		Use: "config", Short: "Print the effective configuration and the origin of each value", Args: NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := o.Load(cmd)
 			if err != nil {
@@ -37,11 +37,10 @@ func ConfigCommand() *cobra.Command {
 	return cmd
 }
 
-// ConfigFlags makes a configuration from defaults, a file, the environment and flags. Each
-// of these overrides those before it.
+// ConfigFlags makes a configuration from defaults, a file, the environment and flags, in ascending priority.
 type ConfigFlags struct{ file string }
 
-// Add adds the flags of a configuration: its file, and those of settings.
+// Add adds the flags of a configuration.
 func (o *ConfigFlags) Add(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "config", "", "configuration file (YAML)")
 	defaults := config.Default()
@@ -52,7 +51,7 @@ func (o *ConfigFlags) Add(f *pflag.FlagSet) {
 	}
 }
 
-// AddSetting adds the flag of a setting. Repeated --set adds to those before.
+// AddSetting adds the flag of a setting. Repeated --set accumulates.
 func AddSetting(f *pflag.FlagSet, k config.Key, value string) {
 	f.Var(&setting{text: value, typeName: k.Kind, adds: k.Name == "set"}, k.Option(), k.Doc)
 	if k.Flag {
@@ -60,7 +59,7 @@ func AddSetting(f *pflag.FlagSet, k config.Key, value string) {
 	}
 }
 
-// Load returns the configuration, complete and checked.
+// Load returns the complete, checked configuration.
 func (o *ConfigFlags) Load(cmd *cobra.Command) (*config.Config, error) {
 	c := config.Default()
 	if o.file != "" {
@@ -88,8 +87,7 @@ func (o *ConfigFlags) Load(cmd *cobra.Command) (*config.Config, error) {
 	return c, nil
 }
 
-// Check returns an error that joins all that is wrong with a configuration: values, names that do not
-// exist, and settings that exclude each other.
+// Check returns all errors of a configuration: invalid values, unknown names and contradictions.
 func Check(c *config.Config) error { return errors.Join(c.Validate(), check(c), contradictions(c)) }
 
 func readConfig(c *config.Config, name string) error {
@@ -101,8 +99,7 @@ func readConfig(c *config.Config, name string) error {
 	return c.File(f, name)
 }
 
-// blamed adds to an error which settings came from the file, because an error about values
-// that exclude each other has no line.
+// blamed adds the settings from the file to an error, since errors about contradictions have no line.
 func (o *ConfigFlags) blamed(c *config.Config, err error) error {
 	var from []string
 	for _, k := range config.Keys() {
@@ -116,12 +113,12 @@ func (o *ConfigFlags) blamed(c *config.Config, err error) error {
 	return Hinted(err, "%s sets %s", o.file, strings.Join(from, ", "))
 }
 
-// check returns an error for names in c that do not exist.
+// check returns errors for unknown names in c.
 func check(c *config.Config) error {
 	var errs []error
 	for i, name := range c.Policies {
 		if slices.Contains(c.Policies[:i], name) {
-			errs = append(errs, fmt.Errorf("policy %s: named twice", name))
+			errs = append(errs, fmt.Errorf("policy %s: listed twice", name))
 			continue
 		}
 		_, err := run.NewPolicy(c, name)
@@ -145,7 +142,7 @@ func check(c *config.Config) error {
 	return errors.Join(errs...)
 }
 
-// checkSetting returns an error if no chosen policy uses the setting.
+// checkSetting returns an error if no chosen policy has the setting.
 func checkSetting(c *config.Config, setting string) error {
 	key, _, _ := strings.Cut(setting, "=")
 	to, _, addressed := strings.Cut(key, ".")
@@ -154,19 +151,19 @@ func checkSetting(c *config.Config, setting string) error {
 			return fmt.Errorf("set: %w", config.Unknown(key))
 		}
 		if !slices.Contains(c.Policies, to) {
-			return fmt.Errorf("set: %q is for policy %s, which is not among those chosen: %s", setting, to, strings.Join(c.Policies, ", "))
+			return fmt.Errorf("set: %q is for policy %s, but the chosen policies are %s", setting, to, strings.Join(c.Policies, ", "))
 		}
-		return nil // the policy complains of names it does not have
+		return nil // the policy checks the name
 	}
 	for _, e := range registry.Policies() {
 		if slices.Contains(c.Policies, e.Name) && slices.Contains(e.SettingNames(), key) {
 			return nil
 		}
 	}
-	return fmt.Errorf("set: %q is a setting of no chosen policy (%s)", setting, strings.Join(c.Policies, ", "))
+	return fmt.Errorf("set: no chosen policy (%[2]s) has setting %[1]q", setting, strings.Join(c.Policies, ", "))
 }
 
-// CheckGenerator returns an error unless traces of a kind can be generated; it lists those there are.
+// CheckGenerator returns an error for an unknown kind of generated trace.
 func CheckGenerator(name string) error {
 	var names []string
 	for _, k := range generate.Kinds() {
@@ -178,23 +175,22 @@ func CheckGenerator(name string) error {
 	return fmt.Errorf("generate.kind %q, want one of %s", name, strings.Join(names, ", "))
 }
 
-// checkLoad returns an error if a load is asked for that would change nothing.
+// checkLoad returns an error for a load that the kind ignores.
 func checkLoad(g *config.Generate) error {
 	if g.Load > 0 && generate.DefaultOptions(g.Kind).Load == 0 {
-		return fmt.Errorf("generate.load %v says nothing to kind %s, which has no load", g.Load, g.Kind)
+		return fmt.Errorf("generate.load %v: kind %s has no load", g.Load, g.Kind)
 	}
 	return nil
 }
 
-// checkSplit returns an error if options that only Synergy's kinds have are set for another
-// kind, or have values that cannot be read.
+// checkSplit returns an error for options of Synergy's kinds that are invalid or set for another kind.
 func checkSplit(g *config.Generate) error {
 	o := generate.DefaultOptions(g.Kind)
 	switch {
 	case g.Split == "" && !g.MultiGPU:
 		return nil
 	case o.Split == "":
-		return fmt.Errorf("generate.split and generate.multi-gpu say nothing to kind %s, want synergy or synergy-static", g.Kind)
+		return fmt.Errorf("generate.split and generate.multi-gpu need kind synergy or synergy-static, not %s", g.Kind)
 	}
 	o.Split = cmp.Or(g.Split, o.Split)
 	if err := o.Validate(); err != nil {
@@ -203,8 +199,7 @@ func checkSplit(g *config.Generate) error {
 	return nil
 }
 
-// contradictions returns which settings from the same source exclude each
-// other: from different ones, the later would have overridden the earlier.
+// contradictions returns contradictory settings from one source. From different sources, the later one wins.
 func contradictions(c *config.Config) error {
 	var errs []error
 	for _, p := range [][2]string{
@@ -217,7 +212,7 @@ func contradictions(c *config.Config) error {
 		{"public", "estimate.mode"},
 	} {
 		if from := c.Origin(p[0]); c.IsSet(p[0]) && from == c.Origin(p[1]) && chosen(c.Get(p[0])) {
-			errs = append(errs, fmt.Errorf("%s and %s (both by %s) contradict each other, want one of them", p[0], p[1], from))
+			errs = append(errs, fmt.Errorf("%s and %s (both by %s) contradict each other; use one of them", p[0], p[1], from))
 		}
 	}
 	if c.Trace == "" && c.Limit > 0 {
@@ -226,11 +221,10 @@ func contradictions(c *config.Config) error {
 	return errors.Join(errs...)
 }
 
-// chosen reports whether a value is set: not empty and not "false".
+// chosen reports whether a value is neither empty nor "false".
 func chosen(value string) bool { return value != "" && value != "false" }
 
-// unprefixed is an error whose text leaves out a beginning that the reader has
-// already seen.
+// unprefixed is an error whose text omits a prefix.
 type unprefixed struct {
 	error
 	prefix string
@@ -239,5 +233,5 @@ type unprefixed struct {
 // Error returns the rest of the text.
 func (e unprefixed) Error() string { return strings.TrimPrefix(e.error.Error(), e.prefix) }
 
-// TrimPrefix returns err with a text that leaves out a beginning.
+// TrimPrefix returns err without a prefix in its text.
 func TrimPrefix(err error, prefix string) error { return unprefixed{err, prefix} }

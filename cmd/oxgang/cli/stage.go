@@ -10,18 +10,17 @@ import (
 	"slices"
 )
 
-// A Stage is a hidden folder for the files of a run until all of them are complete. A run
-// that fails leaves nothing behind.
+// A Stage is a hidden directory for the files of a run until all are complete. A failed run leaves nothing behind.
 type Stage struct {
-	out   string // where the files are to appear
-	dir   string // where they are until then; on the same file system
+	out   string // final directory
+	dir   string // temporary directory on the same file system
 	names []string
 }
 
-// NewStage returns a stage for a folder, which need not exist yet.
+// NewStage returns a stage for a directory, which need not exist.
 func NewStage(out string) (*Stage, error) {
 	if info, err := os.Stat(out); err == nil && !info.IsDir() {
-		return nil, fmt.Errorf("%s is a file, want a folder", out)
+		return nil, fmt.Errorf("%s is a file, want a directory", out)
 	}
 	above := filepath.Clean(out)
 	for {
@@ -60,7 +59,7 @@ func (s *Stage) Write(name string, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// Publish moves all files to where they belong.
+// Publish moves all files to the final directory.
 func (s *Stage) Publish() error {
 	for _, name := range s.names {
 		to := filepath.Join(s.out, name)
@@ -74,11 +73,10 @@ func (s *Stage) Publish() error {
 	return nil
 }
 
-// Discard removes what has not been published.
+// Discard removes unpublished files.
 func (s *Stage) Discard() error { return os.RemoveAll(s.dir) }
 
-// Whole writes a temporary file and renames it to path when it is complete, so that no
-// incomplete file is left behind.
+// Whole writes a temporary file and renames it to path when complete.
 func Whole(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return errors.New("no name for the file to write")

@@ -2,7 +2,7 @@ package command
 
 import "github.com/oxgang/oxgang/simulate/trace"
 
-// A description is what trace describe writes for programs. Times are in seconds.
+// A description is the output of trace describe for programs. Times are in seconds.
 type description struct {
 	Format     string      `json:"format"`
 	Rows       int         `json:"rows"`
@@ -24,33 +24,32 @@ type description struct {
 	Hours      []submitted `json:"hours"`
 }
 
-// A noted is a remark, and of how many rows.
+// A noted is a remark with the number of its rows.
 type noted struct {
 	Text string `json:"text"`
 	Rows int    `json:"rows"`
 }
 
-// A named is how many jobs have a name in common.
+// A named is a name with its number of jobs.
 type named struct {
 	Name string `json:"name"`
 	Jobs int    `json:"jobs"`
 }
 
-// An ofSize is how many jobs ask for a number of GPUs.
+// An ofSize is a number of GPUs with its jobs.
 type ofSize struct {
 	GPUs     int     `json:"gpus"`
 	Jobs     int     `json:"jobs"`
 	GPUHours float64 `json:"gpu_hours"`
 }
 
-// A submitted is what comes in an hour.
+// A submitted is the load of an hour.
 type submitted struct {
 	Hour     int     `json:"hour"`
 	Jobs     int     `json:"jobs"`
 	GPUHours float64 `json:"gpu_hours"`
 }
 
-// durations are quantiles.
 type durations struct {
 	Mean float64 `json:"mean"`
 	Min  float64 `json:"min"`
@@ -61,7 +60,7 @@ type durations struct {
 	Max  float64 `json:"max"`
 }
 
-// described returns a description for programs. Lists are never null.
+// described converts a description. Lists are never null.
 func described(d *trace.Description) *description {
 	q := &d.Durations
 	all := &description{
@@ -82,7 +81,6 @@ func described(d *trace.Description) *description {
 	return all
 }
 
-// names returns counts for programs.
 func names(counts []trace.NameCount) []named {
 	all := []named{}
 	for _, c := range counts {

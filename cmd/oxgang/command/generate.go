@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// generation is one call of oxgang trace generate.
 type generation struct {
 	kind string
 	seed uint64
@@ -19,15 +18,15 @@ type generation struct {
 	span time.Duration
 	gpus int
 	load float64
-	part string // of tasks, in Synergy's kinds
-	wide bool   // more GPUs than one, in Synergy's kinds
+	part string // shares of tasks, for Synergy's kinds
+	wide bool   // jobs of several GPUs, for Synergy's kinds
 	to   target
 }
 
 func generateCommand() *cobra.Command {
 	var g generation
 	cmd := &cobra.Command{
-		Use: "generate", Short: "Write a made-up trace; the same seed gives the same one",
+		Use: "generate", Short: "Generate a trace, reproducibly from a seed",
 		Example: `  oxgang trace generate --kind newtrace-like --seed 7 -o w.jsonl
   oxgang trace generate --kind fixed-duration --jobs 1000 --gpus 64 --load 0.8
   oxgang trace generate --kind synergy --split 50-0-50 --load 4 --multi-gpu`,
@@ -55,19 +54,19 @@ func generateCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&g.kind, "kind", "philly-like", "kind of trace")
-	f.Uint64Var(&g.seed, "seed", 1, "seed of everything random")
-	f.IntVar(&g.jobs, "jobs", 0, "jobs; 0: the kind's number")
-	f.DurationVar(&g.span, "span", 0, "time over which jobs are submitted; 0: the kind's")
-	f.IntVar(&g.gpus, "gpus", 0, "GPUs of the cluster that fixed-duration jobs load; 0: the kind's")
-	f.Float64Var(&g.load, "load", 0, "load that fixed-duration jobs offer, or synergy jobs an hour; 0: the kind's")
-	f.StringVar(&g.part, "split", "", "parts of image-language-speech of Synergy's kinds (20-70-10); empty: default of the kind")
-	f.BoolVar(&g.wide, "multi-gpu", false, "jobs of Synergy's kinds request 1 to 16 GPUs as in Philly, instead of 1")
+	f.Uint64Var(&g.seed, "seed", 1, "random seed")
+	f.IntVar(&g.jobs, "jobs", 0, "number of jobs; 0: default of the kind")
+	f.DurationVar(&g.span, "span", 0, "time over which jobs are submitted; 0: default of the kind")
+	f.IntVar(&g.gpus, "gpus", 0, "GPUs of the cluster, for kind fixed-duration; 0: default of the kind")
+	f.Float64Var(&g.load, "load", 0, "offered load (fixed-duration) or jobs per hour (synergy); 0: default of the kind")
+	f.StringVar(&g.part, "split", "", "shares of image, language and speech jobs, such as 20-70-10, for Synergy's kinds; empty: default of the kind")
+	f.BoolVar(&g.wide, "multi-gpu", false, "jobs of 1 to 16 GPUs as in Philly, instead of 1, for Synergy's kinds")
 	g.to.flags(cmd)
 	cli.Complete(cmd, "kind", cli.GeneratorNames())
 	return cmd
 }
 
-// options returns what to generate, checked.
+// options returns the checked options.
 func (g *generation) options(cmd *cobra.Command) (generate.Options, error) {
 	if err := cli.CheckGenerator(g.kind); err != nil {
 		return generate.Options{}, err
@@ -78,7 +77,7 @@ func (g *generation) options(cmd *cobra.Command) (generate.Options, error) {
 		has  bool
 	}{{"gpus", o.GPUs > 0}, {"load", o.Load > 0}, {"split", o.Split != ""}, {"multi-gpu", o.Split != ""}} {
 		if !of.has && cmd.Flags().Changed(of.name) {
-			return o, cli.Misused("--%s says nothing to kind %s, which has no such thing", of.name, g.kind)
+			return o, cli.Misused("--%s does not apply to kind %s", of.name, g.kind)
 		}
 	}
 	o.Seed = g.seed

@@ -6,19 +6,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// groups are the commands by what they are for.
+// groups are the commands by purpose.
 var groups = []struct {
 	title string
 	names []string
 }{
-	{"Simulate, and look at what was recorded:", []string{"simulate", "whatif", "explain", "report", "ledger", "replay", "plan", "lab"}},
-	{"Train on this machine:", []string{"serve", "submit", "jobs", "logs", "cancel", "top", "ui", "backup", "restore", "prune"}},
-	{"Work with a cluster:", []string{"kubectl", "slurm"}},
+	{"Simulate, and analyse recorded runs:", []string{"simulate", "whatif", "explain", "report", "ledger", "replay", "plan", "lab"}},
+	{"Training on this machine:", []string{"serve", "submit", "jobs", "logs", "cancel", "top", "ui", "backup", "restore", "prune"}},
+	{"Clusters:", []string{"kubectl", "slurm"}},
 	{"Traces and policies:", []string{"trace", "policies"}},
 	{"Settings and help:", []string{"config", "version", "help", "completion", "manual"}},
 }
 
-// group sorts the commands into groups.
+// group assigns the commands to groups.
 func group(cmd *cobra.Command) {
 	for i := range groups {
 		g := &groups[i]

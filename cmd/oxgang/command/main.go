@@ -1,5 +1,5 @@
-// Package command is the command line oxgang as a function, for programs that add policies of
-// their own: docs/guide/own-policy.md.
+// Package command is oxgang's command line as a function, for programs with policies of their own:
+// docs/guide/own-policy.md.
 package command
 
 import (
@@ -14,9 +14,8 @@ import (
 	"github.com/oxgang/oxgang/policy/registry"
 )
 
-// Main runs the command line of the process, in which policies can be named beside those of
-// policy/registry. It returns the exit status: 0 for success, 1 for failure, 2 for a command that was not
-// understood, or a policy that cannot be added. Call it once.
+// Main runs the command line of the process, with additional policies. It returns the exit status: 0 for success, 1
+// for failure, 2 for wrong usage or a policy that cannot be registered. Call it once.
 func Main(policies ...registry.Entry) int {
 	collect(collectLess)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -12,22 +12,21 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 )
 
-// manualCommand returns the command "oxgang manual", which writes the manual pages of all commands below
-// the root.
+// manualCommand returns the command "oxgang manual", which writes manual pages of all commands.
 func manualCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Hidden: true, // for who packages the program
-		Use:    "manual FOLDER", Short: "Write manual pages of all commands",
-		Long: `Write a manual page of every command, for man(1), into a folder. It is made if it is not there.`,
+		Hidden: true, // for packagers
+		Use:    "manual DIRECTORY", Short: "Write manual pages of all commands",
+		Long: `Write a manual page of every command, for man(1), into a directory. It is created if missing.`,
 		Example: `  oxgang manual ~/.local/share/man/man1
   man oxgang-simulate`,
-		Args: cli.OneArg("FOLDER"),
+		Args: cli.OneArg("DIRECTORY"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return fmt.Errorf("manual pages: %w", err)
 			}
 			h := &doc.GenManHeader{Section: "1", Source: "oxgang " + cli.Version(), Manual: "Oxgang", Date: built()}
-			root.DisableAutoGenTag = true // it has the date of today
+			root.DisableAutoGenTag = true // it would contain today's date
 			if err := doc.GenManTree(root, h, args[0]); err != nil {
 				return fmt.Errorf("manual pages: %w", err)
 			}
@@ -36,7 +35,7 @@ func manualCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// built returns the time of the commit from which this program was built; nil if it is not known.
+// built returns the time of this program's commit; nil if unknown.
 func built() *time.Time {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -11,10 +11,10 @@ import (
 	"github.com/oxgang/oxgang/policy/registry"
 )
 
-// A settingRow is a setting of a policy, or a policy or a placer itself.
+// A settingRow is a policy, a setting or a placer.
 type settingRow struct {
 	Kind    string `json:"kind"` // policy, setting or placer
-	Name    string `json:"name"` // of a setting: policy.setting
+	Name    string `json:"name"` // policy.setting for a setting
 	Default string `json:"default"`
 	Meaning string `json:"meaning"`
 }
@@ -38,7 +38,7 @@ func policiesCommand() *cobra.Command {
 	return cmd
 }
 
-// settingRows returns all policies, each before its settings, and all placers.
+// settingRows returns all policies, each followed by its settings, and all placers.
 func settingRows() []settingRow {
 	var all []settingRow
 	for _, p := range registry.Policies() {
@@ -53,7 +53,7 @@ func settingRows() []settingRow {
 	return all
 }
 
-// policyTable writes them for people.
+// policyTable writes the table for people.
 func policyTable(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "POLICY\tSETTING\tDEFAULT\tMEANING")

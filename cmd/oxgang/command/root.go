@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/slurm"
 )
 
-// commands make those below the root, by their names: making all of them takes longer than some of them run.
+// commands create the commands below the root, by name. Creating all takes longer than running some.
 var commands = map[string]func() *cobra.Command{
 	"simulate": simulate.Command,
 	"report":   simulate.ReportCommand,
@@ -43,7 +43,8 @@ var commands = map[string]func() *cobra.Command{
 	"version":  versionCommand,
 }
 
-// root returns the command tree for the arguments: with one command if the first of them is its name, else with all.
+// root returns the command tree for args: with a single command if the first argument is its name, otherwise with
+// all.
 func root(args []string) *cobra.Command {
 	if kube.AsPlugin() {
 		return kube.Command()
@@ -72,7 +73,7 @@ func root(args []string) *cobra.Command {
 	for _, c := range cmd.Commands() {
 		switch c.Name() {
 		case "completion":
-			c.Short = "Write the script that completes commands in a shell"
+			c.Short = "Print a shell completion script"
 			cli.Group(c)
 		case "help":
 			c.Args = func(_ *cobra.Command, args []string) error {

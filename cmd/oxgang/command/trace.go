@@ -24,22 +24,21 @@ func traceCommand() *cobra.Command {
 	return cmd
 }
 
-// formatList lists the formats, for help.
 func formatList() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "FORMAT\tWRITTEN\tWHAT")
+	fmt.Fprintln(w, "FORMAT\tWRITABLE\tDESCRIPTION")
 	for _, f := range trace.Formats() {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, map[bool]string{true: "yes", false: "no"}[f.Write != nil], f.Doc)
 	}
-	_ = w.Flush() // into memory
+	_ = w.Flush() // in memory
 	return b.String()
 }
 
-// namedFormat says how FILE may name its format.
-const namedFormat = "FILE may say its format, as for simulate --trace: slurm:FILE is --format slurm FILE."
+// namedFormat explains format prefixes.
+const namedFormat = "FILE may have a format prefix: slurm:FILE means --format slurm FILE."
 
-// A traceFile is a trace to read: its name, and how.
+// A traceFile is a trace to read.
 type traceFile struct {
 	name, format, onBadRow, zone string
 	limit                        int
@@ -48,15 +47,15 @@ type traceFile struct {
 
 func (t *traceFile) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&t.format, "format", "", "format of the trace; empty: detect it")
-	f.StringVar(&t.onBadRow, "on-bad-row", "fail", "action on an unusable row: fail or skip")
-	f.StringVar(&t.zone, "zone", "", "zone of local times in slurm's formats, as Europe/Berlin, UTC, or Local for that of this machine; empty: UTC, and it says so")
-	f.IntVar(&t.limit, "limit", 0, "most jobs taken; 0: all")
+	f.StringVar(&t.format, "format", "", "format of the trace; empty: detected from its content")
+	f.StringVar(&t.onBadRow, "on-bad-row", "fail", "what to do with an invalid row: fail or skip")
+	f.StringVar(&t.zone, "zone", "", "time zone of Slurm's local times, such as Europe/Berlin, UTC or Local (this machine's); empty: UTC, with a note")
+	f.IntVar(&t.limit, "limit", 0, "maximum number of jobs; 0: all")
 	cli.Complete(cmd, "format", cli.TraceFormats(false))
 	cli.Complete(cmd, "on-bad-row", cli.BadRows())
 }
 
-// read calls use with the jobs of the file, whose name may say the format as in FORMAT:FILE.
+// read calls use with the jobs of the file, whose name may have the form FORMAT:FILE.
 func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arrival, error]) error) error {
 	onBad, err := parse.BadRowOf(t.onBadRow)
 	if err != nil {
@@ -93,8 +92,8 @@ func describeCommand() *cobra.Command {
 	var format string
 	formats := []string{"text", "json", "yaml"}
 	cmd := &cobra.Command{
-		Use: "describe FILE", Short: "Print what a trace holds: counts, load over time, sizes, what was dropped",
-		Long: "Print what a trace holds: counts, load over time, sizes, what was dropped.\n" + namedFormat,
+		Use: "describe FILE", Short: "Summarise a trace: counts, load over time, sizes, dropped rows",
+		Long: "Summarise a trace: counts, load over time, sizes, dropped rows.\n" + namedFormat,
 		Args: cli.OneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t.name = args[0]
@@ -146,7 +145,7 @@ func convertCommand() *cobra.Command {
 	return cmd
 }
 
-// A target is where, and as what, a trace is written.
+// A target is the destination and format of a written trace.
 type target struct{ format, file string }
 
 func (t *target) flags(cmd *cobra.Command) {
@@ -161,12 +160,12 @@ func (t *target) check() error {
 		return cli.Usage(fmt.Errorf("--to: %w", err))
 	}
 	if f.Write == nil {
-		return cli.Misused("--to: format %s can only be read, want one of %s", t.format, strings.Join(cli.TraceFormats(true), ", "))
+		return cli.Misused("--to: format %s is read-only, want one of %s", t.format, strings.Join(cli.TraceFormats(true), ", "))
 	}
 	return nil
 }
 
-// Write writes the trace: a file appears whole or not at all.
+// write writes the trace, completely or not at all.
 func (t *target) write(stdout io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
 	f, err := trace.Find(t.format)
 	if err != nil {

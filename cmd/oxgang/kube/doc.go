@@ -1,2 +1,2 @@
-// Package kube holds the commands that show what the scheduler of a Kubernetes cluster decided.
+// Package kube has the commands for Kubernetes clusters.
 package kube

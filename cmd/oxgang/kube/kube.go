@@ -15,29 +15,30 @@ import (
 	"github.com/oxgang/oxgang/live/kube/view"
 )
 
-// Plugin is the name of the program as a plugin of kubectl.
+// Plugin is the program's name as a kubectl plugin.
 const Plugin = "kubectl-oxgang"
 
-// AsPlugin reports whether the program was called as a plugin of kubectl.
+// AsPlugin reports whether the program runs as a kubectl plugin.
 func AsPlugin() bool {
 	return strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == Plugin
 }
 
-// A Connection has the flags of one command about a cluster.
+// A Connection has the common flags of the commands.
 type Connection struct {
 	Context, Config, namespace string
-	all, bare                  bool // all namespaces; no head of tables
+	all, bare                  bool // all namespaces; no table headers
 	format                     string
+	width                      int // of tables
 }
 
-// Command returns the command with the subcommands about the scheduler of a cluster.
+// Command returns the command "oxgang kubectl".
 func Command() *cobra.Command {
 	k := new(Connection)
 	cmd := &cobra.Command{
-		Use: "kubectl", Short: "Show what the scheduler of a Kubernetes cluster decided",
-		Long: `Show what the scheduler of a Kubernetes cluster decided, through your own kubectl: your
-contexts and permissions hold. A copy of this program, or a link to it, that is called
-kubectl-oxgang and lies in PATH makes it "kubectl oxgang".`,
+		Use: "kubectl", Short: "Show the scheduler's decisions in a Kubernetes cluster",
+		Long: `Show the scheduler's decisions in a Kubernetes cluster. It runs your
+kubectl, with your contexts and permissions. To call it as "kubectl oxgang", put a link to
+this program named kubectl-oxgang in PATH.`,
 		Example: `  oxgang kubectl jobs -n research
   oxgang kubectl explain job bert
   oxgang kubectl top --watch`,
@@ -50,18 +51,17 @@ kubectl-oxgang and lies in PATH makes it "kubectl oxgang".`,
 		cmd.SetFlagErrorFunc(cli.FlagError)
 	}
 	f := cmd.PersistentFlags()
-	f.StringVar(&k.Context, "context", "", "context of kubectl to use")
-	f.StringVar(&k.Config, "kubeconfig", "", "configuration of kubectl to use")
-	f.StringVarP(&k.namespace, "namespace", "n", "", "namespace of jobs; that of the context, if not given")
-	f.BoolVarP(&k.all, "all-namespaces", "A", false, "jobs of all namespaces")
-	f.BoolVar(&k.bare, "no-headers", false, "tables without their first line")
+	f.StringVar(&k.Context, "context", "", "context of kubectl")
+	f.StringVar(&k.Config, "kubeconfig", "", "configuration file of kubectl")
+	f.StringVarP(&k.namespace, "namespace", "n", "", "namespace of jobs (default: of the context)")
+	f.BoolVarP(&k.all, "all-namespaces", "A", false, "show jobs of all namespaces")
+	f.BoolVar(&k.bare, "no-headers", false, "print tables without headers")
 	cli.Group(cmd)
 	cmd.AddCommand(k.queues(), k.jobs(), k.explain(), k.top(), k.plan(), k.ui(), k.release())
 	return cmd
 }
 
-// command returns a command that shows something in one of several formats, the first of
-// which is the default.
+// command returns a command that shows something in one of several formats. The first is the default.
 func (k *Connection) command(use, short string, formats []string, show func(context.Context, io.Writer, *view.Kubectl, []string) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cli.NoArgs}
 	if _, arg, ok := strings.Cut(use, " "); ok {
@@ -72,6 +72,7 @@ func (k *Connection) command(use, short string, formats []string, show func(cont
 		if err := k.check(formats); err != nil {
 			return err
 		}
+		k.width = cli.Columns(cmd.OutOrStdout())
 		return Hinted(cli.Show(cmd, watched, func(w io.Writer) error {
 			return show(cmd.Context(), w, k.Kubectl(), args)
 		}))
@@ -80,12 +81,12 @@ func (k *Connection) command(use, short string, formats []string, show func(cont
 	f.StringVarP(&k.format, "output", "o", "", strings.Join(formats, ", "))
 	cli.Complete(cmd, "output", formats)
 	if cmd.Name() == "top" {
-		f.BoolVarP(&watched, "watch", "w", false, "show it anew every 2 s, until Ctrl-C")
+		f.BoolVarP(&watched, "watch", "w", false, "refresh every 2 s, until Ctrl-C")
 	}
 	return cmd
 }
 
-// check returns an error for wrong flags, and sets the default format.
+// check checks the flags and sets the default format.
 func (k *Connection) check(formats []string) error {
 	if k.format == "" {
 		k.format = formats[0]
@@ -94,7 +95,7 @@ func (k *Connection) check(formats []string) error {
 		return cli.Misused("output %q, want %s", k.format, strings.Join(formats, ", "))
 	}
 	if k.all && k.namespace != "" {
-		return cli.Misused("--all-namespaces and --namespace %s, want one of them", k.namespace)
+		return cli.Misused("use either --all-namespaces or --namespace %s", k.namespace)
 	}
 	return nil
 }
@@ -111,7 +112,7 @@ func (k *Connection) Kubectl() *view.Kubectl {
 	return c
 }
 
-// where returns the namespace to look at; "" for all.
+// where returns the namespace to show; empty for all.
 func (k *Connection) where(ctx context.Context, c *view.Kubectl) (string, error) {
 	if k.all || k.namespace != "" {
 		return k.namespace, nil
@@ -119,15 +120,15 @@ func (k *Connection) where(ctx context.Context, c *view.Kubectl) (string, error)
 	return c.Namespace(ctx)
 }
 
-// Hinted returns an error of kubectl with what to do next.
+// Hinted adds a hint to an error of kubectl.
 func Hinted(err error) error {
 	switch {
 	case errors.Is(err, view.ErrNoKubectl):
 		return cli.Hinted(err, "install it: https://kubernetes.io/docs/tasks/tools")
 	case errors.Is(err, view.ErrForbidden):
-		return cli.Hinted(err, `an administrator can let you "get" and "list" queues and plans of oxgang.dev; "kubectl auth can-i list plans.oxgang.dev" asks`)
+		return cli.Hinted(err, `ask an administrator for permission to get and list queues and plans of oxgang.dev; check with "kubectl auth can-i list plans.oxgang.dev"`)
 	case errors.Is(err, view.ErrNoKind):
-		return cli.Hinted(err, `Oxgang is not installed there: "helm install oxgang deploy/charts/oxgang" installs it; or choose another cluster with --context`)
+		return cli.Hinted(err, `Oxgang is not installed in this cluster; install it with "helm install oxgang deploy/charts/oxgang", or choose another cluster with --context`)
 	case errors.Is(err, context.Canceled):
 		return cli.ErrInterrupted
 	}

@@ -13,30 +13,30 @@ import (
 	"github.com/oxgang/oxgang/live/kube/view"
 )
 
-// release returns the command that gives jobs that wait back to their owners.
+// release returns the command that returns waiting jobs to their owners.
 func (k *Connection) release() *cobra.Command {
 	var every bool
 	cmd := &cobra.Command{
 		Use:   "release [JOB...]",
-		Short: "Start jobs that wait in a queue that no longer starts jobs, as without Oxgang",
-		Long: `Release removes what the scheduler has written to the pod templates of suspended jobs (marks, gate, node), and resumes them.
-The queue has to be in another mode than Admit and Resize, or gone. Jobs that Kueue queues are left to Kueue. Nothing is done to jobs that run.`,
+		Short: "Start waiting jobs of a queue that Oxgang no longer manages",
+		Long: `Remove the scheduler's changes from the pod templates of suspended jobs (marks, gate, node), and resume the jobs.
+The queue must be deleted, or in a mode other than Admit and Resize. Jobs in a Kueue queue stay with Kueue. Running jobs are not
+touched.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if every == (len(args) > 0) {
-				return cli.Misused("%d jobs and --all %v, want names of jobs, or --all", len(args), every)
+				return cli.Misused("got %d jobs and --all=%v: name jobs, or use --all", len(args), every)
 			}
 			if k.all && !every {
-				return cli.Misused("--all-namespaces and names of jobs, want --namespace")
+				return cli.Misused("--all-namespaces cannot be used with job names; use --namespace")
 			}
 			return Hinted(k.releaseAll(cmd.Context(), cmd.OutOrStdout(), args))
 		},
 	}
-	cmd.Flags().BoolVar(&every, "all", false, "all suspended jobs of the namespace that name a queue; with -A, of all namespaces")
+	cmd.Flags().BoolVar(&every, "all", false, "release all suspended jobs of the namespace that name a queue; with -A, of all namespaces")
 	return cmd
 }
 
-// releaseAll releases jobs, all that wait if none is named, and says which. A job that cannot be released
-// does not keep others from it.
+// releaseAll releases the named jobs, or all waiting ones, and prints them. It continues after errors.
 func (k *Connection) releaseAll(ctx context.Context, w io.Writer, names []string) error {
 	c := k.Kubectl()
 	namespace, err := k.where(ctx, c)
@@ -69,7 +69,7 @@ func (k *Connection) releaseAll(ctx context.Context, w io.Writer, names []string
 		fmt.Fprintf(w, "%s %s/%s %s\n", strings.ToLower(r.Kind), r.Namespace, r.Name, verb)
 	}
 	if len(waiting) == 0 {
-		fmt.Fprintln(w, "no job waits suspended in a queue")
+		fmt.Fprintln(w, "no suspended job waits in a queue")
 	}
 	err = errors.Join(errs...)
 	if errors.Is(err, view.ErrManaged) {

@@ -15,12 +15,15 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-// options returns how tables are written.
 func (k *Connection) options() status.Options {
-	return status.Options{Wide: k.format == "wide", Bare: k.bare}
+	o := status.Options{Wide: k.format == "wide", Bare: k.bare}
+	if !o.Wide {
+		o.Width = k.width
+	}
+	return o
 }
 
-// status returns what the user may see of a namespace, of all if it is empty.
+// status returns what the user may see of a namespace; of all if it is empty.
 func (k *Connection) status(ctx context.Context, c *view.Kubectl, namespace string) (*status.Status, error) {
 	at, err := (&view.Looker{Kubectl: c, Namespace: namespace}).Look(ctx)
 	if err != nil {
@@ -29,7 +32,6 @@ func (k *Connection) status(ctx context.Context, c *view.Kubectl, namespace stri
 	return at.Status(c.Title(ctx)), nil
 }
 
-// queues lists the queues.
 func (k *Connection) queues() *cobra.Command {
 	return k.command("queues", "List queues and their status", []string{"table", "wide", "json", "yaml"},
 		func(ctx context.Context, w io.Writer, c *view.Kubectl, _ []string) error {
@@ -44,7 +46,7 @@ func (k *Connection) queues() *cobra.Command {
 		})
 }
 
-// raw writes what kubectl prints.
+// raw writes the output of kubectl.
 func raw(ctx context.Context, w io.Writer, c *view.Kubectl, queue, format string) error {
 	text, err := c.Raw(ctx, queue, format)
 	if err == nil {
@@ -53,9 +55,8 @@ func raw(ctx context.Context, w io.Writer, c *view.Kubectl, queue, format string
 	return err
 }
 
-// jobs lists the jobs of all plans.
 func (k *Connection) jobs() *cobra.Command {
-	return k.command("jobs", "List the jobs of queues: what runs, who waits, how long, and what is planned", []string{"table", "wide", "json"},
+	return k.command("jobs", "List running and waiting jobs of queues, with their plans", []string{"table", "wide", "json"},
 		func(ctx context.Context, w io.Writer, c *view.Kubectl, _ []string) error {
 			namespace, err := k.where(ctx, c)
 			if err != nil {
@@ -72,9 +73,8 @@ func (k *Connection) jobs() *cobra.Command {
 		})
 }
 
-// top shows how the nodes of all queues are used.
 func (k *Connection) top() *cobra.Command {
-	return k.command("top", "Show which jobs have the GPUs of which nodes, and which are idle", []string{"table", "json"},
+	return k.command("top", "Show the GPUs of each node: jobs on them, and idle ones", []string{"table", "json"},
 		func(ctx context.Context, w io.Writer, c *view.Kubectl, _ []string) error {
 			now, err := k.status(ctx, c, "")
 			switch {
@@ -90,9 +90,8 @@ func (k *Connection) top() *cobra.Command {
 		})
 }
 
-// plan shows the plan of a queue.
 func (k *Connection) plan() *cobra.Command {
-	return k.command("plan QUEUE", "Show what was decided last for a queue", []string{"table", "wide", "json", "yaml"},
+	return k.command("plan QUEUE", "Show the last decisions for a queue", []string{"table", "wide", "json", "yaml"},
 		func(ctx context.Context, w io.Writer, c *view.Kubectl, args []string) error {
 			if k.format == "json" || k.format == "yaml" {
 				return raw(ctx, w, c, args[0], k.format)
@@ -113,12 +112,12 @@ func (k *Connection) plan() *cobra.Command {
 		})
 }
 
-// explain returns the command that shows the state of a job and why it is so.
+// explain returns the command that explains the state of a job.
 func (k *Connection) explain() *cobra.Command {
-	cmd := k.command("explain job NAME", "Show why a job waits or has what it has", []string{"text", "json"},
+	cmd := k.command("explain job NAME", "Explain why a job waits, or holds the GPUs it has", []string{"text", "json"},
 		func(ctx context.Context, w io.Writer, c *view.Kubectl, args []string) error {
 			if k.all {
-				return cli.Misused("--all-namespaces of one job, want --namespace")
+				return cli.Misused("--all-namespaces cannot be used with one job; use --namespace")
 			}
 			namespace, err := k.where(ctx, c)
 			if err != nil {
@@ -143,11 +142,11 @@ func (k *Connection) explain() *cobra.Command {
 	return cmd
 }
 
-// alike returns the error for a job that does not exist, with the names that may have been meant.
+// alike adds similar names to the error for an unknown job.
 func alike(ctx context.Context, c *view.Kubectl, namespace, name string, err error) error {
 	plans, _ := c.Plans(ctx) // without them there is no hint
 	if alike := printable.Closest(name, view.Names(plans, namespace)); len(alike) > 0 {
 		return cli.Hinted(err, "did you mean %s?", printable.Line(strings.Join(alike, " or ")))
 	}
-	return cli.Hinted(err, "--namespace says where it is")
+	return cli.Hinted(err, "use --namespace if it is in another namespace")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/view"
 )
 
-// ui returns the command that shows a cluster in a browser.
+// ui returns the command "oxgang kubectl ui".
 func (k *Connection) ui() *cobra.Command {
 	var (
 		cancels   bool
@@ -18,12 +18,12 @@ func (k *Connection) ui() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		SuggestFor: []string{"web", "dashboard", "page", "view"},
-		Use:        "ui", Short: "Serve a page that shows the queues, jobs and GPUs of the cluster", Args: cli.NoArgs,
-		Long: `Serve a page, on loopback, that shows what runs where, who waits and why, which GPUs are idle, and when jobs are expected to
-start and end, as it changes. It shows what you may see: of all namespaces or, if you may not list the pods of all, of yours;
--n names another. It prints the page's address with a token, without which nobody sees anything, and serves until Ctrl-C. The page
-can change nothing, unless --allow-cancel is given: then who opens the printed address may delete jobs that you may delete. Who has
-the role oxgang-asker in the scheduler's namespace can ask there what would be, if a job were cancelled, say.`,
+		Use:        "ui", Short: "Serve a web page of the cluster's queues, jobs and GPUs", Args: cli.NoArgs,
+		Long: `Serve a live web page on loopback: running and waiting jobs, reasons, idle GPUs, and expected starts and ends. It shows
+what you may see: all namespaces or, if you may not list all pods, yours; -n names another. The command prints the page's address
+with a secret token, and serves until Ctrl-C. The page is read-only unless --allow-cancel is given: then anyone with the printed
+address can delete jobs that you may delete. With the role oxgang-asker in the scheduler's namespace, you can ask what-if questions,
+for example what would change if a job were cancelled.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := k.check([]string{""}); err != nil {
 				return err
@@ -45,13 +45,14 @@ the role oxgang-asker in the scheduler's namespace can ask there what would be, 
 			return cli.ServePage(cmd, source, listen, cancels)
 		},
 	}
-	cmd.Flags().BoolVar(&cancels, "allow-cancel", false, "who opens the printed address may delete jobs that you may delete")
-	cmd.Flags().StringVar(&scheduler, "scheduler-namespace", "oxgang-system", "namespace of the scheduler, which is asked what would be")
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address on loopback; port 0: any free one")
+	cmd.Flags().BoolVar(&cancels, "allow-cancel", false, "let anyone with the printed address delete jobs that you may delete")
+	cmd.Flags().StringVar(&scheduler, "scheduler-namespace", "oxgang-system", "namespace of the scheduler, for what-if questions")
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address on loopback; port 0 for any free port")
 	return cmd
 }
 
-// looker returns what looks at the cluster: at the namespace that is asked for, else at all, or at that of the context where the user may not.
+// looker returns what reads the cluster: the given namespace, or all, or the context's if the user may not list
+// all.
 func (k *Connection) looker(ctx context.Context) (*view.Looker, error) {
 	l := &view.Looker{Kubectl: k.Kubectl(), Namespace: k.namespace}
 	if k.all || k.namespace != "" {

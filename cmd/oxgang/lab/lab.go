@@ -1,4 +1,4 @@
-// Package lab holds the commands below "oxgang lab", which serve papers and comparison.
+// Package lab has the commands below "oxgang lab", for papers and comparisons.
 package lab
 
 import (

@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/lab/experiments"
 )
 
-// matrixRun is one call of oxgang lab matrix.
 type matrixRun struct {
 	o     experiments.MatrixOptions
 	write string
@@ -23,22 +22,21 @@ func matrixCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "matrix",
 		Short: "Run every policy on every family of workloads, and print the tables",
-		Long: `Run every policy on every family of workloads, and print the tables as
-Markdown: mean and p99 completion time, makespan, worst finish-time fairness,
-unfair jobs, GPU-hours and restarts. A policy that is stuck, refuses or takes
-longer than the limit says so in its row; the others go on. All of it takes
-half an hour of one core.`,
+		Long: `Run every policy on every family of workloads, and print Markdown tables of mean and
+p99 completion time, makespan, worst finish-time fairness, unfair jobs, GPU-hours and
+restarts. If a policy fails or exceeds the time limit, its row has the reason, and the
+others continue. A complete run takes half an hour on one core.`,
 		Example: `  oxgang lab matrix --write docs/experiments/matrix.md
   oxgang lab matrix --families rigid,spike --policies sia,easy,srtf`,
 		Args: cobra.NoArgs,
 		RunE: r.run,
 	}
 	f := cmd.Flags()
-	f.StringVar(&r.o.Data, "data", "../shared/data", "folder of the shared data")
-	f.StringSliceVar(&r.o.Families, "families", nil, "only these families, by comma")
-	f.StringSliceVar(&r.o.Policies, "policies", nil, "only these policies, by comma")
-	f.DurationVar(&r.o.Limit, "limit", 3*time.Minute, "most time of one run; 0: none")
-	f.StringVar(&r.write, "write", "", "file to write the tables to; empty: they are printed")
+	f.StringVar(&r.o.Data, "data", "../shared/data", "directory of the shared data")
+	f.StringSliceVar(&r.o.Families, "families", nil, "families to run, comma-separated (default: all)")
+	f.StringSliceVar(&r.o.Policies, "policies", nil, "policies to run, comma-separated (default: all)")
+	f.DurationVar(&r.o.Limit, "limit", 3*time.Minute, "time limit of one run; 0: none")
+	f.StringVar(&r.write, "write", "", "file for the tables; empty: standard output")
 	return cmd
 }
 

@@ -15,26 +15,24 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// synergyProfile is one call of oxgang lab profile.
 type synergyProfile struct {
 	format, html string
 	config       *config.Config
 }
 
-// profileKeys are the settings that profiling uses.
+// profileKeys are the settings for profiling.
 var profileKeys = []string{"cluster", "profiles", "gpu-like", "sim.noise", "seed"}
 
 func profileCommand() *cobra.Command {
 	s := synergyProfile{config: config.Default()}
 	cmd := &cobra.Command{
 		Use:   "profile [MODEL...]",
-		Short: "Show how CPUs and memory change the speed of a job, as optimistic profiling sees it",
-		Long: `Show how CPUs and memory change the speed of a job, as Synergy's optimistic
-profiling sees it: a matrix for each GPU type of the cluster, relative to the speed
-with the GPU-proportional share. Entries with a * are measured, with all the memory
-of a node; the others are computed, and rows of them that repeat the one above are
-left out. The shades at the right are the same matrix. Without a model, all are
-shown.`,
+		Short: "Show the effect of CPUs and memory on the speed of a job",
+		Long: `Show the effect of CPUs and memory on the speed of a job, by Synergy's optimistic
+profiling: a matrix for each GPU type, relative to the speed with the GPU-proportional
+share. Entries with a * are measured, with all the memory of a node; the others are
+computed, and repeated rows are omitted. The shades show the same matrix. Without MODEL,
+all models are shown.`,
 		Example: `  oxgang lab profile alexnet
   oxgang lab profile m5 --cluster v100:16x8/24c/500g,h100:4x8/96c/2000g --gpu-like h100=v100x3 --html m5.html`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,11 +58,10 @@ shown.`,
 	cli.Complete(cmd, "cluster", config.Clusters())
 	f.StringVarP(&s.format, "output", "o", "table", strings.Join(matrixFormats, ", "))
 	cli.Complete(cmd, "output", matrixFormats)
-	f.StringVar(&s.html, "html", "", "page to write, with heat maps")
+	f.StringVar(&s.html, "html", "", "HTML page with heat maps to write")
 	return cmd
 }
 
-// load sets the configuration from the flags.
 func (s *synergyProfile) load(cmd *cobra.Command) error {
 	errs := []error{s.config.Set("cluster", "synergy128", "default")}
 	for _, k := range config.Keys() {

@@ -17,18 +17,17 @@ import (
 	"github.com/oxgang/oxgang/lab/experiments"
 )
 
-// matrixFormats are the outputs of oxgang lab profile.
 var matrixFormats = []string{"table", "json", "yaml", "csv"}
 
-// A matrixEntry is one entry of a sensitivity matrix, as it is shown.
+// A matrixEntry is an entry of a sensitivity matrix.
 type matrixEntry struct {
 	believed, truth float64 // samples per second and GPU
-	relative        float64 // to the believed rate with the GPU-proportional share
+	relative        float64 // to the estimated rate with the GPU-proportional share
 	heat            float64 // relative to the largest entry
 	measured        bool
 }
 
-// entries returns the entries of a matrix, by CPUs, then by memory.
+// entries returns the entries of a matrix by CPUs and memory.
 func entries(m *experiments.Matrix) [][]matrixEntry {
 	most := 0.0
 	for _, row := range m.Believed {
@@ -45,7 +44,6 @@ func entries(m *experiments.Matrix) [][]matrixEntry {
 	return all
 }
 
-// text returns the number of an entry.
 func (e *matrixEntry) text() string {
 	switch {
 	case e.believed == 0:
@@ -56,13 +54,13 @@ func (e *matrixEntry) text() string {
 	return strconv.FormatFloat(e.relative, 'f', 2, 64)
 }
 
-// heading says what was measured of a matrix, at what cost and how well.
+// heading summarises the measurements, their cost and error.
 func heading(m *experiments.Matrix) string {
-	return fmt.Sprintf("%s on %s: measured %d of %d CPU counts in %v, at worst %.1f %% off",
+	return fmt.Sprintf("%s on %s: measured %d of %d CPU counts in %v, largest error %.1f %%",
 		m.Application, m.GPUType, len(m.Measured), m.Counts, m.Took.Round(time.Second), 100*m.Worst)
 }
 
-// unit returns the unit of the numbers in a matrix.
+// unit explains the numbers in a matrix.
 func unit(m *experiments.Matrix) string {
 	if m.AtShare == 0 {
 		return fmt.Sprintf("samples/s and GPU; nothing runs with the share of %g CPUs and %s GB", m.Share.CPUs, gigabytes(m.Share.Memory))
@@ -74,12 +72,12 @@ func gigabytes(bytes int64) string {
 	return strconv.FormatFloat(math.Round(float64(bytes)/1e8)/10, 'f', -1, 64)
 }
 
-// shades are the shades of a terminal: of what does not run, and from the slowest.
+// shades are terminal shades, from nothing to the fastest.
 var shades = []string{"  ", "░░", "▒▒", "▓▓", "██"}
 
 func shade(heat float64) string { return shades[int(math.Ceil(heat*float64(len(shades)-1)))] }
 
-// writeMatrixTables writes a table for each matrix, and its shades beside it.
+// writeMatrixTables writes a table and shades for each matrix.
 func writeMatrixTables(w io.Writer, all []experiments.Matrix) error {
 	for i := range all {
 		if i > 0 {
@@ -92,7 +90,7 @@ func writeMatrixTables(w io.Writer, all []experiments.Matrix) error {
 	return nil
 }
 
-// writeMatrixTable leaves out computed rows that repeat the one above.
+// writeMatrixTable omits repeated computed rows.
 func writeMatrixTable(w io.Writer, m *experiments.Matrix) error {
 	fmt.Fprintf(w, "%s\n%s\n\n", heading(m), unit(m))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -112,7 +110,7 @@ func writeMatrixTable(w io.Writer, m *experiments.Matrix) error {
 	return t.Flush()
 }
 
-// matrixLine returns the numbers of a row, and their shades.
+// matrixLine returns the numbers and shades of a row.
 func matrixLine(row []matrixEntry) (numbers, shown string) {
 	var n, s strings.Builder
 	for _, e := range row {
@@ -126,7 +124,7 @@ func matrixLine(row []matrixEntry) (numbers, shown string) {
 	return n.String(), strings.TrimRight(s.String(), " ")
 }
 
-// A matrixRecord is a matrix as programs read it.
+// A matrixRecord is the JSON of a matrix.
 type matrixRecord struct {
 	Application string      `json:"application"`
 	GPUType     string      `json:"gpu_type"`
@@ -142,7 +140,6 @@ type matrixRecord struct {
 	Worst       float64     `json:"worst_relative_error"`
 }
 
-// writeMatrix writes an object for each matrix, as json or yaml.
 func writeMatrix(w io.Writer, format string, all []experiments.Matrix) error {
 	records := []matrixRecord{}
 	for i := range all {
@@ -161,7 +158,7 @@ func writeMatrix(w io.Writer, format string, all []experiments.Matrix) error {
 // writeMatrixCSV writes a row for each entry.
 func writeMatrixCSV(w io.Writer, all []experiments.Matrix) error {
 	c := csv.NewWriter(w)
-	_ = c.Write([]string{ // what went wrong is what Flush leaves in Error
+	_ = c.Write([]string{ // Flush keeps the error
 		"application", "gpu_type", "cpus_per_gpu", "memory_gb_per_gpu", "believed_samples_per_s", "true_samples_per_s", "relative", "measured",
 	})
 	f := func(x float64) string { return strconv.FormatFloat(x, 'g', 10, 64) }
@@ -182,11 +179,10 @@ func writeMatrixCSV(w io.Writer, all []experiments.Matrix) error {
 	return nil
 }
 
-// matrixPage returns the page of heat maps.
 func matrixPage(cluster string, all []experiments.Matrix) *casestudy.Page {
 	p := &casestudy.Page{
 		Title: "Sensitivity to CPUs and memory on " + cluster,
-		Intro: "Speed by CPUs and memory per GPU. Framed entries were measured, with all the memory of a node; the others are computed.",
+		Intro: "Speed by CPUs and memory per GPU. Framed entries are measured, with all the memory of a node; the others are computed.",
 	}
 	for i := range all {
 		m := &all[i]

@@ -13,10 +13,8 @@ import (
 	"github.com/oxgang/oxgang/lab/experiments"
 )
 
-// formats are those of a comparison with published numbers.
 var formats = []string{"table", "json", "yaml"}
 
-// reproduction is one call of oxgang lab reproduce.
 type reproduction struct {
 	data   string
 	format string
@@ -28,21 +26,20 @@ func reproduceCommand() *cobra.Command {
 	var r reproduction
 	cmd := &cobra.Command{
 		Use:   "reproduce [EXPERIMENT...]",
-		Short: "Run experiments of the papers, and print published numbers beside ours",
-		Long: `Run experiments of the papers, and print published numbers beside ours. The
-exit status is 1 if a figure is outside the band of a published one; those of
-oxgang/... have targets instead, and say where a figure is short of one. Without
-arguments it lists the experiments.`,
+		Short: "Run experiments of papers, and compare with the published numbers",
+		Long: `Run experiments of papers, and compare with the published numbers. The exit status is 1 if a
+figure is outside the band of the published one. Experiments oxgang/... have targets instead.
+Without arguments, list the experiments.`,
 		Example: `  oxgang lab reproduce sia/table-3.3
   oxgang lab reproduce --ci`,
 		ValidArgs: experiments.Names(),
 		RunE:      r.run,
 	}
 	f := cmd.Flags()
-	f.StringVar(&r.data, "data", "../shared/data", "folder of the shared data")
+	f.StringVar(&r.data, "data", "../shared/data", "directory of the shared data")
 	cli.Output(cmd, &r.format, formats...)
-	f.BoolVar(&r.ci, "ci", false, "the experiments that the gate runs")
-	f.BoolVar(&r.all, "all", false, "every experiment")
+	f.BoolVar(&r.ci, "ci", false, "run the experiments of the CI gate")
+	f.BoolVar(&r.all, "all", false, "run all experiments")
 	return cmd
 }
 
@@ -73,15 +70,15 @@ func (r *reproduction) run(cmd *cobra.Command, names []string) error {
 		}
 	}
 	if outside > 0 {
-		return fmt.Errorf("%d figures are outside their bands", outside)
+		return fmt.Errorf("figures outside their bands: %d", outside)
 	}
 	return nil
 }
 
-// choose returns the experiments asked for.
+// choose returns the requested experiments.
 func (r *reproduction) choose(names []string) ([]*experiments.Experiment, error) {
 	if r.ci && r.all || (r.ci || r.all) && len(names) > 0 {
-		return nil, cli.Misused("got --ci %v, --all %v and experiments %q, want one of them", r.ci, r.all, names)
+		return nil, cli.Misused("got --ci=%v, --all=%v and experiments %q: use one of them", r.ci, r.all, names)
 	}
 	if r.ci || r.all {
 		names = experiments.Names()
@@ -102,7 +99,6 @@ func (r *reproduction) choose(names []string) ([]*experiments.Experiment, error)
 	return chosen, nil
 }
 
-// list prints every experiment.
 func list(w io.Writer) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, name := range experiments.Names() {
@@ -127,7 +123,7 @@ func (r *reproduction) print(w io.Writer, e *experiments.Experiment, found []exp
 	}
 	fmt.Fprintf(w, "%s: %s (%s)\n", e.Name, e.Title, e.Source)
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "  ROW\tMETRIC\tOURS\tPUBLISHED OR WANTED\tVERDICT")
+	fmt.Fprintln(tab, "  ROW\tMETRIC\tOURS\tPUBLISHED OR TARGET\tVERDICT")
 	for _, f := range found {
 		fmt.Fprintf(tab, "  %s\t%s\t%.4g\t%s\t%s\n", f.Row, f.Metric, f.Ours, f.Band, f.Verdict)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/lab/casestudy/rounds"
 )
 
-// roundsStudy is one call of oxgang lab rounds.
 type roundsStudy struct {
 	gpus    int
 	jobs    int
@@ -28,9 +27,9 @@ func roundsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rounds",
 		Short: "Solve rounds of the scheduler's program at the scale of a large cluster",
-		Long: `Solve rounds of the scheduler's program at the scale of a large cluster, made
-up from a seed, with each engine in turn. The table has CPU milliseconds per
-round, and the gap to the best bound that any of the engines proved.`,
+		Long: `Solve generated rounds of the scheduler's program at the scale of a large cluster, with each
+engine. The table has CPU milliseconds per round, and the gap to the best bound proved by any
+engine.`,
 		Example: `  oxgang lab rounds --gpus 2048 --engines price,simplex,pop:4
   oxgang lab rounds --gpus 10000 --rounds 50 --out rounds.html`,
 		Args: cli.NoArgs,
@@ -40,12 +39,12 @@ round, and the gap to the best bound that any of the engines proved.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&r.gpus, "gpus", 10_000, "GPUs, of seven types")
-	f.IntVar(&r.jobs, "jobs", 0, "jobs; 0: one per seven GPUs")
-	f.IntSliceVar(&r.perNode, "per-node", nil, "GPUs of a node by type, by comma; none: 8, but for 10,000 GPUs 2,2,2,2,4,8,8")
-	f.Uint64Var(&r.seed, "seed", 1, "seed of everything random")
-	f.StringSliceVar(&r.study.Engines, "engines", []string{"price", "copter", "pop:16"}, "engines, by comma")
+	f.IntVar(&r.jobs, "jobs", 0, "number of jobs; 0: one per seven GPUs")
+	f.IntSliceVar(&r.perNode, "per-node", nil, "GPUs per node of each type, comma-separated; default 8, and 2,2,2,2,4,8,8 for 10,000 GPUs")
+	f.Uint64Var(&r.seed, "seed", 1, "random seed")
+	f.StringSliceVar(&r.study.Engines, "engines", []string{"price", "copter", "pop:16"}, "engines, comma-separated")
 	cli.CompleteList(cmd, "engines", rounds.KindNames(), true)
-	f.IntVar(&r.study.Rounds, "rounds", 20, "rounds to measure, after two that are not")
+	f.IntVar(&r.study.Rounds, "rounds", 20, "rounds to measure, after two warm-up rounds")
 	f.StringVar(&r.out, "out", "", "file to write: .html or .csv")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress")
 	return cmd

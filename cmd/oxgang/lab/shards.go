@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/opt/exact"
 )
 
-// shardsStudy is one call of oxgang lab shards.
 type shardsStudy struct {
 	spec    shards.Spec
 	load    string
@@ -31,11 +30,10 @@ func shardsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shards",
 		Short: "Balance the load of database shards over servers, round after round",
-		Long: `Balance the load of database shards over servers, round after round, with each
-method in turn. Every method goes on from its own placement. The table has means
-over the rounds after the start: replicas started, the difference between the most
-and the least loaded server, CPU time. Methods: heuristic, exact, lp-relaxed,
-pop:K and copter.`,
+		Long: `Balance the load of database shards over servers, round after round, with each method.
+Every method continues from its own placement. The table has means over the rounds after the
+start: replicas started, difference between the most and the least loaded server, CPU time.
+Methods: heuristic, exact, lp-relaxed, pop:K and copter.`,
 		Example: `  oxgang lab shards --load stateful
   oxgang lab shards --shards 1024 --servers 128 --methods lp-relaxed,copter --html shards.html`,
 		Args: cli.NoArgs,
@@ -52,19 +50,19 @@ pop:K and copter.`,
 	f.IntVar(&s.spec.Servers, "servers", 16, "servers")
 	f.StringVar(&s.load, "load", string(shards.Stateless), "stateless (another Zipf exponent every round) or stateful (up or down by a tenth)")
 	cli.Complete(cmd, "load", []string{string(shards.Stateless), string(shards.Stateful)})
-	f.StringSliceVar(&s.methods, "methods", methods, "methods, by comma")
+	f.StringSliceVar(&s.methods, "methods", methods, "methods, comma-separated")
 	cli.CompleteList(cmd, "methods", shards.Methods(), true)
 	f.IntVar(&s.rounds, "rounds", 100, "rounds")
-	f.IntVar(&s.skip, "skip", -1, "first rounds that the table leaves out; -1: a fifth")
-	f.Float64Var(&s.spec.Epsilon, "epsilon", s.spec.Epsilon, "how far a server's load may be from the mean, relative to it")
-	f.Uint64Var(&s.spec.Seed, "seed", 1, "seed of everything random")
-	f.StringVar(&s.csv, "csv", "", "file to write, a row for every round")
-	f.StringVar(&s.html, "html", "", "page to write, with plots")
+	f.IntVar(&s.skip, "skip", -1, "first rounds to exclude from the table; -1: a fifth")
+	f.Float64Var(&s.spec.Epsilon, "epsilon", s.spec.Epsilon, "allowed relative difference of a server's load from the mean")
+	f.Uint64Var(&s.spec.Seed, "seed", 1, "random seed")
+	f.StringVar(&s.csv, "csv", "", "CSV file to write, with a row for each round")
+	f.StringVar(&s.html, "html", "", "HTML page with plots to write")
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress")
 	return cmd
 }
 
-// check reports flags that cannot be.
+// check returns errors of flags.
 func (s *shardsStudy) check() error {
 	s.spec.Drift = shards.Drift(s.load)
 	errs := []error{s.spec.Validate()}

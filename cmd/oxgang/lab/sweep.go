@@ -24,7 +24,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
 
-// sweeping is one call of oxgang lab sweep.
 type sweeping struct {
 	file, out, shard, format, as string
 	merge                        []string
@@ -38,28 +37,28 @@ func sweepCommand() *cobra.Command {
 	var s sweeping
 	cmd := &cobra.Command{
 		Use:   "sweep FILE",
-		Short: "Run a grid of configurations, resumably, and compare policies by common random numbers",
-		Long: `Run a grid of configurations, as policies x seeds x loads x clusters, on all cores.
+		Short: "Run a grid of configurations, resumably, and compare policies",
+		Long: `Run a grid of configurations, such as policies x seeds x loads x clusters, on all cores.
 FILE names the axes, by the settings of "oxgang config":
 
   axes:
     generate.load: [0.5, 1.0]      # any setting, with its values
     policy: [easy, sia, oxgang]
     seed: 1..10
-  set: {generate.kind: helios-like, generate.jobs: 200}   # of all runs
+  set: {generate.kind: helios-like, generate.jobs: 200}   # for all runs
   baseline: easy                   # default: the first policy
   measures: [jct_mean_h]           # default: all of "oxgang simulate -o csv"
 
-A run that is done is kept in the output folder under a hash of its settings, its files and
-the program, and is not run again. Who is stopped at any time, by kill -9 too, begins the
-same command again and loses only the runs that were going on. The tables summary.csv and
-runs.csv, and both as .parquet, are in the folder when all runs are done.
-Intervals are of 95 %, by Student's t over the seeds. Differences to the baseline are taken
-seed by seed, on the same jobs and nodes. Settings come from FILE only, not from OXGANG_
-variables.
+A finished run is stored in the output directory under a hash of its settings, its files and the
+program, and is not repeated. If the command is stopped, even by kill -9, start it again: only the
+unfinished runs are repeated. At the end the directory has the tables summary and runs as .csv and
+.parquet.
 
-With --shard i/n a process runs every n-th run, so that an indexed Job of Kubernetes or an
-array of Slurm shares the work: --as prints it. Folders of parts are put together by --merge.`,
+Intervals are 95 %, by Student's t over the seeds. Differences from the baseline are paired by seed,
+with the same jobs and nodes. Settings come from FILE only, not from OXGANG_ variables.
+
+With --shard i/n a process runs every n-th run, so that an indexed Kubernetes Job or a Slurm array
+can share the work; --as prints such a job. --merge combines the directories of parts.`,
 		Example: `  oxgang lab sweep sweep.yaml
   oxgang lab sweep sweep.yaml --shard 2/8 --out part2
   oxgang lab sweep sweep.yaml --out all --merge part0,part1
@@ -72,13 +71,13 @@ array of Slurm shares the work: --as prints it. Folders of parts are put togethe
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.out, "out", "", "folder of what is done, and of the tables; empty: the name of FILE with -sweep for its ending")
-	f.StringVar(&s.shard, "shard", "", "part of the runs, as 2/8: of the parts 0 to 7; empty: all")
-	f.StringSliceVar(&s.merge, "merge", nil, "folders of parts, by comma: their runs are copied, and none is run")
-	f.IntVar(&s.workers, "workers", 0, "runs at once; 0: one for each core")
-	f.StringVarP(&s.format, "output", "o", "table", "table, or csv: the summary on standard output")
+	f.StringVar(&s.out, "out", "", "directory for finished runs and tables; default: FILE without extension, with -sweep")
+	f.StringVar(&s.shard, "shard", "", "part of the runs: 2/8 is part 2 of the parts 0 to 7; empty: all")
+	f.StringSliceVar(&s.merge, "merge", nil, "directories of parts, comma-separated: copy their runs, and run nothing")
+	f.IntVar(&s.workers, "workers", 0, "parallel runs; 0: one per core")
+	f.StringVarP(&s.format, "output", "o", "table", "table, or csv for the summary")
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress")
-	f.StringVar(&s.as, "as", "", "print what runs the sweep on a cluster, and run nothing: "+strings.Join(batchKinds(), " or "))
+	f.StringVar(&s.as, "as", "", "print a batch job that runs the sweep, and run nothing: "+strings.Join(batchKinds(), " or "))
 	s.batch.flags(cmd)
 	cli.Complete(cmd, "output", []string{"table", "csv"})
 	cli.Complete(cmd, "as", batchKinds())
@@ -96,7 +95,7 @@ func (s *sweeping) run(ctx context.Context) error {
 	case !slices.Contains([]string{"table", "csv"}, s.format):
 		return cli.Misused("output %q, want table or csv", s.format)
 	case s.shard != "" && len(s.merge) > 0:
-		return cli.Misused("shard and merge contradict each other: merge runs nothing")
+		return cli.Misused("use either --shard or --merge: --merge runs nothing")
 	}
 	text, err := os.ReadFile(s.file)
 	if err != nil {
@@ -120,8 +119,7 @@ func (s *sweeping) run(ctx context.Context) error {
 	return s.play(ctx, sw, o)
 }
 
-// programID returns what tells this build of the program from others: its version, and a hash of the
-// program where the version stands for several builds.
+// programID identifies this build: its version, and a hash of the program unless it is a release.
 func programID() (string, error) {
 	version := cli.Version()
 	if released.MatchString(version) {
@@ -141,13 +139,13 @@ func programID() (string, error) {
 	return version + " " + hex.EncodeToString(h.Sum(nil)[:8]), err
 }
 
-// released matches the versions of builds that are given to others.
+// released matches versions of releases.
 var released = regexp.MustCompile(`^v\d[\w.-]*$`)
 
-// checkSwept is what simulate checks, and that a trace can be read more than once.
+// checkSwept checks like simulate, and that the trace can be read more than once.
 func checkSwept(c *config.Config) error {
 	if c.Trace == "-" {
-		return errors.New(`trace "-", which can be read once; want a file`)
+		return errors.New(`trace "-" can be read only once; use a file`)
 	}
 	return cli.Check(c)
 }
@@ -170,7 +168,7 @@ func (s *sweeping) play(ctx context.Context, sw *sweep.Sweep, o *sweep.Options) 
 		}
 		if err := sw.Play(ctx, st, o); err != nil {
 			if ctx.Err() != nil {
-				return cli.Hinted(cli.ErrInterrupted, "%d runs are done; the same command runs the others", st.Before+st.Ran)
+				return cli.Hinted(cli.ErrInterrupted, "%d runs are done; repeat the command to run the others", st.Before+st.Ran)
 			}
 			return err
 		}
@@ -178,9 +176,9 @@ func (s *sweeping) play(ctx context.Context, sw *sweep.Sweep, o *sweep.Options) 
 	return s.end(sw, st, o)
 }
 
-// end writes the tables, or says what is missing.
+// end writes the tables, or reports missing runs.
 func (s *sweeping) end(sw *sweep.Sweep, st *sweep.Status, o *sweep.Options) error {
-	if s.shard != "" { // others may have written meanwhile
+	if s.shard != "" { // other parts may have finished runs
 		failed := st.Failed
 		again, err := sw.Open(o)
 		if err != nil {
@@ -201,12 +199,11 @@ func (s *sweeping) end(sw *sweep.Sweep, st *sweep.Status, o *sweep.Options) erro
 		}
 	}
 	if n := st.Missing(); n > 0 {
-		return fmt.Errorf("%d of %d runs are not done; the tables are of the others", n, len(st.Records))
+		return fmt.Errorf("%d of %d runs are missing in the tables", n, len(st.Records))
 	}
 	return nil
 }
 
-// tables writes the tables of what is done.
 func (s *sweeping) tables(sw *sweep.Sweep, st *sweep.Status) error {
 	if err := os.MkdirAll(s.out, 0o755); err != nil {
 		return err

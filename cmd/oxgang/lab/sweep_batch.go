@@ -16,27 +16,27 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace"
 )
 
-// A batch says how a cluster runs a sweep in parts.
+// A batch describes how a cluster runs a sweep in parts.
 type batch struct {
 	shards, cpus         int
 	memory, image, claim string
 }
 
-// batchTemplates are what runs a sweep, by the engine that runs it.
+// batchTemplates are the batch jobs by system.
 var batchTemplates = map[string]string{"kubernetes": kubernetesSweep, "slurm": slurmSweep}
 
 func batchKinds() []string { return []string{"kubernetes", "slurm"} }
 
 func (b *batch) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&b.shards, "shards", 8, "with --as: parts, each a pod or a task of the array")
+	f.IntVar(&b.shards, "shards", 8, "with --as: number of parts, each a pod or an array task")
 	f.IntVar(&b.cpus, "cpus", 2, "with --as: cores of a part")
-	f.StringVar(&b.memory, "memory", "4G", "with --as: memory of a part, as 4G")
+	f.StringVar(&b.memory, "memory", "4G", "with --as: memory of a part, such as 4G")
 	f.StringVar(&b.image, "image", "ghcr.io/oxgang/oxgang:"+imageTag(), "with --as kubernetes: container image")
-	f.StringVar(&b.claim, "claim", "oxgang-sweep", "with --as kubernetes: persistent volume claim that all pods can write, for the output folder")
+	f.StringVar(&b.claim, "claim", "oxgang-sweep", "with --as kubernetes: persistent volume claim, writable by all pods, for the output directory")
 }
 
-// imageTag returns the version that images are tagged with; of a program that is none, latest.
+// imageTag returns the tag of the image: the version of a release, otherwise latest.
 func imageTag() string {
 	if v := cli.Version(); released.MatchString(v) {
 		return v
@@ -49,16 +49,16 @@ var (
 	notInName  = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
-// write prints what runs the sweep of a file. No part is empty.
+// write prints the batch job for the sweep of a file. No part is empty.
 func (b *batch) write(w io.Writer, kind, file string, text []byte, sw *sweep.Sweep) error {
 	form, known := batchTemplates[kind]
 	switch {
 	case !known:
-		return cli.Misused("as %q, want %s", kind, strings.Join(batchKinds(), " or "))
+		return cli.Misused("--as %q, want %s", kind, strings.Join(batchKinds(), " or "))
 	case b.shards < 1 || b.cpus < 1:
 		return cli.Misused("shards %d and cpus %d, want at least 1", b.shards, b.cpus)
 	case !memoryForm.MatchString(b.memory):
-		return cli.Misused("memory %q, want a number and M or G, as 4G", b.memory)
+		return cli.Misused("memory %q, want a number with M or G, such as 4G", b.memory)
 	}
 	if kind == "kubernetes" {
 		if err := mounted(sw); err != nil {
@@ -82,38 +82,36 @@ func (b *batch) write(w io.Writer, kind, file string, text []byte, sw *sweep.Swe
 	})
 }
 
-// mounted returns an error for files of runs that pods would not find: those that are not below /out,
-// where they see the claim.
+// mounted returns an error for input files that pods do not have: those not below /out, the mount of the claim.
 func mounted(sw *sweep.Sweep) error {
 	for _, r := range sw.Runs() {
 		_, jobs := trace.Named(r.Config.Trace, r.Config.Format)
 		for key, name := range map[string]string{"trace": jobs, "profiles": r.Config.Profiles, "lender.load": r.Config.Lender.Load} {
 			if name != "" && !strings.HasPrefix(filepath.Clean(name), "/out/") {
-				return cli.Hinted(fmt.Errorf("%s %s: pods do not have this file", key, name), "put it on the claim, which pods see as /out, and name it /out/%s", filepath.Base(name))
+				return cli.Hinted(fmt.Errorf("%s %s: pods do not have this file", key, name), "put it on the claim, which is mounted at /out, and use /out/%s", filepath.Base(name))
 			}
 		}
 	}
 	return nil
 }
 
-// quoted returns text as a string of YAML.
+// quoted quotes a YAML string.
 func quoted(text string) string {
-	out, _ := json.Marshal(text) // a string cannot fail
+	out, _ := json.Marshal(text)
 	return string(out)
 }
 
-// shellQuoted returns text as one word of a shell.
+// shellQuoted quotes a word for a shell.
 func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// indented returns a file as the lines of a block of YAML.
+// indented indents a file for a YAML block.
 func indented(text []byte) string {
 	return strings.ReplaceAll(strings.TrimRight(string(text), "\n"), "\n", "\n    ")
 }
 
-// Each pod has the index of its part in JOB_COMPLETION_INDEX. A part that was stopped is begun again,
-// and goes on with the runs that are not done.
-const kubernetesSweep = `# {{.Runs}} runs in {{.Shards}} parts: kubectl apply -f - . When all pods have ended, the tables are in folder
-# {{.Name}} of the claim, which every pod must be able to write (ReadWriteMany).
+// Each pod gets its part from JOB_COMPLETION_INDEX. A restarted part runs only the missing runs.
+const kubernetesSweep = `# {{.Runs}} runs in {{.Shards}} parts: kubectl apply -f - . When all pods have ended, the tables are in directory
+# {{.Name}} of the claim, which all pods must be able to write (ReadWriteMany).
 apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -152,9 +150,9 @@ spec:
           persistentVolumeClaim: {claimName: {{.Claim}}}
 `
 
-// A task that the engine requeues goes on with the runs that are not done.
+// A requeued task runs only the missing runs.
 const slurmSweep = `#!/bin/bash
-# {{.Runs}} runs in {{.Shards}} parts. Nodes share the folder of the file; the tables are in {{.Out}} when all have ended.
+# {{.Runs}} runs in {{.Shards}} parts. The directory of the file must be shared by all nodes. The tables are in {{.Out}} when all have ended.
 #SBATCH --job-name={{.Name}}
 #SBATCH --array=0-{{.Last}}
 #SBATCH --cpus-per-task={{.CPUs}}

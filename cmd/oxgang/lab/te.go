@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/opt/exact"
 )
 
-// teStudy is one call of oxgang lab te.
 type teStudy struct {
 	topology, matrices string
 	nodes              int
@@ -33,11 +32,10 @@ func teCommand() *cobra.Command {
 	s := teStudy{traffic: te.DefaultTraffic(te.Poisson, 1)}
 	cmd := &cobra.Command{
 		Use:   "te",
-		Short: "Share the links of a wide-area network among demands, round after round",
-		Long: `Share the links of a wide-area network among demands so that the most is carried,
-round after round as the demands move. The table has means over the rounds after
-the start: flow, its gap to the best bound that any method proved, CPU time.
-Without a topology file, a small network is generated. Methods: lp-all (also
+		Short: "Route demands over the links of a wide-area network, round after round",
+		Long: `Maximise the flow over the links of a wide-area network, round after round as demands change.
+The table has means over the rounds after the start: flow, gap to the best bound proved by any
+method, CPU time. Without a topology file, a small network is generated. Methods: lp-all (also
 lp-all:ipm, lp-all:pdlp), lp-top (also lp-top:lp-first), pop:K and copter.`,
 		Example: `  oxgang lab te --demand bimodal --methods lp-all,lp-top,copter
   oxgang lab te --topology Kdl.json --methods lp-top,pop:64,copter --html te.html`,
@@ -60,28 +58,28 @@ func (s *teStudy) flags(cmd *cobra.Command) {
 		kinds = append(kinds, string(k))
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.topology, "topology", "", "network to read, in node-link JSON; empty: one is generated")
-	f.IntVar(&s.nodes, "nodes", 24, "nodes of a generated network")
-	f.StringVar(&s.demand, "demand", string(te.Poisson), "demands drawn: poisson, bimodal, gravity or uniform")
+	f.StringVar(&s.topology, "topology", "", "network in node-link JSON; default: a generated one")
+	f.IntVar(&s.nodes, "nodes", 24, "nodes of the generated network")
+	f.StringVar(&s.demand, "demand", string(te.Poisson), "random demands: poisson, bimodal, gravity or uniform")
 	cli.Complete(cmd, "demand", kinds)
-	f.StringVar(&s.matrices, "matrices", "", "measured demands to read, a matrix for every round, in place of drawn ones")
+	f.StringVar(&s.matrices, "matrices", "", "measured demands, a matrix for each round, instead of random ones")
 	f.Float64Var(&s.traffic.Load, "load", s.traffic.Load, "sum of demand times hops over the sum of capacities")
 	f.Float64Var(&s.traffic.Lambda, "lambda", s.traffic.Lambda, "poisson: mean at 0 hops, before the load scales it")
-	f.Float64Var(&s.traffic.Decay, "decay", s.traffic.Decay, "poisson: what each hop multiplies the mean by")
-	f.IntVar(&s.heaviest, "heaviest", 0, "largest demands kept; 0: all")
-	f.IntVar(&s.paths, "paths", 4, "paths of a pair, at most")
-	f.Float64Var(&s.move, "move", 0.1, "share up to which each demand moves from round to round")
-	f.StringSliceVar(&s.methods, "methods", methods, "methods, by comma")
+	f.Float64Var(&s.traffic.Decay, "decay", s.traffic.Decay, "poisson: factor on the mean for each hop")
+	f.IntVar(&s.heaviest, "heaviest", 0, "number of largest demands to keep; 0: all")
+	f.IntVar(&s.paths, "paths", 4, "maximum paths of a pair")
+	f.Float64Var(&s.move, "move", 0.1, "maximum relative change of a demand between rounds")
+	f.StringSliceVar(&s.methods, "methods", methods, "methods, comma-separated")
 	cli.CompleteList(cmd, "methods", te.Methods(), true)
 	f.IntVar(&s.rounds, "rounds", 20, "rounds")
-	f.IntVar(&s.skip, "skip", -1, "first rounds that the table leaves out; -1: a quarter")
-	f.Uint64Var(&s.traffic.Seed, "seed", 1, "seed of everything random")
-	f.StringVar(&s.csv, "csv", "", "file to write, a row for every round")
-	f.StringVar(&s.html, "html", "", "page to write, with plots")
+	f.IntVar(&s.skip, "skip", -1, "first rounds to exclude from the table; -1: a quarter")
+	f.Uint64Var(&s.traffic.Seed, "seed", 1, "random seed")
+	f.StringVar(&s.csv, "csv", "", "CSV file to write, with a row for each round")
+	f.StringVar(&s.html, "html", "", "HTML page with plots to write")
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress")
 }
 
-// check reports flags that cannot be, and makes the methods.
+// check returns errors of flags, and the methods.
 func (s *teStudy) check() ([]te.Method, error) {
 	s.traffic.Kind = te.Kind(s.demand)
 	errs := []error{s.traffic.Validate()}

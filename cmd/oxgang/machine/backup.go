@@ -14,10 +14,10 @@ func BackupCommand() *cobra.Command {
 		checkpoints bool
 	)
 	cmd := &cobra.Command{
-		Use: "backup FILE", Short: "Write what the scheduler must not lose into a file", Args: cli.OneArg("FILE"),
-		Long: `Write the database of jobs and the journals into a file, also while the scheduler
-runs. The file is replaced, whole, if it is there. It has the environments of jobs, with
-any secrets in them, and only its owner can read it.`,
+		Use: "backup FILE", Short: "Back up the scheduler's state", Args: cli.OneArg("FILE"),
+		Long: `Write the job database and the journals to a file. The scheduler may be running. An existing
+file is replaced atomically. The file contains the environments of jobs, including secrets, and
+only its owner can read it.`,
 		Example: `  oxgang backup oxgang.tar
   oxgang backup --checkpoints /backup/oxgang.tar`,
 	}
@@ -29,7 +29,7 @@ any secrets in them, and only its owner can read it.`,
 		return statedir.Backup(args[0], dir, checkpoints)
 	}
 	s.add(cmd)
-	cmd.Flags().BoolVar(&checkpoints, "checkpoints", false, "with the checkpoints of jobs that have not ended")
+	cmd.Flags().BoolVar(&checkpoints, "checkpoints", false, "include checkpoints of jobs that have not ended")
 	return cmd
 }
 
@@ -37,10 +37,10 @@ any secrets in them, and only its owner can read it.`,
 func RestoreCommand() *cobra.Command {
 	var s liveState
 	cmd := &cobra.Command{
-		Use: "restore FILE", Short: "Make a state directory of a backup", Args: cli.OneArg("FILE"),
-		Long: `Make a state directory of a backup. One that has something in it is refused. When
-"oxgang serve" is started on it, jobs that had not ended start again, from the checkpoints
-that are in the backup. They must not run anywhere else any more.`,
+		Use: "restore FILE", Short: "Restore a state directory from a backup", Args: cli.OneArg("FILE"),
+		Long: `Restore a state directory from a backup, which must be empty.
+"oxgang serve" then restarts the jobs that had not ended, from the checkpoints in the backup.
+Make sure that they no longer run anywhere else.`,
 		Example: `  oxgang restore oxgang.tar --state /new`,
 	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {

@@ -19,13 +19,13 @@ func CancelCommand() *cobra.Command {
 	var s liveState
 	cmd := &cobra.Command{
 		SuggestFor: []string{"kill", "stop", "delete", "rm", "scancel"},
-		Use:        "cancel NAME...", Short: "End jobs before they are done",
-		Long: `End jobs: their processes get SIGTERM, and SIGKILL if that does not end them.
-What they have saved stays. The name of each job that ends is printed.`,
+		Use:        "cancel NAME...", Short: "Cancel jobs",
+		Long: `Cancel jobs: their processes get SIGTERM, and SIGKILL if needed. Checkpoints stay.
+The name of each cancelled job is printed.`,
 		Example: `  oxgang cancel mnist mnist-2`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return cli.Usage(cli.Hinted(errors.New("oxgang cancel takes at least one NAME"), `run "oxgang cancel --help" for usage`))
+				return cli.Usage(cli.Hinted(errors.New("oxgang cancel needs at least one NAME"), `run "oxgang cancel --help" for usage`))
 			}
 			return nil
 		},
@@ -41,7 +41,6 @@ What they have saved stays. The name of each job that ends is printed.`,
 	return cmd
 }
 
-// cancel ends one job.
 func cancel(ctx context.Context, c *control.Client, name string, w io.Writer) error {
 	if err := c.Cancel(ctx, job.ID(name)); err != nil {
 		return err
@@ -50,12 +49,12 @@ func cancel(ctx context.Context, c *control.Client, name string, w io.Writer) er
 	return err
 }
 
-// cancelAll ends all jobs that it can, and returns why it could not end the others.
+// cancelAll cancels all jobs that it can, and returns the errors of the others.
 func cancelAll(ctx context.Context, c *control.Client, names []string, w io.Writer) error {
 	var errs []error
 	for _, name := range names {
 		err := cancel(ctx, c, name, w)
-		if refused, ok := errors.AsType[*control.Error](err); ok { // the next may do
+		if refused, ok := errors.AsType[*control.Error](err); ok { // continue with the next job
 			errs = append(errs, inLine(refused))
 			continue
 		}
@@ -66,7 +65,7 @@ func cancelAll(ctx context.Context, c *control.Client, names []string, w io.Writ
 	return errors.Join(errs...)
 }
 
-// inLine returns an error with its hint in its text, for a list of errors.
+// inLine returns an error with its hint in the text, for a list of errors.
 func inLine(e *control.Error) error {
 	if e.Hint == "" {
 		return errors.New(e.Message)

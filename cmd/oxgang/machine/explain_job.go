@@ -13,19 +13,19 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// explanations are the formats of one.
+// explanations are the output formats.
 var explanations = []string{"text", "json", "yaml"}
 
-// ExplainJobCommand returns the command "oxgang explain job".
+// ExplainJobCommand returns the part of "oxgang explain" that explains a live job.
 func ExplainJobCommand() *cobra.Command {
 	var s liveState
 	var format string
 	var verbose bool
 	cmd := &cobra.Command{
-		Use: "job NAME", Short: "Say why a job of this machine's scheduler, or of a Slurm, waits or has what it has",
-		Long: `Ask the scheduler of this machine how a job stands, why, and what comes next. With --slurm, Slurm is asked, as
-"oxgang slurm observe" does: why a job waits in Slurm's word and in ours, what would help, and when it is expected to start or end.
-Without a scheduler on this machine, that is also done for a number where Slurm's commands are in the path.`,
+		Use: "job NAME", Short: "Explain a job of this machine's scheduler or of Slurm",
+		Long: `Explain the state of a job of this machine's scheduler, and what comes next. With --slurm, explain a Slurm job: why it waits,
+what would help, and when it should start or end. A number is also looked up in Slurm if no scheduler runs on this machine and
+Slurm's commands are in PATH.`,
 		Example: `  oxgang explain job mnist-2
   oxgang explain job mnist-2 -o json
   oxgang explain job --slurm 1234_5`,
@@ -54,7 +54,7 @@ Without a scheduler on this machine, that is also done for a number where Slurm'
 	return cmd
 }
 
-// writeLines writes a text whose last line may not have been ended.
+// writeLines writes a text with a final newline.
 func writeLines(w io.Writer, text string) error {
 	_, err := fmt.Fprintln(w, printable.Text(strings.TrimRight(text, "\n")))
 	return err

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-// formats are those of commands that list something.
+// formats are the output formats of lists.
 var formats = []string{"table", "json", "yaml", "csv"}
 
 // JobsCommand returns the command "oxgang jobs".
@@ -23,10 +23,10 @@ func JobsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		SuggestFor: []string{"status", "list", "ps", "queue", "squeue", "get"},
 		Use:        "jobs", Short: "List the jobs of this machine's scheduler", Args: cli.NoArgs,
-		Long: `List the jobs of this machine's scheduler in the order in which they came. GOODPUT is
-samples per second at the statistical efficiency of the batch size that the job came with;
-ETA is in what time a job is expected to end; a star says that it measures batch sizes
-while it trains. As csv it has the jobs only, as json and yaml the whole status, as docs/status.schema.json describes it.`,
+		Long: `List the jobs of this machine's scheduler in order of submission. GOODPUT is samples per second
+at the statistical efficiency of the initial batch size. ETA is the expected time to the end. A
+star marks a job that measures batch sizes while it trains. The formats json and yaml contain the
+whole status (docs/status.schema.json), csv only the jobs.`,
 		Example: `  oxgang jobs
   oxgang jobs --all -o json`,
 	}
@@ -41,7 +41,7 @@ while it trains. As csv it has the jobs only, as json and yaml the whole status,
 			}
 			switch format {
 			case "table":
-				return now.WriteJobs(w, now.All(), status.Options{})
+				return now.WriteJobs(w, now.All(), status.Options{Width: cli.Columns(cmd.OutOrStdout())})
 			case "csv":
 				return cli.Write(w, format, now.All())
 			}
@@ -50,8 +50,8 @@ while it trains. As csv it has the jobs only, as json and yaml the whole status,
 	})
 	s.add(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&all, "all", false, "also jobs that have ended")
-	f.BoolVar(&watched, "watch", false, "show them anew every 2 s, until Ctrl-C")
+	f.BoolVar(&all, "all", false, "include jobs that have ended")
+	f.BoolVar(&watched, "watch", false, "refresh every 2 s, until Ctrl-C")
 	cli.Output(cmd, &format, formats...)
 	return cmd
 }

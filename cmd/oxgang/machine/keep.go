@@ -11,13 +11,13 @@ import (
 	"github.com/oxgang/oxgang/live/local/statedir"
 )
 
-// keepFlag adds the flag that says how long what is kept.
+// keepFlag adds the flag for retention limits.
 func keepFlag(cmd *cobra.Command, texts *[]string) {
-	cmd.Flags().StringArrayVar(texts, "keep", nil, "how long, and how much, is kept of one category, as logs=30d,1GiB: logs, checkpoints, journals or reports; ever: no limit")
+	cmd.Flags().StringArrayVar(texts, "keep", nil, "retention of logs, checkpoints, journals or reports, by age and size, such as logs=30d,1GiB; ever for no limit")
 }
 
-// ParseKeep reads limits such as "logs=30d,1GiB", "journals=2GB" and "checkpoints=ever". What the text of
-// a category does not name has no limit.
+// ParseKeep parses limits such as "logs=30d,1GiB", "journals=2GB" and "checkpoints=ever". An omitted age or size
+// means no limit.
 func ParseKeep(texts []string) (statedir.Limits, error) {
 	all := statedir.Limits{}
 	for _, text := range texts {
@@ -34,7 +34,7 @@ func ParseKeep(texts []string) (statedir.Limits, error) {
 	return all, nil
 }
 
-// parseLimit reads an age, a size, both with a comma between them, or "ever".
+// parseLimit parses an age, a size, both separated by a comma, or "ever".
 func parseLimit(text string) (statedir.Limit, error) {
 	var l statedir.Limit
 	if text == "ever" {
@@ -49,13 +49,13 @@ func parseLimit(text string) (statedir.Limit, error) {
 		case err != nil && err2 == nil && bytes > 0 && l.Bytes == 0:
 			l.Bytes = bytes
 		default:
-			return l, fmt.Errorf("%q, want an age as 30d or 12h, a size as 1GiB, both with a comma between them, or ever", text)
+			return l, fmt.Errorf("%q, want an age such as 30d or 12h, a size such as 1GiB, both separated by a comma, or ever", text)
 		}
 	}
 	return l, nil
 }
 
-// parseAge reads a duration, or days as "30d".
+// parseAge parses a duration, or days such as "30d".
 func parseAge(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16) // 179 years

@@ -17,34 +17,33 @@ import (
 	"github.com/oxgang/oxgang/live/serve"
 )
 
-// A liveState is the state directory of the scheduler of this machine: a flag of every command
-// about it.
+// A liveState is the state directory of this machine's scheduler, a flag of all commands for it.
 type liveState struct{ dir string }
 
 func (s *liveState) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.dir, "state", "", "state directory of the scheduler (default $OXGANG_STATE, else $XDG_STATE_HOME/oxgang, else ~/.local/state/oxgang)")
 }
 
-// path returns the state directory, absolute: as the flag says, or the environment.
+// path returns the absolute state directory, from the flag or the environment.
 func (s *liveState) path() (string, error) {
 	dir := s.dir
 	switch {
 	case dir != "":
 	case os.Getenv("OXGANG_STATE") != "":
 		dir = os.Getenv("OXGANG_STATE")
-	case filepath.IsAbs(os.Getenv("XDG_STATE_HOME")): // the XDG specification has relative ones ignored
+	case filepath.IsAbs(os.Getenv("XDG_STATE_HOME")): // the XDG specification ignores relative paths
 		dir = filepath.Join(os.Getenv("XDG_STATE_HOME"), "oxgang")
 	default:
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", cli.Hinted(fmt.Errorf("state directory: %w", err), "--state says where it is")
+			return "", cli.Hinted(fmt.Errorf("state directory: %w", err), "set it with --state")
 		}
 		dir = filepath.Join(home, ".local", "state", "oxgang")
 	}
 	return filepath.Abs(dir)
 }
 
-// client returns one of the scheduler.
+// client returns a client of the scheduler.
 func (s *liveState) client() (*control.Client, error) {
 	dir, err := s.path()
 	if err != nil {
@@ -53,8 +52,8 @@ func (s *liveState) client() (*control.Client, error) {
 	return control.NewClient(serve.ControlSocket(dir)), nil
 }
 
-// told returns an error of the scheduler with what to do next.
-func (s *liveState) told(err error) error {
+// hinted adds a hint to an error of the scheduler.
+func (s *liveState) hinted(err error) error {
 	if e, ok := errors.AsType[*control.Error](err); ok && e.Hint != "" {
 		return cli.Hinted(err, "%s", e.Hint)
 	}
@@ -75,20 +74,18 @@ func (s *liveState) serve() string {
 	return "oxgang serve --state " + s.dir
 }
 
-// asking returns the function of a command that sends requests to the scheduler. Its errors have
-// hints.
+// asking returns the RunE of a command that calls the scheduler. Its errors have hints.
 func (s *liveState) asking(f func(*cobra.Command, *control.Client, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := s.client()
 		if err != nil {
 			return err
 		}
-		return s.told(f(cmd, c, args))
+		return s.hinted(f(cmd, c, args))
 	}
 }
 
-// completeJobs makes shells complete the names of jobs; all: also of those that ended.
-// The command takes at most so many.
+// completeJobs completes up to most job names, with all also of ended jobs.
 func (s *liveState) completeJobs(cmd *cobra.Command, all bool, most int) {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		const none = cobra.ShellCompDirectiveNoFileComp
@@ -96,7 +93,7 @@ func (s *liveState) completeJobs(cmd *cobra.Command, all bool, most int) {
 		if err != nil || len(args) >= most {
 			return nil, none
 		}
-		ctx, stop := context.WithTimeout(cmd.Context(), time.Second) // somebody waits at the key
+		ctx, stop := context.WithTimeout(cmd.Context(), time.Second) // somebody waits
 		defer stop()
 		now, err := c.Status(ctx, all)
 		if err != nil {

@@ -17,9 +17,9 @@ func LogsCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		SuggestFor: []string{"log", "tail", "output"},
-		Use:        "logs NAME", Short: "Show what a job has said", Args: cli.OneArg("NAME"),
-		Long: `Show the last lines of what the workers of a job have said on both outputs, over all
-its starts; those of ranks other than 0 begin with [rank N].`,
+		Use:        "logs NAME", Short: "Show the output of a job", Args: cli.OneArg("NAME"),
+		Long: `Show the last lines that the workers of a job printed, over all its starts. Lines of ranks
+other than 0 begin with [rank N].`,
 		Example: `  oxgang logs mnist-2
   oxgang logs mnist-2 -f -n 1000`,
 	}
@@ -35,8 +35,8 @@ its starts; those of ranks other than 0 begin with [rank N].`,
 	})
 	s.add(cmd)
 	f := cmd.Flags()
-	f.BoolVarP(&follow, "follow", "f", false, "go on with what it says, until it ends or Ctrl-C")
-	f.IntVarP(&lines, "lines", "n", 50, "lines to begin with")
+	f.BoolVarP(&follow, "follow", "f", false, "follow the output until the job ends or Ctrl-C")
+	f.IntVarP(&lines, "lines", "n", 50, "number of last lines")
 	s.completeJobs(cmd, true, 1)
 	return cmd
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/oxgang/oxgang/live/serve"
 )
 
-// A PageSource is what the live page shows of the scheduler of this machine.
+// A PageSource provides this machine's scheduler to the live page.
 type PageSource struct{ state liveState }
 
-// Add adds the flag that says where the scheduler is.
+// Add adds the flag for the state directory.
 func (p *PageSource) Add(cmd *cobra.Command) { p.state.add(cmd) }
 
 // Source returns the scheduler, once it answers. Its errors have hints.
@@ -26,7 +26,7 @@ func (p *PageSource) Source(ctx context.Context) (page.Source, error) {
 		return nil, err
 	}
 	if _, err := c.Status(ctx, false); err != nil {
-		return nil, p.state.told(err)
+		return nil, p.state.hinted(err)
 	}
 	return page.NewMachine(c, serve.JournalFolder(dir)), nil
 }

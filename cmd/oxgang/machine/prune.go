@@ -23,12 +23,11 @@ func PruneCommand() *cobra.Command {
 		dry   bool
 	)
 	cmd := &cobra.Command{
-		Use: "prune", Short: "Delete old files of jobs that have ended", Args: cli.NoArgs,
-		Long: `Delete what jobs that have ended, and schedulers that have ended, have left and is
-not to be kept: logs, checkpoints, journals and reports. Nothing of a job that runs or
-waits is deleted, and names of jobs stay taken. The scheduler does the same by itself
-every hour, by its own limits; those that are named here replace them once. Without a
-scheduler only the categories are pruned that --keep names.`,
+		Use: "prune", Short: "Delete old data of jobs that have ended", Args: cli.NoArgs,
+		Long: `Delete old logs, checkpoints, journals and reports of jobs that have ended. Data of running
+and waiting jobs stays, and job names are not reused. The scheduler does this every hour with
+its own limits; --keep replaces them for this call. Without a running scheduler, only the
+categories in --keep are pruned.`,
 		Example: `  oxgang prune --dry-run
   oxgang prune --keep logs=7d,200MiB --keep checkpoints=90d`,
 	}
@@ -45,11 +44,11 @@ scheduler only the categories are pruned that --keep names.`,
 	}
 	s.add(cmd)
 	keepFlag(cmd, &texts)
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be deleted, and delete nothing")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be deleted, without deleting")
 	return cmd
 }
 
-// prune asks the scheduler, or prunes its state directory if there is none.
+// prune asks the scheduler or, if there is none, prunes its state directory.
 func (s *liveState) prune(ctx context.Context, r *control.PruneRequest) ([]statedir.Amount, error) {
 	dir, err := s.path()
 	if err != nil {
@@ -57,15 +56,15 @@ func (s *liveState) prune(ctx context.Context, r *control.PruneRequest) ([]state
 	}
 	amounts, err := control.NewClient(serve.ControlSocket(dir)).Prune(ctx, r)
 	if !errors.Is(err, control.ErrAbsent) {
-		return amounts, s.told(err)
+		return amounts, s.hinted(err)
 	}
 	if len(r.Keep) == 0 {
-		return nil, cli.Hinted(err, "its limits are not known: say by --keep what to keep, or start it with %q", s.serve())
+		return nil, cli.Hinted(err, "set limits with --keep, or start the scheduler with %q", s.serve())
 	}
 	return serve.Prune(dir, r.Keep, r.DryRun)
 }
 
-// pruneTable writes what was deleted, or would be: a row for each category.
+// pruneTable writes what was, or would be, deleted.
 func pruneTable(w io.Writer, all []statedir.Amount, dry bool) error {
 	head := "DELETED"
 	if dry {

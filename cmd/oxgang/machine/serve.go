@@ -27,9 +27,8 @@ func ServeCommand() *cobra.Command {
 	var settings, keep, quotas []string
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run training jobs on this machine",
-		Long: `Run training jobs on the GPUs of this machine, or on slots of its CPUs, until
-interrupted. Jobs go on without it: started again on the same state directory, it
-takes them up where they are.`,
+		Long: `Run training jobs on the GPUs of this machine, or on its CPUs, until interrupted. Running
+jobs continue without it; the next start with the same state directory takes them over.`,
 		Example: `  oxgang serve
   oxgang serve --slots 4 --policy srtf --round 30s
   oxgang submit --name mnist --gpus 1..4 -- python train.py`,
@@ -52,35 +51,34 @@ takes them up where they are.`,
 	state.add(cmd)
 	keepFlag(cmd, &keep)
 	f := cmd.Flags()
-	f.IntVar(&o.Slots, "slots", 0, "places for workers; 0: one for each GPU, or core where there is no GPU")
+	f.IntVar(&o.Slots, "slots", 0, "places for workers; 0: one per GPU, or per core without GPUs")
 	f.StringVar(&o.Policy, "policy", o.Policy, `policy (see "oxgang policies")`)
-	f.StringArrayVar(&settings, "set", nil, "setting of the policy, as name=value")
+	f.StringArrayVar(&settings, "set", nil, "setting of the policy: name=value")
 	f.DurationVar(&o.Round, "round", o.Round, "time between plans")
 	f.DurationVar(&o.Grace, "grace", o.Grace, "time from a notice until workers are killed")
 	f.DurationVar(&o.Report, "report", o.Report, "time between reports of training programs")
-	f.StringVar(&o.Listen, "listen", o.Listen, "where training programs report, on loopback")
-	f.StringVar(&o.Metrics, "metrics", "", "where Prometheus finds metrics, on loopback, as 127.0.0.1:9464; empty: nowhere")
-	f.StringVar(&o.Group, "group", "", "group whose members may submit jobs, which run as who submitted them: serve must be root's")
-	f.StringArrayVar(&quotas, "quota", nil, `GPUs that the jobs of a user may hold at once, as alice=4, or '*=2' for all others; with --group`)
-	f.BoolVar(&o.Recover, "recover", false, "rebuild the database from the folders of jobs, where it has lost some")
-	f.StringVar(&o.Cgroup, "cgroup", o.Cgroup, "cgroup v2 directory in which jobs are limited and from which no process of theirs escapes; auto: the one that systemd has delegated, if any; empty: none")
+	f.StringVar(&o.Listen, "listen", o.Listen, "loopback address for reports of training programs")
+	f.StringVar(&o.Metrics, "metrics", "", "loopback address for Prometheus metrics, such as 127.0.0.1:9464; empty: none")
+	f.StringVar(&o.Group, "group", "", "group whose members may submit jobs, which run as the submitting user; needs root")
+	f.StringArrayVar(&quotas, "quota", nil, `maximum GPUs of a user, such as alice=4, or '*=2' for all others; needs --group`)
+	f.BoolVar(&o.Recover, "recover", false, "rebuild lost parts of the database from the directories of jobs")
+	f.StringVar(&o.Cgroup, "cgroup", o.Cgroup, "cgroup v2 directory that limits and contains jobs; auto: the one delegated by systemd, if any; empty: none")
 	return cmd
 }
 
-// setKeep replaces the limits of the kinds that texts name.
+// setKeep replaces the limits of the named categories.
 func setKeep(o *serve.Options, texts []string) error {
 	keep, err := ParseKeep(texts)
 	o.Keep = o.Keep.With(keep)
 	return err
 }
 
-// setQuotas sets the quotas that texts state.
 func setQuotas(o *serve.Options, texts []string) error {
 	for _, s := range texts {
 		name, text, _ := strings.Cut(s, "=")
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || name == "" {
-			return fmt.Errorf("--quota %q, want a user and GPUs, as alice=4 or '*=2'", s)
+			return fmt.Errorf("--quota %q, want a user and GPUs, such as alice=4 or '*=2'", s)
 		}
 		if o.Quotas == nil {
 			o.Quotas = map[string]int{}
@@ -90,8 +88,7 @@ func setQuotas(o *serve.Options, texts []string) error {
 	return nil
 }
 
-// traces turns on traces of rounds, if the environment asks for it. The function that it returns
-// sends the remaining ones.
+// traces enables traces of rounds if the environment asks for them. flush sends the remaining ones.
 func traces(ctx context.Context, o *serve.Options) (flush func(), err error) {
 	if !otlp.Wanted(os.Getenv) {
 		return func() {}, nil
@@ -105,12 +102,12 @@ func traces(ctx context.Context, o *serve.Options) (flush func(), err error) {
 		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
 		if err := p.Shutdown(soon); err != nil {
-			fmt.Fprintf(o.Log, "traces: the last are lost: %v\n", err)
+			fmt.Fprintf(o.Log, "traces: the last ones were lost: %v\n", err)
 		}
 	}, nil
 }
 
-// prepare sets the options that do not follow directly from flags.
+// prepare sets the options that flags do not set directly.
 func prepare(o *serve.Options, state *liveState, settings []string) (err error) {
 	if o.Dir, err = state.path(); err != nil {
 		return err
@@ -134,7 +131,7 @@ func prepare(o *serve.Options, state *liveState, settings []string) (err error) 
 	return o.Validate()
 }
 
-// SupervisorCommand is not for people: serve starts it, one for every start of a job.
+// SupervisorCommand is internal: serve starts it for every start of a job.
 func SupervisorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "keeper DIR", Hidden: true, Args: cli.OneArg("directory"),

@@ -21,7 +21,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// submission is one call of oxgang submit.
 type submission struct {
 	state     liveState
 	request   control.Request
@@ -37,16 +36,15 @@ func SubmitCommand() *cobra.Command {
 	s := submission{request: control.NewRequest()}
 	cmd := &cobra.Command{
 		SuggestFor: []string{"run", "start", "sbatch", "create"},
-		Use:        "submit [flags] -- COMMAND [ARG...]", Short: "Give the scheduler of this machine a job to run",
-		Long: `Give the scheduler of this machine (oxgang serve) a job to run, and print its name.
-The job gets this environment and working directory. It runs as one process per GPU,
-as torchrun starts them, and with the client (python: import oxgang) it may have more
-and fewer GPUs as it goes.`,
+		Use:        "submit [flags] -- COMMAND [ARG...]", Short: "Submit a job to this machine's scheduler",
+		Long: `Submit a job to this machine's scheduler (oxgang serve) and print its name. The job gets
+this environment and working directory. It runs one process per GPU, like torchrun. With the
+client (python: import oxgang), its number of GPUs can change while it trains.`,
 		Example: `  oxgang submit --gpus 1..4 -- python train.py --epochs 10
   oxgang submit --name eval --wait -- ./evaluate.sh`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return cli.Usage(cli.Hinted(errors.New("no command, want what to run"), `run "oxgang submit --help" for usage`))
+				return cli.Usage(cli.Hinted(errors.New("no command to run"), `run "oxgang submit --help" for usage`))
 			}
 			return nil
 		},
@@ -71,23 +69,23 @@ and fewer GPUs as it goes.`,
 func (s *submission) add(cmd *cobra.Command) {
 	s.state.add(cmd)
 	f, r := cmd.Flags(), &s.request
-	f.SetInterspersed(false) // flags after the command are the command's
-	f.StringVar(&r.Name, "name", "", "name (default: of the command); a taken one gets a number")
-	f.StringVar(&s.gpus, "gpus", "1", "GPUs: 2, or from least to most as 1..4")
-	f.StringArrayVar(&s.types, "type", nil, "GPU type that it may run on; again for more (default any)")
-	f.StringVar((*string)(&r.Class), "class", "", "class of jobs that learn from each other (default: the --name without a number, if there is one)")
-	f.IntVar(&r.Batch, "batch", 0, "samples of one step, of all GPUs (default: the program says)")
-	f.Float64Var(&r.Samples, "samples", 0, "samples to completion (default: the program says)")
-	f.Float64Var(&r.CPUs, "cpus", 0, "cores, of all GPUs (default: their share)")
-	f.StringVar(&s.memory, "memory", "", "host memory, of all GPUs, as 8GiB (default: no limit)")
-	f.Float64Var(&r.Weight, "weight", r.Weight, "share, where the policy knows of shares")
-	f.BoolVar(&s.noPreempt, "no-preempt", false, "run from start to end without a stop")
-	f.Float64Var(&r.RestartSeconds, "restart", r.RestartSeconds, "seconds that a stop and a new start cost, until measured")
-	f.StringVar(&r.Dir, "dir", "", "directory to run in (default: this one)")
-	f.BoolVar(&s.wait, "wait", false, "wait until the job ends; its failure is this command's")
+	f.SetInterspersed(false) // flags after the command belong to the command
+	f.StringVar(&r.Name, "name", "", "name (default: from the command); gets a number if taken")
+	f.StringVar(&s.gpus, "gpus", "1", "number of GPUs: 2, or a range such as 1..4")
+	f.StringArrayVar(&s.types, "type", nil, "allowed GPU type; repeat for more (default: any)")
+	f.StringVar((*string)(&r.Class), "class", "", "class of jobs that learn from each other (default: --name without its number)")
+	f.IntVar(&r.Batch, "batch", 0, "samples per step, on all GPUs (default: reported by the program)")
+	f.Float64Var(&r.Samples, "samples", 0, "samples to completion (default: reported by the program)")
+	f.Float64Var(&r.CPUs, "cpus", 0, "cores for all GPUs (default: their share)")
+	f.StringVar(&s.memory, "memory", "", "host memory for all GPUs, such as 8GiB (default: no limit)")
+	f.Float64Var(&r.Weight, "weight", r.Weight, "weight of the job, for policies with shares")
+	f.BoolVar(&s.noPreempt, "no-preempt", false, "never preempt the job")
+	f.Float64Var(&r.RestartSeconds, "restart", r.RestartSeconds, "assumed cost of a restart in seconds, until measured")
+	f.StringVar(&r.Dir, "dir", "", "working directory (default: this one)")
+	f.BoolVar(&s.wait, "wait", false, "wait until the job ends, and fail if it fails")
 }
 
-// complete makes the request from the command line, the environment and the working directory.
+// complete completes the request from the command line, the environment and the working directory.
 func (s *submission) complete(command []string, stderr io.Writer) (err error) {
 	r := &s.request
 	r.Command, r.Preemptible = command, !s.noPreempt
@@ -106,11 +104,11 @@ func (s *submission) complete(command []string, stderr io.Writer) (err error) {
 	var odd []string
 	r.Env, odd = Captured(os.Environ())
 	for _, name := range odd {
-		fmt.Fprintf(stderr, "left out: environment variable %q is not UTF-8\n", name)
+		fmt.Fprintf(stderr, "skipped: environment variable %q is not UTF-8\n", name)
 	}
 	for _, text := range append([]string{r.Dir}, command...) {
 		if !utf8.ValidString(text) { // JSON would change it
-			return fmt.Errorf("%q: not UTF-8, want text", text)
+			return fmt.Errorf("%q: not UTF-8", text)
 		}
 	}
 	if err := r.Validate(); err != nil {
@@ -122,15 +120,14 @@ func (s *submission) complete(command []string, stderr io.Writer) (err error) {
 // askTime is the time between two requests while waiting for a job.
 const askTime = time.Second
 
-// await waits until a job has ended, over restarts of the scheduler, and returns an
-// error if it did not end well.
+// await waits until a job has ended, across restarts of the scheduler, and returns an error if it failed.
 func await(ctx context.Context, c *control.Client, id job.ID, stderr io.Writer) error {
 	silent := false
 	for {
 		v, err := c.Job(ctx, id)
 		switch {
 		case ctx.Err() != nil:
-			return cli.Hinted(fmt.Errorf("%w; job %s goes on", cli.ErrInterrupted, id), "oxgang cancel %s ends it", id)
+			return cli.Hinted(fmt.Errorf("%w; job %s continues", cli.ErrInterrupted, id), "cancel it with: oxgang cancel %s", id)
 		case errors.Is(err, control.ErrAbsent):
 			if !silent {
 				fmt.Fprintf(stderr, "%s; waiting for it\n", printable.Line(err.Error()))
@@ -148,7 +145,7 @@ func await(ctx context.Context, c *control.Client, id job.ID, stderr io.Writer) 
 	}
 }
 
-// outcome returns an error unless a job that has ended did so well.
+// outcome returns an error unless the job succeeded.
 func outcome(v *status.Job) error {
 	if v.Outcome == scheduler.Done.String() {
 		return nil
@@ -157,5 +154,5 @@ func outcome(v *status.Job) error {
 	if v.Detail != "" {
 		err = fmt.Errorf("%w: %s", err, status.Headline(v.Detail))
 	}
-	return cli.Hinted(err, "oxgang logs %s shows what it said", v.ID)
+	return cli.Hinted(err, "see its output with: oxgang logs %s", v.ID)
 }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// units are what bytes are counted in.
+// units of bytes.
 var units = map[string]float64{
 	"": 1, "b": 1,
 	"k": 1 << 10, "kib": 1 << 10, "kb": 1e3,
@@ -18,7 +18,7 @@ var units = map[string]float64{
 	"t": 1 << 40, "tib": 1 << 40, "tb": 1e12,
 }
 
-// ParseBytes reads "8GiB", "8G" (the same), "8.5 GB" or a number of bytes; nothing is 0.
+// ParseBytes parses "8GiB", "8G" (the same), "8.5 GB" or a number of bytes; an empty text is 0.
 func ParseBytes(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -27,20 +27,18 @@ func ParseBytes(text string) (int64, error) {
 	n, err := strconv.ParseFloat(text[:end], 64)
 	unit, known := units[strings.ToLower(strings.TrimSpace(text[end:]))]
 	if err != nil || !known || !(n > 0 && n*unit >= 1 && n*unit < 1<<60) {
-		return 0, fmt.Errorf("%q, want a size as 8GiB or 500MB", text)
+		return 0, fmt.Errorf("%q, want a size such as 8GiB or 500MB", text)
 	}
 	return int64(math.Round(n * unit)), nil
 }
 
-// dropped are environment variables that are not passed to a job, because the scheduler sets them:
-// those of torchrun, and the one with the visible GPUs.
+// dropped are environment variables that the scheduler sets itself: torchrun's, and the visible GPUs.
 var dropped = []string{
 	"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE",
 	"ROLE_NAME", "ROLE_RANK", "ROLE_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "CUDA_VISIBLE_DEVICES",
 }
 
-// Captured returns the part of an environment that is passed to a job, and the names of variables
-// that cannot be sent.
+// Captured returns the part of an environment for a job, and the names of variables that cannot be sent.
 func Captured(environ []string) (env, odd []string) {
 	for _, line := range environ {
 		name, _, _ := strings.Cut(line, "=")

@@ -20,10 +20,10 @@ func TopCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		SuggestFor: []string{"status", "usage", "nodes", "gpus", "sinfo"},
-		Use:        "top", Short: "Show how this machine is used", Args: cli.NoArgs,
-		Long: `Show which job has which slot of this machine, the cores and the memory that jobs
-were promised, and what the policy thinks a GPU is worth now. As csv it has the slots only, as json and yaml the whole
-status, as docs/status.schema.json describes it.`,
+		Use:        "top", Short: "Show the use of this machine", Args: cli.NoArgs,
+		Long: `Show the job in each slot of this machine, the cores and memory assigned to jobs, and the
+policy's current price of a GPU. The formats json and yaml contain the whole status
+(docs/status.schema.json), csv only the slots.`,
 		Example: `  oxgang top --watch`,
 	}
 	cmd.RunE = s.asking(func(cmd *cobra.Command, c *control.Client, _ []string) error {
@@ -39,7 +39,7 @@ status, as docs/status.schema.json describes it.`,
 			case "table":
 				now.WriteHead(w)
 				fmt.Fprintln(w)
-				return now.WriteNodes(w, status.Options{})
+				return now.WriteNodes(w, status.Options{Width: cli.Columns(cmd.OutOrStdout())})
 			case "csv":
 				return cli.Write(w, format, now.Slots())
 			}
@@ -48,7 +48,7 @@ status, as docs/status.schema.json describes it.`,
 	})
 	s.add(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&watched, "watch", false, "show it anew every 2 s, until Ctrl-C")
+	f.BoolVar(&watched, "watch", false, "refresh every 2 s, until Ctrl-C")
 	cli.Output(cmd, &format, formats...)
 	return cmd
 }

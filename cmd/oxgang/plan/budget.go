@@ -18,16 +18,16 @@ func planBudgetCommand() *cobra.Command {
 	var samples int
 	cmd := &cobra.Command{
 		Use:   "budget --budget AMOUNT",
-		Short: "Plan the GPUs of every class of jobs for a budget",
-		Long: `Plan for a budget how many GPUs, and of which type, the jobs of every class get in which
-epochs, so that the mean time to completion is the least that the budget can buy. Where
-it ends between two tables of widths, a share of a class' jobs goes by the faster one.
+		Short: "Plan the GPUs of each class of jobs for a budget",
+		Long: `Plan the number and type of GPUs for each class of jobs and each epoch, to minimise the mean
+completion time within a budget. If the budget falls between two solutions, some jobs of a class
+use the faster one.
 
-The model leaves out that nodes take time to start (sim.start), are rented whole, and that what
-was spent too much is saved. So the plan is carried out, by policy boa, on the same jobs in other orders:
-blocks of the trace's time change places. The range is where the mean of one more order would be,
-nine times of ten. Where the price list does not say how many nodes can be rented at once, that
-is taken to be 2 to 4 times what the budget buys. A time with more or less to do is none of these.
+The model ignores start times of nodes (sim.start), whole-node rents and saving of overspending.
+So the plan is also simulated, with policy boa, on reordered traces: blocks of time are exchanged.
+The range contains the mean of a further order nine times out of ten. It does not cover periods
+with more or fewer jobs. If the price list has no limit on nodes, 2 to 4 times what the budget buys
+is assumed.
 ` + planAssumptions,
 		Example: `  oxgang plan budget --budget 40
   oxgang plan budget --workload w.csv --profiles profiles --price-list on-demand.yaml --budget 2000/day`,
@@ -62,14 +62,14 @@ is taken to be 2 to 4 times what the budget buys. A time with more or less to do
 	}
 	p.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&amount, "budget", "", "money, or GPU-hours without a price list, as 40/hour, 2000/day, 60000/month; 40 is per hour")
-	f.IntVar(&samples, "samples", 8, fmt.Sprintf("orders of the trace that are simulated, 2 to %d; 0: none, and no range is stated", budget.MostSamples))
-	f.StringVar(&prices, "price-list", "", "price list (YAML); empty: budgets are in GPUs")
+	f.StringVar(&amount, "budget", "", "money, or GPU-hours without a price list: 40/hour, 2000/day, 60000/month; 40 means per hour")
+	f.IntVar(&samples, "samples", 8, fmt.Sprintf("reordered traces to simulate, 2 to %d; 0: none, without a range", budget.MostSamples))
+	f.StringVar(&prices, "price-list", "", "price list (YAML); without one, budgets are in GPUs")
 	return cmd
 }
 
-// simulate finds out the range of the mean when a plan is carried out. Jobs cannot be simulated with
-// goodputs that were measured elsewhere: a plan with such goodputs has no range.
+// simulate estimates the range of the mean when the plan is carried out. Plans with goodputs from tables have no
+// range, because jobs cannot be simulated with them.
 func (p *planning) simulate(ctx context.Context, from *budget.Planner, plan *budget.Plan, samples int) error {
 	if samples == 0 || p.goodputs != "" {
 		return nil

@@ -1,2 +1,2 @@
-// Package plan holds the commands that plan what to spend on GPUs.
+// Package plan has the commands that plan spending on GPUs.
 package plan

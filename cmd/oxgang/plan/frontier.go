@@ -15,10 +15,10 @@ func planFrontierCommand() *cobra.Command {
 	var html string
 	cmd := &cobra.Command{
 		Use:   "frontier",
-		Short: "Show what every budget buys, for one or several price lists",
-		Long: `Show the least mean time to completion for every budget, from the smallest that is
-feasible to the largest that is useful: a table, and a page with a chart. Several price
-lists make several curves. At the knee, 1 % more budget begins to buy less than 1 %.
+		Short: "Show what each budget buys, for one or several price lists",
+		Long: `Show the minimum mean completion time for each budget, from the smallest feasible to the largest
+useful one, as a table and a page with a chart. Each price list makes a curve. Beyond the knee,
+1 % more budget buys less than 1 %.
 ` + planAssumptions,
 		Example: `  oxgang plan frontier
   oxgang plan frontier --workload w.csv --price-list on-demand.yaml --price-list spot.yaml -o csv`,
@@ -48,7 +48,7 @@ lists make several curves. At the knee, 1 % more budget begins to buy less than 
 	}
 	p.flags(cmd)
 	f := cmd.Flags()
-	f.StringArrayVar(&p.prices, "price-list", nil, "price list (YAML), may be repeated; none: budgets are in GPUs")
+	f.StringArrayVar(&p.prices, "price-list", nil, "price list (YAML); repeat for more; without one, budgets are in GPUs")
 	f.StringVar(&html, "report", "oxgang-frontier.html", "HTML page to write; empty: none")
 	return cmd
 }

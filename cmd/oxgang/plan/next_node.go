@@ -25,19 +25,18 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// nextNode is one call of oxgang plan next-node.
 type nextNode struct {
 	file, format string
 	orders       int
 	worth        float64
 }
 
-// nextNodes is what oxgang plan next-node prints as JSON.
+// nextNodes is the JSON output.
 type nextNodes struct {
 	*history.NextNodeStudy
 	Worth   float64        `json:"gpu_hour_worth"`
-	Trust   *metrics.Trust `json:"trust"`                     // how well the run simulated again is as recorded
-	Learned string         `json:"learned_because,omitempty"` // why it is simulated from what it learned of its jobs
+	Trust   *metrics.Trust `json:"trust"`                     // accuracy of the simulation
+	Learned string         `json:"learned_because,omitempty"` // reason for simulating from learned models
 }
 
 func planNextNodeCommand() *cobra.Command {
@@ -45,20 +44,18 @@ func planNextNodeCommand() *cobra.Command {
 	formats := []string{"table", "json", "yaml"}
 	cmd := &cobra.Command{
 		Use:   "next-node JOURNAL",
-		Short: "Say for each GPU type what one more node would have saved",
-		Long: `Say for a recorded run and each GPU type of which nodes are owned what one more such node would
-have saved: of the mean time to completion and of GPU-hours of waiting, in all and by queue and user,
-and up to which price per hour it would have paid. The run is simulated again, with the node and without
-it: from the trace and the profiles that its journal names, if they are still there; else, as of live
-runs, from what it learned of its jobs, in the recorded order alone, and without a range.
+		Short: "Estimate what one more node of each GPU type would have saved",
+		Long: `Estimate, for a recorded run and each owned GPU type, what one more node would have saved: mean
+completion time and GPU-hours of waiting, in total and by queue and user, and its break-even price
+per hour. The run is simulated with and without the node, from the trace and profiles named in its
+journal. If these are missing, as for live runs, it is simulated from what it learned of its jobs,
+in the recorded order only and without a range.
 
-The range is where the same jobs in one more order would be, nine times of ten: blocks of the trace's
-time change places. A range with 0 in it says that the order of the jobs matters more than the node.
+The range contains the result for a further order of the same jobs nine times out of ten (blocks of
+the trace's time are exchanged). If it contains 0, the order of jobs matters more than the node.
 
-The break-even price is what the node's hours save, in GPU-hours: the time by which each job ended
-sooner, times the GPUs that it asks for, at --gpu-hour-worth for each.
-
-BY PRICES is what the shadow prices of the recorded rounds would say alone, and how far that is off.`,
+The break-even price values the time by which each job ends sooner, times its requested GPUs, at
+--gpu-hour-worth. BY PRICES is the estimate from the recorded shadow prices alone, with its error.`,
 		Example: `  oxgang simulate --policy oxgang --out run/
   oxgang plan next-node run/oxgang.oxj`,
 		Args: cli.OneArg("JOURNAL"),
@@ -88,15 +85,15 @@ BY PRICES is what the shadow prices of the recorded rounds would say alone, and 
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&n.orders, "orders", 8, fmt.Sprintf("orders of the jobs that are simulated, 1 to %d; 1: the recorded one alone, and no range is stated", history.MostOrders))
-	f.Float64Var(&n.worth, "gpu-hour-worth", 0, "what it is worth if a job that asks for one GPU ends an hour sooner; 0: the mean price of the cluster's GPU-hours")
+	f.IntVar(&n.orders, "orders", 8, fmt.Sprintf("orders of the jobs to simulate, 1 to %d; 1: the recorded one only, without a range", history.MostOrders))
+	f.Float64Var(&n.worth, "gpu-hour-worth", 0, "value of ending a job of one GPU an hour sooner; 0: the cluster's mean price per GPU-hour")
 	f.StringVarP(&n.format, "output", "o", "table", strings.Join(formats, ", "))
 	cli.Complete(cmd, "output", formats)
 	return cmd
 }
 
-// study simulates the run of the journal again: from its own inputs, where they can be read, and else
-// from what it learned of its jobs, in the recorded order alone.
+// study simulates the run from its own inputs, or else from what it learned of its jobs, in the recorded order
+// only.
 func (n *nextNode) study(ctx context.Context) (*nextNodes, error) {
 	var h journal.Header
 	if err := n.read(ctx, func(j *journal.Reader) error { h = j.Header(); return nil }); err != nil {
@@ -107,7 +104,7 @@ func (n *nextNode) study(ctx context.Context) (*nextNodes, error) {
 		return nil, err
 	}
 	if entry.Traits().Rents {
-		return nil, fmt.Errorf("policy %s rents its nodes; want plan budget, which says what more of them buy", h.Policy)
+		return nil, fmt.Errorf("policy %s rents its nodes; use plan budget, which shows what more of them buy", h.Policy)
 	}
 	c, in, recorded, why := n.inputs(ctx, &h)
 	if why != nil {
@@ -126,7 +123,6 @@ func (n *nextNode) study(ctx context.Context) (*nextNodes, error) {
 	return n.judge(s, &h, recorded, in.Cluster)
 }
 
-// read opens the journal.
 func (n *nextNode) read(ctx context.Context, use func(*journal.Reader) error) error {
 	j, f, err := cli.OpenJournal(ctx, n.file)
 	if err != nil {
@@ -136,10 +132,10 @@ func (n *nextNode) read(ctx context.Context, use func(*journal.Reader) error) er
 	return use(j)
 }
 
-// inputs returns the inputs of the recorded run, and how it went; an error says why they cannot be had.
+// inputs returns the inputs of the recorded run and its results, or why they are not available.
 func (n *nextNode) inputs(ctx context.Context, h *journal.Header) (c *config.Config, in *run.Inputs, recorded *run.Run, err error) {
 	if !slices.ContainsFunc(h.Settings, func(s journal.Setting) bool { return s.Name == "cluster" }) {
-		return nil, nil, nil, errors.New("the run was no simulation")
+		return nil, nil, nil, errors.New("the run was not a simulation")
 	}
 	if c, in, err = run.Origin(h, cli.FilesUntil(ctx)); err != nil {
 		return nil, nil, nil, err
@@ -151,7 +147,7 @@ func (n *nextNode) inputs(ctx context.Context, h *journal.Header) (c *config.Con
 	return c, in, recorded, err
 }
 
-// learned simulates the run from what it learned of its jobs. Its own inputs cannot be had: why.
+// learned simulates the run from what it learned of its jobs; why is the reason.
 func (n *nextNode) learned(ctx context.Context, h *journal.Header, why error) (*nextNodes, error) {
 	again, err := run.Again(h, "", cli.FilesUntil(ctx))
 	if err != nil {
@@ -179,10 +175,10 @@ func (n *nextNode) learned(ctx context.Context, h *journal.Header, why error) (*
 	return found, err
 }
 
-// judge adds to a study what is known without it.
+// judge adds the recorded figures and the accuracy to a study.
 func (n *nextNode) judge(s *history.NextNodeStudy, h *journal.Header, recorded *run.Run, nodes *cluster.Cluster) (*nextNodes, error) {
 	if len(s.Nodes) == 0 {
-		return nil, errors.New("no nodes are owned, so none can be added")
+		return nil, errors.New("the cluster owns no nodes, so none can be added")
 	}
 	s.Policy, s.Recorded = h.Policy, recorded.Result.Summary.MeanJCT
 	was := recorded.Result
@@ -193,7 +189,7 @@ func (n *nextNode) judge(s *history.NextNodeStudy, h *journal.Header, recorded *
 	return all, nil
 }
 
-// causes says what of a recorded run its simulation may lack.
+// causes lists differences between a recorded run and its simulation.
 func causes(run *run.Run) []string {
 	var all []string
 	add := func(n int, format string) {
@@ -202,15 +198,15 @@ func causes(run *run.Run) []string {
 		}
 	}
 	sum := &run.Result.Summary
-	add(sum.Cancelled+sum.Failed, "%d jobs were cancelled or failed")
-	add(sum.Active, "%d jobs had not ended")
+	add(sum.Cancelled+sum.Failed, "jobs that were cancelled or failed: %d")
+	add(sum.Active, "jobs that had not ended: %d")
 	if run.Unfinished {
 		all = append(all, "the recording was cut off")
 	}
 	return all
 }
 
-// meanPrice returns the mean price per GPU-hour of the nodes that are owned.
+// meanPrice returns the mean price per GPU-hour of the owned nodes.
 func meanPrice(c *cluster.Cluster) float64 {
 	price, gpus := 0.0, 0.0
 	for _, n := range c.Held().Nodes() {

@@ -11,12 +11,12 @@ import (
 	"github.com/oxgang/oxgang/simulate/history"
 )
 
-// table writes what was found for people.
+// table writes the table for people.
 func (n *nextNodes) table(w io.Writer) error {
-	fmt.Fprintf(w, "%s: mean JCT %.0f s as recorded, %.0f s simulated again without another node\n", n.Policy, n.Recorded, n.MeanJCT)
-	fmt.Fprintf(w, "Simulated again: %s.\n%s\n\n", n.Trust.Errors(), n.Trust.Verdict())
+	fmt.Fprintf(w, "%s: mean JCT %.0f s as recorded, %.0f s in the simulation without another node\n", n.Policy, n.Recorded, n.MeanJCT)
+	fmt.Fprintf(w, "Simulated: %s.\n%s\n\n", n.Trust.Errors(), n.Trust.Verdict())
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "NODE\tJCT SAVED (s)\tRANGE\tWAITING SAVED (GPU-h)\tRANGE\tBREAK-EVEN (per h)\tRANGE\tPRICE (per h)\tBY PRICES (s)\tOFF (%)")
+	fmt.Fprintln(t, "NODE\tJCT (s)\tRANGE\tWAIT (GPU-h)\tRANGE\tBREAK-EVEN/h\tRANGE\tPRICE/h\tBY PRICES (s)\tOFF (%)")
 	for i := range n.Nodes {
 		n.row(t, &n.Nodes[i])
 	}
@@ -49,14 +49,14 @@ func (n *nextNodes) row(w io.Writer, node *history.NextNode) {
 		node.Saved.Waiting, ranges[1], node.Saved.Sooner*n.Worth, ranges[2], node.Rate, estimated, off)
 }
 
-// teams writes what each queue and user saves, where there are several.
+// teams writes the savings of each queue and user, if there are several.
 func (n *nextNodes) teams(w io.Writer) error {
 	if len(n.Nodes[0].Teams) < 2 {
 		return nil
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "QUEUE\tUSER\tJOBS\tNODE\tJCT SAVED (s)\tWAITING SAVED (GPU-h)")
+	fmt.Fprintln(t, "QUEUE\tUSER\tJOBS\tNODE\tJCT SAVED (s)\tWAIT SAVED (GPU-h)")
 	for k := range n.Nodes[0].Teams {
 		for i := range n.Nodes {
 			team := &n.Nodes[i].Teams[k]
@@ -66,32 +66,32 @@ func (n *nextNodes) teams(w io.Writer) error {
 	return t.Flush()
 }
 
-// notes says what the figures are.
+// notes explains the figures.
 func (n *nextNodes) notes() string {
 	stamp := ""
 	if !n.Trust.Trusted {
 		stamp = metrics.Stamp
 	}
-	text := fmt.Sprintf("Savings%s are those of the run simulated again. Break-even: a GPU-hour by which jobs end sooner is worth %.2f.\n", stamp, n.Worth)
+	text := fmt.Sprintf("Savings%s compare two simulations. Break-even values a GPU-hour by which jobs end sooner at %.2f.\n", stamp, n.Worth)
 	if n.Orders > 1 {
-		text += fmt.Sprintf("Ranges: nine times of ten, by the same jobs in %d orders.\n", n.Orders)
+		text += fmt.Sprintf("Ranges: 90 %% intervals from %d orders of the same jobs.\n", n.Orders)
 	}
 	if n.Learned != "" {
-		text += fmt.Sprintf("It is simulated from what it learned of its jobs, without its inputs: %s. That is rougher: docs/guide/ledger.md says how much.\n", n.Learned)
+		text += fmt.Sprintf("Simulated from what the run learned of its jobs, because its inputs are missing: %s. This is less accurate; see docs/guide/ledger.md.\n", n.Learned)
 	}
 	switch {
 	case n.Nodes[0].Estimated == nil:
-		text += "The plans of this policy have no prices by which savings could be estimated.\n"
+		text += "This policy's plans have no prices for an estimate of savings.\n"
 	case n.off() > near:
-		text += fmt.Sprintf("Shadow prices alone are off by up to %.0f %%: they leave out that jobs that end sooner make room for others.\n", 100*n.off())
+		text += fmt.Sprintf("Estimates from shadow prices alone are off by up to %.0f %%, because jobs that end sooner make room for others.\n", 100*n.off())
 	}
 	return text
 }
 
-// near is how far an estimate may be from the simulation without a word.
+// near is the error of an estimate that is not mentioned.
 const near = 0.2
 
-// off returns the largest error of what prices alone say.
+// off returns the largest relative error of the estimates from prices.
 func (n *nextNodes) off() float64 {
 	worst := 0.0
 	for i := range n.Nodes {

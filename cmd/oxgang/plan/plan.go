@@ -21,75 +21,73 @@ import (
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
-		Short: "Plan what to spend on GPUs: how fast jobs are for which budget",
+		Short: "Plan spending on GPUs",
 	}
 	cmd.AddCommand(planBudgetCommand(), planFrontierCommand(), planNextNodeCommand())
 	cli.Group(cmd)
 	return cmd
 }
 
-// planKeys are the settings that planning uses, besides trace, which is --workload here.
+// planKeys are the settings that planning uses, besides trace (--workload).
 var planKeys = []string{
 	"format", "limit", "on-bad-row", "zone", "profiles", "profiles.table", "gpu-like", "generate.kind", "generate.jobs", "generate.span",
 	"seed", "jobs.applications", "jobs.rigid", "jobs.strong-scaling", "jobs.max-gpus", "jobs.restart", "jobs.slowdown",
 	"round", "sim.start", "sim.release", "set",
 }
 
-// planAssumptions is a text that says what a plan assumes.
+// planAssumptions is help about the model.
 const planAssumptions = `
-Jobs come by the trace, or without one as simulate generates them: classes are its
-applications, and a class' rate is its jobs by the time of the trace's last job. What
-jobs do is the truth of the profiles, with the best batch size on as few nodes as
-possible. Jobs that are known only by their duration are as fast on any GPU type, and
-exactly as many times as fast on more GPUs if they may have more. Every start and every
-change of GPUs costs the restart time of the application.
+Jobs come from the trace, or are generated as for simulate. Classes are its applications; the
+rate of a class is its number of jobs over the time of the trace. Jobs run as profiled, with the
+best batch size on as few nodes as possible. Jobs of known duration only are equally fast on all
+GPU types and speed up linearly if they may use more GPUs. Each start and each change of GPUs
+costs the application's restart time.
 
-A price list is a YAML file; without one, budgets are in GPUs, or GPU-hours per hour:
+A price list is a YAML file. Without one, budgets are in GPUs, that is, GPU-hours per hour.
 
   name: on-demand
   currency: $
   offers:
-    - name: t4            # what it is called here
+    - name: t4            # any name
       type: t4            # GPU type of the profiles
       gpus: 4             # of a node
       price: 0.50         # per GPU-hour
-      most: 100           # nodes at a time; left out: as many as one likes
-      interruptions: 0.1  # per node and hour; left out: none
-      kind: spot          # or on-demand, reserved: a note
+      most: 100           # nodes at a time; default: no limit
+      interruptions: 0.1  # per node and hour; default: none
+      kind: spot          # or on-demand, reserved; informative
 
-Reserved GPUs that nothing uses are paid too; plans count what jobs use.`
+Plans count only GPUs that jobs use; idle reserved GPUs cost extra.`
 
-// planning is what the plan commands have in common.
+// planning has the common parts of the plan commands.
 type planning struct {
 	gpus, format string
-	goodputs     string // measured, in place of those of profiles; sizes goes with it
+	goodputs     string // measured goodputs that replace profiles; needs sizes
 	sizes        string
 	prices       []string
 	widest       int
 	config       *config.Config
-	inputs       *run.Inputs // from load on
+	inputs       *run.Inputs // set by load
 	stderr       io.Writer
 }
 
-// flags adds the flags.
 func (p *planning) flags(cmd *cobra.Command) {
 	p.config = config.Default()
 	f := cmd.Flags()
-	f.String("workload", "", "trace file, or format:file; empty: a generated one")
+	f.String("workload", "", "trace file, or format:file; default: a generated trace")
 	for _, k := range config.Keys() {
 		if k.HasOption() && slices.Contains(planKeys, k.Name) {
 			cli.AddSetting(f, k, p.config.Get(k.Name))
 		}
 	}
-	f.StringVar(&p.gpus, "gpus", "t4:4", "GPU types and GPUs of a node where there is no price list, as t4:4,a100:8")
-	f.StringVar(&p.goodputs, "goodputs", "", "table of measured goodputs (CSV) in place of profiles: application,epoch,gpus,goodput[,gpu_type]")
-	f.StringVar(&p.sizes, "epoch-sizes", "", "table of the sizes of epochs that goes with it (CSV): application[,epoch],size[,restart_s]")
-	f.IntVar(&p.widest, "widest", 64, "most GPUs of a job")
+	f.StringVar(&p.gpus, "gpus", "t4:4", "GPU types and GPUs per node without a price list, such as t4:4,a100:8")
+	f.StringVar(&p.goodputs, "goodputs", "", "measured goodputs (CSV) instead of profiles: application,epoch,gpus,goodput[,gpu_type]")
+	f.StringVar(&p.sizes, "epoch-sizes", "", "sizes of epochs for --goodputs (CSV): application[,epoch],size[,restart_s]")
+	f.IntVar(&p.widest, "widest", 64, "maximum GPUs of a job")
 	f.StringVarP(&p.format, "output", "o", "table", strings.Join(budget.Formats, ", "))
 	cli.Complete(cmd, "output", budget.Formats)
 }
 
-// load sets the configuration from the flags, with a cluster that is large enough for any job.
+// load sets the configuration from the flags, with a cluster large enough for any job.
 func (p *planning) load(cmd *cobra.Command, lists []*budget.PriceList) error {
 	errs := []error{p.config.Set("cluster", roomFor(lists, p.widest), "default")}
 	for _, k := range config.Keys() {
@@ -105,7 +103,7 @@ func (p *planning) load(cmd *cobra.Command, lists []*budget.PriceList) error {
 	}
 	for _, k := range config.Keys() {
 		if k.Name != "trace" && p.config.Origin(k.Name) == "flag" && !slices.Contains(planKeys, k.Name) {
-			errs = append(errs, fmt.Errorf("--set %s: plans do not use it", k.Name))
+			errs = append(errs, fmt.Errorf("--set %s: not used by plans", k.Name))
 		}
 	}
 	if len(p.config.Settings) > 0 {
@@ -120,7 +118,7 @@ func (p *planning) load(cmd *cobra.Command, lists []*budget.PriceList) error {
 	return nil
 }
 
-// check returns what is wrong with flags that are no settings.
+// check checks flags that are not settings.
 func (p *planning) check(cmd *cobra.Command) error {
 	switch {
 	case !slices.Contains(budget.Formats, p.format):
@@ -128,30 +126,29 @@ func (p *planning) check(cmd *cobra.Command) error {
 	case p.widest < 1 || p.widest > 4096:
 		return cli.Misused("--widest %d, want 1 to 4096 GPUs", p.widest)
 	case (p.goodputs == "") != (p.sizes == ""):
-		return cli.Misused("--goodputs %q and --epoch-sizes %q, want both or none", p.goodputs, p.sizes)
+		return cli.Misused("--goodputs %q and --epoch-sizes %q: use both or neither", p.goodputs, p.sizes)
 	case len(p.prices) > 0 && cmd.Flags().Changed("gpus"):
-		return cli.Misused("--gpus %s beside a price list, which says what GPUs there are; want one of them", p.gpus)
+		return cli.Misused("--gpus %s and a price list, which defines the GPUs: use one of them", p.gpus)
 	}
 	return oneWorkload(cmd)
 }
 
-// oneWorkload returns an error if flags ask both to read and to generate a workload.
+// oneWorkload returns an error if flags ask to read and to generate a workload.
 func oneWorkload(cmd *cobra.Command) error {
 	file := cmd.Flags().Lookup("workload").Value.String()
 	for _, name := range planKeys {
 		option := (config.Key{Name: name}).Option()
 		switch given := cmd.Flags().Changed(option); {
 		case given && file != "" && strings.HasPrefix(name, "generate."):
-			return cli.Misused("--%s beside --workload %s, want one of them", option, file)
+			return cli.Misused("--%s and --workload %s: use one of them", option, file)
 		case given && file == "" && name == "limit":
-			return cli.Misused("--limit without --workload, want --generate-jobs")
+			return cli.Misused("--limit needs --workload; use --generate-jobs for generated traces")
 		}
 	}
 	return nil
 }
 
-// roomFor returns a cluster with all GPU types of the lists, in which jobs of up to
-// widest GPUs fit.
+// roomFor returns a cluster with all GPU types of the lists and room for jobs of widest GPUs.
 func roomFor(lists []*budget.PriceList, widest int) string {
 	var parts []string
 	for _, l := range lists {
@@ -193,7 +190,6 @@ func readPrices(ctx context.Context, file string) (*budget.PriceList, error) {
 	return budget.ReadPriceList(f, file)
 }
 
-// planners returns a planner for each price list.
 func (p *planning) planners(cmd *cobra.Command) ([]*budget.Planner, error) {
 	p.stderr = cmd.ErrOrStderr()
 	if err := p.check(cmd); err != nil {
@@ -239,7 +235,7 @@ func (p *planning) workload(ctx context.Context) (*budget.Workload, error) {
 	return w, p.measured(ctx, w)
 }
 
-// measured gives the classes the goodputs of the tables.
+// measured sets the goodputs of the classes from the tables.
 func (p *planning) measured(ctx context.Context, w *budget.Workload) error {
 	goodputs, err := cli.Open(ctx, p.goodputs)
 	if err != nil {
@@ -258,7 +254,6 @@ func (p *planning) measured(ctx context.Context, w *budget.Workload) error {
 	return w.Measured(g)
 }
 
-// workloadName names the jobs.
 func (p *planning) workloadName() string {
 	return cmp.Or(p.config.Trace, "generated "+p.config.Generate.Kind+" trace")
 }

@@ -22,11 +22,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// explanation is one call of oxgang explain.
 type explanation struct {
 	journal, job, format string
 	at                   time.Duration
-	moment               bool // at was given
+	moment               bool // --at was given
 	verbose              bool
 }
 
@@ -37,10 +36,10 @@ func ExplainCommand() *cobra.Command {
 	slurm.AddExplain(live)
 	cmd := &cobra.Command{
 		SuggestFor: []string{"describe", "why", "status"},
-		Use:        "explain [job NAME]", Short: "Say why a job waits, why its size changed, and where its time went",
-		Long: `Say from the journal of a run what became of a job: its whole life, a line for
-every change, or with --at how it stood at one time, why, and what came next.
-"oxgang explain job" asks the scheduler of this machine, or a Slurm, instead.`,
+		Use:        "explain [job NAME]", Short: "Explain why a job waits, why its size changed, and where its time went",
+		Long: `Explain a job from the journal of a run: its whole history, with a line for each change,
+or with --at its state at one time, the reason, and what came next.
+"oxgang explain job" explains a live job of this machine's scheduler or of Slurm.`,
 		Example: `  oxgang simulate --out run/
   oxgang explain --journal run/sia.oxj --job cifar10-17
   oxgang explain --journal run/sia.oxj --job cifar10-17 --at 2h
@@ -51,7 +50,7 @@ every change, or with --at how it stood at one time, why, and what came next.
 				return cli.JobArg(cmd, args)
 			}
 			if err := cli.NoArgs(cmd, args); err != nil {
-				return cli.Usage(cli.Hinted(err, `"oxgang explain job %s" asks the scheduler of this machine`, args[0]))
+				return cli.Usage(cli.Hinted(err, `"oxgang explain job %s" explains a live job`, args[0]))
 			}
 			return nil
 		},
@@ -75,9 +74,9 @@ every change, or with --at how it stood at one time, why, and what came next.
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&e.journal, "journal", "", "journal (.oxj) that simulate --out wrote")
+	f.StringVar(&e.journal, "journal", "", "journal (.oxj) written by simulate --out")
 	f.StringVar(&e.job, "job", "", "job to explain")
-	f.DurationVar(&e.at, "at", 0, "time since the start of the recording; without it: the whole life")
+	f.DurationVar(&e.at, "at", 0, "time since the start of the recording; default: the whole history")
 	cli.Output(cmd, &e.format, "text", "json", "yaml")
 	live.Flags().VisitAll(func(l *pflag.Flag) {
 		if l.Name != "output" {
@@ -88,7 +87,7 @@ every change, or with --at how it stood at one time, why, and what came next.
 	return cmd
 }
 
-// ask explains a job that runs or waits now, by the command that asks its scheduler.
+// ask explains a live job.
 func (e *explanation) ask(cmd, live *cobra.Command, args []string) error {
 	if err := live.Flags().Set("output", e.format); err != nil {
 		return err
@@ -103,23 +102,23 @@ func (e *explanation) check() error {
 	const hint = `run "oxgang explain --help" for usage`
 	switch {
 	case e.journal == "":
-		return cli.Hinted(errors.New("no --journal, want the file that simulate --out wrote"), hint)
+		return cli.Hinted(errors.New("--journal is missing: the file that simulate --out wrote"), hint)
 	case e.job == "":
-		return cli.Hinted(errors.New("no --job, want the name of one"), hint)
+		return cli.Hinted(errors.New("--job is missing: the name of a job"), hint)
 	case e.at < 0:
 		return fmt.Errorf("--at %v, want at least 0", e.at)
 	}
 	return cli.CheckOutput(e.format, "text", "json", "yaml")
 }
 
-// story asks the journal.
+// story returns the story from the journal.
 func (e *explanation) story(ctx context.Context) (*explain.Story, error) {
 	j, err := cli.OpenJournalFile(ctx, e.journal)
 	if err != nil {
 		return nil, err
 	}
 	defer j.Close()
-	s, err := e.told(j.File)
+	s, err := e.recorded(j.File)
 	if unknown, ok := errors.AsType[*explain.UnknownJobError](err); ok {
 		return nil, e.unknown(unknown)
 	}
@@ -130,16 +129,16 @@ func (e *explanation) story(ctx context.Context) (*explain.Story, error) {
 	return s, nil
 }
 
-// told returns what the journal says.
-func (e *explanation) told(f *journal.File) (*explain.Story, error) {
+// recorded returns the recorded part of the story.
+func (e *explanation) recorded(f *journal.File) (*explain.Story, error) {
 	if e.moment {
 		return explain.AtIn(f, job.ID(e.job), e.at)
 	}
 	return explain.LifeIn(f, job.ID(e.job))
 }
 
-// again adds to a moment what is known if its round is decided again: what the job counted in it,
-// and by which change it would have got GPUs, or why that is not known.
+// again adds what deciding the moment's round again shows: the terms of the job's priority, and the change that
+// would have helped, or why it is unknown.
 func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Story) {
 	m := s.Moment
 	if m == nil || m.Reason == "" {
@@ -163,7 +162,7 @@ func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Sto
 	}
 }
 
-// expect adds when the job was to start and to end, by what was known then, and, if it waits, which change would have helped.
+// expect adds the expected start and end as of then, and for a waiting job the change that would have helped.
 func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment) error {
 	all := round.Expect(ctx, id)
 	if m.Unblockable() {
@@ -188,8 +187,7 @@ func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Mome
 	return nil
 }
 
-// unblock adds which change would have helped, where it is known when some jobs were to end. If the change names others, it is found
-// out when they were.
+// unblock adds the change that would have helped. If it names other jobs, their ends are predicted too.
 func unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment, all map[job.ID]whatif.ETA) (err error) {
 	if m.Change, err = round.Unblock(ctx, whatif.Ends(all, round.Passed())); err != nil {
 		return err
@@ -218,8 +216,7 @@ func roundOf(ctx context.Context, f *journal.File, of whatif.Moment) (*whatif.Ro
 	return whatif.RoundIn(ctx, f, of, o)
 }
 
-// unknown returns the error that the journal does not have the job, with the names that may
-// have been meant.
+// unknown returns the error for an unknown job, with similar names.
 func (e *explanation) unknown(err *explain.UnknownJobError) error {
 	if len(err.Closest) == 0 {
 		return fmt.Errorf("%s: %w", e.journal, err)

@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// why says why a task failed, without the name of its policy.
+// why returns the reason of a task's failure, without the policy's name.
 func (t *task) why() string {
 	return strings.TrimPrefix(t.failed.Error(), t.policy+": ")
 }
 
-// failures returns an error that names the tasks that failed, and why, with one entry for all tasks
-// that failed for the same reason; nil if none did.
+// failures returns an error with the failed tasks, grouped by reason; nil if none failed.
 func failures(tasks []*task) error {
 	var order []string
 	names := make(map[string][]string)
@@ -25,7 +24,7 @@ func failures(tasks []*task) error {
 			order = append(order, why)
 		}
 		if t.aside && slices.Contains(names[why], t.policy) {
-			continue // its first seed failed so, too
+			continue // its first seed failed in the same way
 		}
 		names[why] = append(names[why], t.name)
 	}

@@ -15,15 +15,15 @@ import (
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
-// prepare makes the stage for output files, so that errors show before the simulation.
+// prepare creates the stage for output files, so that errors show before the simulation.
 func (s *simulation) prepare() error {
 	if s.html != "" && (s.out == "" || filepath.IsAbs(s.html)) {
 		info, err := os.Stat(filepath.Dir(s.html))
 		switch {
 		case err != nil:
-			return cli.Hinted(fmt.Errorf("report %s: %w", s.html, err), "--report= writes none")
+			return cli.Hinted(fmt.Errorf("report %s: %w", s.html, err), "use --report= to write none")
 		case !info.IsDir():
-			return fmt.Errorf("report %s: %s is not a folder", s.html, filepath.Dir(s.html))
+			return fmt.Errorf("report %s: %s is not a directory", s.html, filepath.Dir(s.html))
 		}
 	}
 	if s.out == "" {
@@ -34,13 +34,12 @@ func (s *simulation) prepare() error {
 	return err
 }
 
-// files writes the HTML report and, into the output folder, the results and
-// the data of the plots beside the journals. They appear when all are
+// files writes the HTML report and, into the output directory, results and plot data. They appear when all are
 // complete.
 func (s *simulation) files(runs []report.Run, t *metrics.Trust) error {
 	in := report.Input{Title: title(s.config), Facts: facts(s.config, "oxgang "+cli.Version()), Runs: runs}
 	if t != nil {
-		in.Facts = append([]string{"simulated under " + s.past.baseline + ", which stands for the cluster's own scheduler: " + t.Errors(), t.Verdict(), "assumed: " + strings.Join(history.Assumptions(s.config), "; ")}, in.Facts...)
+		in.Facts = append([]string{"simulated under " + s.past.baseline + " in place of the cluster's own scheduler: " + t.Errors(), t.Verdict(), "assumed: " + strings.Join(history.Assumptions(s.config), "; ")}, in.Facts...)
 	}
 	page := func(w io.Writer) error { return report.HTML(w, in) }
 	path := s.html
@@ -67,7 +66,7 @@ func (s *simulation) files(runs []report.Run, t *metrics.Trust) error {
 	return nil
 }
 
-// data writes the results and what the plots show, and publishes the stage.
+// data writes results and plot data, and publishes the stage.
 func (s *simulation) data(runs []report.Run) error {
 	if err := s.stage.Write("results.json", func(w io.Writer) error { return json.NewEncoder(w).Encode(runs) }); err != nil {
 		return err
@@ -79,7 +78,6 @@ func (s *simulation) data(runs []report.Run) error {
 	return s.stage.Publish()
 }
 
-// title names the trace and the cluster of a run.
 func title(c *config.Config) string {
 	what := filepath.Base(c.Trace)
 	if c.Trace == "" {
@@ -88,7 +86,7 @@ func title(c *config.Config) string {
 	return fmt.Sprintf("%s on %s", what, c.Cluster)
 }
 
-// facts says what was run, and by which tool.
+// facts lists what was run, and by which tool.
 func facts(c *config.Config, tool string) []string {
 	facts := []string{tool}
 	if c.Trace != "" {
@@ -108,7 +106,7 @@ func facts(c *config.Config, tool string) []string {
 	return facts
 }
 
-// say writes to standard error unless asked to be quiet.
+// say writes to standard error unless quiet.
 func (s *simulation) say(format string, args ...any) {
 	if !s.quiet {
 		fmt.Fprintf(s.stderr, format, args...)

@@ -17,10 +17,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// externalName is the name of the policy that asks another process.
+// externalName is the policy of another process.
 const externalName = "external"
 
-// gym is one call of oxgang lab gym.
 type gym struct {
 	simulation
 	meter  external.Meter
@@ -32,12 +31,11 @@ func GymCommand() *cobra.Command {
 	var g gym
 	cmd := &cobra.Command{
 		Use:   "gym",
-		Short: "Simulate under a policy that the process at the other end of standard input and output decides",
-		Long: `Simulate under a policy that the process at the other end of standard input and output
-decides. It writes lines of JSON: a greeting, a question for each round, and what the run
-came to; after each question it reads a line with the answer. "go doc ./lab/external" has
-the fields, docs/guide/research.md the Python package that speaks them, with a Gymnasium
-environment. The same seed and the same answers give the same questions.`,
+		Short: "Simulate with decisions from the process at standard input and output",
+		Long: `Simulate with decisions from the process at standard input and output. The command writes lines
+of JSON: a greeting, a question for each round, and the result. After each question it reads a line
+with the answer. "go doc ./lab/external" describes the fields, and docs/guide/research.md the Python
+package with a Gymnasium environment. Equal seeds and answers give equal questions.`,
 		Example: `  oxgang lab gym --generate-jobs 20 --seed 7
   oxgang lab gym --cluster t4:4x4 --out run --results parquet`,
 		Args: cli.NoArgs,
@@ -51,7 +49,7 @@ environment. The same seed and the same answers give the same questions.`,
 				return err
 			}
 			if g.config.IsSet("policy") {
-				return cli.Misused("policy: the other process decides")
+				return cli.Misused("policy: it is the other process")
 			}
 			g.stderr, g.quiet = cmd.ErrOrStderr(), true
 			g.config.Policies = []string{externalName}
@@ -61,13 +59,13 @@ environment. The same seed and the same answers give the same questions.`,
 	g.flags.Add(cmd.Flags())
 	cli.CompleteSettings(cmd)
 	f := cmd.Flags()
-	f.StringVar(&g.out, "out", "", "folder for the journal and, with --results, the tables")
-	f.StringVar(&g.tables, "results", "", "with --out, also write jobs, rounds and allocations: csv or parquet")
+	f.StringVar(&g.out, "out", "", "directory for the journal and, with --results, the tables")
+	f.StringVar(&g.tables, "results", "", "also write tables of jobs, rounds and allocations to --out: csv or parquet")
 	cli.Complete(cmd, "results", []string{"csv", "parquet"})
 	return cmd
 }
 
-// register makes the policy known by name in this process.
+// register registers the policy in this process.
 func (g *gym) register(in io.Reader, out io.Writer, fail func()) error {
 	g.policy = external.New(in, out, &g.meter, fail)
 	return registry.Register(&registry.Entry{
@@ -87,7 +85,7 @@ type greeting struct {
 
 // An ending is the last line.
 type ending struct {
-	Unfinished bool               `json:"unfinished"` // the horizon ended it
+	Unfinished bool               `json:"unfinished"` // stopped by the horizon
 	JobTime    float64            `json:"job_s"`      // since the last question
 	Measures   map[string]float64 `json:"measures"`
 }
@@ -130,10 +128,10 @@ func (g *gym) play(ctx, outer context.Context) (err error) {
 	return g.finish(t)
 }
 
-// finish publishes the files and says what the run came to.
+// finish publishes the files and sends the result.
 func (g *gym) finish(t *task) error {
 	if n := len(t.run.Refused); n > 0 {
-		return fmt.Errorf("%d plans were refused, the first: %s", n, t.run.Refused[0])
+		return fmt.Errorf("refused plans: %d, the first: %s", n, t.run.Refused[0])
 	}
 	if g.stage != nil {
 		if err := g.stage.Publish(); err != nil {

@@ -20,34 +20,34 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
-// historyFlags are the flags that name a history, and the history once it is loaded.
+// historyFlags are the flags for a history, and the loaded history.
 type historyFlags struct {
-	*history.History        // nil: no history is simulated
-	from             bool   // ask the user's kubectl, not a file
-	slurm            bool   // ask the user's sacct and scontrol, not a file
+	*history.History        // nil without a history
+	from             bool   // read from the user's kubectl
+	slurm            bool   // read from the user's sacct and scontrol
 	context, kconf   string // of kubectl
 	since            string // see history.Options
-	baseline         string // the policy that stands for the cluster's own scheduler
-	must             bool   // there is nothing without a history: standard input is one
+	baseline         string // policy in place of the cluster's own scheduler
+	must             bool   // a history is required, and may be standard input
 }
 
 func (h *historyFlags) add(f *pflag.FlagSet) {
-	f.BoolVar(&h.from, "from-cluster", false, "simulate what a Kubernetes cluster ran, as your kubectl shows it, and compare")
-	f.BoolVar(&h.slurm, "from-slurm", false, "simulate what a Slurm cluster ran, as your sacct shows it, of 30 days or --since, and compare")
-	f.StringVar(&h.context, "context", "", "context of kubectl to use, with --from-cluster")
-	f.StringVar(&h.kconf, "kubeconfig", "", "configuration of kubectl to use, with --from-cluster")
-	f.StringVar(&h.since, "since", "", "of recorded history, only jobs submitted at most so long before it ends: 30d, 12h")
-	f.StringVar(&h.baseline, "baseline", history.DefaultBaseline, "the policy with which the best is compared; of recorded history, it stands for the cluster's own scheduler")
+	f.BoolVar(&h.from, "from-cluster", false, "simulate the jobs of a Kubernetes cluster, read with kubectl, and compare")
+	f.BoolVar(&h.slurm, "from-slurm", false, "simulate the jobs of a Slurm cluster, read with sacct (30 days, or --since), and compare")
+	f.StringVar(&h.context, "context", "", "context of kubectl for --from-cluster")
+	f.StringVar(&h.kconf, "kubeconfig", "", "configuration file of kubectl for --from-cluster")
+	f.StringVar(&h.since, "since", "", "use only the last part of the recorded history: 30d, 12h")
+	f.StringVar(&h.baseline, "baseline", history.DefaultBaseline, "policy to compare with; for a recorded history, in place of the cluster's own scheduler")
 }
 
 func (h *historyFlags) check(c *config.Config) error {
 	switch {
 	case h.from && c.Trace != "":
-		return cli.Misused("--from-cluster and --trace %s, want one of them", c.Trace)
+		return cli.Misused("use either --from-cluster or --trace %s", c.Trace)
 	case h.slurm && (c.Trace != "" || h.from):
-		return cli.Misused("--from-slurm and --from-cluster or a trace, want one of them")
+		return cli.Misused("use one of --from-slurm, --from-cluster and a trace")
 	case !h.from && (h.context != "" || h.kconf != ""):
-		return cli.Misused("--context and --kubeconfig without --from-cluster")
+		return cli.Misused("--context and --kubeconfig need --from-cluster")
 	}
 	if _, err := history.ParseSince(h.since); err != nil {
 		return cli.Usage(err)
@@ -58,7 +58,7 @@ func (h *historyFlags) check(c *config.Config) error {
 	return nil
 }
 
-// load reads the history, if there is one, and sets what it contains of the configuration.
+// load reads the history, if any, and its settings into the configuration.
 func (h *historyFlags) load(ctx context.Context, c *config.Config, o history.Options, notes io.Writer) error {
 	if err := h.check(c); err != nil {
 		return err
@@ -77,10 +77,10 @@ func (h *historyFlags) load(ctx context.Context, c *config.Config, o history.Opt
 	case err != nil:
 		return err
 	case none && h.since != "":
-		return cli.Misused("--since %s without --from-cluster, --from-slurm, or a trace that says when jobs started", h.since)
+		return cli.Misused("--since %s needs --from-cluster, --from-slurm, or a trace with start times", h.since)
 	case none && h.must:
 		what, where := past.WithoutStarts()
-		return cli.Hinted(fmt.Errorf("%s does not say when its jobs started: it is %s", c.Trace, what), "%s; oxgang simulate --trace runs it without comparing", where)
+		return cli.Hinted(fmt.Errorf("%s has no start times of jobs: it is %s", c.Trace, what), "%s; oxgang simulate --trace runs it without comparing", where)
 	case none:
 		return nil
 	}
@@ -91,14 +91,14 @@ func (h *historyFlags) load(ctx context.Context, c *config.Config, o history.Opt
 		}
 	}
 	if err := past.Prepare(c, o.Name, notes); errors.Is(err, history.ErrNoNodes) {
-		return cli.Hinted(err, "--cluster says what to simulate")
+		return cli.Hinted(err, "set the nodes with --cluster")
 	} else if err != nil {
 		return err
 	}
 	return nil
 }
 
-// read reads the history; nil: the configuration names none.
+// read reads the history; nil if there is none.
 func (h *historyFlags) read(ctx context.Context, c *config.Config, o history.Options, notes io.Writer) (*history.History, error) {
 	in, err := h.open(ctx, &o, notes)
 	if in == nil || err != nil {
@@ -108,15 +108,15 @@ func (h *historyFlags) read(ctx context.Context, c *config.Config, o history.Opt
 	return history.Read(in, c, o, notes)
 }
 
-// open opens what may be a history; nil: there is none. Standard input is read once, so only a
-// format makes it a history.
+// open opens a possible history; nil if there is none. Standard input needs a format, because it can be read only
+// once.
 func (h *historyFlags) open(ctx context.Context, o *history.Options, notes io.Writer) (io.ReadCloser, error) {
 	switch {
 	case h.from:
 		text, err := h.ask(ctx, notes)
 		return io.NopCloser(bytes.NewReader(text)), err
 	case h.slurm:
-		since, _ := history.ParseSince(h.since) // checked
+		since, _ := history.ParseSince(h.since) // checked before
 		text, err := askSlurm(ctx, since)
 		return io.NopCloser(bytes.NewReader(text)), err
 	case o.Name == "" || o.Name == "-" && !trace.Recorded(o.Format) && !h.must:
@@ -125,7 +125,7 @@ func (h *historyFlags) open(ctx context.Context, o *history.Options, notes io.Wr
 	return cli.Open(ctx, o.Name)
 }
 
-// ask asks the cluster.
+// ask reads the history from the cluster.
 func (h *historyFlags) ask(ctx context.Context, notes io.Writer) ([]byte, error) {
 	k := kube.Connection{Context: h.context, Config: h.kconf}
 	text, lacks, err := k.Kubectl().Dump(ctx)
@@ -133,12 +133,12 @@ func (h *historyFlags) ask(ctx context.Context, notes io.Writer) ([]byte, error)
 		return nil, kube.Hinted(err)
 	}
 	for _, l := range lacks {
-		fmt.Fprintf(notes, "left out: %s\n", l)
+		fmt.Fprintf(notes, "missing: %s\n", l)
 	}
 	return text, nil
 }
 
-// files are those of the machine, with the trace of a history, which is in memory.
+// files provides the files of the machine, with the trace of a history from memory.
 func (h *historyFlags) files(ctx context.Context) run.Files {
 	files := cli.FilesUntil(ctx)
 	if h.History == nil {

@@ -19,17 +19,16 @@ import (
 	"github.com/oxgang/oxgang/scheduler/ledger"
 )
 
-// accounting is one call of oxgang ledger.
 type accounting struct {
 	by, format string
 	stderr     io.Writer
 	book       ledger.Book
-	rec        *ledger.Recorder // of the last journal, and of those before it of the same scheduler; nil: none yet
+	rec        *ledger.Recorder // of the last journal and earlier ones of the same scheduler; nil before the first
 	movements  []ledger.Movement
 	account    account
 }
 
-// An account is what oxgang ledger prints as JSON.
+// An account is the JSON output.
 type account struct {
 	Policy    string `json:"policy"`
 	Rounds    int    `json:"rounds"`
@@ -45,22 +44,22 @@ func LedgerCommand() *cobra.Command {
 	formats := []string{"table", "json", "yaml", "csv"}
 	cmd := &cobra.Command{
 		Use:   "ledger JOURNAL...",
-		Short: "Say who used the GPUs of recorded runs, and what was paid for them",
-		Long: `Say from journals, of simulate --out or of a live scheduler, what each queue, user, class or job
-used of owned, lent and rented GPUs, and what it paid: at the prices of each round, where the policy
-has prices, and as rent. Below it is what became of the GPUs: how many nodes came and went, and what
-nobody used. Several journals, as a live scheduler leaves after restarts, are added up, the oldest first: jobs
-that went on while it was not there had their GPUs throughout. Parts of a journal count once.
+		Short: "Report who used the GPUs of recorded runs, and at what cost",
+		Long: `Report, from journals of simulate --out or a live scheduler, the use of owned, lent and rented
+GPUs by queue, user, class or job, and its cost: at the prices of each round, if the policy has
+prices, and as rent. Below are changes of nodes and unused GPUs. Several journals of a restarted
+scheduler are added up, oldest first; jobs that kept running between them held their GPUs. Parts
+of a journal count once.
 
-A GPU's price is what one more would have added to the policy's objective in that round. PAID is the
-sum, over rounds, of the price of what was held, in the unit of that objective: compare shares, and
-not payments under different policies. PRICED is the GPU time of rounds whose plan has prices.`,
+The price of a GPU is what one more would have added to the policy's objective in that round. PAID
+is the sum over rounds of the prices of held GPUs, in the unit of that objective, so compare shares,
+not amounts of different policies. PRICED is the GPU time of rounds whose plan has prices.`,
 		Example: `  oxgang simulate --policy sia --out run/
   oxgang ledger run/sia.oxj --by user,class
   oxgang ledger run/sia.oxj --by job,type,tenure -o csv`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return cli.Usage(cli.Hinted(fmt.Errorf("%s takes journals, got none", cmd.CommandPath()), "simulate --out leaves them: run/sia.oxj"))
+				return cli.Usage(cli.Hinted(fmt.Errorf("%s needs at least one journal", cmd.CommandPath()), "simulate --out writes them: run/sia.oxj"))
 			}
 			return nil
 		},
@@ -77,7 +76,7 @@ not payments under different policies. PRICED is the GPU time of rounds whose pl
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&a.by, "by", "queue,user,class", "what rows are of: "+strings.Join(ledger.Keys(), ", ")+"; empty: the total alone")
+	f.StringVar(&a.by, "by", "queue,user,class", "keys of the rows: "+strings.Join(ledger.Keys(), ", ")+"; empty: only the total")
 	f.StringVarP(&a.format, "output", "o", "table", strings.Join(formats, ", "))
 	cli.Complete(cmd, "output", formats)
 	return cmd
@@ -87,7 +86,7 @@ func (a *accounting) run(ctx context.Context, stdout io.Writer, files, by []stri
 	seen := map[string]bool{}
 	for _, file := range files {
 		of := cli.JournalOf(file)
-		if seen[of] { // another part of a journal that was read as a whole
+		if seen[of] { // another part of a journal that was read completely
 			continue
 		}
 		seen[of] = true
@@ -107,7 +106,7 @@ func (a *accounting) run(ctx context.Context, stdout io.Writer, files, by []stri
 		return a.account.WriteCSV(stdout)
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s: %d rounds, of which %d have prices\n\n", a.account.Policy, a.account.Rounds, a.account.Priced)
+	fmt.Fprintf(&text, "%s: %d rounds, %d with prices\n\n", a.account.Policy, a.account.Rounds, a.account.Priced)
 	if err := a.account.Write(&text); err != nil {
 		return err
 	}
@@ -115,8 +114,7 @@ func (a *accounting) run(ctx context.Context, stdout io.Writer, files, by []stri
 	return err
 }
 
-// read adds what a journal has. It returns an error if its policy is another than that of those
-// before, because its prices have another unit.
+// read adds a journal. It refuses another policy, whose prices have a different unit.
 func (a *accounting) read(ctx context.Context, file string) error {
 	j, f, err := cli.OpenJournal(ctx, file)
 	if err != nil {
@@ -125,7 +123,7 @@ func (a *accounting) read(ctx context.Context, file string) error {
 	defer f.Close()
 	h := j.Header()
 	if a.account.Policy != "" && a.account.Policy != h.Policy {
-		return fmt.Errorf("it is of policy %s, the journals before are of %s, and their prices have different units; want journals of one policy", h.Policy, a.account.Policy)
+		return fmt.Errorf("policy %s, but the earlier journals have policy %s, whose prices have another unit; use journals of one policy", h.Policy, a.account.Policy)
 	}
 	a.account.Policy = h.Policy
 	if !j.Sealed() {
@@ -136,7 +134,7 @@ func (a *accounting) read(ctx context.Context, file string) error {
 	err = j.Show(&counted{a.rec, &a.account})
 	if errors.Is(err, journal.ErrTruncated) {
 		a.account.Truncated, err = true, nil
-		fmt.Fprintf(a.stderr, "%s: the journal has no end: it was cut off, as by a crash, or its run goes on\n", file)
+		fmt.Fprintf(a.stderr, "%s: the journal has no end: its run crashed or still runs\n", file)
 	}
 	if err != nil {
 		return err
@@ -144,8 +142,8 @@ func (a *accounting) read(ctx context.Context, file string) error {
 	return nil
 }
 
-// begin makes the recorder ready for a journal. One that begins when the one before has ended may be of the same scheduler, started
-// again. One whose first parts are not there begins with its first record.
+// begin prepares the recorder for a journal. If it begins after the end of the one before, it may be the same
+// scheduler, restarted. A journal without its first parts begins with its first record.
 func (a *accounting) begin(h *journal.Header) {
 	if a.rec != nil && !h.Start.Before(a.rec.Now()) {
 		a.rec.Again(h.Start, h.Cluster)
@@ -159,7 +157,7 @@ func (a *accounting) begin(h *journal.Header) {
 	a.rec = ledger.NewRecorder(start, h.Cluster, a.book.Add)
 }
 
-// end books what the last journals leave open.
+// end closes the accounts of the last journals.
 func (a *accounting) end() {
 	if a.rec != nil {
 		a.rec.Close()
@@ -167,7 +165,7 @@ func (a *accounting) end() {
 	}
 }
 
-// counted is a recorder whose rounds are counted.
+// counted counts the rounds of a recorder.
 type counted struct {
 	rec *ledger.Recorder
 	to  *account

@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// lowerBound writes, for each trace, the mean JCT that no policy can be below, and how far above it
-// each run is.
+// lowerBound writes, for each trace, a lower bound on the mean JCT, and each run's ratio to it.
 func lowerBound(w io.Writer, tasks []*task) error {
 	for _, same := range traces(tasks) {
 		best := math.Inf(1)
@@ -39,7 +38,6 @@ func lowerBound(w io.Writer, tasks []*task) error {
 	return nil
 }
 
-// traces returns the tasks of each trace, in order.
 func traces(tasks []*task) [][]*task {
 	var all [][]*task
 	for _, t := range tasks {

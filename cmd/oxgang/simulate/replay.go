@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// replaying is one call of oxgang replay.
 type replaying struct {
 	journal, policy, format string
 	actions, etas           bool
@@ -26,12 +25,12 @@ func ReplayCommand() *cobra.Command {
 	var r replaying
 	cmd := &cobra.Command{
 		Use:   "replay JOURNAL",
-		Short: "Check that a recorded run's decisions come out again, and how well a simulation predicts it",
-		Long: `Check a recorded run twice. Its events are shown to the policy anew, whose decisions
-must be those recorded, in allocations, placements, batch sizes, reasons, prices and actions:
-the first that differs is told, and is an error. And the run is simulated with what it has learned of its jobs: when would they have ended, and when did
-they? With another policy it is simulated under its own first. Where that is more than 5 % off in mean JCT,
-mean wait or utilisation, what the other would have come to is marked as not to be trusted.`,
+		Short: "Check that a recorded run can be reproduced, and how well a simulation predicts it",
+		Long: `Check a recorded run twice. First, replay its events: the policy must make the recorded decisions
+(allocations, placements, batch sizes, reasons, prices and actions). The first difference is reported
+as an error. Second, simulate the run with what it learned of its jobs, and compare the ends of jobs.
+--policy simulates another policy as well. If the simulation of the recorded policy is more than 5 %
+off in mean JCT, mean wait or utilisation, the result for the other policy is marked as untrusted.`,
 		Example: `  oxgang simulate --policy sia --out run/
   oxgang replay run/sia.oxj
   oxgang replay run/sia.oxj --policy fifo`,
@@ -50,15 +49,15 @@ mean wait or utilisation, what the other would have come to is marked as not to 
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&r.policy, "policy", "", "policy to simulate; empty: the recorded one")
+	f.StringVar(&r.policy, "policy", "", "policy to simulate; default: the recorded one")
 	cli.CompleteLater(cmd, "policy", registry.Names, false)
-	f.BoolVar(&r.actions, "actions", false, "compare actions alone, as of a recording by another version, whose policy gave other reasons")
-	f.BoolVar(&r.etas, "etas", false, "test the ranges of starts and ends that would have been stated in the run")
+	f.BoolVar(&r.actions, "actions", false, "compare only actions, for recordings by another version with other reasons")
+	f.BoolVar(&r.etas, "etas", false, "test the predicted ranges of starts and ends")
 	cli.Output(cmd, &r.format, verdicts...)
 	return cmd
 }
 
-// verdicts are the formats of one.
+// verdicts are the output formats.
 var verdicts = []string{"table", "json", "yaml"}
 
 func (r *replaying) run(ctx context.Context, stdout io.Writer) error {
@@ -77,16 +76,16 @@ func (r *replaying) run(ctx context.Context, stdout io.Writer) error {
 	return err
 }
 
-// differs returns the error that decisions differ from those recorded.
+// differs returns the error for a different decision.
 func differs(v *history.Verdict, file string) error {
 	err := fmt.Errorf("%s: decisions differ from those recorded: %s", file, v.First)
 	if v.ActionsDiffer() {
 		return err
 	}
-	return cli.Hinted(err, "other versions may give other reasons; --actions compares actions alone")
+	return cli.Hinted(err, "other versions may give other reasons; --actions compares only actions")
 }
 
-// recording opens the journal, and makes a new policy and placer like those of the recorded run.
+// recording opens the journal, with a new policy and placer like the recorded ones.
 func (r *replaying) recording(ctx context.Context) history.Recording {
 	return func(policy string, use func(*journal.Reader, whatif.Options) error) error {
 		j, f, err := cli.OpenJournal(ctx, r.journal)

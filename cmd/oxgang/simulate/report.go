@@ -21,13 +21,12 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// reporting is one call of oxgang report.
 type reporting struct {
 	format, html string
 	above        float64
 	quiet        bool
 	title        string
-	out, tables  string // folder and format of tables
+	out, tables  string // directory and format of tables
 	stage        *cli.Stage
 	facts        []string
 	stderr       io.Writer
@@ -38,10 +37,10 @@ func ReportCommand() *cobra.Command {
 	var r reporting
 	cmd := &cobra.Command{
 		Use:   "report JOURNAL...",
-		Short: "Compare recorded runs, as simulate did",
-		Long: `Compare recorded runs: the table and the HTML report that simulate gave, from the
-journals it left. Fairness is judged by the trace and the profiles that a journal
-names; where these are not to be read, it is left out. Policy times are not recorded.
+		Short: "Compare recorded runs",
+		Long: `Compare recorded runs with the table and HTML report of simulate, from its journals. Fairness
+needs the trace and profiles named in a journal; without them it is omitted. Policy times are
+not recorded.
 
 ` + report.Conventions,
 		Example: `  oxgang simulate --policy sia,fifo --out run/
@@ -49,7 +48,7 @@ names; where these are not to be read, it is left out. Policy times are not reco
   oxgang report run/*.oxj --fairness-above 1.1 -o csv`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || slices.Contains(args, "-") {
-				return cli.Usage(cli.Hinted(fmt.Errorf("%s takes journals, got %q", cmd.CommandPath(), args), "simulate --out leaves them: run/sia.oxj"))
+				return cli.Usage(cli.Hinted(fmt.Errorf("%s needs journals, got %q", cmd.CommandPath(), args), "simulate --out writes them: run/sia.oxj"))
 			}
 			return nil
 		},
@@ -67,12 +66,12 @@ names; where these are not to be read, it is left out. Policy times are not reco
 	f := cmd.Flags()
 	f.StringVarP(&r.format, "output", "o", "table", "table, wide, json, yaml or csv")
 	cli.Complete(cmd, "output", formatNames())
-	f.StringVar(&r.html, "report", "oxgang-report.html", "HTML report to write; empty: none")
-	f.Float64Var(&r.above, "fairness-above", 0, "rho above which a job counts as unfairly scheduled; 0: as the first journal has it")
-	f.StringVar(&r.out, "out", "", "folder for tables of jobs, rounds and allocations of each journal; see --results")
+	f.StringVar(&r.html, "report", "oxgang-report.html", "HTML report; empty: none")
+	f.Float64Var(&r.above, "fairness-above", 0, "rho above which a job counts as unfair; 0: as in the first journal")
+	f.StringVar(&r.out, "out", "", "directory for tables of jobs, rounds and allocations of each journal; see --results")
 	f.StringVar(&r.tables, "results", "parquet", "format of the tables: csv or parquet")
 	cli.Complete(cmd, "results", []string{"csv", "parquet"})
-	f.BoolVarP(&r.quiet, "quiet", "q", false, "no notes")
+	f.BoolVarP(&r.quiet, "quiet", "q", false, "print no notes")
 	return cmd
 }
 
@@ -98,7 +97,7 @@ func (r *reporting) run(cmd *cobra.Command, files []string) (err error) {
 	return r.write(cmd.OutOrStdout(), runs)
 }
 
-// recorded returns the run of a journal, and writes its tables, in place of those of an earlier try.
+// recorded returns the run of a journal, and writes its tables, replacing those of an earlier attempt.
 func (r *reporting) recorded(file string, j *journal.Reader, c *config.Config, in *run.Inputs) (result *run.Run, err error) {
 	o := new(output)
 	if r.stage != nil {
@@ -112,8 +111,7 @@ func (r *reporting) recorded(file string, j *journal.Reader, c *config.Config, i
 	return result, errors.Join(err, o.close())
 }
 
-// runs returns the recorded runs, named by their policies, or by their files
-// where two have the same.
+// runs returns the recorded runs, named by policy, or by file if two have the same policy.
 func (r *reporting) runs(ctx context.Context, files []string) ([]report.Run, error) {
 	var runs []report.Run
 	var trials []verdict.Trial
@@ -145,8 +143,8 @@ func (r *reporting) runs(ctx context.Context, files []string) ([]report.Run, err
 	return runs, nil
 }
 
-// decide gives runs the verdict over them, if they are of the same jobs under two policies. A policy that was recorded twice
-// under a seed, with other settings, counts as two, which have the names of their rows.
+// decide adds the verdict to runs of the same jobs under different policies. A policy recorded twice with one seed
+// counts as two, named by row.
 func decide(runs []report.Run, trials []verdict.Trial) {
 	type key struct {
 		policy string
@@ -170,7 +168,7 @@ func decide(runs []report.Run, trials []verdict.Trial) {
 	}
 }
 
-// read returns the run of one journal, with the fairness to its jobs if that is asked for, and its seed.
+// read returns the run of a journal, with fairness if possible, and its seed.
 func (r *reporting) read(ctx context.Context, file string) (run *run.Run, seed uint64, err error) {
 	j, f, err := cli.OpenJournal(ctx, file)
 	if err != nil {
@@ -192,7 +190,7 @@ func (r *reporting) read(ctx context.Context, file string) (run *run.Run, seed u
 	return run, seed, err
 }
 
-// judged returns the run of a journal whose inputs can be read again.
+// judged returns the run of a journal whose inputs can be read.
 func (r *reporting) judged(ctx context.Context, file string) (*run.Run, error) {
 	j, f, err := cli.OpenJournal(ctx, file)
 	if err != nil {
@@ -212,15 +210,14 @@ func (r *reporting) judged(ctx context.Context, file string) (*run.Run, error) {
 	return run, err
 }
 
-// warn says what is not known of a journal.
+// warn reports a journal without hashes.
 func (r *reporting) warn(file string, j *journal.Reader) {
 	if !j.Sealed() && !r.quiet {
 		fmt.Fprintf(r.stderr, "%s: %s\n", file, journal.Unverified)
 	}
 }
 
-// judge uses the first journal's threshold of unfairness for all, unless one was given, and
-// its run for the page's title.
+// judge uses the first journal's threshold of unfairness for all, unless given, and its run for the title.
 func (r *reporting) judge(c *config.Config, h *journal.Header) {
 	if r.above == 0 {
 		r.above = c.Fairness.Above

@@ -12,13 +12,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
 
-// An output is what a task writes while it runs; nil: nothing.
+// An output has the files of a running task; its fields may be nil.
 type output struct {
 	journal io.WriteCloser
 	tables  *report.Results
 }
 
-// output makes the files of a task.
+// output creates the files of a task.
 func (s *simulation) output(t *task) (o *output, err error) {
 	o = new(output)
 	if s.stage == nil || t.aside {
@@ -39,7 +39,7 @@ func (o *output) stream() metrics.Stream {
 	return o.tables.Stream()
 }
 
-// close closes the files; those that are closed already it leaves alone.
+// close closes the files that are still open.
 func (o *output) close() error {
 	var errs []error
 	if o.journal != nil {
@@ -54,13 +54,13 @@ func (o *output) close() error {
 	return errors.Join(errs...)
 }
 
-// checkTables returns an error about the format of the tables, or where there is no folder for them.
+// checkTables checks the format and the directory of the tables.
 func (s *simulation) checkTables() error {
 	if s.tables == "" {
 		return nil
 	}
 	if s.out == "" {
-		return cli.Misused("results %s without out, want a folder for them", s.tables)
+		return cli.Misused("--results %s needs --out", s.tables)
 	}
 	if _, err := tabular.ParseFormat(s.tables); err != nil {
 		return cli.Usage(fmt.Errorf("results: %w", err))

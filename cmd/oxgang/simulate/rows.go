@@ -8,11 +8,11 @@ import (
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
-// unfinished follows the name of a run that is not complete.
+// unfinished marks the name of an incomplete run.
 const unfinished = " (unfinished)"
 
-// rows returns the runs that are reported, with the verdict over all. Where some are aside, a row has the means over the seeds;
-// not if they were interrupted, as the seeds did then not run for the same time.
+// rows returns the reported runs with the verdict. If there are other seeds, rows have means over the seeds, unless
+// interrupted, because the seeds then ran for different times.
 func (s *simulation) rows(tasks []*task, interrupted bool) []report.Run {
 	var trials []verdict.Trial
 	for _, t := range tasks {
@@ -51,7 +51,7 @@ func baseline(trials []verdict.Trial, name string) []verdict.Trial {
 	return slices.DeleteFunc(slices.Clone(trials), func(t verdict.Trial) bool { return t.Policy != name })
 }
 
-// averaged returns a row with the means over all seeds. If the policy failed under one of them there are no means.
+// averaged returns a row with means over all seeds, or with the error if the policy failed under one.
 func (t *task) averaged(r report.Run, tasks []*task, trials []verdict.Trial) report.Run {
 	for _, other := range tasks {
 		switch {
@@ -68,7 +68,6 @@ func (t *task) averaged(r report.Run, tasks []*task, trials []verdict.Trial) rep
 	return report.Averaged(r, trials)
 }
 
-// row returns what is reported of a task.
 func (t *task) row() report.Run {
 	if t.run == nil {
 		return report.Run{Name: t.name, Error: t.why()}
@@ -80,12 +79,12 @@ func (t *task) row() report.Run {
 	return r
 }
 
-// refused says which plans of a run were refused.
+// refused reports refused plans.
 func (s *simulation) refused(t *task) {
 	for _, why := range t.run.Refused[:min(3, len(t.run.Refused))] {
 		fmt.Fprintf(s.stderr, "%s: %s\n", t.name, why)
 	}
 	if n := len(t.run.Refused); n > 0 {
-		fmt.Fprintf(s.stderr, "%s: %d plans were refused; each time the last plan stayed\n", t.name, n)
+		fmt.Fprintf(s.stderr, "%s: plans that were refused, so that the last plan stayed: %d\n", t.name, n)
 	}
 }

@@ -24,22 +24,21 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// simulation is one call of oxgang simulate.
 type simulation struct {
 	flags  cli.ConfigFlags
 	format string
 	out    string
 	html   string
 	seeds  int
-	each   bool // --seeds was given: each seed has its rows
+	each   bool // --seeds was given: each seed has rows
 	quiet  bool
 	bound  bool
 	config *config.Config
 	stderr io.Writer
-	stage  *cli.Stage // nil: no output folder
+	stage  *cli.Stage // nil without an output directory
 	past   historyFlags
-	tables string // format of the tables of each run; empty: none
-	nodes  string // file with what Slurm says of its nodes; empty: none
+	tables string // format of the tables of each run; may be empty
+	nodes  string // file with Slurm's nodes; may be empty
 }
 
 // Command returns the command "oxgang simulate".
@@ -47,18 +46,16 @@ func Command() *cobra.Command {
 	var s simulation
 	cmd := &cobra.Command{
 		Use:   "simulate",
-		Short: "Run a trace under one or more policies, and compare them",
-		Long: `Run a trace under one or more policies on a simulated cluster. Without --trace
-and --profiles it generates a Philly-like trace and uses embedded, fitted models.
-The table goes to standard output, progress to standard error. Above it is the verdict: which
-policy is best, by how much, and whether that is more than chance. A run that fails says
-why in its row, and the exit status is 1; the others are shown. If all fail, nothing is.
+		Short: "Simulate a trace under one or more policies, and compare them",
+		Long: `Simulate a trace under one or more policies. By default, generate a Philly-like trace and use
+embedded models. The verdict above the table names the best policy, its lead, and whether that is
+more than chance. If a run fails, its row has the reason, and the exit status is 1.
 
 ` + report.Conventions,
 		Example: `  oxgang simulate
   oxgang simulate --cluster hetero64 --trace w.csv --policy oxgang,easy,srtf --out run/
   oxgang simulate --policy sia --set p=-1 --seeds 5 -o csv
-  oxgang simulate --from-cluster --since 30d   # what your cluster ran, under other policies`,
+  oxgang simulate --from-cluster --since 30d   # your cluster's jobs, under other policies`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if s.config, err = s.flags.Load(cmd); err != nil {
@@ -74,38 +71,38 @@ why in its row, and the exit status is 1; the others are shown. If all fail, not
 	s.past.add(f)
 	f.StringVarP(&s.format, "output", "o", "table", "table, wide, json, yaml or csv")
 	cli.Complete(cmd, "output", formatNames())
-	f.StringVar(&s.out, "out", "", "folder for journals (.oxj), results, plots' data and the report")
-	f.StringVar(&s.tables, "results", "", "with --out, also write jobs, rounds and allocations of each run while it goes on: csv or parquet")
+	f.StringVar(&s.out, "out", "", "directory for journals (.oxj), results, plot data and the report")
+	f.StringVar(&s.tables, "results", "", "also write tables of jobs, rounds and allocations to --out: csv or parquet")
 	cli.Complete(cmd, "results", []string{"csv", "parquet"})
-	f.StringVar(&s.html, "report", "oxgang-report.html", "HTML report to write; empty: none")
-	f.StringVar(&s.nodes, "slurm-nodes", "", "file with the nodes, in place of --cluster, as printed by "+slurm.NodesCommand+`, or sinfo -o "%D %G"`)
-	f.IntVar(&s.seeds, "seeds", 0, fmt.Sprintf("seeds to run, from --seed on, as so many rows; not given: where policies are compared on a generated trace, means over %d, else 1", compared))
-	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress")
-	f.BoolVar(&s.bound, "bound", false, "also print a mean JCT that no policy can be below, by a relaxation of the whole trace")
+	f.StringVar(&s.html, "report", "oxgang-report.html", "HTML report; empty: none")
+	f.StringVar(&s.nodes, "slurm-nodes", "", "file with the nodes, instead of --cluster: output of "+slurm.NodesCommand+` or sinfo -o "%D %G"`)
+	f.IntVar(&s.seeds, "seeds", 0, fmt.Sprintf("number of seeds, from --seed on, each with its rows; default: the mean of %d seeds to compare policies on a generated trace, otherwise 1", compared))
+	f.BoolVarP(&s.quiet, "quiet", "q", false, "show no progress")
+	f.BoolVar(&s.bound, "bound", false, "also print a lower bound on the mean JCT")
 	cli.GroupFlags(cmd, groups...)
 	return cmd
 }
 
-// groups are the flags that people use first.
+// groups are the most useful flags.
 var groups = []cli.FlagGroup{
-	{Heading: "What runs", Flags: []string{"trace", "zone", "limit", "generate-kind", "generate-jobs", "from-cluster", "since"}},
-	{Heading: "On which GPUs", Flags: []string{"cluster", "slurm-nodes", "profiles"}},
-	{Heading: "Under which policies", Flags: []string{"policy", "set", "round", "seed", "seeds"}},
-	{Heading: "What is written", Flags: []string{"output", "out", "results", "report", "bound", "quiet"}},
+	{Heading: "Jobs", Flags: []string{"trace", "zone", "limit", "generate-kind", "generate-jobs", "from-cluster", "since"}},
+	{Heading: "GPUs", Flags: []string{"cluster", "slurm-nodes", "profiles"}},
+	{Heading: "Policies", Flags: []string{"policy", "set", "round", "seed", "seeds"}},
+	{Heading: "Output", Flags: []string{"output", "out", "results", "report", "bound", "quiet"}},
 	{Heading: "Help and configuration", Flags: []string{"config", "help", "help-all"}},
 }
 
-// task is one policy under one seed.
+// task is one policy with one seed.
 type task struct {
 	name   string // of the row
 	policy string
 	config *config.Config
 	Inputs *run.Inputs
-	run    *run.Run // nil: it failed
+	run    *run.Run // nil if it failed
 	failed error
 	trial  verdict.Trial // of run
-	once   bool          // nobody else asks its inputs for their arrivals once it runs
-	aside  bool          // it has no row of its own: only the verdict and means are of it, too
+	once   bool          // no other task uses its inputs' arrivals
+	aside  bool          // counts in the verdict and means, without a row
 }
 
 func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
@@ -119,7 +116,7 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 		return cli.Misused("seeds %d, want at least 1", s.seeds)
 	}
 	if s.seeds > 1 && s.config.Trace == "-" {
-		return cli.Misused("seeds %d of a trace on standard input, which can be read once; want a file", s.seeds)
+		return cli.Misused("seeds %d: a trace on standard input can be read only once; use a file", s.seeds)
 	}
 	if err := slurmNodes(ctx, s.config, s.nodes); err != nil {
 		return err
@@ -152,8 +149,7 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 	return errors.Join(s.show(ctx, stdout, tasks), err)
 }
 
-// jobsOf returns the number of jobs of all tasks: other seeds may generate, or
-// skip, another number.
+// jobsOf returns the number of jobs of all tasks, which may differ by seed.
 func jobsOf(tasks []*task) int {
 	jobs := 0
 	for _, t := range tasks {
@@ -189,12 +185,12 @@ func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 	return tasks, nil
 }
 
-// forgets reports whether inputs serve one run, and nothing that is shown after it.
+// forgets reports whether inputs are not needed after the run.
 func (s *simulation) forgets() bool {
 	return len(s.config.Policies) == 1 && !s.bound && s.past.History == nil
 }
 
-// printHint says what of a trace was dropped, skipped or invented.
+// printHint reports dropped, skipped or invented parts of a trace.
 func (s *simulation) printHint(in *run.Inputs) {
 	if in.Read != nil && len(in.Read.Notes)+in.Read.Bad > 0 {
 		fmt.Fprint(s.stderr, in.Read)
@@ -203,12 +199,12 @@ func (s *simulation) printHint(in *run.Inputs) {
 		fmt.Fprintf(s.stderr, "skipped: %v\n", err)
 	}
 	if n := len(in.Skipped); n > 0 {
-		fmt.Fprintf(s.stderr, "%d jobs were skipped that this cluster could never run\n", n)
+		fmt.Fprintf(s.stderr, "skipped jobs that can never run on this cluster: %d\n", n)
 	}
 }
 
-// simulateAll runs the tasks in parallel. If one fails, its task says so, and the others go on. An
-// error is about our own files, and ends all tasks.
+// simulateAll runs the tasks in parallel. Failures are stored in the tasks. A returned error is about our own
+// files, and ends all tasks.
 func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Progress) error {
 	outputs := make([]*output, len(tasks))
 	for i, t := range tasks {
@@ -216,7 +212,7 @@ func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Pr
 		if outputs[i], err = s.output(t); err != nil {
 			return err
 		}
-		defer func() { _ = outputs[i].close() }() // once more if the task has closed it
+		defer func() { _ = outputs[i].close() }() // no effect if closed before
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -230,8 +226,8 @@ func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Pr
 	return g.Wait()
 }
 
-// simulate runs a task, and writes its journal and tables if there are files for them. It returns errors
-// of these; the error of the run is in the task.
+// simulate runs a task and writes its journal and tables, if any. It returns errors of these files; the error of
+// the run is in the task.
 func (t *task) simulate(ctx context.Context, out *output, obs ...scheduler.Observer) (err error) {
 	if out.journal == nil {
 		t.run, t.failed = run.SimulateWatched(ctx, t.config, t.Inputs, t.policy, run.Watch{Once: t.once}, obs...)
@@ -254,7 +250,7 @@ func fileName(t *task) string {
 	return fmt.Sprintf("%s-%d", t.policy, t.config.Sim.Seed)
 }
 
-// show writes what was asked for in files, then the table.
+// show writes the requested files, then the table.
 func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) error {
 	for _, t := range tasks {
 		if t.run != nil {
@@ -299,12 +295,12 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 		}
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("%w; what was finished is shown", cli.ErrInterrupted)
+		return fmt.Errorf("%w; finished runs are shown", cli.ErrInterrupted)
 	}
 	return nil
 }
 
-// compare writes what the cluster did beside what the runs say, where people read it.
+// compare writes the comparison with the recorded history, in formats for people.
 func (s *simulation) compare(w io.Writer, runs []report.Run) error {
 	if s.past.History == nil || s.format != string(report.Text) && s.format != string(report.Wide) {
 		return nil

@@ -15,10 +15,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
-// month is how far back a Slurm is asked where --since does not say it.
+// month is the default time range of a Slurm history.
 const month = 30 * 24 * time.Hour
 
-// askSlurm returns what sacct, in the user's path, says of the jobs of all users that the user may see.
+// askSlurm returns sacct's output for the jobs of all visible users.
 func askSlurm(ctx context.Context, since time.Duration) ([]byte, error) {
 	if since == 0 {
 		since = month
@@ -27,8 +27,7 @@ func askSlurm(ctx context.Context, since time.Duration) ([]byte, error) {
 	return slurmOutput(ctx, "sacct", "-P", "-a", "-X", "-D", "-S", from, "-o", slurm.Columns)
 }
 
-// askNodes returns the nodes that scontrol says there are, as a configuration names them, and notes
-// what of them is simulated otherwise.
+// askNodes returns the nodes from scontrol as a cluster setting, and notes on differences of the simulation.
 func askNodes(ctx context.Context, notes io.Writer) (string, error) {
 	name, args, _ := strings.Cut(slurm.NodesCommand, " ")
 	text, err := slurmOutput(ctx, name, strings.Fields(args)...)
@@ -42,11 +41,11 @@ func askNodes(ctx context.Context, notes io.Writer) (string, error) {
 	return slurm.Nodes(bytes.NewReader(text), slurm.NodesCommand)
 }
 
-// noteUnusable says how many GPUs are on nodes that start no job now.
+// noteUnusable reports GPUs on nodes that start no jobs now.
 func noteUnusable(notes io.Writer, text []byte) {
 	nodes, err := client.ParseNodesText(text)
 	if err != nil {
-		fmt.Fprintf(notes, "  which nodes are down is not known: %v\n", err)
+		fmt.Fprintf(notes, "  unknown which nodes are down: %v\n", err)
 		return
 	}
 	var down []string
@@ -57,11 +56,11 @@ func noteUnusable(notes io.Writer, text []byte) {
 		}
 	}
 	if len(down) > 0 {
-		fmt.Fprintf(notes, "  nodes that are down or drained now, simulated as if they were not: %d with %d GPUs (%s)\n", len(down), gpus, cli.Few(down))
+		fmt.Fprintf(notes, "  nodes that are down or drained, simulated as available: %d with %d GPUs (%s)\n", len(down), gpus, cli.Few(down))
 	}
 }
 
-// noteReservations says which nodes are reserved.
+// noteReservations reports reserved nodes.
 func noteReservations(ctx context.Context, notes io.Writer) error {
 	all, err := (&client.Client{Run: slurmRunner}).Reservations(ctx)
 	if err != nil {
@@ -75,30 +74,30 @@ func noteReservations(ctx context.Context, notes io.Writer) error {
 	return nil
 }
 
-// slurmOutput returns what a command of Slurm prints, its times as seconds since 1970.
+// slurmOutput returns the output of a Slurm command, with times in seconds since 1970.
 func slurmOutput(ctx context.Context, name string, args ...string) ([]byte, error) {
 	return slurmRunner(ctx, client.Command{Name: name, Args: args})
 }
 
-// slurmRunner runs a command of Slurm; its errors have hints.
+// slurmRunner runs a Slurm command; its errors have hints.
 func slurmRunner(ctx context.Context, c client.Command) ([]byte, error) {
 	out, err := client.Exec(ctx, c)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, client.ErrNoCommand):
-		return nil, cli.Hinted(err, "run this on a login node, or export there and name the file: "+slurm.Export)
+		return nil, cli.Hinted(err, "run this on a login node, or pass a file exported there with: "+slurm.Export)
 	}
 	return out, err
 }
 
-// slurmNodes sets the cluster to the nodes in a file, unless the cluster was named.
+// slurmNodes sets the cluster to the nodes in a file.
 func slurmNodes(ctx context.Context, c *config.Config, file string) error {
 	if file == "" {
 		return nil
 	}
 	if c.IsSet("cluster") {
-		return cli.Misused("--slurm-nodes %s and a cluster, want one of them", file)
+		return cli.Misused("use either --slurm-nodes %s or a cluster", file)
 	}
 	f, err := cli.Open(ctx, file)
 	if err != nil {

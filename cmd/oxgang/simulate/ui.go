@@ -27,32 +27,31 @@ func UICommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		SuggestFor: []string{"web", "dashboard", "page", "view"},
-		Use:        "ui [JOURNAL]", Short: "Serve a page that shows the scheduler of this machine, or a journal",
-		Long: `Serve a page, on loopback, that shows who has which GPU, who waits and why, when jobs are expected
-to start and end, and the life of each job: of the scheduler of this machine or of a Slurm, as it changes, or of a
-journal, at any time of it. Of the scheduler of this machine and of a journal it also answers what would be if a job
-were cancelled or a node came. It prints the page's address with a token, without which nobody sees anything, and
-serves until Ctrl-C. The page can change nothing, unless --allow-cancel is given.`,
+		Use:        "ui [JOURNAL]", Short: "Serve a web page of this machine's scheduler or a journal",
+		Long: `Serve a web page on loopback: jobs and their GPUs, waiting jobs and reasons, expected starts and ends, and the
+history of each job. It shows this machine's scheduler or Slurm live, or a journal at any time. For this machine's
+scheduler and journals it also answers what-if questions. The command prints the page's address with a secret token,
+and serves until Ctrl-C. The page is read-only unless --allow-cancel is given.`,
 		Example: `  oxgang ui
   oxgang ui run/oxgang.oxj
   oxgang ui --slurm`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return cli.Misused("%s takes one journal at most, got %q", cmd.CommandPath(), args)
+				return cli.Misused("%s takes at most one journal, got %q", cmd.CommandPath(), args)
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cancels && (onSlurm || len(args) > 0) {
-				return cli.Misused("--allow-cancel is for the scheduler of this machine alone")
+				return cli.Misused("--allow-cancel works only for this machine's scheduler")
 			}
 			if onSlurm {
 				if len(args) > 0 {
-					return cli.Misused("--slurm and journal %q, want one of them", args[0])
+					return cli.Misused("use either --slurm or journal %q", args[0])
 				}
 				source, err := slurm.Open(cmd.Context())
 				if err != nil {
-					return cli.Hinted(err, "run this where Slurm's commands are, as on a login node; SLURM_CONF names another configuration")
+					return cli.Hinted(err, "run this where Slurm's commands are, such as a login node; set SLURM_CONF for another configuration")
 				}
 				return cli.ServePage(cmd, source, listen, cancels)
 			}
@@ -65,13 +64,13 @@ serves until Ctrl-C. The page can change nothing, unless --allow-cancel is given
 		},
 	}
 	live.Add(cmd)
-	cmd.Flags().BoolVar(&onSlurm, "slurm", false, "show the Slurm of this machine's commands, as \"oxgang slurm observe\" does")
-	cmd.Flags().BoolVar(&cancels, "allow-cancel", false, "who opens the printed address may cancel jobs that you may cancel")
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address on loopback; port 0: any free one")
+	cmd.Flags().BoolVar(&onSlurm, "slurm", false, "show Slurm, like \"oxgang slurm observe\"")
+	cmd.Flags().BoolVar(&cancels, "allow-cancel", false, "let anyone with the printed address cancel jobs that you may cancel")
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address on loopback; port 0 for any free port")
 	return cmd
 }
 
-// pageSource returns what the page shows, and what ends that.
+// pageSource returns the source of the page, and a function that closes it.
 func pageSource(ctx context.Context, live *machine.PageSource, args []string) (page.Source, func(), error) {
 	if len(args) == 0 {
 		s, err := live.Source(ctx)
@@ -88,16 +87,16 @@ func pageSource(ctx context.Context, live *machine.PageSource, args []string) (p
 	return &page.Recorded{Title: filepath.Base(args[0]), File: j.File, Again: again, WhatIf: asking(j.File)}, func() { _ = j.Close() }, nil
 }
 
-// asking answers what would be from a time of a journal on.
+// asking answers what-if questions from a time in a journal.
 func asking(f *journal.File) func(context.Context, whatif.Question, time.Duration) (*whatif.Answer, error) {
 	return func(ctx context.Context, q whatif.Question, at time.Duration) (*whatif.Answer, error) {
 		then, err := explain.OverviewIn(f, at)
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(then.Jobs, func(j explain.OverviewJob) bool { return j.Reason != "" }) // any that was decided on: it is the round of all
+		i := slices.IndexFunc(then.Jobs, func(j explain.OverviewJob) bool { return j.Reason != "" }) // any decided job, since the round is the same
 		if i < 0 {
-			return nil, errors.New("no round has decided on a job that is there")
+			return nil, errors.New("no round has decided on an existing job")
 		}
 		round, err := roundOf(ctx, f, whatif.Moment{Job: then.Jobs[i].ID, At: at, Rough: true})
 		if err != nil {

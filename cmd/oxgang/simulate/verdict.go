@@ -8,11 +8,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
-// compared is over how many seeds policies are compared on a generated trace, unless --seeds says otherwise.
+// compared is the default number of seeds to compare policies on a generated trace.
 const compared = 3
 
-// chooseSeeds chooses how many seeds there are, unless --seeds has said so. A trace that was recorded is the same under every
-// seed.
+// chooseSeeds sets the default number of seeds. A recorded trace is the same under every seed.
 func (s *simulation) chooseSeeds() {
 	switch {
 	case s.each:
@@ -23,12 +22,12 @@ func (s *simulation) chooseSeeds() {
 	}
 }
 
-// several reports whether there are two policies.
+// several reports whether there are different policies.
 func several(policies []string) bool {
 	return slices.ContainsFunc(policies, func(p string) bool { return p != policies[0] })
 }
 
-// judge stores what the verdict needs of a run that has ended. The result of a run without a row is then dropped.
+// judge keeps what the verdict needs from a finished run, and drops the rest if it has no row.
 func (t *task) judge() {
 	if t.run == nil {
 		return
@@ -40,8 +39,7 @@ func (t *task) judge() {
 	}
 }
 
-// fidelity says how well history is simulated under the policy that stands for the cluster's own, and
-// marks all simulations of it if that is not well enough.
+// fidelity returns the accuracy of the simulated history under the baseline, and marks untrusted results.
 func (s *simulation) fidelity(runs []report.Run, tasks []*task) *metrics.Trust {
 	if s.past.History == nil {
 		return nil
@@ -60,7 +58,7 @@ func (s *simulation) fidelity(runs []report.Run, tasks []*task) *metrics.Trust {
 	return t
 }
 
-// distrust says with the verdict that simulations of history are not to be trusted.
+// distrust marks the verdict as untrusted.
 func distrust(runs []report.Run, t *metrics.Trust) {
 	if t != nil && !t.Trusted && len(runs) > 0 && runs[0].Verdict != nil {
 		runs[0].Verdict.Distrust()

@@ -17,22 +17,21 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif/alternatives"
 )
 
-// whatIf is one call of oxgang whatif.
 type whatIf struct {
 	alternatives.Question
 	flags         cli.ConfigFlags
 	past          historyFlags
 	format        string
 	html          string
-	nodes         string // file with what Slurm says of its nodes; empty: none
-	slurm         string // file with what Slurm says of its configuration; empty: none
-	assume        string // file with scenarios; empty: rigid jobs alone
+	nodes         string // file with Slurm's nodes; may be empty
+	slurm         string // file with Slurm's configuration; may be empty
+	assume        string // file with scenarios; empty for rigid jobs only
 	price, source string
 	quiet         bool
 	stderr        io.Writer
 }
 
-// whatifFormats are those of the answer.
+// whatifFormats are the output formats.
 var whatifFormats = []string{"table", "json", "yaml", "csv"}
 
 // WhatIfCommand returns the command "oxgang whatif".
@@ -40,12 +39,12 @@ func WhatIfCommand() *cobra.Command {
 	var q whatIf
 	cmd := &cobra.Command{
 		Use:   "whatif [HISTORY]",
-		Short: "Say what your own history would have been under other policies, or with fewer GPUs",
-		Long: `Read what a cluster did with its jobs, replay it under the cluster's own policy, and then
-under others. It says first how near the replay comes to what was recorded: where a figure is more
-than 5 % off, all others are stamped. HISTORY is what sacct prints, a dump of Kubernetes, or the log of
-Philly or Helios; --from-slurm and --from-cluster ask the cluster. Jobs run as they were recorded to have run; what is assumed
-beyond that is a scenario, rigid jobs unless --assume names others.`,
+		Short: "Replay your cluster's history under other policies, with an accuracy check",
+		Long: `Replay a cluster's recorded history under its own policy and under others. First, the replay under
+its own policy is compared with the recording: if a figure is more than 5 % off, all results are
+marked as untrusted. HISTORY is the output of sacct, a dump of Kubernetes, or the log of Philly or
+Helios; --from-slurm and --from-cluster read it from the cluster. Jobs run as recorded. Further
+assumptions are scenarios: rigid jobs, or those of --assume.`,
 		Example: `  oxgang whatif history.txt --slurm-nodes nodes.txt --slurm-config config.txt
   oxgang whatif --from-slurm --gpu-price "2.50 EUR" --price-source "contract of 2026"
   oxgang whatif history.txt --assume scenarios.yaml -o json`,
@@ -64,27 +63,27 @@ beyond that is a scenario, rigid jobs unless --assume names others.`,
 	q.past.add(f)
 	f.Lookup("baseline").DefValue = ""
 	q.past.baseline = ""
-	f.Lookup("baseline").Usage = "the policy that stands for the cluster's own scheduler; empty: multifactor for Slurm and Helios, kueue where the history has its queues, fifo that lets pass who fits for Philly, easy for others"
+	f.Lookup("baseline").Usage = "policy in place of the cluster's own scheduler; default: multifactor for Slurm and Helios, kueue for histories with its queues, fifo with backfilling for Philly, easy for others"
 	cli.Output(cmd, &q.format, whatifFormats...)
-	f.StringVar(&q.html, "report", "oxgang-whatif.html", "HTML page to write, to hand on; empty: none")
-	f.StringVar(&q.nodes, "slurm-nodes", "", "file with the nodes, in place of --cluster, as printed by "+slurm.NodesCommand+`, or sinfo -o "%D %G"`)
-	f.StringVar(&q.slurm, "slurm-config", "", "file with Slurm's weights and limits of backfilling, as printed by "+slurm.ConfigCommand)
-	f.StringVar(&q.assume, "assume", "", "YAML file of scenarios: what is assumed of the jobs' scaling")
-	f.IntVar(&q.Seeds, "seeds", 3, "seeds of scenarios in which chance says which jobs are what")
-	f.BoolVarP(&q.quiet, "quiet", "q", false, "no progress")
-	f.StringVar(&q.price, "gpu-price", "", `what a GPU-hour costs, with its currency: "2.50 EUR"`)
-	f.StringVar(&q.source, "price-source", "", "where that price is from; it stands beside every sum")
+	f.StringVar(&q.html, "report", "oxgang-whatif.html", "HTML page; empty: none")
+	f.StringVar(&q.nodes, "slurm-nodes", "", "file with the nodes, instead of --cluster: output of "+slurm.NodesCommand+` or sinfo -o "%D %G"`)
+	f.StringVar(&q.slurm, "slurm-config", "", "file with Slurm's weights and backfilling limits: output of "+slurm.ConfigCommand)
+	f.StringVar(&q.assume, "assume", "", "YAML file of scenarios: assumptions about the scaling of jobs")
+	f.IntVar(&q.Seeds, "seeds", 3, "number of seeds of scenarios that choose jobs at random")
+	f.BoolVarP(&q.quiet, "quiet", "q", false, "show no progress")
+	f.StringVar(&q.price, "gpu-price", "", `price of a GPU-hour, with currency: "2.50 EUR"`)
+	f.StringVar(&q.source, "price-source", "", "source of the price, printed with each amount")
 	cli.GroupFlags(cmd, whatifGroups...)
 	return cmd
 }
 
-// whatifGroups are the flags that people use first.
+// whatifGroups are the most useful flags.
 var whatifGroups = []cli.FlagGroup{
-	{Heading: "Which history", Flags: []string{"from-slurm", "from-cluster", "since", "zone"}},
-	{Heading: "On which GPUs", Flags: []string{"cluster", "slurm-nodes"}},
-	{Heading: "Under which policies", Flags: []string{"baseline", "slurm-config", "policy", "set"}},
-	{Heading: "What is assumed", Flags: []string{"assume", "seeds", "gpu-price", "price-source"}},
-	{Heading: "What is written", Flags: []string{"output", "report", "quiet"}},
+	{Heading: "History", Flags: []string{"from-slurm", "from-cluster", "since", "zone"}},
+	{Heading: "GPUs", Flags: []string{"cluster", "slurm-nodes"}},
+	{Heading: "Policies", Flags: []string{"baseline", "slurm-config", "policy", "set"}},
+	{Heading: "Assumptions", Flags: []string{"assume", "seeds", "gpu-price", "price-source"}},
+	{Heading: "Output", Flags: []string{"output", "report", "quiet"}},
 	{Heading: "Help and configuration", Flags: []string{"config", "help", "help-all"}},
 }
 
@@ -114,7 +113,7 @@ func (q *whatIf) run(ctx context.Context, stdout io.Writer, args []string) error
 	return cli.Write(stdout, q.format, a)
 }
 
-// prepare checks what was asked, and completes the configuration.
+// prepare checks the flags and completes the configuration.
 func (q *whatIf) prepare(ctx context.Context, args []string) (err error) {
 	c := q.Config
 	if err := cli.CheckOutput(q.format, whatifFormats...); err != nil {
@@ -128,14 +127,14 @@ func (q *whatIf) prepare(ctx context.Context, args []string) (err error) {
 	}
 	if len(args) > 0 {
 		if c.IsSet("trace") {
-			return cli.Misused("%s and --trace, want one of them", args[0])
+			return cli.Misused("use either %s or --trace", args[0])
 		}
 		if err := c.Set("trace", args[0], "argument"); err != nil {
 			return err
 		}
 	}
 	if c.Trace == "" && !q.past.slurm && !q.past.from {
-		return cli.Hinted(cli.Misused("no history, want a file, --from-slurm or --from-cluster"), "this prints one: "+slurm.Export)
+		return cli.Hinted(cli.Misused("no history: use a file, --from-slurm or --from-cluster"), "export one with: "+slurm.Export)
 	}
 	if q.Policies = c.Policies; !c.IsSet("policy") {
 		q.Policies = alternatives.Defaults
@@ -153,7 +152,7 @@ func (q *whatIf) prepare(ctx context.Context, args []string) (err error) {
 	return slurmNodes(ctx, c, q.nodes)
 }
 
-// load reads the history, and what it says of the cluster's own policy.
+// load reads the history, and what it says of the cluster's policy.
 func (q *whatIf) load(ctx context.Context) error {
 	if err := q.past.load(ctx, q.Config, history.Options{Workers: true}, q.stderr); err != nil {
 		return err
@@ -162,7 +161,7 @@ func (q *whatIf) load(ctx context.Context) error {
 	return q.Own.Learn(q.History, q.Config)
 }
 
-// readScenarios reads a file of scenarios; without a name, it returns the scenario that assumes least.
+// readScenarios reads a file of scenarios; without a file it returns the rigid scenario.
 func readScenarios(name string) ([]alternatives.Scenario, error) {
 	if name == "" {
 		return []alternatives.Scenario{alternatives.Rigid}, nil
@@ -179,7 +178,7 @@ func readScenarios(name string) ([]alternatives.Scenario, error) {
 	return all, err
 }
 
-// readOwn reads Slurm's configuration, from a file or, if ask, from scontrol.
+// readOwn reads Slurm's configuration from a file or, with ask, from scontrol.
 func readOwn(ctx context.Context, file string, ask bool) (own alternatives.OwnPolicy, err error) {
 	var r io.Reader
 	switch {

@@ -30,7 +30,7 @@ func TestWhatIf_philly_without_starts(t *testing.T) {
 		}
 		var told bytes.Buffer
 		cli.PrintError(&told, err)
-		for _, want := range []string{"does not say when its jobs started", "a table derived from Philly's log, without start times", "cluster_job_log", "msr-fiddle/philly-traces"} {
+		for _, want := range []string{"has no start times of jobs", "a table derived from Philly's log, without start times", "cluster_job_log", "msr-fiddle/philly-traces"} {
 			if !strings.Contains(told.String(), want) {
 				t.Errorf("%s: %s, want %q in it", week, told.String(), want)
 			}

@@ -9,23 +9,23 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/service"
 )
 
-// configFlags say which configuration holds: a file, or the defaults, and what flags override.
+// configFlags determine the configuration: a file or the defaults, with flags that override.
 type configFlags struct {
 	file string
-	now  service.Config // as flags set it
+	now  service.Config // from flags
 	cmd  *cobra.Command
 }
 
 func (c *configFlags) add(cmd *cobra.Command) {
 	c.cmd = cmd
 	f := cmd.Flags()
-	f.StringVar(&c.file, "config", "", "configuration file of the administrator")
-	f.StringVar(&c.now.Partition, "partition", "", "partition of the jobs that may take part")
-	f.StringSliceVar(&c.now.Accounts, "account", nil, "account of these jobs; again for more (default any)")
+	f.StringVar(&c.file, "config", "", "configuration file")
+	f.StringVar(&c.now.Partition, "partition", "", "partition whose jobs may opt in")
+	f.StringSliceVar(&c.now.Accounts, "account", nil, "account whose jobs may opt in; repeat for more (default: any)")
 	f.StringVar(&c.now.Policy, "policy", "", `policy (see "oxgang policies"; default srtf)`)
 }
 
-// read returns the configuration that holds now. It returns an error for flags that cannot be.
+// read returns the current configuration.
 func (c *configFlags) read() (*service.Config, error) {
 	next := service.Defaults()
 	if c.file != "" {
@@ -47,7 +47,7 @@ func (c *configFlags) read() (*service.Config, error) {
 		}
 	}
 	if next.Partition == "" {
-		return nil, cli.Usage(cli.Hinted(errors.New("no partition"), "--partition names one, or --config a file that does"))
+		return nil, cli.Usage(cli.Hinted(errors.New("no partition"), "set it with --partition, or in the file of --config"))
 	}
 	if err := next.Validate(); err != nil {
 		return nil, cli.Usage(err)

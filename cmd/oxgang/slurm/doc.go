@@ -1,2 +1,2 @@
-// Package slurm holds the commands about a Slurm that runs.
+// Package slurm has the commands for Slurm clusters.
 package slurm

@@ -17,22 +17,22 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-// numbers are the names that Slurm gives to jobs.
+// numbers matches the IDs of Slurm jobs.
 var numbers = regexp.MustCompile(`^[0-9]+([_+][0-9]+|_\[[^\]]*\])?$`)
 
-// AddExplain makes a command that explains a job of this machine's scheduler explain one of a Slurm: with
-// --slurm; and where no scheduler listens, the name is a number, and there is a squeue.
+// AddExplain extends the command that explains a live job to Slurm: with --slurm, or if no scheduler runs, the name
+// is a number, and squeue exists.
 func AddExplain(cmd *cobra.Command) { addExplain(cmd, newObservation()) }
 
-// addExplain is AddExplain by a client of one's own.
+// addExplain is AddExplain with a given observation.
 func addExplain(cmd *cobra.Command, o *observation) {
 	var onSlurm bool
-	cmd.Flags().BoolVar(&onSlurm, "slurm", false, "a job of the Slurm of this machine's commands, by its number")
+	cmd.Flags().BoolVar(&onSlurm, "slurm", false, "explain a Slurm job, by its number")
 	ours := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		stated := cmd.Flags().Changed("state")
 		if onSlurm && stated {
-			return cli.Misused("--slurm and --state, want one of them: a Slurm has no state directory")
+			return cli.Misused("use either --slurm or --state: Slurm has no state directory")
 		}
 		if !onSlurm {
 			err := ours(cmd, args)
@@ -49,7 +49,7 @@ func addExplain(cmd *cobra.Command, o *observation) {
 	}
 }
 
-// explain asks Slurm how a job stands, and writes it.
+// explain writes the state of a Slurm job.
 func (o *observation) explain(ctx context.Context, w io.Writer, format, id string) error {
 	if err := cli.CheckOutput(format, "text", "json", "yaml"); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (o *observation) explain(ctx context.Context, w io.Writer, format, id strin
 	runs, none := o.ask(ctx)
 	e, err := view.Explain(look, runs, none, id)
 	if err != nil {
-		return cli.Hinted(err, `"oxgang slurm observe" lists the jobs that wait or run, and "sacct -j %s -S 2020-01-01" knows older ones`, id)
+		return cli.Hinted(err, `list waiting and running jobs with "oxgang slurm observe"; find older ones with "sacct -j %s -S 2020-01-01"`, id)
 	}
 	if format != "text" {
 		return cli.Write(w, format, e)

@@ -61,7 +61,7 @@ func TestExplain(t *testing.T) {
 				"reason   Resources: it is next, but what it needs is not free: it needs 8 GPUs of type h100 on 1 node; no node has enough free",
 				"helps    the end of jobs that hold it; or ask for fewer", "start    by 2026-", "; Slurm's estimate from time limits",
 			},
-			"12":  {"QOSMaxGRESPerUser: ", "it can never start", "helps    ask for fewer GPUs, or another QOS\n", "start    not known: "},
+			"12":  {"QOSMaxGRESPerUser: ", "it can never start", "helps    ask for fewer GPUs, or another QOS\n", "start    unknown: "},
 			"3_5": {"3_[2-9%2] (", ") is waiting", "JobArrayTaskLimit: "},
 			"1":   {"1 (name two words, user root, queue all) is running\n", "holds    16 a100 GPUs on a1:8,a2:8\n", ", 10m ago", "end      by 2026-", "; its time limit"},
 			"14":  {"14 (name ended, user root) is failed\n", "detail   exit status 3", "reason   NonZeroExitCode"},
@@ -77,7 +77,7 @@ func TestExplain(t *testing.T) {
 		if err != nil || strings.Count(text, `"id": "3_`) != 3 {
 			t.Errorf("%v\n%s\nwant three entries of array 3", err, text)
 		}
-		if _, err := explained(r, "--slurm", "999"); !errors.Is(err, view.ErrUnknown) || !strings.Contains(err.Error(), "hint: \"oxgang slurm observe\"") {
+		if _, err := explained(r, "--slurm", "999"); !errors.Is(err, view.ErrUnknown) || !strings.Contains(err.Error(), "\"oxgang slurm observe\"") {
 			t.Errorf("a job that is not there: %v, want a hint", err)
 		}
 		if _, err := explained(r, "--slurm", "--state", "dir", "11"); err == nil || !strings.Contains(err.Error(), "slurm") {

@@ -17,44 +17,45 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-// formats are those of observe.
+// formats are the output formats.
 var formats = []string{"table", "json", "yaml", "csv"}
 
-// observation has the flags of one call of observe.
+// observation has the flags of a call.
 type observation struct {
 	format  string
 	mine    bool
 	watched bool
 	history time.Duration
 	client  *client.Client
+	width   int // of tables
 	past    *view.History
-	noPast  string // why there is no past
+	noPast  string // reason for a missing past
 }
 
 // observeCommand returns the command "oxgang slurm observe".
 func observeCommand() *cobra.Command { return observeCommandOf(newObservation()) }
 
-// month is how far back past runs tell when jobs end, unless told otherwise.
+// month is the default time range of past runs.
 const month = 30 * 24 * time.Hour
 
-// newObservation returns an observation by the commands in the user's path.
+// newObservation returns an observation with the commands in PATH.
 func newObservation() *observation {
 	return &observation{client: &client.Client{Run: client.Limited(client.Exec, client.DefaultPerMinute), Slow: slow}, history: month}
 }
 
-// observeCommandOf returns the command that fills in an observation, and makes it.
+// observeCommandOf returns the command for an observation.
 func observeCommandOf(o *observation) *cobra.Command {
 	cmd := &cobra.Command{
 		SuggestFor: []string{"status", "show", "queue", "squeue", "top"},
-		Use:        "observe", Short: "Say what runs, who waits and why, and which GPUs are idle", Args: cli.NoArgs,
-		Long: `Say what runs on a Slurm, who waits and why, and which GPUs are idle and why. It writes nothing and needs no
-more rights than squeue.
+		Use:        "observe", Short: "Show running and waiting jobs with reasons, and idle GPUs", Args: cli.NoArgs,
+		Long: `Show the running and waiting jobs of Slurm, with reasons, and the idle GPUs. It changes nothing and needs
+no more rights than squeue.
 
-REASON is Slurm's reason code, with what it means here and what would end the waiting. ETA is in how long a job
-ends; of a waiting job, it is Slurm's estimate of the start from time limits. The end of a running job comes from past
-runs of the same user, name and number of GPUs, if at least five took longer than it has run, and is never after its
-time limit. -o json names the source of each, and has the whole status, as docs/status.schema.json describes it. -o csv
-has the jobs only.`,
+REASON is Slurm's reason code with an explanation and what would help. ETA is the time until a running job
+ends, or until a waiting job starts by Slurm's estimate from time limits. The end of a running job comes from
+past runs of the same user, name and number of GPUs, if at least five took longer than it has run. It is never
+after its time limit. The formats json and yaml contain the whole status with the source of each ETA
+(docs/status.schema.json), csv only the jobs.`,
 		Example: `  oxgang slurm observe
   oxgang slurm observe --mine --watch
   oxgang slurm observe -o json`,
@@ -63,22 +64,23 @@ has the jobs only.`,
 				return err
 			}
 			if o.history < 0 {
-				return cli.Misused("--history %v, want how far back, or 0", o.history)
+				return cli.Misused("--history %v, want a duration, or 0", o.history)
 			}
 			return Hinted(o.run(cmd))
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.mine, "mine", false, "only your jobs")
-	f.BoolVarP(&o.watched, "watch", "w", false, "show it anew every 2 s, less often where nothing changes or slurmctld is slow, until Ctrl-C")
-	f.DurationVar(&o.history, "history", month, "how far back past runs tell when jobs end; 0: not at all")
+	f.BoolVar(&o.mine, "mine", false, "show only your jobs")
+	f.BoolVarP(&o.watched, "watch", "w", false, "refresh every 2 s, less often if nothing changes or slurmctld is slow, until Ctrl-C")
+	f.DurationVar(&o.history, "history", month, "time range of past runs for predicting ends; 0: none")
 	cli.Output(cmd, &o.format, formats...)
 	return cmd
 }
 
-// run shows one report, or many.
+// run shows one report, or refreshes it.
 func (o *observation) run(cmd *cobra.Command) error {
 	o.learn(cmd.Context())
+	o.width = cli.Columns(cmd.OutOrStdout())
 	if !o.watched {
 		return cli.Show(cmd, false, func(w io.Writer) error {
 			_, err := o.show(cmd.Context(), w)
@@ -109,7 +111,7 @@ func (o *observation) run(cmd *cobra.Command) error {
 	}
 }
 
-// learn asks once for past runs.
+// learn reads past runs once.
 func (o *observation) learn(ctx context.Context) {
 	runs, none := o.ask(ctx)
 	if o.noPast = none; none == "" {
@@ -117,19 +119,19 @@ func (o *observation) learn(ctx context.Context) {
 	}
 }
 
-// ask returns past runs, or why they are not known.
+// ask returns past runs, or why they are unknown.
 func (o *observation) ask(ctx context.Context) ([]client.Run, string) {
 	if o.history == 0 {
-		return nil, "past runs were not asked for"
+		return nil, "past runs are switched off"
 	}
 	runs, err := o.client.Accounting(ctx, time.Now().Add(-o.history))
 	if err != nil {
-		return nil, "past runs are not known: " + err.Error()
+		return nil, "past runs are unknown: " + err.Error()
 	}
 	return runs, ""
 }
 
-// show writes a report, and says how long Slurm took.
+// show writes a report, and returns how long Slurm took.
 func (o *observation) show(ctx context.Context, w io.Writer) (time.Duration, error) {
 	look, took, err := o.take(ctx)
 	if err != nil {
@@ -145,33 +147,32 @@ func (o *observation) show(ctx context.Context, w io.Writer) (time.Duration, err
 	}
 	switch o.format {
 	case "table":
-		return took, tables(w, now)
+		return took, tables(w, now, status.Options{Width: o.width})
 	case "csv":
 		return took, cli.Write(w, o.format, now.Jobs)
 	}
 	return took, cli.Write(w, o.format, now)
 }
 
-// slow is how long a look in JSON may take. squeue needs twice the time for it that text takes.
+// slow is the limit for JSON output; squeue takes twice as long for it as for text.
 const slow = 2 * time.Second
 
-// take asks Slurm, and says how long that took.
 func (o *observation) take(ctx context.Context) (*view.Look, time.Duration, error) {
 	begin := time.Now()
 	look, err := view.Take(ctx, o.client, time.Now)
 	return look, time.Since(begin), err
 }
 
-// tables writes what a Slurm does for people.
-func tables(w io.Writer, s *status.Status) error {
+// tables writes the tables for people.
+func tables(w io.Writer, s *status.Status, o status.Options) error {
 	s.WriteHead(w)
 	if len(s.Jobs) == 0 {
 		fmt.Fprintln(w, "no jobs")
 	} else {
 		fmt.Fprintln(w)
-		if err := s.WriteJobs(w, s.Jobs, status.Options{}); err != nil {
+		if err := s.WriteJobs(w, s.Jobs, o); err != nil {
 			return err
 		}
 	}
-	return s.WriteIdle(w, status.Options{})
+	return s.WriteIdle(w, o)
 }

@@ -3,6 +3,7 @@ package slurm
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -14,13 +15,12 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/service"
 )
 
-// recommendation is one call of recommend.
 type recommendation struct {
 	format string
 	config configFlags
 }
 
-// advised are the formats of recommend.
+// advised are the output formats.
 var advised = []string{"table", "json", "yaml", "csv"}
 
 // An advisedJob is a row of recommend.
@@ -28,10 +28,10 @@ type advisedJob struct {
 	Job   string `json:"job"`
 	User  string `json:"user"`
 	Part  string `json:"part"`  // order or elastic
-	GPUs  int    `json:"gpus"`  // asked for or, of an elastic job, held; 0: it waits
-	Does  string `json:"does"`  // what Oxgang would do
+	GPUs  int    `json:"gpus"`  // requested or, for an elastic job, held; 0 if it waits
+	Does  string `json:"does"`  // Oxgang's action
 	Why   string `json:"why"`   // in words
-	Slurm string `json:"slurm"` // Slurm's reason code of a job that waits
+	Slurm string `json:"slurm"` // Slurm's reason code for a waiting job
 }
 
 // recommendCommand returns the command "oxgang slurm recommend".
@@ -39,10 +39,10 @@ func recommendCommand() *cobra.Command {
 	r := recommendation{config: configFlags{now: service.Defaults()}}
 	cmd := &cobra.Command{
 		SuggestFor: []string{"advise", "plan"},
-		Use:        "recommend", Short: "Say what Oxgang would do with each job that takes part, and why", Args: cli.NoArgs,
-		Long: `Say what Oxgang would do with each job of a partition that takes part, and why. It plans one round from what
-Slurm shows now, and writes nothing. A job takes part by "#SBATCH --comment=oxgang:order", or
-"#SBATCH --comment=oxgang:elastic;min=2;max=16" if it may be stopped and started with another number of GPUs.`,
+		Use:        "recommend", Short: "Show what Oxgang would do with each job that has opted in, and why", Args: cli.NoArgs,
+		Long: `Show what Oxgang would do with each job of a partition that has opted in, and why. It plans one round from
+Slurm's current state, and changes nothing. A job opts in with "#SBATCH --comment=oxgang:order", or with
+"#SBATCH --comment=oxgang:elastic;min=2;max=16" if it may be restarted with another number of GPUs.`,
 		Example: `  oxgang slurm recommend --partition gpu
   oxgang slurm recommend --config /etc/oxgang/slurm.yaml -o json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -82,17 +82,20 @@ func rowsOf(all []service.Advice) []advisedJob {
 	return rows
 }
 
-// adviceTable writes rows for people, and then the jobs that ask to take part and do not.
+// adviceTable writes the rows for people, and then the jobs with a wrong opt-in.
 func adviceTable(w io.Writer, rows []advisedJob, o *slurm.Observation) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "JOB\tUSER\tPART\tGPUS\tSLURM\tOXGANG WOULD\tBECAUSE")
+	var text strings.Builder
+	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "JOB\tUSER\tPART\tGPUS\tSLURM\tACTION\tREASON")
 	for _, r := range rows {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", r.Job, printable.Line(r.User), r.Part, r.GPUs, printable.Line(r.Slurm), r.Does, printable.Line(r.Why))
 	}
 	for i := range o.Jobs {
 		if j := &o.Jobs[i]; !j.Takes() {
-			fmt.Fprintf(t, "note: job %s takes no part: %s\n", j.Label(), printable.Line(j.Trouble))
+			fmt.Fprintf(t, "note: job %s is not managed: %s\n", j.Label(), printable.Line(j.Trouble))
 		}
 	}
-	return t.Flush()
+	_ = t.Flush() // in memory
+	_, err := io.WriteString(w, printable.Cut(text.String(), cli.Columns(w)))
+	return err
 }

@@ -15,9 +15,9 @@ import (
 func releaseCommand() *cobra.Command {
 	c := configFlags{now: service.Defaults()}
 	cmd := &cobra.Command{
-		Use: "release", Short: "Undo what Oxgang did to the jobs of a partition", Args: cli.NoArgs,
-		Long: `Undo what Oxgang did to the jobs of a partition, by the marks in their AdminComment: nice values are what they
-were, and jobs that it holds may start. "oxgang slurm serve" does so when it ends; this is for when it was killed.`,
+		Use: "release", Short: "Undo Oxgang's changes to the jobs of a partition", Args: cli.NoArgs,
+		Long: `Undo Oxgang's changes to the jobs of a partition, by the marks in their AdminComment: restore nice values and
+release held jobs. "oxgang slurm serve" does this when it ends; use this command if it was killed.`,
 		Example: `  oxgang slurm release --partition gpu`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			now, err := c.read()
@@ -33,6 +33,6 @@ were, and jobs that it holds may start. "oxgang slurm serve" does so when it end
 		},
 	}
 	c.add(cmd)
-	cmd.Flags().BoolVar(&c.now.Dry, "dry-run", false, "log the commands, and give none")
+	cmd.Flags().BoolVar(&c.now.Dry, "dry-run", false, "log the commands without running them")
 	return cmd
 }

@@ -18,14 +18,14 @@ import (
 func serveCommand() *cobra.Command {
 	c := configFlags{now: service.Defaults()}
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Order or resize the jobs of a partition that take part", Args: cli.NoArgs,
-		Long: `Serve the jobs of a partition that take part, until interrupted. Then all that is held is released, and nice values
-are what they were. It takes an operator's rights.
+		Use: "serve", Short: "Order or resize the jobs of a partition that have opted in", Args: cli.NoArgs,
+		Long: `Manage the jobs of a partition that have opted in, until interrupted. At the end, release held jobs and restore
+nice values. It needs operator rights.
 
-In mode order waiting jobs exchange their places, by their nice values, and Slurm starts them as before. A job that
-takes no part has as many jobs before it as without Oxgang. In mode resize elastic jobs are held, and started,
-stopped and started again on as many GPUs as the policy gives them. No other job is touched. While the file that the
-configuration names under "stop" is there, the mode is off: nothing is done, and what was done is undone.`,
+In mode order, waiting jobs exchange places through their nice values, and Slurm starts them as before. Jobs
+that have not opted in are never delayed. In mode resize, elastic jobs are held, and started, stopped and
+restarted with the number of GPUs that the policy assigns. Other jobs are not touched. While the file named by
+"stop" in the configuration exists, the mode is off, and all changes are undone.`,
 		Example: `  oxgang slurm serve --partition gpu --dry-run
   oxgang slurm serve --config /etc/oxgang/slurm.yaml`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,7 +45,7 @@ configuration names under "stop" is there, the mode is off: nothing is done, and
 	}
 	c.add(cmd)
 	f := cmd.Flags()
-	f.StringVar((*string)(&c.now.Mode), "mode", string(c.now.Mode), "what may be done: off, order or resize")
-	f.BoolVar(&c.now.Dry, "dry-run", false, "log the commands, and give none")
+	f.StringVar((*string)(&c.now.Mode), "mode", string(c.now.Mode), "off, order or resize")
+	f.BoolVar(&c.now.Dry, "dry-run", false, "log the commands without running them")
 	return cmd
 }

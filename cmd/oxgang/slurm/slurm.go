@@ -11,12 +11,12 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/view"
 )
 
-// Command returns the command with the subcommands about a Slurm.
+// Command returns the command "oxgang slurm".
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "slurm", Short: "Show what a Slurm does, order its jobs and resize them",
-		Long: `Show what a Slurm does, and why, say what would be better, and do it, through Slurm's own commands in your path:
-your account and its permissions hold. Only "serve" and "release" change jobs; "submit" submits one.`,
+		Use: "slurm", Short: "Show a Slurm cluster's state, and order or resize its jobs",
+		Long: `Show a Slurm cluster's state and reasons, recommend improvements, and apply them. It runs Slurm's commands in your
+PATH, with your permissions. Only "serve" and "release" change jobs; "submit" submits one.`,
 		Example: `  oxgang slurm observe
   oxgang slurm recommend --partition gpu
   oxgang slurm serve --partition gpu --dry-run`,
@@ -26,19 +26,19 @@ your account and its permissions hold. Only "serve" and "release" change jobs; "
 	return cmd
 }
 
-// Hinted returns an error of Slurm's commands with what to do next.
+// Hinted adds a hint to an error of Slurm's commands.
 func Hinted(err error) error {
 	switch {
 	case errors.Is(err, client.ErrNoCommand):
-		return cli.Hinted(err, "run this where Slurm's commands are, as on a login node")
+		return cli.Hinted(err, "run this where Slurm's commands are, such as a login node")
 	case errors.Is(err, client.ErrUnreachable):
-		return cli.Hinted(err, `"scontrol ping" says whether slurmctld runs; SLURM_CONF names another configuration`)
+		return cli.Hinted(err, `check slurmctld with "scontrol ping"; set SLURM_CONF for another configuration`)
 	case errors.Is(err, client.ErrTimeout):
-		return cli.Hinted(err, `slurmctld may be overloaded: "sdiag" says by whom`)
+		return cli.Hinted(err, `slurmctld may be overloaded; find the cause with "sdiag"`)
 	case errors.Is(err, client.ErrDenied):
-		return cli.Hinted(err, `"sacctmgr show user $USER" says what your account may do`)
+		return cli.Hinted(err, `see your permissions with "sacctmgr show user $USER"`)
 	case errors.Is(err, client.ErrVersion), errors.Is(err, client.ErrMalformed):
-		return cli.Hinted(err, "please report it with what the command prints and \"squeue --version\"")
+		return cli.Hinted(err, "please report this with the output of the command and of \"squeue --version\"")
 	case errors.Is(err, view.ErrClocks):
 		return cli.Hinted(err, "set the clocks by NTP")
 	case errors.Is(err, context.Canceled):

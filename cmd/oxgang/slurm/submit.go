@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/comment"
 )
 
-// submission is one call of submit.
 type submission struct {
 	job   comment.Job
 	gpus  string
@@ -28,18 +27,18 @@ func submitCommand() *cobra.Command {
 	s := submission{job: comment.Job{Grace: time.Minute}}
 	cmd := &cobra.Command{
 		SuggestFor: []string{"sbatch", "run"},
-		Use:        "submit [flags] -- COMMAND [ARG...]", Short: "Give Slurm an elastic job",
-		Long: `Give Slurm an elastic job, and print its number. It runs as one process for each GPU, as torchrun starts them. Its
+		Use:        "submit [flags] -- COMMAND [ARG...]", Short: "Submit an elastic job to Slurm",
+		Long: `Submit an elastic job to Slurm, and print its number. It runs one process per GPU, like torchrun. Its
 checkpoints are in .oxgang below this directory, which all nodes must share.
 
-It waits in Slurm like any job, on the fewest GPUs that it may have. Where "oxgang slurm serve --mode resize" serves
-its partition, it gets more and fewer as it goes: it is told, saves a checkpoint, ends with status 75, and goes on
-from there. A program with the client (python: import oxgang) does all that.`,
+It waits in Slurm like any job, for its minimum number of GPUs. If "oxgang slurm serve --mode resize" manages
+its partition, its number of GPUs can change: the job gets a notice, saves a checkpoint, exits with status 75,
+and is started again. A program with the client (python: import oxgang) does all that.`,
 		Example: `  oxgang slurm submit --gpus 2..16 -- python train.py
   oxgang slurm submit --gpus 1..8 --partition gpu --time 4h -- python train.py --epochs 10`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return cli.Usage(cli.Hinted(errors.New("no command, want what to run"), `run "oxgang slurm submit --help" for usage`))
+				return cli.Usage(cli.Hinted(errors.New("no command to run"), `run "oxgang slurm submit --help" for usage`))
 			}
 			return nil
 		},
@@ -56,22 +55,22 @@ from there. A program with the client (python: import oxgang) does all that.`,
 		},
 	}
 	f := cmd.Flags()
-	f.SetInterspersed(false) // flags after the command are the command's
-	f.StringVar(&s.gpus, "gpus", "1", "GPUs: 2, or from least to most as 2..16")
-	f.StringArrayVar(&s.types, "type", nil, "GPU type that it may run on; again for more (default any)")
+	f.SetInterspersed(false) // flags after the command belong to the command
+	f.StringVar(&s.gpus, "gpus", "1", "number of GPUs: 2, or a range such as 2..16")
+	f.StringArrayVar(&s.types, "type", nil, "allowed GPU type; repeat for more (default: any)")
 	f.StringVar((*string)(&s.job.Request.Class), "class", "", "class of jobs that learn from each other")
 	f.StringVar(&s.job.Name, "name", "", "name of the job")
-	f.StringVar(&s.job.Partition, "partition", "", "partition (default: Slurm's)")
+	f.StringVar(&s.job.Partition, "partition", "", "partition (default: Slurm's default)")
 	f.StringVar(&s.job.Account, "account", "", "account (default: yours)")
-	f.StringVar(&s.job.Output, "output", "", "file for the output, as of sbatch; every start appends")
+	f.StringVar(&s.job.Output, "output", "", "output file, as for sbatch; every start appends")
 	f.DurationVar(&s.job.Limit, "time", 0, "time limit of each start (default: the partition's)")
-	f.IntVar(&s.job.CPUs, "cpus", 0, "cores for each GPU (default: Slurm's)")
-	f.DurationVar(&s.job.Grace, "grace", s.job.Grace, "time from a notice until it is stopped, as the scheduler has it")
-	f.BoolVar(&s.print, "print", false, "print the script and the options of sbatch, and submit nothing")
+	f.IntVar(&s.job.CPUs, "cpus", 0, "cores per GPU (default: Slurm's)")
+	f.DurationVar(&s.job.Grace, "grace", s.job.Grace, "time from a notice until it is stopped; must match the scheduler's")
+	f.BoolVar(&s.print, "print", false, "print the script and options for sbatch, without submitting")
 	return cmd
 }
 
-// complete makes the job from the command line.
+// complete completes the job from the command line.
 func (s *submission) complete(command []string) error {
 	r, err := cli.ParseRange(s.gpus)
 	if err != nil {
@@ -84,13 +83,13 @@ func (s *submission) complete(command []string) error {
 	}
 	who, err := user.Current()
 	if err != nil {
-		return fmt.Errorf("whose job it is: %w", err)
+		return fmt.Errorf("user: %w", err)
 	}
 	s.job.Command, s.job.Token = command, comment.NewToken(who.Username)
 	return nil
 }
 
-// submit submits the job, and returns what to print.
+// submit submits the job, and returns the text to print.
 func (s *submission) submit(ctx context.Context, c *client.Client) (string, error) {
 	script, err := s.job.Script()
 	if err != nil {

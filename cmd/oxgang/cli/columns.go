@@ -1,0 +1,17 @@
+package cli
+
+import (
+	"io"
+	"os"
+)
+
+// minColumns is the line length that tables fit into on a terminal.
+const minColumns = 100
+
+// Columns returns the line length of a terminal for tables, at least 100; 0 for other outputs, which have no limit.
+func Columns(w io.Writer) int {
+	if !Terminal(w) {
+		return 0
+	}
+	return max(minColumns, columnsOf(w.(*os.File)))
+}
