@@ -111,7 +111,7 @@ func TestSeed_is_logged(t *testing.T) {
 	l := &logger{TB: t}
 	drawn := Seed(l)
 	seed, rest, ok := strings.Cut(strings.TrimPrefix(l.text, "RAPID_SEED="), " ")
-	if !ok || !strings.HasPrefix(rest, "draws the same") {
+	if !ok || !strings.HasPrefix(rest, "repeats") {
 		t.Fatalf("logged %q, want a seed", l.text)
 	}
 	t.Setenv("RAPID_SEED", seed)

@@ -1,5 +1,5 @@
 // Package page serves the live page: a browser view of a cluster, its jobs and the reasons of the scheduler. It
-// shows a Source: a running scheduler, or a journal.
+// shows a running scheduler or a journal (type Source).
 //
 //	GET  /                     the page
 //	GET  /api/overview?at=90.5 an Overview; at is in seconds since the start

@@ -85,11 +85,11 @@ func TestRun_refuses_policies(t *testing.T) {
 	works := func(map[string]string) (policy.Policy, error) { return queue.New(queue.FIFO()), nil }
 	for want, e := range map[string]registry.Entry{
 		`policy "My Policy": want a name of at most 63 lower-case`: {Name: "My Policy", New: works},
-		"policy sia: this name is taken": {Name: "sia", New: works},
-		"policy mine: no New":                           {Name: "mine"},
-		"policy mine: without settings: no file":        {Name: "mine", New: func(map[string]string) (policy.Policy, error) { return nil, errors.New("no file") }},
-		"policy mine: New returned none":                {Name: "mine", New: func(map[string]string) (policy.Policy, error) { return nil, nil }},
-		`policy mine: placer "magic" is not known`:      {Name: "mine", New: works, Placer: "magic"},
+		"policy sia: this name is taken":                           {Name: "sia", New: works},
+		"policy mine: no New":                                      {Name: "mine"},
+		"policy mine: without settings: no file":                   {Name: "mine", New: func(map[string]string) (policy.Policy, error) { return nil, errors.New("no file") }},
+		"policy mine: New returned none":                           {Name: "mine", New: func(map[string]string) (policy.Policy, error) { return nil, nil }},
+		`policy mine: placer "magic" is not known`:                 {Name: "mine", New: works, Placer: "magic"},
 	} {
 		if err := run(t.Context(), []registry.Entry{e}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
