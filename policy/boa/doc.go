@@ -12,49 +12,43 @@
 //	§5.2    asynchronous parameter computation              Policy.learn, Plan.Background
 //	§5.3    decision support tool                           Problem.Table, Problem.Frontier
 //
-// In a round the policy books what was spent. It recomputes widths in the background if classes, budget or
-// nodes have drifted. Jobs with their width keep their placement. The others get GPUs of nodes in use first,
-// so that whole nodes become empty and can be returned. A job that grows stays where it is until all its GPUs
-// are there, and moves once. If no more nodes can be rented or paid for, the jobs that end soonest come
+// In a round the policy books past spending and leaves jobs with their width where they are. The others get
+// GPUs of nodes in use first, so that whole nodes become empty and can be returned. A job that grows moves
+// once all its GPUs are there. If no more nodes can be rented or paid for, the jobs that end soonest come
 // first.
 //
 //	problem.go  tables of widths
-//	widths.go   the current table, and when it is recomputed
+//	widths.go   the current table, recomputed in the background
 //	goal.go     the width of one job
-//	rents.go     widths when jobs want more of a type than there is
-//	round.go    which jobs keep their GPUs; place.go, pool.go: which nodes the others get
+//	rents.go    widths if jobs want too many GPUs of a type
+//	round.go    which jobs keep their GPUs; place.go, pool.go: nodes of the others
 //	nodes.go    how many nodes to rent
 //	ledger.go   spending; fill.go: how full nodes are
 //
 // Deviation: there are two tables of widths, each for a share of the arrivals of every class, because one is
-// not optimal if rescaling takes time (opt/convex). Method Single has one table, Published that of Algorithm
-// 1.
+// not optimal if rescaling takes time (opt/convex). Method Single has one table, Published has Algorithm 1's.
 //
-// Deviation: widths are charged for the nodes they need, where the paper counts GPUs of jobs (and reports
-// nodes), because other jobs may not fill the last node of a job. How full such nodes are is measured (fill).
+// Deviation: widths are charged for nodes, where the paper counts GPUs of jobs (and reports nodes), because
+// other jobs may not fill the last node of a job. How full such nodes are is measured (fill).
 //
 // Deviation: past spending changes the budget of widths, where the paper has a mean over all time, because a
-// budget is a promise. Deviations are made up for over Horizon: slowly, because money buys most at a constant
-// price. Costs that widths do not account for, mostly starting nodes, are subtracted. If a window would still
-// exceed its limit (Options.Window, Slack), no node is rented, and in the end jobs are stopped.
+// budget is a promise. It acts slowly, over Horizon, because money buys most at a constant price. If a window
+// would still exceed its limit (Options.Window, Slack), no node is rented, and in the end jobs are stopped.
 //
-// Deviation: a job whose width changes because widths were recomputed moves only if that pays, because it
-// must restart.
+// Deviation: a job whose width was recomputed moves only if that pays, because it must restart.
 //
 // Deviation: a job that waits for its nodes does not start on GPUs that happen to be free, because it would
 // restart soon after.
 //
-// Deviation: if jobs together want more GPUs of a type than there are, each GPU of the type has a rent, which
-// rises until they do not, because widths limit only each single job, and the paper has no limit on a type.
-// Each job takes its cheapest option at the rents, restart included. Rents are the multipliers of the types'
-// capacities in problem (7), for the present jobs. A job that still finds no room takes its next best option.
-// Nodes are then returned later if there is no budget.
+// Deviation: if jobs together want too many GPUs of a type, each of its GPUs has a rent, which rises until
+// demand fits, because widths limit only each single job, and the paper has no limit on a type. Rents are the
+// multipliers of the types' capacities in problem (7), for the present jobs.
 //
 // Deviation: a job of unknown class has the GPUs that are best by its own model at the price behind the other
 // widths, because not every job has a class with known speeds. Before there is a price, it has the most
 // goodput per GPU-hour.
 //
 // Deviation: owned nodes are used by jobs of their GPU type, but widths are chosen for them only if nothing
-// can be rented, because there are no more of them. Nodes of one size then are an offer. A job is on nodes of
-// different sizes only if no one size has enough.
+// can be rented, because their number is fixed. Nodes of one size then are an offer. A job is on several
+// sizes only if no one size has enough.
 package boa

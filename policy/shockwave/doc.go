@@ -1,11 +1,11 @@
 // Package shockwave plans a window of rounds ahead so that over time every job is treated fairly and all jobs
-// end early. It knows that jobs change their batch size while they train. Jobs run as submitted; if their GPU
+// end early. It expects jobs to change their batch size while they train. Jobs run as submitted; if their GPU
 // count or type may be chosen, it is chosen for the whole window.
 //
 //	§5       posterior of regimes, restatement rule         Predictor, account.observe
 //	§5       remaining run time R̂, total run time P̂         forecast.time, account.past
 //	§6.1     T rounds; k; λ                                 Options.Window, K, Lambda
-//	§6.2     ρ̂ (Eq. 9), N_avg                               fairness.Estimate, account.rho, account.contention
+//	§6.2     ρ̂ (Eq. 9), N_avg                               perf.Life, account.rho, account.contention
 //	§6.2     H, bound on the makespan (Eq. 10)              opt/multimode, Point.Left and Load
 //	§7       reactive and lazy                              Options.Lazy
 //	App. G   micro-jobs, one for each regime, in order      forecast
@@ -15,12 +15,12 @@
 //
 // In a round, update reads the jobs, and accept takes the window that was planned meanwhile. serve runs the
 // jobs of this round of the window and gives free GPUs to the jobs that gain most. If the window is outdated,
-// plan computes the next one in the background. A window is outdated if it is over, a job came, left early or
-// overran, a batch size changed, or GPUs came or went.
+// plan computes the next one in the background. A window is outdated if it is over, or if jobs, GPUs or batch
+// sizes are not as expected.
 //
 // The paper names two defaults for two settings. The window has 20 rounds here (§6.1, not App. G's 30), and λ
-// is 1, in the middle of App. G.2's range (§6.1 has 0.001, on another scale of the makespan).
-// docs/experiments/shockwave.md measures k and λ.
+// is 1, in the middle of App. G.2's range (§6.1 has 0.001, on another scale). docs/experiments/shockwave.md
+// measures k and λ.
 //
 // Deviation: ρ̂ assumes that a job gets nothing until the end of the window, because a weight that grows only
 // once a job is late comes too late for a short job (§6.2 has ρ̂ as of now).
@@ -35,8 +35,6 @@
 // cluster sooner.
 //
 // Deviation: the regimes' batch sizes are those that the user named, if any (job.BatchSchedule.Sizes),
-// because the paper lets the user bound their number, and the public code knows them.
-//
-// If a job's schedule says too little, or its batch sizes do not follow it, its batch size is assumed to stay
-// the same.
+// because the paper lets the user bound their number, and the public code knows them. A job that does not
+// follow its schedule is assumed to keep its batch size.
 package shockwave

@@ -2,8 +2,8 @@
 // GPUs' share, from jobs that do not use theirs, and no job is slower than with its share. It follows
 // "Synergy: Looking Beyond GPUs for DNN Scheduling on Multi-Tenant Clusters" (OSDI 2022).
 //
-// In a round (§3.2), a queue first decides which jobs run, by GPUs alone; jobs may be backfilled and
-// preempted. Then a mechanism decides on their CPUs and memory:
+// In a round (§3.2), a queue first decides which jobs run, by GPUs alone, with backfilling and preemption.
+// Then a mechanism decides on their CPUs and memory:
 //
 //	Proportional   every GPU its share, the baseline (§2)
 //	Greedy         a job's full demand on one node, or it waits (§3.3)   greedy.go
@@ -16,7 +16,7 @@
 // The program, for all jobs on GPUs of a type (§4.1.1):
 //
 //	max  Σⱼ Σ_[c,m] Wⱼ[c,m]·y_{c,m,j}                         (1)
-//	     CPUs and memory within those of the type's nodes     (2) (3)
+//	     CPUs and memory within the type's nodes              (2) (3)
 //	     one cell for each job                                (4)
 //	     none slower than its GPU-proportional share          (5)
 //
@@ -45,12 +45,11 @@
 // every placement.
 //
 // Stats.Bound of Tune and Opt is the program's: no plan is worth more (Theorem 4.1). Stats.Objective is the
-// program's value, or the value of the packing if the plan names nodes (DemandOnly, Opt). In a fungible plan
-// the placer decides on CPUs and memory.
+// program's value, or the packing's if the plan names nodes (DemandOnly, Opt).
 //
-// On real nodes Opt is not better than Tune: the second program divides some jobs, and giving those whole
-// GPUs leaves less choice than packing all jobs. On 16 servers Opt loses 2 to 5 % of the bound on average,
-// Tune with placer pack 0 to 2 %. Opt's use is the bound, as in the paper.
+// On real nodes Opt is not better than Tune: giving whole GPUs to the jobs that its second program divides
+// leaves less choice than packing all jobs. On 16 servers Opt loses 2 to 5 % of the bound on average, Tune
+// with placer pack 0 to 2 %. Opt's use is the bound, as in the paper.
 //
 // Rules PublicCode reproduce the authors' simulator in replays: package lab/rules.
 package synergy

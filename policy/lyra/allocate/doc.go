@@ -7,17 +7,17 @@
 //	phase two  the rest: extra workers for elastic jobs, new or running, so that the
 //	           running time saved is largest; a knapsack (opt/mmkp)
 //
-// No running job is preempted: it keeps its base demand, and only its flexible workers count as free. Running
-// time is inversely proportional to workers, or to the job's stated speed.
+// No running job is preempted: only its flexible workers count as free. Running time is inversely
+// proportional to workers, or to the job's stated speed. A large job may be passed over while smaller ones
+// come; package lyra starts jobs that have waited long.
 //
-// There are two pools of GPUs, training and on loan. All workers of a job are in one; on loan a worker needs
-// PerGPU times as many GPUs, and the job must be fungible. So the knapsack has two capacities, each with a
-// price: the seconds that one more GPU would save.
+// There are two pools of GPUs, training and on loan, so the knapsack has two capacities, each with a price:
+// the seconds that one more GPU would save. All workers of a job are in one pool; on loan a worker needs
+// PerGPU times as many GPUs, and the job must be fungible.
 //
-// Heterogeneous jobs may have workers in both pools, at a share of their speed. They go through both phases
-// after all other jobs. Their base demand goes on training first, then on loan. One knapsack chooses extra
-// workers on loan, a second one on training. Extra workers that do not make up for the speed lost on two
-// sides are not given.
+// Heterogeneous jobs may have workers in both pools, at a share of their speed. They come after all other
+// jobs, with their base demand on training first, then on loan. One knapsack chooses extra workers on loan, a
+// second one on training. Workers that do not make up for the speed lost on two sides are not given.
 //
 // The schemes that the paper compares with have other rules (§7.1):
 //
@@ -26,8 +26,7 @@
 //	gandiva  extra workers stay while phase one leaves room; if no job waits, elastic
 //	         jobs get one more at a time, in turn
 //	afs      one more worker at a time to the largest gain in throughput per training-equivalent
-//	         GPU; ties (all, if speed is linear) go to the job that would end first, then to the
-//	         one given first
+//	         GPU; ties (all, if speed is linear) go to the job that would end first
 //
 //	paper                        code
 //	w_min, w_max                 Job.Min, Job.Max
@@ -36,16 +35,14 @@
 //	normalized                   Pool.PerGPU
 //	heterogeneous performance (§7.1)  Job.MixedSpeed
 //
-// A large job may be passed over while smaller ones come; package lyra starts jobs that have waited long.
-//
 // Deviation: a running job's value is the time saved of its remaining work, and changing its workers costs
 // Options.Pause, because otherwise workers go back and forth between jobs of nearly equal value.
 //
 // Deviation: the knapsack is solved by prices and search instead of dynamic programming, because it has two
 // capacities; on such small programs it proves the optimum.
 //
-// Deviation: with FIFO, a job that is larger than all its pools does not block others, because it would block
-// them forever.
+// Deviation: with FIFO, a job larger than all its pools does not block others, because it would block them
+// forever.
 //
 // Deviation: AFS and Gandiva give no worker that makes a job slower, as the first on the other side may,
 // because its GPUs do more idle.

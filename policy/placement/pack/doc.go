@@ -1,10 +1,10 @@
 // Package pack places allocations by all their demands, GPUs, CPUs and memory, as Synergy §4.2 does. It is
 // the placer for clusters whose nodes count CPUs; on others it is a best fit by GPUs.
 //
-// A job has cells: amounts of CPUs and memory for each GPU, sorted by the job's speed relative to its
-// GPU-proportional share. The first cell is the least that it must have; its wish is the fastest cell within
-// what the plan names. Every job is booked twice: in Placer.wish with its wish, in Placer.least with its
-// first cell. A node lacks something if the wishes of its jobs exceed it.
+// A job has cells: amounts of CPUs and memory for each GPU, sorted by speed. The first cell is the least that
+// it must have; its wish is the fastest cell within what the plan names. Every job is booked twice: in
+// Placer.wish with its wish, in Placer.least with its first cell. A node lacks something if the wishes of its
+// jobs exceed it.
 //
 // Invariant: in every layout, the GPUs and first cells of all placed jobs fit on their nodes.
 //
@@ -15,26 +15,25 @@
 //  1. Jobs are sorted by GPUs, then CPUs, then memory, all descending.
 //  2. Each job goes to the node with the least free that has room for its wish (hostalloc.Nodes.One). Each
 //     other free GPU of that node keeps the CPUs and memory of the most modest unplaced job. Otherwise two
-//     jobs with many CPUs could leave six GPUs of a node without CPUs.
+//     jobs with many CPUs could leave six GPUs without CPUs.
 //  3. If no node has room, the job takes its fastest smaller cell that fits, and at last its first cell in
 //     Placer.least. So no GPU stays idle for want of CPUs.
 //
-// Then mend exchanges GPUs between nodes, and hostalloc.Settler divides the CPUs and memory of each node by
-// need. If the plan is fungible, a job may get more than its wish. No job falls below the speed of its
-// GPU-proportional share.
+// Then mend exchanges GPUs between nodes, and hostalloc.Settler divides the CPUs and memory of each node. If
+// the plan is fungible, a job may get more than its wish. No job is slower than with its GPU-proportional
+// share.
 //
 // # Mending
 //
-// mend takes the nodes that lack something, the node that lacks most first. Two nodes of a type exchange GPUs
-// of one job for as many GPUs of another, or for free GPUs. The lack of both nodes, as a part of a node, must
-// decrease by more than the cost of splitting jobs, and both must have room for the first cells. Example:
-// node A lacks 8 CPUs because of a data-loading job of 2 GPUs; node B has spare CPUs and a language model on
-// 2 GPUs that needs few. The two jobs change places.
+// mend takes the nodes that lack something, the worst first. Two nodes of a type exchange GPUs of one job for
+// as many GPUs of another, or for free GPUs, if their lack, as a part of a node, decreases by more than the
+// cost of splitting jobs. Example: node A lacks 8 CPUs because of a data-loading job of 2 GPUs; node B has
+// spare CPUs and a language model on 2 GPUs. The two jobs change places.
 //
 // This is a local search: at its end no single exchange that it weighed helps; two together might. It ends
 // because every exchange decreases one number, the lack of all nodes plus the cost of all splits, by more
-// than a constant. Passes, exchanges and compared nodes are also bounded (see passes). The bounds are counts,
-// not times, so the result does not depend on the machine.
+// than a constant. Passes, exchanges and compared nodes are also bounded by counts, not times, so the result
+// does not depend on the machine.
 //
 // # Which jobs move
 //
@@ -45,13 +44,11 @@
 //  3. all jobs are packed again. Nodes of the same kind then exchange names, so that many jobs are where they
 //     were (rename).
 //
-// The second and third are tried only if some job could be faster. They win if the gain in this round, the
-// increase in the sum of relative speeds times the length of the round, exceeds the loss: the restart
-// overhead of each moved job times its relative speed. If restarts cost nothing, as in the paper's simulator,
-// the largest sum wins.
+// The second and third win if their gain in this round, the increase in the sum of relative speeds times its
+// length, exceeds their cost: the restart overhead of each moved job times its relative speed.
 //
 // A job on several nodes is assumed to lose Options.Penalty of its speed. A job that fits on one node is
-// split only if the gain is larger: its own when it is packed, or the gain of other jobs in mend.
+// split only if the gain is larger.
 //
 // Cost: at most three layouts. Each sorts the jobs, searches for nodes at most twice for each cell of a job,
 // weighs at most 200,000 exchanges, and calls hostalloc.Settler.Settle.

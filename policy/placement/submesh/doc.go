@@ -38,21 +38,16 @@
 //  3. makeRoom: if no node has room, jobs with fewer GPUs on a node are displaced and queued, where their
 //     weights add up to least.
 //  4. If that fails too, the allocation is taken back (policy.Evicted).
-//  5. restore: if such a job held GPUs, no more than it was granted, it keeps them if they are free at the
-//     end (policy.KeptNoPlace).
+//  5. restore: if such a job held GPUs, not more than its grant, it keeps them if they are free at the end
+//     (policy.KeptNoPlace).
 //
-// Invariant: the free GPUs of a node are its GPUs minus those of jobs that keep their place and of pieces
-// placed so far.
+// It ends: a job is displaced at most once, because that changes its state from staying to moving. Each piece
+// of an allocation is queued at most twice, the second time to be scattered.
 //
-// It ends: a job is displaced at most once, because that changes its state from staying to moving. An allocation
-// has finitely many pieces, and each is queued at most twice, the second time to be scattered.
-//
-// A move is a restart, and steps 1 and 3 keep moves few. Jobs that restore a checkpoint move only if nothing
-// else helps. This is a heuristic: a plan may need fewer moves (TestMovesAgainstBruteForce measures how
-// many).
-//
-// On uniform nodes, no allocation of Sia's configurations within the virtual nodes is ever evicted, unless
-// some jobs are non-preemptive, without checkpoints, or resized.
+// A move is a restart, and steps 1 and 3 keep moves few. This is a heuristic: a plan may need fewer moves
+// (TestMovesAgainstBruteForce measures how many). On uniform nodes, no allocation of Sia's configurations
+// within the virtual nodes is ever evicted, unless some jobs are non-preemptive, without checkpoints, or
+// resized.
 //
 // Cost: linear in the jobs if no allocation changed. Otherwise a piece finds its node in time linear in the
 // GPUs of a node plus a 64th of the nodes of its type (bit sets by free GPUs). A piece that displaces jobs
@@ -65,11 +60,8 @@
 // in the public simulator. Without it they are placed like the others, and may find no place: the theorem
 // does not cover them.
 //
-// # CPUs and memory
-//
 // A job on a part of a node prefers a node with the CPUs and memory that the plan names, but takes any with
-// the GPUs: CPUs and memory never stop or move a job. At the end, hostalloc.Settler divides them among the
-// jobs of each node.
+// the GPUs. At the end, hostalloc.Settler divides CPUs and memory among the jobs of each node.
 //
 //	paper                     here
 //	partial-node allocation   single
