@@ -222,7 +222,6 @@ func (c *checker) makeRoom(r *cluster.Configuration) {
 	}
 }
 
-// amount reports whether an empty cluster could grant a to j.
 func (c *checker) amount(j *Job, a *cluster.Allocation, t int) bool {
 	before := len(c.errs)
 	if j.Phase == job.Profiling {

@@ -5,8 +5,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// second checks and counts the second GPU type of a heterogeneous job. It reports whether an empty cluster
-// could grant it.
 func (c *checker) second(j *Job, d *Decision, t int) bool {
 	k, before := &d.Allocation.Also, len(c.errs)
 	u := c.cluster.TypeIndex(k.GPUType)

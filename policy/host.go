@@ -27,9 +27,9 @@ func FillProportional(s *Snapshot, p *Plan) {
 	}
 }
 
-// Cells returns the cells of j's sensitivity matrix per GPU, for a type of which at most perNode GPUs share a
-// node, each taking in rate samples per second if it never waits: see perf.Sensitivity.Cells. If j's
-// sensitivity is unknown, or CPUs are not counted, there is one cell, the GPU-proportional share.
+// Cells returns the cells of j's sensitivity matrix per GPU, if at most perNode GPUs share a node and each
+// takes in rate samples per second when it never waits: see perf.Sensitivity.Cells. If j's sensitivity is
+// unknown, or CPUs are not counted, there is one cell, the GPU-proportional share.
 func (j *Job) Cells(rate float64, t *cluster.TypeInfo, perNode int) []perf.Cell {
 	if j.Sensitivity == nil || !t.Counts() {
 		share := t.Proportional(cluster.Configuration{GPUs: 1})

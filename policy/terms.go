@@ -62,10 +62,9 @@ type Terms struct {
 	Rho    float64 // expected finish-time fairness
 	Share  float64 // weight of its user or queue
 	Last   float64 // additional factor for running at any speed, because the end of all jobs depends on it; 0: none
-	// Restart is the cost of a move or preemption in seconds: the restart, plus the work done twice, of which
-	// a second may count more than one. Move is the part of its goodput that remains after a move, over the
-	// time in which the move must pay. Redone is the seconds of work done twice. All are 0 if it holds
-	// nothing.
+	// Restart is the cost of a move or preemption in seconds: the restart, plus the work done twice, whose
+	// seconds may be weighted. Move is the part of its goodput that remains after a move, over the time in
+	// which the move must pay. Redone is the seconds of work done twice. All are 0 if it holds nothing.
 	Restart, Move, Redone float64
 	// Assumed describes assumptions about unknown or impossible values of the job.
 	Assumed []string `json:",omitempty"`

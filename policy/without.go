@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Without returns the snapshot after nodes went back: the cluster without them, and jobs on them with what is
-// left. Rows of other jobs keep their pointers.
+// Without returns the snapshot after nodes went back: the cluster without them, and jobs on them with the
+// rest of their GPUs. Rows of other jobs keep their pointers.
 func (s *Snapshot) Without(back []cluster.NodeID) *Snapshot {
 	if len(back) == 0 {
 		return s

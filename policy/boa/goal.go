@@ -24,7 +24,6 @@ func (p *Policy) goal(j *policy.Job, offers []cluster.Offer, ends []int) goal {
 	return g
 }
 
-// byClass returns the width of a job's class in its epoch, if its offer still exists.
 func (p *Policy) byClass(j *policy.Job, w *widths, class int, offers []cluster.Offer) goal {
 	epoch := min(max(0, j.Epoch), len(w.ends[class])-1)
 	table, at := w.entry(class, epoch, p.draw(j))
@@ -136,7 +135,6 @@ func (w *widths) time(c cluster.Configuration, ahead stretch) float64 {
 	return least
 }
 
-// undone returns the part of an epoch that a job still has to do.
 func (w *widths) undone(class, epoch int, progress float64) float64 {
 	size := w.table.Problem.Classes[class].Sizes[epoch]
 	return min(max(0, w.ends[class][epoch]-progress), size) / size
@@ -151,7 +149,6 @@ func rate(offers []cluster.Offer, c cluster.Configuration) float64 {
 	return 0
 }
 
-// A cost is the time of a job and its cost per hour.
 type cost struct{ time, rate float64 }
 
 // at returns the cost at a price, in seconds of the job's time; at an infinite price, in money.

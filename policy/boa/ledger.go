@@ -13,7 +13,6 @@ type ledger struct {
 	points []point // by time, linear in between
 }
 
-// A point is the total spending up to a time.
 type point struct {
 	at           time.Time
 	spent, width float64

@@ -28,7 +28,6 @@ func (r *round) finish() {
 	r.spareNodes()
 }
 
-// rate returns the cost of the plan's widths per hour on present rented nodes.
 func (r *round) rate() float64 {
 	total := 0.0
 	for i := range r.plan.Jobs {
@@ -55,9 +54,8 @@ func (r *round) shared() (used, gpus int) {
 	return used, gpus
 }
 
-// spareTime is how long unneeded nodes are kept after jobs wanted more of a type than there is, without a
-// budget. While rents change, jobs change their minds, and would never get the nodes that were ordered for
-// them.
+// spareTime is how long unneeded nodes are kept after jobs wanted too many GPUs of a type, without a budget.
+// While rents change, jobs change their minds, and would never get the nodes that were ordered for them.
 const spareTime = 10 * time.Minute
 
 // A need is the nodes of an offer wanted in a round with rents.

@@ -110,7 +110,6 @@ func (r *round) affordable(busier, more float64) (paying, most float64) {
 	return r.paying + more, r.soon
 }
 
-// occupy books parts on nodes with room, and returns the placement.
 func (r *round) occupy(y *pool, parts []part) cluster.Placement {
 	var where cluster.Placement
 	for _, at := range parts {

@@ -88,7 +88,6 @@ func (y *pool) seat(needs []int, held map[cluster.NodeID]bool, open func() bool)
 	return parts
 }
 
-// best returns the lowest-ranked node with room and without a part, or -1.
 func (y *pool) best(need int, held map[cluster.NodeID]bool, taken []part) int {
 	best, rank := -1, 0
 	if !y.room(need) {

@@ -34,7 +34,7 @@ const (
 	many      = 20_000
 )
 
-// ration changes goals if jobs together want more GPUs of a type than there are.
+// ration changes goals if jobs together want too many GPUs of a type.
 //
 // Each GPU of such a type gets a rent, and each job takes its cheapest option, restart included. The rent
 // rises until demand fits. It is the multiplier of the type's capacity in problem (7), for the present jobs
@@ -92,7 +92,6 @@ func (r *round) fill(all [][]option, room map[cluster.GPUType]int, by float64) [
 	return take
 }
 
-// lower lowers the rents of types with room, and reports whether there are any.
 func (r *round) lower(room map[cluster.GPUType]int, by float64) bool {
 	lowered := false
 	for t, rent := range r.rents {
@@ -184,7 +183,6 @@ func (g *goal) take(o *option) {
 	}
 }
 
-// price returns the value of one unit of budget in a job's time.
 func (p *Policy) price() float64 {
 	switch {
 	case p.widths != nil:

@@ -129,7 +129,6 @@ func (r *round) hold(j *policy.Job) *pool {
 	return y
 }
 
-// spare returns the cost per hour of the nodes of a placement without jobs.
 func (r *round) spare(y *pool, p cluster.Placement) float64 {
 	total := 0.0
 	for _, s := range p {
@@ -180,7 +179,6 @@ func (r *round) reserve(i int, j *policy.Job) {
 	}
 }
 
-// carrier returns the first offer that can carry a configuration, or -1.
 func (r *round) carrier(c *cluster.Configuration) int {
 	return slices.IndexFunc(r.offers, func(o cluster.Offer) bool {
 		return o.Node.GPUType == c.GPUType && c.Nodes <= o.Most && c.GPUs <= c.Nodes*o.Node.Capacity.GPUs

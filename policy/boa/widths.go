@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// widths are an immutable table with lookup tables.
 type widths struct {
 	table *Table
 	class map[job.Class]int
@@ -102,7 +101,6 @@ func (p *Problem) epochTimes(class int) [][][]float64 {
 	return all
 }
 
-// left returns the seconds from the start of each epoch of a class to the end, without rescaling.
 func (p *Problem) left(class int, widths []convex.Point) []float64 {
 	out, epochs := make([]float64, len(widths)+1), p.convex.Classes[class].Epochs
 	for j := len(widths) - 1; j >= 0; j-- {

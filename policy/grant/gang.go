@@ -49,7 +49,6 @@ func amounts(j *policy.Job, t *cluster.TypeInfo) (least, most, step int) {
 	return least, most, step
 }
 
-// lcm returns the least common multiple of replica and worker.
 func lcm(replica, worker int) int {
 	n := replica
 	for n%worker != 0 {

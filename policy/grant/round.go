@@ -98,7 +98,7 @@ func (r *Round) passes(i int, a *cluster.Allocation) bool {
 }
 
 // keep leaves a job its GPUs if they still exist. It keeps counted CPUs and memory only if it is
-// non-preemptive: a placer may have lent it those of other jobs.
+// non-preemptive: a placer may have lent it CPUs and memory of other jobs.
 func (r *Round) keep(i int, why policy.Kind) {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	t := r.Snapshot.Cluster.TypeIndex(j.Allocation.GPUType)

@@ -52,7 +52,6 @@ type slot struct {
 	from time.Time
 }
 
-// keepFor reserves the nodes with the earliest slots for a job, if there are enough.
 func (g *ageing) keepFor(t *tenant, at int) bool {
 	unit := min(t.unit, g.types[at].PerNode)
 	slots := g.slots(at, unit)
@@ -70,7 +69,6 @@ func (g *ageing) keepFor(t *tenant, at int) bool {
 	return true
 }
 
-// slots returns the slots of a type, from the expected ends of its base workers.
 func (g *ageing) slots(at, unit int) []slot {
 	ends := make([][]leaving, len(g.nodes))
 	for _, t := range g.tenants {

@@ -6,7 +6,6 @@ import "github.com/oxgang/oxgang/policy/lyra/allocate"
 // workers, and the number of elastic jobs that share what base demands leave.
 type prospect struct{ room, sharers int }
 
-// aim chooses, for each waiting job of known speed, the pair with room on which it would be fastest.
 func (s *sharing) aim() {
 	if len(s.pairs) < 2 {
 		return

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
-// sharing divides GPUs: base demands first, then, in phase two, flexible workers (§5.2).
 type sharing struct {
 	*demands
 	prices []float64 // by type, from phase two

@@ -64,7 +64,6 @@ func (d *demands) limit(t *tenant, at, least, most int) int {
 	return most
 }
 
-// fit widens the limits to what a job holds. If that is not whole workers, it counts as one.
 func (d *demands) fit(t *tenant) {
 	workers, whole := 0, true
 	for _, at := range d.pairs[t.pair] {
@@ -95,7 +94,6 @@ func (t *tenant) left() time.Duration {
 	return lasting(left.Seconds() * float64(t.least))
 }
 
-// workUnknown marks work that is computed on demand.
 const workUnknown = -1
 
 func (t *tenant) remainingWork() time.Duration {

@@ -53,7 +53,7 @@
 // Deviation: a preempted job waits for the next round, because its processes take a moment to stop, and a
 // start in the same round would count as a move.
 //
-// Deviation: each GPU type of the training cluster is served like a cluster of its own, paired with one type
+// Deviation: each GPU type of the training cluster is served like a separate cluster, paired with one type
 // on loan, because the paper has one of each. A job with a model waits for the type on which it is fastest
 // with an equal share. A job on loan takes job.Spec.Equivalents times as many GPUs and runs as long:
 // "normalized relative to training GPUs" (§5.2).

@@ -16,7 +16,6 @@ const none = -1
 // A pair is a GPU type of the training cluster and one on loan, by allocate.Side; either may be none.
 type pair [2]int
 
-// A spot is the position of a GPU type in the pairs.
 type spot struct {
 	pair int
 	side allocate.Side

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
-// A borrower returns servers on loan, and asks for more.
 type borrower struct {
 	*demands
 	back []cluster.NodeID // servers to return
@@ -46,7 +45,6 @@ func (b *borrower) giveBack(l *cluster.Loan) error {
 	return nil
 }
 
-// servers returns the servers of an owner with their workers, and how many can be returned.
 func (b *borrower) servers(g cluster.Group) (servers []reclaim.Server, able int) {
 	at := make([]int, len(b.nodes)) // place in servers, from 1
 	for n, node := range b.s.Cluster.Nodes() {
@@ -70,7 +68,6 @@ func (b *borrower) servers(g cluster.Group) (servers []reclaim.Server, able int)
 	return servers, able
 }
 
-// share adds a job's workers to the servers as copies of like.
 func (b *borrower) share(servers []reclaim.Server, at []int, p cluster.Placement, like reclaim.Share) {
 	for _, s := range p {
 		if n, ok := b.s.Cluster.Index(s.Node); ok && at[n] > 0 {

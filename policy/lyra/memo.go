@@ -23,7 +23,6 @@ type memo struct {
 	curve    *curve // source of its speeds, or nil
 }
 
-// reuse returns a job's tenant of the last round if its memo is valid, or a new one.
 func (p *Policy) reuse(s *policy.Snapshot, j *policy.Job, pinned bool) *tenant {
 	for p.at < len(p.last) && older(p.last[p.at].Job, j) {
 		p.at++
@@ -70,7 +69,6 @@ func (d *demands) span(t *tenant) [3]int {
 	return [3]int{least, most, step}
 }
 
-// locate finds the nodes of a job's placement; false if one is gone.
 func (d *demands) locate(t *tenant) bool {
 	t.memo.nodes, t.memo.turn = t.memo.nodes[:0], d.policy.layout.turn
 	for _, s := range t.Placement {
@@ -122,7 +120,6 @@ func (d *demands) resume(t *tenant) {
 	d.occupy(t)
 }
 
-// occupy books a job by its memo.
 func (d *demands) occupy(t *tenant) {
 	for k, n := range t.memo.nodes {
 		s, h, flexible := &t.Placement[k].Resources, &d.nodes[n], 0

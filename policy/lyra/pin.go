@@ -6,8 +6,6 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// pin places jobs with fixed decisions: those that keep their GPUs, then reservations, on the nodes with the
-// fewest used GPUs.
 func (p *placer) pin() {
 	reserved := false
 	for _, t := range p.tenants {

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// A placer finds nodes for workers (§5.3).
 type placer struct{ demands }
 
 // placeBases releases flexible workers that are no longer granted, and places granted base demands by
@@ -50,7 +49,6 @@ func (p *placer) placeFlexible() {
 	}
 }
 
-// shrink releases flexible workers that are no longer granted, on the emptiest nodes first.
 func (p *placer) shrink(t *tenant) {
 	has := p.has(t)
 	for side, at := range p.pairs[t.pair] {
@@ -70,8 +68,7 @@ func (p *placer) shrink(t *tenant) {
 	}
 }
 
-// trim releases GPUs that are no whole worker: a worker on loan may be on several nodes, one of which was
-// returned.
+// trim releases GPUs that are no whole worker: a worker on loan may be on several nodes, and one went back.
 func (p *placer) trim(t *tenant, at int) {
 	if t.untouched && t.memo.whole {
 		return

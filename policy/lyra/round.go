@@ -44,7 +44,6 @@ func (t *tenant) elastic() bool { return t.top > t.least }
 
 func (t *tenant) waits() bool { return !t.pinned && !t.reclaimed && t.pair == none }
 
-// read reads the placements of all jobs, and makes the fixed decisions.
 func (p *Policy) read(s *policy.Snapshot) *placer {
 	r := &placer{demands{inventory: p.stock(s), Round: grant.NewRound(s), tenants: slices.Grow(p.spare[:0], len(s.Jobs))}}
 	p.at = 0
@@ -67,7 +66,6 @@ func (p *Policy) read(s *policy.Snapshot) *placer {
 	return r
 }
 
-// settle keeps a running job where it is, if its nodes are still there.
 func (d *demands) settle(t *tenant) {
 	at := d.s.Cluster.TypeIndex(t.Allocation.GPUType)
 	if at == none || len(t.Placement) == 0 || !d.room.Holds(t.Placement) {

@@ -44,7 +44,6 @@ func less(p, q cluster.Placement) cluster.Placement {
 	return out
 }
 
-// first returns so many GPUs of a placement, from its largest shares.
 func first(p cluster.Placement, gpus int) cluster.Placement {
 	order := slices.Clone(p)
 	slices.SortStableFunc(order, func(a, b cluster.Share) int { return b.GPUs - a.GPUs })

@@ -55,7 +55,6 @@ func (w *writer) grant(t *tenant, d *policy.Decision) {
 	d.Placement = w.fill(where, &a)
 }
 
-// allocation returns the allocation of a placement; of two types, training comes first.
 func (w *writer) allocation(t *tenant, where cluster.Placement) cluster.Allocation {
 	var a cluster.Allocation
 	for _, at := range w.pairs[t.pair] {

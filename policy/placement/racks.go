@@ -75,7 +75,6 @@ func (pl *Racks) place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) 
 	return p, nil
 }
 
-// levels are the groupings of the nodes of a cluster. Nodes are indices into Cluster.Nodes.
 type levels struct {
 	cluster *cluster.Cluster // nodes ordered by rack and domain
 	all     []*level         // finest first: NVLink domains, racks; without a level that no node names
@@ -86,7 +85,6 @@ type level struct {
 	nodes [][]int32 // by group
 }
 
-// newLevels returns the levels of a cluster. Nodes of different GPU types may share a group.
 func newLevels(c *cluster.Cluster) *levels {
 	domains := indexed(c, func(n *cluster.Node) string { return n.NVLinkDomain })
 	racks := indexed(c, func(n *cluster.Node) string { return n.Rack })

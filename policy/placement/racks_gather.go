@@ -136,7 +136,6 @@ func (b *board) givesWay(i, g int32) bool {
 	return len(mine) < len(b.p.Jobs[g].Placement) || b.moves(i) && b.apart(b.all[len(b.all)-1], mine)
 }
 
-// running returns the GPUs of a node whose jobs would have to restart.
 func (b *board) running(node int32) (gpus int) {
 	for _, i := range b.on[node] {
 		if !b.moves(i) {
@@ -194,7 +193,6 @@ func (b *board) rename(i, x, y int32) {
 	}
 }
 
-// write sorts the changed placements and reuses a job's current one if it is equal.
 func (b *board) write() {
 	for i, j := range b.s.Jobs {
 		d := &b.p.Jobs[i]

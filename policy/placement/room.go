@@ -110,7 +110,7 @@ func (r *Room) share(w *Want, node, gpus int) cluster.Share {
 	return s
 }
 
-// best returns the node for a want with left GPUs to place, and how many of them it takes; 0: none.
+// best returns the node for a want and how many of its left GPUs it takes; 0: none.
 func (r *Room) best(w *Want, left int) (node, gpus int) {
 	node, rank := -1, 0
 	for i := range r.nodes {
@@ -136,7 +136,6 @@ func (r *Room) best(w *Want, left int) (node, gpus int) {
 	return node, gpus
 }
 
-// fits returns how many of the left GPUs node i can hold, in whole units.
 func (r *Room) fits(w *Want, i, left int) int {
 	n, f := &r.nodes[i], &r.free[i]
 	unit := min(w.Unit, n.Capacity.GPUs, left)
@@ -159,7 +158,6 @@ func carries(has, each float64) int {
 	return max(0, int(has/each*(1+1e-12)))
 }
 
-// merge joins shares of the same node; p is sorted.
 func merge(p cluster.Placement) cluster.Placement {
 	out := p[:0]
 	for _, s := range p {

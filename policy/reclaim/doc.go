@@ -28,6 +28,6 @@
 // Deviation: Random and SCF also return servers without base workers first, because only the choice among the
 // others is compared.
 //
-// Deviation: collateral damage counts GPUs of base workers, because those of flexible ones go to other jobs
+// Deviation: collateral damage counts GPUs of base workers, because GPUs of flexible workers go to other jobs
 // at the next round anyway.
 package reclaim

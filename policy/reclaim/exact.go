@@ -77,7 +77,6 @@ func ceil(a, b int64) int64 {
 	return q
 }
 
-// positions returns the indices of the picked servers in busy, which is ascending.
 func positions(busy, picked []int) []int {
 	where := make(map[int]int, len(busy))
 	for i, s := range busy {

@@ -8,7 +8,6 @@ import (
 // fraction is the cost that job j adds to each of its servers.
 func (w *serverSet) fraction(j int) float64 { return 1 / float64(len(w.on[j])) }
 
-// one counts jobs.
 func (w *serverSet) one(int) float64 { return 1 }
 
 // greedy picks n servers as the paper does: one by job count, several by server fractions. Source: Lyra §4,

@@ -53,7 +53,6 @@ func (w *serverSet) add(s int, h Share, numbers map[job.ID]int) {
 	w.total[j] += h.GPUs
 }
 
-// busy returns the able servers with base workers.
 func (w *serverSet) busy() []int {
 	var busy []int
 	for _, s := range w.returnable {
@@ -87,7 +86,6 @@ func (w *serverSet) answer(picked []int) *Answer {
 	return a
 }
 
-// scaled returns the flexible GPUs on picked servers of jobs that are not lost.
 func (w *serverSet) scaled(picked []int, lost map[job.ID]bool) int {
 	sum := 0
 	for _, s := range picked {

@@ -60,7 +60,7 @@ var table []row
 // Add adds a policy to the table. Call it from an init function. It panics if the name is taken.
 func Add(e Entry) { AddAround(e.Name, func([]Entry) Entry { return e }) }
 
-// AddAround is Add for a policy that is made of others: entry receives the policies listed before it.
+// AddAround is Add for a policy that contains others: entry receives the policies listed before it.
 func AddAround(name string, entry func(before []Entry) Entry) {
 	if slices.ContainsFunc(table, func(r row) bool { return r.name == name }) {
 		panic(fmt.Sprintf("policy %s: this name is taken", name))
@@ -106,7 +106,7 @@ func Find(name string) (Entry, error) {
 	return all[i], nil
 }
 
-// New makes a policy by name. Errors: those of Find and Entry.New.
+// New makes a policy by name. Errors: see Find and Entry.New.
 func New(name string, settings map[string]string) (policy.Policy, error) {
 	e, err := Find(name)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 type account struct {
 	row       *policy.Job // as last read
 	index     int         // in this round's snapshot
-	lastRound int         // last round int         // last round with the job
+	lastRound int         // last round with the job
 
 	predictor     *Predictor // nil: constant batch size
 	unpredictable bool       // its batch sizes do not follow its schedule
@@ -27,7 +27,6 @@ type account struct {
 	expectation
 }
 
-// update opens, refreshes and closes accounts.
 func (p *Policy) update(s *policy.Snapshot, r *grant.Round) {
 	moved := p.count(s, r)
 	p.active = p.active[:0]
@@ -89,7 +88,6 @@ func (a *account) wait(s *policy.Snapshot) {
 	a.updated = s.Now
 }
 
-// observe stores a row and reports its new epochs to the predictor.
 func (a *account) observe(j *policy.Job) {
 	a.row = j
 	if a.batch == 0 {

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// An option is GPUs that a job may have, with its forecast there.
 type option struct {
 	typeIndex int // GPU type
 	cluster.Configuration
@@ -45,7 +44,7 @@ func (p *Policy) expect(s *policy.Snapshot, r *grant.Round, a *account) {
 	a.compare()
 }
 
-// guess assumes that a job still needs as much service as it has had, plus a window.
+// guess assumes that the remaining service of a job is its past service plus a window.
 func (a *account) guess(window, served float64) {
 	a.done, a.total = served, 2*served+window
 	for i := range a.options {

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// heaviest bounds weights for opt/multimode.
 const heaviest = 1e30
 
 // weight returns a job's budget: its finish-time fairness to the power k, times its own weight. Source:
@@ -101,7 +100,6 @@ func (p *Policy) builder(s *policy.Snapshot) *builder {
 	return b
 }
 
-// add adds a job with its configuration in this round, unless the job ends in this round.
 func (b *builder) add(a *account, now cluster.Configuration) bool {
 	if len(a.options) == 0 {
 		return false
@@ -132,7 +130,6 @@ func (b *builder) add(a *account, now cluster.Configuration) bool {
 	return true
 }
 
-// mode returns the results of a job on an option by number of rounds.
 func (b *builder) mode(a *account, o *option, now cluster.Configuration, made float64) multimode.Mode {
 	m := multimode.Mode{Resource: o.typeIndex, Amount: o.GPUs}
 	lost, ahead := 0.0, o.ahead.after(made)

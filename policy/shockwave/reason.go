@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// explain sets the reasons of waiting and unpredictable jobs, and the statistics of the window.
 func (p *Policy) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) {
 	for _, a := range p.active {
 		d := &plan.Jobs[a.index]
@@ -30,7 +29,6 @@ func (p *Policy) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) 
 	}
 }
 
-// wait sets the reason of a waiting job: its rounds come later, or others gain more.
 func (p *Policy) wait(s *policy.Snapshot, r *grant.Round, a *account, plan *policy.Plan) {
 	if len(a.options) == 0 {
 		r.Refuse(a.index)

@@ -21,7 +21,6 @@ func (p *Predictor) Remaining(epochTimes map[int]time.Duration) (time.Duration, 
 	return duration(max(0, total-past)), err
 }
 
-// times returns the expected nanoseconds of all epochs, and of the epochs seen.
 func (p *Predictor) times(epochTimes map[int]time.Duration) (total, past float64, err error) {
 	for i := range p.regimes {
 		r := &p.regimes[i]

@@ -54,7 +54,6 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return plan, nil
 }
 
-// count counts the GPUs to share, and reports whether they or their nodes changed.
 func (p *Policy) count(s *policy.Snapshot, r *grant.Round) (moved bool) {
 	free, types := r.FreeByType(), []cluster.GPUType{}
 	for _, t := range s.Cluster.Types() {
@@ -68,7 +67,6 @@ func (p *Policy) count(s *policy.Snapshot, r *grant.Round) (moved bool) {
 	return moved
 }
 
-// accept stores the window that was planned. After an error the last one stays.
 func (p *Policy) accept(s *policy.Snapshot) {
 	switch found := s.Computed.(type) {
 	case *window:

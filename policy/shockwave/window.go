@@ -22,7 +22,6 @@ type window struct {
 	solved  *multimode.Schedule
 }
 
-// A run is the GPUs of a job in a window.
 type run struct {
 	cluster.Configuration
 	multimode.Run
@@ -30,7 +29,6 @@ type run struct {
 
 func (w *window) over(round int) bool { return round >= w.first+w.rounds }
 
-// column returns the index of a round in the window, or -1.
 func (w *window) column(round int) int {
 	if w == nil || round < w.first || w.over(round) {
 		return -1
@@ -38,7 +36,6 @@ func (w *window) column(round int) int {
 	return round - w.first
 }
 
-// serve runs the jobs of this round of the window, then those that gain most.
 func (p *Policy) serve(s *policy.Snapshot, r *grant.Round) {
 	at := p.window.column(s.Round)
 	for _, a := range p.active {
@@ -91,7 +88,6 @@ func (p *Policy) gain(s *policy.Snapshot, a *account) float64 {
 	return p.weight(s, a) * (p.utility(a, made) - p.utility(a, 0)) / float64(o.GPUs)
 }
 
-// lost returns the seconds that a job loses by starting on c.
 func (a *account) lost(c cluster.Configuration) float64 {
 	if a.row.Allocation.Configuration == c {
 		return 0

@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/policy/placement/hostalloc"
 )
 
-// largest is the most variables for which the second program is solved.
 const largest = 100_000
 
 // whole is the fraction on one node that counts as the whole job.
@@ -86,7 +85,6 @@ func (p *Policy) spread(ctx context.Context, s *policy.Snapshot, kind int) (bool
 	return true, nil
 }
 
-// tries is how often fewest solves the program.
 const tries = 4
 
 // fewest solves the program several times and returns the solution in which divided jobs have the fewest
@@ -190,7 +188,6 @@ func moved(held []hostalloc.Slot, node, gpus int) float64 {
 	return 1
 }
 
-// place places the jobs that a solution does not divide.
 func (m *spreading) place(p *Policy, sol *lp.Solution) {
 	for k, at := range m.jobs {
 		t := &p.tenants[at]

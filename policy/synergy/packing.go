@@ -25,7 +25,6 @@ func (g *packing) reset(tenants int) {
 	g.slots = append(g.slots[:0], make([][]hostalloc.Slot, tenants)...)
 }
 
-// held returns the present slots of a job, nil if a node is gone.
 func (g *packing) held(j *policy.Job) []hostalloc.Slot {
 	var ok bool
 	if g.stay, ok = g.nodes.Slots(g.stay[:0], j.Placement); !ok {
@@ -42,7 +41,6 @@ func (g *packing) take(k int, slots []hostalloc.Slot, per cluster.Resources) {
 	}
 }
 
-// keep places tenants that may not move.
 func (p *Policy) keep(s *policy.Snapshot) {
 	g := &p.packing
 	for k := range p.tenants {
@@ -138,7 +136,6 @@ func (p *Policy) before(a, b int) bool {
 	return x.cells[x.level].Memory > y.cells[y.level].Memory
 }
 
-// place writes the packing into the plan. An unchanged placement keeps its slice.
 func (p *Policy) place(s *policy.Snapshot, plan *policy.Plan) {
 	g := &p.packing
 	for k := range p.tenants {

@@ -88,13 +88,11 @@ func (m *program) count(p *Policy, plan *policy.Plan) {
 	}
 }
 
-// short reports whether the fastest cells do not fit a type.
 func (m *program) short(kind int) bool {
 	left, asked := &m.left[kind], &m.asked[kind]
 	return asked.CPUs > left.CPUs+1e-9 || asked.Memory > left.Memory
 }
 
-// file updates the engine: one item for every tenant with a choice.
 func (m *program) file(p *Policy) error {
 	if err := m.resize(&p.o); err != nil {
 		return err
@@ -124,7 +122,6 @@ func (m *program) file(p *Policy) error {
 	return nil
 }
 
-// step returns the choice of c instead of the first cell.
 func step(t *tenant, c *cell) mmkp.Choice {
 	from, to := t.cells[0].all(t.gpus), c.all(t.gpus)
 	return mmkp.Choice{

@@ -2,7 +2,6 @@ package synergy
 
 import "github.com/oxgang/oxgang/policy"
 
-// explain sets the reasons of jobs that have more or less than their share of CPUs and memory.
 func (p *Policy) explain(s *policy.Snapshot, plan *policy.Plan) {
 	for k := range p.tenants {
 		t := &p.tenants[k]

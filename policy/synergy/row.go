@@ -23,7 +23,6 @@ type row struct {
 	seen        int    // round in which the job last ran
 }
 
-// A cell is one entry of W_j for all GPUs of the job.
 type cell struct {
 	perf.Cell // per GPU
 	// worth is the job's speed relative to its GPU-proportional share, times its weight. A job that does not

@@ -30,7 +30,6 @@ func (p *Policy) yield(plan *policy.Plan) {
 	}
 }
 
-// over reports whether the tenants of a GPU type exceed its CPUs or memory.
 func (p *Policy) over(kind int, plan *policy.Plan) bool {
 	info := &p.cluster.Types()[kind]
 	left := cluster.Resources{CPUs: info.CPUs, Memory: info.Memory}

@@ -47,9 +47,9 @@ type Allocator struct {
 	grow    []int
 }
 
-// Allocate divides the free GPUs, and those of flexible workers, among the jobs. An ended context cuts the
-// search of phase two short. It returns an error for invalid jobs, pools or options. Cost: a pass over the
-// jobs, a sort of those that wait, and a knapsack with a choice for each flexible worker.
+// Allocate divides free GPUs and GPUs of flexible workers among the jobs. An ended context cuts the search of
+// phase two short. It returns an error for invalid jobs, pools or options. Cost: a pass over the jobs, a sort
+// of waiting jobs, and a knapsack with a choice for each flexible worker.
 func (a *Allocator) Allocate(ctx context.Context, jobs []Job, c Capacity, o Options) (*Plan, error) {
 	if err := errors.Join(o.Validate(), c.check(), a.check(jobs)); err != nil {
 		return nil, fmt.Errorf("allocate: %w", err)
@@ -72,7 +72,7 @@ func (a *Allocator) Allocate(ctx context.Context, jobs []Job, c Capacity, o Opti
 type round struct {
 	*Allocator
 	jobs []Job
-	free Capacity // what is left
+	free Capacity
 	o    Options
 	plan *Plan
 

@@ -40,13 +40,11 @@ func (r *round) everFits(i int) bool {
 	return ok
 }
 
-// A turn is a waiting job with its minimum running time.
 type turn struct {
 	job  int
 	time time.Duration
 }
 
-// line returns the waiting jobs of a class by minimum running time, or with FIFO as given.
 func (r *round) line(last bool) []turn {
 	all := r.turns[:0]
 	for i := range r.jobs {

@@ -84,7 +84,6 @@ func (r *round) all() (*mmkp.Solution, bool) {
 	return s, used[Training] <= r.free[Training].Free && used[Loaned] <= r.free[Loaned].Free
 }
 
-// best returns the first choice of the highest positive value.
 func best(choices []mmkp.Choice) (at int, ok bool) {
 	top := 0.0
 	for c := range choices {

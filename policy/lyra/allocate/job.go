@@ -103,7 +103,7 @@ var (
 )
 
 type Pool struct {
-	Free  int // idle GPUs, without those of flexible workers
+	Free  int // idle GPUs, flexible workers not included
 	Total int // all GPUs
 	// PerGPU is how many of these GPUs equal one training GPU, at least 1; for T4 and V100 it is 3. Source:
 	// Lyra §7.5, "three servers which is equivalent to one training server".
@@ -113,7 +113,6 @@ type Pool struct {
 // A Capacity is both pools, by side.
 type Capacity [sides]Pool
 
-// slack is the permitted rounding error of GPU counts.
 const slack = 1e-9
 
 func (p *Pool) need(j *Job, w int) int {

@@ -65,7 +65,6 @@ func (r *round) byGain(who []int) {
 	}
 }
 
-// award gives the first contender its worker if there is still room, and finds its next.
 func (r *round) award(h *contenders) {
 	first := (*h)[0]
 	next, ok := r.contender(first.job)
@@ -97,7 +96,6 @@ func (r *round) contender(i int) (c contender, ok bool) {
 	return contender{job: i, side: s, gain: j.gain(has, s), left: j.Work.Seconds() / j.pace(has)}, true
 }
 
-// contenders are a heap by gain, then by end, then as given.
 type contenders []contender
 
 // Len implements heap.Interface.

@@ -28,7 +28,6 @@ type matrices struct {
 	round   int
 }
 
-// A matrix is the cells of one job and the inputs that they depend on.
 type matrix struct {
 	model  perf.Model
 	input  *perf.Sensitivity
@@ -135,7 +134,6 @@ func (m *matrices) choices(j *policy.Job, d *policy.Decision, t *cluster.TypeInf
 	return all[:wish+1], wish, false
 }
 
-// asNamed returns the share of each GPU, with bytes rounded up.
 func asNamed(a *cluster.Allocation) Cell {
 	gpus := int64(a.GPUs)
 	return Cell{a.CPUs / float64(gpus), (a.Memory + gpus - 1) / gpus, 1}

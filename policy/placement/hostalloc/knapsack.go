@@ -9,7 +9,6 @@ import (
 // searches need that many.
 const visits = 4000
 
-// An item is a job with more than one cell on the current node.
 type item struct {
 	job   int
 	cells []Cell
@@ -47,7 +46,6 @@ func (k *knapsack) add(job int, cells []Cell, gpus, worth float64) {
 	}
 }
 
-// solve sets the pick of each item and returns the value beyond the first cells.
 func (k *knapsack) solve() float64 {
 	k.left = visits
 	if v, ok := k.all(); ok {
@@ -64,7 +62,6 @@ func (k *knapsack) solve() float64 {
 	return k.best
 }
 
-// all gives every job its last cell, if they fit.
 func (k *knapsack) all() (value float64, ok bool) {
 	cpus, memory := k.cpus, k.memory
 	for i := range k.items {

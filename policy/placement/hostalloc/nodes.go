@@ -22,7 +22,6 @@ type Nodes struct {
 	room    []Slot
 }
 
-// A shelf is the nodes of one GPU type.
 type shelf struct {
 	info  cluster.TypeInfo
 	keep  cluster.Resources // see Reserve

@@ -61,14 +61,14 @@ type tenant struct {
 //     It is exact unless it reaches its limit of visits.
 //
 // Invariant after step 1: on every node, the first cells of its single-node jobs fit next to the Fixed and
-// multi-node jobs. Step 2 preserves it: a job chooses only cells for which it holds on all its nodes, or else
-// its first cell, which takes no more than before.
+// multi-node jobs. Step 2 preserves it: a job chooses only cells for which it holds, or else its first cell,
+// which takes no more than before.
 //
-// It ends: step 1 removes one job at a time, step 2 makes at most two passes over finite lists, and each
-// search is limited. The result need not be the best overall, because multi-node jobs are settled one by one.
+// It ends: step 1 removes one job at a time, step 2 makes at most two passes, and each search is limited. The
+// result need not be the best overall, because multi-node jobs are settled one by one.
 //
-// The time is linear in jobs and nodes, plus some microseconds for each node that changed since the last
-// call. A multi-node job costs one search for each of its cells and nodes, in each pass.
+// The time is linear in jobs and nodes, plus some microseconds for each changed node. A multi-node job costs
+// one search for each of its cells and nodes, in each pass.
 func (st *Settler) Settle() float64 {
 	st.list()
 	for n := range st.nodes {

@@ -143,7 +143,6 @@ func (pl *Placer) place(l *layout, i int) {
 	}
 }
 
-// onOne returns the best node for all of a job, and the cell that fits; -1: none.
 func (pl *Placer) onOne(i int) (node, cell int) {
 	gpus, t := pl.gpus(i)
 	j := &pl.settler.Jobs[i]
@@ -158,7 +157,6 @@ func (pl *Placer) onOne(i int) (node, cell int) {
 	return 0, -1
 }
 
-// onSeveral returns the best nodes for a split job, and the fastest cell that fits.
 func (pl *Placer) onSeveral(i int) (slots []hostalloc.Slot, cell int, ok bool) {
 	gpus, t := pl.gpus(i)
 	j := &pl.settler.Jobs[i]
@@ -206,8 +204,8 @@ func sameSlots(a, b []hostalloc.Slot) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(s hostalloc.Slot) bool { return on(b, s.Node) != s.GPUs })
 }
 
-// best tries three layouts and returns the best; see the package comment. It stops as soon as one is worth as
-// much as all wishes.
+// best tries three layouts and returns the best; see the package comment. It stops once a layout reaches the
+// value of all wishes.
 func (pl *Placer) best() *layout {
 	stay, mended, anew := &pl.tried[0], &pl.tried[1], &pl.tried[2]
 	pl.fill(stay, true)
@@ -270,7 +268,7 @@ func (pl *Placer) most(i int) float64 {
 	return split
 }
 
-// copy copies the slots of a layout; the current bookings must be from's.
+// copy copies the slots of from, whose bookings must be current.
 func (pl *Placer) copy(l, from *layout) {
 	for len(l.slots) < len(from.slots) {
 		l.slots = append(l.slots, nil)

@@ -57,7 +57,6 @@ func (pl *Placer) listSpare() {
 	slices.SortStableFunc(m.spare, func(a, b int) int { return cmp.Compare(pl.spare(b), pl.spare(a)) })
 }
 
-// spare returns the free parts of node n's CPUs and memory, added.
 func (pl *Placer) spare(n int) float64 {
 	c, f := &pl.s.Cluster.Nodes()[n].Capacity, pl.wish.Free(n)
 	return f.CPUs/c.CPUs + float64(f.Memory)/float64(c.Memory)
@@ -132,7 +131,6 @@ func (pl *Placer) lack(n int, more cluster.Resources) (parts float64) {
 	return parts
 }
 
-// An offer is an exchange of GPUs between two nodes.
 type offer struct {
 	home     int // node that lacks something
 	node     int // other node

@@ -41,7 +41,7 @@ type Placer struct {
 	s       *policy.Snapshot
 	p       *policy.Plan
 	held    [][]hostalloc.Slot // by job: GPUs that it holds and may keep
-	order   []int              // jobs without a given placement, as they are packed
+	order   []int              // jobs without a given placement, in order of packing
 	demands []cluster.Resources
 	modests []cluster.Resources
 	tried   [3]layout
@@ -81,7 +81,6 @@ func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (
 	return p, nil
 }
 
-// locate finds the GPUs of jobs that may stay, and the order of packing.
 func (pl *Placer) locate() {
 	for len(pl.held) < len(pl.s.Jobs) {
 		pl.held = append(pl.held, nil)

@@ -73,7 +73,6 @@ func alike(a, b *cluster.Node) bool {
 	return a.GPUType == b.GPUType && a.Capacity == b.Capacity
 }
 
-// nameOthers names the nodes in no pair: by their own name if it is free, or the first free alike one.
 func (m *naming) nameOthers(nodes []cluster.Node) {
 	for n := range m.to {
 		if m.to[n] < 0 && !m.used[n] {

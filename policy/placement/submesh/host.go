@@ -2,7 +2,6 @@ package submesh
 
 import "github.com/oxgang/oxgang/model/cluster"
 
-// rounding is the permitted rounding error in sums of CPUs.
 const rounding = 1e-9
 
 // bookHost books the CPUs and memory that the plan names for g GPUs of a job; a negative g frees them. Free
@@ -16,13 +15,11 @@ func (pl *Placer) bookHost(job, n, g int32) {
 	room.Memory -= w.Memory
 }
 
-// wish returns the CPUs and memory that the plan names for g GPUs of a job.
 func (pl *Placer) wish(job, g int32) cluster.Resources {
 	a := &pl.p.Jobs[job].Allocation
 	return cluster.Resources{CPUs: a.CPUs * float64(g) / float64(a.GPUs), Memory: a.Memory / int64(a.GPUs) * int64(g)}
 }
 
-// fitHost returns the best node with the GPUs, CPUs and memory for a piece; -1: none.
 func (pl *Placer) fitHost(p piece) int32 {
 	best, w := int32(-1), pl.wish(p.job, p.size)
 	for _, i := range pl.poolAt(p).nodes {

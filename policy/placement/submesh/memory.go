@@ -50,7 +50,6 @@ func (pl *Placer) locate() {
 	}
 }
 
-// lookUp finds the nodes of a placement; nil if one has left the cluster.
 func (pl *Placer) lookUp(p cluster.Placement) *memory {
 	at := make([]int32, len(p))
 	for k := range p {

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// placePending places the queue, which displaced jobs join.
 func (pl *Placer) placePending() {
 	slices.SortFunc(pl.pending, byRank)
 	for pl.head < len(pl.pending) {
@@ -95,7 +94,6 @@ func (pl *Placer) giveBack(job int32, but int) {
 	c.slots = c.slots[:but]
 }
 
-// drop takes an allocation back; a resized job keeps its old one.
 func (pl *Placer) drop(job int32) {
 	if pl.claims[job].own > 0 {
 		pl.stop(job)
@@ -226,7 +224,6 @@ func (pl *Placer) clear(n, g int32) (clearing, bool) {
 	return c, true
 }
 
-// isOdd reports whether job i may be scattered.
 func (pl *Placer) isOdd(i int32) bool {
 	c := pl.p.Jobs[i].Allocation.Configuration
 	p := &pl.pools[pl.claims[i].pool]

@@ -85,7 +85,6 @@ func (p *pool) shelf(n *node) *set {
 	return &p.part[n.free]
 }
 
-// take books g GPUs of node i; a negative g frees them.
 func (pl *Placer) take(i, g int32) {
 	n := &pl.nodes[i]
 	p := &pl.pools[n.pool]

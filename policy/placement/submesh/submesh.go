@@ -187,7 +187,6 @@ func opening(j *policy.Job, d *policy.Decision, now time.Time) state {
 	return staying
 }
 
-// occupy books all GPUs that job i holds, or none if one is not free.
 func (pl *Placer) occupy(i int) bool {
 	c, held := &pl.claims[i], pl.holds(i)
 	if c.where == nil {
@@ -220,7 +219,6 @@ func (pl *Placer) holds(i int) cluster.Placement {
 	return pl.s.Jobs[i].Placement
 }
 
-// bearableLoss is the work that a job may lose when it is displaced.
 const bearableLoss = 15 * time.Minute
 
 // unsaved returns the work that a job loses when it moves. For a resized job that may be all, because its
