@@ -155,7 +155,7 @@ func (s *Scheduler) enter(r *record) {
 
 func (s *Scheduler) restore(ev *Restored) error {
 	if _, dup := s.records[ev.Spec.ID]; dup {
-		return fmt.Errorf("job %s: restored, and known already", ev.Spec.ID)
+		return fmt.Errorf("job %s: restored, but it exists already", ev.Spec.ID)
 	}
 	r := &record{spec: ev.Spec, belief: s.beliefs.New(ev.Spec), status: ev.Status, batch: ev.Batch}
 	s.classes.Submitted(ev.Status.Submitted, ev.Spec)

@@ -32,7 +32,7 @@ func TestAsk(t *testing.T) {
 		t.Errorf("a question ended %s: %+v", busy, v)
 	}
 	for want, q := range map[string]control.Question{
-		"0 things are asked": {}, "no job": {Cancel: job.ID("nobody")}, "it has ended already": {Cancel: old}, "needs 9 GPUs": {Resize: late, GPUs: 9},
+		"0 changes, want": {}, "no job": {Cancel: job.ID("nobody")}, "it has ended already": {Cancel: old}, "needs 9 GPUs": {Resize: late, GPUs: 9},
 	} {
 		if _, err := s.Ask(t.Context(), &q); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", q, err, want)

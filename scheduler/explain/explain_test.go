@@ -341,7 +341,7 @@ func TestLife(t *testing.T) {
      1h00m00s  completed, 50m00s after submission
 
 Completed after 50m00s: 3m00s profiling, 10m00s waiting, 37m00s with GPUs.
-It held 1.90 GPU-hours, of which 0.17 went into starting and 4 restarts.
+It held 1.90 GPU-hours; 0.17 of them went into starting and 4 restarts.
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -65,7 +65,7 @@ func (h *holders) who(tie bool) string {
 	case len(h.pinned) == 0:
 		return "jobs that gain " + gain + " from them" + names
 	}
-	return fmt.Sprintf("%d jobs, of which %d cannot be preempted%s", len(all), len(h.pinned), names)
+	return fmt.Sprintf("%d jobs, %d of them not preemptible%s", len(all), len(h.pinned), names)
 }
 
 // order ranks the jobs. Complexity: O(n log n) for n jobs.

@@ -196,7 +196,7 @@ func (s *Story) life(b *bufio.Writer) {
 	}
 	fmt.Fprintf(b, "%s profiling, %s waiting, %s with GPUs.\n",
 		span(time.Duration(t.Profiling)), span(time.Duration(t.Waiting)), span(time.Duration(t.Holding)))
-	fmt.Fprintf(b, "It held %s GPU-hours, of which %s went into starting and %s.\n",
+	fmt.Fprintf(b, "It held %s GPU-hours; %s of them went into starting and %s.\n",
 		fixed(t.GPUHours), fixed(t.LostHours), count(t.Restarts, "restart"))
 }
 

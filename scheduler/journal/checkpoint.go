@@ -48,7 +48,7 @@ func (w *Writer) Written() (all, since int64) { return w.size, w.size - w.after 
 // Checkpoint records the state after the last recorded round, at its time. memory must have less than 16 MiB.
 func (w *Writer) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte) {
 	if len(memory) > MostMemory {
-		w.enc.fail(fmt.Errorf("a checkpoint remembers %d bytes, want at most %d", len(memory), MostMemory))
+		w.enc.fail(fmt.Errorf("a checkpoint has %d bytes of memory, want at most %d", len(memory), MostMemory))
 	}
 	back := w.back
 	w.back = w.size

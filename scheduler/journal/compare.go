@@ -171,7 +171,7 @@ func (d *Difference) Error() string {
 	what, got, want := d.what()
 	text := fmt.Sprintf("round %d at %v: %s: got %s, want %s as recorded", d.Round, d.At, what, got, want)
 	if d.Interrupted {
-		text += "; the recorded plan was interrupted when its time was over, and need not come out again"
+		text += "; the recorded plan was interrupted at its time limit, so another run may find another plan"
 	}
 	return text
 }

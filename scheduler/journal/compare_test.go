@@ -131,7 +131,7 @@ func TestReplay_of_interrupted_plans(t *testing.T) {
 		t.Errorf("the same plan in time: got %v, want no difference", err)
 	}
 	text := journal.Sealed(replaceFirst(journal.Unsealed(first), `,3,7.5\]`, `,3.5,7.5]`))
-	if _, err := watched(t, nodes(t), text, talker{Policy: schedulertest.FirstFit{}}); err == nil || !strings.HasSuffix(err.Error(), "the recorded plan was interrupted when its time was over, and need not come out again") {
+	if _, err := watched(t, nodes(t), text, talker{Policy: schedulertest.FirstFit{}}); err == nil || !strings.HasSuffix(err.Error(), "the recorded plan was interrupted at its time limit, so another run may find another plan") {
 		t.Errorf("another reason: got %v", err)
 	}
 }

@@ -214,7 +214,7 @@ func (c *cursor) same() {
 	start := c.pos
 	if string(c.word()) != "null" || c.there == nil {
 		c.pos = start
-		c.fail("nodes, or null where an earlier line lists them")
+		c.fail("nodes, or null if an earlier line lists them")
 	}
 }
 

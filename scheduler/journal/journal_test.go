@@ -427,7 +427,7 @@ func TestReader_rejects(t *testing.T) {
 		"no end of work":       {`{"t":1,"computed":7}`, "want true"},
 		"a job without name":   {`{"t":1,"profiled":""}`, "want a job ID"},
 		"a spec without name":  {`{"t":1,"submit":{"gpus":4}}`, "no job ID"},
-		"a spec of minus four": {`{"t":1,"submit":{"id":"a","gpus":-4}}`, "job a: got -4"},
+		"a spec of minus four": {`{"t":1,"submit":{"id":"a","gpus":-4}}`, "job a: got a count of -4"},
 		"a spec of NaN":        {`{"t":1,"submit":{"id":"a","target":NaN}}`, "submission: invalid character"},
 		"nodes used twice":     {`{"t":1,"nodes":[{"id":"a","type":"t4","gpus":1},{"id":"a","type":"t4","gpus":1}]}`, "used twice"},
 		"too many nodes":       {`{"t":1,"nodes":[],"rentals":[{"node":{"type":"t4","gpus":1,"group":"g"},"most":-1}]}`, `rentals: group "g": -1 nodes`},

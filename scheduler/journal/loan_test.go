@@ -121,7 +121,7 @@ func TestReader_refuses_loans_that_cannot_be(t *testing.T) {
 		return `{"t":1,"nodes":[],"loans":[{"node":{"id":"","type":"t4","gpus":4,"group":"g"},"nodes":4` + rest + `}]}`
 	}
 	for line, want := range map[string]string{
-		`{"t":1,"nodes":null,"loans":[]}`: `want nodes, or null where an earlier line lists them`,
+		`{"t":1,"nodes":null,"loans":[]}`: `want nodes, or null if an earlier line lists them`,
 		loan(`,"lent":-1`):                `group "g": -1 nodes, want 0 to`,
 		loan(`,"expected":[1,-2]`):        `group "g": -2 nodes, want 0 to`,
 		loan(`,"load":1.5`):               `group "g": a load of 1.5, want 0 to 1`,

@@ -110,7 +110,7 @@ func OpenParts(sources ...Source) (*File, error) {
 func follows(a, b *File) error {
 	switch end := a.base + a.size; {
 	case !a.header.Start.Equal(b.header.Start) || a.header.Policy != b.header.Policy:
-		return fmt.Errorf("journal: of the run of %v, want that of %v", b.header.Start, a.header.Start)
+		return fmt.Errorf("journal: part of another run: began at %v, want %v", b.header.Start, a.header.Start)
 	case b.header.From != end:
 		return fmt.Errorf("journal: begins at byte %d of the journal, want %d: a part is missing or was changed", b.header.From, end)
 	}

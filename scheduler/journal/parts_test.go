@@ -112,11 +112,11 @@ func TestOpenParts_refuses(t *testing.T) {
 		"missing":     {[][]byte{parts[0], parts[2]}, "a part is missing or was changed"},
 		"exchanged":   {[][]byte{parts[1], parts[0]}, "a part is missing or was changed"},
 		"cut":         {[][]byte{parts[0][:len(parts[0])-9], parts[1]}, "a part is missing or was changed"},
-		"other run":   {[][]byte{parts[0], bytes.Replace(slices.Clone(parts[1]), []byte(`"start":"2000`), []byte(`"start":"2001`), 1)}, "not as it was written"},
-		"changed":     {[][]byte{bytes.Replace(slices.Clone(parts[1]), []byte(`"gpus":4`), []byte(`"gpus":5`), 1)}, "not as it was written"},
+		"other run":   {[][]byte{parts[0], bytes.Replace(slices.Clone(parts[1]), []byte(`"start":"2000`), []byte(`"start":"2001`), 1)}, "changed after it was written"},
+		"changed":     {[][]byte{bytes.Replace(slices.Clone(parts[1]), []byte(`"gpus":4`), []byte(`"gpus":5`), 1)}, "changed after it was written"},
 		"none":        {nil, "no parts"},
-		"only a head": {[][]byte{parts[1][:bytes.IndexByte(parts[1], '\n')+1]}, "cut off"},
-		"half a head": {[][]byte{parts[1][:bytes.IndexByte(parts[1], '\n')+100]}, "cut off"},
+		"only a head": {[][]byte{parts[1][:bytes.IndexByte(parts[1], '\n')+1]}, "has no end"},
+		"half a head": {[][]byte{parts[1][:bytes.IndexByte(parts[1], '\n')+100]}, "has no end"},
 	} {
 		if _, err := journal.OpenParts(sources(c.parts...)...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", what, err, c.want)

@@ -15,7 +15,7 @@ import (
 
 // ErrTruncated says that a journal has no last line: its run crashed or still writes it. The records before it
 // are valid. In format 1, a cut between two lines is not detected.
-var ErrTruncated = errors.New("the journal is cut off, or its run goes on")
+var ErrTruncated = errors.New("the journal has no end: its run crashed or still writes")
 
 // maxLine limits a line, in bytes: a round with a few hundred thousand changed jobs.
 const maxLine = 64 << 20
@@ -162,7 +162,7 @@ func (r *Reader) remedy() string {
 	if r.offset > 0 {
 		return "restore the file"
 	}
-	return fmt.Sprintf("restore the file, or read its first %d lines, which are as they were written", r.line-1)
+	return fmt.Sprintf("restore the file, or read its first %d lines, which are intact", r.line-1)
 }
 
 // over returns the error for a file without a last line: ErrTruncated, or io.EOF in format 1.

@@ -222,7 +222,7 @@ func (b *Backend) known(a scheduler.Action) error {
 	case scheduler.Return:
 		for _, id := range a.Nodes {
 			if i, ok := b.nodes.Index(id); !ok || b.nodes.Nodes()[i].Tenure == cluster.Owned {
-				return fmt.Errorf("node %s: given back, want one that is rented or on loan, and there", id)
+				return fmt.Errorf("node %s: given back, but it is not a rented or lent node that is up", id)
 			}
 		}
 	default:

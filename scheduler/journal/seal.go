@@ -21,10 +21,10 @@ const (
 
 // ErrChanged says that a line was changed, or a line directly before it was lost, doubled or moved. All earlier lines
 // are intact.
-var ErrChanged = errors.New("the journal is not as it was written")
+var ErrChanged = errors.New("the journal was changed after it was written")
 
 // Unverified is a warning for journals that are not Sealed.
-const Unverified = "The journal is of format 1, without hashes: whether lines of it were changed or lost is not known."
+const Unverified = "The journal has format 1, without hashes: changed or lost lines are not detected."
 
 type chain struct {
 	h   hash.Hash

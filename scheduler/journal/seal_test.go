@@ -135,7 +135,7 @@ func TestSeal_of_anything(t *testing.T) {
 // TestSeal_says_what_to_do: where the damage is, and what is good.
 func TestSeal_says_what_to_do(t *testing.T) {
 	_, err := found(strings.Replace(sealed(golden), `["a100",1.8]`, `["a100",1.9]`, 1))
-	for _, part := range []string{"journal: line 4: the journal is not as it was written: this line was changed, or one before it was lost, doubled or moved (got hash ", "restore the file, or read its first 3 lines, which are as they were written"} {
+	for _, part := range []string{"journal: line 4: the journal was changed after it was written: this line was changed, or one before it was lost, doubled or moved (got hash ", "restore the file, or read its first 3 lines, which are intact"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("got %v, want %q in it", err, part)
 		}

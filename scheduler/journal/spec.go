@@ -207,7 +207,7 @@ func parseSpec(text []byte) (*job.Spec, error) {
 	}
 	for _, n := range []int{l.GPUs, l.BatchSize, l.MinGPUs, l.MaxGPUs, l.ReservedNodes, l.ReservedGPUs} {
 		if n < 0 || n > maxGPUs {
-			return nil, fmt.Errorf("job %s: got %d of something counted, want 0 to %d", l.ID, n, maxGPUs)
+			return nil, fmt.Errorf("job %s: got a count of %d, want 0 to %d", l.ID, n, maxGPUs)
 		}
 	}
 	if l.Schedule > job.Given {

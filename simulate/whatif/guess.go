@@ -22,7 +22,7 @@ const (
 	whys
 )
 
-var whyNames = [whys]string{"known", "no target declared", "speed not measured yet", "not in the rounds looked ahead"}
+var whyNames = [whys]string{"known", "no target declared", "speed not measured yet", "not within the simulated rounds"}
 
 // String returns the reason in a few words.
 func (w Why) String() string {

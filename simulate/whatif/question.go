@@ -37,7 +37,7 @@ func (q *Question) Validate() error {
 	}
 	switch {
 	case asked != 1:
-		return fmt.Errorf("%d things are asked, want one of: a job to cancel, nodes of a type, a job and its GPUs", asked)
+		return fmt.Errorf("%d changes, want exactly one of: a job to cancel, nodes of a type, a job and its GPUs", asked)
 	case nodes && (q.Type == "" || q.Nodes < 1 || q.Nodes > 1000):
 		return fmt.Errorf("%d nodes of type %q, want 1 to 1000 of a type of the cluster", q.Nodes, q.Type)
 	case size && (q.Resize == "" || q.GPUs < 1):

@@ -115,7 +115,7 @@ func (c *Change) each() string {
 	if c.Each <= 1 {
 		return ""
 	}
-	return fmt.Sprintf(", for each of which it takes %d of type %s", c.Each, c.Gets.GPUType)
+	return fmt.Sprintf(", %d of type %s for each", c.Each, c.Gets.GPUType)
 }
 
 // others says who gets the remaining GPUs that are added.

@@ -134,7 +134,7 @@ func TestFind_by_known_ends(t *testing.T) {
 func TestFind_says_what_a_GPU_stands_for(t *testing.T) {
 	s := waiting([]cluster.Node{{ID: "z", GPUType: "t4", Capacity: cluster.Resources{GPUs: 8}}}, 8)
 	s.Jobs[0].Equivalents = map[cluster.GPUType]int{"t4": 3}
-	if got, want := find(t, s, "a").String(), "it would get 6 t4 GPUs if it asked for 2 GPUs, for each of which it takes 3 of type t4"; got != want {
+	if got, want := find(t, s, "a").String(), "it would get 6 t4 GPUs if it asked for 2 GPUs, 3 of type t4 for each"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -205,7 +205,7 @@ var facts = []fact{
 		if asks := regexp.MustCompile(`if it asked for (\d+) GPU`).FindStringSubmatch(m[4]); asks != nil {
 			m[1] = asks[1]
 		}
-		says := n == 1 || strings.Contains(m[4], "if it asked for") == strings.Contains(m[4], fmt.Sprintf("takes %d of type %s", n, m[3]))
+		says := n == 1 || strings.Contains(m[4], "if it asked for") == strings.Contains(m[4], fmt.Sprintf("%d of type %s for each", n, m[3]))
 		return number(m[1])*n == number(m[2]) && says || strings.Contains(m[4], " and ")
 	}},
 	{regexp.MustCompile(`asked +(\d+) to (\d+) GPU(?s:.*)it would get (\d+) (\S+) GPUs?([^\n]*)`), func(x *round, id job.ID, m []string) bool {

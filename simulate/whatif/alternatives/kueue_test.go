@@ -61,7 +61,7 @@ func TestWhatIf_priorities(t *testing.T) {
 			t.Fatal(err)
 		}
 		some := slices.ContainsFunc(in.Arrivals, func(a workload.Arrival) bool { return a.Spec.Priority > 0 })
-		said := slices.Contains(a.Must, "policies that read priorities (easy, kueue, multifactor, oxgang) have those of Workloads; to others all jobs count alike")
+		said := slices.Contains(a.Must, "policies with priorities (easy, kueue, multifactor, oxgang) use the priorities of Workloads; other policies treat all jobs alike")
 		if some != test.want || said != test.want {
 			t.Errorf("%s: easy knows priorities: %v, and it is said: %v, want both %v", test.of, some, said, test.want)
 		}

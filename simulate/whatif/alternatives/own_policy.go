@@ -50,7 +50,7 @@ func (o *OwnPolicy) Learn(h *history.History, c *config.Config) error {
 // they were known.
 func (o *OwnPolicy) asPhilly(h *history.History) {
 	if h.Recorded.Format == trace.PhillyFormat && h.Baseline == "fifo" {
-		o.alone, o.called = []string{"fifo.backfill=true"}, "fifo that lets pass who fits"
+		o.alone, o.called = []string{"fifo.backfill=true"}, "fifo with unrestricted backfilling"
 	}
 }
 
@@ -90,7 +90,7 @@ func (o *OwnPolicy) unknown(h *history.History) []string {
 	}
 	d := multifactor.DefaultOptions()
 	if o.slurm == nil {
-		return []string{fmt.Sprintf("Slurm's configuration is not known (--slurm-config): backfilling every %v over %v, and a priority of age alone beside the recorded one", d.Interval, d.Horizon)}
+		return []string{fmt.Sprintf("Slurm's configuration is not known (--slurm-config): assumed backfilling every %v over %v, and priority by age in addition to the recorded one", d.Interval, d.Horizon)}
 	}
 	return o.slurm.Unlike
 }

@@ -61,7 +61,7 @@ func TestScenarios(t *testing.T) {
 		if *c.Sim.Restart != time.Minute || c.Jobs.Elastic != 0.2 || c.Jobs.ScalingLoss != 0.1 || !got[0].random() {
 			t.Errorf("%s: %+v", text, c.Jobs)
 		}
-		if says := got[0].says(); !strings.HasPrefix(says, "a: 20 % of jobs may run on up to twice") || !strings.HasSuffix(says, "goes on where it was after 1m0s") {
+		if says := got[0].says(); !strings.HasPrefix(says, "a: 20 % of jobs may run on up to twice") || !strings.HasSuffix(says, "jobs may be preempted, and continue after 1m0s") {
 			t.Errorf("says %q", says)
 		}
 	}

@@ -23,7 +23,7 @@ func TestWhatIf_philly_log(t *testing.T) {
 	}
 	asked := func(t *testing.T, setting, policy string) *Answer {
 		a := answered(t, &Question{Config: config.Default(), Seeds: 1, Policies: []string{"fifo"}}, phillyLogOf(t, policy, setting))
-		if a.Own != "fifo that lets pass who fits" || a.Cluster != "gpu:12x8" {
+		if a.Own != "fifo with unrestricted backfilling" || a.Cluster != "gpu:12x8" {
 			t.Errorf("replayed as %s on %s", a.Own, a.Cluster)
 		}
 		t.Logf("%s: %s", policy, a.Trust.Errors())

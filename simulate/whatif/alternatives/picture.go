@@ -31,12 +31,12 @@ func (a *Answer) bars() *chart.Figure {
 		}
 		all = append(all, b)
 	}
-	return chart.Bars("How long jobs waited, and would have", fmt.Sprintf("Mean wait by policy. Thin lines are the %.0f %% ranges.", 100*statistics.Share), all)
+	return chart.Bars("Mean wait, observed and under other policies", fmt.Sprintf("Thin lines are %.0f %% intervals.", 100*statistics.Share), all)
 }
 
 func (a *Answer) queue() *chart.Figure {
 	c := chart.Lines{
-		Title: "How many jobs waited", Note: "Jobs that have come and not started, by days since the first submission. Each point is a mean over its part of the time.",
+		Title: "How many jobs waited", Note: "Waiting jobs by days since the first submission. Each point is a mean over its interval.",
 		XText: func(v float64) string { return fmt.Sprintf("%.3g d", v) }, FromZero: true, Top: 1,
 	}
 	if len(a.jobs) == 0 {
@@ -94,8 +94,8 @@ func (a *Answer) sizes() *chart.Figure {
 	}
 	own.X, own.Y = []float64{slices.Min(best.X), float64(a.GPUs)}, []float64{a.replayed.MeanWait, a.replayed.MeanWait}
 	c := chart.Lines{
-		Title: "How many GPUs the same service needs",
-		Note:  fmt.Sprintf("Mean wait under %s on part of the GPUs, each point simulated; sizes in which jobs wait more than four times as long as now are left out.", a.Fewer.Policy),
+		Title: "GPUs needed for the same service",
+		Note:  fmt.Sprintf("Mean wait under %s with fewer GPUs; each point is simulated. Sizes with more than four times the present wait are left out.", a.Fewer.Policy),
 		Lines: []chart.Line{own, best}, XText: func(v float64) string { return fmt.Sprintf("%.0f GPUs", v) }, YText: span, Top: 1,
 	}
 	return c.Figure()

@@ -155,15 +155,15 @@ func (q *Question) conditions(a *Answer) {
 	} else {
 		a.RestsOn = append(a.RestsOn, q.causes()...)
 	}
-	a.Must = append(a.Must, "jobs run as long as they ran, whoever else runs beside them", "users submit the same jobs at the same times, however long they wait", "the scheduler knows time limits, not how long jobs will really run")
+	a.Must = append(a.Must, "each job runs as long as it did, whatever runs next to it", "users submit the same jobs at the same times, even if waits change", "the scheduler has time limits, not real run times")
 	for i := range q.Scenarios {
 		a.Must = append(a.Must, "scenario "+q.Scenarios[i].says())
 	}
 	if q.Own.kueue {
-		a.Must = append(a.Must, "alternatives know no quotas of queues: all GPUs are open to all jobs", "policies that read priorities (easy, kueue, multifactor, oxgang) have those of Workloads; to others all jobs count alike")
+		a.Must = append(a.Must, "alternatives ignore quotas: all jobs may use all GPUs", "policies with priorities (easy, kueue, multifactor, oxgang) use the priorities of Workloads; other policies treat all jobs alike")
 	} else {
-		a.Must = append(a.Must, "alternatives know no priorities of users, partitions or quality of service: all jobs count alike")
+		a.Must = append(a.Must, "alternatives ignore priorities of users, partitions and quality of service")
 	}
 	a.Must = append(a.Must,
-		fmt.Sprintf("the %.0f %% ranges hold for another stretch of time like this one, as long; of 31 that were tried on halves of histories 24 did (docs/experiments/whatif.md)", 100*statistics.Share))
+		fmt.Sprintf("the %.0f %% intervals apply to a comparable period of the same length; in tests on halves of histories, 24 of 31 held (docs/experiments/whatif.md)", 100*statistics.Share))
 }

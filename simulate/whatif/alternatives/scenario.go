@@ -81,12 +81,12 @@ func (s *Scenario) apply(c *config.Config) {
 }
 
 func (s *Scenario) says() string {
-	gpus := "every job runs on as many GPUs as it had, no more and no fewer"
+	gpus := "every job runs on its recorded number of GPUs"
 	if s.Elastic > 0 {
-		gpus = fmt.Sprintf("%.0f %% of jobs may run on up to twice the GPUs that they had, of which each beyond those adds %.0f %% less than one of those; the others on as many as they had", 100*s.Elastic, 100*s.ScalingLoss)
+		gpus = fmt.Sprintf("%.0f %% of jobs may run on up to twice their recorded GPUs, where each additional GPU adds %.0f %% less; the others run on the recorded number", 100*s.Elastic, 100*s.ScalingLoss)
 	}
 	if s.Preempt {
-		return fmt.Sprintf("%s: %s; a job may be preempted, and goes on where it was after %v", s.Name, gpus, s.Restart)
+		return fmt.Sprintf("%s: %s; jobs may be preempted, and continue after %v", s.Name, gpus, s.Restart)
 	}
-	return fmt.Sprintf("%s: %s; none is preempted", s.Name, gpus)
+	return fmt.Sprintf("%s: %s; no job is preempted", s.Name, gpus)
 }

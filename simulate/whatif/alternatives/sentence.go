@@ -32,7 +32,7 @@ func (a *Answer) waits() string {
 	text := fmt.Sprintf("with the same jobs and GPUs the mean wait would have been %s under %s instead of %s (%s)",
 		span(b.MeanWait), called(b.policy), span(a.Rows[0].MeanWait), b.rangeText())
 	if b.change.Low < 1 && b.change.High > 1 {
-		text += ", a difference from your own policy that chance may make"
+		text += ", so the difference may be chance"
 	}
 	return text
 }
@@ -40,16 +40,16 @@ func (a *Answer) waits() string {
 // rangeText returns the range of the mean wait in another stretch of time.
 func (r *Row) rangeText() string {
 	if r.High == nil {
-		return "too few waited to say a range"
+		return "too few jobs waited for an interval"
 	}
-	return fmt.Sprintf("%.0f %% range %s to %s", 100*statistics.Share, span(*r.Low), span(*r.High))
+	return fmt.Sprintf("%.0f %% interval %s to %s", 100*statistics.Share, span(*r.Low), span(*r.High))
 }
 
 func (a *Answer) size() string {
 	f := a.Fewer
 	switch {
 	case a.Rows[0].MeanWait == 0:
-		return "nobody waited, so that nothing is said of fewer GPUs"
+		return "no job waited, so fewer GPUs were not examined"
 	case f == nil || f.Enough == a.GPUs:
 		return "the same service needs all GPUs"
 	}

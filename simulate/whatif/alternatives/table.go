@@ -14,7 +14,7 @@ import (
 func (a *Answer) Table(w io.Writer) error {
 	fmt.Fprintf(w, "%s\n\n", upper(a.Sentence))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "POLICY\tASSUMES\tMEAN WAIT\t%.0f %% RANGE\tP50 WAIT\tP90 WAIT\tMEAN JCT\tUTIL (%%)\tLATER (%%)\tMAX WAIT\n", 100*statistics.Share)
+	fmt.Fprintf(t, "POLICY\tASSUMES\tMEAN WAIT\t%.0f %% INTERVAL\tP50 WAIT\tP90 WAIT\tMEAN JCT\tUTIL (%%)\tLATER (%%)\tMAX WAIT\n", 100*statistics.Share)
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%s\t%s\n", r.Name, dash(r.Assumes), span(r.MeanWait), r.span(), span(r.MedianWait), span(r.P90Wait), span(r.MeanJCT), 100*r.Utilisation, r.later(), r.longest())
@@ -27,7 +27,7 @@ func (a *Answer) Table(w io.Writer) error {
 		fmt.Fprintf(w, "MAX WAIT: longest wait for the first start, jobs of %s\n", largest.Size)
 	}
 	fmt.Fprintf(w, "\nYour own policy, replayed as %s: %s.\n%s\n", a.Own, a.Trust.Errors(), a.Trust.Verdict())
-	_, err := fmt.Fprintf(w, "\nIt rests on:\n  %s\n\nWhat would have to be true:\n  %s\n", strings.Join(a.RestsOn, "\n  "), strings.Join(a.Must, "\n  "))
+	_, err := fmt.Fprintf(w, "\nBased on:\n  %s\n\nAssumptions:\n  %s\n", strings.Join(a.RestsOn, "\n  "), strings.Join(a.Must, "\n  "))
 	return err
 }
 
