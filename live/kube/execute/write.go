@@ -57,18 +57,14 @@ func (w *Writer) finish(next client.Object, err error) error {
 	case err != nil:
 		return err
 	}
-	w.recordWrite(next)
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	w.Unseen[next.GetUID()] = observe.Version(next)
 	return nil
 }
 
 // FieldOwner is the field manager of our writes.
 const FieldOwner = "oxgang"
-
-func (w *Writer) recordWrite(o client.Object) {
-	w.Mu.Lock()
-	defer w.Mu.Unlock()
-	w.Unseen[o.GetUID()] = observe.Version(o)
-}
 
 // disrupt returns nil if all given pods of a job may stop now: dry-run evictions succeed, and PodDisruptionBudgets
 // allow them together. It does not evict: the Job controller counts an evicted pod as a failure and delays its

@@ -36,12 +36,8 @@ const Tries = 3
 // BacksOff reports whether a job must get no GPUs now.
 func (r *Retry) BacksOff(now time.Time) bool { return r.Failures >= Tries && now.Before(r.NotBefore) }
 
-func askedDelay(err error) time.Duration {
-	seconds, _ := apierrors.SuggestsClientDelay(err)
-	return min(time.Duration(seconds)*time.Second, LongBackoff)
-}
-
-// LeaveAlone returns the delay after an error: wait, or a longer one in the error.
+// LeaveAlone returns the delay after an error: wait, or a longer one that the error asks for, at most LongBackoff.
 func LeaveAlone(wait time.Duration, err error) time.Duration {
-	return max(wait, askedDelay(err))
+	seconds, _ := apierrors.SuggestsClientDelay(err)
+	return max(wait, min(time.Duration(seconds)*time.Second, LongBackoff))
 }

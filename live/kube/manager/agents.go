@@ -26,12 +26,6 @@ type agents struct {
 
 var _ agentapi.Jobs = (*agents)(nil)
 
-func (l *leader) newAgents() *agents {
-	audience := l.o.Config.Agents.Audience
-	review := claims.Client(l.clients.AuthenticationV1().TokenReviews(), audience)
-	return &agents{l: l, reviewer: claims.New(audience, review, l.member)}
-}
-
 func (l *leader) member(podUID string) (m claims.Member, ok bool) {
 	for _, w := range l.backends() {
 		if m, ok = w.Member(podUID); ok {
@@ -116,7 +110,8 @@ func (l *leader) serveAgents(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("agents: %w", err)
 	}
-	server := agentapi.New(l.newAgents(), agentapi.Options{Log: l.log})
+	review := claims.Client(l.clients.AuthenticationV1().TokenReviews(), c.Audience)
+	server := agentapi.New(&agents{l: l, reviewer: claims.New(c.Audience, review, l.member)}, agentapi.Options{Log: l.log})
 	g.Go(func() error { return server.Serve(tls.NewListener(listener, certs.Config(get))) })
 	g.Go(func() error {
 		<-ctx.Done()

@@ -6,19 +6,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-func expected(all map[job.ID]driver.Prediction) map[job.ID]kube.Expected {
+func expected(all map[job.ID]driver.Prediction) map[job.ID]config.Expected {
 	if all == nil {
 		return nil
 	}
-	out := make(map[job.ID]kube.Expected, len(all))
+	out := make(map[job.ID]config.Expected, len(all))
 	for id, p := range all {
-		x := kube.Expected{Unblock: p.Unblock}
+		x := config.Expected{Unblock: p.Unblock}
 		if !p.From.IsZero() {
 			x.ETA = eta(&p.ETA, p.From)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/live/kube/planstore"
 	"github.com/oxgang/oxgang/live/monitor"
 )
 
@@ -111,7 +112,7 @@ func TestLeader_that_is_replaced(t *testing.T) {
 		twin.Submit("train", &kubetest.Ask{Name: "b", Workers: 1, GPUs: 2})
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		if err := l.start(t.Context(), q, common, "as it is"); !errors.Is(err, kube.ErrFenced) {
+		if err := l.start(t.Context(), q, common, "as it is"); !errors.Is(err, planstore.ErrFenced) {
 			t.Errorf("%v, want ErrFenced", err)
 		}
 		want("oxgang_leader", 0, 0)

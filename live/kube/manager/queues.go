@@ -14,6 +14,8 @@ import (
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/observe"
+	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
 type running struct {
@@ -178,4 +180,6 @@ func (r *running) err() error {
 	}
 }
 
-func final(err error) bool { return errors.Is(err, kube.ErrFenced) || errors.Is(err, kube.ErrWatches) }
+func final(err error) bool {
+	return errors.Is(err, planstore.ErrFenced) || errors.Is(err, observe.ErrWatches)
+}

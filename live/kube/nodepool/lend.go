@@ -61,7 +61,7 @@ func (ns *Nodes) Transfers(s *observe.Observation) []Transfer {
 	}
 	for _, n := range s.Marked {
 		if _, planned := slices.BinarySearchFunc(ns.Table.Plan.Spec.Loans, n.Name, NameOf); !planned && !ns.awaits(n.Name) {
-			all = ns.appendTransfer(all, n, func(o *corev1.Node) error { return ns.returned(o, s) })
+			all = ns.appendTransfer(all, n, func(o *corev1.Node) error { return inventory.Return(o, ns.Options.Queue.Name, s.AllPods, ns.IsOurs(s)) })
 		}
 	}
 	return all
@@ -70,10 +70,6 @@ func (ns *Nodes) Transfers(s *observe.Observation) []Transfer {
 // awaits reports whether pods of a stopped job may still come to a node.
 func (ns *Nodes) awaits(node string) bool {
 	return slices.ContainsFunc(ns.Table.Order, func(e *jobstate.Job) bool { return e.Parsed.Node == node && (e.Stale() || e.Coming() > 0) })
-}
-
-func (ns *Nodes) returned(n *corev1.Node, s *observe.Observation) error {
-	return inventory.Return(n, ns.Options.Queue.Name, s.AllPods, ns.IsOurs(s))
 }
 
 func (ns *Nodes) appendTransfer(all []Transfer, n *corev1.Node, change func(*corev1.Node) error) []Transfer {

@@ -37,16 +37,26 @@ func ListMetadata(ctx context.Context, direct client.Reader, kind schema.GroupVe
 }
 
 func metadataOnce(ctx context.Context, direct client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), of []client.ListOption) error {
+	return eachPage(ctx, direct, of, func(l *metav1.PartialObjectMetadataList) { l.SetGroupVersionKind(kind) }, func(l *metav1.PartialObjectMetadataList) {
+		for i := range l.Items {
+			do(&l.Items[i])
+		}
+	})
+}
+
+// eachPage lists objects page by page, each into a new list that begin prepares.
+func eachPage[L any, P interface {
+	*L
+	client.ObjectList
+}](ctx context.Context, direct client.Reader, of []client.ListOption, begin, do func(P)) error {
 	for next := ""; ; {
-		var list metav1.PartialObjectMetadataList
-		list.SetGroupVersionKind(kind)
-		if err := direct.List(ctx, &list, append(slices.Clip(of), client.Limit(page), client.Continue(next))...); err != nil {
+		list := P(new(L))
+		begin(list)
+		if err := direct.List(ctx, list, append(slices.Clip(of), client.Limit(page), client.Continue(next))...); err != nil {
 			return err
 		}
-		for i := range list.Items {
-			do(&list.Items[i])
-		}
-		if next = list.Continue; next == "" {
+		do(list)
+		if next = list.GetContinue(); next == "" {
 			return nil
 		}
 	}
@@ -54,18 +64,11 @@ func metadataOnce(ctx context.Context, direct client.Reader, kind schema.GroupVe
 
 // ListEvents calls do for all events, page by page. It fails if the API server drops the list's version.
 func ListEvents(ctx context.Context, direct client.Reader, do func(*corev1.Event), of ...client.ListOption) error {
-	for next := ""; ; {
-		var list corev1.EventList
-		if err := direct.List(ctx, &list, append(slices.Clip(of), client.Limit(page), client.Continue(next))...); err != nil {
-			return err
+	return eachPage(ctx, direct, of, func(*corev1.EventList) {}, func(l *corev1.EventList) {
+		for i := range l.Items {
+			do(&l.Items[i])
 		}
-		for i := range list.Items {
-			do(&list.Items[i])
-		}
-		if next = list.Continue; next == "" {
-			return nil
-		}
-	}
+	})
 }
 
 // A Read is the state of pods at one time.
@@ -86,23 +89,17 @@ func ListPods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) 
 }
 
 func podsOnce(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of []client.ListOption) (r Read, err error) {
-	for next := ""; ; {
-		var list corev1.PodList
-		if err := direct.List(ctx, &list, append(slices.Clip(of), client.Limit(page), client.Continue(next))...); err != nil {
-			return Read{}, err
-		}
-		for i := range list.Items {
-			p := list.Items[i] // a copy, so that a pod does not keep its page in memory
+	err = eachPage(ctx, direct, of, func(*corev1.PodList) {}, func(l *corev1.PodList) {
+		for i := range l.Items {
+			p := l.Items[i] // a copy, so that a pod does not keep its page in memory
 			r.UIDs = append(r.UIDs, p.UID)
 			if keep(&p) {
 				r.Kept = append(r.Kept, &p)
 			}
 		}
 		if r.Version == 0 {
-			r.Version, _ = strconv.ParseUint(list.ResourceVersion, 10, 64)
+			r.Version, _ = strconv.ParseUint(l.ResourceVersion, 10, 64) // 0: not known
 		}
-		if next = list.Continue; next == "" {
-			return r, nil
-		}
-	}
+	})
+	return r, err
 }

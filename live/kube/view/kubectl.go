@@ -31,12 +31,6 @@ type Kubectl struct {
 // absence is how long a missing kind is not requested again: kubectl then reads all kinds.
 const absence = 10 * time.Minute
 
-func (k *Kubectl) remember() {
-	if k.absent == nil {
-		k.absent = make(map[string]time.Time)
-	}
-}
-
 // Get returns the output of "kubectl get". The error has kubectl's first error line.
 func (k *Kubectl) Get(ctx context.Context, args ...string) ([]byte, error) {
 	kind := args[0]

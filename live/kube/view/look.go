@@ -40,7 +40,9 @@ type Look struct {
 // Look reads the cluster. The error is ErrForbidden if the user may not list the namespace's pods, and ErrNoKind if
 // the cluster lacks queues.
 func (l *Looker) Look(ctx context.Context) (*Look, error) {
-	l.remember()
+	if l.absent == nil {
+		l.absent = make(map[string]time.Time)
+	}
 	at := &Look{At: time.Now(), also: l.also}
 	var err error
 	if at.Queues, err = l.Queues(ctx); at.lacks(&err, "queues: their modes and policies are not known") != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -29,7 +30,7 @@ type Hand struct {
 // Plan takes a queue over until the test ends. Jobs get only what Give assigns.
 func Plan(t testing.TB, k client.Client, q *v1alpha1.Queue) *Hand {
 	t.Helper()
-	o := kube.DefaultOptions()
+	o := config.DefaultOptions()
 	o.Queue, o.Identity = q, "hand"
 	w, err := kube.Open(t.Context(), indexed{k}, k, o)
 	if err != nil {

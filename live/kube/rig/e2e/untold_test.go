@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/live/kube"
+	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/live/kube/rig/fault"
 )
 
@@ -22,8 +22,8 @@ func isNotTold(c *scene) {
 		c.Fatalf("the scheduler has not found out within %v", within)
 	}
 	c.Logf("found out after %v", time.Since(began).Round(10*time.Millisecond))
-	if log, err := os.ReadFile(c.scheduler.Log); err != nil || !strings.Contains(string(log), kube.ErrWatches.Error()) {
-		c.Errorf("its log, %v, does not say %q", err, kube.ErrWatches)
+	if log, err := os.ReadFile(c.scheduler.Log); err != nil || !strings.Contains(string(log), observe.ErrWatches.Error()) {
+		c.Errorf("its log, %v, does not say %q", err, observe.ErrWatches)
 	}
 	if err := c.scheduler.Start(); err != nil { // as its Deployment would
 		c.Fatal(err)
