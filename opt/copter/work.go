@@ -149,7 +149,6 @@ func (w *work) bound() (bound, unheld float64) {
 	return bound, unheld
 }
 
-// thin reports whether the problem is large and most coefficients are in rows that do not hold.
 func (w *work) thin() bool {
 	held := 0
 	for _, i := range w.row {

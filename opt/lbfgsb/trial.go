@@ -190,7 +190,6 @@ func cubicBeyond(x, p sample) (float64, bool) {
 	return p.step + r*(x.step-p.step), r < 0 && gamma != 0
 }
 
-// parabola returns the minimiser of the parabola with the value and slope of a and the value of b.
 func parabola(a, b sample) float64 {
 	h := b.step - a.step
 	return a.step + a.d/((a.f-b.f)/h+a.d)/2*h

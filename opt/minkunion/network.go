@@ -132,7 +132,6 @@ func (w *network) look(s int32) bool {
 	return open
 }
 
-// send sends up to amount from set s to the next level, and returns the amount that arrived.
 func (w *network) send(s int32, amount int64) int64 {
 	for ; w.at[s] < w.start[s+1]; w.at[s]++ {
 		w.steps++

@@ -62,7 +62,6 @@ func (p *Problem) Validate() error {
 	return nil
 }
 
-// checkSet returns the first error in set s. seen has, by element, the last set (from 1) with it.
 func (p *Problem) checkSet(s int, seen []int) error {
 	for _, e := range p.Sets[s].Elements {
 		if e < 0 || e >= len(p.Elements) {

@@ -24,7 +24,6 @@ func (s *searcher) mark(picked []int) []bool {
 	return in
 }
 
-// weights returns the score of an element in a set: its cost, or its cost divided among its sets.
 func (s *searcher) weights() (whole, shared []float64) {
 	whole, shared = make([]float64, len(s.p.Elements)), make([]float64, len(s.p.Elements))
 	for e, c := range s.p.Elements {

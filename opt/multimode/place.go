@@ -45,8 +45,6 @@ func place(p *Problem, pick []count, prices []float64, favoured int) []Run {
 	return k.runs
 }
 
-// line returns the jobs picked to run: those that continue first, then by the gain of their first
-// round.
 func (k *packing) line() []int {
 	var line []int
 	for i := range k.pick {

@@ -155,8 +155,6 @@ func (p *Policy) explain(r *round) {
 	}
 }
 
-// unplaced explains why an admitted job has no nodes: earlier jobs wait too, or too few GPUs are
-// free, or they are scattered.
 func (p *Policy) unplaced(r *round, i int) {
 	d := &r.Plan().Jobs[i]
 	t, size := r.roomiest(i, p.admitted[r.Snapshot.Jobs[i].ID].flavor)

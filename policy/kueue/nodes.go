@@ -88,8 +88,6 @@ func (r *round) bind(i, flavor int) {
 	}
 }
 
-// need returns the resources of a pod: requested CPUs and memory, or else a GPU-proportional share,
-// if nodes count them.
 func need(j *policy.Job, t *cluster.TypeInfo, gpus, of int) cluster.Resources {
 	what := cluster.Resources{GPUs: gpus}
 	if !t.Counts() {

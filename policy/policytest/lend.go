@@ -35,8 +35,6 @@ func newLendingWorld(t *rapid.T, midlife bool) *World {
 	return newWorld(t, c, m)
 }
 
-// needs draws how a job runs on nodes on loan: equivalent GPUs and the limits of its workers. A
-// reservation has neither.
 func (w *World) needs(t *rapid.T, s *job.Spec) {
 	lent := w.loans[0].Node.GPUType
 	if kept := w.all.Kept(); s.Reservation.IsZero() && oneIn(t, 4, "only types that are owned") {

@@ -53,7 +53,6 @@ func newWorld(t *rapid.T, c *cluster.Cluster, m market) *World {
 	return w
 }
 
-// age draws the time since a job's submission. If nodes are lent, some jobs have waited for days.
 func (w *World) age(t *rapid.T) time.Duration {
 	if len(w.loans) > 0 && oneIn(t, 4, "waits for days") {
 		return 50 * time.Hour
@@ -164,8 +163,6 @@ func (w *World) place(free []cluster.Resources, a cluster.Allocation) cluster.Pl
 	return p
 }
 
-// fit returns how many GPUs of an allocation fit on a node. CPUs and memory count only if the node
-// reports them.
 func fit(a *cluster.Allocation, has, free *cluster.Resources) int {
 	room := free.GPUs
 	if has.CPUs > 0 && a.CPUs > 0 {

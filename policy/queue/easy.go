@@ -78,8 +78,6 @@ func (r *line) endsIn(i int) time.Duration {
 	return max(left, r.Snapshot.Length)
 }
 
-// lasts returns the time of job i on its gang of type t, including its start, and whether it is
-// known.
 func (r *line) lasts(i, t int) (time.Duration, bool) {
 	j := r.Snapshot.Jobs[i]
 	rate, _ := j.Speed(grant.Gang(j, &r.Types[t]))

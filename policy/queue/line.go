@@ -26,7 +26,6 @@ func (q *Policy) newLine(s *policy.Snapshot) *line {
 	return r
 }
 
-// grant gives job i its gang on the best GPU type with room, or returns false with a reason.
 func (r *line) grant(i int) bool {
 	j := r.Snapshot.Jobs[i]
 	best, widest, bestSpeed, held := -1, -1, 0.0, false

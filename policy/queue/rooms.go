@@ -148,8 +148,6 @@ func atMost(granted, held float64) float64 {
 	return granted / held
 }
 
-// fits subtracts a placement's GPUs from room, or changes nothing and returns false if they do not
-// fit.
 func fits(c *cluster.Cluster, room []int, p cluster.Placement) bool {
 	for k, s := range p {
 		n, ok := c.Index(s.Node)

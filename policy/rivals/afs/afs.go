@@ -57,8 +57,6 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return r.Plan(), nil
 }
 
-// churned reports whether jobs or free GPUs changed since the last division, or a share is no
-// longer allowed.
 func (p *Policy) churned(s *policy.Snapshot, r *grant.Round) bool {
 	free := r.FreeByType()
 	same := p.o.Steady && p.cluster == s.Cluster && slices.Equal(p.free, free)

@@ -57,7 +57,6 @@ func (r *round) lay(row []int, where cluster.Placement, free []int) bool {
 	return all
 }
 
-// snug returns the slot of a node with the fewest free GPUs that suffice; -1 if there is none.
 func (r *round) snug(node, gpus int, free []int) int {
 	best := -1
 	for i := range r.slots {

@@ -114,8 +114,6 @@ func (f *rentedNodes) shown(v *policy.Snapshot) int {
 	return len(v.Cluster.Nodes()) - (len(f.whole.Nodes()) - len(f.rank))
 }
 
-// encourage changes the reason of a job that could run only on more rented nodes: it waits for
-// capacity.
 func (f *rentedNodes) encourage(plan *policy.Plan) {
 	r := &round{types: f.view(max(f.ready, f.rental.Most)).Cluster.Types()}
 	for i, j := range f.s.Jobs {

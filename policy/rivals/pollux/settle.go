@@ -33,7 +33,6 @@ func (r settler) stay(x []int) bool {
 	return true
 }
 
-// stays reports whether a row has as many GPUs and virtual nodes as the job holds and can keep.
 func (r settler) stays(t *seat, row []int) bool {
 	nodes, gpus, _ := r.shape(t, row)
 	before, held, _ := r.shape(t, t.base)

@@ -47,8 +47,6 @@ func (p *parts) roomFor(r *room, j *policy.Job, c claim) bool {
 	return c.firm() || p.meets(r, j)
 }
 
-// feeds reports whether CPUs and memory are left for an allocation of GPU type t, or are not
-// counted.
 func (r *room) feeds(t int, a *cluster.Allocation) bool {
 	has, used := &r.host[t], &r.held[t]
 	return r.hostUnknown[t] || used.CPUs+a.CPUs <= has.CPUs*(1+rounding) && used.Memory+a.Memory <= has.Memory

@@ -114,8 +114,6 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return plan, nil
 }
 
-// snapshot returns a part's snapshot and the indices of its jobs in s; nil if the part has no
-// nodes.
 func (p *Policy) snapshot(s *policy.Snapshot, part int) (sub *policy.Snapshot, at []int) {
 	for i, j := range s.Jobs {
 		if p.joined(p.job[j.ID]) == part {

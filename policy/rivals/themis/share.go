@@ -79,8 +79,6 @@ func (r *round) give(through int) {
 	}
 }
 
-// refuse explains why a job waits: too few GPUs were left, waiting jobs come first, or only running
-// jobs do.
 func (r *round) refuse(b *bidder, through bool, waiting int) {
 	why := &r.plan.Plan().Jobs[b.index].Why
 	r.plan.Refuse(b.index)
