@@ -42,7 +42,7 @@ func (c *Class) find(widths []Point) ([]Point, error) {
 	for j, at := range widths {
 		n, ok := slices.BinarySearchFunc(c.Epochs[j].Points, at, compare)
 		if !ok {
-			return nil, fmt.Errorf("epoch %d: width %d of kind %d, want one that it has", j, at.Width, at.Kind)
+			return nil, fmt.Errorf("epoch %d has no width %d of kind %d", j, at.Width, at.Kind)
 		}
 		found[j] = c.Epochs[j].Points[n]
 	}

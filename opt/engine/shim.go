@@ -82,7 +82,7 @@ func (b *book) shim(weights [][]Weight) ([]int, error) {
 	})
 	for i, j := range pick {
 		if j < 0 && b.entries[i].must {
-			return nil, fmt.Errorf("item %d: must be served, and nothing of it fits beside the others: %w", i, mmkp.ErrLimit)
+			return nil, fmt.Errorf("item %d must be served, but none of its choices fits: %w", i, mmkp.ErrLimit)
 		}
 	}
 	return pick, nil

@@ -345,7 +345,7 @@ func (p *Problem) checkRow(r Row) error {
 
 func checkRange(low, up float64) error {
 	if math.IsNaN(low) || math.IsNaN(up) || low > up || low == Inf || up == -Inf {
-		return fmt.Errorf("range %v to %v, want a lower end that is not above the upper one", low, up)
+		return fmt.Errorf("range %v to %v, want the first at most the second", low, up)
 	}
 	return nil
 }

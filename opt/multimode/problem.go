@@ -118,7 +118,7 @@ func (p *Problem) checkMode(m *Mode) error {
 func (a *Point) check() error {
 	switch {
 	case !amount(math.Abs(a.Value)):
-		return fmt.Errorf("value %v, want at most %v either way", a.Value, largest)
+		return fmt.Errorf("value %v, want -%v to %v", a.Value, largest, largest)
 	case !amount(a.Left):
 		return fmt.Errorf("%v left, want 0 to %v", a.Left, largest)
 	case !amount(a.Load):

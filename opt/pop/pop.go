@@ -13,7 +13,7 @@ import (
 // Source: thesis §4.1 ("randomly partitioning the set of resources and requests"), §5.2.2.
 func Split(n, k int, weight func(i int) float64, seed uint64) [][]int {
 	if k < 1 || n < 0 {
-		panic("pop: want at least one part, and no negative number of members")
+		panic("pop: want k >= 1 and n >= 0")
 	}
 	parts := make([][]int, k)
 	order := Shuffled(n, seed)
@@ -89,7 +89,7 @@ type Piece struct {
 // Source: thesis §5.2.2 ("4-way client-splitting for large demands").
 func SplitClients(weights []float64, threshold float64, ways int) []Piece {
 	if ways < 1 {
-		panic("pop: want at least one piece of a client")
+		panic("pop: want ways >= 1")
 	}
 	pieces := make([]Piece, 0, len(weights))
 	for i, w := range weights {

@@ -132,14 +132,14 @@ func graded(t tb, p *lp.Problem, out *lp.Solution) {
 	lp.Grade(p, &again)
 	same := func(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-12*(1+math.Abs(a)) }
 	if !same(again.Objective, out.Objective) || !same(again.PrimalResidual, out.PrimalResidual) {
-		t.Errorf("objective %v and residual %v, but those of X are %v and %v",
+		t.Errorf("objective %v and residual %v, but X has %v and %v",
 			out.Objective, out.PrimalResidual, again.Objective, again.PrimalResidual)
 	}
 	if out.Y != nil && again.DualResidual > out.DualResidual+1e-12*(1+out.DualResidual) {
-		t.Errorf("dual residual %v, but that of Y is %v", out.DualResidual, again.DualResidual)
+		t.Errorf("dual residual %v, but Y has %v", out.DualResidual, again.DualResidual)
 	}
 	if out.Y != nil && out.Bound < again.Bound-1e-9*(1+math.Abs(again.Bound)) {
-		t.Errorf("bound %v, but that of Y is %v", out.Bound, again.Bound)
+		t.Errorf("bound %v, but Y proves %v", out.Bound, again.Bound)
 	}
 }
 
