@@ -47,10 +47,10 @@ func TestEvaluate_is_what_a_long_run_costs(t *testing.T) {
 
 func TestEvaluate_refuses_widths_that_are_not_there(t *testing.T) {
 	for want, widths := range map[string][][]convex.Point{
-		"convex: widths of 0 classes, want 1":                               {},
-		"convex: class 0: widths of 0 epochs, want 1":                       {{}},
-		"convex: class 0: epoch 0: width 3 of kind 0, want one that it has": {{{Width: 3}}},
-		"convex: class 0: epoch 0: width 2 of kind 1, want one that it has": {{{Kind: 1, Width: 2}}},
+		"convex: widths of 0 classes, want 1":               {},
+		"convex: class 0: widths of 0 epochs, want 1":       {{}},
+		"convex: class 0: epoch 0 has no width 3 of kind 0": {{{Width: 3}}},
+		"convex: class 0: epoch 0 has no width 2 of kind 1": {{{Kind: 1, Width: 2}}},
 	} {
 		if _, err := valid().Evaluate(widths); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)

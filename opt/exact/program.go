@@ -20,7 +20,7 @@ type program struct {
 	value         []float64
 }
 
-// A naming maps a program's columns and rows to those of an lp.Problem.
+// A naming maps a program's columns and rows to an lp.Problem's.
 type naming struct{ cols, rows []int }
 
 func compile(p *lp.Problem) (*program, naming) {

@@ -22,7 +22,7 @@
 //
 // The published codes never form B, because they serve thousands of variables. This package serves
 // tens: B is a dense matrix, with n² memory and 4mn² operations an iteration for m pairs. It is
-// deterministic. Up to rounding, iterates are those of version 3.0 of the authors' code. On a
+// deterministic. Up to rounding, iterates equal version 3.0 of the authors' code. On a
 // function with kinks the method has no theory: it stops early, at a point that may depend on
 // rounding.
 //

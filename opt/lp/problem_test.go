@@ -183,9 +183,9 @@ func TestProblem_refuses(t *testing.T) {
 			_, err := p.AddCol(1, 0, 1, lp.RowEntry{Row: r, Value: 1}, lp.RowEntry{Row: r, Value: 2})
 			return err
 		},
-		"column 0: range 2 to 1, want a lower end that is not above the upper one": func() error { return p.SetBounds(c, 2, 1) },
-		"row 0: range NaN to 1, want a lower end that is not above the upper one":  func() error { return p.SetRHS(r, nan, 1) },
-		"row 0, column 0: coefficient -Inf, want finite":                           func() error { return p.SetCoefficient(r, c, -lp.Inf) },
+		"column 0: range 2 to 1, want the first at most the second": func() error { return p.SetBounds(c, 2, 1) },
+		"row 0: range NaN to 1, want the first at most the second":  func() error { return p.SetRHS(r, nan, 1) },
+		"row 0, column 0: coefficient -Inf, want finite":            func() error { return p.SetCoefficient(r, c, -lp.Inf) },
 		"row: column 0: two coefficients, want one": func() error {
 			_, err := p.AddRow(0, 1, lp.ColEntry{Col: c, Value: 1}, lp.ColEntry{Col: c, Value: 1})
 			return err

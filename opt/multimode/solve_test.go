@@ -30,7 +30,7 @@ func TestProblem_Validate(t *testing.T) {
 		{"rounds", func(p *multimode.Problem) { p.Rounds = 65 }, "multimode: 65 rounds, want 1 to 64"},
 		{"lambda", func(p *multimode.Problem) { p.Lambda = math.NaN() }, "multimode: lambda NaN, want 0 to 1e+40"},
 		{"capacity", func(p *multimode.Problem) { p.Capacity[0] = -1 }, "multimode: resource 0: capacity -1, want at least 0"},
-		{"value", func(p *multimode.Problem) { p.Jobs[0].Idle.Value = math.Inf(-1) }, "multimode: job 0: idle: value -Inf, want at most 1e+40 either way"},
+		{"value", func(p *multimode.Problem) { p.Jobs[0].Idle.Value = math.Inf(-1) }, "multimode: job 0: idle: value -Inf, want -1e+40 to 1e+40"},
 		{"left", func(p *multimode.Problem) { p.Jobs[0].Idle.Left = -1 }, "multimode: job 0: idle: -1 left, want 0 to 1e+40"},
 		{"load", func(p *multimode.Problem) { p.Jobs[0].Modes[0].After[1].Load = -1 }, "multimode: job 0: mode 0: after 2 rounds: load -1, want 0 to 1e+40"},
 		{"again", func(p *multimode.Problem) { p.Jobs[0].Again = -1 }, "multimode: job 0: again -1, want 0 to 1e+40"},
