@@ -13,31 +13,31 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Snapshot is everything a policy may look at in one round. It is immutable. An unchanged row of a job
-// keeps its pointer from round to round.
+// A Snapshot is the input of a policy in one round. It is immutable. An unchanged row of a job keeps its
+// pointer from round to round.
 type Snapshot struct {
 	Now     time.Time
 	Round   int
 	Length  time.Duration // of a round
 	Cluster *cluster.Cluster
 	Jobs    []*Job // active, by submission time, then ID
-	// Computed is the result of an earlier plan's Background, or its error. It is given once and is
-	// read-only; nil: none ended since the last round.
+	// Computed is the result or error of an earlier plan's Background, given once; nil: none ended since the
+	// last round. It is read-only.
 	Computed any
-	// Rentals are the nodes that can be rented, with their orders. Present ones are also in Cluster.
+	// Rentals are nodes for rent, with their orders. Present ones are also in Cluster.
 	Rentals []cluster.Rental
-	// Loans are the nodes that other owners lend. Present ones are also in Cluster.
+	// Loans are nodes that other owners lend. Present ones are also in Cluster.
 	Loans []cluster.Loan
 	// Classes are the statistics of job classes, by class; nil without any.
 	Classes []*perf.ClassStats
 	// Locality is how much longer steps take in several racks, by job class; nil: unknown.
 	Locality perf.LocalityCosts
-	// Continuing is the GPUs of active jobs that are not in Jobs; nil: there are none. Only policies with
-	// Traits.Keeps get such a snapshot.
+	// Continuing is the GPUs of active jobs that are not in Jobs; nil: none. Only policies with Traits.Keeps
+	// get one.
 	Continuing *Continuing
 }
 
-// Index returns the index of a job in Jobs, and in a plan's; -1 if there is none, or s is nil. Linear time.
+// Index returns the index of a job in Jobs and in a plan's; -1 if there is none, or s is nil. Linear time.
 func (s *Snapshot) Index(id job.ID) int {
 	if s == nil {
 		return -1
@@ -63,32 +63,30 @@ func (s *Snapshot) SeveralRacks(id job.ID) (perf.LocalityCost, bool) {
 	return c, known
 }
 
-// A Job is one row of a snapshot: the submission, its state, and the estimate of its speed.
+// A Job is one row of a snapshot: the submission, its state, and its estimated speed.
 type Job struct {
 	*job.Spec
 	job.Status
 	Perf perf.Model
-	// Limits are the batch limits to use with Perf: the Spec's, unless the model borrows from another GPU
-	// type.
+	// Limits are the batch limits for Perf, if they differ from the Spec's because the model is borrowed from
+	// another GPU type.
 	Limits *job.BatchLimits
-	// Sensitivity is the estimated effect of CPUs and memory on speed, which Perf includes; nil: none.
+	// Sensitivity is the estimated effect of CPUs and memory, which Perf includes; nil: none.
 	Sensitivity *perf.Sensitivity
 }
 
 // A Policy answers each round's snapshot with a plan.
 //
-// It reads no clock, network or global random source: its plans depend only on its construction and on the
-// sequence of snapshots. It may keep state, but must not modify the snapshot. An error means that the last
-// plan should stay.
-//
+// Its plans depend only on its construction and on the sequence of snapshots: it reads no clock, network or
+// global random source. It must not modify the snapshot. An error means that the last plan should stay.
 // Traits always returns the same value.
 type Policy interface {
 	Traits() Traits
 	Plan(ctx context.Context, s *Snapshot) (*Plan, error)
 }
 
-// Traits are what a policy needs from the scheduler, and what it decides. The zero value is a policy that
-// uses only submitted data, and runs every job on the requested GPUs.
+// Traits are what a policy needs from the scheduler, and what it decides. The zero value uses only submitted
+// data and runs every job on the requested GPUs.
 type Traits struct {
 	Models  bool // it uses estimated speeds: one-GPU profiles are measured for it
 	Sizes   bool // it chooses the GPU counts of elastic jobs
@@ -97,37 +95,37 @@ type Traits struct {
 	Rents   bool // it decides how many nodes are rented: the whole cluster, if nothing is declared
 	Borrows bool // it decides how many nodes are on loan
 	// Steady: plans depend only on job rows and nodes, not on time or earlier rounds. So a round without
-	// changes needs no new plan, except with background work, rented nodes or classes.
+	// changes needs no new plan, except with background work, rentals or classes.
 	Steady bool
 	// Keeps, with Steady: a job that holds GPUs keeps them, with the same decision, until its row or the
-	// nodes change or there is a reservation; other decisions depend on it only by its GPUs on each node. So
+	// nodes change or there is a reservation. Other decisions depend on it only by its GPUs on each node. So
 	// it may be left out: see Snapshot.Continuing and Job.Continues.
 	Keeps bool
 	// IgnoresProgress: plans do not depend on reported progress (job.Status: Progress, Epoch, Reported), so a
-	// simulation may leave out reports of nothing else.
+	// simulation may skip such reports.
 	IgnoresProgress bool
 }
 
 // A Plan is the answer for one round.
 type Plan struct {
-	// Jobs holds one decision per job of the snapshot, in the same order.
+	// Jobs are the decisions, in the order of the snapshot's jobs.
 	Jobs []Decision
-	// Prices are the dual prices of the GPU types, if any: what one more GPU would add to the objective.
+	// Prices are the dual prices of GPU types, if any: what one more GPU would add to the objective.
 	Prices []TypePrice
 	Stats  Stats
-	// Capacity is the number of nodes wanted of each group, starting ones included. A missing group keeps its
-	// nodes. Nodes with placements of this plan stay. Source: BOA §5.2, "Cluster Sizing".
+	// Capacity is the nodes wanted of each group, starting ones included. A missing group keeps its nodes; so
+	// do placements of this plan. Source: BOA §5.2, "Cluster Sizing".
 	Capacity map[cluster.Group]int
-	// Return are nodes on loan or rented that go back, by ascending ID. They have no placement of this plan.
+	// Return are nodes on loan or rented that go back, by ascending ID, without placements of this plan.
 	// Source: Lyra §4.
 	Return []cluster.NodeID
-	// Background is started now, unless other work is running or the plan is refused. A policy repeats it in
-	// every plan until it gets a result.
+	// Background is started, unless other work is running or the plan is refused. A policy repeats it until
+	// it gets a result.
 	Background Work
-	// Fungible means that CPUs and memory of the allocations are only wishes: the placer gives each job what
-	// makes the most of its node, more or less. In other plans no job gets more than its allocation.
+	// Fungible means that CPUs and memory are only wishes: the placer gives each job what makes the most of
+	// its node. In other plans no job gets more than its allocation.
 	Fungible bool
-	// Refused, if not empty, is why the policy's own plan was refused; this plan keeps the last one.
+	// Refused, if not empty, is why the policy's plan was refused; this plan keeps the last one.
 	Refused string
 }
 
@@ -153,8 +151,8 @@ func (p *Plan) Returned(c *cluster.Cluster, t cluster.GPUType) int {
 	return gpus
 }
 
-// A TypePrice is the dual price of one GPU of a type, in objective units, and of its nodes' CPUs and memory
-// if the policy prices them.
+// A TypePrice is the dual price of one GPU of a type, and of its nodes' CPUs and memory if priced, in
+// objective units.
 type TypePrice struct {
 	Type   cluster.GPUType
 	Price  float64
@@ -162,14 +160,14 @@ type TypePrice struct {
 	Memory float64 // of 10^9 host bytes
 }
 
-// Stats are how a plan was found. They hold no times, which would differ between runs.
+// Stats are how a plan was found, without times, which would differ between runs.
 type Stats struct {
 	Iterations  int
 	Objective   float64 // of the plan
 	Bound       float64 // upper bound of all plans
 	Gap         float64 // see Gap
 	Interrupted bool    // the context ended first; the plan is the best until then
-	// Failed, if not empty, is why the last background work failed; the plan before it stays in use.
+	// Failed, if not empty, is why the last background work failed.
 	Failed string
 }
 

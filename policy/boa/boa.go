@@ -79,8 +79,8 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 }
 
 // offers returns the rentals, then owned nodes by size, then owned nodes of mixed sizes, with the end of each
-// part. Prices are in the unit of the budget. A job looks at a part only if the parts before do not suffice.
-// Widths are chosen for the first part: owned nodes only if nothing can be rented.
+// part. Prices are in the unit of the budget. A job uses a part only if the parts before do not suffice.
+// Widths are chosen for the first part.
 func (p *Policy) offers(s *policy.Snapshot) (all []cluster.Offer, ends []int) {
 	for i := range s.Rentals {
 		all = append(all, s.Rentals[i].Offer)
@@ -115,8 +115,8 @@ func owned(c *cluster.Cluster) []cluster.Offer {
 	return all
 }
 
-// mixed returns the GPU types with nodes of several sizes, each node as if it had the largest size: together
-// they carry amounts that no one size carries.
+// mixed returns the GPU types with nodes of several sizes, as if all had the largest: together they carry
+// amounts that no one size carries.
 func mixed(c *cluster.Cluster) []cluster.Offer {
 	var all []cluster.Offer
 	for _, t := range c.Types() {

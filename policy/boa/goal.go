@@ -85,7 +85,7 @@ type stretch struct {
 }
 
 // compare decides whether a job keeps its GPUs: they equal its goal, or moving does not pay for the epochs of
-// the same width. A job that follows its own table always moves: the table is optimal.
+// the same width. For a job that follows its table moving pays, because the table is optimal.
 func (p *Policy) compare(j *policy.Job, w *widths, ahead stretch, g *goal) {
 	held := j.Allocation.Configuration
 	if !j.Holding() {

@@ -12,7 +12,7 @@ import (
 )
 
 // A Problem is the choice of widths for classes on offers: problem (1), or (7) with several offers, with the
-// time to rescale (§4.3). Times are in seconds, budgets in money per hour (or GPUs without prices).
+// time to rescale (§4.3). Times are in seconds, budgets in money per hour (GPUs without prices).
 type Problem struct {
 	Classes []*perf.ClassStats
 	Offers  []cluster.Offer // kinds of points, by index
@@ -23,8 +23,8 @@ type Problem struct {
 // the budget.
 const rareRate = 1e-9
 
-// NewProblem returns the problem with widths of up to widest GPUs. It returns all errors, joined: a class
-// that runs on no offer in some epoch, rates or sizes that are not above 0, prices below 0.
+// NewProblem returns the problem for widths of up to widest GPUs. It returns all errors, joined: a class that
+// runs on no offer in some epoch, rates or sizes not above 0, prices below 0.
 func NewProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) (*Problem, error) {
 	if err := checkOffers(offers); err != nil {
 		return nil, err
@@ -110,8 +110,8 @@ func (p *Problem) points(s *perf.ClassStats, epoch, offer, widest int) []convex.
 	return to
 }
 
-// ByNode makes the problem count whole nodes, which are paid even if jobs do not fill them. fill, in (0, 1],
-// is the used part of shared nodes. Without ByNode only the GPUs of jobs count, as in the paper.
+// ByNode makes the problem charge for whole nodes. fill, in (0, 1], is the used part of shared nodes. Without
+// ByNode only the GPUs of jobs count, as in the paper.
 func (p *Problem) ByNode(fill float64) {
 	p.convex.Costs = func(kind, width int) float64 {
 		o := &p.Offers[kind]
@@ -196,8 +196,8 @@ func (p *Problem) At(w convex.Point) (cluster.Configuration, *cluster.Offer) {
 	return o.Fewest(w.Width), o
 }
 
-// Repaired returns the number of epochs, over all classes, whose speeds are not monotone and concave and are
-// replaced by their hull. Source: BOA §3.2, "Concavity".
+// Repaired returns the number of epochs, over all classes, whose speeds are not concave and are replaced by
+// their hull. Source: BOA §3.2, "Concavity".
 func (p *Problem) Repaired() (int, error) {
 	f, err := p.convex.Frontier()
 	if err != nil {

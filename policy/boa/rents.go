@@ -24,8 +24,8 @@ func (o *option) at(price float64, rents map[cluster.GPUType]float64) float64 {
 	return cost{o.time, o.rate}.at(price) + o.time*rents[o.GPUType]*float64(o.GPUs)
 }
 
-// Rents of a GPU, as parts of the value of a job's time: the first, the factor of each raise, and the last,
-// at which all jobs take the least GPU time. With more than many options, rents rise by fastRent.
+// Rents of a GPU, as parts of the value of a job's time: the first, the factor of each raise (fastRent for
+// more than many options), and the last, at which all jobs take the least GPU time.
 const (
 	firstRent = 1e-3
 	moreRent  = 1.02
@@ -66,8 +66,8 @@ func (r *round) ration() {
 }
 
 // fill returns each job's cheapest option. Equal jobs may all leave a type at the same rent, which leaves
-// room there. So rents of types with room then fall step by step, and jobs in their order take what is
-// cheapest while there is room. It ends because rents fall below firstRent.
+// room there. So rents of types with room then fall step by step, below firstRent at last, and jobs in their
+// order take what is cheapest and has room.
 func (r *round) fill(all [][]option, room map[cluster.GPUType]int, by float64) []*option {
 	take, rents := make([]*option, len(all)), maps.Clone(r.rents)
 	for k := range all {
@@ -235,9 +235,8 @@ func (r *round) option(to []option, j *policy.Job, offer int, c cluster.Configur
 	return append(to, o)
 }
 
-// ahead returns the seconds to a job's end on c, infinite if it does not run on it, and the seconds of a
-// restart: by its class if known, else by its model. If its end is unknown, an hour on one replica is
-// assumed.
+// ahead returns the seconds to a job's end on c, infinite if it does not run on it, and of a restart: by its
+// class if known, else by its model. An unknown end is an hour on one replica away.
 func (p *Policy) ahead(j *policy.Job, c cluster.Configuration) (left, restart float64) {
 	if w := p.widths; w != nil && j.Class != "" {
 		if class, ok := w.class[j.Class]; ok {

@@ -10,10 +10,9 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// Options configure a Policy.
 type Options struct {
-	// Deadline is the planning time of the wrapped policy, usually half a round. Then its context ends. A
-	// policy without an answer after half as much again is not asked until it answers.
+	// Deadline is the planning time of the wrapped policy, usually half a round; its context then ends. After
+	// half as much again it is not asked until it answers.
 	Deadline time.Duration
 	// After is the number of consecutive failures after which the queue plans. Default 3.
 	After int
@@ -67,10 +66,8 @@ type State struct {
 	Active   bool  // the queue planned
 }
 
-// A Policy is a policy.Policy with a fallback. It is not safe for concurrent use.
-//
-// The wrapped policy is asked in every round, unless it has not answered an earlier one: that counts as
-// another failure. Plans depend on the snapshots, and on what the wrapped policy answers and when.
+// A Policy is a policy.Policy with a fallback. Its plans depend on the snapshots, and on what the wrapped
+// policy answers and when. An unanswered round counts as another failure. It is not safe for concurrent use.
 //
 // Deviation: a goroutine may outlive Plan, because a policy that ignores its context cannot be stopped, and
 // must not stop the scheduler.
@@ -93,19 +90,19 @@ func New(p policy.Policy, o Options) (*Policy, error) {
 // State returns the state after the last Plan. Call it from the goroutine that calls Plan.
 func (f *Policy) State() State { return f.state }
 
-// Busy reports whether the wrapped policy has not answered an earlier round yet: its goroutine may still
-// change it. Call it as State.
+// Busy reports whether the wrapped policy still plans an earlier round, so that its goroutine may change it.
+// Call it as State.
 func (f *Policy) Busy() bool { return f.busy() }
 
-// Traits implements policy.Policy: the wrapped policy's, less those that allow skipping rounds.
+// Traits implements policy.Policy. Rounds must not be skipped, so that a failed policy is asked again.
 func (f *Policy) Traits() policy.Traits {
 	t := f.wrapped.Traits()
-	t.Steady, t.Keeps, t.IgnoresProgress = false, false, false // a failed policy is asked in every round
+	t.Steady, t.Keeps, t.IgnoresProgress = false, false, false
 	return t
 }
 
-// Plan implements policy.Policy. Its plans have passed policy.Check. An error means that the last plan should
-// stay. A cancelled ctx returns an error but is no failure.
+// Plan implements policy.Policy. Plans have passed policy.Check. After an error the last plan should stay. A
+// cancelled ctx is an error but no failure.
 func (f *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	a := f.ask(ctx, s)
 	if err := ctx.Err(); err != nil && a.cause != None {

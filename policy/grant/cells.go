@@ -14,10 +14,9 @@ func Intake(j *policy.Job, c cluster.Configuration) float64 {
 	return j.Intake(c, j.AsSubmitted(&cluster.Allocation{Configuration: c}))
 }
 
-// Cells returns the cells of j's sensitivity matrix on c, by ascending rate, CPUs and memory. At most perNode
-// GPUs share a node. There is at least one cell, and the first is within the GPU-proportional share. If j's
-// speed is unknown, the share is the only cell. If j does not run with its share, the share comes first, at
-// rate 0, and the other cells are no smaller.
+// Cells returns the cells of j's sensitivity matrix on c, by ascending rate, CPUs and memory, if at most
+// perNode GPUs share a node. The first is within the GPU-proportional share. If j's speed is unknown, the
+// share is the only cell. If j does not run with its share, the share comes first, at rate 0.
 func Cells(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration, perNode int) []perf.Cell {
 	share := t.Proportional(cluster.Configuration{GPUs: 1})
 	fair := perf.Cell{CPUs: share.CPUs, Memory: share.Memory}

@@ -24,9 +24,7 @@ func Usable(j *policy.Job, t *cluster.TypeInfo) bool {
 	return n <= t.GPUs && j.KeepsType(t.Type) && j.Allows(cluster.Configuration{GPUs: n, GPUType: t.Type})
 }
 
-// amounts returns the fewest and most GPUs of a type that j may have in an empty cluster, and the step
-// between amounts, in whole replicas and workers; zeros if none. A gang has one amount. An elastic job of a
-// fixed batch size has at least one sample for each replica.
+// amounts is Round.Range. An elastic job of a fixed batch size has at least one sample for each replica.
 func amounts(j *policy.Job, t *cluster.TypeInfo) (least, most, step int) {
 	p := j.ReplicaGPUs(t.Type)
 	if !j.Adaptivity.Has(job.GPUCount) {
@@ -76,7 +74,7 @@ func host(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) cluster.A
 }
 
 // Goodput returns the estimated goodput of j on an allocation, in samples at initial-batch efficiency per
-// second, with its own batch size, or the best if the agent chooses; 0 if j has no model.
+// second, with its submitted batch size or the agent's choice; 0 without a model.
 func Goodput(j *policy.Job, a cluster.Allocation) float64 {
 	if j.Perf == nil {
 		return 0

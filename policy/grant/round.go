@@ -25,8 +25,8 @@ type Round struct {
 	yields bool  // running jobs may be preempted, so the gate may refuse what they keep
 }
 
-// NewRound returns a round in which fixed decisions are made: profiled jobs get nothing, non-preemptive jobs
-// keep their GPUs, and reservations are granted.
+// NewRound returns a round with fixed decisions made: profiled jobs get nothing, non-preemptive jobs keep
+// their GPUs, reservations are granted.
 func NewRound(s *policy.Snapshot) *Round { return NewGated(s, nil, false) }
 
 // NewGated is NewRound with a gate. The gate cannot refuse fixed decisions, nor, unless yields, what running
@@ -136,8 +136,8 @@ func (r *Round) Assign(i, t int, a cluster.Allocation) bool {
 	return true
 }
 
-// Lacks gives undecided job i the reason that too few GPUs are free. widest is the type with the most free
-// GPUs among those that could carry it, or -1, and least its minimum there.
+// Lacks makes undecided job i wait for GPUs. widest is the type with the most free GPUs among those that
+// could carry it, or -1, and least its minimum there.
 func (r *Round) Lacks(i, widest, least int) {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	if widest < 0 {
@@ -148,8 +148,7 @@ func (r *Round) Lacks(i, widest, least int) {
 	d.Why = policy.Reason{Kind: policy.WaitNoCapacity, Config: want, Value: float64(r.free[widest]), Limit: float64(want.GPUs)}
 }
 
-// started returns the reason for a grant. speed is the job's speed with a, held its speed with its present
-// GPUs; 0 is unknown.
+// started returns the reason for a grant, with the job's speed on a and on its present GPUs; 0 is unknown.
 func started(j *policy.Job, a *cluster.Allocation, speed, held float64) policy.Reason {
 	before, now := j.Allocation.Configuration, a.Configuration
 	why := policy.Reason{Config: before, Value: speed, Limit: held}
@@ -202,15 +201,15 @@ func (r *Round) KeepRunning() {
 	r.Keep(func(*policy.Job) bool { return true })
 }
 
-// KeepUnsaved leaves jobs without checkpoints their GPUs. It is for policies that do not weigh lost work:
-// such a job might restart in each turn and never end.
+// KeepUnsaved leaves jobs without checkpoints their GPUs, for policies that do not weigh lost work: such a
+// job might restart in each turn and never end.
 func (r *Round) KeepUnsaved() {
 	r.Keep(func(j *policy.Job) bool { return j.NoCheckpoint })
 }
 
 // Stay names the nodes of jobs with unchanged GPUs, for a policy that chooses nodes itself. It returns the
-// types on which that policy must start nothing in this round, because the placer must find nodes for another
-// grant there, or because a running job's nodes are unknown.
+// types on which that policy must start nothing: the placer must find nodes for another grant there, or a
+// running job's nodes are unknown.
 func (r *Round) Stay() (closed []bool) {
 	closed = make([]bool, len(r.Types))
 	for i, j := range r.Snapshot.Jobs {
@@ -243,8 +242,8 @@ func (r *Round) Gang(i, t int) (cluster.Allocation, bool) {
 	return Gang(j, info), true
 }
 
-// Range returns the fewest and most GPUs of type t that job i may have in an empty cluster, and the step
-// between amounts (whole replicas and workers). A gang has one amount. All are 0 if there is none.
+// Range returns the fewest and most GPUs of type t for job i in an empty cluster, and the step between
+// amounts (whole replicas and workers); zeros if none. A gang has one amount.
 func (r *Round) Range(i, t int) (least, most, step int) {
 	return amounts(r.Snapshot.Jobs[i], &r.Types[t])
 }
@@ -287,7 +286,7 @@ func (r *Round) Set(i int, a cluster.Allocation) {
 	d.Why = started(j, &a, now, held)
 }
 
-// Refuse gives undecided job i the reason that too few GPUs are free, or that no such cluster could carry it.
+// Refuse makes undecided job i wait for GPUs, or states that no such cluster could carry it.
 func (r *Round) Refuse(i int) {
 	widest, least := -1, 0
 	for t := range r.Types {

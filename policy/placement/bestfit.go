@@ -25,9 +25,9 @@ type BestFit struct{}
 func NewBestFit() *BestFit { return &BestFit{} }
 
 // Place implements Placer. Placements of the policy stay. A job with an unchanged allocation keeps its nodes,
-// unless the policy placed another job there. The others follow, those with the largest workers first; a job
-// without room gets nothing (policy.Evicted). The time is linear in the jobs, and in the nodes for each job
-// placed. The only error is ctx's.
+// unless the policy placed another job there. The others follow, largest workers first; a job without room
+// gets nothing (policy.Evicted). Time: linear in the jobs, and in the nodes for each job placed. The only
+// error is ctx's.
 func (*BestFit) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

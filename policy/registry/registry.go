@@ -16,8 +16,7 @@ type Entry struct {
 	Doc      string // one sentence
 	Settings []Setting
 	Placer   string // preferred placer; empty: submesh
-	// New makes the policy, with defaults for settings that are not given. It returns all errors, joined:
-	// unknown settings and invalid values.
+	// New makes the policy, with defaults for missing settings. It returns all errors, joined.
 	New func(settings map[string]string) (policy.Policy, error)
 }
 

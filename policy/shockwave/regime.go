@@ -15,33 +15,32 @@ type Regime struct {
 	Expected  float64 // expected epochs in total
 }
 
-// A Predictor predicts how many epochs a job trains with each of its batch sizes, and how long
-// they take. It uses only the epochs observed so far.
+// A Predictor predicts from the epochs so far how many epochs a job trains with each of its batch sizes, and
+// how long they take. It is not safe for concurrent use. Source: Shockwave §5.
 //
-// A job has N epochs and at most K regimes. The order of their batch sizes is known, but not
-// the length of each regime. A batch size that occurs again begins another regime. The
-// fractions of the epochs have a Dirichlet distribution, and predictions are its means.
+// A job has N epochs and at most K regimes. The order of their batch sizes is known, their lengths are not. A
+// repeated batch size begins another regime. The fractions of the epochs have a Dirichlet distribution, and
+// predictions are its means.
 //
 //	N      epochs of NewPredictor
 //	K      len(Regimes)
 //	m_k    Regime.Seen
 //	f_k·N  Regime.Expected
 //
-// Invariants: the sum of Seen is at most N, the sum of Expected is N up to rounding, no value
-// is negative, and Seen is 0 after the present regime. A Predictor is not safe for concurrent
-// use. Source: Shockwave §5.
+// Invariants: the sum of Seen is at most N, the sum of Expected is N up to rounding, no value is negative,
+// and Seen is 0 after the present regime.
 type Predictor struct {
 	rule    Rule
 	epochs  int // N
 	seen    int // epochs trained
-	present int // index of the regime the job is in
+	present int // index of the current regime
 	regimes []Regime
-	stated  []int // epochs of each regime, as stated by the user; nil: predicted
+	stated  []int // epochs of each regime as stated by the user, or nil
 }
 
-// NewPredictor returns a predictor for a job with the given number of epochs and at most one
-// regime per batch size, in this order. It returns an error for an unknown rule, no epochs, no
-// regimes, a batch size below 1, or the same batch size twice in a row.
+// NewPredictor returns a predictor for a job of so many epochs, with at most one regime per batch size, in
+// this order. It returns an error for an unknown rule, no epochs, no regimes, a batch size below 1, or the
+// same one twice in a row.
 func NewPredictor(rule Rule, epochs int, batchSizes []int) (*Predictor, error) {
 	switch {
 	case int(rule) >= len(ruleNames):
@@ -65,9 +64,8 @@ func NewPredictor(rule Rule, epochs int, batchSizes []int) (*Predictor, error) {
 	return p, nil
 }
 
-// NewStatedPredictor returns a predictor that expects the regimes stated by the user. It
-// returns an error for regimes that are invalid in a job.BatchSchedule, and for more than
-// job.MaxEpochs epochs in total.
+// NewStatedPredictor returns a predictor that expects the user's regimes. It returns an error for regimes
+// that a job.BatchSchedule does not allow, and for more than job.MaxEpochs epochs.
 func NewStatedPredictor(regimes []job.Regime) (*Predictor, error) {
 	if err := (&job.BatchSchedule{Mode: job.Given, Regimes: regimes}).Validate(); err != nil {
 		return nil, fmt.Errorf("regime: %w", err)
@@ -91,13 +89,12 @@ func NewStatedPredictor(regimes []job.Regime) (*Predictor, error) {
 	return p, nil
 }
 
-// Observe records that the job trained for more epochs with a batch size; 0 epochs record a
-// change of batch size only. The present regime becomes the next one with this batch size;
-// regimes in between had no epochs. Observe returns an error and changes nothing if epochs is
-// negative or exceeds the epochs left, or if no regime has the batch size.
+// Observe records more epochs with a batch size; 0 epochs record only a change of batch size. The job is then
+// in the next regime of this size; regimes in between had no epochs. Observe returns an error and changes
+// nothing if epochs is negative or too large, or if no regime has the batch size.
 //
-// Deviation: a batch size that occurs only in earlier regimes begins a regime beyond the K-th,
-// because the user's K may be too low.
+// Deviation: a batch size that occurs only in earlier regimes begins a regime beyond the K-th, because the
+// user's K may be too low.
 func (p *Predictor) Observe(batchSize, epochs int) error {
 	if left := p.epochs - p.seen; epochs < 0 || epochs > left {
 		return fmt.Errorf("regime: saw %d epochs after %d of %d, want 0 to %d", epochs, p.seen, p.epochs, left)
@@ -133,11 +130,11 @@ func (p *Predictor) batchSizes() []int {
 	return all
 }
 
-// Regimes returns the regimes in order. Callers must not modify the slice; Observe modifies it.
+// Regimes returns the regimes in order. The slice is read-only; Observe changes it.
 func (p *Predictor) Regimes() []Regime { return p.regimes }
 
-// Epochs returns N, the epochs of the job.
+// Epochs returns N.
 func (p *Predictor) Epochs() int { return p.epochs }
 
-// Present returns the index of the regime the job is in.
+// Present returns the index of the current regime.
 func (p *Predictor) Present() int { return p.present }

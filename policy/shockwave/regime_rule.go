@@ -1,6 +1,6 @@
 package shockwave
 
-// A Rule selects how expected lengths of regimes are computed from the epochs seen.
+// A Rule computes the expected lengths of regimes from the epochs seen.
 type Rule uint8
 
 // The rules. The paper proposes Restatement and compares it with the others. Source: Shockwave §5.
@@ -31,16 +31,15 @@ func (p *Predictor) update() {
 	}
 }
 
-// restate applies Dir(m_1, …, m_k, S_k, …, S_k) after k regimes have ended: the present and
-// all later regimes, K − k in total, are each expected to last S_k = (N − Σ m_i) / (K − k)
-// epochs. Source: Shockwave §5.
+// restate applies Dir(m_1, …, m_k, S_k, …, S_k) after k regimes have ended: the K − k other regimes are each
+// expected to last S_k = (N − Σ m_i) / (K − k) epochs. Source: Shockwave §5.
 //
-// Deviation: a present regime that has lasted longer than S_k is expected to end now,
-// because the paper states the rule for the ends of regimes only.
+// Deviation: a present regime that has lasted longer than S_k is expected to end now, because the paper
+// states the rule for the ends of regimes only.
 //
-// If there are at most K regimes, the sum of |expected − true| over them never grows from one
-// epoch to the next. Nothing changes up to S_k epochs. Each further epoch reduces the error of
-// the present regime by one, and adds at most one to the errors of the others.
+// With at most K regimes, the sum of |expected − true| never grows from one epoch to the next. Up to S_k
+// epochs nothing changes. Each further epoch reduces the error of the present regime by one, and adds at most
+// one to the errors of the others.
 func (p *Predictor) restate() {
 	left := float64(p.epochs)
 	for i := range p.regimes {
@@ -53,8 +52,7 @@ func (p *Predictor) restate() {
 	}
 }
 
-// follow expects past regimes as seen and the others as stated. The last regime gets the
-// epochs that remain.
+// follow expects past regimes as seen, the others as stated, and the rest of the epochs in the last.
 func (p *Predictor) follow() {
 	left := float64(p.epochs)
 	for i := range p.regimes {
@@ -80,8 +78,8 @@ func (p *Predictor) count() {
 	}
 }
 
-// persist expects no regime after the present one, like schedulers that know only the latest
-// throughput. Source: Shockwave §5.
+// persist expects no further regime, like schedulers that know only the latest throughput. Source: Shockwave
+// §5.
 func (p *Predictor) persist() {
 	for i := range p.regimes {
 		r := &p.regimes[i]

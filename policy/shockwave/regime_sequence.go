@@ -8,18 +8,16 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// RegimeSequence returns the batch sizes of the regimes that a job may have, in order, as known
-// before it runs:
+// RegimeSequence returns the batch sizes of the regimes that a job may have, in order, as known before it
+// runs:
 //
-//   - If the schedule gives regimes, their batch sizes.
-//   - Else the batch sizes named by the user, if any. The result is the slice of the schedule
-//     and must not be modified.
-//   - Else the job starts with first (samples in total). A static job has one regime. Under GNS
-//     the batch size doubles up to limit. Under Accordion it alternates between first and
-//     limit, for at most most regimes, because Accordion itself sets no bound.
+//   - the batch sizes of the schedule's regimes, if given;
+//   - else the batch sizes that the user names: the schedule's own slice, which is read-only;
+//   - else, from first on: one for a static job; doubling up to limit under GNS; alternating between first
+//     and limit under Accordion, for at most most regimes.
 //
-// It returns an error if the schedule has no epochs or is invalid, and if first or most is
-// used and is below 1. Source: Shockwave §5.
+// Sizes are samples in total. It returns an error if the schedule has no epochs or is invalid, or if first or
+// most is needed and below 1. Source: Shockwave §5.
 func RegimeSequence(s *job.BatchSchedule, first, limit, most int) ([]int, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("regime: %w", err)

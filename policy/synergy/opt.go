@@ -16,9 +16,8 @@ const largest = 100_000
 // whole is the fraction on one node that counts as the whole job.
 const whole = 1 - 1e-6
 
-// deploy places the tenants, with the cells of the first program, by a second program that splits few jobs,
-// and writes the plan. If the second program is too large, has no solution, or this build has no exact
-// solver, the placer decides.
+// deploy places the tenants, with the cells of the first program, by a second program, and writes the plan.
+// If that is too large, has no solution, or this build has no exact solver, the placer decides.
 //
 // Deviation: a job that the program divides gets whole GPUs, on as few nodes as possible, because GPUs are
 // not shared (§4.1.3). If cells then have no room, the jobs of each node settle on smaller ones.
@@ -57,8 +56,7 @@ type spreading struct {
 	gpus  []int      // by job
 }
 
-// spread solves the second program of a GPU type and places the jobs that it does not divide; false if it was
-// not solved.
+// spread solves the second program of a type and places undivided jobs; false if it was not solved.
 func (p *Policy) spread(ctx context.Context, s *policy.Snapshot, kind int) (bool, error) {
 	m := p.spreading(kind)
 	if len(m.jobs) == 0 {
@@ -88,8 +86,8 @@ func (p *Policy) spread(ctx context.Context, s *policy.Snapshot, kind int) (bool
 const tries = 4
 
 // fewest solves the program several times and returns the solution in which divided jobs have the fewest
-// GPUs; nil if there is none. "Divided" is not linear in x. So each later solve charges a job for what it had
-// on other nodes in the last solution; larger jobs cost more, because small ones are easier to place.
+// GPUs; nil if there is none. Division is not linear in x, so each later solve charges a job for what it had
+// on other nodes in the last solution, and large jobs more.
 func (m *spreading) fewest(ctx context.Context, solver lp.Solver, problem *lp.Problem) (best *lp.Solution, err error) {
 	for range tries {
 		sol, err := solver.Solve(ctx, problem)

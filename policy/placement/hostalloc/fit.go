@@ -48,8 +48,7 @@ func (n *Nodes) One(t cluster.GPUType, gpus int, per cluster.Resources) (int, bo
 	return i, i >= 0
 }
 
-// Split is step 3 of BestFit, and reports whether the nodes have room. Nodes with most room come first; the
-// last is the best fit.
+// Split is step 3 of BestFit, and reports whether the nodes have room. Nodes with most room come first.
 func (n *Nodes) Split(t cluster.GPUType, gpus, worker int, per cluster.Resources) ([]Slot, bool) {
 	k := n.cluster.TypeIndex(t)
 	if k < 0 || gpus < 1 {

@@ -8,15 +8,14 @@ import (
 
 // A Job is a Settler's record of one decision of a plan.
 type Job struct {
-	// Cells are the choices for each of its GPUs, by ascending value. Each cell has at least the CPUs and
-	// memory of the one before. None: the job has no GPUs, or is Fixed.
+	// Cells are the choices for each of its GPUs, ascending in value, CPUs and memory. None: the job has no
+	// GPUs, or is Fixed.
 	Cells []Cell
 	// Wish is the largest cell within what the plan names: the job's demand vector.
 	Wish int
-	// Slots are its GPUs, each node once. The placer sets and owns them.
+	// Slots are its GPUs, each node once, set by the placer.
 	Slots []Slot
-	// Fixed is the placement of a job that must stay unchanged: the policy placed it, or it is
-	// non-preemptive.
+	// Fixed is the placement of a job that must stay unchanged.
 	Fixed cluster.Placement
 	// Cell is the chosen cell; -1: there is no room even for the first.
 	Cell  int
@@ -24,7 +23,7 @@ type Job struct {
 }
 
 // A Settler divides the CPUs and memory of each node among its jobs. Its results depend only on the plan, the
-// snapshot and the placements; its cache changes no result. It is not safe for concurrent use.
+// snapshot and the placements. It is not safe for concurrent use.
 type Settler struct {
 	// Penalty is the part of its speed that a job loses on several nodes. Source: Synergy §6, "Tradeoff
 	// between consolidation and allocation".
