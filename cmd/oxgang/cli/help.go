@@ -9,25 +9,37 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/oxgang/oxgang/internal/printable"
 )
 
 // A FlagGroup is a set of flags under a heading.
 type FlagGroup struct {
 	Heading string
 	Flags   []string // names, in order
+	// Brief has one-line descriptions by flag, for help without --help-all. Other flags are described by the first
+	// clause of their full text.
+	Brief map[string]string
 }
 
-// GroupFlags shows only the flags of groups in the help of a command, and adds --help-all for all flags. Call it
-// after the flags and RunE are set.
+// GroupFlags makes the help of a command brief: the first paragraph of its description, and one line for each flag
+// of groups. It adds --help-all for the full text and all flags. Call it after the flags and RunE are set.
 func GroupFlags(cmd *cobra.Command, groups ...FlagGroup) {
 	var all bool
 	cmd.Flags().BoolVar(&all, "help-all", false, "show all flags")
 	cmd.SetUsageFunc(func(c *cobra.Command) error {
-		shown := groups
 		if all {
-			shown = slices.Concat(groups, rest(c.Flags(), groups))
+			return writeUsage(c, slices.Concat(groups, rest(c.Flags(), groups)))
 		}
-		return writeUsage(c, shown, all)
+		return writeBrief(c, groups)
+	})
+	cmd.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		text := c.Long
+		if !all {
+			text, _, _ = strings.Cut(text, "\n\n")
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s\n\n", strings.TrimSpace(text))
+		_ = c.Usage() // only fails with the output
 	})
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -62,40 +74,60 @@ func rest(f *pflag.FlagSet, groups []FlagGroup) []FlagGroup {
 			continue
 		}
 		if word != "" {
-			more = append(more, FlagGroup{"Flags --" + word + "-...", names})
+			more = append(more, FlagGroup{Heading: "Flags --" + word + "-...", Flags: names})
 		}
 	}
 	slices.SortFunc(more, func(a, b FlagGroup) int { return cmp.Compare(a.Heading, b.Heading) })
 	slices.Sort(byWord[""])
-	return append([]FlagGroup{{"Other flags", byWord[""]}}, more...)
+	return append([]FlagGroup{{Heading: "Other flags", Flags: byWord[""]}}, more...)
 }
 
-// writeUsage writes the usage of a command, with the flags of groups.
-func writeUsage(c *cobra.Command, groups []FlagGroup, all bool) error {
+// writeUsage writes the usage of a command with the full text of the flags of groups.
+func writeUsage(c *cobra.Command, groups []FlagGroup) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())
 	if c.HasExample() {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
 	}
-	shown := 0
 	for _, g := range groups {
-		some := pflag.NewFlagSet("", pflag.ContinueOnError)
-		some.SortFlags = false
-		for _, name := range g.Flags {
-			if f := c.Flags().Lookup(name); f != nil {
-				some.AddFlag(f)
-				shown++
-			}
-		}
-		fmt.Fprintf(&b, "\n%s:\n%s", g.Heading, some.FlagUsagesWrapped(width))
-	}
-	if !all {
-		left := 0
-		c.Flags().VisitAll(func(*pflag.Flag) { left++ })
-		fmt.Fprintf(&b, "\n%q shows %d more flags.\n", c.CommandPath()+" --help-all", left-shown)
+		fmt.Fprintf(&b, "\n%s:\n%s", g.Heading, g.set(c, false).FlagUsagesWrapped(width))
 	}
 	_, err := io.WriteString(c.OutOrStdout(), b.String())
 	return err
+}
+
+// writeBrief writes the usage of a command with one line for each flag of groups.
+func writeBrief(c *cobra.Command, groups []FlagGroup) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage: %s\n", c.UseLine())
+	if c.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
+	}
+	b.WriteString("\n")
+	hidden := 0
+	c.Flags().VisitAll(func(*pflag.Flag) { hidden++ })
+	for _, g := range groups {
+		hidden -= len(g.Flags)
+		fmt.Fprintf(&b, "%s:\n%s", g.Heading, printable.Cut(g.set(c, true).FlagUsages(), width))
+	}
+	fmt.Fprintf(&b, "\n%q shows %d more flags and details.\n", c.CommandPath()+" --help-all", hidden)
+	_, err := io.WriteString(c.OutOrStdout(), b.String())
+	return err
+}
+
+// set returns the flags of a group, with one-line descriptions if brief.
+func (g *FlagGroup) set(c *cobra.Command, brief bool) *pflag.FlagSet {
+	some := pflag.NewFlagSet("", pflag.ContinueOnError)
+	some.SortFlags = false
+	for _, name := range g.Flags {
+		f := *c.Flags().Lookup(name)
+		if brief {
+			first, _, _ := strings.Cut(f.Usage, "; ")
+			f.Usage = cmp.Or(g.Brief[name], first)
+		}
+		some.AddFlag(&f)
+	}
+	return some
 }
 
 // width is the line length of help.

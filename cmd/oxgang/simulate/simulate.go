@@ -85,10 +85,19 @@ more than chance. If a run fails, its row has the reason, and the exit status is
 
 // groups are the most useful flags.
 var groups = []cli.FlagGroup{
-	{Heading: "Jobs", Flags: []string{"trace", "zone", "limit", "generate-kind", "generate-jobs", "from-cluster", "since"}},
-	{Heading: "GPUs", Flags: []string{"cluster", "slurm-nodes", "profiles"}},
-	{Heading: "Policies", Flags: []string{"policy", "set", "round", "seed", "seeds"}},
-	{Heading: "Output", Flags: []string{"output", "out", "results", "report", "bound", "quiet"}},
+	{Heading: "Jobs", Flags: []string{"trace", "generate-kind", "generate-jobs", "from-cluster", "since"}, Brief: map[string]string{
+		"from-cluster": "simulate the jobs of your Kubernetes cluster, and compare",
+	}},
+	{Heading: "GPUs", Flags: []string{"cluster", "slurm-nodes", "profiles"}, Brief: map[string]string{
+		"cluster":     `preset, or nodes and GPUs per node: "t4:6x4,a100:2x8"`,
+		"slurm-nodes": "file with the nodes of a Slurm cluster, instead of --cluster",
+		"profiles":    "directory of measured profiles",
+	}},
+	{Heading: "Policies", Flags: []string{"policy", "set", "round", "seed", "seeds"}, Brief: map[string]string{
+		"set":   `settings of policies or of the configuration: "sia.p=-1,sim.bias=0.1"`,
+		"seeds": "number of seeds, each with its rows",
+	}},
+	{Heading: "Output", Flags: []string{"output", "out", "results", "report", "quiet"}},
 	{Heading: "Help and configuration", Flags: []string{"config", "help", "help-all"}},
 }
 

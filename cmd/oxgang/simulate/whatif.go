@@ -42,7 +42,9 @@ func WhatIfCommand() *cobra.Command {
 		Short: "Replay your cluster's history under other policies, with an accuracy check",
 		Long: `Replay a cluster's recorded history under its own policy and under others. First, the replay under
 its own policy is compared with the recording: if a figure is more than 5 % off, all results are
-marked as untrusted. HISTORY is the output of sacct, a dump of Kubernetes, or the log of Philly or
+marked as untrusted.
+
+HISTORY is the output of sacct, a dump of Kubernetes, or the log of Philly or
 Helios; --from-slurm and --from-cluster read it from the cluster. Jobs run as recorded. Further
 assumptions are scenarios: rigid jobs, or those of --assume.`,
 		Example: `  oxgang whatif history.txt --slurm-nodes nodes.txt --slurm-config config.txt
@@ -79,9 +81,13 @@ assumptions are scenarios: rigid jobs, or those of --assume.`,
 
 // whatifGroups are the most useful flags.
 var whatifGroups = []cli.FlagGroup{
-	{Heading: "History", Flags: []string{"from-slurm", "from-cluster", "since", "zone"}},
-	{Heading: "GPUs", Flags: []string{"cluster", "slurm-nodes"}},
-	{Heading: "Policies", Flags: []string{"baseline", "slurm-config", "policy", "set"}},
+	{Heading: "History", Flags: []string{"from-slurm", "from-cluster", "since", "zone"}, Brief: map[string]string{
+		"from-slurm":   "replay the jobs of your Slurm cluster (30 days, or --since)",
+		"from-cluster": "replay the jobs of your Kubernetes cluster",
+		"zone":         "time zone of Slurm's local times",
+	}},
+	{Heading: "GPUs", Flags: []string{"cluster", "slurm-nodes"}, Brief: groups[1].Brief},
+	{Heading: "Policies", Flags: []string{"baseline", "slurm-config", "policy", "set"}, Brief: groups[2].Brief},
 	{Heading: "Assumptions", Flags: []string{"assume", "seeds", "gpu-price", "price-source"}},
 	{Heading: "Output", Flags: []string{"output", "report", "quiet"}},
 	{Heading: "Help and configuration", Flags: []string{"config", "help", "help-all"}},
