@@ -15,7 +15,7 @@ var groups = []struct {
 	{"Training on this machine:", []string{"serve", "submit", "jobs", "logs", "cancel", "top", "ui", "backup", "restore", "prune"}},
 	{"Clusters:", []string{"kubectl", "slurm"}},
 	{"Traces and policies:", []string{"trace", "policies"}},
-	{"Settings and help:", []string{"config", "version", "help", "completion", "manual"}},
+	{"Settings and help:", []string{"config", "help", "completion", "manual"}},
 }
 
 // group assigns the commands to groups.

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
@@ -40,7 +38,6 @@ var commands = map[string]func() *cobra.Command{
 	"trace":    traceCommand,
 	"policies": policiesCommand,
 	"config":   cli.ConfigCommand,
-	"version":  versionCommand,
 }
 
 // root returns the command tree for args: with a single command if the first argument is its name, otherwise with
@@ -85,14 +82,4 @@ func root(args []string) *cobra.Command {
 		}
 	}
 	return cmd
-}
-
-func versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "oxgang", cli.Version())
-			return err
-		},
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -14,13 +15,13 @@ import (
 
 func planBudgetCommand() *cobra.Command {
 	var p planning
-	var amount, prices string
+	var amount, html string
 	var samples int
 	cmd := &cobra.Command{
-		Use:   "budget --budget AMOUNT",
-		Short: "Plan the GPUs of each class of jobs for a budget",
-		Long: `Plan the number and type of GPUs for each class of jobs and each epoch, to minimise the mean
-completion time within a budget. If the budget falls between two solutions, some jobs of a class
+		Use:   "budget",
+		Short: "Plan GPUs for a budget, or show what each budget buys",
+		Long: `With --budget, plan the number and type of GPUs for each class of jobs and each epoch, to minimise
+the mean completion time within a budget. If the budget falls between two solutions, some jobs of a class
 use the faster one.
 
 The model ignores start times of nodes (sim.start), whole-node rents and saving of overspending.
@@ -28,20 +29,28 @@ So the plan is also simulated, with policy boa, on reordered traces: blocks of t
 The range contains the mean of a further order nine times out of ten. It does not cover periods
 with more or fewer jobs. If the price list has no limit on nodes, 2 to 4 times what the budget buys
 is assumed.
+
+Without --budget, show the minimum mean completion time for each budget, from the smallest feasible
+to the largest useful one, as a table and a page with a chart. Each price list makes a curve. Beyond
+the knee, 1 % more budget buys less than 1 %.
 ` + planAssumptions,
 		Example: `  oxgang plan budget --budget 40
-  oxgang plan budget --workload w.csv --profiles profiles --price-list on-demand.yaml --budget 2000/day`,
+  oxgang plan budget --workload w.csv --profiles profiles --price-list on-demand.yaml --budget 2000/day
+  oxgang plan budget --price-list on-demand.yaml --price-list spot.yaml -o csv`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if samples != 0 && (samples < 2 || samples > budget.MostSamples) {
 				return cli.Misused("--samples %d, want 0, or 2 to %d", samples, budget.MostSamples)
 			}
+			if !cmd.Flags().Changed("budget") {
+				return p.frontier(cmd, html)
+			}
 			perHour, err := budget.ParseAmount(amount)
 			if err != nil {
 				return cli.Misused("--budget %w", err)
 			}
-			if prices != "" {
-				p.prices = []string{prices}
+			if len(p.prices) > 1 {
+				return cli.Misused("--budget with %d price lists, want one", len(p.prices))
 			}
 			planners, err := p.planners(cmd)
 			if err != nil {
@@ -49,7 +58,7 @@ is assumed.
 			}
 			plan, err := planners[0].Plan(perHour)
 			if errors.Is(err, budget.ErrTooSmall) {
-				return cli.Hinted(err, "oxgang plan frontier shows what each budget buys")
+				return cli.Hinted(err, "oxgang plan budget without --budget shows what each budget buys")
 			}
 			if err != nil {
 				return err
@@ -62,10 +71,35 @@ is assumed.
 	}
 	p.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&amount, "budget", "", "money, or GPU-hours without a price list: 40/hour, 2000/day, 60000/month; 40 means per hour")
+	f.StringVar(&amount, "budget", "", "money, or GPU-hours without a price list: 40/hour, 2000/day, 60000/month; default: all budgets")
 	f.IntVar(&samples, "samples", 8, fmt.Sprintf("reordered traces to simulate, 2 to %d; 0: none, without a range", budget.MostSamples))
-	f.StringVar(&prices, "price-list", "", "price list (YAML); without one, budgets are in GPUs")
+	f.StringArrayVar(&p.prices, "price-list", nil, "price list (YAML), repeatable without --budget; without one, budgets are in GPUs")
+	f.StringVar(&html, "report", "oxgang-frontier.html", "HTML page without --budget; empty: none")
 	return cmd
+}
+
+// frontier writes what each budget buys, as a table and a page.
+func (p *planning) frontier(cmd *cobra.Command, html string) error {
+	planners, err := p.planners(cmd)
+	if err != nil {
+		return err
+	}
+	var all []*budget.Frontier
+	for _, planner := range planners {
+		f, err := planner.Frontier()
+		if err != nil {
+			return err
+		}
+		all = append(all, f)
+	}
+	if html != "" {
+		page := func(w io.Writer) error { return budget.Page(w, p.workloadName(), all) }
+		if err := cli.Whole(html, page); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stderr, "report: %s\n", html)
+	}
+	return budget.WriteFrontiers(cmd.OutOrStdout(), all, p.format)
 }
 
 // simulate estimates the range of the mean when the plan is carried out. Plans with goodputs from tables have no

@@ -23,7 +23,7 @@ func Command() *cobra.Command {
 		Use:   "plan",
 		Short: "Plan spending on GPUs",
 	}
-	cmd.AddCommand(planBudgetCommand(), planFrontierCommand(), planNextNodeCommand())
+	cmd.AddCommand(planBudgetCommand(), planNextNodeCommand())
 	cli.Group(cmd)
 	return cmd
 }

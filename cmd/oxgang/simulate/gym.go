@@ -30,8 +30,9 @@ type gym struct {
 func GymCommand() *cobra.Command {
 	var g gym
 	cmd := &cobra.Command{
-		Use:   "gym",
-		Short: "Simulate with decisions from the process at standard input and output",
+		Hidden: true, // Python programs start it
+		Use:    "gym",
+		Short:  "Simulate with decisions from the process at standard input and output",
 		Long: `Simulate with decisions from the process at standard input and output. The command writes lines
 of JSON: a greeting, a question for each round, and the result. After each question it reads a line
 with the answer. "go doc ./lab/external" describes the fields, and docs/guide/research.md the Python
