@@ -1,12 +1,11 @@
 package slurm
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/printable"
@@ -14,11 +13,6 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/service"
 )
-
-type recommendation struct {
-	format string
-	config configFlags
-}
 
 // advised are the output formats.
 var advised = []string{"table", "json", "yaml", "csv"}
@@ -34,38 +28,16 @@ type advisedJob struct {
 	Slurm string `json:"slurm"` // Slurm's reason code for a waiting job
 }
 
-// recommendCommand returns the command "oxgang slurm recommend".
-func recommendCommand() *cobra.Command {
-	r := recommendation{config: configFlags{now: service.Defaults()}}
-	cmd := &cobra.Command{
-		SuggestFor: []string{"advise", "plan"},
-		Use:        "recommend", Short: "Show what Oxgang would do with each job that has opted in, and why", Args: cli.NoArgs,
-		Long: `Show what Oxgang would do with each job of a partition that has opted in, and why. It plans one round from
-Slurm's current state, and changes nothing. A job opts in with "#SBATCH --comment=oxgang:order", or with
-"#SBATCH --comment=oxgang:elastic;min=2;max=16" if it may be restarted with another number of GPUs.`,
-		Example: `  oxgang slurm recommend --partition gpu
-  oxgang slurm recommend --config /etc/oxgang/slurm.yaml -o json`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.CheckOutput(r.format, advised...); err != nil {
-				return err
-			}
-			c, err := r.config.read()
-			if err != nil {
-				return err
-			}
-			all, o, err := service.Recommend(cmd.Context(), &client.Client{}, c)
-			if err != nil {
-				return Hinted(err)
-			}
-			if r.format == "table" {
-				return adviceTable(cmd.OutOrStdout(), rowsOf(all), o)
-			}
-			return cli.Write(cmd.OutOrStdout(), r.format, rowsOf(all))
-		},
+// recommend writes what Oxgang would do with each job that has opted in. It changes nothing.
+func recommend(ctx context.Context, w io.Writer, format string, c *service.Config) error {
+	all, o, err := service.Recommend(ctx, &client.Client{}, c)
+	if err != nil {
+		return err
 	}
-	r.config.add(cmd)
-	cli.Output(cmd, &r.format, advised...)
-	return cmd
+	if format == "table" {
+		return adviceTable(w, rowsOf(all), o)
+	}
+	return cli.Write(w, format, rowsOf(all))
 }
 
 func rowsOf(all []service.Advice) []advisedJob {

@@ -3,6 +3,8 @@ package slurm
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"os/signal"
 	"syscall"
@@ -10,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/service"
 )
@@ -17,6 +20,8 @@ import (
 // serveCommand returns the command "oxgang slurm serve".
 func serveCommand() *cobra.Command {
 	c := configFlags{now: service.Defaults()}
+	var undo, advise bool
+	var format string
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Order or resize the jobs of a partition that have opted in", Args: cli.NoArgs,
 		Long: `Manage the jobs of a partition that have opted in, until interrupted. At the end, release held jobs and restore
@@ -25,18 +30,34 @@ nice values. It needs operator rights.
 In mode order, waiting jobs exchange places through their nice values, and Slurm starts them as before. Jobs
 that have not opted in are never delayed. In mode resize, elastic jobs are held, and started, stopped and
 restarted with the number of GPUs that the policy assigns. Other jobs are not touched. While the file named by
-"stop" in the configuration exists, the mode is off, and all changes are undone.`,
-		Example: `  oxgang slurm serve --partition gpu --dry-run
+"stop" in the configuration exists, the mode is off, and all changes are undone.
+
+A job opts in with "#SBATCH --comment=oxgang:order", or with "#SBATCH --comment=oxgang:elastic;min=2;max=16" if
+it may be restarted with another number of GPUs. With --recommend, plan one round and print what would be done
+with each of these jobs, and why, without changing anything. With --release, undo the changes of a killed serve.`,
+		Example: `  oxgang slurm serve --partition gpu --recommend
+  oxgang slurm serve --partition gpu --dry-run
   oxgang slurm serve --config /etc/oxgang/slurm.yaml`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cli.CheckOutput(format, advised...); err != nil {
+				return err
+			}
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM)
 			defer stop()
-			if _, err := c.read(); err != nil {
+			now, err := c.read()
+			switch {
+			case err != nil:
 				return err
+			case undo && advise:
+				return cli.Misused("use either --recommend or --release")
+			case undo:
+				return Hinted(release(ctx, cmd.OutOrStdout(), now, log))
+			case advise:
+				return Hinted(recommend(ctx, cmd.OutOrStdout(), format, now))
 			}
 			s := service.Service{Slurm: &client.Client{}, Read: c.read, Log: log, Tool: "oxgang " + cli.Version()}
-			err := s.Run(ctx)
+			err = s.Run(ctx)
 			if errors.Is(err, context.Canceled) {
 				return cli.ErrInterrupted
 			}
@@ -47,5 +68,18 @@ restarted with the number of GPUs that the policy assigns. Other jobs are not to
 	f := cmd.Flags()
 	f.StringVar((*string)(&c.now.Mode), "mode", string(c.now.Mode), "off, order or resize")
 	f.BoolVar(&c.now.Dry, "dry-run", false, "log the commands without running them")
+	f.BoolVar(&advise, "recommend", false, "print what would be done with each job, and exit")
+	f.BoolVar(&undo, "release", false, "undo Oxgang's changes to the jobs of the partition, and exit")
+	cli.Output(cmd, &format, advised...)
 	return cmd
+}
+
+// release undoes Oxgang's changes to the jobs of a partition, by the marks in their AdminComment.
+func release(ctx context.Context, w io.Writer, c *service.Config, log *slog.Logger) error {
+	n, err := service.Release(ctx, &client.Client{}, c, log)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s\n", printable.Counted(n, "command"))
+	return err
 }

@@ -16,13 +16,13 @@ func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "slurm", Short: "Show a Slurm cluster's state, and order or resize its jobs",
 		Long: `Show a Slurm cluster's state and reasons, recommend improvements, and apply them. It runs Slurm's commands in your
-PATH, with your permissions. Only "serve" and "release" change jobs; "submit" submits one.`,
+PATH, with your permissions. Only "serve" changes jobs; "submit" submits one.`,
 		Example: `  oxgang slurm observe
-  oxgang slurm recommend --partition gpu
+  oxgang slurm serve --partition gpu --recommend
   oxgang slurm serve --partition gpu --dry-run`,
 	}
 	cli.Group(cmd)
-	cmd.AddCommand(observeCommand(), recommendCommand(), serveCommand(), releaseCommand(), submitCommand())
+	cmd.AddCommand(observeCommand(), serveCommand(), submitCommand())
 	return cmd
 }
 

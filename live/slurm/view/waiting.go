@@ -40,7 +40,7 @@ func waiting(j *client.Job, l *Look) status.Job {
 // Shown for a job that Oxgang holds, because Slurm's reason code blames an administrator or its user.
 const (
 	heldWhy     = "Oxgang holds it: the current plan has no GPUs for it"
-	heldUnblock = "its turn: see oxgang slurm recommend; if no scheduler serves its partition any more, run oxgang slurm release"
+	heldUnblock = "its turn: see oxgang slurm serve --recommend; if no scheduler serves its partition any more, run oxgang slurm serve --release"
 )
 
 // bare returns a reason code without details such as ", UnavailableNodes:a1".
