@@ -12,7 +12,7 @@ var groups = []struct {
 	names []string
 }{
 	{"Simulate, and analyse recorded runs:", []string{"simulate", "whatif", "explain", "report", "ledger", "replay", "plan", "lab"}},
-	{"Training on this machine:", []string{"serve", "submit", "jobs", "logs", "cancel", "top", "ui", "backup", "restore", "prune"}},
+	{"Training on this machine:", []string{"serve", "submit", "jobs", "logs", "cancel", "top", "ui", "backup", "prune"}},
 	{"Clusters:", []string{"kubectl", "slurm"}},
 	{"Traces and policies:", []string{"trace", "policies"}},
 	{"Settings and help:", []string{"config", "help", "completion", "manual"}},

@@ -28,7 +28,6 @@ var commands = map[string]func() *cobra.Command{
 	"logs":     machine.LogsCommand,
 	"prune":    machine.PruneCommand,
 	"backup":   machine.BackupCommand,
-	"restore":  machine.RestoreCommand,
 	"jobs":     machine.JobsCommand,
 	"submit":   machine.SubmitCommand,
 	"plan":     plan.Command,

@@ -32,11 +32,16 @@ func (k *Connection) status(ctx context.Context, c *view.Kubectl, namespace stri
 	return at.Status(c.Title(ctx)), nil
 }
 
+// queues returns the command that lists the queues, or shows the plan of one.
 func (k *Connection) queues() *cobra.Command {
-	return k.command("queues", "List queues and their status", []string{"table", "wide", "json", "yaml"},
-		func(ctx context.Context, w io.Writer, c *view.Kubectl, _ []string) error {
+	cmd := k.command("queues", "List queues and their status, or show the last decisions for one", []string{"table", "wide", "json", "yaml"},
+		func(ctx context.Context, w io.Writer, c *view.Kubectl, args []string) error {
+			queue := strings.Join(args, "")
 			if k.format == "json" || k.format == "yaml" {
-				return raw(ctx, w, c, "", k.format)
+				return raw(ctx, w, c, queue, k.format)
+			}
+			if queue != "" {
+				return k.plan(ctx, w, c, queue)
 			}
 			now, err := k.status(ctx, c, "")
 			if err != nil {
@@ -44,6 +49,8 @@ func (k *Connection) queues() *cobra.Command {
 			}
 			return now.WriteQueues(w, k.options())
 		})
+	cmd.Use, cmd.Args = "queues [QUEUE]", cobra.MaximumNArgs(1)
+	return cmd
 }
 
 // raw writes the output of kubectl.
@@ -90,26 +97,21 @@ func (k *Connection) top() *cobra.Command {
 		})
 }
 
-func (k *Connection) plan() *cobra.Command {
-	return k.command("plan QUEUE", "Show the last decisions for a queue", []string{"table", "wide", "json", "yaml"},
-		func(ctx context.Context, w io.Writer, c *view.Kubectl, args []string) error {
-			if k.format == "json" || k.format == "yaml" {
-				return raw(ctx, w, c, args[0], k.format)
-			}
-			p, err := c.Plan(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			if s := &p.Spec; !k.bare {
-				fmt.Fprintf(w, "queue %s: round %d of epoch %d by %s, policy %s", p.Meta.Name, s.Round, s.Epoch, s.Leader, s.Policy)
-				for _, price := range s.Prices {
-					fmt.Fprintf(w, ", price of %s %.3g", price.GPUType, float64(price.Milli)/1000)
-				}
-				fmt.Fprint(w, "\n\n")
-			}
-			now := p.Status()
-			return now.WriteJobs(w, now.Jobs, k.options())
-		})
+// plan writes the plan of a queue.
+func (k *Connection) plan(ctx context.Context, w io.Writer, c *view.Kubectl, queue string) error {
+	p, err := c.Plan(ctx, queue)
+	if err != nil {
+		return err
+	}
+	if s := &p.Spec; !k.bare {
+		fmt.Fprintf(w, "queue %s: round %d of epoch %d by %s, policy %s", p.Meta.Name, s.Round, s.Epoch, s.Leader, s.Policy)
+		for _, price := range s.Prices {
+			fmt.Fprintf(w, ", price of %s %.3g", price.GPUType, float64(price.Milli)/1000)
+		}
+		fmt.Fprint(w, "\n\n")
+	}
+	now := p.Status()
+	return now.WriteJobs(w, now.Jobs, k.options())
 }
 
 // explain returns the command that explains the state of a job.

@@ -12,44 +12,36 @@ func BackupCommand() *cobra.Command {
 	var (
 		s           liveState
 		checkpoints bool
+		restore     bool
 	)
 	cmd := &cobra.Command{
-		Use: "backup FILE", Short: "Back up the scheduler's state", Args: cli.OneArg("FILE"),
+		Use: "backup FILE", Short: "Back up the scheduler's state, or restore it", Args: cli.OneArg("FILE"),
 		Long: `Write the job database and the journals to a file. The scheduler may be running. An existing
 file is replaced atomically. The file contains the environments of jobs, including secrets, and
-only its owner can read it.`,
+only its owner can read it.
+
+With --restore, restore FILE to the state directory, which must be empty. "oxgang serve" then restarts
+the jobs that had not ended, from the checkpoints in the backup. Make sure that they no longer run
+anywhere else.`,
 		Example: `  oxgang backup oxgang.tar
-  oxgang backup --checkpoints /backup/oxgang.tar`,
+  oxgang backup --checkpoints /backup/oxgang.tar
+  oxgang backup --restore oxgang.tar --state /new`,
 	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		dir, err := s.path()
 		if err != nil {
 			return err
+		}
+		if restore && checkpoints {
+			return cli.Misused("--checkpoints is for making a backup, not for --restore")
+		}
+		if restore {
+			return statedir.Restore(args[0], dir)
 		}
 		return statedir.Backup(args[0], dir, checkpoints)
 	}
 	s.add(cmd)
 	cmd.Flags().BoolVar(&checkpoints, "checkpoints", false, "include checkpoints of jobs that have not ended")
-	return cmd
-}
-
-// RestoreCommand returns the command "oxgang restore".
-func RestoreCommand() *cobra.Command {
-	var s liveState
-	cmd := &cobra.Command{
-		Use: "restore FILE", Short: "Restore a state directory from a backup", Args: cli.OneArg("FILE"),
-		Long: `Restore a state directory from a backup, which must be empty.
-"oxgang serve" then restarts the jobs that had not ended, from the checkpoints in the backup.
-Make sure that they no longer run anywhere else.`,
-		Example: `  oxgang restore oxgang.tar --state /new`,
-	}
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		dir, err := s.path()
-		if err != nil {
-			return err
-		}
-		return statedir.Restore(args[0], dir)
-	}
-	s.add(cmd)
+	cmd.Flags().BoolVar(&restore, "restore", false, "restore the state directory from FILE")
 	return cmd
 }
