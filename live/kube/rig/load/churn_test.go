@@ -129,15 +129,6 @@ func (c *churn) list() []*batchv1.Job {
 	return all
 }
 
-func condition(j *batchv1.Job, want batchv1.JobConditionType) bool {
-	for _, c := range j.Status.Conditions {
-		if c.Type == want && c.Status == corev1.ConditionTrue {
-			return true
-		}
-	}
-	return false
-}
-
 func (c *churn) deletes(jobs []*batchv1.Job) {
 	c.Helper()
 	c.each(len(jobs), func(ctx context.Context, i int) error {

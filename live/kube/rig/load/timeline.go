@@ -162,3 +162,12 @@ func (s *timeline) String() string {
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
 }
+
+func condition(j *batchv1.Job, want batchv1.JobConditionType) bool {
+	for _, c := range j.Status.Conditions {
+		if c.Type == want && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
