@@ -55,7 +55,6 @@ func (c *Cluster) Restore(ctx context.Context, backup string) error {
 
 func (c *Cluster) data() string { return filepath.Join(c.Dir, "etcd") }
 
-// answers waits until etcd or the API server is ready. It does not wait for other programs.
 func (c *Cluster) answers(ctx context.Context, name string) error {
 	client := c.Client().RESTClient()
 	return poll(ctx, c.Process(name), name, func() bool {

@@ -31,7 +31,6 @@ const (
 	Karpenter  Set = "karpenter"  // Karpenter with its kwok provider, for package eco
 )
 
-// releases are the Kubernetes version of each set and the module that it is built from.
 var releases = map[Set]struct{ version, minor, module string }{
 	Planes:     {"v1.36.3", "36", "binaries"},
 	Everything: {"v1.36.3", "36", "binaries"},
@@ -110,7 +109,6 @@ func sources(module string) (string, error) {
 	return dir, nil
 }
 
-// buildKey returns a hash of all inputs: the module's files, the Go version, the platform and the flags.
 func buildKey(source string, set Set) (string, error) {
 	h := sha256.New()
 	if set == Planes {
@@ -217,7 +215,6 @@ func goBuild(ctx context.Context, source, dir string, set Set) error {
 	return nil
 }
 
-// finish moves programs to dir under the rig's names and marks the set as complete.
 func finish(fresh, dir string, set Set) error {
 	all := map[string]string{}
 	of := set

@@ -123,7 +123,6 @@ func (c *Cluster) makeDir(context.Context) error {
 
 const prefix = "oxgang-rig-"
 
-// sweep removes the directories of killed clusters: nobody holds their lock.
 func sweep() {
 	locks, err := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*", "lock"))
 	if err != nil {

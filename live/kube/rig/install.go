@@ -23,7 +23,6 @@ import (
 
 var crd = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// first are the kinds that others depend on, in order.
 var first = []string{"CustomResourceDefinition", "Namespace"}
 
 // Install applies the objects in YAML files, or the *.yaml files of directories, server-side. It applies custom
@@ -67,7 +66,6 @@ func (c *Cluster) Apply(ctx context.Context, objects ...*unstructured.Unstructur
 	return c.established(ctx, client, waiting)
 }
 
-// rank orders kinds: first, then the rest.
 func rank(o *unstructured.Unstructured) int {
 	if i := slices.Index(first, o.GetKind()); i >= 0 {
 		return i

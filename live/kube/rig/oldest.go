@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 )
 
-// build sets Bin, unless it is given.
 func (o *Options) build(ctx context.Context) error {
 	if o.Bin != "" {
 		return nil
@@ -22,7 +21,6 @@ func (o *Options) build(ctx context.Context) error {
 	return err
 }
 
-// buildOldest builds Oldest, and links the remaining programs from planes.
 func buildOldest(ctx context.Context, planes string) (string, error) {
 	dir, err := Build(ctx, Oldest)
 	if err != nil {

@@ -19,7 +19,6 @@ const (
 	Kwok       = "kwok"
 )
 
-// names are these programs in order of their start.
 var names = []string{Etcd, APIServer, Controller, Scheduler, Kwok}
 
 // Options configure a cluster. The zero value is a complete control plane without nodes.

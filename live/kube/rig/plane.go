@@ -40,7 +40,6 @@ func (c *Cluster) certify(context.Context) error {
 	return err
 }
 
-// run starts a program of the control plane with args and the flags of the options.
 func (c *Cluster) run(name string, args ...string) (*Process, error) {
 	return c.Run(name, filepath.Join(c.Bin, name), nil, append(args, c.options.flags(name)...)...)
 }
@@ -68,7 +67,6 @@ func (c *Cluster) startEtcd(ctx context.Context) error {
 	return poll(ctx, p, "etcd", func() bool { return healthy(c.EtcdEndpoint + "/health") })
 }
 
-// healthy reports whether url answers 200, whatever its certificate.
 func healthy(url string) bool {
 	client := http.Client{
 		Timeout:   time.Second,
@@ -157,8 +155,6 @@ func (c *Cluster) startRest(ctx context.Context) error {
 	})
 }
 
-// serving returns the flags of a program that serves its health over TLS and calls the API server as user, and
-// the URL of its health.
 func (c *Cluster) serving(name, user string) (flags []string, url string, err error) {
 	port, err := FreePort()
 	if err != nil {
@@ -206,7 +202,6 @@ func (c *Cluster) startScheduler() (*Process, string, error) {
 	return p, url, err
 }
 
-// startKwok starts kwok, which simulates the kubelets of nodes with label Alive. It ends if a stage is invalid.
 func (c *Cluster) startKwok() (*Process, string, error) {
 	files, err := fs.Glob(stages, "stages/*.yaml")
 	if err != nil {

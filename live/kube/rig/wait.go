@@ -39,7 +39,6 @@ func Until(ctx context.Context, what string, ready func() error) error {
 
 var errNot = errors.New("the condition does not hold")
 
-// poll waits until ok returns true. It fails if p, if not nil, ends.
 func poll(ctx context.Context, p *Process, what string, ok func() bool) error {
 	return Until(ctx, what, func() error {
 		switch {

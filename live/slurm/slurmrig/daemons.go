@@ -25,7 +25,6 @@ type daemon struct {
 	done chan struct{} // closed at its end
 }
 
-// start starts a program that logs to its own file and does not outlive this process.
 func (r *Rig) start(name, program string, args ...string) error {
 	log, err := os.OpenFile(r.path("log", name+".out"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {

@@ -13,7 +13,6 @@ const sql = `create database slurm_acct_db;
 create user 'slurm'@'127.0.0.1' identified by 'slurm'; grant all on slurm_acct_db.* to 'slurm'@'127.0.0.1';
 create user 'slurm'@'localhost' identified by 'slurm'; grant all on slurm_acct_db.* to 'slurm'@'localhost';`
 
-// startDatabase starts MariaDB and slurmdbd for Options.Accounting, and adds an account and associations.
 func (r *Rig) startDatabase(ctx context.Context) error {
 	if !r.options.Accounting {
 		return nil

@@ -44,7 +44,6 @@ type Rig struct {
 	daemons map[string]*daemon // by name, such as slurmd-a1
 }
 
-// asked is the variable that enables tests on a real Slurm.
 const asked = "SLURMRIG"
 
 var programs = map[string]string{

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// settle advances all jobs to the present: programs end, and jobs start.
 func (s *Slurm) settle() {
 	for {
 		j, at := s.nextEnd()
@@ -155,7 +154,6 @@ func (s *Slurm) free() map[string]int {
 	return free
 }
 
-// check records GPUs that are held twice.
 func (s *Slurm) check() {
 	for node, n := range s.free() {
 		if n < 0 {

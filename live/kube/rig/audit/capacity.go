@@ -12,7 +12,6 @@ import (
 // GPU is the resource name of GPUs.
 const GPU corev1.ResourceName = "nvidia.com/gpu"
 
-// checked are the resources that a node must have enough of.
 var checked = []corev1.ResourceName{GPU, corev1.ResourceCPU, corev1.ResourceMemory}
 
 // used returns the requests of pods bound to a node, and if pinned, of pods pinned to it.
@@ -26,7 +25,6 @@ func (s *State) used(node string, pinned bool) amounts {
 	return sum
 }
 
-// has returns a node's allocatable resources; nothing: no such node.
 func (s *State) has(node string) amounts {
 	n, ok := as[*corev1.Node](s.Get(Key{nodes, "", node}))
 	if !ok {
@@ -69,7 +67,6 @@ func (k Pinned) See(s *State, c *Change) []Finding {
 	return overfull(k.Name(), s, c, true)
 }
 
-// overfull returns a finding for each resource that a pod takes in this change and its node lacks.
 func overfull(check string, s *State, c *Change, pinned bool) (found []Finding) {
 	p, ok := as[*corev1.Pod](c.New)
 	if !ok || !takes(c, pinned) {

@@ -56,7 +56,6 @@ func ending(o *Object) bool {
 	return ended(o) != ""
 }
 
-// isJob reports whether a resource is a job for queues.
 func isJob(k Key) bool {
 	return slices.Contains([]string{
 		jobs, "jobsets.jobset.x-k8s.io", "trainjobs.trainer.kubeflow.org", "rayjobs.ray.io",

@@ -14,12 +14,10 @@ func terminal(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// gated reports whether a pod has the placement gate.
 func gated(p *corev1.Pod) bool {
 	return slices.Contains(p.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: v1alpha1.PlacementGate})
 }
 
-// bound reports whether a pod holds resources of its node.
 func bound(p *corev1.Pod) bool { return p.Spec.NodeName != "" && !terminal(p) }
 
 // nodeOf returns the node that a pod is bound to, or, if it is not gated, the only node it can be bound to;

@@ -32,10 +32,8 @@ var Root = func() string {
 	return filepath.Join(filepath.Dir(file), "..", "..", "..", "..")
 }()
 
-// programs are the builds of oxgang-scheduler by their seeded defects, each made once per run.
 var programs sync.Map // string to func() (string, error)
 
-// program returns an oxgang-scheduler with seeded defects, whose names are separated by commas; "": none.
 func program(bugs string) (string, error) {
 	made, _ := programs.LoadOrStore(bugs, sync.OnceValues(func() (string, error) {
 		if bugs == "" {
@@ -59,8 +57,6 @@ func below(name string) (string, error) {
 	return filepath.Join(cache, "oxgang-rig", "e2e", fmt.Sprintf("%x", sha256.Sum256([]byte(Root)))[:8], name), err
 }
 
-// build builds an oxgang-scheduler of this checkout with flags, to a file in the cache that the next run
-// replaces.
 func build(name string, flags ...string) (string, error) {
 	path, err := below(name)
 	if err != nil {

@@ -53,7 +53,6 @@ func run(c *rig.Cluster, m Manager, dir, bin string) (*manager, error) {
 	return &manager{name: m, dir: dir, webhook: fmt.Sprintf("https://127.0.0.1:%d", ports[0]), health: health, process: p}, err
 }
 
-// configured writes a manager's configuration file and returns its command. ports are for webhooks and health.
 func configured(command []string, m Manager, home, certs string, ports [2]int) ([]string, error) {
 	file, name := filepath.Join(home, "config.yaml"), string(m)
 	if m == ElasticJobSet {
@@ -77,8 +76,6 @@ func configured(command []string, m Manager, home, certs string, ports [2]int) (
 	}, command...), nil
 }
 
-// provided returns Karpenter's command. Its provider offers the machines in config/machines.json. ports are for
-// metrics and health.
 func provided(command []string, home string, ports [2]int) ([]string, error) {
 	file := filepath.Join(home, "machines.json")
 	if err := rig.WriteConfig(config, "machines.json", file, nil); err != nil {

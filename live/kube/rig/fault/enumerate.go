@@ -164,7 +164,6 @@ func (r *runner) play(p *Proxy, k *killer) Outcome {
 	return o
 }
 
-// restart starts the program again once no call of the dead one is under way. It returns what stops it.
 func (r *runner) restart(p *Proxy) (end func()) {
 	r.t.Helper()
 	p.Close()
@@ -185,10 +184,8 @@ func (r *runner) proxy() *Proxy {
 	return p
 }
 
-// patience is how many times Within an act may take before it counts as not settled.
 const patience = 6
 
-// wait waits until an act has settled, and returns true, or until happened is closed.
 func (r *runner) wait(a *Act, happened <-chan struct{}) bool {
 	end, again := time.NewTimer(patience*r.s.Within), time.NewTicker(20*time.Millisecond)
 	defer end.Stop()
@@ -205,7 +202,6 @@ func (r *runner) wait(a *Act, happened <-chan struct{}) bool {
 	return true
 }
 
-// judge sets what is wrong with an outcome.
 func (r *runner) judge(o Outcome) Outcome {
 	switch {
 	case !o.Settled:
@@ -235,7 +231,6 @@ type killer struct {
 	at   Call // call of the kill; Number 0: none
 }
 
-// ask is the proxy's hook.
 func (k *killer) ask(c *Call, m Moment) bool {
 	<-k.armed
 	k.mu.Lock()
@@ -248,7 +243,6 @@ func (k *killer) ask(c *Call, m Moment) bool {
 	return !k.over
 }
 
-// arm sets how to kill; only the first call counts.
 func (k *killer) arm(kill func()) {
 	k.once.Do(func() {
 		k.kill = kill
@@ -262,7 +256,6 @@ func (k *killer) died() (Call, bool) {
 	return k.at, k.at.Number > 0
 }
 
-// disarm kills the program at the end of a run, unless it is dead.
 func (k *killer) disarm() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -147,7 +147,6 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	p.pass(&passage{w, r, answer, c, cut}, hook)
 }
 
-// number numbers a call, and returns its hook.
 func (p *Proxy) number(c *Call) Hook {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -213,7 +212,6 @@ func (p *Proxy) forward(r *http.Request, c *Call) (*http.Response, error) {
 	return answer, nil
 }
 
-// A passage is an answered call on its way to the client.
 type passage struct {
 	http.ResponseWriter
 	request *http.Request

@@ -150,7 +150,6 @@ func (r *Rules) answer(c *Call) *answer {
 	return nil
 }
 
-// cut returns when the connection of a call breaks; 0: never.
 func (r *Rules) cut(c *Call) Cut {
 	r.mu.Lock()
 	defer r.mu.Unlock()

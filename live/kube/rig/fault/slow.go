@@ -20,7 +20,6 @@ func (r *Rules) Load(late time.Duration, refused int) {
 	r.load = load{late: late, refused: refused}
 }
 
-// linger waits for the added time of a call.
 func (r *Rules) linger(ctx context.Context, c *Call) error {
 	r.mu.Lock()
 	late := r.load.late

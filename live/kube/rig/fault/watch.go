@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// A late event passes when it is due and free.
 type late struct {
 	data json.RawMessage
 	due  time.Time
@@ -18,7 +17,6 @@ type late struct {
 // maxLate bounds the waiting events of a stream. At the limit the API server waits.
 const maxLate = 1 << 17
 
-// stream passes the events of a watch in order, some late and some not at all.
 func (p *Proxy) stream(ctx context.Context, w http.ResponseWriter, body io.Reader, c *Call) {
 	events := make(chan late, maxLate)
 	go p.receive(ctx, body, c.Resource, events)
@@ -64,7 +62,6 @@ func (e *late) wait(ctx context.Context) error {
 	return pause(ctx, time.Until(e.due))
 }
 
-// eventOf parses the type and object of an event; zero if it is invalid.
 func eventOf(data []byte) Event {
 	var e struct {
 		Type   string `json:"type"`
@@ -81,7 +78,6 @@ func eventOf(data []byte) Event {
 	return Event{e.Type, e.Object.Metadata.Namespace, e.Object.Metadata.Name}
 }
 
-// pause waits for d, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

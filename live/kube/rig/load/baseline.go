@@ -35,7 +35,6 @@ type baseline struct {
 	} `json:"cohorts"`
 }
 
-// A workloadsSet is workloads that are created one after another.
 type workloadsSet struct {
 	Count              int     `json:"count"`
 	CreationIntervalMs int     `json:"creationIntervalMs"`
@@ -49,7 +48,6 @@ type class struct {
 	Request   int    `json:"request"` // CPUs in Kueue, GPUs here
 }
 
-// readBaseline reads the file in Kueue's module, and keeps a part of the workloads of each set, at least one.
 func readBaseline(ctx context.Context, part float64) (*baseline, error) {
 	dir, err := rig.ModuleDir(ctx, "sigs.k8s.io/kueue")
 	if err != nil {
@@ -90,7 +88,6 @@ func (all *baseline) workloads() (n int) {
 	return n * cohort.Count * cohort.QueuesSets[0].Count
 }
 
-// each calls do for each queue of each cohort, with the names of Kueue's generator.
 func (all *baseline) each(do func(cohort, queue string)) {
 	cohort := &all.Cohorts[0]
 	for i := range cohort.Count {
@@ -126,7 +123,6 @@ func (all *baseline) generate(ctx context.Context, create func(ctx context.Conte
 
 const classLabel = "load.oxgang.dev/class"
 
-// job returns a workload as a Job of one pod, which ends after its class's running time.
 func (c *class) job(namespace, name string, labels map[string]string) *batchv1.Job {
 	j := e2e.Job(name, "", 1, c.Request, nil)
 	j.Namespace, j.Labels = namespace, labels

@@ -27,7 +27,6 @@ import (
 
 const within = 5 * time.Minute
 
-// long skips a test unless OXGANG_LONG is set.
 func long(t testing.TB, shows string) {
 	t.Helper()
 	if os.Getenv("OXGANG_LONG") == "" {
@@ -72,7 +71,6 @@ func (b *bench) ok(err error) {
 	}
 }
 
-// each calls do with 0 to n-1, sixteen at a time.
 func (b *bench) each(n int, do func(ctx context.Context, i int) error) {
 	b.Helper()
 	g, ctx := errgroup.WithContext(b.Context())

@@ -18,7 +18,6 @@ const tick = 10 * time.Millisecond
 
 type cost map[string]time.Duration
 
-// spent returns what each program has used since its start.
 func (b *bench) spent() cost {
 	b.Helper()
 	c := cost{}
@@ -54,7 +53,6 @@ func used(pid int) (time.Duration, error) {
 	return sum, nil
 }
 
-// since returns the difference to an earlier cost.
 func (c cost) since(before cost) cost {
 	d := cost{}
 	for name, now := range c {
@@ -70,7 +68,6 @@ func (c cost) of(names ...string) (sum time.Duration) {
 	return sum
 }
 
-// written returns how many writing requests the API server has served, by verb and resource.
 func (b *bench) written() e2e.Series {
 	b.Helper()
 	text, err := b.api.RESTClient().Get().AbsPath("/metrics").DoRaw(b.Context())

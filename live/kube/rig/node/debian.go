@@ -42,7 +42,6 @@ func debian(ctx context.Context) (string, error) {
 	return dir, nil
 }
 
-// unpack downloads and unpacks the packages into dir, which appears when it is complete.
 func unpack(ctx context.Context, base, dir string) error {
 	temp, err := os.MkdirTemp(base, "unpack-")
 	if err != nil {
@@ -78,7 +77,6 @@ func newestUnpacked(base string, cause error) (string, error) {
 	return slices.MaxFunc(old, func(a, b string) int { return modified(a).Compare(modified(b)) }), nil
 }
 
-// run runs a program in dir and returns its output. The error includes standard error.
 func run(ctx context.Context, dir, name string, args ...string) (string, error) {
 	var out, bad strings.Builder
 	cmd := exec.CommandContext(ctx, name, args...)

@@ -70,7 +70,6 @@ func HostVolumes(dirs ...string) ([]corev1.Volume, []corev1.VolumeMount) {
 	return volumes, mounts
 }
 
-// writeImage writes an image of one layer to path, in the format of docker save.
 func writeImage(path, name string, files []entry) error {
 	layer, err := writeLayer(files)
 	if err != nil {

@@ -33,7 +33,6 @@ func (n *Node) Crash() error {
 	return errors.Join(all...)
 }
 
-// endContainers kills the node's container processes, and returns an error while there are any.
 func (n *Node) endContainers() error {
 	pids, err := members(cgroups, n.group)
 	if err != nil {

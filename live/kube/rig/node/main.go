@@ -122,8 +122,6 @@ func first() error {
 	}
 }
 
-// furnish prepares mounts and network. Writes to its copies of /etc, /run and /var/log disappear with the
-// namespace.
 func furnish() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)

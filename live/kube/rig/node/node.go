@@ -161,7 +161,6 @@ func (n *Node) startGPUs(context.Context) error {
 	return err
 }
 
-// sick returns the file with the names of unhealthy GPUs.
 func (n *Node) sick() string { return filepath.Join(n.Dir, "unhealthy") }
 
 // SetUnhealthy sets the node's unhealthy GPUs, named GPU-0, GPU-1 and so on.

@@ -21,7 +21,6 @@ import (
 // tick is the interval of looks at the pods, which bounds how late a start or end is noticed.
 const tick = 100 * time.Millisecond
 
-// atOnce is how many jobs send messages concurrently.
 const atOnce = 16
 
 // An Emulator trains the jobs of a cluster.
@@ -34,7 +33,6 @@ type Emulator struct {
 	jobs map[job.ID]*work
 }
 
-// A work is the state of one job.
 type work struct {
 	training
 	voice
@@ -121,14 +119,12 @@ func (e *Emulator) step(ctx context.Context, now time.Time, elapsed time.Duratio
 	_ = talk.Wait() // errors are in trouble
 }
 
-// pass trains w for elapsed real time if it has pods.
 func (e *Emulator) pass(w *work, elapsed time.Duration) {
 	if w.pods != nil && !w.notice {
 		w.covered += w.advance(elapsed.Seconds() * e.o.Speed)
 	}
 }
 
-// serve updates w's pods, sends due messages, and ends the pods of a complete job.
 func (e *Emulator) serve(ctx context.Context, now time.Time, w *work, g *gang) error {
 	if !slices.Equal(w.pods, g.uids) {
 		if err := e.begin(w, g); err != nil {

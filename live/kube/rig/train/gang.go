@@ -26,7 +26,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A gang is the running pods of one generation of a job.
 type gang struct {
 	generation int
 	pods       []*corev1.Pod // by completion index, then name: rank 0 is the first
@@ -35,7 +34,6 @@ type gang struct {
 	shape      []int // GPUs by node, in order of node names
 }
 
-// A predictor watches pods, nodes and Jobs.
 type predictor struct {
 	factory informers.SharedInformerFactory
 	pods    corelist.PodLister
@@ -138,7 +136,6 @@ func (l *predictor) gang(s start, pods []*corev1.Pod, names map[string]cluster.G
 	return g
 }
 
-// rank returns a pod's completion index; pods without one come last.
 func rank(p *corev1.Pod) int {
 	n, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil {

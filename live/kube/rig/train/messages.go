@@ -24,7 +24,6 @@ const (
 	reportMost    = 3600.0
 )
 
-// maxBatch bounds the samples per pass, and the passes, in an answer.
 const maxBatch = 1 << 30
 
 // A voice sends the messages of rank 0 of one generation; without url it sends none.
@@ -120,7 +119,6 @@ func follow(t *training, b agentapi.Batch) error {
 	return nil
 }
 
-// report sends measurements since the last report, saves, and sends the checkpoint.
 func (v *voice) report(ctx context.Context, t *training) error {
 	epoch, _ := t.epoch()
 	sqr, variance := t.app.Gradient(epoch, t.size())

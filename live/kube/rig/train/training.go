@@ -86,7 +86,6 @@ func (t *training) epoch() (int, float64) {
 	return len(ends) - 1, math.Inf(1)
 }
 
-// advance trains for some seconds and returns how many of them were spent training.
 func (t *training) advance(seconds float64) float64 {
 	waited := min(t.delay, seconds)
 	t.delay -= waited
