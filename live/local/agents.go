@@ -20,8 +20,7 @@ func (b *Backend) Agents() agentapi.Jobs {
 	return agents{driver.NewAgents(b.Feed, b.o.Report, b.agent, nil), b}
 }
 
-// Job implements agentapi.Jobs. Tokens are random, and the time of a map lookup depends on a keyed hash of the
-// whole token.
+// Job implements agentapi.Jobs. The time of a lookup reveals no token: the map hashes it with a secret key.
 func (a agents) Job(_ context.Context, token string) (job.ID, error) {
 	a.b.Lock()
 	defer a.b.Unlock()
@@ -38,8 +37,7 @@ type runAgent struct {
 	r *run
 }
 
-// agent returns the agent of a generation with processes, even if it is stopping. There is only one, since the
-// next generation starts after its end.
+// agent returns the agent of a generation with processes, even if it is stopping.
 func (b *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
 	e := b.ByID[id]
 	if e == nil || e.Over {

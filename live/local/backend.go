@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend is a scheduler.Backend on this machine, and an Observer of its own scheduler. Make one with Open.
-// Next and Do are for the scheduler's goroutine; all other methods are safe for concurrent use.
+// A Backend is a scheduler.Backend and an Observer of its own scheduler. Make one with Open. Next and Do are
+// for the scheduler's goroutine; all other methods are safe for concurrent use.
 type Backend struct {
 	o       Options
 	folders statedir.Folders
@@ -55,7 +55,7 @@ type Live struct {
 	// Trouble is what keeps its processes from matching the plan, for people; empty: nothing.
 	Trouble string
 	Waits   time.Time // next start after a failure; zero or past: at once
-	// Withheld is why the scheduler does not have the job yet, for people: its user's quota. Empty: it has.
+	// Withheld is the quota that keeps the job from the scheduler, for people; empty: none.
 	Withheld string
 }
 

@@ -31,7 +31,6 @@ func newDraft(t *jobTable) *draft {
 	return d
 }
 
-// planned returns a job's change so far.
 func (d *draft) planned(id job.ID) (*store.Change, *entry, error) {
 	e, err := d.jobs.Get(id)
 	if err != nil {
@@ -72,9 +71,9 @@ func (d *draft) shrink(a scheduler.Run) {
 	}
 }
 
-// Run implements driver.Draft. It assigns the job's own slots first, then slots on other GPUs, then any. Unless
-// the slots stay the same, this is a new generation. A job that has ended gets none, even if the scheduler does
-// not know yet: its slots may already belong to others.
+// Run implements driver.Draft. It assigns the job's own slots first, then slots on other GPUs, then any.
+// Changed slots mean a new generation. An ended job gets none, even if the scheduler does not know yet: its
+// slots may belong to others.
 func (d *draft) Run(a *scheduler.Run) error {
 	p, e, err := d.planned(a.Job)
 	if err != nil {

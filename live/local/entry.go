@@ -41,10 +41,9 @@ type run struct {
 	why        string    // reason of the stop
 }
 
-// overdue is the time after a deadline in which a supervisor must end everything. Tests shorten it.
+// overdue is how long after a deadline a supervisor may live. Tests shorten it.
 var overdue = 15 * time.Second
 
-// hung reports whether the supervisor of a run is overdue.
 func (r *run) hung(now time.Time) bool { return !r.stop.IsZero() && !now.Before(r.stop.Add(overdue)) }
 
 func (r *run) trouble(now time.Time) string {

@@ -10,14 +10,13 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Intervals of unprompted observations: of a generation that starts or stops, and of a settled one.
+// Intervals of unprompted observations, of unsettled and settled generations.
 const (
 	unsettledPoll = 200 * time.Millisecond
 	settledPoll   = time.Second
 )
 
-// Execute makes the processes match the committed plan until ctx is done. Each pass observes the processes,
-// compares them with the plan, and takes every possible step.
+// Execute makes the processes match the committed plan until ctx is done.
 func (b *Backend) Execute(ctx context.Context) error {
 	return b.Repeat(ctx, unsettledPoll, b.executor().pass)
 }
@@ -90,8 +89,8 @@ type step struct {
 	do  func() error
 }
 
-// steps records and returns the possible steps: first stops, then starts. A failed step resets its record, and
-// is returned again.
+// steps records and returns the possible steps, stops first. A failed step resets its record, so it is returned
+// again.
 func (x *executor) steps() []step {
 	x.b.Lock()
 	defer x.b.Unlock()

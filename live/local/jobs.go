@@ -24,8 +24,7 @@ var newQueue = driver.NewQueue
 // maxFailures is how many generations in a row may fail without a new checkpoint.
 const maxFailures = 3
 
-// A jobTable is the table of jobs. A durable change is made first in the store, then in the table, then as an
-// event.
+// A jobTable is the table of jobs. Changes go to the store first, then to the table, then to the scheduler.
 type jobTable struct {
 	*driver.Table[*entry]
 	o      *Options
@@ -40,8 +39,7 @@ func newJobTable(o *Options, s *store.Store) *jobTable {
 	return t
 }
 
-// releaseSlots records that the scheduler knows of a loss: the job holds no slots, and the next plan includes
-// that.
+// releaseSlots records that the scheduler knows of a loss: the next plan has no slots for the job.
 func releaseSlots(e *entry) { e.Held, e.uncommitted = nil, true }
 
 func (t *jobTable) add(e *entry) {
@@ -51,14 +49,13 @@ func (t *jobTable) add(e *entry) {
 	}
 }
 
-// removeIfOver removes an ended job without processes whose end the scheduler has processed.
 func (t *jobTable) removeIfOver(e *entry) {
 	if e.Over && len(e.runs) == 0 && !t.EndPending(e.ID) {
 		t.Remove(e)
 	}
 }
 
-// lose reports that a generation is over but not its job, which may start again after wait.
+// lose reports that a generation is lost. The job may start again after wait.
 func (t *jobTable) lose(e *entry, detail string, wait time.Duration) {
 	e.NotBefore = time.Now().Add(wait)
 	t.Lose(e, detail)
@@ -81,8 +78,7 @@ func (t *jobTable) end(e *entry, outcome scheduler.Outcome, detail string) bool 
 	return true
 }
 
-// reportStart reports once per generation that a job trains, from a checkpoint or the beginning. A second
-// report would reset its progress.
+// reportStart reports once per generation that a job trains. A second report would reset its progress.
 func (t *jobTable) reportStart(e *entry, r *run, from *agentapi.Restored) {
 	if r.announced {
 		return
@@ -95,8 +91,8 @@ func (t *jobTable) reportStart(e *entry, r *run, from *agentapi.Restored) {
 	t.Events.Emit(scheduler.Reported{Report: first})
 }
 
-// report stores measurements and sends them to the scheduler. A report in e.stored is sent again by an agent
-// that got no answer, and counts once.
+// report stores measurements and sends them to the scheduler. A report in e.stored was sent before a restart,
+// and counts once.
 func (t *jobTable) report(e *entry, r *job.Report) error {
 	if slices.Contains(e.stored, *r) {
 		return nil
@@ -124,7 +120,7 @@ func (t *jobTable) describe(e *entry, spec *job.Spec) error {
 	return nil
 }
 
-// findSilent describes jobs whose agents have sent nothing for Options.Silence as rigid: they keep their GPUs
+// findSilent describes jobs as rigid whose agents have sent nothing for Options.Silence: they keep their GPUs
 // until the next message.
 func (t *jobTable) findSilent() {
 	for _, e := range t.Order {
@@ -163,7 +159,7 @@ func (t *jobTable) observed(e *entry, r *run, o *statedir.Observation) {
 	t.removeIfOver(e)
 }
 
-// runEnded handles the end of a generation. If it cannot be stored, the next observation tries again.
+// runEnded handles the end of a generation. If that cannot be stored, the next observation tries again.
 func (t *jobTable) runEnded(e *entry, r *run, o *statedir.Observation) {
 	written := true
 	switch {
@@ -179,11 +175,11 @@ func (t *jobTable) runEnded(e *entry, r *run, o *statedir.Observation) {
 	}
 }
 
-// backoff is half the pause after a first failure. It doubles with each further one in a row. Tests shorten it.
+// backoff is half the first pause after a failure. Further failures in a row double it. Tests shorten it.
 var backoff = time.Second
 
-// settle handles the end of the planned generation: the job is done, has failed, or was lost and starts again.
-// It reports whether this was stored.
+// settle handles the end of the planned generation: the job is done, failed, or lost. It reports whether this
+// was stored.
 func (t *jobTable) settle(e *entry, r *run, o *statedir.Observation) bool {
 	if o.Succeeded() {
 		return t.end(e, scheduler.Done, "")
@@ -203,8 +199,7 @@ func (t *jobTable) settle(e *entry, r *run, o *statedir.Observation) bool {
 	return true
 }
 
-// remember writes a job's record into its folder, from which the store can be rebuilt. A failure is only
-// logged.
+// remember writes a job's record for Rebuild. A failure is only logged.
 func (t *jobTable) remember(e *entry, ended *store.Ending) {
 	f := statedir.Folders{Dir: t.o.Dir, Identity: t.store.Identity()}
 	if err := statedir.WriteRecord(&f, &e.Job, ended); err != nil {
@@ -212,7 +207,7 @@ func (t *jobTable) remember(e *entry, ended *store.Ending) {
 	}
 }
 
-// wrote records whether the disk is full, by the error of a write to the store, and returns the error.
+// wrote records whether the disk is full, and returns the error of a write.
 func (t *jobTable) wrote(err error) error {
 	switch {
 	case err == nil:

@@ -16,7 +16,7 @@ import (
 
 // Open returns a Backend with the state of the store. If the store has lost history, it changes nothing and
 // returns an error that wraps statedir.ErrLost. Unfinished jobs arrive as Restored, in order of acceptance, and
-// the executor adopts their processes. The caller must close the store, which the Backend keeps using.
+// their processes are adopted. The caller closes the store, which the Backend keeps using.
 func Open(s *store.Store, o Options) (*Backend, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("local: %w", err)
@@ -79,8 +79,7 @@ func reports(known []store.Report) []job.Report {
 	return all
 }
 
-// fit makes a job wait if this machine no longer has its slots. It also updates the node's name, since the
-// machine may have been renamed.
+// fit makes a job wait if this machine lacks its slots, and updates the node's name.
 func (b *Backend) fit(e *entry) {
 	gone := func(s int) bool { return s >= len(b.o.Machine.Slots) }
 	if slices.ContainsFunc(e.Held, gone) || len(e.Held) != e.Status.Allocation.GPUs || e.Status.Allocation.GPUType != b.o.Machine.Type {

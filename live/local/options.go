@@ -17,13 +17,11 @@ type Options struct {
 	Socket     string // of the agent API, for workers: a unix socket,
 	URL        string // and its URL on loopback
 	Cgroup     string // cgroup v2 directory for jobs; empty: none
-	// Grace is the time from a notice until the job is killed, in which the client finishes its step and writes
-	// a checkpoint. Default 60 s.
+	// Grace is the time from a notice until the job is killed. Default 60 s.
 	Grace time.Duration
 	// Report is the interval of agents' reports. Default 30 s (Sia §3.3.1).
 	Report time.Duration
-	// Quiet is how long a program without messages runs before it counts as training. Default 1 min: the client
-	// sends a message when training starts.
+	// Quiet is how long a program without messages runs before it counts as training. Default 1 min.
 	Quiet time.Duration
 	// Silence is how long an agent may be silent before its job counts as rigid. Default 5 min.
 	Silence  time.Duration

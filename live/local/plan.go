@@ -16,8 +16,8 @@ import (
 // hook is called at each point where a crash would matter. Tests replace it.
 var hook = func(_ string) {}
 
-// Do implements scheduler.Backend: it commits the changed plan, which the executor carries out. While the disk
-// is full, Do waits and running jobs continue.
+// Do implements scheduler.Backend: it commits the changed plan. While the disk is full, Do waits and jobs
+// continue.
 func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	b.Lock()
 	changed, err := b.apply(ctx, actions)
@@ -28,7 +28,6 @@ func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	return b.commit(ctx, b.plan(changed))
 }
 
-// apply returns the changes of the actions. It changes nothing that needs a commit.
 func (b *Backend) apply(ctx context.Context, actions []scheduler.Action) ([]store.Change, error) {
 	d := newDraft(b.jobs)
 	for _, a := range actions { // a job may grow by what a later action frees

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// maxUnended limits the unfinished jobs of a user on a machine with several users. Tests lower it.
+// maxUnended limits the unfinished jobs of a user. Tests lower it.
 var maxUnended = 1000
 
 // Quotas limit the GPUs that the jobs of a user hold together.
@@ -28,8 +28,7 @@ func (q *Quotas) most(u *account.User) (most int, limited bool) {
 	return q.Others, q.Others > 0
 }
 
-// checkQuota returns an error if a new job can never run within its user's quota, or the user has too many
-// jobs.
+// checkQuota returns an error if a new job exceeds its user's quota, or the user has too many jobs.
 func (b *Backend) checkQuota(spec *job.Spec, u *account.User) error {
 	if u == nil {
 		return nil
@@ -66,8 +65,7 @@ func (t *jobTable) mostOf(s *job.Spec) int {
 	return s.MaxGPUs
 }
 
-// granted returns how many GPUs a user's admitted jobs may hold. An ended job counts until its processes are
-// gone.
+// granted returns the GPUs that a user's admitted jobs may hold. An ended job counts while it has processes.
 func (t *jobTable) granted(u *account.User) int {
 	n := 0
 	for _, e := range t.Order {
@@ -78,9 +76,8 @@ func (t *jobTable) granted(u *account.User) int {
 	return n
 }
 
-// admit sends withheld jobs to the scheduler while their users' quotas allow, in order of arrival; no job of a
-// user overtakes another. The rest of the quota limits the job's GPUs for good, so no plan can exceed the
-// quota.
+// admit sends withheld jobs to the scheduler in order of arrival, while quotas allow; no job of a user
+// overtakes another. The rest of the quota limits the job's GPUs for good, so no plan can exceed the quota.
 func (t *jobTable) admit() {
 	full := map[int]bool{}
 	for _, e := range t.Order {

@@ -20,8 +20,8 @@ import (
 // restart is the assumed cost of a restart until it is measured.
 const restart = 10 * time.Second
 
-// Submit accepts a job durably. The GPUs in the spec must fit the machine. Submit sets the ID, RestartOverhead
-// and what only the job's program can report. The ID is name, with a number appended if it is taken.
+// Submit accepts a job durably. It sets the ID, RestartOverhead and what only the job's program can report. The
+// ID is name, with a number appended if it is taken.
 func (b *Backend) Submit(name string, spec *job.Spec, request store.Request) (job.ID, error) {
 	if err := b.fits(spec, &request); err != nil {
 		return "", err
@@ -61,7 +61,7 @@ func (b *Backend) Submit(name string, spec *job.Spec, request store.Request) (jo
 	return id, nil
 }
 
-// name returns a new ID and makes its folder. An existing folder belongs to another job, perhaps an old one.
+// name returns a new ID and makes its folder.
 func (b *Backend) name(name string, u *account.User) (job.ID, error) {
 	for {
 		id, err := b.jobs.store.Name(name)
@@ -78,15 +78,15 @@ func (b *Backend) name(name string, u *account.User) (job.ID, error) {
 	}
 }
 
-// withoutClient returns the spec before its program has sent a message: the job is not preempted, because it
-// may be unable to resume.
+// withoutClient returns a spec without preemption, for a program that has sent no message: it may be unable to
+// resume.
 func withoutClient(asked *job.Spec) *job.Spec {
 	spec := *asked
 	spec.NonPreemptive, spec.NoCheckpoint = true, true
 	return &spec
 }
 
-// onePerGPU limits a job to one worker per GPU, unless it needs more: a second worker does not make it faster
+// onePerGPU limits a job to one worker per GPU, unless it needs more: a second one does not make it faster
 // (docs/experiments/gpu.md).
 func (b *Backend) onePerGPU(spec *job.Spec) *job.Spec {
 	if n := b.o.Machine.Workers(); n < len(b.o.Machine.Slots) && spec.GPUs <= n {
@@ -118,7 +118,7 @@ func (b *Backend) fits(spec *job.Spec, r *store.Request) error {
 	})
 }
 
-// Cancel ends a job durably. Its processes get notice, and are killed after the grace period.
+// Cancel ends a job durably. Its processes get notice.
 func (b *Backend) Cancel(id job.ID) error {
 	b.Lock()
 	defer b.Unlock()

@@ -16,8 +16,8 @@ import (
 
 type bearer struct{ digest, user string }
 
-// updateTokens updates the jobs by token. Jobs that share a token (a script submitted twice) cannot be told
-// apart, so their messages are rejected.
+// updateTokens updates the jobs by token. Jobs with the same token (a script submitted twice) cannot be
+// distinguished, so their messages are rejected.
 func (b *Backend) updateTokens() {
 	before := b.tokens
 	b.tokens = make(map[bearer]job.ID, len(b.Order))
@@ -65,9 +65,8 @@ type agent struct {
 	e *entry
 }
 
-// agent returns the agent of the start that Slurm runs. Slurm and the job's script both count starts by
-// requeues. Messages of an earlier start are refused for good. A start that was not observed yet must send
-// again.
+// agent returns the agent of the running start. Slurm and the job's script both count starts by requeues.
+// Messages of an earlier start are refused; a start that was not observed yet must send again.
 func (b *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
 	e, err := b.Get(id)
 	if err != nil || e.Over {
@@ -120,7 +119,7 @@ func (a agent) Hello(h *agentapi.Hello) (*job.Spec, error) {
 	return e.spec, nil
 }
 
-// Report implements driver.Program. Without a Hello its unit is unknown, so it is dropped.
+// Report implements driver.Program. Without a Hello its unit is unknown.
 func (a agent) Report(r *agentapi.Report) error {
 	e := a.e
 	if stops := e.observed.Mark.Stopping || !e.noticed.IsZero(); !stops && e.program.Hello != nil && e.asPlanned() {
@@ -143,8 +142,7 @@ func (b *Backend) deadline(e *entry) time.Time {
 	return e.noticed.Add(b.o.Grace)
 }
 
-// save stores the messages of a job's program. They arrive one after another, so no older record replaces a
-// newer one.
+// save stores a program's messages, which arrive one after another.
 func (b *Backend) save(id job.ID) {
 	b.Lock()
 	e, err := b.Get(id)

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A booter returns when slurmctld started, as text that changes with a restart.
+// A booter returns when slurmctld started.
 type booter interface {
 	Booted(ctx context.Context) (string, error)
 }

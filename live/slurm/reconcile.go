@@ -51,12 +51,12 @@ func (b *Backend) reconcile(o *Observation, as arrival) {
 	b.o.Writer.Forget(func(id client.ID) bool { return there[id] })
 }
 
-// differentJob reports whether the entry's number now belongs to another job, because Slurm lost its state.
-// Only the token tells: starts and times can go back when a killed slurmctld reads an older state.
+// differentJob reports whether Slurm lost its state and reused the number. Only the token tells: starts and
+// times can go back when a killed slurmctld reads an older state.
 func differentJob(e *entry, j *Job) bool { return j.Token != e.observed.Token }
 
-// enter adds a job: a waiting one once the scheduler holds it, since Slurm may start it before. A job that an
-// earlier scheduler began to stop counts as waiting.
+// enter adds a job: a waiting one once the scheduler holds it, since Slurm may start it before. A job that is
+// being stopped counts as waiting.
 func (b *Backend) enter(o *Observation, j *Job, as arrival) {
 	runs, stops := j.Running() && !j.Mark.Stopping, j.Running() && j.Mark.Stopping
 	if waits := j.Waits() && j.IsHeld() && j.Mark.Held; !runs && !stops && !waits {
@@ -91,11 +91,11 @@ func (b *Backend) enter(o *Observation, j *Job, as arrival) {
 	b.Events.Emit(scheduler.Restored{Spec: e.spec, Status: status})
 }
 
-// justStarted is how recently a job that is first observed must have started to count as starting. An older one
-// has only just opted in, so its program's next message says nothing about its start.
+// justStarted is the age up to which a new job counts as starting. An older one has only just opted in, so its
+// next message says nothing about its start.
 const justStarted = 30 * time.Second
 
-// begins records that Slurm started a job without a plan, and returns its phase.
+// begins records a start by Slurm itself, and returns its phase.
 func (b *Backend) begins(e *entry, as arrival) job.Phase {
 	if as == submitted {
 		e.planned.since = e.runningSince
@@ -207,8 +207,8 @@ func (b *Backend) updateNodes(o *Observation) {
 	}
 }
 
-// fit takes planned GPUs away that are gone: nodes have fewer, or Slurm started another job there. Jobs that
-// run as planned keep theirs first, then jobs in order of arrival.
+// fit takes away planned GPUs that are gone: nodes have fewer, or Slurm started another job there. Jobs that
+// run as planned keep theirs first, then the oldest jobs.
 func (b *Backend) fit(nodes []cluster.Node) {
 	left := map[cluster.NodeID]int{}
 	for i := range nodes {

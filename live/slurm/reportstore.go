@@ -41,8 +41,7 @@ const suffix = ".json"
 
 func (f ReportStore) path(id job.ID) string { return filepath.Join(string(f), string(id)+suffix) }
 
-// Load returns the record of a job. It is zero if there is none, or its token is another job's with the same
-// number.
+// Load returns the record of a job; zero: none, or another job's with this number.
 func (f ReportStore) Load(id job.ID, token string) (ProgramState, error) {
 	if f == "" || token == "" {
 		return ProgramState{}, nil
@@ -112,7 +111,7 @@ func (f ReportStore) Drop(id job.ID) error {
 	return nil
 }
 
-// Prune removes records of jobs for which keep returns false, and leftovers of an interrupted Save.
+// Prune removes the records that keep rejects, and leftovers of an interrupted Save.
 func (f ReportStore) Prune(keep func(job.ID) bool) error {
 	files, err := os.ReadDir(string(f))
 	if f == "" || errors.Is(err, fs.ErrNotExist) {

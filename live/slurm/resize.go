@@ -75,8 +75,8 @@ func hold(j *Job, t Times) []Step {
 	return []Step{{j.ID, Update, []client.Field{adminComment(m)}, h.Why}, h}
 }
 
-// whileRunning returns the next step for a running job. If it runs as planned, only its mark may change.
-// Otherwise it is stopped: mark, notice, and requeue after the grace period.
+// whileRunning returns the next step for a running job: a changed mark, or towards its stop: mark, notice, and
+// requeue after the grace period.
 func whileRunning(o *Observation, j *Job, w *Wish, t Times) []Step {
 	m := t.signed(j.Mark)
 	switch {
@@ -126,7 +126,7 @@ func start(j *Job, w *Wish, t Times) []Step {
 	return []Step{{j.ID, Update, fields, why}, {j.ID, Release, nil, why}}
 }
 
-// tres returns the GPUs per node. Slurm insists that a type is given exactly if the job was submitted with one.
+// tres returns the GPUs per node, with a type exactly if the job was submitted with one, as Slurm insists.
 func tres(j *Job, p cluster.Placement) string {
 	if t := Type(&j.Job); t != "" {
 		return fmt.Sprintf("gres:gpu:%s:%d", t, p[0].GPUs)

@@ -35,9 +35,8 @@ type manifest struct {
 	SHA256  string `json:"sha256"` // of all names, sizes and contents, in order
 }
 
-// Backup writes a backup of a state directory to a file atomically. With checkpoints, it includes those of
-// unfinished jobs. It does not lock the directory: the database is a snapshot, and journals have their length
-// when read.
+// Backup writes a state directory to a file atomically, optionally with checkpoints of unfinished jobs. It does
+// not lock the directory: the database is a snapshot, and journals have their length when read.
 func Backup(file, dir string, checkpoints bool) (err error) {
 	defer named("backup", &err)
 	temporary, err := os.MkdirTemp(filepath.Dir(file), ".oxgang-backup-")
@@ -119,8 +118,8 @@ func (w *writer) checkpoints(copied string) error {
 	return nil
 }
 
-// tree writes the regular files below a directory, if it exists. Files that vanish are skipped. The directory
-// may belong to another user, so os.Root keeps its links from leading out.
+// tree writes the regular files below a directory. Files that vanish are skipped. os.Root prevents links of
+// another user from leading out.
 func (w *writer) tree(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,7 +145,7 @@ func (w *writer) tree(dir string) error {
 	})
 }
 
-// file writes an opened file at its present length. err is the error of opening it.
+// file writes an opened file at its present length.
 func (w *writer) file(name string, f *os.File, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

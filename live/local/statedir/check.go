@@ -20,8 +20,7 @@ type lost struct {
 }
 
 // Check compares a database with the folders of its jobs, and changes nothing. It returns an error that wraps
-// ErrLost if the database does not know a job with a record or a start, a later start of a job, or the end of a
-// job. The error says what to do.
+// ErrLost if the database lacks a job, a start or an end.
 func Check(s *store.Store, f *Folders) error {
 	known, err := s.Outlines()
 	if err != nil {
@@ -74,7 +73,7 @@ type trace struct {
 	last   int     // last started generation; 0: none
 }
 
-// scan reads the folders of all jobs, and the records of those that have not ended in the database.
+// scan reads the folders of all jobs, and the records of unfinished ones.
 func scan(f *Folders, known map[job.ID]store.Outline) ([]*trace, error) {
 	ids, err := f.Jobs()
 	if err != nil {

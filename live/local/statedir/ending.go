@@ -18,7 +18,7 @@ func (o *Observation) Succeeded() bool {
 	return o.State.Phase == supervisor.Ended && len(exits) > 0 && !slices.ContainsFunc(exits, func(x supervisor.Exit) bool { return !x.OK() })
 }
 
-// StoppedOnNotice reports whether at least one worker stopped on notice, and all others did so or succeeded.
+// StoppedOnNotice reports whether workers stopped on notice, and all others succeeded.
 func (o *Observation) StoppedOnNotice() bool {
 	stopped := false
 	for _, x := range o.State.Workers {
@@ -41,7 +41,7 @@ func (o *Observation) Detail() string {
 	return "its workers stopped"
 }
 
-// LastLines returns the last lines of output as the end of a sentence, for people; empty: none.
+// LastLines returns the end of the output as a clause, for people; empty: none.
 func (o *Observation) LastLines() string {
 	if len(o.State.Tail) == 0 {
 		return ""

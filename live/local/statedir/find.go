@@ -122,7 +122,6 @@ func size(path string) (int64, error) {
 // block is the unit of disk usage, in bytes.
 const block = 4 << 10
 
-// blocks returns the disk usage of a file: at least one block, for its name and inode.
 func blocks(info fs.FileInfo) int64 {
 	return max(1, (info.Size()+block-1)/block) * block
 }

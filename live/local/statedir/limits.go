@@ -20,8 +20,8 @@ const (
 // Categories returns all categories in display order.
 func Categories() []Category { return []Category{Logs, Checkpoints, Journals, Reports} }
 
-// A Limit is the retention of a category: nothing older than Age, and the newest up to Bytes. 0: no limit. Age
-// counts from the end of the job, or the last line of the journal.
+// A Limit keeps nothing older than Age, and the newest up to Bytes; 0: no limit. Age counts from the end of the
+// job, or the last line of the journal.
 type Limit struct {
 	Age   time.Duration `json:"age"`   // nanoseconds
 	Bytes int64         `json:"bytes"` // in blocks of 4 KiB; not for reports

@@ -16,9 +16,9 @@ type Observation struct {
 	Cores []int     // of its workers; nil: any; only from All
 }
 
-// Look observes a generation. settled means that its workers have started and it is not stopping. Then Look
-// only asks whether the supervisor lives, which is cheap. If the supervisor is gone, Look kills the remaining
-// processes, which may take seconds.
+// Look observes a generation. If it is settled (its workers have started, and it is not stopping), Look only
+// checks the supervisor, which is cheap. If the supervisor is gone, Look kills the rest, which may take
+// seconds.
 func Look(f *Folders, g Generation, settled bool) (*Observation, error) {
 	dir := f.Generation(g)
 	if settled {
@@ -38,8 +38,7 @@ func Sweep(f *Folders, g Generation) error {
 	return supervisor.Sweep(f.Job(g.Job), f.Tag(g))
 }
 
-// All observes every generation with launch files, whichever scheduler launched it. If the state of one is
-// unknown, it counts as running: it keeps its slots.
+// All observes every generation with launch files. One of unknown state counts as running.
 func All(f *Folders) ([]*Observation, error) {
 	generations, err := f.Launched()
 	if err != nil {

@@ -19,8 +19,8 @@ type PruneOptions struct {
 	Limits   Limits
 	Folders  *Folders
 	Journals string // directory
-	// Journal returns the path of the journal, or part, that is being written; nil: none. It is called after
-	// the directory was read, so that no later one is deleted.
+	// Journal returns the path of the journal part that is being written; nil: none. It is called after the
+	// directory was read, so that no later part is deleted.
 	Journal func() string
 	// Busy reports whether a job has not ended or still has processes.
 	Busy   func(job.ID) bool
@@ -36,8 +36,7 @@ type Amount struct {
 }
 
 // Prune deletes what exceeds the limits, and returns the amounts. The database forgets a job's details before
-// its logs are deleted, so after a crash the next Prune deletes the rest. A failed deletion does not prevent
-// others; the errors are joined.
+// its logs are deleted, so after a crash the next Prune deletes the rest. It joins errors of failed deletions.
 func Prune(s *store.Store, o *PruneOptions) ([]Amount, error) {
 	found, err := find(s, o)
 	if err != nil {
@@ -82,7 +81,7 @@ func surplus(all []item, l Limit, now time.Time) []item {
 	return all[:n]
 }
 
-// stem removes the extension, so that the first part of a journal sorts before the second.
+// stem removes the extension: the first part of a journal sorts before the second.
 func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
 
 func remove(s *store.Store, category Category, all []item) error {

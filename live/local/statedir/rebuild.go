@@ -16,8 +16,8 @@ import (
 )
 
 // Rebuild adds to a database what only the folders of its jobs know, and returns the jobs that differed. A job
-// with a living generation keeps it, on its slots. Another job ends as its last generation did, or waits.
-// Rebuild starts and stops nothing. Call it again after a crash.
+// with a living generation keeps it. Another job ends as its last generation did, or waits. Rebuild starts and
+// stops nothing. Call it again after a crash.
 func Rebuild(s *store.Store, f *Folders, m *device.Machine) ([]job.ID, error) {
 	known, err := s.Outlines()
 	if err != nil {
@@ -53,8 +53,7 @@ func Rebuild(s *store.Store, f *Folders, m *device.Machine) ([]job.ID, error) {
 	return ids, r.commit()
 }
 
-// identify sets the state directory's identity to the one in the records, because it is in the tags of
-// processes.
+// identify restores the state directory's identity, which the tags of processes contain.
 func identify(s *store.Store, f *Folders, found []*trace) error {
 	for _, t := range found {
 		if t.record != nil && t.record.Identity != s.Identity() {

@@ -21,8 +21,8 @@ import (
 
 const maxContents = 1 << 16
 
-// Restore makes a state directory from a backup, completely or not at all. It refuses a directory that is not
-// empty. Unfinished jobs start again from the checkpoints in the backup, once a scheduler serves the directory.
+// Restore makes a new or empty state directory from a backup, completely or not at all. Unfinished jobs start
+// again from the checkpoints in the backup once a scheduler serves it.
 func Restore(file, dir string) (err error) {
 	defer named("restore", &err)
 	dir, err = filepath.Abs(dir)

@@ -46,7 +46,6 @@ func (j *Job) Script() ([]byte, error) {
 	).Replace(text)), nil
 }
 
-// key returns the part of the token's digest that is added to the name of the job's folder.
 func (j *Job) key() string {
 	if j.Token == "" {
 		return ""

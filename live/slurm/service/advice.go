@@ -103,8 +103,8 @@ func round(ctx context.Context, o *slurm.Observation, all []Advice, conf *Config
 	return snapshot, plan, nil
 }
 
-// jobs returns the jobs to plan: those that take part and are not barred, and other jobs that hold GPUs of the
-// partition's nodes, which keep them.
+// jobs returns the jobs to plan: those that take part and are not barred, and others that hold GPUs here, which
+// keep them.
 func jobs(o *slurm.Observation, all []Advice) []*slurm.Job {
 	var planned []*slurm.Job
 	for i := range all {
@@ -153,8 +153,8 @@ func rank(all []Advice, rows map[job.ID]int, s *policy.Snapshot, p *policy.Plan)
 	}
 }
 
-// after returns how far back in the line a waiting job is: the jobs ahead of it, or how much more it would have
-// to bid for GPUs.
+// after returns how far back in the line a waiting job is: jobs ahead, or the factor by which its bid is too
+// low.
 func after(why policy.Reason) float64 {
 	switch why.Kind {
 	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority, policy.WaitBackfill:

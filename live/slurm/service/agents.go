@@ -17,8 +17,7 @@ import (
 	"github.com/oxgang/oxgang/live/certs"
 )
 
-// serves reports whether the agent API is served. A dry run must not take programs away from the scheduler that
-// serves.
+// serves reports whether the agent API is served, which a dry run must not do.
 func (c *Config) serves() bool { return c.Agents.Listen != "" && !c.Dry }
 
 // Files in the shared folder: the URL of the agent API, and the certificates that verify it.
@@ -106,8 +105,8 @@ func (a *api) renew(ctx context.Context, next time.Time) {
 	}
 }
 
-// publish renews the certificate, writes the URL and the trusted certificates to the shared folder, and returns
-// when it is due again. Certificates of earlier schedulers stay until they expire.
+// publish renews the certificate, writes the URL and trusted certificates, and returns when it is due again.
+// Certificates of earlier schedulers stay until they expire.
 func (a *api) publish() (time.Time, error) {
 	next, err := a.certs.Renew()
 	if err != nil {
@@ -124,8 +123,7 @@ func (a *api) publish() (time.Time, error) {
 	return next, errors.Join(a.put(trustFile, trusted), a.put(urlFile, a.url+"\n"))
 }
 
-// put replaces a file. Certificates are written before the URL, so that no client has a URL that it cannot
-// verify.
+// put replaces a file. The URL comes last, so no client has one that it cannot verify.
 func (a *api) put(name, text string) error {
 	path := filepath.Join(a.share, name)
 	if was, err := os.ReadFile(path); err == nil && string(was) == text {

@@ -129,8 +129,7 @@ func (r *Orderer) Round(ctx context.Context) error {
 	return r.carry(ctx, steps)
 }
 
-// reload reads the configuration, and returns the mode and why it is not the configured one. A configuration
-// that cannot be read changes nothing.
+// reload reads the configuration and returns the mode, as Config.mode does.
 func (r *Orderer) reload() (Mode, string) {
 	c, err := r.read()
 	if err != nil {

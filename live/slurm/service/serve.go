@@ -23,8 +23,8 @@ type Service struct {
 	Tool  string // name and version of the program, for journals
 }
 
-// Run serves until ctx is done or another scheduler takes over, and returns the reason. It undoes its changes
-// when it ends or the mode changes, unless the other scheduler has taken them over.
+// Run serves until ctx is done or another scheduler takes over, and returns the reason. It undoes its changes at
+// the end, unless the other scheduler has taken them over, and when the mode changes.
 func (s *Service) Run(ctx context.Context) error {
 	for {
 		c, err := s.Read()

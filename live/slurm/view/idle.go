@@ -136,7 +136,6 @@ func startable(j *client.Job) bool {
 	return false
 }
 
-// suits reports whether a job could ever run on a node, by partition, GPU type, and required or excluded nodes.
 func (l *Look) suits(j *client.Job, n *client.Node) bool {
 	if !slices.ContainsFunc(strings.Split(j.Partition, ","), func(p string) bool { return slices.Contains(n.Partitions, p) }) {
 		return false
@@ -172,7 +171,6 @@ func tightest(n *client.Node, free int, wants []demand) (Cause, string) {
 	return Wanted, fmt.Sprintf("job %s would fit here, but it is not its turn, or it needs more nodes", fit[0].label)
 }
 
-// count returns "1 job waits" or "3 jobs wait".
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

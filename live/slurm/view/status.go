@@ -28,7 +28,6 @@ func StatusOf(l *Look, h *History, noHistory string) *status.Status {
 	return s
 }
 
-// jobs returns the running and waiting jobs: running ones by number, then waiting ones by Slurm's priority.
 func jobs(some []client.Job, l *Look, h *History, noHistory string) (all []status.Job) {
 	for i := range some {
 		j := &some[i]

@@ -51,7 +51,6 @@ func bare(code string) string {
 	return code
 }
 
-// detail returns numbers and names for the reason of a job; empty: none are known.
 func (l *Look) detail(j *client.Job) string {
 	code := bare(j.Reason)
 	switch {
