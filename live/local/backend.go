@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend is a scheduler.Backend and an Observer of its own scheduler. Make one with Open. Next and Do are
+// A Backend is a scheduler.Backend and the Observer of its scheduler. Make one with Open. Next and Do are
 // for the scheduler's goroutine; all other methods are safe for concurrent use.
 type Backend struct {
 	o       Options
@@ -88,7 +88,7 @@ func (b *Backend) Busy(id job.ID) bool {
 const Escapes = "a detached process can keep its GPU after its job has ended; " +
 	"set Delegate=yes in systemd's unit, or serve --cgroup"
 
-// Caveat returns what is not guaranteed about the backend's jobs, for people; empty: nothing.
+// Caveat returns a missing guarantee about the backend's jobs, for people; empty: nothing.
 func (b *Backend) Caveat() string {
 	if b.o.Cgroup == "" {
 		return "without a cgroup, " + Escapes

@@ -111,7 +111,7 @@ func (*draft) Nodes(a scheduler.Action) error {
 	return fmt.Errorf("%T: a backend of one machine neither rents nor lends nodes", a)
 }
 
-// sharesGPU reports whether a slot is on a GPU of which the job has another slot.
+// sharesGPU reports whether the job has another slot on the same GPU.
 func (d *draft) sharesGPU(p *store.Change, slot int) bool {
 	slots := d.jobs.o.Machine.Slots
 	return slots[slot].Shared && slices.ContainsFunc(p.Held, func(s int) bool { return slots[s].Visible == slots[slot].Visible })

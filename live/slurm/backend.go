@@ -46,7 +46,7 @@ var (
 	ErrTypes     = errors.New("nodes have a new GPU type: restart the scheduler")
 )
 
-// A Backend is a scheduler.Backend and an Observer of its own scheduler. Next and Do are for the scheduler's
+// A Backend is a scheduler.Backend and the Observer of its scheduler. Next and Do are for the scheduler's
 // goroutine; all other methods are safe for concurrent use.
 type Backend struct {
 	o     Options

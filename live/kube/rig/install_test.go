@@ -66,9 +66,9 @@ func TestOptionsAreChecked(t *testing.T) {
 	for want, o := range map[string]Options{
 		"want whole seconds":          {NodeLease: 1500 * time.Millisecond},
 		"have no GPU type":            {Nodes: []Nodes{{Count: 1}}},
-		"want at most 200, or Lean":   {Nodes: []Nodes{{Type: "a", Count: 201}}},
+		"want at most 200 without":    {Nodes: []Nodes{{Type: "a", Count: 201}}},
 		"want none negative":          {Nodes: []Nodes{{Type: "a", Count: -1}}},
-		"with an API server only":     {APIOnly: true, Nodes: []Nodes{{Type: "a", Count: 1}}},
+		"APIOnly excludes nodes":      {APIOnly: true, Nodes: []Nodes{{Type: "a", Count: 1}}},
 		`flags of program "scheduler`: {Flags: map[string][]string{"scheduler": nil}},
 	} {
 		if _, err := New(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {

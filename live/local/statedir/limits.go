@@ -36,7 +36,7 @@ func Default() Limits {
 	return Limits{Logs: {Age: 30 * day, Bytes: 1 << 30}, Journals: {Age: 30 * day, Bytes: 1 << 30}, Reports: {Age: 90 * day}}
 }
 
-// With returns the limits, with those of others replaced.
+// With returns the limits, where others take precedence.
 func (l Limits) With(others Limits) Limits {
 	all := make(Limits, len(l)+len(others))
 	maps.Copy(all, l)

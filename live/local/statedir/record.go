@@ -51,7 +51,7 @@ func readRecord(f *Folders, id job.ID) (*record, error) {
 	path := filepath.Join(f.Job(id), recordFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // that is what is there
+		return nil, nil //nolint:nilnil // no record
 	}
 	r := new(record)
 	if err == nil {

@@ -22,7 +22,7 @@ type Advice struct {
 	Gives cluster.Allocation // planned GPUs; zero: none
 	On    cluster.Placement
 	Why   explain.Because
-	// Barred is Slurm's reason code if Slurm would not start the job now, whatever is free. Such a job is not
+	// Barred is Slurm's reason code if Slurm would not start the job even on free nodes. Such a job is not
 	// planned; Gives and Why are zero.
 	Barred string
 	// Place is the job's place among the waiting jobs, from 1; 0: it runs, or is barred or held by somebody.

@@ -32,7 +32,7 @@ type Group struct {
 type Options struct {
 	Groups     []Group  // none: a[1-2] with 8 a100 GPUs and h[1-2] with 8 h100 GPUs
 	Accounting bool     // run slurmdbd, with an account ml and an association for each of Users
-	Users      []string // allowed to submit; none: root and nobody
+	Users      []string // allowed to submit; none: users root and "nobody"
 	Lines      []string // added to slurm.conf; without a PartitionName line, partition all has all nodes
 }
 

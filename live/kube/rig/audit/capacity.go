@@ -44,7 +44,7 @@ func (s *State) Overcommitted(r corev1.ResourceName) int64 {
 	return sum
 }
 
-// Capacity is I1: no bind makes the unfinished pods of a node request more GPUs, cores or memory than it has.
+// Capacity is I1: no bind makes the unfinished pods of a node exceed its GPUs, cores or memory.
 type Capacity struct{}
 
 // Name implements [Check].
@@ -133,7 +133,7 @@ func (k *Repair) look(s *State, names []string) (found []Finding) {
 			found = append(found, Finding{
 				k.Name(), s.Revision,
 				Key{nodes, "", node},
-				fmt.Sprintf("more GPUs are bound than it has, for longer than %s", k.Within),
+				fmt.Sprintf("it was overfull with GPUs for longer than %s", k.Within),
 			})
 		}
 	}

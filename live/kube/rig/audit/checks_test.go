@@ -54,7 +54,7 @@ var seeded = []struct {
 		func(h *history) { h.put(node("n", 8), pod("a", 6, pin("n")), pod("b", 6, pin("n"), held)) },
 	},
 	{
-		"nobody leaves a node that lost a GPU", "I2 repair", "more GPUs are bound than it has",
+		"nobody leaves a node that lost a GPU", "I2 repair", "overfull with GPUs",
 		func(h *history) { h.put(node("n", 8), pod("a", 8, on("n")), node("n", 7)); h.pass(window + 1) },
 		func(h *history) {
 			p := pod("a", 8, on("n"))
@@ -300,7 +300,7 @@ func TestSettled(t *testing.T) {
 		bug        func(h *history)
 	}{
 		{"a gate is left", "has our gate", func(h *history) { h.put(pod("b", 1, of("j", 2), held)) }},
-		{"an orphan is left", "want no orphan", func(h *history) { h.del(job("j")) }},
+		{"an orphan is left", "an orphan", func(h *history) { h.del(job("j")) }},
 		{"a pod of an older start is left", "want it gone", func(h *history) { h.put(pod("b", 1, of("j", 1), on("n"))) }},
 		{"a pod is missing", "has GPUs map[], want map[n:4]", func(h *history) { h.del(pod("a", 4)) }},
 		{"a pod is elsewhere", "has GPUs map[m:4], want map[n:4]", func(h *history) { h.put(pod("a", 4, of("j", 2), on("m"))) }},

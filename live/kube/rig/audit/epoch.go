@@ -56,7 +56,7 @@ func (k *Epochs) See(s *State, c *Change) []Finding {
 	switch {
 	case e > plan:
 		return []Finding{{k.Name(), c.Revision, c.Key, fmt.Sprintf(
-			"written with epoch %d, want at most %d, that of the plan of queue %q", e, plan, queue)}}
+			"written with epoch %d, want at most %d as in the plan of queue %q", e, plan, queue)}}
 	case e < newest:
 		return []Finding{{k.Name(), c.Revision, c.Key, fmt.Sprintf(
 			"written with epoch %d after one of epoch %d for queue %q, want no older one", e, newest, queue)}}
@@ -79,7 +79,7 @@ func (k Fence) See(s *State, c *Change) []Finding {
 	}
 	if plan := s.epochOf(queue); e < plan {
 		return []Finding{{k.Name(), c.Revision, c.Key, fmt.Sprintf(
-			"written with epoch %d, want %d, that of the plan of queue %q", e, plan, queue)}}
+			"written with epoch %d, want %d as in the plan of queue %q", e, plan, queue)}}
 	}
 	return nil
 }

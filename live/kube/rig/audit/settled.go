@@ -48,7 +48,7 @@ func (v *verdict) pod(p *corev1.Pod) {
 	case gated(p):
 		v.say(k, "has our gate, want none left")
 	case v.s.ByUID(r.uid) == nil:
-		v.say(k, "of job %s, which is not there, want no orphan", r.uid)
+		v.say(k, "of job %s, which does not exist: an orphan", r.uid)
 	case a == nil || a.GPUs == 0 || a.Generation != r.generation:
 		v.say(k, "of generation %d of job %s, which no plan gives GPUs, want it gone", r.generation, r.uid)
 	case v.at[r] == nil:

@@ -51,7 +51,7 @@ func Token(ctx context.Context, k *kubernetes.Clientset) func(*corev1.Pod) (stri
 }
 
 // Trusting waits until the scheduler has published the agent API's certificates, and returns an HTTP client
-// that trusts only them. Its connections come from many addresses, like those of pods, because the request rate
+// that trusts only them. Its connections come from many addresses, as from pods, because the request rate
 // per address is limited.
 func Trusting(ctx context.Context, t testing.TB, k client.Client, namespace string) *http.Client {
 	t.Helper()

@@ -25,7 +25,7 @@
 // A TrainJob's spec.trainer is immutable, including numNodes and resourcesPerNode. Mutable are spec.suspend and
 // spec.runtimePatches, a list by manager whose entries patch pods of a replicated job by name. Patches can only
 // change if the job is suspended before or after the update and nothing of its JobSet is active. Entries of
-// other managers must stay: Kueue's Workload depends on that of kueue.x-k8s.io/manager. An affinity is accepted,
+// other managers must stay: Kueue's Workload depends on the entry of kueue.x-k8s.io/manager. An affinity is accepted,
 // but the existing JobSet rejects it, so it only causes errors.
 //
 // A TrainJob that was created with a quantity that is not a string (cpu: 1) can never get a runtime patch:

@@ -31,7 +31,7 @@ type Scenario struct {
 	Acts []Act
 	// Within bounds the time from the restart until an act has settled. The wait is six times as long.
 	Within time.Duration
-	// Final describes the state at the end, which must equal that of the run without a kill.
+	// Final describes the state at the end, which must equal the state after the run without a kill.
 	Final func(t testing.TB) string
 	// Audit returns an auditor's findings since Prepare; nil: no auditor.
 	Audit func(t testing.TB) []audit.Finding

@@ -10,7 +10,7 @@
 // they only find gross regressions.
 //
 // Measured on two idle cores: a started pod costs 1.16 times (1.06 to 1.31) as much as with kube-scheduler
-// alone, of which oxgang-scheduler uses 1.3 to 1.8 ms. The first plan takes 2.1 s with 1,000 nodes and 2,000
+// alone; oxgang-scheduler uses 1.3 to 1.8 ms of it. The first plan takes 2.1 s with 1,000 nodes and 2,000
 // pods. A report costs 191 µs. An idle queue of 500 jobs costs 1.4 % of a core at one round per second.
 // Starting 400 of 500 jobs takes 905 to 1126 writes, which exceeds the limit of TestCrowd in four runs of six.
 package load

@@ -45,7 +45,7 @@ func TestSeen_counts_the_last_admission(t *testing.T) {
 	if !l.admitted.After(first) || l.evictions != 1 || l.pods != 2 || l.admissions != 2 {
 		t.Errorf("%+v, want the second of two admissions, one eviction and two pods", l)
 	}
-	if text := s.String(); !strings.HasPrefix(text, "small: 1 jobs, 2 pods, 1 evictions; in the mean admitted after 10.0 s, running after 10.0, complete after 10.0") {
+	if text := s.String(); !strings.HasPrefix(text, "small: 1 jobs, 2 pods, 1 evictions; on average admitted after 10.0 s, running after 10.0, complete after 10.0") {
 		t.Error(text)
 	}
 }

@@ -7,7 +7,7 @@
 // A test binary whose TestMain calls Main runs in its own network, mount and process namespaces. When their
 // first process ends, the kernel ends all others, and mounts, routes and listeners disappear, even if the tests
 // were killed. Writes below /etc, /run and /var/log stay in the namespace. The containers' control groups are
-// directories oxgang-rig-* in each hierarchy: Main removes its own and those of killed runs. Kernel settings
+// directories oxgang-rig-* in each hierarchy: Main removes its own groups and leftovers of killed runs. Kernel settings
 // that a kubelet would change are hidden.
 //
 // If a machine cannot do this, Unable returns the reason, and Start skips the test.
