@@ -44,7 +44,7 @@ func (w *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Star
 
 // Hello implements driver.Program.
 func (a agent) Hello(h *agentapi.Hello) (*job.Spec, error) {
-	a.e.Agent.Says(h, a.e)
+	a.e.Agent.SetHello(h, a.e)
 	if a.w.messageReceived(a.e); a.planned {
 		a.w.trains(a.e, restored(h))
 	}
@@ -59,7 +59,7 @@ func restored(h *agentapi.Hello) *float64 {
 }
 
 func (w *Backend) messageReceived(e *jobstate.Job) {
-	e.Agent.Spoke, e.Agent.Silent, e.Agent.Heard = true, false, time.Now()
+	e.Agent.Reporting, e.Agent.Silent, e.Agent.LastMessage = true, false, time.Now()
 	w.describe(e)
 }
 
@@ -86,7 +86,7 @@ func (a agent) Checkpoint(*agentapi.Checkpoint) error {
 func (w *Backend) markSilent() {
 	for _, e := range w.table.Order {
 		a := &e.Agent
-		if e.Ended() || a.Silent || !a.Spoke || e.UpSince.IsZero() || min(time.Since(a.Heard), time.Since(e.UpSince)) < w.o.Silence {
+		if e.Ended() || a.Silent || !a.Reporting || e.UpSince.IsZero() || min(time.Since(a.LastMessage), time.Since(e.UpSince)) < w.o.Silence {
 			continue
 		}
 		a.Silent = true

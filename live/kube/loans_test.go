@@ -114,7 +114,7 @@ func TestLoans(t *testing.T) {
 		due := time.Now().Add(5 * time.Minute)
 		all := news(t, w)
 		expect(t, "asked back", heardOf(all), "2 lent, 0 spare, 1 asked back, s0 in a100-4-loan, s1 in a100-4-loan")
-		if by := w.nodes.Loans.Told[0].By; !by.Equal(due) {
+		if by := w.nodes.Loans.Published[0].By; !by.Equal(due) {
 			t.Errorf("by %v, want %v", by, due)
 		}
 		do(t, w, scheduler.Preempt{Job: a}, scheduler.Return{Nodes: []cluster.NodeID{"s0"}})

@@ -35,7 +35,7 @@ func (w *jobEvents) watch(e *jobstate.Job) {
 		}
 		return
 	}
-	if !e.Agent.Spoke && now.Sub(e.UpSince) >= w.o.Quiet || e.Restored() {
+	if !e.Agent.Reporting && now.Sub(e.UpSince) >= w.o.Quiet || e.Restored() {
 		w.trains(e, nil)
 	}
 	w.readTrainer(e)
@@ -55,7 +55,7 @@ func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
 
 // readTrainer reports a TrainJob's progress from its status, if its program sends no messages and its work is stated.
 func (w *jobEvents) readTrainer(e *jobstate.Job) {
-	if e.Parsed.Kind != "TrainJob" || e.Agent.Spoke || e.Spec.Target <= 0 {
+	if e.Parsed.Kind != "TrainJob" || e.Agent.Reporting || e.Spec.Target <= 0 {
 		return
 	}
 	p, err := progressOf(e)

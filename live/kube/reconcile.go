@@ -82,10 +82,10 @@ func (w *Backend) takeNodes(s *observe.Observation) {
 	case !reflect.DeepEqual(c.Nodes(), w.extent.cluster.Nodes()):
 		w.dispossess(c)
 		w.extent.cluster = c
-	case slices.Equal(rentals, w.nodes.Rented.Told) && nodepool.SameLoans(loans, w.nodes.Loans.Told):
+	case slices.Equal(rentals, w.nodes.Rented.Published) && nodepool.SameLoans(loans, w.nodes.Loans.Published):
 		return
 	}
-	w.nodes.Rented.Told, w.nodes.Loans.Told = rentals, loans
+	w.nodes.Rented.Published, w.nodes.Loans.Published = rentals, loans
 	w.Events.Emit(scheduler.NodesChanged{Cluster: w.extent.cluster, Rentals: rentals, Loans: loans})
 }
 

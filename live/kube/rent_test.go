@@ -86,7 +86,7 @@ func (t *tenant) rents(nodes int) {
 // scheduler knows of.
 func (t *tenant) stands(want string) {
 	t.Helper()
-	r := t.w.nodes.Rented.Told[0]
+	r := t.w.nodes.Rented.Published[0]
 	got := fmt.Sprintf("%d %d %d", r.Ready, r.Starting, r.Leaving)
 	if r.Refused {
 		got += " refused"
@@ -313,8 +313,8 @@ func TestRent_observed(t *testing.T) {
 			w := open(t, twin, o)
 			do(t, w, scheduler.Provision{Group: "spare", Nodes: 2})
 			pass(t, w, twin)
-			if n := twin.Replicas("pool"); n != 0 || w.nodes.Rented.Told[0].Starting != 0 {
-				t.Errorf("scale %d and %+v, want nothing ordered", n, w.nodes.Rented.Told[0])
+			if n := twin.Replicas("pool"); n != 0 || w.nodes.Rented.Published[0].Starting != 0 {
+				t.Errorf("scale %d and %+v, want nothing ordered", n, w.nodes.Rented.Published[0])
 			}
 		})
 	}

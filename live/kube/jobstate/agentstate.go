@@ -16,17 +16,17 @@ import (
 
 // An Agent is the state that a job's program has reported.
 type Agent struct {
-	Spoke      bool      // it has sent a message in some generation
-	Heard      time.Time // time of its last message to this leader; zero: none
-	Silent     bool      // it has sent nothing for long: the job counts as rigid
-	Hello      *agentapi.Hello
-	StartTimes agentapi.Mean
+	Reporting   bool      // it has sent a message in some generation
+	LastMessage time.Time // time of its last message to this leader; zero: none
+	Silent      bool      // it has sent nothing for long: the job counts as rigid
+	Hello       *agentapi.Hello
+	StartTimes  agentapi.Mean
 	// LocalMax is the largest local batch size by GPU type.
 	LocalMax map[cluster.GPUType]int
 }
 
-// Says records a Hello. Its largest local batch size applies to the current GPU type only.
-func (a *Agent) Says(h *agentapi.Hello, e *Job) {
+// SetHello records a Hello. Its largest local batch size applies to the current GPU type only.
+func (a *Agent) SetHello(h *agentapi.Hello, e *Job) {
 	a.Hello = h
 	if h == nil || int64(h.Generation) != e.Held.Generation || e.Held.GPUs == 0 || h.Batch.LocalMax <= 0 {
 		return

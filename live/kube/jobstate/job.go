@@ -135,7 +135,7 @@ func (e *Job) EndsSoon(now time.Time) bool {
 func (e *Job) Outlived(now time.Time) int {
 	together := e.Parsed.Kind == "Job" && (e.Parsed.Resizing == v1alpha1.InPlace || e.Agent.Hello != nil)
 	fixed := e.Parsed.Kueue && !e.Parsed.Sliced
-	if !together || fixed || e.Ending.IsZero() || e.EndsSoon(now) || e.Agent.Heard.After(e.Ending) {
+	if !together || fixed || e.Ending.IsZero() || e.EndsSoon(now) || e.Agent.LastMessage.After(e.Ending) {
 		return 0
 	}
 	return e.Finished()

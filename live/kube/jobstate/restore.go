@@ -47,12 +47,12 @@ func (p *Past) Restore(e *Job) {
 	}
 	e.Failures, e.Reports = int(s.Failures), ReportsOf(s)
 	e.Agent.Hello = helloOf(s)
-	e.Agent.Spoke = e.Agent.Hello != nil
+	e.Agent.Reporting = e.Agent.Hello != nil
 	if a.GPUs == 0 {
 		return
 	}
 	e.Held, e.Since = GrantOf(a), time.Time{}
-	e.Agent.Says(e.Agent.Hello, e)
+	e.Agent.SetHello(e.Agent.Hello, e)
 	e.Status.Phase, e.Status.Allocation, e.Status.Placement = job.Restoring, e.Held.Allocation, e.Held.Placement
 }
 

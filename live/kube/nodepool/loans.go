@@ -17,7 +17,7 @@ import (
 // LoanState is the state of a lender's nodes. Nodes on loan are those in the committed Plan without Back.
 type LoanState struct {
 	pools          []inventory.Pool
-	Told           []cluster.Loan              // as last sent to the scheduler
+	Published      []cluster.Loan              // as last sent to the scheduler
 	Back           map[cluster.NodeID]bool     // nodes that leave the next plan
 	asked          map[types.UID]time.Time     // since when pods of the owner need borrowed nodes
 	rest           map[cluster.Group]time.Time // until when the group lends no more, because its owner needed nodes

@@ -25,7 +25,7 @@ type Order struct {
 type rentedNodes struct {
 	Nodes      map[string][]observe.GroupNode // oldest first
 	Orders     map[string]*Order
-	Told       []cluster.Rental // as last sent to the scheduler
+	Published  []cluster.Rental // as last sent to the scheduler
 	Committing bool             // a plan is being committed
 }
 

@@ -100,7 +100,7 @@ func (l *Looker) Explain(ctx context.Context, namespace, name string) (*status.S
 	if err != nil {
 		return nil, err
 	}
-	at.Jobs = slices.DeleteFunc(at.Jobs, func(s Seen) bool { return s.UID != o.Meta.UID })
+	at.Jobs = slices.DeleteFunc(at.Jobs, func(s LiveJob) bool { return s.UID != o.Meta.UID })
 	at.Ended = slices.DeleteFunc(at.Ended, func(j status.Job) bool { return j.UID != o.Meta.UID })
 	return at.Status(namespace), nil
 }
@@ -142,7 +142,7 @@ func (k *Kubectl) job(ctx context.Context, kind, namespace, name string) (*objec
 
 // condition returns the reason in a job's condition. In mode Recommend it has the plan's message, without the
 // observed state.
-func (s *Seen) condition(mode string) Reason {
+func (s *LiveJob) condition(mode string) Reason {
 	c := conditionOf(s.object.Status.Conditions, scheduled)
 	if c == nil {
 		return Reason{}
@@ -154,7 +154,7 @@ func (s *Seen) condition(mode string) Reason {
 	return r
 }
 
-func (at *Look) unplanned(s *Seen) Reason {
+func (at *Look) unplanned(s *LiveJob) Reason {
 	switch mode := at.Mode(s.Queue); {
 	case mode == "Observe":
 		return Reason{Reason: "Observed", Message: "queue " + s.Queue + " is in mode Observe: plans are not shown; use mode Recommend to show them"}

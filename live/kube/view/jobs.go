@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Seen is an unfinished job of a queue in a Look.
-type Seen struct {
+// A LiveJob is an unfinished job of a queue in a Look.
+type LiveJob struct {
 	status.Job
 	names  []string
 	made   time.Time // its youngest pod
@@ -39,7 +39,7 @@ func (at *Look) fill(c *cluster, workloads []object) {
 				continue // another namespace, or it has ended since the plan
 			}
 			delete(left, a.UID)
-			at.add(c, Seen{Job: status.Job{Queue: p.Meta.Name, UID: a.UID, Kind: a.Kind, Namespace: a.Namespace, Name: a.Name}, plan: a, object: o})
+			at.add(c, LiveJob{Job: status.Job{Queue: p.Meta.Name, UID: a.UID, Kind: a.Kind, Namespace: a.Namespace, Name: a.Name}, plan: a, object: o})
 		}
 	}
 	for i := range c.objects {
@@ -49,10 +49,10 @@ func (at *Look) fill(c *cluster, workloads []object) {
 		case o.ended() != "":
 			at.Ended = append(at.Ended, o.end())
 		default:
-			at.add(c, Seen{Job: status.Job{Queue: m.Labels[queueLabel], UID: m.UID, Kind: o.Kind, Namespace: m.Namespace, Name: m.Name}, object: o})
+			at.add(c, LiveJob{Job: status.Job{Queue: m.Labels[queueLabel], UID: m.UID, Kind: o.Kind, Namespace: m.Namespace, Name: m.Name}, object: o})
 		}
 	}
-	slices.SortStableFunc(at.Jobs, func(a, b Seen) int { return cmp.Compare(a.Queue, b.Queue) })
+	slices.SortStableFunc(at.Jobs, func(a, b LiveJob) int { return cmp.Compare(a.Queue, b.Queue) })
 	slices.SortFunc(at.Ended, func(a, b status.Job) int { return cmp.Or(b.Finished.Compare(a.Finished), cmp.Compare(a.ID, b.ID)) })
 	at.name()
 	at.share(c)
@@ -71,7 +71,7 @@ func (c *cluster) queued() map[string]*object {
 	return all
 }
 
-func (at *Look) add(c *cluster, s Seen) {
+func (at *Look) add(c *cluster, s LiveJob) {
 	if s.Asked = "not known"; s.object != nil {
 		s.Submitted, s.Asked = s.object.Meta.Created, s.object.asks(c.policy.Resource)
 	}
@@ -94,7 +94,7 @@ func (at *Look) name() {
 }
 
 func (at *Look) share(c *cluster) {
-	jobs, nodes, names := make(map[string]*Seen), make(map[string]*status.Node), c.names()
+	jobs, nodes, names := make(map[string]*LiveJob), make(map[string]*status.Node), c.names()
 	for i := range at.Jobs {
 		jobs[at.Jobs[i].UID] = &at.Jobs[i]
 	}
@@ -127,7 +127,7 @@ func (at *Look) share(c *cluster) {
 	}
 }
 
-func (s *Seen) count(p *pod, gpus int) {
+func (s *LiveJob) count(p *pod, gpus int) {
 	if s.Pods++; p.runs() {
 		s.Ready++
 	}
@@ -147,7 +147,7 @@ func (s *Seen) count(p *pod, gpus int) {
 	s.Nodes[i].GPUs += gpus
 }
 
-func (at *Look) complete(s *Seen, workloads []object) {
+func (at *Look) complete(s *LiveJob, workloads []object) {
 	suspended := s.object != nil && s.object.Spec.Suspend
 	switch {
 	case at.hidden:
@@ -176,7 +176,7 @@ func (at *Look) complete(s *Seen, workloads []object) {
 	}
 }
 
-func (at *Look) planned(s *Seen, why *Reason) {
+func (at *Look) planned(s *LiveJob, why *Reason) {
 	s.Plan = &status.Plan{GPUs: s.plan.GPUs, GPUType: model.GPUType(s.plan.GPUType)}
 	for _, n := range s.plan.Nodes {
 		s.Plan.Nodes = append(s.Plan.Nodes, status.Share{Node: n.Name, GPUs: n.GPUs})
@@ -203,7 +203,7 @@ func (at *Look) planned(s *Seen, why *Reason) {
 	}
 }
 
-func (at *Look) why(s *Seen, workloads []object) Reason {
+func (at *Look) why(s *LiveJob, workloads []object) Reason {
 	var found []Reason
 	if s.object != nil {
 		mode := at.Mode(s.Queue)

@@ -26,7 +26,7 @@ type Look struct {
 	Namespace string // the only one that was read; empty: all
 	Queues    []Queue
 	Plans     []Plan
-	Jobs      []Seen        // unfinished jobs of queues: by queue, then in plan order
+	Jobs      []LiveJob     // unfinished jobs of queues: by queue, then in plan order
 	Ended     []status.Job  // ended jobs of queues that still have objects, latest first
 	Nodes     []status.Node // visible nodes with GPUs
 	// Whole is true if all nodes and pods are visible, so unused GPUs are idle.

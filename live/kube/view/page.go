@@ -51,7 +51,7 @@ func (p *Page) Follow(ctx context.Context) {
 	p.Watched.Follow(ctx, func(took time.Duration, _ bool) time.Duration { return max(least, rest*took) })
 }
 
-func (p *Page) seen(id job.ID) (*Seen, error) {
+func (p *Page) liveJob(id job.ID) (*LiveJob, error) {
 	j, err := p.Find(id)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (p *Page) seen(id job.ID) (*Seen, error) {
 
 // Cancel implements page.Actor. It deletes the job's object, if the user may.
 func (p *Page) Cancel(ctx context.Context, id job.ID) error {
-	s, err := p.seen(id)
+	s, err := p.liveJob(id)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (p *Page) Cancel(ctx context.Context, id job.ID) error {
 
 // Log implements page.Source: the last lines of a pod of the job, or why they are missing.
 func (p *Page) Log(ctx context.Context, id job.ID, w io.Writer) error {
-	s, err := p.seen(id)
+	s, err := p.liveJob(id)
 	if err != nil {
 		return err
 	}
