@@ -164,7 +164,6 @@ func (e *Experiment) Configs(p *Plan, data string) ([]*config.Config, error) {
 // embedded starts the path of a library file.
 const embedded = "embedded:"
 
-// withLibrary returns files that also open library files.
 func withLibrary(files run.Files) run.Files {
 	open := files.Open
 	files.Open = func(name string) (io.ReadCloser, error) {
@@ -176,7 +175,6 @@ func withLibrary(files run.Files) run.Files {
 	return files
 }
 
-// filled returns a copy of a node without placeholders.
 func filled(n *yaml.Node, data string, trace int) *yaml.Node {
 	out := *n
 	out.Value = strings.NewReplacer("{data}", data, "{n}", strconv.Itoa(trace)).Replace(n.Value)

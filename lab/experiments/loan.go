@@ -45,7 +45,6 @@ var loanMetrics = []metric{
 	{"return_cost_gpu_hours", "useful GPU-hours of jobs without checkpoints that reclaims preempted, per reclaimed node", ofLoans(func(l *metrics.LoanSummary) float64 { return l.ReturnCost })},
 }
 
-// timesOf returns the metrics of times in hours returned by of.
 func timesOf(name, what string, of func(*measured) []float64) []metric {
 	all := []metric{{name + "_mean_s", "mean of all runs' " + what + ", together, seconds", func(runs []measured) float64 {
 		hours, sum := pool(runs, of), 0.0

@@ -115,7 +115,6 @@ func (m *PolicyMatrix) Run(ctx context.Context, o MatrixOptions) ([]Cell, error)
 	return cells, err
 }
 
-// compare sets Delays and Waits of all cells.
 func compare(cells []Cell) {
 	baselines := make(map[string][]verdict.Trial)
 	for i := range cells {
@@ -131,7 +130,6 @@ func compare(cells []Cell) {
 	}
 }
 
-// choose returns the selected families and policies.
 func (m *PolicyMatrix) choose(o *MatrixOptions) (families []*Family, policies []string, err error) {
 	known := make([]string, len(m.Families))
 	for i := range m.Families {
@@ -156,7 +154,6 @@ func (m *PolicyMatrix) choose(o *MatrixOptions) (families []*Family, policies []
 	return families, policies, nil
 }
 
-// cell runs one policy on all traces and seeds of a family.
 func (m *PolicyMatrix) cell(ctx context.Context, o *MatrixOptions, f *Family, name string) (Cell, error) {
 	cell := Cell{Family: f.Name, Policy: name}
 	configs, err := m.configs(f, name, o.Data)
@@ -192,7 +189,6 @@ func (m *PolicyMatrix) cell(ctx context.Context, o *MatrixOptions, f *Family, na
 	return cell, nil
 }
 
-// limited runs a policy for at most limit.
 func limited(ctx context.Context, limit time.Duration, c *config.Config, in *run.Inputs, name string) (*run.Run, error) {
 	if limit > 0 {
 		var cancel context.CancelFunc
@@ -213,7 +209,6 @@ func unended(r *run.Run, limit time.Duration) string {
 	return ""
 }
 
-// configs returns the configuration of each run of a policy on a family.
 func (m *PolicyMatrix) configs(f *Family, name, data string) ([]*config.Config, error) {
 	e, p := &Experiment{Name: "matrix/" + f.Name, Config: f.Config}, &Plan{Policy: name, Traces: f.Traces, Seeds: f.Seeds}
 	for _, d := range m.Defaults {

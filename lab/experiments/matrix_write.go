@@ -52,7 +52,6 @@ func (t *matrixWriter) head(cells []string) {
 	t.row(slices.Repeat([]string{"---"}, len(cells)))
 }
 
-// names returns the distinct policies or families, in order.
 func (t *matrixWriter) names(of func(*Cell) string) []string {
 	var all []string
 	for i := range t.cells {
@@ -63,7 +62,6 @@ func (t *matrixWriter) names(of func(*Cell) string) []string {
 	return all
 }
 
-// find returns a cell, or nil.
 func (t *matrixWriter) find(family, policy string) *Cell {
 	i := slices.IndexFunc(t.cells, func(c Cell) bool { return c.Family == family && c.Policy == policy })
 	if i < 0 {
@@ -72,7 +70,6 @@ func (t *matrixWriter) find(family, policy string) *Cell {
 	return &t.cells[i]
 }
 
-// best returns the least value of a metric on a family.
 func (t *matrixWriter) best(family string, metric int) float64 {
 	least := math.Inf(1)
 	for i := range t.cells {
@@ -83,7 +80,6 @@ func (t *matrixWriter) best(family string, metric int) float64 {
 	return least
 }
 
-// cross writes the mean completion times, in hours.
 func (t *matrixWriter) cross() {
 	families := t.names(func(c *Cell) string { return c.Family })
 	t.line("## Mean completion time, hours")
@@ -115,7 +111,6 @@ func (t *matrixWriter) figure(c *Cell, family string, metric int) string {
 	return text
 }
 
-// family writes all metrics of a family, and reasons.
 func (t *matrixWriter) family(f *Family) {
 	if !slices.ContainsFunc(t.cells, func(c Cell) bool { return c.Family == f.Name }) {
 		return

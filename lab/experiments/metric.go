@@ -101,7 +101,6 @@ func overBound(runs []measured) float64 {
 	return total / float64(max(1, len(runs)))
 }
 
-// pool concatenates a slice of each run.
 func pool(runs []measured, of func(*measured) []float64) []float64 {
 	var all []float64
 	for i := range runs {
@@ -118,7 +117,6 @@ func pooledQuantile(q float64) func([]measured) float64 {
 	}
 }
 
-// paidGPUs returns the mean number of paid GPUs.
 func paidGPUs(s *metrics.Summary) float64 {
 	if s.Rent == nil || s.Rent.Hours == 0 {
 		return s.MeanGPUs
@@ -185,7 +183,6 @@ func done(runs []measured) float64 {
 	return float64(total)
 }
 
-// longest returns the run with the longest JCT.
 func longest(runs []measured) measured {
 	return slices.MaxFunc(runs, func(a, b measured) int { return cmp.Compare(a.jct, b.jct) })
 }
@@ -210,7 +207,6 @@ func shrinks(runs []measured) float64 {
 	return float64(count)
 }
 
-// sizesOf returns a job's GPUs over time.
 func sizesOf(j *metrics.JobResult) []int32 {
 	sizes := []int32{}
 	for _, iv := range j.Intervals {
@@ -235,14 +231,12 @@ func valuesOf(names []string, runs []measured) []float64 {
 	return all
 }
 
-// measure returns the measured part of a run.
 func measure(r *run.Run, in *run.Inputs) measured {
 	o := livesOf(r)
 	o.statics, o.least = run.StaticRhos(r, in), run.MakespanBound(in)
 	return o
 }
 
-// livesOf returns the part that does not depend on the inputs.
 func livesOf(r *run.Run) measured {
 	o := measured{summary: r.Result.Summary, sizes: []int32{0}}
 	for i := range r.Result.Jobs {

@@ -149,7 +149,6 @@ func runsOn(app *workload.Application, on *cluster.Cluster) []cluster.TypeInfo {
 	return types
 }
 
-// profileReports returns the profiling reports of the only job of a world.
 func profileReports(ctx context.Context, w *sim.World, action scheduler.Profile) ([]job.Report, error) {
 	var reports []job.Report
 	for {
@@ -214,7 +213,6 @@ func matrix(app *workload.Application, belief *estimate.Job, t cluster.TypeInfo,
 	return m
 }
 
-// worst returns the largest relative error.
 func (v *view) worst(m *Matrix) float64 {
 	worst := 0.0
 	for n := range m.Counts {

@@ -76,7 +76,6 @@ func reproduceOne(ctx context.Context, c *config.Config, files run.Files, policy
 	return measure(r, in), ctx.Err()
 }
 
-// compare returns the findings.
 func (e *Experiment) compare(results map[string][]measured) []Finding {
 	var all []Finding
 	for _, c := range e.Checks {

@@ -15,7 +15,6 @@ var fedApplications = []string{"alexnet", "deepspeech", "gnmt", "lstm", "m5", "m
 // cpuRatio is the CPUs per GPU of the profiled servers. Source: Synergy §5.1.
 const cpuRatio = 3
 
-// readFed reads and fits the sensitivity profiles.
 func readFed(file string) ([]*workload.Application, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -64,7 +63,6 @@ never waits, and a cache that keeps a fixed part of the dataset explains the mem
 | --- | ---: | ---: | ---: | ---: | ---: |
 `
 
-// writeFedPage adds the input pipelines to the page.
 func writeFedPage(w *bytes.Buffer, apps []*workload.Application) {
 	fmt.Fprint(w, pageFed)
 	for _, app := range apps {
@@ -80,7 +78,6 @@ const shareBytes = 62_500_000_000
 
 func gigabytes(bytes int64) float64 { return float64(bytes) / 1e9 }
 
-// needed returns the least memory at full speed.
 func needed(app *workload.Application) int64 {
 	s := app.Sensitivity
 	if s.Dataset == 0 {

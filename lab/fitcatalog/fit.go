@@ -127,7 +127,6 @@ func phi(app *workload.Application, batch, epoch int) float64 {
 // have weight 1.
 const preference = 4
 
-// fitType fits the throughput model of an application on a GPU type.
 func fitType(app *workload.Application, g cluster.GPUType) typeModel {
 	l := layouts[g]
 	if app.MicroBatches > 0 {
@@ -202,7 +201,6 @@ func round(p *perf.Params) {
 	}
 }
 
-// digits returns v with n significant digits.
 func digits(v float64, n int) float64 {
 	if v == 0 {
 		return 0

@@ -78,7 +78,6 @@ func run(p *paths) error {
 	return os.WriteFile(p.page, text.Bytes(), 0o644)
 }
 
-// fitAll reads and fits the profiles of the Sia applications.
 func fitAll(data string) ([]model, error) {
 	off, err := os.ReadFile(data + "/derived/offtable_wholenode.csv")
 	if err != nil {

@@ -81,7 +81,6 @@ func (n *noise) weight(epoch int) (int, float64) {
 	return i - 1, float64(epoch-n.knots[i-1]) / float64(n.knots[i]-n.knots[i-1])
 }
 
-// scale returns the noise scale in an epoch at a batch size.
 func (n *noise) scale(epoch int, batch float64) float64 {
 	i, w := n.weight(epoch)
 	level, slope := n.level[i], n.slope[i]

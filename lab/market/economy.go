@@ -97,7 +97,6 @@ func (e *economy) addColumns(i int, ways []way) {
 	}
 }
 
-// solution returns the solution and bound of an iterate.
 func (e *economy) solution(t *iterate) *Solution {
 	out := &Solution{X: make([][][]float64, len(e.m.Buyers)), Utilities: make([]float64, len(e.m.Buyers))}
 	for i := range out.X {
@@ -154,7 +153,6 @@ func (e *economy) fit(t *iterate) []float64 {
 	return levels
 }
 
-// divide returns the quotients a[i]/b[i].
 func divide(a, b []float64) []float64 {
 	q := make([]float64, len(a))
 	for i := range q {
@@ -185,7 +183,6 @@ func (e *economy) prove(out *Solution, z []float64) {
 	out.Bound = welfare(budgets, best)
 }
 
-// zeros returns a zero for every round and type.
 func (m *Market) zeros() [][]float64 {
 	z := make([][]float64, len(m.Supply))
 	for t := range z {

@@ -107,7 +107,6 @@ func (l *lattice) addState(t, state int, after []float64) {
 	}
 }
 
-// addColumns adds a column for each doing.
 func (l *lattice) addColumns() {
 	for _, d := range l.doing {
 		var col []entry
@@ -129,7 +128,6 @@ func (l *lattice) addColumns() {
 	}
 }
 
-// policy returns the policy and bound of an iterate.
 func (l *lattice) policy(t *iterate) *Policy {
 	out := &Policy{Choice: l.choice(t.y)}
 	out.Expected = l.p.Evaluate(out.Choice)

@@ -66,7 +66,6 @@ func (p *program) centre(t *iterate) bool {
 	return true
 }
 
-// mean returns the mean of the products that go to 0.
 func (p *program) mean(t *iterate) float64 {
 	total, n := 0.0, len(t.y)
 	for k := range t.y {
@@ -162,7 +161,6 @@ func (t *iterate) longest(d *iterate) float64 {
 	return length
 }
 
-// plus returns t + length d.
 func (t *iterate) plus(d *iterate, length float64) *iterate {
 	sum := newIterate(len(t.y), len(t.w))
 	add := func(to, from, change []float64) {

@@ -50,7 +50,6 @@ func (p *Process) State(states ...int) int {
 	return index
 }
 
-// split inverts State.
 func (p *Process) split(index int) []int {
 	states := make([]int, len(p.Chains))
 	for i := range states {
@@ -137,7 +136,6 @@ func (p *Process) moves(state, allocation int) []entry {
 	return to
 }
 
-// gain returns the expected gain of chain i in a round.
 func (p *Process) gain(i, state, allocation int) float64 {
 	s, share, total := p.split(state)[i], p.Allocations[allocation][i], 0.0
 	for next, chance := range p.Chains[i].Next(s, share) {

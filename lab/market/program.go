@@ -64,7 +64,6 @@ func (p *program) start(mu float64) *iterate {
 	return t
 }
 
-// raise raises the prices of goods in z for start.
 func (p *program) raise(z []float64) {
 	factor := 1.0
 	for _, col := range p.cols {
@@ -85,7 +84,6 @@ func (p *program) target(i int, mu float64) float64 {
 	return math.Max(p.weight[i], mu)
 }
 
-// longestRow returns the most columns in a row.
 func (p *program) longestRow() int {
 	count, most := make([]int, len(p.side)), 0
 	for _, col := range p.cols {
@@ -126,7 +124,6 @@ func price(col []entry, z []float64) float64 {
 	return total
 }
 
-// parts returns a column's cost and earnings at prices z.
 func (p *program) parts(col []entry, z []float64) (cost, earned float64) {
 	for _, e := range col {
 		if p.weight[e.row] > 0 {

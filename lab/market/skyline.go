@@ -37,7 +37,6 @@ func (m *skyline) clear() {
 	}
 }
 
-// add adds to the entry i, j with j ≤ i.
 func (m *skyline) add(i, j int, value float64) { m.rows[i][j-m.first[i]] += value }
 
 // factor replaces the matrix by its factor. A pivot lost to rounding becomes infinite, so that its unknown is 0. It
@@ -75,7 +74,6 @@ func (m *skyline) dot(i, j int) float64 {
 	return total
 }
 
-// solve replaces b by the solution.
 func (m *skyline) solve(b []float64) {
 	for i, row := range m.rows {
 		at := m.first[i]

@@ -172,7 +172,6 @@ func inside(v []float64) {
 	}
 }
 
-// unscale sets the solution in the program's units.
 func (t *iterate) unscale(out *Solution) {
 	out.X, out.Duals = make([]float64, len(t.x)), make([]float64, len(t.z))
 	for j := range t.x {
@@ -194,18 +193,15 @@ func dot(x, y []float64) float64 {
 
 func norm(x []float64) float64 { return math.Sqrt(dot(x, x)) }
 
-// keep stores the iterate.
 func (t *iterate) keep() {
 	t.kept = point{slices.Clone(t.x), slices.Clone(t.s), slices.Clone(t.z), t.tau, t.kappa}
 }
 
-// back restores the stored iterate.
 func (t *iterate) back() {
 	t.point = t.kept
 	t.residuals()
 }
 
-// finite reports whether the iterate is finite.
 func (t *iterate) finite() bool {
 	v := norm(t.x) + norm(t.s) + norm(t.z) + t.tau + t.kappa
 	return !math.IsNaN(v) && !math.IsInf(v, 0)

@@ -118,7 +118,6 @@ func (t *iterate) advance() {
 	t.move(backOff*length, tau, kappa)
 }
 
-// prepare factors the system at the iterate.
 func (t *iterate) prepare() {
 	d, minus := make([]float64, len(t.s)), make([]float64, len(t.c))
 	for i := range d {

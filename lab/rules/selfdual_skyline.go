@@ -25,7 +25,6 @@ func (k *skyline) clear() {
 	}
 }
 
-// add adds to the entry i, j with j ≤ i.
 func (k *skyline) add(i, j int, v float64) { k.rows[i][j-k.first[i]] += v }
 
 // factor replaces the matrix by its factors.
@@ -44,7 +43,6 @@ func (k *skyline) factor() {
 	}
 }
 
-// solve replaces b by the solution.
 func (k *skyline) solve(b []float64) {
 	for i, row := range k.rows {
 		b[i] -= dot(row[:i-k.first[i]], b[k.first[i]:i])

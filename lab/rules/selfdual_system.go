@@ -73,7 +73,6 @@ func (y *system) factor(rows []Row, d []float64) {
 	y.skyline.factor()
 }
 
-// solve sets x and z.
 func (y *system) solve(rows []Row, bx, bz, x, z []float64) {
 	copy(y.right, bx)
 	for l, i := range y.long {

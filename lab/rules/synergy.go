@@ -64,7 +64,6 @@ func (p *public) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return r.plan(), nil
 }
 
-// replayable returns an error if s has anything that the simulator lacks.
 func (p *public) replayable(s *policy.Snapshot) error {
 	if t := s.Cluster.Types(); len(t) != 1 || !t[0].Counts() {
 		return fmt.Errorf("%d GPU types, want one whose nodes say their CPUs and memory", len(t))
@@ -101,7 +100,6 @@ type publicRound struct {
 	on    []*candidate // running, in the order served
 }
 
-// line returns the jobs that could run, in order.
 func (r *publicRound) line() []*candidate {
 	key := publicKeys[r.o.Order]
 	for i, j := range r.s.Jobs {
@@ -138,7 +136,6 @@ func (r *publicRound) prefix(line []*candidate) []*candidate {
 	})
 }
 
-// candidate computes a job's demand.
 func (r *publicRound) candidate(j *policy.Job, index int) *candidate {
 	c := &candidate{Job: j, index: index, gpus: j.Requested(r.t.Type), gain: 1}
 	share := r.t.Proportional(cluster.Configuration{GPUs: c.gpus})
@@ -189,7 +186,6 @@ func demandedMemory(m int64) int64 {
 	return m
 }
 
-// sensitive reports whether a job demands more than its share.
 func (c *candidate) sensitive() bool { return above(c.full, c.fair) }
 
 func above(a, b cluster.Resources) bool { return a.CPUs > b.CPUs || a.Memory > b.Memory }

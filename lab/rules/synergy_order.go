@@ -34,7 +34,6 @@ func (r *publicRound) left(c *candidate) float64 {
 	return left / c.gain
 }
 
-// demanded returns the shares of the cluster that a job demands.
 func (r *publicRound) demanded(c *candidate) (gpus, cpus, memory float64) {
 	return float64(c.gpus) / float64(r.t.GPUs), c.full.CPUs / r.t.CPUs, float64(c.full.Memory) / float64(r.t.Memory)
 }

@@ -239,7 +239,6 @@ func (s *Sweep) axis(key string) *Axis {
 	return nil
 }
 
-// base returns the common configuration of all runs.
 func (s *Sweep) base() (*config.Config, error) {
 	c := config.Default()
 	if s.set == nil {

@@ -21,7 +21,6 @@ type Run struct {
 // Runs returns the grid in the order of the axes, the last changing fastest.
 func (s *Sweep) Runs() []*Run { return s.runs }
 
-// expand makes and checks the grid.
 func (s *Sweep) expand() error {
 	n := 1
 	for _, a := range s.Axes {
@@ -48,7 +47,6 @@ func (s *Sweep) expand() error {
 	return nil
 }
 
-// values returns the values of run i.
 func (s *Sweep) values(i int) []Value {
 	values := make([]Value, len(s.Axes))
 	for a := len(s.Axes) - 1; a >= 0; a-- {

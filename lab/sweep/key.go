@@ -41,7 +41,6 @@ func (k *keyer) key(r *Run) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:16]), nil
 }
 
-// add adds the contents that a setting names to a hash.
 func (k *keyer) add(h hash.Hash, name string, read func(io.Writer, string) error) error {
 	if name == "" {
 		return nil

@@ -22,7 +22,6 @@ type folder string
 
 func (f folder) path(key string) string { return filepath.Join(string(f), "runs", key+".json") }
 
-// load returns the record of a key, or nil.
 func (f folder) load(key string) (*Record, error) {
 	text, err := os.ReadFile(f.path(key))
 	if errors.Is(err, fs.ErrNotExist) {

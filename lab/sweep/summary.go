@@ -78,7 +78,6 @@ func (s *Sweep) Summary(st *Status) []Row {
 	return rows
 }
 
-// cells returns one run of each cell.
 func (s *Sweep) cells() []*Run {
 	known := make(map[string]bool)
 	var cells []*Run
@@ -144,7 +143,6 @@ func (s *Sweep) MeasuresOf(st *Status) []string {
 	return append(names, slices.Sorted(maps.Keys(some))...)
 }
 
-// checkMeasures returns an error for unknown measures.
 func (s *Sweep) checkMeasures() error {
 	for _, m := range s.Measures {
 		if !report.IsMeasure(m) {

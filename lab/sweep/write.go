@@ -80,7 +80,6 @@ func written(w io.Writer, f tabular.Format, columns []tabular.Column, rows int, 
 	return t.Close()
 }
 
-// columns returns the columns of axes, numeric if all values are.
 func (s *Sweep) columns(axes []string) []tabular.Column {
 	all := make([]tabular.Column, len(axes))
 	for i, key := range axes {
@@ -97,7 +96,6 @@ func (s *Sweep) columns(axes []string) []tabular.Column {
 	return all
 }
 
-// cells returns the values of axes in their columns' types.
 func cells(columns []tabular.Column, texts []string) []any {
 	row := make([]any, len(texts), len(columns))
 	for i, text := range texts {
@@ -165,7 +163,6 @@ func (s *Sweep) WriteText(w io.Writer, st *Status) error {
 	return nil
 }
 
-// against returns the signed difference to the baseline.
 func (r *Row) against() string {
 	if r.Against.N == 0 {
 		return "-"
@@ -177,7 +174,6 @@ func (r *Row) against() string {
 	return text
 }
 
-// rangeText returns an interval, or "-".
 func rangeText(i *statistics.Interval) string {
 	if !i.Known {
 		return "-"

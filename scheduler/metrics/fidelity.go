@@ -30,7 +30,6 @@ func (r *Result) Figures() Figures {
 	return f
 }
 
-// waits reports whether quantiles of the wait are known.
 func (f *Figures) waits() bool { return f.Median > 0 || f.P90 > 0 }
 
 // A Trust has the relative errors of a replay of recorded history under its own policy. Errors are positive if the

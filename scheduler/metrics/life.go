@@ -96,7 +96,6 @@ func (a *account) moves(act *scheduler.Run) bool {
 	return a.held.gpus > 0 && !act.Free && !act.Resized && !act.InPlace(a.allocation, a.placement)
 }
 
-// hold assigns GPUs to a job without any.
 func (r *Recorder) hold(a *account, h holding) {
 	r.busy[h.typ] += h.gpus - h.others
 	r.busy[h.second] += h.others
@@ -109,7 +108,6 @@ func (r *Recorder) hold(a *account, h holding) {
 	a.held = h
 }
 
-// free takes the GPUs of a job.
 func (r *Recorder) free(a *account) {
 	r.busy[a.held.typ] -= a.held.gpus - a.held.others
 	r.busy[a.held.second] -= a.held.others
@@ -121,7 +119,6 @@ func (r *Recorder) free(a *account) {
 	a.held = holding{}
 }
 
-// started records a start or move after which the job restores.
 func (r *Recorder) started(a *account) {
 	a.state = Restoring
 	if a.firstStarted.IsZero() {
@@ -213,7 +210,6 @@ func (r *Recorder) profiled(a *account, rep *job.Report) {
 	a.cost += r.price[typ] * used.Hours()
 }
 
-// release takes away a job's GPUs.
 func (r *Recorder) release(a *account) {
 	r.settle(a)
 	if a.held.gpus == 0 {
@@ -263,7 +259,6 @@ func (r *Recorder) meanContention(a *account) float64 {
 	return (r.jobSeconds - a.contention) / life
 }
 
-// measures reports whether the Result has the job.
 func (r *Recorder) measures(a *account) bool {
 	return r.opts.Measured == nil || r.opts.Measured(a.spec)
 }

@@ -33,7 +33,6 @@ type usage struct {
 	wanted            float64 // on loan, wanted back
 }
 
-// add adds some seconds of the present usage.
 func (u *usage) add(now *usage, seconds float64) {
 	u.training += seconds * now.training
 	u.trained += seconds * now.trained
@@ -45,7 +44,6 @@ func (u *usage) add(now *usage, seconds float64) {
 	u.wanted += seconds * now.wanted
 }
 
-// of adds the owner's nodes.
 func (u *usage) of(l *cluster.Loan) {
 	gpus, load := float64(l.Node.Capacity.GPUs), l.Load*float64(l.Nodes)
 	u.pool += gpus * float64(l.Nodes)
@@ -54,7 +52,6 @@ func (u *usage) of(l *cluster.Loan) {
 	u.wanted += gpus * float64(l.Reclaim)
 }
 
-// usage returns the present usage, in GPUs.
 func (r *Recorder) usage() usage {
 	l := &r.lending
 	u := usage{lent: float64(l.gpus), busy: float64(l.busy), training: -float64(l.gpus), trained: -float64(l.busy)}
@@ -68,7 +65,6 @@ func (r *Recorder) usage() usage {
 	return u
 }
 
-// integrateLoans books some seconds of the present usage.
 func (r *Recorder) integrateLoans(seconds float64) {
 	if len(r.lending.loans) == 0 {
 		return
@@ -94,7 +90,6 @@ func (r *Recorder) setLoans(loans []cluster.Loan) {
 	}
 }
 
-// countChange counts nodes newly lent or newly wanted back.
 func (l *lending) countChange(now *cluster.Loan) {
 	was := l.last(now.Group)
 	if now.Lent > was.Lent {
@@ -142,7 +137,6 @@ func (r *Recorder) nodeLeft(n *cluster.Node) {
 	delete(l.returned, n.ID)
 }
 
-// summary returns the totals; nil if nothing could be lent.
 func (l *lending) summary() *LoanSummary {
 	if len(l.loans) == 0 {
 		return nil

@@ -22,7 +22,6 @@ type appraisals struct {
 	server         float64 // sum of the worth of a node on loan
 }
 
-// setWorth records the prices of a plan, which may be nil.
 func (r *Recorder) setWorth(s *policy.Snapshot, p *policy.Plan) {
 	l := &r.lending
 	l.worth = worth{}
@@ -35,7 +34,6 @@ func (r *Recorder) setWorth(s *policy.Snapshot, p *policy.Plan) {
 	}
 }
 
-// worth returns the mean price per GPU, 0 without GPUs.
 func (r *Recorder) worth(prices []policy.TypePrice) worth {
 	var w, gpus worth
 	for i := range prices {
@@ -51,7 +49,6 @@ func (r *Recorder) worth(prices []policy.TypePrice) worth {
 	return worth{ratio(w.training, gpus.training), ratio(w.loan, gpus.loan)}
 }
 
-// add counts a round; gpus is the GPUs of a node on loan.
 func (a *appraisals) add(w *worth, gpus float64) {
 	a.rounds++
 	a.training += w.training
@@ -59,7 +56,6 @@ func (a *appraisals) add(w *worth, gpus float64) {
 	a.server += gpus * w.loan
 }
 
-// of fills in the means.
 func (a *appraisals) of(s *LoanSummary) {
 	rounds := float64(a.rounds)
 	s.Priced = a.rounds

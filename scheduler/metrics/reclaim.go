@@ -104,7 +104,6 @@ func (r *Recorder) vacate(w *wave, a *account, to cluster.Placement) bool {
 	return hit
 }
 
-// book adds a wave to the totals.
 func (l *lending) book(w *wave) {
 	for _, preempted := range w.back {
 		if !preempted {

@@ -214,7 +214,6 @@ func (r *Recorder) advance(now time.Time) {
 	r.integrate(now)
 }
 
-// integrate moves the clock and the integrals to now.
 func (r *Recorder) integrate(now time.Time) {
 	d := now.Sub(r.now).Seconds()
 	if d <= 0 {
@@ -235,7 +234,6 @@ func (r *Recorder) integrate(now time.Time) {
 	}
 }
 
-// endRound frees the GPUs of jobs that ended in the round.
 func (r *Recorder) endRound() {
 	for _, a := range r.ending {
 		r.settle(a)
@@ -308,7 +306,6 @@ func (r *Recorder) setCluster(c *cluster.Cluster) {
 	}
 }
 
-// rho returns the finish-time fairness of a completed job, 0 if unknown.
 func (r *Recorder) rho(a *account) float64 {
 	jct := a.finished.Sub(a.submitted)
 	switch {

@@ -48,7 +48,6 @@ func (p *payment) add(q *payment) {
 	p.owned += q.owned
 }
 
-// coming returns the GPUs starting.
 func (t *tenancy) coming() int {
 	n := 0
 	for _, gpus := range t.starting {
@@ -89,7 +88,6 @@ func (r *Recorder) setRental(l *cluster.Rental) {
 	t.late += float64(l.Leaving*gpus) * l.GPUPrice()
 }
 
-// comingOf returns the GPUs of a type that are starting.
 func (t *tenancy) comingOf(typ int) int {
 	if typ >= len(t.starting) {
 		return 0
@@ -156,7 +154,6 @@ type bill struct {
 // A point is a time in seconds, and the money spent until then times 3600.
 type point struct{ at, spent float64 }
 
-// change sets the rate from a time on.
 func (b *bill) change(at, rate float64) {
 	if len(b.points) == 0 {
 		b.points = append(b.points, point{})
@@ -173,7 +170,6 @@ func (b *bill) change(at, rate float64) {
 	b.rate = rate
 }
 
-// spent returns what was spent until a time.
 func (b *bill) spent(at float64) float64 {
 	i := sort.Search(len(b.points), func(i int) bool { return b.points[i].at > at })
 	if i == len(b.points) {

@@ -12,7 +12,6 @@ type resultStore struct {
 // mostInPart bounds a part. Below it, each part is as large as all parts before it together.
 const mostInPart = 8192
 
-// add stores a result and returns its place.
 func (s *resultStore) add(j JobResult) *JobResult {
 	last := len(s.parts) - 1
 	if last < 0 || len(s.parts[last]) == cap(s.parts[last]) {

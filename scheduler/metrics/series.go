@@ -111,7 +111,6 @@ func (r *recording) series(types int, rented bool) Series {
 	return s
 }
 
-// loans returns the LoanSeries; priced adds the prices.
 func (r *recording) loans(priced bool) *LoanSeries {
 	r.flush()
 	s := &LoanSeries{Lent: r.column(3), Busy: r.column(4), Wanted: r.column(5), Load: r.column(6), Pool: r.column(7)}

@@ -129,7 +129,6 @@ func (r *Recorder) summary(jobs []JobResult) Summary {
 	return s
 }
 
-// count sums up outcomes, GPU time, energy and cost.
 func (s *Summary) count(jobs []JobResult) {
 	good, doneHours, doneRestarts := 0.0, 0.0, 0.0
 	for i := range jobs {
@@ -163,7 +162,6 @@ func (s *Summary) count(jobs []JobResult) {
 	s.GoodputRatio = ratio(good, s.AllocatedHours)
 }
 
-// times sets completion and queuing times and the makespan.
 func (s *Summary) times(jobs []JobResult) {
 	var jcts, queued []float64
 	last := 0.0
@@ -186,7 +184,6 @@ func (s *Summary) times(jobs []JobResult) {
 	s.P95Queued, s.P99Queued = Quantile(queued, 0.95), Quantile(queued, 0.99)
 }
 
-// mean returns the mean, 0 of no values.
 func mean(values []float64) float64 {
 	total := 0.0
 	for _, v := range values {
@@ -195,7 +192,6 @@ func mean(values []float64) float64 {
 	return ratio(total, float64(len(values)))
 }
 
-// rhoSummary returns nil if no job has a rho.
 func (r *Recorder) rhoSummary(jobs []JobResult) *RhoSummary {
 	var rhos []float64
 	total := 0.0

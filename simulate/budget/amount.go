@@ -32,7 +32,6 @@ func ParseAmount(text string) (float64, error) {
 // A unit is the unit of budgets: a currency, or GPUs if empty.
 type unit string
 
-// per formats an amount per hour with its unit.
 func (u unit) per(hour float64) string {
 	if u == "" {
 		return figure(hour) + " GPUs"

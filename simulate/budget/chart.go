@@ -15,7 +15,6 @@ const (
 	chartTop, chartRight    = 14.0, 20.0
 )
 
-// spans returns the steps of a time axis, in seconds.
 func spans() []float64 {
 	steps := []float64{
 		0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 2 * 3600, 4 * 3600, 8 * 3600, 16 * 3600,
@@ -47,7 +46,6 @@ func newPlot(all []*Frontier) *plot {
 	return c
 }
 
-// budget converts a budget per hour to the axis.
 func (c *plot) budget(perHour float64) float64 {
 	if c.perDay {
 		return perHour * Day

@@ -45,7 +45,6 @@ func (p *Planner) Frontier() (*Frontier, error) {
 	return f, nil
 }
 
-// rows returns the points of a table.
 func (f *Frontier) rows() []*Shown {
 	points, knee := make([]convex.Breakpoint, len(f.Shown)), 0
 	for i := range f.Shown {

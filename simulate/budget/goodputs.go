@@ -78,7 +78,6 @@ func (g *Goodputs) goodput(r *csvRow) {
 	g.last[k.class] = max(g.last[k.class], k.epoch)
 }
 
-// size reads a row of sizes.
 func (g *Goodputs) size(r *csvRow) {
 	class := job.Class(r.text("application"))
 	size := r.number(minSize, mostNumber, sizeColumn...)
@@ -114,7 +113,6 @@ func (w *Workload) Measured(g *Goodputs) error {
 	return errors.Join(errs...)
 }
 
-// give replaces the speeds of one class.
 func (g *Goodputs) give(c *perf.ClassStats) error {
 	last, ok := g.last[c.Class]
 	if !ok {
@@ -174,7 +172,6 @@ func eachLine(r io.Reader, file string, take func(*csvRow)) error {
 	}
 }
 
-// trimmed trims cells in place.
 func trimmed(cells []string) []string {
 	for i, c := range cells {
 		cells[i] = strings.TrimSpace(c)
@@ -192,7 +189,6 @@ func (r *csvRow) column(names []string) int {
 
 func (r *csvRow) has(names ...string) bool { return r.column(names) >= 0 }
 
-// text returns a cell that must not be empty.
 func (r *csvRow) text(name string) string {
 	i := r.column([]string{name})
 	switch {
@@ -220,7 +216,6 @@ func (r *csvRow) number(least, most float64, names ...string) float64 {
 	return v
 }
 
-// count returns a whole number between least and most.
 func (r *csvRow) count(least, most float64, name string) int {
 	v := r.number(least, most, name)
 	if v != math.Trunc(v) {

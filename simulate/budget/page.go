@@ -111,7 +111,6 @@ func (f *Frontier) kind(s *Shown) string {
 	return ""
 }
 
-// detail returns the lines of a point's tooltip.
 func (f *Frontier) detail(s *Shown) []string {
 	l := f.Planner.Prices
 	lines := []string{l.Name, unit(l.Currency).atLeast(s.Budget), "mean time to completion " + lasting(s.MeanJCT)}

@@ -132,7 +132,6 @@ func offerLines(text []byte) []int {
 	return lines
 }
 
-// take makes offers of rows, and returns all errors in them.
 func (l *PriceList) take(rows []row, file string, lines []int) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("price list %s: no offers, want at least one", file)
@@ -156,7 +155,6 @@ func (l *PriceList) take(rows []row, file string, lines []int) error {
 	return errors.Join(errs...)
 }
 
-// complaints returns the errors in an offer.
 func (o *row) complaints() []error {
 	var errs []error
 	no := func(wrong bool, format string, args ...any) {

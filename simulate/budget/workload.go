@@ -53,7 +53,6 @@ func NewWorkload(arrivals []workload.Arrival, catalog workload.Catalog, restart 
 	return w, errors.Join(errs...)
 }
 
-// className returns the name of a job's class.
 func className(a *workload.Arrival, app *workload.Application) job.Class {
 	s := &a.Spec
 	name := []string{cmp.Or(a.Application, "jobs known by duration")}
@@ -79,7 +78,6 @@ func counted(gpus int) string {
 	return fmt.Sprintf("%d GPUs", gpus)
 }
 
-// classOf returns the class of jobs with equal names.
 func classOf(jobs []*workload.Arrival, catalog workload.Catalog) (*perf.ClassStats, error) {
 	first := jobs[0]
 	app := catalog[first.Application]

@@ -101,7 +101,6 @@ func oneMore(currency string, buys, mean float64) string {
 	return fmt.Sprintf("%s would shorten it by %s (%.2g %%)", what, lasting(buys), 100*buys/mean)
 }
 
-// repaired returns the number of epochs with repaired speeds, for people.
 func repaired(some, all int) string {
 	if some == 0 {
 		return fmt.Sprintf("in all %d epochs speeds grow evenly with GPUs", all)
@@ -127,7 +126,6 @@ func (u *Use) named() string {
 	return fmt.Sprintf("%s (%s)", u.GPUType, u.Offer)
 }
 
-// writeClasses writes a line per run of epochs.
 func (p *Plan) writeClasses(w io.Writer) error {
 	rows := [][]string{{"CLASS", "JOBS/H", "MEAN JCT", "OF ITS JOBS", "EPOCHS", "GPUS OF A JOB", "OFFER"}}
 	for i := range p.Classes {
@@ -268,7 +266,6 @@ func (f *Frontier) row(s *Shown) []string {
 	return []string{figureUp(first), figureUp(second), lasting(s.MeanJCT), shortened(s.OneMore), inUse(s.Use), f.note(s)}
 }
 
-// shortened formats by how much a mean becomes shorter.
 func shortened(seconds float64) string {
 	if seconds == 0 {
 		return "-"
@@ -276,7 +273,6 @@ func shortened(seconds float64) string {
 	return "-" + lasting(seconds)
 }
 
-// note returns the special meaning of a point.
 func (f *Frontier) note(s *Shown) string {
 	var notes []string
 	if s.Budget == f.Least().Budget {

@@ -68,12 +68,10 @@ func positive(f func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) { v := f(&r.Result.Summary); return v, v > 0 }
 }
 
-// ofDone makes one of a number that needs a completed job.
 func ofDone(f func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) { return f(&r.Result.Summary), r.Result.Summary.Done > 0 }
 }
 
-// ofRho makes one of a number that needs finish-time fairness.
 func ofRho(f func(*metrics.RhoSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		if r.Result.Summary.Rho == nil {
@@ -83,7 +81,6 @@ func ofRho(f func(*metrics.RhoSummary) float64) valueFunc {
 	}
 }
 
-// ofRent makes one of a number that needs nodes for rent.
 func ofRent(f func(*metrics.Rent) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		if r.Result.Summary.Rent == nil {
@@ -113,7 +110,6 @@ func worstWeek(r *Run) (float64, bool) {
 	return rent.WorstWeek, true
 }
 
-// policyTime makes a value function of a quantile of policy times, in milliseconds.
 func policyTime(q float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		return metrics.Quantile(sortedMillis(r.PolicyTimes), q), len(r.PolicyTimes) > 0

@@ -28,7 +28,6 @@ func (r *Run) Compare(trials, baseline []verdict.Trial) {
 	}
 }
 
-// delayColumns returns the columns about delays and waits.
 func delayColumns(runs []Run) []column {
 	than, largest := "the baseline", largestSize(runs)
 	for i := range runs {
@@ -80,7 +79,6 @@ func ofDelays(f func(*metrics.Delays) float64) valueFunc {
 	}
 }
 
-// waitOf makes a value function of waits of one size, in hours.
 func waitOf(size int, f func(*metrics.Waits) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		if size >= len(r.Waits) || r.Waits[size].Jobs == 0 {

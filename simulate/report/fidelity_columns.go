@@ -17,7 +17,6 @@ var trustColumns = []remark{
 	{key: "not_trusted_because", value: ofTrust(func(t *metrics.Trust) string { return strings.Join(t.Causes, "; ") }), words: true},
 }
 
-// ofTrust makes a remark's value of a Trust; empty without one.
 func ofTrust(f func(*metrics.Trust) string) func(*Run) string {
 	return func(r *Run) string {
 		if r.Trust == nil {

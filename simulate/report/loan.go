@@ -8,7 +8,6 @@ import (
 
 // This file shows nodes on loan.
 
-// lending reports whether something could be lent in some run.
 func lending(runs []Run) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { return r.Result.Summary.Loans != nil })
 }

@@ -22,7 +22,6 @@ var (
 	onPage = limits{points: 600, jobs: 2000, intervals: 20_000, bars: 12_000}
 )
 
-// datasets returns the data of all plots.
 func datasets(runs []Run, l limits) []*dataset {
 	jobs, gantt := perJob(runs, l)
 	all := []*dataset{
@@ -38,7 +37,6 @@ func datasets(runs []Run, l limits) []*dataset {
 	return all
 }
 
-// rented reports whether some run could rent nodes.
 func rented(runs []Run) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { return r.Result.Summary.Rent != nil })
 }
@@ -65,7 +63,6 @@ func paid(runs []Run, l limits) *dataset {
 	return d
 }
 
-// addCDF adds the cumulative distribution of sorted values.
 func (d *dataset) addCDF(name string, sorted []float64, l limits) {
 	n := len(sorted)
 	points := min(n, l.points)
@@ -95,7 +92,6 @@ func rhoCDF(runs []Run, l limits) *dataset {
 	return d
 }
 
-// ofJobs returns the known values of jobs, ascending.
 func ofJobs(r *Run, value func(*metrics.JobResult) (float64, bool)) []float64 {
 	var values []float64
 	for i := range r.Result.Jobs {
@@ -215,7 +211,6 @@ func uses(runs []Run) *dataset {
 	return d
 }
 
-// perJob returns the jobs, and their intervals.
 func perJob(runs []Run, l limits) (jobs, gantt *dataset) {
 	jobs = newDataset("jobs", "@policy", "@job", "@model", "@outcome", "submitted_s", "first_started_s",
 		"finished_s", "jct_s", "queued_s", "restarts", "gpu_hours", "rho")

@@ -13,7 +13,6 @@ type remark struct {
 	words bool
 }
 
-// remarksOf returns the columns after all measures.
 func remarksOf(runs []Run) []remark {
 	var all []remark
 	if slices.ContainsFunc(runs, func(r Run) bool { return r.Trust != nil }) {

@@ -64,7 +64,6 @@ func sortedMillis(times []time.Duration) []float64 {
 	return ms
 }
 
-// ended returns the runs that did not fail.
 func ended(runs []Run) []Run {
 	return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Result == nil })
 }
@@ -77,7 +76,6 @@ func (r *Run) failure() string {
 	return "failed: " + r.Error
 }
 
-// gpuTypes returns the GPU types of all runs, by first appearance.
 func gpuTypes(runs []Run) []cluster.GPUType {
 	types := []cluster.GPUType{}
 	for i := range runs {

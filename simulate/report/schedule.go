@@ -75,7 +75,6 @@ func merged(intervals []metrics.Interval, pause float64) []bar {
 	return all
 }
 
-// join extends b to the end of next.
 func (b *bar) join(next bar) {
 	if b.gpus != next.gpus {
 		b.gpus = (b.gpus*b.held + next.gpus*next.held) / (b.held + next.held)
@@ -109,7 +108,6 @@ func sizings(runs []Run) []sizing {
 	return []sizing{published, fifths}
 }
 
-// most returns the share of jobs with the most common size.
 func (s *sizing) most(hours []float64) float64 {
 	counts := make([]int, len(s.Bounds)+1)
 	for _, h := range hours {
@@ -118,7 +116,6 @@ func (s *sizing) most(hours []float64) float64 {
 	return float64(slices.Max(counts)) / float64(len(hours))
 }
 
-// of returns the size of a job, from 0.
 func (s *sizing) of(hours float64) int {
 	n := 0
 	for n < len(s.Bounds) && s.Bounds[n] <= hours {

@@ -55,7 +55,6 @@ func Table(w io.Writer, runs []Run, f Format) error {
 	return nil
 }
 
-// cell returns the value for people.
 func (c *column) cell(r *Run) string {
 	v, ok := c.value(r)
 	if !ok {
@@ -82,7 +81,6 @@ func (c *column) starred(r *Run, runs []Run) string {
 	return c.cell(r)
 }
 
-// some reports whether any run has a value.
 func (c *column) some(runs []Run) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { _, ok := c.value(&r); return ok })
 }
@@ -96,7 +94,6 @@ func (c *column) exact(r *Run, missing string) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// writeText writes the verdict, the rows and the legend.
 func writeText(out *bytes.Buffer, runs []Run, cols []column, most view) {
 	if v := verdictOf(runs); v != nil {
 		for _, sentence := range v.Sentences {
@@ -209,7 +206,6 @@ func quotedOrNull(s string) string {
 	return quoted(s)
 }
 
-// quoted returns s as a JSON string.
 func quoted(s string) string {
 	text, _ := json.Marshal(s)
 	return string(text)

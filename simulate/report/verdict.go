@@ -31,7 +31,6 @@ func Trial(policy string, seed uint64, r *metrics.Result) verdict.Trial {
 	return t
 }
 
-// came returns a hash of the jobs and their submission times.
 func came(r *metrics.Result) uint64 {
 	h := fnv.New64a()
 	for i := range r.Jobs {
@@ -49,7 +48,6 @@ func Verdict(trials []verdict.Trial, baseline string) *verdict.Verdict {
 	return verdict.New(trials, better, baseline)
 }
 
-// verdictOf returns the verdict of runs, or nil.
 func verdictOf(runs []Run) *verdict.Verdict {
 	for i := range runs {
 		if runs[i].Verdict != nil {
@@ -59,7 +57,6 @@ func verdictOf(runs []Run) *verdict.Verdict {
 	return nil
 }
 
-// meansOver describes the means in tables, and the seed of plots.
 func meansOver(v *verdict.Verdict) string {
 	return "means " + v.Over() + "; plots: seed " + strconv.FormatUint(v.Seeds[0], 10)
 }

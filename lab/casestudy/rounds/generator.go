@@ -147,7 +147,6 @@ func (g *Generator) arrive() Job {
 	return Job(id)
 }
 
-// sample returns the indices of a random share of the jobs, ascending.
 func (g *Generator) sample(share float64) []int {
 	n := int(math.Round(share * float64(len(g.jobs))))
 	chosen := g.random.Perm(len(g.jobs))[:n]
@@ -163,7 +162,6 @@ func marks(n int, at []int) []bool {
 	return m
 }
 
-// find returns an active job, and panics for others.
 func (g *Generator) find(id Job) *made {
 	i, ok := slices.BinarySearchFunc(g.jobs, int(id), func(m *made, id int) int { return m.id - id })
 	if !ok {
@@ -184,7 +182,6 @@ func (g *Generator) Values(id Job, dst []float64) []float64 {
 	return dst
 }
 
-// value returns the value of a normalised goodput.
 func value(goodput float64) float64 { return -math.Pow(goodput, power) }
 
 // least returns the job's lowest goodput.

@@ -89,7 +89,6 @@ func (m *made) goodput(c Config, perNode int) float64 {
 	return n / ((m.belief.seconds[c.Type] + wait) * (m.belief.phi + n))
 }
 
-// report updates the published restart factor.
 func (m *made) report() {
 	m.moved = false
 	m.published = free

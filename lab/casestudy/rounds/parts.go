@@ -20,7 +20,6 @@ type parts struct {
 	row     []float64
 }
 
-// inParts returns a maker of k engines of one kind.
 func inParts(k int, inner func(Question) (Engine, error)) func(Question) (Engine, error) {
 	return func(q Question) (Engine, error) {
 		p := &parts{of: map[Job]int{}, members: make([]float64, k)}

@@ -52,7 +52,6 @@ func (e *price) Set(id Job, r Row) error {
 	return e.engine.Adjust(number, adjustment)
 }
 
-// number returns an unused number.
 func (e *price) number() int {
 	if n := len(e.free); n > 0 {
 		number := e.free[n-1]

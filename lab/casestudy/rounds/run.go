@@ -147,7 +147,6 @@ func liveHeap() uint64 {
 	return m.HeapAlloc
 }
 
-// round measures one round.
 func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
 	if err := ctx.Err(); err != nil {
 		return m, err
@@ -193,7 +192,6 @@ func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
 	return m, nil
 }
 
-// judged returns the judge's bound; +Inf without a judge.
 func (r *run) judged(ctx context.Context, e Edits) (float64, error) {
 	if r.judge == nil {
 		return infinite, nil
@@ -211,7 +209,6 @@ func (r *run) judged(ctx context.Context, e Edits) (float64, error) {
 // atOnce is the number of values generated between time measurements.
 const atOnce = 1 << 20
 
-// edit updates the engine's program, and returns the time.
 func (r *run) edit(e Edits) (spent time.Duration, err error) {
 	news := slices.Concat(e.Refitted, e.Arrived)
 	if r.kind.Rebuilt {
@@ -245,7 +242,6 @@ func (r *run) edit(e Edits) (spent time.Duration, err error) {
 	return spent, nil
 }
 
-// set passes prepared rows to the engine, and returns the time.
 func (r *run) set(jobs []Job, news bool) (time.Duration, error) {
 	for len(r.buffer) < len(jobs) {
 		r.buffer = append(r.buffer, Row{})
@@ -262,7 +258,6 @@ func (r *run) set(jobs []Job, news bool) (time.Duration, error) {
 	return casestudy.ProcessTime() - began, nil
 }
 
-// composition counts values and changes of the relaxed solution.
 func (r *run) composition(m *Measurement, jobs []Job, weights [][]Weight) {
 	next := make(map[Job][]Weight, len(jobs))
 	for i, id := range jobs {
@@ -286,7 +281,6 @@ func (r *run) composition(m *Measurement, jobs []Job, weights [][]Weight) {
 	r.last = next
 }
 
-// differences counts the configurations whose weights differ.
 func differences(a, b []Weight) int {
 	n := 0
 	weight := func(of []Weight, config int) float64 {
@@ -310,7 +304,6 @@ func differences(a, b []Weight) int {
 	return n
 }
 
-// value checks the choices against the rows.
 func (r *run) value(m *Measurement, jobs []Job) {
 	m.Jobs = len(jobs)
 	used := make([]int, len(r.question.Capacity))
@@ -328,7 +321,6 @@ func (r *run) value(m *Measurement, jobs []Job) {
 	}
 }
 
-// hold updates what the jobs hold in the generator.
 func (r *run) hold(picks []int) {
 	for i, id := range r.g.Jobs() {
 		r.g.Hold(id, picks[i])

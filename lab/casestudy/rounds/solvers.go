@@ -14,7 +14,6 @@ const (
 	warm origin = true  // from its last solution
 )
 
-// newCopter makes engines that solve the relaxation by opt/copter.
 func newCopter(from origin) func(Question) (Engine, error) {
 	return func(q Question) (Engine, error) {
 		o := copter.DefaultOptions()
@@ -35,12 +34,10 @@ func newCopter(from origin) func(Question) (Engine, error) {
 	}
 }
 
-// linear makes engines that solve the relaxation from scratch.
 func linear(solver func() (lp.Solver, error)) func(Question) (Engine, error) {
 	return func(q Question) (Engine, error) { return newLinear(q, solver, false) }
 }
 
-// integral makes engines that solve the program itself.
 func integral(solver func() (lp.Solver, error)) func(Question) (Engine, error) {
 	return func(q Question) (Engine, error) { return newLinear(q, solver, true) }
 }

@@ -60,7 +60,6 @@ func newGreedy(in *Instance) *greedy {
 	return g
 }
 
-// mainHost returns the server with the largest part, or -1.
 func mainHost(shares []Share) int {
 	best, part := -1, 0.0
 	for _, s := range shares {
@@ -71,7 +70,6 @@ func mainHost(shares []Share) int {
 	return best
 }
 
-// most returns the most loaded server that is not done, or -1.
 func (g *greedy) most() int {
 	best := -1
 	for i, l := range g.load {

@@ -37,7 +37,6 @@ func HTML(w io.Writer, runs []Run, first int) error {
 	return p.Write(w)
 }
 
-// roundChart draws a value of every round, a line per method.
 func roundChart(title, up string, runs []Run, value func(*Round) float64) chart.Lines {
 	c := chart.Lines{Title: title, Note: up + ", over rounds"}
 	for i := range runs {

@@ -80,7 +80,6 @@ func (t *part) of(in *Instance) *Instance {
 	return sub
 }
 
-// put adds the result of a part to the whole.
 func (t *part) put(whole, r *Result) {
 	for k, shares := range r.Assignment {
 		there := slices.Clone(shares)
@@ -99,7 +98,6 @@ func (t *part) put(whole, r *Result) {
 	s.Shim.add(more.Shim)
 }
 
-// split makes the parts in the first round.
 func (p *Parts) split(in *Instance) error {
 	if p.parts != nil {
 		return nil

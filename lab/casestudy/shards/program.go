@@ -23,7 +23,6 @@ type relaxation struct {
 	costs   []float64 // present costs, by column
 }
 
-// frame adds the rows that both programs have.
 func frame(p *lp.Problem, in *Instance) (shard, load, memory []lp.Row, err error) {
 	add := func(n int, low, up float64) []lp.Row {
 		rows := make([]lp.Row, n)
@@ -63,7 +62,6 @@ func newRelaxation(in *Instance) (*relaxation, error) {
 	return r, nil
 }
 
-// update edits the program to new loads and a new placement.
 func (r *relaxation) update(in *Instance) error {
 	if in.Shards()*in.Servers() != len(r.cols) || in.Servers() != len(r.load) {
 		return errors.New("another number of shards or servers than in the first round")
@@ -124,7 +122,6 @@ func newFull(in *Instance, binary bool) (*full, error) {
 	return f, nil
 }
 
-// addPair adds the columns of a pair and the row R ≤ X.
 func (f *full) addPair(cost float64, binary bool, routed []lp.RowEntry, hosted lp.RowEntry) error {
 	p := &f.problem
 	r, err := p.AddCol(0, 0, 1, routed...)

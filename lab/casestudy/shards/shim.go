@@ -169,7 +169,6 @@ func (s *shim) clear(i int, size float64) {
 	}
 }
 
-// move moves the only replica of shard j from server i to another.
 func (s *shim) move(j, i, to int) {
 	s.a[j] = []Share{{Server: to, Part: 1}}
 	s.used[i] -= s.in.Sizes[j]

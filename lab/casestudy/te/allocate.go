@@ -55,7 +55,6 @@ func (w *Whole) Allocate(ctx context.Context, in *Instance) (*Allocation, error)
 	return w.program.solve(ctx, w.Solver)
 }
 
-// solve returns the flow by path, and the bound.
 func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
 	solution, err := s.Solve(ctx, g.LP)
 	if err != nil {
@@ -118,7 +117,6 @@ func (in *Instance) pin(demands []int, flow []float64, free capacities) {
 	}
 }
 
-// solve solves the program of a round over the capacities c.
 func (in *Instance) solve(ctx context.Context, s lp.Solver, c capacities) (*Allocation, error) {
 	g, err := Problem(&Topology{Nodes: in.Topology.Nodes, Links: c.links(in.Topology.Links)}, in.Demands, in.Paths, 1)
 	if err != nil {
@@ -212,7 +210,6 @@ func (o *Parts) Allocate(ctx context.Context, in *Instance) (*Allocation, error)
 	return all, nil
 }
 
-// part solves one part and adds its flow to all.
 func (o *Parts) part(ctx context.Context, in *Instance, pieces []pop.Piece, members []int, all *Allocation) error {
 	demands := make([]int, len(members))
 	for i, m := range members {

@@ -120,7 +120,6 @@ func (d *Traffic) Demands(t *Topology) ([]Demand, error) {
 	return demands, nil
 }
 
-// volume draws the volume of a pair.
 func (d *Traffic) volume(r *rand.Rand, hops int32, gravity float64) float64 {
 	switch d.Kind {
 	case Poisson:
@@ -161,7 +160,6 @@ func (t *Topology) hops() [][]int32 {
 	return all
 }
 
-// throughput returns the outgoing and incoming capacity of each node.
 func (t *Topology) throughput() (out, in []float64) {
 	out, in = make([]float64, len(t.Nodes)), make([]float64, len(t.Nodes))
 	for _, l := range t.Links {

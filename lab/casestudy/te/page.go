@@ -34,7 +34,6 @@ func HTML(w io.Writer, title string, demands []Demand, rounds []Round, first int
 	return p.Write(w)
 }
 
-// roundChart draws a value of every round, a line per method.
 func roundChart(title, up string, rounds []Round, value func(*Round) float64) chart.Lines {
 	c := chart.Lines{Title: title, Note: up + ", over rounds", Logarithmic: true}
 	for i := range rounds {
@@ -50,7 +49,6 @@ func roundChart(title, up string, rounds []Round, value func(*Round) float64) ch
 	return c
 }
 
-// demandChart draws the cumulative distribution of volumes.
 func demandChart(demands []Demand) chart.Lines {
 	line := chart.Line{Name: "first round"}
 	order := heaviest(demands)

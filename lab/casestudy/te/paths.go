@@ -63,7 +63,6 @@ func EdgeDisjoint(t *Topology, demands []Demand, k int) *Paths {
 	return collect(found)
 }
 
-// collect concatenates the paths of all demands.
 func collect(found [][]int32) *Paths {
 	p := &Paths{First: make([]int32, 1, len(found)+1), Start: make([]int32, 1)}
 	for _, paths := range found {
@@ -168,7 +167,6 @@ func (s *search) disjoint(source int32, k int) []int32 {
 	return s.paths
 }
 
-// descend appends a shortest path over all links.
 func (s *search) descend(v int32) {
 	for v != s.target {
 		for _, a := range s.side[0].arcs.of(v) {
@@ -225,7 +223,6 @@ func (s *search) layer(d, other *side) int32 {
 	return -1
 }
 
-// walk appends the links from the source via v to the target.
 func (s *search) walk(source, v int32) {
 	n := len(s.paths)
 	for u := v; u != source; u = s.side[0].via[u].node {

@@ -91,7 +91,6 @@ func (in *Instance) TopUp(flow []float64) {
 // capacities are the free capacities of links.
 type capacities []float64
 
-// free returns the capacities that a feasible flow leaves.
 func (in *Instance) free(flow []float64) capacities {
 	free := capacities(in.Loads(flow))
 	for e, load := range free {

@@ -84,7 +84,6 @@ func Run(ctx context.Context, s Spec, methods []Method, rounds int, clock casest
 	return all, nil
 }
 
-// start computes the paths.
 func (s *Spec) start() (*Instance, error) {
 	if err := s.Topology.Validate(); err != nil {
 		return nil, fmt.Errorf("te: %w", err)
@@ -101,7 +100,6 @@ func (s *Spec) start() (*Instance, error) {
 	}, nil
 }
 
-// move sets the demands of round k.
 func (s *Spec) move(in *Instance, k int) error {
 	switch {
 	case s.Rounds == nil && k > 0:
@@ -131,7 +129,6 @@ func bySource(a, b Demand) int {
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Target, b.Target))
 }
 
-// round runs one method and repairs its result.
 func (in *Instance) round(ctx context.Context, m Method, clock casestudy.Clock) (*Round, error) {
 	before := clock.Read()
 	a, err := m.Allocate(ctx, in)

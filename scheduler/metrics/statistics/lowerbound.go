@@ -203,7 +203,6 @@ func (a *ascent) progress(j *Task, marginal float64) float64 {
 	return total
 }
 
-// step moves the prices along the subgradient.
 func (a *ascent) step(size float64) {
 	for k := range a.prices {
 		for i := range a.prices[k] {

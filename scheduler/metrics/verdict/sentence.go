@@ -37,7 +37,6 @@ func (v *Verdict) first() string {
 		v.named(best), portion(d.Part), v.named(next), v.compared(), d.spread(), v.omitted())
 }
 
-// compared returns the basis of the comparison.
 func (v *Verdict) compared() string {
 	if len(v.Seeds) == 1 {
 		return v.Over()
@@ -169,7 +168,6 @@ func (v *Verdict) Over() string {
 	return fmt.Sprintf("over %d seeds", n)
 }
 
-// omitted names the policies that are not compared.
 func (v *Verdict) omitted() string {
 	if len(v.omittedPolicies) == 0 {
 		return ""
@@ -177,7 +175,6 @@ func (v *Verdict) omitted() string {
 	return "; " + listed(v.omittedPolicies) + " left out, as not all jobs ended under each seed"
 }
 
-// named returns a policy's name, marked if it is the baseline.
 func (v *Verdict) named(policy string) string {
 	if policy == v.baseline {
 		return policy + " (the baseline)"
@@ -185,7 +182,6 @@ func (v *Verdict) named(policy string) string {
 	return policy
 }
 
-// spread returns the interval for people.
 func (d *Difference) spread() string {
 	if !d.Known {
 		return "no interval: too few jobs, or nearly all of their time lies in one block"
@@ -200,7 +196,6 @@ func (d *Difference) spread() string {
 	return fmt.Sprintf("%.0f %% interval %s to %s", 100*Level, from, to)
 }
 
-// portion returns a share with its direction.
 func portion(part float64) string {
 	if part > 0 {
 		return percent(part) + " % above"

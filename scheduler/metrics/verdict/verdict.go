@@ -71,7 +71,6 @@ func New(trials []Trial, better map[string]int, baseline string) *Verdict {
 	return v
 }
 
-// choose sets the policies that can be compared, and the seeds.
 func (v *Verdict) choose(trials []Trial) {
 	v.trials = make(map[string][]Trial)
 	most := make(map[uint64]int) // completed jobs by seed
@@ -102,7 +101,6 @@ func (v *Verdict) choose(trials []Trial) {
 	}
 }
 
-// none sets a verdict without a winner.
 func (v *Verdict) none(why string) {
 	v.Policies, v.Sentences = nil, []string{"No verdict: " + why + "."}
 }
@@ -115,7 +113,6 @@ func (v *Verdict) alike() bool {
 	})
 }
 
-// complete reports whether a policy's trials can be compared.
 func complete(trials []Trial, most map[uint64]int) bool {
 	cut := func(t Trial) bool { return !t.Ended || t.Done < most[t.Seed] || t.Done == 0 }
 	return len(trials) == len(most) && !slices.ContainsFunc(trials, cut)
@@ -142,7 +139,6 @@ func Means(trials []Trial, policy string) map[string]float64 {
 	return sums
 }
 
-// mean returns the mean of a measure over seeds.
 func (v *Verdict) mean(policy, measure string) float64 {
 	sum := 0.0
 	for i := range v.trials[policy] {

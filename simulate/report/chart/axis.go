@@ -22,7 +22,6 @@ func (a Axis) At(v float64) float64 {
 	return a.Start + (a.End-a.Start)*(v-a.Low)/(a.High-a.Low)
 }
 
-// part returns the value at a fraction of the axis.
 func (a Axis) part(part float64) float64 {
 	if a.Log {
 		return a.Low * math.Pow(a.High/a.Low, part)
@@ -30,7 +29,6 @@ func (a Axis) part(part float64) float64 {
 	return a.Low + part*(a.High-a.Low)
 }
 
-// include extends the axis to include values.
 func (a *Axis) include(values ...float64) {
 	for _, v := range values {
 		a.Low, a.High = min(a.Low, v), max(a.High, v)

@@ -86,7 +86,6 @@ func (c *Lines) axes() (across, up Axis) {
 	return across, up
 }
 
-// class returns the colour of line i.
 func (l *Line) class(i int) string {
 	if l.Class != "" {
 		return l.Class
@@ -94,7 +93,6 @@ func (l *Line) class(i int) string {
 	return fmt.Sprintf("c%d", i%8)
 }
 
-// points returns the line in SVG syntax.
 func (l *Line) points(across, up Axis) string {
 	var b strings.Builder
 	for k := range l.X {
