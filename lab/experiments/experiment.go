@@ -116,14 +116,14 @@ func (e *Experiment) validate() error {
 	runs := make(map[string]bool)
 	for _, p := range e.Runs {
 		if p.Name == "" || p.Policy == "" || runs[p.Name] {
-			errs = append(errs, fmt.Errorf("%s: run %q of policy %q, want a name of its own and a policy", e.Name, p.Name, p.Policy))
+			errs = append(errs, fmt.Errorf("%s: run %q of policy %q, want a unique name and a policy", e.Name, p.Name, p.Policy))
 		}
 		runs[p.Name] = true
 	}
 	for _, c := range e.Checks {
 		missing := func(name string) bool { return !runs[name] }
 		if len(c.Run) == 0 || slices.ContainsFunc(slices.Concat(c.Run, c.Over), missing) {
-			errs = append(errs, fmt.Errorf("%s: check of run %q over %q, want runs that are there", e.Name, c.Run, c.Over))
+			errs = append(errs, fmt.Errorf("%s: check of run %q over %q, want runs of this experiment", e.Name, c.Run, c.Over))
 		}
 		if _, ok := findMetric(c.Along); c.Along != "" && (!ok || len(c.Over) < 2) {
 			errs = append(errs, fmt.Errorf("%s: check of run %q along %q over %q, want a metric and several runs", e.Name, c.Run, c.Along, c.Over))

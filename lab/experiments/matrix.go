@@ -202,7 +202,7 @@ func limited(ctx context.Context, limit time.Duration, c *config.Config, in *run
 func unended(r *run.Run, limit time.Duration) string {
 	switch {
 	case r.Unfinished:
-		return fmt.Sprintf("cut short after %v of computing", limit)
+		return fmt.Sprintf("stopped after %v of computing", limit)
 	case len(r.Refused) > 0:
 		return r.FirstRefusal()[2:]
 	}

@@ -64,7 +64,7 @@ func TestPolicyMatrix_goes_on(t *testing.T) {
 	}
 	o.Limit = time.Nanosecond
 	late, err := m.Run(t.Context(), o)
-	if err != nil || !strings.HasPrefix(late[0].Why, "cut short after 1ns") || late[0].Values != nil {
+	if err != nil || !strings.HasPrefix(late[0].Why, "stopped after 1ns") || late[0].Values != nil {
 		t.Fatalf("%+v, %v, want it cut short", late, err)
 	}
 	late[0].Policy = "late"
@@ -76,7 +76,7 @@ func TestPolicyMatrix_goes_on(t *testing.T) {
 	if cells[1].Values[0] < cells[0].Values[0] {
 		best = "`easy` | **"
 	}
-	for _, want := range []string{"`late` | – |", "- `late`: 0 of 320 jobs ended: cut short", best} {
+	for _, want := range []string{"`late` | – |", "- `late`: 0 of 320 jobs ended: stopped", best} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, text.String())
 		}

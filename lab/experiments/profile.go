@@ -68,7 +68,7 @@ func Profile(ctx context.Context, c *config.Config, files run.Files, names []str
 		return nil, err
 	}
 	if !slices.ContainsFunc(on.Types(), func(t cluster.TypeInfo) bool { return t.Counts() }) {
-		return nil, fmt.Errorf("cluster %q does not say what CPUs and memory its nodes have, want as v100:16x8/24c/500g", c.Cluster)
+		return nil, fmt.Errorf("the CPUs and memory of cluster %q are not known, want for example v100:16x8/24c/500g", c.Cluster)
 	}
 	catalog, err := run.LoadCatalog(c, files)
 	if err != nil {
@@ -78,7 +78,7 @@ func Profile(ctx context.Context, c *config.Config, files run.Files, names []str
 	var errs []error
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			errs = append(errs, fmt.Errorf("application %q, want one that CPUs and memory matter to: %s", name, strings.Join(known, ", ")))
+			errs = append(errs, fmt.Errorf("application %q is not sensitive to CPUs and memory, want one of: %s", name, strings.Join(known, ", ")))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -101,7 +101,7 @@ func Profile(ctx context.Context, c *config.Config, files run.Files, names []str
 func profile(ctx context.Context, c *config.Config, on *cluster.Cluster, app *workload.Application) ([]Matrix, error) {
 	types := runsOn(app, on)
 	if len(types) == 0 {
-		return nil, errors.New("runs on no GPU type of the cluster whose CPUs are known; gpu-like says how fast it is on others")
+		return nil, errors.New("runs on no GPU type of the cluster with known CPUs; define its speed on others with gpu-like")
 	}
 	a := workload.Arrival{Application: app.Name, Spec: job.Spec{ID: job.ID(app.Name), Target: 1}}
 	for _, t := range types {

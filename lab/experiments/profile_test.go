@@ -63,11 +63,11 @@ func TestProfile_types(t *testing.T) {
 
 func TestProfile_errors(t *testing.T) {
 	for _, c := range []struct{ name, cluster, app, want string }{
-		{"unknown application", "synergy128", "m6", `application "m6", want one that CPUs and memory matter to: alexnet, deepspeech, `},
-		{"insensitive application", "synergy128", "bert", `application "bert", want one that `},
-		{"CPUs are not known", "hetero64", "m5", `cluster "hetero64" does not say what CPUs and memory its nodes have, want as v100:16x8/24c/500g`},
+		{"unknown application", "synergy128", "m6", `application "m6" is not sensitive to CPUs and memory, want one of: alexnet, deepspeech, `},
+		{"insensitive application", "synergy128", "bert", `application "bert" is not sensitive to CPUs and memory, want one of`},
+		{"CPUs are not known", "hetero64", "m5", `the CPUs and memory of cluster "hetero64" are not known, want for example v100:16x8/24c/500g`},
 		{"no such cluster", "x", "m5", `cluster "x": "x", want a preset`},
-		{"runs nowhere", "a100:1x8/96c/500g", "m5", `m5: runs on no GPU type of the cluster whose CPUs are known`},
+		{"runs nowhere", "a100:1x8/96c/500g", "m5", `m5: runs on no GPU type of the cluster with known CPUs`},
 		{"too little memory", "v100:1x8/24c/40g", "m5", `m5: does not run on v100, not even with all the memory of a node`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

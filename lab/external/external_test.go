@@ -147,14 +147,14 @@ func TestQuestion(t *testing.T) {
 // An answer that names what there is not, or is none, ends the exchange: nothing is asked after it.
 func TestPlan_errors(t *testing.T) {
 	for answer, want := range map[string]string{
-		`{"jobs":[{"id":"x"}]}`:                    `jobs[0]: "x" is no active job`,
-		`{"jobs":[{"id":"rigid"},{"id":"rigid"}]}`: "jobs[1]: job rigid is named twice",
+		`{"jobs":[{"id":"x"}]}`:                    `jobs[0]: there is no active job "x"`,
+		`{"jobs":[{"id":"rigid"},{"id":"rigid"}]}`: "jobs[1]: job rigid is listed twice",
 		`{"jobs":[{"id":"rigid","gpus":-1}]}`:      "jobs[0]: -1 GPUs, want at least 0",
-		`{"jobs":[{"id":"rigid","type":"v100"}]}`:  `jobs[0]: GPU type "v100", want one that the cluster has`,
+		`{"jobs":[{"id":"rigid","type":"v100"}]}`:  `jobs[0]: GPU type "v100" is not in the cluster`,
 		`{"jobs":[{"id":"rigid","gpu":1}]}`:        `unknown field "gpu"`,
 		`{"jobs":[{"id":"rigid","gpus":1.5}]}`:     "answer: json: cannot unmarshal number 1.5",
 		`order`:                                    "answer: invalid character",
-		"":                                         "there is no answer: the other process has closed its side",
+		"":                                         "no answer: the other process closed the connection",
 	} {
 		p := &process{t: t, answer: func(*external.Question) string { return answer }}
 		failed := 0

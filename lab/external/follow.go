@@ -23,9 +23,9 @@ func follow(r *grant.Round, answer *Answer) error {
 		i, active := place[g.ID]
 		switch {
 		case !active:
-			return fmt.Errorf("answer: jobs[%d]: %q is no active job", n, g.ID)
+			return fmt.Errorf("answer: jobs[%d]: there is no active job %q", n, g.ID)
 		case named[g.ID]:
-			return fmt.Errorf("answer: jobs[%d]: job %s is named twice", n, g.ID)
+			return fmt.Errorf("answer: jobs[%d]: job %s is listed twice", n, g.ID)
 		case g.GPUs != nil && *g.GPUs < 0:
 			return fmt.Errorf("answer: jobs[%d]: %d GPUs, want at least 0", n, *g.GPUs)
 		}
@@ -59,7 +59,7 @@ func typesOf(r *grant.Round, i int, g *Grant) ([]int, error) {
 	if g.Type != "" {
 		t := at(string(g.Type))
 		if t < 0 {
-			return nil, fmt.Errorf("GPU type %q, want one that the cluster has", g.Type)
+			return nil, fmt.Errorf("GPU type %q is not in the cluster", g.Type)
 		}
 		return []int{t}, nil
 	}

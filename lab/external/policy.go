@@ -64,7 +64,7 @@ func (p *Policy) ask(s *policy.Snapshot, r *grant.Round) (*Answer, error) {
 	answer := new(Answer)
 	switch err := p.in.Decode(answer); {
 	case errors.Is(err, io.EOF):
-		return nil, errors.New("there is no answer: the other process has closed its side")
+		return nil, errors.New("no answer: the other process closed the connection")
 	case err != nil:
 		return nil, fmt.Errorf("answer: %w", err)
 	}

@@ -43,7 +43,7 @@ func (m *Market) checkBuyer(i int) error {
 		return err
 	}
 	if !(b.Of(m.Supply) > 0) {
-		return fmt.Errorf("market: buyer %d: all supplies are of no use to it, want some in at least one round", i)
+		return fmt.Errorf("market: buyer %d: no supply is useful to it, want one in at least one round", i)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (p *Process) lattice() (*lattice, error) {
 			l.unit[i] = math.Max(l.unit[i], d.gain[i]*l.most[d.round][d.state])
 		}
 		if l.unit[i] == 0 {
-			return nil, fmt.Errorf("process: chain %d: it gains nothing whatever is done, want a gain in at least one state", i)
+			return nil, fmt.Errorf("process: chain %d: it never gains anything, want a gain in at least one state", i)
 		}
 	}
 	budgets := make([]float64, len(p.Chains))

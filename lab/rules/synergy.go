@@ -66,7 +66,7 @@ func (p *public) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 
 func (p *public) replayable(s *policy.Snapshot) error {
 	if t := s.Cluster.Types(); len(t) != 1 || !t[0].Counts() {
-		return fmt.Errorf("%d GPU types, want one whose nodes say their CPUs and memory", len(t))
+		return fmt.Errorf("%d GPU types, want one, on nodes with known CPUs and memory", len(t))
 	}
 	for _, j := range s.Jobs {
 		if j.NonPreemptive || !j.Reservation.IsZero() {

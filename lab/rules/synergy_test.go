@@ -140,7 +140,7 @@ func TestPublic_refuses_what_the_simulator_has_not(t *testing.T) {
 		want string
 	}{
 		{servers(1, reserved), "job r: non-preemptive or reserved"},
-		{&policy.Snapshot{Cluster: plain}, "want one whose nodes say their CPUs"},
+		{&policy.Snapshot{Cluster: plain}, "want one, on nodes with known CPUs"},
 	} {
 		if _, err := NewSynergy(synergy.DefaultOptions()).Plan(context.Background(), tc.s); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("got error %v, want %q", err, tc.want)

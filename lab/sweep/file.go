@@ -75,7 +75,7 @@ func (s *Sweep) read(n *yaml.Node) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if first, twice := s.lines[key.Value]; twice {
-			errs = append(errs, s.at(key.Line, "%s is given twice, first in line %d", key.Value, first))
+			errs = append(errs, s.at(key.Line, "%s is listed twice, first in line %d", key.Value, first))
 			continue
 		}
 		s.lines[key.Value] = key.Line
@@ -125,7 +125,7 @@ func (s *Sweep) readAxes(n *yaml.Node) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if slices.ContainsFunc(s.Axes, func(a Axis) bool { return a.Key == key.Value }) {
-			errs = append(errs, s.at(key.Line, "axes.%s is given twice", key.Value))
+			errs = append(errs, s.at(key.Line, "axes.%s is listed twice", key.Value))
 			continue
 		}
 		a, err := s.readAxis(key.Value, value)
@@ -160,7 +160,7 @@ func (s *Sweep) readAxis(key string, n *yaml.Node) (Axis, error) {
 	known := make(map[string]bool)
 	for _, v := range a.Values {
 		if known[v.Text] {
-			errs = append(errs, s.at(v.line, "axes.%s: %q is given twice", key, v.Text))
+			errs = append(errs, s.at(v.line, "axes.%s: %q is listed twice", key, v.Text))
 		} else if key == Policy && (v.Text == "" || strings.Contains(v.Text, ",")) {
 			errs = append(errs, s.at(v.line, "axes.%s: %q, want the name of one policy", key, v.Text))
 		} else if err := config.Default().Set(key, v.Text, s.file); err != nil {
@@ -199,7 +199,7 @@ func scalar(n *yaml.Node) string {
 // complete adds missing axes from set or the defaults, and checks the baseline.
 func (s *Sweep) complete() error {
 	if len(s.Axes) == 0 {
-		return fmt.Errorf("%s: axes: none, want policy and seed at least", s.file)
+		return fmt.Errorf("%s: no axes, want at least policy and seed", s.file)
 	}
 	base, err := s.base()
 	if err != nil {
@@ -214,7 +214,7 @@ func (s *Sweep) complete() error {
 			}
 			s.Axes = append(s.Axes, a)
 		case base.IsSet(key):
-			return s.at(s.lines["set"], "set.%s: it is an axis, too; want one of them", key)
+			return s.at(s.lines["set"], "set.%s is an axis too; remove one of them", key)
 		}
 	}
 	// makes the order independent of the map
@@ -224,7 +224,7 @@ func (s *Sweep) complete() error {
 		s.Baseline = policies[0].Text
 	}
 	if !slices.ContainsFunc(policies, func(v Value) bool { return v.Text == s.Baseline }) {
-		return s.at(s.lines["baseline"], "baseline: policy %q is none of axes.policy", s.Baseline)
+		return s.at(s.lines["baseline"], "baseline: policy %q is not in axes.policy", s.Baseline)
 	}
 	return nil
 }

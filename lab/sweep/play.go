@@ -42,7 +42,7 @@ func ParseShard(text string) (Shard, error) {
 	i, err := strconv.Atoi(index)
 	n, err2 := strconv.Atoi(of)
 	if err != nil || err2 != nil || i < 0 || i >= n {
-		return Shard{}, fmt.Errorf("shard %q, want i/n with i from 0 to n-1, as 2/8", text)
+		return Shard{}, fmt.Errorf("shard %q, want i/n with i from 0 to n-1, such as 2/8", text)
 	}
 	return Shard{i, n}, nil
 }

@@ -35,7 +35,7 @@ func (f folder) load(key string) (*Record, error) {
 		return nil, fmt.Errorf("%s: %w", f.path(key), err)
 	}
 	if r.Key != key {
-		return nil, fmt.Errorf("%s: it has the key %q, want that of its name", f.path(key), r.Key)
+		return nil, fmt.Errorf("%s: the key %q does not match the file name", f.path(key), r.Key)
 	}
 	return r, nil
 }

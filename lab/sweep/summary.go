@@ -146,7 +146,7 @@ func (s *Sweep) MeasuresOf(st *Status) []string {
 func (s *Sweep) checkMeasures() error {
 	for _, m := range s.Measures {
 		if !report.IsMeasure(m) {
-			return s.at(s.lines["measures."+m], "measures: %q is not known, want some of %s", m, strings.Join(report.MeasureNames(), ", "))
+			return s.at(s.lines["measures."+m], "measures: unknown measure %q, want some of %s", m, strings.Join(report.MeasureNames(), ", "))
 		}
 	}
 	return nil

@@ -84,7 +84,7 @@ def test_simulate_is_a_function_of_seed_and_answers() -> None:
 def test_errors_are_those_of_the_program() -> None:
     with pytest.raises(simulator.SimulatorError, match=r'unknown key "generate.job"'):
         simulator.simulate(in_order, {"generate.job": 6})
-    with pytest.raises(simulator.SimulatorError, match=r'jobs\[0\]: "nobody" is no active job'):
+    with pytest.raises(simulator.SimulatorError, match=r'jobs\[0\]: there is no active job "nobody"'):
         simulator.simulate(lambda _: [{"id": "nobody"}], SMALL)
     s = simulator.Simulator(SMALL)
     s.close()

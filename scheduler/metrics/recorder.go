@@ -46,16 +46,16 @@ func DefaultOptions() Options {
 func (o *Options) Validate() error {
 	var errs []error
 	if !(o.UnfairAbove > 0 && o.UnfairAbove <= math.MaxFloat64) {
-		errs = append(errs, fmt.Errorf("metrics: unfair above %v, want more than 0", o.UnfairAbove))
+		errs = append(errs, fmt.Errorf("metrics: UnfairAbove is %v, want more than 0", o.UnfairAbove))
 	}
 	if o.MaxPoints < 2 {
-		errs = append(errs, fmt.Errorf("metrics: %d points at most, want at least 2", o.MaxPoints))
+		errs = append(errs, fmt.Errorf("metrics: MaxPoints is %d, want at least 2", o.MaxPoints))
 	}
 	if o.MaxIntervals < 0 {
-		errs = append(errs, fmt.Errorf("metrics: %d intervals at most, want at least 0", o.MaxIntervals))
+		errs = append(errs, fmt.Errorf("metrics: MaxIntervals is %d, want at least 0", o.MaxIntervals))
 	}
 	if o.MaxNodes < 0 {
-		errs = append(errs, fmt.Errorf("metrics: lives of %d nodes at most, want at least 0", o.MaxNodes))
+		errs = append(errs, fmt.Errorf("metrics: MaxNodes is %d, want at least 0", o.MaxNodes))
 	}
 	return errors.Join(errs...)
 }

@@ -24,7 +24,7 @@ func ParseAmount(text string) (float64, error) {
 	hours, known := map[string]float64{"": 1, "hour": 1, "day": Day, "month": Month}[per]
 	amount, err := strconv.ParseFloat(number, 64)
 	if err != nil || !known || strings.HasSuffix(text, "/") || !(amount > 0 && amount < mostMoney) {
-		return 0, fmt.Errorf("%q, want an amount above 0 and what it is per, as 40/hour, 2000/day or 60000/month", text)
+		return 0, fmt.Errorf("%q, want an amount above 0 per time, such as 40/hour, 2000/day or 60000/month", text)
 	}
 	return amount / hours, nil
 }

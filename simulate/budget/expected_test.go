@@ -40,7 +40,7 @@ func TestExpect_says_nothing(t *testing.T) {
 	if got := (*Range)(nil).words(); got != "not simulated" {
 		t.Errorf("got %q", got)
 	}
-	if got := Expect([]float64{3600, 3600, 3600}).words(); !strings.HasPrefix(got, "1h0m0s to 1h0m0s (90 % of the time; the same jobs in 3 other orders)") {
+	if got := Expect([]float64{3600, 3600, 3600}).words(); !strings.HasPrefix(got, "1h0m0s to 1h0m0s (90 % interval from 3 simulations with the jobs in other orders)") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -72,7 +72,7 @@ func (g *Goodputs) goodput(r *csvRow) {
 		k.gpuType = cluster.GPUType(r.text("gpu_type"))
 	}
 	if _, twice := g.speed[k]; twice {
-		r.fail("%s, epoch %d, %d GPUs: is there twice", k.class, k.epoch, k.gpus)
+		r.fail("%s, epoch %d, %d GPUs: listed twice", k.class, k.epoch, k.gpus)
 	}
 	g.speed[k] = r.number(0, mostNumber, goodputColumn...)
 	g.last[k.class] = max(g.last[k.class], k.epoch)
@@ -84,12 +84,12 @@ func (g *Goodputs) size(r *csvRow) {
 	if r.has("epoch") {
 		k := epochKey{class, r.epoch()}
 		if g.sizes[k] > 0 {
-			r.fail("%s, epoch %d: is there twice", class, k.epoch)
+			r.fail("%s, epoch %d: listed twice", class, k.epoch)
 		}
 		g.sizes[k] = size
 	} else {
 		if g.every[class] > 0 {
-			r.fail("%s: is there twice, and the table has no column epoch", class)
+			r.fail("%s: listed twice, and the table has no column epoch", class)
 		}
 		g.every[class] = size
 	}
@@ -98,7 +98,7 @@ func (g *Goodputs) size(r *csvRow) {
 	}
 	rest := time.Duration(r.number(0, mostRest, restartColumn...) * float64(time.Second))
 	if before, ok := g.rest[class]; ok && rest != before {
-		r.fail("%s: restarts take %v, and %v in a row before; want one time", class, rest, before)
+		r.fail("%s: restarts take %v, but %v in an earlier row; want one value", class, rest, before)
 	}
 	g.rest[class] = rest
 }
@@ -116,13 +116,13 @@ func (w *Workload) Measured(g *Goodputs) error {
 func (g *Goodputs) give(c *perf.ClassStats) error {
 	last, ok := g.last[c.Class]
 	if !ok {
-		return fmt.Errorf("%s: nothing was measured of class %q, which the workload has", g.file, c.Class)
+		return fmt.Errorf("%s: no measurement of class %q, which the workload has", g.file, c.Class)
 	}
 	class := c.Class
 	c.Sizes = make([]float64, last+1)
 	for e := range c.Sizes {
 		if c.Sizes[e] = cmp.Or(g.sizes[epochKey{class, e}], g.every[class]); c.Sizes[e] == 0 {
-			return fmt.Errorf("%s: class %s, epoch %d: its size is not known, want a row of the table of sizes", g.file, class, e)
+			return fmt.Errorf("%s: class %s, epoch %d: its size is missing, add a row to the table of sizes", g.file, class, e)
 		}
 	}
 	if rest, ok := g.rest[class]; ok {

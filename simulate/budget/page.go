@@ -74,8 +74,8 @@ func Page(w io.Writer, name string, all []*Frontier) error {
 func facts(p *Planner) []string {
 	w := p.Workload
 	facts := []string{
-		fmt.Sprintf("%d jobs of %d classes in %s", w.Jobs, len(w.Classes), lasting(w.Span.Seconds())), fmt.Sprintf("up to %d GPUs a job", p.Widest),
-		"times are the model's, without starting nodes, whole nodes and feedback: plan budget says where they lie with these",
+		fmt.Sprintf("%d jobs of %d classes in %s", w.Jobs, len(w.Classes), lasting(w.Span.Seconds())), fmt.Sprintf("up to %d GPUs per job", p.Widest),
+		"times are the model's: it ignores node starts, whole nodes and feedback. plan budget simulates them",
 	}
 	for _, c := range w.Classes {
 		if c.Guessed != "" {
@@ -113,7 +113,7 @@ func (f *Frontier) kind(s *Shown) string {
 
 func (f *Frontier) detail(s *Shown) []string {
 	l := f.Planner.Prices
-	lines := []string{l.Name, unit(l.Currency).atLeast(s.Budget), "mean time to completion " + lasting(s.MeanJCT)}
+	lines := []string{l.Name, unit(l.Currency).atLeast(s.Budget), "mean completion time " + lasting(s.MeanJCT)}
 	lines = append(lines, oneMore(l.Currency, s.OneMore, s.MeanJCT), inUse(s.Use))
 	if note := f.note(s); note != "" {
 		lines = append(lines, note)
@@ -129,7 +129,7 @@ func (l *PriceList) describe() []string {
 			line += fmt.Sprintf(", %s, %s%g per GPU-hour", o.Kind, l.Currency, o.Price)
 		}
 		if o.Interruptions > 0 {
-			line += fmt.Sprintf(", taken back %g times an hour", o.Interruptions)
+			line += fmt.Sprintf(", interrupted %g times an hour", o.Interruptions)
 		}
 		lines = append(lines, line)
 	}

@@ -119,7 +119,7 @@ func (p *Planner) Plan(perHour float64) (*Plan, error) {
 	switch {
 	case errors.As(err, &small):
 		u := unit(p.Prices.Currency)
-		return nil, fmt.Errorf("budget of %s is %w: ever more jobs would wait; the smallest feasible one is %s", u.per(perHour), ErrTooSmall, u.atLeast(small.Least))
+		return nil, fmt.Errorf("budget of %s is %w: the queue would grow forever; the smallest feasible budget is %s", u.per(perHour), ErrTooSmall, u.atLeast(small.Least))
 	case err != nil:
 		return nil, err
 	}

@@ -288,7 +288,7 @@ func TestPlan_two_types(t *testing.T) {
 
 func TestPlan_too_small(t *testing.T) {
 	_, err := aws(t, gpus(t, "t4:4")).Plan(21)
-	if !errors.Is(err, ErrTooSmall) || !strings.Contains(err.Error(), "the smallest feasible one is 22.27 GPUs") {
+	if !errors.Is(err, ErrTooSmall) || !strings.Contains(err.Error(), "the smallest feasible budget is 22.27 GPUs") {
 		t.Errorf("got %v, want one that names 22.27 GPUs (golden)", err)
 	}
 }
@@ -403,7 +403,7 @@ func TestNewWorkload_of_schedules(t *testing.T) {
 }
 
 func TestNewWorkload_needs_time(t *testing.T) {
-	if _, err := NewWorkload([]workload.Arrival{{Application: "cifar10"}}, profiles.Default(), nil); err == nil || !strings.Contains(err.Error(), "all come at once") {
+	if _, err := NewWorkload([]workload.Arrival{{Application: "cifar10"}}, profiles.Default(), nil); err == nil || !strings.Contains(err.Error(), "arrive at once") {
 		t.Errorf("got %v, want an error: no rate follows from one moment", err)
 	}
 }
@@ -418,7 +418,7 @@ func TestNewPlanner_names_types_that_nothing_runs_on(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewPlanner(w, gpus(t, "t4:4,tpu:8"), 64); err == nil || !strings.Contains(err.Error(), `offer tpu: GPU type "tpu": no class`) {
+	if _, err := NewPlanner(w, gpus(t, "t4:4,tpu:8"), 64); err == nil || !strings.Contains(err.Error(), `offer tpu: no class of the workload has a speed on GPU type "tpu"`) {
 		t.Errorf("got %v, want one that names the offer and the type", err)
 	}
 }
@@ -433,13 +433,13 @@ func TestReadGoodputs_errors(t *testing.T) {
 		{head + "a,0,1,NaN\n", sizes, `g:2: goodput "NaN"`},
 		{head + "a,0.5,1,1\n", sizes, "g:2: epoch 0.5, want a whole number"},
 		{head + "a,0,0,1\n", sizes, `g:2: gpus "0", want a number from 1 to 1e+06`},
-		{head + "a,0,1,1\na,0,1,2\n", sizes, "g:3: a, epoch 0, 1 GPUs: is there twice"},
+		{head + "a,0,1,1\na,0,1,2\n", sizes, "g:3: a, epoch 0, 1 GPUs: listed twice"},
 		{head + "a,0,1.5,1\n", sizes, "g:2: gpus 1.5, want a whole number"},
 		{head + "a,1000000,1,1\n", sizes, `g:2: epoch "1000000", want`},
 		{head + "a,0,1,1e300\n", sizes, `g:2: goodput "1e300", want`},
-		{head + "a,0,1,1\n", "application,size\na,1\na,2\n", "s:3: a: is there twice"},
-		{head + "a,0,1,1\n", "application,epoch,size\na,0,1\na,0,2\n", "s:3: a, epoch 0: is there twice"},
-		{head + "a,0,1,1\n", "application,epoch,size,restart_s\na,0,1,5\na,1,2,6\n", "s:3: a: restarts take 6s, and 5s in a row before"},
+		{head + "a,0,1,1\n", "application,size\na,1\na,2\n", "s:3: a: listed twice"},
+		{head + "a,0,1,1\n", "application,epoch,size\na,0,1\na,0,2\n", "s:3: a, epoch 0: listed twice"},
+		{head + "a,0,1,1\n", "application,epoch,size,restart_s\na,0,1,5\na,1,2,6\n", "s:3: a: restarts take 6s, but 5s in an earlier row"},
 		{head + "a,0,1,1\n", "application,size,restart_s\na,1,1e300\n", `s:2: restart_s "1e300", want`},
 		{head + ",0,1,1\n", sizes, "g:2: application is empty"},
 		{head + "a,0,1\n", sizes, "g: record on line 2: wrong number of fields"},
@@ -472,11 +472,11 @@ func FuzzReadGoodputs(f *testing.F) {
 func TestMeasured_names_what_is_missing(t *testing.T) {
 	const head = "application,epoch,gpus,goodput\n"
 	for _, tt := range []struct{ goodputs, sizes, want string }{
-		{head + "b,0,1,1\n", "application,size\na,10\n", `g: nothing was measured of class "a"`},
-		{head + "a,0,1,1\n", "application,size\nb,10\n", "g: class a, epoch 0: its size is not known"},
+		{head + "b,0,1,1\n", "application,size\na,10\n", `g: no measurement of class "a"`},
+		{head + "a,0,1,1\n", "application,size\nb,10\n", "g: class a, epoch 0: its size is missing"},
 		{head + "a,0,1,1\na,2,1,1\n", "application,size\na,10\n", "class a: epoch 1: runs on no node that can be rented"},
 		{head + "a,0,1,1\na,1,1,0\n", "application,size\na,10\n", "class a: epoch 1: runs on no node that can be rented"},
-		{head + "a,0,128,1\n", "application,size\na,10\n", `GPU type "t4": no class of the workload has a speed on it`},
+		{head + "a,0,128,1\n", "application,size\na,10\n", `no class of the workload has a speed on GPU type "t4"`},
 	} {
 		g, err := ReadGoodputs(strings.NewReader(tt.goodputs), strings.NewReader(tt.sizes), "g", "s")
 		if err != nil {

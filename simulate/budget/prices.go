@@ -79,7 +79,7 @@ func ReadPriceList(r io.Reader, file string) (*PriceList, error) {
 	}
 	var more yaml.Node
 	if err := d.Decode(&more); err == nil {
-		return nil, fmt.Errorf("%s:%d: a second document, want one price list a file", file, more.Line)
+		return nil, fmt.Errorf("%s:%d: a second document, want one price list per file", file, more.Line)
 	} else if !errors.Is(err, io.EOF) {
 		return nil, blame(err, file)
 	}
@@ -110,7 +110,7 @@ func blame(err error, file string) error {
 		where, what, _ := strings.Cut(strings.TrimPrefix(e, "line "), ": ")
 		if key, unknown := strings.CutPrefix(what, "field "); unknown {
 			key, _, _ = strings.Cut(key, " not found")
-			what = fmt.Sprintf("unknown key %q, want name, currency, offers, and of each offer name, type, gpus, price, most, interruptions, kind", key)
+			what = fmt.Sprintf("unknown key %q, want name, currency, offers; or, of an offer, name, type, gpus, price, most, interruptions, kind", key)
 		}
 		if got, into, ok := strings.Cut(strings.TrimPrefix(what, "cannot unmarshal "), " into "); ok {
 			what = fmt.Sprintf("got %s, want %s", strings.TrimPrefix(got, "!!"), cmp.Or(yamlKinds[into], "text"))
@@ -143,7 +143,7 @@ func (l *PriceList) take(rows []row, file string, lines []int) error {
 			errs = append(errs, fmt.Errorf("%s:%d: offer %q: %w", file, lines[i], r.Name, err))
 		}
 		if first := slices.IndexFunc(l.Offers, func(b Offer) bool { return b.Name == r.Name }); first >= 0 {
-			errs = append(errs, fmt.Errorf("%s:%d: offer %q: the name is that of line %d too", file, lines[i], r.Name, lines[first]))
+			errs = append(errs, fmt.Errorf("%s:%d: offer %q has the same name as line %d", file, lines[i], r.Name, lines[first]))
 		}
 		o := r.Offer
 		o.GPUs, o.Most, o.Kind = int(r.GPUs), int(r.Most), cmp.Or(o.Kind, kinds[0])
@@ -163,8 +163,8 @@ func (o *row) complaints() []error {
 		}
 	}
 	no(o.Name == "", "no name, want one")
-	no(!word(string(o.Type)), "type %q, want a GPU type, as t4", o.Type)
-	no(!whole(o.GPUs, 1, mostOnOne), "%g gpus of a node, want 1 to %d", o.GPUs, mostOnOne)
+	no(!word(string(o.Type)), "type %q, want a GPU type such as t4", o.Type)
+	no(!whole(o.GPUs, 1, mostOnOne), "%g gpus per node, want 1 to %d", o.GPUs, mostOnOne)
 	no(!(o.Price >= leastPrice && o.Price <= mostPrice), "price %g per GPU-hour, want %g to %g", o.Price, leastPrice, mostPrice)
 	no(!whole(o.Most, 0, mostGPUs), "most %g nodes, want 1 to %d, or 0 for no limit", o.Most, mostGPUs)
 	no(!(o.Interruptions >= 0 && o.Interruptions <= mostBroken), "%g interruptions per hour, want 0 to %d", o.Interruptions, mostBroken)
@@ -186,10 +186,10 @@ func Unpriced(text string) (*PriceList, error) {
 		var gpus int
 		name, count, _ := strings.Cut(strings.TrimSpace(part), ":")
 		if _, err := fmt.Sscanf(count+"\n", "%d\n", &gpus); err != nil || !word(name) || gpus < 1 || gpus > mostOnOne {
-			return nil, fmt.Errorf("%q, want GPU types and how many a node has, as t4:4,a100:8", text)
+			return nil, fmt.Errorf("%q, want GPU types and GPUs per node, such as t4:4,a100:8", text)
 		}
 		if slices.ContainsFunc(l.Offers, func(o Offer) bool { return o.Name == name }) {
-			return nil, fmt.Errorf("%q names %s twice, want it once", text, name)
+			return nil, fmt.Errorf("%q lists %s twice", text, name)
 		}
 		l.Offers = append(l.Offers, Offer{Name: name, Type: cluster.GPUType(name), GPUs: gpus, Most: mostGPUs / gpus, Kind: kinds[0]})
 	}
@@ -216,7 +216,7 @@ func CheckTogether(lists []*PriceList) error {
 	for i, l := range lists {
 		for _, before := range lists[:i] {
 			if l.Name == before.Name {
-				return fmt.Errorf("two price lists are named %q, want each to have a name of its own", l.Name)
+				return fmt.Errorf("two price lists are named %q, want different names", l.Name)
 			}
 			if l.Currency != before.Currency {
 				return fmt.Errorf("price list %s is in %s and %s in %s, want one currency", l.Name, l.Currency, before.Name, before.Currency)

@@ -34,7 +34,7 @@ func NewWorkload(arrivals []workload.Arrival, catalog workload.Catalog, restart 
 		groups[name] = append(groups[name], a)
 	}
 	if w.Span <= 0 {
-		return nil, fmt.Errorf("workload: its %d jobs all come at once, want a trace over some time: how often jobs come follows from it", w.Jobs)
+		return nil, fmt.Errorf("workload: all %d jobs arrive at once, want a trace over some time to derive the arrival rate", w.Jobs)
 	}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
@@ -104,7 +104,7 @@ func (w *Workload) checkOffers(l *PriceList, widest int) error {
 	for i := range l.Offers {
 		o := &l.Offers[i]
 		if !slices.ContainsFunc(w.Classes, func(c *perf.ClassStats) bool { return runsOn(c, o, widest) }) {
-			errs = append(errs, fmt.Errorf("price list %s: offer %s: GPU type %q: no class of the workload has a speed on it, want a type of the profiles", l.Name, o.Name, o.Type))
+			errs = append(errs, fmt.Errorf("price list %s: offer %s: no class of the workload has a speed on GPU type %q, want a type of the profiles", l.Name, o.Name, o.Type))
 		}
 	}
 	return errors.Join(errs...)

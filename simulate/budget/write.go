@@ -75,8 +75,8 @@ func (p *Plan) writeText(w io.Writer) error {
 		{"prices", p.Prices},
 		{"budget", u.long(p.Budget)},
 		{"spent of it", u.long(p.Spend)},
-		{"mean time to completion", p.Simulated.words()},
-		{"of it by the model", lasting(p.MeanJCT) + ", without starting nodes, whole nodes and feedback"},
+		{"mean completion time", p.Simulated.words()},
+		{"by the model", lasting(p.MeanJCT) + ", which ignores node starts, whole nodes and feedback"},
 		{"", oneMore(p.Currency, p.OneMore, p.MeanJCT)},
 		{"smallest feasible budget", u.atLeast(p.Least)},
 		{"largest useful budget", u.atLeast(p.Most)},
@@ -105,7 +105,7 @@ func repaired(some, all int) string {
 	if some == 0 {
 		return fmt.Sprintf("in all %d epochs speeds grow evenly with GPUs", all)
 	}
-	return fmt.Sprintf("in %d of %d epochs speeds do not grow evenly with GPUs; widths that are not worth their price are left out", some, all)
+	return fmt.Sprintf("in %d of %d epochs speeds do not grow evenly with GPUs; sizes that are not worth their price are left out", some, all)
 }
 
 func inUse(use []Use) string {
@@ -127,7 +127,7 @@ func (u *Use) named() string {
 }
 
 func (p *Plan) writeClasses(w io.Writer) error {
-	rows := [][]string{{"CLASS", "JOBS/H", "MEAN JCT", "OF ITS JOBS", "EPOCHS", "GPUS OF A JOB", "OFFER"}}
+	rows := [][]string{{"CLASS", "JOBS/H", "MEAN JCT", "OF ITS JOBS", "EPOCHS", "GPUS PER JOB", "OFFER"}}
 	for i := range p.Classes {
 		rows = append(rows, p.Classes[i].lines()...)
 	}

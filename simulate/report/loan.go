@@ -80,10 +80,10 @@ var loanColumns = []column{
 	{"preempted_of_borrowing_pct", "OF BORROWING (%)", "Preempted per reclaim", "% of jobs on loan", 2, data, ofTheJobs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return 100 * l.OfBorrowing })},
 	{"taken_nodes", "TAKEN", "Nodes taken by their owner", "", 0, wide, ofTheGPUs, lower, ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Taken) })},
 	{"lost_on_loan", "LOST", "Jobs lost with nodes on loan", "", 0, wide, ofTheJobs, lower, ofLoans(func(l *metrics.LoanSummary) float64 { return float64(l.Lost) })},
-	{"short_gpu_hours", "SHORT GPU-H", "GPU-hours that the lender lacked", "", 1, wide, ofTheGPUs, lower, ofLoans(func(l *metrics.LoanSummary) float64 { return l.ShortHours })},
-	{"training_price_s", "TRAINING PRICE (s)", "Worth of one more GPU, not on loan", "s saved", 0, wide, ofTheGPUs, none, ofPriced(func(l *metrics.LoanSummary) float64 { return l.TrainingPrice })},
-	{"loan_price_s", "LOAN PRICE (s)", "Worth of one more GPU, on loan", "s saved", 0, wide, ofTheGPUs, none, ofPriced(func(l *metrics.LoanSummary) float64 { return l.LoanPrice })},
-	{"server_price_s", "SERVER PRICE (s)", "Worth of one more node on loan", "s saved", 0, data, ofTheGPUs, none, ofPriced(func(l *metrics.LoanSummary) float64 { return l.ServerPrice })},
+	{"short_gpu_hours", "SHORT GPU-H", "GPU-hours of unmet lender demand", "", 1, wide, ofTheGPUs, lower, ofLoans(func(l *metrics.LoanSummary) float64 { return l.ShortHours })},
+	{"training_price_s", "TRAINING PRICE (s)", "Value of one more GPU, not on loan", "s saved", 0, wide, ofTheGPUs, none, ofPriced(func(l *metrics.LoanSummary) float64 { return l.TrainingPrice })},
+	{"loan_price_s", "LOAN PRICE (s)", "Value of one more GPU, on loan", "s saved", 0, wide, ofTheGPUs, none, ofPriced(func(l *metrics.LoanSummary) float64 { return l.LoanPrice })},
+	{"server_price_s", "SERVER PRICE (s)", "Value of one more node on loan", "s saved", 0, data, ofTheGPUs, none, ofPriced(func(l *metrics.LoanSummary) float64 { return l.ServerPrice })},
 	{"return_cost_gpu_hours", "RETURN COST GPU-H", "GPU-hours lost per node reclaimed", "", 2, wide, ofTheGPUs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return l.ReturnCost })},
 }
 

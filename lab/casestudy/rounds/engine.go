@@ -61,14 +61,14 @@ type Kind struct {
 // Kinds returns all engines, in the order of the table in docs/experiments/engine.md.
 func Kinds() []Kind {
 	return []Kind{
-		{Name: "price", Doc: "opt/mmkp, continual: edits, and a solve from the last prices", Proves: true, make: newPrice},
-		{Name: "price-cold", Doc: "opt/mmkp, program rebuilt, from nothing", Rebuilt: true, Proves: true, make: newPrice},
-		{Name: "copter", Doc: "opt/copter, continual: edits, and a solve from the last solution; shim", make: newCopter(warm)},
-		{Name: "copter-cold", Doc: "opt/copter, edits, from nothing; shim", make: newCopter(cold)},
-		{Name: "copter-rebuilt", Doc: "opt/copter, program rebuilt, from nothing; shim", Rebuilt: true, make: newCopter(cold)},
-		{Name: "simplex", Doc: "HiGHS, dual simplex, program rebuilt; shim", Rebuilt: true, make: linear(simplex)},
-		{Name: "ipm", Doc: "HiGHS, interior point with crossover, program rebuilt; shim", Rebuilt: true, make: linear(interior)},
-		{Name: "mip", Doc: "HiGHS, branch and cut to a gap of 1e-4, program rebuilt", Rebuilt: true, make: integral(branchAndCut)},
+		{Name: "price", Doc: "opt/mmkp, edited between rounds, solved from the last prices", Proves: true, make: newPrice},
+		{Name: "price-cold", Doc: "opt/mmkp, rebuilt each round, from scratch", Rebuilt: true, Proves: true, make: newPrice},
+		{Name: "copter", Doc: "opt/copter, edited between rounds, solved from the last solution; shim", make: newCopter(warm)},
+		{Name: "copter-cold", Doc: "opt/copter, edited between rounds, solved from scratch; shim", make: newCopter(cold)},
+		{Name: "copter-rebuilt", Doc: "opt/copter, rebuilt each round, from scratch; shim", Rebuilt: true, make: newCopter(cold)},
+		{Name: "simplex", Doc: "HiGHS, dual simplex, rebuilt each round; shim", Rebuilt: true, make: linear(simplex)},
+		{Name: "ipm", Doc: "HiGHS, interior point with crossover, rebuilt each round; shim", Rebuilt: true, make: linear(interior)},
+		{Name: "mip", Doc: "HiGHS, branch and cut to a gap of 1e-4, rebuilt each round", Rebuilt: true, make: integral(branchAndCut)},
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // HTML writes a self-contained page: the summaries, the distribution of round times (Figure 4.5), changes between
 // rounds (Figure 4.2), and the composition of relaxed solutions (Figure 4.4).
 func HTML(w io.Writer, s Study, all []Measurement) error {
-	times := chart.Lines{Title: "Time of a round (Figure 4.5)", Note: "CPU time, ms, over share of the rounds that take no longer", Logarithmic: true}
+	times := chart.Lines{Title: "Time of a round (Figure 4.5)", Note: "CPU time in ms, by share of the rounds that take at most as long", Logarithmic: true}
 	changes := chart.Lines{Title: "Changes between rounds (Figure 4.2)", Note: "values that changed, ppm, over rounds", Logarithmic: true}
 	speed := casestudy.Table{Head: []string{"engine", "cold", "edit", "solve", "shim", "p50", "p90", "p99", "value", "gap", "violation", "heap, MB"}}
 	made := casestudy.Table{
@@ -31,7 +31,7 @@ func HTML(w io.Writer, s Study, all []Measurement) error {
 	}
 	p := casestudy.Page{
 		Title:  fmt.Sprintf("Rounds of %d GPUs, %d jobs", s.Spec.GPUs, s.Spec.Jobs),
-		Intro:  fmt.Sprintf("CPU milliseconds; %d rounds, seed %d. The gap is the worst, to the best proven bound of the round.", s.Rounds, s.Spec.Seed),
+		Intro:  fmt.Sprintf("CPU milliseconds; %d rounds, seed %d. GAP is the worst distance to the best proven bound of a round.", s.Rounds, s.Spec.Seed),
 		Tables: []casestudy.Table{speed, made}, Charts: []chart.Lines{times, changes},
 	}
 	return p.Write(w)

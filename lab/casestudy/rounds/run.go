@@ -70,7 +70,7 @@ func (s Study) Validate() error {
 			all = append(all, err)
 		}
 		if slices.Contains(s.Engines[:i], name) {
-			all = append(all, fmt.Errorf("engine %s: named twice", name))
+			all = append(all, fmt.Errorf("engine %s is listed twice", name))
 		}
 	}
 	return errors.Join(all...)

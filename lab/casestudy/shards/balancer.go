@@ -107,7 +107,7 @@ func statsOf(sol *lp.Solution) (Stats, error) {
 		Limited: sol.Status == lp.Limited || sol.Status == lp.Interrupted,
 	}
 	if sol.Status == lp.Infeasible || sol.Status == lp.Unbounded || sol.X == nil {
-		return s, fmt.Errorf("shards: program is %v: %w", sol.Status, ErrInfeasible)
+		return s, fmt.Errorf("shards: solver status %v: %w", sol.Status, ErrInfeasible)
 	}
 	return s, nil
 }

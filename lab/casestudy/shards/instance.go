@@ -35,7 +35,7 @@ func (in *Instance) Mean() float64 {
 func (in *Instance) Validate() error {
 	var errs []error
 	if len(in.Sizes) != len(in.Loads) || len(in.Now) != len(in.Loads) {
-		return fmt.Errorf("shards: %d loads, %d sizes, %d placements, want as many of each", len(in.Loads), len(in.Sizes), len(in.Now))
+		return fmt.Errorf("shards: %d loads, %d sizes, %d placements, want equal numbers", len(in.Loads), len(in.Sizes), len(in.Now))
 	}
 	if len(in.Loads) == 0 || len(in.Memory) == 0 {
 		return fmt.Errorf("shards: %d shards on %d servers, want at least one of each", len(in.Loads), len(in.Memory))

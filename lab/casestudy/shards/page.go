@@ -15,8 +15,8 @@ func HTML(w io.Writer, runs []Run, first int) error {
 	if len(runs) > 0 {
 		s, rounds := runs[0].Spec, len(runs[0].Rounds)
 		p.Title = fmt.Sprintf("%d shards on %d servers, %s load", s.Shards, s.Servers, s.Drift)
-		p.Intro = fmt.Sprintf("%d rounds, of which the first %d are left out of the table; seed %d, epsilon %g %%. Times are CPU milliseconds a round.", rounds, first, s.Seed, 100*s.Epsilon)
-		p.Charts = append(p.Charts, roundChart("Mean load of a server (Figure 5.1)", "load, the hottest shard's being 1", runs[:1], func(r *Round) float64 { return r.MeanLoad }))
+		p.Intro = fmt.Sprintf("%d rounds; the table leaves out the first %d; seed %d, epsilon %g %%. Times are CPU milliseconds per round.", rounds, first, s.Seed, 100*s.Epsilon)
+		p.Charts = append(p.Charts, roundChart("Mean load of a server (Figure 5.1)", "load; the hottest shard has 1", runs[:1], func(r *Round) float64 { return r.MeanLoad }))
 	}
 	percent := func(x float64) string { return fmt.Sprintf("%.1f", 100*x) }
 	t := casestudy.Table{Head: []string{"method", "movements", "replicas", "imbalance, %", "worst, %", "over memory, %", "CPU", "p99", "parallel, 64 cores"}}
@@ -30,7 +30,7 @@ func HTML(w io.Writer, runs []Run, first int) error {
 	p.Tables = []casestudy.Table{t}
 	p.Charts = append(p.Charts,
 		roundChart("Movements", "replicas started in the round", runs, func(r *Round) float64 { return float64(r.Movements) }),
-		roundChart("Load imbalance", "most less least loaded server, % of the mean", runs, func(r *Round) float64 { return 100 * r.Imbalance }),
+		roundChart("Load imbalance", "most minus least loaded server, % of the mean", runs, func(r *Round) float64 { return 100 * r.Imbalance }),
 		roundChart("Replicas", "after the round", runs, func(r *Round) float64 { return float64(r.Replicas) }),
 		roundChart("CPU time", "ms, shim included", runs, func(r *Round) float64 { return r.CPU.Seconds() * 1e3 }),
 	)

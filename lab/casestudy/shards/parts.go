@@ -103,7 +103,7 @@ func (p *Parts) split(in *Instance) error {
 		return nil
 	}
 	if p.k > in.Servers() {
-		return fmt.Errorf("%d parts of %d servers, want at most one part a server", p.k, in.Servers())
+		return fmt.Errorf("%d parts of %d servers, want at most one part per server", p.k, in.Servers())
 	}
 	shards, servers := pop.Split(in.Shards(), p.k, nil, p.seed), pop.Split(in.Servers(), p.k, nil, ^p.seed)
 	p.parts = make([]part, p.k)

@@ -64,7 +64,7 @@ func newRelaxation(in *Instance) (*relaxation, error) {
 
 func (r *relaxation) update(in *Instance) error {
 	if in.Shards()*in.Servers() != len(r.cols) || in.Servers() != len(r.load) {
-		return errors.New("another number of shards or servers than in the first round")
+		return errors.New("the number of shards or servers differs from the first round")
 	}
 	mean, n := in.Mean(), in.Servers()
 	for k, cost := range startCosts(in) {

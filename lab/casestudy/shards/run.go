@@ -63,7 +63,7 @@ func (t *Trial) Simulate(ctx context.Context, b Balancer) ([]Round, error) {
 			return all, fmt.Errorf("round %d: %w", k, err)
 		}
 		if miss := r.Assignment.Unserved(); miss > 1e-9 {
-			return all, fmt.Errorf("round %d: a shard's parts miss 1 by %v", k, miss)
+			return all, fmt.Errorf("round %d: the parts of a shard differ from 1 by %v", k, miss)
 		}
 		all = append(all, measure(k, w.Zipf(), in, r, took))
 		if t.Report != nil {

@@ -53,12 +53,12 @@ func (s *Spec) Validate() error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	check(s.Servers >= 1 && s.Servers <= s.Shards, "servers %d, want 1 to as many as shards, %d", s.Servers, s.Shards)
+	check(s.Servers >= 1 && s.Servers <= s.Shards, "servers %d, want 1 to %d, the number of shards", s.Servers, s.Shards)
 	check(s.Drift == Stateless || s.Drift == Stateful, "load %q, want one of %v", s.Drift, Drifts())
 	check(s.ZipfMin > 0 && s.ZipfMin < s.ZipfMax && s.ZipfMax <= 2,
 		"zipf exponents %v to %v, want an ascending range in 0 to 2", s.ZipfMin, s.ZipfMax)
 	check(s.Step > 0 && s.Step < 1 && s.ZipfMin*(1+s.Step)*(1+s.Step) <= s.ZipfMax,
-		"step %v, want more than 0 and small beside the range of exponents", s.Step)
+		"step %v, want more than 0 and small against the range of exponents", s.Step)
 	check(s.Epsilon > 0 && s.Epsilon <= 1, "epsilon %v, want more than 0 and at most 1", s.Epsilon)
 	check(s.Headroom > 1 && s.Headroom <= 1e6, "headroom %v, want more than 1", s.Headroom)
 	check(s.SizeSpread >= 0 && s.SizeSpread < 1, "size spread %v, want at least 0 and below 1", s.SizeSpread)

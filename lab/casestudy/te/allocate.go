@@ -61,7 +61,7 @@ func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
 		return nil, fmt.Errorf("te: %w", err)
 	}
 	if solution.Status == lp.Infeasible || solution.Status == lp.Unbounded {
-		return nil, fmt.Errorf("te: solver says %s of a problem that has an optimum", solution.Status)
+		return nil, fmt.Errorf("te: solver status %s, although the problem has an optimum", solution.Status)
 	}
 	a := &Allocation{
 		Flow: g.Flow(solution.X), Iterations: solution.Iterations, Limited: solution.Status != lp.Optimal,

@@ -73,7 +73,7 @@ func sorted(name string, slots [][]Demand) ([][]Demand, error) {
 		slices.SortFunc(demands, order)
 		for i, d := range demands {
 			if i > 0 && order(demands[i-1], d) == 0 {
-				return nil, fmt.Errorf("%s: slot %d: nodes %d to %d twice", name, s, d.Source, d.Target)
+				return nil, fmt.Errorf("%s: slot %d: nodes %d to %d are listed twice", name, s, d.Source, d.Target)
 			}
 		}
 	}

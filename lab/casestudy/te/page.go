@@ -14,12 +14,12 @@ import (
 func HTML(w io.Writer, title string, demands []Demand, rounds []Round, first int) error {
 	p := casestudy.Page{
 		Title: title,
-		Intro: fmt.Sprintf("Means over the rounds, the first %d left out. Flow is feasible; topped up, all that still fits is added. Gaps are to the best bound that any method proved.", first),
+		Intro: fmt.Sprintf("Means over the rounds after the first %d. Flow is feasible; topped-up flow also uses all remaining capacity. Gaps are to the best proven bound.", first),
 		Charts: []chart.Lines{
 			demandChart(demands),
 			roundChart("Total flow", "of the demand, %", rounds, func(r *Round) float64 { return 100 * r.Flow / r.Demand }),
 			roundChart("Optimality gap", "to the best bound, %", rounds, func(r *Round) float64 { return 100 * r.Gap() }),
-			roundChart("CPU time", "seconds, the parts of pop:K side by side", rounds, func(r *Round) float64 { return r.Parallel.Seconds() }),
+			roundChart("CPU time", "seconds, with the parts of pop:K in parallel", rounds, func(r *Round) float64 { return r.Parallel.Seconds() }),
 		},
 	}
 	percent := func(x float64) string { return fmt.Sprintf("%.3f", 100*x) }
@@ -59,5 +59,5 @@ func demandChart(demands []Demand) chart.Lines {
 		line.X = append(line.X, float64(k)/points)
 		line.Y = append(line.Y, demands[order[i]].Volume)
 	}
-	return chart.Lines{Title: "Demands (Figure 5.4)", Note: "volume, over the share of demands that have no more", Logarithmic: true, Lines: []chart.Line{line}}
+	return chart.Lines{Title: "Demands (Figure 5.4)", Note: "volume, by share of demands that have at most as much", Logarithmic: true, Lines: []chart.Line{line}}
 }

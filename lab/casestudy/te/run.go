@@ -105,7 +105,7 @@ func (s *Spec) move(in *Instance, k int) error {
 	case s.Rounds == nil && k > 0:
 		Perturb(in.Demands, s.Move, s.Seed, k)
 	case s.Rounds != nil && k >= len(s.Rounds):
-		return fmt.Errorf("te: round %d, but demands are there for %d", k, len(s.Rounds))
+		return fmt.Errorf("te: round %d, but there are demands for %d rounds only", k, len(s.Rounds))
 	case s.Rounds != nil:
 		for j := range in.Demands {
 			in.Demands[j].Volume = 0

@@ -49,9 +49,9 @@ func TestReadTopology(t *testing.T) {
 	}
 	for _, bad := range []struct{ file, want string }{
 		{`{`, "x: node-link JSON: unexpected EOF"},
-		{`{"nodes": [{"id": 1}, {"id": 1}]}`, "x: node 1 stands there twice"},
+		{`{"nodes": [{"id": 1}, {"id": 1}]}`, "x: node 1 is listed twice"},
 		{`{"nodes": [{"id": 1}]}`, "x: 1 nodes, want at least 2"},
-		{`{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 3, "capacity": 1}]}`, "x: link 0: from 1 to 3, want two of the nodes"},
+		{`{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 3, "capacity": 1}]}`, "x: link 0: from 1 to 3, want two listed nodes"},
 		{`{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2}]}`, "x: link 0: no capacity"},
 		{`{"directed": true, "nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2, "capacity": -1}]}`, "x: link 0: capacity -1, want finite and at least 0"},
 		{`{"directed": true, "nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 2, "target": 2, "capacity": 1}]}`, "x: link 0: from node 2 to itself"},
@@ -65,7 +65,7 @@ func TestReadTopology(t *testing.T) {
 func TestReadMatrices_refuses(t *testing.T) {
 	topology := &te.Topology{Nodes: []string{"a", "b"}}
 	for file, want := range map[string]string{
-		"slot,src,dst,demand\n0,a,b,1\n0,a,b,2\n": "m: slot 0: nodes 0 to 1 twice",
+		"slot,src,dst,demand\n0,a,b,1\n0,a,b,2\n": "m: slot 0: nodes 0 to 1 are listed twice",
 		"slot,src,dst,demand\n0,a,c,1\n":          `m: line 2: src "a" and dst "c", want two nodes of the topology`,
 		"slot,src,dst,demand\n-1,a,b,1\n":         `m: line 2: slot "-1", want a number from 0 to 100000`,
 		"slot,src,dst,demand\n0,a,b,NaN\n":        `m: line 2: demand "NaN", want a finite number of at least 0`,

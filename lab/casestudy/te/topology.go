@@ -82,7 +82,7 @@ func ReadTopology(name string, r io.Reader) (*Topology, error) {
 	index := make(map[string]int, len(t.Nodes))
 	for i, n := range t.Nodes {
 		if _, twice := index[n]; twice {
-			return nil, fmt.Errorf("%s: node %s stands there twice", name, n)
+			return nil, fmt.Errorf("%s: node %s is listed twice", name, n)
 		}
 		index[n] = i
 	}
@@ -91,7 +91,7 @@ func ReadTopology(name string, r io.Reader) (*Topology, error) {
 		to, okTo := index[nodeName(l.Target)]
 		switch {
 		case !okFrom || !okTo:
-			return nil, fmt.Errorf("%s: link %d: from %s to %s, want two of the nodes", name, i, l.Source, l.Target)
+			return nil, fmt.Errorf("%s: link %d: from %s to %s, want two listed nodes", name, i, l.Source, l.Target)
 		case l.Capacity == nil:
 			return nil, fmt.Errorf("%s: link %d: no capacity", name, i)
 		}

@@ -172,7 +172,7 @@ func (v *Verdict) omitted() string {
 	if len(v.omittedPolicies) == 0 {
 		return ""
 	}
-	return "; " + listed(v.omittedPolicies) + " left out, as not all jobs ended under each seed"
+	return "; " + listed(v.omittedPolicies) + " left out: not all jobs ended under each seed"
 }
 
 func (v *Verdict) named(policy string) string {

@@ -149,7 +149,7 @@ func TestNew_compares_what_can_be(t *testing.T) {
 	cut, fewer, failed := whole("cut"), whole("fewer"), whole("failed")[:1]
 	cut[1].Ended, fewer[0].Done = false, 9
 	v := New(slices.Concat(cut, fewer, failed, whole("a"), whole("b")), less, "")
-	if !slices.Equal(v.Policies, []string{"a", "b"}) || !strings.Contains(v.Sentences[0], "; cut, fewer and failed left out, as not all jobs ended under each seed.") {
+	if !slices.Equal(v.Policies, []string{"a", "b"}) || !strings.Contains(v.Sentences[0], "; cut, fewer and failed left out: not all jobs ended under each seed.") {
 		t.Errorf("compared %v: %q", v.Policies, v.Text())
 	}
 	if v := New(slices.Concat(cut, whole("a")), less, ""); len(v.Best) != 0 || !strings.HasPrefix(v.Text(), "No verdict: ") {

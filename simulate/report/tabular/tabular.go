@@ -61,7 +61,7 @@ type sink interface {
 func New(w io.Writer, f Format, columns []Column) (*Writer, error) {
 	for i, c := range columns {
 		if c.Name == "" || slices.ContainsFunc(columns[:i], func(o Column) bool { return o.Name == c.Name }) {
-			return nil, fmt.Errorf("tabular: column %d is named %q, want a name that no other has", i, c.Name)
+			return nil, fmt.Errorf("tabular: column %d: the name %q is empty or used twice", i, c.Name)
 		}
 	}
 	t := &Writer{columns: columns}
