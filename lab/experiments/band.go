@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Band is a published number and the accepted range of ours.
+// A Band is a published number and the accepted range.
 type Band struct {
 	Published float64
 	Low, High float64 // infinite if unbounded

@@ -29,7 +29,7 @@ type Verdict string
 const (
 	Within  Verdict = "ok"
 	Outside Verdict = "OUTSIDE"
-	Short   Verdict = "SHORT" // outside a target of ours
+	Short   Verdict = "SHORT" // misses our target
 	Shown   Verdict = "-"     // no band
 )
 

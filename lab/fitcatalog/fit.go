@@ -154,7 +154,7 @@ func (t *typeModel) deviation(obs []perf.Observation) deviation {
 }
 
 // observe returns the measurements of an application on placements of a GPU type, at local batch sizes a factor √2
-// apart. Compute time is that of one replica alone; the rest of a pass counts as exchange. (On some machines compute
+// apart. Compute time is measured on one replica alone; the rest of a pass counts as exchange. (On some machines compute
 // slows down as a node fills, due to input processing; the throughput model has no term for it.)
 func observe(app *workload.Application, g cluster.GPUType, shapes [][]int) []perf.Observation {
 	size := max(1, app.GPUsPerReplica[g])

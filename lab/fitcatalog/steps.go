@@ -71,7 +71,7 @@ func fitSteps(app *workload.Application) []typeModel {
 	return all
 }
 
-// observeSteps returns the measurements on a GPU type. Compute time is that of one GPU alone, as in observe.
+// observeSteps returns the measurements on a GPU type. Compute time is measured on one GPU alone, as in observe.
 func observeSteps(app *workload.Application, g cluster.GPUType) []perf.Observation {
 	var obs []perf.Observation
 	for _, shape := range stepShapes {

@@ -58,7 +58,7 @@ type Solution struct {
 }
 
 // Solve returns the equilibrium: the allocation of greatest Nash social welfare over time, with the duals of the
-// supplies as prices. Of several optimal allocations it returns a central one. Errors are those of Validate. An
+// supplies as prices. Of several optimal allocations it returns a central one. It returns the errors of Validate. An
 // iteration costs buyers times goods squared, plus goods cubed; it takes 10 to 25. Source: Shockwave Eq. 1, Theorem
 // C.1.
 func (m *Market) Solve(s Settings) (*Solution, error) {

@@ -132,16 +132,16 @@ func TestSolve_examples_by_hand(t *testing.T) {
 
 func TestSolve_says_what_is_wrong(t *testing.T) {
 	for want, m := range map[string]market.Market{
-		"market: 0 buyers":                           {Supply: gpus(1)},
-		"supply of round 1, type 0 -1, want":         {Supply: [][]float64{{1}, {-1}}, Buyers: []market.Buyer{line(1, 1)}},
-		"buyer 0: budget 0, want":                    {Supply: gpus(1), Buyers: []market.Buyer{{Rates: gpus(1)}}},
-		"buyer 0: utility 7":                         {Supply: gpus(1), Buyers: []market.Buyer{{Budget: 1, Utility: 7, Rates: gpus(1)}}},
-		"buyer 1: 2 rounds, want 1":                  {Supply: gpus(1), Buyers: []market.Buyer{line(1), line(1, 1)}},
-		"buyer 0, round 0: 2 types, want 1":          {Supply: gpus(1), Buyers: []market.Buyer{{Budget: 1, Rates: [][]float64{{1, 1}}}}},
-		"buyer 0, round 0, type 0: rate NaN":         {Supply: gpus(1), Buyers: []market.Buyer{line(math.NaN())}},
-		"buyer 0, round 0: a bundle of nothing":      {Supply: gpus(1), Buyers: []market.Buyer{{Budget: 1, Utility: market.Leontief, Rates: [][]float64{{0}}}}},
-		"buyer 1: no supply is useful to it":  {Supply: gpus(1), Buyers: []market.Buyer{line(1), line(0)}},
-		"buyer 0: no supply is useful to it,": {Supply: [][]float64{{0}}, Buyers: []market.Buyer{line(1)}},
+		"market: 0 buyers":                      {Supply: gpus(1)},
+		"supply of round 1, type 0 -1, want":    {Supply: [][]float64{{1}, {-1}}, Buyers: []market.Buyer{line(1, 1)}},
+		"buyer 0: budget 0, want":               {Supply: gpus(1), Buyers: []market.Buyer{{Rates: gpus(1)}}},
+		"buyer 0: utility 7":                    {Supply: gpus(1), Buyers: []market.Buyer{{Budget: 1, Utility: 7, Rates: gpus(1)}}},
+		"buyer 1: 2 rounds, want 1":             {Supply: gpus(1), Buyers: []market.Buyer{line(1), line(1, 1)}},
+		"buyer 0, round 0: 2 types, want 1":     {Supply: gpus(1), Buyers: []market.Buyer{{Budget: 1, Rates: [][]float64{{1, 1}}}}},
+		"buyer 0, round 0, type 0: rate NaN":    {Supply: gpus(1), Buyers: []market.Buyer{line(math.NaN())}},
+		"buyer 0, round 0: a bundle of nothing": {Supply: gpus(1), Buyers: []market.Buyer{{Budget: 1, Utility: market.Leontief, Rates: [][]float64{{0}}}}},
+		"buyer 1: no supply is useful to it":    {Supply: gpus(1), Buyers: []market.Buyer{line(1), line(0)}},
+		"buyer 0: no supply is useful to it,":   {Supply: [][]float64{{0}}, Buyers: []market.Buyer{line(1)}},
 	} {
 		if _, err := m.Solve(market.Settings{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -203,7 +203,7 @@ func TestProcess_says_what_is_wrong(t *testing.T) {
 		"chain 0: no Next":                          with(func(p *market.Process) { p.Chains[0].Next = nil }),
 		"state 0, share 1: 0 probabilities, want 1": with(func(p *market.Process) { p.Chains[0].Next = func(int, float64) []float64 { return nil } }),
 		"to state 0 NaN":                            with(func(p *market.Process) { p.Chains[0].Gain = func(int, float64, int) float64 { return math.NaN() } }),
-		"chain 1: it never gains anything":                 with(func(p *market.Process) { p.Allocations = [][]float64{{1, 0}} }),
+		"chain 1: it never gains anything":          with(func(p *market.Process) { p.Allocations = [][]float64{{1, 0}} }),
 		"5000 or more pairs of round and joint st":  with(func(p *market.Process) { p.Rounds = 5000 }),
 		"8192 or more pairs of round and joint st":  undecided(64), // 2 to the 64 are 0 in an int
 	} {

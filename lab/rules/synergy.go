@@ -172,8 +172,7 @@ func (c *candidate) cap(t *cluster.TypeInfo) {
 // leastCPUs is the least CPUs per GPU in the simulator's profiles.
 const leastCPUs = 1
 
-// demands is the memory per GPU, in bytes, in the simulator's profiles: that of language models, then the measured
-// ones. Source: Synergy simulator.
+// demands is the memory per GPU, in bytes, in the simulator's profiles: of language models, then measured. Source: Synergy simulator.
 var demands = [...]int64{20e9, 62.5e9, 125e9, 187.5e9, 250e9}
 
 // demandedMemory returns the least of demands that is at least m, or m.

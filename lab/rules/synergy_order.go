@@ -24,7 +24,7 @@ var publicKeys = map[string]func(*publicRound, *candidate) float64{
 }
 
 // left returns the remaining seconds at the speed of the full demand. A job that was cut to its share in the last
-// round has that speed, and so do all under Proportional.
+// round has the speed of its share, and under Proportional all jobs have.
 func (r *publicRound) left(c *candidate) float64 {
 	left := (c.Target - c.Progress) / c.rate
 	cut := c.Holding() && (c.Allocation.CPUs < c.full.CPUs*(1-1e-9) || c.Allocation.Memory < c.full.Memory)

@@ -33,7 +33,7 @@ type Options struct {
 	MaxIntervals int
 	// MaxNodes bounds the lives of rented nodes; later ones are dropped. Default 100,000.
 	MaxNodes int
-	// Stream receives measurements as soon as they are complete.
+	// Stream receives each measurement when it is complete.
 	Stream Stream
 }
 

@@ -80,7 +80,7 @@ func (r *recording) clone() recording {
 	return c
 }
 
-// fixed is the number of columns before those of GPU types: running, waiting, spending and those of LoanSeries.
+// fixed is the number of columns before the columns by GPU type: running, waiting, spending and the LoanSeries.
 const fixed = 10
 
 // column returns a column, all 0 if it does not exist.

@@ -5,7 +5,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Stream receives measurements as soon as they are complete, so that a long run can be written in bounded memory.
+// A Stream receives each measurement when it is complete, so that a long run can be written in bounded memory.
 // Nil functions are not called. Arguments are valid only during the call.
 type Stream struct {
 	// Job receives each measured job that has ended and holds no GPUs, and active jobs at Recorder.Finish.

@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Goodputs are measured speeds of classes that replace those of profiles.
+// Goodputs are measured speeds of classes that replace the profiles.
 type Goodputs struct {
 	file  string
 	speed map[goodputKey]float64
@@ -47,7 +47,7 @@ const (
 	mostRest   = 30 * 24 * 3600 // seconds of a restart
 )
 
-// Accepted names of columns: ours, then those of published tables.
+// Accepted names of columns: first ours, then from published tables.
 var (
 	goodputColumn = []string{"goodput", "goodput_samples_per_s"}
 	sizeColumn    = []string{"size", "dataset_size_samples", "delta_progress"}

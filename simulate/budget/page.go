@@ -54,7 +54,7 @@ type pageMark struct {
 func Page(w io.Writer, name string, all []*Frontier) error {
 	c := newPlot(all)
 	v := pageView{
-		Title: "What budgets buy: " + name, Facts: facts(all[0].Planner),
+		Title: "Completion time by budget: " + name, Facts: facts(all[0].Planner),
 		Width: chartWidth, Height: chartHeight, Left: chartLeft, Right: chartWidth - chartRight, Low: chartHeight - chartBottom,
 		Across: "GPUs on average", TicksX: c.ticksAcross(), TicksY: c.ticksUp(),
 		Style: []template.CSS{chart.Style, template.CSS(pageCSS)}, Script: template.JS(pageJS), //nolint:gosec // our own files

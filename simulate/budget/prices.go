@@ -110,7 +110,7 @@ func blame(err error, file string) error {
 		where, what, _ := strings.Cut(strings.TrimPrefix(e, "line "), ": ")
 		if key, unknown := strings.CutPrefix(what, "field "); unknown {
 			key, _, _ = strings.Cut(key, " not found")
-			what = fmt.Sprintf("unknown key %q, want name, currency, offers; or, of an offer, name, type, gpus, price, most, interruptions, kind", key)
+			what = fmt.Sprintf("unknown key %q, want name, currency, offers, or in an offer name, type, gpus, price, most, interruptions, kind", key)
 		}
 		if got, into, ok := strings.Cut(strings.TrimPrefix(what, "cannot unmarshal "), " into "); ok {
 			what = fmt.Sprintf("got %s, want %s", strings.TrimPrefix(got, "!!"), cmp.Or(yamlKinds[into], "text"))

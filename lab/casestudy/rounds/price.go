@@ -12,7 +12,7 @@ type price struct {
 	engine  engine.Engine
 	numbers map[Job]int // of the engine's items
 	free    []int       // unused numbers
-	item    mmkp.Item   // reused; its uses are those of the configurations
+	item    mmkp.Item   // reused; it has the uses of the configurations
 }
 
 func newPrice(q Question) (Engine, error) {

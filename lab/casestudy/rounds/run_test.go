@@ -88,7 +88,7 @@ func TestStudy_refuses(t *testing.T) {
 	for want, s := range map[string]rounds.Study{
 		"0 engines, 1 rounds, want at least one of each":                                      {Spec: small, Rounds: 1},
 		`engine "pop:x": "x" parts, want a number of at least 1`:                              {Spec: small, Engines: []string{"pop:x"}, Rounds: 1},
-		"engine mip is listed twice":                                                             {Spec: small, Engines: []string{"mip", "mip"}, Rounds: 1},
+		"engine mip is listed twice":                                                          {Spec: small, Engines: []string{"mip", "mip"}, Rounds: 1},
 		"types 0, want at least 1\njobs 0, want at least 1":                                   {Engines: []string{"mip"}, Rounds: 1},
 		`engine "gurobi" is not known, want one of ` + strings.Join(rounds.KindNames(), ", "): {Spec: small, Engines: []string{"gurobi"}, Rounds: 1},
 	} {

@@ -20,7 +20,7 @@ type ShimStats struct {
 //
 // Deviation: an overfull server may host only last replicas, because other servers may have dropped theirs; the
 // thesis does not cover this. The replicas with the least load then move to the least loaded server that has memory,
-// or has it after dropping replicas of its own. Stuck counts servers for which there is none; with shards of equal
+// or has it after dropping some of its replicas. Stuck counts servers for which there is none; with shards of equal
 // size and memory for all of them it is 0.
 func Shim(in *Instance, r Assignment) (Assignment, ShimStats) {
 	s := newShim(in, r)

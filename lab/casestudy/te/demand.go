@@ -41,8 +41,7 @@ func Kinds() []Kind { return []Kind{Poisson, Bimodal, Gravity, Uniform} }
 // A Band is a range of volumes.
 type Band struct{ From, To float64 }
 
-// Traffic is how demands are drawn. Source: thesis §5.2.2, "Traffic matrices", which names the distributions; the
-// rules are those of POP's framework.
+// Traffic is how demands are drawn. Source: thesis §5.2.2, "Traffic matrices", which names the distributions; the rules come from POP's framework.
 type Traffic struct {
 	Kind Kind
 	// Load scales the volumes: the sum of volume times hops, over the sum of capacities. At 1, evenly spread shortest

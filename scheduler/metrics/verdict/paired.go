@@ -16,10 +16,7 @@ type Difference struct {
 	Known bool    `json:"known"`
 }
 
-// Chance reports whether the difference may be chance: the interval includes 0 or is unknown.
-func (d *Difference) Chance() bool { return !d.Known || d.Low <= 0 && d.High >= 0 }
-
-// Difference returns how far the mean completion time of policy is above that of other. Over seeds it is the
+// Difference returns how far the mean completion time of policy exceeds other's. Over seeds it is the
 // geometric mean of the ratios, because the levels of seeds differ by factors.
 func (v *Verdict) Difference(policy, other string) Difference {
 	if len(v.Seeds) == 1 {
