@@ -46,10 +46,10 @@ func (s *Scheduler) lean(snap *policy.Snapshot) bool {
 	return !slices.ContainsFunc(snap.Cluster.Types(), func(t cluster.TypeInfo) bool { return t.Counts() })
 }
 
-// beside asks the policy only about the jobs that do not continue, and returns the plan for all, and the
+// planOthers asks the policy only about the jobs that do not continue, and returns the plan for all, and the
 // indexes of those jobs. It returns nil if the policy must decide about all: there is a reservation, the plan
 // is refused, or the placer took a job back.
-func (s *Scheduler) beside(ctx context.Context, snap *policy.Snapshot) (*policy.Plan, []int) {
+func (s *Scheduler) planOthers(ctx context.Context, snap *policy.Snapshot) (*policy.Plan, []int) {
 	st := &s.continuing
 	if len(st.jobs) == 0 || st.cluster != snap.Cluster || !s.lean(snap) {
 		return nil, nil
@@ -86,8 +86,8 @@ func (st *continuing) sort(active []*record, snap *policy.Snapshot) {
 		}
 		st.asked, st.rows = append(st.asked, i), append(st.rows, snap.Jobs[i])
 	}
-	for _, gone := range st.jobs[next:] {
-		st.held.Add(st.cluster, gone.row, -1)
+	for _, ended := range st.jobs[next:] {
+		st.held.Add(st.cluster, ended.row, -1)
 	}
 	st.jobs = kept
 }

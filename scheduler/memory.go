@@ -21,7 +21,7 @@ type Memory struct {
 	round    int
 	records  map[job.ID]*record
 	active   []*record // by submission time, then ID
-	gone     bool      // active has records in a terminal phase
+	hasEnded bool      // active has records in a terminal phase
 	planned  time.Time // last round with something to plan
 	extra    time.Time // time of the next submission round; zero: none
 	between  bool      // the present round is a submission round
@@ -41,7 +41,9 @@ func (s *Scheduler) Memory() *Memory { return s.memory }
 
 // Remember replaces the scheduler's memory by m, of a Scheduler with the same options. Afterwards only one of
 // them may be used.
-func (s *Scheduler) Remember(m *Memory) { s.memory, s.still, s.continuing = m, still{}, continuing{} }
+func (s *Scheduler) Remember(m *Memory) {
+	s.memory, s.steady, s.continuing = m, steadyRound{}, continuing{}
+}
 
 // Computing reports whether background work of the policy is under way.
 func (m *Memory) Computing() bool { return m.computing }

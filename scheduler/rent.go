@@ -15,11 +15,11 @@ func (s *Scheduler) rent(plan *policy.Plan) []Action {
 	if len(plan.Capacity) == 0 && len(back) == 0 {
 		return nil
 	}
-	used, gone := nodesOf(plan), make(map[cluster.Group]int)
+	used, returned := nodesOf(plan), make(map[cluster.Group]int)
 	for _, id := range plan.Return {
 		used[id] = true
 		if n, ok := s.cluster.Index(id); ok {
-			gone[s.cluster.Nodes()[n].Group]++
+			returned[s.cluster.Nodes()[n].Group]++
 		}
 	}
 	for i := range s.rentals {
@@ -31,7 +31,7 @@ func (s *Scheduler) rent(plan *policy.Plan) []Action {
 		if r.Starting > 0 || want > r.Ready {
 			acts = append(acts, Provision{Group: r.Group, Nodes: max(want, r.Ready)})
 		}
-		back = append(back, s.idle(r.Group, used, r.Ready-want-gone[r.Group])...)
+		back = append(back, s.idle(r.Group, used, r.Ready-want-returned[r.Group])...)
 	}
 	if len(back) > 0 {
 		acts = append(acts, Return{Nodes: back})

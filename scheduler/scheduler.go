@@ -76,7 +76,7 @@ type Scheduler struct {
 	o      Options
 	*memory
 	immediate  []Action // actions that the present event needs at once
-	still      still
+	steady     steadyRound
 	continuing continuing
 }
 
@@ -125,7 +125,7 @@ func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 	if ev == nil {
 		return nil, errors.New("scheduler: no event")
 	}
-	s.immediate, s.still = nil, still{}
+	s.immediate, s.steady = nil, steadyRound{}
 	err := ev.apply(s, now)
 	return s.immediate, err
 }
@@ -252,7 +252,7 @@ func (s *Scheduler) exit(now time.Time, r *record, o Outcome) {
 	r.status.Finished = now
 	s.classes.Ended(r.spec.ID, r.status.Phase)
 	s.records[r.spec.ID] = nil // keeps the ID, and frees the rest
-	s.gone = true
+	s.hasEnded = true
 }
 
 func (r *record) wait() {
@@ -290,11 +290,11 @@ func (r *record) settle(now time.Time) {
 func (s *Scheduler) Jobs() int { s.sweep(); return len(s.active) }
 
 func (s *Scheduler) sweep() {
-	if !s.gone {
+	if !s.hasEnded {
 		return
 	}
 	s.active = slices.DeleteFunc(s.active, func(r *record) bool { return r.status.Phase.Terminal() })
-	s.gone = false
+	s.hasEnded = false
 }
 
 // Snapshot returns the state for a policy. Rows that did not change since the last snapshot are the same
@@ -345,7 +345,7 @@ func (s *Scheduler) Round(ctx context.Context, now time.Time) (*policy.Snapshot,
 }
 
 func (s *Scheduler) decide(ctx context.Context, now time.Time, how planner) (*policy.Snapshot, *policy.Plan, []Action) {
-	if snap, plan := s.again(now); plan != nil {
+	if snap, plan := s.repeat(now); plan != nil {
 		return snap, plan, nil
 	}
 	s.sweep()
@@ -356,7 +356,7 @@ func (s *Scheduler) decide(ctx context.Context, now time.Time, how planner) (*po
 		return nil, nil, nil
 	}
 	s.planned, s.computed = now, nil // snap has it
-	plan, asked := s.beside(ctx, snap)
+	plan, asked := s.planOthers(ctx, snap)
 	if plan == nil {
 		var err error
 		if plan, err = how(ctx, snap); err != nil {
@@ -373,7 +373,7 @@ func (s *Scheduler) decide(ctx context.Context, now time.Time, how planner) (*po
 		s.computing = true
 		acts = append(acts, Compute{Work: plan.Background})
 	}
-	s.settleDown(snap, plan, acts)
+	s.storeSteady(snap, plan, acts)
 	return snap, plan, acts
 }
 

@@ -7,16 +7,16 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A still is a round whose decisions hold for the next round if nothing happens; zero: the next one is planned.
-type still struct {
+// A steadyRound is a round whose decisions hold for the next round if nothing happens; zero: the next one is planned.
+type steadyRound struct {
 	snap *policy.Snapshot
 	plan *policy.Plan
 }
 
-// settleDown stores a round, unless the next one may differ even if nothing happens. Actions change rows. A
+// storeSteady stores a round, unless the next one may differ even if nothing happens. Actions change rows. A
 // placer may place a job later that it took back (submesh). Rentals, loans and class statistics change with
 // time. A policy may wait for its background work.
-func (s *Scheduler) settleDown(snap *policy.Snapshot, plan *policy.Plan, acts []Action) {
+func (s *Scheduler) storeSteady(snap *policy.Snapshot, plan *policy.Plan, acts []Action) {
 	if len(acts) > 0 || s.between || !s.policy.Traits().Steady || plan.Refused != "" || plan.Background != nil || s.computing {
 		return
 	}
@@ -26,7 +26,7 @@ func (s *Scheduler) settleDown(snap *policy.Snapshot, plan *policy.Plan, acts []
 	if unplaced(plan) {
 		return
 	}
-	s.still = still{snap, plan}
+	s.steady = steadyRound{snap, plan}
 }
 
 // unplaced reports whether a placer granted some job something else than the policy did.
@@ -36,15 +36,15 @@ func unplaced(plan *policy.Plan) bool {
 	})
 }
 
-// again repeats the last round, if nothing can have changed; nil otherwise. Rows and decisions are shared with
+// repeat repeats the last round, if nothing can have changed; nil otherwise. Rows and decisions are shared with
 // that round: both are immutable.
-func (s *Scheduler) again(now time.Time) (*policy.Snapshot, *policy.Plan) {
-	if s.still.plan == nil || s.between {
+func (s *Scheduler) repeat(now time.Time) (*policy.Snapshot, *policy.Plan) {
+	if s.steady.plan == nil || s.between {
 		return nil, nil
 	}
-	snap := *s.still.snap
+	snap := *s.steady.snap
 	snap.Now, snap.Round, snap.Computed = now, s.round, nil
 	s.round++
 	s.extra, s.planned = time.Time{}, now
-	return &snap, s.still.plan
+	return &snap, s.steady.plan
 }

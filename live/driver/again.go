@@ -62,6 +62,6 @@ func (r *redecider) weighed(ctx context.Context, id job.ID) (policy.Terms, bool)
 // find returns the cheapest change that would give a job more GPUs. Jobs that ended after the round are left out.
 // ends is the time until other jobs end.
 func (d *decided) find(ctx context.Context, id job.ID, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
-	s, p := counterfactual.Left(d.then, d.plan, d.ended)
+	s, p := counterfactual.Remaining(d.then, d.plan, d.ended)
 	return counterfactual.Find(ctx, s, p, id, d.decider, ends)
 }

@@ -59,7 +59,7 @@ func TestDriver(t *testing.T) {
 
 		last, _ := d.ahead.Last()
 		last.Locality = perf.LocalityCosts{"bert": {Times: 1.5, Pairs: 2}} // the toy has no racks
-		story, err := d.Story(t.Context(), "second", explain.Seen{})
+		story, err := d.Story(t.Context(), "second", explain.LiveState{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestDriver_without_journal(t *testing.T) {
 	if err := d.Attach(newToy(testCluster(t)), nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Story(t.Context(), "first", explain.Seen{}); err == nil {
+	if _, err := d.Story(t.Context(), "first", explain.LiveState{}); err == nil {
 		t.Error("it explains a job without a journal")
 	}
 	if etas, _ := d.Look(t.Context()); etas != nil || d.Predictions() != nil || d.Journal() != "" || d.Close() != nil {
@@ -136,7 +136,7 @@ func TestStory_of_nobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	_, err := d.Story(t.Context(), "nobody", explain.Seen{})
+	_, err := d.Story(t.Context(), "nobody", explain.LiveState{})
 	if unknown := (*explain.UnknownJobError)(nil); !errors.As(err, &unknown) {
 		t.Errorf("got %v, want that the job is unknown", err)
 	}

@@ -52,7 +52,7 @@ func inParts(t *testing.T, name string) {
 			t.Errorf("of the last parts:\n%s\nof all:\n%s", few, whole)
 		}
 	}
-	if s, err := d.Story(t.Context(), "first", explain.Seen{}); err != nil || !s.Moment.Ended {
+	if s, err := d.Story(t.Context(), "first", explain.LiveState{}); err != nil || !s.Moment.Ended {
 		t.Errorf("a job that ended in an earlier part: %v", err)
 	}
 	for _, path := range all[:2] {
@@ -60,7 +60,7 @@ func inParts(t *testing.T, name string) {
 			t.Fatal(err)
 		}
 	}
-	if s, err := d.Story(t.Context(), "third", explain.Seen{}); err != nil || s.Moment.Ended {
+	if s, err := d.Story(t.Context(), "third", explain.LiveState{}); err != nil || s.Moment.Ended {
 		t.Errorf("without the first parts: %v", err)
 	}
 	stop()
@@ -76,7 +76,7 @@ func inParts(t *testing.T, name string) {
 // told returns what parts of the journal say of a job.
 func told(t *testing.T, d *Driver, parts []string, id job.ID) string {
 	t.Helper()
-	s, err := d.read(parts, id, explain.Seen{})
+	s, err := d.read(parts, id, explain.LiveState{})
 	if err != nil {
 		t.Fatal(err)
 	}

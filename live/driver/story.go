@@ -15,7 +15,7 @@ import (
 // cheapest change that would help, and the expected start and end. It returns an *explain.UnknownJobError if the journal lacks the
 // job, and an error if no journal is written. Earlier parts of the journal are read only if the last ones lack the
 // job.
-func (d *Driver) Story(ctx context.Context, id job.ID, seen explain.Seen) (*explain.Story, error) {
+func (d *Driver) Story(ctx context.Context, id job.ID, seen explain.LiveState) (*explain.Story, error) {
 	if d.record == nil {
 		return nil, errors.New("no journal is written")
 	}
@@ -27,7 +27,7 @@ func (d *Driver) Story(ctx context.Context, id job.ID, seen explain.Seen) (*expl
 }
 
 // recorded returns the story of a job from the journal.
-func (d *Driver) recorded(id job.ID, seen explain.Seen) (*explain.Story, error) {
+func (d *Driver) recorded(id job.ID, seen explain.LiveState) (*explain.Story, error) {
 	all, err := JournalParts(d.record.Path())
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (d *Driver) recorded(id job.ID, seen explain.Seen) (*explain.Story, error) 
 const lastParts = 2
 
 // read returns the story of a job from parts of the journal.
-func (d *Driver) read(parts []string, id job.ID, seen explain.Seen) (*explain.Story, error) {
+func (d *Driver) read(parts []string, id job.ID, seen explain.LiveState) (*explain.Story, error) {
 	f, err := OpenJournal(nil, parts...)
 	if err != nil {
 		return nil, err

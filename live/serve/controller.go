@@ -122,13 +122,13 @@ func (c *controller) Ask(ctx context.Context, q *control.Question) (json.RawMess
 }
 
 // seen returns what the backend knows of a job, and the journal does not.
-func (c *controller) seen(id job.ID) explain.Seen {
+func (c *controller) seen(id job.ID) explain.LiveState {
 	for _, l := range c.backend.Live() {
 		if l.Spec.ID == id {
-			return explain.Seen{Up: l.Up && !l.Spoke, Preemption: preemption(&l)}
+			return explain.LiveState{Up: l.Up && !l.Spoke, Preemption: preemption(&l)}
 		}
 	}
-	return explain.Seen{}
+	return explain.LiveState{}
 }
 
 // preemption returns why a job must not be preempted, if it must not.

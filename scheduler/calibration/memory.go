@@ -26,7 +26,7 @@ func (r *Record) Remember(m *memory.Codec) {
 }
 
 func (x *prediction) Remember(m *memory.Codec) {
-	s := &x.said
+	s := &x.stated
 	m.Fields((*string)(&x.job), &x.at, &x.guess.Early, &x.guess.Late, &x.features.length, &x.features.apart, &x.took, (*uint8)(&x.state))
 	m.Fields(&s.Early, &s.Likely, &s.Late, &s.Held, &s.Of)
 }

@@ -98,7 +98,7 @@ type prediction struct {
 	at       time.Time
 	guess    Guess
 	features features
-	said     Range
+	stated   Range
 	took     time.Duration // until it happened, or until it was known that it would not
 	state    state
 }
@@ -158,8 +158,8 @@ func (r *Record) Wide(now time.Time, p Phase, g Guess, share float64) Range {
 }
 
 // State records a range for a guess about a job.
-func (r *Record) State(now time.Time, id job.ID, p Phase, g Guess, said Range) {
-	x := &prediction{job: id, at: now, guess: g, features: r.features(g), said: said}
+func (r *Record) State(now time.Time, id job.ID, p Phase, g Guess, stated Range) {
+	x := &prediction{job: id, at: now, guess: g, features: r.features(g), stated: stated}
 	r.all[p] = append(r.all[p], x)
 	r.open[p][id] = append(r.open[p][id], x)
 	if extra := len(r.all[p]) - most; extra > 0 {
@@ -198,7 +198,7 @@ func (r *Record) Held(p Phase) (held, of int) {
 			continue
 		}
 		of++
-		if x.said.Holds(x.took, r.round) {
+		if x.stated.Holds(x.took, r.round) {
 			held++
 		}
 	}

@@ -105,6 +105,7 @@ var (
 	loss  = func(a, _ float64) bool { return a < 1 }
 	rules = []rule{
 		{regexp.MustCompile(`others gain (\S+) (times) as much`), gain},
+		{regexp.MustCompile(`are worth (\S+) (times) as much to other jobs`), gain},
 		{regexp.MustCompile(`makes? it (\S+) (times) as fast`), gain},
 		{regexp.MustCompile(`, and it is (\S+) (times) as fast as before`), loss},
 		{regexp.MustCompile(`would be (\S+) times as good, and a restart pays only from (\S+) times`), below},
@@ -248,14 +249,14 @@ func consistent(t *testing.T, text []byte) {
 
 // A page with a contradiction seeded into it is found, and one without is not.
 func TestContradiction(t *testing.T) {
-	const good = "a at 0h10m00s, under sia\n\na has been waiting 5s: others gain 1.08 times as much per t4 GPU as it would with 2 t4 GPUs, its best choice.\n\n" +
+	const good = "a at 0h10m00s, under sia\n\na has been waiting 5s: others gain 1.08 times as much per t4 GPU, compared with its best choice of 2 t4 GPUs.\n\n" +
 		"  asked    2 GPUs or more (4 requested) of any type\n  holds    no GPUs\n  cluster  t4 1 of 8 GPUs free; 1 job holds GPUs, 1 waits\n"
 	if bad := contradiction(good); bad != "" {
 		t.Fatal(bad)
 	}
 	for _, says := range []string{
-		"others gain 1 times as much per t4 GPU as it would with 2 t4 GPUs, its best choice",
-		"others gain 0.9 times as much with each of its GPUs as it did",
+		"others gain 1 times as much per t4 GPU, compared with its best choice of 2 t4 GPUs",
+		"its GPUs are worth 0.9 times as much to other jobs",
 		"more GPUs make it 1 times as fast",
 		"another GPU type makes it 0.7 times as fast",
 		"the plan for all jobs together moves it, and it is 1.1 times as fast as before",
@@ -272,7 +273,7 @@ func TestContradiction(t *testing.T) {
 		"it keeps its GPUs, as planned",
 	} {
 		head, rest, _ := strings.Cut(good, "others gain")
-		_, tail, _ := strings.Cut(rest, "best choice")
+		_, tail, _ := strings.Cut(rest, "2 t4 GPUs")
 		if contradiction(head+says+tail) == "" {
 			t.Errorf("nothing is found wrong with %q", says)
 		}

@@ -35,14 +35,14 @@ func (t *journalReader) decided(round *journal.Round, held cluster.Allocation, o
 
 func (t *journalReader) waits(r *row) {
 	s := &t.state
-	if s.told[r.why.Kind] {
+	if s.explained[r.why.Kind] {
 		return
 	}
 	text := "waits: "
-	if len(s.told) > 0 {
+	if len(s.explained) > 0 {
 		text = "still waits: "
 	}
-	s.told[r.why.Kind] = true
+	s.explained[r.why.Kind] = true
 	sc := t.contextOf(r, t.now)
 	t.add(Waits, cluster.Allocation{}, cluster.Allocation{}, text, &sc)
 }
@@ -57,8 +57,8 @@ func (t *journalReader) preempted(r *row, held cluster.Allocation) {
 	s.takers = sc.takers
 	t.add(Preempted, held, cluster.Allocation{}, "", &sc)
 	s.phase, s.since, s.before, s.lost = job.Waiting, t.now, held, ""
-	clear(s.told)
-	s.told[r.why.Kind] = true
+	clear(s.explained)
+	s.explained[r.why.Kind] = true
 }
 
 // run adds a start or a change of GPUs; nothing if only batch size, CPUs or memory change.
@@ -86,7 +86,7 @@ func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on
 		s.before, s.lost = held, ""
 	}
 	s.since = t.now
-	clear(s.told)
+	clear(s.explained)
 	if a.Free || a.Resized {
 		return
 	}

@@ -51,8 +51,8 @@ func (t *journalReader) story(then *snapshot, at time.Duration) *Story {
 	return story
 }
 
-// Seen is what a running scheduler knows of a job besides its journal.
-type Seen struct {
+// LiveState is what a running scheduler knows of a job besides its journal.
+type LiveState struct {
 	At         time.Duration // now, since the start of the recording
 	Up         bool          // its processes run, and its program has not reported yet
 	Preemption Preemption
@@ -69,7 +69,7 @@ const (
 )
 
 // Live returns the present state of a job. Only the header of the journal may have been read. Errors: as Life.
-func Live(r *journal.Reader, id job.ID, seen Seen) (*Story, error) {
+func Live(r *journal.Reader, id job.ID, seen LiveState) (*Story, error) {
 	t := newJournalReader(r.Header(), id)
 	t.preemption = seen.Preemption
 	then, err := t.until(r, seen.At)

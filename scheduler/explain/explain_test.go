@@ -168,7 +168,7 @@ func TestSentences_say_when_prices_are_not_all(t *testing.T) {
 func TestSentence_of_a_price_with_CPUs(t *testing.T) {
 	s := exampleContext(policy.Reason{Kind: policy.WaitPrice, Config: config(1, 2, "a100"), Value: 1.2, Limit: 1.8})
 	s.view.Types[0].CPU = 0.3
-	if want := "per a100 GPU, with its CPUs and memory, as it would"; !strings.Contains(s.details(), want) {
+	if want := "per a100 GPU, with its CPUs and memory,"; !strings.Contains(s.details(), want) {
 		t.Errorf("got %q, want %q in it", s.details(), want)
 	}
 }
@@ -514,14 +514,14 @@ func TestLive_counts_to_the_present(t *testing.T) {
 	restores, _, _ := strings.Cut(text, `{"t":1080,"report":["cifar10-17"`)
 	for name, c := range map[string]struct {
 		text     string
-		seen     Seen
+		seen     LiveState
 		id       job.ID
 		sentence string
 	}{
-		"waits":    {text, Seen{At: 63 * time.Minute}, "cifar10-2", "cifar10-2 has been waiting 2m00s: "},
-		"starts":   {restores, Seen{At: 20 * time.Minute}, "cifar10-17", "cifar10-17 got 2 a100 GPUs 3m00s ago and is starting or restoring"},
-		"runs":     {restores, Seen{At: 20 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 has been running on 2 a100 GPUs for 3m00s: "},
-		"complete": {text, Seen{At: 70 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 completed at 1h00m00s, 10m00s before."},
+		"waits":    {text, LiveState{At: 63 * time.Minute}, "cifar10-2", "cifar10-2 has been waiting 2m00s: "},
+		"starts":   {restores, LiveState{At: 20 * time.Minute}, "cifar10-17", "cifar10-17 got 2 a100 GPUs 3m00s ago and is starting or restoring"},
+		"runs":     {restores, LiveState{At: 20 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 has been running on 2 a100 GPUs for 3m00s: "},
+		"complete": {text, LiveState{At: 70 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 completed at 1h00m00s, 10m00s before."},
 	} {
 		s, err := Live(reader(t, c.text), c.id, c.seen)
 		if err != nil {
@@ -559,7 +559,7 @@ func TestStory_as_JSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"job":"cifar10-17","policy":"sia","asked":"1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096",` +
-		`"moment":{"at":840,"phase":"waiting","since":780,"reason":"waiting: price too high","sentence":"…","details":"others gain 1.42 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice",` +
+		`"moment":{"at":840,"phase":"waiting","since":780,"reason":"waiting: price too high","sentence":"…","details":"others gain 1.42 times as much per a100 GPU, compared with its best choice of 2 a100 GPUs",` +
 		`"cluster":{"types":[{"type":"a100","gpus":8,"free":0,"price":1.7},{"type":"t4","gpus":4,"free":4}],"running":1,"waiting":1},"next":"…","next_at":1020,"best":{"nodes":1,"gpus":2,"type":"a100"}}}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)

@@ -125,7 +125,7 @@ func shrankDetails(s *explainContext) string {
 	if _, _, same := apart(s.why.Value, s.why.Limit); same || s.why.Limit <= 0 || s.why.Value <= 0 {
 		return ""
 	}
-	return "others gain " + ratio(s.why.Limit, s.why.Value) + " times as much with each of its GPUs as it did"
+	return "its GPUs are worth " + ratio(s.why.Limit, s.why.Value) + " times as much to other jobs"
 }
 
 func restartDetails(s *explainContext) string {

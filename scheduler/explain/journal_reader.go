@@ -28,16 +28,16 @@ type journalReader struct {
 }
 
 type state struct {
-	spec   *job.Spec // nil: not submitted yet
-	phase  job.Phase
-	since  time.Duration // start of its wait, or of its present allocation
-	before cluster.Allocation
-	takers []Taker // of what it had before
-	lost   string  // when and how a failure took what it had before; empty: none did
-	starts int
-	told   map[policy.Kind]bool // reasons of the present wait that have a change already
-	train  time.Duration        // start of its time with GPUs and without training, while restoring
-	detail string               // how it ended, after a colon; may be empty
+	spec      *job.Spec // nil: not submitted yet
+	phase     job.Phase
+	since     time.Duration // start of its wait, or of its present allocation
+	before    cluster.Allocation
+	takers    []Taker // of what it had before
+	lost      string  // when and how a failure took what it had before; empty: none did
+	starts    int
+	explained map[policy.Kind]bool // reasons of the present wait that have a change already
+	train     time.Duration        // start of its time with GPUs and without training, while restoring
+	detail    string               // how it ended, after a colon; may be empty
 }
 
 func newJournalReader(h journal.Header, id job.ID) *journalReader {
@@ -125,7 +125,7 @@ func (t *journalReader) add(what What, from, to cluster.Allocation, text string,
 }
 
 func (t *journalReader) submitted(spec *job.Spec) {
-	t.state = state{spec: spec, phase: job.Waiting, since: t.now, told: map[policy.Kind]bool{}}
+	t.state = state{spec: spec, phase: job.Waiting, since: t.now, explained: map[policy.Kind]bool{}}
 	t.came, t.totals.Submitted = t.now, journal.Seconds(t.now)
 	t.add(Submitted, cluster.Allocation{}, cluster.Allocation{}, "submitted, asking for "+asked(spec, NotKnown), nil)
 }
@@ -133,7 +133,7 @@ func (t *journalReader) submitted(spec *job.Spec) {
 // restored begins with a job that was submitted before the recording.
 func (t *journalReader) restored(ev *scheduler.Restored) {
 	st := &ev.Status
-	t.state = state{spec: ev.Spec, phase: st.Phase, since: t.now, train: t.now, starts: st.Restarts, told: map[policy.Kind]bool{}}
+	t.state = state{spec: ev.Spec, phase: st.Phase, since: t.now, train: t.now, starts: st.Restarts, explained: map[policy.Kind]bool{}}
 	if !st.FirstStarted.IsZero() {
 		t.state.starts++
 	}
@@ -159,7 +159,7 @@ func (t *journalReader) profiled() {
 	t.totals.Profiling += journal.Seconds(t.now - s.since)
 	t.add(Profiled, cluster.Allocation{}, cluster.Allocation{}, "profiled on one GPU of each type, which took "+passed(s.since, t.now), nil)
 	s.phase, s.since = job.Waiting, t.now
-	clear(s.told)
+	clear(s.explained)
 }
 
 // trains handles a report of training. The first report after a start shows when the start was over: at the
@@ -223,7 +223,7 @@ func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 		t.add(Lost, held, cluster.Allocation{}, "lost "+both(held)+detail+"; it "+then, nil)
 		s.phase, s.since, s.before, s.takers = job.Waiting, t.now, held, nil
 		s.lost = "lost at " + clock(t.now) + detail
-		clear(s.told)
+		clear(s.explained)
 		return
 	}
 	s.phase = lastPhase[ev.Outcome]

@@ -150,11 +150,11 @@ func outbidDetails(s *explainContext) string {
 	choice := fmt.Sprintf("per %s GPU%s", s.why.Config.GPUType, included(s))
 	switch {
 	case s.why.Value <= 0:
-		return "it gains nothing by any GPUs at today's prices"
+		return "it gains nothing from any GPUs at today's prices"
 	case tied(s.why):
-		return fmt.Sprintf("it would gain %s with %s, its best choice, as much as they cost today", choice, amount(s.why.Config))
+		return fmt.Sprintf("its gain %s with %s, its best choice, equals today's price", choice, amount(s.why.Config))
 	}
-	return fmt.Sprintf("others gain %s times as much %s as it would with %s, its best choice", ratio(s.why.Limit, s.why.Value), choice, amount(s.why.Config))
+	return fmt.Sprintf("others gain %s times as much %s, compared with its best choice of %s", ratio(s.why.Limit, s.why.Value), choice, amount(s.why.Config))
 }
 
 func included(s *explainContext) string {

@@ -147,8 +147,8 @@ func TestOverviews(t *testing.T) {
 				t.Fatalf("at %v: %s", at, diff)
 			}
 		}
-		if !o.kept.long || len(o.kept.records) > 0 {
-			t.Errorf("%d records are kept, want none: there are too many", len(o.kept.records))
+		if !o.current.long || len(o.current.records) > 0 {
+			t.Errorf("%d records are kept, want none: there are too many", len(o.current.records))
 		}
 	}
 }

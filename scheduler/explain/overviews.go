@@ -17,15 +17,15 @@ import (
 type Overviews struct {
 	File *journal.File
 
-	mu    sync.Mutex
-	last  time.Duration  // of the journal; 0: not read yet
-	marks []journal.Mark // of all of it
-	kept  *stretch       // nil: nothing was read yet
-	most  int            // records; 0: mostKept
+	mu      sync.Mutex
+	last    time.Duration  // of the journal; 0: not read yet
+	marks   []journal.Mark // of all of it
+	current *stretch       // nil: nothing was read yet
+	most    int            // records; 0: maxRecords
 }
 
-// mostKept is the maximum number of records kept.
-const mostKept = 200_000
+// maxRecords is the maximum number of records kept.
+const maxRecords = 200_000
 
 // A stretch is the part of a journal after a checkpoint that was read.
 type stretch struct {
@@ -48,12 +48,12 @@ func (o *Overviews) At(at time.Duration) (*Overview, error) {
 	if err := o.move(at); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
-	if o.kept.long {
+	if o.current.long {
 		return OverviewIn(o.File, at)
 	}
-	t := newOverviewReader(o.File.Header(), o.kept.from)
-	for i := range o.kept.records {
-		if rec := &o.kept.records[i]; rec.At <= at {
+	t := newOverviewReader(o.File.Header(), o.current.from)
+	for i := range o.current.records {
+		if rec := &o.current.records[i]; rec.At <= at {
 			t.take(rec)
 		}
 	}
@@ -78,7 +78,7 @@ func (o *Overviews) open() error {
 // move reads up to a time, from another checkpoint if needed.
 func (o *Overviews) move(at time.Duration) error {
 	n := sort.Search(len(o.marks), func(i int) bool { return o.marks[i].At > at })
-	if o.kept == nil || o.kept.after != n {
+	if o.current == nil || o.current.after != n {
 		r, err := o.File.Before(at)
 		if err != nil {
 			return err
@@ -87,9 +87,9 @@ func (o *Overviews) move(at time.Duration) error {
 		if err != nil {
 			return err
 		}
-		o.kept = &stretch{after: n, reader: r, from: c}
+		o.current = &stretch{after: n, reader: r, from: c}
 	}
-	return o.kept.read(at, cmp.Or(o.most, mostKept))
+	return o.current.read(at, cmp.Or(o.most, maxRecords))
 }
 
 // read reads until a record is later than a time, or too many are kept.

@@ -21,8 +21,8 @@ func TestSentences_are_true_of_their_numbers(t *testing.T) {
 		holds cluster.Configuration
 		text  string
 	}{
-		"a price by a hair":        {policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 0.99996, Limit: 1}, none, "others gain 1.00004 times as much per a100 GPU as it would with 2 a100 GPUs, its best choice"},
-		"a price of its own":       {policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 1, Limit: 1.000001}, none, "it would gain per a100 GPU with 2 a100 GPUs, its best choice, as much as they cost today"},
+		"a price by a hair":        {policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 0.99996, Limit: 1}, none, "others gain 1.00004 times as much per a100 GPU, compared with its best choice of 2 a100 GPUs"},
+		"a price of its own":       {policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 1, Limit: 1.000001}, none, "its gain per a100 GPU with 2 a100 GPUs, its best choice, equals today's price"},
 		"no turn yet":              {policy.Reason{Kind: policy.WaitTurn, Limit: 77}, none, "jobs take turns, and it has had no turn yet; its turn comes after the turns of other jobs"},
 		"the GPU that it needs":    {policy.Reason{Kind: policy.WaitBackfill, Value: 60, Limit: 1}, none, "the GPU that it needs is free, but its start would delay the first job in the queue, which is expected to start in 1m00s"},
 		"a tie":                    {policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 1, Limit: 1 + 1e-15}, none, "no free slot: all 16 a100 GPUs are held by jobs that gain as much from them (a and b)"},
@@ -40,7 +40,7 @@ func TestSentences_are_true_of_their_numbers(t *testing.T) {
 		"a start at the least":     {policy.Reason{Kind: policy.Started, Config: four, Value: 1}, four, "there is room for it (the speed of its smallest size)"},
 		"a start of unknown speed": {policy.Reason{Kind: policy.Started, Config: four}, four, "there is room for it"},
 		"growth without numbers":   {policy.Reason{Kind: policy.Grown, Config: config(1, 1, "t4")}, four, "its policy has more GPUs for it"},
-		"a loss by a hair":         {policy.Reason{Kind: policy.Shrunk, Config: four, Value: 0.60001, Limit: 0.60002}, config(1, 2, "t4"), "others gain 1.00002 times as much"},
+		"a loss by a hair":         {policy.Reason{Kind: policy.Shrunk, Config: four, Value: 0.60001, Limit: 0.60002}, config(1, 2, "t4"), "its GPUs are worth 1.00002 times as much"},
 		"a restart by a hair":      {policy.Reason{Kind: policy.KeptNoRestart, Config: four, Value: 1.1201, Limit: 1.1202}, two, "would be 1.1201 times as good, and a restart pays only from 1.1202 times"},
 		"free since":               {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 1, "t4"), Value: 0, Limit: 1}, none, "it needs at least 1 t4 GPU, and none was free in the last round"},
 		"taken since":              {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 1, "a100"), Value: 4, Limit: 1}, none, "it needs at least 1 a100 GPU, and none is free"},

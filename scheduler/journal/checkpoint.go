@@ -94,7 +94,7 @@ func (w *Writer) jobStates(jobs []scheduler.Restored) {
 	for i := range jobs {
 		w.enc.comma(i)
 		w.enc.job(&jobs[i])
-		if s := w.said[jobs[i].Spec.ID]; s != nil {
+		if s := w.recorded[jobs[i].Spec.ID]; s != nil {
 			w.enc.raw(`,"said":{"why":`)
 			w.enc.reason(s.Why)
 			w.enc.grant(&policy.Decision{}, &s.Decision)

@@ -33,10 +33,10 @@ type keeper struct {
 }
 
 type want struct {
-	at    time.Duration
-	jobs  []scheduler.Restored
-	said  map[job.ID]policy.Decision
-	after int // records that follow the checkpoint
+	at       time.Duration
+	jobs     []scheduler.Restored
+	recorded map[job.ID]policy.Decision
+	after    int // records that follow the checkpoint
 }
 
 func (k *keeper) Event(time.Time, scheduler.Event) { k.count() }
@@ -60,9 +60,9 @@ func (k *keeper) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action)
 	} else {
 		k.w.Checkpoint(s.Now, k.s.Memory(), []byte{1, 2, byte(s.Round)})
 	}
-	w := want{at: s.Now.Sub(sim.Epoch), jobs: k.s.Memory().Active(), said: map[job.ID]policy.Decision{}}
+	w := want{at: s.Now.Sub(sim.Epoch), jobs: k.s.Memory().Active(), recorded: map[job.ID]policy.Decision{}}
 	for i, j := range s.Jobs {
-		w.said[j.ID] = p.Jobs[i]
+		w.recorded[j.ID] = p.Jobs[i]
 	}
 	k.want = append(k.want, w)
 }
@@ -184,8 +184,8 @@ func TestReader_begins_at_a_checkpoint(t *testing.T) {
 			if diff := cmp.Diff(wants[i].jobs[k], j.Restored); diff != "" {
 				t.Errorf("checkpoint %d: %s", i, diff)
 			}
-			if j.Said == nil || cmp.Diff(wants[i].said[j.Spec.ID], *j.Said) != "" {
-				t.Errorf("checkpoint %d: said of %s: %v, want %v", i, j.Spec.ID, j.Said, wants[i].said[j.Spec.ID])
+			if j.Said == nil || cmp.Diff(wants[i].recorded[j.Spec.ID], *j.Said) != "" {
+				t.Errorf("checkpoint %d: said of %s: %v, want %v", i, j.Spec.ID, j.Said, wants[i].recorded[j.Spec.ID])
 			}
 		}
 		rest := all(t, r)

@@ -22,9 +22,9 @@ import (
 // Journals lack policy.Plan.Fungible, whose result is in the placement, and the
 // contents of background work. Return and Background are compared as actions.
 func (b *Backend) Watch() scheduler.Observer {
-	b.said = maps.Clone(b.begun)
-	if b.said == nil {
-		b.said = map[job.ID]policy.Decision{}
+	b.decisions = maps.Clone(b.begun)
+	if b.decisions == nil {
+		b.decisions = map[job.ID]policy.Decision{}
 	}
 	return watcher{b}
 }
@@ -46,7 +46,7 @@ type planned struct {
 // plans returns the first difference between the plan of a round and the recorded one; nil if there is none or
 // plans are not compared. rec is nil if no round was recorded.
 func (b *Backend) plans(rec *Round, now *planned) *Difference {
-	if b.said == nil || b.Shadow {
+	if b.decisions == nil || b.Shadow {
 		return nil
 	}
 	if rec != nil {
@@ -70,17 +70,17 @@ func (b *Backend) plans(rec *Round, now *planned) *Difference {
 
 func (b *Backend) hear(rec *Round) {
 	for i := range rec.Changed {
-		b.said[rec.Changed[i].Job] = rec.Changed[i].Decision
+		b.decisions[rec.Changed[i].Job] = rec.Changed[i].Decision
 	}
 	for _, id := range rec.Left {
-		delete(b.said, id)
+		delete(b.decisions, id)
 	}
 }
 
 // jobsOf returns the first difference between recorded and present decisions on jobs.
 func (b *Backend) jobsOf(now *planned) *Difference {
 	for i, j := range now.Jobs {
-		recorded, ok := b.said[j.ID]
+		recorded, ok := b.decisions[j.ID]
 		if !ok {
 			return &Difference{Job: j.ID, Field: "presence", Got: "in the round", Want: "not in it"}
 		}
@@ -89,10 +89,10 @@ func (b *Backend) jobsOf(now *planned) *Difference {
 			return d
 		}
 	}
-	if len(b.said) == len(now.Jobs) {
+	if len(b.decisions) == len(now.Jobs) {
 		return nil
 	}
-	missing := maps.Clone(b.said)
+	missing := maps.Clone(b.decisions)
 	for _, j := range now.Jobs {
 		delete(missing, j.ID)
 	}

@@ -39,11 +39,11 @@ func OpenFile(src io.ReaderAt, size int64) (*File, error) {
 	if f.header.From > 0 {
 		f.base = f.header.From - f.body
 	}
-	f.size, err = f.whole()
+	f.size, err = f.lastLineEnd()
 	return f, err
 }
 
-func (f *File) whole() (int64, error) {
+func (f *File) lastLineEnd() (int64, error) {
 	last := make([]byte, 1)
 	if _, err := f.src.ReadAt(last, f.length-1); err != nil && !errors.Is(err, io.EOF) {
 		return 0, fmt.Errorf("journal: %w", err)

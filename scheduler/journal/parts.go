@@ -47,7 +47,7 @@ func (r *Reader) beginPart() error {
 	}
 	c, err := r.Checkpoint()
 	if err == nil {
-		r.given = c.records(&r.header, r.line)
+		r.pending = c.records(&r.header, r.line)
 	}
 	return err
 }

@@ -88,8 +88,8 @@ func checkGiven(t *testing.T, given []journal.Record, w *want) {
 			got = append(got, ev)
 		case nil:
 			for _, c := range rec.Round.Changed {
-				if said++; cmp.Diff(w.said[c.Job], c.Decision) != "" {
-					t.Errorf("said of %s: %v, want %v", c.Job, c.Decision, w.said[c.Job])
+				if said++; cmp.Diff(w.recorded[c.Job], c.Decision) != "" {
+					t.Errorf("said of %s: %v, want %v", c.Job, c.Decision, w.recorded[c.Job])
 				}
 			}
 		}
@@ -97,8 +97,8 @@ func checkGiven(t *testing.T, given []journal.Record, w *want) {
 			t.Errorf("given at %v, want %v", rec.At, w.at)
 		}
 	}
-	if diff := cmp.Diff(w.jobs, got); diff != "" || said != len(w.said) {
-		t.Errorf("%d decisions of %d; jobs: %s", said, len(w.said), diff)
+	if diff := cmp.Diff(w.jobs, got); diff != "" || said != len(w.recorded) {
+		t.Errorf("%d decisions of %d; jobs: %s", said, len(w.recorded), diff)
 	}
 }
 

@@ -23,17 +23,17 @@ const maxLine = 64 << 20
 // A Reader streams a journal. It checks the hash of each line before it decodes the line, if the journal is
 // Sealed.
 type Reader struct {
-	src    *bufio.Reader
-	header Header
-	sealed bool
-	chain  chain
-	cur    cursor
-	known  map[job.ID]policy.Decision
-	line   int
-	offset int64 // of line 0; 0: the header
-	last   time.Duration
-	err    error
-	given  []Record // the checkpoint of a part as records, not returned yet
+	src     *bufio.Reader
+	header  Header
+	sealed  bool
+	chain   chain
+	cur     cursor
+	known   map[job.ID]policy.Decision
+	line    int
+	offset  int64 // of line 0; 0: the header
+	last    time.Duration
+	err     error
+	pending []Record // the checkpoint of a part as records, not returned yet
 	// Of the last checkpoint; nil: there was none.
 	passed []byte
 	at     time.Duration
@@ -96,9 +96,9 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 // checkpoints. The checkpoint at the beginning of a part comes as records: nodes, restored jobs, and the last
 // decisions on them.
 func (r *Reader) Read() (Record, error) {
-	if len(r.given) > 0 {
-		rec := r.given[0]
-		r.given = r.given[1:]
+	if len(r.pending) > 0 {
+		rec := r.pending[0]
+		r.pending = r.pending[1:]
 		return rec, nil
 	}
 	for {

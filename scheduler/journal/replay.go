@@ -38,9 +38,9 @@ type Backend struct {
 	own    policy.Work           // under way without recorded work; may be nil
 	counts Comparison
 
-	begun   map[job.ID]policy.Decision // recorded at the checkpoint where this began
-	said    map[job.ID]policy.Decision // recorded up to the last compared round; nil: plans are not compared
-	planned *planned                   // to compare next; nil: no plan was seen
+	begun     map[job.ID]policy.Decision // recorded at the checkpoint where this began
+	decisions map[job.ID]policy.Decision // recorded up to the last compared round; nil: plans are not compared
+	planned   *planned                   // to compare next; nil: no plan was seen
 }
 
 var _ scheduler.Backend = (*Backend)(nil)
@@ -56,7 +56,7 @@ func Replay(r *Reader) *Backend {
 // Resume returns the Backend of the recording after the checkpoint c at which r begins. Nothing may have been
 // read of r.
 func Resume(r *Reader, c *Checkpoint) *Backend {
-	r.given = nil
+	r.pending = nil
 	b := Replay(r)
 	b.now, b.nodes, b.begun = b.start.Add(c.At), c.Nodes.Cluster, map[job.ID]policy.Decision{}
 	for i := range c.Jobs {

@@ -17,18 +17,18 @@ import (
 // A Writer records a run: it is a scheduler.Observer. After the first error it writes nothing more; Flush and
 // Close return that error.
 type Writer struct {
-	w     *bufio.Writer
-	enc   encoder
-	chain chain
-	head  Header
-	start time.Time
-	last  time.Duration // time of the last record
-	err   error
-	said  map[job.ID]*said      // of every job of the last round
-	jobs  []job.ID              // of the last round, in order
-	round int                   // rounds written
-	wants map[cluster.Group]int // capacity of the last plan
-	there *cluster.Cluster      // last list of nodes; nil: none yet
+	w        *bufio.Writer
+	enc      encoder
+	chain    chain
+	head     Header
+	start    time.Time
+	last     time.Duration // time of the last record
+	err      error
+	recorded map[job.ID]*recordedDecision // of every job of the last round
+	jobs     []job.ID                     // of the last round, in order
+	round    int                          // rounds written
+	wants    map[cluster.Group]int        // capacity of the last plan
+	there    *cluster.Cluster             // last list of nodes; nil: none yet
 	// Of the last round, for checkpoints.
 	prices  []policy.TypePrice
 	refused string
@@ -37,8 +37,8 @@ type Writer struct {
 	after   int64 // offset of the line after it, or after the header
 }
 
-// said is the last recorded decision on a job.
-type said struct {
+// recordedDecision is the last recorded decision on a job.
+type recordedDecision struct {
 	policy.Decision
 	round int // the last round of the job, counted as Writer.round
 }
@@ -47,7 +47,7 @@ var _ scheduler.Observer = (*Writer)(nil)
 
 // NewWriter returns a Writer to w that has written the header.
 func NewWriter(w io.Writer, h Header) *Writer {
-	j := &Writer{w: bufio.NewWriterSize(w, 1<<16), chain: newChain(), head: h, start: h.Start.Round(0).UTC(), said: map[job.ID]*said{}}
+	j := &Writer{w: bufio.NewWriterSize(w, 1<<16), chain: newChain(), head: h, start: h.Start.Round(0).UTC(), recorded: map[job.ID]*recordedDecision{}}
 	if err := h.validate(); err != nil {
 		j.err = fmt.Errorf("journal: header: %w", err)
 		return j
@@ -172,10 +172,10 @@ func (w *Writer) capacity(wants map[cluster.Group]int) {
 func (w *Writer) decisions(jobs []*policy.Job, plan []policy.Decision) {
 	written := 0
 	for i, j := range jobs {
-		d, was := &plan[i], w.said[j.ID]
+		d, was := &plan[i], w.recorded[j.ID]
 		if was == nil {
-			was = &said{}
-			w.said[j.ID] = was
+			was = &recordedDecision{}
+			w.recorded[j.ID] = was
 		} else if same(&was.Decision, d) {
 			was.round = w.round
 			continue
@@ -190,7 +190,7 @@ func (w *Writer) decisions(jobs []*policy.Job, plan []policy.Decision) {
 			w.enc.reason(d.Why)
 		}
 		w.enc.raw("}")
-		*was = said{*d, w.round}
+		*was = recordedDecision{*d, w.round}
 	}
 	w.listEnd(written)
 }
@@ -203,13 +203,13 @@ func same(a, b *policy.Decision) bool {
 func (w *Writer) left(jobs []*policy.Job) {
 	gone := 0
 	for _, id := range w.jobs {
-		if w.said[id].round == w.round {
+		if w.recorded[id].round == w.round {
 			continue
 		}
 		w.listItem(gone, `,"left":[`)
 		gone++
 		w.enc.str(string(id))
-		delete(w.said, id)
+		delete(w.recorded, id)
 	}
 	w.listEnd(gone)
 	w.jobs = slices.Grow(w.jobs[:0], len(jobs))

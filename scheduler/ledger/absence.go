@@ -43,14 +43,14 @@ func (r *Recorder) endAbsence() {
 		return
 	}
 	r.absent = nil
-	goesOn := false
+	continues := false
 	for i := range x.restored {
-		goesOn = r.goOn(x, x.restored[i].Spec) || goesOn
+		continues = r.bookAbsence(x, x.restored[i].Spec) || continues
 	}
 	for _, a := range x.had {
 		a.free()
 	}
-	if goesOn {
+	if continues {
 		for _, p := range r.pools {
 			r.bookRest(p, r.now.Sub(x.from))
 		}
@@ -67,9 +67,9 @@ func (r *Recorder) endAbsence() {
 	}
 }
 
-// goOn books what a restored job had during the absence, and reports whether it had anything. GPUs of jobs that
+// bookAbsence books what a restored job had during the absence, and reports whether it had anything. GPUs of jobs that
 // are not restored are booked as free.
-func (r *Recorder) goOn(x *absence, spec *job.Spec) bool {
+func (r *Recorder) bookAbsence(x *absence, spec *job.Spec) bool {
 	a := x.had[spec.ID]
 	if a == nil {
 		return false

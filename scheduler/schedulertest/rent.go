@@ -125,7 +125,7 @@ func (w *tenant) Do(ctx context.Context, actions []scheduler.Action) error {
 
 func (w *tenant) changed() {
 	if len(w.rentals) != len(w.offers) {
-		w.complain("nodes changed: %d groups are told of, want all %d", len(w.rentals), len(w.offers))
+		w.complain("nodes changed: %d groups, want all %d", len(w.rentals), len(w.offers))
 		return
 	}
 	for i, offer := range w.offers {
@@ -175,7 +175,7 @@ func (w *tenant) round() {
 	for _, id := range slices.Sorted(maps.Keys(w.jobs)) {
 		for _, share := range w.jobs[id] {
 			if _, ok := w.there.Index(share.Node); !ok {
-				w.complain("job %s: on node %s, which is not there", id, share.Node)
+				w.complain("job %s: on node %s, which is gone", id, share.Node)
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func Run(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive func(cont
 	}{
 		{"a whole run keeps the contract", wholeRun},
 		{"no actions are fine", noActions},
-		{"a job nobody submitted is named", stranger},
+		{"an unknown job is named", stranger},
 		{"a cancelled context ends the run", cancelled},
 	} {
 		t.Run(c.name, func(t *testing.T) {

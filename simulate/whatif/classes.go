@@ -45,10 +45,10 @@ func (c *class) completed(j *learned) {
 	c.used = slices.Insert(c.used, i, j.used)
 }
 
-// left returns the median of the remaining GPU-seconds of those completed jobs of the class that used more than
+// remaining returns the median of the remaining GPU-seconds of those completed jobs of the class that used more than
 // this job. If there are none, it returns what the job has used: with heavy-tailed durations, the longer a job
 // has run, the longer it is likely to run on. It returns 0 if no job was completed.
-func (c *class) left(used float64) float64 {
+func (c *class) remaining(used float64) float64 {
 	if c == nil || len(c.used) == 0 {
 		return 0
 	}

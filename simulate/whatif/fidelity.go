@@ -67,8 +67,7 @@ const (
 	slowStart = 200
 )
 
-// Compare simulates a recorded run again and compares when the jobs end. It reads a journal of which
-// only the header has been read, learns models of its jobs as the scheduler did, and simulates
+// Compare simulates a recorded run again and compares when the jobs end. It reads a journal whose header has been read, learns models of its jobs as the scheduler did, and simulates
 // the run under a fresh policy, with the recorded times of submission.
 // Options come from the run. Measured and Between are not used;
 // Rounds, if above 0, limits the simulation.

@@ -29,8 +29,8 @@ type Measured struct {
 	Model perf.Model
 	// pieces are the gradient statistics by epoch: first of the job, then of its class.
 	pieces []piece
-	// left is the remaining GPU time, in seconds, by the durations of its class; 0: not known.
-	left float64
+	// remaining is the GPU time, in seconds, by the durations of its class; 0: not known.
+	remaining float64
 }
 
 const (
@@ -78,14 +78,14 @@ type learned struct {
 		progress float64
 		epoch    int
 	}
-	trained float64                // seconds of its progress by reported step times
-	took    float64                // real seconds of its progress
-	pieces  []piece                // by epoch
-	every   []time.Duration        // intervals of reports; with keep
-	profile []workload.Measurement // with keep
-	heard   time.Time              // last report
-	rate    float64                // progress per second, by the last report
-	tail    time.Duration          // from its last report to its completion
+	trained    float64                // seconds of its progress by reported step times
+	took       float64                // real seconds of its progress
+	pieces     []piece                // by epoch
+	every      []time.Duration        // intervals of reports; with keep
+	profile    []workload.Measurement // with keep
+	lastReport time.Time              // last report
+	rate       float64                // progress per second, by the last report
+	tail       time.Duration          // from its last report to its completion
 }
 
 // A piece is the mean gradient statistics of an epoch, and its first and last seen progress.
@@ -170,15 +170,15 @@ func (l *Learner) acted(now time.Time, acts []scheduler.Action) {
 
 func (j *learned) run(now time.Time, a *scheduler.Run) {
 	j.asked = a.Batch
-	goesOn := a.InPlace(j.held, j.on) || a.Free || a.Resized
+	continues := a.InPlace(j.held, j.on) || a.Free || a.Resized
 	switch {
 	case a.Resized:
 		j.release(now)
-	case !goesOn:
+	case !continues:
 		j.interrupt(now)
 	}
 	j.held, j.on = a.Allocation, a.Placement
-	if goesOn {
+	if continues {
 		j.ran = cmp.Or(j.ran, now)
 		return
 	}
@@ -232,8 +232,8 @@ func (l *Learner) exit(now time.Time, ev *scheduler.Exited) {
 	}
 	j.release(now)
 	j.ended, j.outcome = now, ev.Outcome
-	if ev.Outcome == scheduler.Done && !j.heard.IsZero() {
-		j.tail = now.Sub(j.heard)
+	if ev.Outcome == scheduler.Done && !j.lastReport.IsZero() {
+		j.tail = now.Sub(j.lastReport)
 	}
 	if c := l.of(j); c != nil && ev.Outcome == scheduler.Done {
 		c.completed(j)
@@ -283,7 +283,7 @@ func (l *Learner) started(j *learned, c *class, took time.Duration) {
 }
 
 func (l *Learner) progressed(now time.Time, j *learned, r *job.Report) {
-	j.where, j.progress, j.heard = r.Configuration, r.Progress, now
+	j.where, j.progress, j.lastReport = r.Configuration, r.Progress, now
 	if r.Interval <= 0 {
 		return
 	}
@@ -384,7 +384,7 @@ func (l *Learner) Measured() map[job.ID]Measured {
 		if model, _ := j.belief.Model(); model != nil {
 			m.Model = model
 		}
-		m.pieces, m.left = c.coming(j), c.left(j.usedUntil(l.now))
+		m.pieces, m.remaining = c.coming(j), c.remaining(j.usedUntil(l.now))
 		all[id] = m
 	}
 	return all

@@ -26,7 +26,7 @@ func (l *Learner) remember(j *learned, m *memory.Codec) {
 	l.pool.Job(m, &j.belief)
 	restored := j.restored != nil
 	m.Fields(&restored, &j.came, &j.since, &j.ended, &j.held, &j.on, &j.ran, &j.starting, &j.used, &j.saved, &j.asked, &j.delay, &j.delays, &j.where, &j.progress,
-		&j.counted.progress, &j.counted.epoch, &j.trained, &j.took, &j.heard, &j.rate, &j.tail)
+		&j.counted.progress, &j.counted.epoch, &j.trained, &j.took, &j.lastReport, &j.rate, &j.tail)
 	outcome := m.Int(int(j.outcome))
 	memory.Slice(m, &j.pieces, (*piece).Remember)
 	if m.Decoding() {

@@ -141,7 +141,7 @@ func (q *Question) of(s *policy.Snapshot, p *policy.Plan) (*policy.Snapshot, *po
 	i := s.Index(cmp.Or(q.Cancel, q.Resize))
 	switch {
 	case i < 0:
-		return nil, nil, fmt.Errorf("job %s is not there", cmp.Or(q.Cancel, q.Resize))
+		return nil, nil, fmt.Errorf("job %s: not in the last round", cmp.Or(q.Cancel, q.Resize))
 	case q.Cancel != "":
 		return counterfactual.Without(s, []job.ID{q.Cancel}), changed(p, func(rows []policy.Decision) []policy.Decision { return slices.Delete(rows, i, i+1) }), nil
 	}

@@ -199,8 +199,8 @@ func TestAsk_changes_the_plan_of_the_round(t *testing.T) {
 func TestAsk_refuses(t *testing.T) {
 	_, snap, _, o := hour(t)
 	for want, q := range map[string]whatif.Question{
-		"0 changes, want":                     {},
-		"2 changes, want":                     {Cancel: "a", Nodes: 1, Type: "t4"},
+		"0 changes, want":                        {},
+		"2 changes, want":                        {Cancel: "a", Nodes: 1, Type: "t4"},
 		"job nobody is not there":                {Cancel: "nobody"},
 		"job none is not there":                  {Resize: "none", GPUs: 1},
 		"no node has GPUs of type tpu":           {Nodes: 1, Type: "tpu"},

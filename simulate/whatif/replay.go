@@ -41,7 +41,7 @@ type begun struct {
 	resumed   bool // the journal begins at a checkpoint
 }
 
-// begin returns the run of a journal, of which only the header has been read. It returns errNoMemory if the
+// begin returns the run of a journal whose header has been read. It returns errNoMemory if the
 // journal begins at a checkpoint from which this program cannot continue.
 func (o *Options) begin(r *journal.Reader) (*begun, error) {
 	h := r.Header()

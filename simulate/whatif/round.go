@@ -59,7 +59,7 @@ func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Rou
 // counterfactual.Find. ends has the known times until jobs end. Jobs that ended between the
 // round and the moment are left out.
 func (r *Round) Unblock(ctx context.Context, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
-	s, p := counterfactual.Left(r.snapshot, r.plan, r.ended)
+	s, p := counterfactual.Remaining(r.snapshot, r.plan, r.ended)
 	return counterfactual.Find(ctx, s, p, r.job, r.decider, ends)
 }
 

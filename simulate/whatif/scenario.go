@@ -263,8 +263,8 @@ func (in *setting) add(s *policy.Snapshot, j *policy.Job, m Measured, best bool)
 	}
 	lasts := time.Duration(0)
 	switch {
-	case j.Perf == nil && m.left > 0:
-		lasts = perf.Seconds(m.left / float64(max(1, j.Spec.GPUs)))
+	case j.Perf == nil && m.remaining > 0:
+		lasts = perf.Seconds(m.remaining / float64(max(1, j.Spec.GPUs)))
 	case j.Perf == nil:
 		f.why, t.target = NoSpeed, 0
 	case t.target <= 0:

@@ -31,28 +31,28 @@ func asking(n int) func(*job.Spec) {
 }
 
 // Without returns a copy of the snapshot in which some jobs have ended.
-func Without(s *policy.Snapshot, gone []job.ID) *policy.Snapshot {
-	then, ended := *s, make(map[job.ID]bool, len(gone))
-	for _, id := range gone {
-		ended[id] = true
+func Without(s *policy.Snapshot, ended []job.ID) *policy.Snapshot {
+	then, has := *s, make(map[job.ID]bool, len(ended))
+	for _, id := range ended {
+		has[id] = true
 	}
-	then.Jobs = slices.DeleteFunc(slices.Clone(s.Jobs), func(j *policy.Job) bool { return ended[j.ID] })
+	then.Jobs = slices.DeleteFunc(slices.Clone(s.Jobs), func(j *policy.Job) bool { return has[j.ID] })
 	return &then
 }
 
-// Left returns a snapshot and its plan without the jobs that have ended.
-func Left(s *policy.Snapshot, p *policy.Plan, gone []job.ID) (*policy.Snapshot, *policy.Plan) {
-	if len(gone) == 0 {
+// Remaining returns a snapshot and its plan without the jobs that have ended.
+func Remaining(s *policy.Snapshot, p *policy.Plan, ended []job.ID) (*policy.Snapshot, *policy.Plan) {
+	if len(ended) == 0 {
 		return s, p
 	}
 	then := *p
 	then.Jobs = nil
 	for i, j := range s.Jobs {
-		if !slices.Contains(gone, j.ID) {
+		if !slices.Contains(ended, j.ID) {
 			then.Jobs = append(then.Jobs, p.Jobs[i])
 		}
 	}
-	return Without(s, gone), &then
+	return Without(s, ended), &then
 }
 
 // Grown returns a copy of the snapshot with additional GPUs of a type that the cluster has. They are on owned

@@ -207,8 +207,8 @@ func (f *finder) emptied() *Change {
 }
 
 // without tries the end of some jobs and of one more.
-func (f *finder) without(gone []job.ID, and ...job.ID) *Change {
-	c := &Change{Kind: JobsEnd, Jobs: append(slices.Clone(gone), and...)}
+func (f *finder) without(ended []job.ID, and ...job.ID) *Change {
+	c := &Change{Kind: JobsEnd, Jobs: append(slices.Clone(ended), and...)}
 	if len(c.Jobs) == 0 || !f.helps(c, func() *policy.Snapshot { return Without(f.s, c.Jobs) }) {
 		return nil
 	}

@@ -155,7 +155,7 @@ func (q *Question) conditions(a *Answer) {
 	} else {
 		a.RestsOn = append(a.RestsOn, q.causes()...)
 	}
-	a.Must = append(a.Must, "each job runs as long as it did, whatever runs next to it", "users submit the same jobs at the same times, even if waits change", "the scheduler has time limits, not real run times")
+	a.Must = append(a.Must, "each job runs as long as recorded, whatever runs next to it", "users submit the same jobs at the same times, even if waits change", "the scheduler has time limits, not real run times")
 	for i := range q.Scenarios {
 		a.Must = append(a.Must, "scenario "+q.Scenarios[i].says())
 	}
