@@ -37,7 +37,6 @@ type Rental struct {
 // of the group.
 func (c *Cluster) Offers() []Offer { return c.groups(Rented) }
 
-// groups returns the groups of one tenure with their numbers of nodes.
 func (c *Cluster) groups(t Tenure) []Offer {
 	var offers []Offer
 	for _, n := range c.nodes {

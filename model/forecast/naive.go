@@ -56,7 +56,6 @@ func (s *SeasonalNaive) Observe(busy float64) {
 	}
 }
 
-// mean returns the prediction h steps ahead.
 func (s *SeasonalNaive) mean(h int) float64 {
 	if s.seen < len(s.past) {
 		return s.busy

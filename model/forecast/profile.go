@@ -21,7 +21,6 @@ func newProfile(day int) *profile {
 	return &profile{mean: make([]float64, day), smooth: make([]float64, day), reach: day / profileReach}
 }
 
-// observe adds a value and reports whether it completed a day.
 func (p *profile) observe(busy float64) bool {
 	if p.today = append(p.today, busy); len(p.today) < len(p.mean) {
 		return false
@@ -49,7 +48,6 @@ func (p *profile) around(i int) float64 {
 	return sum / weight
 }
 
-// ahead returns the profile h steps after the last value.
 func (p *profile) ahead(h int) float64 {
 	return p.smooth[(len(p.today)+h-1)%len(p.smooth)]
 }

@@ -19,7 +19,6 @@ type regression struct {
 	cross  [clues]float64
 }
 
-// observe adds clues x with their result y.
 func (r *regression) observe(x [clues]float64, y float64) {
 	r.pairs = r.keep*r.pairs + 1
 	for i := range x {

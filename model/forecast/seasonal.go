@@ -21,7 +21,6 @@ type Seasonal struct {
 	spread  *Spread
 }
 
-// A guess is a prediction with its inputs.
 type guess struct {
 	base  float64 // without correction
 	clues [clues]float64
@@ -69,7 +68,6 @@ func (s *Seasonal) Observe(busy float64) {
 	s.expect()
 }
 
-// learn compares the value with its predictions.
 func (s *Seasonal) learn() {
 	s.spread.Observe(s.busy)
 	for i, h := range s.spread.at {
@@ -96,7 +94,6 @@ func (s *Seasonal) follow() {
 	}
 }
 
-// expect stores the present predictions, by rung.
 func (s *Seasonal) expect() {
 	g := guess{clues: s.clues()}
 	for i, h := range s.spread.at {
@@ -118,7 +115,6 @@ func (s *Seasonal) clues() (x [clues]float64) {
 	return x
 }
 
-// base returns the prediction h steps ahead without correction.
 func (s *Seasonal) base(h int) float64 {
 	if s.profile.days == 0 {
 		return s.levels[firstBase]

@@ -81,7 +81,6 @@ func (s *Spread) Observe(busy float64) {
 	}
 }
 
-// predicted stores a prediction for the horizon of a rung.
 func (s *Spread) predicted(rung int, mean float64) { s.kept[rung][s.seen%s.at[rung]] = mean }
 
 // Hold stores one prediction for every horizon.

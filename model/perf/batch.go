@@ -49,13 +49,11 @@ func FindBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLim
 	return Batch{Batch: s.candidates[s.choice].batch, Goodput: s.best, Throughput: s.throughput[s.choice]}
 }
 
-// A candidate is a batch size that BestBatch may try.
 type candidate struct {
 	batch   job.BatchSize
 	samples float64 // total
 }
 
-// A scope has all parameters of the candidates.
 type scope struct {
 	replicas  int
 	init, max int // total batch
@@ -101,7 +99,6 @@ type search struct {
 	choice     int                 // index of the best candidate; Candidates: none yet
 }
 
-// try evaluates candidate i.
 func (s *search) try(i int) {
 	c := &s.candidates[i]
 	s.throughput[i] = s.model.Throughput(s.alloc, c.batch)

@@ -34,7 +34,6 @@ func (p *Params) StepTime() StepTime {
 	return StepTime{Compute: acc, Exchange: acc}
 }
 
-// known reports whether t is set and consistent.
 func (t *StepTime) known() bool {
 	return t.Compute.rises() && t.Exchange.rises() && t.Slack < 1e-3
 }
@@ -132,7 +131,6 @@ func (s *search) lower(offers []offer, at int, e, enough float64) (left []offer,
 	return left, next
 }
 
-// largest returns the index of the largest local batch.
 func largest(offers []offer) int {
 	most := 0
 	for k := range offers {

@@ -48,7 +48,6 @@ type Replicas struct {
 	Replicas int
 }
 
-// bounds returns the smallest and largest local batch on GPU type t.
 func bounds(l *job.BatchLimits, t cluster.GPUType) (low, high int) {
 	low, high = max(1, l.LocalMin), max(1, l.Max)
 	if l.LocalMax != nil {

@@ -49,7 +49,6 @@ type conditions struct {
 	batch job.BatchSize
 }
 
-// A logMean is a mean of logarithms of seconds.
 type logMean struct {
 	log float64
 	n   int
@@ -108,7 +107,7 @@ func (l *LocalityLearner) Costs() LocalityCosts {
 	return l.costs
 }
 
-// cost returns that of the pairs that count.
+// localityCost ignores pairs with too few steps.
 func localityCost(pairs []stepPair) LocalityCost {
 	var c LocalityCost
 	sum, weight := 0.0, 0.0

@@ -38,7 +38,6 @@ func (s *Sensitivity) Rate(cpus float64, memory int64) float64 {
 	return math.Min(s.prepared(cpus), s.delivered(memory))
 }
 
-// prepared returns the samples per second that CPUs prepare.
 func (s *Sensitivity) prepared(cpus float64) float64 {
 	n := len(s.CPUs)
 	if n == 0 {
@@ -71,7 +70,6 @@ func (s *Sensitivity) delivered(memory int64) float64 {
 	return s.Storage / missed
 }
 
-// needs returns the least memory that supports a rate.
 func (s *Sensitivity) needs(rate float64) int64 {
 	if s.Dataset <= 0 || s.Storage <= 0 || rate <= s.Storage {
 		return s.Working
@@ -149,7 +147,6 @@ func (s *Sensitivity) levels(rate float64, share, most cluster.Resources) []floa
 	return slices.Compact(levels)
 }
 
-// cell returns the cheapest cell of a rate, at a measured CPU point.
 func (s *Sensitivity) cell(rate float64, most cluster.Resources) (Cell, bool) {
 	c := Cell{Memory: s.needs(rate), Rate: rate}
 	if len(s.CPUs) > 0 {

@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// presets are the clusters of the papers.
 var presets = []struct{ name, spec string }{
 	{"hetero64", "t4:6x4,a100:2x8,rtx:3x8"},     // Sia §3.4.3, Heterogeneous
 	{"homog64", "t4:16x4"},                      // Sia §3.4.3, Homogeneous
@@ -157,14 +156,12 @@ func parsePart(part string, scale int) ([]cluster.Node, error) {
 	return nodes, nil
 }
 
-// A lease is the tenure of nodes: owned, rented, spot, or on loan.
 type lease struct {
 	rented, spot, loaned bool
 	interruptions        float64 // per hour, of spot nodes
 	worth                int     // job.Spec.Equivalents
 }
 
-// spotPercent is the price of spot nodes in percent of the list price.
 const spotPercent = 30
 
 // defaultWorth is the number of GPUs on loan that do the work of one. Source: Lyra §7.5, "three
@@ -200,13 +197,10 @@ func parseLease(text string) (rest string, l lease, err error) {
 	return text[:max(at, 0)], l, nil
 }
 
-// maxWorth limits the equivalents of a type.
 const maxWorth = 1000
 
-// maxInterruptions limits the interruptions of a spot node per hour.
 const maxInterruptions = 1000
 
-// apply sets the tenure of a node and returns the mark for its ID.
 func (l *lease) apply(n *cluster.Node) (mark string) {
 	if l.loaned {
 		n.Tenure, n.Group = cluster.Loaned, cluster.LoanGroup(n.GPUType, n.Capacity.GPUs)
@@ -238,5 +232,4 @@ func parseHost(text string) (cluster.Resources, error) {
 	return cluster.Resources{CPUs: cpus, Memory: int64(gigabytes * 1e9)}, nil
 }
 
-// maxHost limits cores and GB of a node.
 const maxHost = 1e6

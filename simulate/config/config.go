@@ -106,7 +106,6 @@ const (
 // Rhos returns the definitions of rho by name; the first follows the trace.
 func Rhos() []string { return []string{"", "isolated", "static"} }
 
-// unset is the origin of defaults.
 const unset = "default"
 
 // Origin returns the origin of a key's value: "default", a file's name, "environment" or "flag".

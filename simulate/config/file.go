@@ -54,7 +54,6 @@ func (c *Config) mapping(n *yaml.Node, prefix, name string) error {
 	return errors.Join(errs...)
 }
 
-// scalar returns a value, or the comma-separated elements of a sequence.
 func scalar(n *yaml.Node) string {
 	if n.Kind != yaml.SequenceNode {
 		return n.Value

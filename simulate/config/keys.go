@@ -201,7 +201,6 @@ func parsed[T any](k Key, at func(*Config) *T, want string, parse func(string) (
 	return k
 }
 
-// didYouMean suggests known keys similar to an unknown one.
 func didYouMean(key string) string {
 	var like []string
 	for _, k := range keys {

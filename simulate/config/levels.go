@@ -32,7 +32,6 @@ func parseLevels(text string) (rest string, l levels, err error) {
 	}
 }
 
-// validate returns an error if an NVLink domain would span two racks.
 func (l levels) validate() error {
 	if l.rack > 0 && l.nvlink > 0 && l.rack%l.nvlink != 0 {
 		return fmt.Errorf("rack@%d and nvlink@%d, want whole NVLink domains in a rack, as rack@%d", l.rack, l.nvlink, (l.rack/l.nvlink+1)*l.nvlink)
@@ -40,7 +39,6 @@ func (l levels) validate() error {
 	return nil
 }
 
-// apply sets the rack and domain of the i-th node of a part.
 func (l levels) apply(n *cluster.Node, part string, i int) {
 	if l.rack > 0 {
 		n.Rack = fmt.Sprintf("%srack%d", part, i/l.rack)

@@ -43,7 +43,6 @@ func jobRange(name, doc string) Key {
 	}}
 }
 
-// restart makes the key of the restart time; empty is nil.
 func restart(name, doc string) Key {
 	return Key{Name: name, Doc: doc, Kind: "duration", get: func(c *Config) string {
 		if c.Sim.Restart == nil {

@@ -63,7 +63,6 @@ func Compare(jobs map[job.ID]*parse.Observed, baseline string, names []string, r
 	return c
 }
 
-// pairOf returns the pair of a job, or false if it did not end everywhere.
 func pairOf(o *parse.Observed, id job.ID, results []map[job.ID]*metrics.JobResult) (p Pair, ok bool) {
 	if o == nil || o.Ended.IsZero() || o.Started.IsZero() {
 		return p, false
@@ -90,7 +89,6 @@ func unix(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// each returns one value of every pair.
 func (c *Comparison) each(value func(*Pair) time.Duration) []time.Duration {
 	all := make([]time.Duration, len(c.Pairs))
 	for i := range c.Pairs {
@@ -135,7 +133,6 @@ func (c *Comparison) utilisation(gpus float64, of Select) float64 {
 	return sum / max(1, gpus*(last.Ended-first.Submitted))
 }
 
-// mean returns the mean of values; 0 if empty.
 func mean(values []time.Duration) time.Duration {
 	var sum float64
 	for _, v := range values {

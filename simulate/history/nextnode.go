@@ -143,7 +143,6 @@ func grown(c *cluster.Cluster) []growth {
 	return all
 }
 
-// A rerun is one simulation, with a sum of the prices of its rounds.
 type rerun struct {
 	*metrics.Result
 	priced int                         // number of rounds with prices
@@ -172,7 +171,6 @@ func (r *rerun) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) 
 	}
 }
 
-// study compares the runs with one more node with the first ones, without.
 func study(on []growth, runs [][]*rerun) *NextNodeStudy {
 	base := runs[0][0]
 	s := &NextNodeStudy{Hours: base.Summary.Makespan / 3600, MeanJCT: base.Summary.MeanJCT, Orders: len(runs), Figures: base.Figures(), Jobs: base.Summary.Done}
@@ -196,7 +194,6 @@ func study(on []growth, runs [][]*rerun) *NextNodeStudy {
 	return s
 }
 
-// compared returns the saving of the jobs with a specification.
 func compared(base, with *metrics.Result, of func(job.ID) *job.Spec) Saving {
 	done := map[job.ID]*metrics.JobResult{}
 	for i := range with.Jobs {
@@ -221,7 +218,6 @@ func compared(base, with *metrics.Result, of func(job.ID) *job.Spec) Saving {
 	return s
 }
 
-// teams returns the saving of each queue and user.
 func teams(base, with *metrics.Result, specs map[job.ID]*job.Spec) []TeamSaving {
 	type team struct{ queue, user string }
 	all := map[team]bool{}

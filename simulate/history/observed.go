@@ -60,7 +60,6 @@ func ObservedRun(jobs map[job.ID]*parse.Observed, simulated []workload.Arrival, 
 	return report.Run{Name: ObservedName, Observed: true, Result: r}, nil
 }
 
-// moments returns all changes of the simulated jobs by time.
 func moments(jobs map[job.ID]*parse.Observed, simulated []workload.Arrival) []moment {
 	var all []moment
 	for i := range simulated {

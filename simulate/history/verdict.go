@@ -104,7 +104,6 @@ func endless(f *whatif.Fidelity) int {
 	return n
 }
 
-// causes lists possible causes of differences between the simulation and the run.
 func causes(f *whatif.Fidelity) []string {
 	var all []string
 	add := func(n int, text string) {

@@ -48,7 +48,6 @@ func hours(s journal.Seconds) float64 { return time.Duration(s).Hours() }
 
 func rounded(s journal.Seconds) time.Duration { return time.Duration(s).Round(time.Second) }
 
-// notes describes what the simulation omits, and what the journal does not contain.
 func (v *Verdict) notes() string {
 	f, text := v.Fidelity, ""
 	add := func(n int, what string) {
@@ -74,7 +73,6 @@ func (v *Verdict) writeTrust(w io.Writer) {
 	fmt.Fprintf(w, "Simulated under its own policy, %s: %s.\n%s\n\n", v.Recorded, v.Trust.Errors(), v.Trust.Verdict())
 }
 
-// stamp marks untrusted figures of another policy.
 func (v *Verdict) stamp() string {
 	if v.Trust.Trusted || v.Policy == v.Recorded {
 		return ""
@@ -82,7 +80,6 @@ func (v *Verdict) stamp() string {
 	return metrics.Stamp
 }
 
-// writeRanges writes a reliability diagram in numbers.
 func (v *Verdict) writeRanges(w io.Writer) {
 	if v.Ranges == nil {
 		return
@@ -109,7 +106,6 @@ func (v *Verdict) writeRanges(w io.Writer) {
 	fmt.Fprintln(w, "RIGHT is the share of ranges that contained the actual time. WIDTH is the median width of a range over the actual remaining time. In EXACT predictions, both simulations were off by less than a round.")
 }
 
-// exact returns the columns of exact predictions, and of the ranges of the others.
 func exact(r *whatif.Reliability) string {
 	if r.Ranges == 0 {
 		return "\t\t"

@@ -40,7 +40,6 @@ func adapt(c *config.Config, spec *job.Spec) {
 	}
 }
 
-// scale makes jobs rigid or strong-scaling, with the same draw for both.
 func scale(c *config.Config, spec *job.Spec) {
 	switch rigid := c.Jobs.Rigid; {
 	case spec.Adaptivity != job.Adaptive && spec.Adaptivity != job.StrongScaling:
@@ -51,14 +50,12 @@ func scale(c *config.Config, spec *job.Spec) {
 	}
 }
 
-// limit bounds the GPUs of an elastic job.
 func limit(spec *job.Spec, most int) {
 	if most > 0 && spec.Adaptivity.Has(job.GPUCount) && (spec.MaxGPUs == 0 || spec.MaxGPUs > most) {
 		spec.MaxGPUs = most
 	}
 }
 
-// keepBatch makes a job with a schedule keep its first batch size.
 func keepBatch(spec *job.Spec) {
 	s := &spec.Schedule
 	switch s.Mode {

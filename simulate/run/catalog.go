@@ -32,13 +32,10 @@ func LoadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
 	return workload.Extrapolate(catalog, likenesses), nil
 }
 
-// sensitivityName is the file that marks a folder of sensitivity profiles.
 const sensitivityName = "profiles.json"
 
-// stepsName is the file that marks a folder of measured steps.
 const stepsName = "throughputs_isolated.csv"
 
-// readProfiles reads the folder of profiles, whose kind follows from its files.
 func readProfiles(c *config.Config, files Files) (workload.Catalog, error) {
 	for _, kind := range []struct {
 		name string

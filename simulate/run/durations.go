@@ -51,7 +51,6 @@ func proportional(app *workload.Application, cl *cluster.Cluster) (float64, clus
 	return 0, cluster.Configuration{}
 }
 
-// speed returns samples per second with the smallest batch.
 func speed(app *workload.Application, a cluster.Allocation) float64 {
 	return app.Fed(a, job.BatchSize{Local: 1})
 }

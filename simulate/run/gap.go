@@ -17,7 +17,6 @@ type gaps struct {
 	known map[*policy.Job]speedup
 }
 
-// A speedup caches a result of relative.
 type speedup struct {
 	of    cluster.Allocation
 	on    *cluster.Cluster

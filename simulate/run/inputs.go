@@ -204,7 +204,6 @@ func (in *Inputs) complete(c *config.Config, a *workload.Arrival) error {
 	return nil
 }
 
-// knowsType returns an error if the cluster has none of the job's GPU types.
 func (in *Inputs) knowsType(spec *job.Spec) error {
 	var names []string
 	for _, t := range in.Cluster.Types() {

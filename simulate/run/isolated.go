@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// isolatedKey has everything that determines the isolated time of a job.
 type isolatedKey struct {
 	config     cluster.Configuration
 	app        *workload.Application

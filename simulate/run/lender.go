@@ -57,7 +57,6 @@ func (in *Inputs) curve(c *config.Config, files Files) (*workload.Load, error) {
 	return parse.ReadLoad(f, file)
 }
 
-// lender sets the owner's load and forecast.
 func (in *Inputs) lender(c *config.Config, o *sim.Lender) {
 	if in.busy == nil {
 		return
@@ -69,14 +68,12 @@ func (in *Inputs) lender(c *config.Config, o *sim.Lender) {
 	}
 }
 
-// forecasts are the models by name, for a number of intervals per day.
 var forecasts = map[string]func(perDay int) forecast.Model{
 	config.Seasonal:  func(perDay int) forecast.Model { return forecast.NewSeasonal(perDay) },
 	config.LastValue: func(perDay int) forecast.Model { return forecast.NewLast(perDay) },
 	config.DayBefore: func(perDay int) forecast.Model { return forecast.NewSeasonalNaive(perDay) },
 }
 
-// A forecaster adapts a model to sim.Forecaster.
 type forecaster struct{ forecast.Model }
 
 // Predict implements sim.Forecaster.

@@ -110,7 +110,6 @@ func recorderOf(c *config.Config, in *Inputs, stream metrics.Stream) (*metrics.R
 	return in.recorder(c, w, stream)
 }
 
-// A player replays a recording to a recorder.
 type player struct {
 	from  *journal.Reader
 	rec   *metrics.Recorder

@@ -97,7 +97,6 @@ func withoutGone(c *config.Config) error {
 	return err
 }
 
-// informed reports whether a scheduler's estimates come from the inputs of a run.
 func informed(c *config.Config) bool {
 	mode, _ := estimate.ParseMode(c.Estimate)
 	return c.Public || mode == estimate.Oracle || mode == estimate.PublicCode || c.Classes == config.Known || c.Scheduler.Profile && c.IsSet("scheduler.profile")

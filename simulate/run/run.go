@@ -34,7 +34,6 @@ type Run struct {
 	Unfinished  bool            // ended by context or horizon
 }
 
-// errHorizon ends a run at its horizon.
 var errHorizon = errors.New("horizon reached")
 
 // Simulate runs one policy. Observers see its scheduler. If the context ends, Simulate returns an
@@ -209,7 +208,6 @@ func without(c *cluster.Cluster, t cluster.Tenure) *cluster.Cluster {
 	})
 }
 
-// starts reports whether a policy can get nodes at all.
 func starts(c *cluster.Cluster, t policy.Traits) bool {
 	return len(c.Held().Nodes()) > 0 || t.Rents && len(c.Offers()) > 0 || t.Borrows && len(c.Loans()) > 0
 }
@@ -230,7 +228,6 @@ func (in *Inputs) recorder(c *config.Config, w window, stream metrics.Stream) (*
 	return metrics.New(o)
 }
 
-// options returns the options of the scheduler and of the world, with the same estimates.
 func options(c *config.Config, in *Inputs, traits policy.Traits) (scheduler.Options, sim.Options, error) {
 	so, wo := c.Scheduler, c.Sim
 	mode, err := estimate.ParseMode(c.Estimate)
@@ -277,7 +274,6 @@ func (in *Inputs) known(o *estimate.Options) func(time.Time) []*perf.ClassStats 
 	return func(time.Time) []*perf.ClassStats { return all }
 }
 
-// wrong is the speeds of a class with the configured error.
 type wrong struct {
 	truth perf.EpochSpeeds
 	o     *estimate.Options
@@ -310,7 +306,6 @@ func (in *Inputs) application(spec *job.Spec) *workload.Application {
 	return in.Catalog[string(spec.Class)]
 }
 
-// references returns the one-GPU reference throughputs, cached.
 func (in *Inputs) references() func(*job.Spec, cluster.GPUType) float64 {
 	type key struct {
 		app *workload.Application
@@ -331,7 +326,6 @@ func (in *Inputs) references() func(*job.Spec, cluster.GPUType) float64 {
 	}
 }
 
-// truth returns the true throughput of a job on compact allocations.
 func (in *Inputs) truth(spec *job.Spec) estimate.Throughput {
 	app := in.application(spec)
 	if app == nil {
@@ -359,7 +353,6 @@ func (t *timed) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, err
 	return p, err
 }
 
-// bounded is a world with a horizon.
 type bounded struct {
 	scheduler.Backend
 	horizon time.Duration
@@ -378,7 +371,6 @@ func (b *bounded) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 	return ev, err
 }
 
-// watcher records refused plans.
 type watcher struct{ run *Run }
 
 // Event implements scheduler.Observer.

@@ -95,7 +95,6 @@ func (in *Inputs) borrows(s *job.Spec) {
 	}
 }
 
-// bind restricts a job to types of the training cluster.
 func (in *Inputs) bind(s *job.Spec) error {
 	var own []cluster.GPUType
 	for _, t := range in.Cluster.Kept() {

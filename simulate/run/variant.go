@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// orderBlocks is the number of blocks of time that are shuffled.
 const orderBlocks = 24
 
 // SimulateVariant is Simulate on other nodes and, if order is not 0, with shuffled arrivals

@@ -15,7 +15,6 @@ import (
 // cluster in steady state.
 type window map[job.ID]bool
 
-// window returns the measured jobs of a configuration; nil: all.
 func (in *Inputs) window(c *config.Config) (window, error) {
 	if c.Window.IsZero() {
 		return nil, nil

@@ -43,7 +43,6 @@ func (a *agenda) push(e entry) {
 	a.up(len(a.heap) - 1)
 }
 
-// sweep removes all void entries.
 func (a *agenda) sweep() {
 	a.heap = slices.DeleteFunc(a.heap, entry.void)
 	for i := len(a.heap)/2 - 1; i >= 0; i-- {

@@ -84,7 +84,6 @@ func newAgent(w *World, a *workload.Arrival) *agent {
 	return g
 }
 
-// application returns the ground truth of an arrival, which World.validate has checked.
 func (w *World) application(a *workload.Arrival) *workload.Application {
 	if a.Application != "" {
 		return w.catalog[a.Application]
@@ -92,7 +91,6 @@ func (w *World) application(a *workload.Arrival) *workload.Application {
 	return w.steady.Of(&a.Spec, a.ScalingLoss)
 }
 
-// biases draws the error factor of a job's reports on each GPU type.
 func (w *World) biases(spec *job.Spec) map[cluster.GPUType]float64 {
 	stream := rng.Stream(w.o.Seed, "bias/"+string(spec.ID))
 	b := make(map[cluster.GPUType]float64)
@@ -104,7 +102,6 @@ func (w *World) biases(spec *job.Spec) map[cluster.GPUType]float64 {
 
 func (g *agent) holding() bool { return g.alloc.GPUs > 0 }
 
-// halt takes all GPUs and makes the agent's entry void.
 func (g *agent) halt() {
 	g.turn++
 	g.alloc, g.placement, g.shape, g.restoring, g.over = cluster.Allocation{}, nil, nil, false, false
@@ -134,7 +131,6 @@ func (g *agent) count(w *World, a *workload.Arrival) {
 	}
 }
 
-// run applies an action to the agent.
 func (g *agent) run(w *World, a scheduler.Run) {
 	g.fixed, g.asked, g.repeats = a.Batch, nil, false
 	g.apart = w.apart(a.Placement)
@@ -188,7 +184,6 @@ func (w *World) apart(p cluster.Placement) float64 {
 	return 1
 }
 
-// drawSlow draws the factor on step times for a start.
 func (g *agent) drawSlow(w *World) float64 {
 	if g.luck != nil && g.luck.Float64() < w.o.Noise.Straggler {
 		return w.o.Noise.Slow
@@ -232,7 +227,6 @@ func (g *agent) act(w *World) {
 	}
 }
 
-// checkIn begins training after a restart.
 func (g *agent) checkIn(w *World) {
 	g.restoring, g.at, g.measured, g.begun = false, w.now, w.now, g.progress
 	g.tune()
@@ -242,7 +236,6 @@ func (g *agent) checkIn(w *World) {
 	}
 }
 
-// announce reports the configuration, batch size and progress, without measurements.
 func (g *agent) announce(w *World) {
 	w.emit(scheduler.Reported{Report: job.Report{Job: g.spec.ID, Configuration: g.alloc.Configuration, Batch: g.batch, Progress: g.progress, Epoch: g.epoch}})
 }
@@ -256,7 +249,6 @@ func (g *agent) fail(w *World) bool {
 	return true
 }
 
-// settle brings progress and checkpoints up to now.
 func (g *agent) settle(w *World) {
 	if !g.holding() || g.restoring || g.over || g.steps != nil || !w.now.After(g.at) {
 		return
@@ -326,7 +318,6 @@ func (g *agent) endEpoch(w *World) bool {
 	return false
 }
 
-// next schedules the agent's next turn.
 func (g *agent) next(w *World) {
 	if g.steps != nil && !g.restoring {
 		return // beginSteps pushes the entry when the round begins
@@ -366,7 +357,6 @@ func (g *agent) plan(w *World) time.Time {
 	return g.epochEnd
 }
 
-// seconds converts s seconds to a Duration, at most the longest one.
 func seconds(s float64) time.Duration {
 	if s >= math.MaxInt64/1e9 {
 		return math.MaxInt64

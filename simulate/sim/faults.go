@@ -43,7 +43,6 @@ func (w *World) plan() {
 	}
 }
 
-// after draws an exponential time.
 func after(stream *rand.Rand, mean time.Duration) time.Duration {
 	return seconds(stream.ExpFloat64() * mean.Seconds())
 }
@@ -91,7 +90,6 @@ func (w *World) killOne(n cluster.Node, index int) {
 	}
 }
 
-// on returns the agents with GPUs of a matching node, by job ID.
 func (w *World) on(match func(cluster.NodeID) bool) []*agent {
 	var hit []*agent
 	for _, g := range w.jobs {
@@ -103,7 +101,6 @@ func (w *World) on(match func(cluster.NodeID) bool) []*agent {
 	return hit
 }
 
-// used returns the nodes with jobs.
 func (w *World) used() map[cluster.NodeID]bool {
 	nodes := make(map[cluster.NodeID]bool)
 	for _, g := range w.jobs { // a set: order does not matter
@@ -136,7 +133,6 @@ func (w *World) leave(nodes []cluster.NodeID, why string, last func(*agent)) {
 	w.changed()
 }
 
-// comeBack reverts one leave of each node.
 func (w *World) comeBack(nodes []cluster.NodeID) {
 	for _, id := range nodes {
 		w.away[id]--
@@ -144,7 +140,6 @@ func (w *World) comeBack(nodes []cluster.NodeID) {
 	w.changed()
 }
 
-// changed emits the present nodes, rentals and loans.
 func (w *World) changed() {
 	w.emit(scheduler.NodesChanged{Cluster: w.present(), Rentals: w.provider.rentals(), Loans: w.lender.loans()})
 }
@@ -158,7 +153,6 @@ func (w *World) present() *cluster.Cluster {
 	return w.here
 }
 
-// same reports whether the available nodes are those of World.here.
 func (w *World) same() bool {
 	left := w.here.Nodes()
 	for i := range w.full.Nodes() {
@@ -174,7 +168,6 @@ func (w *World) same() bool {
 	return len(left) == 0
 }
 
-// validate returns an error that joins all errors in options, initial states and arrivals.
 func (w *World) validate(arrivals []*workload.Arrival) error {
 	errs := []error{w.o.Validate(), w.setInitial(arrivals)}
 	for i, win := range w.o.Faults.Maintenance {

@@ -72,7 +72,6 @@ func most(spec *job.Spec, need, may int) int {
 	return may
 }
 
-// whose returns the name of the nodes that Fits counts, for errors.
 func whose(c *cluster.Cluster) string {
 	if c.Lends() {
 		return "training cluster"
@@ -80,7 +79,6 @@ func whose(c *cluster.Cluster) string {
 	return "cluster"
 }
 
-// reserves returns an error if the cluster lacks the reserved nodes and GPUs.
 func reserves(c *cluster.Cluster, spec *job.Spec) error {
 	r := spec.Reservation
 	i := slices.IndexFunc(c.Kept(), func(t cluster.TypeInfo) bool {

@@ -41,7 +41,6 @@ func (w *World) begin(g *agent, s *InitialState) {
 	}
 }
 
-// goOn continues the training, or the restart, of a job on its GPUs.
 func (w *World) goOn(g *agent, s *InitialState) {
 	w.held++
 	g.started, g.fixed = true, s.Batch
@@ -57,7 +56,6 @@ func (w *World) goOn(g *agent, s *InitialState) {
 	g.checkIn(w)
 }
 
-// setInitial returns an error that joins all errors in Options.Initial.
 func (w *World) setInitial(arrivals []*workload.Arrival) error {
 	if len(w.o.Initial) == 0 {
 		return nil
@@ -83,7 +81,6 @@ func (w *World) setInitial(arrivals []*workload.Arrival) error {
 	return errors.Join(errs...)
 }
 
-// holds checks an initial state and adds its GPUs to held.
 func (w *World) holds(s *InitialState, held map[cluster.NodeID]int) error {
 	st := &s.Status
 	switch {

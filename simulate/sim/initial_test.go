@@ -187,7 +187,7 @@ func TestStanding_refuses(t *testing.T) {
 		"job j0: is placed on 0 GPUs, want the 2 it holds":               {"j0": half},
 		"-1ns until restored, want finite and at least 0":                {"j0": late},
 		"job j0: is completed, want a job that has not ended":            {"j0": over},
-		"1 initial jobs, but 0 of them arrive, want all":          {"nobody": hold("rtx-0", 1)},
+		"1 initial jobs, but 0 of them arrive, want all":                 {"nobody": hold("rtx-0", 1)},
 	} {
 		s := calm(t)
 		s.world.Initial = initial

@@ -79,7 +79,6 @@ type loanNode struct {
 	lent bool
 }
 
-// A pool has the nodes of one group.
 type pool struct {
 	loan     cluster.Loan // without Lent, Spare, Reclaim and By, which loans counts
 	nodes    []*loanNode  // in the cluster's order
@@ -144,7 +143,6 @@ func (l *lender) there(id cluster.NodeID) bool {
 	return n == nil || n.lent
 }
 
-// in returns the nodes of a pool that are lent, or that are not.
 func (p *pool) in(lent bool) []*loanNode {
 	var found []*loanNode
 	for _, n := range p.nodes {
@@ -170,7 +168,6 @@ func (l *lender) idle(p *pool) []*loanNode {
 	return slices.DeleteFunc(p.in(false), func(n *loanNode) bool { return l.w.away[n.node.ID] > 1 })
 }
 
-// spare returns how many more nodes the owner would lend now.
 func (l *lender) spare(p *pool) int {
 	return min(max(0, p.limit-p.lent()), len(l.idle(p)))
 }

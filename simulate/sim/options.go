@@ -106,7 +106,6 @@ type Public struct {
 	LateRegimes bool
 }
 
-// validate returns an error for rules that exclude each other.
 func (p *Public) validate() error {
 	switch {
 	case p.ResumeLoss < 0:

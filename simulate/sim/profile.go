@@ -38,7 +38,6 @@ func (g *agent) profile(w *World, types []cluster.GPUType) {
 	}})
 }
 
-// profiled reports the measurements of one GPU type if the job still exists.
 func (g *agent) profiled(w *World, reports []job.Report) {
 	if w.jobs[g.spec.ID] != g {
 		return
@@ -49,7 +48,6 @@ func (g *agent) profiled(w *World, reports []job.Report) {
 	}
 }
 
-// profileRuns are the profiling runs on one GPU type.
 type profileRuns struct {
 	agent   *agent
 	noise   float64

@@ -43,7 +43,6 @@ func (p *Provider) validate() error {
 	return errors.Join(errs...)
 }
 
-// leaseState is the state of a node for rent.
 type leaseState uint8
 
 const (
@@ -86,7 +85,6 @@ type groupController struct {
 	luck    *rand.Rand
 }
 
-// A provider rents out the nodes of tenure Rented.
 type provider struct {
 	w           *World
 	o           *Provider
@@ -212,7 +210,6 @@ func (p *provider) order(d *groupController, nodes int) int {
 	return len(got)
 }
 
-// come makes the nodes of an order ready, except cancelled ones.
 func (p *provider) come(got []stateChange) {
 	changed := false
 	for _, g := range got {
@@ -227,7 +224,6 @@ func (p *provider) come(got []stateChange) {
 	}
 }
 
-// watch schedules the reclaim of a ready spot node at a random time.
 func (p *provider) watch(here stateChange) {
 	if here.spot == nil {
 		return

@@ -91,7 +91,6 @@ func (l *lender) foresee(p *pool) float64 {
 	return share(mean[0] + sd[0])
 }
 
-// takeBroken takes back broken lent nodes while too many are lent.
 func (l *lender) takeBroken(p *pool) {
 	for _, n := range p.in(true) {
 		if l.w.away[n.node.ID] > 0 && p.lent() > p.limit {
@@ -100,7 +99,6 @@ func (l *lender) takeBroken(p *pool) {
 	}
 }
 
-// enforce takes the nodes of due notices by force, and reports whether it took any.
 func (l *lender) enforce(p *pool) bool {
 	before := l.seized
 	for len(p.notices) > 0 && !p.notices[0].due.After(l.w.now) {

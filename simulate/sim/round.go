@@ -61,7 +61,6 @@ func (g *agent) truncate() {
 	g.begun = g.progress
 }
 
-// delay returns the time from a start until the job trains.
 func (w *World) delay(g *agent) time.Duration {
 	if w.o.FreeStart && !g.started {
 		return 0

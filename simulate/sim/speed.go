@@ -88,7 +88,6 @@ func (g *agent) within(b job.BatchSize) job.BatchSize {
 	return b
 }
 
-// goodput returns the true progress per second with the present batch size.
 func (g *agent) goodput() float64 {
 	iteration := g.step + (g.step-g.sync)*float64(g.batch.Accumulation)
 	total := float64(g.replicas * g.batch.PerReplica())

@@ -65,7 +65,6 @@ func (g *agent) beginSteps(w *World) time.Time {
 	return end
 }
 
-// endSteps counts the steps of the round and ends a complete job.
 func (g *agent) endSteps(w *World) {
 	s, held := g.steps, g.batch
 	s.end(g, w)

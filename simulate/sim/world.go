@@ -127,7 +127,6 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// next returns the time of the next entry or arrival.
 func (w *World) next() (time.Time, bool) {
 	at, ok := w.agenda.peek()
 	if w.arrivals.Len() > 0 {
@@ -205,7 +204,6 @@ func (w *World) stuck() error {
 	return fmt.Errorf("sim: stuck: no job runs, and %s waited for %d rounds: %s", printable.Counted(len(names), "job"), stallRounds, strings.Join(names[:min(5, len(names))], ", "))
 }
 
-// maintenance reports whether a maintenance window has not ended yet.
 func (w *World) maintenance() bool {
 	return slices.ContainsFunc(w.o.Faults.Maintenance, func(win Window) bool { return w.now.Before(Epoch.Add(win.To)) })
 }
@@ -264,7 +262,6 @@ func (w *World) giveBack(a scheduler.Return) error {
 	return w.lender.Return(lent)
 }
 
-// with calls do with a job, or returns an error if the job is not live.
 func (w *World) with(id job.ID, do func(*agent)) error {
 	g, ok := w.jobs[id]
 	if !ok {

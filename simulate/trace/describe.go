@@ -133,7 +133,6 @@ func (c *counters) name(kind, name string) {
 	c.names[kind][name]++
 }
 
-// adaptivityWord returns a word for an adaptivity.
 func adaptivityWord(a job.Adaptivity) string {
 	if a == 0 {
 		a = job.Rigid
@@ -162,7 +161,6 @@ func (c *counters) fill(d *Description) {
 	d.Durations = c.durations.quantiles()
 }
 
-// ranked returns counts, most frequent first, ties by name.
 func ranked(counts map[string]int) []NameCount {
 	var list []NameCount
 	for _, name := range slices.Sorted(maps.Keys(counts)) {

@@ -48,7 +48,6 @@ func (d *Description) busiest() int {
 	return most
 }
 
-// writeDemand prints the known running times and their sum.
 func (d *Description) writeDemand(b *strings.Builder, span time.Duration) {
 	if d.Known < d.Jobs {
 		fmt.Fprintf(b, "demand       of %d jobs follows from their application\n", d.Jobs-d.Known)
@@ -107,7 +106,6 @@ func (d *Description) writeSizes(b *strings.Builder) {
 	}
 }
 
-// writeHours prints the load over time in at most maxRows steps.
 func (d *Description) writeHours(b *strings.Builder) {
 	if len(d.Hours) == 0 {
 		return
@@ -134,7 +132,6 @@ func (d *Description) writeHours(b *strings.Builder) {
 	}
 }
 
-// hours returns GPU-hours for a table; "-" if unknown.
 func (d *Description) hours(x float64) string {
 	if d.Known == 0 {
 		return "-"
@@ -142,7 +139,6 @@ func (d *Description) hours(x float64) string {
 	return strconv.FormatFloat(x, 'f', 1, 64)
 }
 
-// bar returns a space and a bar for n, which is full for most; "" for 0.
 func bar(n, most int) string {
 	if n == 0 {
 		return ""

@@ -85,7 +85,6 @@ func Open(r io.Reader, name string, o parse.Options) (iter.Seq2[workload.Arrival
 	return format.Read(b, o), nil
 }
 
-// open returns the unpacked input and its format.
 func open(r io.Reader, name string, o parse.Options) (*bufio.Reader, Format, parse.Options, error) {
 	if err := o.Validate(); err != nil {
 		return nil, Format{}, o, fmt.Errorf("trace options: %w", err)
@@ -103,7 +102,6 @@ func open(r io.Reader, name string, o parse.Options) (*bufio.Reader, Format, par
 	return b, format, o, err
 }
 
-// choose returns the format called name, or the one that head looks like.
 func choose(name string, head []byte, o parse.Options) (Format, error) {
 	if name != "" {
 		return Find(name)
@@ -122,7 +120,6 @@ func choose(name string, head []byte, o parse.Options) (Format, error) {
 	return Format{}, &parse.Error{File: o.File, Line: 1, Problem: fmt.Sprintf("first line %s is of no known format, want one of %s", parse.Quote(parse.FirstLine(head)), names())}
 }
 
-// firstByte returns the first byte that is not space, or 0.
 func firstByte(head []byte) byte {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, parse.ByteOrderMark), " \t\r\n")
 	if len(head) == 0 {

@@ -43,14 +43,12 @@ func heldType(o *parse.Observed) cluster.GPUType {
 	return unnamedType
 }
 
-// A usage has the changes of held GPUs of one type.
 type usage struct {
 	name    cluster.GPUType
 	perNode int // most GPUs of a job on one node
 	changes []change
 }
 
-// A change is a change of the held GPUs at a time.
 type change struct {
 	at   time.Time
 	gpus int

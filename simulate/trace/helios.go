@@ -57,7 +57,6 @@ func heliosHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	return h, nil
 }
 
-// heliosSeen returns the observed times of a row's job.
 func heliosSeen(r *parse.Row, a *workload.Arrival) parse.Observed {
 	began := time.Unix(0, 0).UTC()
 	if !r.O.Start.IsZero() {

@@ -150,7 +150,6 @@ func jsonLine(f *parse.Feed, line []byte, number int, err error) bool {
 	return f.Accept(a, number, 0, "id")
 }
 
-// jsonOffset returns the column of a JSON error, or 0.
 func jsonOffset(err error) int {
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return int(e.Offset)
@@ -171,7 +170,6 @@ func jsonProblem(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// arrival converts j without checks of values.
 func (j *jsonArrival) arrival() (workload.Arrival, error) {
 	a := workload.Arrival{
 		Application: j.Application, ScalingLoss: j.ScalingLoss, Bound: j.Bound, Heterogeneous: j.Heterogeneous,
@@ -220,7 +218,6 @@ func (j *jsonArrival) arrival() (workload.Arrival, error) {
 	return a, errors.Join(errs...)
 }
 
-// index returns the index of a name, or adds an error to errs.
 func index(names []string, name string, errs *[]error, field string) int {
 	for i, n := range names {
 		if n == name {
@@ -231,7 +228,6 @@ func index(names []string, name string, errs *[]error, field string) int {
 	return 0
 }
 
-// newJSONArrival converts an arrival.
 func newJSONArrival(a *workload.Arrival) (jsonArrival, error) {
 	s := &a.Spec
 	j := jsonArrival{
@@ -267,7 +263,6 @@ func newJSONArrival(a *workload.Arrival) (jsonArrival, error) {
 	return j, parse.Check(a)
 }
 
-// jsonSeconds returns a time span in seconds; "" for 0.
 func jsonSeconds(d time.Duration) json.Number {
 	if d == 0 {
 		return ""
@@ -275,7 +270,6 @@ func jsonSeconds(d time.Duration) json.Number {
 	return json.Number(parse.FormatSeconds(d))
 }
 
-// writeJSONL writes all fields of each arrival, one per line.
 func writeJSONL(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
 	b := bufio.NewWriter(w)
 	enc := json.NewEncoder(b)

@@ -54,13 +54,11 @@ func sniffKubernetes(head []byte) bool {
 	return kubernetesHead.Match(bytes.TrimPrefix(head, parse.ByteOrderMark))
 }
 
-// readKubernetes reads a dump as a trace.
 func readKubernetes(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	o = o.Filled()
 	return parse.SinceFirst(new(History).arrivals(bufio.NewReaderSize(r, parse.HeadBytes), o), o)
 }
 
-// arrivals returns the jobs of a dump, and fills in the rest of k.
 func (k *History) arrivals(r *bufio.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	return func(yield func(workload.Arrival, error) bool) {
 		f := parse.NewFeed(o, kubernetesFormat, true, yield)
@@ -107,7 +105,6 @@ func (k *History) pass(f *parse.Feed, root *kubeObject, seen parse.Observed) boo
 	return more
 }
 
-// read reads all objects. It returns the number of lines, and whether to continue.
 func (d *kubeDump) read(f *parse.Feed, r *bufio.Reader) (lines int, ok bool) {
 	in := &kubeLists{elements: elements{r: r, o: d.o, line: 1}}
 	for {

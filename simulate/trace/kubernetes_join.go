@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A kubeDump has the objects of a dump.
 type kubeDump struct {
 	o         parse.Options
 	jobs      map[string]*kubeJob // by uid
@@ -26,7 +25,6 @@ type kubeDump struct {
 	kubeQueues
 }
 
-// A kubeJob is a job of any kind with its objects.
 type kubeJob struct {
 	object *kubeObject
 	shape  *shape
@@ -35,7 +33,6 @@ type kubeJob struct {
 	parts  []*kubeObject // jobs that it owns, directly or not
 }
 
-// A kubePod has the used fields of a pod.
 type kubePod struct {
 	object *kubeObject
 	node   string
@@ -179,7 +176,6 @@ func (d *kubeDump) observe(o *kubeObject) (seen parse.Observed, drop string) {
 	return seen, dropUnless(seen.Arrival)
 }
 
-// dropped returns why a job of this shape is dropped, or "".
 func (s *shape) dropped() string {
 	switch {
 	case s.gpus > 0:
@@ -192,7 +188,6 @@ func (s *shape) dropped() string {
 	return parse.DropNoGPUs
 }
 
-// queueOf returns the queue of a job: Oxgang's, or else Kueue's.
 func queueOf(o *kubeObject) string {
 	for _, label := range []string{"oxgang.dev/queue", "kueue.x-k8s.io/queue-name"} {
 		if q := o.Meta.Labels[label]; q != "" {
@@ -202,7 +197,6 @@ func queueOf(o *kubeObject) string {
 	return ""
 }
 
-// types returns the GPU type that the job used or requests; nil: unknown.
 func (d *kubeDump) types(j *kubeJob, s *shape) []cluster.GPUType {
 	var all []cluster.GPUType
 	for _, p := range j.pods {

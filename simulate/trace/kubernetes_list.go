@@ -82,7 +82,6 @@ func (k *kubeLists) begin() error {
 	return k.keys()
 }
 
-// keys reads keys and values of a list up to its items or its end.
 func (k *kubeLists) keys() error {
 	for {
 		c, err := k.skip()
@@ -116,7 +115,6 @@ func (k *kubeLists) keys() error {
 	}
 }
 
-// items begins the items, whose first byte is c.
 func (k *kubeLists) items(c byte) error {
 	if c != '[' {
 		return k.unexpected(c, "[, which begins the items")
@@ -125,7 +123,6 @@ func (k *kubeLists) items(c byte) error {
 	return nil
 }
 
-// value skips a text or an object.
 func (k *kubeLists) value(c byte) error {
 	switch c {
 	case '"':

@@ -20,7 +20,6 @@ var typeLabels = []string{"nvidia.com/gpu.product", "amd.com/gpu.product-name", 
 // unnamedType is the type of GPUs without such a label.
 const unnamedType cluster.GPUType = "gpu"
 
-// typeOf returns the GPU type in labels, in lower case.
 func typeOf(labels map[string]string) cluster.GPUType {
 	for _, label := range typeLabels {
 		if t := labels[label]; t != "" && !strings.ContainsAny(t, ",:/") {
@@ -30,7 +29,6 @@ func typeOf(labels map[string]string) cluster.GPUType {
 	return unnamedType
 }
 
-// addNode adds a node with GPUs.
 func (d *kubeDump) addNode(o *kubeObject) error {
 	const most = 1024
 	n := kubeNode{gpuType: typeOf(o.Meta.Labels), gpus: o.Status.Allocatable.gpus()}

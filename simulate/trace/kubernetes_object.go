@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// A kubeObject has the used fields of a job, pod, workload or node.
 type kubeObject struct {
 	Kind string `json:"kind"`
 	Meta struct {
@@ -31,13 +30,11 @@ type kubeObject struct {
 	queue    string  // of a workload: the LocalQueue
 }
 
-// A kubeOwner is an owner reference.
 type kubeOwner struct {
 	Kind string `json:"kind"`
 	UID  string `json:"uid"`
 }
 
-// kubeStatus has the used status fields of all kinds.
 type kubeStatus struct {
 	Start      time.Time       `json:"startTime"`
 	Completion time.Time       `json:"completionTime"`
@@ -85,7 +82,6 @@ func (o *kubeObject) ended() (at time.Time, failed bool) {
 	return time.Time{}, false
 }
 
-// times returns all known times of the object.
 func (o *kubeObject) times() []time.Time {
 	all := []time.Time{o.Meta.Created, o.Status.Start, o.Status.Completion, o.Status.End}
 	for _, c := range o.Status.Conditions {
@@ -100,7 +96,6 @@ func (o *kubeObject) times() []time.Time {
 	return known
 }
 
-// check returns an error in the fields common to all kinds.
 func (o *kubeObject) check() error {
 	switch {
 	case o.Meta.UID == "":
@@ -116,7 +111,6 @@ func (o *kubeObject) check() error {
 	return nil
 }
 
-// problem adds the object and its place to an error.
 func (o *kubeObject) problem(opt parse.Options, err error) *parse.Error {
 	name := strings.ToLower(o.Kind) + " " + o.Meta.Name
 	if o.Meta.Namespace != "" {
@@ -125,7 +119,6 @@ func (o *kubeObject) problem(opt parse.Options, err error) *parse.Error {
 	return &parse.Error{File: opt.File, Line: o.line, Problem: fmt.Sprintf("%s: %v", cut(name), err), Err: err}
 }
 
-// cut shortens a text for a message.
 func cut(text string) string {
 	const most = 80
 	if len(text) > most {
@@ -138,7 +131,6 @@ type kubeResources map[string]kubeQuantity
 
 type kubeQuantity float64
 
-// kubeUnits are the units of quantities, longer ones first.
 var kubeUnits = []struct {
 	suffix string
 	factor float64
@@ -189,7 +181,6 @@ func (r kubeResources) gpus() int {
 	return int(min(math.Ceil(n), parse.MaxCount+1))
 }
 
-// parts reports whether the resources have parts of GPUs.
 func (r kubeResources) parts() bool {
 	for name, q := range r {
 		if q > 0 && (strings.HasPrefix(name, "nvidia.com/mig-") || strings.HasSuffix(name, "/gpu.shared")) {

@@ -117,7 +117,6 @@ func (d *kubeDump) addClusterQueue(o *kubeObject) error {
 	return nil
 }
 
-// preempts reports whether a preemption policy preempts.
 func preempts(policy string) bool { return policy != "" && policy != "Never" }
 
 func whole(q *kubeQuantity) *int {
@@ -196,5 +195,4 @@ func (d *kubeDump) queued(j *kubeJob) (queue string, priority float64) {
 	return queue, priority
 }
 
-// keepLabels stores a node's labels, by which flavors select nodes.
 func (d *kubeDump) keepLabels(o *kubeObject) { d.labels[o.Meta.Name] = maps.Clone(o.Meta.Labels) }

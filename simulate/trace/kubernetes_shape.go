@@ -11,7 +11,6 @@ type podTemplate struct {
 	Spec podSpec `json:"spec"`
 }
 
-// A podSpec has the used fields of a pod.
 type podSpec struct {
 	Node       string            `json:"nodeName"`
 	Selector   map[string]string `json:"nodeSelector"`
@@ -59,7 +58,6 @@ func (p *podSpec) need(amount func(*container) float64) float64 {
 
 func (p *podSpec) gpus() int { return int(p.need((*container).gpus)) }
 
-// A shape is the requested workers of a job.
 type shape struct {
 	workers, gpus int     // with GPUs; total GPUs
 	each          int     // GPUs of every worker; 0: they differ
@@ -71,7 +69,6 @@ type shape struct {
 // bound returns n, at least 0 and at most one above the limit.
 func bound(n int) int { return min(max(n, 0), parse.MaxCount+1) }
 
-// add adds pods to the shape.
 func (s *shape) add(pods int, p *podSpec) {
 	pods = bound(pods)
 	s.cpus += float64(pods) * p.need(func(c *container) float64 { return c.amount("cpu") })
@@ -102,7 +99,6 @@ func btoi(b bool) int {
 	return 0
 }
 
-// or returns *n, or unsaid if n is nil.
 func or(n *int, unsaid int) int {
 	if n == nil {
 		return unsaid
@@ -116,13 +112,11 @@ type jobSpec struct {
 	Template    podTemplate `json:"template"`
 }
 
-// pods returns the number of concurrent pods of the Job.
 func (j *jobSpec) pods() int {
 	n := or(j.Parallelism, 1)
 	return min(n, or(j.Completions, n))
 }
 
-// kubeShapes reads the shape of each kind of job.
 var kubeShapes = map[string]func(json.RawMessage) (*shape, error){
 	"Job": func(text json.RawMessage) (*shape, error) {
 		var j jobSpec
@@ -136,7 +130,6 @@ var kubeShapes = map[string]func(json.RawMessage) (*shape, error){
 	"RayJob":   rayJobShape,
 }
 
-// jobSetShape returns the shape of all Jobs of a JobSet.
 func jobSetShape(text json.RawMessage) (*shape, error) {
 	var set struct {
 		Jobs []struct {
@@ -173,7 +166,6 @@ func trainJobShape(text json.RawMessage) (*shape, error) {
 	return s, err
 }
 
-// rayJobShape returns the shape of the head and workers of a RayJob.
 func rayJobShape(text json.RawMessage) (*shape, error) {
 	var r struct {
 		Cluster struct {

@@ -48,7 +48,6 @@ func (d *kubeDump) end(seen *parse.Observed) time.Time {
 	return seen.Ended
 }
 
-// admitted returns when Kueue last reserved quota for a workload.
 func admitted(w *kubeObject) time.Time {
 	if w == nil {
 		return time.Time{}
@@ -98,7 +97,6 @@ func (j *kubeJob) gathered() time.Time {
 	return bound[n-1]
 }
 
-// earlier returns the earlier of two times, ignoring zero.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -67,10 +67,8 @@ func elastic(r *parse.Row, s *job.Spec) {
 	}
 }
 
-// numbered returns the ID of an unnamed job, by row.
 func numbered(index int) job.ID { return job.ID(fmt.Sprintf("job-%d", index)) }
 
-// dropUnless returns why an arrival is dropped, or "".
 func dropUnless(a workload.Arrival) string {
 	switch {
 	case a.Spec.GPUs == 0:

@@ -75,7 +75,6 @@ func (j *phillyJob) observed(gpus int, told *parse.Summary) parse.Observed {
 	return o
 }
 
-// gpus returns the GPUs and machines of an attempt.
 func (p *phillyAttempt) gpus() (n, machines int) {
 	for _, d := range p.Detail {
 		n += len(d.GPUs)
@@ -83,10 +82,8 @@ func (p *phillyAttempt) gpus() (n, machines int) {
 	return n, len(p.Detail)
 }
 
-// mostMachineGPUs is the largest number of GPUs of a machine.
 const mostMachineGPUs = 1024
 
-// see records the machines of a job.
 func (l *phillyLog) see(j *phillyJob) error {
 	if l.machines == nil {
 		return nil

@@ -86,7 +86,6 @@ func (l *phillyLog) arrivals(r *bufio.Reader) iter.Seq2[workload.Arrival, error]
 	}
 }
 
-// element feeds one element of the log and reports whether to continue.
 func (l *phillyLog) element(f *parse.Feed, text []byte, line int) bool {
 	var j phillyJob
 	if err := json.Unmarshal(text, &j); err != nil {
@@ -160,7 +159,6 @@ func (p *phillyAttempt) ran() (time.Duration, int, error) {
 	return max(0, end.Sub(start)), gpus, nil
 }
 
-// phillyNone reports whether a time is unknown.
 func phillyNone(s string) bool { return s == "" || s == "None" }
 
 // phillyTime parses a time like "2017-10-09 07:08:52". It ignores a following PST or PDT, like the published

@@ -80,7 +80,6 @@ func writeSia(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
 	return b.Flush()
 }
 
-// siaCategory returns the category of an arrival, or why the format cannot hold it.
 func siaCategory(a *workload.Arrival) (string, error) {
 	if err := parse.Check(a); err != nil {
 		return "", err

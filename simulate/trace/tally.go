@@ -50,7 +50,6 @@ func (t *tally) settle() {
 	t.values, t.times, t.recent = values, times, t.recent[:0]
 }
 
-// quantiles returns the quantiles (nearest rank), or zeros.
 func (t *tally) quantiles() Quantiles {
 	t.settle()
 	if t.count == 0 {

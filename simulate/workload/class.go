@@ -39,7 +39,6 @@ func formsOf(jobs []*job.Spec) job.Forms {
 	return forms
 }
 
-// byEpoch has the speeds of jobs that follow the training curve.
 type byEpoch struct {
 	a     *Application
 	forms job.Forms
@@ -73,7 +72,6 @@ func (m meanSpeeds) At(_ int, at cluster.Configuration) float64 {
 	return finite(target / seconds)
 }
 
-// sizes returns the progress made in each epoch.
 func (c *Curve) sizes() []float64 {
 	sizes, before := make([]float64, len(c.Ends)), 0.0
 	for e, end := range c.Ends {
@@ -82,7 +80,6 @@ func (c *Curve) sizes() []float64 {
 	return sizes
 }
 
-// finite returns x, or 0 if it is not finite.
 func finite(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0

@@ -57,7 +57,6 @@ func feeding(s *perf.Sensitivity, speed float64) *perf.Sensitivity {
 	return &more
 }
 
-// also copies the value of the similar type in a map.
 func also(m map[cluster.GPUType]int, l Likeness) {
 	if v, ok := m[l.Like]; ok {
 		m[l.Type] = v

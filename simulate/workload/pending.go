@@ -16,7 +16,6 @@ type Pending struct {
 	like  []Arrival // common values
 }
 
-// inPart is the number of arrivals released at once.
 const inPart = 4096
 
 // pending has the values of one arrival.
@@ -101,7 +100,6 @@ type likeness struct {
 	cancel               time.Duration
 }
 
-// A list is a comparable slice.
 type list[T any] struct {
 	first *T
 	n     int
@@ -117,7 +115,6 @@ func listOf[T any](s []T) list[T] {
 	return list[T]{&s[0], len(s)}
 }
 
-// place returns the address of a map; 0 for nil.
 func place[K comparable, V any](m map[K]V) uintptr {
 	if m == nil {
 		return 0

@@ -1,6 +1,5 @@
 package workload
 
-// A noiseKey determines a gradient-noise schedule.
 type noiseKey struct {
 	model string
 	local int // samples per GPU at the start

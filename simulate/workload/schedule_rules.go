@@ -34,7 +34,6 @@ var models = []model{
 	{"A3C", 4, 0, nil, nil},
 }
 
-// within reports whether an epoch is one of the ten from first on.
 func within(epoch, first int) bool { return first <= epoch && epoch < first+10 }
 
 func warmup(local int) int {

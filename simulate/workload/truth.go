@@ -74,7 +74,6 @@ func (a *Application) Efficiency(epoch int, total float64) float64 {
 	return perf.Efficiency(init*vari/sqr, init, total)
 }
 
-// alone is the application in one epoch as a perf.Model.
 type alone struct {
 	app   *Application
 	epoch int
@@ -107,7 +106,6 @@ func (a *Application) Exclusive(regimes []job.Regime, alloc cluster.Allocation) 
 	return total
 }
 
-// cut divides a batch that fits among the GPUs of a configuration.
 func (a *Application) cut(total int, c cluster.Configuration) job.BatchSize {
 	return job.BatchSize{Local: total / max(1, c.GPUs/a.replicaGPUs(c.GPUType))}
 }
@@ -153,7 +151,6 @@ func (a *Application) bestGoodput(s *job.Spec, alloc cluster.Allocation, epoch i
 	return perf.Goodput(m, alloc, replicas, b)
 }
 
-// limits returns the batch limits of a job on a configuration.
 func (a *Application) limits(s *job.Spec, c cluster.Configuration) job.BatchLimits {
 	least, most := a.Speed.LocalRange(c.GPUType, evenShape(c))
 	l := s.Batch

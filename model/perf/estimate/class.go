@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A class has everything learned about the jobs of one class.
 type class struct {
 	name     job.Class
 	forms    job.Forms
@@ -25,7 +24,6 @@ type class struct {
 	last     summary // summary of shown
 }
 
-// A mean is a running mean.
 type mean struct {
 	n     int
 	value float64
@@ -36,7 +34,6 @@ func (m *mean) add(x float64) {
 	m.value += (x - m.value) / float64(m.n)
 }
 
-// A life is the progress of one job.
 type life struct {
 	class    *class
 	target   float64
@@ -87,7 +84,6 @@ func (l *life) finish() {
 	}
 }
 
-// total returns the mean size of a job; 0 if unknown.
 func (c *class) total() float64 {
 	if c.ended == 0 {
 		return c.target.value
@@ -133,7 +129,6 @@ func (c *class) guess(elsewhere float64) (sizes []float64, how string) {
 	return append(sizes, max(left, typical)), how
 }
 
-// summarise returns the current estimates, except the rate.
 func (c *class) summarise(elsewhere float64) summary {
 	s := summary{forms: len(c.forms), epochs: len(c.belief.gradients), pace: c.pace.value()}
 	for i := range c.belief.types {
@@ -150,7 +145,6 @@ func (c *class) summarise(elsewhere float64) summary {
 	return s
 }
 
-// show returns the statistics for policies.
 func (c *class) show(s *summary) *perf.ClassStats {
 	_, limits := c.belief.Model()
 	v := &speed{forms: c.forms, limits: limits, pace: s.pace}

@@ -174,7 +174,6 @@ func (cs *Classes) meanTotal() float64 {
 	return m.value
 }
 
-// A summary has the values from which ClassStats are made.
 type summary struct {
 	rate    float64
 	sizes   []float64

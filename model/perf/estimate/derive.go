@@ -8,13 +8,11 @@ type matrix [dims][dims]float64
 // A pair belongs to an alpha and its beta.
 type pair [2]float64
 
-// add adds w p to the entries of the pair at i.
 func (x *vector) add(i int, w float64, p *pair) {
 	x[i] += w * p[0]
 	x[i+1] += w * p[1]
 }
 
-// add adds w p q' to the block of the pairs at i and j.
 func (h *matrix) add(i, j int, w float64, p, q *pair) {
 	h[i][j] += w * p[0] * q[0]
 	h[i][j+1] += w * p[0] * q[1]
@@ -22,7 +20,6 @@ func (h *matrix) add(i, j int, w float64, p, q *pair) {
 	h[i+1][j+1] += w * p[1] * q[1]
 }
 
-// addSquares adds w p², entry by entry.
 func (x *vector) addSquares(i int, w float64, p *pair) {
 	x[i] += w * p[0] * p[0]
 	x[i+1] += w * p[1] * p[1]
@@ -85,7 +82,6 @@ func derive(points []point, s *state, y []dual, m *quadratic) {
 	m.addPriors(&s.x)
 }
 
-// chain adds w ∂v.
 func (x *vector) chain(w float64, r *row) {
 	x.add(alphaC, w*(1-r.q), &r.a)
 	x[gamma] += w * r.slope
@@ -127,7 +123,6 @@ func (m *quadratic) addV(w, y, g float64, r *row) {
 	}
 }
 
-// addPriors adds the derivatives of priors.
 func (m *quadratic) addPriors(x *vector) {
 	m.grad[gamma] += 2 * overlapPrior * (x[gamma] - 1)
 	m.hess[gamma][gamma] += 2 * overlapPrior

@@ -119,7 +119,6 @@ type Job struct {
 	limits *job.BatchLimits
 }
 
-// profile holds the measurements on one GPU type.
 type profile struct {
 	seen   []perf.Observation
 	counts []int
@@ -204,7 +203,6 @@ func (j *Job) index(t cluster.GPUType) int {
 	return -1
 }
 
-// add includes an observation in the averages of the profile, and reports whether they changed.
 func (p *profile) add(o perf.Observation) bool {
 	for i := range p.seen {
 		s := &p.seen[i]
@@ -282,7 +280,6 @@ func (j *Job) noise(g gradient) float64 {
 	return float64(init) * g.vari / g.sqr
 }
 
-// build returns the model with a gradient noise scale.
 func (j *Job) build(phi float64) *Model {
 	m := &Model{init: float64(j.spec.Batch.Init), goal: j.spec.Goal, oracle: j.oracle, mode: j.o.Mode, phi: phi}
 	m.input, m.lacking = j.input.known, j.trust.lacking
@@ -321,7 +318,6 @@ func (j *Job) typeModel(i int) typeModel {
 	return t
 }
 
-// fit returns the throughput parameters of a profile.
 func (j *Job) fit(p *profile) perf.Params {
 	if !p.fresh {
 		p.fit, p.fresh = j.o.Fits.fit(j.o.Mode, p.seen), true

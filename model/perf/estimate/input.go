@@ -50,7 +50,6 @@ func (j *Job) learnInput(r *job.Report) bool {
 	return p.Rate < starved*fed || j.input.feeds(i, fed)
 }
 
-// feeds reports whether a rate is about the highest profiled rate of GPU type i.
 func (in *input) feeds(i int, rate float64) bool {
 	return in.curves != nil && len(in.curves[i]) > 0 && rate >= last(in.curves[i]).Rate
 }
@@ -68,7 +67,6 @@ func (j *Job) addPoint(i int, p perf.CPURate) {
 	j.input.known = &perf.Sensitivity{CPUs: j.input.combined(), Input: j.spec.Input}
 }
 
-// combined returns the single curve that follows from the curves of all types.
 func (in *input) combined() []perf.CPURate {
 	fastest := slices.MaxFunc(in.curves, func(a, b []perf.CPURate) int { return cmp.Compare(last(a).Rate, last(b).Rate) })
 	all := slices.Clone(fastest)

@@ -23,7 +23,6 @@ type Model struct {
 	lacking float64
 }
 
-// typeModel is the estimate for one GPU type.
 type typeModel struct {
 	name      cluster.GPUType
 	params    perf.Params

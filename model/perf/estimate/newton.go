@@ -100,7 +100,6 @@ func (m *quadratic) force(i int, free *[dims]bool, d *vector) float64 {
 	return f
 }
 
-// drop returns the decrease of the quadratic by a step d.
 func (m *quadratic) drop(d *vector) float64 {
 	drop := 0.0
 	for i := range dims {

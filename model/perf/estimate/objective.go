@@ -44,7 +44,6 @@ func (x *vector) params() perf.Params {
 	}
 }
 
-// A point is an observation as the objective uses it.
 type point struct {
 	local, peers  float64 // samples per pass; replicas beyond the second
 	compute, step float64 // logarithms of the measured seconds
@@ -80,7 +79,6 @@ type term struct {
 	slope          float64 // ∂v/∂g
 }
 
-// A state is the smoothed objective at x.
 type state struct {
 	x          vector
 	terms      []term  // one for each point

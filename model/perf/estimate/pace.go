@@ -42,7 +42,6 @@ func (l *life) keepPace(r *job.Report) {
 	}
 }
 
-// reported returns the progress per second computed from the step time of a report.
 func (c *class) reported(r *job.Report) float64 {
 	spec := c.forms[0]
 	total := float64(r.Configuration.GPUs / spec.ReplicaGPUs(r.Configuration.GPUType) * r.Batch.PerReplica())

@@ -31,7 +31,6 @@ func (p *Pool) New(spec *job.Spec) *Job {
 	return newJob(spec, p.o, shared)
 }
 
-// measured holds the measurements of a job or of a class.
 type measured struct {
 	types     []profile  // by index in Options.Types
 	refits    int        // number of changes of types
@@ -40,7 +39,6 @@ type measured struct {
 
 func newMeasured(o *Options) *measured { return &measured{types: make([]profile, len(o.Types))} }
 
-// A gradient has mean gradient statistics over the reports of an epoch.
 type gradient struct {
 	epoch, reports int
 	sqr, vari      float64 // squared norm and variance, relative to the initial batch size

@@ -9,7 +9,6 @@ import (
 // move stay at the start.
 const publicTolerance = 1e-5
 
-// publicStart is the start of the public fit.
 var publicStart = vector{0.1, 0.01, 0.1, 0.01, 0.1, 0.01, 1.001}
 
 // A Minimizer lowers f from x within low and high until f decreases or slopes by less than the
@@ -89,7 +88,6 @@ func (f *PublicFitter) objective(x, grad []float64) float64 {
 	return s.value
 }
 
-// inverse returns 1/x, or 0 for 0.
 func inverse(x float64) float64 {
 	if x == 0 {
 		return 0

@@ -39,7 +39,6 @@ func physical(p perf.Params) perf.Params {
 	return p
 }
 
-// A trust is the trust in the reports of a job.
 type trust struct {
 	lacking float64 // missing trust. 0: full trust; 1: none
 	on      cluster.Configuration

@@ -29,5 +29,4 @@ func (o *Options) factor(class string, c cluster.Configuration) float64 {
 	return math.Exp(o.Error * rng.Stream(o.Seed, name).NormFloat64())
 }
 
-// classOf returns the class of a job, or its ID if it has none.
 func classOf(s *job.Spec) string { return cmp.Or(string(s.Class), string(s.ID)) }

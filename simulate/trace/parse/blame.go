@@ -16,7 +16,6 @@ const (
 	GPUTypes
 )
 
-// columnsOf are the column names of a field in all formats.
 var columnsOf = [...][]string{
 	Application: {"application", "job_type", "model"},
 	GPUTypes:    {"gpu_types", "gpu_spec"},

@@ -64,7 +64,6 @@ func Check(a *workload.Arrival) error {
 	return errors.Join(append(errs, checkWorkers(a), s.Schedule.Validate())...)
 }
 
-// checkWorkers returns an error that joins all errors in the limits of a job.
 func checkWorkers(a *workload.Arrival) error {
 	var errs []error
 	s := &a.Spec

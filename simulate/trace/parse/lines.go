@@ -50,7 +50,6 @@ func (l *Lines) Next() ([]byte, error) {
 	return bytes.TrimSuffix(line, []byte("\r")), nil
 }
 
-// read returns the next line with its end.
 func (l *Lines) read() ([]byte, error) {
 	l.Number++
 	l.long = l.long[:0]
@@ -73,7 +72,6 @@ func (l *Lines) read() ([]byte, error) {
 	}
 }
 
-// discard skips the rest of a too long line.
 func (l *Lines) discard() error {
 	for {
 		_, err := l.r.ReadSlice('\n')

@@ -92,7 +92,6 @@ func interval(r *Row, l *workload.Load) {
 	l.Busy = append(l.Busy, share(r, loadBusy))
 }
 
-// wantTime describes the expected time, and the error in another.
 func wantTime(at, before, step time.Duration) string {
 	want := FormatSeconds(before+step) + ": "
 	switch missing := (at-before)/step - 1; {

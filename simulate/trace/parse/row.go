@@ -114,7 +114,6 @@ func (r *Row) Count(name string, least, most int) int {
 	return least
 }
 
-// isNumber reports whether s has only digits and an optional sign.
 func isNumber(s string) bool {
 	s = strings.TrimLeft(s, "+-")
 	return s != "" && strings.Trim(s, "0123456789") == ""

@@ -51,7 +51,6 @@ func (t *Table) Read(r io.Reader, o Options) iter.Seq2[workload.Arrival, error] 
 	}
 }
 
-// headerError returns the error of an input without first line.
 func headerError(err error, o Options) error {
 	if errors.Is(err, io.EOF) {
 		return &Error{File: o.File, Problem: "empty file, want a header and at least one job"}
@@ -105,7 +104,6 @@ func (t *Table) Header(first string, o Options) (Header, error) {
 	return h, nil
 }
 
-// hasAny reports whether names has one of "a|b".
 func hasAny(names map[string]int, alternatives string) bool {
 	for n := range strings.SplitSeq(alternatives, "|") {
 		if _, ok := names[n]; ok {
@@ -221,7 +219,6 @@ func split(dst []string, line string, comma byte) ([]string, bool) {
 	}
 }
 
-// unquote returns the text up to the closing quote, and the rest.
 func unquote(s string) (field, rest string, ok bool) {
 	var b strings.Builder
 	for {

@@ -107,7 +107,6 @@ func (t *table) mend(fields []string, surplus int) ([]string, error) {
 	return found, nil
 }
 
-// fits reports whether all fields have the form of their column.
 func (t *table) fits(fields []string) bool {
 	for _, i := range t.check {
 		if !forms[t.names[i]].MatchString(fields[i]) {

@@ -39,7 +39,6 @@ func (g *grouped) settle() {
 	}
 }
 
-// before orders jobs like byJob.
 func (k key) before(other key) bool {
 	return k.number < other.number || k.number == other.number && k.part < other.part
 }

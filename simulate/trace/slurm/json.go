@@ -19,7 +19,6 @@ func sniffJSON(head []byte) bool {
 	return jsonHead.Match(bytes.TrimPrefix(head, parse.ByteOrderMark))
 }
 
-// A jsonReader reads the jobs of sacct --json one by one.
 type jsonReader struct {
 	log *log
 	in  *json.Decoder
@@ -39,7 +38,6 @@ func (l *log) readJSON(r io.Reader) (lines int, ok bool) {
 	return j.at.line(j.in.InputOffset()), !l.stopped
 }
 
-// object reads the outer object.
 func (j *jsonReader) object() error {
 	if err := j.expect('{'); err != nil {
 		return err
@@ -94,7 +92,6 @@ func (j *jsonReader) jobs() error {
 	return j.expect(']')
 }
 
-// problem adds the place to an error.
 func (j *jsonReader) problem(err error) error {
 	if place, ok := errors.AsType[*parse.Error](err); ok {
 		return place
@@ -156,7 +153,6 @@ type jsonJob struct {
 	} `json:"tres"`
 }
 
-// record converts a job.
 func (j *jsonJob) record() (record, error) {
 	r := record{
 		name: j.Name, user: j.User, account: j.Account, partition: j.Partition, qos: j.QOS, state: string(j.State.Current),
@@ -216,7 +212,6 @@ type jsonNumber struct {
 	set, infinite bool
 }
 
-// minutes returns a time limit in seconds; 0: unknown.
 func (n jsonNumber) minutes() int64 {
 	if n.infinite {
 		return endless
@@ -308,7 +303,6 @@ func (t jsonTRES) list(what string) (l resourceList, err error) {
 	return l, nil
 }
 
-// A lineCounter counts the lines of its input.
 type lineCounter struct {
 	r      io.Reader
 	offset int64

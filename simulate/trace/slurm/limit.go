@@ -11,7 +11,6 @@ import (
 // endless is the assumed duration, in seconds, of a job without a time limit: a year.
 const endless = 365 * 24 * 3600
 
-// limitOf returns the time limit of a row in seconds; 0: unknown.
 func (l *log) limitOf(r *parse.Row, at *places) int64 {
 	text := r.At(at.limitRaw)
 	column := "timelimitraw"
@@ -32,7 +31,6 @@ func (l *log) limitOf(r *parse.Row, at *places) int64 {
 
 func minutes(n int64) int64 { return min(60*n, endless) }
 
-// priorityOf returns the priority of a row; 0: unknown.
 func priorityOf(r *parse.Row, text string) int64 {
 	if text == "" {
 		return 0

@@ -34,7 +34,6 @@ type log struct {
 	observed []parse.Observed
 }
 
-// An owner is who submitted a job, and where.
 type owner struct{ user, partition, qos string }
 
 // An ask is a request that many jobs share.
@@ -88,7 +87,6 @@ func stateOf(text string) string {
 	return strings.TrimSuffix(state, "+")
 }
 
-// askOf returns what a record requested or got.
 func askOf(r *record) ask {
 	all := r.asked
 	all.add(r.had)

@@ -68,7 +68,6 @@ func keyOf(text string) (k key, step, ok bool) {
 	return k, m[4] != "", err == nil
 }
 
-// record reads a row of a table.
 func (l *log) record(r *parse.Row, at *places) record {
 	rec := record{
 		name: r.At(at.name), user: r.At(at.user), account: r.At(at.account),
@@ -129,7 +128,6 @@ func (r *record) started() int64 {
 	return r.start
 }
 
-// ran returns the seconds from start to end; 0 if either is unknown.
 func (r *record) ran() int64 {
 	if r.start == 0 || r.end == 0 {
 		return 0
@@ -225,5 +223,4 @@ func days(year int, month time.Month) int {
 	return time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// firstSecond is the first second of parse.FirstYear.
 const firstSecond = 365 * 24 * 3600

@@ -2,7 +2,6 @@ package slurm
 
 import "cmp"
 
-// A run is one run of a job.
 type run struct {
 	id                      key
 	submit, eligible, start uint32 // seconds since 1970; eligible is not before submit; start 0: unknown
@@ -14,7 +13,6 @@ type run struct {
 	name                    string
 }
 
-// byJob orders runs by job, then time, then place.
 func byJob(a, b *run) int {
 	return cmp.Or(cmp.Compare(a.id.number, b.id.number), cmp.Compare(a.id.part, b.id.part), cmp.Compare(a.submit, b.submit),
 		cmp.Compare(a.start, b.start), cmp.Compare(a.elapsed, b.elapsed), cmp.Compare(a.place, b.place))

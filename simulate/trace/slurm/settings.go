@@ -59,7 +59,6 @@ func ReadSettings(r io.Reader, file string) (*Settings, error) {
 	return &s, nil
 }
 
-// set applies a line and reports whether it was used.
 func (s *Settings) set(key, value string) (used bool, err error) {
 	switch key {
 	case "priorityweightage":

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// A resourceList is what a job requested or got.
 type resourceList struct {
 	gpus   int
 	types  []string // of GPUs, as listed; immutable
@@ -18,7 +17,6 @@ type resourceList struct {
 	nodes  int
 }
 
-// resourcesOf returns the requested and the granted resources of a row.
 func (l *log) resourcesOf(r *parse.Row, at *places) (asked, had resourceList) {
 	for _, c := range [...]struct {
 		name  string
@@ -53,7 +51,6 @@ func (l *log) resourcesOf(r *parse.Row, at *places) (asked, had resourceList) {
 	return asked, had
 }
 
-// add fills in values that l lacks.
 func (l *resourceList) add(m resourceList) {
 	if l.gpus == 0 {
 		l.gpus, l.types = m.gpus, m.types
@@ -73,7 +70,6 @@ func (l *resourceList) addGPUs(kind string, n int, typed *int) {
 	}
 }
 
-// wantCount describes a count in a list.
 var wantCount = fmt.Sprintf("whole numbers from 0 to %d", parse.MaxCount)
 
 // parseTRES parses a list like "billing=8,cpu=16,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1", or returns what

@@ -30,10 +30,8 @@ type Kind struct {
 	drift bool // the mix of applications changes over time
 }
 
-// sized reports whether the load is relative to a cluster.
 func (k *Kind) sized() bool { return !k.paced() && k.Split == "" }
 
-// paced reports whether jobs have their own pace, over a span.
 func (k *Kind) paced() bool { return k.mix != nil || k.lyra != nil }
 
 // generateKinds lists every kind. The Sia traces are sampled from production logs: 160 jobs of the
@@ -188,7 +186,6 @@ func Arrivals(o Options) ([]workload.Arrival, error) {
 	return all, nil
 }
 
-// draw returns what is submitted at a time.
 func (k *Kind) draw(r source, at time.Duration) template {
 	if k.drift {
 		return drawDrift(r, k.mix, at)

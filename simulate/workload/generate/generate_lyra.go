@@ -109,7 +109,6 @@ func (f *lyraFamily) seconds(u float64) float64 {
 	return a.seconds * math.Pow(b.seconds/a.seconds, w)
 }
 
-// stretch makes a job elastic with a base demand of gpus.
 func stretch(s *job.Spec, gpus int) {
 	s.GPUs, s.WorkerGPUs, s.MinGPUs, s.MaxGPUs = gpus, lyraElasticWorker, gpus, lyraRange*gpus
 	s.Adaptivity, s.Resizes = job.StrongScaling, true

@@ -21,7 +21,6 @@ const (
 	lyraVaries  = 0.45 // its standard deviation
 )
 
-// times returns ascending arrival times in whole seconds.
 func (f *lyraFamily) times(o Options) []time.Duration {
 	p := pace{step: time.Hour, rates: []float64{1}}
 	if f.days {

@@ -122,7 +122,6 @@ var fixedTimes = []struct{ share, seconds float64 }{
 	{0, 30}, {.5, 740}, {.74, 3000}, {.75, 27300}, {.94, 30000}, {.95, 74600}, {.985, 80000}, {.99, 362000}, {1, 380000},
 }
 
-// fixedSeconds returns the quantile u of running times.
 func fixedSeconds(u float64) float64 {
 	for i := 1; i < len(fixedTimes); i++ {
 		if a, b := fixedTimes[i-1], fixedTimes[i]; u <= b.share {

@@ -29,7 +29,6 @@ var tasks = [...]task{
 // A split has the parts of the tasks in a trace: whole numbers, not all 0.
 type split [len(tasks)]int
 
-// maxPart limits the parts of a split.
 const maxPart = 1000
 
 func parseSplit(text string) (split, error) {

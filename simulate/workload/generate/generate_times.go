@@ -62,7 +62,6 @@ func (p *pace) times(r source, n int, span time.Duration) []time.Duration {
 	return at
 }
 
-// cumulative returns the share of submissions before the end of each step.
 func (p *pace) cumulative(span time.Duration) []float64 {
 	var ends []float64
 	total := 0.0

@@ -33,7 +33,6 @@ func Default() workload.Catalog {
 	return c
 }
 
-// A fittedApplication is the output of lab/fitcatalog for one application.
 type fittedApplication struct {
 	name      string
 	init, max int // total batch sizes

@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// rateColumns are the columns of a file of measured steps.
 var rateColumns = []string{"file", "worker_type", "job_type", "batch_size", "scale_factor", "steps_per_s"}
 
 // spreadSuffix marks GPU types of rows measured on several nodes.
@@ -56,7 +55,6 @@ func ReadSteps(r io.Reader, name, table string) (workload.Catalog, error) {
 	return c, nil
 }
 
-// A stepsFile has the contents of a file of measured steps.
 type stepsFile struct {
 	table    string   // requested
 	chosen   string   // selected
@@ -64,7 +62,6 @@ type stepsFile struct {
 	families map[string]*family
 }
 
-// A family has the job types of one model and their measurements.
 type family struct {
 	model    string
 	jobTypes []string
@@ -139,7 +136,6 @@ func (f *family) add(r row, local int) error {
 	return nil
 }
 
-// application returns the application of a job type; nil if it runs nowhere.
 func (f *family) application(jobType string) *workload.Application {
 	app := &workload.Application{
 		Name: jobType, Model: f.model, Speed: &f.rates,

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A fittedModel is the output of lab/fitcatalog for the applications of one model.
 type fittedModel struct {
 	name   string
 	locals []int // initial samples per GPU; none: one application, whose samples are steps

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A stepShape describes the GPUs of a measurement.
 type stepShape struct {
 	gpuType cluster.GPUType
 	gpus    int
@@ -21,7 +20,6 @@ type stepRates struct {
 	zeros  map[stepShape][]int // batch sizes with rate 0
 }
 
-// add adds a rate, and reports whether it is the first for the batch size.
 func (s *stepRates) add(shape stepShape, local int, rate float64) bool {
 	if s.shapes == nil {
 		s.shapes, s.zeros = map[stepShape]series{}, map[stepShape][]int{}

@@ -39,7 +39,6 @@ func typeOf(name string) cluster.GPUType {
 	return cluster.GPUType(name)
 }
 
-// offTableNames are the paths where ReadProfiles looks for off-table rows.
 var offTableNames = []string{"offtable_wholenode.csv", "derived/offtable_wholenode.csv"}
 
 // ReadProfiles reads measured applications: one folder each in the root of fsys, with, for each GPU type
@@ -90,7 +89,6 @@ func ReadProfiles(fsys fs.FS, offTable io.Reader) (workload.Catalog, error) {
 	return c, nil
 }
 
-// readApplication reads one folder; nil if it has no profile.
 func readApplication(fsys fs.FS, dir string, extra []offTableRow) (*workload.Application, error) {
 	files, err := profileFiles(fsys, dir)
 	if err != nil || len(files) == 0 {

@@ -42,10 +42,8 @@ func (v *validation) read(r io.Reader, name string) error {
 	})
 }
 
-// A measuredCurve has the training runs of an application by ascending batch size.
 type measuredCurve struct{ runs []validation }
 
-// check returns an error unless all runs have as many epochs and different batch sizes.
 func (c *measuredCurve) check() error {
 	first := &c.runs[0]
 	for i := range c.runs {

@@ -62,7 +62,6 @@ type sample struct {
 
 var stepColumns = []string{"local_bsz", "step_time", "sync_time"}
 
-// readPlacements reads a file of exact placements.
 func (b *builder) readPlacements(r io.Reader, name string) error {
 	return b.read(r, name, append([]string{"placement"}, stepColumns...), func(at row) (sample, error) {
 		digits := at.text("placement")
@@ -74,7 +73,6 @@ func (b *builder) readPlacements(r io.Reader, name string) error {
 	})
 }
 
-// readScalability reads a file of evenly spread configurations.
 func (b *builder) readScalability(r io.Reader, name string) error {
 	return b.read(r, name, append([]string{"num_nodes", "num_replicas"}, stepColumns...), func(at row) (sample, error) {
 		nodes, gpus, err := spread(at)
@@ -148,7 +146,6 @@ func (b *builder) point(at row) (point, error) {
 	return point{local: float64(local), step: step, sync: sync}, nil
 }
 
-// localSizes returns the local batch sizes in a file, ascending.
 func localSizes(groups map[string][]sample) []float64 {
 	all := map[float64]bool{}
 	for _, g := range groups {
@@ -223,7 +220,6 @@ func hole(s series, sizes []float64) (float64, bool) {
 	return 0, false
 }
 
-// An offTableRow is a row of whole nodes beyond the placements.
 type offTableRow struct {
 	application string
 	gpuType     cluster.GPUType

@@ -11,7 +11,6 @@ import (
 	"strings"
 )
 
-// A row is one data line of a CSV file with named columns.
 type row struct {
 	file   string
 	line   int
@@ -49,7 +48,6 @@ func eachRow(r io.Reader, file string, names []string, visit func(row) error) er
 	}
 }
 
-// header reads the first line and returns the indexes of the named columns.
 func header(in *csv.Reader, file string, names []string) ([]int, error) {
 	head, err := in.Read()
 	if err != nil {
@@ -69,7 +67,6 @@ func header(in *csv.Reader, file string, names []string) ([]int, error) {
 
 func (r row) text(name string) string { return r.values[slices.Index(r.names, name)] }
 
-// bad returns an error for the field of a column.
 func (r row) bad(name, want string) error {
 	return fmt.Errorf("%s:%d: column %s: got %q, want %s", r.file, r.line, name, r.text(name), want)
 }

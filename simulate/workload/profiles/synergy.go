@@ -23,7 +23,6 @@ type FedApplication struct {
 // MeasuredOn is the GPU type of the public sensitivity profiles. Source: Synergy §5.1.
 const MeasuredOn = cluster.GPUType("v100")
 
-// rate returns the samples per second of a GPU that never waits.
 func (f *FedApplication) rate() float64 { return f.Input.CPUs[len(f.Input.CPUs)-1].Rate }
 
 // Application builds the application on GPUs of a type.
@@ -58,7 +57,6 @@ func ProfiledRates() map[string]float64 {
 	return rates
 }
 
-// paced is a constant rate of samples per second and GPU of one type.
 type paced struct {
 	gpuType cluster.GPUType
 	rate    float64

@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A point is one measurement of a shape.
 type point struct {
 	local      float64 // samples per replica and pass; whole
 	step, sync float64 // seconds
@@ -45,7 +44,6 @@ func (s series) bounds() (least, most int) {
 // A table is the Speed of a profiled application. A lookup allocates nothing.
 type table []*profile
 
-// A profile has the measurements of an application on one GPU type.
 type profile struct {
 	gpuType     cluster.GPUType
 	replicaGPUs int                 // P: GPUs of one replica
@@ -103,7 +101,6 @@ func (p *profile) fits(shape []int, gpus int) bool {
 	return gpus > 0 && wholeReplicas(shape, p.replicaGPUs)
 }
 
-// wholeReplicas reports whether every share of a shape is a multiple of size.
 func wholeReplicas(shape []int, size int) bool {
 	for _, n := range shape {
 		if n%size != 0 {
@@ -113,7 +110,6 @@ func wholeReplicas(shape []int, size int) bool {
 	return true
 }
 
-// A measurement is a series with its nodes and replicas.
 type measurement struct {
 	nodes, replicas int
 	series          series
@@ -165,7 +161,6 @@ func (p *profile) estimate(nodes, replicas int, local float64) (step, sync float
 	return step - sync + sync*factor, sync * factor, ok
 }
 
-// index prepares p for estimates after all measurements.
 func (p *profile) index() {
 	for k := range p.net {
 		p.net[k] = fitLine(p.spread, k)

@@ -24,7 +24,6 @@ type sensitivityFile struct {
 	Profiles []json.RawMessage `json:"profiles"`
 }
 
-// A sensitivityProfile is one matrix of the file.
 type sensitivityProfile struct {
 	Ratio      float64     `json:"cpu_gpu_ratio"`
 	Model      string      `json:"model"`
@@ -78,7 +77,6 @@ func Read(r io.Reader, name string, ratio float64) (workload.Catalog, error) {
 	return f.catalog(profiles, ratio), nil
 }
 
-// placed adds the line to an error in the form of a file.
 func placed(name string, text []byte, err error) error {
 	at := int64(0)
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -95,7 +93,6 @@ func placed(name string, text []byte, err error) error {
 	return fmt.Errorf("%s:%d: %w", name, line, typed(err))
 }
 
-// typed describes an error in the type of a field.
 func typed(err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s: a JSON %s, want %s", e.Field, e.Value, e.Type)
@@ -109,7 +106,6 @@ type fedProfile struct {
 	app   *profiles.FedApplication
 }
 
-// profiles returns the fitted profiles of one GPU.
 func (f *sensitivityFile) profiles() ([]fedProfile, error) {
 	var all []fedProfile
 	var errs []error
@@ -138,7 +134,6 @@ func (f *sensitivityFile) profiles() ([]fedProfile, error) {
 	return all, errors.Join(errs...)
 }
 
-// catalog returns the applications of a ratio or of its replacement.
 func (f *sensitivityFile) catalog(all []fedProfile, ratio float64) workload.Catalog {
 	has := func(r float64) bool { return slices.ContainsFunc(all, func(m fedProfile) bool { return m.ratio == r }) }
 	switch {
@@ -182,5 +177,4 @@ func (f *sensitivityFile) application(p *sensitivityProfile) (*profiles.FedAppli
 // 62.5GB for each of 8 GPUs.
 const gigabyte = 1e9
 
-// share returns the memory of the GPU-proportional share, in GB per GPU.
 func (f *sensitivityFile) share() float64 { return cmp.Or(f.Share, defaultShare) }

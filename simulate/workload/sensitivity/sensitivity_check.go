@@ -38,7 +38,6 @@ func (f *sensitivityFile) check() error {
 	return nil
 }
 
-// checkAxis returns an error unless the values are positive and ascending.
 func checkAxis(name string, values []float64) error {
 	if len(values) == 0 {
 		return fmt.Errorf("%s: missing or empty, want the values of an axis of tput", name)

@@ -18,10 +18,8 @@ type matrix struct {
 	demand int64       // bytes with which the job should run well; 0: unknown
 }
 
-// rate returns the samples per second of the fastest cell.
 func (m *matrix) rate() float64 { return m.fastest(len(m.memory) - 1) }
 
-// fastest returns the rate with the most CPUs in a column of memory.
 func (m *matrix) fastest(column int) float64 { return m.rates[len(m.cpus)-1][column] }
 
 // fit returns the input pipeline: the CPU curve with the most memory, and the cache that explains the
@@ -44,7 +42,6 @@ func (m *matrix) fit() perf.Sensitivity {
 	return s
 }
 
-// curve returns the points up to the first without waiting.
 func (m *matrix) curve() []perf.CPURate {
 	var points []perf.CPURate
 	last := len(m.memory) - 1
@@ -96,14 +93,12 @@ func (m *matrix) cache(working int64, end int) (dataset int64, storage float64) 
 // rounding exceeds the rounding error of short sums, and is below the accuracy of measurements.
 const rounding = 1e-9
 
-// mostBytes exceeds any memory.
 const mostBytes = 1 << 60
 
 // tolerance is the accepted error of the fit in a cell. Source: Synergy §3.1, "within 3% of the
 // empirical results".
 const tolerance = 0.03
 
-// worst returns the cell with the largest relative error of the fit.
 func (m *matrix) worst(s *perf.Sensitivity) (i, j int, off float64) {
 	for a := range m.cpus {
 		for b := m.first; b < len(m.memory); b++ {
