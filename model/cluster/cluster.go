@@ -52,8 +52,7 @@ type Node struct {
 	Interruptions float64
 	Power         float64 // watts per busy GPU; 0: unknown
 	Rack          string  // empty: unknown
-	// NVLinkDomain names the nodes joined by one NVLink network (NVL72), all in one rack; empty: no
-	// NVLink between nodes.
+	// NVLinkDomain names the nodes of one NVLink network, all in one rack; empty: none.
 	NVLinkDomain string
 }
 
@@ -81,8 +80,8 @@ type TypeInfo struct {
 	GPUs    int   // in total
 	PerNode int   // GPUs of the largest node
 	Sizes   []int // distinct GPUs per node, ascending
-	// Share is the GPU-proportional share of one GPU: the least CPUs and memory per GPU of any
-	// node. Both are 0 if they are unknown for a node; then they are not counted.
+	// Share is the GPU-proportional share of one GPU: the least CPUs and memory per GPU of any node, or 0 if
+	// unknown for a node.
 	Share Resources
 	// CPUs and Memory are totals.
 	CPUs   float64

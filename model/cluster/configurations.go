@@ -16,8 +16,6 @@ func (c *Cluster) Configurations() []Configuration {
 	return all
 }
 
-// wholeNodes returns the configurations of whole nodes of one size, except powers of two within a
-// node.
 func (c *Cluster) wholeNodes(t GPUType, size int) []Configuration {
 	count := 0
 	for _, n := range c.Nodes() {

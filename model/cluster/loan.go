@@ -12,13 +12,12 @@ type Loan struct {
 	Nodes int  // of the owner, lent or not
 	Lent  int
 	Spare int // further nodes available now; 0 while the owner wants nodes back
-	// Reclaim is the number of lent nodes that the owner wants back until By. It then takes the
-	// missing ones by force.
+	// Reclaim is the number of lent nodes that the owner wants back until By; it then takes missing ones by
+	// force.
 	Reclaim int
 	By      time.Time // zero if Reclaim is 0
 	Load    float64   // share of its GPUs that the owner uses
-	// Expected is the number of nodes available throughout each coming interval of length Every;
-	// nil: unknown.
+	// Expected is the number of nodes available in each coming interval of length Every; nil: unknown.
 	Expected []int
 	Every    time.Duration
 }

@@ -6,8 +6,7 @@ import "math"
 // GPUs at regular intervals. A prediction depends only on the parameters of the model and the
 // observed values.
 type Model interface {
-	// Observe adds the next value. Values outside 0 to 1 are clipped; NaN counts as the value
-	// before it.
+	// Observe adds the next value, clipped to 0 to 1; NaN repeats the previous value.
 	Observe(busy float64)
 	// Predict returns the forecast of the next values. Before the first observation it is 0.5 ±
 	// 0.5.

@@ -2,8 +2,7 @@ package forecast
 
 import "math"
 
-// A profile is the mean of past days by time of day. Older days count less, and neighbouring times
-// are smoothed.
+// A profile is the smoothed mean of past days by time of day; older days count less.
 type profile struct {
 	days   int
 	today  []float64 // values of the present day

@@ -8,9 +8,8 @@ const clues = 4
 // tiny prevents a division by 0 for a flat curve.
 const tiny = 1e-12
 
-// A regression learns the coefficients of a linear function of the clues by least squares; older
-// pairs count less. A prior draws each coefficient towards 0, like prior pairs of usual size with
-// result 0.
+// A regression fits a linear function of the clues by least squares, with fading weights. A prior draws each
+// coefficient towards 0.
 type regression struct {
 	keep   float64 // weight of the past from pair to pair
 	prior  float64 // number of pairs that the prior counts as
@@ -37,8 +36,7 @@ func (r *regression) expect(x [clues]float64) float64 {
 	return sum
 }
 
-// coefficients solves (square + prior)·b = cross by elimination. The matrix is symmetric and
-// positive definite, so it needs no pivots.
+// coefficients solves (square + prior)·b = cross. The matrix is positive definite, so it needs no pivots.
 func (r *regression) coefficients() [clues]float64 {
 	a, b := r.square, r.cross
 	for i := range a {

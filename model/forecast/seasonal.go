@@ -79,8 +79,7 @@ func (s *Seasonal) learn() {
 	}
 }
 
-// follow updates the averages of the values on the first day, and of deviations from the profile
-// later. The first value sets all of them.
+// follow updates the averages: of the values on the first day, of deviations from the profile later.
 func (s *Seasonal) follow() {
 	deviation := s.busy
 	if s.profile.days > 0 {

@@ -13,8 +13,7 @@ const (
 	weekOfDays = 7   // older observations count little
 )
 
-// ladder returns the horizons, in steps, at which errors are measured; others are interpolated. The
-// last is a day.
+// ladder returns the horizons, in steps, at which errors are measured. The last is a day.
 func ladder(day int) []int {
 	var at []int
 	for h := 1; h < day; h *= 2 {
@@ -26,9 +25,8 @@ func ladder(day int) []int {
 	return append(at, day)
 }
 
-// between interpolates a function given at the ladder's horizons at horizon h; after the last it is
-// constant. The search starts at rung i, and between returns the rung for the next h, which must
-// not be lower.
+// between interpolates at horizon h a function given at the horizons at; after the last it is constant. i is
+// the rung for a lower h, and between returns the rung for h.
 func between(at []int, value []float64, h, i int) (v float64, rung int) {
 	for i < len(at)-1 && at[i+1] <= h {
 		i++
@@ -90,9 +88,8 @@ func (s *Spread) Hold(mean float64) {
 	}
 }
 
-// restart is called when predictions change after the first day. Older predictions no longer count,
-// and their errors get half the weight of one. Errors of overlapping spans are alike, so that is
-// half the horizon.
+// restart is called when predictions change after the first day. Older predictions no longer count. Their
+// errors get half the weight of one, and overlapping spans have about one error per horizon.
 func (s *Spread) restart() {
 	s.from = max(s.seen, 1)
 	for i, h := range s.at {

@@ -86,17 +86,15 @@ type Spec struct {
 	BatchSize   int     // requested total batch size; fixed without BatchSizes
 	MinGPUs     int     // 0 means 1
 	MaxGPUs     int     // 0 means no limit
-	// GPUsPerReplica is P of hybrid-parallel jobs, which scale in units of P (Sia §3.5.3); a
-	// missing type means 1. If non-nil, types not listed are not eligible.
+	// GPUsPerReplica is P of hybrid-parallel jobs, which scale in units of P (Sia §3.5.3). Nil means 1;
+	// otherwise, missing types are not eligible.
 	GPUsPerReplica map[cluster.GPUType]int
 	MicroBatches   int // per replica and pass of a pipeline-parallel job; 0: data parallel
-	// Equivalents is the number of GPUs of a type that do the work of one GPU of GPUs, MinGPUs and
-	// MaxGPUs, for example 3 of an inference server for one of a training server. A missing type
-	// means 1. Source: Lyra §2.1, "we increase the number of workers"; §7.5.
+	// Equivalents is the number of GPUs of a type that do the work of one counted by GPUs, MinGPUs and
+	// MaxGPUs; a missing type means 1. Source: Lyra §2.1, "we increase the number of workers"; §7.5.
 	Equivalents map[cluster.GPUType]int
-	// MixedSpeed is the relative speed of a heterogeneous job on GPUs of two types, above 0 to 1; 0
-	// means 1. Source: Lyra §7.1, "heterogeneous training jobs only achieve at most 70% of the
-	// ideal results".
+	// MixedSpeed is the relative speed on GPUs of two types, above 0 to 1; 0 means 1. Source: Lyra §7.1,
+	// "heterogeneous training jobs only achieve at most 70% of the ideal results".
 	MixedSpeed float64
 	// WorkerGPUs is the GPUs of one worker, all on one node; the job is resized by whole workers.
 	// 0: a replica's. Source: Lyra §2.2, "each worker container uses 2 GPUs".

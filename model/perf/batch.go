@@ -65,9 +65,8 @@ func scopeOf(replicas int, t cluster.GPUType, limits *job.BatchLimits) scope {
 	return scope{replicas: replicas, init: limits.Init, max: limits.Max, low: low, high: high}
 }
 
-// list appends candidates up to the capacity of the slice: distinct batch sizes by ascending total,
-// so that sizes with the same number of passes are adjacent. If even the smallest batch exceeds the
-// limit, it is the only one.
+// list appends distinct batch sizes by ascending total, so that equal numbers of passes are adjacent, up to
+// the capacity of the slice. If even the smallest batch exceeds the limit, it is the only one.
 func list(candidates []candidate, of scope) []candidate {
 	total := math.Max(float64(of.init), float64(of.low*of.replicas))
 	ratio := math.Pow(math.Max(1, float64(of.max)/total), 1/float64(Candidates-1))
@@ -87,7 +86,7 @@ func list(candidates []candidate, of scope) []candidate {
 	return candidates
 }
 
-// A search is one call of BestBatch. It contains all its memory, so it lives on the stack.
+// A search is one call of BestBatch. It has all its memory, so it lives on the stack.
 type search struct {
 	model      Model
 	alloc      cluster.Allocation
@@ -108,8 +107,8 @@ func (s *search) try(i int) {
 	}
 }
 
-// scan finds the best candidate of a model without a StepTime. It tries the ends of all runs with
-// the same number of passes, and then candidates between them.
+// scan finds the best candidate without a StepTime: it tries both ends of all runs with equal passes, then
+// between them.
 func (s *search) scan() {
 	for i := 0; i < s.n; {
 		k := s.run(i)
@@ -133,10 +132,9 @@ func (s *search) run(i int) int {
 	return k
 }
 
-// between tries the candidates between i and k, which are of one run and were tried, unless an
-// upper bound excludes that one of them is better than the best. The bounds are the throughput of k
-// at the efficiency of i, and the samples of k in the time of i at the efficiency of k (samples
-// times efficiency never falls).
+// between tries the candidates between i and k, both tried and of one run, unless a bound excludes a better
+// one. The bounds are the throughput of k at the efficiency of i, and the samples of k in the time of i at
+// the efficiency of k (samples times efficiency never falls).
 func (s *search) between(i, k int) {
 	if k-i < 2 {
 		return

@@ -17,17 +17,15 @@ type ClassStats struct {
 	// Sizes holds E[X_ij], the progress made in each epoch, in order.
 	Sizes  []float64
 	Speeds EpochSpeeds
-	// Guessed, if not empty, describes which of these numbers do not come from jobs that have
-	// ended.
+	// Guessed, if not empty, describes which numbers do not come from ended jobs.
 	Guessed string
 }
 
 // EpochSpeeds is the speed of the jobs of a class. It is a value, so that a checkpoint can store
 // it.
 type EpochSpeeds interface {
-	// At returns the goodput, in progress per second, of an epoch (counted from 0) on a
-	// configuration, with the best batch size; 0 if the jobs do not run there. It is a pure
-	// function, safe for concurrent use.
+	// At returns the goodput (progress per second) in an epoch, from 0, with the best batch size; 0 if the
+	// jobs do not run there. It is a pure function, safe for concurrent use.
 	At(epoch int, c cluster.Configuration) float64
 }
 

@@ -58,7 +58,6 @@ func bounds(l *job.BatchLimits, t cluster.GPUType) (low, high int) {
 	return low, high
 }
 
-// split divides a replica's share of a batch into the fewest passes of at most high samples.
 func split(share float64, high int, accumulate bool) job.BatchSize {
 	passes := int(math.Ceil(share/float64(high) - 1e-8))
 	if accumulate {

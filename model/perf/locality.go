@@ -77,7 +77,6 @@ func (l *LocalityLearner) Learn(of job.Class, r *job.Report, racks int) {
 	l.stale = l.stale || min(p.one.n, p.more.n) >= leastSteps
 }
 
-// pair returns the pair of a class and conditions, or nil if the class has too many.
 func (l *LocalityLearner) pair(of job.Class, k conditions) *stepPair {
 	if l.pairs == nil {
 		l.pairs = make(map[job.Class][]stepPair)

@@ -19,8 +19,8 @@ type Model interface {
 	// Efficiency returns progress per sample at total batch size m (samples),
 	// relative to that at the job's initial batch size.
 	Efficiency(m float64) float64
-	// StepTime returns what is known of the time of a step on an allocation as a function of
-	// the batch size, so that BestBatch asks for few of them; zero: nothing.
+	// StepTime returns what is known about step times on an allocation, which saves calls in BestBatch; zero:
+	// nothing.
 	StepTime(a cluster.Allocation) StepTime
 }
 

@@ -45,8 +45,7 @@ func (b *Remaining) Progress() float64 {
 	return done
 }
 
-// silent returns the seconds of training since the last report. It returns 0 if the job has made
-// progress, but the time of its report is unknown.
+// silent returns the seconds of training since the last report; 0 if the time of a report is unknown.
 func (b *Remaining) silent() float64 {
 	st := b.Status
 	if st.Phase != job.Running || !st.Holding() {

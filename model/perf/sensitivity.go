@@ -13,11 +13,9 @@ import (
 // and host memory per GPU. Storage and cache deliver samples and CPUs prepare them; the slower of
 // the two limits the training speed. Source: Synergy §3.1.
 type Sensitivity struct {
-	// CPUs is the preparation rate with all data cached, by ascending CPUs. Rates do not fall.
-	// Empty: CPUs do not matter.
+	// CPUs is the preparation rate with all data cached, ascending. Empty: CPUs do not matter.
 	CPUs []CPURate
-	// Input determines the effect of memory: a cache of a fixed part of the dataset (MinIO) has a
-	// hit rate of memory over dataset size.
+	// Input has the effect of memory: a cache of a fixed part of the dataset (MinIO).
 	job.Input
 }
 
@@ -58,7 +56,6 @@ func (s *Sensitivity) prepared(cpus float64) float64 {
 	return before.Rate + w*(s.CPUs[i].Rate-before.Rate)
 }
 
-// delivered returns the samples per second from cache and storage; misses are read from storage.
 func (s *Sensitivity) delivered(memory int64) float64 {
 	if s.Dataset <= 0 || s.Storage <= 0 {
 		return math.Inf(1)
@@ -118,7 +115,6 @@ func (s *Sensitivity) Cells(rate float64, share, most cluster.Resources) []Cell 
 	return pareto(cells)
 }
 
-// least returns the cheapest cell within the share that has the rate of the share.
 func (s *Sensitivity) least(rate float64, share cluster.Resources) Cell {
 	c := Cell{CPUs: share.CPUs, Memory: min(share.Memory, s.needs(rate)), Rate: rate}
 	if len(s.CPUs) == 0 {
@@ -133,8 +129,7 @@ func (s *Sensitivity) least(rate float64, share cluster.Resources) Cell {
 	return c
 }
 
-// levels returns the rates that Cells considers: at measured CPU points, and at whole multiples of
-// the share's memory.
+// levels returns the rates at measured CPU points and at whole multiples of the share's memory.
 func (s *Sensitivity) levels(rate float64, share, most cluster.Resources) []float64 {
 	levels := []float64{rate}
 	for _, p := range s.CPUs {

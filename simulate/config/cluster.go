@@ -33,8 +33,7 @@ func Clusters() []string {
 	return names
 }
 
-// hardware has memory in GiB, watts at full load (data sheets), and a rounded on-demand list price
-// per GPU-hour of known GPU types. Other types have zeros.
+// hardware has GiB of memory, watts at full load (data sheets) and rounded on-demand prices per GPU-hour.
 var hardware = map[cluster.GPUType]struct {
 	memory int64
 	power  float64
@@ -88,8 +87,8 @@ func (c *Config) Equivalents() map[cluster.GPUType]int {
 	return worths
 }
 
-// worths returns the equivalents of every type. A type with two is an error, because jobs do not
-// distinguish the owners of GPUs.
+// worths returns the equivalents of every type, or an error for a type with two: jobs do not distinguish
+// owners.
 func (c *Config) worths() (map[cluster.GPUType]int, error) {
 	of := make(map[cluster.GPUType]int)
 	for _, part := range c.parts() {

@@ -23,8 +23,7 @@ type Config struct {
 	Deciding
 	Measuring
 	Jobs Jobs
-	// Public switches on all rules of the public Sia simulator that the thesis lacks: profiles,
-	// costs, growth, epochs, batch ranges, moves.
+	// Public switches on all rules of the public Sia simulator that differ from the thesis.
 	Public    bool
 	Scheduler scheduler.Options
 	Sim       sim.Options
@@ -141,9 +140,9 @@ func (c *Config) Set(key, value, origin string) error {
 	return nil
 }
 
-// setKeys sets the configuration keys among comma-separated settings, and returns the others, which
-// are for policies. A key of one word with its own flag is not set, because policies have such
-// settings, too (window of shockwave). A part without = belongs to the list before it.
+// setKeys sets the configuration keys among comma-separated settings, and returns the settings for policies.
+// Keys of one word with their own flag are not set, because policies have such settings (window). A part
+// without = continues the list before it.
 func (c *Config) setKeys(settings, origin string) (rest string, err error) {
 	var all, policies []string
 	for _, part := range split(settings) {

@@ -11,8 +11,8 @@ import (
 // contains a smaller one.
 type Jobs struct {
 	Applications []string // with jobs to keep; empty: all
-	// Burstiness is the squared coefficient of variation of redrawn times between jobs: see
-	// generate.Bursty; 0: times of the trace.
+	// Burstiness is the squared coefficient of variation of redrawn times between jobs (generate.Bursty); 0:
+	// none.
 	Burstiness    float64
 	Rigid         float64 // share made rigid
 	StrongScaling float64 // share made strong-scaling
@@ -29,8 +29,8 @@ type Jobs struct {
 	WrongBy     float64 // largest relative error of it
 	WrongSize   float64 // stated work is multiplied by exp(this N(0, 1)) if the application knows the true work
 
-	// Heterogeneous is the share of jobs known by their duration that may run on GPUs of two types
-	// at once; AsTraced: from the trace. MixedSpeed is job.Spec.MixedSpeed.
+	// Heterogeneous is the share of timed jobs that may run on GPUs of two types at once; AsTraced: from the
+	// trace.
 	Heterogeneous, MixedSpeed float64
 }
 

@@ -118,7 +118,6 @@ func (c *Comparison) Figures(gpus int, of Select) metrics.Figures {
 	}
 }
 
-// utilisation returns the GPU time of the pairs over the GPU time from the first submission to the last end.
 func (c *Comparison) utilisation(gpus float64, of Select) float64 {
 	if len(c.Pairs) == 0 {
 		return 0

@@ -43,7 +43,6 @@ func (c *Comparison) row(w io.Writer, name string, of Select) {
 		printable.Short(metrics.Quantile(waits, 0.5)), printable.Short(metrics.Quantile(waits, 0.9)), printable.Short(mean(jcts)), printable.Short(metrics.Quantile(jcts, 0.9)))
 }
 
-// bias writes the error of the baseline's waits. Simulations of other policies have it, too.
 func (c *Comparison) bias(w io.Writer) {
 	if c.own < 0 {
 		return
@@ -62,7 +61,7 @@ func (c *Comparison) bias(w io.Writer) {
 		name, printable.Short(bias.Abs()), which, printable.Short(metrics.Quantile(errors, 0.5)), printable.Short(metrics.Quantile(errors, 0.9)))
 }
 
-// days writes the regret of each day: the observed minus the simulated mean completion time.
+// days writes the regret of each day: observed minus simulated mean completion time.
 func (c *Comparison) days(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "\nDAY (UTC)\tJOBS\tMEAN JCT\tREGRET AGAINST %s\n", strings.Join(c.names, "\t"))

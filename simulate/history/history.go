@@ -48,8 +48,8 @@ type Options struct {
 // DefaultBaseline is the policy nearest to the schedulers of most sites.
 const DefaultBaseline = "easy"
 
-// baseline returns the policy nearest to the cluster's own scheduler: Slurm's (also for Helios), Kueue's if its
-// queues have quotas, fifo for Philly (smaller jobs pass those that do not fit), or DefaultBaseline.
+// baseline returns the policy nearest to the cluster's own: Slurm's (also for Helios), Kueue's with quotas,
+// fifo for Philly (smaller jobs pass), or DefaultBaseline.
 func baseline(h *trace.History) string {
 	switch {
 	case h.Format == slurm.Format || h.Format == trace.HeliosFormat:
@@ -136,8 +136,8 @@ func (h *History) configure(c *config.Config, name string, notes io.Writer) erro
 	return c.Set("cluster", nodes, name)
 }
 
-// write writes the trace to simulate: the jobs since a time, the first at time zero. The observed running time
-// includes the first start, which simulations add; so write subtracts it, but leaves at least a second.
+// write writes the jobs since a time, the first at time zero. Running times include the first start, which
+// simulations add, so write subtracts it, but leaves at least a second.
 func (h *History) write(since, start time.Duration, notes io.Writer) error {
 	var arrivals []workload.Arrival
 	first := h.Recorded.Taken.Add(-since)

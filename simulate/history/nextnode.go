@@ -25,14 +25,14 @@ type NextNode struct {
 	Rate float64         `json:"price"` // of the node per hour; its GPUs if no price is known
 	// Saved is the difference between simulations of the run without and with the node.
 	Saved Saving `json:"saved"`
-	// Low and High are the 90 % prediction interval of Saved in another order of the arrivals, per field; nil without
+	// Low and High are the 90 % prediction interval of Saved for another order of the arrivals; nil without
 	// other orders.
 	Low  *Saving `json:"low"`
 	High *Saving `json:"high"`
-	// Estimated is the mean JCT saved according to the prices of the run's rounds; nil without prices. In each round
-	// a node is worth the prices of its GPUs, a part of the policy's objective, and all jobs of the round are faster
-	// by that part. This ignores that jobs that end sooner make room, and that a node's last GPU may be worth less
-	// than its first.
+	// Estimated is the mean JCT saved according to the prices of the rounds; nil without prices. A node is
+	// worth the prices of its GPUs, a part of the policy's objective, and all jobs of the round are faster by
+	// that part. This ignores room made by earlier ends, and that a node's last GPU may be worth less than
+	// its first.
 	Estimated *float64     `json:"estimated_jct_mean_s"`
 	Teams     []TeamSaving `json:"teams"` // by queue, then user; jobs without either are a team, too
 }
@@ -43,8 +43,7 @@ type Saving struct {
 	JCT  float64 `json:"jct_mean_s"` // mean over Jobs
 	// Waiting is GPU-hours of waiting: time without GPUs times requested GPUs.
 	Waiting float64 `json:"waiting_gpu_hours"`
-	// Sooner is the JCT saved times requested GPUs, in GPU-hours per hour of the run: the saving of one hour of the
-	// node.
+	// Sooner is the JCT saved times requested GPUs, in GPU-hours, per hour of the run.
 	Sooner float64 `json:"sooner_gpu_hours_per_hour"`
 }
 

@@ -76,7 +76,6 @@ func moments(jobs map[job.ID]*parse.Observed, simulated []workload.Arrival) []mo
 	return all
 }
 
-// record records the changes of one time, and returns the number of live jobs after it.
 func record(m *metrics.Recorder, all []moment, nodes *cluster.Cluster, active int) int {
 	at := all[0].at
 	var starts []scheduler.Action

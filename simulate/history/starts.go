@@ -5,7 +5,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
-// lackings describe inputs without start times by format, and where to get one with them.
 var lackings = map[string][2]string{
 	trace.PhillyFormat: {
 		"a table derived from Philly's log, without start times",

@@ -19,8 +19,8 @@ type Verdict struct {
 	Truncated bool   `json:"truncated"`            // the journal has no end
 	Unsealed  bool   `json:"unverified,omitempty"` // the journal has no hashes
 	First     string `json:"first_difference,omitempty"`
-	// Trust is the accuracy of the simulation under the run's own policy. Without trust, Fidelity of another policy
-	// is not trusted either.
+	// Trust is the accuracy of the simulation under the run's own policy. Without it, another policy is not
+	// trusted either.
 	Trust    *metrics.Trust   `json:"trust"`
 	Fidelity *whatif.Fidelity `json:"fidelity"`
 	// Ranges is the accuracy of predicted starts and ends; nil: not requested.

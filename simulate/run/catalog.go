@@ -78,8 +78,6 @@ func readThroughputs(folder string, files Files) (workload.Catalog, error) {
 	return catalog, nil
 }
 
-// readSensitivity reads profiles of servers like the cluster's, and checks that they cover its
-// largest.
 func readSensitivity(r io.Reader, name string, c *config.Config) (workload.Catalog, error) {
 	cl, err := c.BuildCluster()
 	if err != nil {

@@ -13,12 +13,10 @@ var profiledShare = cluster.Allocation{
 	Configuration: cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "v100"}, CPUs: 3, Memory: 62_500_000_000,
 }
 
-// stretches returns a factor on the samples of each application that may wait for input, so that
-// its jobs last as long with the GPU-proportional share here as with the share of the trace. The
-// share here is of the first GPU type on which the application runs. The speed with the trace's
-// share comes from the embedded catalog, or from catalog if it lacks the application. Source:
-// public Synergy simulator, which draws durations and has iteration times for each ratio of CPUs to
-// GPUs.
+// stretches returns a factor on the samples of each application that may wait for input, so that jobs last as
+// long with the GPU-proportional share here (of the first suitable type) as with the trace's. The speed with
+// the trace's share is that of the embedded catalog, or of catalog without it. Source: public Synergy
+// simulator, which draws durations and has iteration times for each ratio of CPUs to GPUs.
 func stretches(catalog workload.Catalog, cl *cluster.Cluster) map[string]float64 {
 	factors, embedded := make(map[string]float64), profiles.Default()
 	for name, app := range catalog {
@@ -39,8 +37,8 @@ func stretches(catalog workload.Catalog, cl *cluster.Cluster) map[string]float64
 	return factors
 }
 
-// proportional returns the speed of one GPU with the GPU-proportional share, on the first type on
-// which an application runs; 0 if none.
+// proportional returns the speed of one GPU of the first suitable type with its proportional share; 0 if
+// none.
 func proportional(app *workload.Application, cl *cluster.Cluster) (float64, cluster.Configuration) {
 	for _, t := range cl.Types() {
 		one := cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: t.Type}

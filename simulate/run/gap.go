@@ -9,9 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// gaps records how far each placed plan is below the bound proved by its policy: 1 - the sum of
-// relative speeds over the bound. It skips rounds without a bound, and clusters that do not count
-// CPUs.
+// gaps records how far each placed plan is below the proved bound on the sum of relative speeds. It skips
+// rounds without a bound, and clusters that do not count CPUs.
 type gaps struct {
 	run   *Run
 	known map[*policy.Job]speedup
@@ -51,8 +50,8 @@ func (g *gaps) relative(s *policy.Snapshot, j *policy.Job, a *cluster.Allocation
 	return speed
 }
 
-// relative returns the estimated speed of a job on an allocation, over its speed with the
-// GPU-proportional share, times its weight; 0 without GPUs, and the weight if the speed is unknown.
+// relative returns a job's estimated speed over that with the proportional share, times its weight; 0 without
+// GPUs, the weight if unknown.
 func relative(s *policy.Snapshot, j *policy.Job, a *cluster.Allocation) float64 {
 	t, ok := s.Cluster.Type(a.GPUType)
 	if !ok || a.GPUs == 0 {

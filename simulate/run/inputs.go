@@ -83,8 +83,7 @@ func keeps(c *config.Config, application string) bool {
 	return len(c.Jobs.Applications) == 0 || slices.Contains(c.Jobs.Applications, application)
 }
 
-// choose drops the jobs of other applications, and redraws arrival times if requested. It returns
-// an error if no job is left.
+// choose drops jobs of other applications, and redraws arrival times if requested.
 func (in *Inputs) choose(c *config.Config) error {
 	in.Arrivals = slices.DeleteFunc(in.Arrivals, func(a workload.Arrival) bool { return !keeps(c, a.Application) })
 	if len(in.Arrivals) == 0 && len(c.Jobs.Applications) > 0 {
@@ -164,8 +163,6 @@ func (in *Inputs) generate(c *config.Config) ([]workload.Arrival, error) {
 	return kept, nil
 }
 
-// complete fills in an arrival from its application and adapts it. It returns an error for a job
-// that could never run.
 func (in *Inputs) complete(c *config.Config, a *workload.Arrival) error {
 	if !keeps(c, a.Application) {
 		return nil

@@ -27,8 +27,7 @@ type isolatedKey struct {
 	gpus       int // submitted, with a schedule
 }
 
-// isolatedTimes caches the seconds of jobs alone for all runs of one Inputs, which may run
-// concurrently.
+// isolatedTimes caches the seconds of jobs alone for all, possibly concurrent, runs of one Inputs.
 type isolatedTimes struct {
 	mu    sync.Mutex
 	known map[isolatedKey]float64
@@ -48,10 +47,9 @@ func (t *isolatedTimes) of(k isolatedKey, compute func() float64) float64 {
 	return seconds
 }
 
-// isolated returns the isolated times of finish-time fairness by the ground truth: alone on the
-// whole GPUs of a share with proportional CPUs and memory. If the share is below the job's minimum,
-// the job has the minimum for a part of the time. Equal jobs share the result. Sources: Sia §3.5.5;
-// Synergy §2.
+// isolated returns the true times of finish-time fairness: alone on the whole GPUs of a share with
+// proportional CPUs and memory. A share below the job's minimum becomes the minimum for a part of the time.
+// Equal jobs share the result. Sources: Sia §3.5.5; Synergy §2.
 func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duration {
 	times := in.alone
 	var alike workload.Steadies // of one run
@@ -86,8 +84,6 @@ func (in *Inputs) restartDelay(app *workload.Application) time.Duration {
 	return app.RestartDelay
 }
 
-// wholeShare returns the GPUs that a job uses of a share: whole replicas within its limits, or its
-// fixed size.
 func wholeShare(spec *job.Spec, t cluster.GPUType, gpus float64) int {
 	if !spec.Adaptivity.Has(job.GPUCount) {
 		return spec.Requested(t)
@@ -100,8 +96,8 @@ func wholeShare(spec *job.Spec, t cluster.GPUType, gpus float64) int {
 	return max(n, spec.Min(t))
 }
 
-// lasting returns the time of one start and seconds of training during a share of the time; 0 if
-// the job does not run.
+// lasting returns the time of one start, and of training during a share of the time; 0 if the job does not
+// run.
 func lasting(seconds, share float64, start time.Duration) time.Duration {
 	seconds /= math.Min(1, share)
 	if !(seconds > 0) || math.IsInf(seconds, 0) {
@@ -110,8 +106,7 @@ func lasting(seconds, share float64, start time.Duration) time.Duration {
 	return start + time.Duration(seconds*float64(time.Second))
 }
 
-// static reports whether rho is the static one: if configured, or by default if all jobs have a
-// schedule, as in the code that defines it.
+// static reports whether rho is static: if configured, or by default if all jobs have a schedule.
 func (in *Inputs) static(c *config.Config) bool {
 	return c.Fairness.Rho == "static" || c.Fairness.Rho == "" && !slices.ContainsFunc(in.Arrivals, func(a workload.Arrival) bool {
 		return a.Spec.Schedule.Mode == job.Unscheduled
@@ -155,8 +150,7 @@ func MakespanBound(in *Inputs) time.Duration {
 	return perf.MakespanBound(left, size, in.Cluster.GPUs())
 }
 
-// exclusive returns the seconds of a job alone on its requested GPUs of the first suitable type; 0
-// if there is none.
+// exclusive returns the seconds alone on the requested GPUs of the first suitable type; 0 if there is none.
 func (in *Inputs) exclusive(spec *job.Spec) float64 {
 	app := in.application(spec)
 	if app == nil {

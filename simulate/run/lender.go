@@ -13,8 +13,8 @@ import (
 
 const day = 24 * time.Hour
 
-// readBusy reads or generates the load curve of the owner of nodes on loan. Without such nodes,
-// naming a curve is an error.
+// readBusy reads or generates the load of the owner of loaned nodes. Naming a curve without such nodes is an
+// error.
 func (in *Inputs) readBusy(c *config.Config, files Files) error {
 	file := c.Lender.Load
 	if len(in.Cluster.Loans()) == 0 {
@@ -39,7 +39,6 @@ func (in *Inputs) readBusy(c *config.Config, files Files) error {
 // leastDays is the minimum length of a generated curve, as in Lyra's trace (§7.1).
 const leastDays = 15
 
-// curve returns the curve of the file, or one with as many days as the trace.
 func (in *Inputs) curve(c *config.Config, files Files) (*workload.Load, error) {
 	file := c.Lender.Load
 	if file == "" {

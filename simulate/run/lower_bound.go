@@ -56,8 +56,8 @@ func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duratio
 	return time.Duration((statistics.LowerBound(jobs, gpus, known.Seconds()-mean) + mean) * float64(time.Second)), nil
 }
 
-// least returns the least GPU-seconds of a job on one GPU type with all CPUs and memory; 0 if it
-// does not run there. It lowers fastest to the shortest time.
+// least returns the least GPU-seconds on one GPU type with all CPUs and memory; 0 if the job does not run. It
+// lowers fastest to the shortest time.
 func least(app *workload.Application, spec *job.Spec, t *cluster.TypeInfo, fastest *float64) float64 {
 	best := math.Inf(1)
 	for _, n := range counts(spec, t) {

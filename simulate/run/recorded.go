@@ -136,7 +136,6 @@ func (p *player) Round(s *policy.Snapshot, plan *policy.Plan, actions []schedule
 	p.rec.Round(s, plan, actions)
 }
 
-// known returns an error if a recorded job is missing from the inputs or differs there.
 func (p *player) known(spec *job.Spec) error {
 	if p.specs == nil {
 		return nil

@@ -61,8 +61,7 @@ func Again(h *journal.Header, name string, files Files) (*Remake, error) {
 	return &Remake{c, entry, so}, err
 }
 
-// recordedConfig returns the non-default configuration of a recorded run. Settings of the run's own
-// policy are dropped for another policy.
+// recordedConfig returns the non-default configuration of a run, without policy settings for another policy.
 func recordedConfig(h *journal.Header, own bool) (*config.Config, error) {
 	c, keys := config.Default(), config.Keys()
 	for _, s := range h.Settings {
@@ -80,8 +79,8 @@ func recordedConfig(h *journal.Header, own bool) (*config.Config, error) {
 	return c, errors.Join(withoutGone(c), c.Validate())
 }
 
-// withoutGone drops recorded settings that no longer exist. One that had an effect is an error:
-// timeshare of policy sia (§3.5.6), which 0 turned off.
+// withoutGone drops settings that no longer exist. One with an effect is an error: timeshare of policy sia
+// (§3.5.6), which 0 turned off.
 func withoutGone(c *config.Config) error {
 	var err error
 	c.Settings = slices.DeleteFunc(c.Settings, func(s string) bool {

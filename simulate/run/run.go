@@ -58,9 +58,8 @@ type Watch struct {
 	// Observer makes one more observer, the last one, from the Decider; nil: none.
 	Observer func(*Decider) scheduler.Observer
 	Stream   metrics.Stream // receives results as soon as they are complete
-	// Whole: the policy sees all jobs in every round (no scheduler.Options.Lean), and agents make
-	// all reports (no sim.Options.Sparse). The run is the same; observers may keep plans and
-	// snapshots.
+	// Whole: the policy sees all jobs in every round (no scheduler.Options.Lean), and agents make all reports
+	// (no sim.Options.Sparse), so observers may keep plans and snapshots. The run is the same.
 	Whole bool
 	// Once: the inputs are not used again, so the run frees their arrivals early.
 	Once bool
@@ -171,8 +170,8 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 // many is the number of jobs, with results of 256 bytes, that is worth a collection.
 const many = 200_000
 
-// sparse reports whether a run may omit redundant reports: nothing uses the progress of running
-// jobs. At a horizon, the last report of running jobs counts.
+// sparse reports whether redundant reports may be omitted: nothing uses the progress of running jobs. At a
+// horizon their last report counts.
 func sparse(c *config.Config, traits policy.Traits, w Watch, obs []scheduler.Observer) bool {
 	return traits.IgnoresProgress && !w.Whole && w.Observer == nil && c.Horizon == 0 &&
 		!slices.ContainsFunc(obs, func(o scheduler.Observer) bool { _, does := o.(scheduler.Unreported); return !does })
@@ -188,8 +187,8 @@ func renting() []string {
 	return names
 }
 
-// nodesFor returns the nodes for a policy. A policy that rents gets the nodes for rent, or all
-// owned nodes as such; others get owned nodes and nodes for loan.
+// nodesFor returns the nodes for a policy: nodes for rent (else all owned nodes as such) if it rents;
+// otherwise owned nodes and nodes for loan.
 func nodesFor(c *cluster.Cluster, t policy.Traits) *cluster.Cluster {
 	if t.Rents {
 		return without(c, cluster.Loaned).ForRent()
@@ -285,7 +284,6 @@ func (w wrong) At(epoch int, at cluster.Configuration) float64 {
 	return w.truth.At(epoch, at) * w.o.Factor(w.class, at)
 }
 
-// publicRules switches on the rules of the public simulator that the configuration does not set.
 func publicRules(c *config.Config, so *scheduler.Options, wo *sim.Options) {
 	for key, rule := range map[string]*bool{
 		"scheduler.free-moves": &so.FreeMoves, "sim.round-epochs": &wo.Public.RoundEpochs,
@@ -298,7 +296,6 @@ func publicRules(c *config.Config, so *scheduler.Options, wo *sim.Options) {
 	}
 }
 
-// application returns the ground truth of a job; nil if it is known only by its duration.
 func (in *Inputs) application(spec *job.Spec) *workload.Application {
 	if app, ok := in.apart[spec.ID]; ok {
 		return app

@@ -22,8 +22,7 @@ type Rented struct {
 	Widest int     // most GPUs of a job
 }
 
-// sampleBlocks is the number of blocks of a trace that are shuffled: 2 hours each for newTrace's
-// two days, longer than its bursts.
+// sampleBlocks is the number of shuffled blocks: 2 hours each of newTrace, longer than its bursts.
 const sampleBlocks = 24
 
 // SampledMeans simulates a budget on the arrivals in n shuffled orders, and returns the mean
@@ -72,8 +71,8 @@ const (
 	most   = 4.0
 )
 
-// nodes returns a cluster for rent: of each offer at most times what the budget buys, or what the
-// widest job needs.
+// nodes returns a cluster for rent, limited per offer to times what the budget buys, or what the widest job
+// needs.
 func (r *Rented) nodes(times float64) (*cluster.Cluster, error) {
 	var all []cluster.Node
 	for i := range r.Offers {

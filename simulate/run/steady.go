@@ -49,9 +49,8 @@ func (in *Inputs) stretchable(s *job.Spec) {
 // maxWorker is the most GPUs of a worker if the trace has none: a server of Lyra's (§7.1).
 const maxWorker = 8
 
-// lend sets which nodes on loan an arrival may use, and their equivalents: all nodes if it is
-// fungible or heterogeneous and has no application. It returns an error if a job bound to the
-// training cluster has no GPU there.
+// lend sets the loaned nodes of an arrival, and their equivalents: all if it is fungible or heterogeneous and
+// has no application. A bound job without GPUs in the training cluster is an error.
 func (in *Inputs) lend(c *config.Config, a *workload.Arrival) error {
 	if c.Jobs.Fungible != config.AsTraced {
 		a.Bound = !drawn(c, "fungible", a.Spec.ID, c.Jobs.Fungible)
@@ -72,8 +71,7 @@ func (in *Inputs) lend(c *config.Config, a *workload.Arrival) error {
 	return nil
 }
 
-// mix lets some arrivals known by their duration run on two GPU types at once, at the speed of the
-// trace or of the configuration. Source: Lyra §7.1, "Advanced".
+// mix lets arrivals known by their duration run on two GPU types at once. Source: Lyra §7.1, "Advanced".
 func mix(c *config.Config, a *workload.Arrival) {
 	may := a.Heterogeneous
 	if c.Jobs.Heterogeneous != config.AsTraced {
@@ -120,8 +118,8 @@ func (in *Inputs) note() {
 	}
 }
 
-// steady returns the true speed of a job known by its duration, and its specification with the true
-// duration. Jobs without untrue values share the speeds of alike.
+// steady returns the true speed of a job known by its duration, and its true specification. Jobs without
+// untrue values share the speeds of alike.
 func (in *Inputs) steady(spec *job.Spec, alike *workload.Steadies) (*workload.Application, *job.Spec) {
 	a, ok := in.told[spec.ID]
 	if !ok {

@@ -11,8 +11,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// A window has the jobs whose results count. Others come before and after, so that these meet a
-// cluster in steady state.
+// A window has the jobs whose results count; others before and after them provide a steady state.
 type window map[job.ID]bool
 
 func (in *Inputs) window(c *config.Config) (window, error) {

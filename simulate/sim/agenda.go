@@ -25,8 +25,8 @@ func (e entry) happen(w *World) {
 	}
 }
 
-// agenda is a priority queue of entries by time, then order. Void entries stay until they are
-// first, or until the queue has doubled.
+// agenda is a priority queue by time, then order. Void entries stay until they are first, or until the queue
+// has doubled.
 type agenda struct {
 	heap  []entry
 	count int

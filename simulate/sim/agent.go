@@ -114,8 +114,8 @@ func (g *agent) target() float64 {
 	return g.ends[len(g.ends)-1]
 }
 
-// count computes the progress at the end of each epoch. A job known by its duration has the
-// arrival's work as its true target; its specification has the scheduler's estimate.
+// count computes the progress at the end of each epoch. A job known by its duration has the arrival's work as
+// its true target.
 func (g *agent) count(w *World, a *workload.Arrival) {
 	g.regimes, _ = g.app.Regimes(g.spec)
 	if work := a.Work(); work > 0 && work != g.spec.Target {
@@ -191,8 +191,7 @@ func (g *agent) drawSlow(w *World) float64 {
 	return 1
 }
 
-// fit sets the largest local batch size to the maximum on the held GPUs, unless the job's batch is
-// fixed at one sample.
+// fit sets the largest local batch size on the held GPUs, unless the batch is fixed at one sample.
 func (g *agent) fit() {
 	if g.app.Batch.Max <= 1 {
 		return
@@ -240,7 +239,6 @@ func (g *agent) announce(w *World) {
 	w.emit(scheduler.Reported{Report: job.Report{Job: g.spec.ID, Configuration: g.alloc.Configuration, Batch: g.batch, Progress: g.progress, Epoch: g.epoch}})
 }
 
-// fail ends the job if it does not run on its GPUs with its batch size, and reports whether it did.
 func (g *agent) fail(w *World) bool {
 	if g.rate > 0 {
 		return false

@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// plan schedules the first failure of each node and GPU, maintenance, and failures of single jobs.
 func (w *World) plan() {
 	f := &w.o.Faults
 	for _, n := range w.full.Nodes() {
@@ -47,8 +46,7 @@ func after(stream *rand.Rand, mean time.Duration) time.Duration {
 	return seconds(stream.ExpFloat64() * mean.Seconds())
 }
 
-// failLater lets a node fail after a random time, be repaired, and fail again. It skips a failure
-// while the node is not rented or lent.
+// failLater lets a node fail at random, be repaired, and fail again; not while it is not rented or lent.
 func (w *World) failLater(id cluster.NodeID, stream *rand.Rand) {
 	nodes := []cluster.NodeID{id}
 	w.agenda.push(entry{at: w.now.Add(after(stream, w.o.Faults.NodeMTBF)), what: func(w *World) {
@@ -64,8 +62,7 @@ func (w *World) failLater(id cluster.NodeID, stream *rand.Rand) {
 	}})
 }
 
-// failGPULater lets one GPU of a node fail repeatedly. The failure kills its job; the GPU itself
-// works at once.
+// failGPULater lets one GPU of a node fail repeatedly, which kills its job; the GPU works again at once.
 func (w *World) failGPULater(n cluster.Node, stream *rand.Rand) {
 	mean := w.o.Faults.GPUMTBF / time.Duration(n.Capacity.GPUs)
 	w.agenda.push(entry{at: w.now.Add(after(stream, mean)), what: func(w *World) {
@@ -111,8 +108,7 @@ func (w *World) used() map[cluster.NodeID]bool {
 	return nodes
 }
 
-// lose takes a job's GPUs by a failure. last is called first and may save a checkpoint, from which
-// the job continues after its next start.
+// lose takes a job's GPUs by a failure. last is called first and may save a checkpoint.
 func (w *World) lose(g *agent, why string, last func(*agent)) {
 	g.settle(w)
 	last(g)
@@ -121,8 +117,6 @@ func (w *World) lose(g *agent, why string, last func(*agent)) {
 	w.emit(scheduler.Exited{Job: g.spec.ID, Outcome: scheduler.Lost, Detail: why})
 }
 
-// leave removes nodes from the cluster. Jobs on them lose their GPUs; last is called for each
-// before.
 func (w *World) leave(nodes []cluster.NodeID, why string, last func(*agent)) {
 	for _, id := range nodes {
 		w.away[id]++
@@ -144,8 +138,8 @@ func (w *World) changed() {
 	w.emit(scheduler.NodesChanged{Cluster: w.present(), Rentals: w.provider.rentals(), Loans: w.lender.loans()})
 }
 
-// present returns the cluster of available nodes. The pointer changes only if the nodes do, so that
-// policies and placers can compare pointers.
+// present returns the available nodes. The pointer changes only if the nodes do, so policies can compare
+// pointers.
 func (w *World) present() *cluster.Cluster {
 	if w.here == nil || !w.same() {
 		w.here = w.full.Without(func(id cluster.NodeID) bool { return w.away[id] > 0 })
@@ -198,8 +192,6 @@ func (w *World) validate(arrivals []*workload.Arrival) error {
 	return errors.Join(errs...)
 }
 
-// countable returns an error if an arrival's application cannot follow its batch size schedule, or
-// has a training curve under WholeRounds.
 func (w *World) countable(a *workload.Arrival) error {
 	app := w.application(a)
 	if w.o.Public.WholeRounds && app.Curve != nil {

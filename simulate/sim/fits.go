@@ -64,7 +64,6 @@ func limits(spec *job.Spec, t *cluster.TypeInfo) (need, may int) {
 	return need, may
 }
 
-// most returns the most GPUs of a type that a job ever gets, from the results of limits.
 func most(spec *job.Spec, need, may int) int {
 	if !spec.Adaptivity.Has(job.GPUCount) {
 		return need

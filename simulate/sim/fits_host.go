@@ -11,9 +11,8 @@ import (
 
 func asksHost(spec *job.Spec) bool { return spec.CPUs > 0 || spec.Memory > 0 }
 
-// hosts returns an error if no nodes of a type together have the CPUs and memory that a job
-// requests. gpus, the most GPUs of the job, bounds the number of nodes. There is no error if nodes
-// do not state CPUs and memory.
+// hosts returns an error if the nodes for at most gpus GPUs lack the requested CPUs or memory, and these are
+// known.
 func hosts(c *cluster.Cluster, spec *job.Spec, t *cluster.TypeInfo, gpus int) error {
 	if !asksHost(spec) || !t.Counts() {
 		return nil
@@ -33,8 +32,8 @@ func hosts(c *cluster.Cluster, spec *job.Spec, t *cluster.TypeInfo, gpus int) er
 // hostSlack is the accepted relative rounding error in sums of CPUs.
 const hostSlack = 1e-9
 
-// largest returns the most CPUs of a number of nodes of a type, and independently the most memory.
-// It ignores nodes on loan.
+// largest returns the most CPUs of a number of nodes of a type, and independently the most memory, without
+// loans.
 func largest(c *cluster.Cluster, t cluster.GPUType, nodes int) (sum cluster.Resources) {
 	var cpus []float64
 	var memory []int64

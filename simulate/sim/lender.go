@@ -19,11 +19,10 @@ type Lender struct {
 	// Headroom is the share of a pool's GPUs that is never lent. Default 0.02, the median burst
 	// within an interval (Lyra §7.1).
 	Headroom float64
-	// Grace is the time from a request for nodes until the owner takes the missing ones by force.
-	// Default 5 min, one interval.
+	// Grace is the time from a request for nodes until the owner takes missing ones by force. Default 5 min.
 	Grace time.Duration
-	// Busy returns the share of a pool's GPUs in use by the owner at a time since the start,
-	// clipped to 0 to 1; NaN counts as 1. Nil: always 1, and nothing is lent.
+	// Busy returns the share of a pool's GPUs in use by the owner at a time since the start, clipped to 0 to
+	// 1; NaN counts as 1. Nil: nothing is lent.
 	Busy func(at time.Duration) float64
 	// Forecast returns a new forecaster for a pool. Nil: the owner lends by its present use.
 	Forecast func() Forecaster
@@ -33,8 +32,7 @@ type Lender struct {
 type Forecaster interface {
 	// Observe records the share used in one more interval.
 	Observe(busy float64)
-	// Predict returns the mean and standard deviation of the share for the next ahead intervals. It
-	// may return fewer before it has seen enough.
+	// Predict returns the mean and standard deviation of the share for up to ahead intervals.
 	Predict(ahead int) (mean, sd []float64)
 }
 
@@ -87,9 +85,8 @@ type pool struct {
 	notices  []notice     // not due yet, by time
 }
 
-// A lender lends the nodes that their owner does not need. It reviews the owner's needs at every
-// interval, and takes by force nodes that were not returned in time. The owner's load is not
-// simulated; broken nodes count as not lent. Source: Lyra §4, §6.
+// A lender lends the nodes that their owner does not need. It reviews the needs at every interval, and takes
+// nodes by force that were not returned in time. Broken nodes count as not lent. Source: Lyra §4, §6.
 type lender struct {
 	w      *World
 	o      *Lender

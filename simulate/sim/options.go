@@ -24,13 +24,12 @@ type Options struct {
 	Costs
 	// Public has rules of the public simulator that differ from the thesis.
 	Public Public
-	// ReportEpochs makes agents report the end of an epoch, without measurements, so that the
-	// scheduler learns its length. Default false.
+	// ReportEpochs makes agents report the end of an epoch, so that the scheduler learns its length. Default
+	// false.
 	ReportEpochs bool
-	// Sparse omits reports that repeat one from which nothing was learned. Jobs do exactly the same
-	// at the same times; events of one instant may change order. But the scheduler, its observers
-	// and the policy see an older progress of running jobs, so they must not use it
-	// (policy.Traits.IgnoresProgress). Default false.
+	// Sparse omits reports that repeat one from which nothing was learned. Jobs do exactly the same; events
+	// of one instant may change order. The scheduler, observers and the policy must not use the progress of
+	// running jobs, which is older (policy.Traits.IgnoresProgress). Default false.
 	Sparse bool
 	// Initial has the jobs that existed before the world. Default: none.
 	Initial map[job.ID]*InitialState
@@ -95,14 +94,14 @@ type Public struct {
 	ExitOnRound     bool // jobs report and exit only at the end of a round; a complete job keeps its GPUs until then
 	WholeIterations bool // an incomplete iteration at the end of a round is lost; needs ExitOnRound, and excludes jobs with a training curve
 
-	// WholeRounds lets jobs make whole steps in a round; a step is a pass of one GPU. The round
-	// ends with the last step. Starts take no time. Source: Gavel simulator.
+	// WholeRounds lets jobs make whole steps in a round, which ends with the last step. A step is a pass of
+	// one GPU. Starts take no time. Source: Gavel simulator.
 	WholeRounds bool
 	// ResumeLoss is the training time that a job loses in a full round if it did not run in the
 	// round before. Needs WholeRounds. Source: Shockwave simulator.
 	ResumeLoss time.Duration
-	// LateRegimes delays the batch size changes of a schedule: a job decides at the end of a round
-	// and changes at the end of its next round. Needs WholeRounds. Source: Shockwave simulator.
+	// LateRegimes delays batch size changes of a schedule: a job decides at the end of a round and changes at
+	// the end of its next. Needs WholeRounds. Source: Shockwave simulator.
 	LateRegimes bool
 }
 

@@ -56,8 +56,8 @@ type profileRuns struct {
 	took    time.Duration
 }
 
-// runs measures the ladder of batch sizes with all CPUs and memory of a node. If the job is
-// sensitive to them, it measures the largest batch size with several CPU counts instead.
+// runs measures the ladder of batch sizes with all CPUs and memory of a node, and the CPU counts of sensitive
+// jobs.
 func (g *agent) runs(w *World, t cluster.GPUType) *profileRuns {
 	r := &profileRuns{agent: g, noise: w.o.Noise.Report}
 	r.alloc.Configuration = cluster.Configuration{Nodes: 1, GPUs: g.spec.ReplicaGPUs(t), GPUType: t}
@@ -76,8 +76,7 @@ func (g *agent) runs(w *World, t cluster.GPUType) *profileRuns {
 	return r
 }
 
-// host returns the CPUs, rounded down, and the memory of the node with the most CPUs among those
-// that fit c; zeros if the type does not count them.
+// host returns the CPUs, rounded down, and memory of the largest node that fits c; zeros if not counted.
 func host(full *cluster.Cluster, c cluster.Configuration) (cpus float64, memory int64) {
 	if t, ok := full.Type(c.GPUType); !ok || !t.Counts() {
 		return 0, 0
@@ -118,8 +117,7 @@ func (r *profileRuns) note(rep job.Report, took time.Duration) {
 	r.reports = append(r.reports, rep)
 }
 
-// measure runs the job on an allocation. It returns the report and the true step time, or false if
-// the job does not run.
+// measure runs the job, and returns the report and true step time, or false if it does not run.
 func (r *profileRuns) measure(a cluster.Allocation, local int) (rep job.Report, step time.Duration, ok bool) {
 	g := r.agent
 	seconds, sync, ok := g.app.Speed.Step(a.GPUType, []int{a.GPUs}, local)

@@ -63,8 +63,7 @@ type lease struct {
 	ordered int
 }
 
-// A stateChange identifies one state change of a lease, so that later events can check whether the
-// lease has left the state.
+// A stateChange lets later events check whether a lease has left the state.
 type stateChange struct {
 	*lease
 	turn int
@@ -190,8 +189,7 @@ func (p *provider) cancel(coming []*lease, most int) {
 	}
 }
 
-// order orders up to nodes more nodes and returns how many it got. Broken nodes and those in
-// maintenance cannot be ordered.
+// order orders up to nodes more nodes, but no broken ones, and returns how many it got.
 func (p *provider) order(d *groupController, nodes int) int {
 	idle := slices.DeleteFunc(d.in(free), func(l *lease) bool { return p.w.away[l.node.ID] > 1 })
 	var got []stateChange
@@ -261,8 +259,7 @@ func (p *provider) Return(nodes []cluster.NodeID) error {
 	return nil
 }
 
-// leave releases a ready or starting node. Jobs cannot use it from now on; after some time it is
-// free.
+// leave releases a node, which jobs cannot use from now on, and which becomes free later.
 func (p *provider) leave(l *lease, after time.Duration) {
 	if l.state == ready {
 		p.w.away[l.node.ID]++

@@ -16,14 +16,14 @@ type notice struct {
 	limit int
 }
 
-// first returns the index of the first notice whose limit is below lent. There is one if lent
-// exceeds p.limit, because the last review added it.
+// first returns the index of the first notice whose limit is below lent. If lent exceeds p.limit, the last
+// review added one.
 func (p *pool) first(lent int) int {
 	return slices.IndexFunc(p.notices, func(n notice) bool { return n.limit < lent })
 }
 
-// act runs a due review, then due notices. A review by which the owner needs fewer nodes raises the
-// limits of earlier notices, so that nodes it no longer needs are not taken.
+// act runs a due review, then due notices. A review that needs fewer nodes raises the limits of earlier
+// notices, so that these nodes are not taken.
 func (l *lender) act() {
 	changed := false
 	if !l.w.now.Before(l.next) {
@@ -42,10 +42,9 @@ func (l *lender) act() {
 	}
 }
 
-// review computes the number of nodes that may be lent, and requests the others. The owner needs
-// its present use, or the mean plus one standard deviation of the prediction for the next interval
-// if that is larger; so it requests nodes before it uses them. Source: Lyra §6, "initiate
-// reclaiming decisions in advance before the inference resource usage increases".
+// review computes how many nodes may be lent, and requests the others. The owner needs its present use or, if
+// larger, the mean plus one standard deviation of the forecast for the next interval. Source: Lyra §6,
+// "initiate reclaiming decisions in advance before the inference resource usage increases".
 func (l *lender) review(p *pool) {
 	need := l.o.busy(l.w.now.Sub(Epoch))
 	p.loan.Load = need
@@ -68,8 +67,8 @@ func (l *lender) review(p *pool) {
 // The expected loans cover a day ahead in steps of an hour.
 const day, hour = 24 * time.Hour, time.Hour
 
-// foresee records the expected loans of each hour of a day ahead. It returns the share that the
-// owner needs in the next interval; 0 if its forecaster predicts too few intervals.
+// foresee records the expected loans for a day ahead. It returns the share needed in the next interval; 0 if
+// unknown.
 func (l *lender) foresee(p *pool) float64 {
 	every := max(hour, l.o.Interval)
 	windows := max(1, int(day/every))
@@ -108,8 +107,8 @@ func (l *lender) enforce(p *pool) bool {
 	return l.seized > before
 }
 
-// seize takes lent nodes by force: nodes without jobs first, then in the cluster's order. A job
-// that loses a node leaves all its nodes, so seize looks for nodes without jobs after each.
+// seize takes lent nodes by force: nodes without jobs first, then in the cluster's order. A job that loses a
+// node leaves all its nodes, so seize looks again after each.
 func (l *lender) seize(p *pool, nodes int) {
 	for nodes > 0 {
 		used := l.w.used()
@@ -127,8 +126,7 @@ func (l *lender) seize(p *pool, nodes int) {
 	}
 }
 
-// evict takes the GPUs of all jobs on a node, even non-preemptive ones, without a checkpoint: the
-// owner needs the node now.
+// evict takes the GPUs of all jobs on a node, even non-preemptive ones, without a checkpoint.
 func (l *lender) evict(id cluster.NodeID) {
 	for _, g := range l.w.on(func(other cluster.NodeID) bool { return other == id }) {
 		l.w.lose(g, fmt.Sprintf("the owner of %s took it back by force", id), func(*agent) {})

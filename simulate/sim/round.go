@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// endRound makes each job in training exit if it is complete and report otherwise, by ID. It does
-// so once per deadline, and only under ExitOnRound. Source: Synergy simulator.
+// endRound makes each job in training exit if complete and report otherwise, once per deadline, under
+// ExitOnRound. Source: Synergy simulator.
 func (w *World) endRound() {
 	if !w.o.Public.ExitOnRound || w.now.Equal(w.ended) {
 		return
@@ -45,13 +45,11 @@ func (w *World) training() []*agent {
 	return agents
 }
 
-// whole is the accepted gap of a complete iteration: rounding errors add up over millions of
-// iterations.
+// whole is the accepted gap of a complete iteration: rounding errors add up.
 const whole = 1e-6
 
-// truncate drops the progress of an incomplete iteration. Iterations are counted from the start on
-// these GPUs, the start of the epoch or the end of the last round, whichever is latest. So reported
-// progress is never dropped.
+// truncate drops the progress of an incomplete iteration. Iterations are counted from the latest start on
+// these GPUs, start of an epoch or end of a round, so reported progress is never dropped.
 func (g *agent) truncate() {
 	if g.app.Curve != nil || g.over || g.progress >= g.target() {
 		return

@@ -2,9 +2,8 @@ package sim
 
 import "time"
 
-// report measures, learns, reports and tunes the batch size. It omits all this if the report would
-// repeat one from which nothing was learned (Options.Sparse). Gradients change with the epoch,
-// noise with each report, and shared estimates with other jobs, so their reports are not omitted.
+// report measures, learns, reports and tunes. It omits this if it would repeat a report from which nothing
+// was learned (Options.Sparse), unless gradients, noise or shared estimates could differ.
 func (g *agent) report(w *World) {
 	if g.repeats {
 		g.measured = w.now
@@ -15,14 +14,12 @@ func (g *agent) report(w *World) {
 	g.repeats = w.o.Sparse && !taught && g.noise == nil && g.app.Curve == nil && !w.o.Estimate.Share
 }
 
-// due returns the time of the first report after a time: a multiple of the report interval since
-// Epoch.
+// due returns the first multiple of the report interval since Epoch after a time.
 func (w *World) due(after time.Time) time.Time {
 	return Epoch.Add(after.Sub(Epoch).Truncate(w.o.ReportInterval) + w.o.ReportInterval)
 }
 
-// catchUp adds the progress of omitted reports one by one, so that the sum is rounded as if they
-// had been made.
+// catchUp adds the progress of omitted reports one by one, for the same rounding.
 func (g *agent) catchUp(w *World) {
 	if !g.repeats || w.o.Public.ExitOnRound {
 		return
@@ -46,8 +43,7 @@ func (g *agent) catchUp(w *World) {
 	g.measured = g.at
 }
 
-// skip returns the time and progress at the last report before the epoch ends, for an agent with
-// omitted reports.
+// skip returns the time and progress at the last omitted report before the epoch ends.
 func (g *agent) skip(w *World, end float64) (at time.Time, progress float64) {
 	due := w.due(g.at)
 	first, each := due.Sub(g.at).Seconds(), w.o.ReportInterval.Seconds()

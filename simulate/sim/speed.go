@@ -10,10 +10,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// tune chooses the batch size and computes the true speed. The first that applies decides: the
-// job's schedule, the plan, the submitted size if it is fixed, the agent's best estimate, the
-// initial size if the agent has no estimate for the GPU type. A rate of 0 means that the job cannot
-// run. Source: Sia §3.3.1.
+// tune chooses the batch size and computes the true speed. The first that applies decides: the job's
+// schedule, the plan, a fixed submitted size, the agent's best estimate, the initial size. Rate 0 means that
+// the job cannot run. Source: Sia §3.3.1.
 func (g *agent) tune() {
 	g.batch = g.choose()
 	step, sync, ok := g.pass()
@@ -29,8 +28,8 @@ func (g *agent) tune() {
 	g.rate = g.goodput()
 }
 
-// pass returns the true seconds of a pass and of its gradient exchange, without stragglers and
-// input. It returns false if the application does not run on the GPUs.
+// pass returns the true seconds of a pass and of its gradient exchange, without stragglers and input, or
+// false if the application does not run.
 func (g *agent) pass() (step, sync float64, ok bool) {
 	switch {
 	case !g.alloc.Mixed():
@@ -41,9 +40,8 @@ func (g *agent) pass() (step, sync float64, ok bool) {
 	return g.app.Mixed(&g.alloc), 0, true
 }
 
-// fed returns the seconds in which the input pipeline delivers samples with the CPUs and memory of
-// a; 0 if there is no limit. Reading overlaps with computation and exchange, so the slower one
-// decides. Source: Synergy §3.1.
+// fed returns the seconds in which the input pipeline delivers samples; 0 if there is no limit. Reading
+// overlaps with the rest, so the slower one decides. Source: Synergy §3.1.
 func (g *agent) fed(a cluster.Allocation, samples int) float64 {
 	if g.app.Sensitivity == nil || a.CPUs == 0 {
 		return 0
@@ -98,8 +96,7 @@ func (g *agent) goodput() float64 {
 	return rate * g.app.Efficiency(g.epoch, total)
 }
 
-// measure reports the measurements since the last report or change of configuration. It returns
-// false if the agent learned nothing from them.
+// measure reports the measurements since the last report, and returns false if the agent learned nothing.
 func (g *agent) measure(w *World) (taught bool) {
 	if !w.now.After(g.measured) || g.belief == nil {
 		return true
@@ -119,8 +116,8 @@ func (g *agent) measure(w *World) (taught bool) {
 	return g.belief.Version() != before
 }
 
-// perceive returns the measured time for a true one, with the bias of the GPU type and noise of
-// relative standard deviation sigma.
+// perceive returns the measured time for a true one, with bias and noise of relative standard deviation
+// sigma.
 func (g *agent) perceive(seconds float64, t cluster.GPUType, sigma float64) time.Duration {
 	if g.noise != nil {
 		seconds *= g.bias[t] * math.Exp(sigma*g.noise.NormFloat64())

@@ -29,17 +29,15 @@ func newSteps(g *agent) *steps {
 
 func rate(g *agent) float64 { return float64(g.replicas) / g.step }
 
-// begin plans the whole steps of a round and returns their time. It returns false if one step takes
-// longer than the round.
+// begin plans the whole steps of a round and returns their time, or false if one step takes longer.
 func (s *steps) begin(g *agent, length time.Duration) (took time.Duration, ok bool) {
 	most := math.Floor(rate(g) * length.Seconds())
 	s.now = min(most, max(0, s.total-s.made))
 	return seconds(s.now / rate(g)), most >= 1
 }
 
-// patience is the number of rounds in a row without a step after which a job is done. A change of
-// batch size can leave a job without steps. Source: Shockwave simulator, which counts such a round
-// as a failure.
+// patience is the number of rounds in a row without a step after which a job is done: a change of batch size
+// can leave none. Source: Shockwave simulator, which counts such a round as a failure.
 const patience = 5
 
 // margin is how much before the deadline a job may end a round that counts as full. Source:
@@ -64,8 +62,8 @@ func (s *steps) end(g *agent, w *World) {
 	}
 }
 
-// adapt changes the batch size. If late, to the size requested at the end of the job's previous
-// round; otherwise to that of its present epoch.
+// adapt changes the batch size: if late, to the size requested in the job's previous round; otherwise to its
+// epoch's.
 func (s *steps) adapt(g *agent, late bool) {
 	if !late {
 		s.change(g, job.BatchAt(g.regimes, s.epoch(g))/g.spec.GPUs)
@@ -77,8 +75,7 @@ func (s *steps) adapt(g *agent, late bool) {
 	s.asked = g.app.Requested(g.spec, g.regimes, s.local, int(begun))
 }
 
-// change changes the samples per GPU. The job keeps its number of epochs, and a started epoch
-// counts as complete.
+// change changes the samples per GPU. The number of epochs stays, and a started epoch counts as complete.
 func (s *steps) change(g *agent, local int) {
 	if local == s.local {
 		return

@@ -49,8 +49,8 @@ func (w *World) called() bool {
 	return w.o.Public.WholeRounds && w.held == 0 && w.round.fresh
 }
 
-// beginSteps starts an agent's steps in a round and returns their end. A job fails if one step
-// takes longer than a round, because it would never end.
+// beginSteps starts an agent's steps in a round and returns their end. A job fails if one step takes longer
+// than a round.
 func (g *agent) beginSteps(w *World) time.Time {
 	length := w.round.full.Sub(w.now)
 	took, ok := g.steps.begin(g, length)

@@ -20,8 +20,7 @@ import (
 // Epoch is the start of virtual time.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// stallRounds is the number of rounds in a row with waiting jobs, no running job and no expected
-// job or node after which a run is stuck.
+// stallRounds is the number of rounds in a row counted by stuck after which a run fails.
 const stallRounds = 10000
 
 // A World is a scheduler.Backend over a trace. Make it with New. It is not safe for concurrent use.
@@ -137,8 +136,7 @@ func (w *World) next() (time.Time, bool) {
 	return at, ok
 }
 
-// happen runs all due entries in insertion order, including those that they add, and then submits
-// the arriving jobs.
+// happen runs all due entries in insertion order, and then submits the arriving jobs.
 func (w *World) happen() {
 	for {
 		at, ok := w.agenda.peek()
@@ -185,9 +183,8 @@ func (w *World) stop(g *agent) {
 	g.halt()
 }
 
-// stuck counts the rounds in a row in which jobs wait and nothing can change that: no job holds
-// GPUs, none will arrive and no maintenance will end. It returns an error after stallRounds of
-// them.
+// stuck counts the rounds in which jobs wait and nothing can change that: no job holds GPUs, none will arrive
+// and no maintenance will end. It returns an error after stallRounds.
 func (w *World) stuck() error {
 	if w.held > 0 || w.arrivals.Len() > 0 || len(w.jobs) == 0 || w.maintenance() {
 		w.stalled = 0

@@ -79,7 +79,7 @@ func writeNames(b *strings.Builder, title string, names []NameCount) {
 	}
 }
 
-// writeSizes prints the histogram of requested GPUs. A long one is merged to powers of two.
+// writeSizes prints requested GPUs, merged to powers of two if there are many.
 func (d *Description) writeSizes(b *strings.Builder) {
 	sizes := d.Sizes
 	label := strconv.Itoa

@@ -18,13 +18,13 @@ import (
 // A Format is a trace format with a name.
 type Format struct {
 	Name, Doc string
-	// Sniff reports whether an input looks like the format, from its first 64 KiB without byte order mark.
+	// Sniff reports whether the first 64 KiB of an input, without byte order mark, look like the format.
 	Sniff func(head []byte) bool
 	// Read returns the arrivals of an input, once.
 	Read func(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error]
 	// Write writes arrivals up to the first error of seq or w; nil: no writer.
 	Write func(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error
-	// history reads the observed times of jobs; nil if the format has none. It returns nil if this input has
+	// history reads the observed times of jobs; nil: the format has none. It returns nil if this input has
 	// none, after reading only its begin.
 	history func(r *bufio.Reader, o parse.Options) (*History, error)
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // gavelTable reads traces of the Gavel simulator: 7 columns (Philly's virtual clusters) or 10 (the physical
-// cluster), tab-separated without a header, or CSV with a header of these names. Time zero is the trace's.
-// The job type is the application; there are no running times.
+// cluster), tab-separated without a header, or CSV with these names. The job type is the application; there
+// are no running times.
 var gavelTable = parse.Table{
 	Format:   "gavel",
 	Comma:    ',',
@@ -27,9 +27,9 @@ var gavelTable = parse.Table{
 
 func gavelArrival(r *parse.Row) (workload.Arrival, string) { return stepsArrival(r), "" }
 
-// stepsArrival returns the common part of Gavel and Shockwave jobs: a job completes after total_steps steps
-// with the batch size of its type. A step is a pass of one GPU, so the number of steps does not depend on the
-// GPUs. Source: public Gavel simulator, which gives each GPU its part of the steps.
+// stepsArrival returns a job that completes after total_steps steps with the batch size of its type. A step
+// is a pass of one GPU, so their number does not depend on the GPUs. Source: public Gavel simulator, which
+// gives each GPU its part of the steps.
 func stepsArrival(r *parse.Row) workload.Arrival {
 	a := workload.Arrival{At: r.Seconds("arrival_s"), Application: r.Word("job_type")}
 	if a.Application == "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// heliosTable reads cluster_log.csv of the Helios traces. Times are local; see Options.Start for time zero.
+// heliosTable reads cluster_log.csv of the Helios traces, with local times.
 var heliosTable = parse.Table{
 	Format:   HeliosFormat,
 	Comma:    ',',

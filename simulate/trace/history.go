@@ -14,8 +14,7 @@ import (
 type History struct {
 	Format string           // of the input
 	Jobs   []parse.Observed // that ran, in the order of the input
-	// Cluster is the nodes with GPUs as text for a configuration: "a100:1x8,h200:2x8", by type, then GPUs.
-	// Empty: unknown.
+	// Cluster is the nodes with GPUs as text for a configuration: "a100:1x8,h200:2x8". Empty: unknown.
 	Cluster string
 	Taken   time.Time // the latest time in the history
 	Quotas  []Quota   // of Kueue's ClusterQueues, by name; nil: unknown

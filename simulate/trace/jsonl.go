@@ -96,8 +96,7 @@ var (
 	goalNames       = []string{"training", "batch_inference", "latency_bound"}
 )
 
-// readJSONL reads Oxgang's own format, one JSON object per line. Unknown keys are errors. Time zero is the
-// trace's.
+// readJSONL reads Oxgang's own format, one JSON object per line. Unknown keys are errors.
 func readJSONL(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	o = o.Filled()
 	return func(yield func(workload.Arrival, error) bool) {

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// kubeLists splits consecutive lists into their objects. It holds at most the longest allowed object.
 type kubeLists struct {
 	elements
 	inside bool // between the items of a list
@@ -15,8 +14,8 @@ type kubeLists struct {
 	lists  int  // number of lists
 }
 
-// next returns the next object, valid until the next call, and its line; io.EOF after the last one. After the
-// error for a too long object it can continue.
+// next returns the next object, valid until the next call, and its line; io.EOF at the end. It can continue
+// after parse.ErrTooLong.
 func (k *kubeLists) next() (text []byte, line int, err error) {
 	for {
 		for !k.inside {
@@ -40,7 +39,7 @@ func (k *kubeLists) next() (text []byte, line int, err error) {
 	}
 }
 
-// item moves to the next item and reads its opening brace. It reports whether there is one.
+// item moves to the next item, if any, and reads its opening brace.
 func (k *kubeLists) item() (bool, error) {
 	c, err := k.skip()
 	switch {
@@ -63,7 +62,6 @@ func (k *kubeLists) item() (bool, error) {
 	return true, nil
 }
 
-// begin moves to the items of the next list; io.EOF if there is none.
 func (k *kubeLists) begin() error {
 	c, err := k.skip()
 	switch {

@@ -52,8 +52,8 @@ func (d *kubeDump) addNode(o *kubeObject) error {
 	return nil
 }
 
-// noteReserved counts a node that not every job may use: cordoned, or with a taint other than the usual one
-// of GPU nodes and those of node conditions.
+// noteReserved counts a node that not every job may use: cordoned, or with a taint not common to GPU nodes or
+// node conditions.
 func (d *kubeDump) noteReserved(o *kubeObject) error {
 	var spec struct {
 		Cordoned bool `json:"unschedulable"`

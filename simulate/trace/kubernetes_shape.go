@@ -39,8 +39,7 @@ func (c *container) gpus() float64 {
 	return float64(max(c.Resources.Requests.gpus(), c.Resources.Limits.gpus()))
 }
 
-// need returns the pod's request as Kubernetes' scheduler counts it: all containers together, or an init
-// container with more.
+// need returns the pod's request as Kubernetes counts it: all containers, or an init container with more.
 func (p *podSpec) need(amount func(*container) float64) float64 {
 	all, most := 0.0, 0.0
 	for i := range p.Init {
@@ -148,7 +147,6 @@ func jobSetShape(text json.RawMessage) (*shape, error) {
 	return s, err
 }
 
-// trainJobShape returns the shape in a TrainJob itself; the rest is in its runtime, and so in its JobSet.
 func trainJobShape(text json.RawMessage) (*shape, error) {
 	var t struct {
 		Trainer struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// times sets when a job was admitted, started and ended, or returns why it is dropped. It replaces missing
-// times by the best known ones, and counts them.
+// times sets the times of a job, or returns why it is dropped. It replaces missing times by the best known
+// ones, and counts them.
 func (d *kubeDump) times(j *kubeJob, seen *parse.Observed) (drop string) {
 	note := d.o.Summary.Note
 	seen.Admitted = admitted(j.quota)
@@ -58,9 +58,8 @@ func admitted(w *kubeObject) time.Time {
 	return w.since("QuotaReserved")
 }
 
-// started returns when all workers of a job were bound to nodes. Without pods it returns when the job was
-// admitted, or else when its suspension ended, and a note about this. The zero time means that the job did
-// not start.
+// started returns when all workers were bound to nodes. Without pods it returns when the job was admitted, or
+// when its suspension ended, with a note. Zero: not started.
 func (j *kubeJob) started(admitted time.Time) (at time.Time, from string) {
 	switch {
 	case len(j.pods) >= j.shape.workers:
@@ -77,8 +76,8 @@ func (j *kubeJob) started(admitted time.Time) (at time.Time, from string) {
 	return at, "jobs without pods in the dump, treated as starting when their suspension ended; waiting for nodes counts as running"
 }
 
-// gathered returns when as many pods were bound as the job has workers, or all pods in the dump. Replacements
-// of failed pods come later. The zero time means that some still wait.
+// gathered returns when as many pods were bound as the job has workers, or all pods in the dump. Zero: some
+// still wait.
 func (j *kubeJob) gathered() time.Time {
 	var bound []time.Time
 	for _, p := range j.pods {

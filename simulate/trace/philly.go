@@ -9,8 +9,7 @@ import (
 )
 
 // phillyTable reads the CSV derived from the Philly log (submit_s, run_s, gpus, vc), and synthetic Lyra
-// traces with job_id, GPUs per worker, the kinds of jobs of Lyra §7.1, and warm jobs, which get the queue
-// workload.Warm. Time zero is the trace's.
+// traces with further columns (Lyra §7.1). Warm jobs get the queue workload.Warm.
 var phillyTable = parse.Table{
 	Format:   "philly",
 	Comma:    ',',

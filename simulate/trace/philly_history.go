@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// phillyHistory reads cluster_job_log with observed times; nil for the derived CSV, which has no starts. The
-// nodes are the machines of jobs, each with the most GPUs in the log.
+// phillyHistory reads cluster_job_log with observed times; nil for the derived CSV. The nodes are the
+// machines of jobs, with the most GPUs in the log.
 func phillyHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	if head, _ := b.Peek(parse.HeadBytes); firstByte(head) != '[' { // a read error occurs again later
 		return nil, nil
@@ -41,8 +41,7 @@ func phillyHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	return h, nil
 }
 
-// observed returns the times of a job on a number of GPUs, from the start of its first to the end of its last
-// attempt. The times were parsed before.
+// observed returns the times of a job, from the start of its first to the end of its last attempt.
 func (j *phillyJob) observed(gpus int, told *parse.Summary) parse.Observed {
 	var o parse.Observed
 	o.Submitted, _ = phillyTime("", j.Submitted)

@@ -47,8 +47,7 @@ type phillyLog struct {
 	machines map[string]int // GPUs by name; nil: not requested
 }
 
-// readPhilly reads cluster_job_log, an array of JSON objects, or the CSV derived from it. The log is not
-// sorted and has local times; see Options.Start for time zero.
+// readPhilly reads cluster_job_log, an unsorted JSON array with local times, or the CSV derived from it.
 func readPhilly(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	b := bufio.NewReaderSize(r, parse.HeadBytes)
 	if head, _ := b.Peek(parse.HeadBytes); firstByte(head) == '[' { // a read error occurs again later
@@ -109,7 +108,7 @@ func (l *phillyLog) element(f *parse.Feed, text []byte, line int) bool {
 	return f.Accept(a, line, 0, "jobid")
 }
 
-// arrival returns the job, with the GPUs of its largest attempt and the sum of the attempts' times.
+// arrival returns the job, with the GPUs of its largest attempt and the total time.
 func (j *phillyJob) arrival(o parse.Options) (a workload.Arrival, drop string, err error) {
 	if j.ID == "" {
 		return a, "", errors.New(`jobid "", want a name`)
@@ -142,7 +141,7 @@ func (j *phillyJob) arrival(o parse.Options) (a workload.Arrival, drop string, e
 	return a, dropUnless(a), nil
 }
 
-// ran returns the time and GPUs of an attempt; 0 time if it did not start or end.
+// ran returns the time and GPUs of an attempt; 0 without start or end.
 func (p *phillyAttempt) ran() (time.Duration, int, error) {
 	gpus, _ := p.gpus()
 	if phillyNone(p.Start) || phillyNone(p.End) {
@@ -172,7 +171,7 @@ func phillyTime(name, s string) (time.Time, error) {
 	return t, nil
 }
 
-// elements splits a JSON array of objects into its elements. It holds at most the longest allowed one.
+// elements splits a JSON array into its objects, and holds at most the longest allowed one.
 type elements struct {
 	r      *bufio.Reader
 	o      parse.Options
@@ -182,8 +181,8 @@ type elements struct {
 	text   []byte
 }
 
-// next returns the next element, valid until the next call, and its line; io.EOF after the last one. After
-// the error for a too long element it can continue.
+// next returns the next element, valid until the next call, and its line; io.EOF at the end. It can continue
+// after parse.ErrTooLong.
 func (e *elements) next() (text []byte, line int, err error) {
 	c, err := e.skip()
 	if !e.opened && err == nil {

@@ -7,8 +7,7 @@ import (
 )
 
 // shockwaveTable reads traces of the Shockwave simulator: 12 columns, tab-separated without a header, or CSV
-// with a header of these names. Time zero is the trace's. The class is "<job type>/<mode>", because such jobs
-// change their batch size alike.
+// with these names. The class is "<job type>/<mode>", because such jobs change their batch size alike.
 var shockwaveTable = parse.Table{
 	Format:   "shockwave",
 	Comma:    ',',

@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// siaTable reads traces of the Sia and Pollux simulators, with the trace's time zero. An additional column
-// "category" has the adaptivity; without it all jobs are adaptive.
+// siaTable reads traces of the Sia and Pollux simulators. A column "category" has the adaptivity; without it
+// all jobs are adaptive.
 var siaTable = parse.Table{
 	Format:   "sia",
 	Comma:    ',',
@@ -61,8 +61,7 @@ func siaAdaptivity(r *parse.Row, category string) job.Adaptivity {
 	return job.Adaptive
 }
 
-// writeSia writes arrivals with their category, without other fields of Spec. An arrival without an
-// application or category is an error.
+// writeSia writes arrivals with their category; without an application or category it returns an error.
 func writeSia(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
 	b := bufio.NewWriter(w)
 	b.WriteString("name,time,application,num_replicas,batch_size,category\n") // kept by Flush

@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// synergyTable reads traces of the Synergy simulator, with the trace's time zero. The model is the
-// application. It runs total_iters iterations on all its GPUs; an iteration of one GPU is one sample.
+// synergyTable reads traces of the Synergy simulator. The model is the application; an iteration of one GPU
+// is one sample.
 var synergyTable = parse.Table{
 	Format:   "synergy",
 	Comma:    ',',

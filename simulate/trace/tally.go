@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// A tally counts durations. It stores distinct ones once, and the recent ones unsorted. The zero value is
-// empty.
+// A tally counts durations: distinct ones once, recent ones unsorted.
 type tally struct {
 	values []time.Duration // ascending
 	times  []uint32        // count of each value

@@ -84,8 +84,8 @@ func (c Catalog) Complete(a *Arrival) error {
 	return nil
 }
 
-// sizes returns the batch sizes that the user of a job knows in advance. Under GNS they only grow.
-// Published profiles return to the first size in the last epoch, which users do not know.
+// sizes returns the batch sizes that the user of a job knows in advance. Under GNS they only grow: users do
+// not know that published profiles return to the first size in the last epoch.
 func sizes(mode job.ScheduleMode, regimes []job.Regime) []int {
 	var all []int
 	for _, r := range regimes {

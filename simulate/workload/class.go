@@ -53,8 +53,7 @@ func (b byEpoch) At(epoch int, at cluster.Configuration) float64 {
 	return finite(b.a.bestGoodput(s, cluster.Allocation{Configuration: at}, epoch) / max(1, b.a.Slowdown))
 }
 
-// meanSpeeds has targets over times of the jobs that allow a configuration; 0 if there are none or one
-// of them cannot run.
+// meanSpeeds has targets over times of the jobs that allow a configuration; 0 if one cannot run.
 type meanSpeeds struct {
 	a    *Application
 	jobs []*job.Spec

@@ -40,10 +40,8 @@ func Extrapolate(c Catalog, all []Likeness) Catalog {
 	return wider
 }
 
-// feeding returns the input pipeline of a GPU that computes speed times as fast. The measured curve ends
-// at the rate of the slower GPU. Beyond it, the rate is assumed proportional to CPUs, because the CPU
-// time of a sample is constant. Points are a third apart like the measured ones, because policies choose
-// among points.
+// feeding returns the input pipeline of a GPU that computes speed times as fast. Beyond the measured rate of
+// the slower GPU, the rate is assumed proportional to CPUs, at points a third apart like the measured ones.
 func feeding(s *perf.Sensitivity, speed float64) *perf.Sensitivity {
 	if s == nil || len(s.CPUs) == 0 || speed <= 1 {
 		return s
@@ -68,8 +66,7 @@ type scaled struct {
 	all []Likeness
 }
 
-// resolve returns the type with profiles, and how much faster t is. A similar type may itself be defined
-// by an earlier Likeness.
+// resolve returns the type with profiles, and how much faster t is, over several Likenesses.
 func (a scaled) resolve(t cluster.GPUType) (profiled cluster.GPUType, speed float64) {
 	speed = 1
 	for _, l := range slices.Backward(a.all) {

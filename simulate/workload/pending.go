@@ -69,7 +69,7 @@ func (p *Pending) Take() *Arrival {
 	return &a
 }
 
-// A likeness has the common values of arrivals. Maps and slices are equal if they are the same.
+// A likeness has the common values of arrivals; maps and slices are compared by identity.
 type likeness struct {
 	user, queue                    string
 	class                          job.Class

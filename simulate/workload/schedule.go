@@ -97,9 +97,9 @@ func (a *Application) localBatch(s *job.Spec) (int, error) {
 // last pass may have fewer samples.
 func (a *Application) StepsPerEpoch(local int) int { return (a.Epoch + local - 1) / local }
 
-// epochs returns the number of epochs in which a job reaches its target, rounded up; without target, the
-// epochs of its regimes. With given regimes it counts samples; with a rule it counts passes, rounded up
-// in each epoch. Source: public Shockwave profiles, which count the passes of the first batch size.
+// epochs returns the epochs to the job's target, rounded up; without target, the epochs of its regimes. Given
+// regimes count samples; a rule counts passes, rounded up in each epoch. Source: public Shockwave profiles,
+// which count the passes of the first batch size.
 func (a *Application) epochs(s *job.Spec) (int, error) {
 	given := s.Schedule.Mode == job.Given
 	if s.Target == 0 && given {
@@ -123,7 +123,6 @@ func (a *Application) epochs(s *job.Spec) (int, error) {
 	return int(n), nil
 }
 
-// measured returns an error unless all batch sizes were measured with gpus GPUs of one type.
 func (a *Application) measured(regimes []job.Regime, gpus int) error {
 	err := fmt.Errorf("application %s was measured on no GPU type", a.Name)
 	for _, t := range slices.Sorted(maps.Keys(a.Batch.LocalMax)) {

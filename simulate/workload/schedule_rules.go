@@ -11,8 +11,8 @@ type model struct {
 	name  string
 	epoch int // samples of its dataset
 	most  int // largest samples per GPU under Accordion; 0: no change
-	// critical reports whether gradients change so much in an epoch that Accordion keeps the first batch
-	// size, of local samples per GPU. Nil: the rules do not know the model.
+	// critical reports whether Accordion keeps the first batch size, of local samples per GPU, in an epoch.
+	// Nil: the rules do not know the model.
 	critical func(local, epoch int) bool
 	// always is critical in the public simulator, if different.
 	always func(local, epoch int) bool

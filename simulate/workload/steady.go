@@ -97,7 +97,6 @@ func (s steady) mixed(spec *job.Spec, on *cluster.Allocation) float64 {
 	return float64(on.AllGPUs()) / rate
 }
 
-// slower returns the factor on the time of GPUs worth held, relative to linear speed-up.
 func (s steady) slower(held float64) float64 {
 	asked := float64(s.gpus)
 	if s.loss == 0 || held <= asked {

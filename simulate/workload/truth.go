@@ -110,8 +110,7 @@ func (a *Application) cut(total int, c cluster.Configuration) job.BatchSize {
 	return job.BatchSize{Local: total / max(1, c.GPUs/a.replicaGPUs(c.GPUType))}
 }
 
-// scheduled returns the seconds in which a job with regimes reaches its target: Exclusive without the
-// part of the last epoch beyond the target.
+// scheduled is Exclusive without the part of the last epoch beyond the target.
 func (a *Application) scheduled(s *job.Spec, regimes []job.Regime, alloc cluster.Allocation) float64 {
 	ends := a.EpochEnds(s, regimes)
 	over := float64(len(ends)*a.Epoch) - ends[len(ends)-1]

@@ -15,7 +15,7 @@ type Arrival struct {
 	At   time.Duration // since the start of the trace
 	Spec job.Spec
 	// Application names the job's ground truth. Empty: the job runs for Duration on its requested GPUs,
-	// whatever Spec.Target is, and speeds up linearly with more, less ScalingLoss.
+	// whatever Spec.Target is, and scales linearly, less ScalingLoss.
 	Application string
 	Duration    time.Duration
 	// ScalingLoss is the relative loss of each GPU beyond the request, for an arrival without
@@ -37,9 +37,8 @@ const Warm = "warm"
 type Application struct {
 	Name  string
 	Batch job.BatchLimits
-	// Model is common to applications that differ in batch size; empty: a single application.
-	// Applications of a model name the batch size of one GPU. Epoch is the samples of the model's
-	// dataset; 0: jobs count no epochs and have no schedule.
+	// Model is common to applications that differ in batch size; empty: a single application. Epoch is the
+	// samples of the model's dataset; 0: jobs have no epochs and no schedule.
 	Model string
 	Epoch int
 	// GPUsPerReplica and MicroBatches describe hybrid-parallel jobs as in job.Spec; else nil and 0.
@@ -47,8 +46,8 @@ type Application struct {
 	MicroBatches   int
 	RestartDelay   time.Duration // from a restart decision to the first step
 	StatedDelay    time.Duration // restart delay known to the scheduler; 0: the true one
-	// Delays are restart delays by start, for an application with one job whose starts were measured;
-	// the last applies to later starts. Nil: all are RestartDelay.
+	// Delays are measured restart delays by start, the last for later starts, for an application with one
+	// job. Nil: all are RestartDelay.
 	Delays []time.Duration
 	// Profile has the measurements before training, for an application with one job of a recorded run.
 	// Nil: they follow from Speed.
@@ -72,9 +71,9 @@ type Measurement struct {
 
 // A Speed is the ground truth of step times.
 type Speed interface {
-	// Step returns the seconds of one gradient-exchanging pass and of its exchange, on GPUs of type t
-	// held as shape (GPUs per node, in node order) with local samples per replica; ok is false if the
-	// application does not run.
+	// Step returns the seconds of a pass with gradient exchange and of the exchange, on GPUs of type t held
+	// as shape (GPUs per node, in node order) with local samples per replica; ok is false if the application
+	// does not run.
 	Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool)
 	// LocalRange returns the least and most samples per replica and pass on shape; most is 0 if none
 	// runs.

@@ -43,8 +43,8 @@ type life struct {
 	marked   float64               // progress at the start of the current measurement
 }
 
-// reach records an epoch and the progress of the job. Both may fall after a restart; the starts of
-// earlier epochs stay. Epochs without a report count as equally long.
+// reach records the epoch and progress, which may fall after a restart. Epochs without a report count as
+// equally long.
 func (l *life) reach(epoch int, progress float64) {
 	last := len(l.starts) - 1
 	from := l.starts[last]
@@ -98,8 +98,6 @@ func (c *class) total() float64 {
 // least is the smallest size of an epoch, in samples.
 const least = 1e-6
 
-// sizes returns the mean size of each epoch over all completed jobs, including those with fewer
-// epochs.
 func (c *class) sizes() []float64 {
 	all := make([]float64, len(c.sums))
 	for e, sum := range c.sums {
@@ -108,9 +106,8 @@ func (c *class) sizes() []float64 {
 	return all
 }
 
-// guess returns epoch sizes of a class without completed jobs, and a description of their source.
-// The last epoch seen gets the rest of the target or, without a target, the rest of the mean job
-// size of other classes.
+// guess returns epoch sizes without completed jobs, and their source. The last epoch gets the rest of the
+// target or, without one, of the mean job size of other classes.
 func (c *class) guess(elsewhere float64) (sizes []float64, how string) {
 	const none = "no job of the class has ended; "
 	left, how := c.target.value, none+"sizes are its target, divided among the epochs seen"

@@ -14,9 +14,9 @@ import (
 
 // ClassOptions configure how classes are learned.
 type ClassOptions struct {
-	// BurnIn is added to the observed time in arrival rates, with a weight that fades as
-	// e^(-t/BurnIn). So a class whose first job arrives at once has a rate of one per BurnIn.
-	// Default 1 h, in which 1 to 60 jobs of a class arrive in Sia's newTrace.
+	// BurnIn is added to the observed time in arrival rates, with weight e^(-t/BurnIn). So a first job that
+	// arrives at once means one per BurnIn. Default 1 h, in which 1 to 60 jobs of a class arrive in Sia's
+	// newTrace.
 	BurnIn time.Duration
 	// Forget is the age at which an arrival has weight 1/e. Default 7 days, so that the rate
 	// follows neither the time of day nor bursts.
@@ -101,8 +101,7 @@ func (cs *Classes) Learn(r *job.Report) {
 	}
 }
 
-// mostEpochs is the largest number of epochs of a class; later ones count as the last. opt/convex
-// needs 40 ms to compute widths for so many.
+// mostEpochs limits the epochs of a class; later ones count as the last. opt/convex needs 40 ms for so many.
 const mostEpochs = 10_000
 
 // Reached records that a job is in an epoch (counted from 0) with a progress, at most its target.
@@ -131,7 +130,6 @@ func (cs *Classes) Ended(id job.ID, as job.Phase) {
 	}
 }
 
-// life returns the state of a job; nil if it has no class or has ended.
 func (cs *Classes) life(id job.ID) *life {
 	if cs == nil {
 		return nil
@@ -163,7 +161,6 @@ func (cs *Classes) Stats(now time.Time) []*perf.ClassStats {
 	return all
 }
 
-// meanTotal returns the mean over all classes of their known job sizes; 0 if there are none.
 func (cs *Classes) meanTotal() float64 {
 	var m mean
 	for _, c := range cs.list {

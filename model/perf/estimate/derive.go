@@ -25,9 +25,8 @@ func (x *vector) addSquares(i int, w float64, p *pair) {
 	x[i+1] += w * p[1] * p[1]
 }
 
-// A quadratic is the local model that Newton's method minimises instead of the objective: value +
-// grad'd + d'hess d/2. Damping adds a multiple of scale, the diagonal of the Gauss-Newton Hessian,
-// to hess. It is never negative.
+// A quadratic is the local model of the objective for Newton's method: value + grad'd + d'hess d/2. Damping
+// adds a multiple of scale, the non-negative diagonal of the Gauss-Newton Hessian.
 type quadratic struct {
 	grad  vector
 	hess  matrix

@@ -18,17 +18,16 @@ type Mode uint8
 
 // The modes. Source: Sia §3.5.8, Fig. 3.13.
 const (
-	// Bootstrap takes one-GPU profiles on every type first, and applies the scaling measured on one
-	// type to the others (Eq. 3.1).
+	// Bootstrap takes one-GPU profiles on every type, and applies the scaling measured on one type to the
+	// others (Eq. 3.1).
 	Bootstrap Mode = iota
-	// NoProf takes no profiles. One replica is assumed to be equally fast on used and unused types;
-	// more replicas cannot be estimated.
+	// NoProf takes no profiles. One replica is assumed equally fast on all types; more replicas cannot be
+	// estimated.
 	NoProf
 	// Oracle knows the true throughput. Efficiency is still learned.
 	Oracle
-	// PublicCode is the public simulator's rule. It takes no profiles. An unused type gets the
-	// goodput of the first used type, times the ratio of their one-GPU reference throughputs
-	// (Options.Reference).
+	// PublicCode is the public simulator's rule, without profiles: an unused type gets the goodput of the
+	// first used type, times the ratio of one-GPU reference throughputs (Options.Reference).
 	PublicCode
 )
 
@@ -53,11 +52,10 @@ type Throughput func(a cluster.Allocation, b job.BatchSize) float64
 // Options configure how models are learned.
 type Options struct {
 	Mode Mode
-	// Types are the cluster's GPU types, in the order in which a type to lend its scaling is
-	// sought.
+	// Types are the cluster's GPU types.
 	Types []cluster.TypeInfo
-	// Smoothing is the weight of the past in the moving averages of gradient statistics, in [0, 1).
-	// Default 0: only the last report counts.
+	// Smoothing is the weight of the past in gradient statistics, in [0, 1). Default 0: only the last report
+	// counts.
 	Smoothing float64
 	// Oracle returns the true throughput of a job, for mode Oracle.
 	Oracle func(*job.Spec) Throughput
@@ -66,11 +64,10 @@ type Options struct {
 	// Reference returns the one-GPU reference throughput of a job, for mode PublicCode; 0 if the
 	// type cannot run it.
 	Reference func(*job.Spec, cluster.GPUType) float64
-	// ReferenceFirst uses the reference throughput of one replica before the first run in mode
-	// PublicCode. Default false: the throughput is unknown.
+	// ReferenceFirst uses the reference throughput before the first run in mode PublicCode. Default false:
+	// unknown.
 	ReferenceFirst bool
-	// Fits, if not nil, caches fits between the estimators of a run. A fit depends only on its
-	// observations.
+	// Fits, if not nil, caches fits for all estimators of a run.
 	Fits *Cache
 	// Share lets the jobs of a class that one Pool made learn together. Default false. Source: BOA
 	// §5.3, "Profile Sharing".
@@ -80,8 +77,7 @@ type Options struct {
 	Error float64
 	// Seed is the seed for Error.
 	Seed uint64
-	// Verify limits what jobs can gain by false reports: see verify.go. Default false, because
-	// simulated jobs report true measurements.
+	// Verify limits what jobs can gain by false reports: see verify.go. Default false.
 	Verify bool
 }
 
@@ -254,8 +250,6 @@ func (j *Job) Model() (*Model, *job.BatchLimits) {
 	return j.model, j.limits
 }
 
-// present returns the gradient statistics of the job's present epoch, or of its class if the job
-// has none.
 func (j *Job) present() gradient {
 	if !j.grads {
 		return j.gradientAt(j.epoch)
@@ -328,9 +322,8 @@ func (j *Job) fit(p *profile) perf.Params {
 	return p.fit
 }
 
-// lender returns the index of the type whose scaling is applied to the others, or -1. It is the
-// type with the most multi-GPU measurements, or the first measured type if there are none. The
-// public code uses the first measured type.
+// lender returns the index of the type whose scaling the others use: the one with the most multi-GPU
+// measurements, or the first measured one; -1: none. The public code uses the first measured one.
 func (j *Job) lender() int {
 	best := -1
 	for i := range j.types {
@@ -353,8 +346,8 @@ func (j *Job) referenceRatio(to, from int) float64 {
 	return j.o.Reference(j.spec, j.o.Types[to].Type) / source
 }
 
-// borrowedLimits returns the spec's batch limits. Under PublicCode a type that borrows goodput has
-// the lender's limits.
+// borrowedLimits returns the spec's batch limits, or the lender's for types that borrow goodput under
+// PublicCode.
 func (j *Job) borrowedLimits() *job.BatchLimits {
 	if j.o.Mode != PublicCode {
 		return &j.spec.Batch

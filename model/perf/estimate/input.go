@@ -28,9 +28,8 @@ type input struct {
 // of the GPU's rate measures the input.
 const starved = 0.95
 
-// learnInput records what a report shows about CPUs. It reports whether the report also measures
-// GPUs, which it does not if the job waited for input. Among the profiling runs of a type, the one
-// with the most CPUs must come first.
+// learnInput records what a report shows about CPUs, and reports whether it also measures GPUs: the job did
+// not wait for input. The profiling run with the most CPUs must come first.
 func (j *Job) learnInput(r *job.Report) bool {
 	i := j.index(r.Configuration.GPUType)
 	if r.CPUs == 0 || r.Configuration.GPUs == 0 || i < 0 || j.oracle != nil {
@@ -80,8 +79,8 @@ func (in *input) combined() []perf.CPURate {
 	return all
 }
 
-// raise adds a point to a curve and raises later points so that rates do not fall. It reports
-// whether the curve changed, and may modify its argument.
+// raise adds a point to a curve, raises later points so that rates do not fall, and reports whether the curve
+// changed. It may modify its argument.
 func raise(curve []perf.CPURate, p perf.CPURate) ([]perf.CPURate, bool) {
 	at, found := slices.BinarySearchFunc(curve, p.CPUs, func(q perf.CPURate, cpus float64) int { return cmp.Compare(q.CPUs, cpus) })
 	switch {
@@ -97,7 +96,6 @@ func raise(curve []perf.CPURate, p perf.CPURate) ([]perf.CPURate, bool) {
 	return curve, true
 }
 
-// last returns the point with the most CPUs; the zero point if the curve is empty.
 func last(curve []perf.CPURate) perf.CPURate {
 	if len(curve) == 0 {
 		return perf.CPURate{}

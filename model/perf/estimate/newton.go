@@ -15,8 +15,7 @@ func (b *box) project(x *vector) {
 	}
 }
 
-// free returns the variables that may move: neither fixed nor pushed against a bound by the
-// gradient.
+// free returns the variables that are neither fixed nor pushed against a bound by the gradient.
 func (b *box) free(x, grad *vector) (free [dims]bool) {
 	for i := range dims {
 		free[i] = !b.pinned(i) && (x[i] > b.low[i] || grad[i] < 0) && (x[i] < b.high[i] || grad[i] > 0)
@@ -47,9 +46,8 @@ func (m *quadratic) step(b *box, x *vector, damping float64) (d vector, ok bool)
 // leastPivot, relative to a variable's scale, is the smallest pivot of a positive definite Hessian.
 const leastPivot = 1e-12
 
-// solve computes the free entries of d from (hess + damping scale) d = −grad by an LDL'
-// factorisation; the other entries of d are given. It reports whether the matrix is positive
-// definite in the free variables.
+// solve computes the free entries of d from (hess + damping scale) d = −grad by LDL'; the others are given.
+// It reports whether the matrix is positive definite there.
 func (m *quadratic) solve(damping float64, free *[dims]bool, d *vector) bool {
 	var at [dims]int // the free variables
 	n := 0
@@ -89,7 +87,6 @@ func (m *quadratic) solve(damping float64, free *[dims]bool, d *vector) bool {
 	return true
 }
 
-// force returns −grad of variable i after the steps d of the variables that are not free.
 func (m *quadratic) force(i int, free *[dims]bool, d *vector) float64 {
 	f := -m.grad[i]
 	for j := range dims {
@@ -115,9 +112,8 @@ func (m *quadratic) drop(d *vector) float64 {
 // A stage is one search, with a smoothing of the objective and the gain in loss at which it ends.
 type stage struct{ smoothing, tolerance float64 }
 
-// stages find first the neighbourhood, then the fit. A valley of perfect fits is as narrow as the
-// smoothing, so the first stage walks along a wide one. The last smoothing raises the final loss by
-// at most twice its value.
+// stages find first the neighbourhood, then the fit. A valley of perfect fits is as narrow as the smoothing,
+// so the first one is wide. The last smoothing raises the final loss by at most twice its value.
 var stages = [...]stage{{1e-3, 1e-6}, {1e-6, 1e-7}}
 
 // Limits of one search. Damping is multiplied by patience after a failed step and divided by it
@@ -130,9 +126,9 @@ const (
 	patience     = 8
 )
 
-// minimise improves s, already evaluated, by damped Newton steps in the box. It stops if neither
-// the last nor the next step lowers the objective by the tolerance, and after mostSteps steps. t is
-// scratch; f.duals holds the multipliers.
+// minimise improves s, already evaluated, by damped Newton steps in the box, until neither the last nor the
+// next step lowers the objective by the tolerance, or for mostSteps. t is scratch; f.duals has the
+// multipliers.
 func (f *Fitter) minimise(at stage, b *box, s, t *state) {
 	points, y := f.points, f.duals
 	var m quadratic

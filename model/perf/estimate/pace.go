@@ -7,9 +7,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A pace compares the actual progress of a class's jobs with the progress computed from their step
-// times and gradient statistics. They differ because reports omit the time between steps, and
-// because a job may count its progress differently.
+// A pace compares actual progress with the progress computed from step times and gradient statistics. Reports
+// omit the time between steps, and a job may count its progress differently.
 type pace struct {
 	trained float64 // seconds that the progress would take at the reported step times
 	took    float64 // seconds that it took

@@ -4,9 +4,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// publicTolerance is the tolerance of the public fit. On a loss with kinks the search ends well
-// before the minimum. This is part of the public simulator's behaviour: parameters that did not
-// move stay at the start.
+// publicTolerance is the tolerance of the public fit. With kinks in the loss it stops the search early, which
+// is part of the public simulator's behaviour: parameters that did not move stay at the start.
 const publicTolerance = 1e-5
 
 var publicStart = vector{0.1, 0.01, 0.1, 0.01, 0.1, 0.01, 1.001}
@@ -61,8 +60,7 @@ func (f *PublicFitter) load(obs []perf.Observation) {
 	f.box.project(&f.x)
 }
 
-// objective returns the loss without smoothing and sets grad to its gradient. At a kink, where all
-// errors of a kind are 0, it uses 0 for their gradient.
+// objective returns the loss without smoothing and its gradient, which is 0 at kinks.
 func (f *PublicFitter) objective(x, grad []float64) float64 {
 	s := &f.state
 	s.x = vector(x)

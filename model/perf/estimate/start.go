@@ -42,8 +42,7 @@ func (l *line) fit() (alpha, beta float64) {
 // network.
 const leastGap = 1e-3
 
-// guess returns the start of a cold fit: a least-squares fit of each phase alone, with the network
-// time that remains under overlap exponent g.
+// guess returns the start of a cold fit: each phase alone by least squares, with overlap exponent g.
 func guess(obs []perf.Observation, b *box, g float64) vector {
 	var acc, between, within line
 	for i := range obs {

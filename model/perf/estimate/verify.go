@@ -21,17 +21,15 @@ import (
 // complete, because only the job itself counts its samples.
 
 const (
-	// tolerance is the accepted relative excess of a claim. It covers measurement noise, and nodes
-	// with better internal networks than in the model.
+	// tolerance is the accepted relative excess of a claim, for noise and for fast networks within a node.
 	tolerance = 0.1
-	// shrink is the factor on trust after an excessive claim. heal is the part of the missing trust
-	// that a correct report restores: half after 14 reports, 7 minutes.
+	// shrink is the factor on trust after an excessive claim, and heal the part of missing trust that a
+	// correct report restores: half after 14 reports, 7 minutes.
 	shrink = 0.5
 	heal   = 0.05
 )
 
 // physical raises parameters so that several nodes are not faster than one, up to the tolerance.
-// Within one kind of network, betas of at least 0 ensure this.
 func physical(p perf.Params) perf.Params {
 	const most = 1 / (1 + tolerance)
 	p.AlphaN = max(p.AlphaN, most*p.AlphaR)
@@ -45,8 +43,8 @@ type trust struct {
 	marked  float64 // progress at the start of the current measurement
 }
 
-// check compares the progress since the last report with the claimed rate (progress per second),
-// and reports whether the trust changed.
+// check compares the progress since the last report with the claimed rate, and reports whether the trust
+// changed.
 func (t *trust) check(r *job.Report, rate float64) bool {
 	if r.Profile {
 		return false
@@ -89,8 +87,8 @@ func (j *Job) claimed(r *job.Report) float64 {
 	return rate * perf.Efficiency(phi, float64(j.spec.Batch.Init), total)
 }
 
-// doubted returns the factor on the throughput of a job with missing trust. Without any trust,
-// throughput grows with the square root of the replicas, as for unknown jobs.
+// doubted returns the factor on throughput for missing trust. Without trust, throughput grows with the square
+// root of the replicas, as for unknown jobs.
 func doubted(lacking float64, replicas int) float64 {
 	if lacking == 0 || replicas < 2 {
 		return 1

@@ -10,8 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// mostError is the largest Options.Error. It makes a third of the speeds wrong by more than e^5 ≈
-// 150 times.
+// mostError is the largest Options.Error: a third of the speeds are wrong by more than e^5 ≈ 150 times.
 const mostError = 5
 
 // Factor returns the artificial error of the estimated speed of a class on a configuration:

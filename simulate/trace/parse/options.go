@@ -46,12 +46,12 @@ type Options struct {
 	Limit    int // most arrivals; 0: all
 	MaxLine  int // longest line, or JSON element, in bytes; 0: 1 MiB
 	// Start is time zero for formats with calendar times (UTC); earlier rows are dropped. Zero: the earliest
-	// submission, for which the reader holds all arrivals in memory.
+	// submission.
 	Start time.Time
 	// Zone is the zone of calendar times without one, for format slurm; nil: UTC, with a note in the Summary.
 	Zone *time.Location
-	// Check, if not nil, is called with every arrival before it is yielded, and may complete it. An error
-	// makes the row bad; a *FieldError names the field.
+	// Check, if not nil, checks every arrival and may complete it. An error makes the row bad; a *FieldError
+	// names the field.
 	Check func(*workload.Arrival) error
 	// Summary, if not nil, is filled in while reading.
 	Summary *Summary

@@ -18,11 +18,11 @@ type Table struct {
 	Format   string
 	Comma    byte
 	Required []string // columns of the header; "a|b" means one of them
-	// Bare has the column names of files without a header, by the number of tab-separated fields of their
-	// first line; nil: files have a header.
+	// Bare has the columns of files without a header, by the number of tab-separated fields; nil: files have
+	// a header.
 	Bare map[int][]string
 	ID   string // column of the job's name; rows are numbered without it
-	// Arrival converts a row. It returns why the row is dropped, or "". Parse errors are in the row's Err.
+	// Arrival converts a row, or returns why it is dropped. Parse errors are in the row's Err.
 	Arrival func(*Row) (a workload.Arrival, drop string)
 }
 
@@ -192,8 +192,8 @@ func (r *Row) Take(fields []string) error {
 	return nil
 }
 
-// split appends the fields of a line to dst. A field in double quotes may contain the separator and doubled
-// quotes, unless the separator is a tab. It reports whether all quotes are closed.
+// split appends the fields of a line to dst. Except in tab-separated files, a quoted field may contain the
+// separator and doubled quotes. It reports whether all quotes are closed.
 func split(dst []string, line string, comma byte) ([]string, bool) {
 	for {
 		if comma != '\t' && strings.HasPrefix(line, `"`) {

@@ -43,8 +43,8 @@ func (t *table) find() {
 	}
 }
 
-// cut splits a line into the row's fields. sacct does not quote, so a separator in a job's name makes a row
-// longer. The row is repaired if exactly one split fits the forms of all columns.
+// cut splits a line into fields. sacct does not quote, so a separator in a job's name makes a row longer. The
+// row is repaired if exactly one split fits the forms of all columns.
 func (t *table) cut(line string) error {
 	if t.comma == ',' {
 		if err := t.row.Cut(line); err != nil {
@@ -84,7 +84,7 @@ func explained(err error, resources bool) error {
 	return err
 }
 
-// mend joins the surplus fields into the one column of free text for which the row fits the forms.
+// mend joins surplus fields into the one column of free text for which the row fits the forms.
 func (t *table) mend(fields []string, surplus int) ([]string, error) {
 	var found []string
 	for _, i := range t.free {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// grouped follows an input in which the runs of each job are adjacent and jobs are sorted by number, like
-// sacct's. It then knows time zero before the runs are joined. in is false for other inputs.
+// grouped follows an input in which jobs are sorted and their runs adjacent, like sacct's. It then knows time
+// zero before the runs are joined. in is false for other inputs.
 type grouped struct {
 	in    bool
 	count uint32 // of runs
@@ -43,7 +43,6 @@ func (k key) before(other key) bool {
 	return k.number < other.number || k.number == other.number && k.part < other.part
 }
 
-// passJobs passes on all jobs in the order of their last rows, and reports whether to continue.
 func (l *log) passJobs() (ok bool) {
 	of := l.o.Summary
 	read := len(of.Notes)
@@ -77,7 +76,7 @@ func (l *log) passJoined() (ok bool) {
 	return true
 }
 
-// first returns time zero: Options.Start, or the earliest possible start of a job that ran.
+// first returns time zero.
 func (l *log) first(began uint32) time.Time {
 	if !l.o.Start.IsZero() {
 		return l.o.Start
@@ -85,8 +84,7 @@ func (l *log) first(began uint32) time.Time {
 	return time.Unix(int64(began), 0)
 }
 
-// joined calls do with one run for each job until it returns false. It still joins the other runs, for their
-// notes.
+// joined calls do with one run for each job until it returns false, and joins the others for their notes.
 func (l *log) joined(do func(*run) bool) (ok bool) {
 	slices.SortFunc(l.runs, func(a, b run) int { return byJob(&a, &b) })
 	ok = true
@@ -103,7 +101,7 @@ func (l *log) joined(do func(*run) bool) (ok bool) {
 	return ok
 }
 
-// join returns the last run that ran, which represents the job. runs are in order of time.
+// join returns the last run that ran; runs are in order of time.
 func (l *log) join(runs []run) *run {
 	first, last := runs[0], &runs[0]
 	for i := range runs[1:] {

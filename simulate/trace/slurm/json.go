@@ -111,8 +111,7 @@ func (l *log) jsonRow(seen *jsonJob, line int) error {
 	return l.add(&r, line)
 }
 
-// A jsonJob has the used fields of a job, in schema v0.0.38 and later: numbers may be objects, and the state
-// may be a list.
+// A jsonJob has the used fields of a job. Since v0.0.38, numbers may be objects and the state a list.
 type jsonJob struct {
 	ID    jsonNumber `json:"job_id"`
 	Array struct {

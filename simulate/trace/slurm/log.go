@@ -172,7 +172,7 @@ func dropped(a *workload.Arrival) string {
 	return ""
 }
 
-// typesOf returns the GPU types of an ask. Jobs share the list, so its entries must not change.
+// typesOf returns the GPU types of an ask. The list is shared and must not change.
 func (l *log) typesOf(number uint32) []cluster.GPUType {
 	if l.types == nil {
 		l.types = make([][]cluster.GPUType, len(l.asks.all))

@@ -43,11 +43,10 @@ func (k key) String() string {
 	return fmt.Sprintf("%d_%d", k.number, k.part-1)
 }
 
-// jobID matches the names of jobs and of their steps; arrays of which no task has started are
-// like 6_[1-3].
+// jobID matches names of jobs and steps. Arrays without a started task look like 6_[1-3].
 var jobID = regexp.MustCompile(`^([0-9]+)(?:([_+])([0-9]+|\[[0-9,%:-]*(?:\.\.\.)?\]?))?(\.[A-Za-z0-9_+]+)?$`)
 
-// keyOf parses the name of a job or step. It reports whether it is a step's, and whether it is valid.
+// keyOf parses the name of a job or step, and reports whether it is a step's and valid.
 func keyOf(text string) (k key, step, ok bool) {
 	if number, err := strconv.ParseUint(text, 10, 32); err == nil { // most are
 		return key{number: uint32(number)}, false, true
@@ -144,8 +143,7 @@ type day struct {
 	start int64  // in UTC, seconds since 1970
 }
 
-// instant parses a time with the zone of the log. Times in UTC with the cached date need no calendar
-// computation.
+// instant parses a time with the log's zone, fast for the cached date in UTC.
 func (l *log) instant(text string, last *day) (at int64, local, ok bool) {
 	const date = len("2020-08-31")
 	if l.zone != time.UTC || len(text) != len("2020-08-31T23:59:00") {
@@ -200,8 +198,7 @@ func instant(text string, zone *time.Location) (at int64, local, ok bool) {
 	return t.Unix(), local, err == nil && t.Unix() >= firstSecond && t.Unix() <= lastSecond
 }
 
-// plain parses a time like 2020-08-31T23:59:00 as time.ParseInLocation does, in a third of the time. It
-// returns false for other texts.
+// plain parses 2020-08-31T23:59:00 like time.ParseInLocation, in a third of the time.
 func plain(text string, zone *time.Location) (time.Time, bool) {
 	const form = "0000-00-00T00:00:00"
 	if len(text) != len(form) {

@@ -58,7 +58,7 @@ func (l *resourceList) add(m resourceList) {
 	l.cpus, l.memory, l.nodes = max(l.cpus, m.cpus), max(l.memory, m.memory), max(l.nodes, m.nodes)
 }
 
-// addGPUs adds GPUs. Typed GPUs are included in an untyped count, if a list has both.
+// addGPUs adds GPUs; an untyped count includes typed ones.
 func (l *resourceList) addGPUs(kind string, n int, typed *int) {
 	if kind == "" {
 		l.gpus = n
@@ -150,7 +150,7 @@ func count(text string) (int, error) {
 	return n, err
 }
 
-// memory parses an amount like 64G or 0.50T into bytes. The default unit is megabytes, as in Slurm.
+// memory parses 64G or 0.50T into bytes; the default unit is megabytes, as in Slurm.
 func memory(text string) (int64, error) {
 	const units = "KMGTP"
 	shift := 20

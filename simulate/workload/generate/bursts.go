@@ -9,12 +9,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// burstJobs is the mean number of jobs in a burst: 45 minutes at twice the 20 jobs/h of newTrace. BOA
-// gives no number.
+// burstJobs is the mean number of jobs in a burst: 45 minutes at twice the rate of newTrace. BOA gives none.
 const burstJobs = 30
 
-// mostBursty is the largest burstiness. The limit would be 1 + 2 burstJobs if bursts took no time and no
-// job arrived in between.
+// mostBursty is the largest burstiness; the limit is 1 + 2 burstJobs.
 const mostBursty = 2 * burstJobs
 
 // CheckBurstiness returns an error for a squared coefficient of variation that Bursty cannot generate.
@@ -51,12 +49,11 @@ type phase struct {
 	lasts float64 // mean of its exponential length
 }
 
-// bursts are a high and a low phase that alternate: a Poisson process modulated by a Markov chain with
-// two states, with mean rate 1.
+// bursts are alternating phases with a high and a low rate: a Poisson process modulated by a two-state Markov
+// chain, with mean rate 1.
 type bursts [2]phase
 
-// newBursts returns the process of a burstiness. A part p of the jobs comes in bursts, which take 1 - p
-// of the time.
+// newBursts returns the process of a burstiness: a part p of the jobs comes in 1 - p of the time.
 func newBursts(c2 float64) bursts {
 	p := burstPart(c2)
 	ratio := p / (1 - p)
@@ -76,8 +73,7 @@ func burstPart(c2 float64) float64 {
 	return (b + math.Sqrt(b*b-4*a*c)) / (2 * a)
 }
 
-// times draws n ascending arrival times from 0, in units of the mean time in between. The process is in
-// steady state.
+// times draws n ascending arrival times, in units of the mean time in between, in steady state.
 func (b bursts) times(r source, n int) []float64 {
 	now, in := 0.0, 0
 	if r.Float64()*(b[0].lasts+b[1].lasts) >= b[0].lasts {

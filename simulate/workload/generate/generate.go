@@ -60,14 +60,11 @@ type Options struct {
 	Jobs int           // 0: the kind's
 	Span time.Duration // of submissions; 0: the kind's. The kind's pace repeats, or is cut
 	GPUs int           // of the cluster that fixed-duration jobs load; 0 for other kinds
-	// Load is GPU time over available GPU time in the span for fixed-duration jobs, jobs per hour for
-	// kind synergy, and 0 for other kinds.
+	// Load is the relative GPU time of fixed-duration jobs, or jobs per hour for kind synergy; else 0.
 	Load float64
-	// Split is the parts of image, language and speech of Synergy's kinds, whole numbers as "20-70-10";
-	// empty for other kinds.
+	// Split is the parts of image, language and speech of Synergy's kinds, as "20-70-10"; else empty.
 	Split string
-	// MultiGPU gives Synergy's jobs the GPU requests of Philly, 1 to 16, instead of 1; false for other
-	// kinds.
+	// MultiGPU gives Synergy's jobs the GPU requests of Philly, 1 to 16, instead of 1; else false.
 	MultiGPU bool
 }
 
@@ -193,7 +190,6 @@ func (k *Kind) draw(r source, at time.Duration) template {
 	return draw(r, k.mix)
 }
 
-// fixedDurations returns rigid jobs, submitted uniformly over the span in which they offer the load.
 func fixedDurations(o Options) ([]workload.Arrival, error) {
 	jobs := rng.Stream(o.Seed, "workload/fixed-duration/jobs")
 	all := make([]workload.Arrival, o.Jobs)

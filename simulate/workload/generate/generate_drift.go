@@ -19,8 +19,8 @@ const (
 	driftSurge   = 1.6 // factor on the rate in the second and third week
 )
 
-// driftParts are the percentages of applications at the begin and at the end; they change linearly. GPUs
-// and batch sizes are newTrace's, whose percentages are 52, 21, 22 and 4.
+// driftParts are the percentages of applications at the begin and at the end, linear in between. newTrace has
+// 52, 21, 22 and 4.
 var driftParts = []driftPart{
 	{"cifar10", 80, 25},
 	{"bert", 8, 36},

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A lyraFamily describes a trace with the figures that Lyra publishes of its own. Others are as in the
-// shared traces made after it (README). Source: Lyra §2, §7.1, Table 5.
+// A lyraFamily describes a trace with Lyra's published figures; others are from the shared traces (README).
+// Source: Lyra §2, §7.1, Table 5.
 type lyraFamily struct {
 	lengths []knot     // of running time
 	rigid   []template // GPUs of rigid jobs
@@ -72,9 +72,8 @@ const (
 	lyraRarer         = 0.85 // factor
 )
 
-// generateLyra returns the jobs of a family, and those that run already. Running times and GPUs are
-// spread evenly over their distributions, so that every seed has about the load, and parts of it, of the
-// paper.
+// generateLyra returns the jobs of a family, and those that run already. Running times and GPUs are spread
+// evenly over their distributions, so that every seed has about the load of the paper.
 func generateLyra(o Options, f *lyraFamily) []workload.Arrival {
 	at := f.times(o)
 	r := rng.Stream(o.Seed, "workload/lyra/jobs")
@@ -142,8 +141,7 @@ func (c *chooser) next(u float64) bool {
 	return true
 }
 
-// evenly draws GPUs so that any run of draws has about the right parts: by steps of the golden ratio
-// from a random start.
+// evenly draws GPUs in nearly exact proportions, by steps of the golden ratio from a random start.
 type evenly struct {
 	of []template
 	at float64 // 0 to 1
@@ -164,8 +162,7 @@ func (e *evenly) next() int {
 	return e.of[len(e.of)-1].gpus
 }
 
-// stratum is the number of jobs with similar GPU time of which a fixed part is fungible, so that the
-// part of the load is fixed, too.
+// stratum is the number of jobs with similar GPU time of which a fixed part is fungible.
 const stratum = 100
 
 // loosen makes a part of the jobs fungible. Source: Lyra §7.1, "21% of total training load".
@@ -196,8 +193,8 @@ func mixTypes(all []workload.Arrival, seed uint64) {
 	}
 }
 
-// warm returns the mean number of jobs that run without waiting, at most as many as arrive. Each has the
-// rest of a running time, and longer times are more likely. They are bound and rigid.
+// warm returns the mean number of jobs that run without waiting, at most as many as arrive, each with the
+// rest of a running time, longer ones more likely. They are bound and rigid.
 func warm(all []workload.Arrival, o Options) []workload.Arrival {
 	r := rng.Stream(o.Seed, "workload/lyra/warm")
 	ends, sum := make([]float64, len(all)), 0.0

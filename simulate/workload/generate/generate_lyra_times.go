@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// lyraHours is the relative number of jobs by hour of the day, from the five shared traces of the full
-// cluster.
+// lyraHours is the relative number of jobs by hour, from the five shared traces of the full cluster.
 var lyraHours = [24]float64{
 	0.64, 0.52, 0.39, 0.35, 0.36, 0.35, 0.43, 0.58, 0.96, 1.42, 1.90, 1.87,
 	1.51, 1.63, 1.93, 2.00, 1.94, 1.86, 1.63, 1.55, 1.49, 1.31, 1.07, 0.84,

@@ -2,8 +2,7 @@ package generate
 
 import "math"
 
-// A template is one row of a mix: an application with tuned GPUs and total batch size, and its number of
-// jobs in the shared traces.
+// A template is an application with tuned GPUs and total batch size, and its number of jobs.
 type template struct {
 	application        string
 	gpus, batch, count int
@@ -92,8 +91,7 @@ func draw(r source, mix []template) template {
 	panic("workload: mix without jobs")
 }
 
-// fixedSizes are the shares of GPU counts of jobs known by their duration, from the shared synthetic
-// Lyra traces.
+// fixedSizes are the shares of GPU counts in the shared synthetic Lyra traces.
 var fixedSizes = []struct {
 	gpus  int
 	share float64
@@ -115,9 +113,8 @@ func fixedSize(r source, most int) int {
 	return 1
 }
 
-// fixedTimes are quantiles of running times, with linear logarithm in between, from the shared synthetic
-// Lyra traces. These have the median, 75th, 95th and 99th percentile and mean of Lyra's baseline.
-// Source: Lyra §7.2, Table 5.
+// fixedTimes are quantiles of running times of the shared synthetic Lyra traces, with linear logarithm in
+// between. They fit the percentiles and mean of Lyra's baseline. Source: Lyra §7.2, Table 5.
 var fixedTimes = []struct{ share, seconds float64 }{
 	{0, 30}, {.5, 740}, {.74, 3000}, {.75, 27300}, {.94, 30000}, {.95, 74600}, {.985, 80000}, {.99, 362000}, {1, 380000},
 }

@@ -49,8 +49,8 @@ func parseSplit(text string) (split, error) {
 	return s, nil
 }
 
-// models returns the models of n jobs. Each job has the task that is furthest below its part (the first
-// of equals), and the next model of the task. There is no randomness. Source: public Synergy simulator.
+// models returns the models of n jobs, without randomness: each job has the task furthest below its part, and
+// its next model. Source: public Synergy simulator.
 func (s split) models(n int) []string {
 	sum := 0
 	for _, part := range s {
@@ -85,9 +85,9 @@ func synergySeconds(r source) float64 {
 	return 60 * math.Pow(10, least+(most-least)*r.Float64())
 }
 
-// derived returns the trace that Synergy derives from Philly: rigid jobs at a rate, or all at the start
-// if the rate is 0. Their iterations take their duration with the GPU-proportional share of 3 CPUs and
-// 62.5 GB. The jobs do not depend on the times. Source: Synergy §5.1, "Traces".
+// derived returns Synergy's trace: rigid jobs at a rate, or all at the start if it is 0. Their iterations
+// take their duration with the GPU-proportional share of 3 CPUs and 62.5 GB. The jobs do not depend on the
+// times. Source: Synergy §5.1, "Traces".
 func derived(o Options) ([]workload.Arrival, error) {
 	parts, err := parseSplit(o.Split)
 	if err != nil {
@@ -113,7 +113,7 @@ func derived(o Options) ([]workload.Arrival, error) {
 	return all, poisson(rng.Stream(o.Seed, "workload/synergy/times"), all, o.Load)
 }
 
-// poisson sets arrival times of a mean rate per hour, in whole seconds; rate 0 leaves them at the start.
+// poisson sets arrival times of a mean rate per hour, in whole seconds; 0 leaves them at the start.
 func poisson(r source, all []workload.Arrival, perHour float64) error {
 	if perHour == 0 {
 		return nil

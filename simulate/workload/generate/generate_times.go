@@ -12,16 +12,15 @@ type source interface {
 	IntN(n int) int
 }
 
-// A pace distributes submissions over time by repeating relative rates of equal steps. A part of the
-// jobs is scripted: each comes shortly after the one before.
+// A pace has repeating relative rates of equal steps. Scripted jobs come shortly after the one before.
 type pace struct {
 	step     time.Duration
 	rates    []float64
 	scripted float64
 }
 
-// scriptGap is the mean time between submissions of a script. In the shared newTrace, 13 % of the gaps
-// are shorter than 10 s; without scripts 6 % would be.
+// scriptGap is the mean time in a script. With it, 13 % of the gaps of newTrace are below 10 s, as in the
+// shared trace; without, 6 %.
 const scriptGap = 10 * time.Second
 
 // Hourly means of the shared Sia traces, in jobs per hour (6 of Philly, 7 of Helios, 7 of newTrace). The
@@ -38,10 +37,9 @@ var (
 	}}
 )
 
-// spikePace is the pace of Spike-240, which is not public: 240 jobs in 6 hours with a burst in the 30
-// minutes from hour 2.5. We use newTrace's 20 jobs/h otherwise, which leaves jobs 50 to 179 for the
-// burst. This fits the thesis: jobs 165 and 180 are submitted in the burst, and jobs 60 to 200 meet
-// congestion. Source: Sia §3.5.6.
+// spikePace is the pace of Spike-240, which is not public: 240 jobs in 6 hours with a burst in 30 minutes
+// from hour 2.5. With newTrace's 20 jobs/h otherwise, jobs 50 to 179 are in the burst. This fits the thesis,
+// in which jobs 165 and 180 belong to it and jobs 60 to 200 meet congestion. Source: Sia §3.5.6.
 var spikePace = pace{step: 30 * time.Minute, rates: []float64{10, 10, 10, 10, 10, 130, 10, 10, 10, 10, 10, 10}}
 
 // times draws n sorted submission times in [0, span), in whole milliseconds.

@@ -45,17 +45,14 @@ type pipeline struct {
 	microBatches int
 }
 
-// backward is the time of a backward over a forward computation, because it computes gradients of
-// weights and inputs. Source: Sia simulator.
+// backward is the time of a backward over a forward computation. Source: Sia simulator.
 const backward = 2
 
-// passes turns measurements of one stage's forward time and of the gradient
-// exchange into the one pass a pipeline runs: with m micro-batches on P stages
-// it computes for (m + P - 1) stage times, forward and backward, and then
-// exchanges gradients. Sources: Sia §3.5.3; GPipe §2.
+// passes turns one stage's forward time and gradient exchange into the single pass of a pipeline: m
+// micro-batches on P stages compute for (m + P - 1) stage times, forward and backward, and then exchange
+// gradients. Sources: Sia §3.5.3; GPipe §2.
 //
-// Profiles of larger micro-batches are not used: the application runs
-// micro-batches of one sample.
+// Only profiles of micro-batches of one sample are used.
 func (p *pipeline) passes(s series, stages int) series {
 	slots := float64(p.microBatches + stages - 1)
 	compute := slots * (1 + backward) * s[0].step / s[0].local

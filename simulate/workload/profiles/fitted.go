@@ -73,8 +73,7 @@ func (f *fittedApplication) application() *workload.Application {
 	return app
 }
 
-// curve returns the training curve: epochs of equal progress, and gradients of squared norm 1 whose
-// variance is the noise scale in initial batches.
+// curve returns epochs of equal progress, and gradients of squared norm 1 with the noise scale as variance.
 func (f *fittedApplication) curve() *workload.Curve {
 	c := &workload.Curve{Batches: slices.Clone(f.noise.batches)}
 	for e := range f.epochs {
@@ -108,7 +107,7 @@ func (n *noise) scale(epoch int, batch float64) float64 {
 	return math.Exp(level + slope*math.Log(batch/n.batches[0]))
 }
 
-// at returns the knot at or before an epoch, and the epoch's relative distance from it to the next knot.
+// at returns the knot at or before an epoch, and the relative distance to the next.
 func (n *noise) at(epoch int) (i int, w float64) {
 	i, found := slices.BinarySearch(n.knots, epoch)
 	switch {
@@ -120,7 +119,7 @@ func (n *noise) at(epoch int) (i int, w float64) {
 	return i - 1, float64(epoch-n.knots[i-1]) / float64(n.knots[i]-n.knots[i-1])
 }
 
-// fitted is the Speed of throughput models. It depends on nodes and replicas, not on their distribution.
+// fitted is the Speed of throughput models. It ignores how replicas are spread over nodes.
 type fitted struct {
 	localMin int
 	stages   map[cluster.GPUType]int // GPUs of one replica; nil: 1
@@ -145,8 +144,7 @@ func (f *fitted) LocalRange(g cluster.GPUType, shape []int) (least, most int) {
 	return 0, 0
 }
 
-// find returns the model of a GPU type, or nil if the application does not run on the shape, and the
-// nodes and replicas of the shape.
+// find returns the model of a GPU type (nil: the application does not run on the shape), nodes and replicas.
 func (f *fitted) find(g cluster.GPUType, shape []int) (t *fittedType, nodes, replicas int) {
 	for i := range f.types {
 		if f.types[i].gpuType == g {

@@ -95,8 +95,7 @@ func (s *stepsFile) row(r row) error {
 	return f.add(r, local)
 }
 
-// typeOfJob returns the model in a job type, and its samples per GPU; 1 without any, so that samples are
-// steps.
+// typeOfJob returns the model and the samples per GPU of a job type; without any, 1: samples are steps.
 func typeOfJob(r row) (model string, local int, err error) {
 	model, rest, named := strings.Cut(r.text("job_type"), workload.BatchMark)
 	if model == "" {

@@ -118,8 +118,6 @@ func readApplication(fsys fs.FS, dir string, extra []offTableRow) (*workload.App
 	return app, err
 }
 
-// profileFiles returns the G or B in the file names of a folder, by the first part of the name, in file
-// order.
 func profileFiles(fsys fs.FS, dir string) (map[string][]string, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -166,7 +164,6 @@ func readCurve(fsys fs.FS, dir string, sizes []string) (*measuredCurve, error) {
 	return c, c.check()
 }
 
-// limits returns the range of batch sizes of the curve, and the profiled sizes by GPU type.
 func limits(t table, dir string, c *measuredCurve, known constants) (job.BatchLimits, error) {
 	l := job.BatchLimits{
 		Init:     c.runs[0].batch,

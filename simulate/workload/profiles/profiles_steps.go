@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// readTable reads the step times of an application, by GPU type in the order of Oxgang's names.
 func readTable(fsys fs.FS, dir string, files map[string][]string, known constants) (table, error) {
 	if len(files["placements"]) == 0 {
 		return nil, fmt.Errorf("%s: no placements-*.csv, want one for each GPU type", dir)
@@ -92,8 +91,6 @@ func spread(at row) (nodes, gpus int, err error) {
 	return nodes, gpus, err
 }
 
-// read adds the measurements of a file of step times to the profile; identify returns what a line
-// measures.
 func (b *builder) read(r io.Reader, name string, columns []string, identify func(row) (sample, error)) error {
 	groups := map[string][]sample{}
 	var order []string
@@ -156,8 +153,8 @@ func localSizes(groups map[string][]sample) []float64 {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// add turns the samples of one shape into a measurement. They must contain the file's local batch sizes
-// from the least on without gaps, so that interpolation does not cover sizes that failed to run.
+// add turns the samples of one shape into a measurement. Local batch sizes must have no gaps, so that
+// interpolation does not cover sizes that failed to run.
 func (b *builder) add(group []sample, sizes []float64) error {
 	slices.SortStableFunc(group, func(a, b sample) int { return cmp.Compare(a.local, b.local) })
 	first := &group[0]
@@ -181,8 +178,8 @@ func (b *builder) add(group []sample, sizes []float64) error {
 	return nil
 }
 
-// seriesOf returns the points of samples sorted by local batch size. Samples of one size are averaged if
-// they may have different placements; else they must agree.
+// seriesOf returns the points of sorted samples. Samples of one size are averaged if they may have different
+// placements; else they must agree.
 func seriesOf(group []sample) (series, error) {
 	var s series
 	for len(group) > 0 {
@@ -227,7 +224,6 @@ type offTableRow struct {
 	point
 }
 
-// offTableRows reads off-table rows from r or, if it is nil, from the file system, if present.
 func offTableRows(fsys fs.FS, r io.Reader) ([]offTableRow, error) {
 	if r != nil {
 		return readOffTable(r, "off-table rows")
@@ -267,7 +263,6 @@ func readOffTable(r io.Reader, name string) ([]offTableRow, error) {
 	return rows, err
 }
 
-// addOffTable adds the rows of an application and this GPU type whose shape is not among the placements.
 func (p *profile) addOffTable(application string, rows []offTableRow) error {
 	extra := map[shapeKey]series{}
 	for i := range rows {

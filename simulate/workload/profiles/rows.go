@@ -18,8 +18,8 @@ type row struct {
 	values []string // aligned with names
 }
 
-// eachRow calls visit with every data line of a CSV file, whose header must contain the names. It stops
-// at the first error, which has file and line. A file without data lines is an error.
+// eachRow calls visit with every data line of a CSV file with the named columns, and stops at the first
+// error. A file without data lines is an error.
 func eachRow(r io.Reader, file string, names []string, visit func(row) error) error {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true

@@ -30,8 +30,7 @@ func summarise(shape []int) (key shapeKey, nodes, gpus int) {
 	return smallestRotation(key, nodes), nodes, gpus
 }
 
-// smallestRotation returns the least of the rotations of a key's n digits. All have the same number of
-// digits, so numeric order is lexicographic order.
+// smallestRotation returns the least rotation of a key's n digits; numeric order is lexicographic order.
 func smallestRotation(key shapeKey, n int) shapeKey {
 	if n < 2 {
 		return key
@@ -64,7 +63,6 @@ func parseShape(digits string) (key shapeKey, nodes, gpus int, ok bool) {
 	return key, nodes, gpus, true
 }
 
-// wholeNodes returns the key of n nodes with equal parts of gpus; 0 if there is none.
 func wholeNodes(n, gpus int) shapeKey {
 	if n < 1 || n > keyNodes || gpus%n != 0 || gpus/n > keyGPUs {
 		return 0

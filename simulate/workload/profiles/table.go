@@ -14,8 +14,7 @@ type point struct {
 // A series has the measurements of one shape by ascending local batch size, each once.
 type series []point
 
-// at returns step and sync time at a local batch size, linear between measured sizes; ok is false
-// outside them.
+// at returns step and sync time, linear between measured sizes; ok is false outside them.
 func (s series) at(local float64) (step, sync float64, ok bool) {
 	if len(s) == 0 || local < s[0].local || local > s[len(s)-1].local {
 		return 0, 0, false
@@ -177,8 +176,7 @@ func (p *profile) index() {
 	}
 }
 
-// nearestTo returns the index of the measurement, as logarithms of nodes and replicas, that is nearest
-// to a shape. The first wins a tie.
+// nearestTo returns the index of the measurement nearest to a shape. The first wins a tie.
 func nearestTo(where [][2]float64, nodes, replicas int) int16 {
 	logNodes, logReplicas := math.Log(float64(nodes)), math.Log(float64(replicas))
 	best, least := 0, math.Inf(1)
@@ -197,8 +195,8 @@ func nearestTo(where [][2]float64, nodes, replicas int) int16 {
 // otherKind exceeds any distance between shapes of one kind.
 const otherKind = 1e6
 
-// fitLine returns the least-squares line of mean sync times over replicas, for measurements of one kind
-// with more than one replica. It is zero if there are none.
+// fitLine returns the least-squares line of mean sync times over replicas of one kind, without single
+// replicas.
 func fitLine(spread []measurement, k int) line {
 	var n, sx, sy, sxx, sxy float64
 	for i := range spread {

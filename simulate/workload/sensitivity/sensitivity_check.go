@@ -19,7 +19,7 @@ const (
 	mostIteration  = 1e6
 )
 
-// stopped is the throughput of a job with too little memory to run in the public profiles.
+// stopped is the throughput of a job with too little memory in the public profiles.
 const stopped = 0.1
 
 func (f *sensitivityFile) check() error {
@@ -89,8 +89,8 @@ func firstRunning(cells [][]float64) int {
 	return len(cells[0])
 }
 
-// checkCells returns an error for a cell out of range, or slower than one with less. Columns before
-// first have values of stopped jobs.
+// checkCells rejects cells that are out of range, or slower than one with less. Columns before first are
+// stopped jobs.
 func checkCells(cells [][]float64, first int) error {
 	for i, row := range cells {
 		for j, x := range row {

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// A matrix is the measured sensitivity matrix of one application on one GPU. Rates do not fall with more
-// CPUs or memory.
+// A matrix is the measured sensitivity of one application on one GPU. Rates do not fall with more CPUs or
+// memory.
 type matrix struct {
 	cpus   []float64   // per GPU, ascending
 	memory []int64     // bytes per GPU, ascending
@@ -22,8 +22,7 @@ func (m *matrix) rate() float64 { return m.fastest(len(m.memory) - 1) }
 
 func (m *matrix) fastest(column int) float64 { return m.rates[len(m.cpus)-1][column] }
 
-// fit returns the input pipeline: the CPU curve with the most memory, and the cache that explains the
-// rates with less memory and all CPUs.
+// fit returns the CPU curve with the most memory, and the cache that explains the rates with less.
 func (m *matrix) fit() perf.Sensitivity {
 	s := perf.Sensitivity{CPUs: m.curve()}
 	s.Working = m.working()
@@ -54,8 +53,8 @@ func (m *matrix) curve() []perf.CPURate {
 	return points
 }
 
-// working returns the least memory with which the job is known to run: demand if it is between the last
-// column in which the job did not run and the first in which it did; else the latter.
+// working returns the least memory with which the job is known to run: demand, if it is below the first
+// column that runs and above the last that does not; else that column.
 func (m *matrix) working() int64 {
 	least := int64(0)
 	if m.first > 0 {
@@ -90,7 +89,7 @@ func (m *matrix) cache(working int64, end int) (dataset int64, storage float64) 
 	return int64(math.Min(mostBytes, -at/slope*(1+1e-12))), storage // whole bytes despite rounding
 }
 
-// rounding exceeds the rounding error of short sums, and is below the accuracy of measurements.
+// rounding exceeds rounding errors of short sums.
 const rounding = 1e-9
 
 const mostBytes = 1 << 60
