@@ -121,8 +121,7 @@ func (s *Seasonal) base(h int) float64 {
 	return s.profile.ahead(h) + math.Pow(s.fade, float64(h))*s.levels[baseLevel]
 }
 
-// Predict implements Model. Standard deviations are those of past predictions, and never fall with
-// the horizon.
+// Predict implements Model. Standard deviations come from past predictions, and never fall with the horizon.
 func (s *Seasonal) Predict(ahead int) Forecast {
 	f := New(ahead)
 	rung := 0

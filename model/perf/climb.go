@@ -68,7 +68,7 @@ func (s *search) climb(t *StepTime) {
 	if len(offers) == 0 {
 		return
 	}
-	// e is computed from s + e, so its error is that of both.
+	// e is computed from s + e, so it has the error of both.
 	enough := 1 + (rounding+t.Slack)*float64(2+s.candidates[len(offers)-1].batch.Accumulation)
 	for top := 0; len(offers) > 0; {
 		o := offers[next]

@@ -19,8 +19,7 @@ type Model interface {
 	// Efficiency returns progress per sample at total batch size m (samples),
 	// relative to that at the job's initial batch size.
 	Efficiency(m float64) float64
-	// StepTime returns what is known about step times on an allocation, which saves calls in BestBatch; zero:
-	// nothing.
+	// StepTime bounds the step times on an allocation, which saves calls in BestBatch; zero: unknown.
 	StepTime(a cluster.Allocation) StepTime
 }
 

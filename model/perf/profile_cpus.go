@@ -15,7 +15,7 @@ const IterationsPerPoint = 50
 // counts in between are measured. Source: Synergy §3.1 ("say 10%").
 const CPUImprovement = 0.1
 
-// sparePoints is the number of points in addition to those of a plain binary search.
+// sparePoints is the number of points in addition to a plain binary search.
 const sparePoints = 3
 
 // A CPUSearch chooses the CPU counts at which to measure a job with all the memory of a node

@@ -89,10 +89,9 @@ type Cell struct {
 // no slower than the GPU-proportional share, and no other cell is as fast with no more CPUs and
 // memory. rate is the samples per second and GPU without waiting for input.
 //
-// CPUs are at measured points, memory is the least that suffices, and both are at most most. The
-// first cell needs no more than the share. If the job cannot run with its share, all cells need
-// more, and there may be none. CPUs without a curve and memory without an input are those of the
-// share.
+// CPUs are at measured points, memory is the least that suffices, and both are at most most. The first cell
+// needs no more than the share. If the job cannot run with its share, all cells need more, and there may be
+// none. CPUs without a curve, and memory without an input, stay at the share.
 func (s *Sensitivity) Cells(rate float64, share, most cluster.Resources) []Cell {
 	fair := math.Min(rate, s.Rate(share.CPUs, share.Memory))
 	cells := []Cell{}

@@ -70,7 +70,7 @@ type Faults struct {
 	Losses      []Loss
 }
 
-// A Window is a time in which nodes are away. At its begin, jobs on them save a checkpoint (unless
+// A Window is a time in which nodes are away. At its beginning, jobs on them save a checkpoint (unless
 // the nodes fail) and lose their GPUs.
 type Window struct {
 	Nodes    []cluster.NodeID

@@ -162,8 +162,8 @@ func (p *provider) there(id cluster.NodeID) bool {
 	return l == nil || l.state == ready
 }
 
-// Provision implements scheduler.Expander. It orders the first free nodes in the cluster's order,
-// or cancels orders. Payment for a cancelled node ends like that of a returned one.
+// Provision implements scheduler.Expander. It orders the first free nodes in the cluster's order, or cancels
+// orders. Payment for a cancelled node ends as for a returned one.
 func (p *provider) Provision(g cluster.Group, nodes int) error {
 	d := p.groupController(g)
 	if d == nil {

@@ -27,7 +27,7 @@ type Description struct {
 	Summary *parse.Summary
 }
 
-// A Demand sums up the jobs with a known running time. The time of others depends on their application.
+// A Demand sums up the jobs with a known running time. Other jobs get a time from their application.
 type Demand struct {
 	GPUHours  float64 // requested GPUs times Duration
 	Known     int     // number of jobs with a known running time

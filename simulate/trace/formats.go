@@ -25,7 +25,7 @@ type Format struct {
 	// Write writes arrivals up to the first error of seq or w; nil: no writer.
 	Write func(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error
 	// history reads the observed times of jobs; nil: the format has none. It returns nil if this input has
-	// none, after reading only its begin.
+	// none, after reading only its beginning.
 	history func(r *bufio.Reader, o parse.Options) (*History, error)
 }
 

@@ -75,7 +75,7 @@ func heliosSeen(r *parse.Row, a *workload.Arrival) parse.Observed {
 	return o
 }
 
-// heliosArrival returns the job of a row, with its running time however it ended.
+// heliosArrival returns the job of a row, with its running time, even if it failed.
 func heliosArrival(r *parse.Row) (workload.Arrival, string) {
 	a := workload.Arrival{At: r.Instant("submit_time", time.DateTime), Duration: r.Seconds("duration")}
 	a.Spec = job.Spec{

@@ -87,7 +87,7 @@ type resource struct {
 	Lend    *kubeQuantity `json:"lendingLimit"`
 }
 
-// addClusterQueue adds a ClusterQueue with a quota of GPUs, and counts what is not replayed.
+// addClusterQueue adds a ClusterQueue with a quota of GPUs, and counts features that are not replayed.
 func (d *kubeDump) addClusterQueue(o *kubeObject) error {
 	var s queueSpec
 	if err := json.Unmarshal(o.Spec, &s); err != nil {

@@ -18,7 +18,7 @@ type model struct {
 	always func(local, epoch int) bool
 }
 
-// models are those of Gavel's traces. Source: public Shockwave traces, which name datasets, largest
+// models are the models of Gavel's traces. Source: public Shockwave traces, which name datasets, largest
 // batch sizes and critical epochs.
 var models = []model{
 	{"ResNet-18", 50_000, 256, func(_, e int) bool { return e < 10 || within(e, 150) || within(e, 250) }, nil},

@@ -137,9 +137,8 @@ func (cs *Classes) life(id job.ID) *life {
 	return cs.jobs[id]
 }
 
-// Stats returns the statistics of all classes with a known speed, sorted by name. The pointer of a
-// class changes only after a Material change. Batch limits are those of its first job. Source: BOA
-// §3.1.
+// Stats returns the statistics of all classes with a known speed, sorted by name. The pointer of a class
+// changes only after a Material change. Batch limits come from its first job. Source: BOA §3.1.
 func (cs *Classes) Stats(now time.Time) []*perf.ClassStats {
 	if cs == nil {
 		return nil

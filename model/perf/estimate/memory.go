@@ -36,8 +36,7 @@ func (p *Pool) Job(m *memory.Codec, of **Job) {
 // Remember implements memory.Rememberer.
 func (v *Version) Remember(m *memory.Codec) { m.Fields(&v.own, &v.refits, &v.noise) }
 
-// Row writes or reads a model of the job and its batch limits: the job's own or those of its
-// specification.
+// Row writes or reads a model of the job and its batch limits: the job's own or its specification's.
 func (j *Job) Row(m *memory.Codec, model **Model, limits **job.BatchLimits) {
 	memory.Once(m, model, func(of *Model, m *memory.Codec) { of.remember(m, j.o) })
 	own := *limits == &j.spec.Batch

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// jsonHead matches the begin of output of sacct --json.
+// jsonHead matches the beginning of output of sacct --json.
 var jsonHead = regexp.MustCompile(`^\s*\{\s*"(meta|jobs|errors|warnings)"\s*:`)
 
 func sniffJSON(head []byte) bool {

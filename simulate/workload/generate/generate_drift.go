@@ -19,7 +19,7 @@ const (
 	driftSurge   = 1.6 // factor on the rate in the second and third week
 )
 
-// driftParts are the percentages of applications at the begin and at the end, linear in between. newTrace has
+// driftParts are the percentages of applications at the beginning and at the end, linear in between. newTrace has
 // 52, 21, 22 and 4.
 var driftParts = []driftPart{
 	{"cifar10", 80, 25},

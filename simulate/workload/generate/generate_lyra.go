@@ -162,7 +162,7 @@ func (e *evenly) next() int {
 	return e.of[len(e.of)-1].gpus
 }
 
-// stratum is the number of jobs with similar GPU time of which a fixed part is fungible.
+// stratum is the number of jobs with similar GPU time in each group with a fixed fungible part.
 const stratum = 100
 
 // loosen makes a part of the jobs fungible. Source: Lyra §7.1, "21% of total training load".

@@ -19,8 +19,8 @@ type pace struct {
 	scripted float64
 }
 
-// scriptGap is the mean time in a script. With it, 13 % of the gaps of newTrace are below 10 s, as in the
-// shared trace; without, 6 %.
+// scriptGap is the mean time in a script. It makes 13 % of the gaps of newTrace shorter than 10 s, as in the
+// shared trace, instead of 6 %.
 const scriptGap = 10 * time.Second
 
 // Hourly means of the shared Sia traces, in jobs per hour (6 of Philly, 7 of Helios, 7 of newTrace). The

@@ -51,9 +51,9 @@ var offTableNames = []string{"offtable_wholenode.csv", "derived/offtable_wholeno
 // Times are in seconds, progress in iterations at the smallest B. A placement lists the GPUs of each
 // node ("244"). Other files and folders are ignored.
 //
-// offTable has step times of whole nodes beyond the placements (columns application, gpu_type and those
-// of a scalability file). If it is nil, offtable_wholenode.csv in the root of fsys or in its folder
-// derived is used, if present.
+// offTable has step times of whole nodes beyond the placements (columns application, gpu_type and all of a
+// scalability file). If it is nil, offtable_wholenode.csv in the root of fsys or in its folder derived is
+// used, if present.
 //
 // Rows may be in any order; equal rows count once. Rows of a scalability file that differ only in times
 // are averaged, because several placements have these GPUs and nodes; elsewhere they are an error.

@@ -52,12 +52,12 @@ const (
 // mem_gb_per_gpu is between the last such column and the next, the job runs with that much memory.
 // gpu_type is v100 by default. Other keys, and profiles of several GPUs, are ignored.
 //
-// Read uses the profiles of servers with ratio CPUs per GPU if present, else those of ratio 3, else
-// those of the ratio of the first profile.
+// Read uses the profiles of servers with ratio CPUs per GPU if present, else of ratio 3, else of the first
+// profile's ratio.
 //
-// Errors have name, profile, field and what is wanted. Throughput that falls with more resources is an
-// error, and so is a matrix that differs by more than 3 % from a CPU curve with a cache. Errors of
-// different profiles are joined. Source: Synergy §3.1.
+// Errors have name, profile, field and what is wanted. Read rejects throughput that falls with more
+// resources, and a matrix that differs by more than 3 % from a CPU curve with a cache. Errors of different
+// profiles are joined. Source: Synergy §3.1.
 func Read(r io.Reader, name string, ratio float64) (workload.Catalog, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
