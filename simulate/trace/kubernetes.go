@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"regexp"
@@ -14,25 +13,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// ReadKubernetes reads the state of a Kubernetes cluster, possibly gzipped: one or several lists as printed
-// by
+// kubernetesHistory reads the state of a Kubernetes cluster: one or several lists as printed by
 //
 //	kubectl get jobs.batch,jobsets,trainjobs,rayjobs,workloads.kueue.x-k8s.io,clusterqueues,localqueues,resourceflavors,pods,nodes -A -o json
-//
-// Arrivals count from Options.Start, or from the first submission; Options.Limit limits the jobs. Errors of
-// the input are of type *parse.Error.
-func ReadKubernetes(r io.Reader, o parse.Options) (*History, error) {
-	if err := o.Validate(); err != nil {
-		return nil, fmt.Errorf("trace options: %w", err)
-	}
-	o = o.Filled()
-	b, err := parse.Unpacked(r, o)
-	if err != nil {
-		return nil, err
-	}
-	return kubernetesHistory(b, o)
-}
-
 func kubernetesHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	k := &History{Format: kubernetesFormat}
 	all, err := parse.Collect(parse.SinceFirst(k.arrivals(b, o), o))

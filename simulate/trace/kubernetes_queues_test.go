@@ -35,7 +35,7 @@ const kueueDump = `{"kind": "List", "items": [
 
 func TestReadKubernetes_quotas(t *testing.T) {
 	o := parse.Options{Summary: new(parse.Summary)}
-	k, err := ReadKubernetes(strings.NewReader(kueueDump), o)
+	k, err := ReadHistory(strings.NewReader(kueueDump), kubernetesFormat, o)
 	if err != nil {
 		t.Fatal(err)
 	}

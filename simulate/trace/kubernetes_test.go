@@ -21,7 +21,7 @@ func recorded(t *testing.T, o parse.Options) *History {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	k, err := ReadKubernetes(f, o)
+	k, err := ReadHistory(f, kubernetesFormat, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestReadKubernetes_counts_reserved_nodes(t *testing.T) {
 		node("e", `{"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]}`, "False"),
 	}, ",")
 	o := parse.Options{Summary: new(parse.Summary)}
-	if _, err := ReadKubernetes(strings.NewReader(`{"kind": "List", "items": [`+items+`]}`), o); err != nil {
+	if _, err := ReadHistory(strings.NewReader(`{"kind": "List", "items": [`+items+`]}`), kubernetesFormat, o); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]parse.Note{
@@ -135,7 +135,7 @@ func TestKubernetesErrors(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := ReadKubernetes(strings.NewReader(tc.text), parse.Options{})
+			_, err := ReadHistory(strings.NewReader(tc.text), kubernetesFormat, parse.Options{})
 			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 				t.Errorf("got error  %v\nwant error %s", err, tc.want)
 			}
@@ -197,7 +197,7 @@ func TestKubernetesOverlap(t *testing.T) {
 {"kind":"Pod","metadata":{"namespace":"a","name":"j-1","uid":"q","creationTimestamp":"2026-01-02T00:00:00Z","ownerReferences":[{"kind":"Job","uid":"j"}]},
  "spec":{"containers":[{"resources":{"limits":{"nvidia.com/gpu":"1"}}}]},"status":{"conditions":[{"type":"PodScheduled","status":"True","lastTransitionTime":"2026-01-02T00:02:00Z"}]}}]}`
 	for _, twice := range []string{text, text + text} {
-		k, err := ReadKubernetes(strings.NewReader(twice), parse.Options{OnBadRow: parse.Skip})
+		k, err := ReadHistory(strings.NewReader(twice), kubernetesFormat, parse.Options{OnBadRow: parse.Skip})
 		if err != nil || len(k.Jobs) != 1 || k.Jobs[0].Arrival.Duration != time.Minute {
 			t.Errorf("%+v, %v; want one job of a minute, from when its last pod was bound", k, err)
 		}
@@ -208,7 +208,7 @@ func TestKubernetesOverlap(t *testing.T) {
 func TestKubernetesLongObject(t *testing.T) {
 	o := parse.Options{OnBadRow: parse.Skip, MaxLine: 1000, Summary: new(parse.Summary)}
 	text := strings.Replace(kubernetesText, `"items": [`, `"items": [{"kind": "`+strings.Repeat("x", 5000)+`"},`, 1)
-	k, err := ReadKubernetes(strings.NewReader(text), o)
+	k, err := ReadHistory(strings.NewReader(text), kubernetesFormat, o)
 	if err != nil || len(k.Jobs) != 2 || o.Summary.Bad != 1 {
 		t.Errorf("%d jobs, %d bad rows, error %v; want 2, 1 and none", len(k.Jobs), o.Summary.Bad, err)
 	}
