@@ -9,12 +9,10 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-func asksHost(spec *job.Spec) bool { return spec.CPUs > 0 || spec.Memory > 0 }
-
 // hosts returns an error if the nodes for at most gpus GPUs lack the requested CPUs or memory, and these are
 // known.
 func hosts(c *cluster.Cluster, spec *job.Spec, t *cluster.TypeInfo, gpus int) error {
-	if !asksHost(spec) || !t.Counts() {
+	if !(spec.CPUs > 0 || spec.Memory > 0) || !t.Counts() {
 		return nil
 	}
 	nodes := min(t.Nodes, gpus/max(1, spec.WorkerGPUs))

@@ -22,10 +22,8 @@ var gavelTable = parse.Table{
 		10: {"job_type", "command", "working_directory", "num_steps_arg", "needs_data_dir", "total_steps", "scale_factor", "priority_weight", "slo", "arrival_s"},
 	},
 	ID:      "job",
-	Arrival: gavelArrival,
+	Arrival: func(r *parse.Row) (workload.Arrival, string) { return stepsArrival(r), "" },
 }
-
-func gavelArrival(r *parse.Row) (workload.Arrival, string) { return stepsArrival(r), "" }
 
 // stepsArrival returns a job that completes after total_steps steps with the batch size of its type. A step
 // is a pass of one GPU, so their number does not depend on the GPUs. Source: public Gavel simulator, which

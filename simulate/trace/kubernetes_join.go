@@ -40,7 +40,10 @@ type kubePod struct {
 }
 
 func newKubeDump(o parse.Options) *kubeDump {
-	return &kubeDump{o: o, jobs: make(map[string]*kubeJob), podUIDs: make(map[string]bool), nodes: make(map[string]kubeNode), rays: make(map[string]string), kubeQueues: newKubeQueues()}
+	return &kubeDump{
+		o: o, jobs: map[string]*kubeJob{}, podUIDs: map[string]bool{}, nodes: map[string]kubeNode{}, rays: map[string]string{},
+		kubeQueues: kubeQueues{local: map[string]string{}, flavors: map[string]map[string]string{}, labels: map[string]map[string]string{}},
+	}
 }
 
 // add adds an object to the dump, and counts objects of other kinds.

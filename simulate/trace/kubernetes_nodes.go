@@ -3,6 +3,7 @@ package trace
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -48,7 +49,7 @@ func (d *kubeDump) addNode(o *kubeObject) error {
 		return err
 	}
 	d.nodes[o.Meta.Name] = n
-	d.keepLabels(o)
+	d.labels[o.Meta.Name] = maps.Clone(o.Meta.Labels)
 	return nil
 }
 

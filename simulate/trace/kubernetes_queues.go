@@ -3,7 +3,6 @@ package trace
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -32,10 +31,6 @@ type kubeQueues struct {
 	local   map[string]string            // ClusterQueue of a LocalQueue, by namespace/name
 	flavors map[string]map[string]string // node labels of a ResourceFlavor, by name
 	labels  map[string]map[string]string // of nodes with GPUs, by name
-}
-
-func newKubeQueues() kubeQueues {
-	return kubeQueues{local: map[string]string{}, flavors: map[string]map[string]string{}, labels: map[string]map[string]string{}}
 }
 
 func (d *kubeDump) addLocalQueue(o *kubeObject) error {
@@ -194,5 +189,3 @@ func (d *kubeDump) queued(j *kubeJob) (queue string, priority float64) {
 	}
 	return queue, priority
 }
-
-func (d *kubeDump) keepLabels(o *kubeObject) { d.labels[o.Meta.Name] = maps.Clone(o.Meta.Labels) }

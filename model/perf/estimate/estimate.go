@@ -4,6 +4,7 @@
 package estimate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -278,7 +279,7 @@ func (j *Job) build(phi float64) *Model {
 	m := &Model{init: float64(j.spec.Batch.Init), goal: j.spec.Goal, oracle: j.oracle, mode: j.o.Mode, phi: phi}
 	m.input, m.lacking = j.input.known, j.trust.lacking
 	if j.o.Error > 0 {
-		m.wrong, m.class = j.o, classOf(j.spec)
+		m.wrong, m.class = j.o, cmp.Or(string(j.spec.Class), string(j.spec.ID))
 	}
 	if j.oracle != nil {
 		return m

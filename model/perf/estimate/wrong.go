@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"cmp"
 	"math"
 	"strconv"
 
@@ -27,5 +26,3 @@ func (o *Options) factor(class string, c cluster.Configuration) float64 {
 	name := "estimate-error/" + class + "/" + string(c.GPUType) + "/" + strconv.Itoa(c.GPUs)
 	return math.Exp(o.Error * rng.Stream(o.Seed, name).NormFloat64())
 }
-
-func classOf(s *job.Spec) string { return cmp.Or(string(s.Class), string(s.ID)) }
