@@ -1,3 +1,3 @@
-// Package machine has the commands for the scheduler of one machine: serve, submit, jobs, logs, cancel, top, prune,
-// backup, restore.
+// Package machine has the commands for the scheduler of one machine: serve, submit, jobs, logs, cancel, top, prune
+// and backup.
 package machine
