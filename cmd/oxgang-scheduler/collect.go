@@ -21,7 +21,6 @@ const (
 // combine small objects without pointers and keep them alive.
 type mark struct{ _ *mark }
 
-// collect applies growth after every collection.
 func collect() {
 	debug.SetGCPercent(growth(0))
 	runtime.SetFinalizer(new(mark), afterCollection)

@@ -18,7 +18,6 @@ import (
 	_ "github.com/oxgang/oxgang/policy/standard" // the policies that a Queue can name
 )
 
-// version is set for releases.
 var version = "dev"
 
 func main() {

@@ -17,7 +17,6 @@ import (
 //go:embed axe/axe.min.js.gz
 var axeSource []byte
 
-// A finding is a rule of axe that the page breaks.
 type finding struct {
 	ID    string   `json:"id"`
 	Help  string   `json:"help"`

@@ -11,7 +11,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A definition is the needed part of a CustomResourceDefinition.
 type definition struct {
 	Spec struct {
 		Names struct {
@@ -79,7 +78,6 @@ func writeKind(b *bytes.Buffer, text []byte) error {
 	return nil
 }
 
-// writeFields writes a row for each field of s, recursively.
 func writeFields(b *bytes.Buffer, prefix string, s *schema) {
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		f := s.Properties[name]
@@ -114,7 +112,6 @@ var patterns = map[string]string{
 	"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": "lower-case letters and digits, and - between them",
 }
 
-// bounds returns the constraints of a value in words.
 func (s *schema) bounds() []string {
 	var all []string
 	if len(s.Enum) > 0 {
@@ -143,7 +140,6 @@ func (s *schema) bounds() []string {
 	return all
 }
 
-// appendRange appends a range in words. thing is the singular noun.
 func appendRange(all []string, thing string, low, high *int64) []string {
 	switch {
 	case low != nil && high != nil:
@@ -156,7 +152,6 @@ func appendRange(all []string, thing string, low, high *int64) []string {
 	return all
 }
 
-// several returns the noun in singular or plural.
 func several(thing string, n int64) string {
 	switch stem, y := strings.CutSuffix(thing, "y"); {
 	case n == 1 || thing == "":
@@ -167,7 +162,6 @@ func several(thing string, n int64) string {
 	return thing + "s"
 }
 
-// sentence returns text as one paragraph with a full stop.
 func sentence(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if text != "" && !strings.HasSuffix(text, ".") {

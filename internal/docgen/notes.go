@@ -192,7 +192,6 @@ func covers(doc *ast.CommentGroup, n ast.Node, line, group *ast.CommentGroup) bo
 	return group == doc || group == line || n.Pos() <= group.Pos() && group.End() <= n.End()
 }
 
-// funcName returns the name of a function with its receiver's type.
 func funcName(d *ast.FuncDecl) string {
 	if d.Recv == nil {
 		return d.Name.Name

@@ -105,12 +105,10 @@ func natural(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digits counts leading digits.
 func digits(text string) int {
 	return len(text) - len(strings.TrimLeft(text, "0123456789"))
 }
 
-// cell escapes a table cell.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 func link(file string) string { return fmt.Sprintf("[%s](../%s)", file, file) }

@@ -42,7 +42,6 @@ func check(t testing.TB, page string, want []string, differ func(page []byte, he
 	}
 }
 
-// compare returns an error for each missing, unknown or repeated row.
 func compare(page []byte, heading string, names []string) error {
 	header, rows, err := table(page, heading)
 	if err != nil {
@@ -59,7 +58,6 @@ func compare(page []byte, heading string, names []string) error {
 
 func nameOf(row []string) string { return strings.Trim(row[0], "`") }
 
-// compareFolders is compare for the folders that rows link to.
 func compareFolders(page []byte, heading string, folders []string) error {
 	_, rows, err := table(page, heading)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 //go:embed mutants.txt
 var list string
 
-// A mutant is a bug: a text that replaces another in a file.
 type mutant struct {
 	name, file, old, new string
 	test                 []string // arguments of a go test that must fail

@@ -49,7 +49,6 @@ func Overlay(root, to string, names ...string) (string, error) {
 	return path, nil
 }
 
-// seed applies a patch to texts, the changed files by path.
 func seed(root, name string, texts map[string]string) error {
 	text, err := os.ReadFile(filepath.Join(root, Dir, name+ext))
 	if err != nil {
@@ -74,7 +73,6 @@ func seed(root, name string, texts map[string]string) error {
 	return nil
 }
 
-// save writes texts and the overlay file.
 func save(root, to string, texts map[string]string) (string, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {

@@ -41,7 +41,6 @@ type write struct {
 	data []byte
 }
 
-// mounted has the disks by directory.
 var mounted sync.Map
 
 // Mount returns the disk of a directory. SQLite databases opened below it use the disk until Unmount.

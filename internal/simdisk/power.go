@@ -76,7 +76,6 @@ func (d *Disk) losePower(dir string, choose func(int) int) error {
 	return d.restore(dir, now, found, choose)
 }
 
-// restore writes the surviving files and removes the others.
 func (d *Disk) restore(dir string, now, found map[string]uint64, choose func(int) int) error {
 	texts := map[string][]byte{}
 	for _, name := range slices.Sorted(maps.Keys(found)) {
@@ -102,7 +101,6 @@ func (d *Disk) restore(dir string, now, found map[string]uint64, choose func(int
 	return d.settle(dir)
 }
 
-// settle marks the files of a directory as synced.
 func (d *Disk) settle(dir string) error {
 	now, err := names(dir)
 	if err != nil {
@@ -134,7 +132,6 @@ func (d *Disk) left(path string, ino uint64, here bool, choose func(int) int) ([
 	return text, nil
 }
 
-// tear applies all, some or no sectors of a write.
 func (d *Disk) tear(w *write, text []byte, choose func(int) int) []byte {
 	how := choose(3)
 	switch {

@@ -24,7 +24,6 @@ type (
 	closeFunc    = func(tls *libc.TLS, file uintptr) int32
 )
 
-// A handle is a file that SQLite has open on a disk.
 type handle struct {
 	disk *Disk
 	path string
@@ -32,7 +31,6 @@ type handle struct {
 	own  uintptr // methods of SQLite's own VFS
 }
 
-// vfs is the state of the VFS.
 var vfs struct {
 	once    sync.Once
 	own     sqlite3.Tsqlite3_vfs
@@ -42,7 +40,6 @@ var vfs struct {
 	keep    []any               // functions referenced by SQLite, kept alive
 }
 
-// address returns the address of a function for SQLite.
 func address(f any) uintptr {
 	vfs.keep = append(vfs.keep, f)
 	type pair [2]uintptr
@@ -102,7 +99,6 @@ func open(tls *libc.TLS, v, name, sf uintptr, flags int32, out uintptr) int32 {
 	return rc
 }
 
-// before returns our methods for a file with the given original methods.
 func before(tls *libc.TLS, own uintptr) uintptr {
 	vfs.mu.Lock()
 	defer vfs.mu.Unlock()

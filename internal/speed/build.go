@@ -11,13 +11,11 @@ import (
 	"syscall"
 )
 
-// A build has the programs of one commit.
 type build struct {
 	dir    string // of its programs
 	source string // of its sources; empty for the working directory
 }
 
-// checkout writes the sources of a commit.
 func (b *build) checkout(commit string) error {
 	b.source = filepath.Join(b.dir, "source")
 	if err := os.MkdirAll(b.source, 0o755); err != nil {

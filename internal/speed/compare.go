@@ -18,7 +18,6 @@ func (u usage) least(other usage) usage {
 	return usage{min(u.cpu, other.cpu), min(u.memory, other.memory)}
 }
 
-// A comparison has the usage of a job in both builds.
 type comparison struct{ before, after usage }
 
 // compare runs a job with both builds alternately. It repeats a job above the limit up to twice.

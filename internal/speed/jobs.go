@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// A job is run with both builds.
 type job struct {
 	name    string
 	program string

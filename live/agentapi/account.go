@@ -51,7 +51,6 @@ type record struct {
 	refused    *Report // the last report that went backwards; nil if the last one was accepted
 }
 
-// quarantine stores a refused message.
 func (a *account) quarantine(path, complaint string, body []byte) {
 	const most = 4 << 10
 	a.mu.Lock()
@@ -175,7 +174,6 @@ func (t *record) backwards(r *Report) error {
 	return b.err()
 }
 
-// checkpoint passes a checkpoint to Jobs and records it.
 func (a *account) checkpoint(ctx context.Context, j Jobs, c *Checkpoint) (any, error) {
 	t := &a.taken
 	if err := t.outdated(c.Generation); err != nil {

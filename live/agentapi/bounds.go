@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A span is an inclusive range of a quantity.
 type span struct {
 	least, most float64
 	tiny        float64 // smaller values count as 0

@@ -36,7 +36,6 @@ func (h *Hello) Check() error {
 	return b.err()
 }
 
-// check adds complaints about l.
 func (l *BatchLimits) check(b *boundary) {
 	b.whole("batch: init", int64(l.Init), batches)
 	b.whole("batch: max", int64(l.Max), batches)
@@ -74,7 +73,6 @@ func (r *Report) Check() error {
 	return b.err()
 }
 
-// check adds complaints about c.
 func (c *Batch) check(b *boundary) {
 	b.whole("batch: local", int64(c.Local), batches)
 	b.whole("batch: accumulation", int64(c.Accumulation), passes)
@@ -118,7 +116,6 @@ func printable(s string) bool {
 	return s != "" && len(s) <= 100 && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// quote returns s quoted and shortened, for an error.
 func quote(s string) string {
 	if short := shorten(s); short != s {
 		return strconv.Quote(s[:shown]) + "..."

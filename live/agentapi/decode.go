@@ -60,7 +60,6 @@ func (s scanner) value(name string, of *shape) error {
 	return unlike(name, of, token)
 }
 
-// nested reads an object or a list after its first character.
 func (s scanner) nested(name string, of *shape, open json.Delim) error {
 	switch {
 	case open == '{' && of.json == object:
@@ -120,7 +119,6 @@ func (s scanner) broken(err error) error {
 	return fmt.Errorf("offset %d: %w", s.InputOffset(), err)
 }
 
-// number checks that a number fits its shape.
 func number(name string, of *shape, n json.Number) error {
 	var err error
 	switch of.json {
@@ -137,7 +135,6 @@ func number(name string, of *shape, n json.Number) error {
 	return nil
 }
 
-// unlike returns the error for a token of the wrong type.
 func unlike(name string, of *shape, token json.Token) error {
 	got := "null"
 	switch v := token.(type) {

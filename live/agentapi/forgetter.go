@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A forgetter makes a Server forget jobs that have ended.
 type forgetter struct{ server *Server }
 
 // Forgetter returns an observer of the scheduler that makes s forget jobs that have ended.

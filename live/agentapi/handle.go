@@ -27,7 +27,6 @@ var endpoints = map[string]endpoint{
 	"/v1/checkpoint": as(checkpointShape, (*account).checkpoint),
 }
 
-// as returns the endpoint of one kind of message.
 func as[M any, P interface {
 	*M
 	message
@@ -213,7 +212,6 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	s.write(w, f.status, Error{Error: f.text})
 }
 
-// write sends an answer, and ignores connection errors.
 func (s *Server) write(w http.ResponseWriter, status int, answer any) {
 	body, err := json.Marshal(answer)
 	if err != nil { // a number from Jobs that is not finite
@@ -236,7 +234,6 @@ func (s *Server) survive(w http.ResponseWriter, r *http.Request) {
 	s.write(w, http.StatusInternalServerError, Error{Error: "internal error"})
 }
 
-// hide removes the token of a request from a text for the log.
 func hide(what string, r *http.Request) string {
 	if t := token(r); t != "" {
 		return strings.ReplaceAll(what, t, "[token]")

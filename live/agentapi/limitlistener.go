@@ -91,7 +91,6 @@ func (d *limitListener) setQuiet(v *limitedConn) {
 	}
 }
 
-// A limitedConn is a connection that a limitListener accepted.
 type limitedConn struct {
 	net.Conn
 	listener *limitListener
@@ -122,10 +121,8 @@ func noteState(c net.Conn, state http.ConnState) {
 	d.setBusy(v)
 }
 
-// connKey is the context key of a request's connection.
 type connKey struct{}
 
-// withConn is the ConnContext of the http.Server.
 func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c.(*limitedConn))
 }

@@ -17,7 +17,6 @@ type pace struct {
 	at      time.Time     // time of the last accepted report or the start; zero if not known
 }
 
-// measure adds an accepted report.
 func (p *pace) measure(r *Report, now time.Time) {
 	p.samples = max(p.samples, r.samples(p.workers))
 	if took := r.step(); took > 0 && (p.step == 0 || took < p.step) {

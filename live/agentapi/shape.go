@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// A jsonType is a type of JSON value, in words.
 type jsonType string
 
 const (
@@ -17,7 +16,6 @@ const (
 	float  jsonType = "a number"
 )
 
-// A shape is the expected JSON of a Go type.
 type shape struct {
 	json     jsonType
 	required bool // a key without omitempty

@@ -55,7 +55,6 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// due returns when the successor of a certificate is made.
 func due(from, to time.Time) time.Time { return from.Add(to.Sub(from) / 3 * 2) }
 
 // skew is the tolerated lag of workers' clocks.
@@ -154,7 +153,6 @@ func newAuthority(now time.Time, o *Options) (*authority, error) {
 	return &authority{cert, key}, nil
 }
 
-// template returns the common part of all certificates, and a new key.
 func template(now, ends time.Time, name string) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -69,7 +69,6 @@ func (s *Server) again(now time.Time) time.Time {
 	return next
 }
 
-// retry is the pause after a failure.
 const retry = 10 * time.Second
 
 // Run renews until ctx ends, and passes errors to failed.

@@ -198,7 +198,6 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte) (*htt
 	return nil, e
 }
 
-// broken returns the error of a request without a complete answer.
 func (c *Client) broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -42,7 +42,6 @@ func once(text []byte) error {
 	return keys(dec)
 }
 
-// keys reads the rest of an object after its brace.
 func keys(dec *json.Decoder) error {
 	seen := map[string]bool{}
 	for dec.More() {

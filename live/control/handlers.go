@@ -39,7 +39,6 @@ type accepted struct {
 	ID string `json:"id"`
 }
 
-// body decodes the body of a request, within a time limit.
 func body(w http.ResponseWriter, r *http.Request, v any) error {
 	c := http.NewResponseController(w)
 	if err := c.SetReadDeadline(time.Now().Add(bodyTime)); err != nil {
@@ -155,7 +154,6 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// extent reads the wanted part of a log.
 func extent(r *http.Request) (lines int, follow bool, err error) {
 	if err := known(r, "lines", "follow"); err != nil {
 		return 0, false, err
@@ -170,7 +168,6 @@ func extent(r *http.Request) (lines int, follow bool, err error) {
 	return lines, follow, err
 }
 
-// A stream sends each write at once.
 type stream struct {
 	w http.ResponseWriter
 	c *http.ResponseController

@@ -49,7 +49,6 @@ func nameOf(command []string) string {
 	return label(strings.TrimSuffix(program, filepath.Ext(program)))
 }
 
-// interprets reports whether a program runs a program given as argument.
 func interprets(program string) bool {
 	switch strings.TrimRight(program, ".0123456789") {
 	case "python", "torchrun", "bash", "sh", "env", "uv", "accelerate":
@@ -58,7 +57,6 @@ func interprets(program string) bool {
 	return false
 }
 
-// label makes a valid name from any text.
 func label(text string) string {
 	name := strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {

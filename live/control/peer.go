@@ -12,10 +12,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// peerKey is the context key of a connection's peer.
 type peerKey struct{}
 
-// A peer is the user at the other end of a connection.
 type peer struct {
 	account.User
 	err error // set if the user could not be identified
@@ -51,7 +49,6 @@ func allowed(p peer, owner, group int) error {
 	return fmt.Errorf("uid %d: not the owner of this scheduler (uid %d), nor root", p.UID, owner)
 }
 
-// rules reports whether p is the owner of the scheduler, or root.
 func (s *Server) rules(p peer) bool { return p.UID == s.owner || p.UID == 0 }
 
 // own returns an error of status 403 unless the peer is the user of the job, the owner or root.

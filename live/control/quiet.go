@@ -17,7 +17,6 @@ type quietList struct {
 	conns []net.Conn // quiet longest first
 }
 
-// note is the ConnState of the http.Server.
 func (q *quietList) note(c net.Conn, state http.ConnState) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

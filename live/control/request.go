@@ -108,7 +108,6 @@ func (r *Request) Validate() error {
 	return errors.Join(errs...)
 }
 
-// numbers returns the errors in the numbers of r.
 func (r *Request) numbers() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

@@ -84,7 +84,6 @@ func (s *Server) handler() http.Handler {
 	return s.guarded(mux)
 }
 
-// guarded refuses users without access.
 func (s *Server) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := allowed(peerOf(r.Context()), s.owner, s.group); err != nil {
@@ -122,7 +121,6 @@ func fail(w http.ResponseWriter, e *Error) {
 	_ = json.NewEncoder(w).Encode(e)
 }
 
-// known returns an error for unknown or repeated query parameters.
 func known(r *http.Request, names ...string) error {
 	for name, values := range r.URL.Query() {
 		switch {
@@ -135,7 +133,6 @@ func known(r *http.Request, names ...string) error {
 	return nil
 }
 
-// flag reads a boolean parameter.
 func flag(r *http.Request, name string) (bool, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {
@@ -148,7 +145,6 @@ func flag(r *http.Request, name string) (bool, error) {
 	return on, nil
 }
 
-// named returns the job ID in a path.
 func named(r *http.Request) (job.ID, error) {
 	id := r.PathValue("id")
 	if err := ValidName("job", id); err != nil {

@@ -126,7 +126,6 @@ func (t *Tail) drain(ctx context.Context, f *os.File, w io.Writer) (*os.File, er
 	}
 }
 
-// until reads a file until its context ends.
 type until struct {
 	ctx context.Context
 	f   *os.File

@@ -36,7 +36,6 @@ type Slot struct {
 	Shared  bool   // the GPU has other slots
 }
 
-// A gpu is one GPU as nvidia-smi shows it.
 type gpu struct {
 	uuid   string // "GPU-...", stable
 	name   string // "NVIDIA H200"
@@ -62,7 +61,6 @@ func Find(o Options) (Machine, error) {
 	return m, nil
 }
 
-// divide creates the slots of m.
 func (m *Machine) divide(gpus []gpu, o Options) error {
 	if o.Slots < 0 {
 		return fmt.Errorf("%d slots, want at least 0", o.Slots)
@@ -86,7 +84,6 @@ func (m *Machine) divide(gpus []gpu, o Options) error {
 	return m.share(gpus, o.Slots)
 }
 
-// share gives every GPU the same number of adjacent slots.
 func (m *Machine) share(gpus []gpu, slots int) error {
 	if slots == 0 {
 		slots = len(gpus)

@@ -19,7 +19,6 @@ type digest struct {
 	w  *journal.Writer
 }
 
-// begin hashes the journal's header.
 func (d *digest) begin(h journal.Header) {
 	d.h = sha256.New()
 	d.w = journal.NewWriter(d.h, h)

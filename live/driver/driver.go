@@ -124,7 +124,6 @@ func (d *Driver) lookAhead() {
 	d.predictor.ahead, d.predictor.again = d.ahead, d.again
 }
 
-// begin writes the header of the journal.
 func (d *Driver) begin() error {
 	h := d.o.header(d.backend)
 	if d.digest != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// extension is the file extension of journals.
 const extension = ".oxj"
 
 // numbered matches the ending of the second and later parts.

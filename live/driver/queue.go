@@ -25,7 +25,6 @@ type Queue struct {
 	ending
 }
 
-// A stamped event has the time at which it happened.
 type stamped struct {
 	at time.Time
 	ev scheduler.Event

@@ -60,7 +60,6 @@ func NewRecorder(dir string, h journal.Header) (*Recorder, error) {
 	return r, nil
 }
 
-// sweep deletes the unfinished parts of a run that crashed.
 func sweep(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

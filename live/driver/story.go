@@ -26,7 +26,6 @@ func (d *Driver) Story(ctx context.Context, id job.ID, seen explain.LiveState) (
 	return s, err
 }
 
-// recorded returns the story of a job from the journal.
 func (d *Driver) recorded(id job.ID, seen explain.LiveState) (*explain.Story, error) {
 	all, err := JournalParts(d.record.Path())
 	if err != nil {
@@ -42,7 +41,6 @@ func (d *Driver) recorded(id job.ID, seen explain.LiveState) (*explain.Story, er
 // lastParts is the number of parts read at first. What came before is in the checkpoint at their beginning.
 const lastParts = 2
 
-// read returns the story of a job from parts of the journal.
 func (d *Driver) read(parts []string, id job.ID, seen explain.LiveState) (*explain.Story, error) {
 	f, err := OpenJournal(nil, parts...)
 	if err != nil {

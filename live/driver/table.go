@@ -101,7 +101,6 @@ func (t *Table[E]) EndPending(id job.ID) bool {
 
 func (t *Table[E]) known(id job.ID) bool { _, ok := t.ByID[id]; return ok }
 
-// taken handles an event that the scheduler has taken.
 func (t *Table[E]) taken(ev scheduler.Event) {
 	exit, ok := ev.(scheduler.Exited)
 	if !ok || !t.known(exit.Job) {

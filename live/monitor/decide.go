@@ -19,7 +19,6 @@ const (
 	actWaiting   = "waiting"   // still no GPUs
 )
 
-// decide counts the actions of a round.
 func (q *Queue) decide(s *policy.Snapshot, acts []scheduler.Action) {
 	count := func(action string, n int) { q.m.decisions.WithLabelValues(q.name, action).Add(float64(n)) }
 	holding, waiting := 0, 0

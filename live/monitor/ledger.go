@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/ledger"
 )
 
-// enter counts an entry of the ledger that belongs to a job.
 func (q *Queue) enter(e *ledger.Entry) {
 	if e.Job == nil {
 		return
@@ -22,7 +21,6 @@ func (q *Queue) enter(e *ledger.Entry) {
 	}
 }
 
-// priced sets the prices of GPUs.
 func (q *Queue) priced(p *policy.Plan) {
 	q.m.price.DeletePartialMatch(prometheus.Labels{"queue": q.name})
 	for i := range p.Prices {

@@ -8,7 +8,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// errPanic marks a stage that panicked.
 var errPanic = errors.New("it panicked")
 
 // Options configure Metrics.

@@ -21,7 +21,6 @@ const (
 
 var stateNames = [states]string{"productive", "restarting", "held_idle", "free"}
 
-// A holding is what a job holds.
 type holding struct {
 	held   cluster.Allocation
 	on     cluster.Placement
@@ -58,7 +57,6 @@ func (u *usage) settle(now time.Time) {
 	}
 }
 
-// now returns the number of GPUs of a type in each state.
 func (u *usage) now(t *cluster.TypeInfo) (n [states]int) {
 	if c := u.counts[t.Type]; c != nil {
 		n[productive], n[restarting] = c[productive], c[restarting]
@@ -89,7 +87,6 @@ func (u *usage) count(h *holding, sign int) {
 	}
 }
 
-// set replaces the holding of a job.
 func (u *usage) set(id job.ID, h holding) {
 	if old := u.held[id]; old != nil {
 		u.count(old, -1)
@@ -123,7 +120,6 @@ func (u *usage) event(now time.Time, ev scheduler.Event) {
 	}
 }
 
-// change replaces the cluster and removes series of missing GPU types.
 func (u *usage) change(c *cluster.Cluster) {
 	if u.cluster != nil && u.cluster != c {
 		for _, t := range u.cluster.Types() {

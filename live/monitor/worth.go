@@ -55,13 +55,11 @@ func (q *Queue) fair(s *policy.Snapshot) {
 	q.m.fairness.WithLabelValues(q.name, "worst").Set(worst)
 }
 
-// A bill is the cost of rented nodes.
 type bill struct {
 	at   time.Time // settled up to this time; zero before the first
 	rate float64   // per hour
 }
 
-// pay settles the cost until now, and sets the new rate.
 func (q *Queue) pay(now time.Time, rentals []cluster.Rental) {
 	q.spend(now)
 	q.bill.rate = 0
@@ -81,7 +79,6 @@ func (q *Queue) spend(now time.Time) {
 	}
 }
 
-// foresee sets the hourly cost of the nodes in a plan.
 func (q *Queue) foresee(s *policy.Snapshot, p *policy.Plan) {
 	cost := 0.0
 	for i := range s.Rentals {

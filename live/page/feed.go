@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// A feed shares the overview of a live source among all viewers.
 type feed struct {
 	overview func(context.Context, time.Duration) (*Overview, error)
 
@@ -24,7 +23,6 @@ type feed struct {
 
 var seed = maphash.MakeSeed()
 
-// look fetches the overview and packs it if it changed.
 func (f *feed) look(ctx context.Context) {
 	overview, err := f.overview(ctx, 0)
 	var text []byte
@@ -50,7 +48,6 @@ func (f *feed) look(ctx context.Context) {
 	f.next = make(chan struct{})
 }
 
-// same reports whether viewers already have this overview or error.
 func (f *feed) same(hash uint64, err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,7 +58,6 @@ func (f *feed) same(hash uint64, err error) bool {
 	return true
 }
 
-// timeless returns a hash of an overview without its time.
 func timeless(overview *Overview) (uint64, error) {
 	other, s := *overview, *overview.Status
 	s.At, other.Elapsed, other.Last, other.Status = time.Time{}, 0, 0, &s
@@ -99,7 +95,6 @@ func (f *feed) write(w http.ResponseWriter, r *http.Request) {
 // beat is the time between comments on an idle connection, which reveal closed ones.
 const beat = 15 * time.Second
 
-// changes sends the number of each new overview.
 func (f *feed) changes(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)

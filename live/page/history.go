@@ -23,7 +23,6 @@ type history struct {
 	held   map[string]map[job.ID]int // GPUs by node and holder at the last look; nil if not all pods are visible
 }
 
-// A life is the observed history of a job.
 type life struct {
 	held    *explain.Holding
 	on      []status.Share
@@ -68,7 +67,6 @@ func (h *history) add(s *status.Status) {
 	h.series.add(point{s.At.Sub(h.series.Begun), gpus, held, waiting, running})
 }
 
-// trim drops the earlier half of a series that is too long.
 func (s *Series) trim() {
 	if n := len(s.At); n >= mostLooks {
 		s.At = slices.Clone(s.At[n/2:])
@@ -87,7 +85,6 @@ func (s *Series) copied() *Series {
 	return &v
 }
 
-// life returns the history of a job, with its latest change.
 func (h *history) life(at time.Time, j *status.Job, now map[string]map[job.ID]int) *life {
 	holds, l := holding(j), h.lives[key(j)]
 	if l == nil {
@@ -106,7 +103,6 @@ func (h *history) life(at time.Time, j *status.Job, now map[string]map[job.ID]in
 	return l
 }
 
-// count adds GPU time up to a look.
 func (l *life) count(at time.Time) {
 	if l.held != nil && at.After(l.last) {
 		l.gpuTime += time.Duration(l.held.GPUs) * at.Sub(l.last)
@@ -138,7 +134,6 @@ func since(at time.Time, j *status.Job) time.Time {
 	return j.Since
 }
 
-// first returns the first observed state of a job.
 func first(at time.Time, j *status.Job) explain.Change {
 	c := explain.Change{At: Since1970(since(at, j)), What: explain.Submitted, To: holding(j), Text: "submitted, asking for " + cmp.Or(j.Asked, "GPUs")}
 	submitted := "; submitted at " + j.Submitted.UTC().Format(clock)

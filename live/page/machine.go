@@ -141,7 +141,6 @@ func (m *Machine) Series(context.Context) (*Series, error) {
 	return m.series, err
 }
 
-// journal reads the current journal, the last by name.
 func (m *Machine) journal(read func(*journal.Reader) error) error {
 	all, err := os.ReadDir(m.journals)
 	if err != nil {

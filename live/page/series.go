@@ -21,7 +21,6 @@ type Series struct {
 	Running []int             `json:"running"` // jobs with GPUs
 }
 
-// mostPoints is the maximum length of a Series.
 const mostPoints = 2000
 
 // SeriesOf reads a journal after its header. It accepts a truncated journal. It takes linear time.
@@ -53,13 +52,11 @@ func (s *Series) add(p point) {
 	s.Waiting, s.Running = append(s.Waiting, p.waiting), append(s.Running, p.running)
 }
 
-// A point is the state after a record.
 type point struct {
 	at                           time.Duration
 	gpus, held, waiting, running int
 }
 
-// A counter follows a journal and records changes.
 type counter struct {
 	held   map[job.ID]int // GPUs of each job that has not ended
 	now    point
@@ -116,7 +113,6 @@ func (c *counter) acts(actions []scheduler.Action) {
 	}
 }
 
-// has sets the number of GPUs of a job.
 func (c *counter) has(id job.ID, gpus int) {
 	c.leaves(id)
 	c.held[id] = gpus

@@ -211,7 +211,6 @@ func fail(w http.ResponseWriter, err error) {
 	http.Error(w, printable.Line(err.Error()), status)
 }
 
-// packed returns a value as compressed JSON with printable texts.
 func packed(v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {

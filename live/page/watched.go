@@ -39,7 +39,6 @@ func (w *Watched) Look(ctx context.Context) error {
 	return err
 }
 
-// again looks once, and reports whether nodes or jobs changed.
 func (w *Watched) again(ctx context.Context) (changed bool, err error) {
 	s, err := w.look(ctx)
 	w.mu.Lock()

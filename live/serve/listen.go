@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/live/control"
 )
 
-// listen opens the sockets for commands and agents.
 func (c *controller) listen() (unix, loopback, commands net.Listener, err error) {
 	keep := func(l net.Listener, err error) (net.Listener, error) {
 		if err == nil {
@@ -31,7 +30,6 @@ func (c *controller) listen() (unix, loopback, commands net.Listener, err error)
 	return unix, loopback, commands, nil
 }
 
-// listenMetrics opens the socket for metrics, if configured.
 func (c *controller) listenMetrics() (net.Listener, error) {
 	if c.o.Metrics == "" {
 		return nil, nil
@@ -45,7 +43,6 @@ func (c *controller) listenMetrics() (net.Listener, error) {
 	return l, nil
 }
 
-// closeTwice is a listener that may be closed twice.
 type closeTwice struct{ net.Listener }
 
 // Close implements io.Closer.

@@ -31,7 +31,6 @@ func (c *controller) Prune(_ context.Context, r *control.PruneRequest) ([]stated
 	return c.prune(c.o.Keep.With(r.Keep), r.DryRun)
 }
 
-// prune deletes data beyond the limits, one call at a time.
 func (c *controller) prune(l statedir.Limits, dry bool) ([]statedir.Amount, error) {
 	c.pruning.Lock()
 	defer c.pruning.Unlock()
@@ -102,7 +101,6 @@ func Prune(dir string, l statedir.Limits, dry bool) (amounts []statedir.Amount, 
 	return statedir.Prune(s, o)
 }
 
-// openPresent opens the existing database of a state directory.
 func openPresent(dir string) (*store.Store, error) {
 	if !store.Present(dir) {
 		return nil, fmt.Errorf("%s: no scheduler has used this directory", dir)

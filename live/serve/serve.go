@@ -78,7 +78,6 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// open opens the state directory and finds the devices.
 func (c *controller) open() error {
 	if err := os.MkdirAll(c.o.Dir, 0o700); err != nil {
 		return fmt.Errorf("state directory: %w", err)
@@ -112,7 +111,6 @@ func (c *controller) openStore() (*store.Store, error) {
 	return store.Open(c.o.Dir)
 }
 
-// recover rebuilds the database from the directories of jobs.
 func (c *controller) recover() error {
 	ids, err := statedir.Rebuild(c.store, &statedir.Folders{Dir: c.o.Dir}, &c.machine)
 	if err != nil {
@@ -167,7 +165,6 @@ func (c *controller) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// build opens the backend and creates the driver.
 func (c *controller) build(address string) error {
 	l := local.DefaultOptions()
 	l.Dir, l.Machine, l.Supervisor, l.Cgroup = c.o.Dir, c.machine, c.o.Supervisor, cgroup(c.o.Cgroup, supervisor.Delegated)

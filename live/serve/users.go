@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/live/local/statedir"
 )
 
-// users may submit jobs, which run under their accounts.
 type users struct {
 	group  int // gid
 	quotas local.Quotas

@@ -18,7 +18,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A state is the state of all jobs at one time.
 type state struct {
 	snapshot *policy.Snapshot // of the last round; nil before the first
 	plan     *policy.Plan
@@ -30,7 +29,6 @@ type state struct {
 	names    map[int]string // of users, by uid
 }
 
-// name returns the name of a user, cached.
 func (s *state) name(u *account.User) string {
 	if s.names[u.UID] == "" {
 		s.names[u.UID] = u.Name()
@@ -84,7 +82,6 @@ func (c *controller) job(id job.ID) (*store.Job, error) {
 	return nil, control.Unknown(id, known)
 }
 
-// view returns a job for display.
 func (s *state) view(j *store.Job) status.Job {
 	v := status.Job{
 		ID: j.Spec.ID, Name: j.Spec.Name, MinGPUs: max(1, j.Spec.MinGPUs), MaxGPUs: max(j.Spec.GPUs, j.Spec.MaxGPUs), Target: j.Spec.Target,
@@ -153,7 +150,6 @@ func goodput(j *policy.Job) float64 {
 	return j.Perf.Throughput(j.Allocation, j.Status.Batch) * j.Perf.Efficiency(total)
 }
 
-// foresee adds the predicted start and end of a job.
 func (s *state) foresee(v *status.Job) {
 	eta, ok := s.etas[v.ID]
 	if !ok {
@@ -203,7 +199,6 @@ func (c *controller) Status(all bool) *status.Status {
 	return s
 }
 
-// queue returns the totals of the last round.
 func (c *controller) queue(n *status.Node) status.Queue {
 	q := status.Queue{Policy: c.o.Policy, GPUs: n.GPUs, Held: n.Used}
 	for _, l := range c.backend.Live() {

@@ -20,7 +20,6 @@ type Options struct {
 	Width int
 }
 
-// A column of a table of T.
 type column[T any] struct {
 	head string
 	cell func(*T) string
@@ -246,7 +245,6 @@ func (n *Node) holders() []string {
 	return all
 }
 
-// waits returns how long a job has been waiting.
 func (j *Job) waits(at time.Time) string {
 	if j.Phase != waiting || j.Since.IsZero() {
 		return ""

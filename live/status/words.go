@@ -31,7 +31,6 @@ func tenth(x float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
 }
 
-// phase returns a job's phase, with a star while it measures batch sizes.
 func (j *Job) phase() string {
 	if j.Profiling {
 		return j.Phase + "*"
@@ -90,7 +89,6 @@ func (r *Range) in(at time.Time) string {
 	return early + "-" + late
 }
 
-// minute is the format of times.
 const minute = "2006-01-02 15:04 UTC"
 
 // text returns a range in words: "2026-11-22 06:40 UTC to 2026-11-22 07:10 UTC, median 2026-11-22 06:52 UTC (80 %
@@ -239,7 +237,6 @@ func (j *Job) WriteText(w io.Writer, at time.Time) error {
 	return err
 }
 
-// whose returns what identifies a job besides its ID.
 func (j *Job) whose() (all []string) {
 	for _, p := range [][2]string{{"", j.Kind}, {"name ", j.Name}, {"user ", j.User}, {"queue ", j.Queue}} {
 		if p[1] != "" && (p[0] != "name " || !strings.HasSuffix(string(j.ID), j.Name)) {

@@ -47,7 +47,6 @@ func encodeSpec(s *job.Spec) (string, error) {
 	return body, nil
 }
 
-// encodeStatus returns a status as JSON, with times in UTC.
 func encodeStatus(s job.Status) (string, error) {
 	for _, t := range []*time.Time{&s.Submitted, &s.FirstStarted, &s.Finished, &s.Since, &s.Reported} {
 		*t = t.UTC()

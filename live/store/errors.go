@@ -38,7 +38,6 @@ func code(err error) int {
 	return e.Code() & 0xff
 }
 
-// damaged returns the error of a damaged database, with what to do.
 func (s *Store) damaged(err error) error {
 	return fmt.Errorf("%s %w (%w): replace it, its -wal and its -shm by a backup, or run \"oxgang serve --recover\", which rebuilds the jobs from their directories", s.path, ErrDamaged, err)
 }

@@ -36,7 +36,6 @@ func (s *Store) Accept(j *Job) error {
 	return err
 }
 
-// newRow returns the columns of a new job.
 func newRow(j *Job) ([]any, error) {
 	if err := fresh(j); err != nil {
 		return nil, err
@@ -157,7 +156,6 @@ func (s *Store) Checkpoint(id job.ID, c Checkpoint, failures int) error {
 	})
 }
 
-// replace adds a checkpoint and drops all but the last two.
 func replace(tx *sql.Tx, number int64, path, body string) error {
 	_, err1 := tx.Exec("DELETE FROM checkpoints WHERE job = ? AND path = ?", number, path)
 	_, err2 := tx.Exec("INSERT INTO checkpoints (job, path, body) VALUES (?, ?, ?)", number, path, body)
@@ -212,7 +210,6 @@ var terminal = map[scheduler.Outcome]job.Phase{
 	scheduler.Done: job.Completed, scheduler.Failed: job.Failed, scheduler.Cancelled: job.Cancelled,
 }
 
-// settle adds the service that a job attained until it ended.
 func settle(tx *sql.Tx, number int64, phase job.Phase, now time.Time) error {
 	var body string
 	var st job.Status
@@ -246,7 +243,6 @@ func prune(tx *sql.Tx, number int64) error {
 	return err
 }
 
-// active returns the number of a job that has not ended.
 func active(tx *sql.Tx, id job.ID) (int64, error) {
 	var number int64
 	var outcome, at sql.NullString

@@ -64,7 +64,6 @@ func plain(f *os.File) error {
 	return nil
 }
 
-// sign writes the pid to the file.
 func sign(f *os.File) error {
 	pid := fmt.Sprintf("%d\n", os.Getpid())
 	if _, err := f.WriteAt([]byte(pid), 0); err != nil {

@@ -48,7 +48,6 @@ func (s *Store) Name(base string) (job.ID, error) {
 	return id, nil
 }
 
-// clean makes a valid prefix of an ID, with room for a number.
 func clean(base string) string {
 	base = strings.Map(func(c rune) rune {
 		if inside(c) {
@@ -92,7 +91,6 @@ func (s *Store) count(tx *sql.Tx, base string) error {
 	return err
 }
 
-// see updates the highest number for the name of an ID.
 func (s *Store) see(id job.ID) {
 	i := strings.LastIndexByte(string(id), '-')
 	if i < 0 {

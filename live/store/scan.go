@@ -11,7 +11,6 @@ import (
 
 var errForeign = errors.New("is another job, want the same in all columns")
 
-// A row is a job in the database.
 type row struct {
 	id                  job.ID
 	class               job.Class
@@ -22,7 +21,6 @@ type row struct {
 	user                string
 }
 
-// scan reads a job, and refuses contradictions between its columns.
 func (s *Store) scan(rows *sql.Rows) (storedJob, error) {
 	var r row
 	f := storedJob{job: &Job{Spec: &job.Spec{}, Asked: &job.Spec{}}}

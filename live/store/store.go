@@ -61,7 +61,6 @@ func open(dir string, list []string) (*Store, error) {
 	return s, nil
 }
 
-// connect opens or creates the database, and migrates it.
 func (s *Store) connect(list []string) error {
 	if err := s.present(list); err != nil {
 		return err
@@ -105,7 +104,6 @@ func (s *Store) keepLog() error {
 	return nil
 }
 
-// dial opens a database with the common options.
 func dial(path, options string) (*sql.DB, error) {
 	at := url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=busy_timeout(5000)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&" + options}
 	db, err := sql.Open("sqlite", at.String())
@@ -245,14 +243,12 @@ func (s *Store) Close() error {
 // Identity returns the random name of the state directory.
 func (s *Store) Identity() string { return s.identity }
 
-// write runs one transaction, completely or not at all.
 func (s *Store) write(do func(tx *sql.Tx) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	return s.explain(transaction(s.writer, do))
 }
 
-// read runs a function on a consistent state of the database.
 func (s *Store) read(do func(tx *sql.Tx) error) error {
 	return s.explain(transaction(s.reader, do))
 }

@@ -11,7 +11,6 @@ import (
 // than the rest.
 const room = 1 << 20
 
-// full reports whether the disk of a directory is full.
 func full(dir string) bool {
 	var fs syscall.Statfs_t
 	return syscall.Statfs(dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) < room

@@ -48,7 +48,6 @@ func newGroup(l *Launch) (*group, error) {
 	return g, errors.Join(errs...)
 }
 
-// enable enables the controllers that the workers' limits need.
 func (g *group) enable(l *Launch) error {
 	var memory, cores bool
 	for _, w := range l.Workers {
@@ -66,7 +65,6 @@ func (g *group) enable(l *Launch) error {
 	return errors.Join(errs...)
 }
 
-// add creates the group of a worker with its limits.
 func (g *group) add(rank int, w *Worker) error {
 	path := filepath.Join(g.path, strconv.Itoa(rank))
 	if err := makeDir(path); err != nil {
@@ -88,7 +86,6 @@ func (g *group) add(rank int, w *Worker) error {
 	return errors.Join(errs...)
 }
 
-// worker returns the descriptor of a worker's group.
 func (g *group) worker(rank int) (fd int, ok bool) {
 	if g == nil || g.workers[rank] == nil {
 		return 0, false

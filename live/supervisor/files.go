@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A record is the content of state.json.
 type record struct {
 	Version    int       `json:"version"`
 	Phase      Phase     `json:"phase"`
@@ -54,7 +53,6 @@ func readRecord(dir string) (*record, error) {
 	return &r, nil
 }
 
-// readJSON decodes a file into v and reports whether it exists.
 func readJSON(path string, v any) (found bool, err error) {
 	text, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

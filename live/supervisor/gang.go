@@ -57,7 +57,6 @@ func (sv *supervisor) over(rank int, e Exit) {
 	}
 }
 
-// fail stops the remaining workers after one has failed.
 func (sv *supervisor) fail() {
 	sv.graceAt = time.Now().Add(sv.launch.Grace)
 	sv.terminate()
@@ -85,7 +84,6 @@ func notOver(err error) error {
 	return err
 }
 
-// enforce kills all processes of the generation after its deadline.
 func (sv *supervisor) enforce() {
 	now := time.Now()
 	late := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }

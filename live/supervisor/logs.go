@@ -37,7 +37,6 @@ type logFile struct {
 	lost error  // the first error
 }
 
-// openLog opens the log of l for appending.
 func openLog(l *Launch) (*logFile, error) {
 	w := &logFile{path: l.Log, bytes: l.LogBytes, files: l.LogFiles, user: l.User}
 	return w, w.open()
@@ -115,7 +114,6 @@ func (w *logFile) name(i int) string {
 	return fmt.Sprintf("%s.%d", w.path, i)
 }
 
-// remember stores the last output for the tail.
 func (w *logFile) remember(p []byte) {
 	if len(p) >= recent/2 {
 		w.last = append(w.last[:0], p[len(p)-recent/2:]...)

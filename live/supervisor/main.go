@@ -136,7 +136,6 @@ func closeOnExec() error {
 	return err
 }
 
-// begin prepares the generation and writes that it began.
 func begin(dir string, lock *os.File) (*supervisor, error) {
 	sv := &supervisor{dir: dir, lock: lock, launch: &Launch{}, ranks: map[int]int{}}
 	if err := unbegun(dir); err != nil {
@@ -187,7 +186,6 @@ func (sv *supervisor) listen() {
 	signal.Notify(sv.wake, syscall.SIGCHLD, syscall.SIGUSR1, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
 }
 
-// wait waits for a signal or the end of the tick.
 func (sv *supervisor) wait() {
 	most := tick
 	if sv.saved && !sv.stopping && len(sv.ranks) > 0 {
@@ -247,7 +245,6 @@ func (sv *supervisor) write() error {
 	return err
 }
 
-// note adds an error to State.Note.
 func (sv *supervisor) note(err error) {
 	if err == nil {
 		return
@@ -259,7 +256,6 @@ func (sv *supervisor) note(err error) {
 	sv.saved = false
 }
 
-// detail records the first thing that went wrong.
 func (sv *supervisor) detail(format string, a ...any) {
 	if sv.rec.Detail == "" {
 		sv.rec.Detail, sv.saved = fmt.Sprintf(format, a...), false

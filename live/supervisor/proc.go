@@ -18,7 +18,6 @@ type proc struct {
 	zombie bool // dead, not reaped yet
 }
 
-// readProc reads /proc/<pid>/stat.
 func readProc(pid int) (proc, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -104,7 +104,6 @@ func unbegun(dir string) error {
 	return nil
 }
 
-// spawn starts the supervisor and waits for its response.
 func spawn(exe []string, dir string, held *os.File) error {
 	hear, report, err := os.Pipe()
 	if err != nil {
@@ -130,7 +129,6 @@ func spawn(exe []string, dir string, held *os.File) error {
 	return listen(hear, stderr.Name())
 }
 
-// listen reads the supervisor's response.
 func listen(hear *os.File, stderr string) error {
 	if err := hear.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return err

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readNotice reads a new notice and stops the workers on the first.
 func (sv *supervisor) readNotice() {
 	var n Notice
 	found, err := readJSON(filepath.Join(sv.dir, noticeFile), &n)
@@ -32,7 +31,6 @@ func (sv *supervisor) readNotice() {
 	sv.terminate()
 }
 
-// startWorkers starts the workers, up to the first that fails.
 func (sv *supervisor) startWorkers() {
 	sv.readNotice()
 	if sv.stopping {
@@ -67,7 +65,6 @@ func (sv *supervisor) startAll() error {
 	return nil
 }
 
-// freePort returns an unused TCP port of the loopback interface.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -76,7 +73,6 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
-// startWorker starts a worker and reads its output.
 func (sv *supervisor) startWorker(rank, port int) error {
 	env := sv.environ(rank, port)
 	path, err := program(sv.launch, env)
@@ -195,7 +191,6 @@ func findProgram(l *Launch, env []string) (string, error) {
 	return Program(l.Command[0], l.Dir, env)
 }
 
-// explain returns why a program could not be run.
 func (sv *supervisor) explain(path string, err error) error {
 	name := sv.launch.Command[0]
 	there := sv.launch.User.Do(func() error {

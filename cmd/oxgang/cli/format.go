@@ -51,7 +51,6 @@ func Write(w io.Writer, format string, v any) error {
 	return fmt.Errorf("output %q cannot be written", format)
 }
 
-// writeYAML writes a value in the order of its JSON.
 func writeYAML(w io.Writer, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -88,7 +87,6 @@ func block(n *yaml.Node) error {
 	return nil
 }
 
-// writeCSV writes a slice of structs, with a column for each field.
 func writeCSV(w io.Writer, v any) error {
 	rows := reflect.ValueOf(v)
 	if rows.Kind() != reflect.Slice || rows.Type().Elem().Kind() != reflect.Struct {

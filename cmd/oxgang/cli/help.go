@@ -115,7 +115,6 @@ func writeBrief(c *cobra.Command, groups []FlagGroup) error {
 	return err
 }
 
-// set returns the flags of a group, with one-line descriptions if brief.
 func (g *FlagGroup) set(c *cobra.Command, brief bool) *pflag.FlagSet {
 	some := pflag.NewFlagSet("", pflag.ContinueOnError)
 	some.SortFlags = false
@@ -130,10 +129,8 @@ func (g *FlagGroup) set(c *cobra.Command, brief bool) *pflag.FlagSet {
 	return some
 }
 
-// width is the line length of help.
 const width = 100
 
-// A setting is the value of a flag for the configuration.
 type setting struct {
 	text, typeName string
 	adds           bool // repeated uses append

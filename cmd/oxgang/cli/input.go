@@ -39,7 +39,6 @@ func Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	return interruptible{ctx, f}, nil
 }
 
-// interruptible is a file that can be read until its context ends.
 type interruptible struct {
 	ctx context.Context
 	*os.File
@@ -77,7 +76,6 @@ func OpenJournal(ctx context.Context, file string) (j *journal.Reader, f io.Clos
 // JournalOf returns the first existing part of a journal, given any of its parts.
 func JournalOf(file string) string { return partsOf(file)[0] }
 
-// partsOf returns the existing parts of a journal.
 func partsOf(file string) []string {
 	parts, err := driver.JournalParts(file)
 	if err != nil {
@@ -121,7 +119,6 @@ func OpenJournalFile(ctx context.Context, name string) (*JournalFile, error) {
 	return nil, fmt.Errorf("%s: %w", name, err)
 }
 
-// randomly returns a source with random access.
 func randomly(f io.Reader) (src io.ReaderAt, size int64, err error) {
 	if file, ok := f.(interruptible); ok {
 		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {

@@ -30,7 +30,6 @@ func meant(err error) string {
 // wants matches an unknown name in quotes and the known ones after "want".
 var wants = regexp.MustCompile(`"([^"\s]+)"(?: is not known)?, want (?:one of |a preset \()?([^()]+)`)
 
-// between separates the known names.
 var between = regexp.MustCompile(`,? or |, `)
 
 // choices returns the unknown name in an error and the known single-word names.

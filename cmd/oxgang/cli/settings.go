@@ -113,7 +113,6 @@ func (o *ConfigFlags) blamed(c *config.Config, err error) error {
 	return Hinted(err, "%s sets %s", o.file, strings.Join(from, ", "))
 }
 
-// check returns errors for unknown names in c.
 func check(c *config.Config) error {
 	var errs []error
 	for i, name := range c.Policies {
@@ -142,7 +141,6 @@ func check(c *config.Config) error {
 	return errors.Join(errs...)
 }
 
-// checkSetting returns an error if no chosen policy has the setting.
 func checkSetting(c *config.Config, setting string) error {
 	key, _, _ := strings.Cut(setting, "=")
 	to, _, addressed := strings.Cut(key, ".")
@@ -175,7 +173,6 @@ func CheckGenerator(name string) error {
 	return fmt.Errorf("generate.kind %q, want one of %s", name, strings.Join(names, ", "))
 }
 
-// checkLoad returns an error for a load that the kind ignores.
 func checkLoad(g *config.Generate) error {
 	if g.Load > 0 && generate.DefaultOptions(g.Kind).Load == 0 {
 		return fmt.Errorf("generate.load %v: kind %s has no load", g.Load, g.Kind)
@@ -224,7 +221,6 @@ func contradictions(c *config.Config) error {
 // chosen reports whether a value is neither empty nor "false".
 func chosen(value string) bool { return value != "" && value != "false" }
 
-// unprefixed is an error whose text omits a prefix.
 type unprefixed struct {
 	error
 	prefix string

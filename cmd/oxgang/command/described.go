@@ -24,26 +24,22 @@ type description struct {
 	Hours      []submitted `json:"hours"`
 }
 
-// A noted is a remark with the number of its rows.
 type noted struct {
 	Text string `json:"text"`
 	Rows int    `json:"rows"`
 }
 
-// A named is a name with its number of jobs.
 type named struct {
 	Name string `json:"name"`
 	Jobs int    `json:"jobs"`
 }
 
-// An ofSize is a number of GPUs with its jobs.
 type ofSize struct {
 	GPUs     int     `json:"gpus"`
 	Jobs     int     `json:"jobs"`
 	GPUHours float64 `json:"gpu_hours"`
 }
 
-// A submitted is the load of an hour.
 type submitted struct {
 	Hour     int     `json:"hour"`
 	Jobs     int     `json:"jobs"`

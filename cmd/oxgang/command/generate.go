@@ -66,7 +66,6 @@ func generateCommand() *cobra.Command {
 	return cmd
 }
 
-// options returns the checked options.
 func (g *generation) options(cmd *cobra.Command) (generate.Options, error) {
 	if err := cli.CheckGenerator(g.kind); err != nil {
 		return generate.Options{}, err

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// groups are the commands by purpose.
 var groups = []struct {
 	title string
 	names []string
@@ -18,7 +17,6 @@ var groups = []struct {
 	{"Settings and help:", []string{"config", "help", "completion", "manual"}},
 }
 
-// group assigns the commands to groups.
 func group(cmd *cobra.Command) {
 	for i := range groups {
 		g := &groups[i]

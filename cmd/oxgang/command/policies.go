@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/policy/registry"
 )
 
-// A settingRow is a policy, a setting or a placer.
 type settingRow struct {
 	Kind    string `json:"kind"` // policy, setting or placer
 	Name    string `json:"name"` // policy.setting for a setting
@@ -53,7 +52,6 @@ func settingRows() []settingRow {
 	return all
 }
 
-// policyTable writes the table for people.
 func policyTable(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "POLICY\tSETTING\tDEFAULT\tMEANING")

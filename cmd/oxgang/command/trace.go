@@ -35,10 +35,8 @@ func formatList() string {
 	return b.String()
 }
 
-// namedFormat explains format prefixes.
 const namedFormat = "FILE may have a format prefix: slurm:FILE means --format slurm FILE."
 
-// A traceFile is a trace to read.
 type traceFile struct {
 	name, format, onBadRow, zone string
 	limit                        int
@@ -145,7 +143,6 @@ func convertCommand() *cobra.Command {
 	return cmd
 }
 
-// A target is the destination and format of a written trace.
 type target struct{ format, file string }
 
 func (t *target) flags(cmd *cobra.Command) {
@@ -165,7 +162,6 @@ func (t *target) check() error {
 	return nil
 }
 
-// write writes the trace, completely or not at all.
 func (t *target) write(stdout io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
 	f, err := trace.Find(t.format)
 	if err != nil {

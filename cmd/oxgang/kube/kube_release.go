@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/view"
 )
 
-// release returns the command that returns waiting jobs to their owners.
 func (k *Connection) release() *cobra.Command {
 	var every bool
 	cmd := &cobra.Command{

@@ -53,7 +53,6 @@ func (k *Connection) queues() *cobra.Command {
 	return cmd
 }
 
-// raw writes the output of kubectl.
 func raw(ctx context.Context, w io.Writer, c *view.Kubectl, queue, format string) error {
 	text, err := c.Raw(ctx, queue, format)
 	if err == nil {
@@ -97,7 +96,6 @@ func (k *Connection) top() *cobra.Command {
 		})
 }
 
-// plan writes the plan of a queue.
 func (k *Connection) plan(ctx context.Context, w io.Writer, c *view.Kubectl, queue string) error {
 	p, err := c.Plan(ctx, queue)
 	if err != nil {
@@ -114,7 +112,6 @@ func (k *Connection) plan(ctx context.Context, w io.Writer, c *view.Kubectl, que
 	return now.WriteJobs(w, now.Jobs, k.options())
 }
 
-// explain returns the command that explains the state of a job.
 func (k *Connection) explain() *cobra.Command {
 	cmd := k.command("explain job NAME", "Explain why a job waits, or holds the GPUs it has", []string{"text", "json"},
 		func(ctx context.Context, w io.Writer, c *view.Kubectl, args []string) error {
@@ -144,7 +141,6 @@ func (k *Connection) explain() *cobra.Command {
 	return cmd
 }
 
-// alike adds similar names to the error for an unknown job.
 func alike(ctx context.Context, c *view.Kubectl, namespace, name string, err error) error {
 	plans, _ := c.Plans(ctx) // without them there is no hint
 	if alike := printable.Closest(name, view.Names(plans, namespace)); len(alike) > 0 {

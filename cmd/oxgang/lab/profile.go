@@ -20,7 +20,6 @@ type synergyProfile struct {
 	config       *config.Config
 }
 
-// profileKeys are the settings for profiling.
 var profileKeys = []string{"cluster", "profiles", "gpu-like", "sim.noise", "seed"}
 
 func profileCommand() *cobra.Command {

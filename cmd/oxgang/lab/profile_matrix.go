@@ -19,7 +19,6 @@ import (
 
 var matrixFormats = []string{"table", "json", "yaml", "csv"}
 
-// A matrixEntry is an entry of a sensitivity matrix.
 type matrixEntry struct {
 	believed, truth float64 // samples per second and GPU
 	relative        float64 // to the estimated rate with the GPU-proportional share
@@ -27,7 +26,6 @@ type matrixEntry struct {
 	measured        bool
 }
 
-// entries returns the entries of a matrix by CPUs and memory.
 func entries(m *experiments.Matrix) [][]matrixEntry {
 	most := 0.0
 	for _, row := range m.Believed {
@@ -54,13 +52,11 @@ func (e *matrixEntry) text() string {
 	return strconv.FormatFloat(e.relative, 'f', 2, 64)
 }
 
-// heading summarises the measurements, their cost and error.
 func heading(m *experiments.Matrix) string {
 	return fmt.Sprintf("%s on %s: measured %d of %d CPU counts in %v, largest error %.1f %%",
 		m.Application, m.GPUType, len(m.Measured), m.Counts, m.Took.Round(time.Second), 100*m.Worst)
 }
 
-// unit explains the numbers in a matrix.
 func unit(m *experiments.Matrix) string {
 	if m.AtShare == 0 {
 		return fmt.Sprintf("samples/s and GPU; nothing runs with the share of %g CPUs and %s GB", m.Share.CPUs, gigabytes(m.Share.Memory))
@@ -72,12 +68,10 @@ func gigabytes(bytes int64) string {
 	return strconv.FormatFloat(math.Round(float64(bytes)/1e8)/10, 'f', -1, 64)
 }
 
-// shades are terminal shades, from nothing to the fastest.
 var shades = []string{"  ", "░░", "▒▒", "▓▓", "██"}
 
 func shade(heat float64) string { return shades[int(math.Ceil(heat*float64(len(shades)-1)))] }
 
-// writeMatrixTables writes a table and shades for each matrix.
 func writeMatrixTables(w io.Writer, all []experiments.Matrix) error {
 	for i := range all {
 		if i > 0 {
@@ -90,7 +84,6 @@ func writeMatrixTables(w io.Writer, all []experiments.Matrix) error {
 	return nil
 }
 
-// writeMatrixTable omits repeated computed rows.
 func writeMatrixTable(w io.Writer, m *experiments.Matrix) error {
 	fmt.Fprintf(w, "%s\n%s\n\n", heading(m), unit(m))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -110,7 +103,6 @@ func writeMatrixTable(w io.Writer, m *experiments.Matrix) error {
 	return t.Flush()
 }
 
-// matrixLine returns the numbers and shades of a row.
 func matrixLine(row []matrixEntry) (numbers, shown string) {
 	var n, s strings.Builder
 	for _, e := range row {
@@ -124,7 +116,6 @@ func matrixLine(row []matrixEntry) (numbers, shown string) {
 	return n.String(), strings.TrimRight(s.String(), " ")
 }
 
-// A matrixRecord is the JSON of a matrix.
 type matrixRecord struct {
 	Application string      `json:"application"`
 	GPUType     string      `json:"gpu_type"`
@@ -155,7 +146,6 @@ func writeMatrix(w io.Writer, format string, all []experiments.Matrix) error {
 	return cli.Write(w, format, records)
 }
 
-// writeMatrixCSV writes a row for each entry.
 func writeMatrixCSV(w io.Writer, all []experiments.Matrix) error {
 	c := csv.NewWriter(w)
 	_ = c.Write([]string{ // Flush keeps the error

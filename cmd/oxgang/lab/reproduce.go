@@ -75,7 +75,6 @@ func (r *reproduction) run(cmd *cobra.Command, names []string) error {
 	return nil
 }
 
-// choose returns the requested experiments.
 func (r *reproduction) choose(names []string) ([]*experiments.Experiment, error) {
 	if r.ci && r.all || (r.ci || r.all) && len(names) > 0 {
 		return nil, cli.Misused("got --ci=%v, --all=%v and experiments %q: use one of them", r.ci, r.all, names)

@@ -62,7 +62,6 @@ Methods: heuristic, exact, lp-relaxed, pop:K and copter.`,
 	return cmd
 }
 
-// check returns errors of flags.
 func (s *shardsStudy) check() error {
 	s.spec.Drift = shards.Drift(s.load)
 	errs := []error{s.spec.Validate()}

@@ -139,7 +139,6 @@ func programID() (string, error) {
 	return version + " " + hex.EncodeToString(h.Sum(nil)[:8]), err
 }
 
-// released matches versions of releases.
 var released = regexp.MustCompile(`^v\d[\w.-]*$`)
 
 // checkSwept checks like simulate, and that the trace can be read more than once.
@@ -176,7 +175,6 @@ func (s *sweeping) play(ctx context.Context, sw *sweep.Sweep, o *sweep.Options) 
 	return s.end(sw, st, o)
 }
 
-// end writes the tables, or reports missing runs.
 func (s *sweeping) end(sw *sweep.Sweep, st *sweep.Status, o *sweep.Options) error {
 	if s.shard != "" { // other parts may have finished runs
 		failed := st.Failed

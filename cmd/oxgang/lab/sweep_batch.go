@@ -16,13 +16,11 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace"
 )
 
-// A batch describes how a cluster runs a sweep in parts.
 type batch struct {
 	shards, cpus         int
 	memory, image, claim string
 }
 
-// batchTemplates are the batch jobs by system.
 var batchTemplates = map[string]string{"kubernetes": kubernetesSweep, "slurm": slurmSweep}
 
 func batchKinds() []string { return []string{"kubernetes", "slurm"} }
@@ -95,13 +93,11 @@ func mounted(sw *sweep.Sweep) error {
 	return nil
 }
 
-// quoted quotes a YAML string.
 func quoted(text string) string {
 	out, _ := json.Marshal(text)
 	return string(out)
 }
 
-// shellQuoted quotes a word for a shell.
 func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // indented indents a file for a YAML block.

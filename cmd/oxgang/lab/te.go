@@ -79,7 +79,6 @@ func (s *teStudy) flags(cmd *cobra.Command) {
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "no progress")
 }
 
-// check returns errors of flags, and the methods.
 func (s *teStudy) check() ([]te.Method, error) {
 	s.traffic.Kind = te.Kind(s.demand)
 	errs := []error{s.traffic.Validate()}
@@ -168,7 +167,6 @@ func (s *teStudy) what() string {
 	return s.demand
 }
 
-// spec reads or generates the network and the demands.
 func (s *teStudy) spec(ctx context.Context) (*te.Spec, error) {
 	t, err := s.network(ctx)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// explanations are the output formats.
 var explanations = []string{"text", "json", "yaml"}
 
 // ExplainJobCommand returns the part of "oxgang explain" that explains a live job.
@@ -54,7 +53,6 @@ Slurm's commands are in PATH.`,
 	return cmd
 }
 
-// writeLines writes a text with a final newline.
 func writeLines(w io.Writer, text string) error {
 	_, err := fmt.Fprintln(w, printable.Text(strings.TrimRight(text, "\n")))
 	return err

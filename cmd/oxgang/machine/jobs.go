@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-// formats are the output formats of lists.
 var formats = []string{"table", "json", "yaml", "csv"}
 
 // JobsCommand returns the command "oxgang jobs".

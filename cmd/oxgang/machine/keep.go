@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/live/local/statedir"
 )
 
-// keepFlag adds the flag for retention limits.
 func keepFlag(cmd *cobra.Command, texts *[]string) {
 	cmd.Flags().StringArrayVar(texts, "keep", nil, "retention of logs, checkpoints, journals or reports, by age and size, such as logs=30d,1GiB; ever for no limit")
 }

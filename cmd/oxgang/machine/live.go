@@ -43,7 +43,6 @@ func (s *liveState) path() (string, error) {
 	return filepath.Abs(dir)
 }
 
-// client returns a client of the scheduler.
 func (s *liveState) client() (*control.Client, error) {
 	dir, err := s.path()
 	if err != nil {
@@ -52,7 +51,6 @@ func (s *liveState) client() (*control.Client, error) {
 	return control.NewClient(serve.ControlSocket(dir)), nil
 }
 
-// hinted adds a hint to an error of the scheduler.
 func (s *liveState) hinted(err error) error {
 	if e, ok := errors.AsType[*control.Error](err); ok && e.Hint != "" {
 		return cli.Hinted(err, "%s", e.Hint)
@@ -66,7 +64,6 @@ func (s *liveState) hinted(err error) error {
 	return err
 }
 
-// serve returns the command that starts the scheduler.
 func (s *liveState) serve() string {
 	if s.dir == "" {
 		return "oxgang serve"

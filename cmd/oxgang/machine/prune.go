@@ -64,7 +64,6 @@ func (s *liveState) prune(ctx context.Context, r *control.PruneRequest) ([]state
 	return serve.Prune(dir, r.Keep, r.DryRun)
 }
 
-// pruneTable writes what was, or would be, deleted.
 func pruneTable(w io.Writer, all []statedir.Amount, dry bool) error {
 	head := "DELETED"
 	if dry {

@@ -66,7 +66,6 @@ jobs continue without it; the next start with the same state directory takes the
 	return cmd
 }
 
-// setKeep replaces the limits of the named categories.
 func setKeep(o *serve.Options, texts []string) error {
 	keep, err := ParseKeep(texts)
 	o.Keep = o.Keep.With(keep)
@@ -107,7 +106,6 @@ func traces(ctx context.Context, o *serve.Options) (flush func(), err error) {
 	}, nil
 }
 
-// prepare sets the options that flags do not set directly.
 func prepare(o *serve.Options, state *liveState, settings []string) (err error) {
 	if o.Dir, err = state.path(); err != nil {
 		return err

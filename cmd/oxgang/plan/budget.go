@@ -78,7 +78,6 @@ the knee, 1 % more budget buys less than 1 %.
 	return cmd
 }
 
-// frontier writes what each budget buys, as a table and a page.
 func (p *planning) frontier(cmd *cobra.Command, html string) error {
 	planners, err := p.planners(cmd)
 	if err != nil {

@@ -31,7 +31,6 @@ type nextNode struct {
 	worth        float64
 }
 
-// nextNodes is the JSON output.
 type nextNodes struct {
 	*history.NextNodeStudy
 	Worth   float64        `json:"gpu_hour_worth"`
@@ -175,7 +174,6 @@ func (n *nextNode) learned(ctx context.Context, h *journal.Header, why error) (*
 	return found, err
 }
 
-// judge adds the recorded figures and the accuracy to a study.
 func (n *nextNode) judge(s *history.NextNodeStudy, h *journal.Header, recorded *run.Run, nodes *cluster.Cluster) (*nextNodes, error) {
 	if len(s.Nodes) == 0 {
 		return nil, errors.New("the cluster owns no nodes, so none can be added")
@@ -189,7 +187,6 @@ func (n *nextNode) judge(s *history.NextNodeStudy, h *journal.Header, recorded *
 	return all, nil
 }
 
-// causes lists differences between a recorded run and its simulation.
 func causes(run *run.Run) []string {
 	var all []string
 	add := func(n int, format string) {

@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/history"
 )
 
-// table writes the table for people.
 func (n *nextNodes) table(w io.Writer) error {
 	fmt.Fprintf(w, "%s: mean JCT %.0f s as recorded, %.0f s in the simulation without another node\n", n.Policy, n.Recorded, n.MeanJCT)
 	fmt.Fprintf(w, "Simulated: %s.\n%s\n\n", n.Trust.Errors(), n.Trust.Verdict())
@@ -66,7 +65,6 @@ func (n *nextNodes) teams(w io.Writer) error {
 	return t.Flush()
 }
 
-// notes explains the figures.
 func (n *nextNodes) notes() string {
 	stamp := ""
 	if !n.Trust.Trusted {
@@ -91,7 +89,6 @@ func (n *nextNodes) notes() string {
 // near is the error of an estimate that is not mentioned.
 const near = 0.2
 
-// off returns the largest relative error of the estimates from prices.
 func (n *nextNodes) off() float64 {
 	worst := 0.0
 	for i := range n.Nodes {

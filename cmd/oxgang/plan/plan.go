@@ -28,14 +28,12 @@ func Command() *cobra.Command {
 	return cmd
 }
 
-// planKeys are the settings that planning uses, besides trace (--workload).
 var planKeys = []string{
 	"format", "limit", "on-bad-row", "zone", "profiles", "profiles.table", "gpu-like", "generate.kind", "generate.jobs", "generate.span",
 	"seed", "jobs.applications", "jobs.rigid", "jobs.strong-scaling", "jobs.max-gpus", "jobs.restart", "jobs.slowdown",
 	"round", "sim.start", "sim.release", "set",
 }
 
-// planAssumptions is help about the model.
 const planAssumptions = `
 Jobs come from the trace, or are generated as for simulate. Classes are its applications; the
 rate of a class is its number of jobs over the time of the trace. Jobs run as profiled, with the
@@ -58,7 +56,6 @@ A price list is a YAML file. Without one, budgets are in GPUs, that is, GPU-hour
 
 Plans count only GPUs that jobs use; idle reserved GPUs cost extra.`
 
-// planning has the common parts of the plan commands.
 type planning struct {
 	gpus, format string
 	goodputs     string // measured goodputs that replace profiles; needs sizes
@@ -118,7 +115,6 @@ func (p *planning) load(cmd *cobra.Command, lists []*budget.PriceList) error {
 	return nil
 }
 
-// check checks flags that are not settings.
 func (p *planning) check(cmd *cobra.Command) error {
 	switch {
 	case !slices.Contains(budget.Formats, p.format):
@@ -161,7 +157,6 @@ func roomFor(lists []*budget.PriceList, widest int) string {
 	return strings.Join(parts, ",")
 }
 
-// lists reads the price lists, or makes one without prices.
 func (p *planning) lists(ctx context.Context) ([]*budget.PriceList, error) {
 	if len(p.prices) == 0 {
 		l, err := budget.Unpriced(p.gpus)
@@ -235,7 +230,6 @@ func (p *planning) workload(ctx context.Context) (*budget.Workload, error) {
 	return w, p.measured(ctx, w)
 }
 
-// measured sets the goodputs of the classes from the tables.
 func (p *planning) measured(ctx context.Context, w *budget.Workload) error {
 	goodputs, err := cli.Open(ctx, p.goodputs)
 	if err != nil {

@@ -87,7 +87,6 @@ or with --at its state at one time, the reason, and what came next.
 	return cmd
 }
 
-// ask explains a live job.
 func (e *explanation) ask(cmd, live *cobra.Command, args []string) error {
 	if err := live.Flags().Set("output", e.format); err != nil {
 		return err
@@ -111,7 +110,6 @@ func (e *explanation) check() error {
 	return cli.CheckOutput(e.format, "text", "json", "yaml")
 }
 
-// story returns the story from the journal.
 func (e *explanation) story(ctx context.Context) (*explain.Story, error) {
 	j, err := cli.OpenJournalFile(ctx, e.journal)
 	if err != nil {
@@ -129,7 +127,6 @@ func (e *explanation) story(ctx context.Context) (*explain.Story, error) {
 	return s, nil
 }
 
-// recorded returns the recorded part of the story.
 func (e *explanation) recorded(f *journal.File) (*explain.Story, error) {
 	if e.moment {
 		return explain.AtIn(f, job.ID(e.job), e.at)
@@ -205,7 +202,6 @@ func unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Mom
 	return nil
 }
 
-// roundOf replays a journal up to a moment.
 func roundOf(ctx context.Context, f *journal.File, of whatif.Moment) (*whatif.Round, error) {
 	h := f.Header()
 	again, err := run.Again(&h, "", cli.FilesUntil(ctx))
@@ -216,7 +212,6 @@ func roundOf(ctx context.Context, f *journal.File, of whatif.Moment) (*whatif.Ro
 	return whatif.RoundIn(ctx, f, of, o)
 }
 
-// unknown returns the error for an unknown job, with similar names.
 func (e *explanation) unknown(err *explain.UnknownJobError) error {
 	if len(err.Closest) == 0 {
 		return fmt.Errorf("%s: %w", e.journal, err)

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// why returns the reason of a task's failure, without the policy's name.
 func (t *task) why() string {
 	return strings.TrimPrefix(t.failed.Error(), t.policy+": ")
 }

@@ -66,7 +66,6 @@ func (s *simulation) files(runs []report.Run, t *metrics.Trust) error {
 	return nil
 }
 
-// data writes results and plot data, and publishes the stage.
 func (s *simulation) data(runs []report.Run) error {
 	if err := s.stage.Write("results.json", func(w io.Writer) error { return json.NewEncoder(w).Encode(runs) }); err != nil {
 		return err
@@ -86,7 +85,6 @@ func title(c *config.Config) string {
 	return fmt.Sprintf("%s on %s", what, c.Cluster)
 }
 
-// facts lists what was run, and by which tool.
 func facts(c *config.Config, tool string) []string {
 	facts := []string{tool}
 	if c.Trace != "" {

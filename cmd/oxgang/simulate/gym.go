@@ -17,7 +17,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// externalName is the policy of another process.
 const externalName = "external"
 
 type gym struct {
@@ -66,7 +65,6 @@ package with a Gymnasium environment. Equal seeds and answers give equal questio
 	return cmd
 }
 
-// register registers the policy in this process.
 func (g *gym) register(in io.Reader, out io.Writer, fail func()) error {
 	g.policy = external.New(in, out, &g.meter, fail)
 	return registry.Register(&registry.Entry{
@@ -75,7 +73,6 @@ func (g *gym) register(in io.Reader, out io.Writer, fail func()) error {
 	})
 }
 
-// A greeting is the first line.
 type greeting struct {
 	Protocol int             `json:"protocol"`
 	Program  string          `json:"program"`
@@ -84,7 +81,6 @@ type greeting struct {
 	GPUs     []external.GPUs `json:"gpus"`
 }
 
-// An ending is the last line.
 type ending struct {
 	Unfinished bool               `json:"unfinished"` // stopped by the horizon
 	JobTime    float64            `json:"job_s"`      // since the last question
@@ -129,7 +125,6 @@ func (g *gym) play(ctx, outer context.Context) (err error) {
 	return g.finish(t)
 }
 
-// finish publishes the files and sends the result.
 func (g *gym) finish(t *task) error {
 	if n := len(t.run.Refused); n > 0 {
 		return fmt.Errorf("refused plans: %d, the first: %s", n, t.run.Refused[0])

@@ -20,7 +20,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
-// historyFlags are the flags for a history, and the loaded history.
 type historyFlags struct {
 	*history.History        // nil without a history
 	from             bool   // read from the user's kubectl
@@ -125,7 +124,6 @@ func (h *historyFlags) open(ctx context.Context, o *history.Options, notes io.Wr
 	return cli.Open(ctx, o.Name)
 }
 
-// ask reads the history from the cluster.
 func (h *historyFlags) ask(ctx context.Context, notes io.Writer) ([]byte, error) {
 	k := kube.Connection{Context: h.context, Config: h.kconf}
 	text, lacks, err := k.Kubectl().Dump(ctx)

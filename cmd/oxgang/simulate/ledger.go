@@ -28,7 +28,6 @@ type accounting struct {
 	account    account
 }
 
-// An account is the JSON output.
 type account struct {
 	Policy    string `json:"policy"`
 	Rounds    int    `json:"rounds"`
@@ -157,7 +156,6 @@ func (a *accounting) begin(h *journal.Header) {
 	a.rec = ledger.NewRecorder(start, h.Cluster, a.book.Add)
 }
 
-// end closes the accounts of the last journals.
 func (a *accounting) end() {
 	if a.rec != nil {
 		a.rec.Close()
@@ -165,7 +163,6 @@ func (a *accounting) end() {
 	}
 }
 
-// counted counts the rounds of a recorder.
 type counted struct {
 	rec *ledger.Recorder
 	to  *account

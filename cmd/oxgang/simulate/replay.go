@@ -57,7 +57,6 @@ off in mean JCT, mean wait or utilisation, the result for the other policy is ma
 	return cmd
 }
 
-// verdicts are the output formats.
 var verdicts = []string{"table", "json", "yaml"}
 
 func (r *replaying) run(ctx context.Context, stdout io.Writer) error {
@@ -76,7 +75,6 @@ func (r *replaying) run(ctx context.Context, stdout io.Writer) error {
 	return err
 }
 
-// differs returns the error for a different decision.
 func differs(v *history.Verdict, file string) error {
 	err := fmt.Errorf("%s: decisions differ from those recorded: %s", file, v.First)
 	if v.ActionsDiffer() {

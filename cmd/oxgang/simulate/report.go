@@ -190,7 +190,6 @@ func (r *reporting) read(ctx context.Context, file string) (run *run.Run, seed u
 	return run, seed, err
 }
 
-// judged returns the run of a journal whose inputs can be read.
 func (r *reporting) judged(ctx context.Context, file string) (*run.Run, error) {
 	j, f, err := cli.OpenJournal(ctx, file)
 	if err != nil {
@@ -210,7 +209,6 @@ func (r *reporting) judged(ctx context.Context, file string) (*run.Run, error) {
 	return run, err
 }
 
-// warn reports a journal without hashes.
 func (r *reporting) warn(file string, j *journal.Reader) {
 	if !j.Sealed() && !r.quiet {
 		fmt.Fprintf(r.stderr, "%s: %s\n", file, journal.Unverified)

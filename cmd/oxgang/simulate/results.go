@@ -18,7 +18,6 @@ type output struct {
 	tables  *report.Results
 }
 
-// output creates the files of a task.
 func (s *simulation) output(t *task) (o *output, err error) {
 	o = new(output)
 	if s.stage == nil || t.aside {
@@ -39,7 +38,6 @@ func (o *output) stream() metrics.Stream {
 	return o.tables.Stream()
 }
 
-// close closes the files that are still open.
 func (o *output) close() error {
 	var errs []error
 	if o.journal != nil {
@@ -54,7 +52,6 @@ func (o *output) close() error {
 	return errors.Join(errs...)
 }
 
-// checkTables checks the format and the directory of the tables.
 func (s *simulation) checkTables() error {
 	if s.tables == "" {
 		return nil

@@ -46,7 +46,6 @@ func (s *simulation) trialsOf(t *task, trials []verdict.Trial) []verdict.Trial {
 	})
 }
 
-// baseline returns the trials of the baseline.
 func baseline(trials []verdict.Trial, name string) []verdict.Trial {
 	return slices.DeleteFunc(slices.Clone(trials), func(t verdict.Trial) bool { return t.Policy != name })
 }
@@ -79,7 +78,6 @@ func (t *task) row() report.Run {
 	return r
 }
 
-// refused reports refused plans.
 func (s *simulation) refused(t *task) {
 	for _, why := range t.run.Refused[:min(3, len(t.run.Refused))] {
 		fmt.Fprintf(s.stderr, "%s: %s\n", t.name, why)

@@ -83,7 +83,6 @@ more than chance. If a run fails, its row has the reason, and the exit status is
 	return cmd
 }
 
-// groups are the most useful flags.
 var groups = []cli.FlagGroup{
 	{Heading: "Jobs", Flags: []string{"trace", "generate-kind", "generate-jobs", "from-cluster", "since"}, Brief: map[string]string{
 		"from-cluster": "simulate the jobs of your Kubernetes cluster, and compare",
@@ -101,7 +100,6 @@ var groups = []cli.FlagGroup{
 	{Heading: "Help and configuration", Flags: []string{"config", "help", "help-all"}},
 }
 
-// task is one policy with one seed.
 type task struct {
 	name   string // of the row
 	policy string
@@ -194,12 +192,10 @@ func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 	return tasks, nil
 }
 
-// forgets reports whether inputs are not needed after the run.
 func (s *simulation) forgets() bool {
 	return len(s.config.Policies) == 1 && !s.bound && s.past.History == nil
 }
 
-// printHint reports dropped, skipped or invented parts of a trace.
 func (s *simulation) printHint(in *run.Inputs) {
 	if in.Read != nil && len(in.Read.Notes)+in.Read.Bad > 0 {
 		fmt.Fprint(s.stderr, in.Read)
@@ -259,7 +255,6 @@ func fileName(t *task) string {
 	return fmt.Sprintf("%s-%d", t.policy, t.config.Sim.Seed)
 }
 
-// show writes the requested files, then the table.
 func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) error {
 	for _, t := range tasks {
 		if t.run != nil {

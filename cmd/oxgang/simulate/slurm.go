@@ -18,7 +18,6 @@ import (
 // month is the default time range of a Slurm history.
 const month = 30 * 24 * time.Hour
 
-// askSlurm returns sacct's output for the jobs of all visible users.
 func askSlurm(ctx context.Context, since time.Duration) ([]byte, error) {
 	if since == 0 {
 		since = month
@@ -41,7 +40,6 @@ func askNodes(ctx context.Context, notes io.Writer) (string, error) {
 	return slurm.Nodes(bytes.NewReader(text), slurm.NodesCommand)
 }
 
-// noteUnusable reports GPUs on nodes that start no jobs now.
 func noteUnusable(notes io.Writer, text []byte) {
 	nodes, err := client.ParseNodesText(text)
 	if err != nil {
@@ -60,7 +58,6 @@ func noteUnusable(notes io.Writer, text []byte) {
 	}
 }
 
-// noteReservations reports reserved nodes.
 func noteReservations(ctx context.Context, notes io.Writer) error {
 	all, err := (&client.Client{Run: slurmRunner}).Reservations(ctx)
 	if err != nil {
@@ -91,7 +88,6 @@ func slurmRunner(ctx context.Context, c client.Command) ([]byte, error) {
 	return out, err
 }
 
-// slurmNodes sets the cluster to the nodes in a file.
 func slurmNodes(ctx context.Context, c *config.Config, file string) error {
 	if file == "" {
 		return nil

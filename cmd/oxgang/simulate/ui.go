@@ -87,7 +87,6 @@ func pageSource(ctx context.Context, live *machine.PageSource, args []string) (p
 	return &page.Recorded{Title: filepath.Base(args[0]), File: j.File, Again: again, WhatIf: asking(j.File)}, func() { _ = j.Close() }, nil
 }
 
-// asking answers what-if questions from a time in a journal.
 func asking(f *journal.File) func(context.Context, whatif.Question, time.Duration) (*whatif.Answer, error) {
 	return func(ctx context.Context, q whatif.Question, at time.Duration) (*whatif.Answer, error) {
 		then, err := explain.OverviewIn(f, at)

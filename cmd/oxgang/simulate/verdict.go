@@ -22,7 +22,6 @@ func (s *simulation) chooseSeeds() {
 	}
 }
 
-// several reports whether there are different policies.
 func several(policies []string) bool {
 	return slices.ContainsFunc(policies, func(p string) bool { return p != policies[0] })
 }
@@ -58,7 +57,6 @@ func (s *simulation) fidelity(runs []report.Run, tasks []*task) *metrics.Trust {
 	return t
 }
 
-// distrust marks the verdict as untrusted.
 func distrust(runs []report.Run, t *metrics.Trust) {
 	if t != nil && !t.Trusted && len(runs) > 0 && runs[0].Verdict != nil {
 		runs[0].Verdict.Distrust()

@@ -31,7 +31,6 @@ type whatIf struct {
 	stderr        io.Writer
 }
 
-// whatifFormats are the output formats.
 var whatifFormats = []string{"table", "json", "yaml", "csv"}
 
 // WhatIfCommand returns the command "oxgang whatif".
@@ -79,7 +78,6 @@ assumptions are scenarios: rigid jobs, or those of --assume.`,
 	return cmd
 }
 
-// whatifGroups are the most useful flags.
 var whatifGroups = []cli.FlagGroup{
 	{Heading: "History", Flags: []string{"from-slurm", "from-cluster", "since", "zone"}, Brief: map[string]string{
 		"from-slurm":   "replay the jobs of your Slurm cluster (30 days, or --since)",
@@ -119,7 +117,6 @@ func (q *whatIf) run(ctx context.Context, stdout io.Writer, args []string) error
 	return cli.Write(stdout, q.format, a)
 }
 
-// prepare checks the flags and completes the configuration.
 func (q *whatIf) prepare(ctx context.Context, args []string) (err error) {
 	c := q.Config
 	if err := cli.CheckOutput(q.format, whatifFormats...); err != nil {
@@ -184,7 +181,6 @@ func readScenarios(name string) ([]alternatives.Scenario, error) {
 	return all, err
 }
 
-// readOwn reads Slurm's configuration from a file or, with ask, from scontrol.
 func readOwn(ctx context.Context, file string, ask bool) (own alternatives.OwnPolicy, err error) {
 	var r io.Reader
 	switch {

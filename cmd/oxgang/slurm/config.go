@@ -25,7 +25,6 @@ func (c *configFlags) add(cmd *cobra.Command) {
 	f.StringVar(&c.now.Policy, "policy", "", `policy (see "oxgang policies"; default srtf)`)
 }
 
-// read returns the current configuration.
 func (c *configFlags) read() (*service.Config, error) {
 	next := service.Defaults()
 	if c.file != "" {

@@ -17,14 +17,12 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-// numbers matches the IDs of Slurm jobs.
 var numbers = regexp.MustCompile(`^[0-9]+([_+][0-9]+|_\[[^\]]*\])?$`)
 
 // AddExplain extends the command that explains a live job to Slurm: with --slurm, or if no scheduler runs, the name
 // is a number, and squeue exists.
 func AddExplain(cmd *cobra.Command) { addExplain(cmd, newObservation()) }
 
-// addExplain is AddExplain with a given observation.
 func addExplain(cmd *cobra.Command, o *observation) {
 	var onSlurm bool
 	cmd.Flags().BoolVar(&onSlurm, "slurm", false, "explain a Slurm job, by its number")
@@ -49,7 +47,6 @@ func addExplain(cmd *cobra.Command, o *observation) {
 	}
 }
 
-// explain writes the state of a Slurm job.
 func (o *observation) explain(ctx context.Context, w io.Writer, format, id string) error {
 	if err := cli.CheckOutput(format, "text", "json", "yaml"); err != nil {
 		return err

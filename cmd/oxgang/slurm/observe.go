@@ -17,10 +17,8 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-// formats are the output formats.
 var formats = []string{"table", "json", "yaml", "csv"}
 
-// observation has the flags of a call.
 type observation struct {
 	format  string
 	mine    bool
@@ -38,12 +36,10 @@ func observeCommand() *cobra.Command { return observeCommandOf(newObservation())
 // month is the default time range of past runs.
 const month = 30 * 24 * time.Hour
 
-// newObservation returns an observation with the commands in PATH.
 func newObservation() *observation {
 	return &observation{client: &client.Client{Run: client.Limited(client.Exec, client.DefaultPerMinute), Slow: slow}, history: month}
 }
 
-// observeCommandOf returns the command for an observation.
 func observeCommandOf(o *observation) *cobra.Command {
 	cmd := &cobra.Command{
 		SuggestFor: []string{"status", "show", "queue", "squeue", "top"},
@@ -77,7 +73,6 @@ after its time limit. The formats json and yaml contain the whole status with th
 	return cmd
 }
 
-// run shows one report, or refreshes it.
 func (o *observation) run(cmd *cobra.Command) error {
 	o.learn(cmd.Context())
 	o.width = cli.Columns(cmd.OutOrStdout())
@@ -111,7 +106,6 @@ func (o *observation) run(cmd *cobra.Command) error {
 	}
 }
 
-// learn reads past runs once.
 func (o *observation) learn(ctx context.Context) {
 	runs, none := o.ask(ctx)
 	if o.noPast = none; none == "" {
@@ -119,7 +113,6 @@ func (o *observation) learn(ctx context.Context) {
 	}
 }
 
-// ask returns past runs, or why they are unknown.
 func (o *observation) ask(ctx context.Context) ([]client.Run, string) {
 	if o.history == 0 {
 		return nil, "past runs are switched off"
@@ -131,7 +124,6 @@ func (o *observation) ask(ctx context.Context) ([]client.Run, string) {
 	return runs, ""
 }
 
-// show writes a report, and returns how long Slurm took.
 func (o *observation) show(ctx context.Context, w io.Writer) (time.Duration, error) {
 	look, took, err := o.take(ctx)
 	if err != nil {
@@ -163,7 +155,6 @@ func (o *observation) take(ctx context.Context) (*view.Look, time.Duration, erro
 	return look, time.Since(begin), err
 }
 
-// tables writes the tables for people.
 func tables(w io.Writer, s *status.Status, o status.Options) error {
 	s.WriteHead(w)
 	if len(s.Jobs) == 0 {

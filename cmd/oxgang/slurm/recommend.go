@@ -14,10 +14,8 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/service"
 )
 
-// advised are the output formats.
 var advised = []string{"table", "json", "yaml", "csv"}
 
-// An advisedJob is a row of recommend.
 type advisedJob struct {
 	Job   string `json:"job"`
 	User  string `json:"user"`

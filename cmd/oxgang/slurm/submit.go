@@ -70,7 +70,6 @@ and is started again. A program with the client (python: import oxgang) does all
 	return cmd
 }
 
-// complete completes the job from the command line.
 func (s *submission) complete(command []string) error {
 	r, err := cli.ParseRange(s.gpus)
 	if err != nil {
@@ -89,7 +88,6 @@ func (s *submission) complete(command []string) error {
 	return nil
 }
 
-// submit submits the job, and returns the text to print.
 func (s *submission) submit(ctx context.Context, c *client.Client) (string, error) {
 	script, err := s.job.Script()
 	if err != nil {
