@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// A ledger records the spending of the last window, and the part that widths account for. The rest paid for
-// nodes that are not full, starting or leaving.
+// A ledger records the spending of the last window, and the part that widths account for.
 type ledger struct {
 	begun  time.Time
 	points []point // by time, linear in between
@@ -80,8 +79,8 @@ type guarantee struct {
 // trust is how long before the first entry spending is assumed to equal the cost of widths.
 const trust = time.Hour
 
-// budget returns the budget for widths: past deviations are made up for within the horizon, and the part of
-// spending that widths do not account for is subtracted.
+// budget returns the budget for widths: past deviations are made up for within the horizon, and spending
+// beyond widths is subtracted.
 func (l *ledger) budget(now time.Time, p *guarantee) float64 {
 	if p.horizon == 0 || len(l.points) == 0 {
 		return p.budget
@@ -99,8 +98,8 @@ func (l *ledger) budget(now time.Time, p *guarantee) float64 {
 // them as gone.
 const heldBack = 0.1
 
-// most returns what may be paid per hour for the given time so that no window that ends in it exceeds its
-// limit; infinite without a limit. It checks ends after one round, two, four, and so on.
+// most returns what may be paid per hour so that no window that ends within ahead exceeds its limit; infinite
+// without a limit. It checks ends after one round, two, four, and so on.
 func (l *ledger) most(now time.Time, p *guarantee, round, ahead time.Duration) float64 {
 	if p.horizon == 0 {
 		return math.Inf(1)

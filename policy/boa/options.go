@@ -20,8 +20,7 @@ type Options struct {
 	Window time.Duration
 	Slack  float64
 	// Horizon is the time in which over- and underspending is made up for. Default 7 days, because a price
-	// that follows every burst makes jobs slower. 0: past spending has no effect, and neither has Window (the
-	// paper).
+	// that follows every burst makes jobs slower. 0: past spending and Window have no effect (the paper).
 	Horizon time.Duration
 }
 

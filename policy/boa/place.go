@@ -41,7 +41,7 @@ func (r *round) turn(at *seat) int {
 }
 
 // grant gives job i its goal if present nodes have room. Otherwise it reserves or rents nodes if possible,
-// and the job keeps its GPUs until they are there.
+// and the job keeps its GPUs meanwhile.
 func (r *round) grant(i int, g *goal, held *pool) {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
 	switch {
@@ -98,8 +98,8 @@ func (r *round) seat(y *pool, g *goal, own map[cluster.NodeID]bool) (parts []par
 	return parts, why
 }
 
-// affordable returns the cost per hour with more nodes used and opened, and the limit. Used nodes must meet the
-// long-term limit, all nodes the limit for the time that it takes to return the others.
+// affordable returns the cost per hour with more nodes used and opened, and the limit: long-term for used
+// nodes, short-term for all, since unused nodes can be returned.
 func (r *round) affordable(busier, more float64) (paying, most float64) {
 	if paying = r.using + busier; busier > 0 && paying > r.later {
 		return paying, r.later

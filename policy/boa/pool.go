@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A pool is the nodes of one GPU type: present nodes, and nodes that are starting or could be rented, which
-// are opened as jobs need them.
+// A pool is the nodes of one GPU type: present ones, and starting or rentable ones that are opened as jobs
+// need them.
 type pool struct {
 	gpu   cluster.GPUType
 	share cluster.Resources // CPUs and memory of a GPU, if counted
@@ -71,8 +71,8 @@ func (y *pool) room(gpus int) bool {
 
 type part struct{ node, gpus int }
 
-// seat finds a node for each number of GPUs, the tightest first, so that other nodes become empty. Held nodes
-// come first, absent nodes last. open opens one more node. It returns nil if there is no room.
+// seat finds a node for each number of GPUs, the tightest first, so that others become empty; nil if there is
+// no room. Held nodes come first, absent nodes last; open adds one.
 func (y *pool) seat(needs []int, held map[cluster.NodeID]bool, open func() bool) []part {
 	var parts []part
 	for _, need := range needs {

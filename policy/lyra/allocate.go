@@ -130,8 +130,8 @@ func (s *sharing) foresee(at pair) *watch {
 	return w
 }
 
-// expected returns the servers of a type that all owners expect to lend, by intervals of the first owner with
-// an expectation. Other owners' servers stay. Nil: no owner has one.
+// expected returns the servers of a type that owners expect to lend, by the intervals of the first owner with
+// an expectation; nil if there is none. Servers of owners without one stay.
 func (s *sharing) expected(lent int) (all []int, every time.Duration) {
 	var owners []*cluster.Loan
 	for i := range s.s.Loans {

@@ -34,8 +34,8 @@ func (d *demands) demand(t *tenant, at int) {
 	t.work = d.work(t, at)
 }
 
-// divide chooses the GPUs of a worker: the job's own number, a replica of an elastic job, or a whole gang. It
-// reports whether workers are whole replicas.
+// divide chooses the GPUs of a worker: stated, or a replica of an elastic job, or a whole gang. It reports
+// whether workers are whole replicas.
 func (t *tenant) divide(least, step, same int) bool {
 	whole := func() bool { return t.unit > 0 && least%(t.unit*same) == 0 && t.unit*same%step == 0 }
 	if t.unit = t.WorkerGPUs; whole() {
@@ -149,8 +149,8 @@ func (d *demands) has(t *tenant) allocate.Workers {
 	return w
 }
 
-// mixes reports whether a job may run on both types of a pair at once: not with replicas of several GPUs, nor
-// with CPUs and memory, which are not divided.
+// mixes reports whether a job may run on both types of a pair at once. Replicas of several GPUs, and CPUs and
+// memory, are not divided.
 func (d *demands) mixes(t *tenant, at pair) bool {
 	if !t.Adaptivity.Has(job.Heterogeneous) || t.GPUsPerReplica != nil {
 		return false

@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
-// A memo caches what was read of a running job. It is valid while the job's row and the node types stay the
-// same; only the time and free room must be checked again.
+// A memo caches what was read of a running job. It is valid while the job's row and the node types stay; only
+// time and room must be checked.
 type memo struct {
 	version  int    // of layout; 0: no memo
 	turn     int    // of layout for which nodes and span are valid

@@ -11,8 +11,8 @@ const (
 
 // rankBase ranks nodes for base workers. On loan, servers with base workers come first, then empty ones, then
 // those with flexible workers. Among the first, those whose jobs end soonest after the job win, then those
-// whose use it would prolong least. Nodes reserved for another job are excluded, unless the job ends before.
-// Source: Lyra §5.3; the order by time is ours.
+// that it prolongs least. Nodes reserved for another job are only for jobs that end before. Source: Lyra
+// §5.3; the order by time is ours.
 func (p *placer) rankBase(t *tenant) func(int) int {
 	end := p.end(t)
 	return func(n int) int {

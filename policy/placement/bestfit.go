@@ -66,8 +66,8 @@ func stay(s *policy.Snapshot, p *policy.Plan, room *Room) (todo []int) {
 	return todo
 }
 
-// unit returns how many GPUs of job i must share a node: the GPUs of a worker, or, for a job
-// without workers, the granted GPUs divided by the granted nodes.
+// unit returns how many GPUs of job i must share a node: a worker's, or the granted GPUs divided by the
+// granted nodes.
 func unit(s *policy.Snapshot, p *policy.Plan, i int) int {
 	a := &p.Jobs[i].Allocation
 	if w := s.Jobs[i].WorkerGPUs; w > 0 && a.GPUs%w == 0 {

@@ -8,14 +8,12 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Placer chooses nodes for the allocations of a plan that have no placement yet. It returns the
-// plan that it was given, changed in place.
+// A Placer chooses nodes for the allocations of a plan without a placement. It returns the plan that it was
+// given, changed in place.
 //
-// It may take an allocation back (policy.Evicted) if no placement exists. If nodes count CPUs and
-// memory, the placer decides them: a job may get less or more than the plan says, but never so
-// little that it is slower than with its GPU-proportional share. It changes nothing else.
-//
-// The nodes that the plan returns (policy.Plan.Return) are not in the snapshot.
+// It may take an allocation back (policy.Evicted) if no placement exists. If nodes count CPUs and memory, the
+// placer decides them: a job may get less or more than the plan says, but is never slower than with its
+// GPU-proportional share. It changes nothing else. The nodes of policy.Plan.Return are not in the snapshot.
 type Placer interface {
 	Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error)
 }

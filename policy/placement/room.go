@@ -77,15 +77,13 @@ type Want struct {
 	Unit int // GPUs that must share a node; a unit larger than a node takes whole nodes
 	// Each is the CPUs and memory for each GPU. Nodes that do not count CPUs ignore it.
 	Each cluster.Resources
-	// Rank returns the rank of a node: 0 is best, and a node below 0 must not be used. Nil: all
-	// nodes have equal rank.
+	// Rank returns the rank of a node, 0 the best; below 0 it must not be used. Nil: all are equal.
 	Rank func(node int) int
 }
 
-// Place finds nodes for a want and takes them. If there is no room it returns false and takes
-// nothing. It repeatedly chooses the node that holds most of the GPUs that still need a node, so
-// that it uses few nodes. Ties go to the best rank, then to the node with the fewest free GPUs:
-// non-empty servers come before new ones. Source: Lyra §5.3, "best-fit decreasing".
+// Place finds nodes for a want and takes them; without room it returns false and takes nothing. It repeatedly
+// chooses the node that holds most of the remaining GPUs. Ties go to the best rank, then to the node with the
+// fewest free GPUs: non-empty servers before new ones. Source: Lyra §5.3, "best-fit decreasing".
 func (r *Room) Place(w Want) (cluster.Placement, bool) {
 	var p cluster.Placement
 	for left := w.GPUs; left > 0; {

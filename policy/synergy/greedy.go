@@ -22,9 +22,9 @@ type refusal struct {
 	demand cluster.Resources
 }
 
-// admit is the gate of the queue: it lets job i run if its full demand fits, on the first node with room, or
-// on the fewest nodes if none has so many GPUs. Pinned jobs stay. Jobs with a reservation and non-preemptive
-// jobs get their share, so that later jobs have theirs. Source: Synergy §3.3.
+// admit is the queue's gate: it lets job i run if its full demand fits on one node, or on the fewest if none
+// has so many GPUs. Pinned jobs stay. Jobs with a reservation and non-preemptive jobs get their share, so
+// that later jobs have theirs. Source: Synergy §3.3.
 func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
 	g, nodes := &p.greedy, p.packing.nodes
 	if g.of != s {
@@ -62,7 +62,7 @@ func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
 }
 
 // leaves reports whether the nodes still have what is owed after an allocation. A reservation is granted even
-// if it fits no single node; other jobs then get less.
+// without room; other jobs then get less.
 func (p *Policy) leaves(a *cluster.Allocation, owed *cluster.Resources) bool {
 	free := cluster.Resources{}
 	for n, node := range p.cluster.Nodes() {

@@ -51,8 +51,8 @@ func (p *Policy) keep(s *policy.Snapshot) {
 	}
 }
 
-// pin books a job where it is and returns its slots; nil if they are gone. CPUs and memory of its allocation
-// that are not in its placement are taken from the first node.
+// pin books a job where it is and returns its slots; nil if they are gone. CPUs and memory beyond its
+// placement are taken from the first node.
 func (g *packing) pin(j *policy.Job) []hostalloc.Slot {
 	slots, ok := g.nodes.Slots(nil, j.Placement)
 	if !ok || len(slots) == 0 || !g.nodes.FitsGPUs(slots) {
@@ -82,9 +82,8 @@ func (p *Policy) fit(s *policy.Snapshot, k, level int) bool {
 	return ok
 }
 
-// force places tenant k with its first cell by GPUs alone, and reverts other jobs there to their first cells
-// until it fits. That suffices, because first cells are within the shares of a node's GPUs. Source: Synergy
-// §4.2, step 2.
+// force places tenant k with its first cell by GPUs alone, and reverts other jobs there until it fits. That
+// suffices, because first cells are within the shares of a node's GPUs. Source: Synergy §4.2, step 2.
 func (p *Policy) force(s *policy.Snapshot, k int) {
 	g, t := &p.packing, &p.tenants[k]
 	j := s.Jobs[t.index]
@@ -106,8 +105,8 @@ func (p *Policy) force(s *policy.Snapshot, k int) {
 	g.take(k, slots, per)
 }
 
-// revert switches one tenant of a node to its first cell: the tenant on the fewest nodes, then with the most
-// CPUs, then memory. It returns false if there is none to switch.
+// revert switches a tenant of a node to its first cell: the one on the fewest nodes, then with the most CPUs,
+// then memory; false if there is none.
 func (p *Policy) revert(node int) bool {
 	g, worst := &p.packing, -1
 	for _, k := range g.on[node] {

@@ -16,12 +16,10 @@ import (
 // gb is the unit of memory in the program, so that its numbers have the size of CPU counts.
 const gb = 1e9
 
-// A program is (1) to (5) of §4.1.1, by GPU type.
-//
-// The cells of a job form a chain: a faster cell needs no less of anything. So every job has its first cell
-// in advance; it is at least as fast as the share (5) and fits if shares do. The engine picks at most one
-// larger cell for each job (4), for the value and the resources that it adds to the first. That is the same
-// program, and no job is left out.
+// A program is (1) to (5) of §4.1.1, by GPU type. The cells of a job form a chain: a faster cell needs no
+// less of anything. So every job has its first cell in advance, which is at least as fast as its share (5)
+// and fits if shares do. The engine picks at most one larger cell for each job (4), for the value and
+// resources that it adds. That is the same program, and no job is left out.
 type program struct {
 	engine   engine.Engine // nil until there is a choice
 	numbers  []int         // free item numbers
@@ -131,8 +129,7 @@ func step(t *tenant, c *cell) mmkp.Choice {
 	}
 }
 
-// tuneNodes limits the engine's search for Tune. Even before the search it is within some tenths of a percent
-// of the bound.
+// tuneNodes limits the engine's search for Tune, which starts within some tenths of a percent of the bound.
 const tuneNodes = 1000
 
 // small is the most choices for which Opt uses the exact solver if the engine proves nothing.

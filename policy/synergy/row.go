@@ -25,8 +25,8 @@ type row struct {
 
 type cell struct {
 	perf.Cell // per GPU
-	// worth is the job's speed relative to its GPU-proportional share, times its weight. A job that does not
-	// run with its share has worth 0 with it, and its weight at full speed.
+	// worth is the job's speed relative to its GPU-proportional share, times its weight. If it does not run
+	// with its share, worth is 0 there, and relative to its full speed.
 	worth float64
 }
 
@@ -62,8 +62,8 @@ func (p *Policy) cells(j *policy.Job, t *cluster.TypeInfo, c cluster.Configurati
 	return cells
 }
 
-// together returns how many of a job's GPUs at least share a node. A placer may split jobs for Tune's cells;
-// otherwise a job is on the fewest nodes, as published (§6).
+// together returns how many of a job's GPUs at least share a node. Only for Tune's cells may a job be split,
+// as published (§6).
 func (p *Policy) together(c cluster.Configuration) int {
 	if p.o.Mechanism == Tune && p.o.Cells == AllCells {
 		return 1

@@ -14,9 +14,8 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// A Policy is Synergy. It caches rows, program and prices of the last round. Plans do not depend on the
-// cache, except that the last prices may decide between plans within the gap. It is not safe for concurrent
-// use.
+// A Policy is Synergy. It caches rows, program and prices; plans do not depend on them, except that the last
+// prices may decide within the gap. It is not safe for concurrent use.
 type Policy struct {
 	o       Options
 	line    *queue.Policy
@@ -155,8 +154,8 @@ func (p *Policy) gather(s *policy.Snapshot, plan *policy.Plan) {
 	p.forget()
 }
 
-// grant writes the cells into the plan. Sums of bytes must be exact, and the program's are rounded: an excess
-// is taken from jobs with more than their first cell.
+// grant writes the cells into the plan. Sums of bytes must be exact: an excess is taken from jobs with more
+// than their first cell.
 func (p *Policy) grant(plan *policy.Plan) {
 	left := make([]int64, len(p.cluster.Types()))
 	for k, t := range p.cluster.Types() {

@@ -6,8 +6,7 @@ import (
 )
 
 // yield grants unplaced tenants their first cells, for which the placer may find room. If their GPU type then
-// has too little, the tenants with most beyond their first cells revert until all fit. First cells always
-// fit, because they are within the shares.
+// has too little, the tenants with most beyond their first cells revert until all fit, as first cells do.
 func (p *Policy) yield(plan *policy.Plan) {
 	lost := make(map[int]bool) // GPU types with an unplaced tenant
 	for k := range p.tenants {

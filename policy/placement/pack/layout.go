@@ -110,8 +110,8 @@ func (pl *Placer) pendingBy(pending []int) []rest {
 	return rests
 }
 
-// reserve sets what each other free GPU keeps for a later job: the demand of the most modest pending one, or
-// proportionally less if there are more free GPUs than later jobs need.
+// reserve sets what each other free GPU keeps for later jobs: the demand of the most modest one, or
+// proportionally less if there are more free GPUs than these need.
 func (pl *Placer) reserve(rests []rest, i int) {
 	gpus, t := pl.gpus(i)
 	r := &rests[pl.s.Cluster.TypeIndex(t)]
@@ -124,8 +124,8 @@ func (pl *Placer) reserve(rests []rest, i int) {
 	pl.wish.Reserve(t, keep)
 }
 
-// place finds slots for a job and books it with its wish, for which mend may still find room. The slots are
-// on one node, unless it does not fit there or gains more than the penalty of a split.
+// place finds slots for a job and books it with its wish, for which mend may find room. The job is split only
+// if it does not fit on one node, or gains more than the penalty.
 func (pl *Placer) place(l *layout, i int) {
 	gpus, t := pl.gpus(i)
 	cells := pl.settler.Jobs[i].Cells

@@ -82,8 +82,8 @@ func (pl *Placer) listMovable(l *layout, jobs []int) {
 	pl.rate()
 }
 
-// rate computes the value of a node's CPUs or memory: what wishes add to first cells, divided by the parts of
-// nodes that they take.
+// rate computes the value of a node's CPUs or memory: what wishes add to first cells, divided by what they
+// take.
 func (pl *Placer) rate() {
 	value, parts := 0.0, 0.0
 	for _, i := range pl.order {
@@ -139,8 +139,8 @@ type offer struct {
 	decrease float64 // in the lack of both nodes, net of the cost of splits
 }
 
-// exchange makes the best exchange for node n, and reports whether there is one. It stops at the first
-// partner that removes n's lack.
+// exchange makes the best exchange for node n, and reports whether there is one. It stops at a partner that
+// removes n's lack.
 func (pl *Placer) exchange(l *layout, n int) bool {
 	best, looked := offer{home: n, decrease: 1e-9}, 0
 	all := pl.lack(n, cluster.Resources{}) - 1e-9

@@ -136,7 +136,7 @@ type clearing struct {
 }
 
 // makeRoom places a piece in the room of displaced jobs, on the nodes where their weights, then their GPUs,
-// are fewest. It displaces nothing if there are too few nodes.
+// are fewest; false if there are too few nodes.
 func (pl *Placer) makeRoom(p piece) bool {
 	if !pl.listed {
 		pl.listTenants()
