@@ -10,9 +10,9 @@ import (
 )
 
 // Conventions explains GPU-hours and utilisation, in lines of at most 90 characters.
-const Conventions = `GPU-hours are GPU time held, and what profiling took: the rest of the round in which a
-job ends is in them. Utilisation is GPU time held, not used, of the GPUs there: restarts
-and the rest of such rounds are in it, profiling is not.`
+const Conventions = `GPU-hours are held GPU time plus profiling, including the rest of the round in which a job
+ends. Utilisation is held over available GPU time. It includes restarts and the rest of
+such rounds, but not profiling.`
 
 // A column is one number of a run, with its names in all outputs.
 type column struct {
@@ -161,7 +161,7 @@ var columns = []column{
 	{"profiling_pct", "PROFILING (%)", "Lost to profiling", "%", 1, wide, ofTheGPUs, lower, share(func(s *metrics.Summary) float64 { return s.ProfilingHours })},
 	{"idle_pct", "IDLE (%)", "Idle in round", "%", 1, wide, ofTheGPUs, lower, share(func(s *metrics.Summary) float64 { return s.IdleHours })},
 	{"energy_kwh", "ENERGY (kWh)", "Energy", "kWh", 1, wide, ofTheGPUs, lower, positive(func(s *metrics.Summary) float64 { return s.Energy })},
-	{"gpus_mean", "GPUS", "GPUs there, mean", "", 1, wide, ofTheGPUs, none, known(func(s *metrics.Summary) float64 { return s.MeanGPUs })},
+	{"gpus_mean", "GPUS", "GPUs available, mean", "", 1, wide, ofTheGPUs, none, known(func(s *metrics.Summary) float64 { return s.MeanGPUs })},
 	{"spending_mean_per_h", "SPENDING (/h)", "Cost of all GPUs", "an hour", 2, data, ofTheGPUs, lower, known(func(s *metrics.Summary) float64 { return s.MeanSpending })},
 	{"paid_gpu_hours", "PAID GPU-H", "GPU-hours rented", "", 1, wide, ofTheGPUs, lower, ofRent(func(r *metrics.Rent) float64 { return r.Hours })},
 	{"paid_gpus_mean", "PAID GPUS", "GPUs rented, mean", "", 1, wide, ofTheGPUs, lower, ofRent(func(r *metrics.Rent) float64 { return r.MeanGPUs })},

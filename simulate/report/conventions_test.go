@@ -15,9 +15,9 @@ func TestPage_says_its_conventions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := strings.Count(b.String(), Conventions); n != 1 {
-		t.Errorf("the conventions are there %d times, want once", n)
+		t.Errorf("the page has the conventions %d times, want once", n)
 	}
-	for _, want := range []string{"held by jobs, used or not, of those there are; without profiling", "with profiling and the rest of rounds in which jobs ended"} {
+	for _, want := range []string{"share of the available GPUs held by jobs, used or not; without profiling", "with profiling and the rest of rounds in which jobs ended"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the page does not say %q", want)
 		}
