@@ -84,7 +84,7 @@ func TestRunRenting_catches(t *testing.T) {
 	}{
 		"books with a group less": {onNodes(func(n scheduler.NodesChanged) scheduler.Event {
 			return scheduler.NodesChanged{Cluster: n.Cluster}
-		}), "0 groups are told of, want all 1"},
+		}), "0 groups, want all 1"},
 		"more nodes than are offered": {rentals(func(r *cluster.Rental) { r.Leaving += 4 }), "want at most 3"},
 		"nodes that are not paid": {
 			rentals(func(r *cluster.Rental) { r.Ready, r.Starting = 0, r.Ready+r.Starting }),
@@ -133,7 +133,7 @@ func TestRunRenting_catches_what_is_not_refused(t *testing.T) {
 // A job on a node that has left is noticed before the next round.
 func TestTenant_catches_jobs_on_nodes_that_are_not_there(t *testing.T) {
 	w := &tenant{there: forRent(t).Held(), jobs: map[job.ID]cluster.Placement{"j": {{Node: "r0"}}}}
-	if w.round(); len(w.errs) != 1 || w.errs[0].Error() != "job j: on node r0, which is not there" {
+	if w.round(); len(w.errs) != 1 || w.errs[0].Error() != "job j: on node r0, which is gone" {
 		t.Errorf("got %v", w.errs)
 	}
 }

@@ -32,8 +32,8 @@ type Round struct {
 	passed   time.Duration
 }
 
-// RoundOf returns the last round up to a time since the start of a recording. It replays the journal, of which
-// only the header may have been read, up to then. Errors: ErrUndecided; an error for a damaged journal; a
+// RoundOf returns the last round up to a time since the start of a recording. It replays the journal after
+// its header up to then. Errors: ErrUndecided; an error for a damaged journal; a
 // *journal.Difference if the policy does not decide what was recorded.
 func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Round, error) {
 	h := r.Header()
