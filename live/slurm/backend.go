@@ -41,6 +41,7 @@ func DefaultOptions() Options {
 	return Options{Poll: 5 * time.Second, Grace: time.Minute, Start: 2 * time.Minute, Report: 30 * time.Second, Silence: 10 * time.Minute}
 }
 
+// Reasons for which a Backend ends.
 var (
 	ErrOvertaken = errors.New("a scheduler that started later now serves the partition")
 	ErrTypes     = errors.New("nodes have a new GPU type: restart the scheduler")

@@ -10,6 +10,7 @@ import (
 // A Verb is what a step does to a job.
 type Verb uint8
 
+// The verbs.
 const (
 	Update      Verb = iota // changes settings
 	Hold                    // keeps a waiting job from starting
@@ -31,6 +32,7 @@ type Step struct {
 	Why      string
 }
 
+// String returns the step as a command.
 func (s *Step) String() string {
 	words := []string{s.Verb.String(), s.Job.String()}
 	for _, f := range s.Settings {

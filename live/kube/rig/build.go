@@ -22,6 +22,7 @@ import (
 // A Set is a set of programs that are built together.
 type Set string
 
+// The sets.
 const (
 	Planes     Set = "planes"     // control planes with fake nodes
 	Everything Set = "everything" // Planes, and the programs of real nodes and of package eco

@@ -10,6 +10,7 @@ import (
 // A Category is a kind of files and data that jobs and schedulers leave.
 type Category string
 
+// The categories.
 const (
 	Logs        Category = "logs"        // folders of jobs without checkpoints
 	Checkpoints Category = "checkpoints" // of jobs

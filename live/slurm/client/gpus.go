@@ -11,6 +11,7 @@ import (
 // GPUs is a number of GPUs by type. The type is empty if Slurm's configuration or the job names none.
 type GPUs map[string]int
 
+// Total returns the GPUs of all types.
 func (g GPUs) Total() int {
 	n := 0
 	for _, of := range g {

@@ -22,6 +22,7 @@ import (
 // A Mode is how much the scheduler may do. Each mode includes the modes before it.
 type Mode string
 
+// The modes.
 const (
 	Off    Mode = "off"    // nothing; earlier changes are undone
 	Order  Mode = "order"  // change the places of waiting jobs

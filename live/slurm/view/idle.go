@@ -14,6 +14,7 @@ import (
 // A Cause is why GPUs are idle.
 type Cause string
 
+// The causes.
 const (
 	Down       Cause = "down"       // the node does not answer, or an administrator took it out
 	Drained    Cause = "drained"    // the node starts no jobs

@@ -19,6 +19,7 @@ import (
 // A Moment is a point of a call at which a hook is called.
 type Moment int
 
+// The moments.
 const (
 	Before   Moment = iota // the call has arrived and is not yet sent to the API server
 	Applied                // the API server has answered; the client does not know

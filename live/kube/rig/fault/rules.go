@@ -15,6 +15,7 @@ import (
 // A Cut is when a connection breaks.
 type Cut int
 
+// The cuts.
 const (
 	BeforeSent  Cut = iota + 1 // before the API server receives the call
 	AfterAnswer                // after its answer, which the client does not receive
