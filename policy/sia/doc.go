@@ -10,7 +10,7 @@
 // Package goodput builds and solves this program for several policies. This package supplies Sia's values: λ
 // and rᵢ.
 //
-//	paper        code
+//	paper        code               where
 //	C            configurations     goodput: resources.go (a job's: rows.go)
 //	Gᵢⱼ          goodput matrix     goodput: cells.go (Row; normalised by its unit)
 //	Nᵢ^min       job.Spec.Min
