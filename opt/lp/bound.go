@@ -18,7 +18,7 @@ func Bound(p *Problem, y []float64) float64 {
 func Tighten(p *Problem, y []float64) []float64 {
 	better := make([]float64, len(y))
 	for i, v := range y {
-		better[i] = p.held(i, v)
+		better[i] = p.effective(i, v)
 	}
 	packing := p.packingRows()
 	more := make([]float64, len(y))
@@ -63,8 +63,8 @@ func (p *Problem) packingRows() []bool {
 	return is
 }
 
-// held returns multiplier v of row i, or 0 if its side is infinite.
-func (p *Problem) held(i int, v float64) float64 {
+// effective returns multiplier v of row i, or 0 if its side is infinite.
+func (p *Problem) effective(i int, v float64) float64 {
 	if !p.HasRow(i) || v > 0 && p.side[i].low == -Inf || v < 0 && p.side[i].up == Inf {
 		return 0
 	}
@@ -78,7 +78,7 @@ func (p *Problem) lagrangian(y []float64, implied ranges) float64 {
 	total := p.Offset
 	clean := make([]float64, len(y))
 	for i, v := range y {
-		v = p.held(i, v)
+		v = p.effective(i, v)
 		clean[i] = v
 		switch {
 		case v > 0:
@@ -90,9 +90,9 @@ func (p *Problem) lagrangian(y []float64, implied ranges) float64 {
 	for j, d := range ReducedCosts(p, clean) {
 		switch {
 		case !p.HasCol(j):
-		case d > 0 && (implied.low[j] > -Inf || p.means(j, d, clean)):
+		case d > 0 && (implied.low[j] > -Inf || p.significant(j, d, clean)):
 			total += d * implied.low[j]
-		case d < 0 && (implied.up[j] < Inf || p.means(j, d, clean)):
+		case d < 0 && (implied.up[j] < Inf || p.significant(j, d, clean)):
 			total += d * implied.up[j]
 		}
 	}
@@ -105,8 +105,8 @@ func (p *Problem) lagrangian(y []float64, implied ranges) float64 {
 // rounding is the relative size of a sum that counts as 0.
 const rounding = 1e-9
 
-// means reports whether the reduced cost d of column j is more than rounding.
-func (p *Problem) means(j int, d float64, y []float64) bool {
+// significant reports whether the reduced cost d of column j is more than rounding.
+func (p *Problem) significant(j int, d float64, y []float64) bool {
 	size := math.Abs(p.cost[j])
 	rows, values := p.Entries(j)
 	for k, r := range rows {

@@ -44,7 +44,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	if p.o.FairShare > 0 {
 		p.used.advance(s, p.o.HalfLife)
 	}
-	if p.settled(s) {
+	if p.unchanged(s) {
 		return p.plan, nil
 	}
 	r := &round{Round: grant.NewRound(s), now: s.Now, nodes: &p.nodes}
@@ -52,7 +52,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	r.closed = r.Stay()
 	p.lineUp(r)
 	due := p.backfills(s)
-	hopeful := r.hopeful()
+	hopeful := r.anyMayStart()
 	if hopeful {
 		r.occupy()
 		r.main(p.o.Depth)
@@ -86,7 +86,7 @@ func (p *Policy) remember(r *round, due, hopeful bool) {
 	p.plan, p.on, p.planned = r.Plan(), r.Snapshot.Cluster, append(p.planned[:0], r.Snapshot.Jobs...)
 }
 
-func (p *Policy) settled(s *policy.Snapshot) bool {
+func (p *Policy) unchanged(s *policy.Snapshot) bool {
 	return p.plan != nil && (p.lasts.IsZero() || s.Now.Before(p.lasts)) && p.on == s.Cluster && slices.Equal(p.planned, s.Jobs)
 }
 
@@ -125,8 +125,8 @@ func (p *Policy) lineUp(r *round) {
 	r.line = p.line
 }
 
-// hopeful reports whether some job might start, by free GPUs per type.
-func (r *round) hopeful() bool {
+// anyMayStart reports whether some job might start, by free GPUs per type.
+func (r *round) anyMayStart() bool {
 	return slices.ContainsFunc(r.line, func(at place) bool {
 		return slices.ContainsFunc(at.wants, func(w want) bool { return !r.closed[w.t] && w.size <= r.Free(w.t) })
 	})

@@ -86,7 +86,7 @@ func (r *line) lasts(i, t int) (time.Duration, bool) {
 	return min(left+j.RestartOverhead, perf.Endless), from > perf.FromAttained
 }
 
-func (r *line) lets(i, t, gpus int) bool {
+func (r *line) allows(i, t, gpus int) bool {
 	if r.profiles == nil {
 		return true
 	}

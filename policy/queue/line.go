@@ -39,7 +39,7 @@ func (r *line) grant(i int) bool {
 		if r.Free(t) < grant.Size(j, r.Types[t].Type) {
 			continue
 		}
-		if !r.lets(i, t, grant.Size(j, r.Types[t].Type)) {
+		if !r.allows(i, t, grant.Size(j, r.Types[t].Type)) {
 			held = true
 			continue
 		}

@@ -145,14 +145,14 @@ func (p *Policy) settlePaper(s *policy.Snapshot) {
 		owed, had := 0.0, 0.0
 		for _, a := range p.active {
 			owed += a.size[t] * a.x[t] * passed
-			had += a.size[t] * a.lately(t, s.Now, passed)
+			had += a.size[t] * a.receivedLast(t, s.Now, passed)
 		}
 		part := 1.0
 		if had < owed {
 			part = had / owed
 		}
 		for _, a := range p.active {
-			a.owed[t] = max(-span, a.owed[t]+part*a.x[t]*passed-a.lately(t, s.Now, passed))
+			a.owed[t] = max(-span, a.owed[t]+part*a.x[t]*passed-a.receivedLast(t, s.Now, passed))
 		}
 	}
 	for _, a := range p.active {
@@ -160,8 +160,8 @@ func (p *Policy) settlePaper(s *policy.Snapshot) {
 	}
 }
 
-// lately returns the seconds received on type t in the last round.
-func (a *account) lately(t int, now time.Time, passed float64) float64 {
+// receivedLast returns the seconds received on type t in the last round.
+func (a *account) receivedLast(t int, now time.Time, passed float64) float64 {
 	if a.last != t || a.service < 0 {
 		return 0
 	}

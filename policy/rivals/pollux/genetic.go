@@ -3,21 +3,16 @@ package pollux
 import (
 	"cmp"
 	"context"
+	"math/rand/v2"
 	"slices"
 )
-
-// A draw draws random numbers; a *rand.Rand is one.
-type draw interface {
-	IntN(n int) int
-	Float64() float64
-}
 
 // A matrixProblem says which matrices of whole numbers, row by row, are good.
 type matrixProblem struct {
 	rows, columns int
-	mutate        func(x []int, d draw) // in place
-	repair        func(x []int, d draw) // makes x feasible, in place
-	fitness       func(x []int) float64 // of a feasible matrix; more is better, not NaN
+	mutate        func(x []int, d *rand.Rand) // in place
+	repair        func(x []int, d *rand.Rand) // makes x feasible, in place
+	fitness       func(x []int) float64       // of a feasible matrix; more is better, not NaN
 }
 
 type breedOptions struct {
@@ -47,7 +42,7 @@ type bred struct {
 // rows or columns, on a matrix of another size, and on a population below two. It evaluates
 // max(population, len(start)) matrices, and then population, rounded up to even, per generation.
 // Source: Pollux §4.2.1.
-func breed(ctx context.Context, p *matrixProblem, start [][]int, o breedOptions, d draw) bred {
+func breed(ctx context.Context, p *matrixProblem, start [][]int, o breedOptions, d *rand.Rand) bred {
 	if p.rows < 1 || p.columns < 1 || o.population < 2 {
 		panic("pollux: no rows, no columns or a population below two")
 	}
@@ -83,7 +78,7 @@ type candidate struct {
 
 type breeder struct {
 	p      *matrixProblem
-	d      draw
+	d      *rand.Rand
 	size   int
 	all    []candidate
 	spare  [][]int

@@ -19,14 +19,14 @@ func near(target []int, most []int) *matrixProblem {
 	columns := len(most)
 	return &matrixProblem{
 		rows: len(target) / columns, columns: columns,
-		mutate: func(x []int, d draw) {
+		mutate: func(x []int, d *rand.Rand) {
 			for i := range x {
 				if d.Float64() < 1/float64(columns) {
 					x[i] = d.IntN(most[i%columns] + 1)
 				}
 			}
 		},
-		repair: func([]int, draw) {},
+		repair: func([]int, *rand.Rand) {},
 		fitness: func(x []int) float64 {
 			far := 0.0
 			for i := range x {
@@ -74,7 +74,7 @@ func drawProblem(t *rapid.T) (*matrixProblem, [][]int) {
 	element := rapid.IntRange(0, 5)
 	matrix := rapid.SliceOfN(element, rows*len(most), rows*len(most))
 	p := near(matrix.Draw(t, "target"), most)
-	p.repair = func(x []int, _ draw) {
+	p.repair = func(x []int, _ *rand.Rand) {
 		for c, left := range most {
 			for i := c; i < len(x); i += len(most) {
 				x[i] = min(x[i], left)

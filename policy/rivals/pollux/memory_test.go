@@ -103,11 +103,11 @@ func TestSettleDown(t *testing.T) {
 				t.Errorf("on the nodes of the last round %v, want %v", x, same)
 			}
 			r.m.changed = true
-			r.seats[at].torn = true // what is left of it may be too few where it is
+			r.seats[at].partial = true // what is left of it may be too few where it is
 			if (settler{r}).settleDown(x); !cmp.Equal(same, x) {
-				t.Errorf("of a torn gang %v, want %v", x, same)
+				t.Errorf("of a partial gang %v, want %v", x, same)
 			}
-			r.seats[at].torn = false
+			r.seats[at].partial = false
 			settler{r}.settleDown(x)
 			if diff := cmp.Diff(want, x); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

@@ -1,6 +1,7 @@
 package pollux
 
 import (
+	"math/rand/v2"
 	"slices"
 
 	"github.com/oxgang/oxgang/model/job"
@@ -14,7 +15,7 @@ const (
 
 // mutate returns some rows to the present GPUs, empties some elements, and hands out free GPUs: on
 // each virtual node to about one job of all, and one of those on it.
-func (r *round) mutate(x []int, src draw) {
+func (r *round) mutate(x []int, src *rand.Rand) {
 	n := len(r.slots)
 	clear(r.used)
 	clear(r.jobsAt)
@@ -44,7 +45,7 @@ func (r *round) mutate(x []int, src draw) {
 	}
 }
 
-func (r *round) giveOut(x []int, k int, src draw) {
+func (r *round) giveOut(x []int, k int, src *rand.Rand) {
 	n := len(r.slots)
 	anyone, present := 1/float64(len(r.seats)), 1/float64(max(1, r.jobsAt[k]))
 	for i := k; i < len(x); i += n {
@@ -61,7 +62,7 @@ func (r *round) giveOut(x []int, k int, src draw) {
 // repair makes a matrix feasible, row by row: usable GPU types, at most one distributed job per
 // virtual node, the job's limit, the GPUs left, and a number of GPUs that the job can run on, or
 // none. Source: Pollux §4.2.1.
-func (r *round) repair(x []int, src draw) {
+func (r *round) repair(x []int, src *rand.Rand) {
 	copy(r.room, r.free)
 	copy(r.owner, r.held)
 	n := len(r.slots)
@@ -72,7 +73,7 @@ func (r *round) repair(x []int, src draw) {
 	}
 }
 
-func (r *round) repairRow(t *seat, row []int, src draw) {
+func (r *round) repairRow(t *seat, row []int, src *rand.Rand) {
 	if t.gang || !t.anywhere {
 		r.keepTypes(t, row)
 	}
@@ -122,7 +123,7 @@ func distributed(row []int) bool {
 	return nodes > 1
 }
 
-func (r *round) limit(t *seat, row []int, src draw) {
+func (r *round) limit(t *seat, row []int, src *rand.Rand) {
 	sum := 0
 	for _, v := range row {
 		sum += v
@@ -140,7 +141,7 @@ func (r *round) atLeast(t *seat, row []int) int {
 	return least(t.job, r.types[r.slots[k].typeIndex].Type)
 }
 
-func (r *round) shed(row []int, gpus int, src draw) {
+func (r *round) shed(row []int, gpus int, src *rand.Rand) {
 	for last := len(r.order) - 1; gpus > 0 && last >= 0; last-- {
 		at := src.IntN(last + 1)
 		r.order[at], r.order[last] = r.order[last], r.order[at]
@@ -152,7 +153,7 @@ func (r *round) shed(row []int, gpus int, src draw) {
 
 // settle changes a gang's GPUs to a number that it can run on: fewer, more of the same type, or
 // none.
-func (r *round) settle(t *seat, row []int, src draw) {
+func (r *round) settle(t *seat, row []int, src *rand.Rand) {
 	sum, first := 0, slices.IndexFunc(row, positive)
 	if first < 0 {
 		return

@@ -39,7 +39,7 @@ type seat struct {
 	fair     float64
 	factor   float64 // reallocFactor
 	base     []int   // present GPUs by slot
-	torn     bool    // some present GPUs cannot be kept
+	partial  bool    // some present GPUs cannot be kept
 }
 
 func (p *Policy) newRound(s *policy.Snapshot, m *memory) *round {
@@ -158,7 +158,7 @@ func (r *round) base(t *seat, left []int) []int {
 	if g := r.m.granted[t.job.ID]; g != nil && r.placement(g).SameGPUs(t.job.Placement) && take(left, g) {
 		return slices.Clone(g)
 	}
-	t.torn = !r.lay(row, t.job.Placement, left)
+	t.partial = !r.lay(row, t.job.Placement, left)
 	return row
 }
 
@@ -182,7 +182,7 @@ func (t *seat) speedup(nodes, gpus int) float64 { return t.belief.at(t.job, node
 // the job holds.
 func (r *round) shape(t *seat, row []int) (nodes, gpus int, moved bool) {
 	more := 0
-	moved = t.torn
+	moved = t.partial
 	for i, v := range row {
 		if v > 0 {
 			nodes++

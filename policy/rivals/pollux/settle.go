@@ -36,7 +36,7 @@ func (r settler) stay(x []int) bool {
 func (r settler) stays(t *seat, row []int) bool {
 	nodes, gpus, _ := r.shape(t, row)
 	before, held, _ := r.shape(t, t.base)
-	return !t.torn && gpus > 0 && nodes == before && gpus == held
+	return !t.partial && gpus > 0 && nodes == before && gpus == held
 }
 
 // displace gives the other jobs their rows, or as much on another virtual node. It returns false if

@@ -11,16 +11,16 @@ import (
 )
 
 type parts struct {
-	o       Options
-	order   []int // of parts, to break ties
-	cluster *cluster.Cluster
-	types   []cluster.TypeInfo
-	node    map[cluster.NodeID]int
-	job     map[job.ID]int
-	next    map[job.ID]int // of this round, while jobs are dealt
-	rooms   []room
-	whole   room
-	into    []int // by part: the part it is joined to in this round, or itself
+	o        Options
+	order    []int // of parts, to break ties
+	cluster  *cluster.Cluster
+	types    []cluster.TypeInfo
+	node     map[cluster.NodeID]int
+	job      map[job.ID]int
+	next     map[job.ID]int // of this round, while jobs are dealt
+	rooms    []room
+	whole    room
+	joinedTo []int // by part: the part it is joined to in this round, or itself
 }
 
 type room struct {
@@ -39,7 +39,7 @@ func newRoom(types int) room {
 
 func newParts(o Options) parts {
 	return parts{
-		o: o, order: split.Shuffled(o.Parts, o.Seed), rooms: make([]room, o.Parts), into: make([]int, o.Parts),
+		o: o, order: split.Shuffled(o.Parts, o.Seed), rooms: make([]room, o.Parts), joinedTo: make([]int, o.Parts),
 		node: map[cluster.NodeID]int{}, job: map[job.ID]int{}, next: map[job.ID]int{},
 	}
 }
@@ -104,7 +104,7 @@ func sum(of []int) int {
 
 func (p *parts) measure() {
 	for i := range p.rooms {
-		p.rooms[i], p.into[i] = newRoom(len(p.types)), i
+		p.rooms[i], p.joinedTo[i] = newRoom(len(p.types)), i
 	}
 	p.whole = newRoom(len(p.types))
 	for i := range p.cluster.Nodes() {
@@ -131,15 +131,15 @@ func (p *parts) typeIndex(t cluster.GPUType) int {
 }
 
 func (p *parts) joined(part int) int {
-	for p.into[part] != part {
-		part = p.into[part]
+	for p.joinedTo[part] != part {
+		part = p.joinedTo[part]
 	}
 	return part
 }
 
 func (p *parts) unite(a, b int) int {
 	a, b = min(a, b), max(a, b)
-	p.into[b] = a
+	p.joinedTo[b] = a
 	to, from := &p.rooms[a], &p.rooms[b]
 	for t := range to.gpus {
 		to.nodes[t] += from.nodes[t]
