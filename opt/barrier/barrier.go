@@ -90,8 +90,6 @@ func (p *Program) needs() bool {
 	return false
 }
 
-// leastLevel returns an upper bound of the level: the least level of an item alone; 0 if no item
-// needs a rate, or one cannot have any.
 func (p *Program) leastLevel() float64 {
 	least := math.Inf(1)
 	for i := range p.Items {

@@ -84,7 +84,6 @@ func (w *path) least() float64 {
 	return 1
 }
 
-// start uses half of every kind, evenly, and a level below the resulting rates.
 func (w *path) start() {
 	for j := range w.c {
 		sum := 0.0

@@ -2,7 +2,6 @@ package barrier
 
 import "math"
 
-// products returns the mean product of slack and dual, and the largest relative distance from end.
 func (w *path) products(end float64) (mean, off float64) {
 	n := 0
 	add := func(slack, dual float64) {

@@ -201,7 +201,6 @@ func (m *Minimizer) run() Status {
 	}
 }
 
-// done counts an iteration from value before, and reports whether it was the last.
 func (m *Minimizer) done(before float64) (Status, bool) {
 	m.iteration++
 	switch {

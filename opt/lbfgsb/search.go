@@ -39,7 +39,6 @@ func (m *Minimizer) search() outcome {
 	return failed
 }
 
-// firstStep returns the first step to try, and the longest in the box.
 func (m *Minimizer) firstStep() (first, most float64) {
 	most = longest
 	if m.constrained && m.iteration == 0 {

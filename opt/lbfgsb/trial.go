@@ -33,7 +33,6 @@ type trial struct {
 	settled     bool // ψ ≤ 0 and φ' ≥ μφ'(0) occurred: φ itself is fitted
 }
 
-// begin returns the search for a line with this value and negative slope at its start.
 func begin(value, slope, first, longest float64) trial {
 	at := sample{0, value, slope}
 	return trial{

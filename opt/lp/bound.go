@@ -46,7 +46,6 @@ func Tighten(p *Problem, y []float64) []float64 {
 	return better
 }
 
-// packingRows marks the rows with an upper side that bounds each of its columns.
 func (p *Problem) packingRows() []bool {
 	is := make([]bool, p.RowSlots())
 	for i := range is {
@@ -105,7 +104,6 @@ func (p *Problem) lagrangian(y []float64, implied ranges) float64 {
 // rounding is the relative size of a sum that counts as 0.
 const rounding = 1e-9
 
-// significant reports whether the reduced cost d of column j is more than rounding.
 func (p *Problem) significant(j int, d float64, y []float64) bool {
 	size := math.Abs(p.cost[j])
 	rows, values := p.Entries(j)

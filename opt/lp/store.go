@@ -89,7 +89,6 @@ func (s *store) split() {
 	}
 }
 
-// column returns the rows and values of a column. Values may be written.
 func (s *store) column(col uint32) (rows []uint32, values []float64) {
 	r := s.at[col]
 	if r.n == 0 {

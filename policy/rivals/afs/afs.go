@@ -105,7 +105,6 @@ func (p *Policy) give(s *policy.Snapshot, r *grant.Round) {
 	}
 }
 
-// wait explains why job i waits: other jobs won, or too few GPUs are free.
 func wait(r *grant.Round, i int) {
 	r.Refuse(i)
 	if why := &r.Plan().Jobs[i].Why; why.Kind == policy.WaitNoCapacity && why.Value >= why.Limit {

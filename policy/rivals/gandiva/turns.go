@@ -46,7 +46,6 @@ func (m *turn) turn(runs bool, now time.Time) {
 	}
 }
 
-// over reports whether the slices have ended. If so, it starts new ones.
 func (p *Policy) over(s *policy.Snapshot) bool {
 	if s.Now.Before(p.next) {
 		return false
@@ -118,7 +117,6 @@ func (r *round) asked(i, t int) int {
 	return least + (n-least)/step*step
 }
 
-// regrow lets jobs keep GPUs beyond their request if these are free.
 func (p *Policy) regrow(r *round) {
 	for _, m := range p.line {
 		j := r.s.Jobs[m.index]
@@ -170,7 +168,6 @@ func (p *Policy) give(r *round) {
 	}
 }
 
-// wait explains why a job waits: for its turn, or because the cluster has too few GPUs.
 func (r *round) wait(m *turn) {
 	j := r.s.Jobs[m.index]
 	if r.Refuse(m.index); r.Plan().Jobs[m.index].Why.Kind == policy.WaitNoCapacity {

@@ -38,7 +38,6 @@ func (p *Policy) allox(s *policy.Snapshot) {
 	p.start(waiting, columns, slots, free)
 }
 
-// unmatched returns the jobs to match, with fractions cleared, and the GPUs free of all others.
 func (p *Policy) unmatched() (waiting []*account, free []int) {
 	free = append(free, p.free...)
 	for _, a := range p.active {

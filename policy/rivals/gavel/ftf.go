@@ -77,7 +77,6 @@ func (p *Policy) ftf(s *policy.Snapshot) {
 
 const rhoTolerance = 1e-6
 
-// aloneRho returns the worst fairness with the fastest GPUs for every job.
 func (p *Policy) aloneRho(s *policy.Snapshot) float64 {
 	worst := 0.0
 	for _, a := range p.active {

@@ -103,7 +103,6 @@ func (p *Policy) meet(s *policy.Snapshot, r *grant.Round) {
 	}
 }
 
-// count updates the GPUs to share. If the types changed, all accounts are dropped.
 func (p *Policy) count(s *policy.Snapshot, r *grant.Round) {
 	types := s.Cluster.Types()
 	same := slices.EqualFunc(p.types, types, func(t cluster.GPUType, info cluster.TypeInfo) bool { return t == info.Type })

@@ -105,7 +105,6 @@ func (p *Policy) take(out *barrier.Solution) {
 	p.outcome.iterations += out.Iterations
 }
 
-// gpus returns the largest gang of a job over GPU types; 0 if it cannot run now.
 func (a *account) gpus() float64 {
 	most := 0.0
 	for _, size := range a.size {

@@ -19,7 +19,6 @@ import (
 //     rounded to five decimals.
 //   - All pairs of job and type are in one line; a job with no fraction gets the rest.
 
-// welcome adds a new job's initial time to the time of all jobs.
 func (p publicRules) welcome(a *account) {
 	if len(p.allReceived) != len(p.types) {
 		p.allReceived = make([]float64, len(p.types))
