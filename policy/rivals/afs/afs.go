@@ -23,10 +23,10 @@ func DefaultOptions() Options { return Options{Steady: true} }
 
 // A Policy is AFS-L. It stores the last division of GPUs. It is not safe for concurrent use.
 type Policy struct {
-	o       Options
-	cluster *cluster.Cluster
-	free    []int // the divided GPUs by type
-	shares  map[job.ID]share
+	o            Options
+	cluster      *cluster.Cluster
+	free         []int // the divided GPUs by type
+	lastDivision map[job.ID]share
 }
 
 type share struct{ t, gpus int }
@@ -63,12 +63,12 @@ func (p *Policy) churned(s *policy.Snapshot, r *grant.Round) bool {
 	p.cluster, p.free = s.Cluster, free
 	n := 0
 	for i, j := range s.Jobs {
-		if has, known := p.shares[j.ID]; !r.Decided(i) {
+		if has, known := p.lastDivision[j.ID]; !r.Decided(i) {
 			same = same && known && has.allowed(r, i)
 			n++
 		}
 	}
-	return !same || n != len(p.shares)
+	return !same || n != len(p.lastDivision)
 }
 
 // allowed reports whether job i may have share s; a user can change the limits of a job.
@@ -85,16 +85,16 @@ func (p *Policy) divide(s *policy.Snapshot, r *grant.Round) {
 	for at := d.top(); at != nil; at = d.top() {
 		d.grow(at)
 	}
-	p.shares = make(map[job.ID]share, len(d.all))
+	p.lastDivision = make(map[job.ID]share, len(d.all))
 	for i := range d.all {
 		c := &d.all[i]
-		p.shares[c.job.ID] = share{c.t, c.gpus}
+		p.lastDivision[c.job.ID] = share{c.t, c.gpus}
 	}
 }
 
 func (p *Policy) give(s *policy.Snapshot, r *grant.Round) {
 	for i, j := range s.Jobs {
-		if has := p.shares[j.ID]; !r.Decided(i) && has.gpus > 0 {
+		if has := p.lastDivision[j.ID]; !r.Decided(i) && has.gpus > 0 {
 			r.Give(i, has.t, has.gpus)
 		}
 	}

@@ -6,5 +6,5 @@ import "github.com/oxgang/oxgang/internal/memory"
 func (p *Policy) Remember(m *memory.Codec) {
 	memory.Shared(m, &p.cluster)
 	m.Fields(&p.free)
-	memory.Map(m, &p.shares, func(a *share, m *memory.Codec) { m.Fields(&a.t, &a.gpus) })
+	memory.Map(m, &p.lastDivision, func(a *share, m *memory.Codec) { m.Fields(&a.t, &a.gpus) })
 }
