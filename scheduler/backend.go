@@ -19,8 +19,8 @@ type Backend interface {
 	Do(ctx context.Context, actions []Action) error
 }
 
-// An Observer is called with every event and every decision of the scheduler, in order and on the scheduler's
-// goroutine. It must not change its arguments.
+// An Observer gets every event and decision of the scheduler, in order and on its goroutine. It must not change
+// them.
 type Observer interface {
 	Event(now time.Time, ev Event)
 	Round(s *policy.Snapshot, p *policy.Plan, actions []Action)

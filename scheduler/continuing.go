@@ -10,8 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// A continuing has the jobs that need no new decision (Options.Lean). A job continues while its row is the same
-// pointer: every change of a job makes a new row.
+// A continuing has the jobs that need no new decision (Options.Lean): their rows are the same pointers.
 type continuing struct {
 	cluster *cluster.Cluster
 	held    policy.Continuing
@@ -31,8 +30,8 @@ type continuer struct {
 	at     int // index in the active jobs and in last
 }
 
-// lean reports whether some jobs may be left out of a round. Shared beliefs change without the row, the placer
-// may redistribute CPUs and memory that count, and an early round has its own rules.
+// lean reports whether some jobs may be left out of a round. Shared beliefs and shares of CPUs and memory
+// change without the row, and an early round has its own rules.
 func (s *Scheduler) lean(snap *policy.Snapshot) bool {
 	if !s.o.Lean || s.between || s.computing || s.classes != nil || s.o.Known != nil || s.o.Estimate.Share {
 		return false
@@ -47,8 +46,8 @@ func (s *Scheduler) lean(snap *policy.Snapshot) bool {
 }
 
 // planOthers asks the policy only about the jobs that do not continue, and returns the plan for all, and the
-// indexes of those jobs. It returns nil if the policy must decide about all: there is a reservation, the plan
-// is refused, or the placer took a job back.
+// indexes of those jobs. It returns nil if there is a reservation, the plan is refused, or the placer took a
+// job back.
 func (s *Scheduler) planOthers(ctx context.Context, snap *policy.Snapshot) (*policy.Plan, []int) {
 	st := &s.continuing
 	if len(st.jobs) == 0 || st.cluster != snap.Cluster || !s.lean(snap) {

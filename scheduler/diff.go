@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// diff returns the actions that turn the present state into the plan, those that free GPUs first. It records
-// the plan as the present state. Jobs that were not asked about keep what they have.
+// diff returns the actions that turn the present state into the plan, those that free GPUs first, and records
+// the plan as the present state.
 func (s *Scheduler) diff(now time.Time, plan *policy.Plan, asked []int) []Action {
 	var acts []Action
 	for _, i := range asked {

@@ -19,12 +19,12 @@ type Event interface {
 // Submitted: a job was accepted. The scheduler keeps the pointer.
 type Submitted struct{ Spec *job.Spec }
 
-// Described: a job's program reported its batch limits, schedule or target. Spec replaces the submitted
-// specification; measurements of the job are kept. The scheduler keeps the pointer.
+// Described: a job's program reported its batch limits, schedule or target. Spec replaces the submitted one;
+// measurements are kept. The scheduler keeps the pointer.
 type Described struct{ Spec *job.Spec }
 
-// Restored: a job from before a restart of the scheduler continues with the given status. Of a job that has
-// ended, only its ID and what it shows about its class are kept. The scheduler keeps the pointer.
+// Restored: a job from before a restart of the scheduler. Of an ended job, only its ID and what it shows about
+// its class are kept. The scheduler keeps the pointer.
 type Restored struct {
 	Spec    *job.Spec
 	Status  job.Status
@@ -58,8 +58,8 @@ type Exited struct {
 	Detail  string // for people
 }
 
-// NodesChanged: nodes joined, left, failed or were repaired, or rentals or loans changed. Cluster has the
-// present nodes. Jobs on lost nodes exit as Lost in separate events.
+// NodesChanged: nodes, rentals or loans changed. Cluster has the present nodes. Jobs on lost nodes exit as Lost
+// in separate events.
 type NodesChanged struct {
 	Cluster *cluster.Cluster
 	Rentals []cluster.Rental // all; none if nothing can be rented
@@ -94,8 +94,8 @@ func (t Topic) String() string {
 	return "group " + string(t.Group)
 }
 
-// Run: give a job exactly these GPUs, CPUs and memory, and this batch size. A job that runs with other ones
-// saves a checkpoint, moves and restores it, unless the change is InPlace, Free or Resized.
+// Run: give a job exactly these GPUs, CPUs and memory, and this batch size. A job that runs saves a checkpoint,
+// moves and restores it, unless the change is InPlace, Free or Resized.
 type Run struct {
 	Job        job.ID
 	Allocation cluster.Allocation
@@ -103,13 +103,11 @@ type Run struct {
 	Batch      job.BatchSize // zero: the agent decides
 	// Free: the job moves to other nodes with the same configuration, at no cost. Only with Options.FreeMoves.
 	Free bool
-	// Resized: workers join or leave while the job trains on (job.Spec.Resizes). Enough workers, of both types
-	// together, stay in place.
+	// Resized: workers join or leave while the job trains on (job.Spec.Resizes); enough of them stay in place.
 	Resized bool
 }
 
-// InPlace reports whether the job stays on the same GPUs. Other CPUs, memory and batch sizes then take effect
-// while it trains.
+// InPlace reports whether the job stays on the same GPUs, and changes take effect while it trains.
 func (r *Run) InPlace(held cluster.Allocation, on cluster.Placement) bool {
 	return r.Allocation.SameGPUs(&held) && r.Placement.SameGPUs(on)
 }
@@ -117,8 +115,8 @@ func (r *Run) InPlace(held cluster.Allocation, on cluster.Placement) bool {
 // Preempt: let a job save a checkpoint, and take its GPUs.
 type Preempt struct{ Job job.ID }
 
-// Profile: measure a job on one GPU of each type (Sia §3.3.2). The measurements arrive as reports with Profile
-// set; Profiled follows the last.
+// Profile: measure a job on one GPU of each type (Sia §3.3.2). Reports with Profile set and then Profiled
+// follow.
 type Profile struct {
 	Job   job.ID
 	Types []cluster.GPUType
@@ -129,7 +127,7 @@ type Profile struct {
 type Compute struct{ Work policy.Work }
 
 // Provision: order or borrow nodes of a group until it has Nodes of them, or cancel orders, the last first.
-// Nodes that are up stay. NodesChanged reports the result.
+// NodesChanged reports the result.
 type Provision struct {
 	Group cluster.Group
 	Nodes int // up or ordered

@@ -22,11 +22,10 @@ import "github.com/oxgang/oxgang/model/cluster"
 // node from a job only if it asked for nodes and did not get them back in time. Its nodes
 // are up at once, so it has no orders.
 type Expander interface {
-	// Provision orders or cancels nodes until a group has that many, up or ordered. It returns an error if the
-	// group is unknown, or if the number is negative or above the limit of rule 1. A provider with fewer nodes
-	// is no error: see cluster.Rental.Refused.
+	// Provision orders or cancels nodes until a group has that many, up or ordered. It returns an error for an
+	// unknown group, and for a number below 0 or above the limit of rule 1. For a provider with fewer nodes see
+	// cluster.Rental.Refused.
 	Provision(group cluster.Group, nodes int) error
-	// Return gives nodes back. It returns an error if a node is neither rented and up nor lent, or if a job is
-	// on it.
+	// Return gives nodes back. It returns an error if a node is neither rented and up nor lent, or has a job.
 	Return(nodes []cluster.NodeID) error
 }

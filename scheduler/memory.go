@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf/estimate"
 )
 
-// A Memory is the changing state of a Scheduler, without its policy and placer. It shares no memory with a
-// Scheduler of the same options except those and estimate.Cache.
+// A Memory is the changing state of a Scheduler, without its policy and placer.
 type Memory struct {
 	beliefs  *estimate.Pool
 	classes  *estimate.Classes // nil: not learned
@@ -48,8 +47,8 @@ func (s *Scheduler) Remember(m *Memory) {
 // Computing reports whether background work of the policy is under way.
 func (m *Memory) Computing() bool { return m.computing }
 
-// Active returns the jobs that have not ended, by submission time, then ID, without reports. The specifications
-// are shared and must not be changed.
+// Active returns the jobs that have not ended, by submission time, then ID, without reports. Do not change the
+// specifications.
 func (m *Memory) Active() []Restored {
 	var all []Restored
 	for _, r := range m.active {

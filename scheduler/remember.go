@@ -12,8 +12,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Remember implements memory.Rememberer. It reads into the memory of a new Scheduler with the same options. The
-// rows of jobs, and what they refer to, are owned here; policies only refer to them.
+// Remember implements memory.Rememberer. It reads into the memory of a new Scheduler with the same options.
 func (m *Memory) Remember(c *codec.Codec) {
 	if m.computed != nil {
 		c.Fail("a result of background work: %w", errors.ErrUnsupported)

@@ -7,9 +7,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// rent returns the actions that change the rented and lent nodes to the numbers of the plan. Orders are
-// cancelled before nodes are returned. Nodes that the plan names are returned first, then nodes without jobs,
-// in reverse cluster order.
+// rent returns the actions that change the rented and lent nodes to the numbers of the plan: cancelled orders,
+// then returns of the nodes that the plan names, then of nodes without jobs, in reverse cluster order.
 func (s *Scheduler) rent(plan *policy.Plan) []Action {
 	acts, back := s.borrow(plan)
 	if len(plan.Capacity) == 0 && len(back) == 0 {

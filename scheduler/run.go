@@ -29,8 +29,8 @@ func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
 	return s.loop(ctx, b, obs)
 }
 
-// Resume is Run for a Scheduler that has the Memory of another one, taken by an observer of a round. The
-// backend continues directly after that round, whose actions it has carried out.
+// Resume is Run for a Scheduler with the Memory of another one after a round. The backend continues directly
+// after that round.
 func (s *Scheduler) Resume(ctx context.Context, b Backend, obs ...Observer) error {
 	if !s.between {
 		s.turn(b.Now())
@@ -101,7 +101,6 @@ func (s *Scheduler) turn(now time.Time) {
 	s.begun, s.next = s.next, s.next.Add(s.o.Round)
 }
 
-// take passes one event to the scheduler and the observers.
 func (s *Scheduler) take(ctx context.Context, b Backend, ev Event, obs []Observer) error {
 	now := b.Now()
 	acts, err := s.Step(now, ev)

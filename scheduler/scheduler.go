@@ -80,8 +80,8 @@ type Scheduler struct {
 	continuing continuing
 }
 
-// record is the state of one job. Invariant: if anything in it has changed since the last snapshot, then row is
-// nil or, if jobs learn from others (estimate.Options.Share), version differs from the version of belief.
+// record is the state of one job. Invariant: after a change since the last snapshot, row is nil or, with
+// estimate.Options.Share, version differs from the version of belief.
 type record struct {
 	spec    *job.Spec
 	status  job.Status
@@ -175,7 +175,6 @@ func (s *Scheduler) restore(ev *Restored) error {
 	return nil
 }
 
-// describe replaces a job's specification by the one of its program.
 func (r *record) describe(spec *job.Spec) {
 	r.spec = spec
 	r.belief.Describe(spec)
@@ -266,21 +265,19 @@ func (r *record) forget() {
 	}
 }
 
-// reckon adds the estimated progress since a job's last report. Call it when a job must stop or move:
-// it then saves a checkpoint, and until its next report this estimate is all there is.
+// reckon adds the estimated progress since a job's last report. Call it when a job must stop or move: it then
+// saves a checkpoint.
 func (r *record) reckon(now time.Time) {
 	if r.row != nil {
 		r.status.Progress = r.row.Done(now)
 	}
 }
 
-// release adds up the service of a job, and takes its GPUs.
 func (r *record) release(now time.Time) {
 	r.settle(now)
 	r.status.Allocation, r.status.Placement = cluster.Allocation{}, nil
 }
 
-// settle adds the service of a job since the last call.
 func (r *record) settle(now time.Time) {
 	st := &r.status
 	st.Service, st.GPUService, st.Since = st.AttainedService(now), st.AttainedGPUService(now), now

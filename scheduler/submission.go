@@ -12,10 +12,8 @@ import (
 // together.
 const settle = 500 * time.Millisecond
 
-// perRound limits the submission rounds per regular round.
 const perRound = 20
 
-// soon notes that a job was submitted that can be planned.
 func (s *Scheduler) soon(now time.Time) {
 	if !s.o.OnSubmit && s.o.OnEvent == 0 || !s.extra.IsZero() {
 		return
@@ -44,7 +42,6 @@ func (s *Scheduler) settled() bool {
 	})
 }
 
-// due returns the time of the next regular or submission round.
 func (s *Scheduler) due(next time.Time) time.Time {
 	if s.extra.IsZero() || !s.extra.Before(next) {
 		return next
@@ -52,8 +49,8 @@ func (s *Scheduler) due(next time.Time) time.Time {
 	return s.extra
 }
 
-// admits reports whether a submission round can start a job without harm: GPUs are free, and no job waits that
-// an earlier round left waiting. A new job might take the GPUs for which that job waits.
+// admits reports whether a submission round can start a job: GPUs are free, and no job waits that an earlier
+// round left waiting, which would lose them.
 func (s *Scheduler) admits() bool {
 	s.sweep()
 	free := 0
@@ -69,8 +66,8 @@ func (s *Scheduler) admits() bool {
 	return free > 0
 }
 
-// pinned returns the snapshot in which every job that holds GPUs is non-preemptive. Unchanged rows are the same
-// pointers as in the last such snapshot.
+// pinned returns the snapshot in which every job that holds GPUs is non-preemptive. Unchanged rows keep their
+// pointers.
 func (s *Scheduler) pinned(snap *policy.Snapshot) *policy.Snapshot {
 	own := *snap
 	own.Jobs = slices.Clone(snap.Jobs)

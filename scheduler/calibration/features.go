@@ -2,8 +2,8 @@ package calibration
 
 import "math"
 
-// The features of a guess decide which guesses are like it: the logarithm of its length in rounds, and how far
-// apart its two times are (spread).
+// The features of a guess decide which guesses are like it: the logarithm of its length in rounds, and the
+// spread of its times.
 type features struct{ length, apart float64 }
 
 func (r *Record) features(g Guess) features {
@@ -16,8 +16,8 @@ func (f features) rounded() features {
 	return features{math.Round(perBand*f.length) / perBand, math.Round(perBand*f.apart) / perBand}
 }
 
-// spread returns how far apart two times are, from the logarithm of their ratio: 0 if they are equal, and
-// beyond hardlyApart about 1 more for each factor of e.
+// spread is 0 for equal times, and beyond hardlyApart about 1 more for each factor of e. ratio is the logarithm
+// of their ratio.
 func spread(ratio float64) float64 { return math.Log(1 + math.Abs(ratio)/hardlyApart) }
 
 // weight returns the weight of an error of a guess with other features, at most 1.

@@ -38,7 +38,7 @@ type observation struct {
 }
 
 // quantiles returns the low quantile of low errors, the median of mid errors and the high quantile of high
-// errors, of guesses like this one.
+// errors of similar guesses.
 func (r *Record) quantiles(now time.Time, p Phase, g Guess, share float64) [3]float64 {
 	if !now.Equal(r.asOf) {
 		r.asOf = now
@@ -57,8 +57,8 @@ func (r *Record) quantiles(now time.Time, p Phase, g Guess, share float64) [3]fl
 	return r.marks[at]
 }
 
-// own returns the errors of this run's predictions, weighted by features. The predictions of one job together
-// weigh at most as much as one with exactly these features, and all jobs at most mostOwn.
+// own returns the errors of this run, weighted by features. One job weighs at most one prediction with these
+// features, all jobs mostOwn.
 func (r *Record) own(now time.Time, p Phase, like features) []observation {
 	var all []observation
 	var of []job.ID
@@ -88,8 +88,7 @@ func (r *Record) own(now time.Time, p Phase, like features) []observation {
 	return all
 }
 
-// mostOwn returns the maximum weight of all errors of this run, in jobs. Predictions for jobs that wait at one
-// time err in the same direction, until a time has passed that is long compared to the predicted one.
+// mostOwn returns the maximum weight of all errors of this run, in jobs: see the package.
 func (r *Record) mostOwn(now time.Time, p Phase, length float64) float64 {
 	if len(r.all[p]) == 0 {
 		return mostAtOnce
@@ -120,7 +119,6 @@ type step struct{ error, above float64 }
 // errors are unknown.
 type distribution []step
 
-// distributionOf returns the product-limit estimate of the distribution of errors.
 func distributionOf(all []observation, which int) (d distribution) {
 	slices.SortFunc(all, func(a, b observation) int {
 		if c := cmp.Compare(a.errors[which], b.errors[which]); c != 0 || a.known == b.known {
@@ -155,11 +153,10 @@ func (d distribution) until(e, above float64) distribution {
 	return append(d, step{e, above})
 }
 
-// rounding is the error of sums of shares.
 const rounding = 1e-9
 
-// upper returns the least error that at most a share of the errors is above, and how many are. If the largest
-// errors belong to open predictions, it returns the largest known one.
+// upper returns the least error that at most a share of the errors is above, and how many are; at most the
+// largest known one.
 func (d distribution) upper(share float64) (e, above float64) {
 	for _, x := range d {
 		if x.above <= share+rounding {
@@ -188,8 +185,7 @@ func (d distribution) lower(share float64) (e, below float64) {
 }
 
 // between returns a low and a high error with a share of the errors between them. Each side leaves out half of
-// the rest. If many errors are equal, one side leaves out fewer, and the other side more: the narrower of both
-// ways wins.
+// the rest, or with many equal errors one side fewer and the other more: the narrower of both ways wins.
 func between(low, high distribution, share float64) (from, to float64) {
 	rest := 1 - share
 	from, below := low.lower(rest / 2)

@@ -56,8 +56,8 @@ func (g Guess) Errors(after, round time.Duration) (length float64, errors [3]flo
 	return math.Log(g.length(round) / round.Seconds()), g.errors(after, round)
 }
 
-// A Range is an interval of the time until something happens: between Early and Late with a probability of
-// Share. Likely is the median. Early <= Likely <= Late.
+// A Range is an interval of the time until something happens, with a probability of Share. Likely is the
+// median. Early <= Likely <= Late.
 type Range struct {
 	Early, Likely, Late time.Duration
 	// Held counts how many of the last Of ranges of this phase with a known outcome were right.
@@ -189,8 +189,8 @@ func (r *Record) close(now time.Time, id job.ID, p Phase, as state) {
 	clear(r.marks)
 }
 
-// Held returns how many of the last ranges of a phase held, and of how many with a known outcome, at most
-// Recent. Being off by half a round counts as held, because things happen in rounds.
+// Held returns how many of the last ranges of a phase with a known outcome held, and their number, at most
+// Recent.
 func (r *Record) Held(p Phase) (held, of int) {
 	for i := len(r.all[p]) - 1; i >= 0 && of < Recent; i-- {
 		x := r.all[p][i]

@@ -81,7 +81,6 @@ func (w *clusterState) event(ev scheduler.Event) {
 	}
 }
 
-// free adds GPUs that became free after the last round.
 func (w *clusterState) free(t cluster.GPUType, n int) {
 	if n > 0 {
 		w.freed[t] += n
@@ -171,7 +170,6 @@ func Called(s *job.Spec) string {
 
 var unreadable = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// contextOf returns what sentences about a job may use at a time.
 func (w *clusterState) contextOf(r *row, at time.Duration) explainContext {
 	s := w.contextWith(r, w.view(), at)
 	if needsOrder(s.why) {
@@ -180,7 +178,6 @@ func (w *clusterState) contextOf(r *row, at time.Duration) explainContext {
 	return s
 }
 
-// contextWith is contextOf with a known view, and without other jobs.
 func (w *clusterState) contextWith(r *row, view View, at time.Duration) explainContext {
 	s := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: view, refused: w.refused}
 	s.freed = w.freedOf(r.why.Config.GPUType, at, view.Waiting)

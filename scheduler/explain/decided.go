@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// decided adds the changes that a round made to the job. held and on are its GPUs before the round; the
-// clusterState already has the round.
+// decided adds the changes that a round made to the job, which had held and on before.
 func (t *journalReader) decided(round *journal.Round, held cluster.Allocation, on cluster.Placement) {
 	r := t.jobs[t.id]
 	if r == nil {

@@ -22,8 +22,7 @@ func Life(r *journal.Reader, id job.ID) (*Story, error) {
 }
 
 // At returns the state of a job at a time since the start of the recording, after all records of that time, and
-// what came next. Times before and after the recording count as its start and end. Only the header of the
-// journal may have been read. Errors: as Life.
+// what came next. Only the header of the journal may have been read. Errors: as Life.
 func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 	at = max(at, 0)
 	t := newJournalReader(r.Header(), id)
@@ -88,8 +87,6 @@ func Live(r *journal.Reader, id job.ID, seen LiveState) (*Story, error) {
 	return story, nil
 }
 
-// until reads the whole journal, and returns the state after all records up to a time; nil if there are no
-// later ones.
 func (t *journalReader) until(r *journal.Reader, at time.Duration) (then *snapshot, err error) {
 	err = t.listen(r, func(next time.Duration) {
 		if then == nil && next > at {
@@ -220,8 +217,8 @@ func (t *journalReader) sentence(then *snapshot, phase job.Phase, length string)
 	return fmt.Sprintf("%s has been waiting %s: %s.", t.id, length, because)
 }
 
-// next sets the first change after a moment that matters to the owner of the job: its start if
-// it waits, else any change or its end.
+// next sets the first change after a moment that matters: the start of a waiting job, else any change or the
+// end.
 func (t *journalReader) next(m *Moment, then *snapshot, at time.Duration) {
 	waiting := then.row != nil && then.row.holds.IsZero()
 	for _, c := range t.changes[then.changes:] {

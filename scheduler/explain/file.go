@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// AtIn is At for a journal in a file. With checkpoints, it reads only the lines that name the job, and complete
-// parts around the moment and the changes before and after it. It detects changed or lost lines only there.
+// AtIn is At for a journal in a file. With checkpoints, it reads and checks only the lines that name the job,
+// and the parts around the moment and the changes before and after it.
 func AtIn(f *journal.File, id job.ID, at time.Duration) (*Story, error) {
 	at = max(at, 0)
 	story, err := fromCheckpoints(f, id, at)
@@ -188,14 +188,13 @@ func changes(f *journal.File, records []journal.Named, id job.ID, at time.Durati
 	return m.NextAt != nil || then.state.phase.Terminal() && then.state.spec != nil
 }
 
-// A part is a stretch of a journal between two marks.
 type part struct {
 	from, to journal.Mark
 	whole    bool // it begins at the start of the journal, not at a checkpoint
 }
 
-// partsToRead returns the parts in which all records must be read, in order and disjoint: up to the last change
-// of GPUs, to the moment, and to the first change after it.
+// partsToRead returns the parts in which all records must be read: up to the last change of GPUs, the moment,
+// and the next change.
 func (t *journalReader) partsToRead(f *journal.File, marks []journal.Mark, then *snapshot, at time.Duration) ([]part, error) {
 	ends := []time.Duration{at}
 	for _, c := range t.changes[:then.changes] {

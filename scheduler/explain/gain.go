@@ -104,7 +104,6 @@ func (s *explainContext) cost(c cluster.Configuration) (cost float64, known bool
 	return *t.Price * float64(c.GPUs), true
 }
 
-// ratio returns a/b, with enough digits to show that it is not 1.
 func ratio(a, b float64) string {
 	_, times, _ := apart(1, a/b)
 	return times

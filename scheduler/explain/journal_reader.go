@@ -44,8 +44,8 @@ func newJournalReader(h journal.Header, id job.ID) *journalReader {
 	return &journalReader{clusterState: newClusterState(h), id: id, policy: h.Policy, start: h.Start}
 }
 
-// listen reads the journal to its end, and calls before with the time of each record before handling it. It
-// returns an error if the journal is damaged or lacks the job. A truncated journal only gets a note.
+// listen reads the journal to its end, and calls before with the time of each record before handling it. A
+// truncated journal gets a note.
 func (t *journalReader) listen(r *journal.Reader, before func(at time.Duration)) error {
 	for rec, err := range r.Records() {
 		if errors.Is(err, journal.ErrTruncated) {
@@ -130,7 +130,6 @@ func (t *journalReader) submitted(spec *job.Spec) {
 	t.add(Submitted, cluster.Allocation{}, cluster.Allocation{}, "submitted, asking for "+asked(spec, NotKnown), nil)
 }
 
-// restored begins with a job that was submitted before the recording.
 func (t *journalReader) restored(ev *scheduler.Restored) {
 	st := &ev.Status
 	t.state = state{spec: ev.Spec, phase: st.Phase, since: t.now, train: t.now, starts: st.Restarts, explained: map[policy.Kind]bool{}}
@@ -162,8 +161,8 @@ func (t *journalReader) profiled() {
 	clear(s.explained)
 }
 
-// trains handles a report of training. The first report after a start shows when the start was over: at the
-// beginning of its interval.
+// trains handles a report of training. The first one after a start shows that the start was over when its
+// interval began.
 func (t *journalReader) trains(interval time.Duration) {
 	if t.state.phase != job.Restoring {
 		return
@@ -180,7 +179,6 @@ func (t *journalReader) lose(until time.Duration) {
 	}
 }
 
-// settle adds the time since the last change to the totals.
 func (t *journalReader) settle(now time.Duration) {
 	s := &t.state
 	r := t.jobs[t.id]
@@ -202,8 +200,7 @@ func (t *journalReader) settle(now time.Duration) {
 	}
 }
 
-// exited handles the end of the job, or the loss of its GPUs. Call it before the clusterState gets the event,
-// while r still has the GPUs of the job.
+// exited handles the end of the job, or the loss of its GPUs. Call it before the clusterState gets the event.
 func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 	s := &t.state
 	if s.spec == nil || r == nil {

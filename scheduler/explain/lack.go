@@ -114,8 +114,8 @@ func was(n int) string {
 	return fmt.Sprintf("%d were", n)
 }
 
-// tieShare: the offer of the job that sets a price may be below the price by this share, because the solver
-// (opt/mmkp) raises each offer by up to half of it to make offers unequal.
+// tieShare: the solver (opt/mmkp) raises offers by up to half this share to make them unequal, so an offer may
+// be that much below the price that it sets.
 const tieShare = 2e-6
 
 func tied(why policy.Reason) bool {
@@ -201,7 +201,6 @@ func unplaced(s *explainContext) string {
 	}
 }
 
-// scattered says why a plan had GPUs for a job and no placement.
 func scattered(s *explainContext) string {
 	text := "the plan had " + amount(s.why.Config) + " for it"
 	if free, known := s.freeOf(s.why.Config); known && free < s.why.Config.GPUs {

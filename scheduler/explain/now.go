@@ -13,8 +13,8 @@ type Because struct {
 	Text   string // why, and what would change it if anything would
 }
 
-// Reasons say why jobs have what a plan gives them. The work is done when the first text is asked for, so a round
-// costs nothing if its reasons are not read. Reasons are not safe for concurrent use.
+// Reasons say why jobs have what a plan gives them. They are computed when the first text is asked for. They
+// are not safe for concurrent use.
 type Reasons struct {
 	// Preemption, if not nil, returns why a job must not be preempted.
 	Preemption func(job.ID) Preemption
@@ -27,12 +27,11 @@ type Reasons struct {
 	order *jobOrder
 }
 
-// Now returns why jobs of a snapshot have what the plan gives them; no reasons if s is nil. Neither may change while reasons
-// are in use.
+// Now returns why jobs of a snapshot have what the plan gives them; no reasons if s is nil. Neither may change
+// meanwhile.
 func Now(s *policy.Snapshot, p *policy.Plan) *Reasons { return &Reasons{s: s, p: p} }
 
-// Of returns why a job has what it has; nothing if the snapshot does not have it. Complexity: O(n log n) for n jobs the first
-// time, then constant.
+// Of returns why a job has what it has. Complexity: O(n log n) for n jobs the first time, then constant.
 func (r *Reasons) Of(id job.ID) Because { return Because{r.Reason(id), r.Text(id)} }
 
 // Reason returns the name of the policy's reason; empty if the snapshot lacks the job.

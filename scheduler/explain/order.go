@@ -71,7 +71,6 @@ func (h *holders) who(tie bool) string {
 // order ranks the jobs. Complexity: O(n log n) for n jobs.
 func (w *clusterState) order() *jobOrder { return orderOf(maps.Values(w.jobs)) }
 
-// orderOf ranks jobs. It is fastest if they come in order.
 func orderOf(jobs iter.Seq[*row]) *jobOrder {
 	o := &jobOrder{offers: make(map[cluster.GPUType]*ranking), holders: make(map[cluster.GPUType]*holders)}
 	waiting, holding := ranked(jobs)
@@ -120,7 +119,7 @@ type rankedRow struct {
 }
 
 // ranked returns the waiting jobs by place in the queue or by offer, the highest first, and the jobs with GPUs,
-// the largest first. Ties are broken by ID.
+// the largest first.
 func ranked(jobs iter.Seq[*row]) (waiting, holding []rankedRow) {
 	for r := range jobs {
 		switch {
@@ -153,7 +152,6 @@ func (k *ranking) single() (n int) {
 	return n
 }
 
-// place returns the number of jobs ahead in the queue.
 func place(why policy.Reason) (ahead float64, queued bool) {
 	switch why.Kind {
 	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority:

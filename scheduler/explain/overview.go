@@ -13,8 +13,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// An Overview is the state of a cluster and of all its jobs at one time. Times count from the start of the
-// recording.
+// An Overview is the state of a cluster and of all its jobs at one time, since the start of the recording.
 type Overview struct {
 	At     journal.Seconds `json:"at"`
 	Last   journal.Seconds `json:"last"`  // the last record of the journal
@@ -67,9 +66,8 @@ type OverviewEnd struct {
 
 const mostEnded = 20
 
-// OverviewIn returns the state at a time, after all records of that time. A time before the recording counts as
-// its start, a later one as its end. It reads from the last checkpoint before the time. It returns an error if
-// the journal is damaged there.
+// OverviewIn returns the state at a time, after all records of that time. It reads from the last checkpoint
+// before the time. It returns an error if the journal is damaged there.
 func OverviewIn(f *journal.File, at time.Duration) (*Overview, error) {
 	last, err := f.Last()
 	if err != nil {

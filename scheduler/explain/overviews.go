@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// Overviews returns Overviews of one journal. It keeps the records between two checkpoints, so that several
-// times in that stretch cost one reading. It is safe for concurrent use.
+// Overviews returns Overviews of one journal, and keeps the records between two checkpoints. It is safe for
+// concurrent use.
 type Overviews struct {
 	File *journal.File
 
@@ -24,7 +24,6 @@ type Overviews struct {
 	most    int            // records; 0: maxRecords
 }
 
-// maxRecords is the maximum number of records kept.
 const maxRecords = 200_000
 
 // A stretch is the part of a journal after a checkpoint that was read.
@@ -62,7 +61,6 @@ func (o *Overviews) At(at time.Duration) (*Overview, error) {
 	return s, nil
 }
 
-// open reads when the journal ends, and where its checkpoints are.
 func (o *Overviews) open() error {
 	if o.last > 0 {
 		return nil
@@ -75,7 +73,6 @@ func (o *Overviews) open() error {
 	return err
 }
 
-// move reads up to a time, from another checkpoint if needed.
 func (o *Overviews) move(at time.Duration) error {
 	n := sort.Search(len(o.marks), func(i int) bool { return o.marks[i].At > at })
 	if o.current == nil || o.current.after != n {

@@ -24,8 +24,7 @@ func crossed(c perf.LocalityCost) string {
 	return "steps of its class took as long in several racks as in one, to 1 %" + by
 }
 
-// racks says in which racks a job on several nodes is, or in which NVLink domain; empty if it is on one node or
-// no rack is known.
+// racks names the racks of a job on several nodes, or their NVLink domain; empty if none is known.
 func (w *clusterState) racks(p cluster.Placement) string {
 	if len(p) < 2 {
 		return ""

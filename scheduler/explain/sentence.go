@@ -167,7 +167,6 @@ var templates = map[policy.Kind]template{
 	}, unblock: fixedText("the next valid plan decides again")},
 }
 
-// speed returns in parentheses how fast a job is, if known.
 func speed(s *explainContext) string {
 	x, _, same := apart(s.why.Value, 1)
 	switch {
@@ -199,8 +198,8 @@ func reserved(s *explainContext) cluster.Configuration {
 
 var keeps = []policy.Kind{policy.AsPlanned, policy.KeptNoRestart, policy.PinnedRestore, policy.PinnedNonPreempt, policy.KeptNoPlace}
 
-// template returns the template of the reason. If a placer moved a job that the policy leaves alone, the reason
-// does not explain it.
+// template returns the template of the reason. It does not explain a move by the placer of a job that the
+// policy leaves alone.
 func (s *explainContext) template() template {
 	if s.gave && slices.Contains(keeps, s.why.Kind) {
 		return template{why: fixedText("its policy plans the same for it, and the placer put it on other nodes to make room for other jobs")}

@@ -118,16 +118,14 @@ type Moment struct {
 	// number of these starts.
 	LostHours float64 `json:"lost_hours,omitzero"`
 	Starts    int     `json:"starts,omitzero"`
-	// A recording does not have the fields below; package whatif computes them. Unblock is the cheapest change
-	// that would help. Start and End say when the job gets GPUs and when it completes. All are empty or nil if
-	// not computed.
+	// Package whatif computes the fields below: a recording does not have them. Unblock is the cheapest change
+	// that would help; Start and End say when the job gets GPUs and completes.
 	Unblock string `json:"unblock,omitempty"`
-	// Weight is Terms in words: the weight of the job in the last plan. Empty and nil if its policy does not
-	// weigh jobs.
+	// Weight is Terms in words; empty if its policy does not weigh jobs.
 	Weight string        `json:"weight,omitempty"`
 	Terms  *policy.Terms `json:"terms,omitempty"`
-	// Racks is Locality in words: how much longer steps of its class took in several racks. Empty and nil if
-	// not measured.
+	// Racks is Locality in words: how much longer steps of its class took in several racks; empty if not
+	// measured.
 	Racks    string             `json:"racks,omitempty"`
 	Locality *perf.LocalityCost `json:"locality,omitempty"`
 	// Change is Unblock for programs; nil: not known.
@@ -145,8 +143,8 @@ type Expected struct {
 	Likely journal.Seconds `json:"likely"`
 	Late   journal.Seconds `json:"late"`
 	Open   bool            `json:"open,omitzero"` // it may be later than Late
-	// Share is the probability of the interval from Early to Late; Likely is the median. Of the last Of such
-	// intervals of this run, Held were right.
+	// Share is the probability of Early to Late; Likely is the median. Of the last Of intervals of this kind,
+	// Held were right.
 	Share float64 `json:"probability"`
 	Held  int     `json:"held"`
 	Of    int     `json:"of"`
@@ -166,8 +164,7 @@ type TypeView struct {
 	Type cluster.GPUType `json:"type"`
 	GPUs int             `json:"gpus"`
 	Free int             `json:"free"`
-	// Starting is the number of GPUs of rented nodes that are not up yet. Refused: the provider did not have
-	// all nodes of the last order.
+	// Starting is the number of rented GPUs that are not up yet. Refused: the provider had too few nodes.
 	Starting int      `json:"starting,omitzero"`
 	Refused  bool     `json:"refused,omitzero"`
 	Price    *float64 `json:"price,omitempty"` // dual price, if the policy has one

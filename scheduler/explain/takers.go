@@ -71,8 +71,8 @@ func (w *clusterState) gainsOf(acts []scheduler.Action) gains {
 	return all
 }
 
-// share adds to a sum who got the GPUs that a job lost on a node. If several jobs lost some there, the largest
-// takers count first: whose GPUs went to whom is not known.
+// share adds to a sum who got the GPUs that a job lost on a node, the largest takers first: whose GPUs went to
+// whom is not known.
 func (g *gains) share(node cluster.NodeID, gave int, sum map[job.ID]int) {
 	if gave <= 0 {
 		return

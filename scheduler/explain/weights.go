@@ -42,7 +42,6 @@ var deciding = map[policy.Term]string{
 	policy.TermPriority: "the priorities",
 }
 
-// decidedBy names the terms that each changed the job's GPUs.
 func decidedBy(all []policy.Term) string {
 	switch {
 	case len(all) == 0:

@@ -20,7 +20,6 @@ func clock(d time.Duration) string {
 
 func span(d time.Duration) string { return printable.Duration(d) }
 
-// passed returns the difference of two times as clock prints them.
 func passed(from, to time.Duration) string {
 	return span(to.Round(time.Second) - from.Round(time.Second))
 }

@@ -41,8 +41,8 @@ const (
 // MostMemory limits Checkpoint.Memory, in bytes, so that a line has room for many jobs.
 const MostMemory = maxLine / 4
 
-// Written returns the size of the journal in bytes, including buffered ones, and how many of them follow the
-// last checkpoint, or the header if there is none.
+// Written returns the size of the journal in bytes, and how many of them follow the last checkpoint, or the
+// header.
 func (w *Writer) Written() (all, since int64) { return w.size, w.size - w.after }
 
 // Checkpoint records the state after the last recorded round, at its time. memory must have less than 16 MiB.
@@ -88,7 +88,6 @@ func (w *Writer) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte) {
 	w.after = w.size
 }
 
-// jobStates appends the jobs, each with the last decision on it.
 func (w *Writer) jobStates(jobs []scheduler.Restored) {
 	w.enc.raw(`,"jobs":[`)
 	for i := range jobs {
@@ -120,7 +119,6 @@ func hashed(line []byte) []byte {
 	return state
 }
 
-// checkpoint reads the value of a checkpoint into the cursor's state.
 func (c *cursor) checkpoint(known map[job.ID]policy.Decision) (p Checkpoint) {
 	for key := range c.keys() {
 		switch key {

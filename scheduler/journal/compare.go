@@ -14,13 +14,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Watch returns an observer for the run that replays. The Backend then compares the plan of each round and not only
-// the actions: allocation, placement, batch size and reason of each job, prices, wanted nodes of each group, the
-// reason of a refusal, and the stats of plans that were not interrupted. In shadow only actions are compared. Call it
-// before the first call of Next.
-//
-// Journals lack policy.Plan.Fungible, whose result is in the placement, and the
-// contents of background work. Return and Background are compared as actions.
+// Watch returns an observer for the run that replays. The Backend then compares, except in shadow, all that is
+// recorded of a plan: allocation, placement, batch size and reason of each job, prices, wanted nodes, refusals,
+// and the stats of plans that were not interrupted. Call it before the first call of Next.
 func (b *Backend) Watch() scheduler.Observer {
 	b.decisions = maps.Clone(b.begun)
 	if b.decisions == nil {
@@ -43,8 +39,8 @@ type planned struct {
 	plan *policy.Plan
 }
 
-// plans returns the first difference between the plan of a round and the recorded one; nil if there is none or
-// plans are not compared. rec is nil if no round was recorded.
+// plans returns the first difference between the plan of a round and the recorded one, which may be nil; nil if
+// there is none.
 func (b *Backend) plans(rec *Round, now *planned) *Difference {
 	if b.decisions == nil || b.Shadow {
 		return nil
@@ -144,8 +140,7 @@ func unlike[T any](field string, recorded, now T, write func(*encoder, T)) *Diff
 	return &Difference{Field: field, Got: string(got.buf), Want: string(want.buf)}
 }
 
-// A Comparison counts the differences from the recorded decisions. In shadow only actions about jobs are
-// compared, because other policies have other reasons and rent other nodes.
+// A Comparison counts the differences from the recorded decisions; in shadow only those about jobs.
 type Comparison struct {
 	Rounds    int         // compared
 	Differing int         // rounds with a difference

@@ -209,7 +209,6 @@ func (c *cursor) bool() bool {
 	return word == "true"
 }
 
-// same reads null, for the nodes of an earlier line.
 func (c *cursor) same() {
 	start := c.pos
 	if string(c.word()) != "null" || c.there == nil {
@@ -259,7 +258,6 @@ func (c *cursor) allocation() cluster.Allocation {
 	return a
 }
 
-// also reads the GPUs of a second type, if they follow.
 func (c *cursor) also() cluster.Configuration {
 	start := c.pos
 	if !c.take(',') || !c.take('[') {
@@ -271,7 +269,6 @@ func (c *cursor) also() cluster.Configuration {
 	return k
 }
 
-// host reads CPU cores and bytes of memory, if they follow.
 func (c *cursor) host() (cpus float64, memory int64) {
 	if !c.take(',') {
 		return 0, 0

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A File is a journal in which readers can begin at any checkpoint. Readers check only the lines that they
-// read. A File is safe for concurrent use.
+// A File is a journal in which readers can begin at any checkpoint, and check only the lines that they read. It
+// is safe for concurrent use.
 type File struct {
 	src    io.ReaderAt
 	length int64
@@ -60,8 +60,7 @@ func (f *File) Header() Header { return f.header }
 // Start returns a Reader of the whole journal.
 func (f *File) Start() (*Reader, error) { return NewReader(io.NewSectionReader(f.src, 0, f.length)) }
 
-// Before returns a Reader that begins after the last checkpoint up to a time, or at the start of the journal if
-// there is none. It reads a few lines, and the bytes between the checkpoint and the time.
+// Before returns a Reader that begins after the last checkpoint up to a time, or at the start of the journal.
 func (f *File) Before(at time.Duration) (*Reader, error) {
 	offset, err := f.last(at)
 	if err != nil {
@@ -107,8 +106,7 @@ func (r *Reader) resume() error {
 	return p.err
 }
 
-// Checkpoint returns the last checkpoint that was read; nil if there was none. It returns an error if the
-// checkpoint is invalid.
+// Checkpoint returns the last checkpoint that was read; nil if there was none.
 func (r *Reader) Checkpoint() (*Checkpoint, error) {
 	if r.passed == nil {
 		return nil, nil
@@ -136,8 +134,8 @@ func (f *File) last(at time.Duration) (int64, error) {
 	return f.findBack(end, []byte(","+checkpointKey+hashedKey))
 }
 
-// after returns the offset of the first line later than a time, or the size of the file. Lines that cannot be
-// read count as earlier: a Reader will report them.
+// after returns the offset of the first line later than a time, or the size of the file. Unreadable lines count
+// as earlier.
 func (f *File) after(at time.Duration) (int64, error) {
 	var failed error
 	i := sort.Search(int(f.size-f.body), func(i int) bool {
@@ -223,7 +221,6 @@ func (f *File) findBack(end int64, text []byte) (int64, error) {
 	return 0, nil
 }
 
-// lineOf returns the offset of the line with an offset.
 func (f *File) lineOf(offset int64) (int64, error) {
 	buf := make([]byte, window)
 	for offset > f.body {

@@ -14,8 +14,8 @@ type Mark struct {
 	offset int64
 }
 
-// Marks returns the checkpoints up to a time, in order. It reads the head of each, and what lies between the
-// last one and the time. It returns an error if a checkpoint names a missing previous one.
+// Marks returns the checkpoints up to a time, in order. It returns an error if a checkpoint names a missing
+// previous one.
 func (f *File) Marks(at time.Duration) ([]Mark, error) {
 	offset, err := f.last(at)
 	var all []Mark
@@ -71,8 +71,7 @@ func (f *File) From(m Mark) (*Reader, *Checkpoint, error) {
 	return r, c, err
 }
 
-// End returns the Mark of the first line later than a time, or of the end of the file. Reading can only end
-// there.
+// End returns the Mark of the first line later than a time, or of the end of the file.
 func (f *File) End(at time.Duration) (Mark, error) {
 	offset, err := f.after(at)
 	return Mark{at, offset}, err

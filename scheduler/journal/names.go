@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Jobs returns the jobs of the journal, in order. It reads the beginning of each line, decodes only names, and
-// checks no hashes.
+// Jobs returns the jobs of the journal, in order. It decodes only names, and checks no hashes.
 func (f *File) Jobs() ([]job.ID, error) {
 	all, err := f.beginning()
 	if err != nil {
@@ -52,7 +51,6 @@ func (f *File) beginning() ([]job.ID, error) {
 	return all, nil
 }
 
-// begun returns the job that is submitted or restored in a line.
 func begun(line []byte) (job.ID, bool) {
 	_, rest, _ := bytes.Cut(line, []byte(","))
 	for _, key := range []string{submitKey, restoreKey} {

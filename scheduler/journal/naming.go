@@ -51,8 +51,8 @@ func (f *File) Last() (Last, error) {
 	return l, err
 }
 
-// Part returns a Reader of what is between two marks. The first must be Body or a checkpoint, which is
-// returned, too. At the second mark the Reader returns ErrTruncated.
+// Part returns a Reader of what is between two marks, and the checkpoint at the first mark if it is not Body.
+// At the second mark the Reader returns ErrTruncated.
 func (f *File) Part(from, to Mark) (*Reader, *Checkpoint, error) {
 	some := *f
 	some.length, some.size = to.offset, to.offset
@@ -95,8 +95,8 @@ func (n *Naming) Append(from, to Mark) error {
 	return err
 }
 
-// Prepend adds the records between two marks at the beginning, and reports whether the job is submitted or
-// restored in one of them.
+// Prepend adds the records between two marks at the beginning, and reports whether one submits or restores the
+// job.
 func (n *Naming) Prepend(from, to Mark) (bool, error) {
 	lines, err := n.find(from, to)
 	n.lines = append(lines, n.lines...)
@@ -134,7 +134,7 @@ func (n *Naming) find(from, to Mark) ([]line, error) {
 }
 
 // Records returns the records, in order. Rounds have no changes of other jobs. Records about nodes are left
-// out. Lines are decoded once, unless Prepend is called again.
+// out.
 func (n *Naming) Records() ([]Named, error) {
 	if n.known == nil {
 		n.known = map[job.ID]policy.Decision{}

@@ -12,9 +12,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Part ends a part of the journal directly after a round, and continues in another writer: with the header, its
-// From set, and a checkpoint, so that a reader can begin there. It returns the first error since the Writer was
-// made.
+// Part ends a part of the journal directly after a round, and continues in another writer with the header and a
+// checkpoint. It returns the first error since the Writer was made.
 func (w *Writer) Part(to io.Writer, now time.Time, m *scheduler.Memory, memory []byte) error {
 	if err := w.Flush(); err != nil {
 		return err
@@ -37,7 +36,6 @@ func (w *Writer) Part(to io.Writer, now time.Time, m *scheduler.Memory, memory [
 	return w.Flush()
 }
 
-// beginPart reads the checkpoint at the beginning of a later part.
 func (r *Reader) beginPart() error {
 	if r.header.From == 0 {
 		return nil
@@ -81,8 +79,8 @@ type Source struct {
 	Size int64
 }
 
-// OpenParts returns the journal of some parts, in order: all, or all but the first ones. It returns an error if
-// a part between them is missing, or if they are of different runs. Other errors: as OpenFile.
+// OpenParts returns the journal of parts, in order; the first ones may be missing. It returns an error if a
+// part between them is missing, or if they are of different runs. Other errors: as OpenFile.
 func OpenParts(sources ...Source) (*File, error) {
 	if len(sources) == 0 {
 		return nil, errors.New("journal: no parts, want one")

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// ErrTruncated says that a journal has no last line: its run crashed or still writes it. The records before it
-// are valid. In format 1, a cut between two lines is not detected.
+// ErrTruncated says that a journal has no last line: its run crashed or still writes it. In format 1, a cut
+// between two lines is not detected.
 var ErrTruncated = errors.New("the journal has no end: its run crashed or still writes")
 
 // maxLine limits a line, in bytes: a round with a few hundred thousand changed jobs.
@@ -79,8 +79,8 @@ func (r *Reader) Sealed() bool { return r.sealed }
 // Header returns the first line of the journal.
 func (r *Reader) Header() Header { return r.header }
 
-// Records yields the remaining records. An error comes with a zero Record, names the line, and ends the
-// sequence. It wraps ErrTruncated if the journal ends there, and ErrChanged if the line was changed.
+// Records yields the remaining records. An error names the line, and ends the sequence. It wraps ErrTruncated
+// if the journal ends there, and ErrChanged if the line was changed.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
@@ -92,9 +92,8 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// Read returns the next record. It returns io.EOF after the last one, and an error again and again. It skips
-// checkpoints. The checkpoint at the beginning of a part comes as records: nodes, restored jobs, and the last
-// decisions on them.
+// Read returns the next record, io.EOF after the last one, or an error, which stays. It skips checkpoints, but
+// returns the one at the beginning of a part as records.
 func (r *Reader) Read() (Record, error) {
 	if len(r.pending) > 0 {
 		rec := r.pending[0]

@@ -12,15 +12,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend is the scheduler.Backend of a recording. Events happen at their
-// recorded times, whatever actions it gets. It compares the actions of each round with
-// the recorded ones; with Watch, the whole plan.
-//
-// In shadow, another policy reacts to the events that followed the recorded
-// actions: what its own actions would have led to is not known.
-//
-// The Backend does background work. It ends when the recorded work of the same round
-// ended, or at once if that round started none, which happens only in shadow.
+// A Backend is the scheduler.Backend of a recording. Events happen at their recorded times, whatever actions it
+// gets, and it compares the actions of each round with the recorded ones; with Watch, the whole plan. In
+// shadow, another policy reacts to the recorded events. It does background work, which ends when the recorded
+// work of the same round ended, or else at once.
 type Backend struct {
 	// Shadow counts differences instead of ending at the first. Set it before the first call of Next.
 	Shadow bool
@@ -102,8 +97,8 @@ func (b *Backend) advance() {
 
 func (b *Backend) at() time.Duration { return b.now.Sub(b.start) }
 
-// Next returns the next recorded event up to the deadline, or nil at the deadline. After the last record it
-// returns io.EOF, or the error of a truncated or damaged journal.
+// Next returns the next recorded event up to the deadline, or nil at the deadline; at the end io.EOF, or the
+// error of a truncated or damaged journal.
 func (b *Backend) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -146,8 +141,7 @@ func (b *Backend) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 	return nil, nil
 }
 
-// slept reports whether the next record is a round more than a round after its deadline, and not by complete
-// rounds: the machine or the scheduler stood still.
+// slept reports whether the next record is a late round after the machine or the scheduler stood still.
 func (b *Backend) slept(deadline, at time.Time) bool {
 	round, late := b.r.Header().Round, at.Sub(deadline)
 	return b.ahead.Round != nil && !b.Shadow && round > 0 && late > round && late%round != 0
@@ -159,8 +153,6 @@ func computed(ctx context.Context, work *policy.Work) scheduler.Event {
 	return scheduler.Computed{Result: result}
 }
 
-// unanswered skips recorded rounds that the scheduler did not have: those before the deadline, and one at the
-// deadline that was due already.
 func (b *Backend) unanswered(deadline time.Time) error {
 	for b.ahead != nil && b.ahead.Round != nil {
 		at := b.start.Add(b.ahead.At)
@@ -179,9 +171,8 @@ func (b *Backend) unanswered(deadline time.Time) error {
 }
 
 // Do compares actions with those recorded for this round. It returns an error if an action is about an unknown
-// job, about more nodes than are offered, or about a node that is not rented. Except in shadow, it returns a
-// *Difference if the actions, or with Watch the plan, differ. Actions between an event and the next round were
-// not recorded, and are not compared.
+// job, too many nodes, or a node that is not rented, and except in shadow a *Difference. Actions between an
+// event and the next round are not compared.
 func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	if err := ctx.Err(); err != nil {
 		return err

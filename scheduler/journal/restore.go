@@ -64,7 +64,6 @@ func (e *encoder) restored(ev *scheduler.Restored) {
 	e.raw("}")
 }
 
-// job appends a restored job without its reports and the closing bracket.
 func (e *encoder) job(ev *scheduler.Restored) {
 	e.raw(`{"spec":`)
 	e.json(makeSpecLine(ev.Spec))

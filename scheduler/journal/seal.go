@@ -11,8 +11,8 @@ import (
 	"hash"
 )
 
-// A seal is the last key of a line: ,"h":"0123abcd". It has the first digits of the SHA-256, in hexadecimal, of
-// the whole journal up to the comma of the seal.
+// A seal is the last key of a line: ,"h":"0123abcd". It has the first digits of the SHA-256 of the journal up
+// to the comma of the seal.
 const (
 	sealKey    = `,"h":"`
 	sealDigits = 8

@@ -9,10 +9,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Show passes the remaining records to an observer. A snapshot has Now, Round, Length, Cluster, Rentals and
-// Loans; its Jobs has one nil row for each active job. A plan has Prices, Stats, Capacity and Refused. It
-// returns nil at the end of the journal; else the error of Read, which wraps ErrTruncated if the journal was
-// cut off.
+// Show passes the remaining records to an observer. A snapshot has one nil row for each active job, and no
+// other state of jobs; a plan has no decisions. It returns nil at the end of the journal; else the error of
+// Read.
 func (r *Reader) Show(o scheduler.Observer) error {
 	h := r.Header()
 	s := policy.Snapshot{Length: h.Round, Cluster: h.Cluster.Held(), Rentals: h.Cluster.Rentals(), Loans: h.Cluster.Loans()}

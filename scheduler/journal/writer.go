@@ -37,7 +37,6 @@ type Writer struct {
 	after   int64 // offset of the line after it, or after the header
 }
 
-// recordedDecision is the last recorded decision on a job.
 type recordedDecision struct {
 	policy.Decision
 	round int // the last round of the job, counted as Writer.round

@@ -16,9 +16,8 @@ type absence struct {
 	cluster  *cluster.Cluster // at the restart
 }
 
-// Again begins the record of a scheduler that was restarted at a time, on a cluster as in NewRecorder. A
-// restored job that had GPUs had them throughout, at no price, because there was no round. If no job is
-// restored, the time between is booked as if no GPUs existed.
+// Again begins the record of a restarted scheduler. Restored jobs had their GPUs throughout, at no price. If no
+// job is restored, the time between is booked as if no GPUs existed.
 func (r *Recorder) Again(start time.Time, c *cluster.Cluster) {
 	r.endAbsence()
 	if len(r.active) == 0 && len(r.ending) > 0 && r.boundary.After(r.now) && !r.boundary.After(start) {
@@ -67,8 +66,7 @@ func (r *Recorder) endAbsence() {
 	}
 }
 
-// bookAbsence books what a restored job had during the absence, and reports whether it had anything. GPUs of jobs that
-// are not restored are booked as free.
+// bookAbsence books what a restored job had during the absence, and reports whether it had anything.
 func (r *Recorder) bookAbsence(x *absence, spec *job.Spec) bool {
 	a := x.had[spec.ID]
 	if a == nil {

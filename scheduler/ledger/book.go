@@ -101,7 +101,6 @@ func (r *Row) add(l *line, s *Sum) {
 	r.Jobs = len(r.jobs)
 }
 
-// A key is a property by which rows are grouped.
 type key struct {
 	name string
 	of   func(*line) string
@@ -152,8 +151,8 @@ type Supply struct {
 	Nobody   float64         `json:"nobody_rent"`          // part of Rent: starting, free and leaving
 }
 
-// State returns a Book as tables, with rows grouped by some of Keys; without keys: one row. Movements come from the
-// book's recorders. It returns an error for an unknown or repeated key.
+// State returns a Book as tables, with rows grouped by some of Keys. Movements come from the book's recorders.
+// It returns an error for an unknown or repeated key.
 func (b *Book) State(by []string, movements ...Movement) (*Statement, error) {
 	s := &Statement{By: by, Rows: []Row{}, Pools: []Supply{}}
 	if err := checkKeys(by); err != nil {

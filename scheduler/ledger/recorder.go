@@ -39,7 +39,6 @@ type account struct {
 	since time.Time // booked until then
 }
 
-// A part is what a job has of one pool.
 type part struct {
 	pool   *pool
 	gpus   int
@@ -49,8 +48,7 @@ type part struct {
 }
 
 // NewRecorder returns a Recorder that calls book with each entry, which book must not keep. The cluster has the
-// nodes at the start, and what can be rented or lent. Without cluster and start, GPUs count from the first
-// event or round that reports them.
+// nodes at the start, and what can be rented or lent. Without it, GPUs count from the first report of nodes.
 func NewRecorder(start time.Time, c *cluster.Cluster, book func(*Entry)) *Recorder {
 	r := &Recorder{book: book, now: start, active: map[job.ID]*account{}, returned: map[cluster.NodeID]bool{}, over: true}
 	if c != nil {
@@ -138,8 +136,7 @@ func (r *Recorder) Close() {
 	}
 }
 
-// advance moves to now, through the end of the round if that is earlier and no job is active: observers may not
-// get a round without jobs.
+// advance moves to now, through the end of the round if that is earlier and no job is active.
 func (r *Recorder) advance(now time.Time) {
 	r.endAbsence()
 	if r.now.IsZero() {
@@ -153,7 +150,6 @@ func (r *Recorder) advance(now time.Time) {
 	r.settleNobody(now)
 }
 
-// endRound takes the GPUs of jobs that ended in the round.
 func (r *Recorder) endRound() {
 	for _, a := range r.ending {
 		r.settle(a)
@@ -250,7 +246,6 @@ func (r *Recorder) settle(a *account) {
 	}
 }
 
-// price returns the cost of a part in the present round.
 func (r *Recorder) price(p *part) float64 {
 	i := slices.IndexFunc(r.prices, func(t policy.TypePrice) bool { return t.Type == p.pool.Type })
 	if i < 0 {

@@ -62,7 +62,6 @@ func (c *column) hours(t GPUTime)  { c.put(strconv.FormatFloat(t.Hours(), 'f', 2
 func (c *column) count(n int)      { c.put(strconv.Itoa(n), n > 0) }
 func (c *column) number(v float64) { c.put(strconv.FormatFloat(v, 'f', 2, 64), v != 0) }
 
-// rows returns the columns of the rows and their total.
 func (s *Statement) rows() []column {
 	columns, sums := s.names(), []column{
 		{head: "JOBS"},
@@ -92,8 +91,7 @@ func (s *Statement) rows() []column {
 	return append(columns, sums...)
 }
 
-// names returns the columns of the keys. Those that are empty in all rows are left out, but one stays to name
-// the total.
+// names returns the columns of the keys that are not empty, but at least one, to name the total.
 func (s *Statement) names() []column {
 	var columns []column
 	for k, name := range s.By {

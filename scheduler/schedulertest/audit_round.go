@@ -58,7 +58,6 @@ func (a *Auditor) act(actions []scheduler.Action) {
 	}
 }
 
-// rent checks rentals, loans and returns, after the actions about jobs.
 func (a *Auditor) rent(s *policy.Snapshot, actions []scheduler.Action) {
 	for _, act := range actions {
 		switch act := act.(type) {
@@ -155,7 +154,6 @@ func (a *Auditor) gang(s *job.Spec, act *scheduler.Run) {
 	}
 }
 
-// mixed checks the allocation of a job on two GPU types.
 func (a *Auditor) mixed(s *job.Spec, got *cluster.Allocation) {
 	least, most := float64(max(1, s.MinGPUs)), float64(s.MaxGPUs)
 	if !s.Adaptivity.Has(job.GPUCount) {
@@ -202,7 +200,6 @@ func (a *Auditor) capacity(s *policy.Snapshot) {
 	}
 }
 
-// planned checks that every job holds what the plan grants.
 func (a *Auditor) planned(s *policy.Snapshot, p *policy.Plan) {
 	if len(p.Jobs) != len(s.Jobs) {
 		a.complain("round %d: %d decisions for %d jobs", s.Round, len(p.Jobs), len(s.Jobs))

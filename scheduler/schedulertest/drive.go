@@ -14,8 +14,7 @@ import (
 )
 
 // Drive returns a function that runs a scheduler with FirstFit and rounds of a minute on a backend with the
-// nodes of c. Every plan has background work, which panics in some plans. The function returns an error if the next
-// plan does not get its result.
+// nodes of c. Every plan has background work, whose result the next plan must get; some panic.
 func Drive(c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return DriveEvery(time.Minute, c, obs...)
 }
@@ -84,7 +83,6 @@ func (t *thinker) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 	return p, err
 }
 
-// fails reports whether the work of the n-th plan panics.
 func fails(n int) bool { return n%3 == 1 }
 
 // shown checks that a snapshot has the result of the last plan's work.
@@ -104,8 +102,7 @@ func (t *thinker) shown(s *policy.Snapshot) {
 	}
 }
 
-// FirstFit is the smallest policy: jobs keep their GPUs, and in order each waiting job gets its request on the
-// first node with room.
+// FirstFit is the smallest policy: each waiting job, in order, gets its request on the first node with room.
 type FirstFit struct {
 	// Last reverses the order of the jobs.
 	Last bool
@@ -143,7 +140,6 @@ func (f FirstFit) Plan(_ context.Context, s *policy.Snapshot) (*policy.Plan, err
 	return p, nil
 }
 
-// fit gives a job the first node on which it fits.
 func fit(s *policy.Snapshot, j *policy.Job, free []int) policy.Decision {
 	if j.Phase == job.Profiling {
 		return policy.Decision{Why: policy.Reason{Kind: policy.WaitProfile}}

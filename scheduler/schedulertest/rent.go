@@ -150,7 +150,6 @@ func (w *tenant) obeyed(a scheduler.Provision) bool {
 	})
 }
 
-// rented returns how many rented nodes of a group are up.
 func (w *tenant) rented(g cluster.Group) int {
 	n := 0
 	for _, node := range w.there.Nodes() {
@@ -161,7 +160,6 @@ func (w *tenant) rented(g cluster.Group) int {
 	return n
 }
 
-// round checks, before a round, the results of the last round's requests.
 func (w *tenant) round() {
 	for _, a := range w.asked {
 		w.complain("group %s: %d nodes wanted, and neither on their way nor refused by the next round", a.Group, a.Nodes)
@@ -181,8 +179,7 @@ func (w *tenant) round() {
 	}
 }
 
-// Renter is FirstFit that rents the nodes of every group that all its jobs would fill, returns the others, and
-// borrows every node that it can. If nodes are reclaimed, it returns those without a job.
+// Renter is FirstFit that rents the nodes that all its jobs would fill, and borrows every node that it can.
 type Renter struct{ FirstFit }
 
 // Traits implements policy.Policy.

@@ -264,7 +264,6 @@ func (w *watch) silent() {
 	}
 }
 
-// progress checks that a report of training is of a job with GPUs.
 func (w *watch) progress(r *job.Report) {
 	if r.Profile {
 		return

@@ -27,7 +27,6 @@ func (w *Toy) Let(c *cluster.Cluster) {
 	w.nodes = &toyNodes{w: w, all: c, coming: make(map[cluster.NodeID]time.Time), there: make(map[cluster.NodeID]bool)}
 }
 
-// group returns the nodes of a group, in the cluster's order.
 func (n *toyNodes) group(g cluster.Group) []cluster.Node {
 	return slices.DeleteFunc(slices.Clone(n.all.Nodes()), func(m cluster.Node) bool {
 		return m.Tenure != cluster.Rented || m.Group != g
@@ -81,7 +80,6 @@ func (n *toyNodes) Return(nodes []cluster.NodeID) error {
 	return nil
 }
 
-// next returns when the next node comes, and whether one does.
 func (n *toyNodes) next() (at time.Time, ok bool) {
 	for _, t := range n.coming { // the order does not matter
 		if !ok || t.Before(at) {

@@ -32,7 +32,6 @@ type truth struct {
 	done float64 // samples so far, with the statistics of the model if none were measured
 }
 
-// application returns the truth as an application of the simulator.
 func (t *truth) application(types []cluster.TypeInfo) *workload.Application {
 	app := &workload.Application{
 		Name: string(t.spec.ID), Batch: t.spec.Batch, GPUsPerReplica: t.spec.GPUsPerReplica, MicroBatches: t.spec.MicroBatches,
@@ -46,8 +45,8 @@ func (t *truth) application(types []cluster.TypeInfo) *workload.Application {
 	return app
 }
 
-// scheduled lets app follow the job's batch size schedule, and reports whether it can: the schedule is a list
-// of regimes, and the simulator can divide the job's target into their epochs.
+// scheduled lets app follow the job's batch size schedule, if that is a list of regimes and the target can be
+// divided into their epochs.
 func (t *truth) scheduled(app *workload.Application, types []cluster.TypeInfo) bool {
 	s := &t.spec.Schedule
 	epochs := 0
@@ -68,9 +67,9 @@ func (t *truth) scheduled(app *workload.Application, types []cluster.TypeInfo) b
 	return err == nil && regimes != nil
 }
 
-// curve returns the training curve up to the target, with the gradient statistics measured in each epoch, or else
-// from the model. An epoch with an unknown end ends halfway between its last report and the first one of the next.
-// Afterwards the last statistics continue, or, if t.best, the best ones.
+// curve returns the training curve up to the target, with the gradient statistics measured in each epoch, or
+// else from the model. An epoch with an unknown end ends halfway between its last report and the next epoch's
+// first.
 func (t *truth) curve() *workload.Curve {
 	target := t.target
 	if target <= 0 {
@@ -112,9 +111,8 @@ func (t *truth) last() (sqr, vari, known float64) {
 	return sqr, vari, t.done
 }
 
-// gradients returns gradient statistics, at the initial batch size, that give the efficiency of a model: 0 and
-// 1 if the efficiency is 1 at every batch size, or if the job has no initial batch size, as one known only by
-// its class.
+// gradients returns gradient statistics, at the initial batch size, that give the efficiency of a model; 0 and
+// 1 if that is always 1 or the job has no initial batch size.
 func gradients(m perf.Model, batch int) (sqr, vari float64) {
 	if m == nil || batch < 1 {
 		return 0, 1
@@ -135,8 +133,8 @@ type speed struct {
 	factor float64
 }
 
-// Step implements workload.Speed. The seconds of a pass without gradient exchange follow from two throughputs
-// of the model: with no accumulating pass, and with one.
+// Step implements workload.Speed. The seconds of a pass follow from throughputs of the model with no and one
+// accumulating pass.
 func (s speed) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
 	a := cluster.Allocation{Configuration: configuration(t, shape)}
 	replicas := a.GPUs / s.spec.ReplicaGPUs(t)

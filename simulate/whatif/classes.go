@@ -14,7 +14,6 @@ type class struct {
 	used     []float64 // GPU-seconds of each completed job, ascending
 }
 
-// mostUsed is the maximum length of class.used.
 const mostUsed = 1000
 
 // of returns the class of a job; nil if it has none.
@@ -45,9 +44,9 @@ func (c *class) completed(j *learned) {
 	c.used = slices.Insert(c.used, i, j.used)
 }
 
-// remaining returns the median of the remaining GPU-seconds of those completed jobs of the class that used more than
-// this job. If there are none, it returns what the job has used: with heavy-tailed durations, the longer a job
-// has run, the longer it is likely to run on. It returns 0 if no job was completed.
+// remaining returns the median of the remaining GPU-seconds of completed jobs of the class that used more than
+// this job. If there are none, it returns what the job has used, as for heavy-tailed durations. It returns 0 if
+// no job was completed.
 func (c *class) remaining(used float64) float64 {
 	if c == nil || len(c.used) == 0 {
 		return 0

@@ -17,7 +17,6 @@ type coarse struct {
 	news   bool          // a job has come or ended in this round
 }
 
-// ends returns the end of a round whose normal end is a deadline.
 func (c *coarse) ends(deadline, now time.Time) time.Time {
 	if c.share == 0 {
 		return deadline

@@ -14,12 +14,10 @@ import (
 )
 
 // A Decided returns copies of the policy and the placer of a run in their state after the round at a time, and
-// the background work of that round; nil: the work of the run's plan may be repeated. The caller may change the
-// copies.
+// its background work; nil: the work of the run's plan may be repeated.
 type Decided func(ctx context.Context, at time.Time) (policy.Policy, placement.Placer, policy.Work, error)
 
-// DecidedBy returns the Decided of a run whose observers look ahead while they are called with a round: p has
-// decided that round and nothing since.
+// DecidedBy returns the Decided of a run whose observers look ahead when they get a round.
 func DecidedBy(p policy.Policy, fresh counterfactual.Fresh) Decided {
 	return func(context.Context, time.Time) (policy.Policy, placement.Placer, policy.Work, error) {
 		own, placer, err := counterfactual.Copy(p, fresh)
@@ -27,9 +25,8 @@ func DecidedBy(p policy.Policy, fresh counterfactual.Fresh) Decided {
 	}
 }
 
-// decider returns the policy and placer of a simulation that begins at the round of a snapshot: those that decided
-// the round, if they are known. Then the first round repeats that decision, and *so follows. A policy that does not
-// depend on earlier rounds is made anew.
+// decider returns the policy and placer that decided the round of a snapshot, if they are known. Then the first
+// round of the simulation repeats the decision. A policy that does not depend on earlier rounds is made anew.
 func (o *Options) decider(ctx context.Context, s *policy.Snapshot, so *scheduler.Options) (policy.Policy, placement.Placer, error) {
 	fresh, spare, err := o.Fresh()
 	if err != nil || fresh.Traits().Steady || o.Decided == nil || o.Plan == nil || o.Plan.Refused != "" {
@@ -46,8 +43,7 @@ func (o *Options) decider(ctx context.Context, s *policy.Snapshot, so *scheduler
 // beginning itself.
 const soonest = time.Nanosecond
 
-// A resumed policy continues the policy of a run in a simulation. Its first round repeats the decision of the
-// run. Its snapshots have the times and round numbers of the run.
+// A resumed policy continues the policy of a run in a simulation, with the times and round numbers of the run.
 type resumed struct {
 	policy.Policy
 	first  *policy.Plan // nil: it was decided

@@ -36,9 +36,9 @@ type Fidelity struct {
 	Predicted    journal.Seconds `json:"predicted_makespan"`
 	RealJCT      journal.Seconds `json:"real_jct"`
 	PredictedJCT journal.Seconds `json:"predicted_jct"`
-	// RealWait and PredictedWait are means of the time from submission to the first start, over the jobs that
-	// started in both. RealUtilisation and PredictedUtilisation are the GPU time that jobs held until the last
-	// of Jobs ended, over the GPU time of the nodes at the beginning.
+	// RealWait and PredictedWait are mean times from submission to the first start, over the jobs that started
+	// in both. RealUtilisation and PredictedUtilisation are shares of the GPU time of the nodes at the
+	// beginning, until the last of Jobs ended.
 	RealWait             journal.Seconds `json:"real_wait"`
 	PredictedWait        journal.Seconds `json:"predicted_wait"`
 	RealUtilisation      float64         `json:"real_utilisation"`
@@ -51,8 +51,8 @@ type Fidelity struct {
 	// not ended.
 	Ended int `json:"ended"`
 	Open  int `json:"open"`
-	// Lost counts losses of GPUs by failures, Nodes changes of nodes. The simulation has both at the same
-	// times, and the same nodes on loan, but no rented nodes.
+	// Lost counts losses of GPUs by failures, Nodes changes of nodes. The simulation repeats both, and loans,
+	// but not rentals.
 	Lost      int  `json:"lost"`
 	Nodes     int  `json:"nodes"`
 	Truncated bool `json:"truncated"` // the journal was cut off
@@ -89,7 +89,6 @@ func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, erro
 	return t.rec.result, nil
 }
 
-// A recording is what a journal has of its jobs.
 type recording struct {
 	*Learner
 	header    *journal.Header
@@ -145,8 +144,7 @@ func (rec *recording) take(one *journal.Record) {
 	rec.held.event(now, one.Event)
 }
 
-// phase returns the time of regular rounds modulo the length of a round: the most frequent one. Submission
-// rounds come at any time.
+// phase returns the most frequent time of rounds modulo their length. Submission rounds come at any time.
 func (rec *recording) phase() time.Duration {
 	var most time.Duration
 	for at, n := range rec.phases {
@@ -272,7 +270,6 @@ func (l *Learner) restart() time.Duration {
 	return total / time.Duration(max(1, n))
 }
 
-// interval returns the median time between reports; 0 if there are none.
 func (l *Learner) interval() time.Duration {
 	var all []time.Duration
 	for _, j := range l.order {

@@ -40,8 +40,8 @@ type Guess struct {
 	Why  Why // if it is not Known, the times are zero
 }
 
-// A Times is when a job gets GPUs and completes. Start is zero for a job with GPUs; Next is when such a job
-// next gets others.
+// A Times is when a job gets GPUs and completes. Start is zero for a job with GPUs; Next is when that gets
+// others.
 type Times struct {
 	Job              job.ID
 	Start, Next, End Guess
@@ -91,8 +91,7 @@ func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
 
-// guess returns the earlier and the later of two times; a negative one did not come within the horizon. New
-// jobs may make a job start earlier.
+// guess returns the earlier and the later of two times; a negative one did not come within the horizon.
 func guess(alone, pressed, horizon time.Duration) Guess {
 	switch {
 	case alone < 0:

@@ -16,8 +16,7 @@ import (
 
 // A Measured is what was measured of a job besides its performance model.
 type Measured struct {
-	// Pace is the real progress over the progress that follows from the reported step times and gradient
-	// statistics. It is below 1 if time passes between steps. 0: not measured.
+	// Pace is the real progress over the progress that follows from the reported step times; 0: not measured.
 	Pace float64
 	// Delay is the mean time from the decision to start the job to its first step, over Delays starts. If
 	// Delays is 0, the job's specification has it.
@@ -191,8 +190,7 @@ func (j *learned) release(now time.Time) {
 	j.held, j.on, j.starting, j.ran = cluster.Allocation{}, nil, false, now
 }
 
-// interrupt records that a job loses its GPUs before it is done. Without checkpoints it starts from the
-// beginning, so the GPU time so far does not show its size.
+// interrupt records that a job loses its GPUs. Without checkpoints, the GPU time so far does not show its size.
 func (j *learned) interrupt(now time.Time) {
 	j.release(now)
 	if j.spec.NoCheckpoint {
@@ -207,8 +205,8 @@ func (j *learned) lose(now time.Time) {
 	j.used = j.saved
 }
 
-// usedUntil returns the GPU-seconds of the job's training up to now. If no report shows the end of a start, the
-// start counts as workload.DefaultRestartDelay, as in the simulation.
+// usedUntil returns the GPU-seconds of the job's training up to now. A start of unknown length counts as
+// workload.DefaultRestartDelay.
 func (j *learned) usedUntil(now time.Time) float64 {
 	if j.held.IsZero() {
 		return j.used
@@ -314,8 +312,7 @@ func (j *learned) keepPace(r *job.Report, made float64) {
 }
 
 // turn computes the progress at which the last epoch ended, if others began between two reports. The rates in
-// both epochs and the progress between the reports are known: two linear equations give the seconds at each
-// rate. So the copy takes as long as the job, even with several short epochs between the reports.
+// both epochs and the progress between the reports give two linear equations for the seconds at each rate.
 func (j *learned) turn(r *job.Report, made float64) {
 	n := len(j.pieces)
 	if n == 0 || j.pieces[n-1].epoch != j.counted.epoch || r.Epoch <= j.counted.epoch {
@@ -354,7 +351,6 @@ func stated(s *job.Spec, r *job.Report) float64 {
 	return total / step.Seconds() * perf.Efficiency(init*r.GradVar/r.GradSqr, init, total)
 }
 
-// learn updates the estimate by a report, and averages its gradient statistics.
 func (j *learned) learn(r *job.Report) {
 	j.belief.Learn(r)
 	if r.Profile || r.GradSqr <= 0 && r.GradVar <= 0 {
@@ -398,6 +394,6 @@ func (j *learned) measured() Measured {
 	return m
 }
 
-// Between returns the expected time between submissions from now on: longer, the longer no job has come; 0
-// before the second, or if no more are expected.
+// Between returns the expected time between submissions: longer, the longer no job has come; 0 if none is
+// expected.
 func (l *Learner) Between(now time.Time) time.Duration { return l.came.between(now) }

@@ -62,11 +62,9 @@ func (m *runState) write() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// mostRead limits a memory that is read, in bytes.
 const mostRead = 1 << 30
 
-// read reads the memory of a checkpoint into a run that has not begun. If it cannot, it returns errNoMemory,
-// and the run is of no use.
+// read reads the memory of a checkpoint into a run that has not begun. After errNoMemory the run is of no use.
 func (m *runState) read(packed []byte) error {
 	if len(packed) == 0 {
 		return fmt.Errorf("%w: it has no memory", errNoMemory)
@@ -106,14 +104,9 @@ type Journal interface {
 var _ Journal = (*journal.Writer)(nil)
 
 // A Checkpointer writes checkpoints into the journal of a run, from which RoundIn continues. It is a
-// scheduler.Observer; the Writer must come before it. A checkpoint comes after each 4 MiB of the
-// journal, or after 16 times the length of the last one if that is more. So they take about a
-// seventeenth of a journal at most. A checkpoint costs about
-// as much as a copy of the run's memory.
-//
-// Checkpoints include the predictions of the run and their outcomes. If nothing else predicts
-// in it, the Checkpointer looks ahead before a checkpoint. All looks together plan at most a tenth of
-// the rows that the run itself plans.
+// scheduler.Observer; the Writer must come before it. A checkpoint comes after each 4 MiB of the journal, or
+// after 16 times the length of the last one if that is more. If nothing else predicts in the run, it looks
+// ahead before a checkpoint, for at most a tenth of the rows that the run plans.
 type Checkpointer struct {
 	// Due reports, after each round, whether a checkpoint is due although the journal is not long; may be nil.
 	Due func(now time.Time) bool
@@ -160,8 +153,7 @@ func (c *Checkpointer) Event(now time.Time, ev scheduler.Event) {
 	}
 }
 
-// Round implements scheduler.Observer. While background work of the policy is under way there is no checkpoint,
-// because it cannot be written.
+// Round implements scheduler.Observer. There is no checkpoint while background work of the policy is under way.
 func (c *Checkpointer) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	if c.own {
 		c.ahead.Round(s, p, acts)

@@ -16,9 +16,8 @@ import (
 type Options struct {
 	// Fresh returns a new policy and placer, of the same kind and options as the run's.
 	Fresh func() (policy.Policy, placement.Placer, error)
-	// Decided, if not nil, returns the policy and placer in their state after a round; Plan is the plan of the
-	// snapshot's round. A policy that depends on earlier rounds needs it. If it is nil or returns an error,
-	// Fresh makes them.
+	// Decided, if not nil, returns the policy and placer in their state after a round, for policies that depend
+	// on earlier rounds; Plan is the plan of the snapshot's round. Otherwise Fresh makes them.
 	Decided Decided
 	Plan    *policy.Plan
 	// Scheduler are the run's options; Round is taken from the snapshot. First is the time until the next
@@ -26,13 +25,13 @@ type Options struct {
 	Scheduler scheduler.Options
 	// Measured is the result of Learner.Measured. Jobs that it lacks train as their models predict.
 	Measured map[job.ID]Measured
-	// Between is the time between submissions in the second simulation: see Learner.Between. New jobs are like
-	// the present ones, in turn. 0: no new jobs, and no second simulation.
+	// Between is the time between submissions in the second simulation. New jobs are like the present ones, in
+	// turn. 0: no second simulation.
 	Between time.Duration
 	// Rounds is the maximum number of rounds; fewer if many jobs would make it cost more than a few seconds.
 	Rounds int
 	// Coarse is the share of the time ahead by which a round may be longer while no job comes or ends, to save
-	// plans. Default 0: all rounds have the length of the run's.
+	// plans.
 	Coarse float64
 	// Awaited are the jobs whose starts and ends end a simulation. Default nil: all.
 	Awaited []job.ID
@@ -66,7 +65,6 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// awaits reports whether a simulation continues until a job has started and ended.
 func (o *Options) awaits(id job.ID) bool {
 	return len(o.Awaited) == 0 || slices.Contains(o.Awaited, id)
 }

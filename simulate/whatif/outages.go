@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// outages are the times in which owned nodes of a recorded run were away, and the failures of its jobs. Times
-// count from the start of the recording. A simulation of the run repeats them.
+// outages are the times in which owned nodes of a recorded run were away, and the failures of its jobs, for a
+// simulation.
 type outages struct {
 	nodes    []cluster.Node // owned ones that were there at some time
 	here     map[cluster.NodeID]bool
@@ -114,9 +114,9 @@ func (o *outages) all(c *cluster.Cluster) (*cluster.Cluster, error) {
 	return more, nil
 }
 
-// faults returns the outages for a simulation in rounds of a length. A job that lost its GPUs at most a round
-// before one of its nodes left, or while it was away, lost them with the node. In the simulation the node
-// leaves, whichever job it has. A departure was planned if its jobs continued without a loss.
+// faults returns the outages for a simulation. A job that lost its GPUs at most a round before one of its nodes
+// left, or while it was away, lost them with the node. A departure was planned if its jobs continued without a
+// loss.
 func (o *outages) faults(round time.Duration) sim.Faults {
 	var f sim.Faults
 	kept := make([]bool, len(o.absences))

@@ -30,9 +30,9 @@ type ETA struct {
 	Start, End Range
 }
 
-// A Predictor predicts when jobs start and end, by simulating the state after the last round. The width of its
-// ranges follows from the errors of its earlier predictions (package calibration), so it gets better the more
-// often it is called. It is a scheduler.Observer and safe for concurrent use.
+// A Predictor predicts when jobs start and end, by simulating the state after the last round. The errors of its
+// earlier predictions set the width of its ranges (package calibration). It is a scheduler.Observer and safe
+// for concurrent use.
 type Predictor struct {
 	// Explained, if not nil, is called with the time of the snapshot of each new prediction. Set it before the
 	// first call of Look.
@@ -118,8 +118,7 @@ func (l *Predictor) Ended() []job.ID {
 }
 
 // Look returns when the jobs of the last round start and end, and the time of that round. It simulates at most
-// once a round, and for at most Patience. If that is too short, it returns the prediction of an earlier round,
-// or nil and a zero time.
+// once a round and for at most Patience; then it returns an earlier prediction, or nil.
 func (l *Predictor) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	soon, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
@@ -205,8 +204,8 @@ func (l *Predictor) calibrate(s *policy.Snapshot, p calibration.Phase, id job.ID
 	return Range{Range: r, Open: g.Open}
 }
 
-// notBefore raises a range to another one, and its median to the other median plus run. The errors of starts
-// and of ends are learned separately, so their ranges may contradict each other.
+// notBefore raises a range to another one, and its median to the other median plus run: their errors are
+// learned separately.
 func notBefore(r, before calibration.Range, run time.Duration) calibration.Range {
 	r.Early, r.Likely = max(r.Early, before.Early), max(r.Likely, before.Likely+run)
 	r.Late = max(r.Late, r.Likely, before.Late)

@@ -46,13 +46,11 @@ func (q *Question) Validate() error {
 	return nil
 }
 
-// An Answer compares the times of jobs without and with the change, in the order of the snapshot. A cancelled
-// job is left out.
+// An Answer compares the times of jobs without and with the change. A cancelled job is left out.
 type Answer struct {
 	From time.Time // time of the snapshot, from which all times count
 	Jobs []Shift
-	// Numbers of jobs that end sooner, later, and at the same time, by the means of their guesses, if both are
-	// known.
+	// Numbers of jobs that end sooner, later, and at the same time, if both ends are known.
 	Sooner, Later, Same int
 	// Unknown counts the others.
 	Unknown int
@@ -62,8 +60,8 @@ type Answer struct {
 	StartSooner, StartLater int
 }
 
-// A Shift is the simulated time until a job ends, and until it gets GPUs, without and with the change. The
-// latter are zero for a job with GPUs.
+// A Shift is the simulated time until a job ends, and until a waiting job gets GPUs, without and with the
+// change.
 type Shift struct {
 	Job                job.ID
 	Before, After      Guess
@@ -73,8 +71,7 @@ type Shift struct {
 // Known reports whether both ends are known.
 func (h *Shift) Known() bool { return certain(&h.Before) && certain(&h.After) }
 
-// StartsSooner returns the gain in the start of the job, by the middles of both guesses; negative: later. It is
-// 0 if one is not known.
+// StartsSooner returns the gain in the start of the job, by the middles of both guesses; 0 if one is not known.
 func (h *Shift) StartsSooner() time.Duration {
 	if !certain(&h.Starts) || !certain(&h.WouldStart) {
 		return 0
@@ -89,7 +86,6 @@ func (h *Shift) Sooner() time.Duration { return middle(&h.Before) - middle(&h.Af
 
 func middle(g *Guess) time.Duration { return g.Early + (g.Late-g.Early)/2 }
 
-// changes returns the larger change of a job's start and end.
 func (h *Shift) changes() time.Duration {
 	by := h.StartsSooner().Abs()
 	if h.Known() {
@@ -105,9 +101,9 @@ func (a *Answer) Keep(most int) {
 	a.Jobs = all[:min(len(all), most)]
 }
 
-// Ask simulates the state of a snapshot forward without and with the change, as Ahead does, with the same options.
-// Both begin with the decision of the round. If ctx has a deadline, each gets half of the time, and what was found
-// until then is compared. It returns an error if the change is not possible in the snapshot, and the errors of Ahead.
+// Ask simulates the state of a snapshot forward without and with the change, as Ahead does. Both begin with the
+// decision of the round. If ctx has a deadline, each gets half of the time. It returns an error if the change
+// is not possible, and the errors of Ahead.
 func Ask(ctx context.Context, s *policy.Snapshot, o Options, q Question) (*Answer, error) {
 	other, plan, err := q.of(s, o.Plan)
 	if err != nil {
@@ -234,8 +230,8 @@ func (a *Answer) count(h *Shift) {
 	}
 }
 
-// Ask answers a question about the state after the last round. Later events are ignored, and predictions of the
-// run do not change. It returns an error before the first round, and the errors of Ask.
+// Ask answers a question about the state after the last round. It returns an error before the first round, and
+// the errors of Ask.
 func (l *Predictor) Ask(ctx context.Context, q Question) (*Answer, error) {
 	s, o := l.State()
 	if s == nil {

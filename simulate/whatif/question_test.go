@@ -201,8 +201,8 @@ func TestAsk_refuses(t *testing.T) {
 	for want, q := range map[string]whatif.Question{
 		"0 changes, want":                        {},
 		"2 changes, want":                        {Cancel: "a", Nodes: 1, Type: "t4"},
-		"job nobody: not in the last round":                {Cancel: "nobody"},
-		"job none: not in the last round":                  {Resize: "none", GPUs: 1},
+		"job nobody: not in the last round":      {Cancel: "nobody"},
+		"job none: not in the last round":        {Resize: "none", GPUs: 1},
 		"no node has GPUs of type tpu":           {Nodes: 1, Type: "tpu"},
 		`0 nodes of type "t4", want 1 to 1000`:   {Type: "t4"},
 		`job "" on 3 GPUs, want a job`:           {GPUs: 3},

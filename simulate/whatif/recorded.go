@@ -62,9 +62,8 @@ func (in *setting) record(rec *recording, j *learned, usual time.Duration) {
 	}
 }
 
-// whole returns the work of a job in samples. The stated work may be wrong. A completed job did what it had
-// done at its last report, and more at the same rate until it ended. A job that has done its stated work and
-// was not completed has no known end.
+// whole returns the work of a job in samples. A completed job did what it had done at its last report, and more
+// at the same rate. A job that has done its stated work and was not completed has no known end.
 func (j *learned) whole() float64 {
 	stated := j.spec.Target
 	switch {
@@ -77,7 +76,7 @@ func (j *learned) whole() float64 {
 }
 
 // completed returns the work of a completed job: the stated work if the job can have done it since its last
-// report. The remaining time to its end, as for its last checkpoint, counts as additional work.
+// report. The time to its end counts as additional work.
 func (j *learned) completed() float64 {
 	tail := j.tail.Seconds()
 	trained := max(1, j.progress+tail*j.rate)

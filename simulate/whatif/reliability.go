@@ -37,8 +37,8 @@ type Reliability struct {
 // auditLooks is how often Reliable looks ahead in a run.
 const auditLooks = 100
 
-// Reliable replays a journal whose header has been read, predicts as a live run would, and returns
-// the Reliability of each phase. rounds is the number of rounds of the run.
+// Reliable replays a journal whose header has been read, predicts as a live run would, and returns the
+// Reliability of each phase.
 func Reliable(ctx context.Context, r *journal.Reader, rounds int, o Options) ([]Reliability, error) {
 	h, so := r.Header(), o.Scheduler
 	so.Round = h.Round

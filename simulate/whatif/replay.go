@@ -16,10 +16,9 @@ type Replayed struct {
 	Truncated bool // the journal was cut off
 }
 
-// Replay passes a journal whose header has been read, to a fresh policy and placer. It compares
-// their decisions with the recorded ones up to the first difference (journal.Backend.Watch); with
-// Options.ActionsAlone, only actions. It returns an error if the journal is damaged, but not if it is
-// truncated.
+// Replay passes a journal whose header has been read to a fresh policy and placer, and compares their decisions
+// with the recorded ones up to the first difference. It returns an error if the journal is damaged, but not if
+// it is truncated.
 func Replay(ctx context.Context, r *journal.Reader, o Options) (*Replayed, error) {
 	begun, err := o.begin(r)
 	if err != nil {
@@ -41,8 +40,8 @@ type begun struct {
 	resumed   bool // the journal begins at a checkpoint
 }
 
-// begin returns the run of a journal whose header has been read. It returns errNoMemory if the
-// journal begins at a checkpoint from which this program cannot continue.
+// begin returns the run of a journal whose header has been read; errNoMemory if it must begin at an unreadable
+// checkpoint.
 func (o *Options) begin(r *journal.Reader) (*begun, error) {
 	h := r.Header()
 	m, so, err := o.began(&h)
@@ -64,7 +63,6 @@ func (o *Options) begin(r *journal.Reader) (*begun, error) {
 	return &begun{s, journal.Resume(r, c), m, true}, nil
 }
 
-// run replays the run over its backend, or a wrapper of it.
 func (b *begun) run(ctx context.Context, over scheduler.Backend, obs ...scheduler.Observer) error {
 	if b.resumed {
 		return b.scheduler.Resume(ctx, over, obs...)
@@ -82,7 +80,6 @@ func (c *counting) Do(ctx context.Context, acts []scheduler.Action) error {
 	return c.Backend.Do(ctx, acts)
 }
 
-// result returns the result of a replay that ended with err.
 func (c *counting) result(err error) (*Replayed, error) {
 	found := &Replayed{Comparison: c.Comparison(), Asked: c.asked, Truncated: errors.Is(err, journal.ErrTruncated)}
 	if _, differs := errors.AsType[*journal.Difference](err); differs || found.Truncated {

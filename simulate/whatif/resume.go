@@ -12,8 +12,7 @@ import (
 )
 
 // RoundIn is RoundOf for a journal in a file. It replays from the last checkpoint before the moment from which
-// this program can continue, or else from the start. The result is the same, except that ranges follow from the
-// predictions of the run, which the checkpoint has.
+// this program can continue, or else from the start.
 func RoundIn(ctx context.Context, f *journal.File, of Moment, o Options) (*Round, error) {
 	marks, err := f.Marks(of.At)
 	if err != nil {

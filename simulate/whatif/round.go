@@ -56,8 +56,7 @@ func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Rou
 }
 
 // Unblock returns the cheapest change that would have given the job GPUs, or more GPUs: see
-// counterfactual.Find. ends has the known times until jobs end. Jobs that ended between the
-// round and the moment are left out.
+// counterfactual.Find. Jobs that ended between the round and the moment are left out.
 func (r *Round) Unblock(ctx context.Context, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
 	s, p := counterfactual.Remaining(r.snapshot, r.plan, r.ended)
 	return counterfactual.Find(ctx, s, p, r.job, r.decider, ends)
@@ -78,8 +77,8 @@ func (r *Round) SeveralRacks() (perf.LocalityCost, bool) { return r.snapshot.Sev
 type Moment struct {
 	Job job.ID
 	At  time.Duration
-	// Rough: skip the predictions that show how accurate ranges are in the run, which take most of the time in
-	// a journal without checkpoints.
+	// Rough: skip the predictions that show how accurate ranges are. They take most of the time without
+	// checkpoints.
 	Rough bool
 }
 
@@ -164,9 +163,8 @@ func (t *replayed) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 	}
 }
 
-// Expect returns when jobs start and end, counted from the round, with the knowledge of that time: the jobs of "of", or
-// all if it is empty, and others whose ends are found on the way. It returns nil if that fails. Fewer jobs cost
-// less.
+// Expect returns when jobs start and end, counted from the round: the jobs of "of", or all if it is empty, and
+// others that are found on the way; nil if that fails.
 func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {
 	s, o := r.ahead.State()
 	o.Awaited = of

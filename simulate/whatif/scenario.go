@@ -41,8 +41,7 @@ func (f *outcome) unknown() Why {
 	return f.why
 }
 
-// A simulatedWorld is the backend of a scenario or of Compare, and its observer. It ends when everything
-// awaited has happened, or after a number of rounds.
+// A simulatedWorld is the backend of a scenario or of Compare, and its observer.
 type simulatedWorld struct {
 	*sim.World
 	outcomes map[job.ID]*outcome
@@ -65,8 +64,8 @@ type simulatedWorld struct {
 // mostRows limits the rows of all snapshots of a scenario together, which are its cost.
 const mostRows = 1_000_000
 
-// mostIdle is the number of rounds after which a scenario stops if no awaited job starts, has GPUs or ends: the
-// policy may never start it.
+// mostIdle is the number of rounds without an awaited event after which a scenario stops: the policy may never
+// start a job.
 const mostIdle = 3000
 
 // run simulates a scenario to its end, or until the deadline of ctx. It returns the outcomes of the jobs, and
@@ -211,7 +210,6 @@ type setting struct {
 	open     int
 }
 
-// setting returns the setting for the jobs and nodes of a snapshot.
 func (c scenario) setting(s *policy.Snapshot, o *Options) (*setting, error) {
 	in := &setting{catalog: workload.Catalog{}, options: sim.DefaultOptions(), truths: map[job.ID]*truth{}, outcomes: map[job.ID]*outcome{}}
 	var err error
@@ -334,7 +332,6 @@ func (in *setting) come(c scenario, s *policy.Snapshot, rounds int) {
 	}
 }
 
-// initialState returns the present state of a job, in virtual time.
 func initialState(s *policy.Snapshot, j *policy.Job, t *truth, m Measured) *sim.InitialState {
 	st := &sim.InitialState{Status: shifted(j.Status, sim.Epoch.Sub(s.Now)), Batch: m.Asked}
 	if st.Status.Phase == job.Profiling {

@@ -47,7 +47,6 @@ func (u *service) acted(now time.Time, acts []scheduler.Action) {
 	}
 }
 
-// hold records that a job holds a number of GPUs from now on.
 func (u *service) hold(now time.Time, id job.ID, gpus int) {
 	if u.gpus > 0 {
 		u.used += float64(u.gpus) * now.Sub(u.since).Seconds()

@@ -55,7 +55,6 @@ func (s *submissions) between(now time.Time) time.Duration {
 	return time.Duration(mean / on * float64(time.Second))
 }
 
-// goOn returns the probability that jobs continue to come after a silence.
 func (s *submissions) goOn(silence time.Duration) float64 {
 	longer, longest := 0, time.Duration(0)
 	for _, gap := range s.gaps {

@@ -8,15 +8,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A usage is the share of the lender's nodes that it used itself in a recorded run. A simulation
-// repeats it, and so lends the same nodes.
+// A usage is the share of its nodes that a lender used in a recorded run. A simulation repeats it.
 type usage struct {
 	at    []time.Duration // since the start of the recording
 	share []float64       // of its GPUs, from then on
 }
 
-// changed records the share from a time on. It is more if the owner lends less than it could, because it
-// expects to need more soon.
+// changed records the share from a time on; more if the owner lends less than it could.
 func (u *usage) changed(at time.Duration, loans []cluster.Loan) {
 	if len(loans) == 0 || loans[0].Nodes == 0 {
 		return

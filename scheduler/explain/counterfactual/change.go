@@ -118,7 +118,6 @@ func (c *Change) each() string {
 	return fmt.Sprintf(", %d of type %s for each", c.Each, c.Gets.GPUType)
 }
 
-// others says who gets the remaining GPUs that are added.
 func (c *Change) others() string {
 	rest := c.GPUs - c.Gets.AllGPUs()
 	switch {

@@ -20,7 +20,6 @@ func With(s *policy.Snapshot, at int, change func(*job.Spec)) *policy.Snapshot {
 	return &then
 }
 
-// asking changes a specification to ask for n GPUs, or for at least n.
 func asking(n int) func(*job.Spec) {
 	return func(spec *job.Spec) {
 		spec.MinGPUs, spec.Reservation = min(spec.MinGPUs, n), cluster.Configuration{}
@@ -55,9 +54,8 @@ func Remaining(s *policy.Snapshot, p *policy.Plan, ended []job.ID) (*policy.Snap
 	return Without(s, ended), &then
 }
 
-// Grown returns a copy of the snapshot with additional GPUs of a type that the cluster has. They are on owned
-// nodes no larger than the present ones, with the proportional share of CPUs and memory. It returns nil if
-// there is no such cluster.
+// Grown returns a copy of the snapshot with additional GPUs of a type that the cluster has, on owned nodes of
+// the usual size, with the proportional share of CPUs and memory; nil if there is no such cluster.
 func Grown(s *policy.Snapshot, t *cluster.TypeInfo, gpus int) *policy.Snapshot {
 	nodes := slices.Clone(s.Cluster.Nodes())
 	like := nodes[slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.GPUType == t.Type })]

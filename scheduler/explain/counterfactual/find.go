@@ -76,8 +76,8 @@ func (f *finder) first() *Change {
 	return &Change{Kind: NothingHelps, Tried: f.tried}
 }
 
-// helps decides the round with the snapshot of then, completes the change, and reports whether the job gets more
-// GPUs. It does not call then once ctx is done.
+// helps decides the round with the snapshot of then, completes the change, and reports whether the job gets
+// more GPUs.
 func (f *finder) helps(c *Change, then func() *policy.Snapshot) bool {
 	if f.ctx.Err() != nil {
 		return false
@@ -113,8 +113,7 @@ func (f *finder) others(plan *policy.Plan) int {
 	return more
 }
 
-// better reports whether b is better than a for a job: a is nothing, b is faster, or b has more GPUs of the
-// same type. GPUs of different types are not compared by number.
+// better reports whether b is faster than a for a job, or has more GPUs of the same type if speeds are unknown.
 func better(j *policy.Job, a, b cluster.Allocation) bool {
 	if a.IsZero() || b.IsZero() {
 		return a.IsZero() && !b.IsZero()
@@ -171,8 +170,8 @@ func (f *finder) ends() *Change {
 	return f.needed(holders)
 }
 
-// samples returns the jobs whose end alone is tried: all holders, if they are few. Otherwise it groups them by
-// GPU type and number of GPUs, and returns the first of each group, then the second of each, and so on.
+// samples returns the jobs whose end alone is tried: all holders, or if there are too many, some of each GPU
+// type and size.
 func (f *finder) samples(holders []job.ID) []job.ID {
 	most := mostAlone / max(1, len(f.s.Jobs))
 	if len(holders) <= most {
@@ -206,7 +205,6 @@ func (f *finder) emptied() *Change {
 	return f.needed(all)
 }
 
-// without tries the end of some jobs and of one more.
 func (f *finder) without(ended []job.ID, and ...job.ID) *Change {
 	c := &Change{Kind: JobsEnd, Jobs: append(slices.Clone(ended), and...)}
 	if len(c.Jobs) == 0 || !f.helps(c, func() *policy.Snapshot { return Without(f.s, c.Jobs) }) {
@@ -216,8 +214,8 @@ func (f *finder) without(ended []job.ID, and ...job.ID) *Change {
 	return c
 }
 
-// needed returns the end of as few of the first jobs as possible, all of them needed; nil if the end of
-// all does not help. If there are too many jobs to check, the change is Rough.
+// needed returns the end of as few of the first jobs as possible; nil if the end of all does not help. It is
+// Rough if there are too many jobs to check that all are needed.
 func (f *finder) needed(jobs []job.ID) *Change {
 	c := f.fewest(jobs)
 	left := mostRows / max(1, len(f.s.Jobs))
@@ -239,8 +237,8 @@ func (f *finder) needed(jobs []job.ID) *Change {
 // mostRows bounds the number of plans times jobs that look for ends that are not needed.
 const mostRows = 100_000
 
-// fewest returns the end of the fewest first jobs that help; nil if the end of all does not. It doubles the
-// number until it helps, then bisects.
+// fewest returns the end of the fewest first jobs that help, by doubling and bisection; nil if the end of all
+// does not.
 func (f *finder) fewest(jobs []job.ID) *Change {
 	var c *Change
 	low, n := 0, 1 // the end of the first low ones does not help
@@ -264,8 +262,8 @@ func (f *finder) fewest(jobs []job.ID) *Change {
 	return c
 }
 
-// spared leaves out each job of a change whose end is not needed, from the last to the first, in at most left
-// trials. A job that was needed is not tried again with fewer others: the next pass does that.
+// spared leaves out each job whose end is not needed, from the last to the first, in at most left trials. A
+// needed job is not tried again with fewer others: the next pass does that.
 func (f *finder) spared(c *Change, left *int) *Change {
 	for i := len(c.Jobs) - 1; i >= 0 && *left > 0; i-- {
 		*left--
@@ -276,7 +274,6 @@ func (f *finder) spared(c *Change, left *int) *Change {
 	return c
 }
 
-// later tries later rounds, for policies that plan some rounds ahead.
 func (f *finder) later() *Change {
 	for n := 1; n <= mostRounds; n++ {
 		c := &Change{Kind: RoundsPass, Rounds: n, In: time.Duration(n) * f.s.Length}
@@ -294,7 +291,6 @@ func (f *finder) with(change func(*job.Spec)) func() *policy.Snapshot {
 	return func() *policy.Snapshot { return With(f.s, f.at, change) }
 }
 
-// request tries what the submitter of the job could change.
 func (f *finder) request() *Change {
 	j := f.s.Jobs[f.at]
 	if c := f.least(asks(j)-1, f.fewer); c != nil {
@@ -375,8 +371,8 @@ func (f *finder) fewer(n int) *Change {
 }
 
 // least returns the change of the smallest number from 1 to most that helps; nil if none does. With many jobs
-// it tries only the first few one by one. Then it doubles the number until one helps, and bisects. This assumes
-// that a larger number helps if a smaller one does.
+// it tries only the first few one by one, then doubles and bisects, assuming that a larger number helps if a
+// smaller one does.
 func (f *finder) least(most int, try func(n int) *Change) *Change {
 	few := min(most, max(oneByOne, mostRows/max(1, len(f.s.Jobs))))
 	for n := 1; n <= few; n++ {
@@ -436,8 +432,7 @@ func (f *finder) holders() []job.ID {
 	return all
 }
 
-// endsIn returns the time until a job completes on what the plan gives it, by its target and its model;
-// negative if that is not known.
+// endsIn returns the time until a job completes on its planned GPUs; negative if that is not known.
 func (f *finder) endsIn(i int) time.Duration {
 	j := f.s.Jobs[i]
 	if f.plan.Jobs[i].Allocation.IsZero() {

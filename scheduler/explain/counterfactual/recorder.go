@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// A Decider decides a round again, with a changed snapshot. Each call begins in the same state. The plan is
-// placed and valid; an error means that there is none.
+// A Decider decides a round again, with a changed snapshot, each time from the same state. The plan is placed
+// and valid.
 type Decider interface {
 	Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error)
 }
@@ -21,8 +21,8 @@ type Decider interface {
 // Fresh makes a new policy and placer like the run's.
 type Fresh func() (policy.Policy, placement.Placer, error)
 
-// A Recorder is a policy that can decide its last rounds again. If the plans of the wrapped policy depend on
-// earlier rounds, it must be a policy.Rememberer. At is safe for concurrent use.
+// A Recorder is a policy that can decide its last rounds again. A wrapped policy with memory must be a
+// policy.Rememberer. At is safe for concurrent use.
 type Recorder struct {
 	policy.Policy
 	fresh Fresh
@@ -37,7 +37,7 @@ type Recorder struct {
 var _ policy.Policy = (*Recorder)(nil)
 
 // From returns a Decider in the present state of a policy, with a placer of fresh. If the policy cannot be
-// copied, each decision returns that error.
+// copied, decisions fail.
 func From(p policy.Policy, fresh Fresh) Decider { return stateOf(p, fresh) }
 
 // Copy returns an independent copy of a policy, and a placer. It returns an error if the policy cannot be
@@ -81,20 +81,17 @@ func (st state) copied() (policy.Policy, placement.Placer, error) {
 }
 
 // NewRecorder returns a Recorder of a policy. Placements must depend on snapshot and plan alone. The policy's
-// memory is copied every given number of rounds, at least 1; to decide a round again, the rounds since the copy
-// are repeated.
+// memory is copied every given number of rounds; to decide a round again, the rounds since are repeated.
 func NewRecorder(p policy.Policy, fresh Fresh, every int) *Recorder {
 	return &Recorder{Policy: p, fresh: fresh, every: max(1, every)}
 }
 
-// Plan implements policy.Policy. Every few rounds it copies the policy's memory. If that fails, the round is
-// decided, but cannot be decided again.
+// Plan implements policy.Policy. If the policy's memory cannot be copied, the round cannot be decided again.
 func (r *Recorder) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	r.keep(s)
 	return r.Policy.Plan(ctx, s)
 }
 
-// keep adds a snapshot to those that can be decided again.
 func (r *Recorder) keep(s *policy.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,10 +104,10 @@ func (r *Recorder) keep(s *policy.Snapshot) {
 	r.since = append(r.since, s)
 }
 
-// At returns the snapshot of the round at a time, and a Decider for it. If the policy was not called in that
-// round because nothing had happened, the snapshot has the number of its last call. It returns an error if
-// there was no such round since the policy's state was last copied, or if a later round was requested before.
-// Complexity: at most one plan for each round since the copy.
+// At returns the snapshot of the round at a time, and a Decider for it. If a Steady policy was not called in
+// that round, the snapshot has the number of its last call. It returns an error if there was no such round
+// since the last copy, or if a later round was requested before. Complexity: at most one plan for each round
+// since the copy.
 func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Decider, error) {
 	r.mu.Lock()
 	before, since, copies := r.before, r.since, r.copies
@@ -147,8 +144,8 @@ func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Deci
 	return since[n], now, nil
 }
 
-// shown returns the index of the snapshot for the round at a time; -1 for none. A Steady policy is not called
-// in a round before which nothing happened: its last snapshot stands for that round.
+// shown returns the index of the snapshot for the round at a time, which of a Steady policy may be an earlier
+// one; -1 for none.
 func (r *Recorder) shown(since []*policy.Snapshot, at time.Time) int {
 	for i, s := range slices.Backward(since) {
 		if s.Now.Equal(at) || s.Now.Before(at) && r.Traits().Steady {
@@ -158,8 +155,8 @@ func (r *Recorder) shown(since []*policy.Snapshot, at time.Time) int {
 	return -1
 }
 
-// After returns copies of policy and placer in their state after the round at a time, and the background work
-// of that round, which may be nil. Errors: as At. It costs one more plan than At.
+// After returns copies of policy and placer in their state after the round at a time, and its background work,
+// which may be nil. Errors: as At. It costs one more plan.
 func (r *Recorder) After(ctx context.Context, at time.Time) (policy.Policy, placement.Placer, policy.Work, error) {
 	s, d, err := r.At(ctx, at)
 	if err != nil {
@@ -176,8 +173,7 @@ func (r *Recorder) After(ctx context.Context, at time.Time) (policy.Policy, plac
 	return p, placer, plan.Background, nil
 }
 
-// Decide implements Decider: a copy of the policy decides. If it returns background work, that is done, and the
-// next round decides with the result.
+// Decide implements Decider. If the plan has background work, that is done, and the next round decides.
 func (st state) Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	p, placer, err := st.copied()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // Weigh returns the weight of a job in a round, and which terms decided; false if its policy does not weigh
-// jobs, or the job was not in the round. Complexity: one plan, and one for each term.
+// jobs, or the round lacks the job. Complexity: one plan, and one for each term.
 func Weigh(ctx context.Context, s *policy.Snapshot, id job.ID, d Decider) (policy.Terms, bool) {
 	st, ok := d.(state)
 	if !ok {

@@ -32,8 +32,8 @@ type Size struct {
 
 const steps = 64
 
-// fewer finds the fewest GPUs with which the best alternative makes jobs wait no longer than the own policy
-// with all of them. It bisects over smaller clusters, for the change and for both ends of its range.
+// fewer finds by bisection the fewest GPUs with which the best alternative makes jobs wait no longer than the
+// own policy with all of them, for the change and for both ends of its range.
 func (q *Question) fewer(ctx context.Context, a *Answer, nodes *cluster.Cluster) error {
 	best, of := a.best, min(steps, len(nodes.Nodes()))
 	tried := make(map[int]*Size)

@@ -54,7 +54,6 @@ func (o *OwnPolicy) asPhilly(h *history.History) {
 	}
 }
 
-// quotas takes the queues of Kueue and their quotas from a history.
 func (o *OwnPolicy) quotas(h *trace.History) error {
 	if len(h.Quotas) == 0 {
 		return nil
@@ -75,7 +74,6 @@ func (o *OwnPolicy) quotas(h *trace.History) error {
 	return nil
 }
 
-// limit returns a limit of GPUs as in policy kueue; below 0: none.
 func limit(n *int) int {
 	if n == nil {
 		return -1
@@ -83,7 +81,6 @@ func limit(n *int) int {
 	return *n
 }
 
-// unknown returns the unknown parts of the cluster's own policy.
 func (o *OwnPolicy) unknown(h *history.History) []string {
 	if h.Recorded.Format != slurm.Format || h.Baseline != "multifactor" {
 		return nil

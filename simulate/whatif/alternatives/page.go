@@ -19,7 +19,6 @@ var (
 	pageTemplate = sync.OnceValue(func() *template.Template { return chart.Page(pageHTML) })
 )
 
-// pageView is the data of the page's template.
 type pageView struct {
 	*Answer
 	Sentence string

@@ -16,7 +16,6 @@ var (
 	bestLine     = chart.Line{Class: "c1", Dash: "2 3"}
 )
 
-// bars draws the mean wait of every row, with its range.
 func (a *Answer) bars() *chart.Figure {
 	classes := []string{observedLine.Class, replayedLine.Class, bestLine.Class}
 	var all []chart.Bar

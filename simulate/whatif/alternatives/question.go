@@ -135,7 +135,6 @@ func changes(pairs []history.Pair) []statistics.Pair {
 	return all
 }
 
-// causes returns possible reasons for a difference between replay and history.
 func (q *Question) causes() []string {
 	all := q.History.Causes(q.Config)
 	return append(q.Own.unknown(q.History), slices.DeleteFunc(all, func(c string) bool { return c == history.NotExactly(q.History.Baseline) })...)

@@ -95,8 +95,8 @@ const batchDelay = 3 * time.Second
 // admissionDelay is the assumed shortest time between decisions of Kueue: a dump has whole seconds.
 const admissionDelay = time.Second
 
-// pace sets how often a policy decides. A policy that runs jobs as submitted decides as soon as something
-// happens. One that resizes them does so every minute, and when a job comes while GPUs are idle.
+// pace sets how often a policy decides: as soon as something happens if it runs jobs as submitted; else every
+// minute, and when a job comes while GPUs are idle.
 func pace(c *config.Config, sizes bool, own *OwnPolicy) {
 	if c.IsSet("round") || c.IsSet("scheduler.on-event") || c.IsSet("scheduler.on-submit") {
 		return
