@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// A spot is a point of a curve: the value y of one metric at the value x of another.
-type spot struct{ x, y float64 }
+// A point is a point of a curve: the value y of one metric at the value x of another.
+type point struct{ x, y float64 }
 
 // curve returns y over x of the runs of a group, by ascending x.
-func (g Group) curve(x, y metric, results map[string][]measured) []spot {
-	var c []spot
+func (g Group) curve(x, y metric, results map[string][]measured) []point {
+	var c []point
 	for _, name := range g {
-		c = append(c, spot{x.of(results[name]), y.of(results[name])})
+		c = append(c, point{x.of(results[name]), y.of(results[name])})
 	}
-	slices.SortFunc(c, func(a, b spot) int { return cmp.Compare(a.x, b.x) })
+	slices.SortFunc(c, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 	return c
 }
 
 // gain returns the largest (or least) ratio of the other curve to ours at the same x, over the spots of both. Curves
 // are linear between spots. An x that one curve does not reach does not count. It is 0 if there is none.
-func gain(ours, other []spot, least bool) float64 {
+func gain(ours, other []point, least bool) float64 {
 	best := 0.0
 	for _, s := range slices.Concat(ours, other) {
 		mine, ok := at(ours, s.x)
@@ -33,7 +33,7 @@ func gain(ours, other []spot, least bool) float64 {
 }
 
 // at returns a curve's y at x, and whether the curve reaches x.
-func at(c []spot, x float64) (y float64, ok bool) {
+func at(c []point, x float64) (y float64, ok bool) {
 	if len(c) == 1 && c[0].x == x {
 		return c[0].y, true
 	}

@@ -6,8 +6,8 @@ import (
 )
 
 func TestGainComparesCurvesAtEqualBudget(t *testing.T) {
-	ours := []spot{{10, 5}, {20, 2}, {40, 1.5}, {90, 1}}
-	other := []spot{{10, 6}, {30, 4}, {50, 3}}
+	ours := []point{{10, 5}, {20, 2}, {40, 1.5}, {90, 1}}
+	other := []point{{10, 6}, {30, 4}, {50, 3}}
 	for _, c := range []struct {
 		least bool
 		want  float64
@@ -16,12 +16,12 @@ func TestGainComparesCurvesAtEqualBudget(t *testing.T) {
 			t.Errorf("least %v: gain %g, want %g", c.least, got, c.want)
 		}
 	}
-	// The other's spot at 50 counts, where ours has none.
-	if got := gain([]spot{{10, 3}, {90, 3}}, other, true); got != 1 {
+	// The other's point at 50 counts, where ours has none.
+	if got := gain([]point{{10, 3}, {90, 3}}, other, true); got != 1 {
 		t.Errorf("gain %g, want 1: at 50", got)
 	}
-	if got := gain(ours, []spot{{95, 1}}, false); got != 0 {
-		t.Errorf("gain over a spot beyond ours %g, want 0", got)
+	if got := gain(ours, []point{{95, 1}}, false); got != 0 {
+		t.Errorf("gain over a point beyond ours %g, want 0", got)
 	}
 }
 

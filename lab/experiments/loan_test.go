@@ -38,7 +38,7 @@ func TestLoanMetrics(t *testing.T) {
 		"preempted_of_running_pct": 10, "preempted_of_borrowing_pct": 20,
 		"training_price_s": 300, "loan_price_s": 100, "server_price_s": 800, "return_cost_gpu_hours": 1.25,
 	}
-	runs := []measured{livesOf(&first), livesOf(&second)}
+	runs := []measured{measuredOf(&first), measuredOf(&second)}
 	for name, value := range want {
 		m, ok := findMetric(name)
 		if !ok {

@@ -180,7 +180,7 @@ func (m *PolicyMatrix) cell(ctx context.Context, o *MatrixOptions, f *Family, na
 			runs = append(runs, measure(r, in))
 			cell.trials = append(cell.trials, verdict.Trial{Policy: name, Seed: uint64(i), Pool: r.Result.LargestPool(), Jobs: r.Result.JobTimes()})
 			cell.Ended += r.Result.Summary.Done
-			cell.Why = unended(r, o.Limit)
+			cell.Why = unfinishedReason(r, o.Limit)
 		}
 	}
 	if cell.Why == "" {
@@ -198,8 +198,8 @@ func limited(ctx context.Context, limit time.Duration, c *config.Config, in *run
 	return run.Simulate(ctx, c, in, name)
 }
 
-// unended returns why a run did not finish, or "".
-func unended(r *run.Run, limit time.Duration) string {
+// unfinishedReason returns why a run did not finish, or "".
+func unfinishedReason(r *run.Run, limit time.Duration) string {
 	switch {
 	case r.Unfinished:
 		return fmt.Sprintf("stopped after %v of computing", limit)

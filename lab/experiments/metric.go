@@ -232,12 +232,12 @@ func valuesOf(names []string, runs []measured) []float64 {
 }
 
 func measure(r *run.Run, in *run.Inputs) measured {
-	o := livesOf(r)
+	o := measuredOf(r)
 	o.statics, o.least = run.StaticRhos(r, in), run.MakespanBound(in)
 	return o
 }
 
-func livesOf(r *run.Run) measured {
+func measuredOf(r *run.Run) measured {
 	o := measured{summary: r.Result.Summary, sizes: []int32{0}}
 	for i := range r.Result.Jobs {
 		j := &r.Result.Jobs[i]

@@ -37,7 +37,7 @@ func follow(r *grant.Round, answer *Answer) error {
 		if err != nil {
 			return fmt.Errorf("answer: jobs[%d]: %w", n, err)
 		}
-		if !slices.ContainsFunc(types, func(t int) bool { return give(r, i, t, g.GPUs) }) {
+		if !slices.ContainsFunc(types, func(t int) bool { return assign(r, i, t, g.GPUs) }) {
 			wait(r, i, ahead)
 		}
 		ahead++
@@ -89,9 +89,9 @@ func typesOf(r *grant.Round, i int, g *Grant) ([]int, error) {
 	return types, nil
 }
 
-// give gives a job GPUs of a type: the given number rounded down to an allowed one, or its request if nil. It reports
+// assign gives a job GPUs of a type: the given number rounded down to an allowed one, or its request if nil. It reports
 // whether the job got any.
-func give(r *grant.Round, i, t int, gpus *int) bool {
+func assign(r *grant.Round, i, t int, gpus *int) bool {
 	least, most, step := r.Range(i, t)
 	if least == 0 {
 		return false

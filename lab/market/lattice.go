@@ -20,12 +20,12 @@ type lattice struct {
 	program *program
 	row     [][]int     // by round and joint state; -1 if unreachable
 	most    [][]float64 // upper bound of the probability
-	doing   []doing     // by column
+	actions []action    // by column
 	unit    []float64
 }
 
-// A doing is an allocation in a joint state of a round.
-type doing struct {
+// An action is an allocation in a joint state of a round.
+type action struct {
 	round, state, allocation int
 	gain                     []float64 // expected, by chain
 	moves                    []entry   // next joint states with probabilities
@@ -51,7 +51,7 @@ func (p *Process) lattice() (*lattice, error) {
 	l := &lattice{p: p, unit: make([]float64, len(p.Chains))}
 	supply := l.reach(b)
 	for i := range l.unit {
-		for _, d := range l.doing {
+		for _, d := range l.actions {
 			l.unit[i] = math.Max(l.unit[i], d.gain[i]*l.most[d.round][d.state])
 		}
 		if l.unit[i] == 0 {
@@ -93,14 +93,14 @@ func (l *lattice) reach(b []float64) (supply []float64) {
 func (l *lattice) addState(t, state int, after []float64) {
 	best := make([]float64, len(after))
 	for a := range l.p.Allocations {
-		d := doing{round: t, state: state, allocation: a, moves: l.p.moves(state, a)}
+		d := action{round: t, state: state, allocation: a, moves: l.p.moves(state, a)}
 		for i := range l.p.Chains {
 			d.gain = append(d.gain, l.p.gain(i, state, a))
 		}
 		for _, to := range d.moves {
 			best[to.row] = math.Max(best[to.row], to.value)
 		}
-		l.doing = append(l.doing, d)
+		l.actions = append(l.actions, d)
 	}
 	for next, chance := range best {
 		after[next] = math.Min(1, after[next]+l.most[t][state]*chance)
@@ -108,7 +108,7 @@ func (l *lattice) addState(t, state int, after []float64) {
 }
 
 func (l *lattice) addColumns() {
-	for _, d := range l.doing {
+	for _, d := range l.actions {
 		var col []entry
 		most := l.most[d.round][d.state]
 		for i, g := range d.gain {
@@ -150,7 +150,7 @@ func (l *lattice) choice(y []float64) [][][]float64 {
 	}
 	wide := len(l.p.Allocations)
 	for k := 0; k < len(y); k += wide { // all allocations of one state
-		d, total := l.doing[k], sum(y[k:k+wide])
+		d, total := l.actions[k], sum(y[k:k+wide])
 		parts := make([]float64, wide)
 		for a := range parts {
 			parts[a] = y[k+a] / total
@@ -165,7 +165,7 @@ func (l *lattice) choice(y []float64) [][][]float64 {
 func (l *lattice) value(prices []float64) float64 {
 	after := make([]float64, len(l.row[0]))
 	now, round := make([]float64, len(after)), l.p.Rounds-1
-	for _, d := range slices.Backward(l.doing) {
+	for _, d := range slices.Backward(l.actions) {
 		if d.round < round {
 			after, now, round = now, make([]float64, len(after)), d.round
 		}

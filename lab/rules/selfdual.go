@@ -77,9 +77,9 @@ func Solve(p *Program, o Settings) Solution {
 		if out.Converged = it.within(o); out.Converged {
 			break
 		}
-		it.keep()
+		it.save()
 		if it.advance(); !it.finite() {
-			it.back()
+			it.restore()
 			out.Converged = it.within(Settings{Feasible: closeBy, Gap: closeBy})
 			break
 		}
@@ -193,12 +193,12 @@ func dot(x, y []float64) float64 {
 
 func norm(x []float64) float64 { return math.Sqrt(dot(x, x)) }
 
-func (t *iterate) keep() {
-	t.kept = point{slices.Clone(t.x), slices.Clone(t.s), slices.Clone(t.z), t.tau, t.kappa}
+func (t *iterate) save() {
+	t.saved = point{slices.Clone(t.x), slices.Clone(t.s), slices.Clone(t.z), t.tau, t.kappa}
 }
 
-func (t *iterate) back() {
-	t.point = t.kept
+func (t *iterate) restore() {
+	t.point = t.saved
 	t.residuals()
 }
 

@@ -19,7 +19,7 @@ type point struct {
 // An iterate is a point with its residuals, in scaled units.
 type iterate struct {
 	point
-	kept point
+	saved point
 
 	c, h             []float64
 	rows             []Row

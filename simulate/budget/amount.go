@@ -82,8 +82,8 @@ func figure(x float64) string {
 // in seconds; longer times are printed in days
 const year = 365 * Day * 3600
 
-// lasting formats seconds as hours, minutes and seconds, with three digits below a minute, or as days from a year on.
-func lasting(seconds float64) string {
+// formatSeconds formats seconds as hours, minutes and seconds, with three digits below a minute, or as days from a year on.
+func formatSeconds(seconds float64) string {
 	if math.Abs(seconds) >= year {
 		return figure(seconds/(Day*3600)) + " days"
 	}

@@ -31,7 +31,7 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	for x, want := range map[float64]string{0.00828: "0.00828s", 6.119: "6.12s", 59.5: "59.5s", 60.4: "1m0s", 7200: "2h0m0s", 1e10: "115,741 days", 365 * 86400: "365.00 days", -1e12: "-11,574,074 days"} {
-		if got := lasting(x); got != want {
+		if got := formatSeconds(x); got != want {
 			t.Errorf("%g: got %q, want %q", x, got, want)
 		}
 	}

@@ -87,9 +87,9 @@ func (c *plot) ticksAcross() []chart.Tick {
 
 func (c *plot) ticksUp() []chart.Tick { return c.up.Ticks(spans(), 16, brief) }
 
-// brief is lasting without units that are 0: 2h0m0s is 2h.
+// brief is formatSeconds without units that are 0: 2h0m0s is 2h.
 func brief(seconds float64) string {
-	text := lasting(seconds)
+	text := formatSeconds(seconds)
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")
 	}

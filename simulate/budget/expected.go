@@ -54,5 +54,5 @@ func (r *Range) words() string {
 	if r == nil {
 		return "not simulated"
 	}
-	return fmt.Sprintf("%s to %s (%.0f %% interval from %d simulations with the jobs in other orders)", lasting(r.Low), lasting(r.High), 100*r.Probability, r.Samples)
+	return fmt.Sprintf("%s to %s (%.0f %% interval from %d simulations with the jobs in other orders)", formatSeconds(r.Low), formatSeconds(r.High), 100*r.Probability, r.Samples)
 }

@@ -108,12 +108,12 @@ func (g *Goodputs) size(r *csvRow) {
 func (w *Workload) Measured(g *Goodputs) error {
 	var errs []error
 	for _, c := range w.Classes {
-		errs = append(errs, g.give(c))
+		errs = append(errs, g.setSpeeds(c))
 	}
 	return errors.Join(errs...)
 }
 
-func (g *Goodputs) give(c *perf.ClassStats) error {
+func (g *Goodputs) setSpeeds(c *perf.ClassStats) error {
 	last, ok := g.last[c.Class]
 	if !ok {
 		return fmt.Errorf("%s: no measurement of class %q, which the workload has", g.file, c.Class)

@@ -74,7 +74,7 @@ func Page(w io.Writer, name string, all []*Frontier) error {
 func facts(p *Planner) []string {
 	w := p.Workload
 	facts := []string{
-		fmt.Sprintf("%d jobs of %d classes in %s", w.Jobs, len(w.Classes), lasting(w.Span.Seconds())), fmt.Sprintf("up to %d GPUs per job", p.Widest),
+		fmt.Sprintf("%d jobs of %d classes in %s", w.Jobs, len(w.Classes), formatSeconds(w.Span.Seconds())), fmt.Sprintf("up to %d GPUs per job", p.Widest),
 		"times are the model's: it ignores node starts, whole nodes and feedback. plan budget simulates them",
 	}
 	for _, c := range w.Classes {
@@ -113,7 +113,7 @@ func (f *Frontier) kind(s *Shown) string {
 
 func (f *Frontier) detail(s *Shown) []string {
 	l := f.Planner.Prices
-	lines := []string{l.Name, unit(l.Currency).atLeast(s.Budget), "mean completion time " + lasting(s.MeanJCT)}
+	lines := []string{l.Name, unit(l.Currency).atLeast(s.Budget), "mean completion time " + formatSeconds(s.MeanJCT)}
 	lines = append(lines, oneMore(l.Currency, s.OneMore, s.MeanJCT), inUse(s.Use))
 	if note := f.note(s); note != "" {
 		lines = append(lines, note)

@@ -87,7 +87,7 @@ func ReadPriceList(r io.Reader, file string) (*PriceList, error) {
 	if read.Currency != nil && *read.Currency != "" {
 		l.Currency = *read.Currency
 	}
-	return l, l.take(read.Offers, file, offerLines(text))
+	return l, l.addOffers(read.Offers, file, offerLines(text))
 }
 
 // yamlKinds maps types in YAML's errors to what is wanted; others are text.
@@ -132,7 +132,7 @@ func offerLines(text []byte) []int {
 	return lines
 }
 
-func (l *PriceList) take(rows []row, file string, lines []int) error {
+func (l *PriceList) addOffers(rows []row, file string, lines []int) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("price list %s: no offers, want at least one", file)
 	}
@@ -163,7 +163,7 @@ func (o *row) complaints() []error {
 		}
 	}
 	no(o.Name == "", "no name, want one")
-	no(!word(string(o.Type)), "type %q, want a GPU type such as t4", o.Type)
+	no(!validName(string(o.Type)), "type %q, want a GPU type such as t4", o.Type)
 	no(!whole(o.GPUs, 1, mostOnOne), "%g gpus per node, want 1 to %d", o.GPUs, mostOnOne)
 	no(!(o.Price >= leastPrice && o.Price <= mostPrice), "price %g per GPU-hour, want %g to %g", o.Price, leastPrice, mostPrice)
 	no(!whole(o.Most, 0, mostGPUs), "most %g nodes, want 1 to %d, or 0 for no limit", o.Most, mostGPUs)
@@ -174,8 +174,8 @@ func (o *row) complaints() []error {
 
 func whole(v, least, most float64) bool { return v >= least && v <= most && v == math.Trunc(v) }
 
-// word reports whether a name consists of letters, digits, and "-", "_", ".".
-func word(name string) bool {
+// validName reports whether a name consists of letters, digits, and "-", "_", ".".
+func validName(name string) bool {
 	return name != "" && strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
@@ -185,7 +185,7 @@ func Unpriced(text string) (*PriceList, error) {
 	for part := range strings.SplitSeq(text, ",") {
 		var gpus int
 		name, count, _ := strings.Cut(strings.TrimSpace(part), ":")
-		if _, err := fmt.Sscanf(count+"\n", "%d\n", &gpus); err != nil || !word(name) || gpus < 1 || gpus > mostOnOne {
+		if _, err := fmt.Sscanf(count+"\n", "%d\n", &gpus); err != nil || !validName(name) || gpus < 1 || gpus > mostOnOne {
 			return nil, fmt.Errorf("%q, want GPU types and GPUs per node, such as t4:4,a100:8", text)
 		}
 		if slices.ContainsFunc(l.Offers, func(o Offer) bool { return o.Name == name }) {

@@ -76,7 +76,7 @@ func (p *Plan) writeText(w io.Writer) error {
 		{"budget", u.long(p.Budget)},
 		{"spent of it", u.long(p.Spend)},
 		{"mean completion time", p.Simulated.words()},
-		{"by the model", lasting(p.MeanJCT) + ", which ignores node starts, whole nodes and feedback"},
+		{"by the model", formatSeconds(p.MeanJCT) + ", which ignores node starts, whole nodes and feedback"},
 		{"", oneMore(p.Currency, p.OneMore, p.MeanJCT)},
 		{"smallest feasible budget", u.atLeast(p.Least)},
 		{"largest useful budget", u.atLeast(p.Most)},
@@ -98,7 +98,7 @@ func oneMore(currency string, buys, mean float64) string {
 	if buys == 0 {
 		return what + " would buy nothing"
 	}
-	return fmt.Sprintf("%s would shorten it by %s (%.2g %%)", what, lasting(buys), 100*buys/mean)
+	return fmt.Sprintf("%s would shorten it by %s (%.2g %%)", what, formatSeconds(buys), 100*buys/mean)
 }
 
 func repaired(some, all int) string {
@@ -145,7 +145,7 @@ func (p *Plan) writeClasses(w io.Writer) error {
 // lines returns a row per run of epochs, with blanks for values repeated from above.
 func (c *Class) lines() [][]string {
 	var rows [][]string
-	head := []string{c.Name, figure(c.Jobs), lasting(c.MeanJCT)}
+	head := []string{c.Name, figure(c.Jobs), formatSeconds(c.MeanJCT)}
 	for _, t := range c.Tables {
 		share := percent(t.Share)
 		for _, r := range t.Runs {
@@ -263,14 +263,14 @@ func (f *Frontier) row(s *Shown) []string {
 	if f.Planner.Prices.Currency == "" {
 		first, second = s.Budget, s.Budget*Day
 	}
-	return []string{figureUp(first), figureUp(second), lasting(s.MeanJCT), shortened(s.OneMore), inUse(s.Use), f.note(s)}
+	return []string{figureUp(first), figureUp(second), formatSeconds(s.MeanJCT), shortened(s.OneMore), inUse(s.Use), f.note(s)}
 }
 
 func shortened(seconds float64) string {
 	if seconds == 0 {
 		return "-"
 	}
-	return "-" + lasting(seconds)
+	return "-" + formatSeconds(seconds)
 }
 
 func (f *Frontier) note(s *Shown) string {

@@ -14,7 +14,7 @@ import (
 func Trial(policy string, seed uint64, r *metrics.Result) verdict.Trial {
 	t := verdict.Trial{
 		Policy: policy, Seed: seed, Measures: Measures(&Run{Result: r}),
-		Done: r.Summary.Done, Ended: r.Summary.Active == 0, Came: came(r),
+		Done: r.Summary.Done, Ended: r.Summary.Active == 0, Came: jobsHash(r),
 		Jobs: r.JobTimes(), Pool: r.LargestPool(),
 	}
 	for i := range r.Jobs {
@@ -31,7 +31,7 @@ func Trial(policy string, seed uint64, r *metrics.Result) verdict.Trial {
 	return t
 }
 
-func came(r *metrics.Result) uint64 {
+func jobsHash(r *metrics.Result) uint64 {
 	h := fnv.New64a()
 	for i := range r.Jobs {
 		fmt.Fprintf(h, "%q %v\n", r.Jobs[i].ID, r.Jobs[i].Submitted)

@@ -96,7 +96,7 @@ func find(name string) (Kind, error) {
 		if err != nil {
 			return Kind{}, err
 		}
-		of.make, of.Name, of.Proves = inParts(k, of.make), name, false
+		of.make, of.Name, of.Proves = newParts(k, of.make), name, false
 		return of, nil
 	}
 	all := Kinds()

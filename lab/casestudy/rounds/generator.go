@@ -47,8 +47,8 @@ func (r Restart) Apply(values []float64) {
 type Generator struct {
 	spec    Spec
 	configs []Config
-	speed   []float64 // of the types
-	jobs    []*made   // active, by identity
+	speed   []float64    // of the types
+	jobs    []*randomJob // active, by identity
 	random  *rand.Rand
 	arrived int  // so far
 	begun   bool // Next was called
@@ -162,8 +162,8 @@ func marks(n int, at []int) []bool {
 	return m
 }
 
-func (g *Generator) find(id Job) *made {
-	i, ok := slices.BinarySearchFunc(g.jobs, int(id), func(m *made, id int) int { return m.id - id })
+func (g *Generator) find(id Job) *randomJob {
+	i, ok := slices.BinarySearchFunc(g.jobs, int(id), func(m *randomJob, id int) int { return m.id - id })
 	if !ok {
 		panic("rounds: the job is not active")
 	}
@@ -185,7 +185,7 @@ func (g *Generator) Values(id Job, dst []float64) []float64 {
 func value(goodput float64) float64 { return -math.Pow(goodput, power) }
 
 // least returns the job's lowest goodput.
-func (g *Generator) least(m *made) float64 {
+func (g *Generator) least(m *randomJob) float64 {
 	if m.least == 0 {
 		m.least = math.Inf(1)
 		for _, c := range g.configs {

@@ -12,8 +12,8 @@ const (
 	penalty = 1.1  // λ: cost of a job without GPUs
 )
 
-// A made job has a random speed and scaling, in relative units: a GPU step of the reference type takes 1.
-type made struct {
+// A randomJob has a random speed and scaling, in relative units: a GPU step of the reference type takes 1.
+type randomJob struct {
 	id      int
 	seconds []float64 // per step on one GPU, by type
 	phi     float64   // gradient noise scale over the batch size of one GPU
@@ -43,8 +43,8 @@ type belief struct {
 // time and γ its growth per GPU. The second factor is the statistical efficiency (φ+M₀)/(φ+M) at batches M = n M₀. It
 // peaks at n = √(φ(s+c)/γ). Four of five jobs have a γ that puts the peak on their fastest type between 8 and 500
 // GPUs, with φ 0.1 to 2 times that; the others have γ = 0. Source: Sia Eqs. 3.1, 3.2.
-func draw(r *rand.Rand, id, types int, speed []float64) *made {
-	m := &made{id: id, seconds: make([]float64, types), held: -1, published: free}
+func draw(r *rand.Rand, id, types int, speed []float64) *randomJob {
+	m := &randomJob{id: id, seconds: make([]float64, types), held: -1, published: free}
 	for k := range m.seconds {
 		m.seconds[k] = math.Exp(0.3*r.NormFloat64()) / speed[k]
 	}
@@ -68,7 +68,7 @@ func logUniform(r *rand.Rand, low, up float64) float64 {
 }
 
 // fit draws a new belief, within some per cent of the truth.
-func (m *made) fit(r *rand.Rand) {
+func (m *randomJob) fit(r *rand.Rand) {
 	m.least = 0
 	m.belief.phi = m.phi * math.Exp(0.05*r.NormFloat64())
 	for k, s := range m.seconds {
@@ -77,7 +77,7 @@ func (m *made) fit(r *rand.Rand) {
 }
 
 // goodput returns the believed goodput of a configuration, up to a constant factor.
-func (m *made) goodput(c Config, perNode int) float64 {
+func (m *randomJob) goodput(c Config, perNode int) float64 {
 	n := float64(c.GPUs)
 	wait := 0.0
 	switch {
@@ -89,7 +89,7 @@ func (m *made) goodput(c Config, perNode int) float64 {
 	return n / ((m.belief.seconds[c.Type] + wait) * (m.belief.phi + n))
 }
 
-func (m *made) report() {
+func (m *randomJob) report() {
 	m.moved = false
 	m.published = free
 	if m.held >= 0 {
@@ -101,6 +101,6 @@ func (m *made) report() {
 var free = Restart{Base: penalty, Factor: 1, Kept: -1}
 
 // restart returns the restart factor r = (T − N S)/(T + S), kept above 0. Source: Sia §3.3.4, Eq. 3.3.
-func (m *made) restart() float64 {
+func (m *randomJob) restart() float64 {
 	return max(0.05, (m.age-float64(m.restarts)*m.cost)/(m.age+m.cost))
 }

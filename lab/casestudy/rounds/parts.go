@@ -20,7 +20,7 @@ type parts struct {
 	row     []float64
 }
 
-func inParts(k int, inner func(Question) (Engine, error)) func(Question) (Engine, error) {
+func newParts(k int, inner func(Question) (Engine, error)) func(Question) (Engine, error) {
 	return func(q Question) (Engine, error) {
 		p := &parts{of: map[Job]int{}, members: make([]float64, k)}
 		share := make([][]int, k) // capacity of each part

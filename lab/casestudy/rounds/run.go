@@ -153,7 +153,7 @@ func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
 	}
 	e := r.g.Next()
 	m = Measurement{Engine: r.kind.Name, Round: t, Pairs: r.g.Pairs(), Added: len(e.Arrived) * len(r.question.Configs), Removed: len(e.Left) * len(r.question.Configs)}
-	if m.Best, err = r.judged(ctx, e); err != nil {
+	if m.Best, err = r.judgeBound(ctx, e); err != nil {
 		return m, err
 	}
 	if m.Edit, err = r.edit(e); err != nil { // 1. edits
@@ -192,7 +192,7 @@ func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
 	return m, nil
 }
 
-func (r *run) judged(ctx context.Context, e Edits) (float64, error) {
+func (r *run) judgeBound(ctx context.Context, e Edits) (float64, error) {
 	if r.judge == nil {
 		return infinite, nil
 	}
@@ -206,8 +206,8 @@ func (r *run) judged(ctx context.Context, e Edits) (float64, error) {
 	return a.Bound, nil
 }
 
-// atOnce is the number of values generated between time measurements.
-const atOnce = 1 << 20
+// batchValues is the number of values generated between time measurements.
+const batchValues = 1 << 20
 
 func (r *run) edit(e Edits) (spent time.Duration, err error) {
 	news := slices.Concat(e.Refitted, e.Arrived)
@@ -231,7 +231,7 @@ func (r *run) edit(e Edits) (spent time.Duration, err error) {
 		jobs []Job
 		news bool
 	}{{e.Restarted, false}, {news, true}} {
-		for jobs := range slices.Chunk(part.jobs, max(1, atOnce/len(r.question.Configs))) {
+		for jobs := range slices.Chunk(part.jobs, max(1, batchValues/len(r.question.Configs))) {
 			took, err := r.set(jobs, part.news)
 			if err != nil {
 				return 0, err

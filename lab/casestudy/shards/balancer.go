@@ -31,15 +31,15 @@ type Stats struct {
 	Parts              []time.Duration // processor time of each part, of Parts
 }
 
-// whole is the distance from 0 and 1 within which a value counts as 0 or 1.
-const whole = 1e-6
+// integral is the distance from 0 and 1 within which a value counts as 0 or 1.
+const integral = 1e-6
 
 func (s *Stats) count(values []float64) {
 	for _, v := range values {
 		switch {
-		case v <= whole:
+		case v <= integral:
 			s.Zero++
-		case v >= 1-whole:
+		case v >= 1-integral:
 			s.One++
 		default:
 			s.Between++
@@ -139,7 +139,7 @@ func (b *Exact) Balance(ctx context.Context, in *Instance) (*Result, error) {
 	for k, c := range f.routed {
 		values[k] = sol.Value(c)
 	}
-	a, done := Shim(in, gather(values, in, whole))
+	a, done := Shim(in, gather(values, in, integral))
 	stats.Shim = done
 	return &Result{Assignment: a, Stats: stats}, nil
 }

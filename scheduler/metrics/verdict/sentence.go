@@ -29,7 +29,7 @@ func (v *Verdict) sentences() []string {
 func (v *Verdict) first() string {
 	best, next := v.Policies[0], v.Policies[1]
 	d := v.Difference(best, next)
-	if even := v.even(); len(even) > 1 {
+	if even := v.tied(); len(even) > 1 {
 		return fmt.Sprintf("No clear winner: chance alone may explain how the mean completion times of %s differ. %s is %s %s (%s, %s)%s.",
 			listed(even), best, portion(d.Part), next, v.compared(), d.spread(), v.omitted())
 	}
@@ -44,8 +44,8 @@ func (v *Verdict) compared() string {
 	return "paired " + v.Over()
 }
 
-// even returns the first policy and those that chance may separate from it.
-func (v *Verdict) even() []string {
+// tied returns the first policy and those that chance may separate from it.
+func (v *Verdict) tied() []string {
 	even := []string{v.Policies[0]}
 	for _, p := range v.Policies[1:] {
 		if !v.better(JCT, -1, v.Policies[0], p) {
@@ -57,16 +57,16 @@ func (v *Verdict) even() []string {
 
 // against compares the first policy with the baseline; empty if the first sentence does or there is no baseline.
 func (v *Verdict) against() string {
-	if !v.apart(v.baseline) {
+	if !v.otherPolicy(v.baseline) {
 		return ""
 	}
 	d := v.Difference(v.Policies[0], v.baseline)
 	return fmt.Sprintf("%s is %s %s, the baseline (%s).", v.Policies[0], portion(d.Part), v.baseline, d.spread())
 }
 
-// apart reports whether a policy is compared but not in the first sentence.
-func (v *Verdict) apart(policy string) bool {
-	return slices.Contains(v.Policies[2:], policy) && !slices.Contains(v.even(), policy)
+// otherPolicy reports whether a policy is compared but not in the first sentence.
+func (v *Verdict) otherPolicy(policy string) bool {
+	return slices.Contains(v.Policies[2:], policy) && !slices.Contains(v.tied(), policy)
 }
 
 // why splits the differences to the runner-up and the baseline into waiting, restarts and running; empty if both may
@@ -74,10 +74,10 @@ func (v *Verdict) apart(policy string) bool {
 func (v *Verdict) why() string {
 	best := v.Policies[0]
 	var against []string
-	if len(v.even()) == 1 {
+	if len(v.tied()) == 1 {
 		against = append(against, v.Policies[1])
 	}
-	if v.apart(v.baseline) {
+	if v.otherPolicy(v.baseline) {
 		against = append(against, v.baseline)
 	}
 	for i, p := range against {

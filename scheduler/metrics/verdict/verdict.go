@@ -95,13 +95,13 @@ func (v *Verdict) choose(trials []Trial) {
 	slices.SortStableFunc(v.Policies, func(a, b string) int { return cmp.Compare(v.mean(a, JCT), v.mean(b, JCT)) })
 	switch {
 	case len(v.Policies) < 2:
-		v.none("fewer than two policies finished all jobs")
+		v.noVerdict("fewer than two policies finished all jobs")
 	case !v.alike():
-		v.none("the policies did not have the same jobs")
+		v.noVerdict("the policies did not have the same jobs")
 	}
 }
 
-func (v *Verdict) none(why string) {
+func (v *Verdict) noVerdict(why string) {
 	v.Policies, v.Sentences = nil, []string{"No verdict: " + why + "."}
 }
 
