@@ -1,7 +1,7 @@
-"""Talks to the scheduler in a thread of its own, so that training never waits for it.
+"""Talks to the scheduler in a separate thread, so that training never waits for it.
 
-While the scheduler is away messages are kept, the oldest reports given up first, and sent
-again in order once it is back. Standard library only.
+While the scheduler is unreachable messages are queued, and sent in order later. If the queue is
+full the oldest report is dropped. Uses only the standard library.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .credentials import Token, Trust, Where
 from .environment import Environment
 from .protocol import Answer, Checkpoint, Failure, Hello, Report, Welcome, decode, encode
 
-KEPT = 256  # messages while the scheduler is away: two hours of reports at 30 s
-TIMEOUT = 5.0  # seconds of one request
-BACKOFF = (0.25, 30.0)  # seconds, first and most
+KEPT = 256  # messages, while the scheduler is unreachable: two hours of reports at 30 s
+TIMEOUT = 5.0  # seconds per request
+BACKOFF = (0.25, 30.0)  # seconds, first and maximum
 ANSWER_BYTES = 65536
 
 log = logging.getLogger("oxgang")
@@ -43,8 +43,8 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 def poster(env: Environment) -> Post:
-    """Returns how to post to the scheduler: by its unix socket or, without one, its URL. A
-    token, a URL or certificates in files are read anew when these change."""
+    """Returns a function that posts to the scheduler, by its unix socket if set, else its URL.
+    Files with a token, a URL or certificates are read again when they change."""
     where, token, trust = Where(env), Token(env), Trust(env.ca_file)
 
     def connect() -> http.client.HTTPConnection:
@@ -81,9 +81,9 @@ class _Message:
 
 
 class Agent:
-    """Sends what it is given, in order, and keeps what came back.
+    """Sends messages in order and keeps the answers.
 
-    fenced: another generation owns the job, and this one must write nothing more.
+    fenced: another generation owns the job; this one must not write any more.
     """
 
     def __init__(self, post: Post, generation: int) -> None:
@@ -95,7 +95,7 @@ class Agent:
         self._welcome: Welcome | None = None
         self._answer: Answer | None = None
         self.fenced = False
-        self.refused = 0  # messages, or answers to them, that were not as they should be
+        self.refused = 0  # invalid messages or answers
         self._thread = threading.Thread(target=self._run, name="oxgang-agent", daemon=True)
         self._thread.start()
 
@@ -126,12 +126,13 @@ class Agent:
             return answer
 
     def waiting(self) -> int:
-        """Messages not yet taken by the scheduler."""
+        """Messages that the scheduler has not accepted yet."""
         with self._changed:
             return len(self._queue)
 
     def close(self, timeout: float) -> bool:
-        """Sends what is left, for at most timeout seconds; reports whether all was taken."""
+        """Sends the remaining messages, for at most timeout seconds; returns whether all were
+        accepted."""
         with self._changed:
             self._closing_until = time.monotonic() + timeout
             self._changed.notify_all()
@@ -153,7 +154,7 @@ class Agent:
             self._changed.notify_all()
 
     def _drop_oldest(self) -> None:
-        victim = next((m for m in self._queue if m.droppable), self._queue[1])  # hello stays
+        victim = next((m for m in self._queue if m.droppable), self._queue[1])  # hello is kept
         self._queue.remove(victim)
 
     def _refuse(self, why: str) -> None:
@@ -171,14 +172,14 @@ class Agent:
             self._sleep(max(pause, backoff * random.uniform(0.5, 1)))
 
     def _next(self) -> _Message | None:
-        """Waits for a message; None once all is done, or there is no more time for it."""
+        """Waits for a message. None if the agent is closing and no message or no time is left."""
         with self._changed:
             self._changed.wait_for(lambda: self._queue or self._closing_until is not None)
             late = self._closing_until is not None and time.monotonic() >= self._closing_until
             return None if late or not self._queue else self._queue[0]
 
     def _sleep(self, seconds: float) -> None:
-        """Waits before the next try; a close cuts the wait short, to tries each 50 ms."""
+        """Waits before the next try. While closing, retries every 50 ms."""
         end = time.monotonic() + seconds
         with self._changed:
             self._changed.wait_for(lambda: self._closing_until is not None, seconds)
@@ -187,7 +188,7 @@ class Agent:
                 self._changed.wait_for(lambda: False, max(0.0, min(0.05, left)))
 
     def _exchange(self, m: _Message) -> float | None:
-        """Posts m; returns None if it is done with, else the least pause before another try."""
+        """Posts m. Returns None if m is finished, else the minimum pause before another try."""
         try:
             status, pause, body = self._post(m.path, m.body)
         except (OSError, http.client.HTTPException) as e:
@@ -201,7 +202,7 @@ class Agent:
         elif status in (400, 413, 415, 422):
             self._refuse(f"{m.path[4:]} refused with {status}: {_reason(body)}")
         else:
-            return pause  # 401, 404, 429, 5xx: it may know us later
+            return pause  # 401, 404, 429, 5xx: may succeed later
         self._remove(m)
         return None
 

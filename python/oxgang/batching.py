@@ -1,8 +1,8 @@
-"""How a global batch is shared out: among ranks, and among the passes of a rank.
+"""Divides a global batch among ranks, and among the passes of a rank.
 
-A gradient is the mean over the global batch, whatever the world size: each micro-batch
-weighs what it has of the batch's samples. So a step equals the step of one process, but
-for the order of additions, and for layers that look at a whole micro-batch (batch norm).
+A gradient is the mean over the global batch at any world size, because each micro-batch is
+weighted by its share of the samples. So a step equals the step of a single process, except for
+rounding (the order of additions) and for layers that use a whole micro-batch (batch norm).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from .protocol import Batch, Limits, Regime
 
 @dataclass(frozen=True)
 class Micro:
-    """One pass of one rank: samples [start, stop) of the order of its data pass, and of
-    which global batch they are. A rank without a sample left has start = stop: it still
-    passes, with weight 0, because the others exchange gradients with it."""
+    """One pass of one rank: samples [start, stop) of its global batch. A rank that has no
+    sample left has start = stop. It still makes the pass, with weight 0, because the others
+    exchange gradients with it."""
 
     start: int
     stop: int
@@ -37,15 +37,15 @@ class Micro:
 
     @property
     def weight(self) -> float:
-        """By what a mean loss over this micro-batch is multiplied, so that the sum over
-        ranks and passes is the mean over the global batch."""
+        """The factor of a mean loss over this micro-batch, so that the sum over ranks and
+        passes is the mean over the global batch."""
         return self.size / self.batch
 
 
 def cut(start: int, stop: int, world: int, rank: int, local: int) -> Iterator[Micro]:
-    """Yields the passes of a rank over the global batch [start, stop): as many on every
-    rank, at most local samples each, of sizes that differ by at most 1 within a rank and
-    by at most 1 among the ranks of a pass."""
+    """Yields the passes of a rank over the global batch [start, stop). Every rank makes the
+    same number of passes, with at most local samples each. Sizes differ by at most 1 within a
+    rank and among the ranks of a pass."""
     size = stop - start
     passes = _ceil(_ceil(size, world), local)
     low, high = start + size * rank // world, start + size * (rank + 1) // world
@@ -55,11 +55,11 @@ def cut(start: int, stop: int, world: int, rank: int, local: int) -> Iterator[Mi
 
 
 class Plan:
-    """The batch sizes of a job at present, on its world of replicas.
+    """The current batch sizes of a job on world replicas.
 
-    The global batch is the user's: one size, or that of a schedule by epoch. Only that of
-    an adaptive job is the scheduler's choice, within the limits. How it is cut into passes
-    is always the scheduler's, up to limits.local_max.
+    The user sets the global batch: one size, or a schedule by epoch. For an adaptive job the
+    scheduler chooses it within the limits. The scheduler always chooses the passes, up to
+    limits.local_max.
     """
 
     def __init__(self, limits: Limits, schedule: Sequence[Regime] = (), world: int = 1) -> None:
@@ -76,23 +76,23 @@ class Plan:
         return min(max(self.limits.init, self.world * self.wanted.per_replica), self.limits.max)
 
     def local(self, epoch: int) -> int:
-        """The most samples of one pass of one replica in an epoch."""
+        """The maximum samples per pass of one replica in an epoch."""
         share = _ceil(self.total(epoch), self.world)
         return max(1, min(self.wanted.local or share, share, self.limits.local_max))
 
     def used(self, epoch: int) -> Batch:
-        """What a full global batch of an epoch is cut into: the largest pass."""
+        """The largest pass of a full global batch of an epoch."""
         share = _ceil(self.total(epoch), self.world)
         passes = _ceil(share, self.local(epoch))
         return Batch(_ceil(share, passes), passes - 1)
 
     def at_local(self, local: int, epoch: int) -> Batch:
-        """The choice that keeps the global batch of an epoch, in passes of local samples."""
+        """The batch that keeps the global batch of an epoch, in passes of local samples."""
         return Batch(local, _ceil(_ceil(self.total(epoch), self.world), local) - 1)
 
 
 def check(limits: Limits, schedule: Sequence[Regime]) -> None:
-    """Raises ValueError if batch sizes cannot be trained with."""
+    """Raises ValueError if training with these batch sizes is impossible."""
     if limits.init < 1:
         raise ValueError(f"batch size {limits.init}, want at least 1")
     if limits.max < limits.init:
@@ -107,7 +107,8 @@ def check(limits: Limits, schedule: Sequence[Regime]) -> None:
 
 
 def batch_at(schedule: Sequence[Regime], epoch: int) -> int:
-    """The batch size of an epoch, counted from 0, and that of the last regime beyond it."""
+    """The batch size of an epoch, counted from 0. The last size of the schedule applies to all
+    later epochs."""
     for r in schedule:
         epoch -= r.epochs
         if epoch < 0:

@@ -43,19 +43,20 @@ __all__ = ["CheckpointError", "Checkpoints", "Loaded", "Saved", "Stateful"]
 
 
 class Stateful(Protocol):
-    """What can be saved: a model (bare or in DDP), an optimiser, a scheduler, a loader.
+    """An object that can be saved: a model (bare or in DDP), an optimiser, a scheduler, a
+    loader.
 
-    Its state is the same on all ranks, or made of DTensors. What differs by rank, such as random
-    generators, gathers it: see oxgang.rng.RandomState. A sharded model and its optimiser go in as
-    one Stateful around torch.distributed.checkpoint.state_dict.get_state_dict, as PyTorch's own
-    guide does it.
+    Its state must be the same on all ranks, or consist of DTensors. Objects whose state differs
+    by rank, such as random generators, must gather it: see oxgang.rng.RandomState. Pass a
+    sharded model and its optimiser as one Stateful that uses
+    torch.distributed.checkpoint.state_dict.get_state_dict, as PyTorch's guide does.
     """
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state."""
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> Any:
-        """Take over a state."""
+        """Load a state."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,12 @@ class Saved:
     path: Path
     bytes: int
     seconds: float
-    checksum: str  # sha256:<hex> of its manifest, and through it of every file
+    checksum: str  # sha256:<hex> of the manifest, which has the digest of every file
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What was loaded. passed_over tells, newest first, what was wrong with newer checkpoints."""
+    """A loaded checkpoint. passed_over lists the errors of newer checkpoints, newest first."""
 
     path: Path
     meta: dict[str, Any]
@@ -82,10 +83,11 @@ class Loaded:
 class Checkpoints:
     """The checkpoints of one job in a directory that all its ranks see.
 
-    save and load are collective: all ranks of the group (the default process group, or this process
-    alone where there is none) call them with the same keys, and all return or all raise
-    CheckpointError. generation fences off writers of older generations; None means that of the
-    environment variable OXGANG_GENERATION or, without it, the newest in the directory.
+    save and load are collective. All ranks of the group call them with the same keys, and all
+    return or all raise CheckpointError. The default is the default process group, or only this
+    process if there is none. generation fences writers of older generations. None means the
+    environment variable OXGANG_GENERATION or, without it, the newest generation in the
+    directory.
     """
 
     def __init__(
@@ -106,9 +108,9 @@ class Checkpoints:
         self._damaged: set[Entry] = set()
 
     def save(self, state: Mapping[str, Stateful], meta: dict[str, Any]) -> Saved:
-        """Save state and meta, which is JSON, and remove all but the newest keep checkpoints.
+        """Save state and meta (JSON). Remove all except the newest keep checkpoints.
 
-        On an error nothing that was there before is touched.
+        After an error all earlier checkpoints are unchanged.
         """
         start, team = time.monotonic(), Team(self._group)
         flat: dict[str, Any] = {}
@@ -156,7 +158,7 @@ class Checkpoints:
         )
 
     def _publish(self, temporary: Path, record: Manifest) -> tuple[Path, str]:
-        """Seal, publish and prune: the steps of rank 0 once every file is durable and verified."""
+        """Finish, publish and prune on rank 0, after every file is durable and verified."""
         checksum = manifest.write(temporary, record)
         files.sync(temporary)
         path = self._shelf.publish(temporary)
@@ -164,7 +166,7 @@ class Checkpoints:
         return path, checksum
 
     def _verify(self, directory: Path, entries: dict[str, dict[str, Any]]) -> None:
-        """Raise Damaged unless the files are what their entries say."""
+        """Raise Damaged unless the files match their entries."""
         manifest.check(directory, entries)
 
     def _advise(self, complaint: str) -> str:
@@ -175,10 +177,10 @@ class Checkpoints:
         return f"{complaint}{advice} (the checkpoints in {self._shelf.directory} are untouched)"
 
     def load(self, state: Mapping[str, Stateful]) -> Loaded | None:
-        """Load the newest whole checkpoint into state; return None if none was ever saved.
+        """Load the newest complete checkpoint into state; return None if none was ever saved.
 
-        Raises CheckpointError if there are checkpoints but none is whole: to begin anew in silence
-        would lose the job's work. Objects may be half loaded after an error.
+        Raises CheckpointError if all checkpoints are damaged: starting again silently would
+        lose the job's work. After an error objects may be partly loaded.
         """
         start, team = time.monotonic(), Team(self._group)
         choice = team.first("checkpoint", self._choose)
@@ -204,7 +206,7 @@ class Checkpoints:
         return Loaded(path, record.meta, checksum, seconds, tuple(passed_over))
 
     def _choose(self) -> tuple[Path, Manifest, str, list[str]] | None:
-        """Return the newest whole checkpoint, and what is wrong with those newer than it."""
+        """Return the newest complete checkpoint, and the errors of newer ones."""
         self._shelf.sweep()
         passed_over: list[str] = []
         for entry in reversed(self._shelf.published()):
@@ -226,7 +228,7 @@ class Checkpoints:
 
 
 def _flatten(key: str, thing: Stateful) -> dict[str, Any]:
-    """Return what this rank offers to save of a part: its tensors and its frame by name."""
+    """Return this rank's tensors and frame of a part, by name."""
     if not key.isidentifier():
         raise CheckpointError(f"state {key!r}: want a name made of letters, digits and _")
     packed = pack(key, _bare(thing).state_dict())
@@ -234,12 +236,12 @@ def _flatten(key: str, thing: Stateful) -> dict[str, Any]:
 
 
 def _bare(thing: Any) -> Any:
-    """Return a model without DDP, whose names are the same at any number of workers."""
+    """Return a model without DDP, so that its names are the same at any number of workers."""
     return thing.module if isinstance(thing, DistributedDataParallel) else thing
 
 
 def _wanted(key: str, thing: Stateful, saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what this rank has to read of a part: a place for each tensor, None for the frame."""
+    """Return a place for each tensor of a part that this rank must read, and None for the frame."""
     _check_there(key, saved)
     now = pack(key, _bare(thing).state_dict()).tensors
     flat: dict[str, Any] = {key + "#frame": None}
@@ -257,21 +259,21 @@ def _check_there(key: str, saved: Mapping[str, Any]) -> None:
 
 
 def _place(now: torch.Tensor | None, entry: TensorStorageMetadata) -> torch.Tensor:
-    """Return the tensor to read into: the object's own (only it knows its shards), or a new one."""
+    """Return the tensor to read into: the object's own (which knows its shards), or a new one."""
     if now is not None and now.shape == entry.size and now.dtype == entry.properties.dtype:
         return now
     return torch.empty(entry.size, dtype=entry.properties.dtype)
 
 
 def _give(key: str, thing: Stateful, flat: dict[str, Any]) -> None:
-    """Hand a part its state."""
+    """Load the state of a part into its object."""
     frame, paths = flat[key + "#frame"]
     loaded = unpack(Packed(frame, paths, {item: flat[item] for item in paths}))
     _bare(thing).load_state_dict(loaded)
 
 
 def _collective(team: Team, work: Callable[[], Any]) -> None:
-    """Run a collective of torch.distributed.checkpoint, which fails on all ranks or on none."""
+    """Run a collective of torch.distributed.checkpoint that fails on all ranks or on none."""
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="torch.distributed is disabled")

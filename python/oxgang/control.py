@@ -1,7 +1,7 @@
-"""What the ranks tell each other at every step: one small all-reduce on the host.
+"""Exchanges a few numbers among all ranks at every step, in one small all-reduce on the host.
 
-It starts with the last pass of a step and is read at its end, hidden behind compute. What
-a rank knew when that pass began, all ranks know when the step ends.
+The exchange begins with the last pass of a step and is read at its end, so compute hides it. At
+the end of a step all ranks know what each rank knew when that pass began.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ STEP, CHECK = 1.0, 2.0  # kinds of boundary
 
 
 class Row(NamedTuple):
-    """What one rank says. Only rank 0's word counts on fenced, due, local, accumulation,
-    every and timed."""
+    """The numbers of one rank. For fenced, due, local, accumulation, every and timed only rank
+    0's value is used."""
 
     kind: float
     notice: float
     fenced: float  # another generation owns the job
     due: float  # a checkpoint is due
-    local: float  # batch wanted
+    local: float  # wanted batch
     accumulation: float
     every: float  # steps from one measurement of gradients to the next
     timed: float = 0.0  # the next step is to be timed
@@ -31,13 +31,13 @@ class Row(NamedTuple):
     parts: float = 0.0
     big_sqr: float = 0.0
     samples: float = 0.0
-    step_time: float = 0.0  # seconds, of timing.LATE steps before: the pass with exchange; 0: not timed
+    step_time: float = 0.0  # seconds of the pass with exchange, timing.LATE steps before; 0: not timed
     sync_time: float = 0.0
     wait_time: float = 0.0
 
 
 class Control:
-    """Shares rows among the ranks, through a gloo group of its own."""
+    """Exchanges rows among the ranks, in a separate gloo group."""
 
     def __init__(self, rank: int, world: int) -> None:
         self._rank, self._world = rank, world
@@ -55,8 +55,8 @@ class Control:
             self._work = dist.all_reduce(self._table, group=self._group, async_op=True)
 
     def wait(self) -> list[Row]:
-        """Returns the rows of all ranks, by rank; RuntimeError if they are not at the same
-        kind of boundary."""
+        """Returns the rows of all ranks, by rank. RuntimeError if ranks are at different
+        boundaries."""
         assert self._own is not None
         if self._world == 1:
             return [self._own]

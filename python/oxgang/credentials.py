@@ -1,4 +1,4 @@
-"""Tokens, certificates and URLs that change while a job runs. Standard library only."""
+"""Tokens, certificates and URLs that change while a job runs. Uses only the standard library."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ TOKEN_BYTES = 16384
 
 
 class Line:
-    """A text; one in a file is read anew when the file is another, or changed."""
+    """A text, or a file with it that is read again whenever it changes."""
 
     def __init__(self, what: str, text: str, path: str) -> None:
         self._what, self._text, self._path = what, text, path
         self._seen: tuple[int, ...] = ()
 
     def text(self) -> str:
-        """Returns the text; OSError if its file cannot be read, or holds none."""
+        """Returns the text; OSError if its file is unreadable or empty."""
         if not self._path:
             return self._text
         seen = stamp(self._path)
@@ -46,19 +46,19 @@ class Where(Line):
         super().__init__("URL", env.url, "" if env.url else env.url_file)
 
     def parts(self) -> urllib.parse.SplitResult:
-        """Returns the URL; OSError as text, and for one that is none."""
+        """Returns the URL; OSError if it is invalid or its file is unreadable."""
         text = self.text()
         try:
             check_url(self._path or "OXGANG_URL", text)
             parts = urllib.parse.urlsplit(text)
-            _ = parts.port  # ValueError for one that is none
+            _ = parts.port  # ValueError if invalid
         except ValueError as e:
             raise OSError(str(e)) from None
         return parts
 
 
 class Trust:
-    """The certificates by which a server is checked; those in a file as Token."""
+    """The certificates to verify a server with; a file is read again whenever it changes."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -66,7 +66,7 @@ class Trust:
         self._seen: tuple[int, ...] = ()
 
     def context(self) -> ssl.SSLContext:
-        """Returns how to check a server; OSError if the file cannot be read, or holds none."""
+        """Returns the TLS context; OSError if the file is unreadable or has no certificate."""
         seen = stamp(self._path) if self._path else ()
         if self._context is None or seen != self._seen:
             self._context = ssl.create_default_context(cafile=self._path or None)
@@ -75,6 +75,6 @@ class Trust:
 
 
 def stamp(path: str) -> tuple[int, ...]:
-    """Returns what differs when a file was written anew, or another one put in its place."""
+    """Returns a value that changes when a file is rewritten or replaced."""
     s = os.stat(path)
     return s.st_dev, s.st_ino, s.st_mtime_ns, s.st_size

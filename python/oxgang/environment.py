@@ -1,4 +1,4 @@
-"""What the environment variables of a worker say."""
+"""Reads the environment variables of a worker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .protocol import LARGEST, number
 
 @dataclass(frozen=True)
 class Environment:
-    """A worker's place in its job, and where its scheduler is. The zero value is a
+    """A worker's place in its job, and the address of its scheduler. The zero value is a
     program that runs alone."""
 
     rank: int = 0
@@ -22,16 +22,16 @@ class Environment:
     generation: int = 0
     socket: str = ""  # path of the scheduler's unix socket
     url: str = ""  # http://127.0.0.1:PORT, or https://HOST:PORT
-    url_file: str = ""  # path of the URL where it comes, or changes, while the job runs
+    url_file: str = ""  # file with the URL, where it appears or changes while the job runs
     token: str = ""
-    token_file: str = ""  # path of the token where it changes while the job runs
-    ca_file: str = ""  # path of the certificates that an https scheduler is checked by; "": the system's
+    token_file: str = ""  # file with the token, where it changes while the job runs
+    ca_file: str = ""  # file with the certificates to verify an https scheduler with; "": the system's
     trainer: bool = False  # url is Kubeflow Trainer's, for the status of a TrainJob
     checkpoints: str = ""  # directory
     notice: str = ""  # path of the notice file
-    cpus: float = 0.0  # cores of this worker; 0: not said
-    memory: int = 0  # bytes of this worker; 0: not said
-    shared_gpu: bool = False  # with other workers
+    cpus: float = 0.0  # cores of this worker; 0: unknown
+    memory: int = 0  # bytes of this worker; 0: unknown
+    shared_gpu: bool = False  # other workers use the same GPU
 
     @property
     def scheduled(self) -> bool:
@@ -40,7 +40,7 @@ class Environment:
 
 
 def read(env: Mapping[str, str] = os.environ) -> Environment:
-    """Returns what env says; ValueError names the variable that is wrong."""
+    """Returns the settings in env; ValueError names the invalid variable."""
     e = Environment(
         rank=_whole(env, "RANK", 0),
         local_rank=_whole(env, "LOCAL_RANK", 0),
@@ -66,7 +66,7 @@ def read(env: Mapping[str, str] = os.environ) -> Environment:
 
 
 def _with_trainer(e: Environment, env: Mapping[str, str]) -> Environment:
-    """Returns e with Kubeflow Trainer to talk to, where all that takes is said."""
+    """Returns e with Kubeflow Trainer as the scheduler, if all its variables are set."""
     url, token, ca = (env.get("KUBEFLOW_TRAINER_SERVER_" + n, "") for n in ("URL", "TOKEN", "CA_CERT"))
     if not (url and token and ca):
         return e
@@ -75,7 +75,7 @@ def _with_trainer(e: Environment, env: Mapping[str, str]) -> Environment:
 
 
 def check_url(name: str, url: str) -> None:
-    """Raises a ValueError that names the variable or file for a URL that is none."""
+    """Raises a ValueError that names the variable or file, if the URL is invalid."""
     where = urllib.parse.urlsplit(url)
     if url and (where.scheme not in ("http", "https") or not where.hostname):
         raise ValueError(f"{name} {url!r}, want http:// or https:// and a host")

@@ -1,7 +1,8 @@
-"""A job whose training loop belongs to a framework: it hears of steps after the fact.
+"""A job whose training loop belongs to a framework. The client learns of steps when they are
+done.
 
-The framework loads the data, keeps the checkpoints and cuts the batches, so the scheduler is told
-one batch size that it cannot change, and no gradient noise.
+The framework loads the data, saves the checkpoints and divides the batches. So the scheduler
+gets one fixed batch size and no gradient noise.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Following:
         self._batch = Batch()
 
     def begin(self, batch: Batch, step: int, steps: int, epochs: int) -> None:
-        """Say hello. batch is one replica's cut of every step."""
+        """Say hello. batch is how one replica's share of each step is divided."""
         total = batch.per_replica * self._job.world
         self._batch = batch
         self._position = Position(step=step, progress=float(step * total))
@@ -45,7 +46,8 @@ class Following:
         self._reporter.greet(self._agent.welcome(WELCOME))
 
     def report_step(self, samples: int, seconds: float, wait: float = 0.0) -> None:
-        """Take note of a step. Its passes are taken to be equally long, with exchange or without."""
+        """Record a step. All its passes are assumed to take the same time, with or without
+        exchange."""
         self._position.step += 1
         self._position.progress += samples
         if self._reporter is None:
@@ -55,7 +57,7 @@ class Following:
         self._reporter.observe(times, self._batch if full else None)
 
     def should_stop(self) -> bool:
-        """Agree with all ranks on whether there is a notice; exit if this generation is over."""
+        """Return whether any rank has a notice. Exits if a newer generation owns the job."""
         watch = self._job._watch
         if self._reporter is not None:
             self._reporter.listen()
@@ -79,7 +81,7 @@ class Following:
             )
 
     def close(self) -> None:
-        """Send what is left to say."""
+        """Send the last report."""
         if self._reporter is not None:
             self._reporter.report()
         self._job.close()

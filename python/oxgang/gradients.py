@@ -1,9 +1,9 @@
 """Measures gradient norms in training, for the noise scale.
 
-The small gradients are those of single passes of single ranks, before they are added up;
-where a step has one pass of one rank only, those of two steps in a row. A measured step
-costs two readings of the gradients; others cost nothing, as hooks are there only while a
-step is measured. Adam's gradients are preconditioned as Adam does it (Pollux section 3.1).
+The small gradients are of single passes of single ranks, before they are added up. If a step
+has only one pass of one rank, the gradients of two consecutive steps are used. A measured step
+reads the gradients twice. Other steps cost nothing, because hooks exist only during a measured
+step. Adam's gradients are preconditioned as in Adam (Pollux section 3.1).
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ import torch
 from .batching import Micro
 from .noise import Parts
 
-SHARE = 0.0025  # of the time of steps, that measuring may take on the host
+SHARE = 0.0025  # of the host's time in steps, maximum for measuring
 MOST_APART = 64  # steps
 FIRST_APART = 8  # steps, at most, until the noise scale is known
 NOTHING = Parts()
 
 
 class Meter:
-    """pairs: measure steps of one pass too, which keeps their gradients for one step."""
+    """Measures norms. pairs: also measure steps of one pass, which keeps their gradients for
+    one step."""
 
     def __init__(self, parameters: Iterable[torch.Tensor], optimizer: Any, world: int, pairs: bool) -> None:
         self._parameters = [p for p in parameters if p.requires_grad]
@@ -78,7 +79,7 @@ class Meter:
         self._norms = []
 
     def finish(self, micro: Micro) -> None:
-        """A step's gradients are complete: to be called before the optimiser's step."""
+        """Call when a step's gradients are complete, before the optimiser's step."""
         if not self._measuring:
             return
         began = time.perf_counter()
@@ -90,7 +91,7 @@ class Meter:
         self.cost += time.perf_counter() - began
 
     def _from_passes(self, micro: Micro) -> None:
-        if not self._passes:  # not one sample for this rank
+        if not self._passes:  # no sample for this rank
             self._pending = ([], [0.0, 0.0, 0.0, float(micro.batch)])
             return
         sqr = torch.stack([n / w**2 for n, w, _ in self._passes]).sum()
@@ -127,7 +128,7 @@ class Meter:
         return Parts(sqr, rest[0], rest[1], big, rest[2])
 
     def abandon(self) -> None:
-        """A step broke off."""
+        """Call when a step is interrupted."""
         self._drop_hooks()
         self._norms, self._passes, self._kept = [], [], None
 
@@ -137,7 +138,7 @@ class Meter:
         self._hooks = []
 
     def every(self, step_time: float, known: bool) -> int:
-        """Steps between measurements that keep their cost within its share."""
+        """Steps between measurements, so that they take at most SHARE of the time."""
         most = MOST_APART if known else FIRST_APART
         if step_time <= 0:
             return most
@@ -145,8 +146,8 @@ class Meter:
 
 
 def preconditioner(optimizer: Any) -> dict[torch.Tensor, torch.Tensor]:
-    """By what Adam multiplies gradients, but for the learning rate; nothing for other
-    optimisers, and before Adam's first step."""
+    """The factors by which Adam multiplies gradients, without the learning rate. Empty for
+    other optimisers, and before Adam's first step."""
     scales: dict[torch.Tensor, torch.Tensor] = {}
     for group in optimizer.param_groups:
         betas, eps = group.get("betas"), group.get("eps", 1e-8)

@@ -13,7 +13,7 @@ from .environment import Environment
 
 
 def device(env: Environment) -> torch.device:
-    """Returns this worker's device: of the GPUs that it sees, its own or the only one."""
+    """Returns this worker's device: by local rank, or the only GPU that it sees."""
     if not torch.cuda.is_available():
         return torch.device("cpu")
     index = env.local_rank if env.local_rank < torch.cuda.device_count() else 0
@@ -38,11 +38,12 @@ def part() -> None:
 
 
 def settle(most: float = 1.0) -> None:
-    """Waits until gloo's threads have let go of the tensors of exchanges that are over, at most so many seconds.
+    """Waits until gloo's threads have released the tensors of finished exchanges, at most so
+    many seconds.
 
-    They need Python's lock for that. One that still waits for it when the interpreter ends aborts the process, and
-    a job that has done its work ends with SIGABRT (PyTorch's issue 190489). Here the lock is let go, until
-    two looks in a row find all of them asleep.
+    They need Python's lock for that. A thread that still waits for the lock when the
+    interpreter ends aborts the process, so that a finished job ends with SIGABRT (PyTorch issue
+    190489). This releases the lock until two consecutive checks find all threads asleep.
     """
     end, calm = time.monotonic() + most, 0
     while calm < 2 and time.monotonic() < end:
@@ -51,7 +52,7 @@ def settle(most: float = 1.0) -> None:
 
 
 def _busy() -> bool:
-    """Whether a thread of gloo runs or wants to; False where there is no /proc."""
+    """Whether a thread of gloo is running or runnable; False without /proc."""
     for task in Path("/proc/self/task").glob("*/stat"):
         try:
             _, name, state = task.read_text().replace("(", ")").split(")", 2)

@@ -6,4 +6,4 @@ class CheckpointError(RuntimeError):
 
 
 class Fenced(CheckpointError):
-    """A newer generation of the job has saved a checkpoint: this one is to end."""
+    """A newer generation of the job has saved a checkpoint, so this one must end."""

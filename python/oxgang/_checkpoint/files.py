@@ -1,4 +1,4 @@
-"""Files that are durable and known by their SHA-256."""
+"""Durable files, identified by their SHA-256."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def sync(directory: Path) -> None:
 
 
 def remove(directory: Path) -> None:
-    """Remove a directory and all in it, if it is there."""
+    """Remove a directory and its content, if it exists."""
     shutil.rmtree(directory, ignore_errors=True)
 
 
 class Hashed:
-    """A file that is written from beginning to end and hashed on the way."""
+    """A file that is written sequentially and hashed on the way."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("wb")
@@ -48,7 +48,7 @@ class Hashed:
         self._entry: dict[str, Any] = {}
 
     def write(self, data: Any) -> int:
-        """Write all of data, which is anything with a buffer."""
+        """Write all of data, an object with a buffer."""
         self._digest.update(data)
         return self._file.write(data)
 
@@ -57,7 +57,7 @@ class Hashed:
         return self._file.tell()
 
     def flush(self) -> None:
-        """Hand what is buffered to the kernel."""
+        """Flush the buffer to the kernel."""
         self._file.flush()
 
     def fileno(self) -> int:
@@ -65,10 +65,10 @@ class Hashed:
         return self._file.fileno()
 
     def close(self) -> dict[str, Any]:
-        """Make the file durable and return its entry in a manifest, every time it is called.
+        """Make the file durable and return its manifest entry. May be called repeatedly.
 
-        The pages are dropped from the cache where the kernel agrees, so that who reads the file
-        back reads the disk.
+        The pages are dropped from the cache where the kernel allows it, so that a later read
+        comes from the disk.
         """
         if not self._entry:
             with self._file:
@@ -79,12 +79,12 @@ class Hashed:
         return self._entry
 
     def discard(self) -> None:
-        """Close the file as it is."""
+        """Close the file without making it durable."""
         self._file.close()
 
 
 class _Ledger(FileSystem):
-    """A file system that keeps the manifest entries of what was written through it, by name."""
+    """A file system that records a manifest entry of each file written through it, by name."""
 
     def __init__(self) -> None:
         self.written: dict[str, dict[str, Any]] = {}
@@ -105,7 +105,8 @@ class _Ledger(FileSystem):
 
 
 class Writer(FileSystemWriter):
-    """The writer of torch.distributed.checkpoint, with a manifest entry of each file of this rank."""
+    """The writer of torch.distributed.checkpoint, with a manifest entry of each file of this
+    rank."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory, sync_files=False)  # Hashed.close does
@@ -118,9 +119,9 @@ class Writer(FileSystemWriter):
 
 
 def lock(directory: Path) -> int | None:
-    """Take the lock of a directory; return its descriptor, or None if another process has it.
+    """Lock a directory. Return its descriptor, or None if another process holds the lock.
 
-    The kernel gives the lock back when the process dies, however it dies.
+    The kernel releases the lock when the process dies.
     """
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:

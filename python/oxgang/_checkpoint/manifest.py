@@ -1,8 +1,8 @@
-"""The manifest of a checkpoint: what it is made of, and how to tell that it is whole.
+"""The manifest of a checkpoint lists its files and proves that they are complete.
 
-A checkpoint is a directory. manifest.json lists the size and the SHA-256 of every file;
-manifest.json.sha256 holds that of the manifest, in the form of sha256sum. Both outlive formats: a
-client can tell "newer than I am" from "damaged" only while these two files stay as they are.
+A checkpoint is a directory. manifest.json lists the size and the SHA-256 of every file.
+manifest.json.sha256 holds the digest of manifest.json, in the format of sha256sum. Do not
+change these two files: a client needs them to tell a newer format from damage.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any
 from . import files
 from .error import CheckpointError
 
-FORMAT = 1  # grows when a client that knows only the old one could not load it
+FORMAT = 1  # raise it when clients of the old format cannot load the new one
 NAME = "manifest.json"
 SEAL = "manifest.json.sha256"
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What manifest.json says. generation is the fencing token: the job's generation that wrote it."""
+    """The content of manifest.json. generation is the job's generation that wrote it."""
 
     format: int
     client: str
@@ -36,11 +36,11 @@ class Manifest:
 
 
 class Damaged(Exception):
-    """A checkpoint is not whole; the message says how."""
+    """A checkpoint is incomplete or damaged; the message says how."""
 
 
 def write(directory: Path, manifest: Manifest) -> str:
-    """Write the manifest and its seal durably; return the seal, sha256:<hex>."""
+    """Write the manifest and its digest durably; return the digest as sha256:<hex>."""
     try:
         text = json.dumps(asdict(manifest), indent=1, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as e:
@@ -60,10 +60,10 @@ def _seal_line(seal: str) -> str:
 
 
 def read(directory: Path, client: str) -> tuple[Manifest, str]:
-    """Return the manifest and its seal. Raises Damaged if they do not belong together.
+    """Return the manifest and its digest. Raises Damaged if they do not match.
 
-    Raises CheckpointError if a newer client wrote the checkpoint: it is whole, and falling back to
-    an older one would lose work in silence.
+    Raises CheckpointError if a newer client wrote the checkpoint. It is complete then, and
+    loading an older one instead would lose work silently.
     """
     try:
         content = (directory / NAME).read_bytes()
@@ -96,7 +96,7 @@ def _major(version: str) -> int:
 
 
 def check(directory: Path, entries: dict[str, dict[str, Any]]) -> None:
-    """Read every file that entries name and raise Damaged if one is not what its entry says."""
+    """Read each file in entries and raise Damaged if size or digest differ."""
     for name, entry in entries.items():
         path = directory / name
         try:

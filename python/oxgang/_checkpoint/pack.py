@@ -1,9 +1,9 @@
-"""State dictionaries as flat tensors and a frame, the form in which they are saved.
+"""State dictionaries are saved as flat tensors and a frame.
 
-torch.distributed.checkpoint saves tensors by name and reads them back in whatever pieces the new
-number of workers needs. A state dictionary is more than tensors, and the one of an optimiser that
-has not yet stepped lacks those that it will have. So what is saved is the tensors, by path, and the
-frame: the dictionary without them. What is loaded is what was saved, whatever the object holds now.
+torch.distributed.checkpoint saves tensors by name, and reads the pieces that the new number of
+workers needs. A state dictionary holds more than tensors, and that of an optimiser lacks
+tensors before its first step. So we save the tensors, by path, and the frame: the dictionary
+without its tensors. Loading returns exactly what was saved, whatever the object holds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ Path = tuple[Any, ...]  # of dictionary keys and list indices
 
 @dataclass
 class Packed:
-    """A state dictionary taken apart. Tensors are aliases of the original's; the frame is its own."""
+    """A state dictionary taken apart. The tensors are aliases of the original ones; the frame
+    is a copy."""
 
     frame: Any
     paths: dict[str, Path] = field(default_factory=dict)
@@ -29,7 +30,8 @@ class Packed:
 
 
 def pack(prefix: str, state: Any) -> Packed:
-    """Take state apart; tensors are named prefix/key/key. Tuples and other objects are not entered."""
+    """Take state apart. Tensors are named prefix/key/key. Tuples and other objects are kept in
+    the frame."""
     packed = Packed(frame=None)
     packed.frame = _take(prefix, (), state, packed)
     return packed
@@ -44,14 +46,14 @@ def _take(name: str, path: Path, value: Any, packed: Packed) -> Any:
         return None
     if not isinstance(value, (dict, list)):
         return value
-    frame = copy.copy(value)  # keeps the type and what hangs on it, such as a module's _metadata
+    frame = copy.copy(value)  # keeps the type and its attributes, such as a module's _metadata
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
         frame[key] = _take(f"{name}/{key}", (*path, key), inner, packed)
     return frame
 
 
 def unpack(packed: Packed) -> Any:
-    """Put a state dictionary together again. It fills the frame of packed and returns it."""
+    """Rebuild a state dictionary. It fills the frame of packed and returns it."""
     state = packed.frame
     for name, path in packed.paths.items():
         if not path:

@@ -1,7 +1,7 @@
-"""The directory of a job's checkpoints. Rank 0 alone works on it.
+"""The directory of a job's checkpoints. Only rank 0 changes it.
 
-Published checkpoints are called g<generation>-<sequence>; what is being written or thrown away
-has a name that begins with .tmp-. A rename is the only way from one to the other.
+Published checkpoints are called g<generation>-<sequence>. Directories that are being written or
+removed have a name that begins with .tmp-. Renaming publishes or withdraws a checkpoint.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Entry:
 
 
 class Shelf:
-    """The checkpoints in a directory, as seen by one generation of their job.
+    """The checkpoints in a directory, as one generation of the job uses them.
 
-    A generation of None is not fenced: it takes the newest generation that is there.
+    A generation of None is not fenced: it uses the newest generation in the directory.
     """
 
     def __init__(self, directory: Path, generation: int | None) -> None:
@@ -44,7 +44,7 @@ class Shelf:
 
     @property
     def generation(self) -> int:
-        """The generation that is written into manifests."""
+        """The generation written into manifests."""
         if self._generation is not None:
             return self._generation
         return max((e.generation for e in self.published()), default=0)
@@ -57,7 +57,7 @@ class Shelf:
         return sorted(Entry(int(m[1]), int(m[2])) for m in found if m)
 
     def path(self, entry: Entry) -> Path:
-        """Return where a checkpoint is."""
+        """Return the directory of a checkpoint."""
         return self.directory / entry.name
 
     def fence(self) -> None:
@@ -81,7 +81,7 @@ class Shelf:
         try:
             held = files.lock(leftover)
         except OSError:
-            return  # gone
+            return  # it was removed meanwhile
         if held is not None or stale:
             files.remove(leftover)
         if held is not None:
@@ -104,7 +104,8 @@ class Shelf:
         return self.directory / f".tmp-g{self.generation:05d}-{what}-{os.getpid()}-{unique}"
 
     def publish(self, temporary: Path) -> Path:
-        """Give a whole and durable temporary directory the next name, durably. The commit point."""
+        """Publish a complete, durable temporary directory under the next name. This commits the
+        checkpoint."""
         self.fence()
         last = max((e.sequence for e in self.published()), default=0)
         target = self.path(Entry(self.generation, last + 1))
@@ -114,7 +115,7 @@ class Shelf:
         return target
 
     def abandon(self, temporary: Path) -> None:
-        """Remove a temporary directory that will not be published."""
+        """Remove a temporary directory without publishing it."""
         files.remove(temporary)
         self._release()
 
@@ -124,11 +125,11 @@ class Shelf:
             self._lock = None
 
     def prune(self, keep: int, damaged: set[Entry]) -> None:
-        """Remove damaged checkpoints and all but the newest keep of the others."""
+        """Remove damaged checkpoints, and all others except the newest keep."""
         entries = self.published()
         kept = [e for e in entries if e not in damaged][-keep:]
         for entry in entries:
             if entry not in kept:
                 doomed = self._temporary("old")
-                os.rename(self.path(entry), doomed)  # so that nobody loads half of it
+                os.rename(self.path(entry), doomed)  # so that no process loads an incomplete checkpoint
                 files.remove(doomed)

@@ -1,4 +1,4 @@
-"""What the ranks of one job do together, so that a failure of one of them is a failure of all."""
+"""Collective work of a job's ranks: if one rank fails, all raise an error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Team:
-    """The ranks of a process group, or this process alone where there is no process group."""
+    """The ranks of a process group, or only this process if there is no process group."""
 
     def __init__(self, group: dist.ProcessGroup | None = None) -> None:
         self.alone = not (dist.is_available() and dist.is_initialized())
@@ -23,10 +23,10 @@ class Team:
         self.size = 1 if self.alone else dist.get_world_size(group)
 
     def each(self, what: str, work: Callable[[], T]) -> list[T]:
-        """Run work, on every rank; return the results by rank.
+        """Run work on every rank; return the results by rank.
 
-        If it fails on any rank, every rank raises a CheckpointError that names the first such rank. If
-        work is collective itself, it must fail on all ranks or on none.
+        If it fails on any rank, every rank raises a CheckpointError that names the first failed
+        rank. If work itself is collective, it must fail on all ranks or on none.
         """
         result, error = _attempt(work)
         answers: list[Any] = [(result, error)]
@@ -41,10 +41,10 @@ class Team:
     def in_turn(
         self, what: str, parts: Mapping[str, T], work: Callable[[str, T], None]
     ) -> None:
-        """Run work on one part after the other, on every rank, as each does.
+        """Run work on one part after the other, on every rank, with the errors of each.
 
-        Where work on a part is collective it begins only once all ranks are done with the parts
-        before it: a rank that fails there would leave the others waiting.
+        A part begins only when all ranks have finished the previous one. Otherwise a rank that
+        fails would leave the others waiting in a collective.
         """
         for key, part in parts.items():
             self.each(what, partial(work, key, part))
@@ -65,7 +65,7 @@ class Team:
 
 
 def _attempt(work: Callable[[], T]) -> tuple[T | None, CheckpointError | None]:
-    """Other errors travel between ranks as text: not every exception can be pickled."""
+    """Other errors travel between ranks as text, because some exceptions cannot be pickled."""
     try:
         return work(), None
     except CheckpointError as e:
