@@ -80,7 +80,6 @@ func (f *Frontier) sort() {
 	slices.SortFunc(f.segments, steeper)
 }
 
-// steeper sorts segments by falling slope, then along an epoch.
 func steeper(a, b segment) int {
 	switch {
 	case a.slope > b.slope:

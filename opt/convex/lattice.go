@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// A lattice has the possible states of a class' jobs, the same in each epoch.
 type lattice struct {
 	class  *Class
 	states []Point     // kind and width; speed is not used

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A suspicion names the certificates to look for when a problem does not converge.
 type suspicion struct{ infeasible, unbounded bool }
 
 type watch struct {

@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// small is the largest number of columns that are all put in the working set.
 const small = 50_000
 
 func (s *Solver) load(p *lp.Problem) bool {
@@ -40,7 +39,6 @@ func fitted[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// splitRows divides the blocks for pricing, independently of the number of threads.
 func (s *Solver) splitRows(p *lp.Problem) {
 	loose := (len(s.shape.loose) + looseChunk - 1) / looseChunk
 	n := min(max(p.Nonzeros()/(100_000+8*len(s.shape.rows)), 1), 32)

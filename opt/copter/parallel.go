@@ -2,7 +2,6 @@ package copter
 
 import "sync"
 
-// parallel calls do(0) to do(n-1) on some goroutines and waits.
 func parallel(threads, n int, do func(k int)) {
 	if threads = min(threads, n); threads <= 1 {
 		for k := range n {

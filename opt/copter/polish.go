@@ -308,7 +308,6 @@ func (q *pusher) reach(sign float64) float64 {
 	return t
 }
 
-// negligible is a speed that is rounding; real speeds are about 1.
 const negligible = 1e-11
 
 func room(v, speed, low, up float64) float64 {

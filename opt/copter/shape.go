@@ -95,7 +95,6 @@ const undecided uint8 = 3
 // be.
 const short = 64
 
-// maxContests bounds the search for blocks; undecided rows then are coupling rows.
 const maxContests = 20
 
 // decide chooses blocks from nothing: of rows that share a column the one with fewer columns wins,

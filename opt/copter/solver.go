@@ -51,7 +51,6 @@ func New(o Options) (*Solver, error) {
 // Reset discards earlier solutions, so that the next call starts cold.
 func (s *Solver) Reset() { *s = Solver{opts: s.opts, nested: s.nested} }
 
-// warmWeight is the proximal weight of a warm first step, relative to a cold one.
 const warmWeight = 1e-2
 
 // leastSlip is the relative accuracy of a bound with a reduced cost that lp.Bound treats as

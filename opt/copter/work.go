@@ -4,7 +4,6 @@ import (
 	"math"
 )
 
-// work is the restricted problem, without the other columns' activity.
 type work struct {
 	slot              []uint32
 	cost, low, up     []float64

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A program is the input of HiGHS: columns and rows without holes, and coefficients by row.
 type program struct {
 	maximize      bool
 	offset        float64
@@ -20,7 +19,6 @@ type program struct {
 	value         []float64
 }
 
-// A naming maps a program's columns and rows to an lp.Problem's.
 type naming struct{ cols, rows []int }
 
 func compile(p *lp.Problem) (*program, naming) {

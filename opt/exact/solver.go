@@ -59,7 +59,6 @@ func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error)
 	}
 }
 
-// nothing is the solution without information: 0, or the nearest bound.
 func nothing(p *lp.Problem, status lp.Status) *lp.Solution {
 	s := &lp.Solution{Status: status, X: make([]float64, p.ColSlots()), Y: make([]float64, p.RowSlots())}
 	for j := range s.X {
@@ -101,8 +100,6 @@ func (s *Solver) round(p *lp.Problem, out *lp.Solution) {
 	}
 }
 
-// certified distinguishes infeasible from unbounded programs, with a proof if the linear part has
-// one.
 func (s *Solver) certified(p *lp.Problem, m *program, names naming, r *result) (*lp.Solution, error) {
 	o := DefaultOptions()
 	least, err := m.leastViolation().run(o)

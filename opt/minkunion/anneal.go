@@ -91,7 +91,6 @@ func exponential(x uint64) float64 {
 	return math.Ln2 / 1024 * float64(uint64(zeros)*1024+tail)
 }
 
-// change returns the additional cost of the union if element e is added or removed.
 func (a *annealer) change(e int) int64 {
 	last, sign := int32(1), int64(1) // open elements of a set to which only e makes a difference
 	if a.in[e] {

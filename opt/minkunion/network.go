@@ -40,7 +40,6 @@ func newNetwork(p *Problem, unit int64) *network {
 	return w
 }
 
-// offer sets the supply of set s, and cancels flow beyond it.
 func (w *network) offer(s int, supply int64) {
 	w.excess[s] += supply - w.supply[s]
 	w.supply[s] = supply

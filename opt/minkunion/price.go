@@ -9,7 +9,6 @@ type corner struct {
 	covered []bool
 }
 
-// at returns the corner's line at lambda, an upper bound of L.
 func (c *corner) at(lambda int64, n int) int64 { return c.cost + lambda*int64(n-c.count) }
 
 // price walks to the price of the highest L. The next price is where two lines cross: of the

@@ -105,7 +105,6 @@ func (s *searcher) expand(known int64) {
 	}
 }
 
-// leave records the L of a node that is not searched further.
 func (s *searcher) leave(bound int64) { s.rest = min(s.rest, bound) }
 
 // divide files both halves of the node, with and without element e, the likelier last: it is

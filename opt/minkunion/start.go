@@ -2,7 +2,6 @@ package minkunion
 
 import "slices"
 
-// begin makes the first answers: by shrink, and from given or greedy ones. Swaps improve the best.
 func (s *searcher) begin() {
 	whole, shared := s.weights()
 	s.try(s.completed(s.shrink(), whole).picked())

@@ -31,7 +31,6 @@ func newChooser(p *Problem) *chooser {
 	return c
 }
 
-// nodes bound a knapsack's search, which only few jobs with large modes need.
 const nodes = 10_000
 
 // choose returns the best modes and numbers of rounds with which no job has more than z left, and

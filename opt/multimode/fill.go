@@ -26,7 +26,6 @@ func (k *packing) fill() {
 	}
 }
 
-// extras appends the jobs that gain by running in round t, largest gain first.
 func (k *packing) extras(line []extra, t int) []extra {
 	if !slices.ContainsFunc(k.free, func(free []int) bool { return free[t] > 0 }) {
 		return line

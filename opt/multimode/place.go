@@ -127,7 +127,6 @@ func (k *packing) fit(i int) {
 	}
 }
 
-// best returns the mode and number of rounds with room and the largest value to job i minus prices.
 func (k *packing) best(i int) count {
 	j := &k.p.Jobs[i]
 	var best count

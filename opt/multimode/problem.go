@@ -147,7 +147,6 @@ func (j *Job) further(r Run) int {
 	return starts
 }
 
-// points yields the states of j by mode that fits the capacity and number of rounds.
 func (p *Problem) points(j *Job) iter.Seq2[count, *Point] {
 	return func(yield func(count, *Point) bool) {
 		for m := range j.Modes {

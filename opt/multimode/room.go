@@ -30,7 +30,6 @@ func (k *packing) lack(i int) float64 {
 	return then.Value - now.Value + k.p.Lambda*max(0, now.Left-then.Left, now.Load-then.Load)
 }
 
-// more returns job i's further starts if it also runs in round t.
 func (k *packing) more(i, mode, t int) int {
 	j := &k.p.Jobs[i]
 	return j.further(Run{mode, k.runs[i].Rounds | 1<<t}) - j.further(k.runs[i])

@@ -96,7 +96,6 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Schedule, error) {
 	return t, nil
 }
 
-// begin plans without a limit, and opens the interval of all limits.
 func (s *search) begin(ctx context.Context, o Options) (err error) {
 	low, high := s.p.limits()
 	free := s.p.most()
@@ -207,7 +206,6 @@ func (p *Problem) modes() int {
 	return total
 }
 
-// few is the largest total number of modes with which favour is tried.
 const few = 256
 
 func (s *search) split(low, high, free float64) {
@@ -230,7 +228,6 @@ func (i *interval) middle() float64 { return i.low + (i.high-i.low)/2 }
 
 func (i *interval) thin() bool { return i.middle() <= i.low || i.middle() >= i.high }
 
-// halve solves the knapsack at the middle of an interval, and opens its halves.
 func (s *search) halve(ctx context.Context, n int) error {
 	i := s.open[n]
 	mid := i.middle()

@@ -105,7 +105,6 @@ func (p *Policy) number() int {
 	return p.next
 }
 
-// place binds pods of admitted jobs, in order, and starts the jobs whose pods all fit.
 func (p *Policy) place(r *round) {
 	line := slices.DeleteFunc(slices.Clone(r.line), func(i int) bool {
 		_, ok := p.admitted[r.Snapshot.Jobs[i].ID]
@@ -124,7 +123,6 @@ func (p *Policy) place(r *round) {
 	}
 }
 
-// flavored reports whether a job with quota of flavor k may run on a GPU type.
 func (r *round) flavored(j *policy.Job, k int, t cluster.GPUType) bool {
 	q := r.queue(j)
 	return q < 0 || k < 0 || r.queues[q].Flavors[k].has(t)

@@ -56,7 +56,6 @@ func (l *ledger) store(cohort, flavor string) int {
 	return left
 }
 
-// borrows reports whether this many more GPUs exceed the queue's own quota.
 func (l *ledger) borrows(q, k, gpus int) bool {
 	return l.used[q][k]+gpus > l.queues[q].Flavors[k].Nominal
 }

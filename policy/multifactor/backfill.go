@@ -65,7 +65,6 @@ func (m *node) open(from, to time.Duration) bool {
 	return !slices.ContainsFunc(m.reserved, func(r reserved) bool { return from < r.to && r.from < to })
 }
 
-// later returns the first edge of a reservation after at; false: none.
 func (n *nodes) later(at time.Duration) (time.Duration, bool) {
 	i, there := slices.BinarySearch(n.edges, at)
 	if there {

@@ -125,7 +125,6 @@ func (p *Policy) lineUp(r *round) {
 	r.line = p.line
 }
 
-// anyMayStart reports whether some job might start, by free GPUs per type.
 func (r *round) anyMayStart() bool {
 	return slices.ContainsFunc(r.line, func(at place) bool {
 		return slices.ContainsFunc(at.wants, func(w want) bool { return !r.closed[w.t] && w.size <= r.Free(w.t) })
@@ -150,7 +149,6 @@ func (r *round) main(depth int) {
 	}
 }
 
-// start starts a job on the first type that is not closed and has room, if there is one.
 func (r *round) start(at *place, closed []bool) bool {
 	for i := range at.wants {
 		w := &at.wants[i]

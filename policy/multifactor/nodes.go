@@ -48,7 +48,6 @@ type release struct {
 
 func byTime(a, b release) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.node, b.node)) }
 
-// overdue is the expected time to the end of a job beyond its time limit.
 const overdue = time.Second
 
 func (n *nodes) in(e *release) time.Duration { return max(overdue, e.at-n.now) }
@@ -142,7 +141,6 @@ func (n *nodes) mayFit(w *want) bool { return n.least[w.t][w.each.GPUs] >= w.nod
 
 const never = 200 * 365 * 24 * time.Hour
 
-// pick returns the nodes for a want that starts now; nil: too few.
 func (n *nodes) pick(w *want) []int {
 	n.free = append(n.free[:0], make([]room, len(n.all))...)
 	enough := 0

@@ -15,7 +15,6 @@ type want struct {
 	each  cluster.Resources // the largest share; some nodes have one GPU less if the division has a remainder
 }
 
-// wantOf returns a job's want on a type, if it can run there.
 func wantOf(j *policy.Job, t int, info *cluster.TypeInfo) (w want, ok bool) {
 	if !grant.Usable(j, info) {
 		return w, false

@@ -51,7 +51,6 @@ func Clusters() *rapid.Generator[*cluster.Cluster] {
 
 func oneIn(t *rapid.T, n int, what string) bool { return rapid.IntRange(1, n).Draw(t, what) == n }
 
-// newJob draws a submitted job and its model. It is consistent, but may be too big for c.
 func newJob(t *rapid.T, c *cluster.Cluster, id job.ID) *policy.Job {
 	s := &job.Spec{ID: id, Weight: 1, RestartOverhead: 30 * time.Second}
 	s.Adaptivity = rapid.SampledFrom([]job.Adaptivity{
@@ -88,7 +87,6 @@ func newJob(t *rapid.T, c *cluster.Cluster, id job.ID) *policy.Job {
 	return row
 }
 
-// believe draws a job's model. Half of the jobs need CPUs and memory.
 func believe(t *rapid.T, j *policy.Job, types []cluster.TypeInfo) {
 	m := model(t, j.Spec, types)
 	if rapid.Bool().Draw(t, "sensitive") {

@@ -100,7 +100,6 @@ func (w *World) giveBack(back []cluster.NodeID) {
 	}
 }
 
-// seize takes reclaimed nodes, nodes without jobs first. Jobs on them are stopped.
 func (w *World) seize(l *cluster.Loan) {
 	used := w.used()
 	for _, busy := range []bool{false, true} {
@@ -133,7 +132,6 @@ func (w *World) review(t *rapid.T, l *cluster.Loan) {
 	}
 }
 
-// resizes reports whether a job trains on while its workers change.
 func resizes(j *policy.Job, d *policy.Decision) bool {
 	return j.Resizes && j.Holding() && d.Allocation.GPUType == j.Allocation.GPUType &&
 		d.Placement.Common(j.Placement) >= j.Min(j.Allocation.GPUType)

@@ -88,7 +88,6 @@ func (w *World) used() map[cluster.NodeID]bool {
 	return used
 }
 
-// trade rents more nodes, or returns some if more is negative.
 func (w *World) trade(t *rapid.T, g cluster.Group, more int, used map[cluster.NodeID]bool) {
 	for _, n := range w.all.Nodes() {
 		switch away := w.market.away[n.ID]; {

@@ -33,7 +33,6 @@ func NewWorld(t *rapid.T) *World {
 	return newWorld(t, Clusters().Draw(t, "cluster"), market{})
 }
 
-// newWorld draws a world with the nodes of c that are rented or lent.
 func newWorld(t *rapid.T, c *cluster.Cluster, m market) *World {
 	w := &World{all: c, market: m, loans: c.Loans()}
 	w.failNodes(func(cluster.NodeID) bool { return false })
@@ -103,7 +102,6 @@ func (w *World) take(free []cluster.Resources, p cluster.Placement) {
 	}
 }
 
-// begin returns j with feasible GPUs, or j if none are found.
 func (w *World) begin(t *rapid.T, j *policy.Job, free []cluster.Resources) *policy.Job {
 	types := w.cluster.Types()
 	if len(types) == 0 {
@@ -244,7 +242,6 @@ func keeps(j *policy.Job, d *policy.Decision, back []cluster.NodeID) bool {
 	return same || resizes(j, d)
 }
 
-// change returns a job that continues with other CPUs and memory, or other GPUs if it resizes.
 func (w *World) change(j *policy.Job, d *policy.Decision) *policy.Job {
 	row := *j
 	if d.Placement != nil && !d.Placement.SameGPUs(j.Placement) {
@@ -283,7 +280,6 @@ func (w *World) start(i int, d *policy.Decision, where cluster.Placement) {
 	w.jobs[i] = &row
 }
 
-// live returns a job a minute later; the same pointer if it did not report.
 func (w *World) live(t *rapid.T, j *policy.Job) *policy.Job {
 	if !rapid.Bool().Draw(t, "is heard of") {
 		return j

@@ -48,7 +48,6 @@ func (r *line) reserve(i int) {
 	}
 }
 
-// profile computes when the GPUs of each type become free, from the estimated ends of jobs.
 func (r *line) profile() {
 	ends := make([][]step, len(r.Types))
 	for i := range r.Plan().Jobs {

@@ -38,7 +38,6 @@ func RemainingTime(s *policy.Snapshot, j *policy.Job) (time.Duration, perf.WorkS
 	return b.Time(fastest(s, j))
 }
 
-// fastest returns the progress per second of j's gang on its fastest type; 0 if unknown.
 func fastest(s *policy.Snapshot, j *policy.Job) (most float64) {
 	types := s.Cluster.Types()
 	for i := range types {

@@ -114,7 +114,6 @@ func total(c *cluster.Cluster) (all cluster.Resources) {
 	return all
 }
 
-// fractions returns r's shares of all; 0 of an empty total.
 func fractions(all, r cluster.Resources) (gpus, cpus, memory float64) {
 	share := func(part, whole float64) float64 {
 		if whole <= 0 {

@@ -13,7 +13,6 @@ type step struct {
 	free int
 }
 
-// newProfile returns the profile of free GPUs and the ends of running jobs.
 func newProfile(free int, ends []step) profile {
 	slices.SortStableFunc(ends, func(a, b step) int { return cmp.Compare(a.in, b.in) })
 	p := profile{{0, free}}

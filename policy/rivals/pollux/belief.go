@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A belief is the estimated goodput of a job by nodes and GPUs, kept from round to round.
 type belief struct {
 	model     perf.Model
 	limits    *job.BatchLimits

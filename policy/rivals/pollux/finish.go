@@ -64,7 +64,6 @@ func (r *round) reserve(i int) {
 	d.Why = policy.Reason{Kind: policy.Reserved, Config: want}
 }
 
-// reservable returns the GPU type of a configuration; -1 if the cluster cannot hold it.
 func (r *round) reservable(want cluster.Configuration) int {
 	return slices.IndexFunc(r.types, func(t cluster.TypeInfo) bool {
 		return t.Type == want.GPUType && want.GPUs <= t.GPUs && want.Nodes <= t.Nodes && want.Nodes >= 1 && want.GPUs >= want.Nodes

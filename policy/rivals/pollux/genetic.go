@@ -7,7 +7,6 @@ import (
 	"slices"
 )
 
-// A matrixProblem says which matrices of whole numbers, row by row, are good.
 type matrixProblem struct {
 	rows, columns int
 	mutate        func(x []int, d *rand.Rand) // in place

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A memory is the result of the last round on a cluster. The zero value has no cluster.
 type memory struct {
 	cluster *cluster.Cluster
 	slots   []slot
@@ -25,7 +24,6 @@ func (m *memory) on(c *cluster.Cluster) *memory {
 	return m.probe(c)
 }
 
-// probe returns a new memory for c with the virtual nodes that both clusters have.
 func (m *memory) probe(c *cluster.Cluster) *memory {
 	to := &memory{cluster: c, slots: cut(c), granted: make(map[job.ID][]int, len(m.granted)), changed: m.cluster != nil}
 	from := m.sources(to)

@@ -79,7 +79,6 @@ func (f *rentedNodes) fewest(least int) int {
 	return n + sort.Search(most-n, func(more int) bool { return f.stuck(n+more) <= never })
 }
 
-// stuck returns how many jobs could not run on n rented nodes, alone or with earlier reservations.
 func (f *rentedNodes) stuck(n int) int {
 	r := &round{types: f.view(n).Cluster.Types()}
 	reserved := make([]int, len(r.types))

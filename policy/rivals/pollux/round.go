@@ -55,7 +55,6 @@ func (p *Policy) newRound(s *policy.Snapshot, m *memory) *round {
 	return r
 }
 
-// lineUp makes a row for every job without a decision, least attained GPU service first.
 func (r *round) lineUp() {
 	jobs := 0
 	for i, j := range r.s.Jobs {
@@ -93,7 +92,6 @@ func isGang(j *policy.Job, types []cluster.TypeInfo) bool {
 		slices.ContainsFunc(types, func(t cluster.TypeInfo) bool { return j.Min(t.Type) > 1 || j.ReplicaGPUs(t.Type) > 1 })
 }
 
-// usable reports by GPU type whether the job's least GPUs could be there.
 func (r *round) usable(j *policy.Job) []bool {
 	all := make([]bool, len(r.types))
 	for k, t := range r.types {
@@ -196,7 +194,6 @@ func (r *round) shape(t *seat, row []int) (nodes, gpus int, moved bool) {
 	return nodes, gpus, moved
 }
 
-// starved is added to every speedup so that none is zero (public code).
 const starved = 1e-3
 
 // fitness returns the power mean of the speedups. Source: Pollux §4.2.

@@ -24,7 +24,6 @@ func together(works []policy.Work) policy.Work {
 	}
 }
 
-// dealResults stores each part's result until it is planned; an error goes to all parts.
 func (p *Policy) dealResults(computed any) {
 	switch c := computed.(type) {
 	case results:

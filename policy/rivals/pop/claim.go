@@ -31,7 +31,6 @@ func claimOf(j *policy.Job) claim {
 	return claim{j.Allocation, held}
 }
 
-// roomFor reports whether a part has room for a job's claim and could meet its least demand.
 func (p *parts) roomFor(r *room, j *policy.Job, c claim) bool {
 	if c.IsZero() {
 		return p.meets(r, j)

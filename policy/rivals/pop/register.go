@@ -33,7 +33,6 @@ type settings struct {
 	inner  []*innerSetting
 }
 
-// An innerSetting is a setting of the inner policy; empty text: its default.
 type innerSetting struct{ name, text string }
 
 func bind(s *registry.Settings, o *settings) {

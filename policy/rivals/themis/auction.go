@@ -26,7 +26,6 @@ func (r *round) admit(n int) int {
 	return len(in)
 }
 
-// roomiest returns the type with the most GPUs left after the job's fewest; -1 if none has room.
 func (b *bidder) roomiest(left []int) int {
 	best, most := -1, -1
 	for _, o := range b.offers {

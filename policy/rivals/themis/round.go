@@ -35,7 +35,6 @@ type offer struct {
 	value   float64 // logarithm of 1/ρ
 }
 
-// letThrough returns how many of n jobs may bid: at least one of any.
 func letThrough(part float64, n int) int { return min(n, int(math.Ceil(part*float64(n)-1e-9))) }
 
 func newRound(s *policy.Snapshot) *round {
@@ -44,8 +43,6 @@ func newRound(s *policy.Snapshot) *round {
 	return &round{s: s, plan: plan, free: plan.FreeByType()}
 }
 
-// meet lists undecided jobs, most unfairly treated first. It rejects jobs that the cluster cannot
-// run.
 func (r *round) meet() {
 	asked := 0
 	for i, j := range r.s.Jobs {

@@ -48,7 +48,6 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return r.plan.Plan(), nil
 }
 
-// filter returns how many jobs bid, counted from the worst treated.
 func (p *Policy) filter(r *round) int {
 	part := p.o.Filter
 	if p.o.Adaptive && len(r.jobs) > 0 {
