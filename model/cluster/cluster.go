@@ -106,8 +106,8 @@ func (t *TypeInfo) Proportional(c Configuration) Allocation {
 	return a
 }
 
-// New returns the cluster of the nodes, in the given order; GPU types are ordered by first
-// appearance. It returns an error that joins all invalid IDs, types, GPUs and numbers.
+// New returns the cluster of the nodes in the given order, with GPU types by first appearance. It returns an
+// error that joins all invalid values.
 func New(nodes []Node) (*Cluster, error) {
 	c := &Cluster{nodes: make([]Node, 0, len(nodes)), index: make(map[NodeID]int, len(nodes))}
 	var errs []error

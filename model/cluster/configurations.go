@@ -1,8 +1,8 @@
 package cluster
 
-// Configurations returns the valid configurations by GPU type: powers of two within a node, and
-// whole nodes. A node whose GPU count is not a power of two counts as virtual nodes of its binary
-// parts, and as a whole node. Source: Sia §3.3.3.
+// Configurations returns the valid configurations by GPU type: powers of two within a node, and whole nodes.
+// Other GPU counts of a node count as virtual nodes of their binary parts, and as a whole node. Source: Sia
+// §3.3.3.
 func (c *Cluster) Configurations() []Configuration {
 	var all []Configuration
 	for _, t := range c.Types() {

@@ -22,9 +22,8 @@ type Loan struct {
 	Every    time.Duration
 }
 
-// Loanable returns how many of an owner's nodes can be on loan if the owner needs a share of them
-// and never lends another share, headroom. Only whole nodes are lent (§2.1, §6). Source: Lyra §7.1,
-// "we leave a headroom of 2% of the inference cluster capacity".
+// Loanable returns how many whole nodes can be on loan if the owner needs a share of them, and another,
+// headroom, is never lent. Source: Lyra §7.1, "we leave a headroom of 2% of the inference cluster capacity".
 func Loanable(nodes int, headroom, need float64) int {
 	const rounding = 1e-9 // allowed rounding error, in nodes
 	n := float64(nodes)

@@ -2,8 +2,7 @@ package cluster
 
 import "slices"
 
-// Racks returns the number of racks of p; 0 if a rack is unknown or p is empty. It costs O(n) for n
-// shares, times the number of racks.
+// Racks returns the number of racks of p, in O(len(p)) per rack; 0 if a rack is unknown or p is empty.
 func (c *Cluster) Racks(p Placement) int {
 	var seen [8]string // avoids allocation for few racks
 	all := seen[:0]

@@ -24,8 +24,8 @@ func (o *Offer) Fewest(gpus int) Configuration {
 	return t.Fewest(gpus)
 }
 
-// A Rental is the state of an offer. All its nodes are paid for: Ready (even if broken), Starting
-// (ordered), and Leaving (returned or reclaimed, until the provider releases them).
+// A Rental is the state of an offer. All its nodes are paid for: Ready (even if broken), Starting (ordered)
+// and Leaving (returned or reclaimed).
 type Rental struct {
 	Offer
 	Ready, Starting, Leaving int

@@ -2,9 +2,8 @@ package forecast
 
 import "math"
 
-// A Model observes a load curve value by value and predicts the next values. Values are shares of
-// GPUs at regular intervals. A prediction depends only on the parameters of the model and the
-// observed values.
+// A Model observes a load curve (shares of GPUs at regular intervals) and predicts it. A prediction depends
+// only on the parameters and the observed values.
 type Model interface {
 	// Observe adds the next value, clipped to 0 to 1; NaN repeats the previous value.
 	Observe(busy float64)

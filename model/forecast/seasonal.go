@@ -2,14 +2,13 @@ package forecast
 
 import "math"
 
-// A Seasonal model predicts the profile of past days plus the rest of today's deviation from it. It
-// tracks the deviation with averages of several lengths, and learns their effect h steps ahead by
-// least squares, for each h of a ladder up to a day. Within the first day there is no profile: it
-// predicts the recent mean, and learns how far to follow a trend.
+// A Seasonal model predicts the profile of past days plus the rest of today's deviation. It tracks the
+// deviation with averages of several lengths, and learns their effect h steps ahead by least squares, for h
+// on a ladder up to a day. On the first day it predicts the recent mean, and learns how far to follow a
+// trend.
 //
-// It stores about four days of predictions. An observation costs O(log n) for n values per day, a
-// forecast O(its length). Fifteen days of 5-minute values, each followed by a forecast of a day,
-// take 0.1 seconds.
+// It stores about four days of predictions. An observation costs O(log n) for n values per day, a forecast
+// O(its length): 15 days of 5-minute values with forecasts of a day take 0.1 seconds.
 type Seasonal struct {
 	busy    float64 // the last value
 	profile *profile

@@ -38,8 +38,7 @@ func between(at []int, value []float64, h, i int) (v float64, rung int) {
 	return (1-w)*value[i] + w*value[i+1], i
 }
 
-// A Spread measures the errors of predictions by horizon. It stores the predictions for the
-// ladder's horizons until their values arrive, about four days in total.
+// A Spread measures the errors of predictions by horizon. It stores predictions until their values arrive.
 type Spread struct {
 	at     []int
 	keep   float64     // weight of the past per value

@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Forms are jobs of one class with different limits on configurations: one per Adaptivity and, with a fixed
-// GPU count, per count. The most adaptive come first. Other limits come from the first job of a form.
+// Forms are jobs of one class with different limits on configurations, the most adaptive first: one per
+// Adaptivity and, with a fixed GPU count, per count. Other limits come from the first job.
 type Forms []*Spec
 
 // With returns the forms including s. It does not modify f.

@@ -14,8 +14,7 @@ type ID string
 // Class groups jobs that share a speedup function and profiles.
 type Class string
 
-// Adaptivity is the set of choices that a scheduler has for a job. The zero value is a rigid job:
-// GPU count, GPU type and batch size as submitted.
+// Adaptivity is the set of choices that a scheduler has for a job; none for the zero value, a rigid job.
 type Adaptivity uint8
 
 // The choices.
@@ -44,9 +43,8 @@ type BatchLimits struct {
 	LocalMax map[cluster.GPUType]int // per replica and pass: what fits into GPU memory; missing types are unlimited
 }
 
-// A BatchSize splits a replica's share of a batch into Accumulation passes without gradient
-// synchronisation and one pass with it, of Local samples each. The zero value leaves the choice to
-// the job's agent.
+// A BatchSize splits a replica's share of a batch into Accumulation passes without gradient synchronisation
+// and one with it, of Local samples each. Zero: the job's agent decides.
 type BatchSize struct {
 	Local        int // samples per replica and pass
 	Accumulation int // passes before the synchronising one
@@ -55,9 +53,8 @@ type BatchSize struct {
 // PerReplica returns the samples one replica processes in one optimiser step.
 func (b BatchSize) PerReplica() int { return b.Local * (b.Accumulation + 1) }
 
-// An Input describes a job's input data, per GPU. With a cache of a fixed part of the dataset, the
-// hit rate, and so the speed, can be computed. The zero value means unknown. Source: Synergy §3.1
-// (MinIO).
+// An Input describes a job's input data, per GPU, from which the hit rate of a cache of a fixed part of the
+// dataset follows. Zero: unknown. Source: Synergy §3.1 (MinIO).
 type Input struct {
 	Working int64   // host bytes that the job needs to run
 	Dataset int64   // host bytes in addition to Working that cache all data; 0: reading costs nothing
@@ -163,9 +160,8 @@ func (s *Spec) Eligible(t cluster.GPUType) bool {
 	return len(s.GPUTypes) == 0 || slices.Contains(s.GPUTypes, t)
 }
 
-// Allows reports whether the job may get c: an eligible type, whole replicas and workers, at least
-// one worker per node, and within its limits. A job with a fixed GPU count gets exactly its
-// request.
+// Allows reports whether the job may get c: an eligible type, whole replicas and workers, at least one worker
+// per node, within its limits. A fixed GPU count is exact.
 func (s *Spec) Allows(c cluster.Configuration) bool {
 	switch {
 	case !s.Eligible(c.GPUType) || c.GPUs%s.ReplicaGPUs(c.GPUType) != 0 || c.GPUs%max(1, s.WorkerGPUs) != 0:

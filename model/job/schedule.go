@@ -50,8 +50,7 @@ func BatchAt(regimes []Regime, epoch int) int {
 	return batch
 }
 
-// A BatchSchedule states how a job changes its batch size. The scheduler never changes these batch
-// sizes. The zero value is a job that counts no epochs.
+// A BatchSchedule states how a job itself changes its batch size. Zero: it counts no epochs.
 type BatchSchedule struct {
 	Mode    ScheduleMode
 	Epochs  int      // of training; 0: unknown

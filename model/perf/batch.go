@@ -11,17 +11,16 @@ import (
 // logarithm.
 const Candidates = 50
 
-// BestBatch returns the highest goodput on an allocation within the limits, and its batch size; the
-// smallest one of several. It returns 0 and the zero batch size if none is allowed.
+// BestBatch returns the highest goodput on an allocation within the limits, and the smallest batch size that
+// has it; zeros if none is allowed.
 //
-// A batch that exceeds GPU memory is split into accumulation passes. One replica with more than the
-// initial batch accumulates at least once, because the gradient noise is measured between passes.
-// Source: Pollux §4.1.
+// A batch that exceeds GPU memory is split into accumulation passes. One replica with more than the initial
+// batch accumulates at least once, because the gradient noise is measured between passes. Source: Pollux
+// §4.1.
 //
-// The result is the best of all candidates if the model knows its step time (StepTime). For other
-// models it assumes that, for a number of passes, a larger batch takes no less time, has no lower
-// throughput and no higher efficiency. If the measured throughput falls somewhere, the error is at
-// most that fall.
+// The result is the best of all candidates if the model has a StepTime. For others it assumes that, for a
+// number of passes, a larger batch takes no less time, with no lower throughput and no higher efficiency. If
+// the measured throughput falls somewhere, the error is at most that fall.
 func BestBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) (float64, job.BatchSize) {
 	b := FindBatch(m, a, replicas, limits)
 	return b.Goodput, b.Batch

@@ -7,10 +7,9 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ByDuration is the Model of a job known only by its duration (job.Spec.Timed). The job makes one
-// unit of progress per second on its requested GPUs, and proportionally more or less on other
-// numbers. The batch size does not matter. Linear speed is an assumption. Source: Lyra §7.1, where
-// jobs without profiles scale linearly.
+// ByDuration is the Model of a job known only by its duration (job.Spec.Timed): one unit of progress per
+// second on its requested GPUs, and proportional on other numbers, at any batch size. Source: Lyra §7.1,
+// where jobs without profiles scale linearly.
 type ByDuration struct{ Spec *job.Spec }
 
 // Throughput implements Model: the worth of a over the worth of the requested GPUs.

@@ -5,25 +5,24 @@ import (
 	"time"
 )
 
-// An Isolated is the completion time of a job alone on its fair share of one GPU type. Finish-time
-// fairness compares the time in the shared cluster with it.
+// An Isolated is the completion time of a job alone on its fair share of one GPU type.
 type Isolated struct {
 	GPUs int           // N_g: GPUs of the type in the whole cluster
 	JCT  time.Duration // T_f: completion time on FairShare(N_g, N_avg) GPUs; at most 0: the job cannot run there
 }
 
-// FairShare returns N_g / N_avg: the GPUs of a job's isolated cluster. contention is the average
-// number of competing jobs, including the job itself; below 1 counts as 1. Source: Sia §3.5.5.
+// FairShare returns N_g / N_avg, the GPUs of a job's isolated cluster. contention (N_avg) is the average
+// number of competing jobs, including the job; below 1 counts as 1. Source: Sia §3.5.5.
 func FairShare(gpus int, contention float64) float64 {
 	return float64(gpus) / math.Max(1, contention)
 }
 
-// Rho returns the finish-time-fairness ratio of a job that took jct in the shared cluster: the
-// mean of jct / T_f over GPU types, weighted by their numbers of GPUs. Above 1, the job would
-// have finished sooner alone. It returns 0 and false if the job can run on no type.
+// Rho returns the finish-time-fairness ratio of a job that took jct: the mean of jct / T_f over GPU types,
+// weighted by their GPUs. Above 1, the job would have finished sooner alone. It returns 0 and false if the
+// job can run on no type.
 //
-// Deviation: types on which the job cannot run are left out of the mean,
-// because their ratio has no value. Source: Sia §3.5.5, Eq. 3.6.
+// Deviation: types on which the job cannot run are left out of the mean, because their ratio has no value.
+// Source: Sia §3.5.5, Eq. 3.6.
 func Rho(jct time.Duration, isolated []Isolated) (rho float64, ok bool) {
 	total := 0
 	for _, i := range isolated {
@@ -71,9 +70,9 @@ type Life struct {
 	Total     time.Duration // P: from start to end, alone on them
 }
 
-// Estimate returns the expected finish-time fairness (L + W + R·N) / (P·N) of a job. N is
-// contention, the jobs per GPU over its life; below 1 counts as 1. Estimate returns 1 if Total
-// is not positive. Source: Shockwave §6.2, App. G.2, Eq. 9.
+// Estimate returns the expected finish-time fairness (L + W + R·N) / (P·N). N is contention, the jobs per GPU
+// over the job's life, at least 1. It returns 1 without a positive Total. Source: Shockwave §6.2, App. G.2,
+// Eq. 9.
 func (l Life) Estimate(contention float64) float64 {
 	if l.Total <= 0 {
 		return 1

@@ -24,12 +24,12 @@ func Floor(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits)
 	return m.Throughput(a, first[0].batch) * m.Efficiency(first[0].samples)
 }
 
-// FloorBetween returns a lower bound of BestBatch on all allocations of one GPU type whose nodes
-// and replicas are between fewest and most. It evaluates the model once. It returns 0 if it knows
-// no bound: for one replica, and if fewest has one node and most has several.
+// FloorBetween returns a lower bound of BestBatch on all allocations of one GPU type with nodes and replicas
+// between fewest and most, with one evaluation; 0 if unknown: for one replica, and between one node and
+// several.
 //
-// It assumes that more nodes, replicas or samples never make a pass faster, as in the throughput
-// model. Source: Pollux §4.1.
+// It assumes that more nodes, replicas or samples never make a pass faster, as in the throughput model.
+// Source: Pollux §4.1.
 func FloorBetween(m Model, fewest, most Replicas, limits *job.BatchLimits) float64 {
 	low, high := bounds(limits, most.GPUType)
 	if low > high/2 || fewest.Replicas < 2 || fewest.Replicas > most.Replicas ||

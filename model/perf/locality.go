@@ -22,14 +22,14 @@ type LocalityCost struct {
 // LocalityCosts are the known costs by class. They are immutable.
 type LocalityCosts map[job.Class]LocalityCost
 
-// A LocalityLearner learns how much longer the steps of a class take in several racks than in one rack. Its zero value
-// is ready for use. It is not safe for concurrent use.
+// A LocalityLearner learns how much longer the steps of a class take in several racks. Its zero value is
+// ready for use. It is not safe for concurrent use.
 //
-// Two sets of steps form a pair if they have the same batch size and the same number of GPUs of a type on the same
-// number of nodes, one set in one rack and the other in several. The cost of a class is the exponential of the mean
-// difference of log times over its pairs, weighted by the measurements of the side with fewer. No scaling of gradient
-// exchange is assumed, so a class that always or never ran in one rack has no known cost. Themis §3 and Tiresias §2 call
-// this placement sensitivity. Slow nodes and interference are not separated from the effect of racks; more pairs reduce their influence.
+// Steps with the same batch size and GPUs of a type on the same number of nodes form a pair, if some are in
+// one rack and some in several. The cost of a class is the exponential of the mean difference of log times
+// over its pairs, weighted by the side with fewer measurements. Gradient exchange is not modelled, so a class
+// that always or never ran in one rack has no known cost. Slow nodes and interference add noise. Themis §3
+// and Tiresias §2 call the effect placement sensitivity.
 type LocalityLearner struct {
 	pairs map[job.Class][]stepPair
 	costs LocalityCosts
@@ -59,8 +59,8 @@ func (m *logMean) add(seconds float64) {
 	m.log += (math.Log(seconds) - m.log) / float64(m.n)
 }
 
-// Learn records a report of a job of a class that trains on nodes in racks racks (0: unknown). It ignores reports without a
-// time, reports of profiling and of jobs on one node. All values must be finite.
+// Learn records a report of a job on nodes in racks racks (0: unknown). It ignores reports without a time, of
+// profiling, and on one node. All values must be finite.
 func (l *LocalityLearner) Learn(of job.Class, r *job.Report, racks int) {
 	if of == "" || racks < 1 || r.Profile || r.StepTime <= 0 || r.Configuration.Nodes < 2 {
 		return

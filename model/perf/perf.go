@@ -10,8 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Model predicts one job's speed. Implementations must be comparable, and most are
-// pointers: callers keep what they computed from a model while == says that it is the same.
+// A Model predicts one job's speed. Implementations must be comparable: callers cache results while == holds.
 type Model interface {
 	// Throughput returns samples per second on an allocation at a batch size;
 	// 0 if the job does not run on it with that batch size.

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ProfileRungs is the usual number of local batch sizes measured on a GPU type before the first round of a job.
-// They are measured on one replica, followed by CPU counts (CPUSearch). Sources: Sia §3.3.2; Synergy §3.1.
+// ProfileRungs is the usual number of local batch sizes measured per GPU type, on one replica, before the
+// first round of a job. CPU counts follow (CPUSearch). Sources: Sia §3.3.2; Synergy §3.1.
 const ProfileRungs = 10
 
 // StepsPerRung is the number of optimiser steps per rung: one to warm up, and three that count.
@@ -17,10 +17,9 @@ const ProfileRungs = 10
 // states less than 20.
 const StepsPerRung = 4
 
-// Ladder returns the local batch sizes, in samples, to measure on one replica of type t. They
-// ascend by equal ratios from the smallest to the largest that fits into GPU memory, or to the
-// job's limit if memory is none. They are distinct, so there may be fewer than rungs. Ladder
-// returns nil if no batch size is allowed or rungs is below 1. Source: Sia §3.3.2.
+// Ladder returns the distinct local batch sizes, in samples, to measure on one replica of type t. They ascend
+// by equal ratios from the smallest to the largest that fits into GPU memory, or to the job's limit. There
+// are at most rungs; nil if no batch size is allowed. Source: Sia §3.3.2.
 func Ladder(limits *job.BatchLimits, t cluster.GPUType, rungs int) []int {
 	low, high := max(1, limits.LocalMin), limits.Max
 	if most, limited := limits.LocalMax[t]; limited {

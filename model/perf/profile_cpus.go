@@ -18,20 +18,18 @@ const CPUImprovement = 0.1
 // sparePoints is the number of points in addition to a plain binary search.
 const sparePoints = 3
 
-// A CPUSearch chooses the CPU counts at which to measure a job with all the memory of a node
-// (optimistic profiling). Measure at the count that Next returns, pass the result to Learn, and
-// repeat until Next returns false. The zero value has nothing to measure.
+// A CPUSearch chooses the CPU counts at which to measure a job with all the memory of a node (optimistic
+// profiling). Measure at the count from Next, pass the result to Learn, and repeat until Next returns false.
 //
 // The search begins with the most CPUs and halves ranges. If the middle of a range is less than
-// CPUImprovement slower than its upper end, the counts between them need no measurement and the
-// search continues in the lower half; otherwise in both halves. The lowest range begins at 0 CPUs,
-// where the throughput is 0. A search takes at most CPUPoints points: 8 for 24 CPUs, as in the
-// paper. Source: Synergy §3.1.
+// CPUImprovement slower than its upper end, the search continues in the lower half only; otherwise in both.
+// The lowest range begins at 0 CPUs, with throughput 0. A search takes at most CPUPoints points: 8 for 24
+// CPUs, as in the paper. Source: Synergy §3.1.
 //
-// Deviation: the paper continues in one of the halves. Here the next range is the one in which a
-// straight line may be furthest from the curve, because a curve over all CPU counts is wanted. Its
-// ends differ much, and its middle was far from a straight line when it was cut. A middle may lie
-// on the line by chance, so no range counts as straighter than CPUImprovement.
+// Deviation: the paper continues in one of the halves. Here the next range is the one in which a straight
+// line may be furthest from the curve, because a curve over all CPU counts is wanted: its ends differ much,
+// and its middle was far from a straight line when cut. A middle may be on the line by chance, so no range
+// counts as straighter than CPUImprovement.
 type CPUSearch struct {
 	points []cpuPoint // by ascending CPUs
 	most   int

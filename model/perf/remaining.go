@@ -17,12 +17,12 @@ const (
 	FromStated                     // the target that the job states
 )
 
-// A Remaining is the input of an estimate of the work that a job has left, and of its time. Policies, the
-// scheduler and predictions all use this estimator, so that their numbers can be compared.
+// A Remaining is the input of an estimate of a job's remaining work and time. All policies, the scheduler and
+// predictions use it.
 //
-// The sources, best first, are the job's stated target (job.Spec.Target), the mean of ended jobs
-// of its class, and how long the job has run. Work is progress, in samples at the efficiency of
-// the initial batch size; it is not comparable between jobs. Time is.
+// The sources, best first, are the job's target (job.Spec.Target), the mean of ended jobs of its class, and
+// its past running time. Work is progress, in samples at the efficiency of the initial batch size. It is not
+// comparable between jobs; time is.
 type Remaining struct {
 	Spec   *job.Spec
 	Status *job.Status
@@ -31,9 +31,8 @@ type Remaining struct {
 	Mean   float64 // mean progress at which jobs of its class ended; 0: unknown
 }
 
-// Progress returns the estimated progress: the last reported progress plus, while the job trains,
-// its estimated speed times the time since. It is at most the job's target. Nothing is added
-// while the job restores a checkpoint.
+// Progress returns the last reported progress plus, while the job trains, its estimated speed times the time
+// since, at most the target.
 func (b *Remaining) Progress() float64 {
 	done := b.Status.Progress
 	if since := b.silent(); since > 0 && b.Held > 0 && !math.IsInf(b.Held, 1) {
@@ -61,10 +60,9 @@ func (b *Remaining) silent() float64 {
 	return b.Now.Sub(from).Seconds()
 }
 
-// Work returns the progress that the job must still make, and the source of the estimate. It
-// returns 0 and FromAttained if neither the job nor its class has a target. If a job is past the
-// mean of its class, Work assumes that it makes as much progress again: if sizes are heavy-tailed, the
-// longer a job has run, the longer it is likely to continue.
+// Work returns the progress that the job must still make, and its source; 0 and FromAttained if unknown. A
+// job past the mean of its class is assumed to make as much again: with heavy-tailed sizes, the longer a job
+// has run, the longer it is likely to continue.
 func (b *Remaining) Work() (left float64, from WorkSource) {
 	done := b.Progress()
 	switch {
@@ -78,9 +76,8 @@ func (b *Remaining) Work() (left float64, from WorkSource) {
 	return 0, FromAttained
 }
 
-// Time returns how long the job still needs at a rate of progress per second, and the source of
-// the estimate. If rate is 0 or the work is unknown, it returns the time for which the job has
-// held GPUs so far. The result is at most Endless.
+// Time returns how long the job still needs at a rate of progress per second, and the source. If rate is 0 or
+// the work is unknown, it is the time for which the job has held GPUs. The result is at most Endless.
 func (b *Remaining) Time(rate float64) (time.Duration, WorkSource) {
 	left, from := b.Work()
 	if from == FromAttained || !(rate > 0) {

@@ -9,9 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Sensitivity is the rate at which a job's input pipeline feeds one GPU, as a function of CPUs
-// and host memory per GPU. Storage and cache deliver samples and CPUs prepare them; the slower of
-// the two limits the training speed. Source: Synergy §3.1.
+// A Sensitivity is the rate at which a job's input pipeline feeds one GPU, by CPUs and host memory per GPU.
+// The slower of storage with cache and CPUs limits the training speed. Source: Synergy §3.1.
 type Sensitivity struct {
 	// CPUs is the preparation rate with all data cached, ascending. Empty: CPUs do not matter.
 	CPUs []CPURate
@@ -25,10 +24,9 @@ type CPURate struct {
 	Rate float64 // samples per second and GPU
 }
 
-// Rate returns the samples per second of one GPU with CPUs and bytes of host memory per GPU. The
-// CPU curve is linear between measured points, proportional below the first and constant after the
-// last; cache misses limit it further. Rate is 0 if the memory is less than the job needs to run,
-// and infinite if nothing limits it. Source: Synergy §3.1.
+// Rate returns the samples per second of one GPU with CPUs and bytes of host memory per GPU: linear between
+// measured CPUs, proportional below and constant above, and limited by cache misses. It is 0 if the job needs
+// more memory to run, and infinite without limits. Source: Synergy §3.1.
 func (s *Sensitivity) Rate(cpus float64, memory int64) float64 {
 	if memory < s.Working {
 		return 0
@@ -85,13 +83,13 @@ type Cell struct {
 	Rate   float64 // samples per second and GPU
 }
 
-// Cells returns the useful cells of a job's sensitivity matrix by ascending rate. A useful cell is
-// no slower than the GPU-proportional share, and no other cell is as fast with no more CPUs and
-// memory. rate is the samples per second and GPU without waiting for input.
+// Cells returns the useful cells of a job's sensitivity matrix by ascending rate: no slower than the
+// GPU-proportional share, and not dominated. rate is the samples per second and GPU without waiting for
+// input.
 //
-// CPUs are at measured points, memory is the least that suffices, and both are at most most. The first cell
-// needs no more than the share. If the job cannot run with its share, all cells need more, and there may be
-// none. CPUs without a curve, and memory without an input, stay at the share.
+// CPUs are at measured points, memory is the least that suffices, both at most most. The first cell needs no
+// more than the share. If the job cannot run with its share, all cells need more, and there may be none. CPUs
+// without a curve, and memory without an input, stay at the share.
 func (s *Sensitivity) Cells(rate float64, share, most cluster.Resources) []Cell {
 	fair := math.Min(rate, s.Rate(share.CPUs, share.Memory))
 	cells := []Cell{}

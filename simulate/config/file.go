@@ -65,9 +65,8 @@ func scalar(n *yaml.Node) string {
 	return strings.Join(values, ",")
 }
 
-// WriteYAML writes every key with its value, doc and origin, as a file for the same configuration.
-// Keys with default origin are commented out, because setting some keys changes their meaning even
-// if the value stays the same.
+// WriteYAML writes every key with its value, doc and origin, as a file for the same configuration. Defaults
+// are commented out, because setting some keys changes their meaning.
 func (c *Config) WriteYAML(w io.Writer) error {
 	for _, k := range keys {
 		mark := ""

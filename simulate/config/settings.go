@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// SettingsOf returns the settings of a policy with the known names: "sia.p=-1" for policy sia, and
-// "p=-1" for all policies that know p. A setting for this policy that it does not know, or one
-// without a value, is an error.
+// SettingsOf returns the settings of a policy with the known names: "sia.p=-1", and "p=-1" for all policies
+// that know p. An unknown setting for this policy, or one without a value, is an error.
 func (c *Config) SettingsOf(policy string, known []string) (map[string]string, error) {
 	own := make(map[string]string)
 	for _, s := range c.Settings {

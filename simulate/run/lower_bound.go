@@ -12,10 +12,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// LowerBound returns a lower bound on the mean completion time of the trace, with all nodes for
-// rent or loan. It ignores jobs that are not measured, because a policy could let them wait. known
-// is the mean completion time of some policy. It returns an error if the configured window is
-// outside the trace.
+// LowerBound returns a lower bound on the mean completion time of the trace, with all nodes for rent or loan,
+// over measured jobs only. known is the mean completion time of some policy. A window outside the trace is an
+// error.
 func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duration, error) {
 	of, err := in.window(c)
 	if err != nil {

@@ -52,9 +52,8 @@ func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 	return c, in, err
 }
 
-// Recorded returns a recorded run like Simulate, without policy times. Without inputs there is no
-// rho and all jobs are measured. It returns an error if a job differs from the inputs. A truncated
-// recording is unfinished.
+// Recorded returns a recorded run like Simulate, without policy times. Without inputs there is no rho and all
+// jobs are measured. A job that differs from the inputs is an error. A truncated recording is unfinished.
 func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
 	return RecordedStreaming(r, c, in, metrics.Stream{})
 }

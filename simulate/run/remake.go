@@ -34,9 +34,8 @@ func (r *Remake) Fresh() (policy.Policy, placement.Placer, error) {
 	return p, placer, err
 }
 
-// Again returns the Remake of a run from its journal's header; name, if not empty, selects another
-// policy. It reads the inputs only if estimates came from them. Settings that are neither
-// configuration keys nor settings of the policy are an error.
+// Again returns the Remake of a run from its journal's header, possibly for another policy (name). It reads
+// the inputs only if estimates came from them. Unknown settings are an error.
 func Again(h *journal.Header, name string, files Files) (*Remake, error) {
 	own := name == "" || name == h.Policy
 	if name == "" {

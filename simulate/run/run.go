@@ -86,8 +86,8 @@ func (r *Run) FirstRefusal() string {
 	return fmt.Sprintf("; %d plans were refused, the first: %s", len(r.Refused), r.Refused[0])
 }
 
-// NewPolicy makes a policy with its settings of a configuration. It returns an error for an unknown
-// name, and for settings that are unknown or invalid.
+// NewPolicy makes a policy with its settings of a configuration. Unknown names and invalid settings are
+// errors.
 func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
 	entry, err := registry.Find(name)
 	if err != nil {

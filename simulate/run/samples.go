@@ -25,11 +25,10 @@ type Rented struct {
 // sampleBlocks is the number of shuffled blocks: 2 hours each of newTrace, longer than its bursts.
 const sampleBlocks = 24
 
-// SampledMeans simulates a budget on the arrivals in n shuffled orders, and returns the mean
-// completion time of each in seconds. This includes what a plan ignores: nodes take time to start
-// and are rented whole, and spending feeds back. Jobs are known, as in a plan. If an offer has no
-// number of nodes, each order has another limit, from 2 to 4 times what the budget buys. It costs n
-// runs of policy boa on all cores.
+// SampledMeans simulates a budget on n shuffled orders of the arrivals, and returns their mean completion
+// times in seconds. This includes what a plan ignores: start times, whole nodes, and feedback of spending.
+// Jobs are known, as in a plan. If an offer has no number of nodes, each order has another limit, from 2 to 4
+// times what the budget buys. It costs n runs of policy boa on all cores.
 func SampledMeans(ctx context.Context, c *config.Config, in *Inputs, r *Rented, n int) ([]float64, error) {
 	own := r.config(c)
 	means := make([]float64, n)

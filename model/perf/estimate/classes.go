@@ -40,15 +40,14 @@ func (o *ClassOptions) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Material is the relative change of an arrival rate, epoch size, gradient noise or step time for
-// which Classes makes new ClassStats. It also makes new ones for the first occurrence of a
-// configuration, batch size, epoch or entry of job.Forms, and if the source of guessed sizes
-// changes.
+// Material is the relative change of an arrival rate, epoch size, gradient noise or step time for which
+// Classes makes new ClassStats. It also does so for new configurations, batch sizes, epochs and job.Forms,
+// and if the source of guessed sizes changes.
 const Material = 0.05
 
-// Classes learns from all reports what the jobs of a class have in common: arrival rate, progress
-// per epoch, and speed in each epoch. It ignores jobs without a class. Make it with NewClasses; the
-// nil Classes learns nothing. It is not safe for concurrent use. Source: BOA §3.1, §5.2.
+// Classes learns the arrival rate, progress per epoch and speed per epoch of each class from all reports.
+// Make it with NewClasses; the nil Classes learns nothing. It is not safe for concurrent use. Source: BOA
+// §3.1, §5.2.
 type Classes struct {
 	o     ClassOptions
 	pool  *Pool
@@ -104,9 +103,8 @@ func (cs *Classes) Learn(r *job.Report) {
 // mostEpochs limits the epochs of a class; later ones count as the last. opt/convex needs 40 ms for so many.
 const mostEpochs = 10_000
 
-// Reached records that a job is in an epoch (counted from 0) with a progress, at most its target.
-// An epoch begins at the first progress reported in it, even if the job later returns to a
-// checkpoint.
+// Reached records that a job is in an epoch (from 0) with a progress, at most its target. An epoch begins at
+// the first progress reported in it, even if the job later returns to a checkpoint.
 func (cs *Classes) Reached(id job.ID, epoch int, progress float64) {
 	l := cs.life(id)
 	if l == nil {

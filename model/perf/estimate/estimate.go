@@ -129,8 +129,8 @@ type profile struct {
 // New returns a Job without measurements. It keeps both pointers.
 func New(spec *job.Spec, o *Options) *Job { return newJob(spec, o, newMeasured(o)) }
 
-// Describe replaces the job's specification and keeps the measurements. Gradient statistics are for
-// the initial batch size, so they are dropped if it changes.
+// Describe replaces the job's specification. Gradient statistics are dropped if the initial batch size
+// changes.
 func (j *Job) Describe(spec *job.Spec) {
 	if spec.Batch.Init != j.spec.Batch.Init {
 		j.sqr, j.vari, j.grads = 0, 0, false
@@ -236,8 +236,8 @@ func (j *Job) Known() bool {
 	return j.oracle != nil || j.refits > 0 || j.o.ReferenceFirst && j.o.Mode == PublicCode
 }
 
-// Model returns the estimate and the batch limits for its use. Both are immutable, and the pointers
-// change only if something was learned. The model is nil if nothing is known.
+// Model returns the estimate and the batch limits for its use, both immutable. The pointers change only if
+// something was learned. The model is nil if nothing is known.
 func (j *Job) Model() (*Model, *job.BatchLimits) {
 	now := j.Version()
 	if j.model != nil && j.built == now {

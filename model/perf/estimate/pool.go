@@ -7,9 +7,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Pool makes Jobs. With Options.Share, the jobs of a class share their throughput measurements, and a job
-// without gradient statistics uses the statistics of its class in its epoch. Each job has its own CPU curve.
-// A job without a class shares nothing. Source: BOA §5.3, "Profile Sharing".
+// A Pool makes Jobs. With Options.Share, the jobs of a class share throughput measurements, and a job without
+// gradient statistics uses its class's. Each job has its own CPU curve. Source: BOA §5.3, "Profile Sharing".
 type Pool struct {
 	o       *Options
 	classes map[job.Class]*measured

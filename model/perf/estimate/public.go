@@ -26,10 +26,10 @@ type PublicFitter struct {
 	box    box
 }
 
-// Fit returns the parameters that the public simulator's optimiser (L-BFGS-B with its start and tolerance)
-// finds, and their Loss. Model, bounds and fixed parameters are as in Fitter.Fit, which finds lower losses;
-// use this fit to reproduce published results. On kinks the result may depend on rounding. It panics without
-// observations or Minimize. Source: Pollux §4.1.
+// Fit returns the parameters found by the public simulator's optimiser (L-BFGS-B with its start and
+// tolerance), and their Loss. Otherwise it is like Fitter.Fit, which finds lower losses; use it to reproduce
+// published results. On kinks the result may depend on rounding. It panics without observations or Minimize.
+// Source: Pollux §4.1.
 func (f *PublicFitter) Fit(obs []perf.Observation) (perf.Params, float64) {
 	if len(obs) == 0 {
 		panic(noObservations)
