@@ -45,13 +45,12 @@ type World struct {
 	stalled  int       // rounds counted by stuck
 }
 
-// New returns a world in which the arrivals are submitted to the cluster. Nodes of tenure Rented
-// are available while rented (Options.Provider), nodes of tenure Loaned while lent
-// (Options.Lender). Arrivals must be complete (workload.Catalog.Complete), in any order. The world
-// keeps pointers into arrivals and modifies nothing.
+// New returns a world in which the arrivals are submitted to the cluster. Nodes of tenure Rented are
+// available while rented (Options.Provider), of tenure Loaned while lent (Options.Lender). Arrivals must be
+// complete (workload.Catalog.Complete), in any order; the world keeps pointers into them.
 //
-// New returns an error that joins all problems, for example an unknown application, a duplicate ID,
-// or a job that could never run.
+// New returns an error that joins all problems, such as unknown applications, duplicate IDs, or jobs that
+// could never run.
 func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arrival, o Options) (*World, error) {
 	w := &World{
 		o: o, catalog: catalog, full: c, now: Epoch,

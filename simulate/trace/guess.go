@@ -11,9 +11,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// LargestUse returns, as text for a configuration, the smallest cluster that could have run the history: for
-// each GPU type the most GPUs held at once, on nodes with the most GPUs that a job held on one node. The real
-// cluster may have been larger. It is empty if no start is known.
+// LargestUse returns, as text for a configuration, the smallest cluster that could have run the history: the
+// most GPUs held at once of each type, on nodes with the most GPUs of a job on one node. Empty: no start is
+// known.
 func (h *History) LargestUse() string {
 	types := map[cluster.GPUType]*usage{}
 	for i := range h.Jobs {

@@ -20,10 +20,10 @@ type History struct {
 	Quotas  []Quota   // of Kueue's ClusterQueues, by name; nil: unknown
 }
 
-// ReadHistory reads a history in the format called name or, if name is empty, the format that r looks like. r
-// may be gzipped. Arrivals count from Options.Start, or from the first submission; Options.Limit limits the
-// jobs. It returns nil without an error, and sets Summary.Format, if the trace has no observed times; it then
-// has read only the beginning. Errors of the input are of type *parse.Error.
+// ReadHistory reads a history in the format called name or, if empty, the format that r looks like. r may be
+// gzipped. Arrivals count from Options.Start, or from the first submission. If the trace has no observed
+// times, it reads only the beginning, sets Summary.Format and returns nil without an error. Errors of the
+// input are of type *parse.Error.
 func ReadHistory(r io.Reader, name string, o parse.Options) (*History, error) {
 	b, format, o, err := open(r, name, o)
 	if err != nil {

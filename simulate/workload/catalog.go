@@ -47,13 +47,12 @@ func (c Catalog) known() []string {
 	return append(names, models...)
 }
 
-// Complete fills in the zero values of an arrival's specification from its application: batch limits and
-// size, target, restart overhead, GPUs per replica, micro-batches, epochs and batch sizes of a schedule,
-// class (the application's name), and at least one GPU. Maps are shared with the application.
+// Complete fills in the zero values of an arrival's specification from its application, and at least one GPU.
+// The class is the application's name. Maps are shared.
 //
-// An arrival without an application gets the specification of Steady, with one sample per second of its
-// duration. Complete returns an error for an unknown application, for neither an application nor a
-// duration, and for a job without target whose application has no training curve.
+// An arrival without an application becomes a job of Steady, with one sample per second of its duration.
+// Complete returns an error for an unknown application, for neither application nor duration, and for no
+// target without a training curve.
 func (c Catalog) Complete(a *Arrival) error {
 	app, target := c[a.Application], 0.0
 	switch {

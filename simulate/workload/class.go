@@ -8,14 +8,13 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// ClassStats returns the true statistics of the jobs of a class, without their arrival rate. jobs are
-// their complete specifications; all follow the application.
+// ClassStats returns the true statistics of the jobs of a class, without their arrival rate. jobs are their
+// complete specifications; all follow the application.
 //
-// Epochs follow the training curve. Without a curve, and for jobs with batch size schedules, there is one
-// epoch with the mean target. Sizes are in samples at the efficiency of the initial batch size. The speed is
-// the goodput at the best allowed batch size, on nodes with equal numbers of GPUs. If targets differ, it is
-// the mean target over the mean time of the jobs that allow the configuration, or 0 if none does. ClassStats
-// panics without jobs. Source: BOA §3.1.
+// Epochs follow the training curve. Without one, and for batch size schedules, there is one epoch with the
+// mean target. Sizes are in samples at the efficiency of the initial batch size. The speed is the goodput at
+// the best allowed batch size, on nodes with equal GPUs. If targets differ, it is the mean target over the
+// mean time of the jobs that allow the configuration. It panics without jobs. Source: BOA §3.1.
 func (a *Application) ClassStats(jobs ...*job.Spec) *perf.ClassStats {
 	c := &perf.ClassStats{Class: jobs[0].Class, Restart: a.RestartDelay}
 	if regimes, err := a.Regimes(jobs[0]); err == nil && regimes == nil && a.Curve != nil {

@@ -26,10 +26,9 @@ var diurnalHours = [24]float64{
 }
 
 // Diurnal returns the load of an inference cluster over days (at least 1) from midnight, in steps of 5
-// minutes. It is a daily profile from 0.42 to 0.95, times a factor per day, plus a slow and a fast
-// deviation, from 0.40 to 0.97. Its mean is about 0.65, and its median step upwards about 0.019 of the
-// cluster (2 % in the paper). Equal arguments give equal curves; a longer one begins like a shorter one.
-// Source: Lyra §2.1, Fig. 1, §7.1.
+// minutes: a daily profile from 0.42 to 0.95, times a factor per day, plus a slow and a fast deviation. Its
+// mean is about 0.65, its median step upwards about 0.019 (2 % in the paper). Equal arguments give equal
+// curves; a longer one begins like a shorter one. Source: Lyra §2.1, Fig. 1, §7.1.
 func Diurnal(seed uint64, days int) *Load {
 	l := &Load{Step: diurnalStep}
 	steps := int(day / diurnalStep)

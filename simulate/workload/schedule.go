@@ -11,13 +11,12 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Regimes returns the true regimes of a job with a batch size schedule. They cover all of its epochs,
-// and neighbours have different batch sizes. They depend on the application, the specification and the
-// number of epochs, not on the scheduler. Regimes returns nil without a schedule.
+// Regimes returns the true regimes of a job with a batch size schedule: they cover all epochs, with different
+// batch sizes of neighbours, and do not depend on the scheduler. It returns nil without a schedule.
 //
-// It returns an error if the schedule does not cover all epochs, the rule does not know the application,
-// a batch size was not measured on the requested GPUs, or the number of GPUs is adaptive. Source:
-// Shockwave §2.3.
+// It returns an error if the schedule does not cover all epochs, the rule does not know the application, a
+// batch size was not measured on the requested GPUs, or the number of GPUs is adaptive. Source: Shockwave
+// §2.3.
 func (a *Application) Regimes(s *job.Spec) ([]job.Regime, error) {
 	if s.Schedule.Mode == job.Unscheduled {
 		return nil, nil

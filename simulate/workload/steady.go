@@ -7,16 +7,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Steady returns the application of a job known only by its duration, with gpus requested GPUs. A second
-// of its duration is one sample: it makes (GPUs held) / (GPUs requested) samples per second on any type.
-// Jobs with equal requests may share it.
+// Steady returns the application of a job known only by its duration, with gpus requested GPUs. A second of
+// its duration is one sample: it makes (GPUs held) / (GPUs requested) samples per second on any type.
 func Steady(gpus int) *Application {
 	return steadyOf(steady{gpus: max(1, gpus)})
 }
 
-// Steady returns the application of an arrival known only by its duration. It is the function Steady of
-// its request, except that job.Spec.Equivalents GPUs of a type count as one, each GPU beyond the request
-// adds less by ScalingLoss, and on GPUs of two types it runs at MixedSpeed.
+// Steady returns the application of an arrival known only by its duration: the function Steady with its
+// Equivalents, ScalingLoss and MixedSpeed.
 func (a *Arrival) Steady() *Application {
 	s := steady{gpus: max(1, a.Spec.GPUs), equivalents: a.Spec.Equivalents, loss: a.ScalingLoss}
 	app := steadyOf(s)

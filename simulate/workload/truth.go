@@ -118,8 +118,8 @@ func (a *Application) scheduled(s *job.Spec, regimes []job.Regime, alloc cluster
 	return a.Exclusive(regimes, alloc) - over/a.Fed(alloc, last)
 }
 
-// Alone returns the seconds of a job alone on an allocation, at its best batch size in every epoch, or
-// at its fixed or scheduled ones. It is infinite or NaN if the job does not run.
+// Alone returns the seconds of a job alone on an allocation, at its best, fixed or scheduled batch sizes. It
+// is infinite or NaN if the job does not run.
 func (a *Application) Alone(s *job.Spec, alloc cluster.Allocation) float64 {
 	if regimes, err := a.Regimes(s); err == nil && regimes != nil {
 		return a.scheduled(s, regimes, alloc)

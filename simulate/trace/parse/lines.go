@@ -11,8 +11,8 @@ import (
 // ByteOrderMark may precede the text of a file.
 var ByteOrderMark = []byte("\uFEFF")
 
-// Lines splits an input into lines without their ends (\n or \r\n) and without byte order mark. It holds at
-// most the longest allowed line.
+// Lines splits an input into lines without their ends and byte order mark. It holds at most the longest
+// allowed line.
 type Lines struct {
 	r       *bufio.Reader
 	o       Options
@@ -27,8 +27,8 @@ func NewLines(r io.Reader, o Options) *Lines {
 	return &Lines{r: bufio.NewReaderSize(r, 1<<16), o: o}
 }
 
-// Next returns the next line, valid until the next call, or io.EOF. After ErrTooLong it can continue with the
-// next line; after other errors it cannot.
+// Next returns the next line, valid until the next call, or io.EOF. It can continue after ErrTooLong, but not
+// after other errors.
 func (l *Lines) Next() ([]byte, error) {
 	if l.rest {
 		if err := l.discard(); err != nil {

@@ -26,9 +26,9 @@ const unnamed = "gpu"
 // mostGPUs is the largest number of GPUs of a node.
 const mostGPUs = 1024
 
-// Nodes returns the nodes with GPUs as text for a configuration, "a100:3x8,h100:1x4", by type, then GPUs. It
-// reads output of scontrol show node, with and without -o, and tables of sinfo with columns NODES and GRES,
-// like sinfo -o "%D %G". file names the input in errors of type *parse.Error.
+// Nodes returns the nodes with GPUs as text for a configuration, "a100:3x8,h100:1x4". It reads output of
+// scontrol show node, with and without -o, and of sinfo with columns NODES and GRES. file names the input in
+// errors of type *parse.Error.
 func Nodes(r io.Reader, file string) (string, error) {
 	o := parse.Options{File: file}.Filled()
 	n := nodes{count: map[shape]int{}}

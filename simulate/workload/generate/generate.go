@@ -68,9 +68,9 @@ type Options struct {
 	MultiGPU bool
 }
 
-// DefaultOptions returns the options of a kind with seed 1; zero sizes, which Validate rejects, for an
-// unknown kind. The defaults of fixed-duration are the scale of Lyra's cluster: 50,000 jobs in about 12
-// days on 3,500 GPUs at load 0.72 (Lyra §7).
+// DefaultOptions returns the options of a kind with seed 1. fixed-duration has the scale of Lyra's cluster:
+// 50,000 jobs in about 12 days on 3,500 GPUs at load 0.72 (Lyra §7). An unknown kind has zero sizes, which
+// Validate rejects.
 func DefaultOptions(kind string) Options {
 	o := Options{Kind: kind, Seed: 1}
 	if k, err := findKind(kind); err == nil {
@@ -149,10 +149,10 @@ func findKind(name string) (Kind, error) {
 
 // Arrivals returns a workload sorted by time. Equal options give equal workloads.
 //
-// Jobs of Sia's kinds are adaptive, have an application and are called "<application>-<index>". Except
-// in kind drifting, the jobs do not depend on their times, so they are the same for different spans.
-// Jobs known by their duration and jobs of Synergy's traces are rigid; some of Lyra's jobs are elastic.
-// Lyra's jobs that run already at time 0 are in queue Warm, in addition to the requested number.
+// Jobs of Sia's kinds are adaptive, have an application and are called "<application>-<index>". Except in
+// kind drifting, jobs do not depend on their times, and are the same for different spans. Jobs known by their
+// duration and Synergy's are rigid; some of Lyra's are elastic. Lyra's jobs that run at time 0 are in queue
+// Warm, in addition to the requested number.
 func Arrivals(o Options) ([]workload.Arrival, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("generate workload: %w", err)

@@ -59,9 +59,9 @@ func (p *pipeline) passes(s series, stages int) series {
 	return series{{local: float64(p.microBatches), step: compute + s[0].sync, sync: s[0].sync}}
 }
 
-// AsPublished returns a catalog with the rules of the public Sia simulator that differ from its
-// profiles: a constant per application divides the true goodput, and the scheduler has a wrong restart
-// overhead for some. The result shares unchanged parts.
+// AsPublished returns a catalog with the rules of the public Sia simulator that differ from its profiles: a
+// constant divides the true goodput, and some restart overheads are wrong for the scheduler. The result
+// shares unchanged parts.
 func AsPublished(c workload.Catalog) workload.Catalog {
 	published := workload.Catalog{}
 	for name, app := range c {

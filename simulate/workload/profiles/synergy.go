@@ -11,10 +11,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A FedApplication is an application with a known input pipeline only. This also gives the speed of one
-// GPU, because the CPU curve ends where the GPU never waits. A sample is an iteration on one GPU. Each
-// GPU makes as many samples per second, on one node or several. Source: public Synergy profiles, whose
-// penalty for GPUs of several nodes is 1.
+// A FedApplication is an application with a known input pipeline only. This also gives the speed of one GPU,
+// because the CPU curve ends where the GPU never waits. A sample is an iteration on one GPU, at the same
+// speed on one node or several. Source: public Synergy profiles, whose penalty for GPUs of several nodes is
+// 1.
 type FedApplication struct {
 	Name  string
 	Input perf.Sensitivity
