@@ -66,11 +66,11 @@ func (n *Node) GPUPrice() float64 {
 
 // A Cluster is an immutable set of nodes. Build one with New.
 type Cluster struct {
-	nodes []Node
-	index map[NodeID]int
-	types []TypeInfo
-	kept  []TypeInfo // without nodes on loan
-	lends bool       // there are nodes on loan
+	nodes     []Node
+	index     map[NodeID]int
+	types     []TypeInfo
+	notOnLoan []TypeInfo // without nodes on loan
+	lends     bool       // there are nodes on loan
 }
 
 // TypeInfo sums up the nodes of one GPU type.
@@ -176,8 +176,8 @@ func (c *Cluster) Types() []TypeInfo { return c.types }
 // Lends reports whether there are nodes on loan.
 func (c *Cluster) Lends() bool { return c.lends }
 
-// Kept returns Types without the nodes on loan. Callers must not modify the slice.
-func (c *Cluster) Kept() []TypeInfo { return c.kept }
+// TypesNotOnLoan returns Types without the nodes on loan. Callers must not modify the slice.
+func (c *Cluster) TypesNotOnLoan() []TypeInfo { return c.notOnLoan }
 
 // TypeIndex returns the position of a GPU type in Types; -1 if the cluster does not have it.
 func (c *Cluster) TypeIndex(t GPUType) int {
@@ -244,7 +244,7 @@ func (c *Cluster) enter(n *Node) {
 		c.lends = true
 		return
 	}
-	c.kept = count(c.kept, n)
+	c.notOnLoan = count(c.notOnLoan, n)
 }
 
 // Ordered returns the cluster with its nodes in ascending order of a key; the sort is stable. It

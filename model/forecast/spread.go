@@ -40,20 +40,20 @@ func between(at []int, value []float64, h, i int) (v float64, rung int) {
 
 // A Spread measures the errors of predictions by horizon. It stores predictions until their values arrive.
 type Spread struct {
-	at     []int
-	keep   float64     // weight of the past per value
-	seen   int         // number of values
-	from   int         // predictions before this number of values do not count
-	kept   [][]float64 // predictions, [rung][number of values at the time, modulo horizon]
-	square []float64   // mean squared error by rung
-	weight []float64   // number of errors in square, weighted
+	at          []int
+	keep        float64     // weight of the past per value
+	seen        int         // number of values
+	from        int         // predictions before this number of values do not count
+	predictions [][]float64 // predictions, [rung][number of values at the time, modulo horizon]
+	square      []float64   // mean squared error by rung
+	weight      []float64   // number of errors in square, weighted
 }
 
 // NewSpread returns an empty Spread; day is the number of values per day.
 func NewSpread(day int) *Spread {
 	s := &Spread{at: ladder(day), keep: 1 - 1/float64(weekOfDays*day), from: 1}
 	for _, h := range s.at {
-		s.kept = append(s.kept, make([]float64, h))
+		s.predictions = append(s.predictions, make([]float64, h))
 		s.square = append(s.square, s.before(h, blindSpread))
 		s.weight = append(s.weight, float64(h)/2)
 	}
@@ -72,13 +72,13 @@ func (s *Spread) Observe(busy float64) {
 		if s.seen-h < s.from {
 			return // further rungs have none either
 		}
-		e := busy - s.kept[i][s.seen%h]
+		e := busy - s.predictions[i][s.seen%h]
 		s.weight[i] = s.keep*s.weight[i] + 1
 		s.square[i] += (e*e - s.square[i]) / s.weight[i]
 	}
 }
 
-func (s *Spread) predicted(rung int, mean float64) { s.kept[rung][s.seen%s.at[rung]] = mean }
+func (s *Spread) predicted(rung int, mean float64) { s.predictions[rung][s.seen%s.at[rung]] = mean }
 
 // Hold stores one prediction for every horizon.
 func (s *Spread) Hold(mean float64) {

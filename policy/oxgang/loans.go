@@ -44,7 +44,7 @@ func tenures(s *policy.Snapshot) map[cluster.GPUType]tenure {
 		l := &s.Loans[i]
 		lent[l.Node.GPUType] = append(lent[l.Node.GPUType], l)
 	}
-	for _, t := range s.Cluster.Kept() {
+	for _, t := range s.Cluster.TypesNotOnLoan() {
 		delete(lent, t.Type)
 	}
 	return lent

@@ -37,7 +37,7 @@ func newLendingWorld(t *rapid.T, midlife bool) *World {
 
 func (w *World) needs(t *rapid.T, s *job.Spec) {
 	lent := w.loans[0].Node.GPUType
-	if kept := w.all.Kept(); s.Reservation.IsZero() && oneIn(t, 4, "only types that are owned") {
+	if kept := w.all.TypesNotOnLoan(); s.Reservation.IsZero() && oneIn(t, 4, "only types that are owned") {
 		s.GPUTypes = nil
 		for i := range kept {
 			s.GPUTypes = append(s.GPUTypes, kept[i].Type)

@@ -61,15 +61,15 @@ func (h *History) Causes(c *config.Config) []string {
 	if was := h.Recorded.Cluster; was != "" && c.IsSet("cluster") && c.Cluster != was {
 		all = append(all, "the simulated cluster differs from the observed one")
 	}
-	all = append(all, h.unsaid()...)
-	return append(append(all, NotExactly(h.Baseline)), never[h.Recorded.Format]...)
+	all = append(all, h.missingOrder()...)
+	return append(append(all, NotExactly(h.Baseline)), notRecorded[h.Recorded.Format]...)
 }
 
 // NotExactly returns the cause that a policy only approximates the cluster's own.
 func NotExactly(policy string) string { return "the cluster's scheduler is not exactly " + policy }
 
-// unsaid lists what Slurm could have logged about the order of jobs, but did not.
-func (h *History) unsaid() []string {
+// missingOrder lists what Slurm could have logged about the order of jobs, but did not.
+func (h *History) missingOrder() []string {
 	if h.Recorded.Format != "slurm" {
 		return nil
 	}
@@ -83,8 +83,8 @@ func (h *History) unsaid() []string {
 	return all
 }
 
-// never lists what the history of a format never contains.
-var never = map[string][]string{
+// notRecorded lists what the history of a format never contains.
+var notRecorded = map[string][]string{
 	trace.HeliosFormat: {
 		"the log has no time limits, priorities, node failures or nodes of virtual clusters: all GPUs are open to all jobs, and backfilling uses true running times",
 	},

@@ -21,7 +21,7 @@ const ObservedName = "observed"
 // A moment is a change of one job at a time.
 type moment struct {
 	at   time.Time
-	what int // what comes first at a time is smaller
+	what int // kind; smaller kinds come first at one time
 	job  *parse.Observed
 }
 

@@ -5,7 +5,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
-var lackings = map[string][2]string{
+var withoutStarts = map[string][2]string{
 	trace.PhillyFormat: {
 		"a table derived from Philly's log, without start times",
 		"use the log itself, cluster_job_log in trace-data.tar.gz of github.com/msr-fiddle/philly-traces, which has start and end of each attempt",
@@ -15,7 +15,7 @@ var lackings = map[string][2]string{
 
 // WithoutStarts describes an input without start times, and where to get one with them.
 func (h *History) WithoutStarts() (what, where string) {
-	if l, ok := lackings[h.notes.Format]; ok {
+	if l, ok := withoutStarts[h.notes.Format]; ok {
 		return l[0], l[1]
 	}
 	return "a trace of format " + h.notes.Format, "oxgang whatif reads the output of " + slurm.Export

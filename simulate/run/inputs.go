@@ -35,12 +35,12 @@ type Inputs struct {
 	Skipped  []error            // generated jobs that could never run, if bad rows are skipped
 
 	busy        *workload.Load                   // load of the owner of nodes on loan; nil: no such nodes
-	apart       map[job.ID]*workload.Application // of jobs whose class is not their application's name
+	byJob       map[job.ID]*workload.Application // of jobs whose class is not their application's name
 	asSubmitted bool                             // some policy runs jobs as submitted, so they must fit
 	restart     *time.Duration                   // cost of every start; nil: set by the application
 	stretch     map[string]float64               // factor on samples, by application
 	equivalents map[cluster.GPUType]int          // of GPUs on loan: job.Spec.Equivalents
-	told        map[job.ID]*workload.Arrival     // jobs known by their duration whose specification has an untrue value
+	untrue      map[job.ID]*workload.Arrival     // jobs known by their duration whose specification has an untrue value
 	alone       *isolatedTimes                   // for finish-time fairness
 }
 
@@ -175,10 +175,10 @@ func (in *Inputs) complete(c *config.Config, a *workload.Arrival) error {
 	}
 	misstate(c, &a.Spec, in.Catalog[a.Application])
 	if string(a.Spec.Class) != a.Application {
-		if in.apart == nil {
-			in.apart = make(map[job.ID]*workload.Application)
+		if in.byJob == nil {
+			in.byJob = make(map[job.ID]*workload.Application)
 		}
-		in.apart[a.Spec.ID] = in.Catalog[a.Application] // nil: known by its duration
+		in.byJob[a.Spec.ID] = in.Catalog[a.Application] // nil: known by its duration
 	}
 	adapt(c, &a.Spec)
 	if a.Application == "" {

@@ -75,12 +75,12 @@ func recordedConfig(h *journal.Header, own bool) (*config.Config, error) {
 			c.Settings = append(c.Settings, h.Policy+"."+s.Name+"="+s.Value)
 		}
 	}
-	return c, errors.Join(withoutGone(c), c.Validate())
+	return c, errors.Join(dropObsolete(c), c.Validate())
 }
 
-// withoutGone drops settings that no longer exist. One with an effect is an error: timeshare of policy sia
+// dropObsolete drops settings that no longer exist. One with an effect is an error: timeshare of policy sia
 // (§3.5.6), which 0 turned off.
-func withoutGone(c *config.Config) error {
+func dropObsolete(c *config.Config) error {
 	var err error
 	c.Settings = slices.DeleteFunc(c.Settings, func(s string) bool {
 		key, value, _ := strings.Cut(s, "=")

@@ -160,15 +160,15 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 		return nil, fmt.Errorf("%s: %w%s", entry.Name, err, run.FirstRefusal())
 	}
 	run.PolicyTimes = rec.PolicyTimes()
-	if arrivals >= many {
+	if arrivals >= manyResults {
 		debug.FreeOSMemory() // frees the world's memory: the list of results is as large
 	}
 	run.Result = rec.Finish() // last, so that records are freed while the list is built
 	return run, nil
 }
 
-// many is the number of jobs, with results of 256 bytes, that is worth a collection.
-const many = 200_000
+// manyResults is the number of jobs, with results of 256 bytes, that is worth a collection.
+const manyResults = 200_000
 
 // sparse reports whether redundant reports may be omitted: nothing uses the progress of running jobs. At a
 // horizon their last report counts.
@@ -297,7 +297,7 @@ func publicRules(c *config.Config, so *scheduler.Options, wo *sim.Options) {
 }
 
 func (in *Inputs) application(spec *job.Spec) *workload.Application {
-	if app, ok := in.apart[spec.ID]; ok {
+	if app, ok := in.byJob[spec.ID]; ok {
 		return app
 	}
 	return in.Catalog[string(spec.Class)]

@@ -95,7 +95,7 @@ func (in *Inputs) borrows(s *job.Spec) {
 
 func (in *Inputs) bind(s *job.Spec) error {
 	var own []cluster.GPUType
-	for _, t := range in.Cluster.Kept() {
+	for _, t := range in.Cluster.TypesNotOnLoan() {
 		if s.Eligible(t.Type) {
 			own = append(own, t.Type)
 		}
@@ -109,11 +109,11 @@ func (in *Inputs) bind(s *job.Spec) error {
 
 // note records the arrivals whose specifications have an untrue speed or duration.
 func (in *Inputs) note() {
-	in.told = make(map[job.ID]*workload.Arrival)
+	in.untrue = make(map[job.ID]*workload.Arrival)
 	for i := range in.Arrivals {
 		a := &in.Arrivals[i]
 		if w := a.Work(); w > 0 && (a.ScalingLoss > 0 || w != a.Spec.Target) {
-			in.told[a.Spec.ID] = a
+			in.untrue[a.Spec.ID] = a
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (in *Inputs) note() {
 // steady returns the true speed of a job known by its duration, and its true specification. Jobs without
 // untrue values share the speeds of alike.
 func (in *Inputs) steady(spec *job.Spec, alike *workload.Steadies) (*workload.Application, *job.Spec) {
-	a, ok := in.told[spec.ID]
+	a, ok := in.untrue[spec.ID]
 	if !ok {
 		return alike.Of(spec, 0), spec
 	}

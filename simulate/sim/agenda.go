@@ -30,11 +30,11 @@ func (e entry) happen(w *World) {
 type agenda struct {
 	heap  []entry
 	count int
-	kept  int // entries after the last sweep
+	valid int // entries after the last sweep
 }
 
 func (a *agenda) push(e entry) {
-	if len(a.heap) >= 2*a.kept+64 {
+	if len(a.heap) >= 2*a.valid+64 {
 		a.sweep()
 	}
 	a.count++
@@ -48,7 +48,7 @@ func (a *agenda) sweep() {
 	for i := len(a.heap)/2 - 1; i >= 0; i-- {
 		a.down(i)
 	}
-	a.kept = len(a.heap)
+	a.valid = len(a.heap)
 }
 
 func (a *agenda) pop() entry {

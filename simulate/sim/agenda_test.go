@@ -41,7 +41,7 @@ func TestAgenda(t *testing.T) {
 				want = slices.Insert(want, i, e)
 			}
 		}
-		if live := len(slices.DeleteFunc(want, entry.void)); len(a.heap) > 2*max(live, a.kept)+65 {
+		if live := len(slices.DeleteFunc(want, entry.void)); len(a.heap) > 2*max(live, a.valid)+65 {
 			t.Fatalf("%d entries are kept, of which %d are not void", len(a.heap), live)
 		}
 	})

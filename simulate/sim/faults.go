@@ -50,7 +50,7 @@ func after(stream *rand.Rand, mean time.Duration) time.Duration {
 func (w *World) failLater(id cluster.NodeID, stream *rand.Rand) {
 	nodes := []cluster.NodeID{id}
 	w.agenda.push(entry{at: w.now.Add(after(stream, w.o.Faults.NodeMTBF)), what: func(w *World) {
-		if !w.provider.there(id) || !w.lender.there(id) {
+		if !w.provider.available(id) || !w.lender.available(id) {
 			w.failLater(id, stream)
 			return
 		}

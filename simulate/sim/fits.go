@@ -18,7 +18,7 @@ func Fits(c *cluster.Cluster, spec *job.Spec) error {
 	}
 	need, may, worker := math.MaxInt, 0, 0
 	var host error // of a type with enough GPUs
-	for _, t := range c.Kept() {
+	for _, t := range c.TypesNotOnLoan() {
 		if !spec.Eligible(t.Type) {
 			continue
 		}
@@ -79,11 +79,11 @@ func whose(c *cluster.Cluster) string {
 
 func reserves(c *cluster.Cluster, spec *job.Spec) error {
 	r := spec.Reservation
-	i := slices.IndexFunc(c.Kept(), func(t cluster.TypeInfo) bool {
+	i := slices.IndexFunc(c.TypesNotOnLoan(), func(t cluster.TypeInfo) bool {
 		return t.Type == r.GPUType && r.Nodes <= t.Nodes && r.GPUs <= min(t.GPUs, r.Nodes*t.PerNode)
 	})
 	if i < 0 || !spec.Eligible(r.GPUType) {
 		return fmt.Errorf("job %s: reserves %v, which the %s does not have for it", spec.ID, r, whose(c))
 	}
-	return hosts(c, spec, &c.Kept()[i], r.GPUs)
+	return hosts(c, spec, &c.TypesNotOnLoan()[i], r.GPUs)
 }

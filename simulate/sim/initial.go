@@ -37,11 +37,11 @@ func (w *World) begin(g *agent, s *InitialState) {
 	g.checkpoint()
 	g.started = !s.Status.FirstStarted.IsZero()
 	if s.Status.Holding() {
-		w.goOn(g, s)
+		w.resume(g, s)
 	}
 }
 
-func (w *World) goOn(g *agent, s *InitialState) {
+func (w *World) resume(g *agent, s *InitialState) {
 	w.held++
 	g.started, g.fixed = true, s.Batch
 	g.hold(scheduler.Run{Allocation: s.Status.Allocation, Placement: s.Status.Placement})

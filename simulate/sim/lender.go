@@ -134,8 +134,8 @@ func (l *lender) pool(g cluster.Group) *pool {
 	return l.pools[i]
 }
 
-// there reports whether a node is lent, or not for loan at all.
-func (l *lender) there(id cluster.NodeID) bool {
+// available reports whether a node is lent, or not for loan at all.
+func (l *lender) available(id cluster.NodeID) bool {
 	n := l.nodes[id]
 	return n == nil || n.lent
 }

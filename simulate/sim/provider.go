@@ -69,7 +69,7 @@ type stateChange struct {
 	turn int
 }
 
-func (p stateChange) kept() bool { return p.lease.turn == p.turn }
+func (p stateChange) current() bool { return p.lease.turn == p.turn }
 
 func (l *lease) enter(s leaseState) stateChange {
 	l.state = s
@@ -156,8 +156,8 @@ func (p *provider) rentals() []cluster.Rental {
 	return all
 }
 
-// there reports whether a node is rented and ready, or not for rent at all.
-func (p *provider) there(id cluster.NodeID) bool {
+// available reports whether a node is rented and ready, or not for rent at all.
+func (p *provider) available(id cluster.NodeID) bool {
 	l := p.leases[id]
 	return l == nil || l.state == ready
 }
@@ -211,7 +211,7 @@ func (p *provider) order(d *groupController, nodes int) int {
 func (p *provider) come(got []stateChange) {
 	changed := false
 	for _, g := range got {
-		if g.kept() {
+		if g.current() {
 			p.w.away[g.node.ID]--
 			p.watch(g.enter(ready))
 			changed = true
@@ -228,7 +228,7 @@ func (p *provider) watch(here stateChange) {
 	}
 	hours := here.spot.ExpFloat64() / here.node.Interruptions
 	p.w.agenda.push(entry{at: p.w.now.Add(seconds(3600 * hours)), what: func(*World) {
-		if here.kept() {
+		if here.current() {
 			p.reclaim(here.lease)
 		}
 	}})
@@ -266,7 +266,7 @@ func (p *provider) leave(l *lease, after time.Duration) {
 	}
 	gone := l.enter(leaving)
 	p.w.agenda.push(entry{at: p.w.now.Add(after), what: func(w *World) {
-		if gone.kept() {
+		if gone.current() {
 			l.enter(free)
 			w.changed()
 		}

@@ -36,7 +36,7 @@ func heliosHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	t := heliosTable
 	t.Arrival = func(r *parse.Row) (a workload.Arrival, drop string) {
 		a, drop = heliosArrival(r)
-		last = heliosSeen(r, &a)
+		last = heliosObserved(r, &a)
 		return a, drop
 	}
 	all, err := parse.Collect(parse.SinceFirst(func(yield func(workload.Arrival, error) bool) {
@@ -57,7 +57,7 @@ func heliosHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	return h, nil
 }
 
-func heliosSeen(r *parse.Row, a *workload.Arrival) parse.Observed {
+func heliosObserved(r *parse.Row, a *workload.Arrival) parse.Observed {
 	began := time.Unix(0, 0).UTC()
 	if !r.O.Start.IsZero() {
 		began = r.O.Start

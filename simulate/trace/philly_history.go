@@ -83,7 +83,7 @@ func (p *phillyAttempt) gpus() (n, machines int) {
 
 const mostMachineGPUs = 1024
 
-func (l *phillyLog) see(j *phillyJob) error {
+func (l *phillyLog) addMachines(j *phillyJob) error {
 	if l.machines == nil {
 		return nil
 	}

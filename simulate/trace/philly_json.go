@@ -92,7 +92,7 @@ func (l *phillyLog) element(f *parse.Feed, text []byte, line int) bool {
 	}
 	a, drop, err := j.arrival(f.O)
 	if err == nil {
-		err = l.see(&j)
+		err = l.addMachines(&j)
 	}
 	switch {
 	case err != nil:

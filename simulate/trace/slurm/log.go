@@ -23,9 +23,9 @@ type log struct {
 	owners  interned[owner]
 	asks    interned[ask]
 	states  interned[string]
-	tres    recalled[resourceList]
-	gres    recalled[resourceList]
-	clocks  recalled[int64]
+	tres    textCache[resourceList]
+	gres    textCache[resourceList]
+	clocks  textCache[int64]
 	days    [4]day              // of the time columns
 	types   [][]cluster.GPUType // of asks; nil: not built yet
 	stopped bool                // by a final error
@@ -96,12 +96,12 @@ func askOf(r *record) ask {
 	}
 	return ask{
 		types: strings.Join(types, ","), gpus: all.gpus, cpus: all.cpus, memory: all.memory,
-		had: r.had.gpus, nodes: r.had.nodes, held: r.arrived() > r.submit, reason: kept(r.reason), reserved: r.reserved,
+		had: r.had.gpus, nodes: r.had.nodes, held: r.arrived() > r.submit, reason: waitReason(r.reason), reserved: r.reserved,
 	}
 }
 
-// kept returns why a job waited; "" if for GPUs.
-func kept(reason string) string {
+// waitReason returns why a job waited; "" if for GPUs.
+func waitReason(reason string) string {
 	switch reason {
 	case "None", "Resources", "Priority":
 		return ""
@@ -142,13 +142,13 @@ func (l *log) pass(r *run, from time.Time) bool {
 		return l.feed.Reject(l.blame(int(r.line), err))
 	}
 	if l.observe {
-		l.observed = append(l.observed, l.seen(r, a))
+		l.observed = append(l.observed, l.observedJob(r, a))
 	}
 	return l.feed.Accept(a, int(r.line), 0, "")
 }
 
-// seen returns a job with its observed times.
-func (l *log) seen(r *run, a workload.Arrival) parse.Observed {
+// observedJob returns a job with its observed times.
+func (l *log) observedJob(r *run, a workload.Arrival) parse.Observed {
 	o := parse.Observed{Arrival: a, Nodes: l.asks.all[r.ask].nodes, Submitted: time.Unix(int64(r.eligible), 0).UTC()}
 	if r.start == 0 {
 		l.o.Summary.Note("jobs without a start time in the log, not compared")

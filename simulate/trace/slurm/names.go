@@ -2,7 +2,7 @@ package slurm
 
 import "strings"
 
-// maxRecent is the number of texts that recalled stores.
+// maxRecent is the number of texts that textCache stores.
 const maxRecent = 1 << 12
 
 // interned stores each distinct value once.
@@ -24,11 +24,11 @@ func (n *interned[T]) keep(value T, clone func(T) T) uint32 {
 	return number
 }
 
-// recalled caches the meaning of recent texts. The zero value is empty.
-type recalled[T any] struct{ known map[string]T }
+// textCache caches the meaning of recent texts. The zero value is empty.
+type textCache[T any] struct{ known map[string]T }
 
 // of returns the meaning of a text, or what parse wanted.
-func (m *recalled[T]) of(text string, parse func(string) (T, string)) (value T, want string) {
+func (m *textCache[T]) of(text string, parse func(string) (T, string)) (value T, want string) {
 	if value, ok := m.known[text]; ok {
 		return value, ""
 	}

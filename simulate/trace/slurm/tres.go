@@ -21,7 +21,7 @@ func (l *log) resourcesOf(r *parse.Row, at *places) (asked, had resourceList) {
 	for _, c := range [...]struct {
 		name  string
 		at    int
-		known *recalled[resourceList]
+		known *textCache[resourceList]
 		parse func(string) (resourceList, string)
 		to    *resourceList
 		nodes bool // the list is per node

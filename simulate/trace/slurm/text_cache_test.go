@@ -30,7 +30,7 @@ func TestInstants(t *testing.T) {
 
 // What a text means is parsed once; one that means nothing is refused each time.
 func TestRecalled(t *testing.T) {
-	var m recalled[int]
+	var m textCache[int]
 	calls := 0
 	parse := func(text string) (int, string) {
 		if calls++; text == "bad" {

@@ -22,10 +22,10 @@ func TestKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := c.Without(func(id cluster.NodeID) bool { return id == "b" || id == "c" })
-	if diff := cmp.Diff(own.Types(), c.Kept()); diff != "" || !c.Lends() {
+	if diff := cmp.Diff(own.Types(), c.TypesNotOnLoan()); diff != "" || !c.Lends() {
 		t.Errorf("lends %v, kept (-want +got):\n%s", c.Lends(), diff)
 	}
-	if diff := cmp.Diff(own.Types(), own.Kept()); diff != "" || own.Lends() {
+	if diff := cmp.Diff(own.Types(), own.TypesNotOnLoan()); diff != "" || own.Lends() {
 		t.Errorf("without them: lends %v, kept (-want +got):\n%s", own.Lends(), diff)
 	}
 }
