@@ -33,16 +33,17 @@ Observation = dict[str, NDArray[np.float32]]
 
 
 def squash(x: float, half: float) -> float:
-    """A number from 0 to 1: 0 for 0, and 1/2 for half."""
+    """Map 0 to infinity onto 0 to 1: 0 for 0, and 1/2 for half."""
     x = max(0.0, x)
     return x / (x + half)
 
 
 class ClusterEnv(gymnasium.Env[Observation, NDArray[Any]]):
-    """One simulation an episode. `settings` are those of `oxgang config`, but for the seed, which reset takes.
+    """One simulation per episode. `settings` are those of `oxgang config`, except the seed,
+    which reset takes.
 
-    `jobs` is how many jobs are observed. `actions` is "order", a priority for each in [-1, 1], the highest
-    first; or "gpus", a whole number of GPUs for each, up to `most`, in order of submission.
+    `jobs` is the number of observed jobs. `actions` is "order" (a priority in [-1, 1] for each,
+    highest first) or "gpus" (a number of GPUs for each, up to `most`, in order of submission).
     """
 
     metadata = {"render_modes": []}

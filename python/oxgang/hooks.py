@@ -1,4 +1,4 @@
-"""What the hooks into training frameworks share: the part of a job that they need, and timing."""
+"""Shared by the hooks into training frameworks: the interface to a job, and timing."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .protocol import Batch
 
 
 class Job(Protocol):
-    """What a hook asks of a job. All ranks call every method, in the same order."""
+    """The part of a job that a hook uses. All ranks call every method, in the same order."""
 
     def begin(self, batch: Batch, step: int, steps: int, epochs: int) -> None:
-        """Training begins at step of steps, and batch says how every step is cut."""
+        """Begin training at step of steps. batch says how every step is divided."""
 
     def report_step(self, samples: int, seconds: float, wait: float = 0.0) -> None:
-        """Take note of one step of the optimiser: samples of all ranks, seconds without wait."""
+        """Record one step of the optimiser: samples of all ranks, seconds without wait."""
 
     def should_stop(self) -> bool:
         """Return whether there is a notice; the same on all ranks."""
@@ -31,24 +31,24 @@ class Job(Protocol):
     def acknowledge(
         self, step: int, epoch: int, path: str, size: int, seconds: float, checksum: str
     ) -> None:
-        """Tell the scheduler that a checkpoint of size bytes is durable. Rank 0's word counts."""
+        """Tell the scheduler that a checkpoint of size bytes is durable. Only rank 0 sends it."""
 
     def close(self) -> None:
         """Training is over."""
 
     def leave(self) -> None:
-        """End this process in the way that says: stopped on notice after a checkpoint."""
+        """End this process with the exit status for: stopped on notice after a checkpoint."""
 
 
 def of(job: Job | core.Job) -> Job:
-    """Return what a hook needs of the job that oxgang.init made."""
+    """Return the hook's interface to the job that oxgang.init made."""
     return Following(job) if isinstance(job, core.Job) else job
 
 
 class Steps:
     """Times the steps of a framework's loop and reports them to a job.
 
-    What lies between two steps counts as wait for data, unless pause says that it was not.
+    The time between two steps counts as wait for data, unless pause was called.
     """
 
     def __init__(self, job: Job) -> None:
@@ -63,29 +63,30 @@ class Steps:
         self._wait = 0.0 if self._ended is None else self._began - self._ended
 
     def end(self, samples: int) -> None:
-        """The pass of a step, of samples on all ranks, is over."""
+        """Record a pass of samples on all ranks."""
         self._ended = time.monotonic()
         self._job.report_step(samples, self._ended - self._began, self._wait)
 
     def pause(self) -> None:
-        """Something else came between: an evaluation, a checkpoint."""
+        """Exclude an evaluation or checkpoint from the wait for data."""
         self._ended = None
 
     def since(self) -> float:
-        """Return the seconds since a step ended; 0 after a pause."""
+        """Return the seconds since the last step; 0 after a pause."""
         return 0.0 if self._ended is None else time.monotonic() - self._ended
 
 
 def acknowledge(job: Job, path: Path, step: int, epoch: float, seconds: float) -> None:
-    """Make a checkpoint that all ranks have written durable, and acknowledge it. Collective.
+    """Make a checkpoint durable after all ranks have written it, and acknowledge it.
+    Collective.
 
-    The checksum is that of the lines of sha256sum for its files, in order of their names.
+    The checksum is the digest of the sha256sum lines of its files, in order of their names.
     """
     for each in (*_below(path), path.parent):
         _sync(each)
     if dist.is_available() and dist.is_initialized():
         dist.barrier()
-    files = [p for p in _below(path) if p.is_file()]  # with those of slower ranks
+    files = [p for p in _below(path) if p.is_file()]  # including files of slower ranks
     lines = "".join(f"{sha256(p)}  {p.relative_to(path.parent)}\n" for p in files)
     checksum = "sha256:" + hashlib.sha256(lines.encode()).hexdigest()
     size = sum(p.stat().st_size for p in files)

@@ -32,7 +32,7 @@ from .version import CLIENT
 
 log = logging.getLogger("oxgang")
 
-WELCOME = 2.0  # seconds to wait for the scheduler's first word before training without it
+WELCOME = 2.0  # seconds to wait for the scheduler's first answer before training without it
 FLUSH = 5.0  # seconds, at most, for the last messages
 
 M = TypeVar("M", bound=torch.nn.Module)
@@ -40,7 +40,7 @@ O = TypeVar("O")
 
 
 class Job:
-    """One worker's view of its job. Made by `init`; one to a process."""
+    """One worker's view of its job. Made by `init`; one per process."""
 
     def __init__(self, env: Environment, seed: int, store: Store | None, seconds: float, steps: int) -> None:
         self.env, self.seed = env, seed
@@ -62,7 +62,7 @@ class Job:
         self._reporter: Reporter | None = None
         self._scheduler: tuple[Any, str] = (None, "")
         self._restored: tuple[Restored, float] | None = None
-        self._batches: deque[Batch | None] = deque(maxlen=LATE + 1)  # how those of the last steps were cut; None: not as others, or not timed
+        self._batches: deque[Batch | None] = deque(maxlen=LATE + 1)  # of the last steps; None: smaller, or not timed
         self._closed = False
 
     def loader(self, dataset: Any, batch_size: int, *, max_batch_size: int | None = None, local_max: int | None = None,
@@ -70,12 +70,12 @@ class Job:
                drop_last: bool = False, cache: Callable[[int], Any] | None = None, **options: Any) -> Loader:
         """Returns the training data as local micro-batches.
 
-        batch_size is the global batch size, which stays at every world size. schedule,
-        (batch size, epochs) in turn, changes it as the user says. With adaptive=True the
-        scheduler may choose it from batch_size to max_batch_size. local_max is the most
-        samples of one pass of one replica, what fits into its memory. cache is called
-        with the bytes it may hold, if the scheduler shares memory out. Other options are
-        those of torch's DataLoader; num_workers is by default that of the cores given.
+        batch_size is the global batch size, at any world size. schedule changes it, as (batch
+        size, epochs) pairs. With adaptive=True the scheduler may choose it, from batch_size to
+        max_batch_size. local_max is the maximum samples per pass of one replica, so that they
+        fit into memory. cache is called with the bytes that a cache may hold, if the scheduler
+        assigns memory. Other options are passed to torch's DataLoader; num_workers defaults to
+        the assigned cores.
         """
         if self._loader is not None:
             raise RuntimeError("job.loader called twice, want it once: for the training data")
@@ -90,12 +90,12 @@ class Job:
 
     def train(self, model: M, optimizer: O, scheduler: Any = None, rule: str = "sqrt", every: str = "epoch",
               **ddp: Any) -> tuple[M, O]:
-        """Returns the model, wrapped for gradient exchange if there are several ranks, and
-        the optimiser, both as the last whole checkpoint has them.
+        """Returns the model and the optimiser, with the state of the newest complete
+        checkpoint. With several ranks the model is wrapped for gradient exchange.
 
-        scheduler is stepped here, every "epoch" or "step": do not step it yourself. rule
-        says how the learning rate follows a batch size other than the initial: "sqrt"
-        (Adam), "adascale" (SGD) or "none". ddp is for DistributedDataParallel.
+        scheduler is stepped here, every "epoch" or "step": do not step it yourself. rule says
+        how the learning rate follows a batch size other than the initial: "sqrt" (Adam),
+        "adascale" (SGD) or "none". ddp has options of DistributedDataParallel.
         """
         if self._loader is None or self._steps is not None:
             raise RuntimeError("job.train, want it once, after job.loader")
@@ -128,8 +128,8 @@ class Job:
         self._restored = (restored, seconds)
 
     def epochs(self, count: int) -> Iterator[int]:
-        """Yields the epochs that are left of count, from the one of the checkpoint on. The
-        last checkpoint is made after the last of them: not if the loop is left by break."""
+        """Yields the remaining epochs of count, starting at the checkpoint's. Saves a
+        checkpoint after the last one, but not if the loop is left by break."""
         if self._steps is None:
             raise RuntimeError("job.epochs, want it after job.train")
         self._greet(count)
@@ -148,7 +148,7 @@ class Job:
             self.close()
 
     def _greet(self, count: int) -> None:
-        """Says hello, and begins with the batch that the scheduler wants."""
+        """Says hello, and starts with the batch that the scheduler wants."""
         assert self._loader is not None
         if self._agent is not None:
             plan = self._loader.plan
@@ -163,8 +163,8 @@ class Job:
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """Around the work on one micro-batch. The last of a global batch makes the
-        optimiser's step, and is where reports, checkpoints and notices happen."""
+        """Use it around the work on one micro-batch. The last one of a global batch makes the
+        optimiser's step, and handles reports, checkpoints and notices."""
         if self._steps is None:
             raise RuntimeError("job.step, want it after job.train")
         with self._steps.one_pass() as micro:
@@ -175,14 +175,14 @@ class Job:
             self._end_step(micro, self._control.wait())
 
     def backward(self, loss: torch.Tensor) -> None:
-        """Instead of loss.backward(). loss is the mean over the micro-batch's samples."""
+        """Use it instead of loss.backward(). loss is the mean over the micro-batch's samples."""
         if self._steps is None:
             raise RuntimeError("job.backward, want it in `with job.step():`")
         self._steps.backward(loss)
 
     def check(self) -> None:
-        """Obeys a notice now, between steps: to be called in evaluation and other long
-        loops, equally often on all ranks."""
+        """Obeys a notice now, between steps. Call it in evaluation and other long loops,
+        equally often on all ranks."""
         self._control.launch(self._row(CHECK))
         self._obey(self._control.wait())
 
@@ -205,7 +205,7 @@ class Job:
                             step_time=times.step, sync_time=times.sync, wait_time=times.wait)
 
     def _listen(self) -> Batch:
-        """Takes in what the scheduler has said since; returns the batch to be cut into."""
+        """Handles the scheduler's answers; returns the batch to use."""
         assert self._reporter is not None
         self._reporter.listen()
         if self._reporter.notice is not None:
@@ -229,7 +229,7 @@ class Job:
         self._obey(rows)
 
     def _tell(self, reporter: Reporter, micro: Micro, rows: list[Row], timed: bool) -> None:
-        """Reports; times are those of the step LATE steps before, and so is the batch."""
+        """Reports. times and batch are of the step LATE steps before."""
         assert self._loader is not None
         plan, epoch = self._loader.plan, self.position.epoch
         full = timed and micro.batch == plan.total(epoch)
@@ -238,7 +238,7 @@ class Job:
             reporter.observe(slowest(rows), self._batches[0])
 
     def _obey(self, rows: list[Row]) -> None:
-        """What all ranks do on what they have agreed on: stop, or follow rank 0's plan."""
+        """All ranks act on their shared decision: stop, or follow rank 0's plan."""
         assert self._loader is not None
         if rows[0].fenced:
             self._leave_fenced()
@@ -256,7 +256,7 @@ class Job:
             self._pace.restart()
 
     def _try_checkpoint(self) -> None:
-        """Saves; collective. If that fails, training goes on, and it is tried again later."""
+        """Saves; collective. If saving fails, training continues, and a later step tries again."""
         try:
             self._checkpoint()
         except Fenced:
@@ -266,7 +266,7 @@ class Job:
                 log.warning("oxgang: no checkpoint of step %d, training goes on: %s", self.position.step, e)
 
     def _checkpoint(self) -> None:
-        """Saves; collective. Nothing to do if this step was saved."""
+        """Saves, unless this step was saved already; collective."""
         if self._saver is None or self._loader is None or self._saver.saved(self.position.step):
             return
         p = self.position
@@ -285,7 +285,8 @@ class Job:
         raise SystemExit(code)
 
     def close(self, notice: Notice | None = None) -> None:
-        """Sends what is left to say and gives SIGTERM back. Called where epochs end."""
+        """Sends the last messages and restores the handler of SIGTERM. Called after the last
+        epoch."""
         if self._closed:
             return
         self._closed = True
@@ -301,10 +302,9 @@ def init(seed: int = 0, checkpoints: str | Store | None = None, checkpoint_secon
          checkpoint_steps: int = 0) -> Job:
     """Returns this worker's job: rank, world, device and process group, from the environment.
 
-    Without a scheduler in the environment nothing is reported, and all else works.
-    checkpoints is a directory, by default the scheduler's, or a store of them; a
-    checkpoint is made each checkpoint_seconds, each checkpoint_steps if that is not 0,
-    on notice and at the end.
+    Without a scheduler in the environment everything works except reports. checkpoints is a
+    directory (default: the scheduler's) or a store. Checkpoints are saved every
+    checkpoint_seconds, every checkpoint_steps if not 0, on notice and at the end.
     """
     env = environment.read(os.environ)
     where = checkpoints if checkpoints is not None else env.checkpoints

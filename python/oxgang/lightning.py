@@ -3,10 +3,10 @@
     trainer = Trainer(..., callbacks=[OxgangCallback(oxgang.init(), "checkpoints")])
     trainer.fit(model, ckpt_path=last_checkpoint("checkpoints"))
 
-A notice may come within an epoch. Lightning then goes on with the data where it was only if the
-train dataloader has state_dict and load_state_dict (such as torchdata's StatefulDataLoader).
-Checkpoints between notices are those of Lightning's ModelCheckpoint, in the same directory. The
-number of workers changes the global batch: set accumulate_grad_batches from WORLD_SIZE to keep it.
+A notice may come within an epoch. Lightning then continues within the epoch only if the train
+dataloader has state_dict and load_state_dict (such as torchdata's StatefulDataLoader). Between
+notices Lightning's ModelCheckpoint saves checkpoints in the same directory. The global batch
+changes with the number of workers. To keep it, set accumulate_grad_batches from WORLD_SIZE.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .protocol import Batch
 
 
 class OxgangCallback(Callback):
-    """Reports steps to a job; on notice saves a checkpoint in directory and exits with 75."""
+    """Reports steps to a job. On notice saves a checkpoint in directory and exits with 75."""
 
     def __init__(self, job: Job | hooks.Job, directory: str | os.PathLike[str]) -> None:
         self._job = hooks.of(job)
@@ -41,7 +41,7 @@ class OxgangCallback(Callback):
         self._fresh = True  # the next pass is the first of a step
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
-        """Say hello; start where the loaded checkpoint stands."""
+        """Say hello; continue at the loaded checkpoint's step."""
         self._seen = trainer.global_step
         steps = trainer.estimated_stepping_batches
         if math.isinf(steps):
@@ -61,7 +61,7 @@ class OxgangCallback(Callback):
     def on_train_batch_end(
         self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        """Report the step, if the optimiser made one; on notice save and exit."""
+        """Report the step, if the optimiser made one. On notice save and exit."""
         self._samples += extract_batch_size(batch)
         if trainer.global_step == self._seen:
             return
@@ -72,11 +72,11 @@ class OxgangCallback(Callback):
             self._job.leave()
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
-        """A validation is no wait for data."""
+        """Do not count a validation as wait for data."""
         self._steps.pause()
 
     def on_train_end(self, trainer: Any, pl_module: Any) -> None:
-        """Send what is left to say."""
+        """Send the last report."""
         self._job.close()
 
     def _save(self, trainer: Any) -> None:
@@ -93,9 +93,9 @@ class OxgangCallback(Callback):
 
 
 def last_checkpoint(directory: str | os.PathLike[str]) -> str | None:
-    """Return the newest whole checkpoint in directory, by its time; None if there is none.
+    """Return the newest complete checkpoint in directory, by its time; None if there is none.
 
-    A file that was cut short lacks the directory at the end of its zip archive.
+    An incomplete file lacks the directory at the end of its zip archive.
     """
     paths = sorted(Path(directory).glob("*.ckpt"), key=lambda p: p.stat().st_mtime_ns)
     whole = [str(p) for p in paths if p.is_dir() or zipfile.is_zipfile(p)]

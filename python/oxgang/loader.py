@@ -1,4 +1,4 @@
-"""The training data: in an order of seed and data pass alone, cut as the plan says."""
+"""The training data. The order depends only on seed and data pass, and the plan divides it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .rng import mix
 
 @dataclass
 class Position:
-    """Where a job is. An epoch of an adaptive job ends by progress, so that it may take
-    more than one pass over the data; that of another job is one data pass."""
+    """A job's position in its data. An epoch of an adaptive job ends by progress, so it may
+    take more than one pass over the data. For other jobs an epoch is one data pass."""
 
     step: int = 0  # optimiser steps done
     progress: float = 0.0  # samples at the efficiency of the initial batch
@@ -31,10 +31,10 @@ class Position:
 
 
 class Loader:
-    """Yields the local micro-batches of an epoch, from the position on.
+    """Yields the local micro-batches of an epoch, starting at the position.
 
-    The position moves when a step is complete, not when data is read. So what was read
-    but not trained on is read again, after a restart as after a change of the plan.
+    The position moves when a step is complete, not when data is read. So data that was read but
+    not used is read again, after a restart or a change of the plan.
     """
 
     def __init__(self, dataset: Any, plan: Plan, position: Position, env: Environment, device: torch.device,
@@ -53,7 +53,7 @@ class Loader:
 
     def _loader(self, dataset: Any, options: dict[str, Any]) -> Any:
         workers = options.pop("num_workers", None)
-        if workers is None:  # one core stays with the training process
+        if workers is None:  # one core is for the training process
             workers = max(0, int(self.env.cpus) - 1)
         options.setdefault("pin_memory", self.device.type == "cuda")
         if workers > 0:
@@ -61,7 +61,7 @@ class Loader:
         return DataLoader(dataset, batch_sampler=self._cuts, num_workers=workers, generator=self._generator, **options)
 
     def __len__(self) -> int:
-        """Micro-batches of this rank in one data pass, as the plan is now."""
+        """Micro-batches of this rank in one data pass, under the current plan."""
         batch = self.plan.total(self.position.epoch)
         whole, rest = divmod(self.samples, batch)
         local = self.plan.local(self.position.epoch)
@@ -75,7 +75,7 @@ class Loader:
             yield from self._run()
 
     def _rest(self) -> bool:
-        """Whether the epoch has more; goes to the next data pass where there is need to."""
+        """Whether the epoch has more data. Starts the next data pass if necessary."""
         p = self.position
         more = self._next_stop(p.sample) > p.sample
         if not self.plan.limits.adaptive:
@@ -87,7 +87,7 @@ class Loader:
         return True
 
     def _run(self) -> Iterator[Any]:
-        """Yields to the end of the data pass, of the epoch, or of this plan."""
+        """Yields until the data pass, the epoch or this plan ends."""
         self.replan, p = False, self.position
         self._generator.manual_seed(mix(self.seed, p.data_pass, p.sample, self.env.rank, 1))
         data = iter(self._data)
@@ -116,29 +116,29 @@ class Loader:
         return torch.randperm(self.samples, generator=g).tolist()
 
     def _next_stop(self, start: int) -> int:
-        """The end of the global batch from start; start if there is none."""
+        """The end of the global batch from start; start if no full batch is left."""
         stop = start + self.plan.total(self.position.epoch)
         if stop <= self.samples:
             return stop
         return start if self._drop_last else self.samples
 
     def micros(self) -> Iterator[Micro]:
-        """The passes of this rank from the position to the end of the data pass."""
+        """The remaining passes of this rank in the data pass."""
         start, epoch = self.position.sample, self.position.epoch
         while (stop := self._next_stop(start)) > start:
             yield from cut(start, stop, self.env.world, self.env.rank, self.plan.local(epoch))
             start = stop
 
     def fit_cache(self, cache: Callable[[int], Any]) -> None:
-        """Tells a cache how many bytes it may hold: what of the worker's memory the
-        process has not used so far, less a tenth of the whole for what is to come."""
+        """Tells a cache how many bytes it may hold: the worker's memory that the process does
+        not use yet, minus a reserve of a tenth of the worker's memory."""
         used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         if self.env.memory > 0:
             cache(max(0, self.env.memory - used - self.env.memory // 10))
 
 
 class _Cuts:
-    """The batch sampler: indices of micro-batches, and in `ahead` which they are."""
+    """The batch sampler: indices of micro-batches, and the micro-batches read ahead in `ahead`."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
@@ -157,7 +157,8 @@ class _Cuts:
 
 
 class _Begin:
-    """What DataLoader workers begin with: SIGTERM is for the training process to obey."""
+    """The start function of DataLoader workers: they ignore SIGTERM, which the training process
+    obeys."""
 
     def __init__(self, then: Callable[[int], None] | None) -> None:
         self._then = then
@@ -176,7 +177,7 @@ def _length(dataset: Any) -> int:
 
 
 def move(x: Any, device: torch.device) -> Any:
-    """Returns x with the tensors in it on a device."""
+    """Returns x with its tensors on a device."""
     if device.type == "cpu":
         return x
     if isinstance(x, torch.Tensor):

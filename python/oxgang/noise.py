@@ -1,9 +1,9 @@
 """The gradient noise scale, from norms of small and large gradients.
 
-The gradient of n samples has E|g_n|^2 = |G|^2 + tr(S)/n, so that its norms at two sizes
-tell |G|^2 and tr(S), and phi = tr(S)/|G|^2 in samples. Sources: McCandlish et al. 2018,
-An Empirical Model of Large-Batch Training, appendix A.1; Pollux section 3.1, for the
-preconditioned gradient (PGNS), efficiency and the statistics referred to B0.
+The gradient of n samples has E|g_n|^2 = |G|^2 + tr(S)/n. So its norms at two sizes give |G|^2
+and tr(S), and phi = tr(S)/|G|^2 in samples. Sources: McCandlish et al. 2018, An Empirical Model
+of Large-Batch Training, appendix A.1; Pollux section 3.1, for the preconditioned gradient
+(PGNS), efficiency and the statistics relative to B0.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Parts:
-    """Norms of one batch: of `count` gradients of its parts, the sums of their squared
-    norms and of 1/size, and of the gradient of all `samples`. They add up over ranks,
-    but for big_sqr and samples."""
+    """Norms of one batch. Of the gradients of its `count` parts: the sums of their squared
+    norms and of 1/size. And the squared norm of the gradient of all `samples`. They add up over
+    ranks, except big_sqr and samples."""
 
     sqr_sum: float = 0.0
     inverse_sum: float = 0.0
@@ -26,8 +26,8 @@ class Parts:
 
 
 def split(p: Parts) -> tuple[float, float] | None:
-    """Returns unbiased estimates of |G|^2 and tr(S), either of which may be negative by
-    chance; None if the norms tell nothing: one part, or numbers that are not finite."""
+    """Returns unbiased estimates of |G|^2 and tr(S), which may be negative by chance. None if
+    they cannot be computed: only one part, or numbers that are not finite."""
     if p.count < 2 or p.samples <= 0:
         return None
     small, inverse = p.sqr_sum / p.count, p.inverse_sum / p.count
@@ -40,10 +40,10 @@ def split(p: Parts) -> tuple[float, float] | None:
 
 
 class Noise:
-    """Smoothed gradient statistics, referred to the initial batch size, init samples.
+    """Smoothed gradient statistics, relative to the initial batch size of init samples.
 
-    Both are moving means with the bias of their start removed: a plain mean of the first
-    observations, then of about 1 / (1 - smoothing). What is returned is never negative.
+    Both are moving means without the bias of their start: a plain mean of the first
+    observations, then of about the last 1 / (1 - smoothing). Results are never negative.
     """
 
     def __init__(self, init: int, smoothing: float = 0.99, least: int = 8) -> None:
@@ -52,7 +52,7 @@ class Noise:
         self._seen = 0
 
     def observe(self, p: Parts) -> bool:
-        """Takes the norms of a batch in; reports whether they told anything."""
+        """Adds the norms of a batch; returns whether they were usable."""
         pair = split(p)
         if pair is None:
             return False
@@ -65,12 +65,12 @@ class Noise:
 
     @property
     def known(self) -> bool:
-        """Whether enough was observed."""
+        """Whether there are enough observations."""
         return self._seen >= self._least
 
     def statistics(self) -> tuple[float, float]:
         """Returns (grad_sqr, grad_var): |G|^2, and the variance of the gradient of init
-        samples. (0, 0) until enough was observed."""
+        samples. (0, 0) without enough observations."""
         if not self.known:
             return 0.0, 0.0
         sqr, trace = self._sqr / self._weight, self._trace / self._weight
@@ -79,8 +79,8 @@ class Noise:
         return max(sqr, 0.0), max(trace, 0.0) / self._init
 
     def gain(self, batch: float) -> float:
-        """How many steps with init samples one with batch samples is worth: from 1 to
-        batch/init; 1 while nothing is known. Source: AdaScale, as in Pollux section 3.1."""
+        """The number of steps with init samples that one step with batch samples is worth, from
+        1 to batch/init; 1 if unknown. Source: AdaScale, as in Pollux section 3.1."""
         sqr, var = self.statistics()
         scale = batch / self._init
         if sqr + var <= 0 or scale <= 0:
@@ -93,11 +93,11 @@ class Noise:
         return self.gain(batch) * self._init / batch
 
     def state(self) -> list[float]:
-        """What `restore` takes."""
+        """The state that `restore` takes."""
         return [self._sqr, self._trace, self._weight, float(self._seen)]
 
     def restore(self, state: list[float]) -> None:
-        """Goes on from a state; one that cannot be is left out, and nothing is known."""
+        """Continues from a state. An invalid state is ignored; then nothing is known."""
         try:
             sqr, trace, weight, seen = (float(v) for v in state)
         except (TypeError, ValueError):
@@ -110,8 +110,8 @@ RULES = ("sqrt", "adascale", "none")
 
 
 def factor(rule: str, scale: float, gain: float) -> float:
-    """By what the learning rate is multiplied at scale times the initial batch size.
-    Source: AdaScale for SGD, the square root for Adam (Sia section 3.3.5)."""
+    """The factor of the learning rate at scale times the initial batch size. Source: AdaScale
+    for SGD, the square root for Adam (Sia section 3.3.5)."""
     if rule == "adascale":
         return gain
     return math.sqrt(scale) if rule == "sqrt" else 1.0

@@ -1,5 +1,5 @@
-"""A notice says that this generation is to end: by SIGTERM, by the notice file, or in an
-answer of the scheduler. Nothing happens at once; training looks at its step boundaries."""
+"""A notice tells this generation to end: by SIGTERM, by the notice file, or in an answer of the
+scheduler. Training obeys it at the next step boundary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from .protocol import Notice, number
 
-EXIT = 75  # EX_TEMPFAIL: stopped on notice after a checkpoint, wants to go on
+EXIT = 75  # EX_TEMPFAIL: stopped on notice after a checkpoint, to be started again
 
 log = logging.getLogger("oxgang")
 
@@ -20,7 +20,7 @@ log = logging.getLogger("oxgang")
 class Watch:
     """Watches for a notice to this process.
 
-    The signal handler only sets a flag: it may run between any two bytecodes.
+    The signal handler only sets a flag, because it may run between any two bytecodes.
     """
 
     def __init__(self, path: str = "") -> None:
@@ -31,8 +31,8 @@ class Watch:
         self._installed = False
 
     def install(self) -> None:
-        """Takes SIGTERM over. Python allows that in the main thread only; elsewhere the
-        file and the scheduler's answers remain."""
+        """Sets the handler of SIGTERM. Python allows that only in the main thread. In other
+        threads a notice comes by the file or the scheduler's answers."""
         if threading.current_thread() is not threading.main_thread():
             log.warning("oxgang.init is not in the main thread: SIGTERM is not taken as a notice")
             return
@@ -40,13 +40,13 @@ class Watch:
         self._installed = True
 
     def restore(self) -> None:
-        """Gives SIGTERM back to who had it."""
+        """Restores the earlier handler of SIGTERM."""
         if self._installed and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, self._previous or signal.SIG_DFL)
             self._installed = False
 
     def tell(self, notice: Notice) -> None:
-        """Takes a notice that came in an answer."""
+        """Records a notice from an answer."""
         self._told = notice
 
     def seen(self) -> bool:
@@ -57,7 +57,7 @@ class Watch:
         return self._flag
 
     def notice(self) -> Notice | None:
-        """Returns what is known of the notice; None if only a signal said so."""
+        """Returns the notice; None if only a signal came."""
         return self._told or (read(self._path) if self._path else None)
 
     def _on_signal(self, signum: int, frame: Any) -> None:
@@ -65,7 +65,7 @@ class Watch:
 
 
 def read(path: str) -> Notice | None:
-    """Returns what a notice file says; None if there is none that can be read."""
+    """Returns the content of a notice file; None if it is missing or unreadable."""
     try:
         with open(path, encoding="utf-8") as f:
             said = json.loads(f.read(65536))

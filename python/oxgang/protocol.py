@@ -1,7 +1,7 @@
 """The messages between a job's rank 0 and the scheduler, as JSON.
 
-Times are seconds, batch sizes samples. Every number passes one function, `number`, on
-its way out and on its way in.
+Times are seconds, batch sizes samples. The function `number` checks every number that is sent
+or received.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, TypeVar
 
 VERSION = 1
-LARGEST = 2.0**53  # of counts: every JSON reader has them exactly
+LARGEST = 2.0**53  # maximum of counts: every JSON reader represents them exactly
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Batch:
-    """How a replica cuts its share of a batch: `accumulation` passes without gradient
-    exchange and one with, `local` samples each. Zeros leave the choice to the client."""
+    """How a replica divides its share of a batch: `accumulation` passes without gradient
+    exchange and one with it, of `local` samples each. Zeros leave the choice to the client."""
 
     local: int = 0
     accumulation: int = 0
@@ -35,7 +35,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Limits:
-    """What batch sizes a job may train with, in samples; init and max are totals."""
+    """The batch sizes that a job may train with, in samples; init and max are totals."""
 
     init: int
     max: int
@@ -46,7 +46,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Regime:
-    """A total batch size, and for how many epochs."""
+    """A total batch size, and its number of epochs."""
 
     batch_size: int
     epochs: int
@@ -54,7 +54,7 @@ class Regime:
 
 @dataclass(frozen=True)
 class Restored:
-    """The checkpoint from which a generation goes on."""
+    """The checkpoint that a generation continues from."""
 
     step: int
     progress: float
@@ -79,7 +79,7 @@ class Hello:
 class Welcome:
     batch: Batch
     report_seconds: float
-    profile: tuple[int, ...]  # local batch sizes to take a few steps with first
+    profile: tuple[int, ...]  # local batch sizes to measure first
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,9 @@ class Report:
     interval: float
     batch: Batch
     step_time: float  # one pass with gradient exchange
-    sync_time: float  # of which exchange
+    sync_time: float  # exchange within that pass
     wait_time: float  # for data, per optimiser step
-    grad_sqr: float  # referred to the initial batch size; both 0: not measured
+    grad_sqr: float  # relative to the initial batch size; both 0: not measured
     grad_var: float
     profile: bool
 
@@ -129,7 +129,7 @@ class Failure:
 
 
 def number(name: str, value: float, most: float = math.inf) -> float:
-    """Returns value, a finite number from 0 to most; ValueError names what is wrong."""
+    """Returns value, a finite number from 0 to most; ValueError names the invalid field."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"{name} {value!r}, want a number")
     if not 0 <= value <= most or math.isinf(value):
@@ -139,7 +139,7 @@ def number(name: str, value: float, most: float = math.inf) -> float:
 
 
 def encode(message: Any) -> bytes:
-    """Returns the JSON of a message; ValueError if a number in it is not fit to send."""
+    """Returns the JSON of a message; ValueError if it has an invalid number."""
     return json.dumps(_plain("", message), separators=(",", ":"), allow_nan=False).encode()
 
 
@@ -158,9 +158,9 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def decode(kind: type[T], data: bytes) -> T:
-    """Returns the message of that kind that data holds; ValueError says what is wrong.
+    """Returns the message of that kind in data; ValueError if it is invalid.
 
-    Keys that are not known are left out: a newer scheduler may say more.
+    Unknown keys are ignored, so that a newer scheduler may send more.
     """
     try:
         value = json.loads(data)

@@ -1,5 +1,5 @@
-"""Rank 0's reports: means over an interval in which the batch was cut in one way, and
-the ladder of local batch sizes that the scheduler wants to know of first."""
+"""Rank 0's reports. Each has means over an interval with one way to divide the batch. The job
+begins with a ladder of local batch sizes that the scheduler wants measured."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from .noise import Noise
 from .protocol import Batch, Notice, Report, Welcome
 from .timing import Times
 
-WARM_UP = 2  # steps after a change that are not measured: caches, kernels chosen by trial
+WARM_UP = 2  # steps after a change that are not measured: cold caches, kernels being tuned
 RUNG = 3  # measured steps at each local size of the ladder
-SECONDS = 30.0  # from report to report, until the scheduler says
-BOUNDS = (0.1, 3600.0)  # what it may say
+SECONDS = 30.0  # between reports, unless the scheduler sets it
+BOUNDS = (0.1, 3600.0)  # range that the scheduler may set
 
 
 class Reporter:
-    """Measures steps and reports. `want` is the batch that the job should be cut into."""
+    """Measures steps and reports. `want` is how the job should divide the batch."""
 
     def __init__(self, agent: Agent, plan: Plan, position: Position, noise: Noise) -> None:
         self._agent, self._plan, self._position, self._noise = agent, plan, position, noise
         self._seconds = SECONDS
         self._ladder: list[int] = []
-        self._climbed: list[Batch] = []  # how rungs were cut
+        self._climbed: list[Batch] = []  # ways to divide the batch in earlier rungs
         self._scheduled = Batch()
         self._greeted = False
         self._since = time.monotonic()
         self._batch: Batch | None = None  # of the steps since
         self._skipped, self._times = 0, [0.0, 0.0, 0.0]
         self._count = 0
-        self._told = position.step  # of which a report has said
+        self._told = position.step  # reported so far
         self.want = Batch()
         self.notice: Notice | None = None  # from an answer
 
     def greet(self, welcome: Welcome | None) -> None:
-        """Takes the answer to hello, once there is one."""
+        """Handles the answer to hello, if it has come."""
         if welcome is None or self._greeted:
             return
         self._greeted = True
@@ -48,8 +48,8 @@ class Reporter:
         self._next()
 
     def observe(self, times: Times, batch: Batch | None) -> None:
-        """Takes the times of one step in, and how its batch was cut; None: not as others,
-        the smaller last one of an epoch. Reports if it is time to."""
+        """Records the times of one step, and how its batch was divided. None means a different
+        batch: the smaller last one of an epoch. Reports if it is due."""
         if batch is None:
             return
         if batch != self._batch:
@@ -72,7 +72,7 @@ class Reporter:
             self._say(self._batch, [t / self._count for t in self._times], profile)
 
     def close(self) -> None:
-        """Reports what is left, the progress of steps of which none was measured too."""
+        """Reports the rest, including progress in steps that were not measured."""
         self.report()
         if self._batch is not None and self._position.step > self._told:
             self._say(self._batch, [0.0, 0.0, 0.0], profile=False)
@@ -91,7 +91,7 @@ class Reporter:
         self._since, self._times, self._count = time.monotonic(), [0.0, 0.0, 0.0], 0
 
     def listen(self) -> None:
-        """Takes in what the scheduler has said since."""
+        """Handles the scheduler's answers."""
         if not self._greeted:
             self.greet(self._agent.welcome(0))
         answer = self._agent.take_answer()
@@ -101,8 +101,8 @@ class Reporter:
                 self.want = answer.batch
 
     def _climb(self, due: bool) -> None:
-        """Leaves a rung once enough steps are measured, or when it is time to report: where a
-        step takes long, one has to do."""
+        """Leaves a rung after enough measured steps, or when a report is due: with long steps
+        one is enough."""
         if self._ladder and (due or self._count >= RUNG) and self._batch == self._rung(self._ladder[0]):
             self._climbed.append(self._batch)
             self.report(profile=True)
@@ -110,7 +110,7 @@ class Reporter:
             self._next()
 
     def _next(self) -> None:
-        """Goes to the next rung that is cut in another way than those before."""
+        """Goes to the next rung that divides the batch in a new way."""
         while self._ladder and (self._ladder[0] < 1 or self._rung(self._ladder[0]) in self._climbed):
             self._ladder.pop(0)
         epoch = self._position.epoch
@@ -130,7 +130,7 @@ class Reporter:
 
 
 def cover(schedule: Sequence[tuple[int, int]], epochs: int) -> list[tuple[int, int]]:
-    """A user's schedule, (batch size, epochs), cut off or lengthened to cover all epochs."""
+    """A user's schedule of (batch size, epochs), shortened or extended to cover all epochs."""
     left, covered = epochs, []
     for batch, length in schedule:
         if left > 0:

@@ -1,7 +1,7 @@
 """The random states of all ranks, as part of a checkpoint.
 
-At another world size a rank below the old one goes on with its old state, and others
-begin with a seed of their own.
+At another world size, ranks that existed continue with their old state, and new ones begin with
+a new seed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def mix(*parts: int) -> int:
 
 
 class RandomState:
-    """state_dict and load_state_dict of the random states of Python, NumPy (if imported),
-    torch and its device. state_dict is collective: each rank gives its own, and all hold
-    the whole. It holds text only, so that loading it runs no code."""
+    """state_dict and load_state_dict of the random states of Python, NumPy (if imported), torch
+    and its device. state_dict is collective: it gathers the states of all ranks. It holds only
+    text, so that loading it runs no code."""
 
     def __init__(self, rank: int, world: int, seed: int, group: Any = None) -> None:
         self._rank, self._world, self._seed, self._group = rank, world, seed, group

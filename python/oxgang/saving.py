@@ -1,4 +1,4 @@
-"""When a job's state is saved, what of it, and how it is taken up again."""
+"""Decides when a job's state is saved, and saves and loads it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .noise import Noise
 from .protocol import LARGEST, Restored, number
 from .version import CLIENT, check_readable
 
-MOST_SHARE = 0.05  # of the time, that saving may take: slow checkpoints are made less often
+MOST_SHARE = 0.05  # of the time, maximum for saving: slow checkpoints are saved less often
 
 
 class Saved(Protocol):
-    """What a store says of a checkpoint that it has written."""
+    """A store's description of a saved checkpoint."""
 
     @property
     def path(self) -> str | PathLike[str]: ...
@@ -31,7 +31,7 @@ class Saved(Protocol):
 
 
 class Loaded(Protocol):
-    """What a store says of a checkpoint that it has loaded."""
+    """A store's description of a loaded checkpoint."""
 
     @property
     def meta(self) -> dict[str, Any]: ...
@@ -44,8 +44,8 @@ class Loaded(Protocol):
 
 
 class Store(Protocol):
-    """Where checkpoints are: oxgang.checkpoint.Checkpoints. Both calls are collective, and
-    raise a CheckpointError on all ranks or on none."""
+    """A store of checkpoints, such as oxgang.checkpoint.Checkpoints. Both calls are collective,
+    and raise a CheckpointError on all ranks or on none."""
 
     def save(self, state: dict[str, Any], meta: dict[str, Any]) -> Saved: ...
 
@@ -57,12 +57,12 @@ class Saver:
 
     def __init__(self, store: Store, seconds: float, steps: int) -> None:
         self._store, self._seconds, self._steps = store, number("checkpoint_seconds", seconds), steps
-        self._step = 0  # that was saved or loaded last
-        self._at, self._tried, self._took = time.monotonic(), 0, 0.0  # the last try, its step, its seconds
+        self._step = 0  # step saved or loaded last
+        self._at, self._tried, self._took = time.monotonic(), 0, 0.0  # last attempt, its step and seconds
         self.parts: dict[str, Any] = {}
 
     def due(self, step: int) -> bool:
-        """Whether a checkpoint is due, by time or by steps since the last was tried."""
+        """Whether a checkpoint is due, by time or by steps since the last attempt."""
         if step == self._tried:
             return False
         if self._steps > 0 and step - self._tried >= self._steps:
@@ -70,7 +70,7 @@ class Saver:
         return time.monotonic() - self._at >= max(self._seconds, self._took / MOST_SHARE)
 
     def saved(self, step: int) -> bool:
-        """Whether a checkpoint of this step was made or loaded."""
+        """Whether a checkpoint of this step was saved or loaded."""
         return step > 0 and step == self._step
 
     def save(self, position: Position, seed: int, noise: Noise, batch: int) -> Saved:
@@ -89,7 +89,7 @@ class Saver:
         return done
 
     def load(self) -> tuple[dict[str, Any], Restored, float] | None:
-        """Loads the newest checkpoint that is whole: what it says, and in how many seconds."""
+        """Loads the newest complete checkpoint; returns its description and the seconds taken."""
         loaded = self._store.load(self.parts)
         self._at = time.monotonic()
         if loaded is None:
@@ -101,7 +101,7 @@ class Saver:
 
 
 def place(position: Position, meta: dict[str, Any]) -> int:
-    """Puts a position where a checkpoint was, and returns its seed."""
+    """Sets a position from a checkpoint, and returns its seed."""
     sampler = meta["sampler"]
     position.step, position.epoch = _whole(meta, "step"), _whole(meta, "epoch")
     position.progress = float(number("progress", meta["progress"]))

@@ -31,16 +31,16 @@ Answer = Sequence[Mapping[str, Any]]
 
 
 class SimulatorError(RuntimeError):
-    """The simulator ended before the run did. The text is what it said."""
+    """The simulator ended before the run did. The text is its output."""
 
 
 def find(program: str | None = None) -> str:
-    """The program that is given, or that the variable OXGANG_PROGRAM names, or `oxgang`."""
+    """The given program, or the one in the variable OXGANG_PROGRAM, or `oxgang`."""
     return program or os.environ.get("OXGANG_PROGRAM") or "oxgang"
 
 
 def flags(settings: Mapping[str, object]) -> list[str]:
-    """Settings, by the names of `oxgang config`, as flags of the command line."""
+    """Settings, with the names of `oxgang config`, as flags of the command line."""
     return [f"--set={name}={_text(value)}" if "." in name else f"--{name}={_text(value)}" for name, value in settings.items()]
 
 
@@ -51,8 +51,8 @@ def _text(value: object) -> str:
 class Simulator:
     """One simulation: a child process. Use it in a `with` statement, which ends it.
 
-    `greeting` says what is simulated: `jobs`, `gpus` and `round_s`. `question` is the round that is to be
-    decided, None at the end; then `ending` has `measures`, `job_s` and `unfinished`.
+    `greeting` has `jobs`, `gpus` and `round_s`. `question` is the round to decide, None at the
+    end; then `ending` has `measures`, `job_s` and `unfinished`.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Simulator:
         if out is not None:
             command += ["--out", os.fspath(out), "--results", "parquet"]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("OXGANG_")}
-        self._said = tempfile.TemporaryFile("w+")  # a pipe that nobody reads would fill up
+        self._said = tempfile.TemporaryFile("w+")  # a pipe without a reader would fill up
         self._child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, env=environment, text=True
         )
@@ -95,7 +95,7 @@ class Simulator:
         return self.question
 
     def __iter__(self) -> Iterator[Question]:
-        """Each question; it is to be answered before the next one is asked for."""
+        """Each question. Answer it before asking for the next one."""
         while self.question is not None:
             yield self.question
 

@@ -1,6 +1,6 @@
 """One optimiser step: its passes, and what all ranks agree on at its end."""
 
-# No postponed annotations here: DistributedDataParallel reads those of its hook.
+# No postponed annotations: DistributedDataParallel reads the annotations of its hook.
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -19,8 +19,8 @@ from .timing import StepTimer, Times
 
 
 def wrap(model: torch.nn.Module, device: torch.device, timer: StepTimer, options: dict[str, Any]) -> DDP:
-    """Returns model wrapped for gradient exchange, whose last part the timer sees. Gradients
-    are added up, not averaged: the weights of losses see to that, for no further reading."""
+    """Returns model wrapped for gradient exchange; the timer observes the last part of the
+    exchange. Gradients are summed, not averaged, because the losses are weighted already."""
     if device.type == "cuda":
         options = {"device_ids": [device.index], **options}
     wrapped = DDP(model, **options)
@@ -52,7 +52,7 @@ class Steps:
 
     @contextmanager
     def one_pass(self) -> Iterator[Micro]:
-        """A pass over the loader's present micro-batch, without exchange but for the last."""
+        """A pass over the loader's current micro-batch. Only the last pass exchanges gradients."""
         micro = self._loader.current
         if micro is None or self._in_pass:
             raise RuntimeError("job.step() without a micro-batch of job.loader, want it once around the work on each")
@@ -77,7 +77,8 @@ class Steps:
             self._timer.end(stepped=False)
 
     def backward(self, loss: torch.Tensor) -> None:
-        """Adds the gradient of a mean loss over the present micro-batch, rightly weighted."""
+        """Adds the gradient of a mean loss over the current micro-batch, weighted by its
+        samples."""
         micro = self._loader.current
         if micro is None or not self._in_pass:
             raise RuntimeError("job.backward outside job.step(), want it in `with job.step():`")
@@ -88,7 +89,7 @@ class Steps:
             self._timer.reduced()
 
     def finish(self, micro: Micro, rows: list[Row]) -> None:
-        """The optimiser's step, after the last pass; moves the position."""
+        """The optimiser's step, after the last pass. Moves the position."""
         if any(r.parts for r in rows):
             self._noise.observe(together(rows))
         self._meter.finish(micro)
@@ -102,7 +103,7 @@ class Steps:
         self._timer.end(stepped=True, following=bool(rows[0].timed))
 
     def _apply(self, rate: float) -> None:
-        """Steps at rate times the learning rates, and leaves these as they were."""
+        """Steps with the learning rates times rate, and restores them."""
         groups = self._optimizer.param_groups
         before = [g["lr"] for g in groups]
         if rate != 1:
@@ -116,20 +117,20 @@ class Steps:
 
 
 def efficiency(plan: Plan, noise: Noise, batch: int) -> float:
-    """Progress per sample: that of the gradient noise where the scheduler may choose batch
-    sizes, 1 where the user has."""
+    """Progress per sample: from the gradient noise if the scheduler may choose batch sizes, 1
+    if the user has chosen them."""
     return noise.efficiency(batch) if plan.limits.adaptive else 1.0
 
 
 def together(rows: list[Row]) -> Parts:
-    """The norms of one batch, from what all ranks measured. That of the whole gradient is
-    the same on all; the first that measured is asked, so that all believe one number."""
+    """The norms of one batch, from the measurements of all ranks. All ranks have the same norm
+    of the whole gradient; the first rank that measured provides it, so that all use one number."""
     big = next((r for r in rows if r.parts > 0), rows[0])
     return Parts(sum(r.sqr_sum for r in rows), sum(r.inverse_sum for r in rows),
                  sum(r.parts for r in rows), big.big_sqr, big.samples)
 
 
 def slowest(rows: list[Row]) -> Times:
-    """The times of the rank for which the others waited, and the longest wait for data."""
+    """The times of the slowest rank, and the longest wait for data."""
     r = min(rows, key=lambda r: r.sync_time)
     return Times(r.step_time, r.sync_time, max(r.wait_time for r in rows))

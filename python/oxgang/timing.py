@@ -1,13 +1,13 @@
-"""How long passes take, the gradient exchange in them, and the wait for data.
+"""Measures passes, the gradient exchange in them, and the wait for data.
 
-Timing a step takes the host a fixed time, on a GPU about 0.2 ms. So steps of less than GAP
-are not all timed, but some of them, on all ranks the same: `Pace` says which.
+Timing a step costs the host a fixed time, about 0.2 ms on a GPU. So of steps shorter than GAP
+only some are timed, the same on all ranks: `Pace` chooses them.
 
-On a GPU the host runs ahead, so marks are CUDA events, read when another step has been
-queued behind them: read earlier, they would hold the host back until the GPU has nothing to
-do. On a CPU they are readings of the clock. The exchange is measured by what of it is not hidden: from the
-last gradient of this rank to the end of backward. A rank that comes early also waits for
-others there, so of all ranks the one with the shortest exchange is believed.
+On a GPU the host runs ahead, so marks are CUDA events. They are read when another step is
+queued: an earlier read would make the host wait for the GPU. On a CPU marks are readings of the
+clock. Only the visible part of the exchange counts: from the last gradient of this rank to the
+end of backward. On fast ranks it includes waiting for others, so the shortest exchange of all
+ranks is used.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from typing import Any
 import torch
 
 LATE = 2  # steps, from the end of a step to the reading of its times
-GAP = 0.04  # seconds, in the mean, from one timed step to the next, if steps are shorter
+GAP = 0.04  # seconds between timed steps on average, if steps are shorter
 LONGEST = 1.0  # seconds, at most, if steps get longer
-ENOUGH = 32  # timed steps, after which it is said anew how many steps are a GAP
+ENOUGH = 32  # timed steps between updates of the number of steps in a GAP
 
 
 class Marks:
-    """Points in time of the work of a device, and seconds between them."""
+    """Marks points in time in a device's work, and returns seconds between them."""
 
     def __init__(self, device: torch.device) -> None:
         self._cuda = device.type == "cuda"
@@ -40,7 +40,7 @@ class Marks:
         return event
 
     def seconds(self, start: Any, end: Any) -> float:
-        """Waits for end, where that is on a GPU."""
+        """Waits for end, on a GPU."""
         if not self._cuda:
             return float(end - start)
         end.synchronize()
@@ -60,21 +60,21 @@ NOT_TIMED = Times()
 
 
 class Pace:
-    """Says which steps to time: the first, and then one in so many that they are GAP apart in
-    the mean. It goes by steps, not by the clock, which would choose more of the slow ones, and
-    by chance, so that steps which are slow at regular intervals are timed as often as they occur."""
+    """Chooses the steps to time: the first, and then one in n, so that they are GAP apart on
+    average. Choosing by the clock would time too many slow steps. The choice is random, so that
+    steps which are slow at regular intervals are timed as often as they occur."""
 
     def __init__(self) -> None:
         self._chance = random.Random(0)
         self.restart()
 
     def restart(self) -> None:
-        """Every step is to be timed for a while: they may take another time than before."""
+        """Time every step for a while: step times may have changed."""
         self._apart, self._left, self._latest = 1.0, 0, 0.0  # steps, steps, seconds
         self._since, self._steps, self._timed = time.monotonic(), -1, 0  # the first call begins a step, and ends none
 
     def due(self) -> bool:
-        """Whether to time the next step. To be called once in each."""
+        """Whether to time the next step. Call it once per step."""
         now = time.monotonic()
         self._steps += 1
         self._left -= 1
@@ -91,7 +91,7 @@ class Pace:
 
 
 class StepTimer:
-    """Times the passes of a step; `last` gives the times of the one LATE steps before."""
+    """Times the passes of a step. `last` returns the times of the step LATE steps before."""
 
     def __init__(self, device: torch.device) -> None:
         self._marks = Marks(device)
@@ -102,7 +102,7 @@ class StepTimer:
         self._gaps: list[tuple[Any, Any]] = []  # ends and beginnings of passes
         self._host_wait = 0.0
         self._done: deque[tuple[Any, ...] | None] = deque(maxlen=LATE)  # None: not timed
-        self.timing = True  # the step under way, or that is to begin
+        self.timing = True  # the current or next step
         self.recent = 0.0  # seconds of the step that was read last
 
     def begin(self, wait: float) -> None:
@@ -115,18 +115,18 @@ class StepTimer:
             self._gaps.append((self._end, self._begin))
 
     def ready(self) -> None:
-        """The last gradient of this rank is there; the rest is exchange."""
+        """The last gradient of this rank is computed; the rest is exchange."""
         if self.timing:
             self._ready = self._marks.mark()
 
     def reduced(self) -> None:
-        """Backward is over; of no interest where nothing was exchanged."""
+        """Backward has ended; ignored if nothing was exchanged."""
         if self._ready is not None:
             self._reduced = self._marks.mark()
 
     def end(self, stepped: bool, following: bool = True) -> None:
-        """A pass, with the optimiser's part if it stepped, is over. following: the next step
-        is to be timed, for which the end of this one is needed too."""
+        """A pass has ended, with the optimiser's part if it stepped. following: the next step
+        is timed and needs the end of this one."""
         if self.timing or (stepped and following):
             self._end = self._marks.mark()
         if stepped:
@@ -135,7 +135,7 @@ class StepTimer:
             self._host_wait, self._gaps, self._ready, self.timing = 0.0, [], None, following
 
     def last(self) -> Times:
-        """The times of the step before the last; NOT_TIMED if there is none that was timed."""
+        """The times of the step before the last; NOT_TIMED if it was not timed."""
         if len(self._done) < LATE or (done := self._done[0]) is None:
             return NOT_TIMED
         begin, ready, reduced, end, host_wait, gaps = done

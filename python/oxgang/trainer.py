@@ -1,7 +1,7 @@
-"""Kubeflow Trainer as the scheduler: it is told how far the job is, and chooses nothing.
+"""Kubeflow Trainer as the scheduler: it learns of the job's progress, and makes no decisions.
 
-It has one endpoint, for the status of a TrainJob. Here a hello is answered on the spot, a
-report becomes a status, and that a checkpoint was saved is of no interest to it.
+Its only endpoint takes the status of a TrainJob. So hello is answered here, a report becomes a
+status, and saved checkpoints are not reported.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Any
 from . import agent
 from .environment import Environment
 
-SECONDS = 30.0  # from status to status
+SECONDS = 30.0  # seconds between statuses
 WELCOME = {"batch": {"local": 0, "accumulation": 0}, "report_seconds": SECONDS, "profile": []}
 ANSWER = {"batch": {"local": 0, "accumulation": 0}, "notice": None}
 
 
 def poster(env: Environment) -> agent.Post:
-    """Returns how to post to Kubeflow Trainer."""
+    """Returns a function that posts to Kubeflow Trainer."""
     send = agent.poster(env)
     endpoint = urllib.parse.urlsplit(env.url).path or "/"
-    samples = 0.0  # to completion; 0: not known
+    samples = 0.0  # to completion; 0: unknown
 
     def post(path: str, body: bytes) -> tuple[int, float, bytes]:
         nonlocal samples
@@ -37,13 +37,13 @@ def poster(env: Environment) -> agent.Post:
         code, pause, answer = send(endpoint, json.dumps({"trainerStatus": status(message, samples)}).encode())
         if code // 100 == 2:
             return 200, pause, json.dumps(ANSWER).encode()
-        return 503 if code == 409 else code, pause, answer  # its 409 is no other generation
+        return 503 if code == 409 else code, pause, answer  # its 409 does not mean a newer generation
 
     return post
 
 
 def status(report: dict[str, Any], samples: float) -> dict[str, Any]:
-    """Returns the status that a report comes to, of a job of so many samples."""
+    """Returns a report as a status, of a job with that many samples."""
     names = ["step", "epoch", "progress"] + ["step_time"] * (report["step_time"] > 0)  # 0: not measured
     s: dict[str, Any] = {
         "lastUpdatedTime": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),

@@ -1,15 +1,15 @@
-"""The client's version, and which checkpoints it reads."""
+"""The client's version, and the checkpoints that it can read."""
 
 from __future__ import annotations
 
 VERSION = "0.1.0"
-CLIENT = "oxgang-py " + VERSION  # as hello and checkpoints carry it
+CLIENT = "oxgang-py " + VERSION  # as in hello and checkpoints
 
 
 def check_readable(client: str) -> None:
-    """Raises ValueError if a checkpoint of this client is not for us to read.
+    """Raises ValueError if this client cannot read a checkpoint.
 
-    A newer major version may have written what this one misunderstands.
+    A newer major version may have changed the format.
     """
     version = client.rsplit(" ", 1)[-1]
     major = version.split(".", 1)[0]
