@@ -76,7 +76,7 @@ func (u *User) Do(f func() error) error {
 	if u == nil {
 		return f()
 	}
-	runtime.LockOSThread() // the rights are those of this thread only
+	runtime.LockOSThread() // the rights belong to this thread only
 	before, err := unix.Getgroups()
 	if err == nil {
 		err = setRights(u.Groups, u.GID, u.UID)

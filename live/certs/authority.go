@@ -50,7 +50,7 @@ func (o *Options) Validate() error {
 		errs = append(errs, fmt.Errorf("certificate: life %v, overlap %v, want more than 0", c.Leaf, c.Overlap))
 	}
 	if least := 3 * (c.Leaf + c.Overlap); c.Authority < least { // its last third must outlast all that it signs
-		errs = append(errs, fmt.Errorf("certificate: life of an authority %v, want at least %v, three times that of a certificate and the overlap", c.Authority, least))
+		errs = append(errs, fmt.Errorf("certificate: life of an authority %v, want at least %v, three times the life of a certificate plus the overlap", c.Authority, least))
 	}
 	return errors.Join(errs...)
 }

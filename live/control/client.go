@@ -83,7 +83,7 @@ func (c *Client) Job(ctx context.Context, id job.ID) (status.Job, error) {
 	return v, err
 }
 
-// Explain returns why a job is as it is.
+// Explain returns the reasons for a job's state.
 func (c *Client) Explain(ctx context.Context, id job.ID) (*Explanation, error) {
 	var e Explanation
 	err := c.ask(ctx, http.MethodGet, pathOf(id)+"/explain", nil, &e)

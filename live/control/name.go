@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxName is the length of a DNS label, so that names can be those of directories, hosts and pods.
+// maxName is the length of a DNS label, so that names also suit directories, hosts and pods.
 const maxName = 63
 
 // ValidName returns an error unless name is 1 to 63 lower-case letters, digits and inner dashes. what is the

@@ -115,7 +115,7 @@ func (r *Request) numbers() error {
 		bad("gpus %v, want 1 <= min <= max <= %d", r.GPUs, maxGPUs)
 	}
 	if len(r.GPUTypes) > maxTypes || slices.Contains(r.GPUTypes, "") {
-		bad("gpu_types: %d, want at most %d, none of them empty", len(r.GPUTypes), maxTypes)
+		bad("gpu_types: %d, want at most %d, and no empty name", len(r.GPUTypes), maxTypes)
 	}
 	for _, n := range []struct {
 		name            string

@@ -99,7 +99,7 @@ func back(f *os.File, lines int) (left int, err error) {
 }
 
 // lost replaces output that was deleted before it was read.
-const lost = "[oxgang: some output is missing here; it came faster than it was read]\n"
+const lost = "[oxgang: some output is missing here; it was written faster than it was read]\n"
 
 // drain writes everything from f on, and returns the newest file with its position; nil if there is no log.
 func (t *Tail) drain(ctx context.Context, f *os.File, w io.Writer) (*os.File, error) {

@@ -41,7 +41,7 @@ func (h *health) trouble() string {
 	case st.Active:
 		return fmt.Sprintf("the policy has failed %d times in a row; jobs are scheduled first in, first out until it works again: %v", st.Failures, st.Err)
 	case st.Failures > 0:
-		return fmt.Sprintf("the policy has failed; running jobs stay as they are: %v", st.Err)
+		return fmt.Sprintf("the policy has failed; running jobs continue unchanged: %v", st.Err)
 	case h.moved.Abs() >= mentioned:
 		return fmt.Sprintf("the machine's clock was set %s while the scheduler ran: displayed times are off by as much, plans are not affected; restart the scheduler to correct the times", direction(h.moved))
 	}

@@ -29,7 +29,7 @@ func TestHealth_says_that_the_policy_fails(t *testing.T) {
 	}
 	w := &health{policy: f, clockMoved: func() time.Duration { return 0 }}
 	s := &policy.Snapshot{Now: time.Now(), Cluster: testCluster(t), Length: time.Minute}
-	for i, want := range []string{"running jobs stay as they are: no basis", "running jobs stay", "failed 3 times in a row; jobs are scheduled first in, first out until it works again: no basis"} {
+	for i, want := range []string{"running jobs continue unchanged: no basis", "running jobs continue", "failed 3 times in a row; jobs are scheduled first in, first out until it works again: no basis"} {
 		p, err := f.Plan(t.Context(), s)
 		if err != nil {
 			p = &policy.Plan{Refused: err.Error()}

@@ -30,7 +30,7 @@ const (
 	quietLook   = time.Minute      // between looks while nothing happens; plans are not written more often
 )
 
-// A predictor computes Predictions in a goroutine of its own. It looks ahead after each round with events or
+// A predictor computes Predictions in a separate goroutine. It looks ahead after each round with events or
 // actions. Looks never overlap, and take at most a tenth of the time. It is a scheduler.Observer.
 type predictor struct {
 	log   *slog.Logger // may be nil
@@ -160,7 +160,7 @@ func (p *predictor) unblock(ctx context.Context, s *policy.Snapshot, ends map[jo
 	}
 }
 
-// firstWaiting returns the first mostWaiting jobs that neither hold GPUs nor are being profiled.
+// firstWaiting returns the first mostWaiting jobs without GPUs that are not being profiled.
 func firstWaiting(s *policy.Snapshot) []*policy.Job {
 	var all []*policy.Job
 	for _, j := range s.Jobs {

@@ -38,7 +38,7 @@ func (d *Driver) recorded(id job.ID, seen explain.LiveState) (*explain.Story, er
 	return s, err
 }
 
-// lastParts is the number of parts read at first. What came before is in the checkpoint at their beginning.
+// lastParts is the number of parts read at first. They begin with a checkpoint of everything before.
 const lastParts = 2
 
 func (d *Driver) read(parts []string, id job.ID, seen explain.LiveState) (*explain.Story, error) {

@@ -76,7 +76,7 @@ func passable(dir string) error {
 	return errors.Join(os.MkdirAll(jobs, 0o700), os.Chmod(jobs, statedir.Passable), os.Chmod(dir, statedir.Passable))
 }
 
-// closed removes the rights of others to the content of a state directory. Directories of jobs stay as they are.
+// closed removes the rights of others to the content of a state directory. It does not change directories of jobs.
 func closed(dir string) error {
 	all, err := os.ReadDir(dir)
 	if err != nil {

@@ -3,7 +3,7 @@
 // honours syncs.
 //
 // The store is one SQLite database in write-ahead-log mode, synced at every transaction, for one process at a time.
-// Specs, statuses, reports and checkpoints are JSON of their Go types; what queries use has columns of its own.
+// Specs, statuses, reports and checkpoints are JSON of their Go types; fields used in queries have columns too.
 // Renaming, removing or redefining a stored field or constant needs a migration. A new field needs none if zero is
 // right for old rows.
 //

@@ -82,7 +82,7 @@ func taken(tx *sql.Tx, j *Job) error {
 	case id == j.Spec.ID:
 		return fmt.Errorf("exists already, with number %d: use another ID", number)
 	}
-	return fmt.Errorf("its token is that of job %s: use another", id)
+	return fmt.Errorf("job %s has the same token: use another", id)
 }
 
 // Describe replaces the spec of a job that has not ended.

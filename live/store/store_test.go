@@ -60,7 +60,7 @@ func TestAccept_refuses(t *testing.T) {
 	}{
 		"an ID that is there": {func(j *Job) { j.Spec.ID = "a" }, "store: job a: exists already, with number 1"},
 		"one that ended":      {func(j *Job) { j.Spec.ID = "over" }, "job over: exists already, with number 2"},
-		"a token that is":     {func(j *Job) { j.Token = "token of a" }, "job b: its token is that of job a"},
+		"a token that is":     {func(j *Job) { j.Token = "token of a" }, "job b: job a has the same token"},
 		"no token":            {func(j *Job) { j.Token = "" }, "no token"},
 		"a path":              {func(j *Job) { j.Spec.ID = "../a" }, "job ../a: want an ID of"},
 		"a hidden file":       {func(j *Job) { j.Spec.ID = ".a" }, "want an ID of"},

@@ -13,7 +13,7 @@ import (
 // Look returns the state of the generation of dir. It changes nothing. If the supervisor lives and state.json
 // cannot be read, the phase is Running with a note.
 func Look(dir string) (State, error) {
-	// The order matters: a generation begins once. If the lock is free after it began, nobody writes any more, and
+	// The order matters: a generation begins once. If the lock is free after it began, it has no writer any more, and
 	// the state read last is final.
 	begun := unbegun(dir) != nil
 	alive, err := held(dir)

@@ -1,5 +1,5 @@
 // Package supervisor starts, watches and stops the worker processes of one generation (one start) of a job. A
-// supervisor is a small process of its own, so that workers, output and exit statuses outlive the scheduler.
+// supervisor is a small separate process, so that workers, output and exit statuses outlive the scheduler.
 //
 // A generation has a directory with four files: launch.json has what to run; the supervisor holds the lock;
 // state.json has its state; notice.json asks it to stop. Each invariant has a test that seeds the defect:
@@ -88,7 +88,7 @@ type State struct {
 	Killed  bool      // a worker was ended by SIGKILL
 	Tail    []string  // the last lines of output, at most 20, if Ended
 	Detail  string    // the first failure: "worker 2: exit code 1"; may be empty
-	Note    string    // what was left out: "no cgroup: ..."; may be empty
+	Note    string    // what could not be set up, such as "no cgroup: ..."; may be empty
 }
 
 // An Exit has the exit code of a worker, or its signal if Signal > 0.

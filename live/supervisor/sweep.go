@@ -24,7 +24,7 @@ const runVariable = "OXGANG_RUN"
 const sweepLimit = 10 * time.Second
 
 // Sweep kills the processes that dead supervisors have left: those whose environment has OXGANG_RUN=tag or a tag
-// below it ("a" is above "a/j1/3"), and their descendants. It spares those of living supervisors. root is the
+// below it ("a" is above "a/j1/3"), and their descendants. It spares descendants of living supervisors. root is the
 // directory of a generation, or contains generations at most three levels below. Sweep returns when the processes
 // have ended, or an error that names the others. A detached process without its environment is found only by its
 // cgroup, and is not waited for.

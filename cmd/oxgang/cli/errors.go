@@ -43,7 +43,7 @@ func Usage(err error) error { return UsageError{err} }
 // Misused returns a UsageError with this text.
 func Misused(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// Group makes a command without action of its own show its subcommands, and refuse arguments.
+// Group makes a command without an action show its subcommands, and refuse arguments.
 func Group(cmd *cobra.Command) {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {

@@ -97,7 +97,7 @@ func (r *reporting) run(cmd *cobra.Command, files []string) (err error) {
 	return r.write(cmd.OutOrStdout(), runs)
 }
 
-// recorded returns the run of a journal, and writes its tables, replacing those of an earlier attempt.
+// recorded returns the run of a journal, and writes its tables, replacing tables of an earlier attempt.
 func (r *reporting) recorded(file string, j *journal.Reader, c *config.Config, in *run.Inputs) (result *run.Run, err error) {
 	o := new(output)
 	if r.stage != nil {

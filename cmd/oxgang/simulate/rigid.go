@@ -20,5 +20,5 @@ func rigidHint(in *run.Inputs, policies []string) string {
 	if !slices.Contains(policies, "sia") || len(in.Cluster.Types()) > 1 || 10*rigid < 9*len(in.Arrivals) {
 		return ""
 	}
-	return fmt.Sprintf("hint: %d of %d jobs run only as submitted, on one GPU type. For these, sia only chooses when to start them, and does not order them by length. Compare it with srtf and easy (docs/policies.md#sia-on-rigid-jobs).\n", rigid, len(in.Arrivals))
+	return fmt.Sprintf("hint: %d of %d jobs run only as submitted, on one GPU type. sia only chooses when to start them, and does not order them by length. Compare it with srtf and easy (docs/policies.md#sia-on-rigid-jobs).\n", rigid, len(in.Arrivals))
 }

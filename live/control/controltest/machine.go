@@ -169,7 +169,7 @@ func (m *Machine) Cancel(_ context.Context, id job.ID) error {
 	return nil
 }
 
-// Change changes what is said of a job, which must be there.
+// Change changes an existing job.
 func (m *Machine) Change(id job.ID, f func(*status.Job)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,4 +1,4 @@
-// What-if questions, answered by simulation.
+// Answers what-if questions by simulation.
 import { byId, counted, el, link, span, when } from "./dom";
 import type { Answer, Between, Overview, Shift } from "./types";
 
