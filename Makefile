@@ -49,8 +49,9 @@ help:
 
 # ---- The parts of check
 
-## lint: golangci-lint as .golangci.yml says, format included; and opt/exact, which has other files without cgo
+## lint: golangci-lint with .golangci.yml, format included; opt/exact without cgo; prose that a reader cannot follow
 lint: $(LINT)
+	$(GO) test -vet=off ./internal/prose
 	$(LINT) fmt --diff
 	$(LINT) run
 	CGO_ENABLED=0 $(GO) vet ./opt/exact ./opt/engine
