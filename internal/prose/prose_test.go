@@ -20,7 +20,30 @@ import (
 
 // ceilings has the number of phrases that each folder may still contain. All other folders may contain none.
 // A number may only become smaller.
-var ceilings = map[string]int{}
+var ceilings = map[string]int{
+	".github":           1,
+	"cmd/oxgang":        2,
+	"docs":              89,
+	"docs/adr":          209,
+	"docs/experiments":  1,
+	"docs/guide":        2,
+	"docs/reference":    2,
+	"internal/simdisk":  1,
+	"lab/fitcatalog":    1,
+	"live/control":      4,
+	"live/kube":         11,
+	"live/serve":        2,
+	"live/slurm":        5,
+	"model/job":         1,
+	"model/perf":        1,
+	"opt/mmkp":          16,
+	"policy":            1,
+	"policy/goodput":    35,
+	"policy/oxgang":     59,
+	"scheduler/explain": 1,
+	"simulate/run":      1,
+	"simulate/trace":    1,
+}
 
 // phrases lists what to look for, and what to write instead. RE2 has no look-behind: group 1, where there is one, is the phrase.
 var phrases = []struct{ pattern, advice string }{
