@@ -21,12 +21,17 @@ func Measures(r *Run) map[string]float64 {
 // MeasureNames returns the names of Measures in table order, without those by GPU type: see IsMeasure.
 func MeasureNames() []string {
 	var names []string
-	for _, c := range columnsOf([]Run{{Result: &metrics.Result{Summary: metrics.Summary{Loans: new(metrics.LoanSummary)}}}}) {
+	for _, c := range allColumns() {
 		if c.shown != paged {
 			names = append(names, c.key)
 		}
 	}
 	return names
+}
+
+// allColumns returns the columns of a run that can borrow nodes, without those by GPU type.
+func allColumns() []column {
+	return columnsOf([]Run{{Result: &metrics.Result{Summary: metrics.Summary{Loans: new(metrics.LoanSummary)}}}})
 }
 
 // IsMeasure reports whether Measures can have the name.

@@ -42,7 +42,7 @@ func jobsHash(r *metrics.Result) uint64 {
 // Verdict compares policies over the columns of tables, also with the baseline: the usual policy.
 func Verdict(trials []verdict.Trial, baseline string) *verdict.Verdict {
 	better := make(map[string]int)
-	for _, c := range columnsOf([]Run{{Result: &metrics.Result{Summary: metrics.Summary{Loans: new(metrics.LoanSummary)}}}}) {
+	for _, c := range allColumns() {
 		better[c.key] = int(c.better)
 	}
 	return verdict.New(trials, better, baseline)
