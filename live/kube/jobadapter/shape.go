@@ -17,18 +17,17 @@ import (
 type shape struct {
 	suspended bool
 	ended     *Ending
-	workers   int                      // current number of pods with GPUs
-	pod       corev1.PodTemplateSpec   // template of the first workers
-	also      []corev1.PodTemplateSpec // other templates with GPUs
-	fixed     string                   // why the number of workers is fixed; empty: it is not
-	inPlace   bool                     // the number of workers can change while the job runs
+	workers   int // current number of pods with GPUs
+	pod       corev1.PodTemplateSpec
+	also      []corev1.PodTemplateSpec
+	fixed     string // why the number of workers is fixed; empty: it is not
+	inPlace   bool   // the number of workers can change while the job runs
 	// size sets the number of workers; nil if it is fixed.
 	size func(workers int) error
 	// templates returns the workers' pod templates, without copies.
 	templates func() []template
 	affine    bool // the templates' node affinity may be changed
 	stopping  bool // the job is suspended, but its controller may still create pods
-	// resources is true if containers' requests may be changed.
 	resources bool
 }
 
@@ -88,7 +87,6 @@ func (s *shape) worker(first *corev1.PodSpec, gpu corev1.ResourceName) cluster.R
 	return each
 }
 
-// endedBy returns how an object ended by its conditions; nil if it has not.
 func endedBy(o *unstructured.Unstructured, done, failed string) *Ending {
 	all, _ := child(o.Object, "status")["conditions"].([]any)
 	for _, one := range all {

@@ -24,9 +24,9 @@ type request struct {
 	s       *shape
 	o       *Options
 	d       *v1alpha1.JobDefaults
-	workers int               // requested
-	each    cluster.Resources // requested per worker
-	flavor  map[string]string // labels that Start added to the node selectors
+	workers int
+	each    cluster.Resources
+	flavor  map[string]string
 }
 
 // spec returns the specification and sets the job's Resizing. It is invalid if there are problems.

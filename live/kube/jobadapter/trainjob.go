@@ -115,7 +115,6 @@ func trainerPatch(patch map[string]any) (template, bool) {
 	return template(t), t != nil
 }
 
-// ourPatch returns our patch's settings for the trainer's pods, and adds it if missing.
 func ourPatch(o *unstructured.Unstructured) template {
 	ours := entry(grow(o.Object, "spec"), "runtimePatches", "manager", TrainManager)
 	r := entry(grow(ours, "trainingRuntimeSpec", "template", "spec"), "replicatedJobs", "name", trainNode)

@@ -141,7 +141,6 @@ func (s *shape) resize(workers int) error {
 	return s.size(workers)
 }
 
-// remember stores the user's request in the annotation, if it differs from the object.
 func (a *adapter) remember(o *unstructured.Unstructured, ask *size, flavor map[string]string) error {
 	now, err := a.look(o)
 	if err != nil {

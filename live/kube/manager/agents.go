@@ -141,7 +141,6 @@ func (l *leader) certificate(ctx context.Context, g *errgroup.Group) (getCertifi
 	return f.GetCertificate, nil
 }
 
-// newFiles reads a certificate and key that others renew. Start watches them.
 func newFiles(cert, key string) (*certwatcher.CertWatcher, error) {
 	w, err := certwatcher.New(cert, key)
 	if err != nil {

@@ -18,7 +18,7 @@ func slim(o any) (any, error) {
 		pods.SlimNode(o)
 		return o, nil
 	case *unstructured.Unstructured:
-		if o.GetKind() == "Job" { // there may be thousands
+		if o.GetKind() == "Job" {
 			return o, jobstate.PackObject(o)
 		}
 	}

@@ -35,6 +35,7 @@ func (l *leader) accept(ctx context.Context, c *v1alpha1.ClusterPolicy) {
 	}
 }
 
+// Reasons of a queue's condition Active.
 const (
 	Serving     = "Serving"
 	TurnedOff   = "Off"
@@ -46,6 +47,7 @@ const (
 	NotWritten  = "NotWritten"  // the API server rejects its plan
 )
 
+// Reasons of a queue's condition JobsFit.
 const (
 	AllFit  = "AllFit"
 	TooMany = "TooMany"
@@ -139,7 +141,6 @@ func written(room *kube.Room, reason, message string) (string, string) {
 	return NotWritten, "its plan cannot be written since " + room.Since.UTC().Format(time.RFC3339) + ": " + room.Trouble.Error()
 }
 
-// fits sets a queue's condition JobsFit and metric, with an event on changes.
 func (l *leader) fits(q *v1alpha1.Queue, room *kube.Room) {
 	c := metav1.Condition{Type: v1alpha1.QueueJobsFit, Status: metav1.ConditionTrue, Reason: AllFit, Message: "all jobs are planned", ObservedGeneration: q.Generation}
 	left, text := leftOut(room)

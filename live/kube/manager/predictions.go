@@ -35,7 +35,6 @@ func eta(e *whatif.ETA, from time.Time) *v1alpha1.ETA {
 	return all
 }
 
-// timeRange returns a range in whole seconds; nil if it is unknown or unreliable.
 func timeRange(r *whatif.Range, from time.Time) *v1alpha1.TimeRange {
 	if r.Why != whatif.Known || r.Unreliable() != "" {
 		return nil

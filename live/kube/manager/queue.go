@@ -117,7 +117,6 @@ func (c *queueController) backendOptions(d *driver.Driver) config.Options {
 	return o
 }
 
-// kinds returns the job kinds of the cluster, with its names of GPUs.
 func (c *queueController) kinds() []jobadapter.Kind {
 	spec := &c.common.Spec
 	all := jobadapter.New(&jobadapter.Options{GPUResource: spec.GPUResource, TypeLabels: spec.GPUTypeLabels, Names: names(c.common), ElasticJobSets: spec.ElasticJobSets})

@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// answer is the timeout of a check. fresh is how long a granted right is cached.
 const (
 	answer = 5 * time.Second
 	fresh  = 30 * time.Second
@@ -55,7 +54,6 @@ var needed = []struct {
 	{v1alpha1.Resize, []right{{verb: "patch", resource: "pods", subresource: "resize", inside: true}}},
 }
 
-// Rights for single writes.
 var (
 	writesStatus = right{verb: "patch", group: "oxgang.dev", resource: "queues", subresource: "status"}
 	marksNodes   = right{verb: "patch", resource: "nodes"}

@@ -10,15 +10,13 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Kinds that a cluster may lack.
 var (
-	// suspends is the kind of the policy that suspends new jobs; or else they would run before they are planned.
+	// suspends is the kind of the policy that suspends new jobs. Without it they would run before they are planned.
 	// Kubernetes before 1.36 lacks it.
 	suspends  = schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "MutatingAdmissionPolicy"}
 	workloads = schema.GroupVersionKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 )
 
-// unsupported returns why the API server cannot serve a mode, for users; empty: it can.
 func (l *leader) unsupported(mode v1alpha1.Mode) string {
 	if mode != v1alpha1.Admit && mode != v1alpha1.Resize || l.serves(suspends) {
 		return ""

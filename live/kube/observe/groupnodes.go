@@ -18,7 +18,7 @@ type GroupNode struct {
 	Object *corev1.Node // must not be changed
 	Held   bool         // it has a live pod of the scheduler, or one is pinned to it
 	Bound  bool         // it has such a pod that is bound
-	Usable bool         // jobs can be placed on it
+	Usable bool
 }
 
 // Name returns the node's name in Kubernetes.

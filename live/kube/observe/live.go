@@ -110,7 +110,6 @@ func (l *live) newest(shown []*corev1.Pod, matters func(*corev1.Pod) bool) []*co
 	return both
 }
 
-// deleted reports whether a watched pod had been deleted when all were read.
 func (l *live) deleted(p *corev1.Pod) bool {
 	return l.all != nil && !l.all[p.UID] && Version(p) <= l.version
 }

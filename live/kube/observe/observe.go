@@ -33,11 +33,11 @@ type Observation struct {
 	Unmarked   map[string][]*corev1.Pod // pods with GPUs that this scheduler did not start, by uid of the job
 	AllPods    []*corev1.Pod            // that may belong to a job, request devices, or are on nodes with GPUs
 	Nodes      []cluster.Node           // including nodes marked as lent to the queue
-	Groups     map[string][]GroupNode   // by name of the group
-	Lender     inventory.Lender         // nodes that can be lent
-	Marked     []*corev1.Node           // nodes marked as lent to the queue
+	Groups     map[string][]GroupNode
+	Lender     inventory.Lender // nodes that can be lent
+	Marked     []*corev1.Node   // nodes marked as lent to the queue
 	uids       map[jobadapter.Key]string
-	namespaces map[string]string    // of jobs, by uid
+	namespaces map[string]string
 	owners     map[types.UID]string // job uid of each pod with a job, by uid of the pod
 	Ours       map[string]bool      // jobs that the queue schedules, by uid
 	Beyond     map[string]bool      // jobs not planned because there are too many, by uid
@@ -60,12 +60,12 @@ func (f *ObservedJob) key() jobadapter.Key {
 // An Observer reads the objects of one queue. It is for one goroutine.
 type Observer struct {
 	options *config.Options
-	client  client.Client           // reads from watches, may be late
-	direct  client.Reader           // reads from the API server
-	known   func(job.ID) bool       // whether a job was scheduled before
-	parsed  map[string]parsedObject // by uid
-	parents map[types.UID]parent    // objects between jobs and their pods, by uid
-	live    live                    // pods read because the watch was late
+	client  client.Client
+	direct  client.Reader
+	known   func(job.ID) bool // whether a job was scheduled before
+	parsed  map[string]parsedObject
+	parents map[types.UID]parent // objects between jobs and their pods, by uid
+	live    live                 // pods read because the watch was late
 }
 
 // New returns an Observer. c reads from watches, direct from the API server. known reports whether a job was

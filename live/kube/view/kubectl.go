@@ -109,7 +109,6 @@ func errorOf(complaint string, ended error) error {
 	return fmt.Errorf("kubectl: %s", line)
 }
 
-// errorLine returns the first line that starts as an error, or else the last line.
 func errorLine(complaint string) string {
 	last := ""
 	for line := range strings.Lines(complaint) {

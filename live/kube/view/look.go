@@ -110,7 +110,6 @@ func (at *Look) listNodes(ctx context.Context, k *Kubectl, c *cluster) error {
 	return nil
 }
 
-// watch computes the state of queues whose status is not written.
 func (at *Look) watch(resource string) {
 	for i := range at.Queues {
 		if q := &at.Queues[i]; at.Whole && q.watches() {

@@ -52,7 +52,7 @@ type Condition struct {
 	Status  string    `json:"status"`
 	Reason  string    `json:"reason"`
 	Message string    `json:"message"`
-	Changed time.Time `json:"lastTransitionTime"` // last change of Status
+	Changed time.Time `json:"lastTransitionTime"`
 }
 
 func conditionOf(all []Condition, kind string) *Condition {

@@ -76,7 +76,6 @@ func resourceOf(kind string) string {
 	return kinds[i].resource
 }
 
-// release writes the cleaned object. kubectl fails if someone has changed it meanwhile.
 func (k *Kubectl) release(ctx context.Context, r *Release, resource string) error {
 	o, err := get[map[string]any](ctx, k, resource, r.Name, "-n", r.Namespace)
 	if err != nil {
@@ -150,7 +149,6 @@ func cleanTemplate(t map[string]any) {
 	}
 }
 
-// unpin removes the node from the required node affinity, and then empty fields.
 func unpin(spec map[string]any) {
 	affinity, _ := spec["affinity"].(map[string]any)
 	node, _ := affinity["nodeAffinity"].(map[string]any)
