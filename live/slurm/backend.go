@@ -73,7 +73,7 @@ var newQueue = driver.NewQueue
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	w := &Backend{o: o, numbers: map[client.ID]*entry{}, entered: map[client.ID]int{}}
 	w.Table = driver.NewTable(newQueue(), release, w.forget)
-	observed, err := w.look(ctx)
+	observed, err := Look(ctx, o.Slurm, &o.Bounds)
 	if err != nil {
 		return nil, fmt.Errorf("slurm: %w", err)
 	}
@@ -98,16 +98,17 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	return w, nil
 }
 
-func (b *Backend) look(ctx context.Context) (*Observation, error) {
-	jobs, err := b.o.Slurm.Jobs(ctx)
+// Look observes what Slurm has.
+func Look(ctx context.Context, s Reader, b *Bounds) (*Observation, error) {
+	jobs, err := s.Jobs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := b.o.Slurm.Nodes(ctx)
+	nodes, err := s.Nodes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return Observe(time.Now(), jobs, nodes, &b.o.Bounds), nil
+	return Observe(time.Now(), jobs, nodes, b), nil
 }
 
 // Cluster returns the nodes of the partition as of Open; events report changes.
@@ -141,7 +142,7 @@ func (b *Backend) Trouble() string {
 
 // pass is one round of Execute. It returns an error if Slurm does not answer.
 func (b *Backend) pass(ctx context.Context) error {
-	observed, err := b.look(ctx)
+	observed, err := Look(ctx, b.o.Slurm, &b.o.Bounds)
 	if err != nil {
 		return err
 	}

@@ -15,25 +15,12 @@ import (
 // A Slurm can be read and commanded.
 type Slurm interface {
 	slurm.Commands
-	Jobs(ctx context.Context) ([]client.Job, error)
-	Nodes(ctx context.Context) ([]client.Node, error)
-}
-
-func look(ctx context.Context, s Slurm, b *slurm.Bounds) (*slurm.Observation, error) {
-	jobs, err := s.Jobs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := s.Nodes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return slurm.Observe(time.Now(), jobs, nodes, b), nil
+	slurm.Reader
 }
 
 // Recommend returns the advice for each job that takes part, and the observation. It changes nothing.
 func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *slurm.Observation, error) {
-	o, err := look(ctx, s, c.bounds())
+	o, err := slurm.Look(ctx, s, c.bounds())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -179,7 +166,7 @@ func (r *Orderer) release(ctx context.Context) error {
 // Release undoes the changes of schedulers to jobs of a partition, and returns the number of commands. The
 // error joins all refusals.
 func Release(ctx context.Context, s Slurm, c *Config, log *slog.Logger) (int, error) {
-	o, err := look(ctx, s, c.bounds())
+	o, err := slurm.Look(ctx, s, c.bounds())
 	if err != nil {
 		return 0, err
 	}
