@@ -28,8 +28,8 @@ func config(nodes, gpus int, t cluster.GPUType) cluster.Configuration {
 // sentences are what the examples of References must say.
 var sentences = map[policy.Kind]string{
 	policy.Unexplained:      "its policy gives no reason",
-	policy.AsPlanned:        "it keeps its GPUs, as planned (3.14 times the speed of its smallest size)",
-	policy.Started:          "there is room for it (2.5 times the speed of its smallest size)",
+	policy.AsPlanned:        "it keeps its GPUs, as planned (3.14 times the speed of its slowest configuration)",
+	policy.Started:          "there is room for it (2.5 times the speed of its slowest configuration)",
 	policy.Grown:            "more GPUs make it 1.75 times as fast",
 	policy.Shrunk:           "other jobs gain more from its GPUs",
 	policy.Moved:            "another GPU type makes it 2 times as fast",
@@ -151,7 +151,7 @@ func TestSentences_say_when_prices_are_not_all(t *testing.T) {
 		text, details string
 	}{
 		{policy.Reason{Kind: policy.AsPlanned, Config: config(1, 8, "a100"), Value: 3.14, Limit: 5.1}, "it keeps its GPUs, as planned; 8 a100 GPUs would make it faster, but are not free",
-			"it has 3.14 times the speed of its smallest size; with 8 a100 GPUs, which are worth their price, it would have 5.1 times"},
+			"it has 3.14 times the speed of its slowest configuration; with 8 a100 GPUs, which are worth their price, it would have 5.1 times"},
 		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx")}, "other jobs gain more from its GPUs", ""},
 	} {
 		s := explainContext{why: c.why}
@@ -331,10 +331,10 @@ func TestLife(t *testing.T) {
      0h13m00s  profiled on one GPU of each type, which took 3m00s
      0h13m00s  waits: no free slot: all 8 a100 GPUs are held by a job that gains more from them (bert-1)
      0h15m00s  still waits: it needs at least 1 a100 GPU, and none is free
-     0h17m00s  started on 2 a100 GPUs after 7m00s: there is room for it (2 times the speed of its smallest size)
+     0h17m00s  started on 2 a100 GPUs after 7m00s: there is room for it (2 times the speed of its slowest configuration)
      0h20m00s  grew from 2 to 4 a100 GPUs: more GPUs make it 1.75 times as fast
      0h30m00s  lost 4 a100 GPUs: node a0 failed; it continues from its last checkpoint
-     0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: there is room for it (1.5 times the speed of its smallest size)
+     0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: there is room for it (1.5 times the speed of its slowest configuration)
      0h40m00s  preempted: no other job got its 4 t4 GPUs; jobs take turns, and it had 5m00s of service in the 5m00s since it was submitted
      0h45m00s  resumed on 4 a100 GPUs after 5m00s without GPUs: another GPU type makes it 2.33 times as fast
      0h46m00s  shrank from 4 to 2 a100 GPUs: other jobs gain more from its GPUs; no other job got its previous GPUs
@@ -371,11 +371,11 @@ cifar10-17 has been waiting 1m30s: no free slot: all 8 a100 GPUs are held by a j
   since    0h13m00s
   holds    no GPUs
   cluster  a100 0 of 8 GPUs free; t4 4 of 4 GPUs free; 1 job holds GPUs, 1 waits
-  next     at 0h17m00s, 2m30s later: started on 2 a100 GPUs after 7m00s: there is room for it (2 times the speed of its smallest size)
+  next     at 0h17m00s, 2m30s later: started on 2 a100 GPUs after 7m00s: there is room for it (2 times the speed of its slowest configuration)
 `},
 		"running": {25 * time.Minute, `cifar10-17 at 0h25m00s, under sia
 
-cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps its GPUs, as planned (3.5 times the speed of its smallest size).
+cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps its GPUs, as planned (3.5 times the speed of its slowest configuration).
 
   asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
   phase    running
@@ -489,6 +489,21 @@ func TestWho_got_the_GPUs_is_named(t *testing.T) {
 	}
 	page, err := At(reader(t, text), "mine", 3*time.Minute)
 	if got := render(t, page, err); !strings.Contains(got, "before   2 a100 GPUs; other got 2 of them\n") || page.Moment.Takers[0].Job != "other" {
+		t.Error(got)
+	}
+}
+
+// A job that ended held its last GPUs until then: no other job took them from it.
+func TestWho_got_the_GPUs_of_a_job_that_ended(t *testing.T) {
+	r := newRun(t)
+	two, four, starts := config(1, 2, "a100"), config(1, 4, "a100"), policy.Reason{Kind: policy.Started, Value: 1}
+	r.submit(0, "mine")
+	r.submit(0, "other")
+	r.round(time.Minute, 1, decided{"mine", starts, four, "a0", true})
+	r.round(2*time.Minute, 1, decided{"mine", policy.Reason{Kind: policy.Shrunk, Config: four, Value: 1, Limit: 2}, two, "a0", true}, decided{"other", starts, two, "a0", true})
+	r.exit(3*time.Minute, "mine", scheduler.Done, "")
+	page, err := At(reader(t, r.text()), "mine", 4*time.Minute)
+	if got := render(t, page, err); !strings.Contains(got, "  before   2 a100 GPUs\n") {
 		t.Error(got)
 	}
 }

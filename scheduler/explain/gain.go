@@ -158,5 +158,5 @@ func plannedDetails(s *explainContext) string {
 	if same || s.why.Limit <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("it has %s times the speed of its smallest size; with %s, which are worth their price, it would have %s times", x, amount(s.why.Config), y)
+	return fmt.Sprintf("it has %s times the speed of its slowest configuration; with %s, which are worth their price, it would have %s times", x, amount(s.why.Config), y)
 }

@@ -224,7 +224,7 @@ func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 		return
 	}
 	s.phase = lastPhase[ev.Outcome]
-	s.since, s.before, s.lost, s.detail = t.now, held, "", detail
+	s.since, s.before, s.takers, s.lost, s.detail = t.now, held, nil, "", detail
 	end := journal.Seconds(t.now)
 	t.totals.Ended, t.totals.Outcome = &end, s.phase.String()
 	t.add(Ended, held, cluster.Allocation{}, s.phase.String()+detail+", "+passed(t.came, t.now)+" after submission", nil)

@@ -182,9 +182,9 @@ func speed(s *explainContext) string {
 
 func times(x string) string {
 	if x == "1" {
-		return " (the speed of its smallest size)"
+		return " (the speed of its slowest configuration)"
 	}
-	return " (" + x + " times the speed of its smallest size)"
+	return " (" + x + " times the speed of its slowest configuration)"
 }
 
 func secs(x float64) string { return span(time.Duration(x * float64(time.Second))) }

@@ -82,6 +82,9 @@ func (m *Moment) went() string {
 	case len(m.Takers) == 0:
 		return ""
 	}
+	if t := m.Takers[0]; m.Before.allocation().AllGPUs() == 1 {
+		return "; " + t.Name + " " + tookBy(t.Reason) + " it"
+	}
 	return takenBy(m.Takers, "them")
 }
 
