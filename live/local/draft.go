@@ -92,7 +92,7 @@ func (d *draft) Run(a *scheduler.Run) error {
 		d.give(p, s, a.Allocation.GPUs)
 	}
 	for s := range d.holder {
-		if !d.sharesGPU(p, s) {
+		if !d.sameGPU(p, s) {
 			d.give(p, s, a.Allocation.GPUs)
 		}
 	}
@@ -111,8 +111,8 @@ func (*draft) Nodes(a scheduler.Action) error {
 	return fmt.Errorf("%T: a backend of one machine neither rents nor lends nodes", a)
 }
 
-// sharesGPU reports whether the job has another slot on the same GPU.
-func (d *draft) sharesGPU(p *store.Change, slot int) bool {
+// sameGPU reports whether the job has another slot on the same GPU.
+func (d *draft) sameGPU(p *store.Change, slot int) bool {
 	slots := d.jobs.o.Machine.Slots
 	return slots[slot].Shared && slices.ContainsFunc(p.Held, func(s int) bool { return slots[s].Visible == slots[slot].Visible })
 }
