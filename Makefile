@@ -21,7 +21,7 @@ PYTHON ?= .cache/venv/bin/python
 TEST = RAPID_SEED=$(SEED) $(GO) test -vet=off -timeout 30m -p $(JOBS)
 
 .PHONY: test check ci quick lint slow long race seeds generated tidy python browser live reproduce kube-build kube-vet kube-quick kube-test kube-upgrade
-.PHONY: slurm-quick slurm-test build fix generate dist chart bench speed fuzz mutants soak clean help
+.PHONY: docs slurm-quick slurm-test build fix generate dist chart bench speed fuzz mutants soak clean help
 .PHONY: programs package package-check upgrade images sbom release reproducible vulnerabilities gosec wheel
 
 ## test: every test that starts no process, in a minute and a half
@@ -33,7 +33,7 @@ check: lint test slow race seeds generated tidy
 	@echo "check: all passed"
 
 ## ci: what needs more than Go: PyTorch, a browser, Kubernetes, Slurm, the experiments of papers; .ci/run runs test, check and ci
-ci: python live browser kube-quick slurm-quick reproduce
+ci: docs python live browser kube-quick slurm-quick reproduce
 	@echo "ci: all passed"
 
 BASE ?= HEAD
@@ -182,6 +182,17 @@ kube-vet: $(LINT)
 	then cp python/requirements.txt .cache/requirements.txt; \
 	else sed '/--hash=/d; s/ *\\$$//' python/requirements.txt > .cache/requirements.txt; fi
 	.cache/venv/bin/python -m pip install -q -r .cache/requirements.txt || { rm -rf .cache/venv; exit 1; }
+
+MKDOCS = .cache/docs/bin/mkdocs
+## docs: the documentation as a site with search, in bin/site; a dead link fails. Tests of cmd/oxgang run the examples in it
+docs: $(MKDOCS)
+	NO_MKDOCS_2_WARNING=1 $(MKDOCS) build -f internal/tools/site/mkdocs.yml
+	@echo "docs: python3 -m http.server -d bin/site shows it"
+
+$(MKDOCS): internal/tools/site/requirements.txt
+	python3 -m venv .cache/docs
+	.cache/docs/bin/python -m pip install -q -r $<
+	@touch $@
 
 ## build: the programs, into bin/
 build:
