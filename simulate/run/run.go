@@ -57,7 +57,7 @@ type Decider struct {
 type Watch struct {
 	// Observer makes one more observer, the last one, from the Decider; nil: none.
 	Observer func(*Decider) scheduler.Observer
-	Stream   metrics.Stream // receives results as soon as they are complete
+	Stream   metrics.Stream // receives each result early
 	// Whole: the policy sees all jobs in every round (no scheduler.Options.Lean), and agents make all reports
 	// (no sim.Options.Sparse), so observers may keep plans and snapshots. The run is the same.
 	Whole bool

@@ -14,8 +14,8 @@ import (
 //     that contradict this are lowered when models are built (physical).
 //   - Step times are trusted only if the job also reports the progress that follows from them.
 //     Each report that claims more reduces the trust in the job; trust recovers slowly.
-//   - Missing trust lowers the job's speed-up towards that of a job with an unknown speed on
-//     several replicas (doubted).
+//   - Missing trust lowers the job's speed-up, down to the assumption for jobs that were never
+//     measured on several replicas (doubted).
 //
 // A job whose false step times and false progress agree is detected only when it should be
 // complete, because only the job itself counts its samples.
