@@ -149,7 +149,6 @@ type rerun struct {
 	specs  map[job.ID]*job.Spec
 }
 
-// Event implements scheduler.Observer.
 func (r *rerun) Event(_ time.Time, ev scheduler.Event) {
 	switch ev := ev.(type) {
 	case scheduler.Submitted:
@@ -159,7 +158,6 @@ func (r *rerun) Event(_ time.Time, ev scheduler.Event) {
 	}
 }
 
-// Round implements scheduler.Observer.
 func (r *rerun) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
 	if p.Stats.Objective <= 0 || len(p.Prices) == 0 {
 		return

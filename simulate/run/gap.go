@@ -22,10 +22,8 @@ type speedup struct {
 	speed float64
 }
 
-// Event implements scheduler.Observer.
 func (*gaps) Event(time.Time, scheduler.Event) {}
 
-// Round implements scheduler.Observer.
 func (g *gaps) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
 	if p.Stats.Bound <= 0 || !s.Cluster.Types()[0].Counts() {
 		return

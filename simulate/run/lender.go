@@ -75,7 +75,6 @@ var forecasts = map[string]func(perDay int) forecast.Model{
 
 type forecaster struct{ forecast.Model }
 
-// Predict implements sim.Forecaster.
 func (f forecaster) Predict(ahead int) (mean, sd []float64) {
 	p := f.Model.Predict(ahead)
 	return p.Mean, p.SD

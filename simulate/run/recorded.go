@@ -117,7 +117,6 @@ type player struct {
 	err   error // first error
 }
 
-// Event implements scheduler.Observer.
 func (p *player) Event(now time.Time, ev scheduler.Event) {
 	if ev, ok := ev.(scheduler.Submitted); ok && p.err == nil {
 		if err := p.known(ev.Spec); err != nil {
@@ -127,7 +126,6 @@ func (p *player) Event(now time.Time, ev scheduler.Event) {
 	p.rec.Event(now, ev)
 }
 
-// Round implements scheduler.Observer.
 func (p *player) Round(s *policy.Snapshot, plan *policy.Plan, actions []scheduler.Action) {
 	if plan.Refused != "" {
 		p.run.Refused = append(p.run.Refused, strings.SplitN(plan.Refused, "\n", 2)[0])

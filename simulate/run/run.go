@@ -279,7 +279,6 @@ type wrong struct {
 	class job.Class
 }
 
-// At implements perf.EpochSpeeds.
 func (w wrong) At(epoch int, at cluster.Configuration) float64 {
 	return w.truth.At(epoch, at) * w.o.Factor(w.class, at)
 }
@@ -342,7 +341,6 @@ type timed struct {
 	rec *metrics.Recorder
 }
 
-// Plan implements policy.Policy.
 func (t *timed) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	start := time.Now()
 	p, err := t.Policy.Plan(ctx, s)
@@ -355,7 +353,6 @@ type bounded struct {
 	horizon time.Duration
 }
 
-// Next implements scheduler.Backend.
 func (b *bounded) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	end := sim.Epoch.Add(b.horizon)
 	if b.horizon == 0 || !deadline.After(end) {
@@ -370,10 +367,8 @@ func (b *bounded) Next(ctx context.Context, deadline time.Time) (scheduler.Event
 
 type watcher struct{ run *Run }
 
-// Event implements scheduler.Observer.
 func (*watcher) Event(time.Time, scheduler.Event) {}
 
-// Round implements scheduler.Observer.
 func (w *watcher) Round(_ *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
 	if p.Refused != "" {
 		w.run.Refused = append(w.run.Refused, strings.SplitN(p.Refused, "\n", 2)[0])

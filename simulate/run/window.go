@@ -44,7 +44,6 @@ func (w window) through(b scheduler.Backend) scheduler.Backend {
 	return &passing{b, len(w), w}
 }
 
-// Next implements scheduler.Backend.
 func (p *passing) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	if p.left == 0 {
 		return nil, io.EOF

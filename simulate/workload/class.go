@@ -43,7 +43,6 @@ type byEpoch struct {
 	forms job.Forms
 }
 
-// At implements perf.EpochSpeeds.
 func (b byEpoch) At(epoch int, at cluster.Configuration) float64 {
 	s := b.forms.For(at)
 	if s == nil {
@@ -58,7 +57,6 @@ type meanSpeeds struct {
 	jobs []*job.Spec
 }
 
-// At implements perf.EpochSpeeds.
 func (m meanSpeeds) At(_ int, at cluster.Configuration) float64 {
 	target, seconds := 0.0, 0.0
 	for _, s := range m.jobs {

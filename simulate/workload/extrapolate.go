@@ -89,14 +89,12 @@ func (a scaled) fastest(on map[cluster.GPUType]int) float64 {
 	return most
 }
 
-// Step implements Speed.
 func (a scaled) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
 	t, speed := a.resolve(t)
 	step, sync, ok = a.Speed.Step(t, shape, local)
 	return sync + (step-sync)/speed, sync, ok
 }
 
-// LocalRange implements Speed.
 func (a scaled) LocalRange(t cluster.GPUType, shape []int) (least, most int) {
 	t, _ = a.resolve(t)
 	return a.Speed.LocalRange(t, shape)

@@ -103,7 +103,6 @@ func (s steady) slower(held float64) float64 {
 	return held / (asked + (1-s.loss)*(held-asked))
 }
 
-// LocalRange implements Speed.
 func (s steady) LocalRange(_ cluster.GPUType, shape []int) (least, most int) {
 	for _, n := range shape {
 		if n > 0 {

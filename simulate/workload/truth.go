@@ -80,12 +80,10 @@ type alone struct {
 	goal  job.Goal
 }
 
-// Throughput implements perf.Model.
 func (m alone) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 	return m.app.Fed(a, b)
 }
 
-// Efficiency implements perf.Model.
 func (m alone) Efficiency(total float64) float64 {
 	if m.goal != job.Training {
 		return 1

@@ -162,7 +162,6 @@ type speed struct {
 	pace   float64
 }
 
-// At implements perf.EpochSpeeds.
 func (v *speed) At(epoch int, c cluster.Configuration) float64 {
 	spec := v.forms.For(c)
 	if spec == nil {

@@ -61,12 +61,10 @@ func (m *Model) remember(c *memory.Codec, o *Options) {
 	memory.Slice(c, &m.types, (*typeModel).Remember)
 }
 
-// Remember implements memory.Rememberer.
 func (t *typeModel) Remember(m *memory.Codec) {
 	m.Fields((*string)(&t.name), &t.params, &t.known, &t.replica, &t.perNode, &t.lender, &t.reference, &t.ratio)
 }
 
-// Remember implements memory.Rememberer.
 func (p *measured) Remember(m *memory.Codec) {
 	m.Fields(&p.refits)
 	memory.Slice(m, &p.gradients, func(g *gradient, m *memory.Codec) { m.Fields(&g.epoch, &g.reports, &g.sqr, &g.vari) })
@@ -116,7 +114,6 @@ func (v *speed) remember(m *memory.Codec, of *Job) {
 	of.Row(m, &none, &v.limits)
 }
 
-// Remember implements memory.Rememberer.
 func (n *mean) Remember(m *memory.Codec) { m.Fields(&n.n, &n.value) }
 
 func rememberForms(f *job.Forms, m *memory.Codec) {

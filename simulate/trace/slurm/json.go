@@ -309,7 +309,6 @@ type lineCounter struct {
 	passed int
 }
 
-// Read implements io.Reader.
 func (c *lineCounter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	for i, b := range p[:n] {

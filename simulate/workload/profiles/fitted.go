@@ -126,7 +126,6 @@ type fitted struct {
 	types    []fittedType
 }
 
-// Step implements Speed.
 func (f *fitted) Step(g cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
 	t, nodes, replicas := f.find(g, shape)
 	if t == nil || local < f.localMin || local > t.localMax {
@@ -136,7 +135,6 @@ func (f *fitted) Step(g cluster.GPUType, shape []int, local int) (step, sync flo
 	return step, step - t.params.Compute(float64(local)), true
 }
 
-// LocalRange implements Speed.
 func (f *fitted) LocalRange(g cluster.GPUType, shape []int) (least, most int) {
 	if t, _, _ := f.find(g, shape); t != nil {
 		return f.localMin, t.localMax

@@ -63,7 +63,6 @@ func (s *stepRates) Step(t cluster.GPUType, shape []int, local int) (step, sync 
 	return all[i].step, 0, true
 }
 
-// LocalRange implements Speed.
 func (s *stepRates) LocalRange(t cluster.GPUType, shape []int) (least, most int) {
 	all := s.on(t, shape)
 	if len(all) == 0 {

@@ -62,7 +62,6 @@ type paced struct {
 	rate    float64
 }
 
-// Step implements Speed.
 func (p paced) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
 	if least, most := p.LocalRange(t, shape); local < least || local > most {
 		return 0, 0, false
@@ -70,7 +69,6 @@ func (p paced) Step(t cluster.GPUType, shape []int, local int) (step, sync float
 	return float64(local) / p.rate, 0, true
 }
 
-// LocalRange implements Speed.
 func (p paced) LocalRange(t cluster.GPUType, shape []int) (least, most int) {
 	if _, _, gpus := summarise(shape); t != p.gpuType || gpus == 0 {
 		return 0, 0

@@ -79,7 +79,6 @@ func (t table) Step(g cluster.GPUType, shape []int, local int) (step, sync float
 	return p.estimate(nodes, gpus/p.replicaGPUs, float64(local))
 }
 
-// LocalRange implements Speed.
 func (t table) LocalRange(g cluster.GPUType, shape []int) (least, most int) {
 	p := t.find(g)
 	if p == nil {
