@@ -82,7 +82,7 @@ func (m *Moment) went() string {
 	case len(m.Takers) == 0:
 		return ""
 	}
-	if t := m.Takers[0]; m.Before.allocation().AllGPUs() == 1 {
+	if t := m.Takers[0]; m.Before.GPUs == 1 && m.Before.Also == nil {
 		return "; " + t.Name + " " + tookBy(t.Reason) + " it"
 	}
 	return takenBy(m.Takers, "them")
