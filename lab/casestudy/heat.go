@@ -22,7 +22,6 @@ type HeatCell struct {
 	Marked bool
 }
 
-// Colours of the ends of the scale: red, green, blue.
 var coldest, hottest = [3]float64{0xf7, 0xfb, 0xff}, [3]float64{0x2f, 0x7f, 0xbc}
 
 // Colour returns the cell's shade.

@@ -24,7 +24,6 @@ import (
 //go:embed boa lyra matrix oxgang shockwave sia synergy
 var library embed.FS
 
-// matrixFolder has the matrix and no experiments.
 const matrixFolder = "matrix/"
 
 // An Experiment is a table or figure of a paper: what to run, and what was published.

@@ -57,7 +57,6 @@ type Cell struct {
 	trials []verdict.Trial // of the finished runs
 }
 
-// matrixBaseline is the policy that delays are against.
 const matrixBaseline = "easy"
 
 // matrixMetrics are the metrics of a cell; less is better.

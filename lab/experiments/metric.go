@@ -17,7 +17,6 @@ type metric struct {
 	of   func(runs []measured) float64
 }
 
-// measured is the part of a run that metrics need.
 type measured struct {
 	summary metrics.Summary
 	jcts    []float64 // hours, of completed jobs
@@ -32,7 +31,6 @@ type measured struct {
 	jct     float64       // its JCT, hours
 }
 
-// metricTable has all metrics.
 var metricTable = slices.Concat(runMetrics, timeMetrics, loanMetrics)
 
 var runMetrics = []metric{

@@ -73,7 +73,6 @@ func writeFedPage(w *bytes.Buffer, apps []*workload.Application) {
 	}
 }
 
-// shareBytes is the memory of the GPU-proportional share.
 const shareBytes = 62_500_000_000
 
 func gigabytes(bytes int64) float64 { return float64(bytes) / 1e9 }

@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A model is the parametric form of one application.
 type model struct {
 	app    *workload.Application
 	types  []typeModel // by name
@@ -20,7 +19,6 @@ type model struct {
 	effOff deviation // of the efficiency at measured batch sizes
 }
 
-// A typeModel is the throughput model of one GPU type.
 type typeModel struct {
 	gpuType  cluster.GPUType
 	localMax int
@@ -29,7 +27,6 @@ type typeModel struct {
 	allOff   deviation // on all placements
 }
 
-// A deviation is the relative error of a fit.
 type deviation struct {
 	mean, max float64
 	n         int
@@ -58,7 +55,6 @@ var layouts = map[cluster.GPUType]layout{
 	"v100": {perNode: 8, nodes: 5, partial: 2},
 }
 
-// pipelineNodes is the most nodes with profiled pipelines.
 const pipelineNodes = 16
 
 // configurations returns the placements that Sia chooses from: powers of two within a node, or whole nodes. Source:

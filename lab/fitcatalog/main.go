@@ -18,7 +18,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// applications are the applications of the embedded catalog.
 var applications = []string{"bert", "cifar10", "deepspeech2", "gpt_pmp", "imagenet", "yolov3"}
 
 func main() {
@@ -37,7 +36,6 @@ func main() {
 	}
 }
 
-// paths are the input and output files.
 type paths struct{ data, sensitivity, steps, code, sensitivityCode, stepsCode, page string }
 
 func run(p *paths) error {

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// mostKnots bounds the knots of a noise curve.
 const mostKnots = 9
 
 // A noise is ln phi = level + slope · ln(batch / first batch), with level and slope linear between knots. See
@@ -18,7 +17,6 @@ type noise struct {
 	level, slope []float64
 }
 
-// A sample is one measured noise scale.
 type sample struct {
 	epoch  int
 	x, phi float64 // logarithms of batch / first batch, and of the noise scale

@@ -2,7 +2,6 @@ package market
 
 import "math"
 
-// A newton takes the steps of one program.
 type newton struct {
 	p            *program
 	matrix       *skyline

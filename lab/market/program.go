@@ -2,7 +2,6 @@ package market
 
 import "math"
 
-// An entry is a coefficient of a column.
 type entry struct {
 	row   int
 	value float64

@@ -10,7 +10,6 @@ const (
 	backOff       = 0.99
 )
 
-// A point is a point of the embedding.
 type point struct {
 	x, s, z    []float64
 	tau, kappa float64

@@ -76,7 +76,6 @@ func (p *public) replayable(s *policy.Snapshot) error {
 	return nil
 }
 
-// A candidate is one job of the round.
 type candidate struct {
 	*policy.Job
 	index int // in the snapshot
@@ -90,7 +89,6 @@ type candidate struct {
 	slots []hostalloc.Slot
 }
 
-// A publicRound is a plan in progress.
 type publicRound struct {
 	o     *synergy.Options
 	s     *policy.Snapshot

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
-// level is the confidence level of intervals over seeds.
 const level = 0.95
 
 // A Row is one measure of one policy in a cell of the grid, over the seeds.

@@ -2,7 +2,6 @@ package metrics
 
 import "time"
 
-// mostTimes is the most policy times that a Recorder keeps.
 const mostTimes = 1 << 16
 
 // A sample keeps evenly spaced values of a sequence, in bounded memory: all up to mostTimes, then every second,

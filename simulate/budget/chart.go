@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
-// The chart's size and margins, in pixels.
 const (
 	chartWidth, chartHeight = 920.0, 400.0
 	chartLeft, chartBottom  = 64.0, 34.0

@@ -15,7 +15,6 @@ type Range struct {
 	Samples     int     `json:"samples" yaml:"samples"`
 }
 
-// probability is the coverage of a Range.
 const probability = 0.9
 
 // students are the 95th percentiles of Student's t, for 1 and more degrees of freedom.

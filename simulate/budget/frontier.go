@@ -25,7 +25,6 @@ type Shown struct {
 	Knee    bool
 }
 
-// About how many points a chart and a table have.
 const chartPoints, tablePoints = 48, 14
 
 // Frontier returns the frontier of the planner.

@@ -137,7 +137,6 @@ func (g *Goodputs) setSpeeds(c *perf.ClassStats) error {
 	return nil
 }
 
-// A csvRow is a row and the errors in it.
 type csvRow struct {
 	file string
 	line int

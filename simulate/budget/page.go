@@ -18,7 +18,6 @@ var (
 	pageJS string
 )
 
-// A pageView is the data of the template.
 type pageView struct {
 	Title            string
 	Facts            []string
@@ -42,7 +41,6 @@ type pageCurve struct {
 	Offers []string
 }
 
-// A pageMark is a point with a tooltip.
 type pageMark struct {
 	X, Y   float64
 	Kind   string // least, knee, most or empty

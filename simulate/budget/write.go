@@ -190,7 +190,6 @@ func (r *Run) epochs() string {
 	return fmt.Sprintf("%d-%d", r.First, r.Last)
 }
 
-// A record is a point of a frontier for programs.
 type record struct {
 	Prices     string  `json:"prices" yaml:"prices"`
 	Currency   string  `json:"currency" yaml:"currency"`

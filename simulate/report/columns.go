@@ -38,7 +38,6 @@ const (
 	paged                 // only the page: it depends on the machine
 )
 
-// A group is a table of the page.
 type group uint8
 
 const (
@@ -47,7 +46,6 @@ const (
 	ofTheSizes
 )
 
-// A direction tells which values are better.
 type direction int8
 
 const (

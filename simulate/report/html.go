@@ -41,7 +41,6 @@ var (
 	page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageHTML)) })
 )
 
-// pageView is the data of the template.
 type pageView struct {
 	Title   string
 	Verdict []string // sentences
@@ -56,7 +55,6 @@ type pageView struct {
 	Data    pageData
 }
 
-// A pageTable is one table of the summary.
 type pageTable struct {
 	Note    string // below it; may be empty
 	Title   string
@@ -64,7 +62,6 @@ type pageTable struct {
 	Rows    []pageRow
 }
 
-// A pageRow is one run in a table.
 type pageRow struct {
 	Name   string
 	Key    int    // index among the policies of the plots
@@ -77,7 +74,6 @@ type pageCell struct {
 	Best bool // see column.best
 }
 
-// pageData is the data of the script.
 type pageData struct {
 	Policies []string          `json:"policies"`
 	Observed int               `json:"observed"` // index of the recorded run among the policies; -1 for none

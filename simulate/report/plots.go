@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Limits bound the data of each run.
 type limits struct {
 	points    int // of a curve
 	jobs      int

@@ -77,7 +77,6 @@ func bestIn(r *Run) string {
 	return strings.Join(names, " ")
 }
 
-// verdictColumns are the remarks about the verdict.
 var verdictColumns = []remark{
 	{key: "best_in", value: bestIn, words: true},
 	{key: "jct_above_best", value: versus(func(d *verdict.Difference) (float64, bool) { return d.Part, true })},

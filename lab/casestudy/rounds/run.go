@@ -108,7 +108,6 @@ func (s Study) Run(ctx context.Context, report func(Measurement)) ([]Measurement
 	return all, nil
 }
 
-// A run is the run of one engine.
 type run struct {
 	kind     Kind
 	g        *Generator

@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// An origin is where a solver starts.
 type origin bool
 
 const (

@@ -17,7 +17,6 @@ func Methods() []string {
 	return []string{"heuristic", "exact", "lp-relaxed", "pop:K", "copter"}
 }
 
-// Tolerances of the methods' solvers.
 const (
 	exactTolerance = 1e-7 // of rows and reduced costs, which are all about 1
 	exactDust      = 1e-6

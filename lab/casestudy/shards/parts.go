@@ -19,7 +19,6 @@ type Parts struct {
 	parts []part
 }
 
-// A part has ascending indices of the whole.
 type part struct {
 	shards, servers []int
 	balancer        Balancer

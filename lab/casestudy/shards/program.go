@@ -96,7 +96,6 @@ func startCosts(in *Instance) []float64 {
 	return costs
 }
 
-// full is the thesis' program in R and X.
 type full struct {
 	problem lp.Problem
 	routed  []lp.Col // R, in the order of relaxation.cols

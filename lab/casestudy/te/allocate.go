@@ -188,7 +188,6 @@ type Parts struct {
 	round uint64
 }
 
-// ways is the number of pieces of a large demand.
 const ways = 4
 
 // Allocate implements Allocator.

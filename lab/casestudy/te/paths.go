@@ -105,7 +105,6 @@ type search struct {
 	paths  []int32
 }
 
-// A side is the search from one end.
 type side struct {
 	arcs   arcs
 	via    []arc    // by node: the link and node it was reached from

@@ -88,7 +88,6 @@ func (in *Instance) TopUp(flow []float64) {
 	}
 }
 
-// capacities are the free capacities of links.
 type capacities []float64
 
 func (in *Instance) free(flow []float64) capacities {
@@ -113,7 +112,6 @@ func (c capacities) take(links []int32, most float64) float64 {
 	return most
 }
 
-// ofDemand is a path and its demand.
 type ofDemand struct{ path, demand int }
 
 // byLength returns all paths by number of links, then by volume of their demand.

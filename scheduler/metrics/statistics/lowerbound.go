@@ -76,7 +76,6 @@ func LowerBound(jobs []Task, gpus []float64, known float64) float64 {
 	return best / float64(len(jobs))
 }
 
-// An ascent is the state of the prices.
 type ascent struct {
 	jobs   []Task
 	cap    []float64   // GPU-seconds per type and interval
