@@ -10,6 +10,7 @@ type Item struct {
 	Least float64   // needed rate, at least 0
 }
 
+// A Program is a program of time fractions.
 type Program struct {
 	Items    []Item
 	Capacity []float64 // by kind, at least 0
@@ -31,6 +32,7 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
+// A Solution is the answer to a Program.
 type Solution struct {
 	X          [][]float64 // by item and kind; 0 if not allowed
 	Level      float64     // only from Level

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 )
 
+// A Source draws random numbers, like *rand.Rand.
 type Source interface {
 	IntN(n int) int
 }

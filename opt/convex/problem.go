@@ -15,6 +15,7 @@ type Epoch struct {
 	Points []Point
 }
 
+// A Class is a kind of jobs with the same epochs.
 type Class struct {
 	Rate    float64 // λᵢ: arrivals per unit of time
 	Weight  float64 // in the mean completion time; 0 means 1

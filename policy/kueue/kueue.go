@@ -29,6 +29,7 @@ type admission struct {
 	number int
 }
 
+// New returns a Policy.
 func New(o Options) *Policy { return &Policy{o: o, admitted: make(map[job.ID]admission)} }
 
 // Traits implements policy.Policy.

@@ -25,6 +25,7 @@ type Policy struct {
 	nodes   nodes
 }
 
+// New returns a Policy, or an error if o is invalid.
 func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("multifactor: %w", err)

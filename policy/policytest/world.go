@@ -59,6 +59,7 @@ func (w *World) age(t *rapid.T) time.Duration {
 	return time.Duration(rapid.IntRange(0, 90).Draw(t, "age in minutes")) * time.Minute
 }
 
+// Now returns the time of the next round.
 func (w *World) Now() time.Time { return Epoch.Add(time.Duration(w.round) * time.Minute) }
 
 // Snapshot returns the snapshot of the next round.
