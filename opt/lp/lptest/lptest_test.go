@@ -50,18 +50,18 @@ func one(t *testing.T) (*lp.Problem, *lp.Solution) {
 func TestSuite_complains(t *testing.T) {
 	s := suite{tol: Exact}
 	for want, spoil := range map[string]func(p *lp.Problem, s *lp.Solution){
-		"":                          func(*lp.Problem, *lp.Solution) {},
-		"status limited":            func(_ *lp.Problem, s *lp.Solution) { s.Status = lp.Limited },
-		"objective 8, want 6":       func(p *lp.Problem, s *lp.Solution) { s.X[0] = 4; lp.Grade(p, s) },
-		"residuals 0.25 and 0":      func(p *lp.Problem, s *lp.Solution) { s.X[0] = 2; lp.Grade(p, s) },
-		"bound 7 above":             func(_ *lp.Problem, s *lp.Solution) { s.Bound = 7 },
-		"gap 0.":                    func(p *lp.Problem, s *lp.Solution) { s.Y[0] = 1; lp.Grade(p, s) },
-		"residuals 0 and 2":         func(p *lp.Problem, s *lp.Solution) { s.Y[0] = -2; lp.Grade(p, s) },
-		"bound 5, but Y proves":    func(_ *lp.Problem, s *lp.Solution) { s.Bound = 5 },
-		"but X has 6":      func(_ *lp.Problem, s *lp.Solution) { s.Objective = 5.9 },
+		"":                       func(*lp.Problem, *lp.Solution) {},
+		"status limited":         func(_ *lp.Problem, s *lp.Solution) { s.Status = lp.Limited },
+		"objective 8, want 6":    func(p *lp.Problem, s *lp.Solution) { s.X[0] = 4; lp.Grade(p, s) },
+		"residuals 0.25 and 0":   func(p *lp.Problem, s *lp.Solution) { s.X[0] = 2; lp.Grade(p, s) },
+		"bound 7 above":          func(_ *lp.Problem, s *lp.Solution) { s.Bound = 7 },
+		"gap 0.":                 func(p *lp.Problem, s *lp.Solution) { s.Y[0] = 1; lp.Grade(p, s) },
+		"residuals 0 and 2":      func(p *lp.Problem, s *lp.Solution) { s.Y[0] = -2; lp.Grade(p, s) },
+		"bound 5, but Y proves":  func(_ *lp.Problem, s *lp.Solution) { s.Bound = 5 },
+		"but X has 6":            func(_ *lp.Problem, s *lp.Solution) { s.Objective = 5.9 },
 		"dual residual 0, but Y": func(_ *lp.Problem, s *lp.Solution) { s.Y[0] = -2 },
-		"lengths 2 and 1":           func(_ *lp.Problem, s *lp.Solution) { s.X = append(s.X, 0) },
-		"column 0: value +Inf":      func(_ *lp.Problem, s *lp.Solution) { s.X[0] = inf },
+		"lengths 2 and 1":        func(_ *lp.Problem, s *lp.Solution) { s.X = append(s.X, 0) },
+		"column 0: value +Inf":   func(_ *lp.Problem, s *lp.Solution) { s.X[0] = inf },
 		"residual 0, but X has":  func(_ *lp.Problem, s *lp.Solution) { s.X[0] = 2.999 },
 	} {
 		p, out := one(t)
