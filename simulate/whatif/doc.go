@@ -9,62 +9,48 @@
 //
 // # The simulated copy of a run
 //
-// Ahead and Compare simulate a copy of each job. Its ground truth is what the run has
-// learned about the real job:
+// Ahead and Compare simulate a copy of each job. Its ground truth is what the run has learned
+// about the real job:
 //
-//   - Speed on GPUs of any number and type: the scheduler's performance model of the job
-//     times the job's pace. The pace, measured by a Learner, is the real
-//     progress over the progress that follows from reported step times: time
-//     passes between steps, which no model has.
-//   - Statistical efficiency at any batch size: from the gradient statistics that
-//     reports had in each epoch.
-//   - Time of a restart: the mean measured for this job, else for its class,
-//     else the value of its specification. Compare repeats each start with its own measured time.
-//   - Work: the job's target or, if it ended at other work, what it did. Compare adds the
-//     time from the last report to the end of the job, in which it held GPUs.
-//   - A job that never reported training has only its GPU time. Its copy
-//     has that duration, with linear speed-up.
+//   - Speed: the scheduler's performance model times the job's pace, which is the real progress
+//     over the progress that follows from reported step times (Learner).
+//   - Statistical efficiency: from the gradient statistics that reports had in each epoch.
+//   - Time of a restart: the mean of this job, else of its class, else of its specification.
+//     Compare repeats each start with its own measured time.
+//   - Work: the job's target or, if it ended at other work, what it did.
+//   - A job without reports has only its GPU time: its copy has that duration and linear
+//     speed-up.
 //
-// In Ahead, the scheduler of the copy has the same models (estimate.Oracle) from the start. In
-// Compare it learns them from the reports of the copies, as the real
-// scheduler did, and programs describe their jobs at the first report of the copy.
-//
-// In Compare, owned nodes leave and come back at the times of the run, and jobs fail that failed
-// while their nodes stayed. In Ahead nothing fails and no nodes change. A
-// job on GPUs of two types at once cannot be simulated.
+// In Ahead the scheduler of the copy has the same models from the start (estimate.Oracle); in
+// Compare it learns them from the reports of the copies. In Compare nodes change and jobs fail
+// at the times of the run; in Ahead nothing fails. A job on GPUs of two types at once cannot be
+// simulated.
 //
 // # Ahead
 //
-// A copy of the policy continues in its state after the last round (Decided). A new policy
-// would decide otherwise if it keeps accounts or windows.
+// A copy of the policy continues in its state after the last round (Decided), because a new
+// policy would lack its accounts and windows.
 //
-// Ahead runs two scenarios: without new jobs, and with new jobs like the present ones
-// at the rate of the past, less the longer none has come (submissions). New
-// jobs may also make a job start earlier, so a guess has the earlier and the later
-// of the two times.
+// Ahead runs two scenarios: without new jobs, and with new jobs like the present ones at the
+// rate of the past, less the longer none has come (submissions). New jobs may also make a job
+// start earlier, so a guess has the earlier and the later of the two times.
 //
-// The future of a job is best known from others of its class: their speeds and
-// restarts, their gradient statistics in later epochs, and,
-// for jobs that report nothing, their durations. Beyond what any of them has reached,
-// the efficiency is 1 in the first scenario, and the present one in the
-// second. As training continues, gradients get noisier relative to their size, so large batches
+// The future of a job follows from others of its class: speeds, restarts, gradient statistics
+// in later epochs, and durations. Beyond what any of them has reached, the efficiency is 1 in
+// the first scenario, and the present one in the second: as training continues, large batches
 // lose less (Pollux §3.1).
 //
-// A scenario ends when all jobs whose end can be known have ended and all other waiting
-// jobs have started, after Options.Rounds rounds, or when for long
-// nothing awaited happens and no awaited job has GPUs. Without these
-// bounds it might not end: the policy may never start a job.
+// A scenario ends when all jobs with a known end have ended and all other waiting jobs have
+// started, after Options.Rounds rounds, or when for long nothing awaited happens. Without
+// these bounds it might not end: the policy may never start a job.
 //
-// A Predictor turns these times into ranges with a stated probability, from the outcomes of
-// its earlier predictions: see package calibration.
+// A Predictor turns these times into ranges with a stated probability: see package calibration.
 //
 // # Replay
 //
-// Replay simulates nothing. The scheduler gets the recorded events at their
-// recorded times, and everything that policy and placer decide is compared with the recording.
-// It relies on an invariant: scheduler, policy and placer are functions of the
-// events and the seed. If the decisions so far equal the recorded ones, the next
-// recorded event is what would have followed. After the
-// first difference that is no longer so, and Replay stops there. It costs as many plans as
-// the journal has rounds.
+// Replay simulates nothing. The scheduler gets the recorded events at their recorded times, and
+// everything that policy and placer decide is compared with the recording. Scheduler, policy and
+// placer are functions of the events and the seed. So while all decisions equal the recorded
+// ones, the next recorded event is what would have followed. At the first difference Replay
+// stops. It costs as many plans as the journal has rounds.
 package whatif
