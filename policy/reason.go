@@ -51,6 +51,7 @@ const (
 	WaitQuota             // Config: its request; Value: GPUs left in its queue's quota, Limit: GPUs it needs
 	WaitServed            // jobs with GPUs are before it, and the rest is too little or does not suit it; numbers as for WaitNoCapacity
 	WaitPriority          // jobs of a higher priority are before it, and the rest is too little or does not suit it; numbers as for WaitNoCapacity
+	Promised              // gets what it needs to end in time, as promised (policy/oxgang); Value: seconds until it would end under backfilling, negative: past
 	kinds
 )
 
@@ -59,7 +60,7 @@ var kindNames = [kinds]string{
 	"above its share of CPUs or memory", "below its share of CPUs and memory",
 	"pinned in restore", "non-preemptive", "reserved", "waiting: no capacity", "waiting: price too high", "waiting: no CPUs or memory",
 	"waiting: queue order", "waiting: would delay the first in the queue", "waiting: nodes on their way", "waiting: budget", "preempted: servers on loan went back", "waiting: not yet profiled", "waiting: its turn is over", "waiting: planned for later", "batch size not predicted", "evicted: fragmentation",
-	"impossible on this cluster", "plan refused", "kept: no placement for another", "waiting: quota", "waiting: others are first", "waiting: higher priority",
+	"impossible on this cluster", "plan refused", "kept: no placement for another", "waiting: quota", "waiting: others are first", "waiting: higher priority", "promised",
 }
 
 // String returns the kind in a few words.

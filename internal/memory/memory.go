@@ -21,7 +21,7 @@ import (
 var ErrFormat = errors.New("written in another format, or damaged")
 
 // Version is the version of all Remember methods of this module. Raise it when one of them changes.
-const Version = 1
+const Version = 2
 
 // A Rememberer lists its fields.
 type Rememberer interface{ Remember(m *Codec) }

@@ -92,7 +92,7 @@ func (p *Program) Plan(ctx context.Context, s *policy.Snapshot, value func([]*Ro
 	if all := levels(rows); len(all) > 1 {
 		return leveller{p}.planLevels(ctx, s.Now, rows, all)
 	}
-	sol, err := p.engine.Solve(ctx) // 4. who gets what, at which prices
+	sol, err := p.solve(ctx, rows) // 4. who gets what, at which prices
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,10 @@ func (p *Program) Prepare(s *policy.Snapshot, value func([]*Row)) ([]*Row, error
 		return nil, err
 	}
 	rows := p.refreshRows(s) // 1. goodput of each job and configuration
-	pinner{p}.pin(rows)      // 2. who gets what it has, whatever it is worth
-	value(rows)
-	return rows, p.file(rows) // 3. values
+	value(rows)              // 2. values
+	for _, r := range rows {
+		r.firm = r.Claim.Rate > 0 && !r.job.Adaptivity.Has(job.GPUCount)
+	}
+	pinner{p}.pin(rows) // 3. who gets what it has or claims, whatever it is worth
+	return rows, p.file(rows)
 }

@@ -1,6 +1,8 @@
 package goodput
 
 import (
+	"math"
+
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -20,13 +22,17 @@ func (p pinner) pin(rows []*Row) {
 	for _, r := range rows {
 		r.pin, r.share = configuration{}, cluster.Resources{}
 	}
-	for _, wants := range []func(*Row) cluster.Configuration{nonPreemptive, reserved, restoring} {
+	all := func(rows []*Row, wants func(*Row) cluster.Configuration) {
 		for _, r := range rows {
 			if c := wants(r); !c.IsZero() && r.pin.IsZero() {
 				p.pinTo(r, c, free)
 			}
 		}
 	}
+	all(rows, nonPreemptive)
+	all(rows, reserved)
+	all(byDue(rows), claimed)
+	all(rows, restoring)
 }
 
 // pinTo pins a job to a configuration if there is room for it.
@@ -57,7 +63,7 @@ func (p pinner) pinnedShare(r *Row, c cluster.Configuration, k int, free *cluste
 		return has, true
 	case !p.hosts[k].counts():
 		return cluster.Resources{}, true
-	case r.job.Reservation.IsZero():
+	case c == held.Configuration:
 		rounding := 1e-12 * t.CPUs
 		return has, has.CPUs <= free.CPUs+rounding && has.Memory <= free.Memory
 	}
@@ -83,6 +89,16 @@ func reserved(r *Row) cluster.Configuration {
 		return cluster.Configuration{}
 	}
 	return r.job.Reservation
+}
+
+func claimed(r *Row) cluster.Configuration {
+	switch {
+	case !r.firm || r.job.Phase == job.Profiling:
+		return cluster.Configuration{}
+	case r.job.Holding() && r.reaches(r.held, math.Inf(1)):
+		return r.job.Allocation.Configuration
+	}
+	return r.Claim.Configuration
 }
 
 func restoring(r *Row) cluster.Configuration {

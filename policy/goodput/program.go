@@ -99,6 +99,7 @@ func (p *Program) file(rows []*Row) error {
 			return err
 		}
 	}
+	p.gone = p.gone[:0]
 	for _, r := range rows {
 		if err := p.fileRow(r); err != nil {
 			return fmt.Errorf("job %s: %w", r.job.ID, err)

@@ -63,6 +63,8 @@ func whyPinned(r *Row) policy.Reason {
 		why.Kind = policy.PinnedNonPreempt
 	case !r.job.Reservation.IsZero():
 		why.Kind = policy.Reserved
+	case r.firm:
+		why = policy.Reason{Kind: policy.Promised, Value: r.Claim.Due}
 	}
 	return why
 }

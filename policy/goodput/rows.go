@@ -22,7 +22,10 @@ type Row struct {
 	// whether the job claims all that it holds in its level (Keeps), and not only what it asks for.
 	Level int
 	Keeps bool
+	// Claim is what the job must have in this round; zero: nothing. Whoever makes the plan sets it.
+	Claim Claim
 
+	firm    bool // it is pinned to its claim
 	evicted bool // it claims nothing in this round, because it is in the way of a job of an earlier level
 
 	job     *policy.Job
@@ -327,6 +330,18 @@ func (r *Row) Share(k int, gpus float64) float64 {
 		return 0
 	}
 	return r.Goodput(at) * min(1, gpus/float64(r.columns[at].GPUs))
+}
+
+// Reaching returns the column with the fewest GPUs of a type, no more than so many, that has a goodput of at least rate; or else the
+// fastest. ok is false if there is none.
+func (r *Row) Reaching(t cluster.GPUType, gpus int, rate float64) (column int, ok bool) {
+	column = -1
+	for k := range r.columns {
+		if c := &r.columns[k]; c.GPUType == t && c.GPUs <= gpus && r.allowed[k] && (column < 0 || r.Goodput(column) < min(rate, r.Goodput(k))) {
+			column = k
+		}
+	}
+	return column, column >= 0 && r.Goodput(column) > 0
 }
 
 // Leanest returns the least GPU time that a unit of the job's work takes, of the columns that were

@@ -42,6 +42,8 @@ type state struct {
 	ordered time.Time // since when nodes for it were on their way, while it held nothing; zero: never
 	expects bool      // they are, and it can wait for them
 
+	claims bool // the speed of its twin under backfilling, until it has caught up
+
 	seen int // round
 }
 

@@ -4,7 +4,7 @@ import "github.com/oxgang/oxgang/internal/memory"
 
 // Remember implements policy.Rememberer.
 func (p *Policy) Remember(m *memory.Codec) {
-	m.Fields(p.program, &p.stated, &p.influx, &p.round)
+	m.Fields(p.program, &p.stated, &p.influx, &p.round, &p.easy)
 	if p.renter != nil {
 		m.Fields(p.renter)
 	}
@@ -17,7 +17,7 @@ func (p *Policy) Remember(m *memory.Codec) {
 // Remember implements memory.Rememberer: all but what every round finds before it is used.
 func (s *state) Remember(m *memory.Codec) {
 	m.Fields((*string)(&s.class), &s.done, &s.left, &s.length, &s.path, &s.unsaved, &s.stated, &s.soon, &s.guessed, &s.counted, &s.contention, &s.upto,
-		&s.slack, &s.granted, &s.refused, &s.refusals, &s.until, &s.ordered, &s.seen)
+		&s.slack, &s.granted, &s.refused, &s.refusals, &s.until, &s.ordered, &s.claims, &s.seen)
 }
 
 // Remember implements memory.Rememberer.

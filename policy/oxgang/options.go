@@ -23,6 +23,7 @@ type Options struct {
 	Lambda          float64 // what it is worth that a job runs at all; default 1.1
 	Makespan        float64 // 0 to 1: what the end of all jobs counts beside their mean completion time; default 1
 	Sizes           string  // Stated, Class or Attained; default Stated
+	Margin          float64 // part of its time under EASY backfilling by which a job may take longer (promise.go); 0: no promise; default 0.5
 	// Rent says how nodes are rented: see package boa. Nil, the default: none are.
 	Rent *boa.Options
 }
@@ -31,7 +32,7 @@ type Options struct {
 func DefaultOptions() Options {
 	return Options{
 		Options: goodput.Options{P: -0.5, Growth: 8, Start: 8, Cells: true, Solver: "price"},
-		Lambda:  1.1, Makespan: 1, Sizes: Stated,
+		Lambda:  1.1, Makespan: 1, Sizes: Stated, Margin: 0.5,
 	}
 }
 
@@ -44,6 +45,9 @@ func (o *Options) Validate() error {
 	}
 	if !(o.Makespan >= 0 && o.Makespan <= 1) {
 		bad("makespan %v, want 0 to 1", o.Makespan)
+	}
+	if !(o.Margin >= 0 && o.Margin <= 100) {
+		bad("margin %v, want 0 to 100", o.Margin)
 	}
 	if !slices.Contains([]string{Stated, Class, Attained}, o.Sizes) {
 		bad("sizes %q, want %s, %s or %s", o.Sizes, Stated, Class, Attained)

@@ -8,6 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/backfill"
 	"github.com/oxgang/oxgang/policy/boa"
 	"github.com/oxgang/oxgang/policy/goodput"
 	"github.com/oxgang/oxgang/policy/reclaim"
@@ -22,8 +23,9 @@ type Policy struct {
 	renter   *boa.Policy // says how many nodes are rented; nil: nobody does
 	jobs     map[job.ID]*state
 	classes  map[job.Class]*ended
-	stated   track    // how wrong statements of work were
-	influx   influx   // what was submitted so far
+	stated   track  // how wrong statements of work were
+	influx   influx // what was submitted so far
+	easy     backfill.Schedule
 	active   []*state // in this round, in the order of its jobs
 	weights  float64  // sum
 	weighted bool     // some job has a weight of its own
@@ -87,6 +89,7 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 		p.weigh(rest, rows)      // 3. what it counts beside others
 		p.charge(s, there, rows) // 4. what a move would cost it
 		p.order(s, sized, rows)  // 5. who goes before whom
+		p.promise(rest, rows)    // 6. who must not wait
 	})
 	if err != nil {
 		return nil, err
@@ -96,7 +99,7 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 	plan.Return, plan.Capacity, plan.Background = back, sized.Capacity, sized.Background
 	plan.Stats.Failed = sized.Stats.Failed
 	p.expecting(sized, plan)
-	borrow(s, plan) // 6. what comes on loan
+	borrow(s, plan) // 7. what comes on loan
 	return plan, nil
 }
 

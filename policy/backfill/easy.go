@@ -1,0 +1,110 @@
+package backfill
+
+import (
+	"slices"
+	"time"
+)
+
+// A reservation is for the first twin in the queue that does not fit: when enough GPUs of a type are expected to be free,
+// and how many more of them there are then.
+type reservation struct {
+	kind  int // index of the GPU type
+	at    time.Time
+	extra int
+}
+
+// fill starts waiting twins as EASY does. The first that does not fit gets a reservation; each twin behind it
+// may start only if that does not delay the reservation: on another type, if it ends before, or on GPUs that
+// will be left over. Source: Lifka 1995, §2.
+func (s *Schedule) fill() {
+	var head *reservation
+	s.waiting = slices.DeleteFunc(s.waiting, func(t *twin) bool {
+		if head != nil && s.full() {
+			return false
+		}
+		if i, at := s.fastest(t, head); i >= 0 {
+			s.passes(t, &t.options[i], head)
+			s.start(t, i, at)
+			return true
+		}
+		if head == nil {
+			head = s.reserve(t)
+		}
+		return false
+	})
+}
+
+// full reports whether no GPU is free.
+func (s *Schedule) full() bool {
+	return !slices.ContainsFunc(s.pools, func(p pool) bool { return p.total > 0 })
+}
+
+// fastest returns the option on which a twin may start now and makes most progress, and where; -1 if there is none.
+func (s *Schedule) fastest(t *twin, head *reservation) (best int, at []share) {
+	best = -1
+	for i := range t.options {
+		o := &t.options[i]
+		k := s.typeOf(o.GPUType)
+		if o.GPUs > s.pools[k].total || best >= 0 && o.Rate <= t.options[best].Rate {
+			continue
+		}
+		if head != nil && head.kind == k && o.GPUs > head.extra && s.now.Add(t.lasts(o)).After(head.at) {
+			continue
+		}
+		if shares, ok := s.pools[k].find(o.GPUs); ok {
+			best, at = i, shares
+		}
+	}
+	return best, at
+}
+
+// passes takes the GPUs of a twin that starts from what the reservation leaves over.
+func (s *Schedule) passes(t *twin, o *Option, head *reservation) {
+	if head != nil && s.typeOf(o.GPUType) == head.kind && s.now.Add(t.lasts(o)).After(head.at) {
+		head.extra -= o.GPUs
+	}
+}
+
+// reserve returns the reservation of a twin that does not fit: on the type on which it would end first. It returns nil if no type
+// ever carries it.
+func (s *Schedule) reserve(t *twin) (best *reservation) {
+	var ends time.Time
+	for i := range t.options {
+		o := &t.options[i]
+		r := s.expect(o)
+		if r == nil {
+			continue
+		}
+		if end := r.at.Add(t.lasts(o)); best == nil || end.Before(ends) {
+			best, ends = r, end
+		}
+	}
+	return best
+}
+
+// expect returns when the GPUs of an option will be free, as running twins end; nil: never.
+func (s *Schedule) expect(o *Option) *reservation {
+	k := s.typeOf(o.GPUType)
+	room := s.pools[k].clone()
+	for _, t := range s.byEnd(k) {
+		room.add(t.at, 1)
+		if room.total < o.GPUs {
+			continue
+		}
+		if _, ok := room.find(o.GPUs); ok {
+			return &reservation{k, t.end(), room.total - o.GPUs}
+		}
+	}
+	return nil
+}
+
+// byEnd returns the running twins of a type, the first to end first.
+func (s *Schedule) byEnd(k int) (all []*twin) {
+	for _, t := range s.running {
+		if t.options[t.on].GPUType == s.types[k].Type {
+			all = append(all, t)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *twin) int { return a.end().Compare(b.end()) })
+	return all
+}

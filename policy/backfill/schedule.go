@@ -1,0 +1,211 @@
+package backfill
+
+import (
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// A Schedule is the virtual schedule. The zero value is empty and ready to use. It is not safe for
+// concurrent use.
+type Schedule struct {
+	now     time.Time
+	types   []cluster.TypeInfo // of the last snapshot
+	pools   []pool             // virtually free GPUs, by type
+	twins   map[job.ID]*twin
+	waiting []*twin // by priority, submission and ID
+	running []*twin // in the order of their starts
+	round   int     // calls of Advance so far
+}
+
+// Work is what a policy believes of a job's progress.
+type Work struct {
+	Done, Total float64 // progress so far, and in all
+	Stated      bool    // the job states its total; else it is an estimate
+}
+
+// Advance moves the virtual clock to the time of the snapshot. It calls work once with the index of each job.
+func (s *Schedule) Advance(snapshot *policy.Snapshot, work func(int) Work) {
+	if s.twins == nil {
+		s.twins, s.now = make(map[job.ID]*twin), snapshot.Now
+	}
+	s.resize(snapshot.Cluster.Types())
+	arrivals := s.compare(snapshot, work)
+	for {
+		next := s.nextEnd()
+		switch {
+		case len(arrivals) > 0 && (next == nil || next.end().After(arrivals[0].submitted)):
+			s.now = latest(s.now, arrivals[0].submitted)
+			s.enqueue(arrivals[0])
+			arrivals = arrivals[1:]
+		case next != nil && !next.end().After(snapshot.Now):
+			s.now = latest(s.now, next.end())
+			s.finish(next)
+		default:
+			s.now = snapshot.Now
+			s.forget()
+			return
+		}
+		s.fill()
+	}
+}
+
+// resize adopts the GPU types of the cluster. If nodes are gone, the jobs that started last go back to the queue.
+func (s *Schedule) resize(types []cluster.TypeInfo) {
+	if slices.EqualFunc(s.types, types, sameGPUs) {
+		return
+	}
+	s.types = slices.Clone(types)
+	s.pools = pools(types)
+	for _, t := range s.twins {
+		t.model = nil // its options are computed again
+	}
+	running := s.running
+	s.running = nil
+	for _, t := range running {
+		if k := s.typeOf(t.options[t.on].GPUType); k >= 0 {
+			if at, ok := s.pools[k].find(t.options[t.on].GPUs); ok {
+				t.at = at
+				s.pools[k].add(at, -1)
+				s.running = append(s.running, t)
+				continue
+			}
+		}
+		t.stop(s.now)
+		s.enqueue(t)
+	}
+}
+
+// sameGPUs reports whether two types have the same name and GPUs.
+func sameGPUs(a, b cluster.TypeInfo) bool {
+	return a.Type == b.Type && a.GPUs == b.GPUs && a.Nodes == b.Nodes && a.PerNode == b.PerNode
+}
+
+// typeOf returns the index of a GPU type, or -1.
+func (s *Schedule) typeOf(t cluster.GPUType) int {
+	return slices.IndexFunc(s.types, func(i cluster.TypeInfo) bool { return i.Type == t })
+}
+
+// compare brings the twins up to date with the jobs, and returns those of new jobs by submission.
+func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) (arrivals []*twin) {
+	s.round++
+	for i, j := range snapshot.Jobs {
+		t := s.twins[j.ID]
+		if t == nil {
+			t = &twin{id: j.ID, submitted: j.Submitted, priority: j.Priority, on: -1}
+			s.twins[j.ID] = t
+			t.seen = s.round
+			t.update(j, s.types, work(i), snapshot.Now)
+			if !s.resume(t, j, snapshot.Now) {
+				arrivals = append(arrivals, t)
+			}
+		}
+		t.seen = s.round
+		t.update(j, s.types, work(i), snapshot.Now)
+	}
+	for _, t := range s.twins {
+		if t.gone = t.seen != s.round; t.gone && !t.stated {
+			t.total = t.reached
+		}
+	}
+	slices.SortFunc(arrivals, func(a, b *twin) int {
+		return a.submitted.Compare(b.submitted)
+	})
+	return arrivals
+}
+
+// resume starts the twin of a job that was running before the schedule began: it holds what it requests.
+func (s *Schedule) resume(t *twin, j *policy.Job, now time.Time) bool {
+	k := s.typeOf(j.Allocation.GPUType)
+	if k < 0 || now.Sub(j.Submitted) <= 0 || s.round > 1 {
+		return false
+	}
+	for i := range t.options {
+		o := &t.options[i]
+		if o.GPUType != j.Allocation.GPUType {
+			continue
+		}
+		if at, ok := s.pools[k].find(o.GPUs); ok {
+			s.start(t, i, at)
+			t.since = now.Add(-remaining.Seconds(t.restart + o.spent))
+			return true
+		}
+	}
+	return false
+}
+
+// enqueue puts a twin in its place in the queue.
+func (s *Schedule) enqueue(t *twin) {
+	at, _ := slices.BinarySearchFunc(s.waiting, t, before)
+	s.waiting = slices.Insert(s.waiting, at, t)
+}
+
+// nextEnd returns the running twin that ends first; nil if none runs.
+func (s *Schedule) nextEnd() *twin {
+	if len(s.running) == 0 {
+		return nil
+	}
+	return slices.MinFunc(s.running, func(a, b *twin) int { return a.end().Compare(b.end()) })
+}
+
+// start runs a waiting twin on its option i.
+func (s *Schedule) start(t *twin, i int, at []share) {
+	t.on, t.at, t.since = i, at, s.now
+	if t.started.IsZero() {
+		t.started = s.now
+	}
+	s.pools[s.typeOf(t.options[i].GPUType)].add(at, -1)
+	place, _ := slices.BinarySearchFunc(s.running, t, startedBefore)
+	s.running = slices.Insert(s.running, place, t)
+}
+
+// finish ends a running twin.
+func (s *Schedule) finish(t *twin) {
+	s.pools[s.typeOf(t.options[t.on].GPUType)].add(t.at, 1)
+	s.running = slices.DeleteFunc(s.running, func(r *twin) bool { return r == t })
+	t.ended, t.at = s.now, nil
+}
+
+// forget drops the twins that have ended both here and in reality, or can never run.
+func (s *Schedule) forget() {
+	for id, t := range s.twins {
+		if t.gone && (!t.ended.IsZero() || len(t.options) == 0) {
+			delete(s.twins, id)
+		}
+	}
+	s.waiting = slices.DeleteFunc(s.waiting, func(t *twin) bool { return s.twins[t.id] != t })
+}
+
+// A Standing compares a job with its twin.
+type Standing struct {
+	Option                       // what the twin runs or ran on
+	Submitted, Started time.Time // Started: of the twin, for the first time
+	Due                time.Time // when the twin ends, by what is believed now, or has ended
+	Total              float64   // progress of the whole job
+	Left               float64   // seconds that the job still needs at the speed of its twin
+}
+
+// Standing compares a job with its twin. ok is false while the twin waits.
+func (s *Schedule) Standing(id job.ID) (st Standing, ok bool) {
+	t := s.twins[id]
+	if t == nil || t.on < 0 {
+		return Standing{}, false
+	}
+	o := t.options[t.on]
+	st = Standing{Option: o, Submitted: t.submitted, Started: t.started, Due: t.ended, Total: t.total, Left: max(0, t.total-t.reached) / o.Rate}
+	if t.ended.IsZero() {
+		st.Due = t.end()
+	}
+	return st, true
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

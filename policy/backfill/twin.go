@@ -1,0 +1,155 @@
+package backfill
+
+import (
+	"cmp"
+	"math"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/goodput"
+	"github.com/oxgang/oxgang/policy/grant"
+)
+
+// An Option is a GPU type on which a job can run, with the GPUs that it requests there.
+type Option struct {
+	cluster.Configuration
+	Rate  float64 // progress per second there as of now, above 0
+	spent float64 // seconds that the job's progress so far takes there, by the rates at the time
+}
+
+// A twin is the virtual counterpart of a job.
+//
+// How long a twin runs. The speed of a job changes as it trains, for instance because large batches become more efficient. So the
+// seconds that the whole job takes on an option are a sum over its real progress: what the job had done in
+// each interval at the rate believed then, and the rest at the rate believed now.
+type twin struct {
+	id        job.ID
+	submitted time.Time
+	priority  float64
+	restart   float64 // seconds from a start until the job makes progress
+	options   []Option
+	total     float64 // progress of the whole job
+	stated    bool    // the job states its total
+	reached   float64 // progress that the job has really made
+	service   float64 // seconds for which it has really held GPUs
+
+	on      int       // index of the option that it runs or ran on; -1: it waits
+	at      []share   // its GPUs while it runs
+	started time.Time // for the first time; zero: never
+	since   time.Time // start of the current run
+	before  float64   // part of its work done in runs before that, 0 to 1
+	ended   time.Time // zero: not yet
+	gone    bool      // the job has really ended
+	seen    int       // last Schedule.round in which the job was active
+
+	model *policy.Job // what the rates were computed from; nil: not yet, or no longer valid
+}
+
+// before orders the queue: by priority, submission and ID.
+func before(a, b *twin) int {
+	return cmp.Or(cmp.Compare(b.priority, a.priority), a.submitted.Compare(b.submitted), cmp.Compare(a.id, b.id))
+}
+
+// startedBefore orders running twins: by start and ID.
+func startedBefore(a, b *twin) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.id, b.id)) }
+
+// update adopts what is believed of the job now.
+func (t *twin) update(j *policy.Job, types []cluster.TypeInfo, w Work, now time.Time) {
+	t.spend(j, w.Done, now)
+	t.stated, t.reached, t.total = w.Stated, max(t.reached, w.Done), w.Total
+	if m := t.model; m == nil || m.Spec != j.Spec || m.Perf != j.Perf || m.Limits != j.Limits {
+		t.model = &policy.Job{Spec: j.Spec, Perf: j.Perf, Limits: j.Limits}
+		t.restart = max(0, j.RestartOverhead.Seconds())
+		t.adopt(optionsOf(j, types))
+	}
+	if !t.stated && t.runs() && !t.end().After(now) { // it outlives its estimate
+		t.total = t.reached + (now.Sub(t.since).Seconds()+1)*t.options[t.on].Rate
+	}
+}
+
+// spend counts the time that the job has trained since the last round: on each option as many seconds as make the same progress there.
+func (t *twin) spend(j *policy.Job, done float64, now time.Time) {
+	service := j.AttainedService(now).Seconds()
+	trained := service - t.service
+	if t.service = service; j.Phase != job.Running || !j.Holding() {
+		return
+	}
+	did := trained * rate(j, j.Allocation.Configuration)
+	if j.Adaptivity.Has(job.BatchSizes) {
+		did = done - t.reached
+	}
+	for i := range t.options {
+		t.options[i].spent += max(0, did) / t.options[i].Rate
+	}
+}
+
+// rate returns the progress per second that is believed of a job on a configuration: 1 if it has no model.
+func rate(j *policy.Job, c cluster.Configuration) float64 {
+	if j.Perf == nil {
+		return 1
+	}
+	g, _ := goodput.Goodput(j, c)
+	return g
+}
+
+// adopt replaces the options by new ones. Those of the same GPUs keep what is known of the progress so far.
+func (t *twin) adopt(all []Option) {
+	on := -1
+	for i := range all {
+		o := &all[i]
+		o.spent = t.reached / o.Rate
+		for k := range t.options {
+			if t.options[k].Configuration == o.Configuration {
+				o.spent = t.options[k].spent
+				if k == t.on {
+					on = i
+				}
+			}
+		}
+	}
+	if on >= 0 || !t.runs() {
+		t.options, t.on = all, on
+	}
+}
+
+// runs reports whether the twin has started and not ended.
+func (t *twin) runs() bool { return t.on >= 0 && t.ended.IsZero() }
+
+// stop puts a running twin back to where it waits, with the part of its work that it has done.
+func (t *twin) stop(now time.Time) {
+	need := t.needs(&t.options[t.on])
+	if did := now.Sub(t.since).Seconds() - t.restart; did > 0 && need > 0 {
+		t.before = min(1, t.before+did/need)
+	}
+	t.on, t.at = -1, nil
+}
+
+// needs returns the seconds that the whole job takes on an option, without its start-up.
+func (t *twin) needs(o *Option) float64 { return o.spent + max(0, t.total-t.reached)/o.Rate }
+
+// lasts returns for how long the twin holds the GPUs of an option if it starts there.
+func (t *twin) lasts(o *Option) time.Duration {
+	return remaining.Seconds(t.restart + (1-t.before)*t.needs(o))
+}
+
+// end returns when a running twin ends.
+func (t *twin) end() time.Time { return t.since.Add(t.lasts(&t.options[t.on])) }
+
+// optionsOf returns where a job could run alone. A job without a model counts as equally fast on all types.
+func optionsOf(j *policy.Job, types []cluster.TypeInfo) (all []Option) {
+	for k := range types {
+		t := &types[k]
+		n := grant.Size(j, t.Type)
+		if n > t.GPUs || !j.Eligible(t.Type) || !j.Allows(cluster.Configuration{GPUs: n, GPUType: t.Type}) {
+			continue
+		}
+		a := grant.Gang(j, t)
+		if x := rate(j, a.Configuration); x > 0 && !math.IsInf(x, 0) {
+			all = append(all, Option{Configuration: a.Configuration, Rate: x})
+		}
+	}
+	return all
+}

@@ -1,0 +1,90 @@
+package goodput
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/opt/mmkp"
+)
+
+// A Claim is the least that a job must have in a round, whatever others gain: as much goodput as on
+// a configuration. Claims that are First go before others, and then those with an earlier Due.
+type Claim struct {
+	cluster.Configuration
+	Rate  float64 // goodput there, not normalised; 0: no claim
+	Due   float64 // seconds from now until the job should have ended; negative: it is late
+	First bool
+}
+
+// rounds of solving at most, until all claims are met
+const claimTries = 4
+
+// solve finds the plan that is worth most and meets all claims. It solves the program as if there were
+// none. Then it pins each job whose claim is not met to its claim, and solves again. A job of a fixed
+// GPU count is pinned before, because it could grow by no plan. Each pass pins at least one more job,
+// so the loop ends; after claimTries passes all claims are pinned. Claims that do not fit together are
+// met in the order in which they are due.
+func (p *Program) solve(ctx context.Context, rows []*Row) (*mmkp.Solution, error) {
+	for try := 1; ; try++ {
+		sol, err := p.engine.Solve(ctx)
+		if err != nil || !p.firmUp(rows, sol, try == claimTries) {
+			return sol, err
+		}
+		pinner{p}.pin(rows)
+		if err := p.file(rows); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// firmUp marks the claims that are to be pinned: those that a solution does not meet, or all. It reports whether there are more
+// than before.
+func (p *Program) firmUp(rows []*Row, sol *mmkp.Solution, all bool) (more bool) {
+	for _, r := range rows {
+		if r.Claim.Rate > 0 && !r.firm && (all || !r.meets(sol)) && r.job.Phase != job.Profiling {
+			r.firm, more = true, true
+		}
+	}
+	return more
+}
+
+// meets reports whether a solution gives a row as much as it claims.
+func (r *Row) meets(sol *mmkp.Solution) bool {
+	if r.Pinned() {
+		return true
+	}
+	pick := sol.Pick[r.item.number]
+	if pick < 0 {
+		return false
+	}
+	at := r.item.origin[pick]
+	return r.reaches(int(at.column), r.cells[at.column][at.cell].goodput)
+}
+
+// reaches reports whether a column has the goodput that the row claims, if its cell has no more than so much.
+func (r *Row) reaches(column int, most float64) bool {
+	const nearly = 1 - 1e-6 // both are sums of the same model in another order
+	return column >= 0 && min(most, r.Goodput(column)) >= nearly*r.Claim.Rate
+}
+
+// byDue returns the rows with a firm claim, the first that is due first.
+func byDue(rows []*Row) (all []*Row) {
+	for _, r := range rows {
+		if r.firm {
+			all = append(all, r)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Row) int {
+		if a.Claim.First != b.Claim.First {
+			if a.Claim.First {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Claim.Due, b.Claim.Due)
+	})
+	return all
+}
