@@ -332,6 +332,17 @@ func (r *Row) Share(k int, gpus float64) float64 {
 	return r.Goodput(at) * min(1, gpus/float64(r.columns[at].GPUs))
 }
 
+// Potential returns the most goodput of the row on up to so many GPUs of a type, of the columns that were
+// looked at.
+func (r *Row) Potential(t cluster.GPUType, gpus int) (most float64) {
+	for k := range r.columns {
+		if c := &r.columns[k]; c.GPUType == t && c.GPUs <= gpus {
+			most = max(most, r.Goodput(k))
+		}
+	}
+	return most
+}
+
 // Reaching returns the column with the fewest GPUs of a type, no more than so many, that has a goodput of at least rate; or else the
 // fastest. ok is false if there is none.
 func (r *Row) Reaching(t cluster.GPUType, gpus int, rate float64) (column int, ok bool) {

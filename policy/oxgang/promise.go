@@ -1,7 +1,6 @@
 package oxgang
 
 import (
-	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/backfill"
@@ -12,17 +11,19 @@ import (
 // backfilling, and a job that needs more than half of the GPUs of a type waits for its first start no longer
 // than 1.1 times as long. Package backfill keeps that schedule; a job's counterpart in it is its twin.
 //
-// How it is kept. A job's lag is the time by which it will end later than its twin if it trains at the speed of its
-// twin from now on. A job may wait, shrink or be preempted while
+// How it is kept. A job may wait, shrink or be preempted while it could still end in time: on the GPUs of its
+// twin, or, if it adapts its GPU count, on twice as many (catchUp). So, with all times in seconds from now, while
 //
-//	lag + restart + lost work + one round  ≤  claimAt · margin · (time from submission to end of its twin)
+//	work left / its speed there + restart + lost work + one round  ≤  end of its twin + allowed
 //
-// Then it claims the speed of its twin (goodput.Claim), until its lag is 0. What claimAt leaves of the margin
-// is for what the lag cannot foresee: restarts, GPUs that are scattered over nodes, and wrong estimates.
+// Then it claims the speed that it needs (goodput.Claim), at least that of its twin, until it would end no later than its
+// twin. For a job that adapts its GPU count, allowed is the whole margin of its time under EASY. Other jobs cannot make up for a
+// delay, so they keep a fifth of the margin (fixedPart) for what cannot be foreseen: restarts, GPUs that are scattered over
+// nodes, wrong estimates.
 //
-// Why claims fit together. Twins that run at the same time hold different GPUs, and a job claims no more
-// than its twin has. Only jobs whose twins have ended can be in the way of others. Large jobs that have not started go
-// first, then the job that is due first.
+// Why claims fit together. Twins that run at the same time hold different GPUs, and a job of a fixed size claims what its twin
+// holds. Jobs whose twins have ended, and those that claim more than their twins hold, can be in the way of others. Large jobs that have
+// not started go first, then the job that is due first.
 //
 // Example. On 64 GPUs, a job of 64 GPUs that runs for 1 h is submitted while small jobs keep coming. Under EASY it starts after
 // 2 h. It claims its GPUs 12 min after that (less a restart and a round), all others are preempted, and it ends after 3.2 h.
@@ -30,8 +31,9 @@ import (
 // There is no promise while nodes are rented or on loan, or between jobs of different priorities.
 
 const (
-	grace     = 300 // seconds of lag that every job may have
-	claimAt   = 0.6 // part of the margin at which a job claims its speed
+	grace     = 300 // seconds that every job may be late
+	fixedPart = 0.8 // part of the margin that a job of a fixed GPU count may use up
+	catchUp   = 2   // times the GPUs of its twin on which a job may make up for a delay
 	firstWait = 0.1 // part of its wait under EASY by which the first start of a large job may be later
 )
 
@@ -47,8 +49,12 @@ func (p *Policy) promise(s *policy.Snapshot, rows []*goodput.Row) {
 	for i, r := range rows {
 		st := p.active[i]
 		twin, ok := p.easy.Standing(r.Job().ID)
-		if st.claims = ok && r.Job().Phase != job.Profiling && p.late(s, r.Job(), st, &twin); st.claims {
-			r.Claim = claim(s, r, &twin)
+		if !ok || r.Job().Phase == job.Profiling {
+			st.claims = false
+			continue
+		}
+		if st.claims = p.late(s, r, st, &twin); st.claims {
+			r.Claim = p.claim(s, r, &twin)
 		}
 	}
 }
@@ -61,19 +67,35 @@ func (st *state) work(j *policy.Job) backfill.Work {
 	return backfill.Work{Done: st.done, Total: st.done + st.left}
 }
 
-// late reports whether a job must train at the speed of its twin in this round. It stays late until its lag is 0.
-func (p *Policy) late(s *policy.Snapshot, j *policy.Job, st *state, twin *backfill.Standing) bool {
-	lag := twin.Left - twin.Due.Sub(s.Now).Seconds()
+// late reports whether a job must train at the speed of its twin in this round. It stays late until it would end no later than its twin.
+func (p *Policy) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backfill.Standing) bool {
+	due := twin.Due.Sub(s.Now).Seconds()
 	if st.claims {
-		return lag > 0
+		return twin.Left > due
 	}
+	lost := max(0, r.Job().RestartOverhead.Seconds()) + st.unsaved + s.Length.Seconds()
+	return twin.Left/boost(r, twin)+lost > due+max(grace, p.allowed(s, r.Job(), twin))
+}
+
+// boost returns how much faster than its twin a job could train.
+func boost(r *goodput.Row, twin *backfill.Standing) float64 {
+	if !r.Job().Adaptivity.Has(job.GPUCount) {
+		return 1
+	}
+	return max(1, r.Potential(twin.GPUType, catchUp*twin.GPUs)/twin.Rate)
+}
+
+// allowed returns the seconds by which a job may end later than its twin.
+func (p *Policy) allowed(s *policy.Snapshot, j *policy.Job, twin *backfill.Standing) float64 {
 	wait := twin.Started.Sub(twin.Submitted).Seconds()
-	allowed := claimAt * p.o.Margin * (wait + twin.Total/twin.Rate)
-	if j.FirstStarted.IsZero() && large(s, twin) {
-		allowed = min(allowed, firstWait*wait)
+	margin := p.o.Margin * (wait + twin.Total/twin.Rate)
+	switch {
+	case j.FirstStarted.IsZero() && large(s, twin):
+		return min(fixedPart*margin, firstWait*wait)
+	case !j.Adaptivity.Has(job.GPUCount):
+		return fixedPart * margin
 	}
-	lost := max(0, j.RestartOverhead.Seconds()) + st.unsaved + s.Length.Seconds()
-	return lag+lost > max(grace, allowed)
+	return margin
 }
 
 // large reports whether a twin holds more than half of the GPUs of its type.
@@ -86,18 +108,23 @@ func large(s *policy.Snapshot, twin *backfill.Standing) bool {
 	return false
 }
 
-// claim returns what a late job claims: the configuration of its twin; for a job that adapts its GPU count
-// the smallest one that is as fast.
-func claim(s *policy.Snapshot, r *goodput.Row, twin *backfill.Standing) goodput.Claim {
+// claim returns what a late job claims: the configuration of its twin. A job that adapts its GPU count claims the smallest
+// configuration on which it ends in time.
+func (p *Policy) claim(s *policy.Snapshot, r *goodput.Row, twin *backfill.Standing) goodput.Claim {
+	due := twin.Due.Sub(s.Now).Seconds()
 	c := goodput.Claim{
-		Configuration: twin.Configuration, Rate: twin.Rate, Due: twin.Due.Sub(s.Now).Seconds(),
+		Configuration: twin.Configuration, Rate: twin.Rate, Due: due,
 		First: r.Job().FirstStarted.IsZero() && large(s, twin),
 	}
-	if r.Job().Adaptivity.Has(job.GPUCount) {
-		c.Configuration, c.Rate = cluster.Configuration{}, 0
-		if k, ok := r.Reaching(twin.GPUType, 2*twin.GPUs, twin.Rate); ok {
-			c.Configuration, c.Rate = r.Column(k), min(twin.Rate, r.Goodput(k))
-		}
+	if !r.Job().Adaptivity.Has(job.GPUCount) {
+		return c
 	}
+	until := max(1, due+p.allowed(s, r.Job(), twin))
+	rate := twin.Rate * min(boost(r, twin), max(1, twin.Left/until))
+	k, ok := r.Reaching(twin.GPUType, catchUp*twin.GPUs, rate)
+	if !ok {
+		return goodput.Claim{}
+	}
+	c.Configuration, c.Rate = r.Column(k), min(rate, r.Goodput(k))
 	return c
 }
