@@ -140,6 +140,15 @@ func validateStart(p *Problem, start []float64) error {
 // short; ErrLimit. It takes MaxSteps price steps and MaxNodes search nodes at
 // most.
 func (p *Program) Solve(ctx context.Context, opts Options) (*Solution, error) {
+	sol, err := p.solveOnce(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return p.improveLarge(ctx, opts, sol)
+}
+
+// solveOnce solves the program without splitting large items.
+func (p *Program) solveOnce(ctx context.Context, opts Options) (*Solution, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
