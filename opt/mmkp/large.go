@@ -40,7 +40,7 @@ type fixed struct {
 
 // improveLarge splits the program on its large items if a solution is not good enough, and returns the best.
 func (p *Program) improveLarge(ctx context.Context, opts Options, sol *Solution) (*Solution, error) {
-	if sol.Gap <= wideGap || opts.MaxNodes == 0 || p.largest() < 0 {
+	if sol.Status == Optimal || sol.Gap <= wideGap || opts.MaxNodes == 0 || p.largest() < 0 {
 		return sol, nil
 	}
 	prices, radius := slices.Clone(p.core.Prices), slices.Clone(p.radius)

@@ -18,6 +18,7 @@ type reservation struct {
 // will be left over. Source: Lifka 1995, §2.
 func (s *Schedule) fill() {
 	var head *reservation
+	defer func() { s.head = head }()
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *twin) bool {
 		if head != nil && s.full() {
 			return false

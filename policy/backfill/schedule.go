@@ -20,6 +20,7 @@ type Schedule struct {
 	waiting []*twin // by priority, submission and ID
 	running []*twin // in the order of their starts
 	round   int     // calls of Advance so far
+	head    *reservation
 }
 
 // Work is what a policy believes of a job's progress.
@@ -48,6 +49,7 @@ func (s *Schedule) Advance(snapshot *policy.Snapshot, work func(int) Work) {
 		default:
 			s.now = snapshot.Now
 			s.forget()
+			s.fill()
 			return
 		}
 		s.fill()
@@ -178,6 +180,20 @@ func (s *Schedule) forget() {
 		}
 	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *twin) bool { return s.twins[t.id] != t })
+}
+
+// First returns when the first waiting job that does not fit will start by what is believed now; ok is false if all fit.
+func (s *Schedule) First() (at time.Time, ok bool) {
+	if s.head == nil {
+		return time.Time{}, false
+	}
+	return s.head.at, true
+}
+
+// Started reports whether the twin of a job has started.
+func (s *Schedule) Started(id job.ID) bool {
+	t := s.twins[id]
+	return t != nil && !t.started.IsZero()
 }
 
 // A Standing compares a job with its twin.

@@ -78,7 +78,7 @@ func (p *Program) carries(k int, c cluster.Configuration) bool {
 }
 
 func nonPreemptive(r *Row) cluster.Configuration {
-	if r.job.NonPreemptive && r.job.Holding() {
+	if (r.job.NonPreemptive || r.Stays) && r.job.Holding() {
 		return r.job.Allocation.Configuration
 	}
 	return cluster.Configuration{}

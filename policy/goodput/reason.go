@@ -39,6 +39,8 @@ func (p reasons) reason(r *Row, column int) policy.Reason {
 		return whyPinned(r)
 	case !j.Reservation.IsZero():
 		return p.whyNotReserved(j.Reservation)
+	case column < 0 && r.Barred > 0:
+		return policy.Reason{Kind: policy.WaitBackfill, Value: math.Round(r.Barred), Limit: float64(max(r.job.GPUs, r.job.MinGPUs, 1))}
 	case column < 0:
 		return p.whyWaiting(r)
 	case !j.Holding():
@@ -59,7 +61,7 @@ func (p reasons) whyNotReserved(c cluster.Configuration) policy.Reason {
 func whyPinned(r *Row) policy.Reason {
 	why := policy.Reason{Kind: policy.PinnedRestore, Config: r.pin.Configuration}
 	switch {
-	case r.job.Holding() && r.job.NonPreemptive:
+	case r.job.Holding() && (r.job.NonPreemptive || r.Stays):
 		why.Kind = policy.PinnedNonPreempt
 	case !r.job.Reservation.IsZero():
 		why.Kind = policy.Reserved

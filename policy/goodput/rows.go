@@ -24,6 +24,10 @@ type Row struct {
 	Keeps bool
 	// Claim is what the job must have in this round; zero: nothing. Whoever makes the plan sets it.
 	Claim Claim
+	// Stays says that the job keeps what it holds, because it would lose its work; Barred, that it may not start yet, because it could not be
+	// preempted for a job that must start in so many seconds. Whoever makes the plan sets them.
+	Stays  bool
+	Barred float64
 
 	firm    bool // it is pinned to its claim
 	evicted bool // it claims nothing in this round, because it is in the way of a job of an earlier level

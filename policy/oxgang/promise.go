@@ -1,6 +1,8 @@
 package oxgang
 
 import (
+	"slices"
+
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/backfill"
@@ -40,14 +42,15 @@ const (
 // promise sets what each row claims.
 func (p *Policy) promise(s *policy.Snapshot, rows []*goodput.Row) {
 	for _, r := range rows {
-		r.Claim = goodput.Claim{}
+		r.Claim, r.Stays, r.Barred = goodput.Claim{}, false, 0
 	}
-	if p.o.Margin == 0 || len(s.Loans) > 0 || len(s.Rentals) > 0 {
+	if p.o.Margin == 0 || len(s.Loans) > 0 || len(s.Rentals) > 0 || slices.ContainsFunc(rows, func(r *goodput.Row) bool { return r.Level != rows[0].Level }) {
 		return
 	}
 	p.easy.Advance(s, func(i int) backfill.Work { return p.active[i].work(s.Jobs[i]) })
 	for i, r := range rows {
 		st := p.active[i]
+		p.secure(s, r, st)
 		twin, ok := p.easy.Standing(r.Job().ID)
 		if !ok || r.Job().Phase == job.Profiling {
 			st.claims = false
@@ -58,6 +61,26 @@ func (p *Policy) promise(s *policy.Snapshot, rows []*goodput.Row) {
 		}
 	}
 }
+
+// secure protects jobs from others that cannot be preempted, or would lose all of their work. Such a job keeps what it has once
+// it runs. It starts when its twin has started, or if it would end before the first twin that waits for GPUs starts.
+func (p *Policy) secure(s *policy.Snapshot, r *goodput.Row, st *state) {
+	j := r.Job()
+	if !unstoppable(j) {
+		return
+	}
+	if r.Stays = j.Holding(); r.Stays || p.easy.Started(j.ID) {
+		return
+	}
+	at, waits := p.easy.First()
+	in := at.Sub(s.Now).Seconds()
+	if waits && (j.Adaptivity.Has(job.GPUCount) || st.left/max(r.Fastest(), 1e-9)+j.RestartOverhead.Seconds() > in) {
+		r.Barred = max(1, in)
+	}
+}
+
+// unstoppable reports whether a job cannot be preempted, or would lose all of its work.
+func unstoppable(j *policy.Job) bool { return j.NoCheckpoint || j.NonPreemptive }
 
 // work is what is believed of the work of a job.
 func (st *state) work(j *policy.Job) backfill.Work {
@@ -70,8 +93,11 @@ func (st *state) work(j *policy.Job) backfill.Work {
 // late reports whether a job must train at the speed of its twin in this round. It stays late until it would end no later than its twin.
 func (p *Policy) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backfill.Standing) bool {
 	due := twin.Due.Sub(s.Now).Seconds()
-	if st.claims {
+	switch {
+	case st.claims:
 		return twin.Left > due
+	case unstoppable(r.Job()):
+		return true
 	}
 	lost := max(0, r.Job().RestartOverhead.Seconds()) + st.unsaved + s.Length.Seconds()
 	return twin.Left/boost(r, twin)+lost > due+max(grace, p.allowed(s, r.Job(), twin))
@@ -116,7 +142,7 @@ func (p *Policy) claim(s *policy.Snapshot, r *goodput.Row, twin *backfill.Standi
 		Configuration: twin.Configuration, Rate: twin.Rate, Due: due,
 		First: r.Job().FirstStarted.IsZero() && large(s, twin),
 	}
-	if !r.Job().Adaptivity.Has(job.GPUCount) {
+	if !r.Job().Adaptivity.Has(job.GPUCount) || unstoppable(r.Job()) {
 		return c
 	}
 	until := max(1, due+p.allowed(s, r.Job(), twin))
