@@ -6,7 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -133,7 +133,7 @@ func (s *Schedule) resume(t *twin, j *policy.Job, now time.Time) bool {
 		}
 		if at, ok := s.pools[k].find(o.GPUs); ok {
 			s.start(t, i, at)
-			t.since = now.Add(-remaining.Seconds(t.restart + o.spent))
+			t.since = now.Add(-perf.Seconds(t.restart + o.spent))
 			return true
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/model/perf/remaining"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/goodput"
 	"github.com/oxgang/oxgang/policy/grant"
@@ -132,7 +132,7 @@ func (t *twin) needs(o *Option) float64 { return o.spent + max(0, t.total-t.reac
 
 // lasts returns for how long the twin holds the GPUs of an option if it starts there.
 func (t *twin) lasts(o *Option) time.Duration {
-	return remaining.Seconds(t.restart + (1-t.before)*t.needs(o))
+	return perf.Seconds(t.restart + (1-t.before)*t.needs(o))
 }
 
 // end returns when a running twin ends.
