@@ -3,11 +3,14 @@ package backfill
 import (
 	"slices"
 	"time"
+
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // A reservation is for the first twin in the queue that does not fit: when enough GPUs of a type are expected to be free,
 // and how many more of them there are then.
 type reservation struct {
+	id    job.ID
 	kind  int // index of the GPU type
 	at    time.Time
 	extra int
@@ -46,7 +49,7 @@ func (s *Schedule) fastest(t *twin, head *reservation) (best int, at []share) {
 	for i := range t.options {
 		o := &t.options[i]
 		k := s.typeOf(o.GPUType)
-		if o.GPUs > s.pools[k].total || best >= 0 && o.Rate <= t.options[best].Rate {
+		if k < 0 || o.GPUs > s.pools[k].total || best >= 0 && o.Rate <= t.options[best].Rate {
 			continue
 		}
 		if head != nil && head.kind == k && o.GPUs > head.extra && s.now.Add(t.lasts(o)).After(head.at) {
@@ -77,7 +80,7 @@ func (s *Schedule) reserve(t *twin) (best *reservation) {
 			continue
 		}
 		if end := r.at.Add(t.lasts(o)); best == nil || end.Before(ends) {
-			best, ends = r, end
+			r.id, best, ends = t.id, r, end
 		}
 	}
 	return best
@@ -86,6 +89,9 @@ func (s *Schedule) reserve(t *twin) (best *reservation) {
 // expect returns when the GPUs of an option will be free, as running twins end; nil: never.
 func (s *Schedule) expect(o *Option) *reservation {
 	k := s.typeOf(o.GPUType)
+	if k < 0 {
+		return nil
+	}
 	room := s.pools[k].clone()
 	for _, t := range s.byEnd(k) {
 		room.add(t.at, 1)
@@ -93,7 +99,7 @@ func (s *Schedule) expect(o *Option) *reservation {
 			continue
 		}
 		if _, ok := room.find(o.GPUs); ok {
-			return &reservation{k, t.end(), room.total - o.GPUs}
+			return &reservation{"", k, t.end(), room.total - o.GPUs}
 		}
 	}
 	return nil

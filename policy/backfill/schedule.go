@@ -34,7 +34,7 @@ func (s *Schedule) Advance(snapshot *policy.Snapshot, work func(int) Work) {
 	if s.twins == nil {
 		s.twins, s.now = make(map[job.ID]*twin), snapshot.Now
 	}
-	s.resize(snapshot.Cluster.Types())
+	s.resize(snapshot.Cluster.Types(), snapshot.Now)
 	arrivals := s.compare(snapshot, work)
 	for {
 		next := s.nextEnd()
@@ -57,7 +57,7 @@ func (s *Schedule) Advance(snapshot *policy.Snapshot, work func(int) Work) {
 }
 
 // resize adopts the GPU types of the cluster. If nodes are gone, the jobs that started last go back to the queue.
-func (s *Schedule) resize(types []cluster.TypeInfo) {
+func (s *Schedule) resize(types []cluster.TypeInfo, now time.Time) {
 	if slices.EqualFunc(s.types, types, sameGPUs) {
 		return
 	}
@@ -77,7 +77,7 @@ func (s *Schedule) resize(types []cluster.TypeInfo) {
 				continue
 			}
 		}
-		t.stop(s.now)
+		t.stop(now)
 		s.enqueue(t)
 	}
 }
@@ -182,12 +182,12 @@ func (s *Schedule) forget() {
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *twin) bool { return s.twins[t.id] != t })
 }
 
-// First returns when the first waiting job that does not fit will start by what is believed now; ok is false if all fit.
-func (s *Schedule) First() (at time.Time, ok bool) {
+// First returns the first waiting job that does not fit, and when its twin will start by what is believed now; ok is false if all fit.
+func (s *Schedule) First() (id job.ID, at time.Time, ok bool) {
 	if s.head == nil {
-		return time.Time{}, false
+		return "", time.Time{}, false
 	}
-	return s.head.at, true
+	return s.head.id, s.head.at, true
 }
 
 // Started reports whether the twin of a job has started.

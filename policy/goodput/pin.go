@@ -95,7 +95,7 @@ func claimed(r *Row) cluster.Configuration {
 	switch {
 	case !r.firm || r.job.Phase == job.Profiling:
 		return cluster.Configuration{}
-	case r.job.Holding() && r.reaches(r.held, math.Inf(1)):
+	case r.job.Holding() && (r.reaches(r.held, math.Inf(1)) || !r.job.KeepsType(r.Claim.GPUType)):
 		return r.job.Allocation.Configuration
 	}
 	return r.Claim.Configuration

@@ -16,7 +16,7 @@ import (
 func TestPlan_the_end_of_all_waits_for_the_longest(t *testing.T) {
 	for makespan, rounds := range map[float64]int{1: 61, 0: 90} {
 		o := DefaultOptions()
-		o.Makespan = makespan
+		o.Makespan, o.Margin = makespan, 0
 		w := newSmall(t, o, 1, 2)
 		w.submit("long", 1, time.Hour)
 		for i := range 6 {

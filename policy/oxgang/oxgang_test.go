@@ -84,6 +84,8 @@ func (w *small) round() map[job.ID]int {
 			row.Since, row.Allocation, row.Phase = w.s.Now, a, job.Running
 			if a.IsZero() {
 				row.Phase = job.Waiting
+			} else if row.FirstStarted.IsZero() {
+				row.FirstStarted = w.s.Now
 			}
 			if row.NoCheckpoint {
 				row.Progress = 0

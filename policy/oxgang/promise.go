@@ -63,7 +63,8 @@ func (p *Policy) promise(s *policy.Snapshot, rows []*goodput.Row) {
 }
 
 // secure protects jobs from others that cannot be preempted, or would lose all of their work. Such a job keeps what it has once
-// it runs. It starts when its twin has started, or if it would end before the first twin that waits for GPUs starts.
+// it runs. It starts when its twin has started. Before
+// that it starts if that cannot delay the first job in the queue of EASY: if that job runs already, or if this one has a fixed size and would end before.
 func (p *Policy) secure(s *policy.Snapshot, r *goodput.Row, st *state) {
 	j := r.Job()
 	if !unstoppable(j) {
@@ -72,9 +73,12 @@ func (p *Policy) secure(s *policy.Snapshot, r *goodput.Row, st *state) {
 	if r.Stays = j.Holding(); r.Stays || p.easy.Started(j.ID) {
 		return
 	}
-	at, waits := p.easy.First()
+	first, at, waits := p.easy.First()
+	if k := s.Index(first); !waits || first == j.ID || k < 0 || s.Jobs[k].Holding() {
+		return
+	}
 	in := at.Sub(s.Now).Seconds()
-	if waits && (j.Adaptivity.Has(job.GPUCount) || st.left/max(r.Fastest(), 1e-9)+j.RestartOverhead.Seconds() > in) {
+	if j.Adaptivity.Has(job.GPUCount) || st.left/max(r.Fastest(), 1e-9)+j.RestartOverhead.Seconds() > in {
 		r.Barred = max(1, in)
 	}
 }
@@ -139,7 +143,7 @@ func large(s *policy.Snapshot, twin *backfill.Standing) bool {
 func (p *Policy) claim(s *policy.Snapshot, r *goodput.Row, twin *backfill.Standing) goodput.Claim {
 	due := twin.Due.Sub(s.Now).Seconds()
 	c := goodput.Claim{
-		Configuration: twin.Configuration, Rate: twin.Rate, Due: due,
+		Configuration: twin.Configuration, Rate: twin.Rate, Due: due + max(grace, p.allowed(s, r.Job(), twin)),
 		First: r.Job().FirstStarted.IsZero() && large(s, twin),
 	}
 	if !r.Job().Adaptivity.Has(job.GPUCount) || unstoppable(r.Job()) {

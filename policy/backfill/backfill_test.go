@@ -1,0 +1,211 @@
+package backfill_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/oxgang/oxgang/internal/memory"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/backfill"
+	"github.com/oxgang/oxgang/policy/queue"
+)
+
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// timed is a job that runs for so many minutes on n GPUs, from a submission on.
+func timed(id string, n, minutes, submitted int) *policy.Job {
+	spec := &job.Spec{ID: job.ID(id), GPUs: n, Timed: true, Target: 60 * float64(minutes)}
+	j := &policy.Job{Spec: spec, Limits: &spec.Batch}
+	j.Submitted, j.Phase = epoch.Add(time.Duration(submitted)*time.Minute), job.Waiting
+	j.Perf = perf.ByDuration{Spec: spec}
+	return j
+}
+
+func nodes(t rapid.TB, all ...int) *cluster.Cluster {
+	var list []cluster.Node
+	for i, gpus := range all {
+		list = append(list, cluster.Node{ID: cluster.NodeID(fmt.Sprint("n", i)), GPUType: "a", Capacity: cluster.Resources{GPUs: gpus}})
+	}
+	c, err := cluster.New(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// stated is the work of jobs that have not begun.
+func stated(s *policy.Snapshot) func(int) backfill.Work {
+	return func(i int) backfill.Work { return backfill.Work{Total: s.Jobs[i].Target, Stated: true} }
+}
+
+// play returns the minute in which each twin starts.
+func play(t rapid.TB, c *cluster.Cluster, jobs []*policy.Job, minutes int, each func(*backfill.Schedule) *backfill.Schedule) map[job.ID]int {
+	s, starts := new(backfill.Schedule), make(map[job.ID]int)
+	for now := range minutes {
+		snapshot := &policy.Snapshot{Now: epoch.Add(time.Duration(now) * time.Minute), Length: time.Minute, Cluster: c}
+		for _, j := range jobs {
+			if !j.Submitted.After(snapshot.Now) {
+				snapshot.Jobs = append(snapshot.Jobs, j)
+			}
+		}
+		s.Advance(snapshot, stated(snapshot))
+		for _, j := range snapshot.Jobs {
+			if st, ok := s.Standing(j.ID); ok {
+				starts[j.ID] = int(st.Started.Sub(epoch) / time.Minute)
+			}
+		}
+		s = each(s)
+	}
+	return starts
+}
+
+func same(s *backfill.Schedule) *backfill.Schedule { return s }
+
+// easy returns the minute in which policy easy starts each job.
+func easy(t *rapid.T, c *cluster.Cluster, jobs []*policy.Job, minutes int) map[job.ID]int {
+	p, starts := queue.New(queue.EASY()), make(map[job.ID]int)
+	active := make(map[job.ID]*policy.Job)
+	for now := range minutes {
+		s := &policy.Snapshot{Now: epoch.Add(time.Duration(now) * time.Minute), Length: time.Minute, Cluster: c}
+		for _, j := range jobs {
+			if active[j.ID] == nil && !j.Submitted.After(s.Now) {
+				row := *j
+				active[j.ID] = &row
+			}
+			if row := active[j.ID]; row != nil && row.Progress < row.Target {
+				s.Jobs = append(s.Jobs, row)
+			}
+		}
+		plan, err := p.Plan(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range s.Jobs {
+			a := plan.Jobs[i].Allocation
+			if a.IsZero() {
+				continue
+			}
+			if !row.Holding() {
+				row.Phase, row.Since, row.Allocation, starts[row.ID] = job.Running, s.Now, a, now
+				row.Placement = cluster.Placement{{Node: "n0", Resources: cluster.Resources{GPUs: a.GPUs}}}
+			}
+			row.Progress += 60
+			row.Reported = s.Now.Add(time.Minute)
+		}
+	}
+	return starts
+}
+
+// TestSchedule_is_that_of_easy: on one node, with exact durations, twins start when policy easy starts the jobs, although no job
+// really runs.
+func TestSchedule_is_that_of_easy(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, jobs := nodes(t, 8), drawn(t)
+		want, got := easy(t, c, jobs, 400), play(t, c, jobs, 400, same)
+		for _, j := range jobs {
+			if want[j.ID] != got[j.ID] {
+				t.Errorf("job %s of %d GPUs for %v s, submitted %v: its twin starts in minute %d, under easy in %d", j.ID, j.GPUs, j.Target, j.Submitted.Sub(epoch), got[j.ID], want[j.ID])
+			}
+		}
+	})
+}
+
+func drawn(t *rapid.T) (jobs []*policy.Job) {
+	at := 0
+	for i := range rapid.IntRange(2, 14).Draw(t, "jobs") {
+		at += rapid.IntRange(0, 6).Draw(t, "minutes later")
+		jobs = append(jobs, timed(fmt.Sprintf("%02d", i), rapid.IntRange(1, 8).Draw(t, "GPUs"), rapid.IntRange(1, 25).Draw(t, "minutes"), at))
+	}
+	return jobs
+}
+
+// TestRemember: a schedule that is written and read at random times gives the same starts.
+func TestRemember(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, jobs := nodes(t, 4, 4), drawn(t)
+		want := play(t, c, jobs, 120, same)
+		got := play(t, c, jobs, 120, func(s *backfill.Schedule) *backfill.Schedule {
+			if rapid.IntRange(0, 9).Draw(t, "read again") != 0 {
+				return s
+			}
+			data, err := memory.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			other := new(backfill.Schedule)
+			if err := memory.Unmarshal(data, other); err != nil {
+				t.Fatal(err)
+			}
+			return other
+		})
+		if fmt.Sprint(want) != fmt.Sprint(got) {
+			t.Errorf("starts %v, want %v", got, want)
+		}
+	})
+}
+
+// TestSchedule: worked examples on one node of 8 GPUs.
+func TestSchedule(t *testing.T) {
+	c := nodes(t, 8)
+	long, wide := timed("long", 6, 30, 0), timed("wide", 8, 10, 0)
+	all := func(minute int, jobs ...*policy.Job) *policy.Snapshot {
+		return &policy.Snapshot{Now: epoch.Add(time.Duration(minute) * time.Minute), Length: time.Minute, Cluster: c, Jobs: jobs}
+	}
+	t.Run("a job that really has ended holds its GPUs until its twin ends", func(t *testing.T) {
+		var s backfill.Schedule
+		for minute, snapshot := range []*policy.Snapshot{all(0, long, wide), all(1, wide), all(29, wide), all(31, wide)} {
+			s.Advance(snapshot, stated(snapshot))
+			if st, ok := s.Standing("wide"); ok != (minute == 3) || ok && st.Started != epoch.Add(30*time.Minute) {
+				t.Errorf("snapshot %d: wide has started: %v, at %v", minute, ok, st.Started)
+			}
+		}
+	})
+	t.Run("a job that outlives its estimate moves its own end", func(t *testing.T) {
+		var s backfill.Schedule
+		guess := func(int) backfill.Work { return backfill.Work{Total: 60} }
+		for minute := range 10 {
+			s.Advance(all(minute, long), guess)
+			if st, ok := s.Standing("long"); !ok || !st.Due.After(epoch.Add(time.Duration(minute)*time.Minute)) {
+				t.Fatalf("minute %d: due %v", minute, st.Due)
+			}
+		}
+		s.Advance(all(11), guess)
+		s.Advance(all(12, wide), guess)
+		if !s.Started("wide") {
+			t.Error("the twin of a job that has ended is still there")
+		}
+	})
+	t.Run("a gang waits for whole nodes", func(t *testing.T) {
+		c := nodes(t, 4, 4)
+		jobs := []*policy.Job{timed("a", 3, 30, 0), timed("b", 3, 20, 0), timed("c", 2, 10, 0)}
+		got := play(t, c, jobs, 40, same)
+		if got["a"] != 0 || got["b"] != 0 || got["c"] != 20 {
+			t.Errorf("starts %v; c needs two GPUs of one node", got)
+		}
+	})
+	t.Run("nodes that vanish send the last started back to the queue", func(t *testing.T) {
+		var s backfill.Schedule
+		jobs := []*policy.Job{timed("a", 4, 30, 0), timed("b", 4, 30, 0)}
+		snapshot := all(0, jobs...)
+		snapshot.Cluster = nodes(t, 4, 4)
+		s.Advance(snapshot, stated(snapshot))
+		snapshot = all(10, jobs...)
+		snapshot.Cluster = nodes(t, 4)
+		s.Advance(snapshot, stated(snapshot))
+		if _, ok := s.Standing("b"); ok {
+			t.Error("b runs on a node that is gone")
+		}
+		snapshot = all(31, jobs...)
+		snapshot.Cluster = nodes(t, 4)
+		s.Advance(snapshot, stated(snapshot))
+		if st, ok := s.Standing("b"); !ok || st.Due != epoch.Add(50*time.Minute) {
+			t.Errorf("b is due %v, want 20 minutes of its 30 after minute 30", st.Due.Sub(epoch))
+		}
+	})
+}

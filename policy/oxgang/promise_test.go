@@ -1,0 +1,116 @@
+package oxgang
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// TestPlan_starts_a_gang_in_time: a job of all GPUs starts soon after it would under EASY, although small jobs keep coming, and runs to its
+// end without a restart. Without the promise it waits until the small jobs end.
+func TestPlan_starts_a_gang_in_time(t *testing.T) {
+	for margin, want := range map[float64][2]int{0.5: {60, 75}, 0: {400, 500}} {
+		o := DefaultOptions()
+		o.Margin = margin
+		w := newSmall(t, o, 2, 4)
+		first, ran := -1, 0
+		for n := range 500 {
+			if n%15 == 0 && n < 450 { // two jobs of four GPUs and half an hour keep all GPUs busy
+				w.submit(job.ID(fmt.Sprint("small-", n)), 4, 30*time.Minute)
+			}
+			if n == 35 {
+				w.submit("gang", 8, 3*time.Hour)
+			}
+			if has := w.round(); has["gang"] == 8 {
+				if ran++; first < 0 {
+					first = n
+				}
+			}
+		}
+		if first < want[0] || first > want[1] {
+			t.Errorf("margin %v: the gang starts in minute %d, want %v", margin, first, want)
+		}
+		if margin > 0 && ran < 180 {
+			t.Errorf("the gang ran for %d minutes, want 180 in a row", ran)
+		}
+	}
+}
+
+// TestPlan_keeps_its_promise: on one node, where every duration is what it is believed to be, a job takes no longer than
+// 1.5 times as long as its twin under EASY and 10 minutes. Late jobs whose twins have ended can be in the way of others, so that 1 % of
+// all jobs in many random worlds may take longer, but none half an hour longer.
+func TestPlan_keeps_its_promise(t *testing.T) {
+	jobs, late := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		for id, over := range delays(t, rt) {
+			if jobs++; over > 10 {
+				late++
+			}
+			if over > 30 {
+				rt.Fatalf("job %s takes %v minutes more than promised", id, over)
+			}
+		}
+	})
+	if 100*late > jobs {
+		t.Errorf("%d of %d jobs take longer than promised", late, jobs)
+	}
+}
+
+// delays plays a random world, and returns the minutes by which each job takes longer than 1.5 times as long as its twin.
+func delays(t *testing.T, rt *rapid.T) map[job.ID]float64 {
+	w := newSmall(t, DefaultOptions(), 1, 8)
+	began, due, all := w.s.Now, make(map[job.ID]time.Time), make(map[job.ID]float64)
+	for n := 0; n < 120 || len(w.s.Jobs) > 0; n++ {
+		if n < 120 && rapid.IntRange(0, 5).Draw(rt, "comes") == 0 {
+			w.submit(job.ID(fmt.Sprint(n)), rapid.IntRange(1, 8).Draw(rt, "GPUs"), time.Duration(rapid.IntRange(5, 60).Draw(rt, "minutes"))*time.Minute)
+		}
+		w.round()
+		for _, j := range w.before.Jobs {
+			if st, ok := w.p.easy.Standing(j.ID); ok {
+				due[j.ID] = st.Due
+			}
+			submitted := j.Submitted.Sub(began).Minutes()
+			all[j.ID] = float64(n+1) - submitted - 1.5*(due[j.ID].Sub(began).Minutes()-submitted)
+		}
+	}
+	for id := range all {
+		if due[id].IsZero() { // it ended before its twin began
+			delete(all, id)
+		}
+	}
+	return all
+}
+
+// TestPlan_does_not_stop_what_would_be_lost: jobs that cannot be preempted, or would lose their work, keep what they have until they end. They start when
+// their twins do, and before that only if that delays nobody.
+func TestPlan_does_not_stop_what_would_be_lost(t *testing.T) {
+	w := newSmall(t, DefaultOptions(), 1, 8)
+	fragile := func(s *job.Spec) { s.NoCheckpoint = true }
+	w.submit("first", 6, time.Hour, fragile)
+	if has := w.round(); has["first"] != 6 {
+		t.Fatalf("%v have GPUs", has)
+	}
+	w.submit("gang", 8, time.Hour)
+	w.submit("long", 2, 3*time.Hour, fragile) // would be in the way of the gang
+	w.submit("short", 2, 20*time.Minute, fragile)
+	for n := range 58 {
+		has := w.round()
+		if has["first"] != 6 || has["long"] != 0 || has["short"] != 2 && n < 19 {
+			t.Fatalf("round %d: %v have GPUs", n, has)
+		}
+		if n == 1 && w.last.Jobs[2].Why.Kind != policy.WaitBackfill {
+			t.Errorf("long waits: %v", w.last.Jobs[2].Why)
+		}
+	}
+	for range 5 {
+		if has := w.round(); has["gang"] == 8 {
+			return
+		}
+	}
+	t.Error("the gang did not start when it would under EASY")
+}
