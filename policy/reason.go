@@ -51,7 +51,7 @@ const (
 	WaitQuota             // Config: its request; Value: GPUs left in its queue's quota, Limit: GPUs it needs
 	WaitServed            // jobs with GPUs are before it, and the rest is too little or does not suit it; numbers as for WaitNoCapacity
 	WaitPriority          // jobs of a higher priority are before it, and the rest is too little or does not suit it; numbers as for WaitNoCapacity
-	Promised              // gets what it needs to end in time, as promised (policy/oxgang); Value: seconds until it would end under backfilling, negative: past
+	Promised              // gets what it needs to end in time, as promised (policy/oxgang); Value: seconds until it should have ended at the latest, negative: past
 	kinds
 )
 

@@ -15,8 +15,8 @@ import (
 type Claim struct {
 	cluster.Configuration
 	Rate  float64 // goodput there, not normalised; 0: no claim
-	Due   float64 // seconds from now until the job should have ended; negative: it is late
-	First bool
+	Due   float64 // seconds from now until the job should have ended at the latest; negative: it is late
+	First bool    // it goes before those that are not
 }
 
 // rounds of solving at most, until all claims are met

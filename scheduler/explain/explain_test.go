@@ -39,6 +39,7 @@ var sentences = map[policy.Kind]string{
 	policy.PinnedRestore:    "it is starting or restoring its checkpoint, and is not interrupted; its size may change once it trains",
 	policy.PinnedNonPreempt: "it was submitted as not preemptible, and keeps its GPUs until it ends",
 	policy.Reserved:         "it holds its reservation of 8 a100 GPUs until it ends",
+	policy.Promised:         "it must run now: to end little later than under EASY backfilling, it should end within 1h30m",
 	policy.WaitNoCapacity:   "it needs at least 8 a100 GPUs, and 3 are free",
 	policy.WaitServed:       "it needs at least 8 a100 GPUs, and 3 are free; jobs that have GPUs come first in the order of its policy",
 	policy.WaitPriority:     "it needs at least 8 a100 GPUs, and 3 are free; jobs of a higher priority come first",

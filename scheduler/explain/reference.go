@@ -100,6 +100,11 @@ var references = map[policy.Kind]Reference{
 		Means:   "it holds its reservation",
 		Numbers: "none",
 	},
+	policy.Promised: {
+		Means:   "it gets the speed that it would have under EASY backfilling, because it would end too late otherwise",
+		Numbers: "seconds until it should have ended at the latest; negative: past",
+		Why:     policy.Reason{Value: 5400},
+	},
 	policy.WaitNoCapacity: {
 		Means:   "too few GPUs are free for its smallest size",
 		Numbers: "its smallest configuration; free GPUs of that type, and GPUs it needs",

@@ -86,6 +86,12 @@ var templates = map[policy.Kind]template{
 	policy.Reserved: {why: func(s *explainContext) string {
 		return "it holds its reservation of " + amount(reserved(s)) + " until it ends"
 	}},
+	policy.Promised: {why: func(s *explainContext) string {
+		if s.why.Value <= 0 {
+			return "it is late: to end little later than under EASY backfilling, it should have ended " + secs(-s.why.Value) + " ago"
+		}
+		return "it must run now: to end little later than under EASY backfilling, it should end within " + secs(s.why.Value)
+	}},
 	policy.WaitNoCapacity: {why: short},
 	policy.WaitServed: {why: func(s *explainContext) string {
 		return short(s) + "; jobs that have GPUs come first in the order of its policy"
