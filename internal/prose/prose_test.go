@@ -21,12 +21,12 @@ import (
 // ceilings has the number of phrases that each folder may still contain. All other folders may contain none.
 // A number may only become smaller.
 var ceilings = map[string]int{
-	".github":           1,
+	".github": 0,
 	"cmd/oxgang":        2,
-	"docs":              89,
-	"docs/adr":          209,
-	"docs/experiments":  1,
-	"docs/guide":        2,
+	"docs": 0,
+	"docs/adr": 0,
+	"docs/experiments": 0,
+	"docs/guide": 0,
 	"docs/reference":    2,
 	"internal/simdisk":  1,
 	"lab/fitcatalog":    1,
