@@ -88,9 +88,9 @@ type record struct {
 	belief  *estimate.Job
 	version estimate.Version // of the belief in row
 	row     *policy.Job
-	pinned  *policy.Job   // row as a non-preemptive job; nil: not made yet
-	batch   job.BatchSize // last requested; zero: the agent decides
-	why     policy.Reason // of the last decision
+	pinned  *policy.Job // row as a non-preemptive job; nil: not made yet
+	batch   job.BatchSize
+	why     policy.Reason
 	decided bool
 }
 

@@ -19,7 +19,7 @@ const (
 	Start      Phase = iota // a waiting job gets GPUs
 	WaitingEnd              // a waiting job ends
 	RunningEnd              // a job with GPUs ends
-	Phases                  // number of phases
+	Phases
 )
 
 var phaseNames = [Phases]string{"start of a waiting job", "end of a waiting job", "end of a running job"}
@@ -114,7 +114,7 @@ const (
 // A Record has the predictions of a run and their outcomes. Make one with New. It is not safe for concurrent
 // use.
 type Record struct {
-	round time.Duration // length
+	round time.Duration
 	all   [Phases][]*prediction
 	open  [Phases]map[job.ID][]*prediction
 	marks map[mark][3]float64 // quantiles as of asOf

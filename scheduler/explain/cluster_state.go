@@ -14,27 +14,27 @@ import (
 
 // A clusterState is the state of the cluster and its jobs after some recorded events and actions.
 type clusterState struct {
-	now     time.Duration // of the last record
+	now     time.Duration
 	cluster *cluster.Cluster
 	rentals []cluster.Rental
 	jobs    map[job.ID]*row
 	ids     []job.ID // of every job ever submitted
 	prices  []policy.TypePrice
 	refused string // why the last round's plan was refused, if it was
-	gains   gains  // of the last round
+	gains   gains
 
-	length    time.Duration                     // of a round
-	lastRound time.Duration                     // when the last round was
-	freed     map[cluster.GPUType]int           // since then
-	freedAt   map[cluster.GPUType]time.Duration // the last of freed
+	length    time.Duration
+	lastRound time.Duration // when the last round was
+	freed     map[cluster.GPUType]int
+	freedAt   map[cluster.GPUType]time.Duration
 }
 
 type row struct {
 	spec  *job.Spec
 	holds cluster.Allocation
 	on    cluster.Placement
-	why   policy.Reason // of the last decision
-	ruled bool          // why explains what the job has now; false until a round has decided on it
+	why   policy.Reason
+	ruled bool // why explains what the job has now; false until a round has decided on it
 }
 
 func newClusterState(h journal.Header) clusterState {

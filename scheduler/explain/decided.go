@@ -52,7 +52,7 @@ func (t *journalReader) preempted(r *row, held cluster.Allocation) {
 	t.settle(t.now)
 	r.holds = cluster.Allocation{}
 	sc := t.contextOf(r, t.now)
-	sc.gave, sc.lost = true, held // also if its placement is not known
+	sc.gave, sc.lost = true, held
 	s.takers = sc.takers
 	t.add(Preempted, held, cluster.Allocation{}, "", &sc)
 	s.phase, s.since, s.before, s.lost = job.Waiting, t.now, held, ""

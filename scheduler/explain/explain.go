@@ -111,7 +111,7 @@ type snapshot struct {
 	state   state
 	row     *row // nil: not submitted, or ended
 	context explainContext
-	at      time.Duration // of context
+	at      time.Duration
 	changes int
 	lost    float64 // GPU-hours that earlier starts took
 }

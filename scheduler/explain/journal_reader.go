@@ -17,7 +17,7 @@ type journalReader struct {
 	clusterState
 	id      job.ID
 	policy  string
-	start   time.Time     // of the recording
+	start   time.Time
 	came    time.Duration // when the job was submitted; negative if before the recording
 	state   state
 	changes []Change

@@ -53,7 +53,7 @@ type freed struct {
 	gpus    int
 	ago     time.Duration
 	next    time.Duration // at most, until the next round; 0: not known
-	waiting int           // jobs that wait
+	waiting int
 }
 
 func (f *freed) later(d time.Duration) {

@@ -9,7 +9,7 @@ import (
 
 // A Because says why a job has what a plan gives it.
 type Because struct {
-	Reason string // name of the policy's reason
+	Reason string
 	Text   string // why, and what would change it if anything would
 }
 

@@ -16,8 +16,8 @@ import (
 // An Overview is the state of a cluster and of all its jobs at one time, since the start of the recording.
 type Overview struct {
 	At     journal.Seconds `json:"at"`
-	Last   journal.Seconds `json:"last"`  // the last record of the journal
-	Begun  time.Time       `json:"begun"` // the start of the recording
+	Last   journal.Seconds `json:"last"`
+	Begun  time.Time       `json:"begun"`
 	Policy string          `json:"policy"`
 	Types  []TypeView      `json:"types"`
 	Nodes  []OverviewNode  `json:"nodes"`
@@ -43,13 +43,13 @@ type OverviewHolder struct {
 type OverviewJob struct {
 	ID        job.ID          `json:"id"`
 	Name      string          `json:"name"`
-	Phase     string          `json:"phase"` // a job.Phase
-	Asked     string          `json:"asked"` // the request in words
+	Phase     string          `json:"phase"`
+	Asked     string          `json:"asked"`
 	Submitted journal.Seconds `json:"submitted"`
 	Since     journal.Seconds `json:"since"` // start of its present allocation or of its wait; else Submitted
 	Holds     *Holding        `json:"holds,omitempty"`
 	Reason    string          `json:"reason,omitempty"` // name of the policy's reason; empty: no round has decided yet
-	Sentence  string          `json:"sentence"`         // the reason in words
+	Sentence  string          `json:"sentence"`
 	Restarts  int             `json:"restarts,omitzero"`
 	// Progress and Target are in samples at initial efficiency; 0: unknown.
 	Progress float64 `json:"progress,omitzero"`

@@ -18,10 +18,10 @@ type Overviews struct {
 	File *journal.File
 
 	mu      sync.Mutex
-	last    time.Duration  // of the journal; 0: not read yet
-	marks   []journal.Mark // of all of it
-	current *stretch       // nil: nothing was read yet
-	most    int            // records; 0: maxRecords
+	last    time.Duration // of the journal; 0: not read yet
+	marks   []journal.Mark
+	current *stretch // nil: nothing was read yet
+	most    int      // records; 0: maxRecords
 }
 
 const maxRecords = 200_000
@@ -32,8 +32,8 @@ type stretch struct {
 	reader  *journal.Reader
 	from    *journal.Checkpoint // nil: the start of the journal
 	records []journal.Record    // the last one may be later than needed
-	ended   bool                // all were read
-	long    bool                // more than the maximum; none is kept
+	ended   bool
+	long    bool // more than the maximum; none is kept
 }
 
 // At is OverviewIn.

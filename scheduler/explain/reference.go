@@ -11,7 +11,7 @@ type Reference struct {
 	Means   string
 	Numbers string
 	Ahead   string // about later rounds; may be empty
-	Example string // the sentence for Why
+	Example string
 	Details string // printed by --verbose; may be empty
 	Why     policy.Reason
 }

@@ -17,7 +17,7 @@ import (
 type Story struct {
 	Job     job.ID   `json:"job"`
 	Policy  string   `json:"policy"`
-	Asked   string   `json:"asked"`             // the request in words
+	Asked   string   `json:"asked"`
 	Moment  *Moment  `json:"moment,omitempty"`  // of At
 	Changes []Change `json:"changes,omitempty"` // of Life, by time
 	Totals  *Totals  `json:"totals,omitempty"`  // of Life
@@ -77,7 +77,7 @@ type Change struct {
 	What   What            `json:"what"`
 	From   *Holding        `json:"from,omitempty"`
 	To     *Holding        `json:"to,omitempty"`
-	Reason string          `json:"reason,omitempty"` // name of the policy's reason
+	Reason string          `json:"reason,omitempty"`
 	Text   string          `json:"text"`
 	// Details has the prices and speeds behind the reason; empty: there are none.
 	Details string `json:"details,omitempty"`
@@ -89,8 +89,8 @@ type Totals struct {
 	Ended     *journal.Seconds `json:"ended,omitempty"`   // nil: not in the recording
 	Outcome   string           `json:"outcome,omitempty"` // how it ended; without Ended: before the recording
 	Profiling journal.Seconds  `json:"profiling"`
-	Waiting   journal.Seconds  `json:"waiting"`    // neither GPUs nor profiling
-	Holding   journal.Seconds  `json:"holding"`    // with GPUs
+	Waiting   journal.Seconds  `json:"waiting"` // neither GPUs nor profiling
+	Holding   journal.Seconds  `json:"holding"`
 	GPUHours  float64          `json:"gpu_hours"`  // like "held" in the ledger, without profiling and without idle time from its end to the end of the round
 	Restarts  int              `json:"restarts"`   // starts after the first
 	LostHours float64          `json:"lost_hours"` // GPU-hours held between starts and the beginning of training
@@ -102,9 +102,9 @@ type Moment struct {
 	Phase    string           `json:"phase"` // a job.Phase, or "not submitted"
 	Since    *journal.Seconds `json:"since,omitempty"`
 	Holds    *Holding         `json:"holds,omitempty"`
-	Before   *Holding         `json:"before,omitempty"` // what it held before Holds
-	Takers   []Taker          `json:"takers,omitempty"` // who got GPUs of Before
-	Lost     string           `json:"lost,omitempty"`   // when and how a failure took Before: "lost at 1h02m03s: node failed"; may be empty
+	Before   *Holding         `json:"before,omitempty"`
+	Takers   []Taker          `json:"takers,omitempty"`
+	Lost     string           `json:"lost,omitempty"` // when and how a failure took Before: "lost at 1h02m03s: node failed"; may be empty
 	Reason   string           `json:"reason,omitempty"`
 	Sentence string           `json:"sentence"`
 	Details  string           `json:"details,omitempty"` // the prices and speeds behind Sentence; empty: there are none
@@ -155,7 +155,7 @@ type Expected struct {
 // A View is the state of the cluster at one time.
 type View struct {
 	Types   []TypeView `json:"types"`
-	Running int        `json:"running"` // jobs that hold GPUs
+	Running int        `json:"running"`
 	Waiting int        `json:"waiting"` // jobs that do not
 }
 

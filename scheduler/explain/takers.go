@@ -17,7 +17,7 @@ type Taker struct {
 	Job    job.ID `json:"job"`
 	Name   string `json:"name"`
 	GPUs   int    `json:"gpus"`
-	Reason string `json:"reason"` // name of the policy's reason
+	Reason string `json:"reason"`
 }
 
 func byNode(sum map[cluster.NodeID]int, p cluster.Placement, times int) {
@@ -36,8 +36,8 @@ func more(now, was cluster.Placement) map[cluster.NodeID]int {
 
 type gains struct {
 	of  map[job.ID]map[cluster.NodeID]int // GPUs by node; negative: lost
-	got map[cluster.NodeID][]job.ID       // who got GPUs of a node
-	had map[job.ID]cluster.Allocation     // held before
+	got map[cluster.NodeID][]job.ID
+	had map[job.ID]cluster.Allocation
 }
 
 func newGains() gains {
@@ -93,7 +93,7 @@ func (w *clusterState) takers(id job.ID) []Taker {
 		w.gains.share(node, -n, gpus)
 	}
 	var all []Taker
-	for other, n := range gpus { // sorted below
+	for other, n := range gpus {
 		if r := w.jobs[other]; n > 0 && r != nil {
 			all = append(all, Taker{Job: other, Name: Called(r.spec), GPUs: n, Reason: r.why.Kind.String()})
 		}

@@ -142,9 +142,9 @@ func unlike[T any](field string, recorded, now T, write func(*encoder, T)) *Diff
 
 // A Comparison counts the differences from the recorded decisions; in shadow only those about jobs.
 type Comparison struct {
-	Rounds    int         // compared
-	Differing int         // rounds with a difference
-	Actions   int         // actions that differ
+	Rounds    int
+	Differing int
+	Actions   int
 	First     *Difference // nil if there is none
 }
 

@@ -22,7 +22,7 @@ func (f *File) Body() Mark { return Mark{0, f.body} }
 // A Named is a record of a Naming.
 type Named struct {
 	Record
-	offset int64 // of its line
+	offset int64
 }
 
 // In reports whether the record is between two marks.
@@ -32,7 +32,7 @@ func (r *Named) In(from, to Mark) bool { return r.offset >= from.offset && r.off
 type Last struct {
 	At  time.Duration // of the last complete record
 	End Mark          // of the end of the file
-	Cut bool          // without a last line
+	Cut bool
 }
 
 // Last returns the end of the journal.
@@ -67,7 +67,7 @@ func (f *File) Part(from, to Mark) (*Reader, *Checkpoint, error) {
 type Naming struct {
 	f     *File
 	id    job.ID
-	name  []byte // in quotes
+	name  []byte
 	lines []line
 	// all are the records of the first lines; known is the state after them.
 	all   []Named

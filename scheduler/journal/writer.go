@@ -22,17 +22,17 @@ type Writer struct {
 	chain    chain
 	head     Header
 	start    time.Time
-	last     time.Duration // time of the last record
+	last     time.Duration
 	err      error
 	recorded map[job.ID]*recordedDecision // of every job of the last round
 	jobs     []job.ID                     // of the last round, in order
-	round    int                          // rounds written
-	wants    map[cluster.Group]int        // capacity of the last plan
-	there    *cluster.Cluster             // last list of nodes; nil: none yet
+	round    int
+	wants    map[cluster.Group]int // capacity of the last plan
+	there    *cluster.Cluster      // last list of nodes; nil: none yet
 	// Of the last round, for checkpoints.
 	prices  []policy.TypePrice
 	refused string
-	size    int64 // bytes written
+	size    int64
 	back    int64 // offset of the last checkpoint; 0: there is none
 	after   int64 // offset of the line after it, or after the header
 }

@@ -11,9 +11,9 @@ import (
 // An absence is the time from a scheduler's last record to its restart. Jobs run on meanwhile.
 type absence struct {
 	from     time.Time
-	had      map[job.ID]*account // the active jobs
+	had      map[job.ID]*account
 	restored []scheduler.Restored
-	cluster  *cluster.Cluster // at the restart
+	cluster  *cluster.Cluster
 }
 
 // Again begins the record of a restarted scheduler. Restored jobs had their GPUs throughout, at no price. If no

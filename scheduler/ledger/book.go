@@ -60,10 +60,10 @@ func (b *Book) lines() []line {
 
 // A Row is the sum of some lines of jobs.
 type Row struct {
-	Of        []string `json:"of"`   // values of the keys of a statement
-	Jobs      int      `json:"jobs"` // with any GPU time
+	Of        []string `json:"of"` // values of the keys of a statement
+	Jobs      int      `json:"jobs"`
 	Used      GPUTime  `json:"gpu_seconds"`
-	UsedShare float64  `json:"gpu_seconds_share"`     // of all jobs
+	UsedShare float64  `json:"gpu_seconds_share"`
 	Owned     GPUTime  `json:"owned_gpu_seconds"`     // part of Used
 	Loaned    GPUTime  `json:"loaned_gpu_seconds"`    // part of Used, on nodes on loan
 	Rented    GPUTime  `json:"rented_gpu_seconds"`    // part of Used
@@ -71,8 +71,8 @@ type Row struct {
 	Idle      GPUTime  `json:"idle_gpu_seconds"`      // part of Used, from the end of a job to the end of its round
 	Priced    GPUTime  `json:"priced_gpu_seconds"`    // part of Used, in rounds whose plan has prices
 	Paid      float64  `json:"paid"`                  // in the unit of the policy's objective
-	PaidShare float64  `json:"paid_share"`            // of all jobs
-	Rent      float64  `json:"rent"`                  // in the currency of the nodes' prices
+	PaidShare float64  `json:"paid_share"`
+	Rent      float64  `json:"rent"` // in the currency of the nodes' prices
 	jobs      map[job.ID]bool
 }
 
@@ -128,7 +128,7 @@ func Keys() []string {
 
 // A Statement is a Book as tables.
 type Statement struct {
-	By    []string `json:"by"`   // some of Keys
+	By    []string `json:"by"`
 	Rows  []Row    `json:"rows"` // of jobs, in the order of the keys
 	Total Row      `json:"total"`
 	Pools []Supply `json:"pools"` // by type, tenure and group
@@ -147,8 +147,8 @@ type Supply struct {
 	Free     GPUTime         `json:"free_gpu_seconds"`  // part of There: free
 	Leaving  GPUTime         `json:"leaving_gpu_seconds"`
 	Starting GPUTime         `json:"starting_gpu_seconds"` // not part of There
-	Rent     float64         `json:"rent"`                 // of all entries
-	Nobody   float64         `json:"nobody_rent"`          // part of Rent: starting, free and leaving
+	Rent     float64         `json:"rent"`
+	Nobody   float64         `json:"nobody_rent"` // part of Rent: starting, free and leaving
 }
 
 // State returns a Book as tables, with rows grouped by some of Keys. Movements come from the book's recorders.

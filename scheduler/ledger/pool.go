@@ -11,11 +11,11 @@ type pool struct {
 	Pool
 	there    int // GPUs, with leaving ones
 	starting int // GPUs that are not up yet
-	leaving  int // part of there
+	leaving  int
 	price    float64
-	held     int // GPUs of jobs
+	held     int
 
-	came, back, gone int // nodes
+	came, back, gone int
 }
 
 // A Movement counts the nodes of a pool that came and left. A node that broke and was repaired came twice.

@@ -15,14 +15,14 @@ import (
 type Recorder struct {
 	book func(*Entry)
 
-	now      time.Time     // of the last event or round
-	boundary time.Time     // end of the current round
-	length   time.Duration // of the current round
+	now      time.Time
+	boundary time.Time
+	length   time.Duration
 	prices   []policy.TypePrice
 	over     bool // the current round has ended, without active jobs
 
 	cluster  *cluster.Cluster
-	pools    []*pool                 // by first appearance
+	pools    []*pool
 	returned map[cluster.NodeID]bool // given back, and still there
 
 	active map[job.ID]*account
@@ -44,7 +44,7 @@ type part struct {
 	gpus   int
 	cpus   float64
 	memory int64
-	rent   float64 // per hour
+	rent   float64
 }
 
 // NewRecorder returns a Recorder that calls book with each entry, which book must not keep. The cluster has the

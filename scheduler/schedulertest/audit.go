@@ -40,7 +40,7 @@ type Auditor struct {
 
 	now      time.Time
 	jobs     map[job.ID]*audited
-	thinks   bool // background work is under way
+	thinks   bool
 	computed bool // its result was not in a snapshot yet
 	errs     []error
 }
@@ -50,8 +50,8 @@ type audited struct {
 	over       bool
 	allocation cluster.Allocation
 	placement  cluster.Placement
-	since      time.Time     // last change of allocation
-	ran        time.Time     // last Run
+	since      time.Time
+	ran        time.Time
 	used       time.Duration // GPU time before since
 	memory     memory
 }

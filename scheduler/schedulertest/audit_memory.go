@@ -9,9 +9,9 @@ import (
 // A memory is the progress of a job that a checkpoint certainly has, by its reports.
 type memory struct {
 	least float64 // of the next report
-	saved float64 // by a checkpoint
-	epoch int     // of the last report
-	marks []mark  // since the last loss, and perhaps in no checkpoint
+	saved float64
+	epoch int
+	marks []mark // since the last loss, and perhaps in no checkpoint
 }
 
 type mark struct {

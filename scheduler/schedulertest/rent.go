@@ -80,8 +80,8 @@ type tenant struct {
 	jobs    map[job.ID]cluster.Placement
 	asked   []scheduler.Provision // since the last round
 	given   []cluster.NodeID      // since the last round
-	came    bool                  // a rented node came
-	went    bool                  // a node was given back
+	came    bool
+	went    bool
 	errs    []error
 }
 

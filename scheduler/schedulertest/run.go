@@ -180,10 +180,10 @@ type watch struct {
 	scheduler.Backend
 	last   time.Time
 	jobs   map[job.ID]life
-	runs   map[job.ID]*granted // jobs with GPUs
+	runs   map[job.ID]*granted
 	told   func(scheduler.Event)
-	asked  bool // background work was requested
-	thinks bool // background work is under way
+	asked  bool
+	thinks bool
 	events int
 	ended  bool
 	errs   []error

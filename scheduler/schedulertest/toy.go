@@ -38,9 +38,9 @@ type Toy struct {
 	now      time.Time
 	nodes    *toyNodes // nil: none can be rented
 	jobs     []*toyJob
-	ready    []scheduler.Event // at now
-	work     policy.Work       // under way; may be nil
-	computed time.Time         // end of work
+	ready    []scheduler.Event
+	work     policy.Work
+	computed time.Time
 }
 
 type toyJob struct {

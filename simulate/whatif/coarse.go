@@ -11,10 +11,10 @@ import (
 // policies change nothing in such rounds; others are simulated with a small error. Rounds end at ends of normal
 // rounds.
 type coarse struct {
-	share  float64       // of the time since the start by which a round may be longer; 0: none
-	length time.Duration // of a round
-	until  time.Time     // end of the present round if nothing happens; zero: not set yet
-	news   bool          // a job has come or ended in this round
+	share  float64 // of the time since the start by which a round may be longer; 0: none
+	length time.Duration
+	until  time.Time // end of the present round if nothing happens; zero: not set yet
+	news   bool      // a job has come or ended in this round
 }
 
 func (c *coarse) ends(deadline, now time.Time) time.Time {

@@ -19,7 +19,7 @@ import (
 // A Match is a completed job of a recorded run, and the same job simulated.
 type Match struct {
 	Job       job.ID          `json:"job"`
-	Real      journal.Seconds `json:"real"`      // from submission to end
+	Real      journal.Seconds `json:"real"`
 	Predicted journal.Seconds `json:"predicted"` // as Real; negative if it did not end in the simulation
 	Error     float64         `json:"error"`     // predicted over real, less 1; -1 if it did not end in the simulation
 	Modelled  bool            `json:"modelled"`  // simulated by its reports; else by how long it held GPUs
@@ -27,9 +27,9 @@ type Match struct {
 
 // A Fidelity is the accuracy of a simulation of a run from what the run has learned.
 type Fidelity struct {
-	Jobs  []Match `json:"jobs"`  // in the order of submission
-	Mean  float64 `json:"mean"`  // of the errors' absolute values; 0 without jobs
-	Worst float64 `json:"worst"` // the largest absolute error
+	Jobs  []Match `json:"jobs"`
+	Mean  float64 `json:"mean"` // of the errors' absolute values; 0 without jobs
+	Worst float64 `json:"worst"`
 	// Real and Predicted are the makespans: from the first submission to the last end of Jobs. RealJCT and
 	// PredictedJCT are means over the jobs whose copies ended.
 	Real         journal.Seconds `json:"real_makespan"`
@@ -43,10 +43,10 @@ type Fidelity struct {
 	PredictedWait        journal.Seconds `json:"predicted_wait"`
 	RealUtilisation      float64         `json:"real_utilisation"`
 	PredictedUtilisation float64         `json:"predicted_utilisation"`
-	Round                journal.Seconds `json:"round"`    // length
+	Round                journal.Seconds `json:"round"`
 	Restored             int             `json:"restored"` // jobs from before the recording
-	Reserved             int             `json:"reserved"` // jobs with reservations
-	Restart              journal.Seconds `json:"restart"`  // mean time of a start; 0: not measured
+	Reserved             int             `json:"reserved"`
+	Restart              journal.Seconds `json:"restart"` // mean time of a start; 0: not measured
 	// Ended counts jobs that were cancelled or failed, and were simulated until then; Open counts jobs that had
 	// not ended.
 	Ended int `json:"ended"`
@@ -96,8 +96,8 @@ type recording struct {
 	outages   *outages
 	usage     usage
 	held      *service
-	simulated *service              // of the last simulation
-	last      time.Duration         // time of the last record
+	simulated *service
+	last      time.Duration
 	phases    map[time.Duration]int // number of rounds by time modulo the length of a round
 	rounds    int
 }

@@ -15,10 +15,10 @@ type Why uint8
 
 // The reasons why a time is not known.
 const (
-	Known    Why = iota
-	NoTarget     // the job has no target
-	NoSpeed      // its speed on the GPUs that it has or would get is not measured yet
-	Beyond       // it does not happen within the simulated rounds
+	Known Why = iota
+	NoTarget
+	NoSpeed // its speed on the GPUs that it has or would get is not measured yet
+	Beyond  // it does not happen within the simulated rounds
 	whys
 )
 

@@ -47,9 +47,9 @@ type Learner struct {
 	// classes predict later jobs.
 	classes map[job.Class]*class
 	order   []*learned // by arrival; with keep
-	now     time.Time  // of the last event or round
+	now     time.Time
 	came    submissions
-	lost    int // losses of GPUs
+	lost    int
 }
 
 type learned struct {
@@ -58,7 +58,7 @@ type learned struct {
 	belief    *estimate.Job
 	restored  *scheduler.Restored // nil: it was submitted
 	came      time.Time           // when it was submitted or restored in this run
-	since     time.Time           // when it was submitted
+	since     time.Time
 	ended     time.Time
 	outcome   scheduler.Outcome // if it has ended
 	held      cluster.Allocation
@@ -70,21 +70,21 @@ type learned struct {
 	asked     job.BatchSize
 	delay     time.Duration // of all starts together
 	delays    int
-	each      []time.Duration       // delay of each start; with keep
-	where     cluster.Configuration // of the last report
-	progress  float64               // of the last report
-	counted   struct {              // the last report with an interval; reports of a new epoch have none
+	each      []time.Duration // delay of each start; with keep
+	where     cluster.Configuration
+	progress  float64
+	counted   struct { // the last report with an interval; reports of a new epoch have none
 		progress float64
 		epoch    int
 	}
-	trained    float64                // seconds of its progress by reported step times
-	took       float64                // real seconds of its progress
-	pieces     []piece                // by epoch
+	trained    float64 // seconds of its progress by reported step times
+	took       float64 // real seconds of its progress
+	pieces     []piece
 	every      []time.Duration        // intervals of reports; with keep
 	profile    []workload.Measurement // with keep
-	lastReport time.Time              // last report
-	rate       float64                // progress per second, by the last report
-	tail       time.Duration          // from its last report to its completion
+	lastReport time.Time
+	rate       float64       // progress per second, by the last report
+	tail       time.Duration // from its last report to its completion
 }
 
 // A piece is the mean gradient statistics of an epoch, and its first and last seen progress.

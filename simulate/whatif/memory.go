@@ -27,7 +27,7 @@ type runState struct {
 	policy    policy.Policy
 	placer    placement.Placer // has no memory: placements depend on snapshot and plan
 	learner   *Learner
-	record    *calibration.Record // of predictions
+	record    *calibration.Record
 }
 
 func (m *runState) Remember(c *memory.Codec) {

@@ -26,8 +26,8 @@ type Change struct {
 	Each     int                `json:"-"`                 // GPUs of the type of Gets that replace one requested GPU; 0: one
 	Priority float64            `json:"priority,omitzero"` // needed, of MorePriority
 	Others   int                `json:"others,omitzero"`   // GPUs that other jobs gain, of MoreGPUs; negative: lose
-	Asked    int                `json:"-"`                 // number of plans computed
-	Tried    []Kind             `json:"tried,omitempty"`   // without success, of NothingHelps
+	Asked    int                `json:"-"`
+	Tried    []Kind             `json:"tried,omitempty"` // without success, of NothingHelps
 }
 
 // A Kind is one entry of the closed list of changes.
@@ -35,17 +35,17 @@ type Kind uint8
 
 // The kinds of change, in the order in which they are tried.
 const (
-	NoChange     Kind = iota // a later round gives it GPUs without a change
-	NodesCome                // ordered rented nodes are up
-	JobsEnd                  // jobs end, all of them needed
-	MorePriority             // the job has a higher priority
-	FewerGPUs                // the job asks for fewer GPUs, the most that help
-	AnotherType              // it allows another GPU type
-	Checkpoints              // it has checkpoints
-	Preemptible              // it may be preempted
-	MoreGPUs                 // the cluster has more GPUs of a type, the fewest that help
-	RoundsPass               // a number of rounds pass, and nothing else changes
-	NothingHelps             // nothing helps
+	NoChange  Kind = iota // a later round gives it GPUs without a change
+	NodesCome             // ordered rented nodes are up
+	JobsEnd               // jobs end, all of them needed
+	MorePriority
+	FewerGPUs // the job asks for fewer GPUs, the most that help
+	AnotherType
+	Checkpoints
+	Preemptible
+	MoreGPUs // the cluster has more GPUs of a type, the fewest that help
+	RoundsPass
+	NothingHelps
 	kinds
 )
 

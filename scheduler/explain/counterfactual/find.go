@@ -58,7 +58,7 @@ type finder struct {
 	plan  *policy.Plan
 	at    int
 	d     Decider
-	known map[job.ID]time.Duration // time until jobs end
+	known map[job.ID]time.Duration
 	asked int
 	tried []Kind
 }

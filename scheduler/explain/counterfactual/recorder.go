@@ -30,8 +30,8 @@ type Recorder struct {
 
 	mu     sync.Mutex
 	copies int
-	before state              // before the first of since
-	since  []*policy.Snapshot // up to the last round
+	before state // before the first of since
+	since  []*policy.Snapshot
 }
 
 var _ policy.Policy = (*Recorder)(nil)

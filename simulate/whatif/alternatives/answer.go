@@ -23,9 +23,9 @@ type Answer struct {
 	Must     []string       `json:"must_be_true"`
 
 	replayed Row
-	average  float64        // spread of the mean wait over replays with other fractions of a second; 0: not measured
-	best     *Row           // the alternative with the least mean wait; may be nil
-	jobs     []history.Pair // observed and replayed
+	average  float64 // spread of the mean wait over replays with other fractions of a second; 0: not measured
+	best     *Row    // the alternative with the least mean wait; may be nil
+	jobs     []history.Pair
 	price    *Price
 }
 

@@ -12,7 +12,7 @@ import (
 const (
 	shakes      = 8
 	mostShaken  = 5000 // jobs
-	worthSaying = 0.01 // of the mean wait
+	worthSaying = 0.01
 )
 
 // chance adds to the causes how much replays differ by what the log leaves out.

@@ -26,7 +26,7 @@ type pageView struct {
 	Share    int
 	Verdict  string
 	Table    [][]string
-	Later    string         // the definition
+	Later    string
 	Largest  *metrics.Waits // size of the last column
 	Style    template.CSS
 	Pictures []*chart.Figure

@@ -25,7 +25,7 @@ type Question struct {
 	History   *history.History
 	Files     run.Files // with the trace of the history
 	Own       OwnPolicy
-	Policies  []string // the alternatives; nil: Defaults
+	Policies  []string
 	Scenarios []Scenario
 	Price     Price
 	Seeds     int       // of scenarios in which chance selects jobs
