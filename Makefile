@@ -1,55 +1,55 @@
-# `make test` while you work, `make check` before a merge, `make ci` for what needs more than Go. `make help` lists the rest.
+# Run `make test` while you work, `make check` before a merge and `make ci` on a fresh machine. `make help` lists the rest.
 
 SHELL := /bin/bash -o pipefail
 GO    ?= go
 LINT  := bin/golangci-lint
 HELM  := bin/helm
 MOD   := github.com/oxgang/oxgang
-# Packages that are built or tested at once: one more than processors, as some tests wait.
+# The number of packages that are built or tested in parallel: one more than processors, because some tests wait.
 JOBS  ?= $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 PKG   ?= ./...
-# Tests draw the same random inputs on every machine; `make seeds` draws new ones.
+# The seed of random inputs in tests, the same on every machine. `make seeds` draws new ones.
 SEED  ?= 1
 SEEDTIME ?= 60
 BENCH ?= .
 FUZZTIME ?= 10s
-# Executions that the fuzzer spends on making a failing input smaller. Go's default, a minute, is longer than FUZZTIME.
+# The number of executions to shrink a failing input. Go's default, a minute, is longer than FUZZTIME.
 FUZZMINIMIZE ?= 10x
-# A Python with torch, numpy, pytest and mypy: a virtual environment of this checkout, unless PYTHON names another.
+# A Python with torch, numpy, pytest and mypy. The default is a virtual environment in this checkout.
 PYTHON ?= .cache/venv/bin/python
-# A test at its full size. Each target adds the packages.
+# Full-size tests. Each target adds the packages.
 TEST = RAPID_SEED=$(SEED) $(GO) test -vet=off -timeout 30m -p $(JOBS)
 
 .PHONY: test check ci quick lint slow long race seeds generated tidy python browser live reproduce kube-build kube-vet kube-quick kube-test kube-upgrade
 .PHONY: docs slurm-quick slurm-test build fix generate dist chart bench speed fuzz mutants soak clean help
 .PHONY: programs package package-check upgrade images sbom release reproducible vulnerabilities gosec wheel
 
-## test: every test that starts no process, in a minute and a half
+## test: all tests that start no process (a minute and a half once built)
 test:
 	$(TEST) -short ./...
 
-## check: test, and all that must pass before a merge: lint, slow tests, race, new seeds, generated files
+## check: everything that must pass before a merge: test, lint, slow tests, race detector, new seeds, generated files
 check: lint test slow race seeds generated tidy
 	@echo "check: all passed"
 
-## ci: what needs more than Go: PyTorch, a browser, Kubernetes, Slurm, the experiments of papers; .ci/run runs test, check and ci
+## ci: tests that need more than Go: docs, PyTorch, a browser, Kubernetes, Slurm, experiments of papers (.ci/run installs these)
 ci: docs python live browser kube-quick slurm-quick reproduce
 	@echo "ci: all passed"
 
 BASE ?= HEAD
 QUICKTIME ?= 50
 
-## quick: format, vet and the short tests of what changed since commit BASE (HEAD) and of what imports it, in a minute
+## quick: format, vet and short tests of the packages changed since commit BASE (HEAD) and of their importers, in a minute
 quick: $(LINT)
 	@GO='$(GO)' JOBS=$(JOBS) RAPID_SEED=$(SEED) internal/tools/quick $(BASE) $(QUICKTIME)
 
-## help: this list; the Makefile has more
+## help: this list; the Makefile has more targets
 help:
 	@sed -n 's/^## //p' Makefile
 
 # ---- The parts of check
 
-## lint: golangci-lint with .golangci.yml, format included; opt/exact without cgo; prose that a reader cannot follow
+## lint: golangci-lint with format, opt/exact without cgo, and phrases that make a reader stop
 lint: $(LINT)
 	$(GO) test -vet=off ./internal/prose
 	$(LINT) fmt --diff
@@ -61,15 +61,15 @@ DRAWING = $(GO) list -test -f '{{$$p := .ForTest}}{{range .Deps}}{{if or (eq . "
 # The folders of the packages whose tests mention $(1).
 MENTION = grep -rlE --include='*_test.go' '$(1)' . | grep -v '^./live/kube/rig/' | xargs -n 1 dirname | sort -u
 
-## slow: the packages whose tests do less with -short, at full size: more random inputs, long simulations, real processes
+## slow: full-size tests of the packages that do less with -short: more random inputs, long simulations, real processes
 slow:
 	$(TEST) $$({ $(DRAWING); $(call MENTION,testing\.Short\(\)) | sed 's,^\.,$(MOD),'; } | sort -u)
 
-## long: before a release: tests that look at a part of something look at all of it (a quarter of an hour)
+## long: before a release: tests that sample check everything (a quarter of an hour)
 long:
 	OXGANG_LONG=1 $(TEST) $$($(call MENTION,draws\.(Some|Long)|OXGANG_LONG))
 
-# The packages that start goroutines or lock something, or whose tests do.
+# The packages that start goroutines or use locks, in code or tests.
 RACE = $$(grep -rlE --include='*.go' '^[[:space:]]+go [a-zA-Z(]|"sync"|"sync/atomic"|errgroup|synctest' scheduler opt live | grep -v '^live/kube/rig/' | xargs -n 1 dirname | sort -u | sed 's,^,./,')
 
 ## race: the packages with goroutines under the race detector, which needs a C compiler
@@ -83,7 +83,7 @@ else
 	@echo "race: skipped, the race detector needs a C compiler"
 endif
 
-# seeds: the short tests that draw, with new seeds, for SEEDTIME (60) seconds; prints the command that repeats a failure
+# seeds: short tests with new random seeds, for SEEDTIME (60) seconds; a failure prints the command that repeats it
 seeds:
 	@begin=$$(date +%s); passed=0; all=$$($(DRAWING)); \
 	for pkg in $$all; do \
@@ -99,7 +99,7 @@ seeds:
 	echo "seeds: $$passed of $$(echo $$all | wc -w) packages pass under new seeds, in $$(($$(date +%s) - begin)) s"; \
 	[ $$passed -gt 0 ]
 
-# The working tree as git sees it: names and contents.
+# A checksum of the working tree: names and contents.
 TREE = { git status --porcelain; git diff; git ls-files -o --exclude-standard | xargs -r sha256sum; } | sha256sum
 
 # generated: go generate changes nothing
@@ -108,11 +108,11 @@ generated:
 	if [ "$$before" != "$$after" ]; then git --no-pager diff --stat; \
 		echo "generated: go generate changed files, commit them" >&2; exit 1; fi
 
-# tidy: go.mod and go.sum list what is imported, no more
+# tidy: go.mod and go.sum list exactly the imported modules
 tidy:
 	$(GO) mod tidy -diff
 
-## fix: format, and what the linters can mend by themselves
+## fix: format, and all corrections that linters can make
 fix: $(LINT)
 	$(LINT) fmt
 	$(LINT) run --fix
@@ -127,7 +127,7 @@ generate:
 python: $(PYTHON)
 	cd python && $(abspath $(PYTHON)) -m mypy && $(abspath $(PYTHON)) -m pytest -q
 
-# live: real trainings on this machine, scheduled for some minutes
+# live: real trainings on this machine, for some minutes
 live: $(PYTHON)
 	OXGANG_E2E=1 OXGANG_PYTHON=$(abspath $(PYTHON)) $(GO) test -count=1 -timeout 20m -run '^TestLive$$' -v ./cmd/oxgang
 
@@ -135,18 +135,18 @@ live: $(PYTHON)
 browser:
 	OXGANG_BROWSER=1 $(TEST) -p 1 -v -run '^TestBrowser' ./internal/chromium $$($(call MENTION,internal/chromium"))
 
-# reproduce: the experiments of papers that take seconds; oxgang lab reproduce --all runs all of them
+# reproduce: the experiments of papers that take seconds; `oxgang lab reproduce --all` runs all
 reproduce:
 	$(GO) run ./cmd/oxgang lab reproduce --ci
 
-# The packages with tests on a real Slurm, whose names have Slurm in them. They run one after another, each with a Slurm of its own.
+# The packages with tests on a real Slurm; their names contain Slurm. They run one after another, each with a separate Slurm.
 SLURM = $$($(call MENTION,slurmrig\.|SLURMRIG|package slurmrig))
 
-## slurm-test: all tests on a real Slurm (root, and Debian's packages of it; skipped, with the reason, without)
+## slurm-test: all tests on a real Slurm; needs root and Debian's Slurm packages, else the tests are skipped with a reason
 slurm-test:
 	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -timeout $(RIGTIME) -run 'Slurm|^TestRig' $(RIGFLAGS) $(SLURM)
 
-# slurm-quick: the same, without those that take minutes
+# slurm-quick: slurm-test without the tests that take minutes
 slurm-quick:
 	SLURMRIG=1 $(GO) test -vet=off -count=1 -p 1 -short -timeout $(RIGTIME) -run 'Slurm|^TestRig' $(RIGFLAGS) $(SLURM)
 
@@ -158,24 +158,24 @@ kube-test: kube-vet
 	cd live/kube/rig && $(GO) run ./cmd/rig build
 	cd live/kube/rig && OXGANG_BROWSER=1 $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./...
 
-# kube-build: the programs of kube-quick (minutes the first time)
+# kube-build: builds the programs for kube-quick (minutes the first time)
 kube-build:
 	cd live/kube/rig && $(GO) run ./cmd/rig build planes
 
-# kube-quick: the tests of kube-test that need no real nodes and no controllers of others, the shortest
+# kube-quick: the shortest tests of kube-test, without real nodes and third-party controllers
 kube-quick: kube-vet kube-build
 	cd live/kube/rig && OXGANG_BROWSER=1 $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./api ./audit ./train
 	cd live/kube/rig && $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '$(QUICK)' ./e2e
 QUICK = ^(TestResize|TestInstalled|TestScheduler|TestTenant)
 
-# kube-upgrade: the chart of an earlier commit (those of the test, or OXGANG_BASE), upgraded to this one and rolled back while jobs run
+# kube-upgrade: upgrades the chart from earlier commits (or OXGANG_BASE) to this one and rolls it back while jobs run
 kube-upgrade: $(HELM) kube-build
 	cd live/kube/rig && OXGANG_LONG=1 $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '^TestUpgrade$$' -v ./e2e
 
 kube-vet: $(LINT)
 	cd live/kube/rig && ../../../$(LINT) run
 
-# A CPU is enough; the wheel for Linux brings CUDA with it all the same. Versions are pinned, and hashes where python/requirements.txt has them.
+# A CPU is enough, although the Linux wheel includes CUDA. Versions are pinned; python/requirements.txt has hashes for Python 3.11 on x86_64.
 .cache/venv/bin/python:
 	python3 -m venv .cache/venv
 	@if [ "$$(.cache/venv/bin/python -c 'import platform, sys; print(*sys.version_info[:2], platform.machine())')" = "3 11 x86_64" ]; \
@@ -204,10 +204,10 @@ build:
 bench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
-# Of the jobs of speed, those whose names match: SPEED=fifo.
+# Selects jobs of `make speed` by name: SPEED=fifo.
 SPEED ?=
 
-## speed: six jobs beside those of an earlier commit, built in the same run (internal/speed/pin): more than 1.10 times its processor time or memory fails
+## speed: compares six jobs with an earlier commit (internal/speed/pin); more than 1.10 times its processor time or memory fails
 speed:
 	$(GO) run ./internal/speed -jobs '$(SPEED)'
 
@@ -219,25 +219,25 @@ fuzz:
 		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime $(FUZZMINIMIZE) "$$pkg" </dev/null || exit 1; \
 	done
 
-## mutants: put plausible bugs in, one at a time: says which test catches each, want 95 %
+## mutants: inserts plausible bugs, one at a time, and prints the test that catches each; fails below 95 %
 mutants:
 	@$(GO) run ./internal/mutants
 
-# Simulations that soak plays.
+# The number of simulations of `make soak`.
 SOAK ?= 1000000
 
-# soak: the simulation of one machine with SOAK seeds (1000000: about seven hours of two processors)
+# soak: simulates one machine with SOAK seeds (1000000: about seven hours of two processors)
 soak:
 	mkdir -p bin && $(GO) test -c -o bin/soak.test ./live/local
 	cd live/local && seq 1 1000 $(SOAK) | xargs -P $$(getconf _NPROCESSORS_ONLN) -I{} env OXGANG_SIM_SEED={} \
 		OXGANG_SIM_SEEDS=$$(( $(SOAK) < 1000 ? $(SOAK) : 1000 )) ../../bin/soak.test -test.run '^TestSimulation$$' -test.timeout 0
 
-# ---- What others are given
+# ---- Packages and releases
 
-# The chart as it is installed without Helm, and with everything switched on, for tests.
+# The rendered chart: for installation without Helm, and with all options on for tests.
 RENDER = $(HELM) template oxgang deploy/charts/oxgang --namespace oxgang-system --kube-version 1.36.3
 
-# dist: write deploy/dist/install.yaml, what the chart makes, for kubectl apply
+# dist: writes the rendered chart into deploy/dist/install.yaml, for kubectl apply
 dist: $(HELM)
 	@mkdir -p deploy/dist live/kube/rig/api/testdata
 	{ cat deploy/charts/oxgang/ci/namespace.yaml; $(RENDER) --include-crds; } > deploy/dist/install.yaml
@@ -246,7 +246,7 @@ dist: $(HELM)
 		$(RENDER) --show-only templates/rbac-bindings.yaml --set rbac.mode=$$mode > deploy/dist/rights/$$(echo $$mode | tr A-Z a-z).yaml; done
 	$(RENDER) --values deploy/charts/oxgang/ci/full-values.yaml > live/kube/rig/api/testdata/full.yaml
 
-# chart: the chart has no lint, and make dist changes nothing
+# chart: lints the chart, and fails if make dist changes files
 chart: $(HELM)
 	$(HELM) lint deploy/charts/oxgang --strict --quiet --kube-version 1.36.3
 	$(HELM) lint deploy/charts/oxgang --strict --quiet --kube-version 1.36.3 --values deploy/charts/oxgang/ci/full-values.yaml
@@ -256,58 +256,58 @@ chart: $(HELM)
 	if [ "$$before" != "$$after" ]; then git --no-pager diff --stat; \
 		echo "chart: make dist changed files, commit what it wrote" >&2; exit 1; fi
 
-# What others are given. The programs need no C library, and name neither folders nor times, so that equal sources give equal bytes.
+# Released programs need no C library and contain no folders or times, so equal sources give equal bytes.
 VERSION ?= $$(git describe --tags --always)
 TOOLCHAIN = go1.26.8
 RELEASE  = CGO_ENABLED=0 GOTOOLCHAIN=$(TOOLCHAIN) $(GO) build -trimpath -buildvcs=false
 
-# programs: oxgang and oxgang-scheduler as they are given to others, into bin/release
+# programs: builds the released oxgang and oxgang-scheduler into bin/release
 programs:
 	$(RELEASE) -ldflags "-s -w -X $(MOD)/cmd/oxgang/cli.release=$(VERSION)" -o bin/release/oxgang ./cmd/oxgang
 	$(RELEASE) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/release/oxgang-scheduler ./cmd/oxgang-scheduler
 
-# package: the Debian package, with units, manual and completions, into dist/
+# package: builds the Debian package, with units, manual and completions, into dist/
 package: programs
 	deploy/packaging/build bin/release/oxgang $(VERSION) dist
 
-# package-check: what is in the package, and that it installs, serves, upgrades and goes again
+# package-check: checks the contents of the package, and installs, runs, upgrades and removes it
 package-check: package
 	deploy/packaging/check dist/oxgang_$(VERSION)_$$(dpkg --print-architecture).deb $(VERSION)
 
-# upgrade: jobs that run go on when the scheduler of commit BASE is replaced by this one
+# upgrade: replaces the scheduler of commit BASE by this one and checks that running jobs continue
 upgrade: programs
 	@old=$$(mktemp -d); trap 'rm -rf "$$old"' EXIT; git archive $(BASE) | tar x -C "$$old" && \
 	(cd "$$old" && $(RELEASE) -o "$$old/oxgang-old" ./cmd/oxgang) && deploy/packaging/upgrade "$$old/oxgang-old" bin/release/oxgang
 
-# images: what Containerfile copies, checked; and both images, where docker runs
+# images: checks the files that Containerfile copies, and builds both images if docker runs
 images: programs
 	deploy/packaging/image bin/release/oxgang bin/release/oxgang-scheduler $(VERSION) bin/image
 	deploy/packaging/image-check $(VERSION)
 	@if docker info >/dev/null 2>&1; then \
 		docker build -f deploy/Containerfile --target scheduler --build-arg VERSION=$(VERSION) -t ghcr.io/oxgang/oxgang-scheduler:$(VERSION) . && \
 		docker build -f deploy/Containerfile --target oxgang --build-arg VERSION=$(VERSION) -t ghcr.io/oxgang/oxgang:$(VERSION) .; \
-	else echo "images: not built, no docker daemon runs here"; fi
+	else echo "images: not built: no docker daemon is running"; fi
 
-# sbom: the modules that are linked into each program, as CycloneDX, into dist/
+# sbom: writes the modules of each program as CycloneDX into dist/
 sbom: programs bin/cyclonedx-gomod
 	@mkdir -p dist
 	for program in oxgang oxgang-scheduler; do \
 		bin/cyclonedx-gomod bin -json -std -noserial -notimestamp -version $(VERSION) -output dist/$$program.cdx.json bin/release/$$program || exit 1; done
 
-# release: package, programs, SBOM and their checksums, signed by KEY, a private key of ssh-keygen
+# release: package, programs, SBOM and checksums, signed with KEY, a private key from ssh-keygen
 release: package sbom
-	@[ -n "$(KEY)" ] || { echo "release: no KEY: give the file of a private key, KEY=FILE" >&2; exit 1; }
+	@[ -n "$(KEY)" ] || { echo "release: KEY is not set: run make release KEY=FILE with a private key" >&2; exit 1; }
 	deploy/packaging/release dist $(VERSION) "$(KEY)"
 
-# reproducible: another build of the programs and the package, elsewhere and from nothing, has the same bytes
+# reproducible: builds programs and package again in another folder and compares the bytes
 reproducible: package
 	deploy/packaging/reproducible $(VERSION)
 
-# vulnerabilities: known ones in what the programs call (govulncheck); skipped where the database cannot be reached
+# vulnerabilities: known vulnerabilities in called code (govulncheck); skipped if the database is unreachable
 vulnerabilities: bin/govulncheck
 	deploy/packaging/vulnerabilities
 
-# gosec: what gosec finds and deploy/packaging/gosec.txt does not answer
+# gosec: fails for findings of gosec that deploy/packaging/gosec.txt does not answer
 gosec: bin/gosec
 	deploy/packaging/gosec
 
