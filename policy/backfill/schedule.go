@@ -8,6 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/goodput"
 )
 
 // A Schedule is the virtual schedule. The zero value is empty and ready to use. It is not safe for
@@ -29,7 +30,8 @@ type Work struct {
 	Stated      bool    // the job states its total; else it is an estimate
 }
 
-// Advance moves the virtual clock to the time of the snapshot. It calls work once with the index of each job.
+// Advance moves the virtual clock to the time of the snapshot. It calls work once with the index of each job, perhaps at
+// the same time.
 func (s *Schedule) Advance(snapshot *policy.Snapshot, work func(int) Work) {
 	if s.twins == nil {
 		s.twins, s.now = make(map[job.ID]*twin), snapshot.Now
@@ -95,19 +97,21 @@ func (s *Schedule) typeOf(t cluster.GPUType) int {
 // compare brings the twins up to date with the jobs, and returns those of new jobs by submission.
 func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) (arrivals []*twin) {
 	s.round++
+	all := make([]*twin, len(snapshot.Jobs))
 	for i, j := range snapshot.Jobs {
 		t := s.twins[j.ID]
 		if t == nil {
 			t = &twin{id: j.ID, submitted: j.Submitted, priority: j.Priority, on: -1}
 			s.twins[j.ID] = t
-			t.seen = s.round
-			t.update(j, s.types, work(i), snapshot.Now)
-			if !s.resume(t, j, snapshot.Now) {
-				arrivals = append(arrivals, t)
-			}
+		}
+		all[i] = t
+	}
+	goodput.Each(len(all), func(i int) { all[i].update(snapshot.Jobs[i], s.types, work(i), snapshot.Now) })
+	for i, t := range all {
+		if t.seen == 0 && !s.resume(t, snapshot.Jobs[i], snapshot.Now) {
+			arrivals = append(arrivals, t)
 		}
 		t.seen = s.round
-		t.update(j, s.types, work(i), snapshot.Now)
 	}
 	for _, t := range s.twins {
 		if t.gone = t.seen != s.round; t.gone && !t.stated {

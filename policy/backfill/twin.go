@@ -77,9 +77,9 @@ func (t *twin) spend(j *policy.Job, done float64, now time.Time) {
 	if t.service = service; j.Phase != job.Running || !j.Holding() {
 		return
 	}
-	did := trained * rate(j, j.Allocation.Configuration)
-	if j.Adaptivity.Has(job.BatchSizes) {
-		did = done - t.reached
+	did := done - t.reached
+	if !j.Adaptivity.Has(job.BatchSizes) {
+		did = trained * rate(j, j.Allocation.Configuration)
 	}
 	for i := range t.options {
 		t.options[i].spent += max(0, did) / t.options[i].Rate

@@ -104,7 +104,8 @@ func (p *Policy) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backf
 		return true
 	}
 	lost := max(0, r.Job().RestartOverhead.Seconds()) + st.unsaved + s.Length.Seconds()
-	return twin.Left/boost(r, twin)+lost > due+max(grace, p.allowed(s, r.Job(), twin))
+	until := due + max(grace, p.allowed(s, r.Job(), twin)) - lost
+	return twin.Left > until && twin.Left > until*boost(r, twin)
 }
 
 // boost returns how much faster than its twin a job could train.
