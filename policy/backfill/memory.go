@@ -23,7 +23,9 @@ func (s *Schedule) Remember(m *memory.Codec) {
 func (t *twin) Remember(m *memory.Codec) {
 	m.Fields((*string)(&t.id), &t.submitted, &t.priority, &t.restart, &t.total, &t.stated, &t.reached, &t.service, &t.on, &t.started,
 		&t.since, &t.before, &t.ended, &t.gone, &t.seen)
-	memory.Slice(m, &t.options, func(o *Option, m *memory.Codec) { m.Fields(&o.Nodes, &o.GPUs, (*string)(&o.GPUType), &o.Rate, &o.spent) })
+	memory.Slice(m, &t.options, func(o *Option, m *memory.Codec) {
+		m.Fields(&o.Nodes, &o.GPUs, (*string)(&o.GPUType), &o.Rate, &o.spent)
+	})
 	memory.Slice(m, &t.at, func(a *share, m *memory.Codec) { m.Fields(&a.node, &a.gpus) })
 }
 

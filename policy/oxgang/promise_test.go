@@ -103,7 +103,7 @@ func TestPlan_does_not_stop_what_would_be_lost(t *testing.T) {
 		if has["first"] != 6 || has["long"] != 0 || has["short"] != 2 && n < 19 {
 			t.Fatalf("round %d: %v have GPUs", n, has)
 		}
-		if n == 1 && w.last.Jobs[2].Why.Kind != policy.WaitBackfill {
+		if n == 30 && w.last.Jobs[2].Why.Kind != policy.WaitBackfill {
 			t.Errorf("long waits: %v", w.last.Jobs[2].Why)
 		}
 	}
