@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/backfill"
 	"github.com/oxgang/oxgang/policy/goodput"
@@ -144,7 +145,7 @@ func large(s *policy.Snapshot, twin *backfill.Standing) bool {
 func (p *Policy) claim(s *policy.Snapshot, r *goodput.Row, twin *backfill.Standing) goodput.Claim {
 	due := twin.Due.Sub(s.Now).Seconds()
 	c := goodput.Claim{
-		Configuration: twin.Configuration, Rate: twin.Rate, Due: due + max(grace, p.allowed(s, r.Job(), twin)),
+		Configuration: twin.Configuration, Rate: twin.Rate, Due: min(due+max(grace, p.allowed(s, r.Job(), twin)), perf.Endless.Seconds()),
 		First: r.Job().FirstStarted.IsZero() && large(s, twin),
 	}
 	if !r.Job().Adaptivity.Has(job.GPUCount) || unstoppable(r.Job()) {
