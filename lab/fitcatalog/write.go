@@ -43,21 +43,22 @@ const pageHead = `# The embedded catalog
 
 Written by ` + "`go run ./lab/fitcatalog`" + `; do not edit.
 
-` + "`profiles.Default()`" + ` holds a parametric form of the measured applications, so that a simulation runs without data files:
-seven throughput parameters for each application and GPU type (the model of Sia §2.1), and a noise curve: the logarithm of the gradient
-noise scale is linear in the logarithm of the batch size, with level and slope linear between at most nine epochs.
-Below is how far it is from what was measured, relative to the measurement. The parametric form knows how many nodes and replicas
-there are, not how they are spread, and real step times are not smooth: a mean error of step time around 10 % is what the
-model can do. Experiments that reproduce published figures read the measurements instead (` + "`--profiles`" + `).
+` + "`profiles.Default()`" + ` has a parametric form of the measured applications, so that a simulation runs without data files. Each
+application has seven throughput parameters per GPU type (the model of Sia §2.1) and a noise curve. On this curve the logarithm of the gradient
+noise scale is linear in the logarithm of the batch size; level and slope are linear between at most nine epochs.
+
+The tables show the error relative to the measurement. The parametric form knows the numbers of nodes and replicas, but not how
+the replicas are spread, and real step times are not smooth. A mean error of about 10 % in step time is the best it can reach.
+Experiments that reproduce published figures read the measurements instead (` + "`--profiles`" + `).
 
 ## Step time
 
-Fitted to every profiled placement (whole nodes beyond them) at local batch sizes a factor of the square root of 2 apart, where Sia's
-configurations (a power of two of GPUs on a node, or whole nodes) count four times more. Compute time is that of one replica alone: what
-a pass takes longer on more counts as exchange, because on some machines compute slows down as a node fills and the model has no term
-for that. It still costs most for yolov3 on a100 and v100. imagenet on 8 v100 of one node is slower than on 16 of two, which no term
-explains either. A whole training, at the best batch size of each epoch, takes 0.9 to 1.2 times as long as by the measurements on one
-replica and on a full node of t4, rtx, a100 and quad, and 0.65 to 1.4 times on v100 (TestEmbeddedTrainsLikeMeasured).
+The fit covers every profiled placement (above one node, whole nodes) at local batch sizes that differ by a factor of the square root of 2. Sia's
+configurations (a power of two of GPUs on a node, or whole nodes) count four times more. Compute time is the time of a single replica. If
+a pass takes longer on more replicas, the difference counts as exchange. On some machines compute itself slows down as a node fills, and the
+model has no term for that. yolov3 on a100 and v100 has the largest error from this. imagenet on 8 v100 of one node is slower than on 16 of two, which no
+term explains either. A whole training at the best batch size of each epoch takes 0.9 to 1.2 times the measured time (one
+replica and a full node of t4, rtx, a100 and quad), and 0.65 to 1.4 times on v100 (TestEmbeddedTrainsLikeMeasured).
 
 First all Sia configurations, then all placements:
 
@@ -68,8 +69,8 @@ First all Sia configurations, then all placements:
 const pageNoise = `
 ## Gradient noise
 
-Noise scale phi, and what matters of it: statistical efficiency at the batch size at which it was measured. Epochs in which the squared norm
-of the gradient was measured as 0 are left out (deepspeech2 has 13 of them).
+The table has the noise scale phi and its effect: statistical efficiency at the measured batch size. It leaves out epochs with a measured
+squared gradient norm of 0 (13 epochs of deepspeech2).
 
 | application | points | phi: mean error | largest | efficiency: mean error | largest |
 | --- | ---: | ---: | ---: | ---: | ---: |
