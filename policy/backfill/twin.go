@@ -110,9 +110,11 @@ func (t *twin) adopt(all []Option) {
 			}
 		}
 	}
-	if on >= 0 || !t.runs() {
-		t.options, t.on = all, on
+	if on < 0 && t.on >= 0 {
+		t.model = nil // until what it runs or ran on is an option again
+		return
 	}
+	t.options, t.on = all, on
 }
 
 // runs reports whether the twin has started and not ended.
