@@ -81,8 +81,7 @@ func (a agent) Checkpoint(*agentapi.Checkpoint) error {
 	return nil
 }
 
-// markSilent marks jobs as silent, and so rigid, whose running pods sent no message for Options.Silence. The caller
-// holds the lock.
+// markSilent marks jobs whose running pods sent no message for Options.Silence. The caller holds the lock.
 func (w *Backend) markSilent() {
 	for _, e := range w.table.Order {
 		a := &e.Agent

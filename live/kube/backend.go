@@ -18,7 +18,7 @@ import (
 )
 
 // A Backend is a scheduler.Backend for one queue, and an observer of its scheduler. Only the scheduler's goroutine
-// calls Next and Do; everything else is safe for concurrent use.
+// calls Next and Do; all else is safe for concurrent use.
 type Backend struct {
 	*jobEvents
 	*driver.Agents
@@ -46,7 +46,7 @@ type extent struct {
 
 type background struct {
 	unsaved bool          // jobs have measurements that the Plan lacks
-	looked  time.Duration // duration of the last observation; only the executor uses it
+	looked  time.Duration // only the executor uses it
 }
 
 var _ driver.Backend = (*Backend)(nil)
@@ -54,7 +54,7 @@ var _ driver.Backend = (*Backend)(nil)
 // ErrTypes means that the cluster has a new GPU type: open the Backend again.
 var ErrTypes = errors.New("the cluster has GPUs of a new type")
 
-// Cluster returns the argument for scheduler.New: the nodes at Open, and all that can be rented or lent.
+// Cluster returns the argument for scheduler.New, with all nodes that can be rented or lent.
 func (w *Backend) Cluster() *cluster.Cluster { return w.extent.whole }
 
 func (w *Backend) hold() time.Duration {
@@ -64,8 +64,7 @@ func (w *Backend) hold() time.Duration {
 	return 0
 }
 
-// release handles an event that the scheduler has taken. A lost job then holds no GPUs; an ended job may be
-// forgotten.
+// release handles an event that the scheduler has taken.
 func (w *Backend) release(ev scheduler.Event) {
 	exit, ok := ev.(scheduler.Exited)
 	e := w.table.ByID[exit.Job]

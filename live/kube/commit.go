@@ -19,8 +19,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Do implements scheduler.Backend: it commits the plan with the actions. It waits while the API server does not
-// answer.
+// Do implements scheduler.Backend. It waits while the API server does not answer.
 func (w *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	w.Lock()
 	d, err := w.apply(ctx, actions)
@@ -41,8 +40,7 @@ func (w *Backend) apply(ctx context.Context, actions []scheduler.Action) (*draft
 	return d, nil
 }
 
-// commit writes a plan if it differs from the last one, with retries. In a mode that writes nothing, it counts as
-// committed.
+// commit writes a changed plan, with retries. In a mode that writes nothing, it counts as committed.
 func (w *Backend) commit(ctx context.Context, d *draft) error {
 	next := w.draw(d)
 	writes := w.o.Writes() && next != nil
@@ -58,7 +56,7 @@ func (w *Backend) commit(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// adopt makes a committed draft current. next is its plan, or nil if that is unchanged.
+// adopt makes a committed draft current. next is its plan, or nil if unchanged.
 func (w *Backend) adopt(d *draft, next *v1alpha1.Plan) {
 	w.Lock()
 	defer w.Unlock()
@@ -73,7 +71,7 @@ func (w *Backend) adopt(d *draft, next *v1alpha1.Plan) {
 	}
 }
 
-// draw returns the plan of a draft, or nil if it is unchanged. It also updates each job's status from the scheduler.
+// draw returns the plan of a draft, or nil if unchanged. It also updates each job's status.
 func (w *Backend) draw(d *draft) *v1alpha1.Plan {
 	at := w.Now()
 	var rows []*policy.Job
@@ -115,7 +113,7 @@ func (w *Backend) reasons() config.Reasons {
 	return w.o.Explain(w.Snapshot, w.Plan)
 }
 
-// allocations returns all allocations in order of submission, with reasons but without messages.
+// allocations are in order of submission, with reasons but without messages.
 func (d *draft) allocations(why config.Reasons) []v1alpha1.JobAllocation {
 	w := d.w
 	all := make([]v1alpha1.JobAllocation, 0, len(w.table.Order))
@@ -137,7 +135,7 @@ func (d *draft) allocations(why config.Reasons) []v1alpha1.JobAllocation {
 	return all
 }
 
-// save writes the states of jobs for the next leader, unless a slow save was recent. A failure costs only history.
+// save writes the states of jobs for the next leader, unless a slow save was recent.
 func (w *Backend) save(ctx context.Context, p *v1alpha1.Plan) {
 	w.Lock()
 	if !w.store.Due() {
@@ -172,8 +170,8 @@ func statesOf(t *jobstate.Table) []v1alpha1.JobState {
 	return all
 }
 
-// applyGrants gives the jobs the grants of a committed draft. Jobs that have ended meanwhile get nothing. Lost jobs
-// with a new generation are no longer lost.
+// applyGrants gives the jobs the grants of a committed draft. Jobs that have ended meanwhile get nothing. Lost
+// jobs with a new generation are no longer lost.
 func (w *Backend) applyGrants(d *draft) {
 	for _, e := range w.table.Order {
 		g, changed := d.held[e.ID()]

@@ -56,7 +56,7 @@ func (d *draft) Preempt(a scheduler.Preempt) error {
 
 func (d *draft) hold(id job.ID, g jobstate.Grant) { d.held[id], d.changed = g, true }
 
-// Run implements driver.Draft. It starts a new generation unless the job's pods can stay.
+// Run starts a new generation unless the job's pods can stay.
 func (d *draft) Run(a *scheduler.Run) error {
 	g, e, err := d.planned(a.Job)
 	if err != nil {
@@ -89,5 +89,5 @@ func (w *extent) check(g *jobstate.Grant) error {
 
 type nodeRequest struct {
 	groups  []v1alpha1.PlannedGroup
-	refused map[string]bool // by group: whether fewer nodes than requested can come
+	refused map[string]bool // by group: fewer nodes than requested can come
 }

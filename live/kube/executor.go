@@ -20,25 +20,24 @@ const (
 	idle   = time.Second
 )
 
-// rest is the pause after an observation, in multiples of its duration: observing takes at most a fifth of the time.
+// rest is the pause after an observation, in multiples of its duration.
 const rest = 4
 
 func pause(looked time.Duration) time.Duration { return min(max(gather, rest*looked), idle) }
 
 const parallel = 16
 
-// writeTime is how long a pass may begin writes. It is short because rounds wait for them and no job is observed
-// meanwhile.
+// writeTime bounds a pass's writes, because rounds wait for them and no job is observed meanwhile.
 const writeTime = 2 * time.Second
 
-// urgentTime is writeTime for conditions and events while pods have to be created or placed, which come first.
+// urgentTime is writeTime for conditions and events while pods have to be created or placed.
 const urgentTime = writeTime / 8
 
 // News wakes the executor after a change.
 func (w *Backend) News() { driver.Wake(w.Work) }
 
-// Execute makes the cluster match the committed plan, step by step; in modes that do not act it only observes. It
-// returns when ctx is done, another leader has taken over (ErrFenced), or the watches miss changes (ErrWatches).
+// Execute makes the cluster match the committed plan; in modes that do not act it only observes. It returns when
+// ctx is done, another leader has taken over (ErrFenced), or the watches miss changes (ErrWatches).
 func (w *Backend) Execute(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return w.execute(ctx) })
@@ -104,8 +103,8 @@ type writes struct {
 	telling   time.Duration // within which conditions and events may begin
 }
 
-// carryOut writes all. After from plus writeTime it begins only writes to nodes. A failed step waits for the next
-// pass, so it cannot delay other jobs.
+// carryOut writes all. After writeTime it begins only writes to nodes. A failed step waits for the next pass, so
+// it cannot delay other jobs.
 func (w *Backend) carryOut(ctx context.Context, from time.Time, all *writes) error {
 	var g errgroup.Group
 	g.SetLimit(parallel)

@@ -34,8 +34,7 @@ func (w *jobEvents) lose(e *jobstate.Job, detail string) {
 	w.fail(e, detail)
 }
 
-// refuse reports that a job cannot get its plan, even if it holds nothing, or else the scheduler would assume that it
-// does.
+// refuse reports that a job cannot get its plan, or else the scheduler would assume that it does.
 func (w *jobEvents) refuse(e *jobstate.Job, why error) {
 	if e.Wants() {
 		w.lose(e, why.Error())
@@ -84,8 +83,8 @@ func (w *jobEvents) entry(id job.ID) (*jobstate.Job, error) {
 	return e, nil
 }
 
-// refused handles a failure to create pods. A job that can run with its existing pods is limited to their GPUs for a
-// time. A job that does not train yet loses its GPUs.
+// refused handles a failure to create pods. A job that can run with its existing pods is limited to their GPUs for
+// a time. A job that does not train yet loses its GPUs.
 func (w *jobEvents) refused(e *jobstate.Job, why string) {
 	gpus, elastic := e.Made()*e.Parsed.PerWorker.GPUs, e.Spec.Adaptivity&job.GPUCount != 0 && !e.Spec.NonPreemptive
 	suffices := elastic && gpus >= max(1, e.Spec.MinGPUs)
@@ -102,7 +101,7 @@ func (w *jobEvents) refused(e *jobstate.Job, why string) {
 	w.lose(e, "its pods cannot be created: "+why)
 }
 
-// spec returns a job's specification. In mode Admit all jobs are non-preemptible.
+// In mode Admit all jobs are non-preemptible.
 func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
 	spec := *cmp.Or(j.Spec, j.Plain)
 	spec.Queue, spec.Priority = w.o.Queue.Name, w.o.PriorityOf(j.PriorityClass)
@@ -125,7 +124,7 @@ func (w *jobEvents) bounded(spec *job.Spec) *job.Spec {
 	return &r
 }
 
-// beyond reports whether a job has come to request more GPUs than the queue allows.
+// beyond reports whether a job requests more GPUs than the queue allows.
 func (w *jobEvents) beyond(spec *job.Spec) bool {
 	return spec != nil && w.o.MostGPUs(spec.User) > 0 && spec.GPUs > w.o.MostGPUs(spec.User)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Member returns the member of a job by its pod's uid, if the pod runs.
+// Member returns the member of a job by the uid of its running pod.
 func (w *Backend) Member(uid string) (m claims.Member, ok bool) {
 	w.Lock()
 	defer w.Unlock()

@@ -20,7 +20,7 @@ import (
 )
 
 // Open takes over a queue with the newest epoch. It waits until the watches behind c have seen everything that
-// existed then. Jobs in the Plan arrive as Restored. direct must read from the API server, never from a watch.
+// existed then. Jobs in the Plan arrive as Restored. direct must read from the API server.
 func Open(ctx context.Context, c client.Client, direct client.Reader, o config.Options) (*Backend, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("kube: %w", err)

@@ -53,7 +53,7 @@ func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
 	w.Events.Emit(scheduler.Reported{Report: first})
 }
 
-// readTrainer reports a TrainJob's progress from its status, if its program sends no messages and its work is stated.
+// readTrainer reports a TrainJob's progress, if its program sends no messages and its work is stated.
 func (w *jobEvents) readTrainer(e *jobstate.Job) {
 	if e.Parsed.Kind != "TrainJob" || e.Agent.Reporting || e.Spec.Target <= 0 {
 		return
@@ -83,7 +83,7 @@ func progressOf(e *jobstate.Job) (*claims.Progress, error) {
 	return claims.Trainer(o)
 }
 
-// awaitQuota ends a start that Kueue does not admit within Options.Start, for example without a LocalQueue.
+// awaitQuota ends a start that Kueue does not admit within Options.Start.
 func (w *jobEvents) awaitQuota(e *jobstate.Job, now time.Time) {
 	if now.Sub(e.Queued) <= w.o.Start {
 		return

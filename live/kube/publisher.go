@@ -24,10 +24,10 @@ import (
 // Reasons that take precedence over policies' reasons, in this order.
 const (
 	Misconfigured   = "Misconfigured"   // only a change of the job or its queue helps
-	NotManaged      = "NotManaged"      // it was started by others, or has opted out
+	NotManaged      = "NotManaged"      // started by others, or opted out
 	WaitingForQuota = "WaitingForQuota" // Kueue has not admitted it
 	QueueFull       = "QueueFull"       // its namespace or the queue has too many jobs
-	StepFailed      = "StepFailed"      // a step of the plan failed for it
+	StepFailed      = "StepFailed"      // a step of the plan failed
 	NotStarted      = "NotStarted"      // its planned GPUs still have other pods
 )
 
@@ -39,7 +39,7 @@ type publisher struct {
 	refuses    func(*observe.ObservedJob) string
 	full       func(*observe.ObservedJob) string
 	published  map[string]string // last published text, by uid
-	versions   map[string]uint64 // the version of each object that has our condition, by uid
+	versions   map[string]uint64 // version of each object that has our condition, by uid
 	quietUntil time.Time
 }
 
@@ -47,20 +47,20 @@ type verdict struct {
 	object          jobstate.Object
 	scheduled       bool
 	reason, message string
-	unblock         string // what would help, part of message; empty: not known
-	observed        string // the job's actual pods, at the end of message; empty: not shown
-	again           bool   // the reason was published before; only details are new
+	unblock         string // what would help; empty: not known
+	observed        string // the job's actual pods; empty: not shown
+	again           bool   // only details are new
 	before          string // the text published before
 }
 
 // text returns what causes a new publication if it changes.
 func (v *verdict) text() string { return v.reason + "\n" + v.unblock + "\n" + v.observed }
 
-// mostFull is how many jobs at a time get the reason QueueFull, so that a flood does not delay others.
+// mostFull is how many jobs at a time get the reason QueueFull.
 const mostFull = 8
 
-// verdicts returns the new verdicts and records them as published. It omits jobs with a step, because one of the two
-// writes would conflict.
+// verdicts returns the new verdicts and records them as published. It omits jobs with a step, because one of the
+// two writes would conflict.
 func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []verdict {
 	if !w.o.Writes() || time.Now().Before(w.quietUntil) {
 		return nil

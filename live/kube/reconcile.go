@@ -65,8 +65,8 @@ func (w *Backend) catchUp(s *observe.Observation) {
 	}
 }
 
-// takeNodes reports changed nodes, loans and rentals. Where a node has fewer GPUs than planned, the last submitted
-// jobs lose theirs.
+// takeNodes reports changed nodes, loans and rentals. The last submitted jobs lose GPUs where a node has fewer
+// than planned.
 func (w *Backend) takeNodes(s *observe.Observation) {
 	w.checkTypes(s)
 	w.nodes.Review(s)

@@ -58,8 +58,7 @@ func (d *draft) rent(g *v1alpha1.NodeGroup, nodes int) error {
 	return nil
 }
 
-// order orders or cancels nodes up to the given number; none while there are more than wanted. Leaving nodes count
-// towards the limit.
+// order orders or cancels nodes; none while there are more than wanted. Leaving nodes count towards the limit.
 func (d *draft) order(g *v1alpha1.NodeGroup, nodes int) {
 	s := d.groupStatus(g)
 	want := max(nodes, len(s.Stays))
@@ -102,7 +101,7 @@ func (d *draft) expire() {
 	}
 }
 
-// want sets the number of a group's nodes, without leaving ones: those of the draft, and more unless it is nil.
+// want sets a group's number of nodes, not counting leaving ones. more, if not nil, leaves too.
 func (d *draft) want(s *nodepool.GroupStatus, nodes int, more *observe.GroupNode) {
 	next := v1alpha1.PlannedGroup{Name: s.Group.Name, Nodes: int32(nodes)}
 	old := nodepool.WantedOf(d.request.groups, s.Group.Name)
@@ -157,7 +156,6 @@ func (d *draft) jobs() map[string]string {
 	return all
 }
 
-// borrow borrows nodes up to the given number, or fewer if the owner needs some now.
 func (d *draft) borrow(p *inventory.Pool, nodes int) error {
 	if nodes < 0 || nodes > p.Nodes {
 		return fmt.Errorf("group %s: %d nodes wanted on loan, want 0 to %d", p.Group, nodes, p.Nodes)
@@ -179,7 +177,7 @@ func (d *draft) lent(g cluster.Group) int {
 	return n
 }
 
-// repay ends the loan of a node without jobs. It does nothing if the owner has taken the node back.
+// repay ends the loan of a node without jobs, unless the owner has taken it back.
 func (d *draft) repay(id cluster.NodeID) error {
 	if on := d.jobs()[string(id)]; on != "" {
 		return fmt.Errorf("node %s: given back, want none that job %s is on", id, on)

@@ -1,15 +1,11 @@
-// Package claims identifies the pod that sends a message to the agent API. It also reads the progress that Kubeflow
-// Trainer reports.
+// Package claims identifies the pod that sends a message to the agent API. It also reads the progress that
+// Kubeflow Trainer reports.
 //
 // A worker's bearer token is a projected service-account token for the agent API, bound to its pod. The API server
 // verifies it with a TokenReview. The pod must be a live member of a job here, with the same name and service
 // account. The pod is looked up for every message, because the API server accepts a token for up to a minute after
 // its pod was deleted.
 //
-// Four measures limit the number of TokenReviews:
-//
-//   - The unverified content of a token is checked first.
-//   - Results are cached by the SHA-256 of the token; tokens are not stored.
-//   - Equal concurrent requests are combined.
-//   - Requests are limited in rate, per source address and in total.
+// To limit TokenReviews, the unverified content of a token is checked first, and results are cached by the SHA-256
+// of the token. Equal concurrent requests are combined, and requests are limited in rate.
 package claims

@@ -20,7 +20,7 @@ type Identity struct {
 // A Review is a TokenReview for an audience. An error means that there was no result.
 type Review func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error)
 
-// Client returns the Review of a cluster. It needs only the right to create tokenreviews.
+// Client returns the Review of a cluster.
 func Client(c clientv1.TokenReviewInterface, audience string) Review {
 	return func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error) {
 		r := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{audience}}}

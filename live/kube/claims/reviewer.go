@@ -27,11 +27,11 @@ const (
 	keepNo    = 5 * time.Second
 	keepMost  = 1 << 14         // results: one for each job's rank 0
 	askTime   = 4 * time.Second // of one review
-	perSource = 2               // reviews per second and address, on average
+	perSource = 2               // on average
 	burst     = 10              // reviews of one address at once
 	sources   = 1 << 12         // addresses with a rate limit
-	perSecond = 50              // reviews per second in total, on average
-	burstAll  = 200             // reviews in total at once: after a restart all jobs send messages
+	perSecond = 50              // on average
+	burstAll  = 200             // after a restart all jobs send messages
 )
 
 // A Member is a pod of a job, as the scheduler sees it.
@@ -47,7 +47,7 @@ func (m *Member) matches(id Identity) bool {
 // A Lookup returns the live member with a pod UID. It must be fast.
 type Lookup func(podUID string) (Member, bool)
 
-// A Reviewer identifies the pods of tokens. Create it with New. It is safe for concurrent use.
+// A Reviewer identifies the pods of tokens. It is safe for concurrent use.
 type Reviewer struct {
 	audience string
 	review   Review

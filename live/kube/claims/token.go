@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// maxToken is the longest accepted token in bytes; tokens of Kubernetes have about 1,200.
+// maxToken bounds a token in bytes; Kubernetes' have about 1,200.
 const maxToken = 6 << 10
 
 type tokenClaims struct {
@@ -36,8 +36,8 @@ func (a *audience) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(a))
 }
 
-// readToken returns the pod and expiry in a token without checking its signature. It returns an error if the API
-// server would reject the token anyway.
+// readToken returns the pod and expiry in a token without checking its signature. Its errors mean that the API
+// server would reject the token too.
 func readToken(token, want string, now time.Time) (pod string, ends time.Time, err error) {
 	p, err := decodeToken(token)
 	if err != nil {
@@ -58,7 +58,6 @@ func readToken(token, want string, now time.Time) (pod string, ends time.Time, e
 	return p.Bound.Pod.UID, ends, nil
 }
 
-// decodeToken returns the middle part of a JSON web token.
 func decodeToken(token string) (*tokenClaims, error) {
 	if len(token) > maxToken {
 		return nil, fmt.Errorf("%d bytes, want at most %d", len(token), maxToken)

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Queue    *v1alpha1.Queue   // as it was at Open
 	Nodes    inventory.Options // selects the queue's nodes and names their GPU types
-	Kinds    []jobadapter.Kind // kinds of jobs to schedule; default jobadapter.Kinds
+	Kinds    []jobadapter.Kind // default jobadapter.Kinds
 	Identity string            // of the process, in its plans
 	Times
 	// Explain, if not nil, explains the allocations of a plan.
@@ -30,7 +30,7 @@ type Options struct {
 	Events events.EventRecorder
 	// Log receives errors. Default: discarded.
 	Log *slog.Logger
-	// Turn, if not nil, is shared by all queues of a process; see Turn.
+	// Turn, if not nil, is shared by all queues of a process.
 	Turn *Turn
 	// Kueue, if not nil, reports whether the cluster has Kueue.
 	Kueue func() bool
@@ -46,13 +46,13 @@ type Options struct {
 
 // Times are limits for jobs and their programs.
 type Times struct {
-	// Start is how long it may take until all pods of a generation run. Default 5 min.
+	// Start bounds the time until all pods of a generation run. Default 5 min.
 	Start time.Duration
 	// Quiet is how long the pods of a job without messages run until it counts as training. Default 0.
 	Quiet time.Duration
-	// Silence is how long a program may send nothing until its job is rigid. Default 10 min.
+	// Silence is the time without messages after which a job is rigid. Default 10 min.
 	Silence time.Duration
-	// Report is the requested time between two reports of a program. Default 30 s.
+	// Report is the requested interval of reports. Default 30 s.
 	Report time.Duration
 }
 
@@ -97,10 +97,8 @@ func (o *Options) Mode() v1alpha1.Mode { return o.Queue.Spec.Mode }
 // Acts reports whether the backend starts jobs; otherwise it only plans.
 func (o *Options) Acts() bool { return o.Mode() == v1alpha1.Admit || o.Mode() == v1alpha1.Resize }
 
-// Writes reports whether anything may be written.
 func (o *Options) Writes() bool { return o.Mode() != v1alpha1.Observe && o.Mode() != v1alpha1.Off }
 
-// Headroom returns the share of a lender's nodes that is never lent.
 func (o *Options) Headroom() float64 {
 	if l := o.Queue.Spec.Loans; l != nil && l.HeadroomPercent != nil {
 		return float64(*l.HeadroomPercent) / 100
@@ -108,7 +106,6 @@ func (o *Options) Headroom() float64 {
 	return defaultHeadroom
 }
 
-// Grace returns how long the queue may take to return nodes that their owner needs.
 func (o *Options) Grace() time.Duration {
 	if l := o.Queue.Spec.Loans; l != nil && l.GraceSeconds > 0 {
 		return time.Duration(l.GraceSeconds) * time.Second

@@ -20,8 +20,8 @@ import (
 
 type podChanges map[*jobstate.Job][]jobadapter.Fitting
 
-// podChanges returns the changes of running pods' requests towards the plan. Requests shrink at once, and grow where
-// the node has room. Nodes with shrinking requests lose their room in r, so starts there wait.
+// podChanges returns the changes of running pods' requests. Requests shrink at once, and grow where the node has
+// room. Nodes with shrinking requests lose their room in r, so starts there wait.
 func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (podChanges, []Note) {
 	all := make(podChanges)
 	var growing []*jobstate.Job
@@ -108,7 +108,6 @@ func infeasible(all []*corev1.Pod) string {
 	return ""
 }
 
-// fitting returns the step that changes requests. A failure does not block other steps of the job.
 func (w *Planner) fitting(e *jobstate.Job, changes []jobadapter.Fitting) *Step {
 	if len(changes) == 0 {
 		return nil

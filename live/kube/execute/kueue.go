@@ -18,7 +18,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
-// workload is Kueue's record of a queued job. It has a label with the job's uid.
+// workload is Kueue's record of a queued job.
 var workload = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 
 const workloadJob = "kueue.x-k8s.io/job-uid"
@@ -53,8 +53,8 @@ func (w *Planner) readmitting(e *jobstate.Job) *Step {
 	}}
 }
 
-// Marked sets a start's labels and tolerations on a Workload, and reports whether that changes it. While a Workload
-// is evicted, Kueue copies its old ones to the job's template. With quota it is immutable.
+// Marked sets a start's labels and tolerations on a Workload, and reports whether that changes it. While a
+// Workload is evicted, Kueue copies its old ones to the job's template. With quota it is immutable.
 func (w *Writer) Marked(o, job *object, g *jobadapter.Grant) bool {
 	return isTrue(o, "Evicted") && !isTrue(o, "QuotaReserved") && jobadapter.MarkWorkload(o, job, g, corev1.ResourceName(w.Options.Nodes.GPUResource))
 }
@@ -67,7 +67,6 @@ func isTrue(o *object, condition string) bool {
 	})
 }
 
-// returning returns the step that lets Kueue admit a job again that we have stopped.
 func (w *Planner) returning(e *jobstate.Job) *Step {
 	o, g := e.Object, w.ToGrant(e)
 	return &Step{e, start, func(ctx context.Context) error {
@@ -112,8 +111,8 @@ func reactivated(o *object) bool {
 	return unstructured.SetNestedField(o.Object, true, "spec", "active") == nil
 }
 
-// activate applies change to a job's Workloads, at most one unfinished, and returns their number. It reads them from
-// the API server, as few jobs stop or start.
+// activate applies change to a job's Workloads, at most one unfinished, and returns their number. It reads them
+// from the API server, as few jobs stop or start.
 func (w *Writer) activate(ctx context.Context, namespace, uid string, change func(*object) bool) (int, error) {
 	mapping, err := w.Client.RESTMapper().RESTMapping(workload)
 	if meta.IsNoMatchError(err) {

@@ -10,14 +10,14 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// A Planner returns the steps towards the committed plan. It writes nothing. The caller holds the lock.
+// A Planner returns the steps towards the committed plan, without writing. The caller holds the lock.
 type Planner struct {
 	*Writer // carries the steps out
 
 	table *jobstate.Table
 }
 
-// NewPlanner returns a Planner of a table whose steps use a writer.
+// NewPlanner returns a Planner of a table.
 func NewPlanner(w *Writer, t *jobstate.Table) *Planner { return &Planner{w, t} }
 
 // A Writer writes to the objects of the cluster.

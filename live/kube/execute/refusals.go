@@ -14,7 +14,7 @@ import (
 )
 
 // refusals caches events about pods that could not be created. The API server has no index of events and reads the
-// whole namespace from etcd. So one read serves all jobs, and lasts nine times its duration. The zero value is empty.
+// whole namespace from etcd. So one read serves all jobs, and lasts nine times its duration.
 type refusals struct {
 	mu sync.Mutex
 	of map[string]*snapshot
@@ -61,8 +61,7 @@ func (r *refusals) read(ctx context.Context, w *Planner, namespace string) (map[
 	return one.last, one.at, one.err
 }
 
-// asking returns the step that finds out whether pods are refused, for example by a ResourceQuota. Only events show
-// that.
+// asking returns the step that finds out whether pods are refused, for example by a ResourceQuota.
 func (w *Planner) asking(e *jobstate.Job) *Step {
 	namespace, uid, generation, whole := e.Parsed.Namespace, e.Parsed.UID, e.Held.Generation, e.CompleteAt
 	return &Step{e, "find out why pods are missing", func(ctx context.Context) error {

@@ -41,8 +41,7 @@ func (n *Note) Apply() {
 }
 
 // Steps returns the steps that are possible now, at most one per job: all stops, starts with room in order of
-// submission, and changes of pods' requests. It is a pure function of its inputs and the plan; state changes of jobs
-// are notes.
+// submission, and changes of pods' requests. It changes nothing; state changes of jobs are notes.
 func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, notes []Note) {
 	if !w.Options.Acts() {
 		return nil, nil
@@ -69,7 +68,7 @@ func (w *Planner) step(e *jobstate.Job, do phase.Action, r room, now time.Time) 
 	switch do {
 	case phase.Nothing:
 		return nil
-	case phase.Stop: // at once: other jobs may wait for its GPUs
+	case phase.Stop: // other jobs may wait for its GPUs
 		return w.stopping(e)
 	case phase.Fence:
 		return w.fencing(e)
@@ -102,8 +101,8 @@ func (w *Planner) step(e *jobstate.Job, do phase.Action, r room, now time.Time) 
 	return nil
 }
 
-// room maps each node to its GPUs for new starts: capacity minus pods that must still go or may still come, started
-// jobs, and late starts of a previous leader. It is negative if a started job has to wait for pods to go.
+// room maps each node to its GPUs for new starts: capacity minus pods that must still go or may still come,
+// started jobs, and late starts of a previous leader. It is negative if a started job has to wait for pods to go.
 type room map[string]int
 
 func (w *Planner) room(s *observe.Observation) room {
@@ -174,15 +173,14 @@ func (w *Planner) resizing(e *jobstate.Job) *Step {
 	return w.rewriting(e, "resize", func(o *object) error { return e.Adapter.Resize(o, &g) })
 }
 
-// closing returns the step that completes a job by lowering it to its succeeded workers.
 func (w *Planner) closing(e *jobstate.Job, workers int) *Step {
 	g := w.ToGrant(e)
 	g.Workers = workers
 	return w.rewriting(e, "end", func(o *object) error { return e.Adapter.Resize(o, &g) })
 }
 
-// ToStart returns the grant for a start. If the first workers have succeeded, training is over: it then gets only
-// those, which completes it.
+// ToStart returns the grant for a start. If the first workers have succeeded, it gets only those, which completes
+// the job.
 func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 	g := w.ToGrant(e)
 	if n := e.Finished(); n > 0 {
@@ -205,7 +203,7 @@ func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
 	}
 }
 
-// stopping returns the step that suspends a job if its pods may be disrupted, or the queue ignores that.
+// stopping returns the step that suspends a job, if its pods may be disrupted.
 func (w *Planner) stopping(e *jobstate.Job) *Step {
 	epoch := w.table.Plan.Spec.Epoch
 	suspend := w.rewriting(e, "stop", func(o *object) error { return e.Adapter.Stop(o, epoch) })
@@ -229,7 +227,6 @@ func (w *Planner) stopping(e *jobstate.Job) *Step {
 	}}
 }
 
-// pinning returns the step that pins the planned pods, once all exist, to planned nodes with GPUs left.
 func (w *Planner) pinning(e *jobstate.Job) *Step {
 	left := jobstate.GPUsByNode(e.Held.Placement)
 	var gated []*corev1.Pod
@@ -252,7 +249,7 @@ func (w *Planner) pinning(e *jobstate.Job) *Step {
 	to := make([]string, len(gated))
 	for i := range gated {
 		if to[i] = e.Place(left); to[i] == "" {
-			return nil // its other pods are not where the plan has them: it stops soon
+			return nil // it stops soon
 		}
 	}
 	epoch := w.table.Plan.Spec.Epoch

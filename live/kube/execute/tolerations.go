@@ -18,7 +18,7 @@ func PodTolerations(o *config.Options) []corev1.Toleration {
 		corev1.Toleration{Key: o.Nodes.GPUResource, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
 }
 
-// Tolerations returns the tolerations of a queue, in the form used by pods.
+// Tolerations returns a queue's tolerations in the form used by pods.
 func Tolerations(q *v1alpha1.Queue) []corev1.Toleration {
 	var all []corev1.Toleration
 	for _, t := range q.Spec.Tolerations {

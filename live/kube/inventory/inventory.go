@@ -1,5 +1,5 @@
-// Package inventory translates Kubernetes nodes into nodes of the scheduler: of a queue (Read), of a lender (Survey),
-// and of rentable groups (Offer). It reads no clock and makes no requests; callers patch the nodes that it changes.
+// Package inventory translates Kubernetes nodes into nodes of the scheduler: of a queue (Read), of a lender
+// (Survey), and of rentable groups (Offer).
 package inventory
 
 import (
@@ -21,10 +21,10 @@ import (
 // Options select a queue's nodes and name their GPU types.
 type Options struct {
 	GPUResource string            // resource name of GPUs in pod requests
-	TypeLabels  []string          // node labels that may name the GPU type; the first on a node is used
-	Names       map[string]string // from values of these labels to GPU types
-	Selector    map[string]string // labels of the queue's nodes; empty: all nodes
-	Lender      map[string]string // labels of the lender's nodes; empty: no lender
+	TypeLabels  []string          // the first on a node is used
+	Names       map[string]string // values of these labels to GPU types
+	Selector    map[string]string // of the queue's nodes; empty: all nodes
+	Lender      map[string]string // of the lender's nodes; empty: no lender
 	Queue       string            // whose borrowed nodes to include; empty: any
 	Tolerations []corev1.Toleration
 	// Groups are the rentable groups. With groups, the plan decides which nodes leave, so the taint of Leave does not
@@ -51,18 +51,16 @@ const (
 	mostMiB = 1 << 24
 )
 
-// Read returns the nodes with GPUs that a queue may use, sorted by name: its own, and with tenure Loaned its lender's
-// that are labelled as lent to it. It takes linear time.
+// Read returns the nodes with GPUs that a queue may use, sorted by name: its own, and with tenure Loaned its
+// lender's that are labelled as lent to it.
 //
-// It omits nodes that are being deleted, that have not been Ready for Patience, and that have a NoExecute taint. The
-// queue's pods tolerate the taint of a loan to the queue, taints in Tolerations, and the GPU resource's taint (by the
-// ExtendedResourceToleration plugin).
+// It omits nodes that are being deleted, that have not been Ready for Patience, and that have a NoExecute taint.
+// The queue's pods tolerate the taint of a loan to the queue, taints in Tolerations, and the GPU resource's taint
+// (by the ExtendedResourceToleration plugin).
 //
 // The capacity is the allocatable resources minus the requests of live pods that are not ours. Nodes without GPUs,
-// CPUs or memory left are omitted.
-//
-// A node is closed if it is cordoned, not Ready, Shared, or has a NoSchedule taint. It then has only the GPUs that
-// pods hold on it.
+// CPUs or memory left are omitted. A node is closed if it is cordoned, not Ready, Shared, or has a NoSchedule
+// taint. It then has only the GPUs that pods hold on it.
 func Read(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, o *Options) []cluster.Node {
 	gpu := corev1.ResourceName(o.GPUResource)
 	taken, held := make(map[string]cluster.Resources), make(map[string]int)
@@ -96,7 +94,6 @@ func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// mine reports whether a node is the queue's, or is labelled as lent to it.
 func (o *Options) mine(n *corev1.Node) bool {
 	to, lent := n.Labels[v1alpha1.LoanLabel]
 	if o.lenders(n) {
@@ -126,7 +123,6 @@ func (o *Options) usable(n *corev1.Node) bool {
 	})
 }
 
-// closed reports whether a usable node accepts no new pods of the queue.
 func (o *Options) closed(n *corev1.Node) bool {
 	ready, _ := ready(n)
 	return n.Spec.Unschedulable || !ready || Shared(n) || slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {

@@ -22,7 +22,7 @@ type Lender struct {
 type Server struct {
 	cluster.Node // with its full capacity and tenure Loaned
 	Object       *corev1.Node
-	Open         bool // new pods of the queue may come once it is lent to the queue
+	Open         bool // new pods of the queue may come
 	Theirs       int  // GPUs of pods on it that are not ours
 }
 
@@ -45,8 +45,8 @@ type Want struct {
 	pod  *corev1.Pod
 }
 
-// Survey returns the state of a queue's lender; empty without one. It keeps pointers to nodes and pods. It takes time
-// linear in nodes and pods, plus wants times servers.
+// Survey returns the state of a queue's lender; empty without one. It keeps pointers to nodes and pods. It takes
+// time linear in nodes and pods, plus wants times servers.
 func Survey(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, o *Options) Lender {
 	var l Lender
 	if len(o.Lender) == 0 {
@@ -91,7 +91,6 @@ func noRoom(p *corev1.Pod) bool {
 	})
 }
 
-// fits reports whether the pod could be on a server with enough free GPUs.
 func (w *Want) fits(s *Server) bool {
 	return w.GPUs <= s.Capacity.GPUs && pods.Allows(&w.pod.Spec, s.Object)
 }

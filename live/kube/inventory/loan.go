@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// Lend sets the label and taint of a loan to a queue. It returns an error and changes nothing if queue is empty or
+// Lend sets the label and taint of a loan to a queue. It changes nothing and returns an error if queue is empty or
 // the node is lent to another queue.
 func Lend(n *corev1.Node, queue string) error {
 	to, lent := n.Labels[v1alpha1.LoanLabel]
@@ -28,7 +28,7 @@ func Lend(n *corev1.Node, queue string) error {
 	return nil
 }
 
-// Return removes the label and taint of a loan. It returns an error and changes nothing if the node is not lent to
+// Return removes the label and taint of a loan. It changes nothing and returns an error if the node is not lent to
 // the queue, or has a live pod that is ours.
 func Return(n *corev1.Node, queue string, all []*corev1.Pod, ours func(*corev1.Pod) bool) error {
 	if to, lent := n.Labels[v1alpha1.LoanLabel]; !lent || to != queue {

@@ -11,7 +11,7 @@ import (
 // A Pool is the state of a group of servers, without Loan.By.
 type Pool struct {
 	cluster.Loan
-	// Idle are the idle servers, sorted by name. The first are lent next, at most Spare.
+	// Idle servers are sorted by name; the first are lent next, at most Spare.
 	Idle []*Server
 	// Asked has, for each reclaimed server (Loan.Reclaim), the pods that need it.
 	Asked [][]types.UID
@@ -21,18 +21,18 @@ type Pool struct {
 type state uint8
 
 const (
-	leaving state = iota // on its way back: still labelled as lent, but not in the plan
+	leaving state = iota // still labelled as lent, but not in the plan
 	idle                 // not lent, and without pods of its owner
 	lent                 // on loan by the plan
-	used                 // used by its owner, or closed to new pods
+	used                 // by its owner, or closed to new pods
 )
 
-// Pools returns the state of each group of servers. on has the servers that the plan borrows, with their groups;
-// headroom is the share of a group that is never lent. Source: Lyra §4, §7.1.
+// Pools returns the state of each group of servers. on has the servers that the plan borrows; headroom is the
+// share of a group that is never lent. Source: Lyra §4, §7.1.
 //
-// Each waiting pod of the owner gets one server, oldest pod first: a leaving one, else an idle one, else a lent one,
-// which is then reclaimed. A group with reclaimed servers has no spare ones. This first fit is a heuristic that may
-// reclaim too many. It takes time linear in pods times servers.
+// Each waiting pod of the owner gets one server, oldest pod first: a leaving one, else an idle one, else a lent
+// one, which is then reclaimed. A group with reclaimed servers has no spare ones. This first fit is a heuristic
+// that may reclaim too many. It takes time linear in pods times servers.
 func (l *Lender) Pools(on map[cluster.NodeID]cluster.Group, headroom float64) []Pool {
 	states := make([]state, len(l.Servers))
 	nodes := make([]cluster.Node, len(l.Servers))
@@ -120,5 +120,5 @@ func (p *Pool) close(headroom float64) {
 	p.Spare = min(max(0, cluster.Loanable(p.Nodes, headroom, need)-p.Lent), len(p.Idle))
 }
 
-// Next returns the servers for lending more servers, at most Spare.
+// Next returns the servers to lend next, at most Spare.
 func (p *Pool) Next(more int) []*Server { return slices.Clip(p.Idle[:max(0, min(more, p.Spare))]) }

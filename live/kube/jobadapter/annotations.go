@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// The largest values of annotations, far below overflow.
+// Limits of annotations, far below overflow.
 const (
 	maxBatch   = 1 << 30
 	maxSamples = 1e18

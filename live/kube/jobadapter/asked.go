@@ -22,12 +22,12 @@ type size struct {
 	Limits   map[string]string `json:"limits,omitempty"`
 }
 
-// asked is the value of the annotation v1alpha1.Asked. It is valid while the object has the size Granted; otherwise
-// someone has changed the size, and that is the request.
+// asked is the value of the annotation v1alpha1.Asked. It is valid while the object has the size Granted;
+// otherwise someone has changed the size, and that is the request.
 type asked struct {
 	Asked   size `json:"asked"`
 	Granted size `json:"granted"`
-	// Flavor has the labels that Start added to the node selectors: see choose.
+	// Flavor has the labels that choose added.
 	Flavor map[string]string `json:"flavor,omitempty"`
 }
 
@@ -87,7 +87,6 @@ func sizeOf(s *shape, gpu corev1.ResourceName) *size {
 	return now
 }
 
-// main returns the index of the first container with GPUs; -1 if there is none.
 func main(p *corev1.PodSpec, gpu corev1.ResourceName) int {
 	for i := range p.Containers {
 		if pods.Of(p.Containers[i].Resources, gpu).GPUs > 0 {

@@ -72,8 +72,8 @@ func fitted(p *corev1.Pod, ask *size, g *Grant, gpu corev1.ResourceName) (*corev
 	return next, nil
 }
 
-// refit sets a request to that in want, and reports whether that changes it. Existing limits are raised to it; limits
-// of a running pod cannot be added or removed.
+// refit sets a request to that in want, and reports whether that changes it. Existing limits are raised to it;
+// limits of a running pod cannot be added or removed.
 func refit(r, want *corev1.ResourceRequirements, name corev1.ResourceName) bool {
 	q := want.Requests[name]
 	if q.Cmp(pods.Either(r, name)) == 0 {

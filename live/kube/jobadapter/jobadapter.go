@@ -21,7 +21,7 @@ type Job struct {
 	Created                    time.Time
 	Suspended                  bool
 	OptOut                     bool
-	Kueue                      bool // it is in a Kueue queue, which suspends and resumes it
+	Kueue                      bool // a Kueue queue suspends and resumes it
 	Gated                      bool // our AdmissionGate keeps Kueue from admitting it
 	Sliced                     bool // Kueue admits it in slices, so it can be resized while it runs
 	Ended                      *Ending
@@ -31,12 +31,12 @@ type Job struct {
 	Node                       string            // the only node of its new pods; empty: they are gated and wait for Pin
 	Stopping                   bool              // it is suspended, but its controller may still create pods
 	Resizing                   v1alpha1.Resizing // requested by user or queue, and possible for its kind and shape
-	FixedRequests              bool              // a Grant cannot change its workers' CPUs and memory
+	FixedRequests              bool              // a Grant cannot change CPUs and memory
 	Grace                      time.Duration     // for its pods to stop
 	PriorityClass              string            // of its pods; empty: none
 	Spec                       *job.Spec         // as requested; nil if there is a Problem
-	Problem                    string            // why it cannot be scheduled, for users; empty: it can
-	Plain                      *job.Spec         // if annotations are the Problem: as requested without them
+	Problem                    string            // for users; empty: it can be scheduled
+	Plain                      *job.Spec         // without annotations, if they are the Problem
 }
 
 // An Ending is how a job ended.
@@ -75,8 +75,8 @@ type Kind interface {
 	// Job.Problem.
 	Read(o *unstructured.Unstructured, d *v1alpha1.JobDefaults, weight int32) *Job
 	// Start sizes, labels and resumes a suspended job. If all pods run on one node and the kind allows it, the
-	// templates name the node; otherwise the pods are gated and wait for Pin. A job in Kueue is not resumed but loses
-	// our AdmissionGate. The error wraps ErrFixed if the size is not possible.
+	// templates name the node; otherwise the pods are gated and wait for Pin. A job in Kueue is not resumed but
+	// loses our AdmissionGate. The error wraps ErrFixed if the size is not possible.
 	Start(o *unstructured.Unstructured, g *Grant) error
 	// Stop suspends a job. The error wraps ErrKueue if the job is in Kueue.
 	Stop(o *unstructured.Unstructured, epoch int64) error
@@ -89,7 +89,7 @@ type Kind interface {
 
 // Options are the names of GPUs in the cluster.
 type Options struct {
-	GPUResource string // resource name of GPUs in pod requests
+	GPUResource string // of GPUs in pod requests
 	TypeLabels  []string
 	Names       map[string]string // from values of these labels to GPU types
 	// ElasticJobSets is true if JobSet's feature gate ElasticJobSet is on.

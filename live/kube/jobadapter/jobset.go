@@ -41,7 +41,7 @@ func (r *replicatedJob) workers() int {
 }
 
 // lookJobSet returns the shape of a JobSet: the pods of its replicated jobs with GPUs. It can be sized only with
-// JobSet's feature gate ElasticJobSet (elastic).
+// JobSet's feature gate ElasticJobSet.
 func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName, elastic bool) (*shape, error) {
 	var j jobSet
 	if err := decode(o.Object, &j); err != nil {
@@ -78,8 +78,8 @@ func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName, elastic b
 	return s, s.alike(gpu)
 }
 
-// rigid returns why the size is fixed; empty if it is not. n replicated jobs have GPUs; last is the index of the last
-// one.
+// rigid returns why the size is fixed; empty if it is not. n replicated jobs have GPUs, and the last has index
+// last.
 func (j *jobSet) rigid(n, last int, elastic, kueue bool) string {
 	r := &j.Spec.ReplicatedJobs[last]
 	switch {

@@ -14,7 +14,7 @@ import (
 // A Key identifies a job's object.
 type Key struct{ Kind, Namespace, Name string }
 
-// raySuffix is the length of KubeRay's suffix of a RayCluster's name: a dash and five characters.
+// raySuffix is the length of KubeRay's suffix of a RayCluster's name.
 const raySuffix = 6
 
 // RayJobOf returns the name of a RayCluster's RayJob, and whether the RayCluster can have one.
@@ -31,9 +31,9 @@ func Gated(p *corev1.Pod) bool {
 	return holds(p.Spec.SchedulingGates)
 }
 
-// Pin binds a gated pod to one node, records the epoch, and removes our gate. It adds the node to each term, because
-// the API server only accepts a narrower affinity. It returns an error and changes nothing if p is not gated, is
-// bound, or must be on another node.
+// Pin binds a gated pod to one node, records the epoch, and removes our gate. It adds the node to each term,
+// because the API server only accepts a narrower affinity. It changes nothing and returns an error if p is not
+// gated, is bound, or must be on another node.
 func Pin(p *corev1.Pod, node string, epoch int64) error {
 	switch {
 	case node == "":

@@ -9,12 +9,10 @@ import (
 
 var quantities = []string{"requests", "limits", "overhead", "sizeLimit", "divisor"}
 
-// absurd matches numbers with an exponent of four digits or more, and overlong numbers.
 var absurd = regexp.MustCompile(`[eE][+-]?[0-9]{4}|.{65}`)
 
 // plain returns an error if a part of an object has an absurd quantity: the Kubernetes library would write out all
-// digits of 1e999999999, which takes a gigabyte and minutes. The API server does not check custom resources for
-// these.
+// digits of 1e999999999, which takes a gigabyte and minutes.
 func plain(part any) error {
 	switch v := part.(type) {
 	case []any:

@@ -109,7 +109,7 @@ func (a *adapter) shape(j *Job, o *unstructured.Unstructured, s *shape) {
 	}
 }
 
-// grace returns the time that pods have to stop, at most a day; default 30 s.
+// grace returns the pods' termination grace period, at most a day.
 func grace(p *corev1.PodSpec) time.Duration {
 	if p.TerminationGracePeriodSeconds == nil {
 		return corev1.DefaultTerminationGracePeriodSeconds * time.Second
@@ -134,8 +134,8 @@ func gates(o *unstructured.Unstructured) []string {
 	return all
 }
 
-// sliced reports whether pods have Kueue's gate for Jobs that it admits in slices (annotation
-// kueue.x-k8s.io/elastic-job, feature gate ElasticJobsViaWorkloadSlices).
+// sliced reports whether pods have Kueue's gate for Jobs that it admits in slices (feature gate
+// ElasticJobsViaWorkloadSlices).
 func sliced(p *corev1.PodSpec) bool {
 	return slices.ContainsFunc(p.SchedulingGates, func(g corev1.PodSchedulingGate) bool { return g.Name == kueueSlices })
 }

@@ -13,32 +13,30 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A shape describes a job's workers and their place in the object: the only difference between kinds.
+// A shape describes a job's workers and their place in the object.
 type shape struct {
 	suspended bool
 	ended     *Ending
 	workers   int // current number of pods with GPUs
 	pod       corev1.PodTemplateSpec
 	also      []corev1.PodTemplateSpec
-	fixed     string // why the number of workers is fixed; empty: it is not
+	fixed     string // why the size is fixed; empty: it is not
 	inPlace   bool   // the number of workers can change while the job runs
 	// size sets the number of workers; nil if it is fixed.
 	size func(workers int) error
 	// templates returns the workers' pod templates, without copies.
 	templates func() []template
 	affine    bool // the templates' node affinity may be changed
-	stopping  bool // the job is suspended, but its controller may still create pods
+	stopping  bool // its controller may still create pods
 	resources bool
 }
 
-// An adapter implements Kind with a function that finds the shape of an object.
 type adapter struct {
 	gvk  schema.GroupVersionKind
 	o    *Options
 	find func(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error)
 }
 
-// look returns the shape of an object. With an error it is incomplete or nil.
 func (a *adapter) look(o *unstructured.Unstructured) (*shape, error) {
 	if err := plain(child(o.Object, "spec")); err != nil {
 		return nil, err
@@ -78,7 +76,6 @@ func (s *shape) alike(gpu corev1.ResourceName) error {
 	return nil
 }
 
-// worker returns the largest requests of any worker. first is the pod of the first template.
 func (s *shape) worker(first *corev1.PodSpec, gpu corev1.ResourceName) cluster.Resources {
 	each := pods.Request(first, gpu)
 	for i := range s.also {

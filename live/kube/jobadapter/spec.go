@@ -29,7 +29,7 @@ type request struct {
 	flavor  map[string]string
 }
 
-// spec returns the specification and sets the job's Resizing. It is invalid if there are problems.
+// spec returns the specification and sets the job's Resizing.
 func (r *request) spec(weight int32) *job.Spec {
 	spec := &job.Spec{
 		ID: job.ID(r.j.UID), Name: r.j.Namespace + "/" + r.j.Name,
@@ -74,7 +74,7 @@ func (r *request) memory() int64 {
 	return pods.MostMemory
 }
 
-// batch reads the batch sizes. The scheduler may choose if the largest is above the requested one.
+// batch lets the scheduler choose the batch size if the largest is above the requested one.
 func (r *request) batch(spec *job.Spec) {
 	size, most := r.whole(v1alpha1.BatchSize, maxBatch), r.whole(v1alpha1.MaxBatchSize, maxBatch)
 	switch {
@@ -113,7 +113,6 @@ func (r *request) limits(spec *job.Spec) {
 	spec.Resizes = r.j.Resizing == v1alpha1.InPlace
 }
 
-// resizes returns the Resizing in the annotation, or else the queue's default if possible.
 func (r *request) resizes() v1alpha1.Resizing {
 	asks, inPlace := r.resizing(), r.s.inPlace && (!r.j.Kueue || r.j.Sliced)
 	switch {

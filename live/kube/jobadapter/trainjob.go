@@ -29,7 +29,7 @@ type trainJob struct {
 }
 
 // lookTrainJob returns the shape of a TrainJob. Its runtime is not read, so the TrainJob must state its number of
-// nodes and their resources. Both are fixed.
+// nodes and their resources.
 func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
 	var j trainJob
 	if err := decode(o.Object, &j); err != nil {
@@ -64,8 +64,8 @@ func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape
 	return s, nil
 }
 
-// stuck reports whether Trainer rejects new runtimePatches: its webhook then also rewrites quantities without quotes,
-// which its CRD rejects as a change.
+// stuck reports whether Trainer rejects new runtimePatches: its webhook then also rewrites quantities without
+// quotes, which its CRD rejects as a change.
 func stuck(o *unstructured.Unstructured) bool {
 	if all, _ := child(o.Object, "spec")["runtimePatches"].([]any); len(all) > 0 {
 		return false

@@ -180,7 +180,7 @@ func ReleaseWorkload(workload *unstructured.Unstructured, j *Job) bool {
 	return j.Sliced && ungate(workload)
 }
 
-// Stamp records the epoch of the plan in an annotation.
+// Stamp records the epoch in an annotation.
 func Stamp(o *unstructured.Unstructured, epoch int64) {
 	annotate(o, v1alpha1.Epoch, strconv.FormatInt(epoch, 10))
 }
@@ -213,8 +213,8 @@ func (t template) mark(o *unstructured.Unstructured, g *Grant) {
 	}
 }
 
-// MarkWorkload marks the pods with GPUs in a Workload as Start marked those in the job's object o. It reports whether
-// that changes the Workload.
+// MarkWorkload marks the pods with GPUs in a Workload as Start marked those in o. It reports whether that changes
+// the Workload.
 func MarkWorkload(workload, o *unstructured.Unstructured, g *Grant, gpu corev1.ResourceName) bool {
 	before := workload.DeepCopy()
 	sets, _ := child(workload.Object, "spec")["podSets"].([]any)

@@ -14,9 +14,9 @@ func (p Past) With(history Past) Past {
 	return p
 }
 
-// Adopted returns the grant of a running job whose generation is in no plan, from its pods' labels and nodes. So no
-// job stops because a Plan was deleted or is old. It reports false if the scheduler did not start the job, or if
-// typeOf does not know every worker's node.
+// Adopted returns the grant of a running job whose generation is in no plan, from its pods' labels and nodes, so
+// no job stops because a Plan was deleted or is old. It reports false if the scheduler did not start the job, or
+// if typeOf does not know every worker's node.
 func Adopted(j *jobadapter.Job, workers []*corev1.Pod, typeOf func(node string) string) (Past, bool) {
 	if j.Generation == 0 || j.Suspended || j.PerWorker.GPUs == 0 || j.Ended != nil {
 		return Past{}, false
@@ -40,8 +40,8 @@ type tally struct {
 	total int
 }
 
-// workersByNode counts the workers of a job's generation: all on Job.Node if it is set, else pods with a node that
-// run or have succeeded.
+// workersByNode counts a generation's workers that have a node and have not failed or been deleted. With Job.Node
+// set, it counts all there.
 func workersByNode(j *jobadapter.Job, workers []*corev1.Pod) tally {
 	t := tally{count: make(map[string]int)}
 	if j.Node != "" {

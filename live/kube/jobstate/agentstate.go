@@ -17,8 +17,8 @@ import (
 // An Agent is the state that a job's program has reported.
 type Agent struct {
 	Reporting   bool      // it has sent a message in some generation
-	LastMessage time.Time // time of its last message to this leader; zero: none
-	Silent      bool      // it has sent nothing for long: the job counts as rigid
+	LastMessage time.Time // to this leader; zero: none
+	Silent      bool      // no message for long: the job counts as rigid
 	Hello       *agentapi.Hello
 	StartTimes  agentapi.Mean
 	// LocalMax is the largest local batch size by GPU type.
@@ -59,7 +59,7 @@ func Rigid(spec *job.Spec, e *Job) *job.Spec {
 	return &r
 }
 
-// longestText bounds a Hello, and reports, in bytes. A longer Hello is dropped; the next start sends it again.
+// longestText bounds a Hello, and reports, in bytes.
 const longestText = 4096
 
 func helloOf(s *v1alpha1.JobState) *agentapi.Hello {

@@ -23,18 +23,18 @@ type Job struct {
 	Adapter jobadapter.Kind
 	Object  Object // as last seen; must not be changed
 	Parsed  *jobadapter.Job
-	Pods    []*corev1.Pod // its workers as last seen, including terminal ones
-	Helpers []*corev1.Pod // its pods without GPUs, as last seen
+	Pods    []*corev1.Pod // workers as last seen, including terminal ones
+	Helpers []*corev1.Pod // pods without GPUs, as last seen
 	Spec    *job.Spec     // as last sent to the scheduler
 	Held    Grant
-	Status  job.Status // from the scheduler, at the last drawn plan
+	Status  job.Status // at the last drawn plan
 
 	Phase phase.Phase
 	Times
 	TrainsIn int64 // the generation reported to the scheduler as training
-	// Late is where a previous leader may still start the pods, as it planned; nil: nowhere.
+	// Late is where a previous leader may still start the pods; nil: nowhere.
 	Late       cluster.Placement
-	Readmitted int64 // the last generation for which this leader reactivated the Workload in Kueue
+	Readmitted int64 // generation of the last reactivation of the Workload in Kueue
 
 	Trouble      string
 	Setback      string
@@ -96,7 +96,7 @@ func (e *Job) Coming() int {
 	return max(0, n)
 }
 
-// Done returns how many workers have succeeded, in any generation. They are not created again.
+// Done returns how many workers have succeeded, in any generation.
 func (e *Job) Done() (n int) {
 	for _, p := range e.Pods {
 		if p.Status.Phase == corev1.PodSucceeded {
@@ -106,8 +106,8 @@ func (e *Job) Done() (n int) {
 	return n
 }
 
-// Finished returns how many of the first workers have succeeded without being deleted. It is 0 for jobs whose workers
-// may have separate work: RayJobs, and inelastic jobs except Jobs whose program sends messages.
+// Finished returns how many of the first workers have succeeded without being deleted. It is 0 for jobs whose
+// workers may have separate work: RayJobs, and inelastic jobs except Jobs whose program sends messages.
 func (e *Job) Finished() (n int) {
 	rigid := e.Parsed.Resizing == v1alpha1.Never
 	if e.Parsed.Kind == "RayJob" || rigid && (e.Parsed.Kind != "Job" || e.Agent.Hello == nil) {
@@ -160,7 +160,7 @@ func Ready(p *corev1.Pod) bool {
 	return i < 0 || p.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
-// Generation returns a pod's start of its job; 0: not started by the scheduler.
+// Generation returns a pod's start of its job; 0: not the scheduler's.
 func Generation(p *corev1.Pod) int64 {
 	n, err := strconv.ParseInt(p.Labels[v1alpha1.Generation], 10, 64)
 	if err != nil {

@@ -9,15 +9,13 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Unmade is how long pods of a Job may be missing before its events are read for the cause; the delay doubles each
-// time. Controllers normally create all pods at once.
+// Unmade is how long pods of a Job may be missing before its events are read; the delay doubles each time.
 const Unmade = 10 * time.Second
 
-// longestWhy bounds an event's message in bytes, so that it fits into an event with more text.
+// longestWhy bounds an event's message in bytes.
 const longestWhy = 700
 
-// Lacks reports whether pods of a started Job have been missing long enough to read its events. Other kinds have
-// those events on their Jobs.
+// Lacks reports whether pods of a started Job have been missing long enough to read its events.
 func (e *Job) Lacks(now time.Time) bool {
 	if e.Parsed.Kind != "Job" || !e.Running() {
 		return false
@@ -39,7 +37,7 @@ func (e *Job) Awaits() bool {
 	return e.Stale() || e.Started() && e.Running() && e.Made() < e.Workers()
 }
 
-// Made returns how many workers need no new pod: they have one of the planned generation, or have succeeded.
+// Made returns how many workers have a pod of the planned generation, or have succeeded.
 func (e *Job) Made() (n int) {
 	for _, p := range e.Pods {
 		if e.Present(p) || p.Status.Phase == corev1.PodSucceeded {
@@ -72,7 +70,7 @@ const FailedCreate = "FailedCreate"
 // A Refusal is why pods could not be created, from a Job's events.
 type Refusal struct {
 	Why  string
-	Last time.Time // time of the last event, in whole seconds
+	Last time.Time // of the last event, in whole seconds
 }
 
 // Later returns the later of r and the refusal in an event; the event within the same second.

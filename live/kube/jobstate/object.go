@@ -15,9 +15,9 @@ const packed = "oxgang.dev/packed"
 // plain are the fields that stay as maps. Watches, indexes and selectors use no others.
 var plain = []string{"apiVersion", "kind", "metadata"}
 
-// PackObject replaces all fields but the metadata by one JSON text. A Job takes 8 kB as maps, with 1 kB of content.
-// It drops managedFields and kubectl's last-applied annotation; merge patches leave fields alone that both versions
-// lack.
+// PackObject replaces all fields but the metadata by one JSON text. A Job takes 8 kB as maps, with 1 kB of
+// content. It drops managedFields and kubectl's last-applied annotation; merge patches leave fields alone that
+// both versions lack.
 func PackObject(o *unstructured.Unstructured) error {
 	if _, is := o.Object[packed]; is {
 		return nil
@@ -56,7 +56,7 @@ func slim(metadata any) any {
 	return few
 }
 
-// names shares the strings of common field names between objects.
+// names shares common field names between objects.
 var names = map[string]string{}
 
 func init() {
@@ -88,7 +88,7 @@ func (k Object) Meta() metav1.Object { return k.o }
 func (k Object) Kind() string { return k.o.GetKind() }
 
 // Unpack returns the object without the fields that PackObject drops. It must not be changed. It takes about 20
-// microseconds, and fails only on text from elsewhere.
+// microseconds.
 func (k Object) Unpack() (*unstructured.Unstructured, error) {
 	text, is := k.o.Object[packed].(string)
 	if !is {

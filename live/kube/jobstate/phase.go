@@ -10,15 +10,15 @@ import (
 	"github.com/oxgang/oxgang/live/kube/phase"
 )
 
-// Times are the times of a job's latest changes.
+// Times are when a job last changed.
 type Times struct {
 	Since      time.Time // of the plan with the present generation; zero: this leader found its pods
 	Begun      time.Time // of its start, approximately
-	Queued     time.Time // since when it waits for Kueue; zero: it does not
+	Queued     time.Time // start of its wait for Kueue; zero: none
 	UpSince    time.Time // since when all of its pods run; zero: they do not
-	Ending     time.Time // since when a worker is known to have succeeded; zero: none
-	CompleteAt time.Time // when it last had all its pods, or was not started
-	AskedAt    time.Time // when its events were last read for missing pods
+	Ending     time.Time // first known success of a worker; zero: none
+	CompleteAt time.Time // last with all its pods, or not started
+	AskedAt    time.Time // last read of its events for missing pods
 	StaleSince time.Time // since when the watches lack the last write to it; zero: they have it
 }
 
@@ -50,7 +50,7 @@ func (e *Job) facts(now time.Time) (f phase.Facts) {
 		return phase.Unseen
 	}
 	j, runs, lasting := e.Parsed, e.Running(), e.Outlived(now)
-	resizes := runs && j.Workers != e.Workers() && e.Done() == 0 // once a worker has succeeded, the job is ending
+	resizes := runs && j.Workers != e.Workers() && e.Done() == 0 // after a success the job is ending
 	for _, x := range [...]struct {
 		fact phase.Facts
 		is   bool

@@ -10,12 +10,12 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A job's measurements are stored in the status of the Plan, so that a new leader need not learn its speed again.
+// A job's measurements are stored in the status of the Plan for a new leader.
 
 const (
-	// KeptReports is how many reports of a job are stored, one per configuration and batch size.
+	// KeptReports is how many reports of a job are stored.
 	KeptReports = 12
-	// MostReports is how many reports of all jobs are stored, to bound the object.
+	// MostReports is how many reports of all jobs are stored.
 	MostReports = 2500
 )
 

@@ -12,7 +12,7 @@ type Retry struct {
 	NotBefore time.Time
 }
 
-// Backoff is half the delay after a first failure; LongBackoff is the longest delay.
+// Backoff is half the first delay; LongBackoff is the longest delay.
 const (
 	Backoff     = time.Second
 	LongBackoff = 10 * time.Minute

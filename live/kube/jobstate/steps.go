@@ -54,7 +54,7 @@ func (e *Job) WholeWorkers(g *Grant) error {
 	return nil
 }
 
-// Grows reports whether an elastic job can change to a grant while it trains: remaining workers keep their nodes.
+// Grows reports whether an elastic job can change to a grant while it trains.
 func (e *Job) Grows(next *Grant) bool {
 	if e.Parsed.Resizing != v1alpha1.InPlace || next.GPUType != e.Held.GPUType || e.Parsed.Kueue && !e.Parsed.Sliced || e.Parsed.Node != "" {
 		return false

@@ -12,10 +12,10 @@ type Table struct {
 	ByID  map[job.ID]*Job
 	Order []*Job          // the same, in order of submission
 	Past  map[job.ID]Past // of the previous leader, until the job is seen
-	Over  map[job.ID]bool // jobs that have ended and still have objects
+	Over  map[job.ID]bool // ended jobs that still have objects
 	// Labels are the node labels by which Kueue's flavors distinguish GPU types.
 	Labels map[cluster.GPUType]map[string]string
 }
 
-// NewTable returns a table without jobs and plan.
+// NewTable returns an empty table.
 func NewTable() *Table { return &Table{ByID: map[job.ID]*Job{}, Over: map[job.ID]bool{}} }

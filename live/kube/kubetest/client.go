@@ -61,7 +61,7 @@ type watching struct {
 	t *Cluster
 }
 
-// List implements client.Reader. The first result after Hold stays until Release.
+// List implements client.Reader.
 func (w *watching) List(ctx context.Context, list client.ObjectList, o ...client.ListOption) error {
 	w.t.watches.Lock()
 	defer w.t.watches.Unlock()
@@ -112,8 +112,8 @@ func (t *Cluster) guarded() client.WithWatch {
 	})
 }
 
-// call carries out a request. A failed write or a lost response does not change the caller's object, as with a real
-// client.
+// call carries out a request. A failed write or a lost response does not change the caller's object, as with a
+// real client.
 func (t *Cluster) call(verb, right string, o client.Object, do func() error) error {
 	c := &Call{verb, o, t.right(right, o)}
 	if t.Before != nil {

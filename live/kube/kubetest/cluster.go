@@ -1,6 +1,6 @@
-// Package kubetest is a cluster in the memory of a test: controller-runtime's fake API server, with a Job controller,
-// a binder and kubelets that act on demand. It checks every write: GPUs are not overcommitted, and Plans do not go
-// back.
+// Package kubetest is a cluster in the memory of a test: controller-runtime's fake API server, with a Job
+// controller, a binder and kubelets that act on demand. It checks every write: GPUs are not overcommitted, and
+// Plans do not go back.
 package kubetest
 
 import (
@@ -36,8 +36,7 @@ const (
 // holder is a finalizer that keeps a deleted pod until the kubelet has stopped it.
 const holder = "kubetest.oxgang.dev/kubelet"
 
-// A Cluster is a cluster. Create it with New. Methods panic on errors of the fake API server. It is safe for
-// concurrent use.
+// A Cluster is a cluster. Methods panic on errors of the fake API server. It is safe for concurrent use.
 type Cluster struct {
 	// Before, if not nil, may fail or change a request of Client. After, if not nil, may lose its response.
 	Before, After func(*Call) error
@@ -49,14 +48,14 @@ type Cluster struct {
 	truth client.WithWatch
 
 	watches sync.Mutex
-	late    map[string]client.ObjectList // frozen lists of the watches; nil: current
+	late    map[string]client.ObjectList // nil: current
 
 	mu     sync.Mutex
 	serial int
 	gpus   map[string]int    // of present and former nodes
 	work   map[types.UID]int // remaining kubelet looks of a job; 0: endless
 	plans  map[string]*v1alpha1.Plan
-	loans  map[string]string // queue of each node marked as lent, at the last check
+	loans  map[string]string // queue of each node marked as lent
 	wrong  []string
 	pools  []*Pool
 }
@@ -96,7 +95,7 @@ func (t *Cluster) uid() types.UID {
 	return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", t.serial))
 }
 
-// Create creates an object with a uid and a creation time.
+// Create creates an object.
 func (t *Cluster) Create(o client.Object) {
 	o.SetUID(t.uid())
 	o.SetCreationTimestamp(metav1.Now())
@@ -146,7 +145,7 @@ type Ask struct {
 	Name        string
 	Workers     int
 	GPUs        int // of each worker
-	Looks       int // kubelet looks at its running pods until it is done; 0: endless
+	Looks       int // until it is done; 0: endless
 	Annotations map[string]string
 }
 
@@ -188,7 +187,7 @@ func (t *Cluster) Delete(name string) {
 	must(t.truth.Delete(context.Background(), j))
 }
 
-// Remove removes an object at once. The rounds of a new Plan may start again, its epochs may not.
+// Remove removes an object at once.
 func (t *Cluster) Remove(o client.Object) {
 	t.mu.Lock()
 	if p := t.plans[o.GetName()]; p != nil {

@@ -32,7 +32,7 @@ func indexes() []lookup {
 	return []lookup{{&corev1.Event{}, "reason", reason}, {&corev1.Pod{}, pods.Index, pods.Keys}}
 }
 
-// A store converts objects as the API server does by JSON: times in seconds, empty lists omitted.
+// A store converts objects as the API server does by JSON.
 type store struct{ clienttesting.ObjectTracker }
 
 // Create implements clienttesting.ObjectTracker.
@@ -61,14 +61,13 @@ func sent(o runtime.Object) runtime.Object {
 	return came.(runtime.Object) //nolint:forcetypeassert // it is of the type of o
 }
 
-// A lister lists stored objects directly: the fake client's conversion to JSON and back took two thirds of the tests'
-// time.
+// A lister lists stored objects directly: the fake client's conversion to JSON took two thirds of the tests' time.
 type lister struct {
 	client.WithWatch
 	kept clienttesting.ObjectTracker
 }
 
-// List implements client.Reader, by namespace and name. Types outside the scheme go to the fake client.
+// List implements client.Reader. Types outside the scheme go to the fake client.
 func (l *lister) List(ctx context.Context, list client.ObjectList, o ...client.ListOption) error {
 	switch list.(type) {
 	case runtime.Unstructured, *metav1.PartialObjectMetadataList:

@@ -44,7 +44,7 @@ func (t *Cluster) Calm() {
 	must(t.truth.DeleteAllOf(context.Background(), &corev1.Pod{}, client.InNamespace("inference")))
 }
 
-// Lent returns the number of nodes marked as lent, and of inference pods without a node.
+// Lent counts nodes marked as lent, and inference pods without a node.
 func (t *Cluster) Lent() (lent, waits int) {
 	t.mu.Lock()
 	lent = len(t.loans)
@@ -57,8 +57,6 @@ func (t *Cluster) Lent() (lent, waits int) {
 	return lent, waits
 }
 
-// bindServing binds an inference pod to a node with room, or marks it unschedulable. It reports whether that changes
-// anything.
 func (t *Cluster) bindServing(p *corev1.Pod, used map[string]int) bool {
 	var all corev1.NodeList
 	must(t.truth.List(context.Background(), &all, client.MatchingLabels(p.Spec.NodeSelector)))

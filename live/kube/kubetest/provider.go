@@ -101,8 +101,7 @@ func (t *Cluster) Replicas(pool string) int {
 	return t.pools[slices.IndexFunc(t.pools, func(p *Pool) bool { return p.Name == pool })].Replicas
 }
 
-// Provide lets the pools create and remove nodes up to their replicas; nodes without pods go first, as with
-// Karpenter.
+// Provide creates and removes nodes up to the pools' replicas; nodes without pods go first, as with Karpenter.
 func (t *Cluster) Provide() {
 	t.mu.Lock()
 	pools := slices.Clone(t.pools)

@@ -82,7 +82,8 @@ func (t *Cluster) pod(j *batchv1.Job, i int) *corev1.Pod {
 	return p
 }
 
-// Bind binds ungated pods to the node that they name, if it is ready and has room. It reports whether there were any.
+// Bind binds ungated pods to the node that they name, if it is ready and has room. It reports whether there were
+// any.
 func (t *Cluster) Bind() bool {
 	done := false
 	all := t.pods()
@@ -126,7 +127,7 @@ func tolerates(p *corev1.Pod, taints []corev1.Taint) bool {
 	return true
 }
 
-// Kubelet runs the kubelets once: pods start or stop, and finished jobs end. It reports whether anything changed.
+// Kubelet runs the kubelets once. It reports whether anything changed.
 func (t *Cluster) Kubelet() bool {
 	done := false
 	for _, p := range t.pods() {
@@ -144,7 +145,7 @@ func (t *Cluster) Kubelet() bool {
 	return done
 }
 
-// Work lets running jobs work: jobs that have had their Looks with all pods running are done.
+// Work lets running jobs work, and completes jobs that have had their Looks.
 func (t *Cluster) Work() {
 	for _, j := range t.Jobs() {
 		n := 0

@@ -12,10 +12,9 @@ import (
 type classes struct {
 	mu      sync.Mutex
 	watched bool             // otherwise all priorities are 0
-	values  map[string]int32 // by name; the default class also under the empty name
+	values  map[string]int32 // the default class also under the empty name
 }
 
-// value returns the value of a class and whether it exists. The empty name is the default class.
 func (c *classes) value(name string) (value int32, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -23,7 +22,7 @@ func (c *classes) value(name string) (value int32, known bool) {
 	return value, known || !c.watched
 }
 
-// set replaces all classes. Of several default ones the smallest value counts, as for pods.
+// set replaces all classes. Of several default ones the smallest value counts.
 func (c *classes) set(all []schedulingv1.PriorityClass) {
 	values := make(map[string]int32, len(all)+1)
 	for i := range all {

@@ -56,7 +56,7 @@ const (
 // patience is how long writes of a plan may fail while the queue is Active.
 const patience = time.Minute
 
-// active returns a queue's reason for the condition Active. older are the older active queues.
+// active returns a queue's reason for the condition Active.
 func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.ClusterPolicy, older []*v1alpha1.Queue) (reason, message string) {
 	if q.Spec.Mode == v1alpha1.Off {
 		return TurnedOff, "spec.mode is Off"
@@ -107,8 +107,7 @@ func selects(q *v1alpha1.Queue, n *corev1.Node) bool {
 	return inventory.Selects(q.Spec.NodeSelector, n) || q.Spec.Loans != nil && inventory.Selects(q.Spec.Loans.NodeSelector, n)
 }
 
-// condition writes changes of a queue's conditions and counts; nothing in mode Observe. A failed write is repeated
-// later.
+// condition writes changes of a queue's conditions and counts; nothing in mode Observe.
 func (l *leader) condition(ctx context.Context, q *v1alpha1.Queue, reason, message string) {
 	if q.Spec.Mode == v1alpha1.Observe {
 		return

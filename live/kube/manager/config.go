@@ -19,7 +19,7 @@ const (
 	ConfigKind    = "SchedulerConfiguration"
 )
 
-// A Config is the configuration file of the process, without what Queues and the ClusterPolicy hold.
+// A Config is the configuration file of the process.
 type Config struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -52,7 +52,7 @@ type Address struct {
 // Metrics configures the metrics endpoint.
 type Metrics struct {
 	Address
-	// Secure serves metrics over TLS with a self-signed certificate, to clients whose token may get /metrics.
+	// Secure serves metrics over TLS, to clients whose token may get /metrics.
 	Secure bool `json:"secure,omitempty"`
 }
 

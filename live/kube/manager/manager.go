@@ -128,12 +128,12 @@ type leader struct {
 	clients kubernetes.Interface // for unwatched objects: tokens, TrustMap
 	metrics *monitor.Metrics
 	events  events.EventRecorder
-	certs   *certs.Server // nil: the agent API is off, or its certificate is in files
+	certs   *certs.Server // nil: no agent API, or its certificate is in files
 	known   []schema.GroupVersionKind
 
 	mu      sync.Mutex
 	running map[string]*running
-	refused map[string]string // by queue: missing rights; only for serveQueues
+	refused map[string]string // missing rights by queue; only for serveQueues
 	turn    config.Turn       // for comparing watches with the API server
 	rights  rights
 	served  served
@@ -146,7 +146,7 @@ var _ manager.LeaderElectionRunnable = (*leader)(nil)
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (l *leader) NeedLeaderElection() bool { return true }
 
-// ready is the readiness probe: the leader is ready once its watches show all objects; others always.
+// ready is the readiness probe: a leader is ready once its watches show all objects.
 func (l *leader) ready(*http.Request) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

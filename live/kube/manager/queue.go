@@ -27,8 +27,8 @@ type queueController struct {
 	r      *running
 }
 
-// serve runs the queue until ctx is done, and restarts it with delays that double up to a minute. It returns an error
-// only if this process must end.
+// serve runs the queue until ctx is done, and restarts it with delays up to a minute. It returns an error only if
+// this process must end.
 func (c *queueController) serve(ctx context.Context) error {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		began := time.Now()
@@ -83,8 +83,7 @@ func (c *queueController) close(d *driver.Driver) {
 	}
 }
 
-// driverOptions returns the options of the queue's scheduler. In mode Observe it makes no predictions, which nobody
-// would see.
+// In mode Observe the scheduler makes no predictions, because they are not shown.
 func (c *queueController) driverOptions() driver.Options {
 	o := driver.Options{
 		Queue: c.q.Name, Policy: c.q.Spec.Policy.Name, Settings: settings(c.q), Round: round(c.q), Verify: true, Tool: c.l.o.Tool,
@@ -99,8 +98,7 @@ func (c *queueController) driverOptions() driver.Options {
 	return o
 }
 
-// backendOptions returns the options of the queue's backend. Programs report at least twice per round, so each round
-// knows the result of the last.
+// Programs report at least twice per round, so each round knows the result of the last.
 func (c *queueController) backendOptions(d *driver.Driver) config.Options {
 	o := config.DefaultOptions()
 	o.Queue, o.Kinds, o.Identity, o.Log, o.Now = c.q, c.kinds(), c.l.o.Identity, c.l.log, time.Now

@@ -24,7 +24,7 @@ type running struct {
 	done    chan struct{}
 	backend *kube.Backend
 	driver  *driver.Driver
-	ended   error // why this process cannot serve it any more; read it after done is closed
+	ended   error // why this process cannot serve it any more; valid after done is closed
 }
 
 const resync = 10 * time.Second
@@ -102,7 +102,6 @@ func (l *leader) reconcile(ctx context.Context) error {
 	return nil
 }
 
-// logRefused logs once that a queue lacks rights, because its condition may not be writable.
 func (l *leader) logRefused(queue, reason, message string) {
 	if reason != Forbidden {
 		delete(l.refused, queue)
@@ -133,7 +132,6 @@ func (l *leader) common(ctx context.Context) (*v1alpha1.ClusterPolicy, error) {
 	return c, nil
 }
 
-// stopBut stops queues that are not wanted in their version, waits, and removes their metrics.
 func (l *leader) stopBut(wanted map[string]string) {
 	l.mu.Lock()
 	ended := make(map[string]*running)
@@ -153,7 +151,7 @@ func (l *leader) stopBut(wanted map[string]string) {
 
 func (l *leader) stopAll() { l.stopBut(nil) }
 
-// start starts a queue. It returns an error if this process cannot serve it any more.
+// start returns an error if this process cannot serve the queue any more.
 func (l *leader) start(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.ClusterPolicy, of string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

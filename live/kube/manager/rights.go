@@ -21,7 +21,7 @@ type right struct {
 	inside                             bool // in a namespace of the queue, not cluster-wide
 }
 
-// String returns the right in the form of kubectl auth can-i: "patch jobs.batch/status".
+// String returns the right in the form of kubectl auth can-i.
 func (r right) String() string {
 	text := r.verb + " " + r.resource
 	if r.group != "" {
@@ -33,8 +33,7 @@ func (r right) String() string {
 	return text
 }
 
-// needed are the essential rights of a mode, after the previous modes. The chart's roles also cover job kinds that a
-// cluster may lack.
+// needed are the essential rights of each mode.
 var needed = []struct {
 	mode   v1alpha1.Mode
 	rights []right
@@ -59,8 +58,8 @@ var (
 	marksNodes   = right{verb: "patch", resource: "nodes"}
 )
 
-// lacks returns a right that a queue's mode needs and the scheduler lacks, for users; empty: none. One namespace of
-// the queue suffices.
+// lacks returns a right that a queue's mode needs and the scheduler lacks; empty: none. One namespace of the queue
+// suffices.
 func (l *leader) lacks(ctx context.Context, q *v1alpha1.Queue) string {
 	if q.Spec.Mode == v1alpha1.Observe || q.Spec.Mode == v1alpha1.Off {
 		return ""
@@ -103,7 +102,7 @@ type rightIn struct {
 	namespace string
 }
 
-// may reports whether the scheduler has a right; true if the API server does not answer, so that the queue continues.
+// may reports whether the scheduler has a right; true if the API server does not answer.
 func (l *leader) may(ctx context.Context, r right, namespace string) bool {
 	l.rights.mu.Lock()
 	defer l.rights.mu.Unlock()

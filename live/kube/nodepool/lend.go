@@ -80,7 +80,7 @@ func (ns *Nodes) appendTransfer(all []Transfer, n *corev1.Node, change func(*cor
 	return append(all, Transfer{n, next})
 }
 
-// MarkNode writes a Transfer. A failure is retried with growing delays.
+// MarkNode writes a Transfer, with retries.
 func (ns *Nodes) MarkNode(ctx context.Context, t *Transfer) {
 	err := ns.Writer.Patch(ctx, t.next, t.seen)
 	ns.Mu.Lock()

@@ -19,8 +19,8 @@ type LoanState struct {
 	pools          []inventory.Pool
 	Published      []cluster.Loan              // as last sent to the scheduler
 	Back           map[cluster.NodeID]bool     // nodes that leave the next plan
-	asked          map[types.UID]time.Time     // since when pods of the owner need borrowed nodes
-	rest           map[cluster.Group]time.Time // until when the group lends no more, because its owner needed nodes
+	asked          map[types.UID]time.Time     // since when the owner's pods need borrowed nodes
+	rest           map[cluster.Group]time.Time // until when the group lends no more
 	jobstate.Retry                             // of writes to nodes
 }
 
@@ -76,8 +76,7 @@ func (ns *Nodes) count(s *observe.Observation) {
 	ns.Loans.remember()
 }
 
-// pause stops lending of a group while its owner needs nodes and a grace period after, so that varying needs do not
-// stop jobs each time.
+// pause stops lending of a group while its owner needs nodes and a grace period after.
 func (l *LoanState) pause(now time.Time, grace time.Duration) {
 	for i := range l.pools {
 		p := &l.pools[i]
@@ -116,8 +115,6 @@ func (ns *Nodes) due(pods []types.UID) time.Time {
 	return first.Add(ns.Options.Grace())
 }
 
-// giveBackUnused returns nodes that are no longer the lender's, and nodes without jobs that are closed or in use by
-// their owner.
 func (ns *Nodes) giveBackUnused(s *observe.Observation) {
 	servers := s.Lender.ByID()
 	held := ns.held()

@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
-// Nodes are a queue's rented and borrowed nodes, and the steps towards the committed plan. The caller holds the lock.
+// Nodes are a queue's rented and borrowed nodes. The caller holds the lock.
 type Nodes struct {
 	Options *config.Options
 	Client  client.Client

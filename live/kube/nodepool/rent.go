@@ -91,8 +91,8 @@ type GroupStatus struct {
 // Alive returns the number of nodes that are not being deleted.
 func (s *GroupStatus) Alive() int { return len(s.Stays) + len(s.Coming) + len(s.Leaves) }
 
-// Status sorts the nodes of a group into lists. Nodes beyond the wanted number leave: first those that p names, then
-// the youngest without jobs, but none in planned.
+// Status sorts the nodes of a group into lists. Nodes beyond the wanted number leave: first those that p names,
+// then the youngest without jobs, but none in planned.
 func (ns *Nodes) Status(g *v1alpha1.NodeGroup, p *v1alpha1.PlannedGroup, planned map[string]bool, now time.Time) *GroupStatus {
 	s := &GroupStatus{Group: g}
 	var alive []*observe.GroupNode

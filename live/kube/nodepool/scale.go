@@ -69,7 +69,6 @@ func (ns *Nodes) markings(s *GroupStatus, o *Order) []Scaling {
 	return all
 }
 
-// target returns the scale: wanted nodes plus leaving ones with pods or without a mark.
 func (s *GroupStatus) target() int {
 	clean := 0
 	for _, l := range s.Leaves {
@@ -80,8 +79,8 @@ func (s *GroupStatus) target() int {
 	return max(s.Wanted, s.Alive()-clean)
 }
 
-// settled reports whether the scale may be lowered. The provider removes empty nodes first, so no write or commit may
-// be pending, and each node with planned jobs must have a bound pod.
+// settled reports whether the scale may be lowered. The provider removes empty nodes first, so no write or commit
+// may be pending, and each node with planned jobs must have a bound pod.
 func (ns *Nodes) settled(s *GroupStatus, planned map[string]bool) bool {
 	if len(ns.Writer.Unseen) > 0 || ns.Rented.Committing {
 		return false
@@ -105,7 +104,7 @@ func (ns *Nodes) rescales(s *GroupStatus, o *Order, planned map[string]bool) boo
 	}
 }
 
-// setting returns the step that sets the scale, if this leader still leads and nobody has changed it meanwhile.
+// setting returns the step that sets the scale, if this leader still leads and the scale is unchanged.
 func (ns *Nodes) setting(s *GroupStatus, o *Order, mayLower bool) Scaling {
 	to, epoch := s.target(), ns.Table.Plan.Spec.Epoch
 	return Scaling{s.Group, o, "scale", func(ctx context.Context) error {
@@ -147,7 +146,7 @@ func scaled(t *v1alpha1.ScaleTarget) *unstructured.Unstructured {
 	return o
 }
 
-// CarryOutScaling takes a step for a group. A failure is retried with growing delays.
+// CarryOutScaling takes a step for a group, with retries.
 func (ns *Nodes) CarryOutScaling(ctx context.Context, s *Scaling) error {
 	err := s.do(ctx)
 	if ctx.Err() != nil {

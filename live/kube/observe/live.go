@@ -13,20 +13,21 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// Prompt is the normal delay of watches. Later changes are read from the API server.
+// Prompt is the normal delay of watches.
 const Prompt = 500 * time.Millisecond
 
 // live has pods that were read because a watch was late. The newer version of a pod counts.
 type live struct {
-	pods    map[types.UID]*corev1.Pod // that are newer than the watch shows
-	all     map[types.UID]bool        // every existing pod; nil: only some were read
+	pods    map[types.UID]*corev1.Pod // newer than the watch shows
+	all     map[types.UID]bool        // existing pods; nil: only some were read
 	version uint64                    // of the cluster when all were read
 	at      time.Time
 	wait    time.Duration
 }
 
-// Hurry reads the queue's pods from the API server if the watch is overdue; all pods while it lags behind ReadPods.
-// If the watch has caught up and is still overdue, the pods do not exist: the delay doubles, up to a minute.
+// Hurry reads the queue's pods from the API server if the watch is overdue; all pods while it lags behind
+// ReadPods. If the watch has caught up and is still overdue, the pods do not exist: the delay doubles, up to a
+// minute.
 func (ob *Observer) Hurry(ctx context.Context, overdue bool) error {
 	l := &ob.live
 	switch behind := len(l.pods) > 0 || l.all != nil; {
@@ -43,7 +44,7 @@ func (ob *Observer) Hurry(ctx context.Context, overdue bool) error {
 	return ob.readPods(ctx, min(2*l.wait, Late), ob.byQueue())
 }
 
-// ReadPods reads all pods from the API server, so that later observations are at least that new.
+// ReadPods reads all pods from the API server for later observations.
 func (ob *Observer) ReadPods(ctx context.Context) error { return ob.readPods(ctx, Prompt) }
 
 // readPods stores the pods that are newer than the watch shows. The next read comes after wait, or this one's

@@ -27,20 +27,20 @@ import (
 
 // An Observation is what the watches show of a queue. It must not be changed.
 type Observation struct {
-	Jobs       []ObservedJob            // that name the queue, by creation, then namespace and name
+	Jobs       []ObservedJob            // by creation, then namespace and name
 	Pods       map[string][]*corev1.Pod // workers, by uid of the job
-	Helpers    map[string][]*corev1.Pod // live pods without GPUs, by uid of the job
-	Unmarked   map[string][]*corev1.Pod // pods with GPUs that this scheduler did not start, by uid of the job
+	Helpers    map[string][]*corev1.Pod // live pods without GPUs, by job uid
+	Unmarked   map[string][]*corev1.Pod // pods with GPUs that this scheduler did not start, by job uid
 	AllPods    []*corev1.Pod            // that may belong to a job, request devices, or are on nodes with GPUs
-	Nodes      []cluster.Node           // including nodes marked as lent to the queue
+	Nodes      []cluster.Node           // including nodes lent to the queue
 	Groups     map[string][]GroupNode
 	Lender     inventory.Lender // nodes that can be lent
 	Marked     []*corev1.Node   // nodes marked as lent to the queue
 	uids       map[jobadapter.Key]string
 	namespaces map[string]string
-	owners     map[types.UID]string // job uid of each pod with a job, by uid of the pod
-	Ours       map[string]bool      // jobs that the queue schedules, by uid
-	Beyond     map[string]bool      // jobs not planned because there are too many, by uid
+	owners     map[types.UID]string // job uid of each pod, by pod uid
+	Ours       map[string]bool      // scheduled jobs, by uid
+	Beyond     map[string]bool      // jobs beyond the limits, by uid
 	// Labels are the node labels that distinguish Kueue's flavors; empty without jobs in Kueue.
 	Labels   map[cluster.GPUType]map[string]string
 	Versions map[string]uint64 // resource version of each of these pods, and of every node and job, by uid
@@ -64,7 +64,7 @@ type Observer struct {
 	direct  client.Reader
 	known   func(job.ID) bool // whether a job was scheduled before
 	parsed  map[string]parsedObject
-	parents map[types.UID]parent // objects between jobs and their pods, by uid
+	parents map[types.UID]parent // between jobs and their pods, by uid
 	live    live                 // pods read because the watch was late
 }
 
@@ -83,10 +83,10 @@ func (ob *Observer) Forget(s *Observation) {
 	}
 }
 
-// Remembers reports whether an object is stored in parsed form.
+// Remembers reports whether an object is stored.
 func (ob *Observer) Remembers(uid string) bool { _, known := ob.parsed[uid]; return known }
 
-// Parsed returns the number of objects stored in parsed form.
+// Parsed returns the number of stored objects.
 func (ob *Observer) Parsed() int { return len(ob.parsed) }
 
 // Observe returns what the watches show now.
@@ -126,8 +126,7 @@ func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 	return s, nil
 }
 
-// observePods adds pods that may belong to a job or request devices, and all pods on nodes with GPUs. It reads no
-// others.
+// observePods adds pods that may belong to a job or request devices, and all pods on nodes with GPUs.
 func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Observation) error {
 	keys, has := []string{pods.Matters}, make(map[string]bool)
 	for i := range nodes {
@@ -152,8 +151,8 @@ func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Obs
 	return nil
 }
 
-// assign adds a pod to its job: to the workers if it has GPUs, else to the helpers, like the head of a RayJob. Pods
-// with GPUs that an acting scheduler has not marked are no workers.
+// assign adds a pod to its job: to the workers if it has GPUs, else to the helpers. Pods with GPUs that an acting
+// scheduler has not marked are no workers.
 func (ob *Observer) assign(p *corev1.Pod, s *Observation) {
 	uid := s.Owner(p)
 	switch gpus := pods.Request(&p.Spec, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs; {
@@ -227,7 +226,7 @@ func (s *Observation) TypeOf(node string) string {
 
 func (s *Observation) recordVersion(o metav1.Object) { s.Versions[string(o.GetUID())] = Version(o) }
 
-// Version returns an object's resource version, which grows with every write to the cluster.
+// Version returns an object's resource version.
 func Version(o metav1.Object) uint64 {
 	n, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	if err != nil {

@@ -42,7 +42,7 @@ func (ob *Observer) choose(s *Observation) {
 	}
 }
 
-// Full explains why a job is not planned because of too many jobs, for users.
+// Full explains to users why a job is not planned because of too many jobs.
 func (ob *Observer) Full(f *ObservedJob) string {
 	return fmt.Sprintf("too many jobs: queue %s plans %d of namespace %s at a time, and %d in all; it is planned once others end", ob.options.Queue.Name, ob.quota(f.Parsed.Namespace), f.Parsed.Namespace, mostJobs)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ErrWatches means that the watches have lost an event or have stalled: the process must restart.
+// ErrWatches means that the watches have lost an event or have stalled: restart the process.
 var ErrWatches = errors.New("the watches miss changes of the API server")
 
 // Relist is the time between comparisons with the API server. Late is how long the watches may lag.
@@ -44,7 +44,7 @@ func Wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// compare returns ErrWatches if the watches do not show the current state after a grace period.
+// compare returns ErrWatches if the watches do not show the current state after grace.
 func (ob *Observer) compare(ctx context.Context, grace time.Duration, kinds []kind) error {
 	began := time.Now()
 	before, err := ob.shown(ctx, kinds)

@@ -16,7 +16,7 @@ const (
 	packedSpec   = 600 << 10
 	openStatus   = 16 << 10 // readable states, for few jobs
 	packedStatus = 400 << 10
-	few          = 1000 // jobs; with more, the readable bytes shrink in proportion
+	few          = 1000 // with more, the readable bytes shrink in proportion
 )
 
 func readable(most, jobs, shrink int) int { return most * few / max(few, jobs) / shrink }
@@ -26,8 +26,8 @@ type fitted struct {
 	leftOut int
 }
 
-// fitSpec returns a plan without its status, within the limits divided by shrink. It leaves out only jobs that never
-// had GPUs.
+// fitSpec returns a plan without its status, within the limits divided by shrink. It leaves out only jobs that
+// never had GPUs.
 func fitSpec(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
 	f.plan = &v1alpha1.Plan{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Spec: p.Spec}
 	open, rest, err := split(p.Spec.Allocations, readable(openSpec, len(p.Spec.Allocations), shrink))
@@ -39,7 +39,7 @@ func fitSpec(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
 	return f, err
 }
 
-// fitStatus returns a plan without its spec, in the same way. It leaves out job history.
+// fitStatus returns a plan without its spec, in the same way.
 func fitStatus(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
 	f.plan = &v1alpha1.Plan{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Status: p.Status}
 	states, more, err := split(p.Status.Jobs, readable(openStatus, len(p.Status.Jobs), shrink))
@@ -64,7 +64,6 @@ func split[T any](all []T, most int) (open, rest []T, err error) {
 	return all, nil, nil
 }
 
-// terse returns allocations without their texts, which are also in each job's condition.
 func terse(all []v1alpha1.JobAllocation) []v1alpha1.JobAllocation {
 	all = slices.Clone(all)
 	for i := range all {

@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// ErrFenced means that another leader has written a plan, so this one must stop planning.
+// ErrFenced means that another leader has written a plan.
 var ErrFenced = errors.New("another scheduler has taken over")
 
 // A Store is the Plan object of a queue. State is safe for concurrent use.
@@ -70,7 +70,7 @@ func (s *Store) record(leftOut int, err error) {
 // mostShrink is the largest shrink, for an API server with lower limits.
 const mostShrink = 8
 
-// Commit writes a plan. It retries temporary errors with growing delays, and reduces a plan that is too large.
+// Commit writes a plan, with retries, and reduces a plan that is too large.
 func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 	for wait := jobstate.Backoff; ; wait = min(2*wait, 30*time.Second) {
 		leftOut, err := s.write(ctx, next)
@@ -93,8 +93,7 @@ func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 	}
 }
 
-// TakeOver reads or creates the Plan and takes the next epoch, newer than all recorded ones. In a mode that writes
-// nothing it only reads.
+// TakeOver reads or creates the Plan and takes the next epoch. In a mode that writes nothing it only reads.
 func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 	for {
 		p := &v1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Name: s.options.Queue.Name}}
@@ -155,8 +154,8 @@ func (s *Store) write(ctx context.Context, next *v1alpha1.Plan) (leftOut int, er
 	return f.leftOut, err
 }
 
-// resolve handles a conflict. The stored plan may be this one, if a response was lost. Another leader's plan fences
-// this one. Any other edit is overwritten.
+// resolve handles a conflict. The stored plan may be this one, if a response was lost. Another leader's plan
+// fences this one. Any other edit is overwritten.
 func (s *Store) resolve(ctx context.Context, next *v1alpha1.Plan) error {
 	var there v1alpha1.Plan
 	if err := s.direct.Get(ctx, client.ObjectKeyFromObject(next), &there); err != nil {
@@ -197,14 +196,13 @@ func tooLarge(err error) bool {
 	return apierrors.IsRequestEntityTooLargeError(err) || err != nil && strings.Contains(err.Error(), "request is too large")
 }
 
-// saveInterval is the shortest time between writes of job history, as a multiple of the duration of a write. Rounds
-// wait for it.
+// saveInterval is the shortest time between writes of job history, in durations of a write. Rounds wait for it.
 const saveInterval = 9
 
 // Due reports whether job history may be written again.
 func (s *Store) Due() bool { return time.Since(s.saved) >= saveInterval*max(s.saving, s.writing) }
 
-// Save writes the status of a plan, for the next leader. It leaves out what does not fit.
+// Save writes the status of a plan. It leaves out what does not fit.
 func (s *Store) Save(ctx context.Context, p *v1alpha1.Plan) error {
 	f, err := fitStatus(p, s.shrink)
 	if err != nil {

@@ -36,7 +36,7 @@ func (s *Store) highestEpoch(ctx context.Context) (int64, error) {
 	return epoch, nil
 }
 
-// clock returns the Unix time as a lower bound of epochs, or 0 without Options.Now.
+// clock returns a lower bound of epochs, or 0 without Options.Now.
 func (s *Store) clock() int64 {
 	if s.options.Now == nil {
 		return 0

@@ -8,8 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// Allows reports whether a pod's nodeSelector and required node affinity match a node, whatever its taints and free
-// resources.
+// Allows reports whether a pod's nodeSelector and required node affinity match a node.
 func Allows(p *corev1.PodSpec, n *corev1.Node) bool {
 	for k, v := range p.NodeSelector {
 		if got, ok := n.Labels[k]; !ok || got != v {

@@ -47,7 +47,6 @@ func Matter(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Spec.InitContainers, devices) || slices.ContainsFunc(p.Spec.Containers, devices)
 }
 
-// devices reports whether a container requests a resource with a domain in its name.
 func devices(c corev1.Container) bool {
 	for name := range c.Resources.Limits {
 		if strings.Contains(string(name), "/") {

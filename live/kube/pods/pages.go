@@ -20,9 +20,9 @@ const page = 500
 // restarts bounds the attempts if the API server drops a list's version.
 const restarts = 3
 
-// ListMetadata calls do for the metadata of all objects of a kind, page by page; none if the cluster lacks the kind.
-// It starts again if the API server drops the list's version: do may be called twice for an object, last with the
-// newer version.
+// ListMetadata calls do for the metadata of all objects of a kind; none if the cluster lacks the kind. It starts
+// again if the API server drops the list's version: do may be called twice for an object, last with the newer
+// version.
 func ListMetadata(ctx context.Context, direct client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), of ...client.ListOption) error {
 	var err error
 	for range restarts {
@@ -44,7 +44,6 @@ func metadataOnce(ctx context.Context, direct client.Reader, kind schema.GroupVe
 	})
 }
 
-// eachPage lists objects page by page, each into a new list that begin prepares.
 func eachPage[L any, P interface {
 	*L
 	client.ObjectList
@@ -62,7 +61,7 @@ func eachPage[L any, P interface {
 	}
 }
 
-// ListEvents calls do for all events, page by page. It fails if the API server drops the list's version.
+// ListEvents calls do for all events. It fails if the API server drops the list's version.
 func ListEvents(ctx context.Context, direct client.Reader, do func(*corev1.Event), of ...client.ListOption) error {
 	return eachPage(ctx, direct, of, func(*corev1.EventList) {}, func(l *corev1.EventList) {
 		for i := range l.Items {

@@ -1,5 +1,4 @@
-// Package pods reads a pod's requests, nodes and GPU types. It also selects what is watched of pods, and lists
-// objects page by page.
+// Package pods reads requests, nodes and GPU types of pods, and lists objects page by page.
 package pods
 
 import (
@@ -9,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// The Most constants bound requests of pods and resources of nodes, so that sums do not overflow.
+// The Most constants bound requests and resources, so that sums do not overflow.
 const (
 	MostGPUs   = 1 << 20
 	MostCPUs   = 1 << 20 // cores
@@ -66,7 +65,6 @@ func Either(r *corev1.ResourceRequirements, name corev1.ResourceName) resource.Q
 	return r.Limits[name]
 }
 
-// over replaces CPUs and memory by the requests of the pod as a whole.
 func over(a cluster.Resources, whole *corev1.ResourceRequirements) cluster.Resources {
 	if has(whole.Requests, corev1.ResourceCPU) || has(whole.Limits, corev1.ResourceCPU) {
 		a.CPUs = cores(Either(whole, corev1.ResourceCPU))

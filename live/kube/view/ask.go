@@ -16,7 +16,7 @@ import (
 var ErrUnanswered = errors.New("the scheduler did not answer")
 
 const (
-	questionWait = 30 * time.Second // for an answer: a simulation takes at most 10 s, and another question may come first
+	questionWait = 30 * time.Second // a simulation takes at most 10 s, and another question may come first
 	questionPoll = 500 * time.Millisecond
 )
 
@@ -31,8 +31,8 @@ func (k *Kubectl) MayAsk(ctx context.Context, namespace string) bool {
 	return true
 }
 
-// Ask sends a question about a queue's jobs, by uid, to the scheduler in namespace, with the user's rights. The error
-// is ErrForbidden without the right, ErrNotFound without the ConfigMap, and ErrUnanswered without an answer.
+// Ask sends a question about a queue's jobs, by uid, to the scheduler in namespace, with the user's rights. The
+// error is ErrForbidden without the right, ErrNotFound without the ConfigMap, and ErrUnanswered without an answer.
 func (k *Kubectl) Ask(ctx context.Context, namespace, queue string, q json.RawMessage) (json.RawMessage, error) {
 	of := wire.Request{ID: rand.Text(), Queue: queue, Question: q}
 	patch, err := wire.PatchQuestion(wire.RequestKey, of)

@@ -11,10 +11,10 @@ type cluster struct {
 	policy  common
 	objects []object
 	pods    []pod
-	parents map[string]string // uid of each object's controller, by uid
-	rays    map[string]string // uid of each RayJob, by namespace/name
-	listed  map[string]bool   // job kinds that were listed, or that the cluster lacks
-	hidden  []string          // job kinds that the user may not list
+	parents map[string]string // of each object's controller, by uid
+	rays    map[string]string // uid by namespace/name
+	listed  map[string]bool   // listed job kinds, or missing in the cluster
+	hidden  []string          // kinds that the user may not list
 }
 
 // cluster reads a namespace; all if it is empty. It omits kinds that the cluster lacks or the user may not list,
@@ -103,5 +103,5 @@ func (c *cluster) owners(p *pod) []string {
 	return all
 }
 
-// raySuffix is the length of KubeRay's suffix of a RayCluster's name: a dash and five characters.
+// raySuffix is the length of KubeRay's suffix of a RayCluster's name.
 const raySuffix = 6

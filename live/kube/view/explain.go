@@ -44,7 +44,7 @@ func tier(reason string) int {
 type Reason struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message,omitempty"`
-	// Since is the last change of the condition's status; zero: not known.
+	// Since is when the condition's status last changed; zero: not known.
 	Since time.Time `json:"since,omitzero"`
 }
 
@@ -87,8 +87,8 @@ var kinds = []jobKind{
 
 type jobKind struct{ kind, resource string }
 
-// Explain returns the state of one job. name may be "kind/name". It omits what the user may not read. The error is
-// ErrNotFound if the job does not exist.
+// Explain returns the state of one job. name may be "kind/name". The error is ErrNotFound if the job does not
+// exist.
 func (l *Looker) Explain(ctx context.Context, namespace, name string) (*status.Status, error) {
 	kind, name := splitKind(name)
 	o, err := l.job(ctx, kind, namespace, name)
@@ -140,8 +140,7 @@ func (k *Kubectl) job(ctx context.Context, kind, namespace, name string) (*objec
 	return nil, fmt.Errorf("job %s/%s: %w", namespace, name, ErrNotFound)
 }
 
-// condition returns the reason in a job's condition. In mode Recommend it has the plan's message, without the
-// observed state.
+// In mode Recommend the message is the plan's, without the observed state.
 func (s *LiveJob) condition(mode string) Reason {
 	c := conditionOf(s.object.Status.Conditions, scheduled)
 	if c == nil {

@@ -236,7 +236,7 @@ func (o *object) end() status.Job {
 	return j
 }
 
-// waits returns since when a job without pods waits: its creation or last suspension.
+// waits returns a job's creation or last suspension.
 func (o *object) waits() time.Time {
 	since := o.Meta.Created
 	if c := conditionOf(o.Status.Conditions, "Suspended"); c != nil && c.Status == "True" && c.Changed.After(since) {

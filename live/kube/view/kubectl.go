@@ -25,10 +25,10 @@ var (
 // Kubectl reads a cluster with the user's kubectl.
 type Kubectl struct {
 	Flags  []string             // of every call: --context and --kubeconfig
-	absent map[string]time.Time // until when a kind is known to be missing; nil: not cached
+	absent map[string]time.Time // until when a kind is missing; nil: not cached
 }
 
-// absence is how long a missing kind is not requested again: kubectl then reads all kinds.
+// absence is how long a missing kind is not requested again.
 const absence = 10 * time.Minute
 
 // Get returns the output of "kubectl get". The error has kubectl's first error line.

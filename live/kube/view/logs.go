@@ -11,7 +11,7 @@ const (
 	logBytes = 64 << 10 // of each container, and in total
 )
 
-// Log returns the last lines of a job's first pod by name. The error is ErrNotFound if the job has no pod, and
+// Log returns the last lines of a job's first pod by name. The error is ErrNotFound without a pod, and
 // ErrForbidden without the right to read pods/log.
 func (k *Kubectl) Log(ctx context.Context, s *LiveJob) ([]byte, error) {
 	if len(s.names) == 0 {

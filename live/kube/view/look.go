@@ -17,24 +17,24 @@ type Looker struct {
 	// Fallback is read instead if the user may not list all pods; empty: an error.
 	Fallback string
 	narrowed bool
-	also     *object // a job to include without a queue; nil: none
+	also     *object // nil: none
 }
 
 // A Look is what a user may see of a cluster at one time.
 type Look struct {
 	At        time.Time
-	Namespace string // the only one that was read; empty: all
+	Namespace string // empty: all
 	Queues    []Queue
 	Plans     []Plan
-	Jobs      []LiveJob     // unfinished jobs of queues: by queue, then in plan order
-	Ended     []status.Job  // ended jobs of queues that still have objects, latest first
+	Jobs      []LiveJob     // by queue, then in plan order
+	Ended     []status.Job  // latest first
 	Nodes     []status.Node // visible nodes with GPUs
-	// Whole is true if all nodes and pods are visible, so unused GPUs are idle.
+	// Whole is true if all nodes and pods are visible.
 	Whole    bool
 	hidden   bool // pods are not visible
 	also     *object
 	machines []machine
-	Lacks    []string // what the user may not read, and what is unknown for that reason, in sentences
+	Lacks    []string // sentences on what the user may not read
 }
 
 // Look reads the cluster. The error is ErrForbidden if the user may not list the namespace's pods, and ErrNoKind if

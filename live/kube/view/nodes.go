@@ -47,7 +47,7 @@ func (m *machine) shared() bool {
 	return parseGPUs(m.Meta.Labels["nvidia.com/gpu.replicas"]) > 1 || how == "time-slicing" || how == "mps"
 }
 
-// byAge sorts queues. A node that two select belongs to the older one.
+// byAge sorts queues: a node that two select belongs to the older one.
 func byAge(queues []Queue) []*Queue {
 	all := make([]*Queue, len(queues))
 	for i := range queues {
@@ -114,7 +114,6 @@ func (p *common) typeOf(m *machine) string {
 	return ""
 }
 
-// watches reports whether nothing is written for a queue.
 func (q *Queue) watches() bool { return q.Spec.Mode == "Observe" || q.Spec.Mode == "Off" }
 
 func (at *Look) count(q *Queue) {

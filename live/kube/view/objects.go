@@ -18,11 +18,10 @@ const (
 
 // A Meta is an object's metadata.
 type Meta struct {
-	Name      string            `json:"name"`
-	Namespace string            `json:"namespace,omitempty"`
-	UID       string            `json:"uid,omitempty"`
-	Labels    map[string]string `json:"labels,omitempty"`
-	// Annotations of a job, from its user and the scheduler.
+	Name        string            `json:"name"`
+	Namespace   string            `json:"namespace,omitempty"`
+	UID         string            `json:"uid,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Created     time.Time         `json:"creationTimestamp,omitzero"`
 	Deleted     *time.Time        `json:"deletionTimestamp,omitempty"`

@@ -43,7 +43,7 @@ func NewPage(l *Looker, title string) *Page {
 
 const (
 	least = 5 * time.Second // between two looks
-	rest  = 9               // pause after a look, as a multiple of its duration
+	rest  = 9               // as a multiple of its duration
 )
 
 // Follow repeats looks until ctx is done.
@@ -77,7 +77,7 @@ func (p *Page) Cancel(ctx context.Context, id job.ID) error {
 	return nil
 }
 
-// Log implements page.Source: the last lines of a pod of the job, or why they are missing.
+// Log implements page.Source.
 func (p *Page) Log(ctx context.Context, id job.ID, w io.Writer) error {
 	s, err := p.liveJob(id)
 	if err != nil {

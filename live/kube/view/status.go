@@ -33,7 +33,7 @@ func (at *Look) Status(title string) *status.Status {
 	return s
 }
 
-// policies describes each queue's policy, mode and plan time: shown decisions are that old.
+// policies describes each queue's policy, mode and plan time.
 func (at *Look) policies() string {
 	var all []string
 	for i := range at.Queues {
@@ -71,7 +71,6 @@ func (at *Look) queue(q *Queue) status.Queue {
 	return v
 }
 
-// nodes returns the nodes; only nodes with jobs if not all pods are visible.
 func (at *Look) nodes() (all []status.Node) {
 	if at.Whole {
 		all = slices.Clone(at.Nodes)

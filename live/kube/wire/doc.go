@@ -1,3 +1,3 @@
-// Package wire has the formats shared by the scheduler and the command line: questions in a ConfigMap, and compressed
-// lists. It imports no Kubernetes libraries, to keep the command line small.
+// Package wire has the formats shared by the scheduler and the command line. It imports no Kubernetes libraries,
+// to keep the command line small.
 package wire
