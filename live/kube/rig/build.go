@@ -26,8 +26,8 @@ type Set string
 const (
 	Planes     Set = "planes"     // control planes with fake nodes
 	Everything Set = "everything" // Planes, and the programs of real nodes and of package eco
-	Oldest     Set = "oldest"     // Planes, with servers of the oldest Kubernetes version that the chart supports
-	Baseline   Set = "baseline"   // Kueue's own performance test, for package load
+	Oldest     Set = "oldest"     // Planes, for the oldest supported Kubernetes version
+	Baseline   Set = "baseline"   // Kueue's performance test, for package load
 	Ray        Set = "ray"        // KubeRay's operator, for package eco
 	Karpenter  Set = "karpenter"  // Karpenter with its kwok provider, for package eco
 )
@@ -41,7 +41,6 @@ var releases = map[Set]struct{ version, minor, module string }{
 	Karpenter:  {"v1.35.1", "35", "karpenter"},
 }
 
-// programs maps packages of Planes to program names, and for Everything go build's names to program names.
 var programs = map[Set]map[string]string{
 	Planes: {
 		"go.etcd.io/etcd/server/v3":                     "etcd",
@@ -74,10 +73,9 @@ var programs = map[Set]map[string]string{
 	Karpenter: {"sigs.k8s.io/karpenter/kwok": "karpenter"},
 }
 
-// Build builds a set from its module in live/kube/rig, unless it was built before. It returns the directory of
-// the programs: below the user's cache directory, named by a hash of their sources. Everything takes about 6
-// minutes on two idle cores the first time, and less than a minute with a build cache. Concurrent builds wait
-// for each other. The go command's output goes to standard error.
+// Build builds a set from its module in live/kube/rig, unless it was built before. It returns the directory of the
+// programs: below the user's cache directory, named by a hash of their sources. Everything takes about 6 minutes
+// on two idle cores the first time. Concurrent builds wait for each other.
 func Build(ctx context.Context, set Set) (string, error) {
 	source, err := sources(releases[set].module)
 	if err != nil {
@@ -147,8 +145,8 @@ func hashFile(h io.Writer, source, name string) error {
 	return err
 }
 
-// buildArgs returns the arguments of go build for a set. One command compiles shared packages once. Without the
-// version flags the API server reports v0.0.0, which breaks version comparisons.
+// buildArgs returns the arguments of go build for a set. Without the version flags the API server reports v0.0.0,
+// which breaks version comparisons.
 func buildArgs(dir string, set Set) []string {
 	link := []string{"-s", "-w"}
 	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
@@ -179,7 +177,7 @@ func built(dir string, set Set) bool {
 	return false
 }
 
-// buildInto builds a set into dir under a lock. A running cluster can still start programs of dir meanwhile.
+// buildInto builds under a lock. A running cluster can still start programs of dir meanwhile.
 func buildInto(ctx context.Context, source, dir string, set Set) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 
 // A Cluster is a running control plane and the programs that run with it.
 type Cluster struct {
-	Config       *rest.Config // as an administrator with all rights
+	Config       *rest.Config // as an administrator
 	Kubeconfig   string       // file with the same
 	EtcdEndpoint string       // http://127.0.0.1:port
 	Bin          string       // directory of the programs
@@ -40,8 +40,7 @@ const startTimeout = 2 * time.Minute
 // attempts is how often New tries if another program takes a port.
 const attempts = 3
 
-// Start starts a cluster for a test and closes it at the end. The test fails if the cluster does not start. A
-// failed test prints the ends of the logs.
+// Start starts a cluster for a test and closes it at the end. A failed test prints the ends of the logs.
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	c, err := New(t.Context(), o)
@@ -134,7 +133,7 @@ func sweep() {
 			continue
 		}
 		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil && !fresh(f) {
-			_ = os.RemoveAll(filepath.Dir(name)) // somebody else may remove it too
+			_ = os.RemoveAll(filepath.Dir(name)) // another process may remove it too
 		}
 		_ = f.Close()
 	}

@@ -8,8 +8,7 @@ import (
 	texttemplate "text/template"
 )
 
-// WriteConfig executes a template of the directory config with data and writes it to a path. Missing data is an
-// error.
+// WriteConfig executes a template of the directory config with data and writes it to a path.
 func WriteConfig(files fs.FS, name, to string, data any) error {
 	t, err := texttemplate.New(name).Option("missingkey=error").ParseFS(files, path.Join("config", name))
 	if err != nil {

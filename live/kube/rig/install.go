@@ -25,8 +25,8 @@ var crd = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v
 
 var first = []string{"CustomResourceDefinition", "Namespace"}
 
-// Install applies the objects in YAML files, or the *.yaml files of directories, server-side. It applies custom
-// resource definitions first and waits until they are served.
+// Install applies the objects in YAML files, or the *.yaml files of directories. It applies custom resource
+// definitions first and waits until they are served.
 func (c *Cluster) Install(ctx context.Context, paths ...string) error {
 	objects, err := ReadObjects(paths...)
 	if err != nil {
@@ -118,7 +118,7 @@ func condition(o *unstructured.Unstructured, kind string) string {
 	return ""
 }
 
-// ReadObjects reads the objects in YAML files, or the *.yaml files of directories.
+// ReadObjects reads the objects in YAML files and directories.
 func ReadObjects(paths ...string) ([]*unstructured.Unstructured, error) {
 	var all []*unstructured.Unstructured
 	for _, path := range paths {

@@ -14,8 +14,7 @@ func ModuleDir(ctx context.Context, module string) (string, error) {
 	return ModuleDirOf(ctx, Everything, module)
 }
 
-// ModuleDirOf returns the directory of a module at the version that a set's module pins. The go command
-// downloads it if necessary: building a set does not download manifests.
+// ModuleDirOf returns the directory of a module at the version that a set's module pins, downloaded if necessary.
 func ModuleDirOf(ctx context.Context, set Set, module string) (string, error) {
 	source, err := sources(releases[set].module)
 	if err != nil {

@@ -109,8 +109,8 @@ func (n *Nodes) node(i int) *corev1.Node {
 	}
 }
 
-// Lose cuts a fake node off at once: its pods neither run nor end, its lease is not renewed, and its condition
-// is Unknown, so it is tainted.
+// Lose cuts a fake node off at once: its pods neither run nor end, its lease is not renewed, and its condition is
+// Unknown.
 func (c *Cluster) Lose(ctx context.Context, node string) error {
 	if err := c.patchNode(ctx, node, "", `{"metadata":{"labels":{"`+Alive+`":"false"}}}`); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (c *Cluster) Lose(ctx context.Context, node string) error {
 		`"reason":"NodeStatusUnknown","message":"the rig lost it"}]}}`)
 }
 
-// Silence stops a fake node like Lose, but without the condition: it counts as lost when its lease expires.
+// Silence stops a fake node without the condition: it counts as lost when its lease expires.
 func (c *Cluster) Silence(ctx context.Context, node string) error {
 	return c.patchNode(ctx, node, "", `{"metadata":{"labels":{"`+Alive+`":"false"}}}`)
 }

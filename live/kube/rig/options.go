@@ -23,27 +23,25 @@ var names = []string{Etcd, APIServer, Controller, Scheduler, Kwok}
 
 // Options configure a cluster. The zero value is a complete control plane without nodes.
 type Options struct {
-	Bin  string // directory of the programs; empty: from Build
-	Logs string // directory of their output; empty: removed with the cluster
+	Bin  string // empty: from Build
+	Logs string // empty: removed with the cluster
 
-	// APIOnly starts only etcd and the API server. Nothing schedules, collects garbage or creates pods of Jobs.
+	// APIOnly starts only etcd and the API server.
 	APIOnly bool
-	// Lean disables node health checks and uses long leases: 5000 nodes cost what 300 cost otherwise. Lost
-	// nodes are never detected.
+	// Lean disables node health checks and uses long leases, for thousands of nodes. Lost nodes are never
+	// detected.
 	Lean bool
-	// History disables etcd's compaction. Otherwise the history is limited to five minutes and cannot be
-	// audited completely.
+	// History disables etcd's compaction, which otherwise removes history after five minutes.
 	History bool
 	// Gangs enables the alpha gates of workload-aware scheduling: the Job controller creates Workloads and
-	// PodGroups (scheduling.k8s.io/v1alpha2), and kube-scheduler binds the pods of a gang together. The
-	// environment variable OXGANG_GANGS enables it for all clusters except Oldest ones.
+	// PodGroups, and kube-scheduler binds the pods of a gang together. The environment variable OXGANG_GANGS
+	// enables it for all clusters except Oldest ones.
 	Gangs bool
-	// Oldest uses the oldest version of API server, controllers and kube-scheduler that the chart supports.
+	// Oldest uses the oldest Kubernetes version that the chart supports.
 	Oldest bool
 	// Nodes are fake nodes, served by kwok.
 	Nodes []Nodes
 	// NodeLease is how long a node counts as alive after its last renewal: whole seconds, at least 4; 0: 40 s.
-	// Nodes renew four times in that period.
 	NodeLease time.Duration
 
 	Flags map[string][]string // additional flags by program

@@ -9,8 +9,7 @@ import (
 )
 
 // FollowGo ends this process within a second after the go command that runs it as a test has died. Otherwise a
-// killed go command, for example by timeout(1), leaves its test binaries and their programs running. Other
-// parents are not followed.
+// killed go command leaves its test binaries and their programs running.
 var FollowGo = sync.OnceFunc(func() {
 	parent := os.Getppid()
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", parent))

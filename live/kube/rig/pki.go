@@ -18,7 +18,7 @@ import (
 // A Pair is a certificate and its key, as PEM.
 type Pair struct{ Cert, Key []byte }
 
-// An Authority signs the certificates of a cluster's programs and users. It is valid for a day.
+// An Authority signs the certificates of a cluster, and is valid for a day.
 type Authority struct {
 	Pair
 	cert *x509.Certificate
@@ -113,8 +113,8 @@ func (p Pair) Write(dir, name string) error {
 	return os.WriteFile(filepath.Join(dir, name+".key"), p.Key, 0o600)
 }
 
-// writePKI writes the certificates of the control plane: ca, apiserver, front (of the aggregation layer) and
-// sa, which signs service account tokens.
+// writePKI writes the certificates of the control plane: ca, apiserver, front (of the aggregation layer) and sa,
+// which signs service account tokens.
 func writePKI(dir string, a *Authority) error {
 	server, err := a.Server("127.0.0.1", "10.96.0.1", "localhost",
 		"kubernetes", "kubernetes.default", "kubernetes.default.svc")
@@ -125,7 +125,7 @@ func writePKI(dir string, a *Authority) error {
 	if err != nil {
 		return err
 	}
-	sa, err := a.Client("sa") // the API server takes the public key from the certificate
+	sa, err := a.Client("sa") // the API server needs only the public key
 	if err != nil {
 		return err
 	}

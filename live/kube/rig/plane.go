@@ -125,7 +125,7 @@ func (c *Cluster) apiServerFlags() []string {
 	if c.options.History {
 		flags = append(flags, "--etcd-compaction-interval", "0")
 	}
-	if c.options.Lean { // nodes are created ready, and nothing would remove the taint
+	if c.options.Lean { // nothing would remove the taint
 		flags = append(flags, "--disable-admission-plugins", "TaintNodesByCondition")
 	}
 	return flags
@@ -171,8 +171,7 @@ func (c *Cluster) serving(name, user string) (flags []string, url string, err er
 	}, fmt.Sprintf("https://127.0.0.1:%d/healthz", port), nil
 }
 
-// startController starts the controller manager. Its controllers use their own service accounts, as RBAC
-// requires.
+// The controllers use their own service accounts, as RBAC requires.
 func (c *Cluster) startController() (*Process, string, error) {
 	flags, url, err := c.serving(Controller, "system:kube-controller-manager")
 	if err != nil {

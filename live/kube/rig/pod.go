@@ -12,11 +12,9 @@ import (
 const (
 	// ExitCode is an annotation on a pod of a fake node: the pod ends with this code.
 	ExitCode = "rig.oxgang.dev/exit"
-	// ExitAfter is an annotation on a pod with ExitCode: how long it runs before it ends, such as "2s";
-	// default: 0.
+	// ExitAfter is an annotation on a pod with ExitCode: its run time, such as "2s"; default: 0.
 	ExitAfter = "rig.oxgang.dev/exit-after"
-	// StopAfter is an annotation on a pod of a fake node: how long it takes to end after its deletion, such as
-	// "2s"; default: 0.
+	// StopAfter is an annotation on a pod of a fake node: the time from its deletion to its end; default: 0.
 	StopAfter = "rig.oxgang.dev/stop-after"
 )
 

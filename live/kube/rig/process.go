@@ -90,7 +90,7 @@ func (p *Process) Running() bool {
 	return p.cmd != nil && !closed(p.done)
 }
 
-// Kill sends SIGKILL and waits for the end. It does nothing if the program does not run.
+// Kill sends SIGKILL and waits for the end, if the program runs.
 func (p *Process) Kill() error {
 	if !p.Running() {
 		return nil
@@ -142,7 +142,7 @@ func (p *Process) Signal(s os.Signal) error {
 	return nil
 }
 
-// Tail returns the end of the program's output, up to 2000 bytes.
+// Tail returns the last 2000 bytes of the program's output.
 func (p *Process) Tail() string {
 	data, err := os.ReadFile(p.Log)
 	if err != nil {
@@ -151,7 +151,6 @@ func (p *Process) Tail() string {
 	return strings.TrimSpace(string(data[max(0, len(data)-2000):]))
 }
 
-// spawns receives the calls of spawn.
 var spawns = sync.OnceValue(func() chan<- func() {
 	c := make(chan func())
 	go func() {
@@ -171,8 +170,8 @@ func spawn(cmd *exec.Cmd) error {
 	return <-err
 }
 
-// Run starts an additional program, such as the scheduler under test, that ends with the cluster. Its output
-// goes to name.log in the log directory. Process returns the latest program of a name.
+// Run starts an additional program that ends with the cluster. Its output goes to name.log in the log directory.
+// Process returns the latest program of a name.
 func (c *Cluster) Run(name, path string, env []string, args ...string) (*Process, error) {
 	p := &Process{
 		Name: name, Log: filepath.Join(c.Logs, name+".log"), Args: args,
@@ -187,8 +186,8 @@ func (c *Cluster) Run(name, path string, env []string, args ...string) (*Process
 	return p, nil
 }
 
-// FreePort returns a free loopback port. It is below the kernel's range for clients, so no client takes it
-// before the server listens or restarts.
+// FreePort returns a free loopback port below the kernel's range for clients, so no client takes it before the
+// server listens or restarts.
 func FreePort() (int, error) {
 	const least, span, tries = 12000, 20000, 100
 	for range tries {

@@ -9,8 +9,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// As returns a client configuration for a user in groups, with the user's rights by RBAC. It panics if it
-// cannot sign the certificate.
+// As returns a client configuration for a user in groups. It panics if it cannot sign the certificate.
 func (c *Cluster) As(user string, groups ...string) *rest.Config {
 	pair, err := c.Authority.Client(user, groups...)
 	if err != nil {
@@ -25,7 +24,7 @@ func (c *Cluster) As(user string, groups ...string) *rest.Config {
 	}
 }
 
-// AsServiceAccount returns a client configuration for a service account, which need not exist.
+// AsServiceAccount is As for a service account, which need not exist.
 func (c *Cluster) AsServiceAccount(namespace, name string) *rest.Config {
 	return c.As("system:serviceaccount:"+namespace+":"+name,
 		"system:serviceaccounts", "system:serviceaccounts:"+namespace)

@@ -1,4 +1,3 @@
-// Package api has the tests of what the API server itself keeps: the schemas of our kinds,
-// who may do what, and the admission policies of the chart. They run against a real API
-// server on which the chart is installed.
+// Package api has the tests of schemas, rights and admission policies. They run against a real API server on which
+// the chart is installed.
 package api

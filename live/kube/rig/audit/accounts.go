@@ -44,8 +44,6 @@ func (k Accounts) See(s *State, c *Change) []Finding {
 	return nil
 }
 
-// starts reports whether the scheduler starts a job: its queue has mode Admit or Resize, and it has not opted
-// out.
 func (s *State) starts(job *Object) bool {
 	q, ok := as[*v1alpha1.Queue](s.Get(Key{queues, "", job.Meta.GetLabels()[v1alpha1.QueueLabel]}))
 	return ok && (q.Spec.Mode == v1alpha1.Admit || q.Spec.Mode == v1alpha1.Resize) && job.Meta.GetAnnotations()[v1alpha1.OptOut] != "true"

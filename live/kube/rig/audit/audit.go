@@ -14,8 +14,8 @@ type Check interface {
 // An Ender is a check that needs the clock: End is called after the last change, with the end time in s.
 type Ender interface{ End(s *State) []Finding }
 
-// All returns all checks for a test cluster. start bounds how long a generation may take to start, repair how
-// long a node may be overfull.
+// All returns all checks for a test cluster. start bounds the start of a generation, repair how long a node may be
+// overfull.
 func All(start, repair time.Duration) []Check {
 	return []Check{
 		&Capacity{}, &Pinned{}, &Repair{Within: repair}, &Generations{}, &Gang{Within: start},
@@ -74,8 +74,7 @@ type since struct {
 	reported bool
 }
 
-// late updates whether the condition holds for k. It returns true, once per period, when the condition has held
-// for longer than bound.
+// late returns true, once per period, when the condition has held for longer than bound.
 func (t timer[K]) late(k K, so bool, now time.Time, bound time.Duration) bool {
 	was, ok := t[k]
 	if !ok {

@@ -14,7 +14,7 @@ const GPU corev1.ResourceName = "nvidia.com/gpu"
 
 var checked = []corev1.ResourceName{GPU, corev1.ResourceCPU, corev1.ResourceMemory}
 
-// used returns the requests of pods bound to a node, and if pinned, of pods pinned to it.
+// used returns the requests of pods bound to a node, or also pinned to it.
 func (s *State) used(node string, pinned bool) amounts {
 	sum := amounts{}
 	for _, p := range s.byNode[node] {
@@ -85,7 +85,6 @@ func overfull(check string, s *State, c *Change, pinned bool) (found []Finding) 
 	return found
 }
 
-// takes reports whether a change makes a pod hold more of a node, or another node.
 func takes(c *Change, pinned bool) bool {
 	now, _ := as[*corev1.Pod](c.New)
 	node := nodeOf(now)
@@ -105,8 +104,7 @@ func takes(c *Change, pinned bool) bool {
 	return false
 }
 
-// Repair is I2: a node with less capacity than is bound to it is relieved Within a time. Capacity checks that
-// nothing new is added.
+// Repair is I2: a node with less capacity than is bound to it is relieved Within a time.
 type Repair struct {
 	Within time.Duration
 	since  timer[string]

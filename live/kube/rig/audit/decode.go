@@ -81,7 +81,7 @@ func Decode(k Key, value []byte) (*Object, error) {
 	return &Object{Key: k, Meta: m, Value: v}, nil
 }
 
-// stampOf returns the latest time in an object's metadata: of its creation or last write, in whole seconds.
+// stampOf returns the time of an object's creation or last write, in whole seconds.
 func stampOf(o *Object) time.Time {
 	at := o.Meta.GetCreationTimestamp().Time
 	for _, e := range o.Meta.GetManagedFields() {

@@ -84,8 +84,8 @@ func (k Fence) See(s *State, c *Change) []Finding {
 	return nil
 }
 
-// stamped returns the epoch that a change wrote, and its queue; "": unknown. A change by the scheduler that
-// leaves the epoch unchanged counts too.
+// stamped returns the epoch that a change wrote, and its queue; "": unknown. A change by the scheduler that leaves
+// the epoch unchanged counts too.
 func (s *State) stamped(c *Change) (epoch int64, queue string, ok bool) {
 	if c.New == nil {
 		return 0, "", false
@@ -100,8 +100,8 @@ func (s *State) stamped(c *Change) (epoch int64, queue string, ok bool) {
 
 const scheduler = "oxgang"
 
-// ours reports whether the scheduler changed an object other than its status. Times have whole seconds, so the
-// second of two changes within one second is missed.
+// ours reports whether the scheduler changed an object other than its status. The second of two changes within one
+// second is missed.
 func ours(c *Change) bool {
 	at := func(o *Object) (at time.Time) {
 		for _, e := range o.Meta.GetManagedFields() {

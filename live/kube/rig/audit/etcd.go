@@ -35,7 +35,7 @@ func Follow(etcd *clientv3.Client, a *Auditor) *Watcher {
 
 func (w *Watcher) run(ctx context.Context) {
 	defer close(w.done)
-	// All keys, not only Root's, so that every revision appears.
+	// All keys, so that every revision appears.
 	watch := w.etcd.Watch(clientv3.WithRequireLeader(ctx), "", clientv3.WithPrefix(), clientv3.WithRev(1))
 	for r := range watch {
 		if err := w.take(&r, time.Now()); err != nil {
@@ -99,7 +99,7 @@ func (w *Watcher) Sync(ctx context.Context) (int64, error) {
 	return r.Header.Revision, w.Until(ctx, func(*Auditor) bool { return w.seen >= r.Header.Revision })
 }
 
-// Until waits until so returns true. It is called after every write.
+// Until waits until so returns true after a write.
 func (w *Watcher) Until(ctx context.Context, so func(a *Auditor) bool) error {
 	for {
 		w.mu.Lock()
@@ -131,7 +131,7 @@ func (w *Watcher) Stop(ctx context.Context) ([]Finding, error) {
 	return w.a.End(time.Now()), err
 }
 
-// Replay audits the revisions from to to, inclusive, that etcd still has. Times come from the objects.
+// Replay audits the revisions from to to, inclusive. Times come from the objects.
 func Replay(ctx context.Context, etcd *clientv3.Client, a *Auditor, from, to int64) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

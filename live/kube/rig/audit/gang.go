@@ -18,7 +18,7 @@ type Generations struct{}
 // Name implements [Check].
 func (Generations) Name() string { return "I4 generations" }
 
-// See implements [Check]. It checks when a pod becomes live.
+// See implements [Check].
 func (k Generations) See(s *State, c *Change) []Finding {
 	p, ok := as[*corev1.Pod](c.New)
 	if !ok || !live(p) {
@@ -45,8 +45,8 @@ func (k Generations) See(s *State, c *Change) []Finding {
 // live reports whether a pod may run: it is not gated and has not ended.
 func live(p *corev1.Pod) bool { return !gated(p) && !terminal(p) }
 
-// Gang is I4: all pods of a generation are released, or none, except Within a start, stop or resize. "All" is
-// the number of GPUs in the plan, or of existing pods if no plan names the job.
+// Gang is I4: all pods of a generation are released, or none, except Within a start, stop or resize. "All" is the
+// number of GPUs in the plan, or of existing pods if no plan names the job.
 type Gang struct {
 	Within time.Duration
 	since  timer[run]
@@ -63,7 +63,7 @@ func (k *Gang) See(s *State, c *Change) []Finding {
 			note(runs, p)
 		}
 	}
-	if c.Key.Resource == plans { // a plan may concern any of them
+	if c.Key.Resource == plans { // a plan may concern any
 		for p := range s.Pods() {
 			note(runs, p)
 		}
@@ -102,7 +102,6 @@ func byName(a, b run) int {
 	return cmp.Or(cmp.Compare(a.uid, b.uid), cmp.Compare(a.generation, b.generation))
 }
 
-// want returns how many GPUs a generation should have; all, if no plan names the job.
 func (s *State) want(r run, all int64) int64 {
 	switch a := s.planned(string(r.uid)); {
 	case a == nil:

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// ended returns how a job has ended: its condition Complete, Completed or Failed, or the deployment status of a
-// RayJob; "": it has not.
+// ended returns a job's condition Complete, Completed or Failed, or the deployment status of a RayJob; "": it has
+// not ended.
 func ended(o *Object) string {
 	if j, ok := as[*batchv1.Job](o); ok {
 		for _, c := range j.Status.Conditions {
@@ -43,8 +43,8 @@ func ended(o *Object) string {
 	return ""
 }
 
-// ending reports whether a job has ended or its end is decided. Its controller removes pods before it reports
-// the end.
+// ending reports whether a job has ended or its end is decided. Its controller removes pods before it reports the
+// end.
 func ending(o *Object) bool {
 	if j, ok := as[*batchv1.Job](o); ok {
 		for _, c := range j.Status.Conditions {
@@ -87,8 +87,8 @@ func (k NonPreemptible) See(s *State, c *Change) []Finding {
 		"deleted while %s runs, want it kept until the job ends", job.Key)}}
 }
 
-// lost reports whether a node is gone, not ready, or offers fewer GPUs than it is built with or than are bound.
-// Which GPU failed is unknown.
+// lost reports whether a node is gone, not ready, or offers fewer GPUs than its capacity or its bound pods. Which
+// GPU failed is unknown.
 func (s *State) lost(node string) bool {
 	n, ok := as[*corev1.Node](s.Get(Key{nodes, "", node}))
 	if !ok {

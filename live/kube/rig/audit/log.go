@@ -11,8 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A Write is one line of a log. Manager is the field manager, which the API server does not record for deletes
-// and binds.
+// A Write is one line of a log. The API server records no Manager for deletes and binds.
 type Write struct {
 	Revision int64
 	Time     time.Time
@@ -27,8 +26,8 @@ func (l *Log) add(c *Change) {
 	l.Writes = append(l.Writes, Write{c.Revision, c.Time, c.Key, managerOf(c)})
 }
 
-// managerOf returns the newest manager whose entry a write added or changed. Entries have whole seconds: if
-// none changed, the manager wrote again in the same second, or it was a bind.
+// managerOf returns the newest manager whose entry a write added or changed. Entries have whole seconds: if none
+// changed, the manager wrote again in the same second, or it was a bind.
 func managerOf(c *Change) string {
 	if c.New == nil {
 		return ""
@@ -63,7 +62,6 @@ func bare(e metav1.ManagedFieldsEntry) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{Manager: e.Manager, Operation: e.Operation, Subresource: e.Subresource}
 }
 
-// stamp is the part of an entry that a write changes: its time and fields.
 func stamp(e metav1.ManagedFieldsEntry) string {
 	s := ""
 	if e.Time != nil {
@@ -100,8 +98,7 @@ func (l *Log) Between(from, to int64) []Tally {
 	return out
 }
 
-// By returns how often a manager wrote at revisions from (excluded) to (included). Leases and events do not
-// count: they only show that a program is alive.
+// By returns how often a manager wrote at revisions from (excluded) to (included), without leases and events.
 func (l *Log) By(manager string, from, to int64) (n int) {
 	for _, t := range l.Between(from, to) {
 		if t.Manager == manager && t.Resource != "leases" && t.Resource != "events" {
@@ -111,7 +108,7 @@ func (l *Log) By(manager string, from, to int64) (n int) {
 	return n
 }
 
-// Quiet is I13 for an idle period: a manager wrote nothing at revisions from (excluded) to (included).
+// Quiet is I13: a manager wrote nothing at revisions from (excluded) to (included).
 func (l *Log) Quiet(manager string, from, to int64) []Finding {
 	if n := l.By(manager, from, to); n > 0 {
 		return []Finding{{"I13 quiet", to, Key{}, fmt.Sprintf("%s wrote %d times since revision %d, want 0", manager, n, from)}}

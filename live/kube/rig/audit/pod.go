@@ -20,8 +20,8 @@ func gated(p *corev1.Pod) bool {
 
 func bound(p *corev1.Pod) bool { return p.Spec.NodeName != "" && !terminal(p) }
 
-// nodeOf returns the node that a pod is bound to, or, if it is not gated, the only node it can be bound to;
-// empty: none.
+// nodeOf returns the node that a pod is bound to, or, if it is not gated, the only node it can be bound to; empty:
+// none.
 func nodeOf(p *corev1.Pod) string {
 	switch {
 	case terminal(p):
@@ -34,7 +34,6 @@ func nodeOf(p *corev1.Pod) string {
 	return pinnedTo(p)
 }
 
-// pinnedTo returns the only node that a pod's required affinity allows; empty: none.
 func pinnedTo(p *corev1.Pod) string {
 	a := p.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
@@ -87,7 +86,7 @@ func (m amounts) max(o amounts) {
 }
 
 // asks returns a pod's request as Kubernetes computes it: containers and sidecars together, at least the peak
-// during its start, plus overhead. Resizes of a running pod count only through its spec.
+// during its start, plus overhead.
 func asks(p *corev1.Pod) amounts {
 	sum, sidecars, start := amounts{}, amounts{}, amounts{}
 	for i := range p.Spec.InitContainers {

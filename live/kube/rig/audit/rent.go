@@ -10,13 +10,13 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Most checks rented nodes: a group never has, and no plan wants, more nodes than its maximum.
+// Most requires that a group never has, and no plan wants, more nodes than its maximum.
 type Most struct{}
 
 // Name implements [Check].
 func (Most) Name() string { return "rent most" }
 
-// See implements [Check]. It checks when a node is created and when a plan is written.
+// See implements [Check].
 func (k Most) See(s *State, c *Change) (found []Finding) {
 	say := func(format string, args ...any) {
 		found = append(found, Finding{k.Name(), c.Revision, c.Key, fmt.Sprintf(format, args...)})
@@ -36,14 +36,13 @@ func (k Most) See(s *State, c *Change) (found []Finding) {
 	return found
 }
 
-// Vacated checks rented nodes: a node that is removed while its group has more than the plan wants has no pod
-// of a job.
+// Vacated requires that no pod of a job is on a node that is removed while its group has more than the plan wants.
 type Vacated struct{}
 
 // Name implements [Check].
 func (Vacated) Name() string { return "rent vacated" }
 
-// See implements [Check]. It checks when a node is removed.
+// See implements [Check].
 func (k Vacated) See(s *State, c *Change) []Finding {
 	n, ok := as[*corev1.Node](c.Old)
 	if !ok || c.New != nil {

@@ -26,7 +26,7 @@ const (
 // A Key names an object. Resource includes the group, as in "pods" or "jobsets.jobset.x-k8s.io".
 type Key struct{ Resource, Namespace, Name string }
 
-// String returns resource, namespace and name, joined by slashes.
+// String joins the parts by slashes.
 func (k Key) String() string {
 	if k.Namespace == "" {
 		return k.Resource + "/" + k.Name
@@ -34,8 +34,7 @@ func (k Key) String() string {
 	return k.Resource + "/" + k.Namespace + "/" + k.Name
 }
 
-// An Object is an immutable version of an object. Value has its Go type if known, and is unstructured
-// otherwise.
+// An Object is an immutable version of an object. Value has its Go type if known.
 type Object struct {
 	Key   Key
 	Meta  metav1.Object
@@ -45,7 +44,7 @@ type Object struct {
 // A Change is one write: Old is nil for a create, New for a delete.
 type Change struct {
 	Revision int64
-	Time     time.Time // when it was observed; in a replay, the time in its objects
+	Time     time.Time // of observation; in a replay, the time in its objects
 	Key      Key
 	Old, New *Object
 }
@@ -58,7 +57,7 @@ type State struct {
 	kinds  map[string]map[Key]*Object
 	byUID  map[types.UID]*Object
 	byNode map[string]map[Key]*corev1.Pod // bound or pinned to the node
-	byJob  map[string]map[Key]*corev1.Pod // by the job UID in their labels
+	byJob  map[string]map[Key]*corev1.Pod // by job UID in their labels
 }
 
 // NewState returns the state before the first write.

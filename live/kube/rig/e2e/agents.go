@@ -24,7 +24,7 @@ import (
 // AgentName is the name in the agent API's certificate.
 const AgentName = "oxgang-agents.oxgang-system.svc"
 
-// Address returns a free address of this machine.
+// Address returns a free address.
 func Address(t testing.TB) string {
 	t.Helper()
 	port, err := rig.FreePort()
@@ -34,8 +34,7 @@ func Address(t testing.TB) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }
 
-// Token returns a function that requests the token that a kubelet would mount in a pod: bound to the pod and
-// valid for the agent API.
+// Token returns a function that requests the token that a kubelet would mount in a pod.
 func Token(ctx context.Context, k *kubernetes.Clientset) func(*corev1.Pod) (string, error) {
 	return func(p *corev1.Pod) (string, error) {
 		r := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
@@ -50,9 +49,8 @@ func Token(ctx context.Context, k *kubernetes.Clientset) func(*corev1.Pod) (stri
 	}
 }
 
-// Trusting waits until the scheduler has published the agent API's certificates, and returns an HTTP client
-// that trusts only them. Its connections come from many addresses, as from pods, because the request rate
-// per address is limited.
+// Trusting waits until the scheduler has published the agent API's certificates, and returns an HTTP client that
+// trusts only them. Its connections come from many addresses, because the request rate per address is limited.
 func Trusting(ctx context.Context, t testing.TB, k client.Client, namespace string) *http.Client {
 	t.Helper()
 	var m corev1.ConfigMap

@@ -47,7 +47,7 @@ func Plan(t testing.TB, k client.Client, q *v1alpha1.Queue) *Hand {
 	return &Hand{t, w, k}
 }
 
-// indexed emulates the scheduler's pod index on lists of the API server.
+// indexed emulates the scheduler's pod index.
 type indexed struct{ client.Client }
 
 // List implements client.Reader.

@@ -31,7 +31,7 @@ func Queue(name string, mode v1alpha1.Mode, policy string) *v1alpha1.Queue {
 	}
 }
 
-// Job returns a suspended Indexed Job of a queue, with so many GPUs per worker.
+// Job returns a suspended Indexed Job; gpus is per worker.
 func Job(name, queue string, workers, gpus int, annotations map[string]string) *batchv1.Job {
 	mode, n, yes := batchv1.IndexedCompletion, int32(workers), true
 	return &batchv1.Job{

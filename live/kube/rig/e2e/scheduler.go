@@ -62,7 +62,7 @@ func build(name string, flags ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// With all policies. Without -buildvcs it is linked only after changes of its sources.
+	// Without -buildvcs it is linked only after changes of its sources.
 	cmd := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-tags=rivals", "-o", path}, flags...), "./cmd/oxgang-scheduler")...)
 	cmd.Dir = Root
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -74,9 +74,9 @@ func build(name string, flags ...string) (string, error) {
 // A Setup configures a scheduler process.
 type Setup struct {
 	Name   string       // process name; default oxgang-scheduler
-	Config *rest.Config // access to the API server; nil: as an administrator
+	Config *rest.Config // nil: as an administrator
 	Elects bool         // leader election
-	// LeaseNamespace is the namespace of the lease; default kube-system.
+	// LeaseNamespace is by default kube-system.
 	LeaseNamespace string
 	Lease          string   // "lease renew retry", such as "3s 2s 500ms"; default "15s 10s 2s"
 	Journals       string   // directory; empty: none

@@ -1,7 +1,7 @@
 // Package eco starts the controllers of training jobs in a cluster of package rig: JobSet v0.12.0, Kubeflow
 // Trainer v2.3.0, Kueue v0.19.2 and KubeRay v1.6.2, with kinds and webhooks from their modules; and Karpenter
-// v1.13.0, with nodes simulated by kwok. Its tests record which fields of a job another controller can change,
-// and when. live/kube/jobadapter depends on the results.
+// v1.13.0, with nodes simulated by kwok. Its tests record which fields of a job another controller can change, and
+// when. live/kube/jobadapter depends on the results.
 //
 // # Mutable fields
 //
@@ -17,37 +17,36 @@
 //	environment, image                 no           no            no
 //	pods: parallelism = completions    yes (yes)    no, see below no
 //
-// Job, JobSet and TrainJob can be changed and resumed in one update. A Job's pods cannot change in the update
-// that suspends it, but can right after. With JobSet's feature gate ElasticJobSet (alpha, off), Indexed jobs can
-// be resized, even while they run; the Manager ElasticJobSet has it on. When a JobSet is resumed, labels, gates,
-// selectors and tolerations are merged into its existing Jobs: equal names are replaced, and none is removed.
+// All can be changed and resumed in one update. A Job's pods cannot change in the update that suspends it, but can
+// right after. With JobSet's feature gate ElasticJobSet (alpha, off), Indexed jobs can be resized, even while they
+// run; the Manager ElasticJobSet has it on. When a JobSet is resumed, labels, gates, selectors and tolerations are
+// merged into its existing Jobs: equal names are replaced, and none is removed.
 //
-// A TrainJob's spec.trainer is immutable, including numNodes and resourcesPerNode. Mutable are spec.suspend and
-// spec.runtimePatches, a list by manager whose entries patch pods of a replicated job by name. Patches can only
-// change if the job is suspended before or after the update and nothing of its JobSet is active. Entries of
-// other managers must stay: Kueue's Workload depends on the entry of kueue.x-k8s.io/manager. An affinity is accepted,
-// but the existing JobSet rejects it, so it only causes errors.
+// A TrainJob's spec.trainer is immutable. Mutable are spec.suspend and spec.runtimePatches, a list by manager
+// whose entries patch pods of a replicated job by name. Patches can only change if the job is suspended before or
+// after the update and nothing of its JobSet is active. Entries of other managers must stay: Kueue's Workload
+// depends on the entry of kueue.x-k8s.io/manager. An affinity is accepted, but the existing JobSet rejects it, so
+// it only causes errors.
 //
 // A TrainJob that was created with a quantity that is not a string (cpu: 1) can never get a runtime patch:
-// Trainer's webhook then writes it as "1", which counts as a change of spec.trainer. With a runtime patch at its
-// creation, even an empty one, it is written so from the start and can be patched later.
+// Trainer's webhook then writes it as "1", which counts as a change of spec.trainer. A TrainJob with a runtime
+// patch at its creation, even an empty one, can be patched later.
 //
 // # How Kueue holds jobs
 //
 // The annotation kueue.x-k8s.io/admission-gated-by lists who holds a job: paths with a domain, at most 63
 // characters each, separated by commas. Kueue's feature gate AdmissionGatedBy is beta and on since 0.19. It works
 // for every kind that Kueue manages; the tests cover Job, JobSet and TrainJob. The annotation must be set at
-// creation; later, names can be removed but not added. Meanwhile the Workload exists without quota, with
-// condition AdmissionGated. The job can be changed as in the table, and the Workload follows.
+// creation; later, names can be removed but not added. Meanwhile the Workload exists without quota, with condition
+// AdmissionGated. The job can be changed as in the table, and the Workload follows.
 //
 // Only Kueue may resume a held job. Otherwise Kueue suspends it again and resets a Job's template to its
 // Workload's, without later labels and gates. Changing and releasing a job in one update works.
 //
-// Kueue resumes an admitted job whenever somebody else suspends it. To stop it, set spec.active of its Workload
-// to false: the job is suspended and keeps its template. A Job that is resized while it runs is stopped and
-// admitted again, without any of its pods. With the annotation kueue.x-k8s.io/elastic-job (gate
-// ElasticJobsViaWorkloadSlices, on since 0.18) it shrinks at once, and grows by a second Workload, a slice: the
-// gate kueue.x-k8s.io/elastic-job holds its new pods until the slice is admitted. Kueue 0.19 then updates only
-// the number of pods in the Workload. So whoever removes the annotation that holds the Job must also remove it
-// from the Workload.
+// Kueue resumes an admitted job whenever somebody else suspends it. To stop it, set spec.active of its Workload to
+// false: the job is suspended and keeps its template. A Job that is resized while it runs is stopped and admitted
+// again. With the annotation kueue.x-k8s.io/elastic-job (gate ElasticJobsViaWorkloadSlices, on since 0.18) it
+// shrinks at once, and grows by a second Workload, a slice: the gate kueue.x-k8s.io/elastic-job holds its new pods
+// until the slice is admitted. Kueue 0.19 then updates only the number of pods in the Workload. So whoever removes
+// the annotation that holds the Job must also remove it from the Workload.
 package eco

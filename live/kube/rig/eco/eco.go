@@ -25,7 +25,7 @@ import (
 //go:embed config
 var config embed.FS
 
-// A Manager is a program whose controllers and webhooks make pods of training jobs, or nodes for them.
+// A Manager is a program that makes pods of training jobs, or nodes for them.
 type Manager string
 
 // Trainer needs JobSet.
@@ -33,13 +33,11 @@ const (
 	JobSet  Manager = "jobset"  // v0.12.0
 	Trainer Manager = "trainer" // v2.3.0
 	Kueue   Manager = "kueue"   // v0.19.2
-	// ElasticJobSet is JobSet with its feature gate of that name.
+	// ElasticJobSet is JobSet with that feature gate.
 	ElasticJobSet Manager = "elastic-jobset"
-	// KubeRay is the operator v1.6.2, without webhooks. It is built separately with its authors' versions of
-	// libraries.
+	// KubeRay is the operator v1.6.2, without webhooks, built with its authors' versions of libraries.
 	KubeRay Manager = "kuberay"
-	// Karpenter is v1.13.0 with its kwok provider, which makes nodes for unschedulable pods. It is built
-	// separately too.
+	// Karpenter is v1.13.0 with its kwok provider, also built separately.
 	Karpenter Manager = "karpenter"
 )
 
@@ -59,8 +57,8 @@ var jobSet = from{"sigs.k8s.io/jobset", "config/components/crd/bases", "config/c
 // startTimeout bounds the start of the managers: 10 s idle.
 const startTimeout = 2 * time.Minute
 
-// Start starts managers, by default JobSet, Trainer and Kueue, in a cluster that creates pods of Jobs, and
-// waits for their webhooks. They end with the cluster. The test is skipped if Kueue is requested without root.
+// Start starts managers, by default JobSet, Trainer and Kueue, in a cluster that creates pods of Jobs, and waits
+// for their webhooks. The test is skipped if Kueue is requested without root.
 func Start(t testing.TB, c *rig.Cluster, managers ...Manager) {
 	t.Helper()
 	if len(managers) == 0 {
@@ -108,8 +106,7 @@ func build(ctx context.Context, managers []Manager) (map[Manager]string, error) 
 	return bin, nil
 }
 
-// start starts programs. It first defines the kinds of all managers, because each looks for the others' kinds
-// at its start.
+// start first defines the kinds of all managers, because each looks for the others' kinds at its start.
 func start(ctx context.Context, c *rig.Cluster, bin map[Manager]string, managers []Manager) error {
 	dirs := map[Manager]string{}
 	for _, m := range managers {
@@ -180,8 +177,8 @@ func Define(t testing.TB, c *rig.Cluster, m Manager) {
 	}
 }
 
-// established waits until the API server serves all kinds. kubectl wait fails for a kind without conditions, so
-// it is repeated.
+// established waits until the API server serves all kinds. kubectl wait fails for a kind without conditions, so it
+// is repeated.
 func established(ctx context.Context, c *rig.Cluster) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

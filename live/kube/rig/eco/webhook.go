@@ -21,8 +21,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
 
-// hook waits until a manager's webhooks answer, and registers them with the API server. Afterwards objects of
-// its kinds can only be created while the manager runs. Without webhooks, it waits for the manager's health.
+// hook waits until a manager's webhooks answer, and registers them with the API server. Without webhooks, it waits
+// for the manager's health.
 func (m *manager) hook(ctx context.Context, c *rig.Cluster) error {
 	if err := m.answers(ctx); err != nil {
 		return err

@@ -8,19 +8,19 @@ import (
 
 // A Call is one request.
 type Call struct {
-	Verb        string // API verb such as get or deletecollection, or the HTTP method
-	Resource    string // plural with group, such as "pods" or "plans.oxgang.dev"; "": none
+	Verb        string // such as get or deletecollection, or the HTTP method
+	Resource    string // with group, such as "plans.oxgang.dev"; "": none
 	Subresource string // such as "status" or "binding"
 	Namespace   string
 	Name        string
 
-	// Number is the call's number from 1, if the proxy numbers it; 0: not numbered.
+	// Number counts from 1; 0: not numbered.
 	Number int
-	// Code is the HTTP status of the answer; 0: none yet.
+	// Code is the HTTP status; 0: none yet.
 	Code int
 }
 
-// String returns verb, resource with subresource, and name.
+// String describes the call.
 func (c *Call) String() string {
 	what := c.Resource
 	if c.Subresource != "" {
@@ -37,8 +37,8 @@ func (c *Call) mutates() bool {
 	return false
 }
 
-// Steps reports whether a call is a step of a program: it mutates, and is not about a lease, an event, a review
-// or a token.
+// Steps reports whether a call is a step of a program: it mutates, and is not about a lease, an event, a review or
+// a token.
 func Steps(c *Call) bool {
 	switch {
 	case !c.mutates(), strings.Contains(c.Resource, "reviews."):

@@ -11,21 +11,17 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig/audit"
 )
 
-// A Scenario is a task of a program, in steps that each write something. Its result must not depend on where
-// the program is killed.
+// A Scenario is a task of a program. Its result must not depend on where the program is killed.
 type Scenario struct {
-	// Config is the program's access to the API server.
 	Config *rest.Config
 	// Moments are the moments of kills; nil: all.
 	Moments []Moment
-	// Kill selects the steps at which to kill, among the steps of the run without a kill, with their acts; nil:
-	// all.
+	// Kill selects the steps at which to kill; nil: all.
 	Kill func(act string, c *Call) bool
 	// Prepare removes what the previous run left.
 	Prepare func(t testing.TB)
-	// Start starts the program, which must use only the proxy. It returns a function that kills it at once, as
-	// SIGKILL does, and waits for its end. Start does not wait for the program, which may be held at its first
-	// step. It is called again after a kill.
+	// Start starts the program, which must use only the proxy, without waiting for it. It returns a function that
+	// kills it at once and waits for its end. It is called again after a kill.
 	Start func(t testing.TB, p *Proxy) (kill func())
 	// Acts run one after another, each once the program has settled.
 	Acts []Act
@@ -48,11 +44,10 @@ type Act struct {
 
 // An Outcome is the result of one run of a scenario.
 type Outcome struct {
-	// Call is the call of the kill. If it was not Reached, it is the planned call; Number 0: the run without a
-	// kill.
+	// Call is where the kill happened, or was planned if it was not Reached. Number 0: the run without a kill.
 	Call     Call
 	Moment   Moment        // of the kill
-	Reached  bool          // the kill happened before the program had settled
+	Reached  bool          // killed before the program had settled
 	Act      string        // of the kill, or the act that did not settle
 	Took     time.Duration // from the restart until the act settled; without a kill, of the longest act
 	Settled  bool          // all acts settled
@@ -61,9 +56,9 @@ type Outcome struct {
 	Complain string // what is wrong; "": nothing
 }
 
-// Enumerate runs a scenario without a kill and counts the program's steps. Then it runs it once for each step
-// and moment with a kill there and a restart. The first outcome is the run without a kill; if that does not
-// settle, it is the only one. An outcome is not Reached if the program took fewer steps or settled before.
+// Enumerate runs a scenario without a kill and counts the program's steps. Then it runs it once for each step and
+// moment with a kill there and a restart. The first outcome is the run without a kill; if that does not settle, it
+// is the only one.
 func Enumerate(t testing.TB, s *Scenario) []Outcome {
 	t.Helper()
 	r := &runner{t: t, s: s}
@@ -96,7 +91,7 @@ type runner struct {
 	t         testing.TB
 	s         *Scenario
 	reference string
-	steps     []int // taken before each act of the run without a kill
+	steps     []int // before each act of the run without a kill
 }
 
 func (r *runner) act(step int) string {
@@ -127,8 +122,7 @@ func (r *runner) run(step int, m Moment) (Outcome, []Call) {
 	return o, p.Calls()
 }
 
-// play runs the acts until one does not settle. It restarts the program after the kill. At its end no program
-// runs.
+// play runs the acts until one does not settle. It restarts the program after the kill.
 func (r *runner) play(p *Proxy, k *killer) Outcome {
 	r.t.Helper()
 	o := Outcome{Settled: true}
@@ -145,7 +139,7 @@ func (r *runner) play(p *Proxy, k *killer) Outcome {
 		began := time.Now()
 		settled := r.wait(a, dies)
 		if settled && i == len(r.s.Acts)-1 {
-			p.Idle() // the step that settled it may still be under way
+			p.Idle() // the last step may still be under way
 		}
 		if call, dead := k.died(); dead && !o.Reached {
 			o.Reached, o.Call, o.Act = true, call, a.Name

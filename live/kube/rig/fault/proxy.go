@@ -21,7 +21,7 @@ type Moment int
 
 // The moments.
 const (
-	Before   Moment = iota // the call has arrived and is not yet sent to the API server
+	Before   Moment = iota // the call has arrived and is not yet sent
 	Applied                // the API server has answered; the client does not know
 	Answered               // the client has the answer; its further calls wait for the hook
 )
@@ -32,8 +32,7 @@ func (m Moment) String() string { return [...]string{"before", "applied", "answe
 // A Hook is called at each moment of each numbered call. If it returns false, the connection is cut.
 type Hook func(c *Call, m Moment) bool
 
-// A Proxy is between one client and the API server. It does not support upgraded connections such as exec and
-// port-forward.
+// A Proxy is between one client and the API server. It does not support upgraded connections such as exec.
 type Proxy struct {
 	Rules    Rules
 	upstream *rest.Config
@@ -51,7 +50,7 @@ type Proxy struct {
 	idle  *sync.Cond // signals that busy is 0
 }
 
-// New starts a proxy to the API server in upstream. It must be closed.
+// New starts a proxy, which must be closed.
 func New(upstream *rest.Config) (*Proxy, error) {
 	target, err := url.Parse(upstream.Host)
 	if err != nil {
@@ -72,7 +71,7 @@ func New(upstream *rest.Config) (*Proxy, error) {
 	return p, nil
 }
 
-// Close closes the proxy and all its connections.
+// Close closes the proxy.
 func (p *Proxy) Close() {
 	p.server.CloseClientConnections()
 	p.server.Close()
@@ -192,8 +191,7 @@ func (p *Proxy) note(c *Call, code int) {
 	}
 }
 
-// forward sends a call to the API server with the proxy's credentials. It requests watch events as JSON,
-// because they are parsed here.
+// forward requests watch events as JSON, because they are parsed here.
 func (p *Proxy) forward(r *http.Request, c *Call) (*http.Response, error) {
 	out := r.Clone(r.Context())
 	out.RequestURI, out.URL.Scheme, out.URL.Host, out.Host = "", p.target.Scheme, p.target.Host, p.target.Host

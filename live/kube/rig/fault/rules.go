@@ -63,8 +63,8 @@ type drop struct {
 	match    func(Event) bool
 }
 
-// Answer answers the next n matching calls with an HTTP status and does not forward them. A positive retryAfter
-// is sent to the client, in whole seconds, at least one.
+// Answer answers the next n matching calls with an HTTP status and does not forward them. A positive retryAfter is
+// sent to the client, in whole seconds, at least one.
 func (r *Rules) Answer(m *Match, n, code int, retryAfter time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,15 +92,14 @@ func (r *Rules) Cut(m *Match, n int, when Cut) {
 	r.cuts = append(r.cuts, &cut{m, n, when})
 }
 
-// Throttle limits the calls that match any of m to a joint rate, in order, with a burst of one. Watches are not
-// throttled.
+// Throttle limits the calls that match any of m, except watches, to a joint rate, in order.
 func (r *Rules) Throttle(perSecond float64, m ...Match) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.throttles = append(r.throttles, throttle{m, rate.NewLimiter(rate.Limit(perSecond), 1)})
 }
 
-// Delay delays future watch events of a resource by d, in order; 0 ends it.
+// Delay delays future watch events of a resource; 0 ends it.
 func (r *Rules) Delay(resource string, d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,7 +109,7 @@ func (r *Rules) Delay(resource string, d time.Duration) {
 	r.delays[resource] = d
 }
 
-// Hold holds future watch events of a resource until release is called. Then they pass in order.
+// Hold holds future watch events of a resource until release is called.
 func (r *Rules) Hold(resource string) (release func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,7 +128,7 @@ func (r *Rules) Hold(resource string) (release func()) {
 	})
 }
 
-// Drop drops the next n matching watch events of a resource. Bookmarks never match.
+// Drop drops the next n matching watch events of a resource, except bookmarks.
 func (r *Rules) Drop(resource string, n int, match func(Event) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -186,7 +185,6 @@ func (r *Rules) delay(resource string) time.Duration {
 	return r.delays[resource]
 }
 
-// hold returns a channel that is closed when an event may pass; nil: now.
 func (r *Rules) hold(resource string) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,14 +14,14 @@ type late struct {
 	free <-chan struct{} // closed when free; nil: free
 }
 
-// maxLate bounds the waiting events of a stream. At the limit the API server waits.
+// maxLate bounds the waiting events of a stream.
 const maxLate = 1 << 17
 
 func (p *Proxy) stream(ctx context.Context, w http.ResponseWriter, body io.Reader, c *Call) {
 	events := make(chan late, maxLate)
 	go p.receive(ctx, body, c.Resource, events)
 	flush := http.NewResponseController(w)
-	_ = flush.Flush() // the client waits for the headers; if it is gone, the next write fails
+	_ = flush.Flush() // the client waits for the headers
 	for e := range events {
 		if e.wait(ctx) != nil {
 			return

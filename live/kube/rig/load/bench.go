@@ -41,7 +41,7 @@ type bench struct {
 	api     *kubernetes.Clientset
 	meta    metadata.Interface
 	oxgang  *rig.Process
-	beside  []*rig.Process // additional processes whose processor time counts
+	beside  []*rig.Process // whose processor time counts too
 	metrics string         // address of the scheduler's metrics
 	agents  string         // address of its agent API
 
@@ -87,8 +87,7 @@ func (b *bench) submit(jobs []*batchv1.Job) {
 }
 
 // until calls do, and waits until so many more pods of namespace default run. It returns the total time. It
-// uses one watch, which costs the API server the same for each pod, and which is resumed if a busy API server
-// ends it.
+// resumes its watch if a busy API server ends it.
 func (b *bench) until(more int, do func()) time.Duration {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), b.patience)

@@ -29,8 +29,7 @@ type timeline struct {
 	last  time.Time // when the last job ended
 }
 
-// A life is the times of a job. If it is admitted or runs several times, the last time counts, as in Kueue's
-// recorder.
+// A life is the times of a job. The last admission or start counts, as in Kueue's recorder.
 type life struct {
 	class            string
 	came             time.Time

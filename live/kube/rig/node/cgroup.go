@@ -12,11 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// prefix is the prefix of the rig's control groups; the maker's PID follows.
+// prefix is the prefix of control groups; the maker's PID follows.
 const prefix = "oxgang-rig-"
 
-// makeGroups makes a control group in each hierarchy below root. A cpuset starts empty, so it copies its
-// parent's.
+// makeGroups makes a control group in each hierarchy below root. A cpuset starts empty, so it copies its parent's.
 func makeGroups(root, name string) error {
 	for _, c := range append([]string{"systemd"}, controllers...) {
 		if _, err := os.Stat(filepath.Join(root, c)); errors.Is(err, fs.ErrNotExist) {
@@ -63,8 +62,7 @@ func removeGroups(root, pattern string) {
 	}
 }
 
-// removeTree removes a control group and its children. Groups that still have processes stay for the next
-// sweep.
+// removeTree removes a control group and its children.
 func removeTree(dir string) {
 	children, err := os.ReadDir(dir)
 	if err != nil {

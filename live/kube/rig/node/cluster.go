@@ -18,11 +18,10 @@ import (
 
 // Options configure a cluster with real nodes.
 type Options struct {
-	Nodes int // number of real nodes, at most 9; 0: 2
+	Nodes int // at most 9; 0: 2
 	GPUs  int // fake GPUs per node; 0: 8
 
-	// Rig configures the rest of the cluster. Its NodeLease defaults to 8 s: a node counts as lost 10 s after
-	// its kubelet died. Start sets Bin.
+	// Rig configures the rest of the cluster. Its NodeLease defaults to 8 s. Start sets Bin.
 	Rig rig.Options
 }
 

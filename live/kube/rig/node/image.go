@@ -16,8 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Images on the nodes. Pods must not pull them (imagePullPolicy IfNotPresent, the default for tags other than
-// latest).
+// Images on the nodes. Pods must not pull them (imagePullPolicy IfNotPresent).
 const (
 	// Busybox has busybox's programs in /bin.
 	Busybox = "rig.oxgang.dev/busybox:1"
@@ -54,8 +53,7 @@ func images(debian, bin string) map[string][]entry {
 	}
 }
 
-// HostVolumes returns the volumes for image Host: the machine's /usr and dirs, such as a Python environment,
-// read-only at their own paths.
+// HostVolumes returns the volumes for image Host: the machine's /usr and dirs, read-only at their own paths.
 func HostVolumes(dirs ...string) ([]corev1.Volume, []corev1.VolumeMount) {
 	var volumes []corev1.Volume
 	var mounts []corev1.VolumeMount

@@ -21,7 +21,7 @@ import (
 // Kubelet returns the node's kubelet. Its containers continue when it is killed or stopped.
 func (n *Node) Kubelet() *rig.Process { return n.cluster.Process(n.Name + "-kubelet") }
 
-// Crash kills everything on the node at once, like a power failure: kubelet, containerd and all containers.
+// Crash kills kubelet, containerd and all containers at once, like a power failure.
 func (n *Node) Crash() error {
 	var all []error
 	for _, p := range n.started[min(1, len(n.started)):] { // keep its mount namespace
@@ -76,8 +76,7 @@ func (n *Node) shims() ([]int, error) {
 	return pids, nil
 }
 
-// Fence marks the node as out of service, so Kubernetes treats its pods as ended. If the node still runs, its
-// pods run twice.
+// Fence marks the node as out of service, so Kubernetes treats its pods as ended.
 func (n *Node) Fence(ctx context.Context) error {
 	_, err := n.cluster.Client().CoreV1().Nodes().Patch(ctx, n.Name, types.StrategicMergePatchType,
 		[]byte(`{"spec":{"taints":[{"key":"node.kubernetes.io/out-of-service","value":"nodeshutdown","effect":"NoExecute"}]}}`),

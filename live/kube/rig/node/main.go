@@ -21,16 +21,16 @@ import (
 // first process, "tests" for the one that runs tests.
 const stage = "OXGANG_RIG_STAGE"
 
-// Environment variables for the processes inside: the prefix of the run's control groups, and the directories
-// of the rig's programs and of Debian's, which are prepared outside because there is no network inside.
+// Environment variables for the processes inside: the prefix of the run's control groups, and the directories of
+// programs prepared outside.
 const (
 	groupName = "OXGANG_RIG_CGROUPS"
 	binDir    = "OXGANG_RIG_BIN"
 	debianDir = "OXGANG_RIG_DEBIAN"
 )
 
-// Main runs a package's tests in their own namespaces and exits. TestMain must only call Main. On a machine
-// that cannot do this, the tests run normally and Start skips them.
+// Main runs a package's tests in their own namespaces and exits. TestMain must only call Main. On a machine that
+// cannot do this, the tests run normally and Start skips them.
 func Main(m *testing.M) {
 	switch os.Getenv(stage) {
 	case "tests":
@@ -72,8 +72,8 @@ func nextStage(next string) *exec.Cmd {
 	return cmd
 }
 
-// enter runs the tests in new namespaces, and then removes their control groups. Its thread must not end,
-// because the kernel would then end the tests.
+// enter runs the tests in new namespaces, and then removes their control groups. Its thread must not end, because
+// the kernel would then end the tests.
 func enter() error {
 	runtime.LockOSThread()
 	rig.FollowGo()
@@ -95,7 +95,7 @@ func enter() error {
 	return err
 }
 
-// first is the first process of the namespaces: it prepares them, and reaps the tests and orphans.
+// first is the first process of the namespaces. It reaps the tests and orphans.
 func first() error {
 	runtime.LockOSThread()
 	if err := furnish(); err != nil {

@@ -26,7 +26,7 @@ func startNetwork() error {
 		{"addr", "add", Gateway + "/16", "dev", bridge},
 		{"addr", "add", apiAddress + "/32", "dev", bridge},
 		{"link", "set", bridge, "up"},
-		{"route", "add", "default", "dev", bridge}, // an API server looks up its own address there
+		{"route", "add", "default", "dev", bridge}, // the API server looks up its own address there
 	} {
 		if _, err := run(context.Background(), "/", "ip", args...); err != nil {
 			return fmt.Errorf("start the network: %w", err)
@@ -61,7 +61,7 @@ func forward(address, target string) (*forwarder, error) {
 	return f, nil
 }
 
-// Close stops accepting connections. Existing ones continue.
+// Close stops accepting connections.
 func (f *forwarder) Close() error {
 	err := f.listener.Close()
 	f.group.Wait()

@@ -163,7 +163,7 @@ func (n *Node) startGPUs(context.Context) error {
 
 func (n *Node) sick() string { return filepath.Join(n.Dir, "unhealthy") }
 
-// SetUnhealthy sets the node's unhealthy GPUs, named GPU-0, GPU-1 and so on.
+// SetUnhealthy sets the node's unhealthy GPUs: GPU-0, GPU-1 and so on.
 func (n *Node) SetUnhealthy(gpus ...string) error {
 	temp := n.sick() + ".new"
 	if err := os.WriteFile(temp, []byte(strings.Join(gpus, " ")), 0o644); err != nil {

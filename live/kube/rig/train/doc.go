@@ -1,11 +1,11 @@
 // Package train simulates training programs on fake nodes: nothing is computed, but jobs progress at the true
 // speed of an application, send messages to the scheduler as rank 0 does, and end when complete.
 //
-// A job is the pods with the same label oxgang.dev/job-uid. Their annotation rig.oxgang.dev/application names
-// its application. It trains while all pods of a generation run, in a time that runs Speed times as fast as
-// real time. Reports contain real seconds, as from a program that is Speed times as fast, because the
-// scheduler's clock is real. Each report saves a checkpoint, from which the next generation resumes. Within a
-// generation, state survives if one of its pods does; any change of workers costs a restart delay.
+// A job is the pods with the same label oxgang.dev/job-uid. It trains while all pods of a generation run, in a
+// time that runs Speed times as fast as real time. Reports contain real seconds, as from a program that is Speed
+// times as fast, because the scheduler's clock is real. Each report saves a checkpoint, from which the next
+// generation resumes. Within a generation, state survives if one of its pods does; any change of workers costs a
+// restart delay.
 //
 // Deviation: after a Notice it saves and pauses, but does not exit with status 75, because its Job would count
 // that as a failure; it is deleted anyway.
@@ -29,15 +29,15 @@ const Application = "rig.oxgang.dev/application"
 
 // Options configure an emulator.
 type Options struct {
-	Config  *rest.Config     // access to the cluster: lists Jobs, pods and nodes, patches pods
+	Config  *rest.Config     // lists Jobs, pods and nodes, patches pods
 	Catalog workload.Catalog // the applications
 	Speed   float64          // training seconds per real second, above 0
-	// Types maps product labels of nodes to GPU types; the default is the label itself.
+	// Types maps product labels of nodes to GPU types; default: the label itself.
 	Types map[string]cluster.GPUType
 
-	// URL is the agent API, such as "https://127.0.0.1:8443"; empty: no messages.
+	// URL is the agent API; empty: no messages.
 	URL    string
-	Client *http.Client                        // for URL; nil: http.DefaultClient
+	Client *http.Client                        // nil: http.DefaultClient
 	Token  func(p *corev1.Pod) (string, error) // bearer token of a rank 0
 }
 

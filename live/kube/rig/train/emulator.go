@@ -18,7 +18,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// tick is the interval of looks at the pods, which bounds how late a start or end is noticed.
+// tick is the interval of looks at the pods.
 const tick = 100 * time.Millisecond
 
 const atOnce = 16
@@ -37,9 +37,9 @@ type work struct {
 	training
 	voice
 
-	pods    []types.UID // training now, ascending; nil: none
+	pods    []types.UID // ascending; nil: none
 	last    []types.UID // trained last
-	spoken  time.Time   // time of the last attempted message
+	spoken  time.Time   // last attempted message
 	trouble error       // the last error
 	ended   bool        // its pods were ended
 	lost    float64     // samples trained but not saved

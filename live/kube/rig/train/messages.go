@@ -26,7 +26,7 @@ const (
 
 const maxBatch = 1 << 30
 
-// A voice sends the messages of rank 0 of one generation; without url it sends none.
+// A voice sends the messages of rank 0 of one generation; none without url.
 type voice struct {
 	client     *http.Client
 	url, token string

@@ -28,8 +28,8 @@ type training struct {
 	exchange float64 // exchange's part of it
 }
 
-// begin continues the training on new resources with its default batch. Unsaved progress is lost unless the
-// state survived.
+// begin continues the training on new resources with its default batch. Unsaved progress is lost unless the state
+// survived.
 func (t *training) begin(held cluster.Configuration, shape []int, survived bool) {
 	if !survived {
 		t.progress, t.step = t.saved, t.savedStep
@@ -97,7 +97,7 @@ func (t *training) advance(seconds float64) float64 {
 		end = min(end, t.target)
 		spent := min(left, (end-t.progress)/rate)
 		if spent < left {
-			t.progress = end // exactly, despite rounding of the sum
+			t.progress = end // despite rounding of the sum
 		} else {
 			t.progress += rate * spent
 		}

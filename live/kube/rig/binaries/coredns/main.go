@@ -1,4 +1,4 @@
-// Command coredns is CoreDNS with the few plugins that a cluster's names need.
+// Command coredns is CoreDNS with only the plugins that a cluster's names need.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command fakegpu is a device plugin that makes up GPUs: it tells the kubelet of a node that
-// the node has some, and containers that are given some which ones, as NVIDIA's does.
+// Command fakegpu is a device plugin with simulated GPUs. Like NVIDIA's, it registers them with a node's kubelet,
+// and tells containers which ones they have.
 package main
 
 import (
@@ -19,11 +19,10 @@ import (
 	plugin "k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1"
 )
 
-// period is how often the plugin looks whether the kubelet was started again, and which
-// devices are to be unhealthy.
+// period is the interval of checks for a restarted kubelet and for unhealthy devices.
 const period = 100 * time.Millisecond
 
-// socket is where the kubelet reaches the plugin, beside its own.
+// socket is the plugin's socket, next to the kubelet's.
 const socket = "fakegpu.sock"
 
 func main() {
@@ -43,8 +42,8 @@ func main() {
 	}
 }
 
-// serve answers the kubelet, and registers with it again whenever its socket is another:
-// a kubelet that starts removes the sockets of plugins, and forgets them.
+// serve answers the kubelet. It registers again whenever the kubelet's socket changes: a kubelet removes the
+// sockets of plugins at its start.
 func serve(ctx context.Context, dir string, d *devices) error {
 	var server *grpc.Server
 	defer func() {
@@ -66,7 +65,7 @@ func serve(ctx context.Context, dir string, d *devices) error {
 				known = now
 				fmt.Println("registered")
 			} else {
-				fmt.Println(err) // it may not serve yet
+				fmt.Println(err) // the kubelet may not serve yet
 			}
 		}
 		select {
@@ -77,7 +76,6 @@ func serve(ctx context.Context, dir string, d *devices) error {
 	}
 }
 
-// listen starts a server on the plugin's socket.
 func listen(dir string, d *devices) (*grpc.Server, error) {
 	path := filepath.Join(dir, socket)
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
@@ -93,7 +91,6 @@ func listen(dir string, d *devices) (*grpc.Server, error) {
 	return s, nil
 }
 
-// register tells the kubelet of the plugin.
 func register(ctx context.Context, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -112,19 +109,18 @@ func register(ctx context.Context, dir string) error {
 	return nil
 }
 
-// devices are GPU-0, GPU-1 and so on.
 type devices struct {
 	plugin.UnimplementedDevicePluginServer
 	count int
-	file  string // of those that are unhealthy; "": all are well
+	file  string // names of unhealthy devices; "": none
 }
 
-// GetDevicePluginOptions says that nothing is asked for beyond what must be.
+// GetDevicePluginOptions returns no options.
 func (d *devices) GetDevicePluginOptions(context.Context, *plugin.Empty) (*plugin.DevicePluginOptions, error) {
 	return &plugin.DevicePluginOptions{}, nil
 }
 
-// ListAndWatch sends the devices, and again when one changed.
+// ListAndWatch sends the devices, and again after each change.
 func (d *devices) ListAndWatch(_ *plugin.Empty, to grpc.ServerStreamingServer[plugin.ListAndWatchResponse]) error {
 	last := "none was sent"
 	for tick := time.NewTicker(period); ; {
@@ -142,7 +138,7 @@ func (d *devices) ListAndWatch(_ *plugin.Empty, to grpc.ServerStreamingServer[pl
 	}
 }
 
-// unhealthy returns the names in the file, between spaces; "" if there is none.
+// unhealthy returns the names in the file, separated by spaces.
 func (d *devices) unhealthy() string {
 	data, err := os.ReadFile(d.file)
 	if err != nil {
@@ -151,7 +147,7 @@ func (d *devices) unhealthy() string {
 	return " " + strings.Join(strings.Fields(string(data)), " ") + " "
 }
 
-// list returns all devices, of which those named in sick are unhealthy.
+// list returns all devices. Those named in sick are unhealthy.
 func (d *devices) list(sick string) []*plugin.Device {
 	var all []*plugin.Device
 	for i := range d.count {
@@ -164,7 +160,7 @@ func (d *devices) list(sick string) []*plugin.Device {
 	return all
 }
 
-// Allocate tells containers which devices they were given.
+// Allocate tells containers their devices.
 func (d *devices) Allocate(_ context.Context, r *plugin.AllocateRequest) (*plugin.AllocateResponse, error) {
 	answer := &plugin.AllocateResponse{}
 	for _, c := range r.ContainerRequests {
