@@ -55,8 +55,8 @@ func writeFed(w *bytes.Buffer, apps []*workload.Application) {
 const pageFed = `
 ## Input pipelines
 
-The applications of Synergy (§5.1, Table 4), fitted to its public profiles: the CPU curve is what was measured, up to the CPUs with which a GPU
-never waits, and a cache that keeps a fixed part of the dataset explains the memory axis. Every cell of the profiles is met within 3 %
+The applications of Synergy (§5.1, Table 4) are fitted to its public profiles. The CPU curve is the measured one, up to the number of CPUs with which a GPU
+never waits. A cache that holds a fixed part of the dataset explains the memory axis. The error is below 3 % in every cell of the profiles
 (TestSynergyCells). Rates are iterations per second of one v100, with the GPU-proportional share of 3 CPUs and 62.5 GB, and at most.
 
 | application | rate of the share | most | CPUs for most | GB for most | runs with GB |
