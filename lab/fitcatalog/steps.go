@@ -105,7 +105,7 @@ func writeSteps(w *bytes.Buffer, models []stepModel) {
 const pageSteps = `
 ## Gavel's models
 
-The models of the public Gavel and Shockwave traces on v100, p100 and k80, fitted to the measured steps of Gavel's simulator. The batch
+The models of the public Gavel and Shockwave traces on v100, p100 and k80 are fitted to the measured steps of Gavel's simulator. The batch
 size of one GPU and the number of GPUs determine the step time. If the measured time is shorter with more GPUs, both times count as equal.
 
 | model | GPU type | points | step time: mean error | largest |
