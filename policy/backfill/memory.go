@@ -26,7 +26,10 @@ func (t *twin) Remember(m *memory.Codec) {
 	memory.Slice(m, &t.options, func(o *Option, m *memory.Codec) {
 		m.Fields(&o.Nodes, &o.GPUs, (*string)(&o.GPUType), &o.Rate, &o.spent)
 	})
-	memory.Slice(m, &t.at, func(a *share, m *memory.Codec) { m.Fields(&a.node, &a.gpus) })
+	memory.Slice(m, &t.at, func(a *share, m *memory.Codec) {
+		memory.Number(&a.node, m)
+		memory.Number(&a.gpus, m)
+	})
 }
 
 // rebuild makes the queue, the list of running twins and the free GPUs from the twins.
