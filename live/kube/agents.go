@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An agent is a job's program, in the planned generation or in the previous one.
 type agent struct {
 	w       *Backend
 	e       *jobstate.Job

@@ -31,16 +31,16 @@ type Backend struct {
 	observer *observe.Observer
 
 	nodes   *nodepool.Nodes
-	members map[string]claims.Member // by uid of the pod
+	members map[string]claims.Member // by pod uid
 }
 
 type latest struct {
-	observation *observe.Observation // that was last reconciled
+	observation *observe.Observation // last reconciled
 }
 
 type extent struct {
-	types   []cluster.GPUType // that existed at Open
-	whole   *cluster.Cluster  // at Open, with all nodes that can be rented or lent
+	types   []cluster.GPUType // at Open
+	whole   *cluster.Cluster  // with all nodes that can be rented or lent
 	cluster *cluster.Cluster  // of the last NodesChanged
 }
 
@@ -64,7 +64,6 @@ func (w *Backend) hold() time.Duration {
 	return 0
 }
 
-// release handles an event that the scheduler has taken.
 func (w *Backend) release(ev scheduler.Event) {
 	exit, ok := ev.(scheduler.Exited)
 	e := w.table.ByID[exit.Job]
@@ -113,7 +112,7 @@ func (w *Backend) Counts() (running, waiting, has, used int) {
 // A Room has the limits that a queue has reached, and the state of its plan.
 type Room struct {
 	planstore.State
-	Full map[string]int // unplanned jobs by namespace, because there are too many
+	Full map[string]int // unplanned jobs by namespace
 }
 
 // Room returns the current Room.

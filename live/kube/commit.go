@@ -56,7 +56,7 @@ func (w *Backend) commit(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// adopt makes a committed draft current. next is its plan, or nil if unchanged.
+// adopt makes a committed draft current. next is nil if its plan is unchanged.
 func (w *Backend) adopt(d *draft, next *v1alpha1.Plan) {
 	w.Lock()
 	defer w.Unlock()
@@ -71,7 +71,7 @@ func (w *Backend) adopt(d *draft, next *v1alpha1.Plan) {
 	}
 }
 
-// draw returns the plan of a draft, or nil if unchanged. It also updates each job's status.
+// draw returns the plan of a draft, or nil if unchanged, and updates each job's status.
 func (w *Backend) draw(d *draft) *v1alpha1.Plan {
 	at := w.Now()
 	var rows []*policy.Job

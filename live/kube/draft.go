@@ -63,14 +63,14 @@ func (d *draft) Run(a *scheduler.Run) error {
 		return err
 	}
 	if e.Ended() || e.Phase == phase.Lost {
-		return nil // the scheduler has an event about it to take
+		return nil // the scheduler still has an event about it
 	}
 	next := jobstate.Grant{Generation: g.Generation, Allocation: a.Allocation, Placement: a.Placement, Batch: a.Batch}
 	stays := g.GPUs > 0 && e.Wants() && (a.InPlace(g.Allocation, g.Placement) || e.Grows(&next))
 	if !stays {
 		next.Generation++
 	}
-	if err := errors.Join(e.WholeWorkers(&next), d.w.extent.check(&next)); err != nil { // it waits, and the next round may do better
+	if err := errors.Join(e.WholeWorkers(&next), d.w.extent.check(&next)); err != nil { // the next round may do better
 		d.w.refuse(e, err)
 		return nil
 	}

@@ -96,7 +96,7 @@ func (w *jobEvents) refused(e *jobstate.Job, why string) {
 		return
 	}
 	if !suffices {
-		e.Failures = max(e.Failures, jobstate.Tries-1) // this needs a change by a person: other jobs get the GPUs at once
+		e.Failures = max(e.Failures, jobstate.Tries-1) // other jobs get the GPUs until a person changes something
 	}
 	w.lose(e, "its pods cannot be created: "+why)
 }
@@ -124,19 +124,18 @@ func (w *jobEvents) bounded(spec *job.Spec) *job.Spec {
 	return &r
 }
 
-// beyond reports whether a job requests more GPUs than the queue allows.
 func (w *jobEvents) beyond(spec *job.Spec) bool {
 	return spec != nil && w.o.MostGPUs(spec.User) > 0 && spec.GPUs > w.o.MostGPUs(spec.User)
 }
 
-// nowhere is a GPU type that no cluster has, for jobs that cannot be planned now.
+// nowhere is the GPU type of jobs that cannot be planned now.
 const nowhere = "(none: retried later)"
 
 // describe sends a changed specification to the scheduler. Values from the job's program stay until it sends new
 // ones.
 func (w *jobEvents) describe(e *jobstate.Job) {
 	beyond := w.beyond(e.Parsed.Spec)
-	if e.Parsed.Spec == nil || beyond && e.Wants() { // it became invalid or too large: the old one stays
+	if e.Parsed.Spec == nil || beyond && e.Wants() { // the old one stays
 		return
 	}
 	spec := e.Limited(w.bounded(e.Agent.Described(w.spec(e.Parsed), e)))

@@ -24,7 +24,7 @@ func (w *jobEvents) watch(e *jobstate.Job) {
 	switch {
 	case !e.Started():
 		return
-	case e.Parsed.Suspended: // Kueue has not admitted it yet
+	case e.Parsed.Suspended: // not admitted by Kueue
 		w.awaitQuota(e, now)
 		return
 	}

@@ -28,7 +28,7 @@ const (
 	WaitingForQuota = "WaitingForQuota" // Kueue has not admitted it
 	QueueFull       = "QueueFull"       // its namespace or the queue has too many jobs
 	StepFailed      = "StepFailed"      // a step of the plan failed
-	NotStarted      = "NotStarted"      // its planned GPUs still have other pods
+	NotStarted      = "NotStarted"      // other pods still use its planned GPUs
 )
 
 type publisher struct {
@@ -38,8 +38,8 @@ type publisher struct {
 	table      *jobstate.Table
 	refuses    func(*observe.ObservedJob) string
 	full       func(*observe.ObservedJob) string
-	published  map[string]string // last published text, by uid
-	versions   map[string]uint64 // version of each object that has our condition, by uid
+	published  map[string]string // by uid
+	versions   map[string]uint64 // of each object with our condition, by uid
 	quietUntil time.Time
 }
 
@@ -50,10 +50,9 @@ type verdict struct {
 	unblock         string // what would help; empty: not known
 	observed        string // the job's actual pods; empty: not shown
 	again           bool   // only details are new
-	before          string // the text published before
+	before          string
 }
 
-// text returns what causes a new publication if it changes.
 func (v *verdict) text() string { return v.reason + "\n" + v.unblock + "\n" + v.observed }
 
 // mostFull is how many jobs at a time get the reason QueueFull.
@@ -166,7 +165,7 @@ func Word(reason string) string {
 	return b.String()
 }
 
-// silence is the pause in writing conditions after some were rejected.
+// silence is the pause after rejected conditions.
 const silence = 10 * time.Second
 
 // publish writes a condition (RayJobs have none), then an event.

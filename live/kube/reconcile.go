@@ -195,7 +195,7 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 		delete(w.table.Past, id)
 		old.Restore(e)
 		e.Spec = w.bounded(e.Agent.Described(e.Spec, e))
-		if e.Parsed.Spec == nil || w.beyond(e.Spec) { // its request became invalid while it ran: it keeps its GPUs
+		if e.Parsed.Spec == nil || w.beyond(e.Spec) { // invalid while it runs: it keeps its GPUs
 			e.Spec = jobstate.Rigid(e.Spec, e)
 		}
 		if e.Node() != "" && !e.Started() {

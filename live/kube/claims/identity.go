@@ -38,7 +38,6 @@ const (
 	podUID  = "authentication.kubernetes.io/pod-uid"
 )
 
-// identify returns the pod in a result, if it and the audience match the token.
 func identify(s *authenticationv1.TokenReviewStatus, named, audience string) (Identity, error) {
 	const account = "system:serviceaccount:"
 	rest, isAccount := strings.CutPrefix(s.User.Username, account)

@@ -21,17 +21,16 @@ var (
 	ErrLater   = errors.New("cannot be checked now")
 )
 
-// Limits of the cache and of TokenReviews.
 const (
 	keepYes   = time.Minute
 	keepNo    = 5 * time.Second
-	keepMost  = 1 << 14         // results: one for each job's rank 0
-	askTime   = 4 * time.Second // of one review
-	perSource = 2               // on average
-	burst     = 10              // reviews of one address at once
-	sources   = 1 << 12         // addresses with a rate limit
-	perSecond = 50              // on average
-	burstAll  = 200             // after a restart all jobs send messages
+	keepMost  = 1 << 14 // results: one for each job's rank 0
+	askTime   = 4 * time.Second
+	perSource = 2       // on average
+	burst     = 10      // of one address
+	sources   = 1 << 12 // addresses with a rate limit
+	perSecond = 50      // on average
+	burstAll  = 200     // after a restart all jobs send messages
 )
 
 // A Member is a pod of a job, as the scheduler sees it.
@@ -57,7 +56,7 @@ type Reviewer struct {
 	all      flowcontrol.PassiveRateLimiter
 
 	mu      sync.Mutex
-	sources *cache.LRUExpireCache // address -> flowcontrol.PassiveRateLimiter
+	sources *cache.LRUExpireCache
 }
 
 // New returns a Reviewer of tokens for an audience.

@@ -23,7 +23,7 @@ type tokenClaims struct {
 	} `json:"kubernetes.io"`
 }
 
-// An audience is a string or a list of strings, as in JSON web tokens.
+// An audience is a string or a list of strings.
 type audience []string
 
 // UnmarshalJSON implements json.Unmarshaler.

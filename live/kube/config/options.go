@@ -17,8 +17,8 @@ import (
 
 // Options configure a Backend.
 type Options struct {
-	Queue    *v1alpha1.Queue   // as it was at Open
-	Nodes    inventory.Options // selects the queue's nodes and names their GPU types
+	Queue    *v1alpha1.Queue // as it was at Open
+	Nodes    inventory.Options
 	Kinds    []jobadapter.Kind // default jobadapter.Kinds
 	Identity string            // of the process, in its plans
 	Times
@@ -59,7 +59,7 @@ type Times struct {
 // Reasons explain the allocations of jobs. Both texts are empty for an unknown job.
 type Reasons interface {
 	Reason(id job.ID) string // a word of a closed list
-	Text(id job.ID) string   // a sentence; called only for plans that are written
+	Text(id job.ID) string   // called only for plans that are written
 }
 
 // DefaultOptions returns the defaults. The caller sets Queue and Identity.
@@ -113,7 +113,7 @@ func (o *Options) Grace() time.Duration {
 	return defaultGrace
 }
 
-// Defaults for queues without these values, as in the CRD. Source: Lyra §4, §7.1.
+// Defaults as in the CRD. Source: Lyra §4, §7.1.
 const (
 	defaultHeadroom = 0.02
 	defaultGrace    = 5 * time.Minute
@@ -164,6 +164,6 @@ func (o *Options) NoClass(class string) string {
 
 // Expected is the prediction for a job.
 type Expected struct {
-	Unblock string        // the cheapest change that would give it GPUs, as a clause; empty: not known
+	Unblock string        // cheapest change that would give it GPUs; empty: not known
 	ETA     *v1alpha1.ETA // nil: not known
 }

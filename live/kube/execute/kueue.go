@@ -18,7 +18,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
-// workload is Kueue's record of a queued job.
 var workload = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 
 const workloadJob = "kueue.x-k8s.io/job-uid"
@@ -43,7 +42,7 @@ func (w *Planner) readmitting(e *jobstate.Job) *Step {
 			return err
 		}
 		if err := w.Patch(ctx, next, seen); err != nil || observe.Version(next) == observe.Version(seen) {
-			return err // it has changed meanwhile: the next pass decides again
+			return err // changed meanwhile: the next pass decides again
 		}
 		_, err = w.activate(ctx, seen.GetNamespace(), string(seen.GetUID()), func(o *object) bool {
 			released := jobadapter.ReleaseWorkload(o, e.Parsed)
@@ -128,7 +127,7 @@ func (w *Writer) activate(ctx context.Context, namespace, uid string, change fun
 	}
 	for i := range all.Items {
 		next := all.Items[i].DeepCopy()
-		if isTrue(next, "Finished") || !change(next) { // a slice that another has replaced is finished
+		if isTrue(next, "Finished") || !change(next) { // a replaced slice is finished
 			continue
 		}
 		err := w.Client.Patch(ctx, next, client.MergeFromWithOptions(&all.Items[i], client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner))

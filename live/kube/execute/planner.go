@@ -12,7 +12,7 @@ import (
 
 // A Planner returns the steps towards the committed plan, without writing. The caller holds the lock.
 type Planner struct {
-	*Writer // carries the steps out
+	*Writer
 
 	table *jobstate.Table
 }
@@ -24,8 +24,8 @@ func NewPlanner(w *Writer, t *jobstate.Table) *Planner { return &Planner{w, t} }
 type Writer struct {
 	Options *config.Options
 	Client  client.Client
-	Direct  client.Reader // reads from the API server
-	Mu      sync.Locker   // guards Unseen, and the jobs
+	Direct  client.Reader
+	Mu      sync.Locker // guards Unseen, and the jobs
 	// Unseen has the resource versions that the watches have not shown yet.
 	Unseen map[types.UID]uint64
 	// Refused is called when pods of a job cannot be created. The lock is held.

@@ -22,7 +22,7 @@ type refusals struct {
 
 type snapshot struct {
 	turn chan struct{} // full during a read
-	at   time.Time     // start of the read; zero: none yet
+	at   time.Time     // of the read; zero: none yet
 	took time.Duration
 	err  error
 	last map[string]jobstate.Refusal // by uid of the Job
@@ -61,7 +61,6 @@ func (r *refusals) read(ctx context.Context, w *Planner, namespace string) (map[
 	return one.last, one.at, one.err
 }
 
-// asking returns the step that finds out whether pods are refused, for example by a ResourceQuota.
 func (w *Planner) asking(e *jobstate.Job) *Step {
 	namespace, uid, generation, whole := e.Parsed.Namespace, e.Parsed.UID, e.Held.Generation, e.CompleteAt
 	return &Step{e, "find out why pods are missing", func(ctx context.Context) error {

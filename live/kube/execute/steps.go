@@ -26,7 +26,7 @@ type Step struct {
 // A Note is a change of a job's state from planning its steps.
 type Note struct {
 	Job     *jobstate.Job
-	Retried bool          // a failed step is retried now
+	Retried bool
 	Fit     *jobstate.Fit // nil: unchanged
 }
 
@@ -94,7 +94,7 @@ func (w *Planner) step(e *jobstate.Job, do phase.Action, r room, now time.Time) 
 			return w.resizing(e)
 		}
 	case phase.Pin:
-		if r.free(e) { // a previous leader may have placed another pod there since
+		if r.free(e) { // a previous leader may have placed another pod there
 			return w.pinning(e)
 		}
 	}
@@ -119,7 +119,7 @@ func (w *Planner) room(s *observe.Observation) room {
 		for _, p := range e.Live() {
 			n, gpus := pods.Node(p), e.Parsed.PerWorker.GPUs
 			switch {
-			case !e.Present(p), e.Started() && own[n] < gpus: // the job shrinks, and this pod must still go
+			case !e.Present(p), e.Started() && own[n] < gpus: // this pod must still go
 				r[n] -= gpus
 			default:
 				own[n] -= gpus
@@ -133,7 +133,6 @@ func (w *Planner) room(s *observe.Observation) room {
 	return r
 }
 
-// free reports whether no other pods are in the way of a started job.
 func (r room) free(e *jobstate.Job) bool {
 	return !slices.ContainsFunc(e.Held.Placement, func(s cluster.Share) bool { return r[string(s.Node)] < 0 })
 }
@@ -203,7 +202,6 @@ func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
 	}
 }
 
-// stopping returns the step that suspends a job, if its pods may be disrupted.
 func (w *Planner) stopping(e *jobstate.Job) *Step {
 	epoch := w.table.Plan.Spec.Epoch
 	suspend := w.rewriting(e, "stop", func(o *object) error { return e.Adapter.Stop(o, epoch) })

@@ -21,7 +21,6 @@ import (
 
 type object = unstructured.Unstructured
 
-// rewriting returns a step that changes a job's object, unless it has changed since it was seen.
 func (w *Planner) rewriting(e *jobstate.Job, what string, change func(*object) error) *Step {
 	seen := e.Object
 	return &Step{e, what, func(ctx context.Context) error {

@@ -20,9 +20,9 @@ import (
 
 // Options select a queue's nodes and name their GPU types.
 type Options struct {
-	GPUResource string            // resource name of GPUs in pod requests
+	GPUResource string
 	TypeLabels  []string          // the first on a node is used
-	Names       map[string]string // values of these labels to GPU types
+	Names       map[string]string // label values to GPU types
 	Selector    map[string]string // of the queue's nodes; empty: all nodes
 	Lender      map[string]string // of the lender's nodes; empty: no lender
 	Queue       string            // whose borrowed nodes to include; empty: any
@@ -137,7 +137,6 @@ func Shared(n *corev1.Node) bool {
 	return err == nil && replicas > 1 || how == "time-slicing" || how == "mps"
 }
 
-// keepsOff reports whether the queue's pods do not tolerate a taint.
 func (o *Options) keepsOff(t *corev1.Taint) bool {
 	if t.Key == v1alpha1.LoanTaint {
 		return o.Queue != "" && t.Value != o.Queue

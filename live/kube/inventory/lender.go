@@ -20,7 +20,7 @@ type Lender struct {
 
 // A Server is a lender's node with GPUs, lent or not.
 type Server struct {
-	cluster.Node // with its full capacity and tenure Loaned
+	cluster.Node // at full capacity
 	Object       *corev1.Node
 	Open         bool // new pods of the queue may come
 	Theirs       int  // GPUs of pods on it that are not ours
@@ -84,7 +84,6 @@ func (o *Options) open(n *corev1.Node) bool {
 	return o.usable(n) && !o.closed(n) && (!lent || to == o.Queue)
 }
 
-// noRoom reports whether kube-scheduler has found no node for a pod and preempts no other for it.
 func noRoom(p *corev1.Pod) bool {
 	return p.DeletionTimestamp == nil && p.Status.NominatedNodeName == "" && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable

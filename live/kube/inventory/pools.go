@@ -23,8 +23,8 @@ type state uint8
 const (
 	leaving state = iota // still labelled as lent, but not in the plan
 	idle                 // not lent, and without pods of its owner
-	lent                 // on loan by the plan
-	used                 // by its owner, or closed to new pods
+	lent
+	used // by its owner, or closed to new pods
 )
 
 // Pools returns the state of each group of servers. on has the servers that the plan borrows; headroom is the
@@ -44,7 +44,7 @@ func (l *Lender) Pools(on map[cluster.NodeID]cluster.Group, headroom float64) []
 		}
 	}
 	c, err := cluster.New(nodes)
-	if err != nil { // for example, two nodes have the same name: nothing is lent or reclaimed
+	if err != nil { // two nodes may have the same name: nothing is lent or reclaimed
 		return nil
 	}
 	to := l.assign(states)

@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// aimed returns the node in the pod template; empty if the pods are gated.
 func (s *shape) aimed(o *unstructured.Unstructured) string {
 	if !s.affine || s.pod.Labels[v1alpha1.JobUID] != string(o.GetUID()) || holds(s.pod.Spec.SchedulingGates) {
 		return ""
@@ -52,7 +51,7 @@ func without(terms []corev1.NodeSelectorTerm, node string) []corev1.NodeSelector
 	for _, t := range terms {
 		fields := slices.DeleteFunc(slices.Clone(t.MatchFields), func(r corev1.NodeSelectorRequirement) bool { return equalRequirement(&r, &here) })
 		if len(fields) == 0 && len(t.MatchFields) > 0 && len(t.MatchExpressions) == 0 {
-			continue // narrowed has added the whole term
+			continue
 		}
 		t.MatchFields = fields
 		all = append(all, t)

@@ -28,7 +28,7 @@ const (
 type annotations struct {
 	of       map[string]string
 	problems []string
-	spoilt   []string // keys of invalid annotations
+	spoilt   []string
 }
 
 func (a *annotations) bad(format string, args ...any) {

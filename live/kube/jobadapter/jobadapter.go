@@ -17,26 +17,26 @@ import (
 // A Job is the parsed object of a job.
 type Job struct {
 	UID, Kind, Namespace, Name string
-	Queue                      string // in its label; empty: none, or it is part of another job
+	Queue                      string // empty: none, or part of another job
 	Created                    time.Time
 	Suspended                  bool
 	OptOut                     bool
 	Kueue                      bool // a Kueue queue suspends and resumes it
 	Gated                      bool // our AdmissionGate keeps Kueue from admitting it
-	Sliced                     bool // Kueue admits it in slices, so it can be resized while it runs
+	Sliced                     bool // Kueue admits it in slices
 	Ended                      *Ending
 	Workers                    int               // current number of pods with GPUs
 	PerWorker                  cluster.Resources // current requests of each
-	Generation                 int64             // in the labels of its pod template; 0: not ours
-	Node                       string            // the only node of its new pods; empty: they are gated and wait for Pin
-	Stopping                   bool              // it is suspended, but its controller may still create pods
-	Resizing                   v1alpha1.Resizing // requested by user or queue, and possible for its kind and shape
+	Generation                 int64             // of its pod template; 0: not ours
+	Node                       string            // only node of its new pods; empty: they wait for Pin
+	Stopping                   bool              // suspended, but its controller may still create pods
+	Resizing                   v1alpha1.Resizing // as requested, if possible
 	FixedRequests              bool              // a Grant cannot change CPUs and memory
-	Grace                      time.Duration     // for its pods to stop
-	PriorityClass              string            // of its pods; empty: none
-	Spec                       *job.Spec         // as requested; nil if there is a Problem
-	Problem                    string            // for users; empty: it can be scheduled
-	Plain                      *job.Spec         // without annotations, if they are the Problem
+	Grace                      time.Duration
+	PriorityClass              string    // empty: none
+	Spec                       *job.Spec // as requested; nil if there is a Problem
+	Problem                    string    // for users; empty: it can be scheduled
+	Plain                      *job.Spec // without annotations, if they are the Problem
 }
 
 // An Ending is how a job ended.
@@ -48,12 +48,12 @@ type Ending struct {
 // A Grant is the size and placement of a job.
 type Grant struct {
 	Epoch      int64
-	Generation int64 // of the start, at least 1; not used by Resize
+	Generation int64 // at least 1; not used by Resize
 	Workers    int
-	Node       string  // of all workers until they stop; empty: several are possible
+	Node       string  // empty: several are possible
 	CPUs       float64 // cores per worker; 0: as requested
 	Memory     int64   // bytes per worker; 0: as requested
-	Stays      bool    // its pods get an annotation that asks Karpenter to keep their nodes
+	Stays      bool    // Karpenter keeps the nodes of its pods
 	// Tolerations are added to the pods. Resize does not use them.
 	Tolerations []corev1.Toleration
 	// Flavor has the node labels of the planned GPU type, for jobs in Kueue.
@@ -89,9 +89,9 @@ type Kind interface {
 
 // Options are the names of GPUs in the cluster.
 type Options struct {
-	GPUResource string // of GPUs in pod requests
+	GPUResource string
 	TypeLabels  []string
-	Names       map[string]string // from values of these labels to GPU types
+	Names       map[string]string // label values to GPU types
 	// ElasticJobSets is true if JobSet's feature gate ElasticJobSet is on.
 	ElasticJobSets bool
 }

@@ -14,7 +14,6 @@ import (
 
 var errNoGPUs = errors.New("its pods request no GPUs")
 
-// noGPUs returns why pods without whole GPUs cannot be scheduled.
 func noGPUs(gpu corev1.ResourceName, all ...*corev1.PodSpec) error {
 	for _, p := range all {
 		if other := otherDevices(p); other != "" {

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	kueueSlices = "kueue.x-k8s.io/elastic-job" // a scheduling gate: the pod waits for a slice of quota
+	kueueSlices = "kueue.x-k8s.io/elastic-job" // a scheduling gate
 
-	kueueQueue = "kueue.x-k8s.io/queue-name"         // a label: the job's Kueue queue
-	kueueGates = "kueue.x-k8s.io/admission-gated-by" // an annotation: gates against admission, separated by commas
+	kueueQueue = "kueue.x-k8s.io/queue-name"         // a label
+	kueueGates = "kueue.x-k8s.io/admission-gated-by" // an annotation, separated by commas
 )
 
 // Read implements Kind.
@@ -109,7 +109,6 @@ func (a *adapter) shape(j *Job, o *unstructured.Unstructured, s *shape) {
 	}
 }
 
-// grace returns the pods' termination grace period, at most a day.
 func grace(p *corev1.PodSpec) time.Duration {
 	if p.TerminationGracePeriodSeconds == nil {
 		return corev1.DefaultTerminationGracePeriodSeconds * time.Second

@@ -17,16 +17,16 @@ import (
 type shape struct {
 	suspended bool
 	ended     *Ending
-	workers   int // current number of pods with GPUs
+	workers   int // pods with GPUs
 	pod       corev1.PodTemplateSpec
 	also      []corev1.PodTemplateSpec
 	fixed     string // why the size is fixed; empty: it is not
 	inPlace   bool   // the number of workers can change while the job runs
-	// size sets the number of workers; nil if it is fixed.
+	// size is nil if the number of workers is fixed.
 	size func(workers int) error
-	// templates returns the workers' pod templates, without copies.
+	// templates are not copies.
 	templates func() []template
-	affine    bool // the templates' node affinity may be changed
+	affine    bool // node affinity may be changed
 	stopping  bool // its controller may still create pods
 	resources bool
 }
@@ -126,7 +126,7 @@ func decode(from map[string]any, into any) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(from, into)
 }
 
-// child returns the map of a field, without a copy; nil if there is none.
+// child returns the map of a field; nil if there is none.
 func child(m map[string]any, fields ...string) map[string]any {
 	for _, f := range fields {
 		next, _ := m[f].(map[string]any)

@@ -29,7 +29,7 @@ type request struct {
 	flavor  map[string]string
 }
 
-// spec returns the specification and sets the job's Resizing.
+// spec also sets the job's Resizing.
 func (r *request) spec(weight int32) *job.Spec {
 	spec := &job.Spec{
 		ID: job.ID(r.j.UID), Name: r.j.Namespace + "/" + r.j.Name,
@@ -103,7 +103,7 @@ func (r *request) limits(spec *job.Spec) {
 		return
 	}
 	if least == 0 && r.of[v1alpha1.ResizeBy] == "" {
-		least = spec.GPUs // resizable by the queue's default: never below its request
+		least = spec.GPUs // never below its request by the queue's default
 	}
 	if most == 0 {
 		most = max(spec.GPUs, int(r.d.MaxGPUs)/max(1, r.each.GPUs)*r.each.GPUs)

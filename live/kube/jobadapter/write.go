@@ -195,7 +195,6 @@ func annotate(o *unstructured.Unstructured, key, value string) {
 	grow(o.Object, "metadata", "annotations")[key] = value
 }
 
-// doNotDisrupt is an annotation that asks Karpenter to keep a pod's node.
 const doNotDisrupt = "karpenter.sh/do-not-disrupt"
 
 func (t template) mark(o *unstructured.Unstructured, g *Grant) {

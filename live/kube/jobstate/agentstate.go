@@ -17,7 +17,7 @@ import (
 // An Agent is the state that a job's program has reported.
 type Agent struct {
 	Reporting   bool      // it has sent a message in some generation
-	LastMessage time.Time // to this leader; zero: none
+	LastMessage time.Time // zero: none
 	Silent      bool      // no message for long: the job counts as rigid
 	Hello       *agentapi.Hello
 	StartTimes  agentapi.Mean
@@ -59,7 +59,6 @@ func Rigid(spec *job.Spec, e *Job) *job.Spec {
 	return &r
 }
 
-// longestText bounds a Hello, and reports, in bytes.
 const longestText = 4096
 
 func helloOf(s *v1alpha1.JobState) *agentapi.Hello {

@@ -3,8 +3,8 @@ package jobstate
 // A Fit tracks the adjustment of CPUs and memory of a job's running pods to the plan.
 type Fit struct {
 	Retry
-	Why string   // why they differ from the plan, for users; empty: they match, or are being changed
-	At  Compared // the last comparison that required no change
+	Why string   // for users; empty: no difference, or being changed
+	At  Compared // last that required no change
 }
 
 // Compared identifies a comparison of a plan with pods.
@@ -13,5 +13,5 @@ type Compared struct {
 	Cpus       float64 // per worker, like Memory
 	Memory     int64
 	Pods       int
-	Newest     uint64 // highest resource version
+	Newest     uint64
 }

@@ -21,17 +21,17 @@ import (
 // are the existing ones, whatever the plan.
 type Job struct {
 	Adapter jobadapter.Kind
-	Object  Object // as last seen; must not be changed
+	Object  Object // must not be changed
 	Parsed  *jobadapter.Job
-	Pods    []*corev1.Pod // workers as last seen, including terminal ones
-	Helpers []*corev1.Pod // pods without GPUs, as last seen
-	Spec    *job.Spec     // as last sent to the scheduler
+	Pods    []*corev1.Pod // workers, including terminal ones
+	Helpers []*corev1.Pod // without GPUs
+	Spec    *job.Spec     // last sent to the scheduler
 	Held    Grant
 	Status  job.Status // at the last drawn plan
 
 	Phase phase.Phase
 	Times
-	TrainsIn int64 // the generation reported to the scheduler as training
+	TrainsIn int64 // generation reported as training
 	// Late is where a previous leader may still start the pods; nil: nowhere.
 	Late       cluster.Placement
 	Readmitted int64 // generation of the last reactivation of the Workload in Kueue
@@ -39,9 +39,9 @@ type Job struct {
 	Trouble      string
 	Setback      string
 	Agent        Agent
-	Reports      []job.Report // its measurements, oldest first: see Keep
-	PercentAt    time.Time    // of the last progress from Kubeflow Trainer
-	TrainerError string       // of that progress, as last logged
+	Reports      []job.Report // oldest first: see Keep
+	PercentAt    time.Time    // of Kubeflow Trainer's last progress
+	TrainerError string       // last logged
 
 	Fit   Fit
 	Limit Limit

@@ -12,7 +12,6 @@ import (
 // Unmade is how long pods of a Job may be missing before its events are read; the delay doubles each time.
 const Unmade = 10 * time.Second
 
-// longestWhy bounds an event's message in bytes.
 const longestWhy = 700
 
 // Lacks reports whether pods of a started Job have been missing long enough to read its events.
@@ -51,7 +50,7 @@ func (e *Job) Made() (n int) {
 type Limit struct {
 	GPUs  int
 	Why   string
-	Until time.Time // then more is tried again
+	Until time.Time
 }
 
 // Limited returns a specification within the job's limit.

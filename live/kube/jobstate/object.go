@@ -12,7 +12,7 @@ import (
 
 const packed = "oxgang.dev/packed"
 
-// plain are the fields that stay as maps. Watches, indexes and selectors use no others.
+// plain fields stay as maps. Watches, indexes and selectors use no others.
 var plain = []string{"apiVersion", "kind", "metadata"}
 
 // PackObject replaces all fields but the metadata by one JSON text. A Job takes 8 kB as maps, with 1 kB of
@@ -56,7 +56,6 @@ func slim(metadata any) any {
 	return few
 }
 
-// names shares common field names between objects.
 var names = map[string]string{}
 
 func init() {

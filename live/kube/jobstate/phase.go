@@ -12,14 +12,14 @@ import (
 
 // Times are when a job last changed.
 type Times struct {
-	Since      time.Time // of the plan with the present generation; zero: this leader found its pods
-	Begun      time.Time // of its start, approximately
+	Since      time.Time // of the present plan; zero: this leader found its pods
+	Begun      time.Time // approximately
 	Queued     time.Time // start of its wait for Kueue; zero: none
-	UpSince    time.Time // since when all of its pods run; zero: they do not
+	UpSince    time.Time // all of its pods run; zero: they do not
 	Ending     time.Time // first known success of a worker; zero: none
 	CompleteAt time.Time // last with all its pods, or not started
 	AskedAt    time.Time // last read of its events for missing pods
-	StaleSince time.Time // since when the watches lack the last write to it; zero: they have it
+	StaleSince time.Time // zero: the watches have the last write
 }
 
 // Ended reports whether a job has ended for good.

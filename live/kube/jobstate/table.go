@@ -11,7 +11,7 @@ type Table struct {
 	Plan  *v1alpha1.Plan // as last written or read
 	ByID  map[job.ID]*Job
 	Order []*Job          // the same, in order of submission
-	Past  map[job.ID]Past // of the previous leader, until the job is seen
+	Past  map[job.ID]Past // until the job is seen
 	Over  map[job.ID]bool // ended jobs that still have objects
 	// Labels are the node labels by which Kueue's flavors distinguish GPU types.
 	Labels map[cluster.GPUType]map[string]string

@@ -19,9 +19,9 @@ import (
 
 // A Call is a request to the API server.
 type Call struct {
-	Verb   string // get, create, update, patch, status, scale, resize or evict
+	Verb   string
 	Object client.Object
-	Right  string // needed: verb and resource, such as "update plans/status"
+	Right  string // such as "update plans/status"
 }
 
 // Writes reports whether a call may change anything.

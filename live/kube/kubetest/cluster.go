@@ -48,14 +48,14 @@ type Cluster struct {
 	truth client.WithWatch
 
 	watches sync.Mutex
-	late    map[string]client.ObjectList // nil: current
+	late    map[string]client.ObjectList
 
 	mu     sync.Mutex
 	serial int
-	gpus   map[string]int    // of present and former nodes
-	work   map[types.UID]int // remaining kubelet looks of a job; 0: endless
+	gpus   map[string]int
+	work   map[types.UID]int // kubelet looks; 0: endless
 	plans  map[string]*v1alpha1.Plan
-	loans  map[string]string // queue of each node marked as lent
+	loans  map[string]string // by node
 	wrong  []string
 	pools  []*Pool
 }

@@ -32,7 +32,6 @@ func indexes() []lookup {
 	return []lookup{{&corev1.Event{}, "reason", reason}, {&corev1.Pod{}, pods.Index, pods.Keys}}
 }
 
-// A store converts objects as the API server does by JSON.
 type store struct{ clienttesting.ObjectTracker }
 
 // Create implements clienttesting.ObjectTracker.

@@ -77,7 +77,6 @@ func (t *Cluster) bindServing(p *corev1.Pod, used map[string]int) bool {
 	return true
 }
 
-// checkLoans checks that no node has lost its loan mark with a pod of the queue on it or pinned to it.
 func (t *Cluster) checkLoans() {
 	var all corev1.NodeList
 	must(t.truth.List(context.Background(), &all))

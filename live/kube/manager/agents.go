@@ -95,7 +95,7 @@ func (a *agents) Checkpoint(ctx context.Context, id job.ID, c *agentapi.Checkpoi
 	return w.Checkpoint(ctx, id, c)
 }
 
-// serveAgents serves the agent API until ctx is done. Only the leader listens; clients retry.
+// serveAgents serves the agent API. Only the leader listens.
 func (l *leader) serveAgents(ctx context.Context) error {
 	c := &l.o.Config.Agents
 	if c.Address.Address == "" {

@@ -36,7 +36,7 @@ func (c *classes) set(all []schedulingv1.PriorityClass) {
 	c.values, c.watched = values, true
 }
 
-// watchClasses watches PriorityClasses. Without the right to list them, all priorities are 0.
+// watchClasses needs the right to list PriorityClasses; without it all priorities are 0.
 func (l *leader) watchClasses(ctx context.Context) error {
 	take := func() {
 		var all schedulingv1.PriorityClassList

@@ -40,11 +40,11 @@ const (
 	Serving     = "Serving"
 	TurnedOff   = "Off"
 	Paused      = "Paused"
-	Overlaps    = "Overlaps"    // an older queue selects nodes of it
-	Invalid     = "Invalid"     // its policy or settings are invalid
-	Unsupported = "Unsupported" // the API server is too old for its mode
-	Forbidden   = "Forbidden"   // the scheduler lacks a right
-	NotWritten  = "NotWritten"  // the API server rejects its plan
+	Overlaps    = "Overlaps"
+	Invalid     = "Invalid"
+	Unsupported = "Unsupported" // the API server is too old
+	Forbidden   = "Forbidden"
+	NotWritten  = "NotWritten"
 )
 
 // Reasons of a queue's condition JobsFit.
@@ -56,7 +56,6 @@ const (
 // patience is how long writes of a plan may fail while the queue is Active.
 const patience = time.Minute
 
-// active returns a queue's reason for the condition Active.
 func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.ClusterPolicy, older []*v1alpha1.Queue) (reason, message string) {
 	if q.Spec.Mode == v1alpha1.Off {
 		return TurnedOff, "spec.mode is Off"

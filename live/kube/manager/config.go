@@ -60,8 +60,8 @@ type Metrics struct {
 type Agents struct {
 	Address
 	Audience     string   `json:"audience,omitempty"`     // of their tokens; default oxgang-agents
-	Names        []string `json:"names,omitempty"`        // of the service, for the certificate; default oxgang-agents.oxgang-system.svc
-	Certificates string   `json:"certificates,omitempty"` // directory with tls.crt and tls.key; empty: created by the process
+	Names        []string `json:"names,omitempty"`        // of the service; default oxgang-agents.oxgang-system.svc
+	Certificates string   `json:"certificates,omitempty"` // with tls.crt and tls.key; empty: created
 }
 
 // Log configures the log.

@@ -41,9 +41,9 @@ import (
 type Options struct {
 	Config   Config
 	Rest     *rest.Config
-	Identity string               // of this process, unique
-	Tool     string               // name and version, for journals
-	Traces   trace.TracerProvider // of rounds; nil: none
+	Identity string               // unique
+	Tool     string               // for journals
+	Traces   trace.TracerProvider // nil: none
 }
 
 // Run leads, or waits to lead, until ctx is done; then it returns nil. After a loss of the leadership or of events it
@@ -125,7 +125,7 @@ type leader struct {
 	o       Options
 	log     *slog.Logger
 	manager manager.Manager
-	clients kubernetes.Interface // for unwatched objects: tokens, TrustMap
+	clients kubernetes.Interface // for unwatched objects
 	metrics *monitor.Metrics
 	events  events.EventRecorder
 	certs   *certs.Server // nil: no agent API, or its certificate is in files
@@ -134,11 +134,11 @@ type leader struct {
 	mu      sync.Mutex
 	running map[string]*running
 	refused map[string]string // missing rights by queue; only for serveQueues
-	turn    config.Turn       // for comparing watches with the API server
+	turn    config.Turn
 	rights  rights
 	served  served
 	classes classes
-	waits   string // kind whose watch is not ready; empty: none
+	waits   string // kind of the unready watch; empty: none
 }
 
 var _ manager.LeaderElectionRunnable = (*leader)(nil)

@@ -20,10 +20,8 @@ import (
 // An Answerer answers a question about a queue's jobs. Job IDs are uids.
 type Answerer func(ctx context.Context, queue string, q whatif.Question) (*whatif.Answer, error)
 
-// questionsAgain is the delay before the next attempt to watch the questions.
 const questionsAgain = 10 * time.Minute
 
-// serveQuestions answers the questions in the ConfigMap wire.QuestionMap until ctx is done.
 func (l *leader) serveQuestions(ctx context.Context) error {
 	maps := l.clients.CoreV1().ConfigMaps(l.o.Config.LeaderElection.Namespace)
 	for ctx.Err() == nil {

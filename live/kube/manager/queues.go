@@ -19,7 +19,7 @@ import (
 )
 
 type running struct {
-	of      string // versions of its Queue and ClusterPolicy
+	of      string // of its Queue and ClusterPolicy
 	stop    context.CancelFunc
 	done    chan struct{}
 	backend *kube.Backend
@@ -76,7 +76,7 @@ func (l *leader) reconcile(ctx context.Context) error {
 	}
 	wanted := make(map[string]string)
 	var served []*v1alpha1.Queue
-	var stopped []func() // publish why queues are not served
+	var stopped []func()
 	for i := range queues.Items {
 		q := &queues.Items[i]
 		reason, message := l.active(ctx, q, common, served)

@@ -18,7 +18,7 @@ const (
 
 type right struct {
 	verb, group, resource, subresource string
-	inside                             bool // in a namespace of the queue, not cluster-wide
+	inside                             bool // not cluster-wide
 }
 
 // String returns the right in the form of kubectl auth can-i.
@@ -33,7 +33,6 @@ func (r right) String() string {
 	return text
 }
 
-// needed are the essential rights of each mode.
 var needed = []struct {
 	mode   v1alpha1.Mode
 	rights []right
@@ -58,8 +57,7 @@ var (
 	marksNodes   = right{verb: "patch", resource: "nodes"}
 )
 
-// lacks returns a right that a queue's mode needs and the scheduler lacks; empty: none. One namespace of the queue
-// suffices.
+// lacks returns a right that the scheduler lacks; empty: none. One namespace of the queue suffices.
 func (l *leader) lacks(ctx context.Context, q *v1alpha1.Queue) string {
 	if q.Spec.Mode == v1alpha1.Observe || q.Spec.Mode == v1alpha1.Off {
 		return ""

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	// suspends is the kind of the policy that suspends new jobs. Without it they would run before they are planned.
+	// suspends is the kind of the policy that suspends new jobs, or they would run before they are planned.
 	// Kubernetes before 1.36 lacks it.
 	suspends  = schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "MutatingAdmissionPolicy"}
 	workloads = schema.GroupVersionKind{Group: "kueue.x-k8s.io", Kind: "Workload"}

@@ -67,7 +67,6 @@ func (ns *Nodes) Transfers(s *observe.Observation) []Transfer {
 	return all
 }
 
-// awaits reports whether pods of a stopped job may still come to a node.
 func (ns *Nodes) awaits(node string) bool {
 	return slices.ContainsFunc(ns.Table.Order, func(e *jobstate.Job) bool { return e.Parsed.Node == node && (e.Stale() || e.Coming() > 0) })
 }

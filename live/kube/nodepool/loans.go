@@ -17,7 +17,7 @@ import (
 // LoanState is the state of a lender's nodes. Nodes on loan are those in the committed Plan without Back.
 type LoanState struct {
 	pools          []inventory.Pool
-	Published      []cluster.Loan              // as last sent to the scheduler
+	Published      []cluster.Loan              // last sent to the scheduler
 	Back           map[cluster.NodeID]bool     // nodes that leave the next plan
 	asked          map[types.UID]time.Time     // since when the owner's pods need borrowed nodes
 	rest           map[cluster.Group]time.Time // until when the group lends no more
@@ -152,7 +152,6 @@ func (ns *Nodes) seize(now time.Time) bool {
 	return len(ns.Loans.Back) > before
 }
 
-// reclaim takes a borrowed node of a group, if possible without jobs.
 func (ns *Nodes) reclaim(g cluster.Group, due time.Time) {
 	on, held := ns.OnLoan(), ns.held()
 	maps.DeleteFunc(on, func(_ cluster.NodeID, of cluster.Group) bool { return of != g })

@@ -14,19 +14,19 @@ import (
 
 // An Order is the state of a group's last order.
 type Order struct {
-	refused bool      // not all ordered nodes can come
-	missing int       // wanted nodes that do not exist
+	refused bool
+	missing int
 	since   time.Time // last change of missing
-	scaled  int       // the scale when last read
-	read    time.Time // time of that; zero: never
+	scaled  int       // last read
+	read    time.Time // zero: never
 	jobstate.Retry
 }
 
 type rentedNodes struct {
 	Nodes      map[string][]observe.GroupNode // oldest first
 	Orders     map[string]*Order
-	Published  []cluster.Rental // as last sent to the scheduler
-	Committing bool             // a plan is being committed
+	Published  []cluster.Rental // last sent to the scheduler
+	Committing bool
 }
 
 // ExpectPods marks nodes as held to which pods of a job may still come.
@@ -83,7 +83,7 @@ type GroupStatus struct {
 	Group  *v1alpha1.NodeGroup
 	Wanted int                  // without leaving nodes
 	Stays  []*observe.GroupNode // present, even if broken
-	Coming []*observe.GroupNode // not yet usable by pods with GPUs
+	Coming []*observe.GroupNode // not yet usable
 	Leaves []*observe.GroupNode // leaving, but not yet being deleted
 	Going  []*observe.GroupNode // being deleted
 }

@@ -16,8 +16,8 @@ import (
 // A GroupNode is a node of a group, as last seen.
 type GroupNode struct {
 	Object *corev1.Node // must not be changed
-	Held   bool         // it has a live pod of the scheduler, or one is pinned to it
-	Bound  bool         // it has such a pod that is bound
+	Held   bool         // with a live or pinned pod of the scheduler
+	Bound  bool         // one of these pods is bound
 	Usable bool
 }
 

@@ -28,14 +28,14 @@ import (
 // An Observation is what the watches show of a queue. It must not be changed.
 type Observation struct {
 	Jobs       []ObservedJob            // by creation, then namespace and name
-	Pods       map[string][]*corev1.Pod // workers, by uid of the job
+	Pods       map[string][]*corev1.Pod // by job uid
 	Helpers    map[string][]*corev1.Pod // live pods without GPUs, by job uid
-	Unmarked   map[string][]*corev1.Pod // pods with GPUs that this scheduler did not start, by job uid
-	AllPods    []*corev1.Pod            // that may belong to a job, request devices, or are on nodes with GPUs
+	Unmarked   map[string][]*corev1.Pod // with GPUs, but not started by this scheduler
+	AllPods    []*corev1.Pod            // relevant pods, and all on nodes with GPUs
 	Nodes      []cluster.Node           // including nodes lent to the queue
 	Groups     map[string][]GroupNode
-	Lender     inventory.Lender // nodes that can be lent
-	Marked     []*corev1.Node   // nodes marked as lent to the queue
+	Lender     inventory.Lender
+	Marked     []*corev1.Node // as lent to the queue
 	uids       map[jobadapter.Key]string
 	namespaces map[string]string
 	owners     map[types.UID]string // job uid of each pod, by pod uid
@@ -43,7 +43,7 @@ type Observation struct {
 	Beyond     map[string]bool      // jobs beyond the limits, by uid
 	// Labels are the node labels that distinguish Kueue's flavors; empty without jobs in Kueue.
 	Labels   map[cluster.GPUType]map[string]string
-	Versions map[string]uint64 // resource version of each of these pods, and of every node and job, by uid
+	Versions map[string]uint64 // by uid
 }
 
 // An ObservedJob is an object that names the queue.
@@ -62,10 +62,10 @@ type Observer struct {
 	options *config.Options
 	client  client.Client
 	direct  client.Reader
-	known   func(job.ID) bool // whether a job was scheduled before
+	known   func(job.ID) bool
 	parsed  map[string]parsedObject
 	parents map[types.UID]parent // between jobs and their pods, by uid
-	live    live                 // pods read because the watch was late
+	live    live
 }
 
 // New returns an Observer. c reads from watches, direct from the API server. known reports whether a job was
@@ -259,7 +259,6 @@ func (ob *Observer) Takes(f *ObservedJob) bool {
 	return true
 }
 
-// runs reports whether a started job runs whose request is known, perhaps without its invalid annotations.
 func (f *ObservedJob) runs() bool {
 	return f.Parsed.Generation != 0 && !f.Parsed.Suspended && (f.Parsed.Spec != nil || f.Parsed.Plain != nil)
 }

@@ -24,7 +24,7 @@ type parent struct{ of *metav1.OwnerReference }
 
 type ownership struct {
 	uid   string
-	known bool // the chain is known to its end
+	known bool // to its end
 }
 
 // Owner returns the uid of the queue's job that a pod belongs to; empty: none.
@@ -108,7 +108,7 @@ func (ob *Observer) kind(of *metav1.OwnerReference) (schema.GroupVersionKind, bo
 	return schema.GroupVersionKind{}, false
 }
 
-// rayJob returns the RayJob of a RayCluster by its name, because RayClusters are not watched; nil: none.
+// rayJob finds a RayCluster's RayJob by name, because RayClusters are not watched; nil: none.
 func (s *Observation) rayJob(namespace, cluster string) *metav1.OwnerReference {
 	name, made := jobadapter.RayJobOf(cluster)
 	if !made {

@@ -44,7 +44,6 @@ func Wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// compare returns ErrWatches if the watches do not show the current state after grace.
 func (ob *Observer) compare(ctx context.Context, grace time.Duration, kinds []kind) error {
 	began := time.Now()
 	before, err := ob.shown(ctx, kinds)

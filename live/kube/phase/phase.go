@@ -25,20 +25,20 @@ type Phase uint8
 
 // Values of Phase. The zero value is Waiting.
 const (
-	Waiting   Phase = iota // the plan has no GPUs for it, and it has no pods
-	Pending                // the plan has GPUs for it; its start is not written, because other pods may still use them
+	Waiting   Phase = iota // no planned GPUs, no pods
+	Pending                // other pods may still use the planned GPUs; its start is not written
 	Queued                 // its start is written; Kueue has not admitted it
-	Starting               // it was started; some workers do not run yet
+	Starting               // some workers do not run yet
 	Running                // all workers run or have succeeded
-	Resizing               // its object has another number of workers than the plan
-	Closing                // its first workers have succeeded; the others have no partners to train with
-	Finishing              // it has to stop, but a worker has succeeded: it has a minute to end by itself
+	Resizing               // the number of workers differs from the plan
+	Closing                // its first workers have succeeded; the others have no partners
+	Finishing              // a worker has succeeded: it has a minute to end by itself
 	Stopping               // its object runs an unplanned generation
-	Draining               // it was stopped; pods of an earlier generation remain
+	Draining               // pods of an earlier generation remain
 	Fencing                // a start by the previous leader may still arrive
-	Lost                   // it has lost its GPUs; the scheduler has not taken that event
-	Vacated                // the scheduler has taken it; the written plan still has GPUs for it
-	Ended                  // it has completed, failed or left; it may still have pods
+	Lost                   // the scheduler has not taken the event of the loss
+	Vacated                // the written plan still has GPUs for it
+	Ended                  // completed, failed or left; may still have pods
 )
 
 var phaseNames = [...]string{
@@ -56,12 +56,12 @@ type Event uint8
 
 // Values of Event.
 const (
-	Look   Event = iota // the executor has observed the cluster: the facts decide
-	Grant               // a plan with a new generation of the job was committed
+	Look   Event = iota // the cluster was observed: the facts decide
+	Grant               // a plan with a new generation was committed
 	Commit              // another plan was committed
 	GiveUp              // the job has lost its GPUs, or cannot start
 	Hear                // the scheduler has taken the event of the loss
-	End                 // the job's object has ended, was deleted, or has opted out
+	End                 // the object has ended, was deleted, or has opted out
 )
 
 var eventNames = [...]string{"Look", "Grant", "Commit", "GiveUp", "Hear", "End"}
@@ -74,45 +74,44 @@ type Facts uint32
 
 // Values of Facts.
 const (
-	Holds     Facts = 1 << iota // the last plan has GPUs for the job
-	Planned                     // its object is of the planned generation
-	Started                     // the planned generation was started: pods may appear at any time
-	Runs                        // the scheduler has started its object, which is not suspended
-	Suspended                   // its object is suspended
-	Leftover                    // pods of another generation exist, or its controller still stops it
-	Late                        // a start by the previous leader may still arrive
-	Fits                        // that start uses the planned nodes
-	MayEnd                      // a worker has succeeded less than a minute ago
-	Outlived                    // workers have succeeded long ago, and others still exist
-	Lacking                     // workers have not been created for a while
-	Evicted                     // Kueue keeps it stopped, as we requested
-	TooMany                     // its object has more workers than planned
-	TooFew                      // its object has fewer workers than planned
-	Up                          // all workers run or have succeeded
-	Unseen                      // the watches lack the last write
-	Failed                      // the last step failed
-	Waits                       // a retry is not yet due
+	Holds   Facts = 1 << iota // the last plan has GPUs for the job
+	Planned                   // its object is of the planned generation
+	Started                   // pods of the planned generation may appear at any time
+	Runs                      // started by the scheduler, and not suspended
+	Suspended
+	Leftover // pods of another generation exist, or its controller still stops it
+	Late     // a start by the previous leader may still arrive
+	Fits     // that start uses the planned nodes
+	MayEnd   // first success less than a minute ago
+	Outlived // successes are long ago, and other workers exist
+	Lacking  // workers have not been created for a while
+	Evicted  // Kueue keeps it stopped, as we requested
+	TooMany  // its object has more workers than planned
+	TooFew   // its object has fewer workers than planned
+	Up       // all workers run or have succeeded
+	Unseen   // the watches lack the last write
+	Failed   // the last step failed
+	Waits    // a retry is not yet due
 )
 
 // An Action is the next change of a job; one at a time.
 type Action uint8
 
-// Values of Action, and what they write.
+// Values of Action.
 const (
 	Nothing Action = iota
 	Stop           // suspends the object, or deactivates its Workload in Kueue
-	Fence          // sets the epoch on the object, so that writes of earlier leaders fail
-	Start          // writes generation, workers, nodes and resources, and resumes the object, if there is room
+	Fence          // sets the epoch on the object: writes of earlier leaders fail
+	Start          // writes generation, size and nodes, and resumes the object, if there is room
 	Resume         // Start if no other job is on its nodes, else Fence
 	Close          // sets the number of workers to those that have succeeded
-	Ask            // reads the events that explain missing pods; writes nothing
+	Ask            // reads the events about missing pods; writes nothing
 	Readmit        // activates its Workload in Kueue
 	Shrink         // lowers the number of workers
 	Grow           // raises the number of workers, if there is room
-	Pin            // assigns its pods to their nodes, if no other job is there
+	Pin            // to their nodes, if no other job is there
 )
 
-// urgent reports whether an action ignores the retry delay.
 func (a Action) urgent() bool { return a == Stop || a == Fence }
 
 // rows decide a Look: the first row applies whose all facts hold and none of whose none facts hold.
@@ -160,7 +159,6 @@ func Next(p Phase, ev Event, f Facts) (Phase, Action) {
 	return to, do
 }
 
-// look returns the phase and action of the first row that applies.
 func look(f Facts) (Phase, Action) {
 	for _, r := range rows {
 		if f&r.all == r.all && f&r.none == 0 {

@@ -24,11 +24,11 @@ var ErrFenced = errors.New("another scheduler has taken over")
 type Store struct {
 	options *config.Options
 	client  client.Client
-	direct  client.Reader // reads from the API server, never from a watch
+	direct  client.Reader
 	shrink  int           // divides the limits of the plan's parts
-	saved   time.Time     // when job history was last written
-	saving  time.Duration // how long that took
-	writing time.Duration // how long the last plan took
+	saved   time.Time     // last write of job history
+	saving  time.Duration // its duration
+	writing time.Duration // duration of the last plan's write
 
 	mu    sync.Mutex
 	state State
@@ -37,8 +37,8 @@ type Store struct {
 // A State describes the last attempt to write a plan.
 type State struct {
 	LeftOut int       // waiting jobs that did not fit
-	Trouble error     // why the plan is not written yet; nil: it is
-	Since   time.Time // time of the first failure
+	Trouble error     // nil: the plan is written
+	Since   time.Time // first failure
 }
 
 // State returns the current State.

@@ -14,7 +14,7 @@ import (
 // The epoch of a queue must never fall, or a former leader could write again. It is also in the Queue's status and on
 // the jobs, in case the Plan was deleted. After a restore of etcd only the clock is reliable.
 
-// mostEpoch bounds epochs read from jobs, so that a false value leaves room to grow.
+// mostEpoch bounds epochs read from jobs, which may be false.
 const mostEpoch = 1 << 40
 
 func (s *Store) highestEpoch(ctx context.Context) (int64, error) {

@@ -14,10 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// page is the size of a page, which bounds the API server's memory.
+// page bounds the API server's memory.
 const page = 500
 
-// restarts bounds the attempts if the API server drops a list's version.
 const restarts = 3
 
 // ListMetadata calls do for the metadata of all objects of a kind; none if the cluster lacks the kind. It starts
@@ -73,7 +72,7 @@ func ListEvents(ctx context.Context, direct client.Reader, do func(*corev1.Event
 // A Read is the state of pods at one time.
 type Read struct {
 	Kept    []*corev1.Pod
-	UIDs    []types.UID // of all pods, kept or not
+	UIDs    []types.UID // including pods not kept
 	Version uint64      // of the cluster; 0: not known
 }
 
@@ -90,7 +89,7 @@ func ListPods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) 
 func podsOnce(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of []client.ListOption) (r Read, err error) {
 	err = eachPage(ctx, direct, of, func(*corev1.PodList) {}, func(l *corev1.PodList) {
 		for i := range l.Items {
-			p := l.Items[i] // a copy, so that a pod does not keep its page in memory
+			p := l.Items[i] // does not keep the page in memory
 			r.UIDs = append(r.UIDs, p.UID)
 			if keep(&p) {
 				r.Kept = append(r.Kept, &p)

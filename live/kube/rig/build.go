@@ -24,12 +24,12 @@ type Set string
 
 // The sets.
 const (
-	Planes     Set = "planes"     // control planes with fake nodes
-	Everything Set = "everything" // Planes, and the programs of real nodes and of package eco
+	Planes     Set = "planes"     // with fake nodes
+	Everything Set = "everything" // Planes, real nodes and package eco
 	Oldest     Set = "oldest"     // Planes, for the oldest supported Kubernetes version
 	Baseline   Set = "baseline"   // Kueue's performance test, for package load
 	Ray        Set = "ray"        // KubeRay's operator, for package eco
-	Karpenter  Set = "karpenter"  // Karpenter with its kwok provider, for package eco
+	Karpenter  Set = "karpenter"  // with its kwok provider, for package eco
 )
 
 var releases = map[Set]struct{ version, minor, module string }{
@@ -145,8 +145,7 @@ func hashFile(h io.Writer, source, name string) error {
 	return err
 }
 
-// buildArgs returns the arguments of go build for a set. Without the version flags the API server reports v0.0.0,
-// which breaks version comparisons.
+// Without the version flags the API server reports v0.0.0, which breaks version comparisons.
 func buildArgs(dir string, set Set) []string {
 	link := []string{"-s", "-w"}
 	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
@@ -194,7 +193,7 @@ func buildInto(ctx context.Context, source, dir string, set Set) error {
 		return nil
 	}
 	fresh := filepath.Join(dir, "fresh")
-	if err := os.RemoveAll(fresh); err != nil { // left by a killed build
+	if err := os.RemoveAll(fresh); err != nil {
 		return err
 	}
 	if err := goBuild(ctx, source, fresh, set); err != nil {

@@ -23,21 +23,20 @@ type Cluster struct {
 	Config       *rest.Config // as an administrator
 	Kubeconfig   string       // file with the same
 	EtcdEndpoint string       // http://127.0.0.1:port
-	Bin          string       // directory of the programs
-	Dir          string       // removed with the cluster
-	Logs         string       // output of its programs, name.log
+	Bin          string
+	Dir          string // removed with the cluster
+	Logs         string // outputs, as name.log
 	Authority    *Authority
 
 	options   Options
 	lock      *os.File // held while Dir is in use
 	mu        sync.Mutex
-	processes []*Process // in order of their start
+	processes []*Process // by start
 }
 
 // startTimeout bounds the start of a cluster: 4 s idle, 10 s under load.
 const startTimeout = 2 * time.Minute
 
-// attempts is how often New tries if another program takes a port.
 const attempts = 3
 
 // Start starts a cluster for a test and closes it at the end. A failed test prints the ends of the logs.
@@ -49,7 +48,7 @@ func Start(t testing.TB, o Options) *Cluster {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			sameLog := func(a, b *Process) bool { return a.Log == b.Log } // a program that was restarted
+			sameLog := func(a, b *Process) bool { return a.Log == b.Log } // restarted
 			for _, p := range slices.CompactFunc(c.all(), sameLog) {
 				t.Logf("%s:\n%s", p.Name, p.Tail())
 			}

@@ -49,9 +49,9 @@ type Options struct {
 
 // Nodes are fake nodes of one kind, named Name and a number from 0.
 type Nodes struct {
-	Name   string            // empty: Type in lower case
-	Type   string            // label nvidia.com/gpu.product
-	Count  int               // number of nodes
+	Name   string // empty: Type in lower case
+	Type   string // label nvidia.com/gpu.product
+	Count  int
 	GPUs   int               // per node; 0: 8
 	CPUs   int               // cores per node; 0: 96
 	Memory resource.Quantity // bytes per node; 0: 1 Ti

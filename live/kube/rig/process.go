@@ -20,8 +20,8 @@ import (
 // A Process is a program of a cluster. It dies with the process that started it.
 type Process struct {
 	Name string
-	Log  string   // file with the output of all its starts
-	Args []string // of the next start
+	Log  string // of all its starts
+	Args []string
 
 	path string
 	env  []string

@@ -16,7 +16,7 @@ import (
 var ErrUnanswered = errors.New("the scheduler did not answer")
 
 const (
-	questionWait = 30 * time.Second // a simulation takes at most 10 s, and another question may come first
+	questionWait = 30 * time.Second // a simulation takes at most 10 s, and may wait for another
 	questionPoll = 500 * time.Millisecond
 )
 

@@ -88,7 +88,6 @@ func (o *object) part() bool {
 	return slices.Contains([]string{"JobSet", "TrainJob", "RayJob", "RayCluster"}, o.Meta.controller().Kind)
 }
 
-// deepest is the longest chain of controllers: pod, Job, JobSet, TrainJob.
 const deepest = 3
 
 func (c *cluster) owners(p *pod) []string {
@@ -103,5 +102,4 @@ func (c *cluster) owners(p *pod) []string {
 	return all
 }
 
-// raySuffix is the length of KubeRay's suffix of a RayCluster's name.
 const raySuffix = 6

@@ -23,9 +23,9 @@ const (
 
 // Reasons that take precedence, in this order.
 const (
-	Misconfigured   = "Misconfigured"   // the job is invalid, or its queue does not exist
-	NotManaged      = "NotManaged"      // it was started by others, or has opted out
-	WaitingForQuota = "WaitingForQuota" // Kueue has no quota for it yet
+	Misconfigured   = "Misconfigured"
+	NotManaged      = "NotManaged"
+	WaitingForQuota = "WaitingForQuota"
 )
 
 func tier(reason string) int {

@@ -18,7 +18,7 @@ import (
 type LiveJob struct {
 	status.Job
 	names  []string
-	made   time.Time // its youngest pod
+	made   time.Time
 	plan   *Allocation
 	object *object
 }
@@ -36,7 +36,7 @@ func (at *Look) fill(c *cluster, workloads []object) {
 			a := &p.Spec.Allocations[k]
 			o := left[a.UID]
 			if at.Namespace != "" && a.Namespace != at.Namespace || o == nil && c.listed[a.Kind] || o != nil && o.ended() != "" {
-				continue // another namespace, or it has ended since the plan
+				continue
 			}
 			delete(left, a.UID)
 			at.add(c, LiveJob{Job: status.Job{Queue: p.Meta.Name, UID: a.UID, Kind: a.Kind, Namespace: a.Namespace, Name: a.Name}, plan: a, object: o})
@@ -271,7 +271,6 @@ func gpus(n string) string {
 	return n + " GPUs"
 }
 
-// workers returns a Job's number of workers before the scheduler sized it.
 func (o *object) workers() int {
 	var sized struct{ Asked, Granted struct{ Workers int } }
 	if json.Unmarshal([]byte(o.Meta.Annotations[askedFor]), &sized) == nil && sized.Granted.Workers == o.Spec.Parallelism {

@@ -24,7 +24,7 @@ var (
 
 // Kubectl reads a cluster with the user's kubectl.
 type Kubectl struct {
-	Flags  []string             // of every call: --context and --kubeconfig
+	Flags  []string             // --context and --kubeconfig
 	absent map[string]time.Time // until when a kind is missing; nil: not cached
 }
 

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	logLines = 50       // of each container
-	logBytes = 64 << 10 // of each container, and in total
+	logLines = 50       // per container
+	logBytes = 64 << 10 // per container, and in total
 )
 
 // Log returns the last lines of a job's first pod by name. The error is ErrNotFound without a pod, and

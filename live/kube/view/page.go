@@ -42,8 +42,8 @@ func NewPage(l *Looker, title string) *Page {
 }
 
 const (
-	least = 5 * time.Second // between two looks
-	rest  = 9               // as a multiple of its duration
+	least = 5 * time.Second
+	rest  = 9 // as a multiple of its duration
 )
 
 // Follow repeats looks until ctx is done.

@@ -66,7 +66,6 @@ func (a *Auditor) End(at time.Time) []Finding {
 	return a.Findings
 }
 
-// A timer stores since when a condition holds for a key.
 type timer[K comparable] map[K]since
 
 type since struct {

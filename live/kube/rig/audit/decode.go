@@ -69,7 +69,7 @@ func Decode(k Key, value []byte) (*Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: decode: %w", k, err)
 	}
-	if p, is := v.(*v1alpha1.Plan); is { // checks see all jobs of the plan
+	if p, is := v.(*v1alpha1.Plan); is {
 		if err := p.Unpack(); err != nil {
 			return nil, fmt.Errorf("%s: %w", k, err)
 		}

@@ -134,7 +134,6 @@ func (s *State) jobOf(p *corev1.Pod) *Object {
 	return s.ByUID(types.UID(uid))
 }
 
-// epochOf returns the epoch of a queue's plan; for an unknown queue, the newest of all plans.
 func (s *State) epochOf(queue string) (epoch int64) {
 	for p := range s.Plans() {
 		if queue == "" || p.Name == queue {

@@ -20,7 +20,7 @@ type Watcher struct {
 
 	mu    sync.Mutex
 	seen  int64         // last audited revision
-	moved chan struct{} // closed and replaced when seen grows or the watch ends
+	moved chan struct{} // closed and replaced when seen grows
 	err   error
 }
 

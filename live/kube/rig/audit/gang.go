@@ -42,7 +42,6 @@ func (k Generations) See(s *State, c *Change) []Finding {
 	return nil
 }
 
-// live reports whether a pod may run: it is not gated and has not ended.
 func live(p *corev1.Pod) bool { return !gated(p) && !terminal(p) }
 
 // Gang is I4: all pods of a generation are released, or none, except Within a start, stop or resize. "All" is the
@@ -112,7 +111,7 @@ func (s *State) want(r run, all int64) int64 {
 	return 0
 }
 
-// A share counts the GPUs of a generation's pods that have not failed.
+// A share counts GPUs of pods that have not failed.
 type share struct {
 	all  int64 // existing
 	let  int64 // released, including succeeded

@@ -93,7 +93,6 @@ func (s *State) count(g *v1alpha1.NodeGroup) int {
 	return n
 }
 
-// wanted returns how many nodes of a group the plan wants; unlimited if it names none.
 func (s *State) wanted(queue, group string) int {
 	for p := range s.Plans() {
 		for _, w := range p.Spec.NodeGroups {

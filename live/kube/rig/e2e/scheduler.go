@@ -32,7 +32,7 @@ var Root = func() string {
 	return filepath.Join(filepath.Dir(file), "..", "..", "..", "..")
 }()
 
-var programs sync.Map // string to func() (string, error)
+var programs sync.Map
 
 func program(bugs string) (string, error) {
 	made, _ := programs.LoadOrStore(bugs, sync.OnceValues(func() (string, error) {
@@ -73,17 +73,17 @@ func build(name string, flags ...string) (string, error) {
 
 // A Setup configures a scheduler process.
 type Setup struct {
-	Name   string       // process name; default oxgang-scheduler
+	Name   string       // default oxgang-scheduler
 	Config *rest.Config // nil: as an administrator
 	Elects bool         // leader election
 	// LeaseNamespace is by default kube-system.
 	LeaseNamespace string
-	Lease          string   // "lease renew retry", such as "3s 2s 500ms"; default "15s 10s 2s"
-	Journals       string   // directory; empty: none
-	Agents         string   // address of the agent API; empty: none
+	Lease          string // "lease renew retry", such as "3s 2s 500ms"; default "15s 10s 2s"
+	Journals       string
+	Agents         string   // empty: none
 	Names          []string // in its certificate
-	Metrics        string   // address; empty: none
-	Bugs           string   // seeded defects, separated by commas; empty: none
+	Metrics        string   // empty: none
+	Bugs           string   // seeded defects, separated by commas
 }
 
 // Serve starts a scheduler with a cluster.

@@ -54,7 +54,6 @@ var origin = map[Manager]from{
 
 var jobSet = from{"sigs.k8s.io/jobset", "config/components/crd/bases", "config/components/webhook/manifests.yaml", "jobset-system", "jobset-manager"}
 
-// startTimeout bounds the start of the managers: 10 s idle.
 const startTimeout = 2 * time.Minute
 
 // Start starts managers, by default JobSet, Trainer and Kueue, in a cluster that creates pods of Jobs, and waits

@@ -11,7 +11,7 @@ import (
 
 type manager struct {
 	name    Manager
-	dir     string // directory of its module
+	dir     string
 	webhook string // https://127.0.0.1:port
 	health  string // 127.0.0.1:port
 	process *rig.Process

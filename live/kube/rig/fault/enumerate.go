@@ -48,12 +48,12 @@ type Outcome struct {
 	Call     Call
 	Moment   Moment        // of the kill
 	Reached  bool          // killed before the program had settled
-	Act      string        // of the kill, or the act that did not settle
-	Took     time.Duration // from the restart until the act settled; without a kill, of the longest act
+	Act      string        // of the kill, or not settled
+	Took     time.Duration // from the restart, or the longest act without a kill
 	Settled  bool          // all acts settled
 	Final    string
 	Findings []audit.Finding
-	Complain string // what is wrong; "": nothing
+	Complain string // "": nothing
 }
 
 // Enumerate runs a scenario without a kill and counts the program's steps. Then it runs it once for each step and
@@ -210,12 +210,11 @@ func (r *runner) judge(o Outcome) Outcome {
 	return o
 }
 
-// A killer kills a program at one point, and then blocks all its calls.
 type killer struct {
 	step   int
 	moment Moment
-	armed  chan struct{} // closed when there is a program to kill
-	dead   chan struct{} // closed when it is dead
+	armed  chan struct{} // there is a program to kill
+	dead   chan struct{} // closed at its death
 
 	once sync.Once
 	kill func() // set when armed is closed

@@ -21,9 +21,9 @@ type Moment int
 
 // The moments.
 const (
-	Before   Moment = iota // the call has arrived and is not yet sent
-	Applied                // the API server has answered; the client does not know
-	Answered               // the client has the answer; its further calls wait for the hook
+	Before   Moment = iota // not yet sent
+	Applied                // the client does not know
+	Answered               // the client's further calls wait for the hook
 )
 
 // String returns the moment's name.

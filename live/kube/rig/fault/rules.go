@@ -17,8 +17,8 @@ type Cut int
 
 // The cuts.
 const (
-	BeforeSent  Cut = iota + 1 // before the API server receives the call
-	AfterAnswer                // after its answer, which the client does not receive
+	BeforeSent  Cut = iota + 1
+	AfterAnswer     // the client does not receive it
 )
 
 // Rules are what a proxy does to calls. They can be changed while it runs.

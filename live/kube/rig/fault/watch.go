@@ -11,10 +11,9 @@ import (
 type late struct {
 	data json.RawMessage
 	due  time.Time
-	free <-chan struct{} // closed when free; nil: free
+	free <-chan struct{} // nil: free
 }
 
-// maxLate bounds the waiting events of a stream.
 const maxLate = 1 << 17
 
 func (p *Proxy) stream(ctx context.Context, w http.ResponseWriter, body io.Reader, c *Call) {

@@ -42,8 +42,8 @@ type bench struct {
 	meta    metadata.Interface
 	oxgang  *rig.Process
 	beside  []*rig.Process // whose processor time counts too
-	metrics string         // address of the scheduler's metrics
-	agents  string         // address of its agent API
+	metrics string         // of the scheduler
+	agents  string         // agent API
 
 	patience time.Duration // bounds until
 }

@@ -25,17 +25,17 @@ type timeline struct {
 	mu    sync.Mutex
 	jobs  map[types.NamespacedName]*life
 	ended int
-	first time.Time // when the first job appeared
-	last  time.Time // when the last job ended
+	first time.Time
+	last  time.Time
 }
 
 // A life is the times of a job. The last admission or start counts, as in Kueue's recorder.
 type life struct {
 	class            string
 	came             time.Time
-	admitted         time.Time // when its suspension was lifted
-	ran              time.Time // when its pod ran
-	ended            time.Time // when it was complete
+	admitted         time.Time
+	ran              time.Time
+	ended            time.Time
 	suspended        bool
 	evictions        int
 	admissions, pods int

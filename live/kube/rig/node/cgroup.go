@@ -62,7 +62,6 @@ func removeGroups(root, pattern string) {
 	}
 }
 
-// removeTree removes a control group and its children.
 func removeTree(dir string) {
 	children, err := os.ReadDir(dir)
 	if err != nil {
@@ -81,14 +80,14 @@ func members(root, name string) ([]int, error) {
 	top := filepath.Join(root, "devices", name)
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // removed meanwhile
+			return nil
 		}
 		if err != nil || d.Name() != "cgroup.procs" {
 			return err
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return nil // removed meanwhile
+			return nil
 		}
 		for field := range strings.FieldsSeq(string(data)) {
 			pid, err := strconv.Atoi(field)

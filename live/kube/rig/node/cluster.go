@@ -31,11 +31,10 @@ type Cluster struct {
 	Nodes []*Node
 
 	debian  string
-	images  map[string]string // archives by image
+	images  map[string]string // by image
 	forward *forwarder
 }
 
-// startTimeout bounds the start of nodes: 5 s idle, 30 s under load.
 const startTimeout = 2 * time.Minute
 
 // Start starts a cluster for a test and closes it at the end. It skips short tests, and tests on machines that

@@ -13,10 +13,9 @@ import (
 	"time"
 )
 
-// packages are unpacked, not installed.
 var packages = []string{"containerd", "runc", "containernetworking-plugins", "busybox-static"}
 
-// debian returns a directory with the files of packages: below the user's cache directory, named by a hash of
+// debian returns a directory with the unpacked packages: below the user's cache directory, named by a hash of
 // their versions. It downloads 36 MB the first time. Without a mirror it returns the newest directory. It must run
 // outside of the namespaces, which have no network.
 func debian(ctx context.Context) (string, error) {

@@ -27,9 +27,9 @@ const (
 )
 
 type entry struct {
-	path string // in the image, without a leading slash
-	from string // source of a copy; "": none
-	link string // target of a symbolic link; "": none
+	path string // without a leading slash
+	from string // "": none
+	link string // "": none
 }
 
 // applets are the busybox programs in the image. wget is missing: it needs the machine's C library to look up

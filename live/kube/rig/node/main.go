@@ -62,7 +62,6 @@ func exitCode(err error) int {
 	return 1
 }
 
-// nextStage returns a command that runs this program at the next stage and dies with this process.
 func nextStage(next string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
 	cmd.Args[0] = os.Args[0]

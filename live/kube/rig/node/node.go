@@ -24,13 +24,13 @@ var config embed.FS
 type Node struct {
 	Name    string // such as real-1
 	Address string // on the pod network
-	Dir     string // directory of the node's files
+	Dir     string
 
 	cluster *Cluster
 	number  int
 	gpus    int
 	lease   time.Duration
-	group   string // control group in each hierarchy
+	group   string
 	started []*rig.Process
 }
 

@@ -22,7 +22,7 @@ import (
 
 // A Submission is a job of a trace as a user submits it.
 type Submission struct {
-	At  time.Duration // since the start of the trace, in trace time
+	At  time.Duration // in trace time
 	Job *batchv1.Job
 }
 
@@ -31,7 +31,7 @@ type As struct {
 	Namespace, Queue string
 	// Speed divides the jobs' stated restart time, as in the emulator.
 	Speed    float64
-	Resizing v1alpha1.Resizing // of jobs with an adaptable number of GPUs
+	Resizing v1alpha1.Resizing // of adaptable jobs
 }
 
 // PhillyLike returns arrivals as Sia samples them from Philly, for example 160 in 8 hours. Source: Sia §3.4.1.

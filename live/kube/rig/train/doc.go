@@ -29,9 +29,9 @@ const Application = "rig.oxgang.dev/application"
 
 // Options configure an emulator.
 type Options struct {
-	Config  *rest.Config     // lists Jobs, pods and nodes, patches pods
-	Catalog workload.Catalog // the applications
-	Speed   float64          // training seconds per real second, above 0
+	Config  *rest.Config // lists Jobs, pods and nodes, patches pods
+	Catalog workload.Catalog
+	Speed   float64 // training seconds per real second, above 0
 	// Types maps product labels of nodes to GPU types; default: the label itself.
 	Types map[string]cluster.GPUType
 

@@ -18,7 +18,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// tick is the interval of looks at the pods.
 const tick = 100 * time.Millisecond
 
 const atOnce = 16
@@ -40,9 +39,9 @@ type work struct {
 	pods    []types.UID // ascending; nil: none
 	last    []types.UID // trained last
 	spoken  time.Time   // last attempted message
-	trouble error       // the last error
-	ended   bool        // its pods were ended
-	lost    float64     // samples trained but not saved
+	trouble error
+	ended   bool
+	lost    float64 // samples trained but not saved
 	starts  int
 }
 
@@ -50,11 +49,11 @@ type work struct {
 type State struct {
 	Progress, Target float64 // samples
 	Lost             float64 // samples trained and lost by a stop
-	Generation       int     // of the pods that trained last
-	Starts           int     // number of times that pods began to train
+	Generation       int     // trained last
+	Starts           int
 	Steps            float64 // of the optimiser
 	Training, Done   bool    // training now; target reached
-	Trouble          error   // last error with messages or pods
+	Trouble          error   // of messages or pods
 }
 
 // New returns an idle emulator.

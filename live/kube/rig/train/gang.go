@@ -28,10 +28,10 @@ import (
 
 type gang struct {
 	generation int
-	pods       []*corev1.Pod // by completion index, then name: rank 0 is the first
+	pods       []*corev1.Pod // rank 0 is the first
 	uids       []types.UID   // ascending
 	held       cluster.Configuration
-	shape      []int // GPUs by node, in order of node names
+	shape      []int // GPUs by node
 }
 
 type predictor struct {

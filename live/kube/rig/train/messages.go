@@ -17,7 +17,6 @@ import (
 
 const patience = 5 * time.Second
 
-// Seconds between reports: default and limits.
 const (
 	reportDefault = 10.0
 	reportLeast   = 0.1

@@ -65,7 +65,7 @@ func (t *training) cut(b job.BatchSize) {
 	}
 }
 
-// iteration returns the seconds of an optimiser step; 0: the application does not run on these resources.
+// iteration returns 0 if the application does not run on these resources.
 func (t *training) iteration() float64 {
 	return t.pass + float64(t.batch.Accumulation)*(t.pass-t.exchange)
 }

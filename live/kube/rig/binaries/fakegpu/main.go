@@ -19,10 +19,8 @@ import (
 	plugin "k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1"
 )
 
-// period is the interval of checks for a restarted kubelet and for unhealthy devices.
 const period = 100 * time.Millisecond
 
-// socket is the plugin's socket, next to the kubelet's.
 const socket = "fakegpu.sock"
 
 func main() {
@@ -87,7 +85,7 @@ func listen(dir string, d *devices) (*grpc.Server, error) {
 	}
 	s := grpc.NewServer()
 	plugin.RegisterDevicePluginServer(s, d)
-	go func() { _ = s.Serve(l) }() // until it is stopped
+	go func() { _ = s.Serve(l) }()
 	return s, nil
 }
 
@@ -138,7 +136,6 @@ func (d *devices) ListAndWatch(_ *plugin.Empty, to grpc.ServerStreamingServer[pl
 	}
 }
 
-// unhealthy returns the names in the file, separated by spaces.
 func (d *devices) unhealthy() string {
 	data, err := os.ReadFile(d.file)
 	if err != nil {
