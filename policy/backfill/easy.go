@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A reservation is for the first twin in the queue that does not fit: when enough GPUs of a type are expected to be free,
-// and how many more of them there are then.
+// A reservation belongs to the first twin in the queue that does not fit. It has the time when enough GPUs of a type
+// are expected to be free, and how many will then be left over.
 type reservation struct {
 	id    job.ID
 	kind  int // index of the GPU type
@@ -16,9 +16,9 @@ type reservation struct {
 	extra int
 }
 
-// fill starts waiting twins as EASY does. The first that does not fit gets a reservation; each twin behind it
-// may start only if that does not delay the reservation: on another type, if it ends before, or on GPUs that
-// will be left over. Source: Lifka 1995, §2.
+// fill starts waiting twins as EASY does. The first that does not fit gets a reservation. A twin behind it starts
+// only if that does not delay the reservation: on another type, if it ends before, or on GPUs that will be left over.
+// Source: Lifka 1995, §2.
 func (s *Schedule) fill() {
 	var head *reservation
 	defer func() { s.head = head }()
@@ -43,7 +43,8 @@ func (s *Schedule) full() bool {
 	return !slices.ContainsFunc(s.pools, func(p pool) bool { return p.total > 0 })
 }
 
-// fastest returns the option on which a twin may start now and makes most progress, and where; -1 if there is none.
+// fastest returns the option with the most progress on which a twin may start now, and its place; -1 if there is
+// none.
 func (s *Schedule) fastest(t *twin, head *reservation) (best int, at []share) {
 	best = -1
 	for i := range t.options {
@@ -62,15 +63,15 @@ func (s *Schedule) fastest(t *twin, head *reservation) (best int, at []share) {
 	return best, at
 }
 
-// passes takes the GPUs of a twin that starts from what the reservation leaves over.
+// passes takes the GPUs of a starting twin from those that the reservation leaves over.
 func (s *Schedule) passes(t *twin, o *Option, head *reservation) {
 	if head != nil && s.typeOf(o.GPUType) == head.kind && s.now.Add(t.lasts(o)).After(head.at) {
 		head.extra -= o.GPUs
 	}
 }
 
-// reserve returns the reservation of a twin that does not fit: on the type on which it would end first. It returns nil if no type
-// ever carries it.
+// reserve returns the reservation of a twin that does not fit, on the type on which it would end first; nil if it
+// never fits.
 func (s *Schedule) reserve(t *twin) (best *reservation) {
 	var ends time.Time
 	for i := range t.options {
@@ -105,7 +106,7 @@ func (s *Schedule) expect(o *Option) *reservation {
 	return nil
 }
 
-// byEnd returns the running twins of a type, the first to end first.
+// byEnd returns the running twins of a type, ordered by their end.
 func (s *Schedule) byEnd(k int) (all []*twin) {
 	for _, t := range s.running {
 		if t.options[t.on].GPUType == s.types[k].Type {

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Remember implements memory.Rememberer. Rates are computed again, the queue and the free GPUs follow from the twins.
+// Remember implements memory.Rememberer. Rates are computed again; the queue and the free GPUs follow from the twins.
 func (s *Schedule) Remember(m *memory.Codec) {
 	m.Fields(&s.now, &s.round)
 	memory.Slice(m, &s.types, func(t *cluster.TypeInfo, m *memory.Codec) {
@@ -32,7 +32,7 @@ func (t *twin) Remember(m *memory.Codec) {
 	})
 }
 
-// rebuild makes the queue, the list of running twins and the free GPUs from the twins.
+// rebuild derives the queue, the running twins and the free GPUs from the twins.
 func (s *Schedule) rebuild(m *memory.Codec) {
 	s.pools = pools(s.types)
 	s.waiting, s.running = nil, nil

@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A pool is the virtually free GPUs of a type, by node. A gang no larger than a node lies on one node; a larger one takes whole nodes, and
-// the rest of it lies on one more. Twins do not move once they have started, as under EASY.
+// A pool is the virtually free GPUs of a type. A gang no larger than a node gets one node; a larger one gets whole
+// nodes, and one more node for the rest. Twins do not move once they have started, as under EASY.
 type pool struct {
 	perNode int
 	free    []int // by node
@@ -25,7 +25,7 @@ func newPool(gpus, nodes, perNode int) pool {
 	return p
 }
 
-// pools returns those of idle GPU types.
+// pools returns idle pools of these types.
 func pools(types []cluster.TypeInfo) []pool {
 	all := make([]pool, len(types))
 	for k := range types {
@@ -37,8 +37,8 @@ func pools(types []cluster.TypeInfo) []pool {
 // A share is the part of a gang on one node.
 type share struct{ node, gpus int }
 
-// find returns where a gang fits: whole nodes, and for the rest the node with the fewest GPUs that are enough. ok is false if it fits
-// nowhere.
+// find returns where a gang fits: whole nodes, and for the rest the node with the fewest sufficient GPUs. ok is false
+// if it fits nowhere.
 func (p *pool) find(gpus int) (at []share, ok bool) {
 	if gpus > p.total {
 		return nil, false
@@ -60,7 +60,7 @@ func (p *pool) find(gpus int) (at []share, ok bool) {
 	return at, whole == 0 && (rest == 0 || best >= 0)
 }
 
-// add returns GPUs to the pool, or takes them if sign is -1.
+// add returns GPUs to the pool; with sign -1 it takes them.
 func (p *pool) add(all []share, sign int) {
 	for _, s := range all {
 		p.free[s.node] += sign * s.gpus
@@ -68,7 +68,6 @@ func (p *pool) add(all []share, sign int) {
 	}
 }
 
-// clone returns a copy.
 func (p *pool) clone() pool {
 	c := *p
 	c.free = slices.Clone(p.free)

@@ -11,8 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
-// A Schedule is the virtual schedule. The zero value is empty and ready to use. It is not safe for
-// concurrent use.
+// A Schedule is the virtual schedule. The zero value is empty and ready to use. It is not safe for concurrent use.
 type Schedule struct {
 	now     time.Time
 	types   []cluster.TypeInfo // of the last snapshot
@@ -24,14 +23,14 @@ type Schedule struct {
 	head    *reservation
 }
 
-// Work is what a policy believes of a job's progress.
+// Work is a policy's estimate of a job's progress.
 type Work struct {
 	Done, Total float64 // progress so far, and in all
-	Stated      bool    // the job states its total; else it is an estimate
+	Stated      bool    // the job states its total; otherwise it is an estimate
 }
 
-// Advance moves the virtual clock to the time of the snapshot. It calls work once with the index of each job, perhaps at
-// the same time.
+// Advance moves the virtual clock to the time of the snapshot. It calls work once with the index of each job, possibly in
+// parallel.
 func (s *Schedule) Advance(snapshot *policy.Snapshot, work func(int) Work) {
 	if s.twins == nil {
 		s.twins, s.now = make(map[job.ID]*twin), snapshot.Now
@@ -58,7 +57,8 @@ func (s *Schedule) Advance(snapshot *policy.Snapshot, work func(int) Work) {
 	}
 }
 
-// resize adopts the GPU types of the cluster. If nodes are gone, the jobs that started last go back to the queue.
+// resize adopts the GPU types of the cluster. Running twins that no longer fit return to the queue, the latest starts
+// first.
 func (s *Schedule) resize(types []cluster.TypeInfo, now time.Time) {
 	if slices.EqualFunc(s.types, types, sameGPUs) {
 		return
@@ -84,7 +84,6 @@ func (s *Schedule) resize(types []cluster.TypeInfo, now time.Time) {
 	}
 }
 
-// sameGPUs reports whether two types have the same name and GPUs.
 func sameGPUs(a, b cluster.TypeInfo) bool {
 	return a.Type == b.Type && a.GPUs == b.GPUs && a.Nodes == b.Nodes && a.PerNode == b.PerNode
 }
@@ -94,7 +93,7 @@ func (s *Schedule) typeOf(t cluster.GPUType) int {
 	return slices.IndexFunc(s.types, func(i cluster.TypeInfo) bool { return i.Type == t })
 }
 
-// compare brings the twins up to date with the jobs, and returns those of new jobs by submission.
+// compare updates the twins from the jobs, and returns the twins of new jobs by submission.
 func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) (arrivals []*twin) {
 	s.round++
 	all := make([]*twin, len(snapshot.Jobs))
@@ -124,7 +123,7 @@ func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) (arri
 	return arrivals
 }
 
-// resume starts the twin of a job that was running before the schedule began: it holds what it requests.
+// resume starts the twin of a job that ran before the schedule began, on the GPUs that the job requests.
 func (s *Schedule) resume(t *twin, j *policy.Job, now time.Time) bool {
 	k := s.typeOf(j.Allocation.GPUType)
 	if k < 0 || now.Sub(j.Submitted) <= 0 || s.round > 1 {
@@ -144,7 +143,7 @@ func (s *Schedule) resume(t *twin, j *policy.Job, now time.Time) bool {
 	return false
 }
 
-// enqueue puts a twin in its place in the queue.
+// enqueue inserts a twin in the queue.
 func (s *Schedule) enqueue(t *twin) {
 	at, _ := slices.BinarySearchFunc(s.waiting, t, before)
 	s.waiting = slices.Insert(s.waiting, at, t)
@@ -176,7 +175,7 @@ func (s *Schedule) finish(t *twin) {
 	t.ended, t.at = s.now, nil
 }
 
-// forget drops the twins that have ended both here and in reality, or can never run.
+// forget drops the twins of ended jobs that have ended here too, or can never run.
 func (s *Schedule) forget() {
 	for id, t := range s.twins {
 		if t.gone && (!t.ended.IsZero() || len(t.options) == 0) {
@@ -186,7 +185,7 @@ func (s *Schedule) forget() {
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *twin) bool { return s.twins[t.id] != t })
 }
 
-// First returns the first waiting job that does not fit, and when its twin will start by what is believed now; ok is false if all fit.
+// First returns the first waiting job that does not fit, and the expected start of its twin; ok is false if all fit.
 func (s *Schedule) First() (id job.ID, at time.Time, ok bool) {
 	if s.head == nil {
 		return "", time.Time{}, false
@@ -203,8 +202,8 @@ func (s *Schedule) Started(id job.ID) bool {
 // A Standing compares a job with its twin.
 type Standing struct {
 	Option                       // what the twin runs or ran on
-	Submitted, Started time.Time // Started: of the twin, for the first time
-	Due                time.Time // when the twin ends, by what is believed now, or has ended
+	Submitted, Started time.Time // Started: first start of the twin
+	Due                time.Time // expected or actual end of the twin
 	Total              float64   // progress of the whole job
 	Left               float64   // seconds that the job still needs at the speed of its twin
 }

@@ -16,15 +16,15 @@ import (
 // An Option is a GPU type on which a job can run, with the GPUs that it requests there.
 type Option struct {
 	cluster.Configuration
-	Rate  float64 // progress per second there as of now, above 0
-	spent float64 // seconds that the job's progress so far takes there, by the rates at the time
+	Rate  float64 // current progress per second there, above 0
+	spent float64 // seconds that the job's progress so far takes there, at the rates of the time
 }
 
 // A twin is the virtual counterpart of a job.
 //
-// How long a twin runs. The speed of a job changes as it trains, for instance because large batches become more efficient. So the
-// seconds that the whole job takes on an option are a sum over its real progress: what the job had done in
-// each interval at the rate believed then, and the rest at the rate believed now.
+// How long a twin runs. The speed of a job changes as it trains, for instance because large batches become more
+// efficient. So the time of the whole job on an option is a sum over its real progress: the work of each interval at
+// the rate estimated then, and the rest at the present rate.
 type twin struct {
 	id        job.ID
 	submitted time.Time
@@ -33,30 +33,30 @@ type twin struct {
 	options   []Option
 	total     float64 // progress of the whole job
 	stated    bool    // the job states its total
-	reached   float64 // progress that the job has really made
-	service   float64 // seconds for which it has really held GPUs
+	reached   float64 // real progress of the job
+	service   float64 // seconds for which the job has really held GPUs
 
 	on      int       // index of the option that it runs or ran on; -1: it waits
 	at      []share   // its GPUs while it runs
-	started time.Time // for the first time; zero: never
+	started time.Time // first start; zero: never
 	since   time.Time // start of the current run
-	before  float64   // part of its work done in runs before that, 0 to 1
+	before  float64   // part of its work done in earlier runs, 0 to 1
 	ended   time.Time // zero: not yet
 	gone    bool      // the job has really ended
 	seen    int       // last Schedule.round in which the job was active
 
-	model *policy.Job // what the rates were computed from; nil: not yet, or no longer valid
+	model *policy.Job // the job at the time when its rates were computed; nil: compute them again
 }
 
-// before orders the queue: by priority, submission and ID.
+// before orders the queue by priority, submission and ID.
 func before(a, b *twin) int {
 	return cmp.Or(cmp.Compare(b.priority, a.priority), a.submitted.Compare(b.submitted), cmp.Compare(a.id, b.id))
 }
 
-// startedBefore orders running twins: by start and ID.
+// startedBefore orders running twins by start and ID.
 func startedBefore(a, b *twin) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.id, b.id)) }
 
-// update adopts what is believed of the job now.
+// update adopts the current estimates of the job.
 func (t *twin) update(j *policy.Job, types []cluster.TypeInfo, w Work, now time.Time) {
 	t.spend(j, w.Done, now)
 	t.stated, t.reached, t.total = w.Stated, max(t.reached, w.Done), w.Total
@@ -70,7 +70,8 @@ func (t *twin) update(j *policy.Job, types []cluster.TypeInfo, w Work, now time.
 	}
 }
 
-// spend counts the time that the job has trained since the last round: on each option as many seconds as make the same progress there.
+// spend counts the job's progress since the last round: for each option, the seconds that the same progress takes
+// there.
 func (t *twin) spend(j *policy.Job, done float64, now time.Time) {
 	service := j.AttainedService(now).Seconds()
 	trained := service - t.service
@@ -86,7 +87,7 @@ func (t *twin) spend(j *policy.Job, done float64, now time.Time) {
 	}
 }
 
-// rate returns the progress per second that is believed of a job on a configuration: 1 if it has no model.
+// rate returns the estimated progress per second on a configuration; 1 without a model.
 func rate(j *policy.Job, c cluster.Configuration) float64 {
 	if j.Perf == nil {
 		return 1
@@ -95,7 +96,7 @@ func rate(j *policy.Job, c cluster.Configuration) float64 {
 	return g
 }
 
-// adopt replaces the options by new ones. Those of the same GPUs keep what is known of the progress so far.
+// adopt replaces the options. An option with the same GPUs keeps its time spent.
 func (t *twin) adopt(all []Option) {
 	on := -1
 	for i := range all {
@@ -120,7 +121,7 @@ func (t *twin) adopt(all []Option) {
 // runs reports whether the twin has started and not ended.
 func (t *twin) runs() bool { return t.on >= 0 && t.ended.IsZero() }
 
-// stop puts a running twin back to where it waits, with the part of its work that it has done.
+// stop returns a running twin to waiting, and keeps the part of its work that it has done.
 func (t *twin) stop(now time.Time) {
 	need := t.needs(&t.options[t.on])
 	if did := now.Sub(t.since).Seconds() - t.restart; did > 0 && need > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// reason says why row i got the configuration of column (or nothing, -1), by the prices of its level. That jobs of levels before its own
-// leave nothing that would do comes before all that prices say.
+// reason explains why row i got the configuration of column (-1: nothing), by the prices of its level. If earlier
+// levels leave no room for any choice, that comes before all reasons from prices.
 func (l *levelled) reason(i, column int) policy.Reason {
 	p, r := l.p, l.rows[i]
 	p.prices = append(p.prices[:0], l.prices[l.of[i]]...)
@@ -22,7 +22,8 @@ func (l *levelled) reason(i, column int) policy.Reason {
 	return policy.Reason{Kind: policy.WaitPriority, Config: c.Configuration, Value: p.free[c.resource], Limit: float64(c.GPUs)}
 }
 
-// before reports whether row i has nothing because of the levels before its own: a choice would fit without them, and none fits on what they leave.
+// before reports whether earlier levels leave row i nothing: a choice would fit without them, and none fits after
+// them.
 func (l *levelled) before(i int) bool {
 	fitsOn := func(there []float64) bool {
 		return slices.ContainsFunc(l.rows[i].item.choices, func(c mmkp.Choice) bool { return fits(&c, there) })
@@ -30,7 +31,7 @@ func (l *levelled) before(i int) bool {
 	return fitsOn(l.alone[l.of[i]]) && !fitsOn(l.left[l.of[i]])
 }
 
-// smallest returns the choice of a row with the fewest GPUs, of a type of which most are free among equals.
+// smallest returns the choice of a row with the fewest GPUs; among equals, of the type with the most free.
 func (l *levelled) smallest(r *Row) int {
 	all := make([]int, len(r.item.choices))
 	for c := range all {

@@ -10,9 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A cell is a configuration with an amount of CPUs and memory: one entry of the
-// job's sensitivity matrix there. Where CPUs and memory do not count, a column
-// has one cell, of nothing. Source: Synergy §3.1.
+// A cell is a configuration with an amount of CPUs and memory: one entry of the job's sensitivity matrix there. A
+// column whose type does not count CPUs and memory has one empty cell. Source: Synergy §3.1.
 type cell struct {
 	goodput float64 // not normalised
 	cpus    float64 // in total
@@ -20,8 +19,7 @@ type cell struct {
 	uses    []mmkp.Use
 }
 
-// evaluate lays the cells of the columns that the job may have or holds, and
-// finds the unit of the row.
+// evaluate computes the cells of the columns that the job holds or may have, and the unit of the row.
 func (p *Program) evaluate(r *Row) {
 	for i := range r.columns {
 		if r.allowed[i] || i == r.held {
@@ -33,10 +31,8 @@ func (p *Program) evaluate(r *Row) {
 	}
 }
 
-// normalise finds the goodput whose normalised value is N_min: the least of
-// the row, so that a job's utility is in units of its slowest way to run. Where
-// CPUs and memory count, it is the least at the GPU-proportional share.
-// Source: Sia §3.3.4, "Normalized goodput matrix".
+// normalise finds the unit: the least goodput of the row, at the GPU-proportional share of CPUs and memory, has the
+// normalised value N_min. Source: Sia §3.3.4, "Normalized goodput matrix".
 func (p *Program) normalise(r *Row) {
 	least := math.Inf(1)
 	for i := range r.columns {
@@ -58,9 +54,8 @@ func (p *Program) normalise(r *Row) {
 	r.unit = least / r.fewest
 }
 
-// lower returns the smaller of the goodput of column i at the GPU-proportional
-// share, unless it cannot run there, and the least yet. If the share is too
-// little to run at all, the slowest cell stands in for it.
+// lower returns the smaller of least and the goodput of column i at the GPU-proportional share. If the share is too
+// little to run, the slowest cell stands in for it.
 func (p *Program) lower(r *Row, i int, least float64) float64 {
 	if cells := p.cellsOf(r, i); len(cells) > 0 {
 		return min(cells[0].goodput, least)
@@ -68,9 +63,8 @@ func (p *Program) lower(r *Row, i int, least float64) float64 {
 	return least
 }
 
-// leastOf returns the least goodput of columns first to end-1, which are of one
-// GPU type by ascending GPUs, or the given one if none is less. It asks for as
-// few as it can: what holds for the most and the fewest GPUs holds between.
+// leastOf returns the smaller of least and the goodputs of columns first to end-1, which have one GPU type and
+// ascending GPUs. It evaluates few columns: a lower bound over an interval rules out the rest.
 func (p *Program) leastOf(r *Row, first, end int, least float64) float64 {
 	switch {
 	case end == first:
@@ -84,8 +78,7 @@ func (p *Program) leastOf(r *Row, first, end int, least float64) float64 {
 	return p.leastOf(r, middle, end, p.leastOf(r, first, middle, least))
 }
 
-// floor returns no more than the goodput of any of columns first to last, if
-// that is cheap to say; otherwise 0.
+// floor returns a lower bound on the goodput of columns first to last; 0 if none is cheap to compute.
 func (p *Program) floor(r *Row, first, last int) float64 {
 	j := r.job
 	if j.Perf == nil || j.Goal != job.Training || !j.Adaptivity.Has(job.BatchSizes) || r.limited(first) {
@@ -103,8 +96,7 @@ func (r *Row) replicas(i int) perf.Replicas {
 	return perf.Replicas{Allocation: cluster.Allocation{Configuration: c}, Replicas: c.GPUs / r.job.ReplicaGPUs(c.GPUType)}
 }
 
-// minGPUs returns N_min: the fewest GPUs the job may ever run on, 0 if it can
-// run on none.
+// minGPUs returns N_min: the fewest GPUs the job may ever run on, 0 if it can run on none.
 func minGPUs(r *Row) int {
 	j, least := r.job, 0
 	for i, c := range r.columns {
@@ -122,8 +114,7 @@ func minGPUs(r *Row) int {
 	return least
 }
 
-// cellsOf returns the cells of column i, by ascending goodput. None is slower
-// than the GPU-proportional share; there is none if the job cannot run there.
+// cellsOf returns the cells of column i, by ascending goodput; none if the job cannot run there.
 func (p *Program) cellsOf(r *Row, i int) []cell {
 	if r.cells[i] == nil {
 		r.cells[i] = p.layCells(r, i)
@@ -132,15 +123,13 @@ func (p *Program) cellsOf(r *Row, i int) []cell {
 	return r.cells[i]
 }
 
-// layCells returns column i with each cell that the job may have.
+// layCells computes the cells of column i.
 //
-// Whole nodes come with all they have: what the job left of it, no other could
-// use. A job that never gives GPUs back could never give CPUs back either, so it
-// gets no more than its share, beside which others find theirs.
+// Whole nodes come with all their CPUs and memory, because no other job could use the rest. A job that never gives
+// GPUs back could not give CPUs back either, so it gets at most its share.
 //
-// Deviation: a job that is fed less keeps the batch size that is best where
-// nothing limits it, so its goodput is too low by what a smaller one would give,
-// because the search for it would be repeated for every cell.
+// Deviation: a job with fewer CPUs keeps the batch size that is best without input limits, so its goodput is slightly
+// too low, because the search for the batch size would be repeated for every cell.
 func (p *Program) layCells(r *Row, i int) []cell {
 	c, j := r.columns[i], r.job
 	g, speed := r.believed(i)
@@ -175,8 +164,7 @@ func newCell(h host, goodput, cpus float64, memory int64) cell {
 	return cell{goodput, cpus, memory, h.uses(cpus, memory)}
 }
 
-// withinShare returns the first of a job's cells, which asks for no more than the
-// share unless the job does not run with that: then none.
+// withinShare returns the first cell if it needs no more than the share; otherwise none.
 func withinShare(matrix []perf.Cell, t *cluster.TypeInfo) []perf.Cell {
 	if len(matrix) > 0 && matrix[0].CPUs <= t.Share.CPUs && matrix[0].Memory <= t.Share.Memory {
 		return matrix[:1]
@@ -187,30 +175,28 @@ func withinShare(matrix []perf.Cell, t *cluster.TypeInfo) []perf.Cell {
 // limited reports whether the goodput of column i depends on CPUs and memory.
 func (r *Row) limited(i int) bool { return r.columns[i].host.counts() && sensitive(r.job) }
 
-// sensitive reports whether CPUs and memory are believed to matter to a job.
-// Whether a latency bound is kept is not asked anew for every cell: such a job
-// gets its share.
+// sensitive reports whether CPUs and memory matter to a job. A latency bound is not checked again for every cell;
+// such a job gets its share.
 func sensitive(j *policy.Job) bool {
 	return j.Sensitivity != nil && j.Perf != nil && j.Goal != job.LatencyBound
 }
 
-// believed returns the goodput of column i where the job never waits for input,
-// 0 if it cannot run there, and the samples per second that it then takes in.
+// believed returns the goodput of column i if the job never waits for input (0: it cannot run there), and its speed
+// in samples per second.
 func (r *Row) believed(i int) (goodput, speed float64) {
 	switch {
 	case r.job.Perf != nil:
 		g, speed := Goodput(r.job, r.columns[i].Configuration)
 		return max(0, g), speed
 	case r.least(i) || i == r.held || !r.job.Adaptivity.Has(job.GPUCount):
-		return 1, 1 // nothing is known: it runs equally well with the fewest GPUs of every type, and no worse with what it holds
+		return 1, 1 // without a model, it runs equally well with the fewest GPUs of every type, and no worse with what it holds
 	}
 	return 0, 0
 }
 
-// Goodput returns what a job is believed to achieve with a configuration, in
-// samples per second at the efficiency of B0; in samples per second where the
-// batch size is fixed, or nothing is trained; 1 or 0 if a latency bound is all
-// that counts. Its speed is in samples per second. Source: Sia §3.3.4.
+// Goodput returns a job's estimated goodput and speed (samples per second) with a configuration. Goodput is in
+// samples per second at the efficiency of B0; in plain samples per second if the batch size is fixed or nothing is
+// trained; 1 or 0 for a latency bound. Source: Sia §3.3.4.
 func Goodput(j *policy.Job, c cluster.Configuration) (goodput, speed float64) {
 	replicas := c.GPUs / j.ReplicaGPUs(c.GPUType)
 	a := cluster.Allocation{Configuration: c}
@@ -230,7 +216,7 @@ func Goodput(j *policy.Job, c cluster.Configuration) (goodput, speed float64) {
 	return speed, speed
 }
 
-// meets returns 1 if a pass over a batch keeps the job's latency bound.
+// meets returns 1 if a pass over a batch keeps the job's latency bound, else 0.
 func meets(j *policy.Job, samples, speed float64) float64 {
 	if speed > 0 && samples/speed <= j.Latency.Seconds() {
 		return 1

@@ -10,23 +10,22 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// A Claim is the least that a job must have in a round, whatever others gain: as much goodput as on
-// a configuration. Claims that are First go before others, and then those with an earlier Due.
+// A Claim is the least that a job must have in a round, at any price: as much goodput as on a configuration. First
+// claims go before others; then earlier Due goes first.
 type Claim struct {
 	cluster.Configuration
 	Rate  float64 // goodput there, not normalised; 0: no claim
-	Due   float64 // seconds from now until the job should have ended at the latest; negative: it is late
-	First bool    // it goes before those that are not
+	Due   float64 // seconds from now by which the job should have ended; negative: it is late
+	First bool    // it goes before claims without First
 }
 
-// rounds of solving at most, until all claims are met
+// claimTries is the maximum number of solves until all claims are met.
 const claimTries = 4
 
-// solve finds the plan that is worth most and meets all claims. It solves the program as if there were
-// none. Then it pins each job whose claim is not met to its claim, and solves again. A job of a fixed
-// GPU count is pinned before, because it could grow by no plan. Each pass pins at least one more job,
-// so the loop ends; after claimTries passes all claims are pinned. Claims that do not fit together are
-// met in the order in which they are due.
+// solve finds the best plan that meets all claims. It first solves the program without them. Then it pins each job
+// whose claim is not met, and solves again. A job of a fixed GPU count is pinned from the start, because no plan
+// could make it grow. The loop ends because each pass pins at least one more job, and after claimTries passes all
+// claims are pinned. Claims that do not fit together are met in the order of byDue.
 func (p *Program) solve(ctx context.Context, rows []*Row) (*mmkp.Solution, error) {
 	for try := 1; ; try++ {
 		sol, err := p.engine.Solve(ctx)
@@ -40,8 +39,7 @@ func (p *Program) solve(ctx context.Context, rows []*Row) (*mmkp.Solution, error
 	}
 }
 
-// firmUp marks the claims that are to be pinned: those that a solution does not meet, or all. It reports whether there are more
-// than before.
+// firmUp marks claims to pin: those that a solution does not meet, or all. It reports whether any are new.
 func (p *Program) firmUp(rows []*Row, sol *mmkp.Solution, all bool) (more bool) {
 	for _, r := range rows {
 		if r.Claim.Rate > 0 && !r.firm && (all || !r.meets(sol)) && r.job.Phase != job.Profiling {
@@ -51,7 +49,7 @@ func (p *Program) firmUp(rows []*Row, sol *mmkp.Solution, all bool) (more bool) 
 	return more
 }
 
-// meets reports whether a solution gives a row as much as it claims.
+// meets reports whether a solution meets a row's claim.
 func (r *Row) meets(sol *mmkp.Solution) bool {
 	if r.Pinned() {
 		return true
@@ -64,13 +62,13 @@ func (r *Row) meets(sol *mmkp.Solution) bool {
 	return r.reaches(int(at.column), r.cells[at.column][at.cell].goodput)
 }
 
-// reaches reports whether a column has the goodput that the row claims, if its cell has no more than so much.
+// reaches reports whether a column meets the row's claim, with a goodput of at most most.
 func (r *Row) reaches(column int, most float64) bool {
 	const nearly = 1 - 1e-6 // both are sums of the same model in another order
 	return column >= 0 && min(most, r.Goodput(column)) >= nearly*r.Claim.Rate
 }
 
-// byDue returns the rows with a firm claim, the first that is due first.
+// byDue returns the rows with a firm claim, the first due first.
 func byDue(rows []*Row) (all []*Row) {
 	for _, r := range rows {
 		if r.firm {

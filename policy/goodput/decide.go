@@ -23,11 +23,11 @@ func (p leveller) planLevels(ctx context.Context, now time.Time, rows []*Row, al
 	}
 	p.prices = append(p.prices[:0], l.sol.Prices...)
 	plan := reasons(p).explained(rows, l.sol, l.reason)
-	p.prices = append(p.prices[:0], l.sol.Prices...) // reasons are by the prices of their level
+	p.prices = append(p.prices[:0], l.sol.Prices...) // reason replaced them by the prices of each level
 	return plan, nil
 }
 
-// explained turns the solution into a plan, with the reasons that a function gives.
+// explained turns the solution into a plan, with reasons from a function.
 func (p reasons) explained(rows []*Row, sol *mmkp.Solution, reason func(i, column int) policy.Reason) *policy.Plan {
 	plan := &policy.Plan{Jobs: make([]policy.Decision, len(rows)), Prices: p.typePrices(), Fungible: p.fungible()}
 	p.setFree(rows, sol)
@@ -49,7 +49,7 @@ func (p reasons) explained(rows []*Row, sol *mmkp.Solution, reason func(i, colum
 	return plan
 }
 
-// setFree notes the GPUs that a solution leaves free.
+// setFree records the GPUs that a solution leaves free.
 func (p *Program) setFree(rows []*Row, sol *mmkp.Solution) {
 	p.free = p.free[:0]
 	for _, t := range p.cluster.Types() {
@@ -63,8 +63,8 @@ func (p *Program) setFree(rows []*Row, sol *mmkp.Solution) {
 	}
 }
 
-// grant returns the allocation of column i with cell n. Where CPUs do not count
-// it names none, or those that the job has already.
+// grant returns the allocation of column i with cell n. If CPUs do not count, it has none, or those that the job
+// already holds.
 func (r *Row) grant(i, n int) cluster.Allocation {
 	a := cluster.Allocation{Configuration: r.columns[i].Configuration}
 	switch {
@@ -77,9 +77,8 @@ func (r *Row) grant(i, n int) cluster.Allocation {
 	return a
 }
 
-// trim takes back the bytes by which a plan exceeds the memory of a GPU type:
-// the program's capacities have a tolerance, memory has none. They are fewer
-// than a job notices.
+// trim takes a few bytes from the largest allocation if a plan exceeds the memory of a GPU type: the program's
+// capacities have a tolerance, memory has none.
 func (p *Program) trim(plan *policy.Plan, rows []*Row) {
 	for k, t := range p.cluster.Types() {
 		if !p.hosts[k].counts() {

@@ -18,10 +18,10 @@ import (
 type Options struct {
 	P      float64 // exponent of a goodput's value, not 0
 	Growth float64 // a job's GPUs may grow by this factor a round, at least 1
-	Start  int     // a job that holds nothing may begin on up to so many GPUs, and more if it must; 0: on its minimum
-	Solver string  // the engine: see opt/engine
-	Cells  bool    // CPUs and memory are chosen with GPUs, where nodes count them
-	Ties   uint64  // which of equally good plans: 0 first come first served, others at random
+	Start  int     // most GPUs for a job that holds none, or its minimum if larger; 0: its minimum
+	Solver string  // name of the engine, see opt/engine
+	Cells  bool    // choose CPUs and memory with GPUs, if nodes count them
+	Ties   uint64  // order of equally good plans: 0 first come first served, others random
 	Rules  Rules
 }
 
@@ -32,7 +32,7 @@ type Rules struct {
 	HistoricGrowth bool
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all invalid settings.
 func (o *Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -51,27 +51,25 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Program chooses for all jobs of a cluster together. It keeps the goodput
-// rows and the prices of the last round. Its plans do not depend on what it
-// keeps, with one exception: the last prices may decide between plans of equal
-// value, or between plans within the gap of one that is not proven optimal.
-// Make one with New.
+// A Program chooses for all jobs of a cluster together. It keeps goodput rows and prices between rounds. The kept
+// state changes a plan only among plans of equal value, or within the gap of a plan not proven optimal. Make one with
+// New.
 type Program struct {
 	o       Options
 	cluster *cluster.Cluster
 	columns []configuration
-	runs    [][]configuration // the same, cut: see runsOf
+	runs    [][]configuration // columns of one GPU type each, by GPUs
 	hosts   []host            // by GPU type
 	rows    map[job.ID]*Row
-	engine  engine.Engine // nil until a cluster is met
+	engine  engine.Engine // nil before the first cluster
 	items   int           // numbers given to items
-	numbers []int         // of those, given back
+	numbers []int         // numbers to reuse
 	prices  []float64     // of the last round
 	free    []float64     // GPUs that this round's plan leaves free, by resource
 	gone    []*Row        // of jobs that left in this round
 }
 
-// New returns a program, or an error that joins all complaints about o.
+// New returns a program, or an error that joins all invalid settings.
 func New(o Options) (*Program, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -82,8 +80,8 @@ func New(o Options) (*Program, error) {
 	return &Program{o: o, rows: make(map[job.ID]*Row)}, nil
 }
 
-// Plan returns the plan that is worth most. Value is called once, with a row for
-// each job of the snapshot, in its order; it sets what is worth what: Row.Worth.
+// Plan returns the best plan. It calls value once, with a row for each job in the order of the snapshot; value sets
+// Row.Worth.
 func (p *Program) Plan(ctx context.Context, s *policy.Snapshot, value func([]*Row)) (*policy.Plan, error) {
 	rows, err := p.Prepare(s, value)
 	if err != nil {
@@ -92,7 +90,7 @@ func (p *Program) Plan(ctx context.Context, s *policy.Snapshot, value func([]*Ro
 	if all := levels(rows); len(all) > 1 {
 		return leveller{p}.planLevels(ctx, s.Now, rows, all)
 	}
-	sol, err := p.solve(ctx, rows) // 4. who gets what, at which prices
+	sol, err := p.solve(ctx, rows) // 4. choices and prices
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +98,7 @@ func (p *Program) Plan(ctx context.Context, s *policy.Snapshot, value func([]*Ro
 	return p.decide(rows, sol), nil // 5. allocations, with reasons
 }
 
-// Prepare brings rows and program up to date with a snapshot: the stages of Plan
-// before anything is solved.
+// Prepare runs the stages of Plan before the solve.
 func (p *Program) Prepare(s *policy.Snapshot, value func([]*Row)) ([]*Row, error) {
 	if err := p.meet(s.Cluster); err != nil {
 		return nil, err
@@ -111,6 +108,6 @@ func (p *Program) Prepare(s *policy.Snapshot, value func([]*Row)) ([]*Row, error
 	for _, r := range rows {
 		r.firm = r.Claim.Rate > 0 && !r.job.Adaptivity.Has(job.GPUCount)
 	}
-	pinner{p}.pin(rows) // 3. who gets what it has or claims, whatever it is worth
+	pinner{p}.pin(rows) // 3. fixed allocations and claims
 	return rows, p.file(rows)
 }

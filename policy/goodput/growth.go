@@ -2,7 +2,7 @@ package goodput
 
 import "github.com/oxgang/oxgang/opt/mmkp"
 
-// growth returns the options of a row that has a claim: more GPUs of the same type, by what they are worth and use more.
+// growth returns a row's options to grow: more GPUs of the same type, each with its additional worth and use.
 func (l *levelled) growth(r *Row) (all []option) {
 	it := &r.item
 	has := l.sol.Pick[it.number]
@@ -19,7 +19,7 @@ func (l *levelled) growth(r *Row) (all []option) {
 	return all
 }
 
-// beyond returns what a choice uses more of CPUs and memory than another.
+// beyond returns the additional CPUs and memory of a choice over another.
 func beyond(c, other *mmkp.Choice) (more []mmkp.Use) {
 	for _, u := range c.More {
 		if n := u.Amount - other.Uses(u.Resource); n > 0 {

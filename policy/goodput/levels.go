@@ -9,25 +9,25 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// Levels. Where rows have levels (Row.Level), those of a level choose among what rows of the levels before it leave, as if there were
-// no others. A job that adapts its GPU count claims no more in its level than it asks for, unless it keeps what it holds. What
-// is left after the last level goes to jobs that grow, of all levels together, on the GPU type that they chose. A job that holds
-// more than it asks for claims what it asks for as if it held it: whether it then keeps the rest is decided with what is left.
+// Levels. Rows of a level (Row.Level) choose among what earlier levels leave, as if there were no later ones. A job
+// that adapts its GPU count claims at most its request in its level, unless it keeps what it holds. After the last
+// level, jobs of all levels may grow together, each on the GPU type that it chose. A job that holds more than its
+// request claims the request as if it held exactly that; the growth stage then decides about the rest.
 //
-// Each level is a program of its own, from nothing: rows of one level only are solved as ever.
+// Each level is a new program. Rows of a single level are solved as one program.
 
-// levelled are the rows of a round by level, and what became of each level.
+// levelled holds the rows of a round by level, and the result of each level.
 type levelled struct {
 	p      *Program
 	ctx    context.Context
 	rows   []*Row
-	of     []int       // by row: its level among all, from 0
+	of     []int       // by row: index of its level
 	at     [][]int     // by level: its rows
-	left   [][]float64 // by level: what the levels before it left
-	alone  [][]float64 // by level: what they would leave if they had nothing
+	left   [][]float64 // by level: resources that earlier levels left
+	alone  [][]float64 // by level: resources that earlier levels would leave if they had only pinned jobs
 	prices [][]float64 // by level
-	now    []float64   // what is left
-	whole  []float64   // what there is
+	now    []float64   // free resources
+	whole  []float64   // all resources
 	sol    *mmkp.Solution
 }
 
@@ -43,11 +43,11 @@ func levels(rows []*Row) (all []int) {
 	return slices.Compact(all)
 }
 
-// leveller plans for one level of priority after another.
+// leveller plans one level of priority after another.
 type leveller struct{ *Program }
 
-// byLevels chooses for rows of several levels. Prices of the solution are the highest that a level had. Its value and bound are sums
-// over levels and growth: no choice is better that does as well by all levels before each.
+// byLevels chooses for rows of several levels. The solution's prices are the highest of any level. Its value and
+// bound are sums over levels and growth; they bound only plans that do as well for all earlier levels.
 func (p leveller) byLevels(ctx context.Context, now time.Time, rows []*Row, all []int) (*levelled, error) {
 	capacity, _ := couple(p.cluster.Types(), p.o.Cells)
 	l := &levelled{p: p.Program, ctx: ctx, rows: rows, now: slices.Clone(capacity), whole: capacity, sol: &mmkp.Solution{Pick: make([]int, p.items), Prices: make([]float64, len(capacity))}}
@@ -72,7 +72,7 @@ func (p leveller) byLevels(ctx context.Context, now time.Time, rows []*Row, all 
 	return l, nil
 }
 
-// enter notes the level of each row, and gives those that are pinned what they are pinned to.
+// enter records the level of each row, and gives pinned rows their allocation.
 func (l *levelled) enter(all []int) {
 	l.at, l.alone = make([][]int, len(all)), make([][]float64, len(all))
 	for i, r := range l.rows {
@@ -93,14 +93,14 @@ func (l *levelled) enter(all []int) {
 	}
 }
 
-// deduct takes what a choice uses off what there is.
+// deduct subtracts a choice's use from the resources.
 func deduct(there []float64, c *mmkp.Choice) {
 	for k := range there {
 		there[k] = max(0, there[k]-c.Uses(k))
 	}
 }
 
-// settle makes prices of what levels and growth had: a row's are the higher of its level's and of those of growth.
+// settle raises each level's prices to the growth stage's, and sets the prices of the solution.
 func (l *levelled) settle(grown []float64) {
 	for _, prices := range l.prices {
 		for k := range prices {
@@ -111,14 +111,14 @@ func (l *levelled) settle(grown []float64) {
 	l.sol.Gap = (l.sol.Bound - l.sol.Value) / max(1e-9, l.sol.Bound)
 }
 
-// An option is a choice of a row, what it is worth, and what it uses beyond what the row has.
+// An option is a choice of a row, with its worth and use beyond what the row has.
 type option struct {
 	choice int
 	mmkp.Choice
 }
 
-// stage solves a program of the options of some rows on what is left, and takes what is picked. A row without an option has no
-// part in it. It returns the prices.
+// stage solves a program of the options of some rows on the free resources, and takes the picks. It returns the
+// prices.
 func (l *levelled) stage(rows []int, options func(*Row) []option) ([]float64, error) {
 	var owners []int
 	var all [][]option
@@ -145,7 +145,7 @@ func (l *levelled) stage(rows []int, options func(*Row) []option) ([]float64, er
 	return slices.Clone(sol.Prices), nil
 }
 
-// solve solves a program of items with the given options on what is there.
+// solve solves a program of items with these options.
 func (l *levelled) solve(all [][]option, there []float64) (*mmkp.Solution, error) {
 	e, err := engine.New(l.p.o.Solver, there, engine.Options{Ties: l.p.o.Ties})
 	if err != nil {
@@ -163,15 +163,15 @@ func (l *levelled) solve(all [][]option, there []float64) (*mmkp.Solution, error
 	return e.Solve(l.ctx)
 }
 
-// fitting returns the options that fit on what is there.
+// fitting returns the options that fit.
 func fitting(all []option, there []float64) []option {
 	return slices.DeleteFunc(all, func(o option) bool { return !fits(&o.Choice, there) })
 }
 
-// rounded is the part of a capacity by which sums of what jobs use may be wrong.
+// rounded is the relative rounding error of sums of uses.
 const rounded = 1e-12
 
-// there returns what is left, and as much more as sums may be wrong by: parts of CPUs add up to all of them.
+// there returns the free resources plus the rounding error: fractions of CPUs add up to all of them.
 func (l *levelled) there() []float64 {
 	there := slices.Clone(l.now)
 	for k := range there {
@@ -180,7 +180,7 @@ func (l *levelled) there() []float64 {
 	return there
 }
 
-// fits reports whether a choice uses no more than there is.
+// fits reports whether a choice fits into the resources.
 func fits(c *mmkp.Choice, there []float64) bool {
 	for k := range there {
 		if c.Uses(k) > there[k] {
@@ -190,7 +190,7 @@ func fits(c *mmkp.Choice, there []float64) bool {
 	return true
 }
 
-// take gives row r its choice c, in place of what it has been given.
+// take gives row r its choice c, in place of its previous one.
 func (l *levelled) take(r *Row, c int) {
 	at := &l.sol.Pick[r.item.number]
 	for k := range l.now {
@@ -202,7 +202,7 @@ func (l *levelled) take(r *Row, c int) {
 	*at = c
 }
 
-// claims returns the options of a row in its level: what its job asks for, or less.
+// claims returns the options of a row in its level: the job's request, or less.
 func (p leveller) claims(r *Row) (all []option) {
 	if r.Pinned() || r.evicted {
 		return nil
@@ -217,14 +217,14 @@ func (p leveller) claims(r *Row) (all []option) {
 	return all
 }
 
-// claimed reports whether a job claims as much as column k in its level.
+// claimed reports whether column k is within the job's claim in its level.
 func (r *Row) claimed(k int) bool {
 	c := &r.columns[k]
 	return c.GPUs <= r.job.Requested(c.GPUType) || r.least(k) || r.Keeps && k == r.held
 }
 
-// claimWorth returns what choice c, of column k, is worth as a claim. Where the job holds more GPUs of the type than it claims, the
-// largest claim on that type is no move.
+// claimWorth returns the worth of choice c, of column k, as a claim. If the job holds more GPUs of the type than it
+// claims, its largest claim there counts as no move.
 func (p leveller) claimWorth(r *Row, c, k int) float64 {
 	if r.held < 0 || r.claimed(r.held) || r.columns[k].resource != r.columns[r.held].resource || r.claimsMore(k) {
 		return r.item.value(c)
@@ -236,7 +236,7 @@ func (p leveller) claimWorth(r *Row, c, k int) float64 {
 	return r.item.value(c)
 }
 
-// claimsMore reports whether a job may have, and claims, more GPUs of the type of column k than that has.
+// claimsMore reports whether the job may claim more GPUs of the type of column k.
 func (r *Row) claimsMore(k int) bool {
 	for more := k + 1; more < len(r.columns) && r.columns[more].resource == r.columns[k].resource; more++ {
 		if r.allowed[more] && r.claimed(more) && len(r.cells[more]) > 0 {

@@ -7,10 +7,10 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Remember implements memory.Rememberer: the engine with its prices, and the rows.
+// Remember implements memory.Rememberer.
 func (p *Program) Remember(m *memory.Codec) {
 	memory.Once(m, &p.cluster, (*cluster.Cluster).Remember)
-	if p.cluster == nil { // no round has been
+	if p.cluster == nil { // before the first round
 		return
 	}
 	if m.Decoding() {
@@ -25,8 +25,8 @@ func (p *Program) Remember(m *memory.Codec) {
 	memory.Map(m, &p.rows, memory.To(p.rememberRow))
 }
 
-// rememberRow writes or reads a row. Of its job only what the next round compares is remembered. Columns follow from the cluster
-// and the job.
+// rememberRow codes a row. Of its job it keeps only what the next round compares. Columns follow from the cluster and
+// the job.
 func (p *Program) rememberRow(r *Row, m *memory.Codec) {
 	if m.Decoding() {
 		r.job = &policy.Job{}
@@ -49,8 +49,8 @@ func (p *Program) rememberRow(r *Row, m *memory.Codec) {
 	m.Fields(&r.allowed, &r.limits.most, (*string)(&r.limits.gpuType), &r.limits.held, &r.held, &r.unit, &r.fewest, &r.peak, &r.lean, &r.fast, &r.seen, &r.item)
 }
 
-// relay gives a row that is read so many columns, and reports whether it can have them. A row whose job has another specification by
-// now will be laid anew.
+// relay makes the columns of a row being read, and reports whether their number is possible. A row whose job has
+// changed its specification is laid again later.
 func (p *Program) relay(r *Row, columns int) bool {
 	if columns < 0 || columns > len(p.columns)+len(p.cluster.Types()) {
 		return false
@@ -65,8 +65,8 @@ func (p *Program) relay(r *Row, columns int) bool {
 	return true
 }
 
-// rememberColumn writes or reads the cells of a column: their number and one, 0 for a column that is not laid, and -1 for a cell
-// of GPUs alone.
+// rememberColumn codes the cells of a column: their number plus one, 0 for a column without computed cells, and -1
+// for a cell of GPUs alone.
 func (r *Row) rememberColumn(i int, m *memory.Codec) {
 	cells := r.cells[i]
 	n := len(cells) + 1
@@ -97,7 +97,7 @@ func (r *Row) rememberColumn(i int, m *memory.Codec) {
 	}
 }
 
-// maxCells bounds the cells of a column that are read: more are damage.
+// maxCells bounds the cells of a column that are read; more are damage.
 const maxCells = 1 << 16
 
 // Remember implements memory.Rememberer.

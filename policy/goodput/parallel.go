@@ -6,17 +6,17 @@ import (
 	"sync/atomic"
 )
 
-// share is how many rows a worker takes at a time. Fewer are not worth a goroutine.
+// share is the number of rows that a worker takes at a time. Fewer are not worth a goroutine.
 const share = 32
 
-// refreshAll brings rows up to date. No row depends on another, models are immutable and answer alike whoever asks
-// first: so the rows are the same on any number of processors.
+// refreshAll updates rows. Rows are independent and models immutable, so the result does not depend on the number of
+// processors.
 func (p *Program) refreshAll(stale []staleRow) {
 	Each(len(stale), func(i int) { p.refresh(stale[i]) })
 }
 
-// Each calls a function with 0 to n-1, on all processors where there are enough of them. What it does for one must not
-// depend on what it does for another. If it panics, so does Each.
+// Each calls do with 0 to n-1, in parallel if n is large enough. Calls must be independent. If one panics, Each
+// panics.
 func Each(n int, do func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), n/share)
 	if workers < 2 {
@@ -50,9 +50,9 @@ func Each(n int, do func(i int)) {
 	}
 	all.Wait()
 	if r := panicked.Load(); r != nil {
-		panic(r.(wrapped).value) // on the goroutine of the caller, which recovers from what policies do
+		panic(r.(wrapped).value) // on the goroutine of the caller, which recovers from panics of policies
 	}
 }
 
-// wrapped makes values of any type one type, as atomic.Value wants it.
+// wrapped gives values one type, as atomic.Value requires.
 type wrapped struct{ value any }

@@ -7,13 +7,12 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// pinner finds what jobs get whatever it is worth.
+// pinner finds the jobs with a fixed allocation.
 type pinner struct{ *Program }
 
-// pin says which jobs get what they have, or what they reserved, whatever it
-// is worth: while there is room, non-preemptive ones first, then reservations,
-// then those that start or restore. Nodes that failed may leave less room than
-// was promised. Source: Sia §3.3.4, "Preemption and reservation".
+// pin fixes the allocation of jobs that keep what they have, claim or reserved, while there is room. The order is:
+// non-preemptive jobs, reservations, claims by due time, jobs that start or restore. After node failures there may be
+// too little room for all. Source: Sia §3.3.4, "Preemption and reservation".
 func (p pinner) pin(rows []*Row) {
 	free := make([]cluster.Resources, len(p.cluster.Types()))
 	for k, t := range p.cluster.Types() {
@@ -52,9 +51,8 @@ func (p pinner) pinTo(r *Row, c cluster.Configuration, free []cluster.Resources)
 	}
 }
 
-// pinnedShare returns the CPUs and memory of a job that is pinned to c: what it
-// holds, or the GPU-proportional share for a reservation, or as much of that as
-// is left. It is not pinned if it may restore elsewhere and there is too little.
+// pinnedShare returns the CPUs and memory of a job pinned to c: those it holds, or for a new configuration up to the
+// GPU-proportional share of the free ones. It returns false if a preemptive job's CPUs or memory are no longer free.
 func (p pinner) pinnedShare(r *Row, c cluster.Configuration, k int, free *cluster.Resources) (cluster.Resources, bool) {
 	t, held := &p.cluster.Types()[k], r.job.Allocation
 	has := cluster.Resources{CPUs: held.CPUs, Memory: held.Memory}
@@ -71,7 +69,7 @@ func (p pinner) pinnedShare(r *Row, c cluster.Configuration, k int, free *cluste
 	return cluster.Resources{CPUs: min(share.CPUs, max(0, free.CPUs)), Memory: min(share.Memory, max(0, free.Memory))}, true
 }
 
-// carries reports whether nodes of the GPU type k, all idle, could hold c.
+// carries reports whether idle nodes of GPU type k could hold c.
 func (p *Program) carries(k int, c cluster.Configuration) bool {
 	t := &p.cluster.Types()[k]
 	return c.Nodes <= t.Nodes && c.GPUs <= min(c.Nodes*t.PerNode, t.GPUs)

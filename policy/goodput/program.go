@@ -10,10 +10,10 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// maxCost is what the public code clips costs at.
+// maxCost is the largest cost in Sia's public code.
 const maxCost = 3000
 
-// A Worth says what the choices of a job are worth in a round:
+// A Worth gives the worth of a job's choices in a round:
 //
 //	Weight · ( Base − (factor·G)^p )   for p < 0,
 //	Weight · ( Base + (factor·G)^p )   for p > 0,
@@ -21,14 +21,12 @@ const maxCost = 3000
 // where G is the normalised goodput, and the factor is 1 for what the job holds.
 type Worth struct {
 	Weight float64 // of the job among others, above 0
-	Base   float64 // what it is worth that the job runs at all: λ
-	Factor float64 // 0 to 1: of its goodput, what a move leaves
-	// Factors, if not nil, are the factors by column: moves differ. They stand in
-	// for Factor.
+	Base   float64 // worth of running at all: λ
+	Factor float64 // 0 to 1, of a move
+	// Factors, if not nil, replace Factor by one for each column.
 	Factors []float64
 }
 
-// factor returns the factor of a move to column k.
 func (w *Worth) factor(k int) float64 {
 	if w.Factors != nil {
 		return w.Factors[k]
@@ -36,36 +34,34 @@ func (w *Worth) factor(k int) float64 {
 	return w.Factor
 }
 
-// An item is a row as the engine has it: a choice for each column that the job
-// may have. Its Value is what the choice costs, negative, or what it is worth,
-// but for restarts and λ, which move every round: Adjust tells the engine those.
+// An item is a row in the engine, with a choice for each allowed column and cell. A choice's Value is its worth, or
+// minus its cost, without restarts and λ. These change every round and reach the engine through Adjust.
 type item struct {
 	number  int // of the engine's item
 	filed   bool
 	shape   shapeOf
-	stale   bool // shape is the same, and yet the choices are not
+	stale   bool // the choices changed although the shape did not
 	choices []mmkp.Choice
 	origin  []origin
-	now     mmkp.Adjustment // what they are worth in this round; Kept: the choice that the job has already
-	factors []float64       // by column: what the choices have of moves in them; see Worth.Factors
+	now     mmkp.Adjustment // adjustment of this round; Kept is the choice that the job holds
+	factors []float64       // by column: factors contained in the choices; see Worth.Factors
 }
 
-// An origin is where a choice comes from: a column of the row, and a cell of it.
+// An origin is the column and cell of a choice.
 type origin struct{ column, cell int32 }
 
-// A shapeOf is what the choices of an item depend on besides goodput and size
-// limits.
+// A shapeOf is what the choices of an item depend on besides goodput and size limits.
 type shapeOf struct {
 	pin, held cluster.Configuration
-	share     cluster.Resources // CPUs and memory that are pinned
-	out       bool              // takes no part: it is profiled, or wants what it reserved and cannot have
+	share     cluster.Resources // pinned CPUs and memory
+	out       bool              // no choices: it is profiled, barred, or could not get its reservation
 	frozen    bool              // a restart would cost all of its goodput
-	baked     bool              // costs have the factor of restarts in them
-	factor    float64           // if so
+	baked     bool              // values contain the factor of restarts
+	factor    float64           // if baked
 }
 
-// Choices returns what each configuration that the job may have is worth in this
-// round, with its best cell; less than 0 is worth less than nothing.
+// Choices returns the worth of each configuration that the job may have in this round, with its best cell. It can be
+// negative.
 func (r *Row) Choices() map[cluster.Configuration]float64 {
 	all := make(map[cluster.Configuration]float64)
 	for c, at := range r.item.origin {
@@ -77,7 +73,6 @@ func (r *Row) Choices() map[cluster.Configuration]float64 {
 	return all
 }
 
-// value returns what choice c is worth in this round.
 func (it *item) value(c int) float64 {
 	if c == it.now.Kept {
 		return it.now.Base + it.now.KeptFactor*it.choices[c].Value
@@ -85,14 +80,10 @@ func (it *item) value(c int) float64 {
 	return it.now.Base + it.now.Factor*it.choices[c].Value
 }
 
-// file brings the engine's program up to date with the rows: one item per job,
-// one choice per allowed configuration and cell, GPUs, CPUs and memory of each GPU
-// type as resources. The value of
-// a choice is what it adds over giving the job nothing: λ minus the cost (r·G)^p
-// for p < 0, and (r·G)^p plus λ for p > 0, times the job's weight. Where only
-// weight, λ or r moved, no choice is
-// written. Source: Sia §3.3.4, Eq. 3.4 and 3.5, and "Preemption and
-// reservation"; thesis §4.3.2, "Differential interface for problem updates".
+// file updates the engine's program from the rows: one item per job, one choice per allowed configuration and cell.
+// The value of a choice is its gain over giving the job nothing: λ minus the cost (r·G)^p for p < 0, and (r·G)^p plus
+// λ for p > 0, times the weight. If only weight, λ or r changed, no choice is written. Source: Sia §3.3.4, Eq. 3.4
+// and 3.5, and "Preemption and reservation"; thesis §4.3.2, "Differential interface for problem updates".
 func (p *Program) file(rows []*Row) error {
 	for _, r := range p.gone {
 		if err := p.drop(r); err != nil {
@@ -111,7 +102,7 @@ func (p *Program) file(rows []*Row) error {
 // worthless is the restart factor below which a restart costs everything.
 const worthless = 1e-9
 
-// fileRow writes what changed of one job's item.
+// fileRow writes the changes of one job's item.
 func (p *Program) fileRow(r *Row) error {
 	it := &r.item
 	now := shapeOf{
@@ -144,14 +135,14 @@ func (p *Program) fileRow(r *Row) error {
 	}
 	w := r.Worth.Weight
 	it.now.Base, it.now.Factor, it.now.KeptFactor = w*r.Worth.Base, w, w
-	if !it.shape.baked && !it.shape.frozen { // or else it is in the choices
+	if !it.shape.baked && !it.shape.frozen { // otherwise the choices contain it
 		it.now.Factor = w * math.Pow(r.Worth.Factor, p.o.P)
 	}
 	return p.engine.Adjust(it.number, it.now)
 }
 
-// resizes reports whether a job has several choices without a restart: the cells
-// of the configuration it holds. Adjust keeps one choice only.
+// resizes reports whether several choices need no restart: the cells of the held configuration. Adjust supports only
+// one.
 func (p *Program) resizes(r *Row) bool {
 	if !sensitive(r.job) {
 		return false
@@ -160,8 +151,7 @@ func (p *Program) resizes(r *Row) bool {
 	return k >= 0 && p.hosts[k].counts()
 }
 
-// writeChoices fills in an item's choices. A pinned job must take the one
-// configuration it has.
+// writeChoices fills an item's choices. A pinned job has exactly one.
 func (p *Program) writeChoices(r *Row) {
 	it := &r.item
 	it.choices, it.origin, it.now.Kept = it.choices[:0], it.origin[:0], -1
@@ -192,7 +182,6 @@ func (p *Program) writeChoices(r *Row) {
 	}
 }
 
-// pinnedChoice returns the only choice of a pinned job.
 func (r *Row) pinnedChoice() mmkp.Choice {
 	c := mmkp.Choice{Use: mmkp.Use{Resource: r.pin.resource, Amount: float64(r.pin.GPUs)}}
 	if r.pin.host.counts() {
@@ -201,8 +190,7 @@ func (r *Row) pinnedChoice() mmkp.Choice {
 	return c
 }
 
-// filedFactor returns what the Value of a choice of column k has of a move in it:
-// 1, unless that is baked in or nothing is left.
+// filedFactor returns the factor of a move contained in the Value of a choice of column k.
 func (r *Row) filedFactor(k int, held bool) float64 {
 	switch {
 	case held:
@@ -215,7 +203,7 @@ func (r *Row) filedFactor(k int, held bool) float64 {
 	return 1
 }
 
-// takeNumber returns a number that no item has.
+// takeNumber returns an unused item number.
 func (p *Program) takeNumber() int {
 	if n := len(p.numbers); n > 0 {
 		number := p.numbers[n-1]
@@ -226,7 +214,7 @@ func (p *Program) takeNumber() int {
 	return p.items - 1
 }
 
-// drop takes a row out of the engine.
+// drop removes a row from the engine.
 func (p *Program) drop(r *Row) error {
 	if !r.item.filed {
 		return nil
@@ -235,8 +223,8 @@ func (p *Program) drop(r *Row) error {
 	return p.engine.Remove(r.item.number)
 }
 
-// worth returns minus the cost, or the worth, of a normalised goodput after a
-// restart of the given factor; ok is false if the job cannot run.
+// worth returns the worth (p > 0) or minus the cost (p < 0) of a normalised goodput after a restart of the given
+// factor; ok is false if the job cannot run.
 func (p *Program) worth(goodput, factor float64) (worth float64, ok bool) {
 	if !(goodput > 0) || math.IsInf(goodput, 0) {
 		return 0, false

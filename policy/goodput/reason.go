@@ -9,11 +9,10 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// tie is how much better, in units of the objective, counts as better.
+// tie is the smallest difference of the objective that counts.
 const tie = 1e-9
 
-// A change says whether what a job does not hold is weighed with what the move
-// there costs, or as if the job stayed.
+// A change selects whether a choice that the job does not hold includes the cost of the move.
 type change bool
 
 const (
@@ -24,12 +23,9 @@ const (
 // reasons explains the choices of a program.
 type reasons struct{ *Program }
 
-// reason says why row r got the configuration of column (or nothing, -1).
-//
-// Prices explain: a choice is taken if its value covers what its GPUs cost.
-// They are those of the relaxed problem, in which jobs may share a choice. What
-// is chosen is whole, so a job may get less than the prices say it should; the
-// reason then is that GPUs are not free, and no price.
+// reason explains why row r got the configuration of column (-1: nothing). A choice is taken if its value covers the
+// price of its GPUs. Prices come from the relaxed problem, in which jobs may share a choice. Whole choices may give a
+// job less than the prices allow; the reason then is a lack of free GPUs.
 func (p reasons) reason(r *Row, column int) policy.Reason {
 	j := r.job
 	switch {
@@ -49,7 +45,7 @@ func (p reasons) reason(r *Row, column int) policy.Reason {
 	return p.whySize(r, column)
 }
 
-// whyBarred explains why a job waits that could not be preempted for the first in the queue: its GPUs are free, or are not.
+// whyBarred explains why a job waits that could not be preempted for the first job in the queue.
 func (p reasons) whyBarred(r *Row) policy.Reason {
 	best := -1
 	for k, c := range r.columns {
@@ -67,7 +63,7 @@ func (p reasons) whyBarred(r *Row) policy.Reason {
 	return policy.Reason{Kind: policy.WaitBackfill, Value: math.Round(r.Barred), Limit: float64(c.GPUs)}
 }
 
-// whyNotReserved explains why there was no room for a reservation.
+// whyNotReserved explains why a reservation was not granted.
 func (p reasons) whyNotReserved(c cluster.Configuration) policy.Reason {
 	k := p.resource(c.GPUType)
 	if k < 0 || !p.carries(k, c) {
@@ -97,7 +93,7 @@ func (p reasons) whySize(r *Row, column int) policy.Reason {
 	case now == before:
 		return p.whyKept(r, column)
 	case now.GPUType != before.GPUType, now.GPUs == before.GPUs, now.GPUs < before.GPUs && r.held >= 0 && p.value(r, column) >= p.value(r, r.held):
-		why.Kind = policy.Moved // as many are on other nodes; fewer are as good for it
+		why.Kind = policy.Moved // equally many on other nodes, or fewer that are as good
 	case now.GPUs > before.GPUs:
 		why.Kind = policy.Grown
 	default:
@@ -106,9 +102,8 @@ func (p reasons) whySize(r *Row, column int) policy.Reason {
 	return why
 }
 
-// whyShrunk weighs what the job loses, its restart included, against the price
-// of the GPUs it gives up. It has no numbers if the price does not cover them:
-// others then need these GPUs together.
+// whyShrunk compares the job's loss, including its restart, with the price of the GPUs it gives up. It has no numbers
+// if the price does not cover the loss: others then need these GPUs together.
 func (p reasons) whyShrunk(r *Row, column int) policy.Reason {
 	before := r.job.Allocation.Configuration
 	why := policy.Reason{Kind: policy.Shrunk, Config: before}
@@ -124,12 +119,12 @@ func (p reasons) whyShrunk(r *Row, column int) policy.Reason {
 	return why
 }
 
-// whyKept tells a job that is best off as it is from one for which something
-// better is not worth a restart, and from one for which that is not free.
+// whyKept distinguishes a job that has its best choice from one whose better choice does not pay for a restart, or is
+// not free.
 func (p reasons) whyKept(r *Row, column int) policy.Reason {
 	why := policy.Reason{Kind: policy.AsPlanned, Value: p.speed(r, column)}
 	if k := p.better(r, column, move); k >= 0 {
-		if !p.isFree(r, k) { // or else the search ended early
+		if !p.isFree(r, k) { // otherwise the search ended early
 			why.Config, why.Limit = r.columns[k].Configuration, p.speed(r, k)
 		}
 		return why
@@ -144,9 +139,8 @@ func (p reasons) whyKept(r *Row, column int) policy.Reason {
 	return policy.Reason{Kind: policy.KeptNoRestart, Config: r.columns[k].Configuration, Value: p.value(r, k) / value, Limit: enough / value}
 }
 
-// better returns the column that beats the one the job keeps by most, at
-// today's prices, of those with more goodput; -1 if none does. As if the job stayed, it
-// looks at what is free only: what others have is not a restart away.
+// better returns the column with more goodput that beats the kept one by most at the present prices; -1 if none does.
+// With stay it considers only free columns.
 func (p reasons) better(r *Row, kept int, change change) int {
 	best, most, now := -1, p.net(r, kept, change)+tie, p.value(r, kept)
 	filed := 0
@@ -164,7 +158,7 @@ func (p reasons) better(r *Row, kept int, change change) int {
 	return best
 }
 
-// from returns the first choice from c on that is of column k or a later one.
+// from returns the first choice from c on that belongs to column k or a later one.
 func (it *item) from(c, k int) int {
 	for c < len(it.origin) && int(it.origin[c].column) < k {
 		c++
@@ -172,8 +166,8 @@ func (it *item) from(c, k int) int {
 	return c
 }
 
-// outweighed reports whether column k, which has choice c if it has one, cannot add more than most: what it adds where a
-// move costs nothing is known from the choice. It spares most columns a power.
+// outweighed reports whether column k, with choice c, cannot add more than most. The value of the choice is an upper
+// bound, which avoids math.Pow for most columns.
 func (p reasons) outweighed(r *Row, k, c int, most float64) bool {
 	it := &r.item
 	if c == len(it.origin) || int(it.origin[c].column) != k || it.shape.baked || it.shape.frozen || r.limited(k) || p.o.P > 0 {
@@ -183,8 +177,8 @@ func (p reasons) outweighed(r *Row, k, c int, most float64) bool {
 	return worth-cost < most-1e-9*(cost-worth)
 }
 
-// net returns what column k adds to the objective less what its GPUs cost, but
-// for λ; −∞ if the job cannot run there.
+// net returns what column k adds to the objective minus the price of its GPUs, without λ; −∞ if the job cannot run
+// there.
 func (p reasons) net(r *Row, k int, change change) float64 {
 	v, ok := p.gain(r, k, change)
 	if !ok {
@@ -193,9 +187,8 @@ func (p reasons) net(r *Row, k int, change change) float64 {
 	return v - p.cost(r, k)
 }
 
-// gain returns what column k adds to the objective, but for λ, less what its CPUs
-// and memory cost, with the cell for which that is most. It is not ok if the job
-// cannot run there.
+// gain returns what column k adds to the objective, without λ, minus the price of CPUs and memory, with the best
+// cell. ok is false if the job cannot run there.
 func (p reasons) gain(r *Row, k int, change change) (most float64, ok bool) {
 	factor := 1.0
 	if change == move && r.job.Holding() && r.columns[k].Configuration != r.job.Allocation.Configuration {
@@ -205,9 +198,8 @@ func (p reasons) gain(r *Row, k int, change change) (most float64, ok bool) {
 	return most, !math.IsInf(most, -1)
 }
 
-// best returns the cell of column k that is worth most at today's prices, after a
-// restart of the given factor, and its worth less what its CPUs and memory cost;
-// -1 and −∞ if the job cannot run there.
+// best returns the best cell of column k at the present prices, after a restart of the given factor, and its worth
+// minus the price of CPUs and memory; -1 and −∞ if the job cannot run there.
 func (p reasons) best(r *Row, k int, factor float64) (cell int, most float64) {
 	cell, most = -1, math.Inf(-1)
 	for n, own := range r.cells[k] {
@@ -219,8 +211,7 @@ func (p reasons) best(r *Row, k int, factor float64) (cell int, most float64) {
 	return cell, most
 }
 
-// value returns the normalised goodput of column k, with the cell that is worth
-// most at today's prices; 0 if the job cannot run there.
+// value returns the normalised goodput of column k with its best cell; 0 if the job cannot run there.
 func (p reasons) value(r *Row, k int) float64 {
 	cell := 0
 	if r.limited(k) {
@@ -232,8 +223,7 @@ func (p reasons) value(r *Row, k int) float64 {
 	return r.cells[k][cell].goodput / r.unit
 }
 
-// isFree reports whether the plan leaves the GPUs of column k free, or the job
-// holds them.
+// isFree reports whether the plan leaves the GPUs of column k free, or the job holds them.
 func (p reasons) isFree(r *Row, k int) bool {
 	c := r.columns[k]
 	free := p.free[c.resource]
@@ -243,11 +233,11 @@ func (p reasons) isFree(r *Row, k int) bool {
 	return free >= float64(c.GPUs)
 }
 
-// goodputWorth returns the least normalised goodput of a job that adds w to the
-// objective: the inverse of gain, but for λ and restarts.
+// goodputWorth returns the least normalised goodput that adds w to the objective, without λ and restarts: the inverse
+// of gain.
 func (p reasons) goodputWorth(r *Row, w float64) float64 {
 	w /= r.Worth.Weight
-	if p.o.Rules.RoundCosts { // what rounds to w or more
+	if p.o.Rules.RoundCosts { // the least number that rounds to w
 		w = math.Ceil(w*100-tie)/100 - 0.005
 	}
 	if p.o.P < 0 {
@@ -256,9 +246,8 @@ func (p reasons) goodputWorth(r *Row, w float64) float64 {
 	return math.Pow(max(0, w), 1/p.o.P)
 }
 
-// whyWaiting explains why a job gets nothing, by its best offer per GPU
-// against the price of a GPU there. Where prices let it run, what lacks is
-// GPUs, for the smallest configuration that they let it have.
+// whyWaiting explains why a job gets nothing: its best offer per GPU against the price there. If prices would let it
+// run, the reason is the lack of GPUs for its smallest affordable configuration.
 func (p reasons) whyWaiting(r *Row) policy.Reason {
 	it := &r.item
 	best, least, offer := -1, -1, math.Inf(-1)
@@ -285,13 +274,12 @@ func (p reasons) whyWaiting(r *Row) policy.Reason {
 	}
 	c := r.columns[it.origin[best].column]
 	gpus := float64(c.GPUs)
-	price := p.prices[c.resource] + p.costOf(it.choices[best].More)/gpus // with the CPUs and memory that come with it
+	price := p.prices[c.resource] + p.costOf(it.choices[best].More)/gpus // including its CPUs and memory
 	return policy.Reason{Kind: policy.WaitPrice, Config: c.Configuration, Value: max(0, it.value(best)) / gpus, Limit: price}
 }
 
-// margin returns by how much choice c of a job is worth more than it costs at today's
-// prices, per GPU; −∞ if it is worth nothing, after a restart or with a λ below 1, and so is
-// no offer.
+// margin returns the worth of choice c above its price, per GPU; −∞ if its worth is not positive (after a restart, or
+// with a λ below 1).
 func (p reasons) margin(it *item, c int) float64 {
 	own, worth := &it.choices[c], it.value(c)
 	if worth <= 0 {
@@ -300,12 +288,12 @@ func (p reasons) margin(it *item, c int) float64 {
 	return (worth-p.costOf(own.More))/own.Amount - p.prices[own.Resource]
 }
 
-// cost returns what column k's GPUs cost at today's prices.
+// cost returns the price of column k's GPUs.
 func (p reasons) cost(r *Row, k int) float64 {
 	return p.prices[r.columns[k].resource] * float64(r.columns[k].GPUs)
 }
 
-// costOf returns what CPUs and memory cost at today's prices.
+// costOf returns the price of CPUs and memory.
 func (p reasons) costOf(uses []mmkp.Use) float64 {
 	cost := 0.0
 	for _, u := range uses {
@@ -314,8 +302,7 @@ func (p reasons) costOf(uses []mmkp.Use) float64 {
 	return cost
 }
 
-// speed returns how fast the job is with column k, as a multiple of how fast it is on the least that it runs on; 0: that is
-// not known.
+// speed returns the job's speed with column k, as a multiple of its speed on its minimum; 0: not known.
 func (p reasons) speed(r *Row, k int) float64 {
 	if r.fewest == 0 || r.job.Perf == nil {
 		return 0
@@ -323,8 +310,7 @@ func (p reasons) speed(r *Row, k int) float64 {
 	return p.value(r, k) / r.fewest
 }
 
-// speedHeld returns the speed with what the job holds, 0 if that is no
-// column of the row.
+// speedHeld returns the speed with what the job holds, 0 if that is no column of the row.
 func (p reasons) speedHeld(r *Row) float64 {
 	if r.held < 0 {
 		return 0

@@ -12,28 +12,25 @@ import (
 // A configuration is one column of the goodput matrix.
 type configuration struct {
 	cluster.Configuration
-	resource int  // index of its GPU type: the coupling resource it uses
+	resource int  // index of its GPU type, the coupling resource it uses
 	host     host // of its GPU type
 }
 
-// A host names the resources of the program that are CPUs and memory of a GPU
-// type; zero if its nodes do not count them.
+// A host has the indices of the resources for CPUs and memory of a GPU type; zero if its nodes do not count them.
 type host struct{ cpus, memory int }
 
-// counts reports whether the program has CPUs and memory of the GPU type.
 func (h host) counts() bool { return h.cpus > 0 }
 
-// uses returns so many CPUs and bytes as the program has them.
+// uses returns the uses for so many CPUs and bytes.
 func (h host) uses(cpus float64, memory int64) []mmkp.Use {
 	return []mmkp.Use{{Resource: h.cpus, Amount: cpus}, {Resource: h.memory, Amount: float64(memory) / gib}}
 }
 
-// gib is the unit of memory in the program: numbers are then as large as those
-// of CPUs, and a power of two loses no digit of them.
+// gib is the unit of memory in the program. Amounts are then about as large as CPUs, and a power of two loses no
+// precision.
 const gib = 1 << 30
 
-// meet takes up a new cluster: other columns, so other rows. An engine is made
-// anew if the GPU types are others.
+// meet adopts a new cluster. Columns and rows are made again, and the engine too if the GPU types changed.
 func (p *Program) meet(c *cluster.Cluster) error {
 	if p.cluster == c {
 		return nil
@@ -74,8 +71,7 @@ func runsOf(columns []configuration) (runs [][]configuration) {
 	return runs
 }
 
-// setCapacity gives the engine the capacities of a cluster, or makes another
-// engine if the resources are not the same.
+// setCapacity sets the capacities of the engine, or makes a new engine if the resources differ.
 func (p *Program) setCapacity(capacity []float64, same bool) error {
 	if !same {
 		e, err := engine.New(p.o.Solver, capacity, engine.Options{Ties: p.o.Ties})
@@ -93,9 +89,8 @@ func (p *Program) setCapacity(capacity []float64, same bool) error {
 	return nil
 }
 
-// couple returns the capacities of the coupling resources, GPUs of all types,
-// then CPUs, then memory of those types that count them, and where the latter
-// are.
+// couple returns the capacities of the coupling resources, and the host of each type: GPUs of all types, then CPUs,
+// then memory of the types that count them.
 func couple(types []cluster.TypeInfo, cells bool) (capacity []float64, hosts []host) {
 	hosts = make([]host, len(types))
 	for _, t := range types {
@@ -124,7 +119,7 @@ func (p *Program) resource(t cluster.GPUType) int {
 // fungible reports whether plans choose CPUs and memory of any GPU type.
 func (p *Program) fungible() bool { return slices.ContainsFunc(p.hosts, host.counts) }
 
-// typePrices returns today's prices of all GPU types.
+// typePrices returns the prices of all GPU types.
 func (p *Program) typePrices() []policy.TypePrice {
 	var prices []policy.TypePrice
 	for k, t := range p.cluster.Types() {

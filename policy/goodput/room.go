@@ -9,19 +9,20 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Room. GPUs may be enough in number and yet on nodes that jobs without checkpoints of later levels do not leave: a placer moves the
-// others. So for each job of a level that starts or moves, nodes are looked for that have room, or would have if fewest such jobs stopped; these
-// claim nothing in this round. Of two nodes that one is emptied whose jobs are of the later level, then that where the least GPU time is lost.
+// Room. Enough GPUs may be free, yet on nodes held by jobs of later levels without checkpoints; the placer moves only
+// other jobs. So for each job of a level that starts or moves, makeRoom looks for nodes with room, or nodes where
+// such jobs can stop. Stopped jobs claim nothing in this round. Nodes whose jobs are of later levels are emptied
+// first, then those that lose the least GPU time.
 
-// A room is what each node has for the jobs of a level.
+// A room is the free GPUs of nodes for the jobs of a level.
 type room struct {
 	l     *levelled
 	level int
-	free  []int          // by node: GPUs
-	later map[int][]*Row // by node: jobs of later levels that are on it and stay there unless they stop
+	free  []int          // GPUs by node
+	later map[int][]*Row // by node: jobs of later levels that stay there unless stopped
 }
 
-// makeRoom stops jobs of later levels without checkpoints that are in the way of those that have just claimed GPUs.
+// makeRoom stops jobs of later levels without checkpoints that block jobs which have just claimed GPUs.
 func (l *levelled) makeRoom(level int, now time.Time) {
 	var starts []*Row
 	for i, r := range l.rows {
@@ -39,7 +40,7 @@ func (l *levelled) makeRoom(level int, now time.Time) {
 	}
 }
 
-// picked returns the column that a row was given; nil: none.
+// picked returns the column given to a row; nil: none.
 func (l *levelled) picked(r *Row) *configuration {
 	c := l.sol.Pick[r.item.number]
 	if c < 0 || r.Pinned() {
@@ -48,7 +49,7 @@ func (l *levelled) picked(r *Row) *configuration {
 	return &r.columns[r.item.origin[c].column]
 }
 
-// obstructed reports whether a job of a later level is in no placer's power to move.
+// obstructed reports whether a later level has a job that the placer cannot move.
 func (l *levelled) obstructed(level int) bool {
 	for i, r := range l.rows {
 		if l.of[i] > level && r.stays() {
@@ -58,7 +59,7 @@ func (l *levelled) obstructed(level int) bool {
 	return false
 }
 
-// stays reports whether a job stays where it is, or stops. One that has no choice stops anyway.
+// stays reports whether a job must stay in place or stop. A job without choices stops anyway.
 func (r *Row) stays() bool {
 	return r.job.NoCheckpoint && r.job.Holding() && !r.Pinned() && !r.evicted && len(r.item.choices) > 0
 }
@@ -83,7 +84,7 @@ func (l *levelled) newRoom(level int) *room {
 	return m
 }
 
-// each calls a function with the nodes that a job is on, and its GPUs there.
+// each calls a function with the nodes of a job, and its GPUs there.
 func (m *room) each(r *Row, do func(n, gpus int)) {
 	for _, share := range r.job.Placement {
 		if n, there := m.l.p.cluster.Index(share.Node); there {
@@ -92,18 +93,19 @@ func (m *room) each(r *Row, do func(n, gpus int)) {
 	}
 }
 
-// occupy takes, or for a sign of -1 gives back, the GPUs of a job.
+// occupy takes the GPUs of a job, or returns them with sign -1.
 func (m *room) occupy(r *Row, sign int) { m.each(r, func(n, gpus int) { m.free[n] -= sign * gpus }) }
 
-// A site is a node for a part of a job, with the jobs that would stop for it.
+// A site is a node for a part of a job, with the jobs to stop there.
 type site struct {
 	node   int
 	stop   []*Row
-	level  int     // the least of them: the earliest
+	level  int     // earliest level of the stopped jobs
 	wasted float64 // their GPU time
 }
 
-// place finds nodes for a configuration that is as much on each, and stops jobs that are in its way; none where that would not do.
+// place finds nodes for a configuration, with equal parts on each, and stops the jobs in its way. It does nothing if
+// there are too few such nodes.
 func (m *room) place(c *cluster.Configuration, now time.Time) {
 	each := (c.GPUs + c.Nodes - 1) / max(1, c.Nodes)
 	var sites []site
@@ -127,7 +129,7 @@ func (m *room) place(c *cluster.Configuration, now time.Time) {
 	}
 }
 
-// site returns which jobs would stop so that a node has so many GPUs; false if it would not have them even so.
+// site returns the jobs to stop for so many GPUs on a node; false if even that is not enough.
 func (m *room) site(n, gpus int, now time.Time) (site, bool) {
 	s, free := site{node: n, level: math.MaxInt}, m.free[n]
 	all := slices.DeleteFunc(slices.Clone(m.later[n]), func(r *Row) bool { return r.evicted })
@@ -146,7 +148,7 @@ func (m *room) site(n, gpus int, now time.Time) (site, bool) {
 	return s, free >= gpus
 }
 
-// stop lets a job claim nothing.
+// stop evicts a job for this round.
 func (m *room) stop(r *Row) {
 	if !r.evicted {
 		r.evicted = true

@@ -10,51 +10,48 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Row is one job's row of the goodput matrix. Its columns are the
-// configurations the job may ever have: those of the policy that it can use,
-// one per GPU type if its GPU count is fixed, its reservation. It is kept from
-// round to round and evaluated anew only where the belief behind it changed.
+// A Row is one job's row of the goodput matrix, with a column for each configuration that the job may ever have. A job
+// of a fixed GPU count has one column per GPU type, and a reservation is the only column. Rows persist between rounds,
+// and are evaluated again only if the estimates behind them change. The caller of Plan sets the exported fields.
 type Row struct {
-	// Worth says what the job's choices are worth in this round. Whoever makes
-	// the plan sets it.
+	// Worth gives the worth of the job's choices in this round.
 	Worth Worth
-	// Level, of the rows of a round: those of a smaller one choose before it. Whoever makes the plan sets it, and
-	// whether the job claims all that it holds in its level (Keeps), and not only what it asks for.
+	// Level orders the rows of a round: lower levels choose first. Keeps lets the job claim all that it holds in
+	// its level, not only its request.
 	Level int
 	Keeps bool
-	// Claim is what the job must have in this round; zero: nothing. Whoever makes the plan sets it.
+	// Claim is what the job must have in this round; zero: nothing.
 	Claim Claim
-	// Stays says that the job keeps what it holds, because it would lose its work; Barred, that it may not start yet, because it could not be
-	// preempted for a job that must start in so many seconds. Whoever makes the plan sets them.
+	// Stays lets the job keep what it holds, because it would lose its work. Barred > 0 prevents its start: it
+	// could not be preempted for a job that must start in so many seconds.
 	Stays  bool
 	Barred float64
 
-	firm    bool // it is pinned to its claim
-	evicted bool // it claims nothing in this round, because it is in the way of a job of an earlier level
+	firm    bool // pinned to its claim
+	evicted bool // claims nothing in this round, because it blocks a job of an earlier level
 
 	job     *policy.Job
 	columns []configuration
 	start   []int             // by resource: fewest GPUs of a column
-	goodput []float64         // per column, not normalised, with as much input as GPUs take; 0: cannot run, -1: not yet asked
-	cells   [][]cell          // per column, by ascending goodput; laid where the column is allowed or held; nil: not yet laid
-	plain   []cell            // per column: its cell where CPUs and memory do not count
+	goodput []float64         // per column, not normalised, without input limits; 0: cannot run, -1: not yet computed
+	cells   [][]cell          // per allowed or held column, by ascending goodput; nil: not yet computed
+	plain   []cell            // per column: its cell if CPUs and memory do not count
 	allowed []bool            // per column: within the size limits
-	limits  limits            // that allowed is for
-	held    int               // the column that the job holds; -1: none
+	limits  limits            // that allowed was computed for
+	held    int               // column that the job holds; -1: none
 	unit    float64           // goodput whose normalised value is N_min
 	fewest  float64           // N_min
-	peak    float64           // see Program.Peak; 0: not yet asked
-	lean    float64           // see Leanest; 0: not yet asked
-	fast    float64           // see Fastest; -1: not yet asked
+	peak    float64           // see Program.Peak; 0: not yet computed
+	lean    float64           // see Leanest; 0: not yet computed
+	fast    float64           // see Fastest; -1: not yet computed
 	item    item              // the row in the program
-	pin     configuration     // what the job gets in this round, whatever it is worth; zero: it chooses
-	share   cluster.Resources // CPUs and memory that it is pinned to
-	laid    bool              // columns are those of this cluster
-	seen    int               // round in which the job was last there
+	pin     configuration     // fixed allocation in this round; zero: it chooses
+	share   cluster.Resources // pinned CPUs and memory
+	laid    bool              // columns belong to this cluster
+	seen    int               // last round with the job
 }
 
-// refreshRows returns the rows of the snapshot's jobs, in its order, and sets
-// apart those of jobs that are gone.
+// refreshRows returns the rows of the snapshot's jobs in order, and collects the rows of ended jobs in gone.
 func (p *Program) refreshRows(s *policy.Snapshot) []*Row {
 	rows := make([]*Row, len(s.Jobs))
 	var stale []staleRow
@@ -81,23 +78,23 @@ func (p *Program) refreshRows(s *policy.Snapshot) []*Row {
 			p.gone = append(p.gone, r)
 		}
 	}
-	// In the order of numbers, so that equal runs number alike.
+	// By number, so that equal runs assign equal numbers.
 	slices.SortFunc(p.gone, func(a, b *Row) int { return cmp.Compare(a.item.number, b.item.number) })
 	return rows
 }
 
-// A staleRow is a row that is to be brought up to date with its job.
+// A staleRow is a row to update.
 type staleRow struct {
-	row   *Row // nil: it is up to date
-	other bool // it has other columns
-	model bool // what was believed of them is no more
+	row   *Row // nil: it is current
+	other bool // its columns change
+	model bool // its goodputs change
 }
 
-// compare gives the row its job, and returns what of the row that makes stale.
+// compare gives the row its job, and returns what to update.
 func (p *Program) compare(r *Row, j *policy.Job) staleRow {
 	other := r.job == nil || r.job.Spec != j.Spec || r.job.Limits != j.Limits || !r.laid
 	model := other || r.job.Perf != j.Perf || r.job.Sensitivity != j.Sensitivity ||
-		j.Perf == nil && r.limits.held != j.Allocation.Configuration // what is believed then depends on what it holds
+		j.Perf == nil && r.limits.held != j.Allocation.Configuration // the estimates then depend on what it holds
 	r.job = j
 	now := r.limits
 	if j.Phase != job.Profiling { // until then the row is not used
@@ -109,7 +106,7 @@ func (p *Program) compare(r *Row, j *policy.Job) staleRow {
 	return staleRow{r, other, model}
 }
 
-// refresh brings a row up to date. It changes nothing but the row.
+// refresh updates a row and nothing else.
 func (p *Program) refresh(t staleRow) {
 	r := t.row
 	r.lean, r.fast = 0, -1
@@ -127,7 +124,7 @@ func (p *Program) refresh(t staleRow) {
 	p.evaluate(r)
 }
 
-// lay gives the row its columns.
+// lay makes the columns of the row.
 func (p *Program) lay(r *Row) {
 	r.columns = p.appendColumns(r.columns[:0], r.job)
 	r.start = resize(r.start, len(p.cluster.Types()))
@@ -144,7 +141,7 @@ func (p *Program) lay(r *Row) {
 	r.laid = true
 }
 
-// forget forgets what was believed of the columns.
+// forget drops all goodputs.
 func (r *Row) forget() {
 	for i := range r.goodput {
 		r.goodput[i] = -1
@@ -180,8 +177,7 @@ func (p *Program) appendColumns(columns []configuration, j *policy.Job) []config
 	return columns
 }
 
-// appendRun appends those of a run. Of most types a job may have a small part: it is looked for between
-// the fewest and the most GPUs that the job may have.
+// appendRun appends the columns of a run between the fewest and the most GPUs that the job may have.
 func appendRun(columns, run []configuration, j *policy.Job) []configuration {
 	if len(run) == 0 || !j.Eligible(run[0].GPUType) {
 		return columns
@@ -202,9 +198,8 @@ func appendRun(columns, run []configuration, j *policy.Job) []configuration {
 	return columns
 }
 
-// batchAllows reports whether the job's largest batch feeds every replica of
-// c. A job of fixed GPU count gets its batch size and GPUs as submitted; one that is known
-// by its duration has no batch that could be too small.
+// batchAllows reports whether the job's largest batch feeds every replica of c. A job of fixed GPU count gets its
+// batch size and GPUs as submitted. A job known by its duration has no batch size.
 func batchAllows(j *policy.Job, c configuration) bool {
 	if j.Timed {
 		return true
@@ -224,8 +219,8 @@ type limits struct {
 	held    cluster.Configuration
 }
 
-// limits returns the size limits of a job: growth, and the GPU type it cannot
-// leave. Source: Sia §3.3.1, "Job Scaling policy".
+// limits returns the size limits of a job: growth, and the GPU type it cannot leave. Source: Sia §3.3.1, "Job Scaling
+// policy".
 func (p *Program) limits(j *policy.Job) limits {
 	l := limits{most: p.limit(j), held: j.Allocation.Configuration}
 	if j.Holding() && !j.Adaptivity.Has(job.AnyGPUType) {
@@ -234,8 +229,7 @@ func (p *Program) limits(j *policy.Job) limits {
 	return l
 }
 
-// limit returns the most GPUs a job may have this round: Growth times what it
-// holds, or Start; and its minimum if it holds nothing.
+// limit returns the most GPUs a job may have this round: Growth times what it holds, or Start.
 func (p *Program) limit(j *policy.Job) int {
 	now := p.holds(j)
 	if p.o.Rules.HistoricGrowth {
@@ -248,11 +242,10 @@ func (p *Program) limit(j *policy.Job) int {
 	return most
 }
 
-// holds returns the GPUs that a job holds; where it has the CPUs or memory of more,
-// as many as that.
+// holds returns the GPUs that a job holds, or more if it has the CPUs or memory of more.
 //
-// Deviation: with the CPUs of eight GPUs on four, a job that waits for input is as
-// fast as on eight, because it could otherwise never grow past them to sixteen.
+// Deviation: a job counts as holding the GPUs whose CPUs or memory it has, because with the CPUs of eight GPUs on
+// four, a job that waits for input is as fast as on eight, and could otherwise never grow past them to sixteen.
 func (p *Program) holds(j *policy.Job) float64 {
 	gpus := float64(j.Allocation.GPUs)
 	for k := range p.hosts {
@@ -263,11 +256,9 @@ func (p *Program) holds(j *policy.Job) float64 {
 	return gpus
 }
 
-// allow marks the columns that the size limits permit: no more GPUs than the
-// limit, or the fewest of a type, because a job's minimum need not be a
-// configuration. Where a job may more than double, powers of two of nodes are all
-// that it may have beyond that: what lies between can be had later, and each costs
-// a search for its batch size. It finds the column that the job holds.
+// allow marks the columns within the size limits: at most the limit, or the fewest of a type, because a job's minimum
+// need not be a configuration. If a job may more than double, only powers of two of nodes are allowed beyond that:
+// sizes between can follow later, and each costs a search for its batch size. It also sets held.
 func (p *Program) allow(r *Row) {
 	fixed, near := !r.job.Adaptivity.Has(job.GPUCount), r.limits.most
 	if p.o.Growth > 2 {
@@ -302,12 +293,11 @@ func (r *Row) Allowed(i int) bool { return r.allowed[i] }
 // +Inf if the job can run nowhere.
 func (r *Row) Unit() float64 { return r.unit }
 
-// Pinned reports whether the job keeps what it has, or gets what it reserved,
-// whatever that is worth.
+// Pinned reports whether the job's allocation is fixed in this round.
 func (r *Row) Pinned() bool { return !r.pin.IsZero() }
 
-// Goodput returns the goodput of column i with the CPUs and memory that make it
-// fastest; 0 if the job cannot run there, or may not have the column.
+// Goodput returns the goodput of column i with its fastest cell; 0 if the job cannot run there, or the column was not
+// evaluated.
 func (r *Row) Goodput(i int) float64 {
 	cells := r.cells[i]
 	if len(cells) == 0 {
@@ -316,9 +306,8 @@ func (r *Row) Goodput(i int) float64 {
 	return cells[len(cells)-1].goodput
 }
 
-// Share returns about the goodput on so many GPUs of the type that is the k-th of
-// the cluster: that of the column with as many or the next fewer of those that were
-// asked for, or a part of that with the fewest in proportion; 0 if none is known.
+// Share returns the approximate goodput on so many GPUs of the cluster's k-th type: of the largest evaluated column
+// with at most as many GPUs, or in proportion if the smallest has more; 0 if none is known.
 func (r *Row) Share(k int, gpus float64) float64 {
 	at := -1
 	for i := range r.columns { // by type, then by GPUs
@@ -336,8 +325,7 @@ func (r *Row) Share(k int, gpus float64) float64 {
 	return r.Goodput(at) * min(1, gpus/float64(r.columns[at].GPUs))
 }
 
-// Potential returns the most goodput of the row on up to so many GPUs of a type, of the columns that were
-// looked at.
+// Potential returns the most goodput on up to so many GPUs of a type, of the evaluated columns.
 func (r *Row) Potential(t cluster.GPUType, gpus int) (most float64) {
 	for k := range r.columns {
 		if c := &r.columns[k]; c.GPUType == t && c.GPUs <= gpus {
@@ -347,8 +335,8 @@ func (r *Row) Potential(t cluster.GPUType, gpus int) (most float64) {
 	return most
 }
 
-// Reaching returns the column with the fewest GPUs of a type, no more than so many, that has a goodput of at least rate; or else the
-// fastest. ok is false if there is none.
+// Reaching returns the column with the fewest GPUs of a type, at most gpus, that has a goodput of at least rate;
+// otherwise the fastest. ok is false if there is none.
 func (r *Row) Reaching(t cluster.GPUType, gpus int, rate float64) (column int, ok bool) {
 	column = -1
 	for k := range r.columns {
@@ -359,8 +347,8 @@ func (r *Row) Reaching(t cluster.GPUType, gpus int, rate float64) (column int, o
 	return column, column >= 0 && r.Goodput(column) > 0
 }
 
-// Leanest returns the least GPU time that a unit of the job's work takes, of the columns that were
-// looked at; infinite if it runs nowhere.
+// Leanest returns the least GPU time for a unit of the job's work, of the evaluated columns; infinite if it runs
+// nowhere.
 func (r *Row) Leanest() float64 {
 	if r.lean == 0 {
 		r.lean = math.Inf(1)
@@ -373,7 +361,7 @@ func (r *Row) Leanest() float64 {
 	return r.lean
 }
 
-// Fastest returns the most goodput of the columns that the job may have now; 0 if there are none.
+// Fastest returns the most goodput of the allowed columns; 0 if there are none.
 func (r *Row) Fastest() float64 {
 	if r.fast < 0 {
 		r.fast = 0
@@ -386,8 +374,8 @@ func (r *Row) Fastest() float64 {
 	return r.fast
 }
 
-// Peak returns the goodput of the best of the columns with most GPUs of each type:
-// how fast the job could be, whatever growth allows now.
+// Peak returns the most goodput of the allowed columns and the largest column of each type: how fast the job could be
+// without limits on growth.
 func (p *Program) Peak(r *Row) float64 {
 	if r.peak > 0 {
 		return r.peak

@@ -10,17 +10,17 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A basis is what is known of a job, before anything is assumed.
+// A basis is what the length and the weight of a job rest on.
 type basis struct {
 	from     perf.WorkSource // of its length
-	told     float64         // length that it states, or that its class had
-	modelled bool            // something is known of its speed
+	told     float64         // length as stated or as the mean of the class, before corrections
+	modelled bool            // it has a performance model
 	weight   float64         // as submitted
-	priced   bool            // the work that it would lose has a price
-	owner    string          // what is assumed of the owner of the nodes that it is granted; empty: nothing
+	priced   bool            // its GPU type had a price in the last round
+	owner    string          // assumption about the owner of its nodes; empty: none
 }
 
-// vanished returns the nodes that jobs are on and that are not there.
+// vanished returns the nodes in placements that the cluster no longer has.
 func vanished(s *policy.Snapshot) (gone []cluster.NodeID) {
 	for _, j := range s.Jobs {
 		for _, share := range j.Placement {
@@ -32,7 +32,7 @@ func vanished(s *policy.Snapshot) (gone []cluster.NodeID) {
 	return gone
 }
 
-// assumed says in words what the last plan took for granted of a job.
+// assumed returns the assumptions of the last plan about a job, as sentences.
 func (p *Policy) assumed(st *state) (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if words := st.basis.weighed(st.share, p.weighted); words != "" {
@@ -56,7 +56,8 @@ func (p *Policy) assumed(st *state) (all []string) {
 	return all
 }
 
-// weighed says what was made of a weight; empty: it was taken as it is. None is worth a word where others have one.
+// weighed explains a weight that was changed; empty if it was used unchanged. A missing weight is mentioned only if
+// other jobs have one.
 func (b *basis) weighed(share float64, others bool) string {
 	switch w := b.weight; {
 	case w == share, w == 0 && !others:
@@ -70,7 +71,7 @@ func (b *basis) weighed(share float64, others bool) string {
 	}
 }
 
-// sized says what its length rests on, unless that is what it states.
+// sized explains the job's length, unless it is exactly as stated.
 func (st *state) sized() string {
 	left, told := inWords(st.length), inWords(st.basis.told)
 	switch {
@@ -84,7 +85,7 @@ func (st *state) sized() string {
 	return ""
 }
 
-// unpriced says what is assumed of the price of rented nodes of a type; empty: it is known, or does not count.
+// unpriced explains the assumed price of rented nodes; empty if the price is known or does not matter.
 func (p *Policy) unpriced(s *policy.Snapshot, of cluster.GPUType) string {
 	for i := range s.Rentals {
 		if n := &s.Rentals[i].Node; p.renter != nil && p.o.Rent.Money && n.GPUType == of && n.Price == 0 {
@@ -94,7 +95,7 @@ func (p *Policy) unpriced(s *policy.Snapshot, of cluster.GPUType) string {
 	return ""
 }
 
-// inWords returns a time with two digits.
+// inWords formats a duration with two or three digits.
 func inWords(seconds float64) string {
 	d := perf.Seconds(seconds)
 	switch {

@@ -8,15 +8,16 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A forecast is what the owner of nodes on loan last said that it wants back, and how often that came true.
+// A forecast is the last announcement of an owner that it wants nodes back, and how often such announcements came
+// true.
 type forecast struct {
-	due          time.Time // until then; zero: nothing is foretold
-	most, least  int       // nodes that it would lend then; that it lent since
+	due          time.Time // when it is checked; zero: none is open
+	most, least  int       // nodes that it would lend by then; fewest that it has lent since
 	right, wrong float64
 }
 
-// belief returns the part of what an owner foretells that is believed: as often as it was right, and as if it had been
-// right three times before. So who always says that he wants his nodes back, and never does, keeps nobody off them for ever.
+// belief returns the trust in an owner's forecasts: the share that came true, as if three more had been right. An
+// owner that always announces a return and never makes it therefore does not block its nodes for ever.
 func (f *forecast) belief() float64 {
 	if f == nil {
 		return 1
@@ -24,7 +25,7 @@ func (f *forecast) belief() float64 {
 	return (trusted + f.right) / (trusted + f.right + f.wrong)
 }
 
-// heed compares what an owner foretold with what it lends, and notes what it foretells next.
+// heed checks the open forecast against what the owner lends, and stores the next one.
 func (f *forecast) heed(l *cluster.Loan, now time.Time) {
 	lends := l.Lent + l.Spare - l.Reclaim
 	if f.least = min(f.least, lends); !f.due.IsZero() && !now.Before(f.due) {
@@ -42,7 +43,7 @@ func (f *forecast) heed(l *cluster.Loan, now time.Time) {
 	}
 }
 
-// heed notes what all owners foretell.
+// heed does this for all owners.
 func (p *Policy) heed(s *policy.Snapshot) {
 	for i := range s.Loans {
 		l := &s.Loans[i]
@@ -55,7 +56,7 @@ func (p *Policy) heed(s *policy.Snapshot) {
 	}
 }
 
-// trusting says what is assumed of the owners of nodes on loan of a type; empty: what they say.
+// trusting explains the assumptions about owners of a type; empty if their forecasts are fully trusted.
 func (p *Policy) trusting(of cluster.GPUType) string {
 	for _, l := range p.lent[of] {
 		f := p.owners[l.Group]

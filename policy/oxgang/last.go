@@ -9,19 +9,18 @@ import (
 )
 
 const (
-	lastWeight = 8  // of a job for which the end of all waits, per job of the plan
-	lastPower  = 64 // of how much of the rest its path takes
+	lastWeight = 8  // of a job on which the end of all depends, per job of the plan
+	lastPower  = 64 // exponent of the job's part of the remaining time
 )
 
-// An influx is what was submitted so far.
+// An influx summarises the submissions so far.
 type influx struct {
 	first, last time.Time // submissions
 	quiet       float64   // longest time between two, in seconds
 	jobs        int
-	work        float64 // GPU seconds, each job where it takes the least
+	work        float64 // GPU seconds, of each job on its most efficient configuration
 }
 
-// submitted counts a job.
 func (f *influx) submitted(at time.Time) {
 	if f.jobs == 0 || at.Before(f.first) {
 		f.first = at
@@ -35,10 +34,9 @@ func (f *influx) submitted(at time.Time) {
 	f.jobs++
 }
 
-// goesOn returns the chance that more jobs will be submitted: each of n may have been the last
-// one with a chance of 1/n, and if it was not, the next one comes after a time that is
-// exponential. Its mean is the longest time between two so far, because jobs come in bursts. So they are
-// over once it has been quiet for some times as long as ever before.
+// goesOn returns the probability that more jobs will be submitted. Each of n jobs may have been the last with
+// probability 1/n. Otherwise the next follows after an exponential time; its mean is the longest gap so far, because
+// jobs come in bursts. So the probability falls to 0 after a quiet time of several such gaps.
 func (f *influx) goesOn(now time.Time) float64 {
 	if f.jobs < 2 || !(f.quiet > 0) {
 		return 0
@@ -48,9 +46,8 @@ func (f *influx) goesOn(now time.Time) float64 {
 	return more / (more + 1/n)
 }
 
-// rest returns a guess of the seconds until all jobs end, those that are yet to come among them,
-// given the same of those that are there and their work in GPU seconds. If jobs go on to be
-// submitted, they do so for as long as they did, and as many.
+// rest estimates the seconds until all jobs end, including expected ones. span and work (GPU seconds) count only
+// active jobs. Future submissions are assumed to last as long, and to bring as much work, as those so far.
 func (f *influx) rest(span, work float64, s *policy.Snapshot) float64 {
 	more := f.goesOn(s.Now)
 	if more == 0 {
@@ -60,7 +57,7 @@ func (f *influx) rest(span, work float64, s *policy.Snapshot) float64 {
 	return max(span, all, more*f.last.Sub(f.first).Seconds())
 }
 
-// addWork counts a job's work, once, as soon as it is known.
+// addWork counts a job's work once it is known.
 func (f *influx) addWork(st *state, lean float64) {
 	if work := (st.done + st.left) * lean; !st.counted && work > 0 && !math.IsInf(work, 1) {
 		st.counted = true
@@ -68,9 +65,8 @@ func (f *influx) addWork(st *state, lean float64) {
 	}
 }
 
-// lasting sets what it counts, beside its weight, that each job runs at all because the end of
-// all waits for it: its path is the rest. This has no bearing on which GPUs it has, so that two such
-// jobs do not swap theirs, and none of them gets GPUs that it hardly uses.
+// lasting sets the bonus of each job for running at all because its path is all of the remaining time. The bonus does
+// not depend on the GPUs, so that two such jobs do not swap theirs, and none gets GPUs of little use.
 func (p *Policy) lasting(rows []*goodput.Row, rest float64) {
 	for i := range rows {
 		st := p.active[i]
@@ -82,8 +78,8 @@ func (p *Policy) lasting(rows []*goodput.Row, rest float64) {
 	}
 }
 
-// runs returns what that adds to the worth of a job that runs: as often what it is worth at its unit,
-// wherever least of it is lost by a move or by nodes that go back.
+// runs returns that bonus in the objective: st.last times the job's worth at its unit, with the factor of its best
+// column.
 func (p *Policy) runs(st *state, w *goodput.Worth) float64 {
 	left := 1.0
 	if w.Factors != nil {

@@ -11,51 +11,50 @@ import (
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
-// A state is what is known of a job in a round. Work is progress, in samples at the
-// efficiency of the initial batch size; it is compared between jobs as a length only.
+// A state is the policy's knowledge of a job. Work is progress, in samples at the efficiency of the initial batch
+// size. It differs between jobs, so jobs are compared by length.
 type state struct {
 	class      job.Class
-	done, left float64               // work
-	length     float64               // left by the unit of the row: seconds on the GPU where it is slowest
-	path       float64               // seconds that the rest takes at its fastest; 0: not known
-	unsaved    float64               // seconds of work that a preemption loses
-	stated     float64               // work, in all; 0: it states none
-	soon       float64               // work that it may do until the next round
-	guessed    bool                  // nobody stated how much it has left
-	basis      basis                 // what its length and its weight rest on
-	gone       cluster.Configuration // that it had on nodes that are not there any more; zero: nothing
+	done, left float64 // work
+	length     float64 // left, by the unit of the row: seconds on the GPU where it is slowest
+	path       float64 // seconds that the rest takes at its fastest; 0: not known
+	unsaved    float64 // seconds of work that a preemption loses
+	stated     float64 // work in all; 0: not stated
+	soon       float64 // work that it may do until the next round
+	guessed    bool    // its work is not stated
+	basis      basis
+	gone       cluster.Configuration // held on nodes that have vanished; zero: none
 	counted    bool                  // its work is in the influx
-	contention float64               // active jobs over its life, times seconds
-	upto       time.Time             // of that
+	contention float64               // integral of the number of active jobs over its life, in job seconds
+	upto       time.Time             // end of that integral
 
-	rank, slack, rho, share float64 // what its weight is made of
+	rank, slack, rho, share float64 // factors of its weight
 	weight                  float64
-	last                    float64   // what it counts more that it runs, because the end of all waits for it
-	cost, move              float64   // of a move: seconds, and what it leaves; 0: it holds nothing
-	factors                 []float64 // by column: what a move leaves there
+	last                    float64   // bonus for running, if the end of all depends on it
+	cost, move              float64   // of a move: seconds, and its factor; 0: it holds nothing
+	factors                 []float64 // of a move, by column
 
 	granted  cluster.Configuration // by the last plan, to a job that held nothing; zero: nothing
-	refused  cluster.Configuration // had no placement when it was granted; zero: none
-	refusals int                   // in turn
-	until    int                   // round; before it the refused one is not granted again
+	refused  cluster.Configuration // granted without a placement; zero: none
+	refusals int                   // in a row
+	until    int                   // first round in which the refused one may be granted again
 
-	ordered time.Time // since when nodes for it were on their way, while it held nothing; zero: never
-	expects bool      // they are, and it can wait for them
+	ordered time.Time // when nodes for it were ordered while it held nothing; zero: none
+	expects bool      // such nodes are on their way, and it can wait for them
 
-	claims bool // the speed of its twin under backfilling, until it has caught up
+	claims bool // it claims the speed of its twin under backfilling until it has caught up
 
-	seen int // round
+	seen int // last round in which it was active
 }
 
-// An ended sums up the jobs of a class that are gone.
+// An ended sums up the ended jobs of a class.
 type ended struct {
 	jobs, work   float64
 	sum, squares float64 // of the logs of their work
 	stated       track
 }
 
-// add counts a job that is gone. What is summed up is so round that it adds up to the same in any
-// order of the map of jobs.
+// add counts an ended job. Numbers are rounded, so that sums do not depend on the order of the map of jobs.
 func (e *ended) add(done float64) {
 	log := math.Round(math.Log(max(1, done))*(1<<10)) / (1 << 10)
 	e.jobs++
@@ -64,7 +63,7 @@ func (e *ended) add(done float64) {
 	e.squares += log * log
 }
 
-// logs returns mean and variance of the log of the work of the class's jobs.
+// logs returns the mean and variance of the log of the class's work.
 func (e *ended) logs() (mean, variance float64) {
 	mean = e.sum / e.jobs
 	return mean, (trusted*spread*spread + max(0, e.squares-e.jobs*mean*mean)) / (trusted + e.jobs)
@@ -77,15 +76,13 @@ func (e *ended) mean() float64 {
 	return e.work / e.jobs
 }
 
-// few is the least work that a job of unknown size is believed to have left, in
-// seconds on its unit: it would otherwise begin as the smallest of all.
+// few is the least work assumed to be left for a job of unknown size, in seconds on its unit. Otherwise it would
+// start as the smallest of all.
 const few = 600
 
-// anonymous is a job that states nothing.
 var anonymous job.Spec
 
-// measure learns from the jobs that are gone, and finds what each of the others has
-// left.
+// measure learns from ended jobs, and estimates the work left of all others.
 func (p *Policy) measure(s *policy.Snapshot, rows []*goodput.Row) {
 	p.active, p.round = p.active[:0], s.Round
 	for _, r := range rows {
@@ -106,8 +103,8 @@ func (p *Policy) measure(s *policy.Snapshot, rows []*goodput.Row) {
 	goodput.Each(len(rows), func(i int) { p.estimate(s, rows[i], p.active[i]) })
 }
 
-// firstSeen returns since when a job that was not there before has been among others. One that is older than a
-// round was there before the policy: it is taken to have been among as many all along.
+// firstSeen returns the start of the contention integral of a new job. A job older than a round was there before the
+// policy; the present number of jobs is assumed for its whole life.
 func firstSeen(s *policy.Snapshot, j *policy.Job) time.Time {
 	if age := j.Age(s.Now); age > s.Length {
 		return s.Now.Add(-age)
@@ -115,7 +112,7 @@ func firstSeen(s *policy.Snapshot, j *policy.Job) time.Time {
 	return s.Now
 }
 
-// learn counts the jobs that are gone, and forgets them.
+// learn counts the jobs that have ended, and drops their states.
 func (p *Policy) learn(round int) {
 	for id, st := range p.jobs {
 		if st.seen == round {
@@ -139,9 +136,8 @@ func (p *Policy) learn(round int) {
 	}
 }
 
-// estimate finds what a job has done and has left. One of which nothing is known is believed to
-// need as much GPU time again as it had: that is what the scheduler has counted itself, and no
-// report of the job changes it.
+// estimate sets the work done and left. A job without any information is assumed to need the GPU time that it already
+// had once more. The scheduler measures that itself, so a job cannot influence it.
 func (p *Policy) estimate(s *policy.Snapshot, r *goodput.Row, st *state) {
 	j := r.Job()
 	b := perf.Remaining{Spec: j.Spec, Status: &j.Status, Now: s.Now}
@@ -174,8 +170,7 @@ func (p *Policy) estimate(s *policy.Snapshot, r *goodput.Row, st *state) {
 	st.basis = basis{from: from, told: told / unit, modelled: j.Perf != nil, weight: j.Weight}
 }
 
-// losing returns the seconds of work that a job loses if it is preempted: all that it has
-// done, if it has no checkpoints.
+// losing returns the seconds of work that a preemption loses: all of it without checkpoints.
 func (st *state) losing(s *policy.Snapshot, r *goodput.Row) float64 {
 	j := r.Job()
 	if !j.NoCheckpoint || !j.Holding() {

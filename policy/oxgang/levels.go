@@ -9,15 +9,15 @@ import (
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
-// Priority. Jobs of a higher priority choose first, and those of a lower one among what they leave; package goodput calls that levels.
-// A job that may not be preempted keeps what it has, whatever its priority. Beyond what it asks for a job has no claim: GPUs that are
-// left after all levels go to jobs that grow, of whatever priority.
+// Priority. Jobs of a higher priority choose first, and lower ones share the rest; package goodput calls these
+// levels. A job that cannot be preempted keeps what it has, whatever its priority. A job has no claim beyond what it
+// requests: GPUs left after all levels go to jobs that grow, of any priority.
 //
-// Nodes on their way. A job for which rented nodes were ordered goes after the others of its priority, who keep what they hold: it
-// may have what is free meanwhile, and nobody is stopped for it. Where its nodes do not come in the time over which a preemption has to
-// pay, or their provider refuses them, it goes with the others.
+// Nodes on their way. A job for which rented nodes were ordered follows the others of its priority, which keep what
+// they hold. It may use free GPUs meanwhile, but no job is stopped for it. It joins the others if its nodes do not
+// arrive within the horizon, or the provider refuses them.
 
-// order sets the level of each row: one for all, where priorities are equal and no nodes are on their way.
+// order sets the level of each row. All have the same level if priorities are equal and no nodes are on their way.
 func (p *Policy) order(s *policy.Snapshot, sized *policy.Plan, rows []*goodput.Row) {
 	several := false
 	for i, r := range rows {
@@ -31,9 +31,9 @@ func (p *Policy) order(s *policy.Snapshot, sized *policy.Plan, rows []*goodput.R
 	}
 }
 
-// rankLevels sets levels by priority, and of one priority those last that expect nodes.
+// rankLevels sets levels by priority; within a priority, jobs that expect nodes come last.
 func (p *Policy) rankLevels(rows []*goodput.Row) {
-	all, expect := make([]float64, len(rows)), make(map[float64]bool) // all are negative priorities, so that the highest is first
+	all, expect := make([]float64, len(rows)), make(map[float64]bool) // negated, so that the highest priority sorts first
 	for i, r := range rows {
 		all[i] = -p.priority(r)
 		expect[all[i]] = expect[all[i]] || p.active[i].expects
@@ -47,7 +47,7 @@ func (p *Policy) rankLevels(rows []*goodput.Row) {
 	}
 }
 
-// priority returns that of a row's job: 0 for what is no number, and for all where priorities are left out.
+// priority returns a job's priority: 0 for NaN, and if priorities are ignored.
 func (p *Policy) priority(r *goodput.Row) float64 {
 	if p.ignored.leaves(policy.TermPriority) || math.IsNaN(r.Job().Priority) {
 		return 0
@@ -55,7 +55,7 @@ func (p *Policy) priority(r *goodput.Row) float64 {
 	return r.Job().Priority
 }
 
-// awaits reports whether rented nodes for a job that holds nothing are on their way, for no longer than a preemption has to pay in.
+// awaits reports whether a job that holds nothing waits for rented nodes, for at most the horizon.
 func (st *state) awaits(s *policy.Snapshot, sized *policy.Plan, i int) bool {
 	if s.Jobs[i].Holding() {
 		st.ordered = time.Time{}
@@ -70,7 +70,7 @@ func (st *state) awaits(s *policy.Snapshot, sized *policy.Plan, i int) bool {
 	return s.Now.Sub(st.ordered).Seconds() < horizon
 }
 
-// brings reports whether a provider of the nodes that a job waits for has not refused them.
+// brings reports whether some provider of these nodes has not refused them.
 func brings(s *policy.Snapshot, why *policy.Reason) bool {
 	for i := range s.Rentals {
 		if r := &s.Rentals[i]; r.Node.GPUType == why.Config.GPUType && !r.Refused {
@@ -80,7 +80,7 @@ func brings(s *policy.Snapshot, why *policy.Reason) bool {
 	return false
 }
 
-// expecting tells jobs that wait for nodes on their way that they do.
+// expecting gives jobs without an allocation that wait for nodes that reason.
 func (p *Policy) expecting(sized, plan *policy.Plan) {
 	for i, st := range p.active {
 		if d := &plan.Jobs[i]; st.expects && d.Allocation.IsZero() {

@@ -9,17 +9,15 @@ import (
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
-// Nodes on loan are GPU types of their own: those of which all nodes are lent. What
-// their owners want back goes back before anything is decided, on the nodes whose jobs
-// are fewest; the jobs there that cannot go on without them are like jobs that wait.
-// All that owners would lend is borrowed. Source: Lyra §4.
+// Nodes on loan. Types with only lent nodes are GPU types of their own. All nodes that owners offer are borrowed.
+// Nodes that owners want back are returned before the plan, those with the fewest jobs first; a job that cannot run
+// without them counts as waiting. Source: Lyra §4.
 //
-// A job goes on loan for m = T / (T + P·(restart + loss)) of its goodput there, where T
-// is the time until it ends, P the part of the nodes on loan that their owners expect
-// to want back until then, and the loss what the job loses with its node: all of T if
-// it has no checkpoints.
+// On loan, a job's goodput is multiplied by T / (T + P·(restart + loss)). T is the time until it ends. P is the part
+// of the nodes that owners expect to want back by then. The loss is the work lost with the node: all of T without
+// checkpoints.
 
-// borrow asks for all nodes that owners would lend.
+// borrow asks for all nodes that owners offer.
 func borrow(s *policy.Snapshot, plan *policy.Plan) {
 	for i := range s.Loans {
 		if l := &s.Loans[i]; l.Spare > 0 {
@@ -31,10 +29,10 @@ func borrow(s *policy.Snapshot, plan *policy.Plan) {
 	}
 }
 
-// A tenure is the loans of a GPU type whose nodes are all on loan, one of each owner.
+// A tenure is the loans of a GPU type whose nodes are all on loan, one per owner.
 type tenure []*cluster.Loan
 
-// tenures returns the GPU types on loan; nil if nothing is.
+// tenures returns these GPU types; nil if nothing is lent.
 func tenures(s *policy.Snapshot) map[cluster.GPUType]tenure {
 	if !s.Cluster.Lends() {
 		return nil
@@ -50,8 +48,8 @@ func tenures(s *policy.Snapshot) map[cluster.GPUType]tenure {
 	return lent
 }
 
-// askedBack returns the part of the nodes on loan that are expected to go back within
-// a time, so far as their owners were right before; 0 where no owner says what it expects.
+// askedBack returns the part of the nodes expected back within a time, weighted by the owners' reliability; 0 if no
+// owner gives a forecast.
 func (p *Policy) askedBack(t tenure, within time.Duration) float64 {
 	lent, back := 0, 0.0
 	for _, l := range t {
@@ -66,8 +64,8 @@ func (p *Policy) askedBack(t tenure, within time.Duration) float64 {
 	return back / float64(max(1, lent))
 }
 
-// stable returns what the risk of being asked back leaves of the goodput of a job of
-// which so much work is left in column k; 1 on nodes that are not on loan.
+// stable returns the factor on goodput for the risk of a return, with the given work left on column k; 1 for nodes
+// that are not on loan.
 func (p *Policy) stable(r *goodput.Row, k int, left float64) float64 {
 	t, j := p.lent[r.Column(k).GPUType], r.Job()
 	switch {
@@ -88,7 +86,7 @@ func (p *Policy) stable(r *goodput.Row, k int, left float64) float64 {
 	return seconds / (seconds + p.askedBack(t, within)*max(0, loss))
 }
 
-// displaced tells of the jobs whose nodes went back that could not go on without them.
+// displaced sets the reason of jobs that lost all their nodes to owners.
 func displaced(s, rest *policy.Snapshot, plan *policy.Plan) {
 	for i, j := range s.Jobs {
 		if lost(j, rest.Jobs[i]) {
@@ -97,5 +95,5 @@ func displaced(s, rest *policy.Snapshot, plan *policy.Plan) {
 	}
 }
 
-// lost reports whether a job has lost all its nodes in a round.
+// lost reports whether a job has lost all its nodes in this round.
 func lost(before, rest *policy.Job) bool { return before.Holding() && !rest.Holding() }

@@ -11,20 +11,19 @@ import (
 
 const (
 	horizon    = 900  // seconds over which a move or a preemption has to pay
-	hysteresis = 0.9  // what a better plan must be better by: beliefs are not that exact
-	redone     = 10   // what a second of work counts that a preemption loses, in seconds of restart
-	hopeless   = 1e-6 // what a move leaves to a job that has nothing left to do
+	hysteresis = 0.9  // factor on the goodput of other choices, because estimates are inexact
+	redone     = 10   // seconds of restart that count as much as one second of lost work
+	hopeless   = 1e-6 // factor of a move for a job with no work left
 )
 
-// charge sets what it is worth that each job runs at all, and what its columns leave of its
-// goodput: m = 0.9·h / (h + restart + lost work) for a move, where h is the time until the
-// job ends there, at most the horizon. What the job holds is no move; nor are, for a
-// job whose workers join and leave while it trains, other GPUs of the same type.
+// charge sets the base worth of each job and the factors of its columns. A move has the factor m = 0.9·h / (h +
+// restart + lost work), where h is the time until the job ends there, at most the horizon. The held configuration has
+// factor 1. So have other GPU counts of its type if the job resizes while it trains.
 func (p *Policy) charge(s, there *policy.Snapshot, rows []*goodput.Row) {
 	goodput.Each(len(rows), func(i int) { p.chargeOne(s.Jobs[i], there.Jobs[i], s.Round, rows[i], p.active[i]) })
 }
 
-// chargeOne sets the same for a job, as it was before nodes went, and on the nodes that are there. It changes nothing else.
+// chargeOne does this for one job. before is the job before nodes were lost; there is the job on the remaining nodes.
 func (p *Policy) chargeOne(before, there *policy.Job, round int, r *goodput.Row, st *state) {
 	w := &r.Worth
 	w.Base, w.Factor, w.Factors = p.o.Lambda, 1, nil
@@ -49,7 +48,7 @@ func (p *Policy) chargeOne(before, there *policy.Job, round int, r *goodput.Row,
 	allow(before, r, st.paused(round))
 }
 
-// differ reports whether the columns of a job leave different parts of its goodput.
+// differ reports whether the columns of a job have different factors.
 func (p *Policy) differ(r *goodput.Row, st *state, round int) bool {
 	if p.lent != nil || round < st.until {
 		return true
@@ -57,8 +56,7 @@ func (p *Policy) differ(r *goodput.Row, st *state, round int) bool {
 	return r.Job().Holding() && (r.Job().Resizes || !endsLate(r, st))
 }
 
-// factor returns what column k leaves of the goodput of a job, if a move costs it so many
-// seconds.
+// factor returns the factor of column k, if a move costs so many seconds.
 func (p *Policy) factor(r *goodput.Row, k int, st *state, cost, margin float64) float64 {
 	m := p.stable(r, k, st.left)
 	if r.Job().Holding() {
@@ -67,8 +65,8 @@ func (p *Policy) factor(r *goodput.Row, k int, st *state, cost, margin float64) 
 	return m
 }
 
-// allow leaves nothing of what a job cannot be granted in this round: what has just had no
-// placement, and other GPU types, if it cannot change its own and lost its nodes in this round.
+// allow sets the factor to 0 for choices that the job cannot get in this round: those that recently had no placement,
+// and other GPU types for a job that lost its nodes but cannot change its type.
 func allow(held *policy.Job, r *goodput.Row, paused []cluster.Configuration) {
 	for k := range r.Worth.Factors {
 		if c := r.Column(k); !held.KeepsType(c.GPUType) || slices.Contains(paused, c) {
@@ -77,10 +75,8 @@ func allow(held *policy.Job, r *goodput.Row, paused []cluster.Configuration) {
 	}
 }
 
-// stays returns by how much more it is worth that a job goes on than that one starts:
-// κ is what its preemption costs, over the time in which it has to pay, and what a
-// better plan must be better by. Without it two jobs of equal worth would take turns
-// every round.
+// stays returns how much more it is worth to continue a job than to start one. Without this κ, two jobs of equal
+// worth would take turns every round.
 func (p *Policy) stays(id job.ID, cost, margin float64) float64 {
 	if p.ignored.leaves(policy.TermOthers) && id != p.ignored.job {
 		return 1
@@ -88,7 +84,7 @@ func (p *Policy) stays(id job.ID, cost, margin float64) float64 {
 	return 1 + (1 - margin) + cost/horizon
 }
 
-// costs returns the seconds that a move costs a job, and the part of its goodput by which a better choice must be better.
+// costs returns the seconds that a move costs, and the factor by which other choices are discounted.
 func (p *Policy) costs(j *policy.Job, st *state) (seconds, margin float64) {
 	seconds, margin = max(0, j.RestartOverhead.Seconds())+redone*st.unsaved, hysteresis
 	if p.ignored.own(j.ID, policy.TermRestart) {
@@ -100,8 +96,8 @@ func (p *Policy) costs(j *policy.Job, st *state) (seconds, margin float64) {
 	return seconds, margin
 }
 
-// wasted returns what it is worth, to others, that a job does not do its work twice: its GPUs
-// for as long, at the prices of the last round, over the time in which a preemption has to pay.
+// wasted returns the cost to others if the job has to repeat its work: its GPUs for that time at the prices of the
+// last round, over the horizon.
 func (p *Policy) wasted(r *goodput.Row, st *state) float64 {
 	own := p.ignored.own(r.Job().ID, policy.TermRestart)
 	if others := p.ignored.leaves(policy.TermOthers) && r.Job().ID != p.ignored.job; own || others || st.unsaved == 0 {
@@ -112,11 +108,10 @@ func (p *Policy) wasted(r *goodput.Row, st *state) float64 {
 	return p.prices[held.GPUType] * float64(held.GPUs) * st.unsaved / horizon / r.Worth.Weight
 }
 
-// endsLate reports whether the job does not end before the horizon, wherever it is.
+// endsLate reports whether the job cannot end before the horizon on any column.
 func endsLate(r *goodput.Row, st *state) bool { return !(r.Fastest()*horizon > st.left) }
 
-// moved returns what a move to column k leaves of a job's goodput, if it costs so
-// many seconds.
+// moved returns the factor of a move to column k that costs so many seconds.
 func moved(r *goodput.Row, k int, left, cost, margin float64) float64 {
 	if inPlace(r.Job(), r, k) {
 		return 1
@@ -131,7 +126,7 @@ func moved(r *goodput.Row, k int, left, cost, margin float64) float64 {
 	return margin * h / (h + cost)
 }
 
-// inPlace reports whether the job comes to column k while it trains on.
+// inPlace reports whether the job can resize to column k while it trains.
 func inPlace(j *policy.Job, r *goodput.Row, k int) bool {
 	return j.Resizes && r.Column(k).GPUType == j.Allocation.GPUType
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
-// Where sizes of jobs come from.
+// Sources of job sizes.
 const (
-	Stated   = "stated"   // what a job states; else as Class
-	Class    = "class"    // what jobs of its class made before they ended; else as Attained
-	Attained = "attained" // as much GPU time again as it had
+	Stated   = "stated"   // as the job states; without a statement like Class
+	Class    = "class"    // the mean work of ended jobs of its class; without any like Attained
+	Attained = "attained" // the GPU time that the job already had, once more
 )
 
 // Options configure the policy.
 type Options struct {
 	goodput.Options         // P -0.5, Growth 8, Start 8, Solver price and Cells by default
-	Lambda          float64 // what it is worth that a job runs at all; default 1.1
-	Makespan        float64 // 0 to 1: what the end of all jobs counts beside their mean completion time; default 1
+	Lambda          float64 // base worth of running; default 1.1
+	Makespan        float64 // weight of the makespan beside the mean completion time, 0 to 1; default 1
 	Sizes           string  // Stated, Class or Attained; default Stated
 	Margin          float64 // part of its time under EASY backfilling by which a job may take longer (promise.go); 0: no promise; default 0.5
-	// Rent says how nodes are rented: see package boa. Nil, the default: none are.
+	// Rent configures rented nodes (package boa). Nil, the default: none.
 	Rent *boa.Options
 }
 
-// DefaultOptions returns the settings that are used everywhere.
+// DefaultOptions returns the default settings.
 func DefaultOptions() Options {
 	return Options{
 		Options: goodput.Options{P: -0.5, Growth: 8, Start: 8, Cells: true, Solver: "price"},
@@ -36,7 +36,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate returns an error that joins all complaints about o.
+// Validate returns an error that joins all invalid settings.
 func (o *Options) Validate() error {
 	errs := []error{o.Options.Validate()}
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

@@ -14,30 +14,29 @@ import (
 	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
-// A Policy chooses for all jobs together. It keeps the goodput rows and prices of
-// the last round, and how much jobs of each class made before they ended. Make one
-// with New.
+// A Policy chooses for all jobs together. It keeps goodput rows, prices and the sizes of ended jobs between rounds.
+// Make one with New.
 type Policy struct {
 	o        Options
 	program  *goodput.Program
-	renter   *boa.Policy // says how many nodes are rented; nil: nobody does
+	renter   *boa.Policy // decides how many nodes are rented; nil: none
 	jobs     map[job.ID]*state
 	classes  map[job.Class]*ended
-	stated   track  // how wrong statements of work were
-	influx   influx // what was submitted so far
+	stated   track // errors of stated work
+	influx   influx
 	easy     backfill.Schedule
-	active   []*state // in this round, in the order of its jobs
+	active   []*state // of this round, in the order of its jobs
 	weights  float64  // sum
-	weighted bool     // some job has a weight of its own
+	weighted bool     // some job has a weight
 	spectrum
 	ignored ignored
-	round   int                         // the last
+	round   int                         // of the last plan
 	lent    map[cluster.GPUType]tenure  // types on loan; nil: none
 	prices  map[cluster.GPUType]float64 // of a GPU in the last round
 	owners  map[cluster.Group]*forecast // of nodes on loan
 }
 
-// New returns the policy, or an error that joins all complaints about o.
+// New returns the policy, or an error that joins all invalid settings.
 func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("oxgang: %w", err)
@@ -74,9 +73,9 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return plan, nil
 }
 
-// share shares out the nodes that are there.
+// share plans for the nodes that exist.
 func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
-	sized, back, err := p.leave(ctx, s) // 1. which nodes go, and how many are wanted
+	sized, back, err := p.leave(ctx, s) // 1. nodes to return, and nodes wanted
 	if err != nil {
 		return nil, err
 	}
@@ -85,11 +84,11 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 	p.lent = tenures(rest)
 	p.heed(s)
 	plan, err := p.program.Plan(ctx, rest, func(rows []*goodput.Row) {
-		p.measure(rest, rows)    // 2. what each job has left
-		p.weigh(rest, rows)      // 3. what it counts beside others
-		p.charge(s, there, rows) // 4. what a move would cost it
-		p.order(s, sized, rows)  // 5. who goes before whom
-		p.promise(rest, rows)    // 6. who must not wait
+		p.measure(rest, rows)    // 2. work left
+		p.weigh(rest, rows)      // 3. weights
+		p.charge(s, there, rows) // 4. costs of moves
+		p.order(s, sized, rows)  // 5. levels of priority
+		p.promise(rest, rows)    // 6. claims of late jobs
 	})
 	if err != nil {
 		return nil, err
@@ -99,12 +98,12 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 	plan.Return, plan.Capacity, plan.Background = back, sized.Capacity, sized.Background
 	plan.Stats.Failed = sized.Stats.Failed
 	p.expecting(sized, plan)
-	borrow(s, plan) // 7. what comes on loan
+	borrow(s, plan) // 7. nodes to borrow
 	return plan, nil
 }
 
-// leave returns the nodes that go back, because their owners want them or they are not worth
-// their rent, and a plan that says how many are to be rented.
+// leave returns the nodes to give back, because their owners want them or they are not worth their rent, and a plan
+// with the numbers of nodes to rent.
 func (p *Policy) leave(ctx context.Context, s *policy.Snapshot) (sized *policy.Plan, back []cluster.NodeID, err error) {
 	if back, err = reclaim.Back(s, reclaim.DefaultOptions()); err != nil {
 		return nil, nil, err
@@ -115,7 +114,7 @@ func (p *Policy) leave(ctx context.Context, s *policy.Snapshot) (sized *policy.P
 	return sized, back, err
 }
 
-// remember keeps what the next round needs of a plan.
+// remember stores what the next round needs of a plan.
 func (p *Policy) remember(s *policy.Snapshot, plan *policy.Plan) {
 	clear(p.prices)
 	for _, t := range plan.Prices {

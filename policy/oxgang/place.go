@@ -8,14 +8,12 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// longest is for how many rounds at most an allocation that had no placement is not granted
-// again.
+// longest is the maximum number of rounds for which a refused allocation is paused.
 const longest = 8
 
-// placed notes whether what the last plan granted to a job that held nothing had a placement:
-// GPUs may be free in number, and yet on nodes that jobs without checkpoints do not leave. What
-// had none is not granted again for 1, 2, 4 and then 8 rounds, so that others have these GPUs.
-// Where nobody holds GPUs of the type, that was not why.
+// placed records whether the last grant to a job that held nothing got a placement. GPUs may be free in number, yet
+// on nodes that jobs without checkpoints do not leave. A grant without placement is paused for 1, 2, 4 and then 8
+// rounds, so that others can use these GPUs. If no job holds GPUs of the type, the cause was a different one.
 func (st *state) placed(s *policy.Snapshot, j *policy.Job) {
 	switch {
 	case j.Holding():
@@ -26,12 +24,12 @@ func (st *state) placed(s *policy.Snapshot, j *policy.Job) {
 	}
 }
 
-// holds reports whether a job holds GPUs of a type.
+// holds reports whether some job holds GPUs of a type.
 func holds(s *policy.Snapshot, t cluster.GPUType) bool {
 	return slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return j.Allocation.GPUs > 0 && j.Allocation.Has(t) })
 }
 
-// paused returns what is not granted again in a round because it has just had no placement.
+// paused returns the configurations that the job cannot get in this round.
 func (st *state) paused(round int) []cluster.Configuration {
 	if round >= st.until {
 		return nil
@@ -39,8 +37,7 @@ func (st *state) paused(round int) []cluster.Configuration {
 	return []cluster.Configuration{st.refused}
 }
 
-// note notes what a plan grants to jobs that hold nothing, and tells those of them why they wait
-// that are paused.
+// note records the grants to jobs that hold nothing, and sets the reason of paused ones.
 func (p *Policy) note(s *policy.Snapshot, plan *policy.Plan) {
 	for i, st := range p.active {
 		d := &plan.Jobs[i]

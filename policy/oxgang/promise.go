@@ -10,37 +10,38 @@ import (
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
-// The promise. A job takes no longer than (1 + Options.Margin) times as long as it would under EASY
-// backfilling, and a job that needs more than half of the GPUs of a type waits for its first start no longer
-// than 1.1 times as long. Package backfill keeps that schedule; a job's counterpart in it is its twin.
+// The promise. A job takes at most (1 + Options.Margin) times as long as under EASY backfilling. A job that needs
+// more than half of the GPUs of a type waits for its first start at most 1.1 times as long. Package backfill keeps
+// the EASY schedule; a job's counterpart there is its twin.
 //
-// How it is kept. A job may wait, shrink or be preempted while it could still end in time: on the GPUs of its
-// twin, or, if it adapts its GPU count, on twice as many (catchUp). So, with all times in seconds from now, while
+// How it is kept. A job may wait, shrink or be preempted while it can still end in time on the GPUs of its twin. A
+// job that adapts its GPU count may catch up on twice as many (catchUp). With all times in seconds from now, the
+// condition is
 //
 //	work left / its speed there + restart + lost work + one round  ≤  end of its twin + allowed
 //
-// Then it claims the speed that it needs (goodput.Claim), at least that of its twin, until it would end no later than its
-// twin. For a job that adapts its GPU count, allowed is the whole margin of its time under EASY. Other jobs cannot make up for a
-// delay, so they keep a fifth of the margin (fixedPart) for what cannot be foreseen: restarts, GPUs that are scattered over
-// nodes, wrong estimates.
+// Once it fails, the job claims the speed that it needs (goodput.Claim), at least the speed of its twin. It claims it
+// until it would end no later than its twin. For a job that adapts its GPU count, allowed is the whole margin. Other
+// jobs cannot make up for a delay. They keep a fifth of the margin (fixedPart) for surprises: restarts, GPUs
+// scattered over nodes, wrong estimates.
 //
-// Why claims fit together. Twins that run at the same time hold different GPUs, and a job of a fixed size claims what its twin
-// holds. Jobs whose twins have ended, and those that claim more than their twins hold, can be in the way of others. Large jobs that have
-// not started go first, then the job that is due first.
+// Why claims fit together. Twins that run at the same time hold different GPUs, and a job of a fixed size claims what
+// its twin holds. Conflicts come only from jobs whose twins have ended, and from jobs that claim more than their
+// twins hold. Then large jobs that have not started go first, and after them the job that is due first.
 //
-// Example. On 64 GPUs, a job of 64 GPUs that runs for 1 h is submitted while small jobs keep coming. Under EASY it starts after
-// 2 h. It claims its GPUs 12 min after that (less a restart and a round), all others are preempted, and it ends after 3.2 h.
+// Example. A job needs all 64 GPUs for 1 h, while small jobs keep coming. Under EASY it starts after 2 h. It claims
+// its GPUs 12 min later (less a restart and a round): all others are preempted, and it ends after 3.2 h.
 //
 // There is no promise while nodes are rented or on loan, or between jobs of different priorities.
 
 const (
 	grace     = 300 // seconds that every job may be late
 	fixedPart = 0.8 // part of the margin that a job of a fixed GPU count may use up
-	catchUp   = 2   // times the GPUs of its twin on which a job may make up for a delay
+	catchUp   = 2   // times the GPUs of its twin on which a job may catch up
 	firstWait = 0.1 // part of its wait under EASY by which the first start of a large job may be later
 )
 
-// promise sets what each row claims.
+// promise sets the claim of each row.
 func (p *Policy) promise(s *policy.Snapshot, rows []*goodput.Row) {
 	for _, r := range rows {
 		r.Claim, r.Stays, r.Barred = goodput.Claim{}, false, 0
@@ -63,9 +64,9 @@ func (p *Policy) promise(s *policy.Snapshot, rows []*goodput.Row) {
 	}
 }
 
-// secure protects jobs from others that cannot be preempted, or would lose all of their work. Such a job keeps what it has once
-// it runs. It starts when its twin has started. Before
-// that it starts if that cannot delay the first job in the queue of EASY: if that job runs already, or if this one has a fixed size and would end before.
+// secure handles jobs that cannot be preempted, or would lose all their work. Such a job keeps what it has once it
+// runs. It may start once its twin has started. Before that it may start only if it cannot delay the first job in the
+// queue of EASY: that job already runs, or this one has a fixed size and ends before that job's start.
 func (p *Policy) secure(s *policy.Snapshot, r *goodput.Row, st *state) {
 	j := r.Job()
 	if !unstoppable(j) {
@@ -84,10 +85,10 @@ func (p *Policy) secure(s *policy.Snapshot, r *goodput.Row, st *state) {
 	}
 }
 
-// unstoppable reports whether a job cannot be preempted, or would lose all of its work.
+// unstoppable reports whether a job cannot be preempted, or would lose all its work.
 func unstoppable(j *policy.Job) bool { return j.NoCheckpoint || j.NonPreemptive }
 
-// work is what is believed of the work of a job.
+// work returns the job's progress for the schedule of EASY.
 func (st *state) work(j *policy.Job) backfill.Work {
 	if j.Target > 0 {
 		return backfill.Work{Done: st.done, Total: max(j.Target, st.done), Stated: true}
@@ -95,7 +96,8 @@ func (st *state) work(j *policy.Job) backfill.Work {
 	return backfill.Work{Done: st.done, Total: st.done + st.left}
 }
 
-// late reports whether a job must train at the speed of its twin in this round. It stays late until it would end no later than its twin.
+// late reports whether a job must train at the speed of its twin in this round. Once late, it stays late until it
+// would end no later than its twin.
 func (p *Policy) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backfill.Standing) bool {
 	due := twin.Due.Sub(s.Now).Seconds()
 	switch {
@@ -109,7 +111,7 @@ func (p *Policy) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backf
 	return twin.Left > until && twin.Left > until*boost(r, twin)
 }
 
-// boost returns how much faster than its twin a job could train.
+// boost returns how many times as fast as its twin a job could train.
 func boost(r *goodput.Row, twin *backfill.Standing) float64 {
 	if !r.Job().Adaptivity.Has(job.GPUCount) {
 		return 1
@@ -140,8 +142,8 @@ func large(s *policy.Snapshot, twin *backfill.Standing) bool {
 	return false
 }
 
-// claim returns what a late job claims: the configuration of its twin. A job that adapts its GPU count claims the smallest
-// configuration on which it ends in time.
+// claim returns the claim of a late job: the configuration of its twin. A job that adapts its GPU count claims the
+// smallest configuration on which it ends in time.
 func (p *Policy) claim(s *policy.Snapshot, r *goodput.Row, twin *backfill.Standing) goodput.Claim {
 	due := twin.Due.Sub(s.Now).Seconds()
 	c := goodput.Claim{

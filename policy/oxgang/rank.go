@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	vague   = 1.0       // deviation of the log of a length that nobody stated, from that of another
-	bins    = 28 * 8    // of the logs of lengths, 0 to 28
-	perUnit = bins / 28 // bins
+	vague   = 1.0    // deviation of the log of an unstated length, relative to another such job
+	bins    = 28 * 8 // of the logs of lengths, 0 to 28
+	perUnit = bins / 28
 )
 
-// tails are the chances that a job is no shorter than one whose length is believed to be so many
-// bins, less bins − 1, more than its own.
+// tails[d+bins−1] is the probability that a job is no shorter than one whose estimated length is d bins above its
+// own.
 var tails = func() (all [2*bins - 1]float64) {
 	for i := range all {
 		all[i] = tail(float64(i-(bins-1)) / perUnit / vague)
@@ -23,14 +23,14 @@ var tails = func() (all [2*bins - 1]float64) {
 	return all
 }()
 
-// A spectrum is the lengths of the jobs of a round.
+// A spectrum holds the lengths of the jobs of a round.
 type spectrum struct {
-	lengths []float64 // ascending
-	roots   float64   // Σ √length
-	longer  []float64 // by bin: jobs that are expected to be no shorter; nil: not yet asked
+	lengths []float64
+	roots   float64
+	longer  []float64 // by bin: expected number of jobs that are no shorter; empty: not yet computed
 }
 
-// collect takes the lengths of all jobs that are not profiled.
+// collect takes the lengths of all jobs but those being profiled.
 func (l *spectrum) collect(jobs []*policy.Job, states []*state) {
 	l.lengths, l.roots, l.longer = l.lengths[:0], 0, l.longer[:0]
 	for i, j := range jobs {
@@ -42,20 +42,19 @@ func (l *spectrum) collect(jobs []*policy.Job, states []*state) {
 	slices.Sort(l.lengths)
 }
 
-// bin returns the place of a length among the bins, with its fraction.
+// bin returns the position of a length among the bins, with its fraction.
 func bin(length float64) float64 {
 	return min(bins-1, max(0, perUnit*math.Log(max(1, length))))
 }
 
-// count returns how many jobs are no shorter than a length, itself among them.
+// count returns the number of jobs that are no shorter than a length, including itself.
 func (l *spectrum) count(length float64) float64 {
 	shorter, _ := slices.BinarySearch(l.lengths, length)
 	return float64(max(1, len(l.lengths)-shorter))
 }
 
-// expect returns the mean of the same, where the length is a guess: jobs of about the same length
-// count by the chance that they are no shorter. So who makes himself look a little shorter
-// does not pass all his like.
+// expect returns the expected number for an estimated length: each job counts by the probability that it is no
+// shorter. So a job that appears slightly shorter does not pass all similar ones.
 func (l *spectrum) expect(length float64) float64 {
 	if len(l.longer) == 0 {
 		l.spread()
@@ -63,7 +62,7 @@ func (l *spectrum) expect(length float64) float64 {
 	at := bin(length)
 	low := int(at)
 	high, part := min(bins-1, low+1), at-float64(low)
-	return max(1, 0.5+(1-part)*l.longer[low]+part*l.longer[high]) // its own chance is a half, not 1
+	return max(1, 0.5+(1-part)*l.longer[low]+part*l.longer[high]) // its own probability is a half, not 1
 }
 
 // spread fills longer.
@@ -80,13 +79,12 @@ func (l *spectrum) spread() {
 	}
 }
 
-// rank returns how many jobs are no shorter than a job, itself among them. It is what a second
-// of the job counts for the mean completion time: so many end later by it.
+// rank returns the number of jobs that are no shorter than a job, including itself. These end later by each second of
+// the job, so rank is its weight for the mean completion time.
 //
-// A job of a fixed GPU count runs or waits; it cannot be slowed down a little. For such
-// jobs alone Smith's rule is best, by which each counts 1 over its length. Theirs is the
-// mean, geometrically, of the rank and of Σ √(other / length) / 2, which among equals is the
-// mean rank.
+// A job of a fixed GPU count runs or waits; it cannot be slowed down a little. For such jobs alone Smith's rule is
+// best, with a weight of 1/length. Their rank is the geometric mean of rank and Σ √(other / length) / 2. Among equal
+// jobs the latter is the mean rank.
 func (l *spectrum) rank(j *policy.Job, st *state) float64 {
 	rank := l.count(st.length)
 	if st.guessed {

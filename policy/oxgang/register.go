@@ -15,12 +15,11 @@ func init() {
 	}, func() settings { return settings{DefaultOptions(), noBudget, boa.DefaultOptions()} }, bind, build))
 }
 
-// noBudget is the budget with which no nodes are rented.
 const noBudget = "none"
 
 type settings struct {
 	Options
-	budget string // noBudget or a number
+	budget string // "none" or a number
 	rent   boa.Options
 }
 

@@ -8,14 +8,12 @@ import (
 	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
-// Rented nodes. How many there are is for package boa to say: by the widths that are best for
-// each class of jobs, at the price of the budget, and by what may be spent. Within a budget it
-// says as well who has them: a job that takes GPUs because they idle makes a node cost longer,
-// and restarts for it (docs/experiments/oxgang.md has what that costs); nothing is borrowed
-// then. Without a limit the nodes that are there are shared out here, as if they were owned. Nodes
-// that are more than are wanted are vacated, those with the fewest jobs first.
+// Rented nodes. Package boa decides how many there are, by the best widths for each class of jobs and by what may be
+// spent. Within a budget it also assigns them, and nothing is borrowed: a job that takes idle GPUs would keep a node
+// rented longer, and restart for it (docs/experiments/oxgang.md has the cost). Without a limit, this policy shares
+// out the rented nodes like owned ones. Surplus nodes are vacated, those with the fewest jobs first.
 
-// within returns the plan of a budget; nil where nothing is rented, or there is no limit.
+// within returns boa's plan under a budget; nil if nothing is rented or there is no limit.
 func (p *Policy) within(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if p.renter == nil || p.o.Rent.Budget == 0 {
 		return nil, nil
@@ -23,8 +21,8 @@ func (p *Policy) within(ctx context.Context, s *policy.Snapshot) (*policy.Plan, 
 	return p.renter.Plan(ctx, s)
 }
 
-// rent returns a plan that says how many nodes are wanted, and which are to be vacated. Its
-// decisions about jobs do not count.
+// rent returns a plan with the number of nodes wanted, and the nodes to vacate. The plan's decisions about jobs do
+// not count.
 func (p *Policy) rent(ctx context.Context, s *policy.Snapshot) (sized *policy.Plan, empty []cluster.NodeID, err error) {
 	if p.renter == nil || len(s.Rentals) == 0 {
 		return &policy.Plan{}, nil, nil

@@ -3,27 +3,27 @@ package oxgang
 import "math"
 
 const (
-	trusted = 3    // jobs that count as if they had stated their size right, beside those that ended
-	spread  = 1.5  // deviation of the log of work within a class, as if of so many jobs
-	exact   = 1e-4 // variance of a statement below which it is taken for true
+	trusted = 3    // prior: number of jobs assumed to have stated their size exactly
+	spread  = 1.5  // prior deviation of the log of work within a class
+	exact   = 1e-4 // variance of statements below which they count as exact
 )
 
-// A track is how wrong statements of work were: log(work / stated) of jobs that ended.
+// A track sums up the errors of stated work: log(work / stated) of ended jobs.
 type track struct{ jobs, squares float64 }
 
-// add counts a job. Squares are multiples of 2⁻²⁰, which add up to the same in any order.
+// add counts a job. Squares are rounded to multiples of 2⁻²⁰, so that sums do not depend on order.
 func (t *track) add(wrong float64) {
 	t.jobs++
 	t.squares += math.Round(wrong*wrong*(1<<20)) / (1 << 20)
 }
 
-// variance returns that of log(work / stated), if it is likely to be prior.
+// variance returns the variance of log(work / stated), given a prior.
 func (t *track) variance(prior float64) float64 {
 	return (trusted*prior + t.squares) / (trusted + t.jobs)
 }
 
-// wrong returns log(work / stated) of a job that is gone: 0 if its work may have been what it
-// stated, because it ended between two rounds.
+// wrong returns log(work / stated) of an ended job. It is 0 if the stated work may be exact, because the job ended
+// between two rounds.
 func (st *state) wrong() float64 {
 	switch most := st.done + st.soon; {
 	case st.done > st.stated:
@@ -34,9 +34,8 @@ func (st *state) wrong() float64 {
 	return 0
 }
 
-// noise returns the variance of log(work / stated) of a job: what jobs of its class were wrong by, where
-// few of them have ended what all were, and what it is wrong by itself, if it has outlived
-// what it stated.
+// noise returns the variance of log(work / stated) of a job: of its class, with all jobs as the prior, and at least
+// the job's own square error once it has outlived its statement.
 func (p *Policy) noise(st *state) float64 {
 	noise := p.stated.variance(0)
 	if c := p.classes[st.class]; c != nil {
@@ -49,10 +48,10 @@ func (p *Policy) noise(st *state) float64 {
 	return noise
 }
 
-// believed returns the work that a job has left that states so much. If statements were true so
-// far, that is what is left of it. Else the log of its work is taken for normal: its mean is that of
-// its class and that which it states, each by its precision, and what is left is the mean of work − done,
-// given work > done. So who outlives what he states has more and more left.
+// believed returns the work left of a job that states its size. If statements were exact so far, it is the stated
+// rest. Otherwise the log of the job's work is modelled as normal. Its mean combines the class and the statement,
+// each weighted by its precision. The result is the mean of work − done, given work > done. So a job that outlives
+// its statement has more and more left.
 func (p *Policy) believed(st *state, left float64) float64 {
 	noise := p.noise(st)
 	if noise < exact {
@@ -67,7 +66,7 @@ func (p *Policy) believed(st *state, left float64) float64 {
 	return excess(mean, math.Sqrt(variance), st.done)
 }
 
-// excess returns E[X − d | X > d], where log X is normal with a mean and a deviation.
+// excess returns E[X − d | X > d], where log X is normal.
 func excess(mean, deviation, d float64) float64 {
 	all := math.Exp(mean + deviation*deviation/2)
 	if !(d > 0) {
@@ -80,5 +79,5 @@ func excess(mean, deviation, d float64) float64 {
 	return max(0, all*tail(z-deviation)/tail(z)-d)
 }
 
-// tail returns the chance that a standard normal number is above z.
+// tail returns the probability that a standard normal number is above z.
 func tail(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }

@@ -9,7 +9,7 @@ import (
 
 var _ policy.Weigher = (*Policy)(nil)
 
-// An ignored is the terms that plans leave out as far as they bear on a job.
+// An ignored lists the terms that plans leave out for a job.
 type ignored struct {
 	job   job.ID
 	terms []policy.Term
@@ -21,7 +21,7 @@ func (p *Policy) Ignore(id job.ID, all ...policy.Term) { p.ignored = ignored{id,
 // leaves reports whether plans leave a term out.
 func (g *ignored) leaves(t policy.Term) bool { return slices.Contains(g.terms, t) }
 
-// own reports whether plans leave out a term of a job's own.
+// own reports whether plans leave out the job's own term.
 func (g *ignored) own(id job.ID, t policy.Term) bool { return g.leaves(t) && g.job == id }
 
 // Weighed implements policy.Weigher.

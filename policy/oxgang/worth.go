@@ -9,14 +9,13 @@ import (
 )
 
 const (
-	slackPower = 16   // of how much of the span a job's path takes
-	rhoPower   = 2    // of the finish-time fairness of a job that is treated unfairly
+	slackPower = 16   // of the part of the span that a job's path takes
+	rhoPower   = 2    // of the finish-time fairness of a job treated unfairly
 	lightest   = 1e-3 // bounds of a job's weight, before its share
 	heaviest   = 1e6
 )
 
-// weigh sets the weight of each job: its rank by length and its slack, times its
-// finish-time fairness and its share.
+// weigh sets the weight of each job: rank plus slack, times finish-time fairness and share.
 func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
 	p.weights, p.weighted = 0, false
 	goodput.Each(len(rows), func(i int) {
@@ -50,8 +49,8 @@ func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
 	p.lasting(rows, rest)
 }
 
-// share returns a job's share beside others: 1 where none is given that is a number
-// above 0. It is bounded, so that no share drowns the values of all other jobs.
+// share returns a job's weight as submitted: 1 if it is not above 0. Its bounds keep one job from dwarfing the values
+// of all others.
 func share(j *policy.Job) float64 {
 	if w := j.Weight; w > 0 {
 		return min(1e3, max(1e-3, w))
@@ -59,13 +58,12 @@ func share(j *policy.Job) float64 {
 	return 1
 }
 
-// span returns a lower bound on the seconds until all jobs end: the larger of the
-// longest path and all work, each where it takes the least GPU time, on all GPUs. A
-// path is what a job takes at its fastest. The makespan's part in the weights makes a
-// percent of it count as a percent of the mean completion time, at most as much as
-// that of the shortest job: Makespan times the mean of age and path, by the span. The rest is the
-// span if jobs that are expected to be submitted are counted, too.
-// Source of the bound: Shockwave App. G.2, Eq. 10.
+// span returns a lower bound on the seconds until all jobs end: the larger of the longest path, and all work at its
+// least GPU time on all GPUs. A path is a job's remaining time at its fastest.
+//
+// makespan is the weight by which a percent of the makespan counts as a percent of the mean completion time:
+// Options.Makespan times the mean of age and path, over the span, at most 1. rest is the span with expected
+// submissions. Source of the bound: Shockwave App. G.2, Eq. 10.
 func (p *Policy) span(s *policy.Snapshot, rows []*goodput.Row) (span, makespan, rest float64) {
 	load, completion := 0.0, 0.0
 	for i, r := range rows {
@@ -88,10 +86,9 @@ func (p *Policy) span(s *policy.Snapshot, rows []*goodput.Row) (span, makespan, 
 	return span, min(1, p.o.Makespan*completion/float64(len(rows))/span), p.influx.rest(span, load, s)
 }
 
-// heading returns the finish-time fairness that a job is heading for if it has its
-// fair share from now on: the mean over GPU types, by their GPUs, of its completion
-// time over that with its fair share all along. 1 if it can run nowhere, or nothing
-// is known, or this is left out. Source: Sia §3.5.5, Eq. 3.6.
+// heading returns a job's expected finish-time fairness if it has its fair share from now on: its completion time
+// over that with its fair share all along, averaged over GPU types by GPUs. It is 1 if the job can run nowhere,
+// nothing is known, or the term is ignored. Source: Sia §3.5.5, Eq. 3.6.
 func (p *Policy) heading(s *policy.Snapshot, r *goodput.Row, st *state) float64 {
 	st.contention += float64(len(s.Jobs)) * s.Now.Sub(st.upto).Seconds()
 	st.upto = s.Now
