@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// search is the depth-first search over the open items.
 type search struct {
 	nodes  int
 	budget int
@@ -17,13 +16,12 @@ type search struct {
 	closed []undecided // one option each
 	trail  []int32     // option per depth
 	levels []float64   // capacity left, k per depth
-	most   []float64   // what the items from a depth on can use at most, k per depth
-	least  []float64   // and must use at least
+	most   []float64   // most that the items from a depth on can use, k per depth
+	least  []float64   // least that they must use
 	seen   memo
 }
 
-// An undecided item and its options in Program.columns, by regret: those whose
-// regret alone does not rule them out.
+// An undecided item and its options in Program.columns, by regret: only those that regret alone does not rule out.
 type undecided struct {
 	slot       int32
 	first, end int32
@@ -32,19 +30,18 @@ type undecided struct {
 	second     float64 // regret of the second option
 }
 
-// Numbers of options, and so of time, that a solve spends on improvements and on
-// the search. If the whole program has more than maxOptions nothing is proven.
+// Limits on the options for improvements and for the search. With more than maxOptions in the whole program nothing
+// is proven.
 const (
 	minNear    = 1 << 9
 	maxNear    = 1 << 12
 	maxOptions = 1 << 13
 	maxOpen    = 128     // items of the core, for a search
-	maxSearch  = 1 << 19 // nodes times open items: with many of these a proof is out of reach
+	maxSearch  = 1 << 19 // nodes times open items; beyond that a proof is out of reach
 )
 
-// improve makes the best solution better until the bound proves it, or a limit
-// stops it: first by shifts of items of the core, then by a search over all
-// options of the program, if these are not too many.
+// improve makes the best solution better until the bound proves it, or a limit is reached: first by shifts of core
+// items, then by a search over all options if there are few enough.
 func (p *Program) improve() {
 	p.nodes, p.tried, p.status = 0, 0, Limited
 	if p.opts.MaxNodes > 0 && p.ctx.Err() == nil {
@@ -61,15 +58,14 @@ func (p *Program) improve() {
 	}
 }
 
-// polish mends the solution by the options of least regret in the core, and
-// by more of them while that helps little. It reports whether it saw all that
-// the core has.
+// polish mends the solution by the core's options of least regret, and by more of them while that helps little. It
+// reports whether it used all options of the core.
 func (p *Program) polish() (all bool) {
 	for near := minNear; p.gap > p.tolerance && near <= maxNear; {
 		before, limit := p.gap, p.gap
 		for n := 0; n < 40 && !p.collect(false, limit, near+len(p.core.Items)); n++ {
 			share := float64(len(p.open)+len(p.closed)) / float64(len(p.core.Items))
-			limit *= min(max(share, 0.1), 0.7) // options grow about as the limit does
+			limit *= min(max(share, 0.1), 0.7) // the number of options is about proportional to the limit
 		}
 		all = limit == before
 		p.mend()
@@ -83,7 +79,7 @@ func (p *Program) polish() (all bool) {
 	return all
 }
 
-// prove searches all options. If that ends, no solution is better than the best.
+// prove searches all options. If the search completes, the best solution is optimal.
 func (p *Program) prove() {
 	before := p.gap
 	p.mend()
@@ -99,8 +95,8 @@ func (p *Program) prove() {
 	p.branch(0, 0)
 }
 
-// collect lists the options of regret below the limit, of all items or only of
-// those of the core. It reports false if there are too many.
+// collect lists the options of regret below the limit, of all items or only of the core. It reports false if there
+// are too many.
 func (p *Program) collect(all bool, limit float64, most int) bool {
 	p.open, p.closed = p.open[:0], p.closed[:0]
 	p.core.Columns, p.core.Amounts = p.core.Columns[:0], p.core.Amounts[:0]
@@ -128,8 +124,7 @@ func (p *Program) collect(all bool, limit float64, most int) bool {
 	return true
 }
 
-// consider lists the options of an item. An item that must be served has no
-// option "none".
+// consider lists the options of an item; "none" is left out if the item must be served.
 func (p *Program) consider(i int32, limit float64) {
 	x := &p.items[i]
 	u := undecided{slot: i, first: int32(len(p.core.Columns)), rank: x.rank, must: x.must}
@@ -150,8 +145,7 @@ func (p *Program) consider(i int32, limit float64) {
 	p.closed = append(p.closed, u)
 }
 
-// list appends the columns of an item whose regret is below the limit, "none"
-// first if it is among them.
+// list appends the columns of an item whose regret is below the limit; "none" comes first.
 func (p *Program) list(i int32, limit float64) {
 	x, r := &p.items[i], &p.rows[i]
 	start := 0.0
@@ -188,8 +182,8 @@ func (p *Program) list(i int32, limit float64) {
 	}
 }
 
-// listOne appends a column if its regret is below the limit and it is worth
-// more than nothing. It reports whether those beyond it on the hull are worse.
+// listOne appends a column if its regret is below the limit and it is worth more than nothing. It reports whether the
+// columns beyond it on the hull are worse.
 func (p *Program) listOne(x *item, r *row, id, resource int32, best, start, limit float64) (worse bool) {
 	c := core.Column{Value: x.worth(r, id), Resource: resource, ID: id}
 	c.Regret = best - c.Value
@@ -216,8 +210,7 @@ func (p *Program) listOne(x *item, r *row, id, resource int32, best, start, limi
 	return false
 }
 
-// highest returns what the best column of an item is worth at the prices, and
-// puts its groups there.
+// highest returns the worth of an item's best column at the prices, and moves its groups there.
 func (p *Program) highest(x *item, r *row, start float64) float64 {
 	best := start
 	if x.kept != none && x.keptResource != core.Several {
@@ -242,8 +235,8 @@ func (p *Program) highest(x *item, r *row, start float64) float64 {
 	return best
 }
 
-// prepareLevels makes the tables of the search. It reports false if an item has
-// no option left, or the items with one do not fit.
+// prepareLevels fills the tables of the search. It reports false if an item has no option left, or the decided items
+// do not fit.
 func (p *Program) prepareLevels() bool {
 	n := (len(p.open) + 1) * p.core.K
 	p.levels, p.trail = sized(p.levels, n), sized(p.trail, len(p.open))
@@ -281,9 +274,8 @@ func (p *Program) addUp() {
 	}
 }
 
-// branch tries the options of the open item at depth d; regret is that of the
-// items before it. A solution is only of use if its regrets and the price of
-// what it leaves idle stay below the best one's gap.
+// branch tries the options of the open item at depth d; regret is the sum for the items before it. A branch is cut if
+// its regrets and the price of capacity that must stay idle reach the gap.
 func (p *Program) branch(d int, regret float64) {
 	if p.stopped() {
 		return
@@ -339,8 +331,7 @@ func (p *Program) tooMuch(d int, rest []float64) bool {
 	return false
 }
 
-// wasted returns the price of the capacity that the items from depth d on
-// cannot use, whatever they take.
+// wasted returns the price of the capacity that the items from depth d on cannot use.
 func (p *Program) wasted(d int, rest []float64) float64 {
 	total := 0.0
 	for k, b := range rest {

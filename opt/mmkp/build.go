@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// A builder makes a row of an item's choices, in memory that it uses again.
+// A builder makes a row of an item's choices in reused memory.
 type builder struct {
 	points  []point
 	amounts []float64
@@ -27,28 +27,27 @@ type builder struct {
 	top, last float64 // value and amount of the run's best point
 }
 
-// loose is a choice of one resource in a row that came out of order.
+// loose is a choice of one resource in an unsorted row.
 type loose struct {
 	value, amount float64
 	resource      int32
 	choice        int32
 }
 
-// load reads the choices of an item over so many resources. Choices by resource
-// and amount need no sorting.
+// load reads the choices of an item. Choices sorted by resource and amount are read fastest.
 func (b *builder) load(it *Item, resources int) error {
 	if it.Must && len(it.Choices) == 0 {
 		return errNothing
 	}
 	b.reset(it)
 	b.ordered = true
-	resource := -1 // of the run so far
+	resource := -1 // of the present run
 	for j := range it.Choices {
 		c := &it.Choices[j]
 		if c.Resource == resource && c.Amount > b.last && c.Amount <= largest && len(c.More) == 0 {
 			switch {
 			case c.Value <= b.top && c.Value >= -largest && j != b.keep:
-				continue // worse and dearer
+				continue // worse and not cheaper
 			case c.Value > b.top && c.Value <= largest:
 				b.add(c.Value, c.Amount, j)
 				continue
@@ -81,14 +80,13 @@ func (b *builder) reset(it *Item) {
 	b.top, b.last = math.Inf(-1), 0
 }
 
-// take adds choice j; false if it comes out of order.
+// take adds choice j; false if it is out of order.
 func (b *builder) take(c *Choice, j int) bool {
 	u, ok := b.single(c, j)
 	return !ok || b.put(u, c.Value, j)
 }
 
-// single returns the only use of choice j. If there are several it adds a
-// bundle, and ok is false.
+// single returns the only use of choice j. If there are several it adds a bundle, and ok is false.
 func (b *builder) single(c *Choice, j int) (u core.Use, ok bool) {
 	u = core.Use(c.Use)
 	if len(c.More) > 0 {
@@ -111,7 +109,7 @@ func (b *builder) single(c *Choice, j int) (u core.Use, ok bool) {
 	return u, true
 }
 
-// gather appends what c uses, once per resource.
+// gather appends the uses of c, once per resource.
 func (b *builder) gather(c *Choice) {
 	first := len(b.uses)
 	add := func(u core.Use) {
@@ -132,7 +130,7 @@ func (b *builder) gather(c *Choice) {
 	}
 }
 
-// put adds a point after the others; false if it belongs before them.
+// put adds a point at the end; false if it belongs earlier.
 func (b *builder) put(u core.Use, value float64, j int) bool {
 	n := len(b.runs)
 	switch {
@@ -173,7 +171,7 @@ func (b *builder) close() {
 	b.high = max(b.high, b.top)
 }
 
-// sort starts again with the choices in order.
+// sort reads the choices again, in order.
 func (b *builder) sort(it *Item, resources int) error {
 	b.reset(it)
 	b.ordered, b.loose = false, b.loose[:0]
@@ -196,11 +194,10 @@ func (b *builder) sort(it *Item, resources int) error {
 	return nil
 }
 
-// nearby is how far thin looks, so that its time is linear.
+// nearby limits the comparisons of thin, so that its time is linear.
 const nearby = 64
 
-// thin drops bundles that a point, or a bundle nearby, is as good and as cheap
-// as.
+// thin drops bundles dominated by a point or a nearby bundle.
 func (b *builder) thin() {
 	b.beaten = sized(b.beaten, len(b.bundles))
 	for i := range b.bundles {
@@ -216,7 +213,7 @@ func (b *builder) thin() {
 	b.bundles = b.bundles[:n]
 }
 
-// pointBeats reports whether a point is as good and as cheap as bundle i.
+// pointBeats reports whether a point dominates bundle i.
 func (b *builder) pointBeats(i int) bool {
 	x := &b.bundles[i]
 	for _, u := range b.runs {
@@ -230,8 +227,7 @@ func (b *builder) pointBeats(i int) bool {
 	return false
 }
 
-// bundleBeats reports whether a bundle nearby is as good and as cheap as bundle
-// i; of equal ones the first is.
+// bundleBeats reports whether a nearby bundle dominates bundle i; of equal ones the first does.
 func (b *builder) bundleBeats(i int) bool {
 	x := &b.bundles[i]
 	for j := max(0, i-nearby); j < min(len(b.bundles), i+nearby); j++ {
@@ -251,8 +247,7 @@ func (b *builder) bundleBeats(i int) bool {
 	return false
 }
 
-// findLeast finds the lowest value of an item that must, and what every choice
-// uses at least.
+// findLeast finds the lowest value of an item that must be served, and the least that every choice uses.
 func (b *builder) findLeast(it *Item) {
 	b.least = b.least[:0]
 	if !it.Must {
@@ -279,8 +274,7 @@ func (b *builder) findLeast(it *Item) {
 	}
 }
 
-// write copies what was built to a row, in its own memory where that is large
-// enough.
+// write copies the result to a row.
 func (b *builder) write(r *row, choices int) {
 	r.points, r.runs = refill(r.points, b.points), refill(r.runs, b.runs)
 	if b.exact {
@@ -292,8 +286,7 @@ func (b *builder) write(r *row, choices int) {
 	r.choices, r.ordered, r.low, r.high = choices, b.ordered, b.low, b.high
 }
 
-// refill returns a copy of from in old's memory, unless that is too small or
-// much too large.
+// refill returns a copy of from in old's memory, unless that is too small or much too large.
 func refill[T any](old, from []T) []T {
 	if cap(old) < len(from) || cap(old) > 2*len(from)+16 {
 		old = make([]T, len(from))

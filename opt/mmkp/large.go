@@ -8,14 +8,17 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// Large items. An item whose smallest choice takes much of a resource breaks the two ideas that prices rest on. The relaxation
-// divides it, although it is worth nothing in parts, so the bound is far away. And the search changes few items at a time, although
-// it pays only if many leave at once. So if the gap of a solution stays above wideGap, the program is split on the
-// largest such item: once without it, and once with each of its choices, which then leaves less of its
-// resources for the others. Both are programs without this item, and are split in turn while their gap is wide and there are large
-// items left. The best of their solutions is taken; the largest of their bounds is a bound, because one of the cases holds
-// in an optimal solution. It ends because every split removes an item, and after maxSplits solves at the latest: a case that is
-// not looked at keeps the bound that it has before.
+// Large items. An item whose smallest choice takes much of a resource breaks the method of prices in two ways. The
+// relaxation divides the item, although its parts are worth nothing, so the bound is far away. And the search moves
+// few items at a time, although a large item pays only if many others leave at once.
+//
+// So if the gap of a solution stays above wideGap, the program is split on its largest item: one case without it, and
+// one for each of its choices, which then leaves less for the others. Each case is a program without this item. A
+// case is split again while its gap is wide and it has large items. The best solution of all cases is the result. The
+// largest bound of all cases is a bound, because an optimal solution belongs to one of the cases.
+//
+// Why it ends: every split removes an item. After maxSplits solves, a case that is not solved keeps the bound of the
+// program that was split.
 const (
 	wideGap   = 1e-3 // relative
 	largePart = 0.25 // of a capacity: an item is large if each of its choices takes more
@@ -26,19 +29,19 @@ const (
 type splitting struct {
 	budget int
 	value  float64 // of the best solution
-	fixed  []fixed // large items that have a choice in this case
+	fixed  []fixed // large items with a choice in the present case
 	picks  []int32 // by slot: columns of the best solution
 	prices []float64
 	status Status
 }
 
-// A fixed item has a choice that the case at hand gives it.
+// A fixed item has a choice in the present case.
 type fixed struct {
 	slot   int
 	column int32
 }
 
-// improveLarge splits the program on its large items if a solution is not good enough, and returns the best.
+// improveLarge splits the program on its large items if the solution is not good enough, and returns the best.
 func (p *Program) improveLarge(ctx context.Context, opts Options, sol *Solution) (*Solution, error) {
 	if sol.Status == Optimal || sol.Gap <= wideGap || opts.MaxNodes == 0 || p.largest() < 0 {
 		return sol, nil
@@ -47,7 +50,7 @@ func (p *Program) improveLarge(ctx context.Context, opts Options, sol *Solution)
 	s := &splitting{budget: maxSplits, value: math.Inf(-1)}
 	bound := min(sol.Bound, p.divide(ctx, opts, s, 0, sol, nil))
 	for k, b := range p.given {
-		p.core.Capacity[k] = b * (1 + slack) // exactly
+		p.core.Capacity[k] = b * (1 + slack) // undo rounding errors
 	}
 	copy(p.core.Prices, prices) // the next solve starts from the prices of the whole program
 	p.radius = radius
@@ -64,8 +67,8 @@ func (p *Program) improveLarge(ctx context.Context, opts Options, sol *Solution)
 	return sol, nil
 }
 
-// divide returns a bound of the program as it is, in which fixed items are worth so much, and notes solutions. sol is that of the
-// program, or err says why it has none.
+// divide returns a bound of the present program plus worth, the value of the fixed items, and records solutions. sol
+// is the program's solution; with err there is none.
 func (p *Program) divide(ctx context.Context, opts Options, s *splitting, worth float64, sol *Solution, err error) float64 {
 	if err != nil {
 		return math.Inf(-1)
@@ -86,7 +89,7 @@ func (p *Program) divide(ctx context.Context, opts Options, s *splitting, worth 
 	return min(bound, cases)
 }
 
-// solveCase returns a bound of the program without an item that is not live, and with what its column leaves of the resources.
+// solveCase returns a bound of the case f, in which the item has one column, or none.
 func (p *Program) solveCase(ctx context.Context, opts Options, s *splitting, worth, bound float64, f fixed) float64 {
 	if f.column != none {
 		x, r := &p.items[f.slot], &p.rows[f.slot]
@@ -110,7 +113,7 @@ func (p *Program) solveCase(ctx context.Context, opts Options, s *splitting, wor
 	return p.divide(ctx, opts, s, worth, sol, err)
 }
 
-// withdraw takes what a column uses from the capacities, or returns it if sign is 1. It reports whether it fits.
+// withdraw subtracts a column's use from the capacities, or adds it with sign 1. It reports whether it fits.
 func (p *Program) withdraw(f fixed, sign float64) (fits bool) {
 	fits = true
 	for _, u := range p.rows[f.slot].columnUses(f.column) {
@@ -124,7 +127,7 @@ func (p *Program) withdraw(f fixed, sign float64) (fits bool) {
 	return fits
 }
 
-// note keeps a solution if it is the best so far.
+// note records a solution if it is the best so far.
 func (p *Program) note(s *splitting, worth float64, sol *Solution) {
 	if worth+sol.Value <= s.value {
 		return
@@ -159,7 +162,8 @@ func (p *Program) largest() (slot int) {
 	return slot
 }
 
-// leastPart returns the least part of a capacity that a choice of the item takes, of the resource of which it takes most.
+// leastPart returns the least part of a capacity that any choice of the item takes, each counted at its scarcest
+// resource; 0 if no choice fits.
 func (p *Program) leastPart(i int) float64 {
 	least := math.Inf(1)
 	r := &p.rows[i]
@@ -178,7 +182,6 @@ func (p *Program) leastPart(i int) float64 {
 	return least
 }
 
-// columnUses returns what a column uses.
 func (r *row) columnUses(c int32) []core.Use {
 	if c >= int32(len(r.points)) {
 		return r.usesOf(c)

@@ -2,13 +2,12 @@ package mmkp
 
 import "math"
 
-// memoSize is the number of entries of a memo; a power of two. A larger one no
-// longer fits the cache, a smaller one forgets too much.
+// memoSize is the number of entries of a memo, a power of two. A larger memo does not fit the cache, a smaller one
+// forgets too much.
 const memoSize = 1 << 14
 
-// A memo remembers for (depth, capacity left) the least regret the search came
-// with: to come again with as much or more cannot lead to anything better. Of
-// two states that share an entry, the later one stays.
+// A memo maps (depth, capacity left) to the least regret with which the search reached it: reaching it again with as
+// much or more cannot lead to anything better. A new state replaces the old one of its entry.
 type memo struct {
 	entries []entry
 	rests   []float64 // k per entry
@@ -22,7 +21,6 @@ type entry struct {
 	epoch  uint32
 }
 
-// reset forgets everything.
 func (m *memo) reset(k int) {
 	if m.k != k || m.entries == nil || m.epoch == math.MaxUint32 {
 		*m = memo{entries: make([]entry, memoSize), rests: make([]float64, memoSize*k), k: k}
@@ -30,8 +28,7 @@ func (m *memo) reset(k int) {
 	m.epoch++
 }
 
-// better reports whether the state was reached before with at most this regret,
-// and remembers it if not.
+// better reports whether the state was reached before with at most this regret, and otherwise stores it.
 func (m *memo) better(depth int, rest []float64, regret float64) bool {
 	h := uint64(depth+1) * 0x9e3779b97f4a7c15 // odd multipliers of splitmix64
 	for _, x := range rest {

@@ -8,12 +8,12 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// A shift lets one item take another column.
+// A shift gives one item another column.
 type shift struct {
-	regret float64 // more than now
+	regret float64 // additional
 	item   int32   // in search.open
-	column int32   // to take
-	change int32   // first of k in mending.changes: what it uses more than now
+	column int32   // new
+	change int32   // first of k in mending.changes: additional use
 }
 
 // mending improves a solution by shifts of one, two or three items at a time.
@@ -21,29 +21,28 @@ type mending struct {
 	now      []core.Column // per open item
 	shifts   []shift       // by regret
 	fresh    []shift       // of items that have moved
-	merged   []shift       // the memory of the list to come
+	merged   []shift       // memory of the next list
 	moved    [maxShifts]int32
 	changes  []float64 // k per shift
 	tried    int
-	allowed  int       // tries
+	allowed  int       // maximum of tried
 	room     []float64 // capacity left, k per depth
 	chosen   [maxShifts]int32
 	improved [maxShifts]int32
-	depth    int // of found
+	depth    int // of the best combination
 	atMost   int // shifts in a combination
 	gain     float64
 }
 
-// maxShifts is the number of items that one improvement moves at most.
+// maxShifts is the maximum number of items that one improvement moves.
 const maxShifts = 3
 
-// maxTried bounds the combinations of shifts looked at in one go; programs of
-// less than a thousand items get less, as the search is better there.
+// maxTried bounds the combinations tried in one call. Programs of less than a thousand items get fewer, because the
+// search suits them better.
 const maxTried = 1 << 14
 
-// mend improves the best solution while a few items together can use idle capacity. The
-// gain is at most the price of the idle capacity, so that only shifts with less regret
-// than that are tried.
+// mend improves the best solution while a few items together can use idle capacity. The gain is at most the price of
+// the idle capacity, so only shifts with less regret are tried.
 func (p *Program) mend() {
 	p.tried, p.allowed = 0, min(maxTried, 256+16*p.live)
 	p.room = sized(p.room, (maxShifts+1)*p.core.K)
@@ -67,7 +66,7 @@ func (p *Program) mend() {
 	}
 }
 
-// findNow finds the column that every open item has.
+// findNow finds the present column of every open item.
 func (p *Program) findNow() {
 	p.now = p.now[:0]
 	for _, u := range p.open {
@@ -96,7 +95,7 @@ func (p *Program) listShifts() {
 	slices.SortFunc(p.shifts, lessRegret)
 }
 
-// relistShifts lists the shifts of some items anew.
+// relistShifts updates the shifts of some items.
 func (p *Program) relistShifts(items []int32) {
 	p.fresh = p.fresh[:0]
 	for _, i := range items {
@@ -118,7 +117,7 @@ func (p *Program) relistShifts(items []int32) {
 	p.shifts, p.merged = p.merged, p.shifts
 }
 
-// addShifts adds the shifts of an open item to a list.
+// addShifts appends the shifts of an open item.
 func (p *Program) addShifts(list []shift, i int32) []shift {
 	u, now := &p.open[i], &p.now[i]
 	for c := u.first; c < u.end; c++ {
@@ -139,8 +138,8 @@ func lessRegret(a, b shift) int {
 	return cmp.Or(cmp.Compare(a.regret, b.regret), cmp.Compare(a.item, b.item), cmp.Compare(a.column, b.column))
 }
 
-// combine adds one of the shifts from first on to the chosen ones, which have
-// so much more regret, and keeps the best combination that fits.
+// combine adds each shift from first on to the chosen ones, whose additional regret is given, and keeps the best
+// combination that fits.
 func (p *Program) combine(depth, first int, regret float64) {
 	left := p.room[depth*p.core.K : (depth+1)*p.core.K]
 	next := p.room[(depth+1)*p.core.K : (depth+2)*p.core.K]
@@ -174,7 +173,7 @@ func (p *Program) combine(depth, first int, regret float64) {
 	}
 }
 
-// moves reports whether one of the chosen shifts moves the item.
+// moves reports whether a chosen shift moves the item.
 func (p *Program) moves(depth int, item int32) bool {
 	for _, s := range p.chosen[:depth] {
 		if p.shifts[s].item == item {
@@ -184,7 +183,6 @@ func (p *Program) moves(depth int, item int32) bool {
 	return false
 }
 
-// apply makes a shift.
 func (p *Program) apply(s *shift) {
 	p.now[s.item] = p.core.Columns[s.column]
 	for k := range p.rest {

@@ -4,44 +4,39 @@ import (
 	"math"
 )
 
-// pricing is what a program knows of prices between solves.
+// pricing is the state of prices between solves.
 type pricing struct {
-	priced  bool      // they are of an earlier solve, or given
-	par     []float64 // prices at which all capacity is worth what all items are
-	scale   []float64 // the prices, or what is little beside par
+	priced  bool      // prices exist, from an earlier solve or the caller
+	par     []float64 // prices at which all capacity is worth as much as all items
+	scale   []float64 // the prices, at least a hundredth of par
 	radius  []float64 // half the width of the core's next range
-	started []float64 // the prices that the solve started with
+	started []float64 // prices at the start of the solve
 }
 
-// forget returns to nothing, over k resources.
+// forget resets prices for k resources.
 func (p *Program) forget(k int) {
 	p.core.Prices, p.scale = sized(p.core.Prices, k), sized(p.scale, k)
 	clear(p.core.Prices)
 	p.priced, p.radius = false, p.radius[:0]
 }
 
-// begin sets the prices to start from.
+// begin sets the start prices.
 func (p *Program) begin(prices []float64) {
 	copy(p.core.Prices, prices)
 	p.priced = true
 	p.radius = p.radius[:0]
 }
 
-// small is the number of stored choices up to which a program without prices
-// starts with the widest core: all items.
+// small is the number of stored choices up to which a program without prices starts with all items in the core.
 const small = 1 << 11
 
-// maxRounds is the number of cores until the search for prices gives up. Ranges that
-// do not hold the lowest bound are followed by ranges four times as wide, so that this
-// is never reached.
+// maxRounds bounds the number of cores. It is never reached, because ranges grow fourfold.
 const maxRounds = 200
 
-// findPrices walks to the prices of the lowest bound, and leaves them in
-// p.core.Prices, and the last core around them. It fills a core around the last
-// prices and walks down in it. If the walk ends at an end of a range, the lowest bound
-// may lie beyond, and the next range is wider. If it does not, no price anywhere has a
-// lower bound, because the bound is convex. A core that would be too large is followed
-// by one of narrower ranges, around prices that fit better.
+// findPrices walks to the prices of the lowest bound, and leaves them in p.core.Prices, with the last core around
+// them. It fills a core around the last prices and walks down in it. If the walk ends at an end of a range, the
+// lowest bound may lie beyond, and the next range is wider. Otherwise no price anywhere has a lower bound, because
+// the bound is convex. A core that would be too large is replaced by one of narrower ranges, around better prices.
 func (p *Program) findPrices() {
 	p.core.Steps, p.core.Bound, p.whole = 0, math.Inf(1), false
 	p.measurePrices()
@@ -85,8 +80,7 @@ func (p *Program) findPrices() {
 // halted reports whether a limit or the context ends the search for prices.
 func (p *Program) halted() bool { return p.core.Steps >= p.opts.MaxSteps || p.ctx.Err() != nil }
 
-// measurePrices finds the scale of prices, the penalty, and widths of ranges
-// that have none.
+// measurePrices sets the scale of prices, the penalty, and missing widths of ranges.
 func (p *Program) measurePrices() {
 	total, must := 1.0, 0.0
 	for i := range p.items {
@@ -116,10 +110,9 @@ func (p *Program) measurePrices() {
 	}
 }
 
-// approach starts from prices at which all capacity together is worth as much as all
-// items, and moves towards the lowest bound: the price of a resource with too much demand
-// rises, by less from step to step. It sets the widths of the ranges in proportion to the
-// last steps.
+// approach starts from prices at which all capacity is worth as much as all items, and moves towards the lowest
+// bound. The price of a resource with too much demand rises, in steps that shrink. The widths of the ranges follow
+// the last steps.
 func (p *Program) approach() {
 	clear(p.radius)
 	wide := append([]float64(nil), p.scale...)
@@ -148,8 +141,7 @@ func (p *Program) approach() {
 	copy(p.radius, wide)
 }
 
-// widen makes a range four times as wide where the price is at its end,
-// and reports whether there is such an end.
+// widen makes a range four times as wide if its price is at an end, and reports whether any is.
 func (p *Program) widen() bool {
 	if p.whole {
 		return false

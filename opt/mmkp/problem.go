@@ -15,30 +15,28 @@ type Use struct {
 	Amount   float64 // in the unit of the resource's capacity; finite, at least 0
 }
 
-// A Choice is one way to serve an item. Most choices use one resource: that use
-// is embedded, and More stays nil.
+// A Choice is one way to serve an item. Most choices use one resource, and More stays nil.
 type Choice struct {
-	Value float64 // finite; a choice of value <= 0 is only ever taken if the item must
+	Value float64 // finite; a choice of value <= 0 is only taken if the item must be served
 	Use
 	More []Use // further uses; amounts of one resource add up
 }
 
-// An Item takes at most one of its choices. Choices by ascending resource, and
-// for each resource by ascending amount, are read fastest.
+// An Item takes at most one of its choices. Choices sorted by resource, then amount, are read fastest.
 type Item struct {
 	Choices []Choice
-	Must    bool // exactly one choice has to be taken: pinned or non-preemptive
-	Keep    int  // a choice that a Program stores even if another is as good and as cheap; see Adjust
+	Must    bool // exactly one choice has to be taken
+	Keep    int  // a choice that a Program stores even if another dominates it; see Adjust
 }
 
-// A Problem is a knapsack with several capacities. The solvers only read it.
+// A Problem is a knapsack with several capacities. Solvers only read it.
 type Problem struct {
 	Capacity []float64 // per resource; finite, at least 0
 	Items    []Item
 }
 
-// Validate joins all that is wrong with p's numbers; nil means solvable input
-// (not that the items that must be served fit).
+// Validate returns an error that joins all invalid numbers of p. It does not check that the items that must be served
+// fit.
 func (p *Problem) Validate() error {
 	var all []error
 	for k, b := range p.Capacity {
@@ -57,7 +55,7 @@ func (p *Problem) Validate() error {
 	return errors.Join(all...)
 }
 
-// plain reports whether all numbers of c are in range; the quick look before complain.
+// plain reports whether all numbers of c are in range.
 func (c *Choice) plain(resources int) bool {
 	if !(math.Abs(c.Value) <= largest && c.Use.plain(resources)) {
 		return false
@@ -74,7 +72,6 @@ func (u Use) plain(resources int) bool {
 	return u.Amount == 0 || u.Amount > 0 && u.Amount <= largest && u.Resource >= 0 && u.Resource < resources
 }
 
-// errNothing is the complaint about an item that must and cannot.
 var errNothing = errors.New("no choices, want at least one as it must be served")
 
 func checkCapacity(k int, b float64) error {
@@ -84,7 +81,7 @@ func checkCapacity(k int, b float64) error {
 	return fmt.Errorf("resource %d: capacity %v, want finite and at least 0", k, b)
 }
 
-// complain says what is wrong with c, which is choice j.
+// complain returns the error of c, which is choice j.
 func (c *Choice) complain(j, resources int) error {
 	if !(math.Abs(c.Value) <= largest) {
 		return fmt.Errorf("choice %d: value %v, want finite", j, c.Value)
@@ -101,8 +98,8 @@ func (c *Choice) complain(j, resources int) error {
 	return nil
 }
 
-// Value returns the value of pick (a choice per item, -1 for none) and what it
-// uses of each resource. It panics if pick is of another length.
+// Value returns the value of pick (a choice per item, -1 for none) and its use of each resource. It panics if pick
+// has the wrong length.
 func (p *Problem) Value(pick []int) (value float64, used []float64) {
 	if len(pick) != len(p.Items) {
 		panic("mmkp: pick and items differ in length")
@@ -119,7 +116,7 @@ func (p *Problem) Value(pick []int) (value float64, used []float64) {
 	return value, used
 }
 
-// add adds sign times what c uses to used.
+// add adds sign times the use of c to used.
 func (c *Choice) add(used []float64, sign float64) {
 	if c.Amount != 0 {
 		used[c.Resource] += sign * c.Amount
@@ -131,7 +128,7 @@ func (c *Choice) add(used []float64, sign float64) {
 	}
 }
 
-// Uses returns what c uses of resource k.
+// Uses returns the amount of resource k that c uses.
 func (c *Choice) Uses(k int) float64 {
 	total := 0.0
 	if c.Resource == k {

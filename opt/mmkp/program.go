@@ -11,41 +11,37 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// ErrNoItem reports an ItemID that names no item: it was removed, or it is of
-// another program.
+// ErrNoItem reports an ItemID of a removed item or another program.
 var ErrNoItem = errors.New("no such item")
 
-// An ItemID names an item of a Program until it is removed, and nothing after
-// that. The zero ItemID names nothing.
+// An ItemID names an item of a Program until the item is removed. The zero ItemID names nothing.
 type ItemID struct {
 	slot uint32
-	turn uint32 // how many items the slot has had, this one included
+	turn uint32 // number of items that the slot has had, including this one
 }
 
-// A Program is a knapsack whose items come, go and change between solves. It
-// keeps what the last solve knew: prices, which corner of its hulls every item is at,
-// and how far prices moved. A solve costs what changed, a pass over the items,
-// and a search around the last prices.
+// A Program is a knapsack whose items change between solves. It keeps prices, the corner of each item on its hulls,
+// and the last moves of prices. A solve costs the changes, a pass over the items, and a search around the last
+// prices.
 //
-// It stores 16 bytes for every choice that no other of the same resource is as
-// good and as cheap as (24 if an amount is no float32), and forgets the rest.
+// It stores 16 bytes for every choice that no other of the same resource dominates (24 if an amount is no float32).
 // Not safe for concurrent use.
 type Program struct {
 	given []float64 // capacities; core.Capacity has them enlarged by slack, and at least one
-	core  core.Core // the items that the last scan left undecided, and the prices
+	core  core.Core // items that the last scan left undecided, and the prices
 
 	items   []item // by slot
 	rows    []row
 	free    []uint32 // slots without an item
 	live    int
-	ranks   uint32 // given out since they were last renewed
+	ranks   uint32 // next rank
 	span    uint32 // ranks are below
 	groups  []group
 	holes   int  // groups that belong to no item
 	shrunk  bool // a capacity changed since the last solve
 	stored  int  // choices
 	stack   []int32
-	whole   bool    // every price at which a resource is used is within the core's ranges
+	whole   bool    // the core's ranges contain every price at which a resource is used
 	penalty float64 // value lost if an item that must be served is not; beyond any other loss
 
 	b builder
@@ -56,15 +52,15 @@ type Program struct {
 	solution Solution
 
 	opts Options
-	ctx  context.Context // of the solve in progress
+	ctx  context.Context // of the present solve
 }
 
-// An item is what a solve looks at of every item.
+// An item has what a solve reads of every item.
 type item struct {
 	base, factor, inverse float64 // a value v is worth base + factor * v; 1 / factor
-	size                  float64 // the largest value a choice has that is worth taking
-	kept                  int32   // the column worth keptValue; none
-	keptResource          int32   // several if it is a bundle
+	size                  float64 // largest worth of a choice
+	kept                  int32   // column with worth keptValue; none
+	keptResource          int32   // core.Several for a bundle
 	keptAmount            float64
 	keptValue             float64 // with base
 	group, groups, room   int32   // in Program.groups: first, number, reserved
@@ -75,8 +71,7 @@ type item struct {
 	must, live            bool
 }
 
-// A group is the corner at which an item is on one of its hulls. Prices are divided by
-// the item's factor.
+// A group is an item's corner on one of its hulls. Prices are divided by the item's factor.
 type group struct {
 	value, amount float64 // of the corner
 	low, high     float64 // prices between which it is best
@@ -84,8 +79,7 @@ type group struct {
 	resource      int32
 }
 
-// NewProgram returns a program without items over resources of the given
-// capacities (as in Problem.Capacity), which it copies.
+// NewProgram returns a program without items. It copies the capacities (as in Problem.Capacity).
 func NewProgram(capacity []float64) (*Program, error) {
 	p := new(Program)
 	if err := p.reset(capacity); err != nil {
@@ -94,7 +88,7 @@ func NewProgram(capacity []float64) (*Program, error) {
 	return p, nil
 }
 
-// reset empties p and gives it other capacities. It keeps its memory.
+// reset empties p and sets its capacities.
 func (p *Program) reset(capacity []float64) error {
 	for k, b := range capacity {
 		if err := checkCapacity(k, b); err != nil {
@@ -118,9 +112,8 @@ func (p *Program) reset(capacity []float64) error {
 	return nil
 }
 
-// SetCapacity changes the capacity of resource k. It is an error if there is no
-// such resource, or b is negative or not finite. The next Solve passes over all
-// choices of that resource that no longer fit, or fit again.
+// SetCapacity changes the capacity of resource k. It returns an error if there is no such resource, or b is negative
+// or not finite. The next Solve pays for a pass over all choices of that resource.
 func (p *Program) SetCapacity(k int, b float64) error {
 	if k < 0 || k >= len(p.given) {
 		return fmt.Errorf("resource %d, want one of %d", k, len(p.given))
@@ -137,9 +130,8 @@ func (p *Program) SetCapacity(k int, b float64) error {
 // Len returns the number of items.
 func (p *Program) Len() int { return p.live }
 
-// Add adds an item, of which it copies what it needs. Bad numbers are an error,
-// and nothing is added. Of equal items the one added first is served first. It
-// costs a pass over the choices, and a sort if they are out of order.
+// Add copies an item into the program. On an error nothing is added. Of equal items, the first added is served first.
+// It costs a pass over the choices, and a sort if they are out of order.
 func (p *Program) Add(it Item) (ItemID, error) {
 	if err := p.b.load(&it, p.k0()); err != nil {
 		return ItemID{}, err
@@ -170,9 +162,8 @@ func (p *Program) Add(it Item) (ItemID, error) {
 // k0 returns the number of resources as given, which may be 0.
 func (p *Program) k0() int { return len(p.given) }
 
-// Set gives an item other choices, worth their values: what Adjust said is
-// forgotten. The item keeps its place among equal ones. On an error the item
-// stays as it was. It costs what Add costs.
+// Set replaces the choices of an item and resets its adjustment. The item keeps its rank among equal ones. On an
+// error it stays unchanged. It costs as much as Add.
 func (p *Program) Set(id ItemID, it Item) error {
 	if !p.has(id) {
 		return ErrNoItem
@@ -184,7 +175,7 @@ func (p *Program) Set(id ItemID, it Item) error {
 	return nil
 }
 
-// store writes what was loaded to a slot.
+// store writes the loaded item to a slot.
 func (p *Program) store(slot uint32, it *Item) {
 	r, x := &p.rows[slot], &p.items[slot]
 	p.stored -= len(r.points) + len(r.bundles)
@@ -203,8 +194,7 @@ func (p *Program) store(slot uint32, it *Item) {
 	}
 }
 
-// computeHull computes the hull of a run of a slot and goes to the corner that is
-// best at the last prices.
+// computeHull computes the hull of a run of a slot and moves to its best corner at the last prices.
 func (p *Program) computeHull(slot uint32, g int32) {
 	r, x := &p.rows[slot], &p.items[slot]
 	u := &r.runs[g]
@@ -217,7 +207,7 @@ func (p *Program) computeHull(slot uint32, g int32) {
 	}
 }
 
-// reserve finds room for n groups of a slot.
+// reserve allocates n groups for a slot.
 func (p *Program) reserve(slot uint32, n int32) {
 	x := &p.items[slot]
 	x.groups = n
@@ -244,10 +234,8 @@ func (p *Program) compact() {
 	p.groups, p.holes = moved, 0
 }
 
-// An Adjustment says what an item's choices are worth in this round: Base +
-// Factor * Value, but the one with index Kept (-1: none) is worth Base +
-// KeptFactor * Value. So a running job pays its restart on all configurations
-// but the one it has. A weight of the item is a factor of all three.
+// An Adjustment sets the worth of an item's choices: Base + Factor * Value, and Base + KeptFactor * Value for the
+// choice with index Kept (-1: none). So a running job pays its restart on all configurations but its own.
 type Adjustment struct {
 	Base, Factor float64
 	Kept         int
@@ -267,11 +255,9 @@ func (a *Adjustment) Check() error {
 	return nil
 }
 
-// Adjust says what the choices of an item are worth now. It is an error if a
-// is bad, if the kept choice would be worth less kept than
-// taken anew, or if it was dropped because another is as good and as cheap:
-// Item.Keep prevents that, and Solve picks no such choice. It costs a search
-// for the kept choice among the item's; no hull changes.
+// Adjust sets the present worth of an item's choices. It returns an error if a is invalid, if the kept choice would
+// be worth less than the same choice taken newly, or if it was dropped as dominated (set Item.Keep). It costs a
+// search for the kept choice; no hull changes.
 func (p *Program) Adjust(id ItemID, a Adjustment) error {
 	if !p.has(id) {
 		return ErrNoItem
@@ -299,8 +285,7 @@ func (p *Program) Adjust(id ItemID, a Adjustment) error {
 	return nil
 }
 
-// held returns the column of the kept choice; none if keeping it makes no
-// difference.
+// held returns the column of the kept choice; none if keeping it makes no difference.
 func (p *Program) held(x *item, r *row, a *Adjustment) (int32, error) {
 	kept := a.Kept
 	if kept < -1 || kept >= r.choices {
@@ -323,7 +308,7 @@ func (p *Program) held(x *item, r *row, a *Adjustment) (int32, error) {
 	return c, nil
 }
 
-// measure finds the size of a slot's values.
+// measure computes the size of a slot's values.
 func (p *Program) measure(slot uint32) {
 	r, x := &p.rows[slot], &p.items[slot]
 	x.size = 0
@@ -339,7 +324,7 @@ func (p *Program) measure(slot uint32) {
 	}
 }
 
-// Remove removes an item. It is an error if it was removed before.
+// Remove removes an item. It returns an error if the item was removed before.
 func (p *Program) Remove(id ItemID) error {
 	if !p.has(id) {
 		return ErrNoItem
@@ -353,14 +338,12 @@ func (p *Program) Remove(id ItemID) error {
 	return nil
 }
 
-// has reports whether id names an item of p.
 func (p *Program) has(id ItemID) bool {
 	return int(id.slot) < len(p.items) && p.items[id.slot].live && p.items[id.slot].turn == id.turn
 }
 
-// Pick returns the index of the choice that the last solution takes for the
-// item, -1 for none or an item that came or changed later. It panics if id
-// names no item.
+// Pick returns the index of the item's choice in the last solution, -1 for none or an item that changed later. It
+// panics if id names no item.
 func (p *Program) Pick(id ItemID) int {
 	if !p.has(id) {
 		panic("mmkp: no such item")
@@ -368,8 +351,7 @@ func (p *Program) Pick(id ItemID) int {
 	return p.rows[id.slot].choice(p.items[id.slot].pick)
 }
 
-// renew gives out ranks anew, in the order of the old ones, and room for as
-// many more as three times the items there are.
+// renew assigns new ranks in the old order, with room for three times as many.
 func (p *Program) renew() {
 	for rank, slot := range p.byRank() {
 		p.items[slot].rank = uint32(rank)

@@ -10,19 +10,18 @@ import (
 
 // rounding holds the best solution found; item.taken has its columns.
 type rounding struct {
-	walked    []float64 // where the walk ended: the lowest bound for nudged values
+	walked    []float64 // end of the walk: the lowest bound for nudged values
 	rest      []float64 // capacity left
 	order     []int32   // items of the core
 	best      []int32   // column per item of the core
 	gap       float64   // bound - value of best
-	tolerance float64   // a gap this small is none
+	tolerance float64   // gaps up to this count as none
 	split     int       // items that the last vertex divides between columns
 	scattered bool      // the search changed items outside the core
 }
 
-// round makes a first feasible solution from the nudged values, under which few
-// items are undecided, and computes the bound and the regrets from the values
-// as given.
+// round makes a first feasible solution from the nudged values, under which few items are undecided. It computes the
+// bound and the regrets from the values as given.
 func (p *Program) round() {
 	p.split, p.scattered = p.core.Split(), false
 	p.walked = append(p.walked[:0], p.core.Prices...)
@@ -44,9 +43,8 @@ func (p *Program) round() {
 	}
 }
 
-// assign gives the core's items what the others leave. It reports false if the
-// others take too much, or leave nothing for an item that must be served, while
-// wider ranges would have more items in the core.
+// assign gives the core's items the capacity that the others leave. It reports false if a wider core may help: the
+// others take too much, or an item that must be served gets nothing.
 func (p *Program) assign() bool {
 	p.rest = append(p.rest[:0], p.core.Spare...)
 	p.best = sized(p.best, len(p.core.Items))
@@ -73,9 +71,8 @@ func (p *Program) assign() bool {
 	return true
 }
 
-// arrange fills the order of rounding: items that must be served first, then
-// those whose second best column is worst; the undecided ones come last and
-// fill what is left.
+// arrange sets the order of rounding: items that must be served first, then those whose second best column is worst.
+// Undecided items come last and fill the rest.
 func (p *Program) arrange() {
 	p.order = p.order[:0]
 	for i := range p.core.Items {
@@ -97,8 +94,7 @@ func (p *Program) arrange() {
 	})
 }
 
-// decidedFirst compares two items by must, regret of the second best column,
-// and rank.
+// decidedFirst compares two items by must, regret of the second best column, and rank.
 func decidedFirst(must, other bool, second, others float64, rank, rival uint32) int {
 	if must != other {
 		if must {
@@ -109,8 +105,7 @@ func decidedFirst(must, other bool, second, others float64, rank, rival uint32) 
 	return cmp.Or(cmp.Compare(others, second), cmp.Compare(rank, rival))
 }
 
-// cheapestFitting returns the column of a core item of least regret that fits
-// into the rest; "none" always does.
+// cheapestFitting returns the fitting column of least regret; "none" always fits.
 func (p *Program) cheapestFitting(e int32) int32 {
 	best := p.core.Items[e].First
 	for c := best + 1; c < p.core.Items[e].End; c++ {
@@ -121,8 +116,7 @@ func (p *Program) cheapestFitting(e int32) int32 {
 	return best
 }
 
-// outside returns the column of a core item of least regret that fits into the
-// rest, if one has less than c; a core has few that are not best.
+// outside returns the fitting column of least regret among all columns of the item, or c if none is better.
 func (p *Program) outside(e, c int32) int32 {
 	first, amounts, best := len(p.core.Columns), len(p.core.Amounts), -1
 	p.list(p.core.Items[e].Slot, p.core.Columns[c].Regret)
@@ -140,8 +134,7 @@ func (p *Program) outside(e, c int32) int32 {
 	return int32(first)
 }
 
-// fill lets core items move to a more valuable column while one fits, the
-// undecided ones first.
+// fill moves core items to more valuable columns that fit, undecided items first.
 func (p *Program) fill() {
 	for _, e := range slices.Backward(p.order) {
 		now := p.best[e]
@@ -156,7 +149,7 @@ func (p *Program) fill() {
 	}
 }
 
-// idleCost returns what the rest would bring at the prices.
+// idleCost returns the price of the rest.
 func (p *Program) idleCost(rest []float64) float64 {
 	total := 0.0
 	for k, b := range rest {
@@ -165,8 +158,8 @@ func (p *Program) idleCost(rest []float64) float64 {
 	return total
 }
 
-// loosen makes the ranges wider than the search for prices had it, for the n-th
-// time, and reports false if that is too wide.
+// loosen widens the ranges beyond the search for prices, for the n-th time, and reports false if that makes the core
+// too large.
 func (p *Program) loosen(n int) bool {
 	switch {
 	case p.whole:
@@ -187,16 +180,15 @@ func (p *Program) loosen(n int) bool {
 	return p.scan()
 }
 
-// recenter puts the middle of the ranges at the prices.
 func (p *Program) recenter() {
 	for k, x := range p.core.Prices {
 		p.core.Ranges[k].Middle = x
 	}
 }
 
-// serve makes a solution of a program whose others take too much, which happens
-// if prices are far from the lowest bound: one item after the other takes its
-// best column that fits, those that must first. No item is left in the core.
+// serve makes a solution if the items outside the core take too much, which happens at prices far from the lowest
+// bound. One item after the other takes its best fitting column, those that must be served first. The core is left
+// empty.
 func (p *Program) serve() {
 	p.rest = append(p.rest[:0], p.core.Capacity...)
 	p.core.Items, p.core.Columns, p.core.Amounts, p.best = p.core.Items[:0], p.core.Columns[:0], p.core.Amounts[:0], p.best[:0]
@@ -212,7 +204,7 @@ func (p *Program) serve() {
 	copy(p.core.Spare, p.rest)
 }
 
-// serveItem gives an item the column of the highest worth that fits.
+// serveItem gives an item its best fitting column.
 func (p *Program) serveItem(i int32) {
 	x, r := &p.items[i], &p.rows[i]
 	first, amounts := len(p.core.Columns), len(p.core.Amounts)

@@ -19,7 +19,7 @@ func (p *Program) setRanges() {
 	}
 }
 
-// setAllRanges makes the ranges as wide as they can be of use.
+// setAllRanges makes the ranges as wide as useful.
 func (p *Program) setAllRanges() {
 	for k, x := range p.core.Prices {
 		p.core.Ranges[k] = core.Range{Middle: x, High: math.MaxFloat64, Above: math.MaxFloat64}
@@ -41,7 +41,7 @@ func (p *Program) setAllRanges() {
 	}
 }
 
-// raise lifts the ends of the ranges to where nobody pays the prices of what c uses.
+// raise extends the ranges to the prices at which c is no longer worth taking.
 func (p *Program) raise(c *core.Column, worth float64) {
 	if c.Resource != core.Several {
 		if c.Amount > 0 {
@@ -54,11 +54,10 @@ func (p *Program) raise(c *core.Column, worth float64) {
 	}
 }
 
-// widest is the number of columns that a core has at most.
+// widest is the maximum number of columns of a core.
 const widest = 1 << 20
 
-// scan passes over the items and fills the core. It reports false if that
-// would be too large.
+// scan passes over the items and fills the core. It reports false if the core would be too large.
 func (p *Program) scan() bool {
 	p.core.Items, p.core.Columns, p.core.Amounts = p.core.Items[:0], p.core.Columns[:0], p.core.Amounts[:0]
 	p.core.Spare = append(p.core.Spare[:0], p.core.Capacity...)
@@ -82,17 +81,16 @@ func (p *Program) scan() bool {
 
 func byRank(a, b core.Item) int { return cmp.Compare(a.Rank, b.Rank) }
 
-// leader compares the columns of an item that look has seen.
+// leader compares the columns of an item.
 type leader struct {
 	worth  float64 // highest worth in the middle of the ranges
 	sure   float64 // least worth of that column in the ranges
 	least  float64 // highest least worth of any column in the ranges
-	most   float64 // largest worth of the column of worth in the ranges
+	most   float64 // largest worth of the leading column in the ranges
 	second float64 // largest worth of any other column in the ranges
 }
 
-// see compares a column that is worth so much in the middle, at least and at
-// most, and reports whether it leads.
+// see adds a column, by its worth in the middle and its bounds, and reports whether it leads.
 func (l *leader) see(worth, least, most float64) bool {
 	l.least = max(l.least, least)
 	if worth <= l.worth {
@@ -104,11 +102,9 @@ func (l *leader) see(worth, least, most float64) bool {
 	return true
 }
 
-// look finds the column that is worth most to an item in the middle of the
-// ranges. If it is so everywhere in them the item counts among the others;
-// else it is active, and some column is worth at least so much everywhere.
-// Every group remembers where it was, so that a small move of prices costs
-// little.
+// look finds an item's best column in the middle of the ranges. If it is best everywhere in them, the item counts
+// among the others. Otherwise the item is active; least is a worth that some column has everywhere. Groups keep their
+// corner, so that a small move of prices costs little.
 func (p *Program) look(i int32, x *item) (least float64, active bool) {
 	l := leader{second: math.Inf(-1)}
 	if x.must {
@@ -164,8 +160,7 @@ func (p *Program) look(i int32, x *item) (least float64, active bool) {
 	return l.least, false
 }
 
-// lookAtBundles shows the bundles of an item to the leader and returns the one
-// that leads, if one does, and its value.
+// lookAtBundles adds the bundles of an item to the leader, and returns the leading one and its value.
 func (p *Program) lookAtBundles(i int32, x *item, l *leader) (taken int32, value float64) {
 	r := &p.rows[i]
 	taken = none
@@ -189,8 +184,7 @@ func (p *Program) lookAtBundles(i int32, x *item, l *leader) (taken int32, value
 	return taken, value
 }
 
-// peak returns what the best corner of group g of an item is worth at the low
-// end of the ranges.
+// peak returns the worth of the best corner of group g at the low end of the ranges.
 func (p *Program) peak(i int32, x *item, g int32) float64 {
 	r, at := &p.rows[i], &p.groups[g]
 	u, b := &r.runs[g-x.group], &p.core.Ranges[at.resource]
@@ -201,8 +195,7 @@ func (p *Program) peak(i int32, x *item, g int32) float64 {
 	return x.base + x.factor*r.points[c].value - b.Low*r.amount(c)
 }
 
-// enter adds an item to the core: its columns that can be worth the least
-// that is sure.
+// enter adds an item to the core, with the columns whose worth can reach least.
 func (p *Program) enter(i int32, x *item, least float64) {
 	r := &p.rows[i]
 	e := core.Item{Slot: i, First: int32(len(p.core.Columns)), Rank: x.rank, Must: x.must}
@@ -245,8 +238,7 @@ func (p *Program) enter(i int32, x *item, least float64) {
 	p.core.Items = append(p.core.Items, e)
 }
 
-// offer adds a column of an item if it is worth more than nothing, and can be
-// worth the least.
+// offer adds a column of an item if it is worth more than nothing, and can reach least.
 func (p *Program) offer(x *item, r *row, id, resource int32, start, least float64) {
 	c := core.Column{Value: x.worth(r, id), Resource: resource, ID: id}
 	most := c.Value
@@ -272,11 +264,10 @@ func (p *Program) offer(x *item, r *row, id, resource int32, start, least float6
 	p.core.Columns = append(p.core.Columns, c)
 }
 
-// nudge raises a value by at most a relative 1e-6, less from item to item. So among
-// equal items the first is served first. Equal items also change their best column at
-// different prices, so that a vertex of the bound has only as many ties as there are
-// resources; the hash prevents other items from having the same price by chance. Bound
-// and regrets are computed from the values as given.
+// nudge raises a value by at most a relative 1e-6, less from item to item. So among equal items the first is served
+// first. Equal items also change their best column at different prices, so that a vertex of the bound has only as
+// many ties as resources. The hash prevents equal prices of other items by chance. Bound and regrets use the values
+// as given.
 func (p *Program) nudge(v float64, rank uint32, key int32) float64 {
 	h := uint64(rank)*0x9e3779b97f4a7c15 + uint64(key)*0xbf58476d1ce4e5b9 // odd multipliers of splitmix64
 	h = (h ^ p.opts.Ties ^ h>>31) * 0x94d049bb133111eb
@@ -288,7 +279,6 @@ func (p *Program) nudge(v float64, rank uint32, key int32) float64 {
 	return v + math.Abs(v)*core.Nudge*(float64(p.span-1-rank)+part)/float64(p.span)
 }
 
-// worth returns what column c of x is worth.
 func (x *item) worth(r *row, c int32) float64 {
 	if c == x.kept {
 		return x.keptValue
@@ -296,7 +286,6 @@ func (x *item) worth(r *row, c int32) float64 {
 	return x.base + x.factor*r.value(c)
 }
 
-// usesOf returns the uses of column c, a bundle.
 func (r *row) usesOf(c int32) []core.Use {
 	b := &r.bundles[int(c)-len(r.points)]
 	return r.uses[b.first:b.end]

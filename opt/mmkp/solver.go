@@ -12,29 +12,28 @@ import (
 // ErrInfeasible reports that the items that must be served do not fit.
 var ErrInfeasible = errors.New("items that must be served do not fit")
 
-// ErrLimit reports that the limits were reached before any feasible solution
-// was found, nor a proof that there is none.
+// ErrLimit reports that a limit was reached without a feasible solution, or a proof that there is none.
 var ErrLimit = errors.New("limit reached without a feasible solution")
 
-// slack is the relative amount by which a capacity may be exceeded, so that ten
-// tenths fit into one. The bound is computed for the enlarged capacity.
+// slack is the relative excess allowed over a capacity, so that ten tenths fit into one. The bound uses the enlarged
+// capacity.
 const slack = 1e-10
 
-// Options bound the work and say when a solution is good enough.
+// Options bound the work and set the required quality.
 type Options struct {
 	MaxSteps int     // price steps, from one vertex of the bound to the next
-	MaxNodes int     // of the search, which takes fewer if many items are open; 0 keeps the rounded solution
+	MaxNodes int     // of the search, which uses fewer if many items are open; 0 keeps the rounded solution
 	Gap      float64 // relative; the search stops at Bound - Value <= Gap * |Bound|
-	// Ties decides between equally good solutions. 0 serves the item first that was
-	// added first; any other number is an order of its own, to see what hangs on it.
+	// Ties decides between equally good solutions: 0 serves the first added first; each other number is a different
+	// order.
 	Ties uint64
 }
 
-// DefaultOptions returns limits that prove small programs (a hundred items)
-// optimal and cost large ones (thousands) a few milliseconds.
+// DefaultOptions returns limits that prove small programs (a hundred items) optimal and cost large ones (thousands) a
+// few milliseconds.
 func DefaultOptions() Options { return Options{MaxSteps: 500, MaxNodes: 100_000, Gap: 1e-9} }
 
-// Validate joins all that is wrong with o.
+// Validate returns an error that joins all invalid options.
 func (o Options) Validate() error {
 	var all []error
 	if o.MaxSteps < 0 {
@@ -49,10 +48,10 @@ func (o Options) Validate() error {
 	return errors.Join(all...)
 }
 
-// A Status says why a solver stopped.
+// A Status is the reason why a solver stopped.
 type Status uint8
 
-// Why a solver stopped.
+// Reasons why a solver stopped.
 const (
 	Optimal     Status = iota // no solution is better by more than Options.Gap
 	Limited                   // a limit of Options was reached
@@ -62,36 +61,33 @@ const (
 // String returns "optimal", "limited" or "interrupted".
 func (s Status) String() string { return [...]string{"optimal", "limited", "interrupted"}[s] }
 
-// A Solution is feasible: what it picks fits, up to a relative 1e-10 of each
-// capacity. Bound >= optimum >= Value always holds.
+// A Solution is feasible up to a relative 1e-10 of each capacity. Bound >= optimum >= Value always holds.
 type Solution struct {
-	Pick       []int // choice per item of the Problem, -1 for none; nil from a Program, whose Pick has it
+	Pick       []int // choice per item of the Problem, -1 for none; nil from a Program, see Program.Pick
 	Value      float64
 	Bound      float64
 	Gap        float64   // (Bound - Value) / |Bound|; 0 if both are 0
-	Prices     []float64 // value per unit of each resource; nil from a solver that has none
+	Prices     []float64 // value per unit of each resource; nil from a solver without prices
 	Status     Status
 	Iterations int // price steps
 	Nodes      int // of the search
 	Fractional int // items that the best prices divide between columns: at most one per resource
 }
 
-// A Solver makes a fresh Program of every problem, in the memory of the last
-// one. It remembers no result: a warm start is passed in. Not safe for
-// concurrent use.
+// A Solver makes a new Program of every problem, in reused memory. It keeps no results; pass prices for a warm start.
+// Not safe for concurrent use.
 type Solver struct {
 	program Program
 	ids     []ItemID
 	pick    []int
 }
 
-// NewSolver returns a solver without memory.
+// NewSolver returns an empty solver.
 func NewSolver() *Solver { return new(Solver) }
 
-// Solve maximises p's value from the given prices (nil: from nothing). The
-// solution is the solver's until its next call. Errors: bad numbers in p, start
-// or opts; ErrInfeasible, naming a resource that is short; ErrLimit. It costs
-// what adding all items to a Program and solving that costs.
+// Solve maximises p's value from the given prices (nil: none). The solution is valid until the next call. Errors:
+// invalid numbers in p, start or opts; ErrInfeasible with a resource that is short; ErrLimit. It costs as much as
+// adding all items to a Program and solving it.
 func (s *Solver) Solve(ctx context.Context, p *Problem, start []float64, opts Options) (*Solution, error) {
 	if err := errors.Join(opts.Validate(), validateStart(p, start)); err != nil {
 		return nil, errors.Join(err, p.Validate())
@@ -103,7 +99,7 @@ func (s *Solver) Solve(ctx context.Context, p *Problem, start []float64, opts Op
 	for i := range p.Items {
 		id, err := s.program.Add(p.Items[i])
 		if err != nil {
-			return nil, p.Validate() // with every complaint
+			return nil, p.Validate() // with every error
 		}
 		s.ids = append(s.ids, id)
 	}
@@ -134,11 +130,8 @@ func validateStart(p *Problem, start []float64) error {
 	return nil
 }
 
-// Solve maximises the value of the items there are, from the last prices. Pick
-// has the choices; the solution is the program's until its next solve, without
-// Pick. Errors: bad numbers in opts; ErrInfeasible, naming a resource that is
-// short; ErrLimit. It takes MaxSteps price steps and MaxNodes search nodes at
-// most.
+// Solve maximises the value of all items, from the last prices. The solution is valid until the next solve; Pick has
+// the choices. Errors: invalid opts; ErrInfeasible with a resource that is short; ErrLimit.
 func (p *Program) Solve(ctx context.Context, opts Options) (*Solution, error) {
 	sol, err := p.solveOnce(ctx, opts)
 	if err != nil {
@@ -164,7 +157,7 @@ func (p *Program) solveOnce(ctx context.Context, opts Options) (*Solution, error
 	return p.finish()
 }
 
-// refit computes what depends on the capacities, if one changed.
+// refit updates hulls and bundles after changes of capacities.
 func (p *Program) refit() {
 	if !p.shrunk {
 		return
@@ -183,8 +176,7 @@ func (p *Program) refit() {
 	}
 }
 
-// checkNeeds fails if one resource alone cannot hold the least that the items
-// that must be served use of it.
+// checkNeeds fails if one resource cannot hold the least use of all items that must be served.
 func (p *Program) checkNeeds() error {
 	p.core.Spare = sized(p.core.Spare, p.core.K)
 	clear(p.core.Spare)
@@ -234,8 +226,8 @@ func (p *Program) finish() (*Solution, error) {
 	return sol, nil
 }
 
-// unserved says why the item of a slot, which must be served, is not: the search
-// proves it impossible, or ran out. The dearest resource is the one that is short.
+// unserved returns the error for an item that must be served and is not. A completed search proves it impossible; the
+// resource of the highest price counts as the short one.
 func (p *Program) unserved(slot int) error {
 	if p.status != Optimal {
 		return fmt.Errorf("item of slot %d: not served after %d nodes: %w", slot, p.nodes, ErrLimit)
@@ -249,8 +241,7 @@ func (p *Program) unserved(slot int) error {
 	return fmt.Errorf("resource %d: capacity %v is too small for all of them: %w", short, p.given[short], ErrInfeasible)
 }
 
-// sized returns a slice of length n, in old's memory if it is large enough. Its
-// contents are not cleared.
+// sized returns a slice of length n, in old's memory if it is large enough. Its contents are not cleared.
 func sized[T any](old []T, n int) []T {
 	if cap(old) >= n {
 		return old[:n]

@@ -10,7 +10,7 @@ import (
 // none is the column of an item that takes nothing.
 const none int32 = -1
 
-// A point is a choice of one resource, as a program keeps it: 16 bytes.
+// A point is a stored choice of one resource: 16 bytes.
 type point struct {
 	value  float64
 	amount float32 // if the row has no wide amounts
@@ -22,11 +22,10 @@ func (q *point) corner() bool { return q.choice >= 0 }
 
 func (q *point) index() int32 { return max(q.choice, ^q.choice) }
 
-// A run is the points of one resource, by amount. No point is as cheap and as
-// good as another, but for the one that Item.Keep names.
+// A run is the points of one resource, by amount. No point dominates another, except the one that Item.Keep names.
 type run struct {
 	first, end int32 // in row.points
-	live       int32 // end of those that fit into the empty resource
+	live       int32 // end of the points that fit into the empty resource
 	resource   int32
 }
 
@@ -38,22 +37,20 @@ type bundle struct {
 	fits       bool  // into the empty resources
 }
 
-// A row is what a program keeps of an item's choices. A column is a position in
-// points or, after them, in bundles.
+// A row is the stored choices of an item. A column is a position in points or, after them, in bundles.
 type row struct {
 	points  []point
 	wide    []float64 // amounts, if one is no float32
 	runs    []run
 	bundles []bundle
 	uses    []core.Use
-	least   []core.Use // of an item that must: what any choice uses at least
+	least   []core.Use // if it must be served: least use of any choice
 	choices int        // as given
-	ordered bool       // the points are by index
-	low     float64    // of all values, if the item must
+	ordered bool       // points are by index
+	low     float64    // lowest value, if it must be served
 	high    float64
 }
 
-// amount returns the amount of point c.
 func (r *row) amount(c int32) float64 {
 	if len(r.wide) > 0 {
 		return r.wide[c]
@@ -106,8 +103,7 @@ func (r *row) fitting(u *run, capacity float64) int32 {
 	return c
 }
 
-// hull marks the corners of a run's points that fit into the capacity, with the
-// stack as its memory, and returns them.
+// hull marks and returns the corners of a run's points that fit into the capacity. stack is its memory.
 func (r *row) hull(u *run, capacity float64, stack []int32) []int32 {
 	u.live = r.fitting(u, capacity)
 	stack = stack[:0]
@@ -119,7 +115,7 @@ func (r *row) hull(u *run, capacity float64, stack []int32) []int32 {
 		if c >= u.live || len(stack) > 0 && value <= top {
 			continue
 		}
-		// The last corner is none if it is not above the line to this point.
+		// Drop the last corner unless it is above the line to this point.
 		for len(stack) > 1 && (top-low)*(amount-start) <= (value-low)*(wide-start) {
 			stack = r.uncorner(stack)
 			top, wide = low, start
@@ -137,14 +133,13 @@ func (r *row) hull(u *run, capacity float64, stack []int32) []int32 {
 	return stack
 }
 
-// uncorner takes the last corner back.
+// uncorner removes the last corner.
 func (r *row) uncorner(stack []int32) []int32 {
 	last := len(stack) - 1
 	r.points[stack[last]].choice = ^r.points[stack[last]].choice
 	return stack[:last]
 }
 
-// resource returns the resource of point c.
 func (r *row) resource(c int32) int32 {
 	for i := range r.runs {
 		if c < r.runs[i].end {
@@ -154,7 +149,7 @@ func (r *row) resource(c int32) int32 {
 	return core.Several
 }
 
-// empty forgets the choices and keeps the memory.
+// empty drops the choices and keeps the memory.
 func (r *row) empty() {
 	r.points, r.runs, r.bundles, r.uses, r.least = r.points[:0], r.runs[:0], r.bundles[:0], r.uses[:0], r.least[:0]
 	r.wide, r.choices = r.wide[:0], 0
@@ -195,7 +190,7 @@ func (r *row) moveTo(u *run, g *group, c int32) {
 	}
 }
 
-// settle moves g to the corner that is best at the price; it is near.
+// settle moves g to the best corner at the price, step by step.
 func (r *row) settle(u *run, g *group, price float64) {
 	for price < g.low {
 		r.moveTo(u, g, r.next(u, g.at))

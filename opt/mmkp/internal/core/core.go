@@ -1,48 +1,41 @@
-// Package core is the core of a multiple-choice knapsack (after D. Pisinger, "A minimal
-// algorithm for the multiple-choice knapsack problem"): the few items whose best choice
-// depends on which prices are right, between a lowest and a highest price of every
-// resource. All other items take one choice in the whole range, and count as a sum.
+// Package core is the core of a multiple-choice knapsack (after D. Pisinger, "A minimal algorithm for the
+// multiple-choice knapsack problem"): the few items whose best choice depends on the prices, within a range of prices
+// for every resource. All other items take one choice in the whole range, and count as a sum.
 //
-// Package mmkp fills a Core, and Descend finds the prices in its ranges at which the
-// upper bound
+// Package mmkp fills a Core, and Descend finds the prices in its ranges at which the upper bound
 //
 //	D(π) = Others + Σₖ Spareₖ πₖ + Σᵢ maxⱼ (vᵢⱼ − Σₖ πₖ aᵢⱼₖ)      over the core's items i
 //
-// is lowest. D is a maximum of linear functions in every item, so it is convex and
-// piecewise linear.
+// is lowest. Each item's term is a maximum of linear functions, so D is convex and piecewise linear.
 //
-// Invariant: the walk is at a vertex, where as many independent planes meet as there are
-// resources. A plane is a set of prices at which D may bend: two columns of an item are
-// worth the same, or a price is at an end of its range. Leaving one plane and staying on
-// the others is an edge. If no edge leads down, convexity says that no direction does,
-// and the vertex is the minimum.
+// Invariant: the walk is at a vertex, where as many independent planes meet as there are resources. A plane is a set
+// of prices at which D may bend: two columns of an item are worth the same, or a price is at an end of its range. An
+// edge leaves one plane and stays on the others. If no edge leads down, no direction does, by convexity, and the
+// vertex is the minimum.
 //
-// Why it ends: each step goes to the lowest point of an edge that leads down, so D falls
-// from vertex to vertex, and there are finitely many vertices. Nudged values make ties
-// rare: without them more planes than resources may meet in a vertex, and a step may have
-// length zero. Where rounding makes planes dependent the walk stops; the bound is valid at
-// every price, so stopping early costs quality and never correctness. A limit of steps
-// bounds the rest.
+// Why it ends: each step goes to the lowest point of an edge that leads down, so D falls from vertex to vertex, and
+// there are finitely many vertices. Nudged values make ties rare: without them more planes than resources may meet in
+// a vertex, and a step may have length zero. If rounding makes planes dependent, the walk stops. The bound is valid
+// at every price, so an early stop costs quality, never correctness. A limit of steps bounds the rest.
 //
-// What it costs: a step is one pass over the core's columns, an inversion of a matrix of
-// as many rows as resources, and a search along an edge that looks at fewer items each
-// time. One file each:
+// Cost of a step: one pass over the core's columns, an inversion of a matrix with as many rows as resources, and a
+// search along an edge. The files:
 //
-//	core.go     items, columns, what they use and cost; regrets
+//	core.go     items, columns, their use and cost; regrets
 //	descend.go  the walk
 //	vertex.go   where the planes meet
-//	edges.go    which edge leads down most steeply
-//	line.go     how far along it
+//	edges.go    the edge that leads down most steeply
+//	line.go     the lowest point along it
 package core
 
 import "math"
 
-// A Core is a knapsack between two prices of every resource, and the walk over its bound.
-// Its slices are filled by package mmkp.
+// A Core is a knapsack for a range of prices of every resource, and the walk over its bound. Package mmkp fills its
+// slices.
 type Core struct {
 	K        int       // resources, at least 1
 	Capacity []float64 // by resource
-	Prices   []float64 // where Descend starts, and the best that it found
+	Prices   []float64 // start of Descend, then the best found
 	Ranges   []Range   // of prices, by resource
 	Items    []Item
 	Columns  []Column
@@ -59,8 +52,8 @@ type Use struct {
 	Amount   float64
 }
 
-// A Range is the prices of one resource between which the core is right. Below and Above
-// are a little farther apart, so that nudged values do not lead out.
+// A Range is the prices of one resource for which the core is valid. Below and Above are slightly wider, for nudged
+// values.
 type Range struct {
 	Middle, Low, High float64
 	Below, Above      float64
@@ -77,10 +70,10 @@ type Item struct {
 
 // A Column is a choice of an item.
 type Column struct {
-	Value      float64 // what it is worth
-	Nudged     float64 // what Descend sees: moved by a relative Nudge at most, so that ties are rare
+	Value      float64
+	Nudged     float64 // for Descend: moved by at most a relative Nudge, so that ties are rare
 	Amount     float64
-	Regret     float64 // what it lacks, at the prices of the last Weigh, of its item's best
+	Regret     float64 // worth below the item's best column, at the prices of the last Weigh
 	Resource   int32   // or Several
 	ID         int32   // in the item's row; -1: none
 	First, End int32   // in Amounts
@@ -89,10 +82,10 @@ type Column struct {
 // Several is the resource of a column that uses more than one.
 const Several = math.MaxInt32
 
-// Nudge is the relative amount by which values are moved, at most.
+// Nudge is the largest relative change of nudged values.
 const Nudge = 1e-6
 
-// Cost returns what column c costs at the given prices.
+// Cost returns the cost of column c at the given prices.
 func (s *Core) Cost(c *Column, prices []float64) float64 {
 	if c.Resource != Several {
 		return prices[c.Resource] * c.Amount
@@ -104,7 +97,7 @@ func (s *Core) Cost(c *Column, prices []float64) float64 {
 	return total
 }
 
-// Use adds sign times what column c uses to used.
+// Use adds sign times the use of column c to used.
 func (s *Core) Use(c *Column, used []float64, sign float64) {
 	if c.Resource != Several {
 		used[c.Resource] += sign * c.Amount
@@ -115,7 +108,7 @@ func (s *Core) Use(c *Column, used []float64, sign float64) {
 	}
 }
 
-// Uses returns what column c uses of resource k.
+// Uses returns the amount of resource k that column c uses.
 func (s *Core) Uses(c *Column, k int) float64 {
 	switch {
 	case c.Resource == Several:
@@ -183,8 +176,8 @@ func (s *Core) Weigh(prices []float64, value func(*Column) float64) (bound float
 	return bound
 }
 
-// Sharpen takes the nudges back: it moves the last vertex to where its planes
-// meet for the values as given, and takes these prices if their bound is lower.
+// Sharpen removes the nudges: it moves the last vertex to where its planes meet for the values as given, and takes
+// these prices if their bound is lower.
 func (s *Core) Sharpen() {
 	s.Bound = s.Weigh(s.Prices, Given)
 	for r := range s.planes {
@@ -209,5 +202,5 @@ func (s *Core) Sharpen() {
 // Given returns a column's value as given, for Weigh.
 func Given(c *Column) float64 { return c.Value }
 
-// Nudged returns a column's value as Descend sees it, for Weigh.
+// Nudged returns a column's nudged value, for Weigh.
 func Nudged(c *Column) float64 { return c.Nudged }

@@ -5,45 +5,43 @@ import (
 	"math"
 )
 
-// A plane is a set of prices at which the bound may bend: two columns of an
-// item are worth the same there, or one price has a certain value. The planes
-// of a vertex are as many as there are resources, and independent.
+// A plane is a set of prices at which the bound may bend: two columns of an item are worth the same there, or one
+// price is fixed. A vertex has as many independent planes as resources.
 type plane struct {
 	bend bend
 	k    int   // the price; -1: two columns are worth the same
-	item int32 // theirs: an item
+	item int32 // of the columns
 	a, b int32 // the columns
 	at   float64
 }
 
-// A bend says what the bound does at a plane.
+// A bend is the kind of a plane.
 type bend uint8
 
 const (
-	flat  bend = iota // it does not bend: a start price, or another column of the item is better
+	flat  bend = iota // no bend: a start price, or another column of the item is better
 	tie               // the item changes between the columns
-	floor             // the price is 0; the edge leads up only
-	roof              // nobody uses the resource at this price; the edge leads down only
+	floor             // the price is at the low end; the edge leads up only
+	roof              // the price is at the high end; the edge leads down only
 )
 
 // descent is a walk over the vertices of the bound.
 type descent struct {
-	Bound   float64 // the lowest seen, at Core.Prices
+	Bound   float64 // lowest so far, at Core.Prices
 	Steps   int
-	vertex  []float64 // where the walk is
+	vertex  []float64 // present position
 	planes  []plane
 	inverse []float64 // of the planes' normals, k x k: column r leaves plane r and no other
 	work    []float64 // the normals, while they are inverted
 	edge    []float64 // a direction in price space
-	steep   []float64 // the steepest yet
+	steep   []float64 // the steepest so far
 	pick    []int32   // column per item at the vertex
 	idle    []float64 // capacity that the items without a tie leave
 }
 
-// Descend walks down the edges of the bound from the prices until none leads
-// down inside the ranges, and leaves the best prices in s.Prices. The bound is
-// convex and linear between planes, so the last vertex is its minimum there,
-// but for rounding. It ends early when Steps reaches the limit or the context ends.
+// Descend walks down the edges of the bound until none leads down inside the ranges, and leaves the best prices in
+// s.Prices. The bound is convex and linear between planes, so the last vertex is its minimum there, apart from
+// rounding. It ends early when Steps reaches the limit or the context ends.
 func (s *Core) Descend(ctx context.Context, limit int) {
 	s.prepare()
 	s.Bound = math.Inf(1)
@@ -69,7 +67,6 @@ func (s *Core) Descend(ctx context.Context, limit int) {
 	}
 }
 
-// prepare sets the walk to its start.
 func (s *Core) prepare() {
 	k, n := s.K, len(s.Items)
 	s.vertex, s.idle = sized(s.vertex, k), sized(s.idle, k)
@@ -79,8 +76,8 @@ func (s *Core) prepare() {
 	s.left, s.right, s.middle = sized(s.left, n), sized(s.right, n), sized(s.middle, n)
 	s.probe = sized(s.probe, k)
 	for k, x := range s.Prices {
-		// Not where the last walk ended: as many ties as there are resources may
-		// meet there, and with the start prices make more planes than edges know of.
+		// Not where the last walk ended: as many ties as resources may meet there, and with the start prices make
+		// more planes than edges can handle.
 		_, part := math.Modf(float64(k+1) * math.Phi)
 		s.vertex[k] = x * (1 + Nudge*part)
 	}
@@ -94,9 +91,8 @@ func (s *Core) prepare() {
 	}
 }
 
-// evaluate returns the bound at the given prices and its slope in direction d,
-// and writes the column every item takes there to pick. Where columns tie, the
-// slope is one of a subgradient.
+// evaluate returns the bound at the given prices and its slope in direction d, and writes each item's best column to
+// pick. At ties, the slope belongs to one subgradient.
 func (s *Core) evaluate(prices, d []float64, pick []int32) (bound, slope float64) {
 	bound = s.Others
 	for k, b := range s.Spare {
@@ -112,8 +108,7 @@ func (s *Core) evaluate(prices, d []float64, pick []int32) (bound, slope float64
 	return bound, slope
 }
 
-// take returns the column that is worth most to item e at the given prices,
-// and what it is worth.
+// take returns the best column of item e at the given prices, and its worth.
 func (s *Core) take(e int, prices []float64) (taken int32, worth float64) {
 	x := &s.Items[e]
 	taken, worth = x.First, s.Columns[x.First].Nudged

@@ -4,18 +4,17 @@ import "math"
 
 // A candidate is an edge that leads down.
 type candidate struct {
-	plane int     // the one it leaves; of a tie, the first of the item
-	falls int32   // the column of the item that falls behind; -1 if no tie
+	plane int     // the plane it leaves; of a tie, the first of the item
+	falls int32   // column that becomes worse on it; -1 if no tie
 	slope float64 // of the bound
 	rate  float64 // slope per value of all capacity that the prices move by
 }
 
-// steepest puts the edge that leads down most steeply into s.steep, and returns
-// the plane it leaves and its slope; -1 if no edge leads down.
+// steepest puts the steepest edge that leads down into s.steep, and returns the plane it leaves and its slope; -1 if
+// no edge leads down.
 //
-// The edges at a price's plane lead to both sides. An item tied between m + 1
-// columns has m + 1 edges: on each, one of them falls behind the others. The
-// bound is linear between edges, so if none leads down nothing does.
+// Each plane of a price has an edge to each side. An item tied between m + 1 columns has m + 1 edges: on each, one
+// column becomes worse than the others. The bound is linear between edges, so if none leads down, no direction does.
 func (s *Core) steepest() (leaves int, slope float64) {
 	best := candidate{plane: -1, rate: -1e-9} // less is rounding
 	for r := range s.planes {
@@ -83,9 +82,8 @@ func (s *Core) try(r int, falls int32, best *candidate) {
 	}
 }
 
-// isolate rewrites the ties of the item that plane r ties first, so that one
-// alone has column c, and returns that one. The planes still meet where they
-// met: if c = o and c = x, then o = x.
+// isolate rewrites the ties of the item that plane r ties first, so that only one of them contains column c, and
+// returns it. The vertex stays the same: if c = o and c = x, then o = x.
 func (s *Core) isolate(r int, c int32) (only int) {
 	only = -1
 	for q := r; q < s.K; q++ {
@@ -106,7 +104,7 @@ func (s *Core) isolate(r int, c int32) (only int) {
 	return only
 }
 
-// slope returns how the bound changes from the vertex in direction d.
+// slope returns the slope of the bound from the vertex in direction d.
 func (s *Core) slope(d []float64) float64 {
 	total := 0.0
 	for k, free := range s.idle {
@@ -121,8 +119,7 @@ func (s *Core) slope(d []float64) float64 {
 	return total
 }
 
-// cheapest returns the column that the item tied by plane r takes when the
-// prices leave the vertex in direction d, and what it costs there.
+// cheapest returns the best column, in direction d, of the item tied by plane r, and its cost there.
 func (s *Core) cheapest(r int, d []float64) (column int32, cost float64) {
 	cost = math.Inf(1)
 	for _, p := range s.planes[r:] {

@@ -4,7 +4,7 @@ import "math"
 
 // line is the search for the lowest point of the bound on one edge.
 type line struct {
-	left, right, middle []int32   // columns the items take at three points of it
+	left, right, middle []int32   // the items' columns at three points of it
 	moving              []int32   // items whose left and right columns differ
 	probe               []float64 // prices at the middle
 }
@@ -20,12 +20,10 @@ func crossing(a, b tangent) float64 {
 
 func (a tangent) at(t float64) float64 { return a.bound + a.slope*(t-a.t) }
 
-// walk goes from the vertex (bound d) along s.steep (slope < 0) to the lowest
-// point, and returns the plane that stops it there. It closes in with the
-// tangents of both sides: where they meet, the bound either touches them, and
-// that is the point, or it yields a better tangent. The bound has finitely many
-// pieces, so this ends. An item that takes the same column on both sides takes
-// it in between, so that each evaluation looks at fewer items than the last.
+// walk goes from the vertex (bound d) along s.steep (slope < 0) to the lowest point, and returns the plane there. It
+// closes in with tangents from both sides. Where they meet, the bound either touches them, which is the lowest point,
+// or gives a better tangent. The bound has finitely many pieces, so this ends. An item with the same column on both
+// sides has it in between, so each evaluation looks at fewer items.
 func (s *Core) walk(d, slope float64) plane {
 	copy(s.left, s.pick)
 	for r := range s.planes {
@@ -81,9 +79,8 @@ func (s *Core) settleMoving() {
 	s.moving = s.moving[:n]
 }
 
-// between returns the tangent at step t, how far the bound there is above the
-// left tangent, and the size of the numbers that this is the difference of. The
-// columns taken by the moving items go to s.middle.
+// between returns the tangent at step t, the height of the bound above the left tangent, and the size of the numbers
+// in that difference. The columns of the moving items go to s.middle.
 func (s *Core) between(left tangent, t float64) (mid tangent, above, size float64) {
 	s.step(t)
 	mid = tangent{t, left.at(t), left.slope}
@@ -99,14 +96,13 @@ func (s *Core) between(left tangent, t float64) (mid tangent, above, size float6
 	return mid, above, size
 }
 
-// adopt makes the middle's columns those of a side.
 func (s *Core) adopt(side []int32) {
 	for _, i := range s.moving {
 		side[i] = s.middle[i]
 	}
 }
 
-// reach returns how far the edge goes until a price is at the end of its range.
+// reach returns the step at which a price reaches the end of its range.
 func (s *Core) reach() (end float64, stop plane) {
 	end = math.Inf(1)
 	largest := 0.0
@@ -115,7 +111,7 @@ func (s *Core) reach() (end float64, stop plane) {
 	}
 	for k, d := range s.steep {
 		if math.Abs(d) < 1e-11*largest {
-			s.steep[k] = 0 // but for rounding
+			s.steep[k] = 0 // rounding error
 			continue
 		}
 		b := &s.Ranges[k]
@@ -129,8 +125,8 @@ func (s *Core) reach() (end float64, stop plane) {
 	return end, stop
 }
 
-// parting returns the tie of the item whose columns left and right of the
-// lowest point differ most in cost along the edge; stop if none differs.
+// parting returns the tie of the item whose left and right columns differ most in cost along the edge; stop if none
+// differs.
 func (s *Core) parting(stop plane) plane {
 	most, found := 0.0, stop
 	for _, i := range s.moving {

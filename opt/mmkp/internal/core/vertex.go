@@ -2,8 +2,8 @@ package core
 
 import "math"
 
-// meet moves the vertex to where the planes meet. It reports false if they are
-// not independent, which only rounding can cause.
+// meet moves the vertex to where the planes meet. It reports false if they are dependent, which only rounding can
+// cause.
 func (s *Core) meet() bool {
 	clear(s.work)
 	for r, p := range s.planes {
@@ -28,8 +28,7 @@ func (s *Core) meet() bool {
 	return true
 }
 
-// flatten marks the ties that are none at the vertex: on the way along the edge
-// a third column became better than both.
+// flatten marks ties that no longer hold at the vertex, because a third column became better than both.
 func (s *Core) flatten() {
 	for r := range s.planes {
 		p := &s.planes[r]
@@ -45,7 +44,7 @@ func (s *Core) flatten() {
 	}
 }
 
-// untie computes the capacity left by the items that have no tie at the vertex.
+// untie computes the capacity left by the items without a tie at the vertex.
 func (s *Core) untie() {
 	copy(s.idle, s.Spare)
 	for _, c := range s.pick {
@@ -77,8 +76,8 @@ func (s *Core) alike(q, r int) bool {
 	return s.planes[q].bend == tie && s.planes[q].item == s.planes[r].item
 }
 
-// invert writes the inverse of the n x n matrix a to inv and destroys a
-// (Gauss-Jordan with row pivoting). It reports false if a is singular.
+// invert writes the inverse of the n x n matrix a to inv and destroys a (Gauss-Jordan with row pivoting). It reports
+// false if a is singular.
 func invert(a, inv []float64, n int) bool {
 	clear(inv)
 	for i := range n {
@@ -117,8 +116,7 @@ func invert(a, inv []float64, n int) bool {
 	return true
 }
 
-// Split returns the number of items that the vertex divides between columns: at most one
-// for each resource.
+// Split returns the number of items that the vertex divides between columns: at most one per resource.
 func (s *Core) Split() int {
 	split := 0
 	for r := range s.planes {
@@ -129,8 +127,7 @@ func (s *Core) Split() int {
 	return split
 }
 
-// AtEnds calls visit with every resource whose price is at an end of its range beyond
-// which the bound may be lower.
+// AtEnds calls visit with every resource whose price is at an end of its range beyond which the bound may be lower.
 func (s *Core) AtEnds(visit func(k int)) {
 	for _, e := range s.planes {
 		if e.bend == roof || e.bend == floor && e.at > 0 {
@@ -139,8 +136,6 @@ func (s *Core) AtEnds(visit func(k int)) {
 	}
 }
 
-// sized returns a slice of length n, in old's memory if it is large enough. Its
-// contents are not cleared.
 func sized[T any](old []T, n int) []T {
 	if cap(old) >= n {
 		return old[:n]
