@@ -227,7 +227,7 @@ func (p *Program) finish() (*Solution, error) {
 }
 
 // unserved returns the error for an item that must be served and is not. A completed search proves it impossible; the
-// resource of the highest price counts as the short one.
+// resource whose whole capacity costs most counts as the short one.
 func (p *Program) unserved(slot int) error {
 	if p.status != Optimal {
 		return fmt.Errorf("item of slot %d: not served after %d nodes: %w", slot, p.nodes, ErrLimit)
