@@ -22,7 +22,6 @@ import (
 // A number may only become smaller.
 var ceilings = map[string]int{
 	"cmd/oxgang":        2,
-	"docs/adr":          1,
 	"docs/reference":    2,
 	"internal/simdisk":  1,
 	"live/control":      4,
