@@ -14,13 +14,12 @@ import (
 // A Quarantine has the number of refused messages of a job, and the last of them.
 type Quarantine struct {
 	Count     int64
-	Path      string // endpoint of the last one: "/v1/report"
-	Complaint string // why the last one was refused
-	Body      []byte // first 4 KiB of the last one; nil if it could not be read
+	Path      string
+	Complaint string
+	Body      []byte // at most 4 KiB; nil if it could not be read
 	At        time.Time
 }
 
-// An account has the rate limits of a job and what was accepted from its current generation.
 type account struct {
 	id     job.ID
 	bucket *bucket
@@ -29,8 +28,7 @@ type account struct {
 	mu  sync.Mutex
 	bad Quarantine
 
-	// turn holds an element while a message of the job is handled, so that they are handled one by one. It guards
-	// taken.
+	// turn holds an element while a message of the job is handled. It guards taken.
 	turn  chan struct{}
 	taken record
 }
@@ -42,13 +40,13 @@ func newAccount(id job.ID, o *Options) *account {
 // A record is the last state that was accepted from a job's current generation.
 type record struct {
 	generation int
-	sequence   int64   // of the last report; 0 for none
-	step       int64   // of the last report, or restored
-	progress   float64 // of the last report, or restored
-	saved      int64   // step of the last checkpoint
+	sequence   int64 // 0 for none
+	step       int64
+	progress   float64
+	saved      int64
 	answer     *Answer // to the last report
 	pace       pace
-	refused    *Report // the last report that went backwards; nil if the last one was accepted
+	refused    *Report // nil if the last one was accepted
 }
 
 func (a *account) quarantine(path, complaint string, body []byte) {
@@ -69,7 +67,7 @@ func (a *account) quarantined() Quarantine {
 	return q
 }
 
-// enter counts a new request; it returns false if the job has too many. Otherwise call leave at the end.
+// enter reports whether the limits allow a new request. Then call leave at its end.
 func (a *account) enter() bool {
 	if a.inside.Add(1) > atOnce {
 		a.inside.Add(-1)
@@ -80,7 +78,7 @@ func (a *account) enter() bool {
 
 func (a *account) leave() { a.inside.Add(-1) }
 
-// await waits for the turn of a message. If it returns nil, the caller must call done.
+// await waits for the turn of a message. After nil, call done.
 func (a *account) await(ctx context.Context) error {
 	select {
 	case a.turn <- struct{}{}:
@@ -92,7 +90,6 @@ func (a *account) await(ctx context.Context) error {
 
 func (a *account) done() { <-a.turn }
 
-// outdated returns an ErrGeneration for a message of an earlier generation. Jobs decides about later ones.
 func (t *record) outdated(generation int) error {
 	if generation < t.generation {
 		return fmt.Errorf("%w: generation %d, want %d", ErrGeneration, generation, t.generation)
@@ -128,7 +125,7 @@ func (t *record) begin(generation int) bool {
 	return true
 }
 
-// report passes measurements to Jobs once. A repeated or older sequence number gets the last answer again.
+// A repeated or older sequence number gets the last answer again.
 func (a *account) report(ctx context.Context, j Jobs, r *Report) (any, error) {
 	t := &a.taken
 	if err := t.outdated(r.Generation); err != nil {
@@ -155,8 +152,7 @@ func (a *account) report(ctx context.Context, j Jobs, r *Report) (any, error) {
 	return answer, nil
 }
 
-// backwards returns an ErrInvalid if a report has less work done than an earlier one. If the next report agrees
-// with the refused one, the earlier one was wrong, and the next is accepted.
+// If the next report agrees with the refused one, the earlier one was wrong, and the next is accepted.
 func (t *record) backwards(r *Report) error {
 	if w := t.refused; w != nil && r.Sequence > w.Sequence && r.Step >= w.Step && r.Progress >= w.Progress {
 		return nil

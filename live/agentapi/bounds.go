@@ -14,7 +14,7 @@ type span struct {
 	unit        string
 }
 
-// The spans of all quantities. gradients covers somewhat more than 32-bit floats, and keeps quotients finite.
+// gradients covers somewhat more than 32-bit floats, and keeps quotients finite.
 var (
 	seconds   = span{most: 24 * 60 * 60, unit: " s"}
 	samples   = span{most: 1e18, unit: " samples"}
@@ -30,8 +30,7 @@ var (
 	versions  = span{least: Version, most: Version}
 )
 
-// admit checks a number from outside; every such number must pass it. It returns a value that is never NaN,
-// infinite or -0, or an error with the wanted range.
+// It returns a value that is never NaN, infinite or -0, or an error with the wanted range.
 func (s span) admit(v float64) (float64, error) {
 	if !(v >= s.least && v <= s.most) { // false for NaN
 		return 0, fmt.Errorf("%v, want %s", v, s)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A bucket is a rate limit: up to size tokens, refilled at rate per second, one for each request.
+// A bucket limits requests: up to size tokens, refilled at rate per second.
 type bucket struct {
 	rate, size float64
 

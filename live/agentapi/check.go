@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// A message is a body from outside. Check checks all its numbers and returns an ErrInvalid with all errors. Do not
-// use a message with errors.
+// Check checks all its numbers and returns an ErrInvalid with all errors. Do not use a message with errors.
 type message interface{ Check() error }
 
 // Check implements message.
@@ -97,7 +96,6 @@ func (c *Checkpoint) Check() error {
 	return b.err()
 }
 
-// maxFileName is in bytes. A repeat count in the regular expression would compile very slowly at start-up.
 const maxFileName = 255
 
 var (

@@ -10,8 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// decode reads a body, which must be one JSON value of m's shape, into m and checks it. It returns an ErrInvalid
-// with the position of the first syntax error, or with all wrong values.
+// decode reads one JSON value of m's shape into m and checks it. It returns an ErrInvalid with all wrong values.
 func decode(body []byte, of *shape, m message) error {
 	if !utf8.Valid(body) {
 		return fmt.Errorf("%w: body is not UTF-8", ErrInvalid)
@@ -30,7 +29,7 @@ func decode(body []byte, of *shape, m message) error {
 	return m.Check()
 }
 
-// A scanner reads JSON along its expected shape. It recurses only as deep as the shape, so deeper JSON is refused.
+// It recurses only as deep as the shape, so deeper JSON is refused.
 type scanner struct{ *json.Decoder }
 
 // value reads a value; name is its path of keys, for errors.

@@ -75,8 +75,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.write(w, http.StatusOK, answer)
 }
 
-// admit returns the account for the token of a request, if its limits allow it. The caller must then call leave at
-// the end.
+// admit returns the account for the token of a request, if its limits allow it. Call leave at the end.
 func (s *Server) admit(r *http.Request) (*account, error) {
 	id, err := s.know(r)
 	if err != nil {
@@ -92,7 +91,7 @@ func (s *Server) admit(r *http.Request) (*account, error) {
 	return a, nil
 }
 
-// know returns the job for the token of a request. Unknown tokens count against the limit of the listener.
+// Unknown tokens count against the limit of the listener.
 func (s *Server) know(r *http.Request) (job.ID, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), knowTime)
 	defer cancel()
@@ -214,7 +213,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 
 func (s *Server) write(w http.ResponseWriter, status int, answer any) {
 	body, err := json.Marshal(answer)
-	if err != nil { // a number from Jobs that is not finite
+	if err != nil { // a number from Jobs is not finite
 		s.o.Log.Error("agent API: answer: " + err.Error())
 		status, body = http.StatusInternalServerError, []byte(`{"error":"internal error"}`)
 	}

@@ -40,9 +40,8 @@ func (h *Hello) Described(asked *job.Spec, t cluster.GPUType, restart time.Durat
 	return &spec
 }
 
-// ToTrain returns the batch size to train with: the planned one, or the best by the job's model if the scheduler
-// may choose, or zero, which leaves the choice to the client. row is the scheduler's view of the job; nil if it has
-// none yet.
+// ToTrain returns the batch size to train with: the planned one, the job's best if the scheduler may choose, or
+// zero, which leaves the choice to the client. row may be nil.
 func ToTrain(asked job.BatchSize, row *policy.Job, a cluster.Allocation, workers int) Batch {
 	if asked.Local > 0 {
 		return Batch{Local: asked.Local, Accumulation: asked.Accumulation}
@@ -54,7 +53,6 @@ func ToTrain(asked job.BatchSize, row *policy.Job, a cluster.Allocation, workers
 	return Batch{Local: best.Local, Accumulation: best.Accumulation}
 }
 
-// Limits of a ladder: the number of batch sizes, and the passes per step at the smallest one.
 const (
 	rungs      = 4
 	mostPasses = 16

@@ -14,11 +14,11 @@ import (
 // complete header, and after its request was refused. So quiet connections cannot keep others out.
 type limitListener struct {
 	net.Listener
-	most      int     // open connections
-	strangers *bucket // limit of requests without a known token
+	most      int // open connections
+	strangers *bucket
 
 	mu      sync.Mutex
-	changed sync.Cond // a connection became quiet or closed, or the listener closed
+	changed sync.Cond
 	open    int
 	quiet   []*limitedConn // quiet longest first
 	shut    bool
@@ -105,7 +105,6 @@ func (v *limitedConn) Close() error {
 	return v.Conn.Close()
 }
 
-// noteState is the ConnState of the http.Server. A connection is active once the header of a request was read.
 func noteState(c net.Conn, state http.ConnState) {
 	v, ok := c.(*limitedConn)
 	if !ok {
@@ -145,7 +144,7 @@ func listenerOf(r *http.Request) *limitListener { return visitorOf(r).listener }
 
 func visitorOf(r *http.Request) *limitedConn { return r.Context().Value(connKey{}).(*limitedConn) }
 
-// giveUp marks the connection of a refused request as quiet. A request that did not come through Serve has none.
+// A request that did not come through Serve has none.
 func giveUp(r *http.Request) {
 	v, ok := r.Context().Value(connKey{}).(*limitedConn)
 	if !ok {

@@ -15,22 +15,22 @@ const Version = 1
 type Hello struct {
 	Version        int         `json:"version"`
 	Client         string      `json:"client"`     // name and version: printable, at most 100 bytes
-	Generation     int         `json:"generation"` // number of this start of the job, from 1
+	Generation     int         `json:"generation"` // of this start of the job, from 1
 	WorldSize      int         `json:"world_size"` // number of workers
 	Batch          BatchLimits `json:"batch"`
-	Schedule       []Regime    `json:"schedule,omitempty"`        // the job's own changes of its batch size; may be empty
-	Epochs         int         `json:"epochs,omitempty"`          // to train; 0 if not known
+	Schedule       []Regime    `json:"schedule,omitempty"`        // the job's own changes of its batch size
+	Epochs         int         `json:"epochs,omitempty"`          // 0 if not known
 	Samples        float64     `json:"samples,omitempty"`         // to completion, at the efficiency of the initial batch; 0 if not known
 	Restored       *Restored   `json:"restored"`                  // nil without a checkpoint
-	RestoreSeconds float64     `json:"restore_seconds,omitempty"` // since the start of the process; 0 if not measured
+	RestoreSeconds float64     `json:"restore_seconds,omitempty"` // since the process started; 0 if not measured
 }
 
 // BatchLimits limits the batch sizes of a job, in samples.
 type BatchLimits struct {
-	Init     int  `json:"init"`                // initial total
-	Max      int  `json:"max"`                 // largest total; at least Init
-	LocalMin int  `json:"local_min,omitempty"` // per worker and pass; 0 means 1
-	LocalMax int  `json:"local_max,omitempty"` // per worker and pass, limited by memory; 0 for no limit
+	Init     int  `json:"init"` // initial total
+	Max      int  `json:"max"`  // at least Init
+	LocalMin int  `json:"local_min,omitempty"`
+	LocalMax int  `json:"local_max,omitempty"` // limited by memory; 0 for no limit
 	Adaptive bool `json:"adaptive,omitempty"`  // the scheduler may choose; otherwise Init or Schedule holds
 }
 
@@ -42,7 +42,7 @@ type Regime struct {
 
 // Restored identifies the checkpoint from which a job continues.
 type Restored struct {
-	Step     int64   `json:"step"`     // optimiser steps since the job began
+	Step     int64   `json:"step"`     // since the job began
 	Progress float64 `json:"progress"` // as Report.Progress
 	Checksum string  `json:"checksum"` // as Checkpoint.Checksum
 }
@@ -51,23 +51,22 @@ type Restored struct {
 type Welcome struct {
 	Batch         Batch   `json:"batch"` // zero if the client chooses
 	ReportSeconds float64 `json:"report_seconds"`
-	// Profile has the local batch sizes of the first steps, while the job trains. A fixed global batch size is
-	// kept.
+	// Profile has the local batch sizes of the first steps, while the job trains.
 	Profile []int `json:"profile"`
 }
 
 // A Batch is a worker's part of a batch: Accumulation passes without gradient exchange and one with it, of Local
 // samples each. Zero leaves the choice to the client, and is not valid in a Report.
 type Batch struct {
-	Local        int `json:"local"`        // samples per worker and pass
+	Local        int `json:"local"`        // per worker and pass
 	Accumulation int `json:"accumulation"` // passes before the one with gradient exchange
 }
 
-// A Report has measurements of an interval without changes. Times are seconds, as means over optimiser steps.
+// A Report has measurements of an interval without changes. Times are mean seconds per step.
 type Report struct {
 	Generation int     `json:"generation"` // as in Hello
 	Sequence   int64   `json:"sequence"`   // from 1, increasing within a generation
-	Step       int64   `json:"step"`       // optimiser steps since the job began
+	Step       int64   `json:"step"`       // since the job began
 	Progress   float64 `json:"progress"`   // samples at the efficiency of the initial batch, since the job began
 	Epoch      int     `json:"epoch"`      // from 0
 	Interval   float64 `json:"interval"`   // covered by the report
@@ -75,9 +74,9 @@ type Report struct {
 	StepTime   float64 `json:"step_time"`           // one pass with gradient exchange; 0 if not measured
 	SyncTime   float64 `json:"sync_time"`           // gradient exchange, part of StepTime
 	WaitTime   float64 `json:"wait_time,omitempty"` // waiting for input, per step
-	GradSqr    float64 `json:"grad_sqr,omitempty"`  // squared norm of the gradient, referred to the initial batch
+	GradSqr    float64 `json:"grad_sqr,omitempty"`  // squared norm, referred to the initial batch
 	GradVar    float64 `json:"grad_var,omitempty"`  // its variance; both 0 if not measured
-	Profile    bool    `json:"profile,omitempty"`   // with a batch size of Welcome.Profile
+	Profile    bool    `json:"profile,omitempty"`
 }
 
 // An Answer answers a Report.
@@ -88,7 +87,7 @@ type Answer struct {
 
 // A Notice asks a job to save a checkpoint and exit with status 75.
 type Notice struct {
-	Deadline float64 `json:"deadline"` // Unix seconds; then its processes are killed
+	Deadline float64 `json:"deadline"` // Unix seconds
 	Reason   string  `json:"reason"`
 }
 

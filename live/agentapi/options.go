@@ -9,15 +9,15 @@ import (
 
 // Options are the limits of a Server. Zero fields have their default.
 type Options struct {
-	Rate        float64       // requests per second of a job, on average; 10
-	Burst       int           // requests of a job at once; 20
+	Rate        float64       // of a job, per second, on average; 10
+	Burst       int           // of a job, at once; 20
 	Strangers   float64       // requests per second and listener without a known token, on average; 10
 	Connections int           // open connections per listener; 256
-	ReadTime    time.Duration // from the first byte of a request, or the start of a connection, to the end of the body; 10 s
+	ReadTime    time.Duration // from the first byte to the end of the body; 10 s
 	Log         *slog.Logger  // may be nil
 }
 
-// DefaultOptions returns the defaults. They are far above the needs of a client, which reports every 30 s.
+// DefaultOptions returns the defaults.
 func DefaultOptions() Options {
 	return Options{
 		Rate: 10, Burst: 20, Strangers: 10, Connections: 256, ReadTime: 10 * time.Second,

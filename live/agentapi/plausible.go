@@ -4,17 +4,17 @@ import "time"
 
 // Limits of a report relative to the last one.
 const (
-	slack    = 10               // factor over the measured samples per step and steps per time
+	slack    = 10
 	leastGap = time.Minute      // assumed between reports, since they may arrive late and in bursts
-	fastest  = time.Microsecond // a step, before one was measured
+	fastest  = time.Microsecond // before one was measured
 )
 
 // A pace is the observed speed of a generation.
 type pace struct {
 	workers int           // 0 if not known
-	samples float64       // largest per step, of all workers; 0 if not measured
+	samples float64       // per step, of all workers; 0 if not measured
 	step    time.Duration // shortest; 0 if not measured
-	at      time.Time     // time of the last accepted report or the start; zero if not known
+	at      time.Time     // of the last accepted report or the start; zero if not known
 }
 
 func (p *pace) measure(r *Report, now time.Time) {
@@ -25,7 +25,7 @@ func (p *pace) measure(r *Report, now time.Time) {
 	p.at = now
 }
 
-// samples returns the samples per step of all workers; 0 if their number is not known.
+// samples returns 0 if the number of workers is not known.
 func (r *Report) samples(workers int) float64 {
 	return float64(r.Batch.Local) * float64(r.Batch.Accumulation+1) * float64(workers)
 }
@@ -34,7 +34,7 @@ func (r *Report) samples(workers int) float64 {
 func (r *Report) step() time.Duration { return time.Duration(r.StepTime * float64(time.Second)) }
 
 // implausible returns an ErrInvalid if a report has more steps or more progress since the last one than the
-// measured speed allows. A first report is checked against its own batch size.
+// measured speed allows.
 func (t *record) implausible(r *Report, now time.Time) error {
 	var b boundary
 	p, steps := &t.pace, max(0, float64(r.Step-t.step))

@@ -21,10 +21,10 @@ import (
 // up a digest. It is called before the rate limits, so it should be cheap; if it asks another process, it must
 // limit that by Source. Its context ends after five seconds.
 //
-// Hello, Report and Checkpoint receive checked messages; the token gives the ID. A client that got no answer
-// repeats its message. So Hello and Checkpoint may come twice, and a Report after an error. They refuse a message
-// with ErrGeneration, ErrUnknown, ErrInvalid or ErrLater, wrapped; the client sees the text of only these errors.
-// Their results are stored and must not be changed. The context ends after ten seconds.
+// Hello, Report and Checkpoint receive checked messages; the token gives the ID. So Hello and Checkpoint may come
+// twice, and a Report after an error. They refuse a message with ErrGeneration, ErrUnknown, ErrInvalid or
+// ErrLater, wrapped; the client sees the text of only these errors. Their results are stored and must not be
+// changed. The context ends after ten seconds.
 type Jobs interface {
 	Job(ctx context.Context, token string) (job.ID, error)
 	Hello(ctx context.Context, id job.ID, h *Hello) (*Welcome, error)
@@ -43,12 +43,12 @@ var (
 // Limits of one request.
 const (
 	maxBody    = 64 << 10
-	maxHeader  = 8 << 10          // net/http adds 4 KiB
-	atOnce     = 4                // requests of one job; only rank 0 sends, and repeats
-	knowTime   = 5 * time.Second  // for Jobs.Job
-	callTime   = 10 * time.Second // for Jobs to handle a message
-	answerTime = 5 * time.Second  // to write the answer
-	idleTime   = 2 * time.Minute  // between requests; reports come every 30 s
+	maxHeader  = 8 << 10         // net/http adds 4 KiB
+	atOnce     = 4               // requests of one job; only rank 0 sends
+	knowTime   = 5 * time.Second // for Jobs.Job
+	callTime   = 10 * time.Second
+	answerTime = 5 * time.Second // to write the answer
+	idleTime   = 2 * time.Minute // between requests; reports come every 30 s
 )
 
 // A Server answers the workers of all jobs.
@@ -83,7 +83,7 @@ func New(j Jobs, o Options) *Server {
 	return s
 }
 
-// Serve answers requests on l until Shutdown, and then returns nil. Several listeners may be served at once.
+// Serve answers requests on l until Shutdown, and then returns nil.
 func (s *Server) Serve(l net.Listener) error {
 	err := s.http.Serve(newLimitListener(l, &s.o))
 	if errors.Is(err, http.ErrServerClosed) {
@@ -92,7 +92,7 @@ func (s *Server) Serve(l net.Listener) error {
 	return err
 }
 
-// Shutdown closes the listeners and waits for open requests. When ctx ends, it cuts them off and returns its error.
+// Shutdown closes the listeners and waits for open requests until ctx ends.
 func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.http.Shutdown(ctx)
 	if err != nil {

@@ -21,8 +21,8 @@ type shape struct {
 	required bool // a key without omitempty
 	nullable bool // null is accepted and equals a missing key
 	keys     []string
-	fields   map[string]*shape // of an object, by key
-	element  *shape            // of a list
+	fields   map[string]*shape
+	element  *shape // of a list
 }
 
 var (

@@ -26,7 +26,7 @@ func NewAgents(f *Feed, every time.Duration, find func(id job.ID, generation int
 	return &Agents{f, every, find, saved}
 }
 
-// A Program handles the messages of one start of a job. It is called under the lock.
+// A Program handles the messages of one start of a job.
 type Program interface {
 	// Hello returns the updated description of the job.
 	Hello(h *agentapi.Hello) (*job.Spec, error)
@@ -37,13 +37,13 @@ type Program interface {
 // A Start describes one start of a job at the time of a message.
 type Start struct {
 	Least, Most int            // number of workers it may have; Most is 0 if not known
-	Planned     time.Time      // time of the plan; zero if the start time is not measured or was measured already
+	Planned     time.Time      // zero if the start time is not measured, or was already
 	Took        *agentapi.Mean // mean of the measured start times
 	Batch       job.BatchSize  // of the plan; zero if the program decides
 	Allocation  cluster.Allocation
 	Type        cluster.GPUType
 	GPUs        int
-	Unsettled   bool             // what runs differs from the plan, so nothing is profiled
+	Unsettled   bool             // what runs differs from the plan: profile nothing
 	Notice      *agentapi.Notice // request to stop; nil if there is none
 }
 
@@ -110,7 +110,6 @@ func (a *Agents) save(id job.ID, err *error) {
 	}
 }
 
-// batch returns the batch size to train with. row is the job in the last round; nil if it was not in it.
 func (s *Start) batch(row *policy.Job) agentapi.Batch {
 	return agentapi.ToTrain(s.Batch, row, s.Allocation, s.GPUs)
 }

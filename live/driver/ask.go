@@ -15,9 +15,9 @@ const longestAnswer = 10 * time.Second
 // ErrBusy is returned while another question is being answered.
 var ErrBusy = errors.New("another question is being answered; ask again soon")
 
-// Ask answers a what-if question by simulating from a copy of the last round's state. It changes nothing. One
-// question is answered at a time, on one processor. After 10 s the answer has what was found until then. Errors:
-// ErrBusy, and the errors of whatif.Ask.
+// Ask answers a what-if question by simulating from a copy of the last round's state. One question is answered at
+// a time, on one processor. After 10 s the answer has what was found until then. Errors: ErrBusy, and the errors
+// of whatif.Ask.
 func (d *Driver) Ask(ctx context.Context, q whatif.Question) (a *whatif.Answer, err error) {
 	if d.ahead == nil {
 		return nil, errors.New("predictions are switched off in this queue")

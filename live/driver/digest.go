@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A digest is the SHA-256 of the journal so far. It is a scheduler.Observer.
 type digest struct {
 	mu sync.Mutex
 	h  hash.Hash
@@ -38,8 +37,8 @@ func (d *digest) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Acti
 	d.w.Round(s, p, acts)
 }
 
-// Digest returns the SHA-256 of the journal so far, in hexadecimal. It is equal for schedulers with equal events
-// and decisions. It needs Options.Digest and an attached Backend.
+// Digest returns the SHA-256 of the journal so far, in hexadecimal. It needs Options.Digest and an attached
+// Backend.
 func (d *Driver) Digest() string {
 	d.digest.mu.Lock()
 	defer d.digest.mu.Unlock()

@@ -1,5 +1,4 @@
-// Package driver runs the scheduler over a live backend. It provides what every backend needs: the policy with its
-// fallback, metrics and traces, the journal and its digest, predictions, and explanations.
+// Package driver runs the scheduler over a live backend.
 //
 // A new backend consists of:
 //

@@ -40,8 +40,8 @@ type Driver struct {
 	digest    *digest    // nil without Options.Digest
 	predictor *predictor // nil without Options.Predict
 	ahead     *whatif.Predictor
-	again     *redecider    // nil without Options.Predict
-	asked     chan struct{} // holds an item while a question is answered
+	again     *redecider // nil without Options.Predict
+	asked     chan struct{}
 
 	backend Backend
 	sched   *scheduler.Scheduler
@@ -54,8 +54,7 @@ type Driver struct {
 	checkpoints *whatif.Checkpointer
 }
 
-// New returns a Driver without a Backend. Digest and Predictions may be passed to the Backend before it is
-// attached.
+// New returns a Driver without a Backend.
 func New(o Options) *Driver {
 	d := &Driver{o: o, asked: make(chan struct{}, 1)}
 	if o.Digest {
@@ -67,9 +66,8 @@ func New(o Options) *Driver {
 	return d
 }
 
-// Attach creates the scheduler for a Backend and begins the journal. Call it once, before Run. stopping, which may
-// be nil, returns by type the GPUs still used by processes of jobs that have lost them. It fails if the policy or
-// its settings are unknown, or the journal cannot be created.
+// Attach creates the scheduler for a Backend and begins the journal. It fails if the policy or its settings are
+// unknown, or the journal cannot be created.
 func (d *Driver) Attach(b Backend, stopping func() map[cluster.GPUType]int) error {
 	d.backend = b
 	p, placer, err := d.o.newPolicy()
@@ -100,8 +98,7 @@ func (d *Driver) Attach(b Backend, stopping func() map[cluster.GPUType]int) erro
 	return nil
 }
 
-// monitor creates the metrics, logs and traces of rounds. Counters continue from an earlier Driver of the same
-// queue.
+// Counters continue from an earlier Driver of the same queue.
 func (d *Driver) monitor(s monitor.Source) {
 	d.queue = d.o.Metrics.Queue(d.o.Queue, d.o.Round, s)
 	report := []func(*monitor.Timing){d.queue.Timed}
@@ -142,7 +139,7 @@ func (d *Driver) begin() error {
 }
 
 // Run schedules, executes and predicts until ctx is done or one of them fails. It returns the context's error or
-// the first failure. Observers are called after the driver's own.
+// the first failure.
 func (d *Driver) Run(ctx context.Context, observers ...scheduler.Observer) error {
 	g, ctx := errgroup.WithContext(ctx)
 	if d.predictor != nil {
@@ -155,8 +152,7 @@ func (d *Driver) Run(ctx context.Context, observers ...scheduler.Observer) error
 	return g.Wait()
 }
 
-// observers returns the driver's own observers, in order. The watch is first, so that it times the others. The
-// digest comes before the backend, which publishes it.
+// The watch is first, so that it times the others. The digest comes before the backend, which publishes it.
 func (d *Driver) observers() []scheduler.Observer {
 	all := []scheduler.Observer{d.watch, d.queue, d.health}
 	if d.digest != nil {
@@ -172,7 +168,7 @@ func (d *Driver) observers() []scheduler.Observer {
 	return all
 }
 
-// Monitor returns the metrics of the queue, so that a backend can add its own.
+// Monitor returns the metrics of the queue, to which a backend can add its own.
 func (d *Driver) Monitor() *monitor.Queue { return d.queue }
 
 // Journal returns the path of the part that is being written; empty if there is none.
@@ -183,7 +179,7 @@ func (d *Driver) Journal() string {
 	return d.record.Path()
 }
 
-// Trouble returns what is wrong with the journal, the policy or the clock, for users; empty if nothing is.
+// Trouble returns what is wrong with the journal, the policy or the clock; empty if nothing is.
 func (d *Driver) Trouble() string {
 	if d.record != nil {
 		if err := d.record.Trouble(); err != nil {

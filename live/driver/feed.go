@@ -12,16 +12,15 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Feed passes the events of a backend to its scheduler, and stores what the last round decided. Embedded,
-// directly or in a Table, it implements all of Backend except Cluster, Do and Execute. Its lock guards the Feed and
-// the rest of the backend.
+// A Feed passes the events of a backend to its scheduler, and stores what the last round decided. Embedded, it
+// implements all of Backend except Cluster, Do and Execute. Its lock also guards the backend.
 type Feed struct {
 	sync.Mutex
 	Events   *Queue
 	Work     chan struct{}                     // wakes Repeat
-	Jobs     func(now time.Time) []*policy.Job // set by Follow; nil before
-	Snapshot *policy.Snapshot                  // of the last round; nil before the first
-	Plan     *policy.Plan                      // of the last round; nil before the first
+	Jobs     func(now time.Time) []*policy.Job // nil before Follow
+	Snapshot *policy.Snapshot                  // nil before the first round
+	Plan     *policy.Plan                      // nil before the first round
 	owner    Owner
 	ends     error
 }
@@ -29,9 +28,9 @@ type Feed struct {
 // Owner gives a Feed access to the jobs of its backend. All functions are called under the lock.
 type Owner struct {
 	Known func(id job.ID) bool     // reports whether the scheduler may name this job
-	Live  func() int               // returns the number of jobs that have not ended or are not cleared away
-	Taken func(ev scheduler.Event) // is called with each event that the scheduler takes
-	Hold  func() time.Duration     // returns how long a due round has to wait; may be nil
+	Live  func() int               // number of jobs that have not ended or are not cleared away
+	Taken func(ev scheduler.Event) // called with each event that the scheduler takes
+	Hold  func() time.Duration     // how long a due round has to wait; may be nil
 }
 
 // NewFeed returns a Feed over a queue of events.
@@ -67,13 +66,13 @@ func (f *Feed) Drain() {
 	f.Events.Drain()
 }
 
-// End makes Next return an error from now on. The caller holds the lock.
+// End makes Next return an error from now on. Call it under the lock.
 func (f *Feed) End(why error) {
 	f.ends = why
 	f.Events.Wake()
 }
 
-// Ends returns the error of End; nil before. The caller holds the lock.
+// Ends returns the error of End; nil before. Call it under the lock.
 func (f *Feed) Ends() error { return f.ends }
 
 // Next implements scheduler.Backend. Event times are real time.
@@ -120,7 +119,7 @@ func (f *Feed) LastRound() (*policy.Snapshot, *policy.Plan) {
 	return f.Snapshot, f.Plan
 }
 
-// A Draft collects the actions of a round that concern jobs or nodes. The backend then makes it its plan.
+// A Draft collects the actions of a round that concern jobs or nodes.
 type Draft interface {
 	Preempt(a scheduler.Preempt) error
 	Run(a *scheduler.Run) error
@@ -129,7 +128,7 @@ type Draft interface {
 }
 
 // Apply passes the actions of a round to a draft, up to the first error, and starts background work. A request to
-// profile succeeds at once, since agents profile jobs while they train. The caller holds the lock.
+// profile succeeds at once, since agents profile jobs while they train. Call it under the lock.
 func (f *Feed) Apply(ctx context.Context, actions []scheduler.Action, d Draft) error {
 	for _, a := range actions {
 		var err error

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A health records whether the policy or its fallback made the last plan. It is a scheduler.Observer.
 type health struct {
 	policy     *fallback.Policy
 	clockMoved func() time.Duration
@@ -30,10 +29,8 @@ func (h *health) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {
 	h.state, h.moved = h.policy.State(), h.clockMoved()
 }
 
-// mentioned is the smallest clock change that is reported. Time synchronisation makes smaller ones.
 const mentioned = 10 * time.Second
 
-// trouble returns what is wrong with the policy or the clock, for users; empty if nothing is.
 func (h *health) trouble() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

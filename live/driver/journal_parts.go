@@ -24,7 +24,6 @@ func (r *Recorder) named(part int) string {
 	return fmt.Sprintf("%s.%04d%s", strings.TrimSuffix(r.first, extension), part, extension)
 }
 
-// partOf returns the path of a journal's first part and the number of the given part, from 1.
 func partOf(path string) (first string, number int) {
 	if m := numbered.FindStringSubmatch(path); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil && n > 1 {
@@ -34,8 +33,7 @@ func partOf(path string) (first string, number int) {
 	return path, 1
 }
 
-// JournalParts returns the paths of all parts of a journal that exist, in order. path is any of them. A file that
-// is not a part is returned alone.
+// JournalParts returns the paths of all parts of a journal that exist, in order. path is any of them.
 func JournalParts(path string) ([]string, error) {
 	first, n := partOf(path)
 	if n == 1 && filepath.Ext(path) != extension {

@@ -16,21 +16,21 @@ import (
 
 // Options configure a Driver.
 type Options struct {
-	Queue    string            // its name in metrics, traces and logs
+	Queue    string
 	Policy   string            // name in policy/registry
-	Settings map[string]string // of the policy; nil for its defaults
+	Settings map[string]string // nil for the policy's defaults
 	Round    time.Duration     // between plans
-	Verify   bool              // check fitted models against later reports (model/perf/estimate)
-	Tool     string            // name and version of the program, for journals
-	Journals string            // directory of journals, created if missing; empty for none
-	Digest   bool              // enables Driver.Digest
-	Predict  bool              // enables Driver.Look and Driver.Predictions, computed by a goroutine
-	Metrics  *monitor.Metrics  // that the queue's metrics are added to
+	Verify   bool
+	Tool     string           // name and version of the program, for journals
+	Journals string           // directory, created if missing; empty for no journal
+	Digest   bool             // enables Driver.Digest
+	Predict  bool             // enables Driver.Look and Driver.Predictions, computed by a goroutine
+	Metrics  *monitor.Metrics // that the queue's metrics are added to
 	Traces   trace.TracerProvider
-	Log      *slog.Logger // of rounds and of failed predictions; may be nil
+	Log      *slog.Logger
 }
 
-// NewPolicy returns a new policy and its placer, or an error if the name or a setting is unknown.
+// NewPolicy returns a new policy and its placer; an error if the name or a setting is unknown.
 func NewPolicy(name string, settings map[string]string) (policy.Policy, placement.Placer, error) {
 	entry, err := registry.Find(name)
 	if err != nil {
@@ -48,8 +48,7 @@ func (o *Options) newPolicy() (policy.Policy, placement.Placer, error) {
 	return NewPolicy(o.Policy, o.Settings)
 }
 
-// scheduler returns the options of the scheduler. Jobs are profiled while they train. A submission starts a round.
-// Jobs of a class learn together.
+// Jobs are profiled while they train. A submission starts a round. Jobs of a class learn together.
 func (o *Options) scheduler() scheduler.Options {
 	so := scheduler.DefaultOptions()
 	so.Round, so.Profile, so.OnSubmit, so.Estimate.Share, so.Estimate.Verify = o.Round, false, true, true, o.Verify
@@ -59,7 +58,6 @@ func (o *Options) scheduler() scheduler.Options {
 	return so
 }
 
-// header returns the header of the journal, with the settings that a replay needs.
 func (o *Options) header(b Backend) journal.Header {
 	h := journal.Header{
 		Tool: o.Tool, Policy: o.Policy, Seed: 1, Start: b.Now(), Round: o.Round, Cluster: b.Cluster(),

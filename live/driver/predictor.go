@@ -18,7 +18,7 @@ import (
 // A Prediction is what is expected of one job.
 type Prediction struct {
 	ETA     whatif.ETA // relative to From
-	From    time.Time  // the round that it is based on; zero if ETA is not known
+	From    time.Time  // zero if ETA is not known
 	Unblock string     // the cheapest change that would give it GPUs, as a clause; empty if not known
 }
 
@@ -26,24 +26,23 @@ type Prediction struct {
 const (
 	longestLook = 10 * time.Second // of one look
 	restFactor  = 9                // pause after a look, as a multiple of its duration
-	mostWaiting = 20               // number of waiting jobs whose Unblock is computed
-	quietLook   = time.Minute      // between looks while nothing happens; plans are not written more often
+	mostWaiting = 20
+	quietLook   = time.Minute // between looks while nothing happens
 )
 
-// A predictor computes Predictions in a separate goroutine. It looks ahead after each round with events or
-// actions. Looks never overlap, and take at most a tenth of the time. It is a scheduler.Observer.
+// It looks ahead after each round with events or actions.
 type predictor struct {
 	log   *slog.Logger // may be nil
 	queue string
-	ahead *whatif.Predictor // set before the first round
-	again *redecider        // set before the first round
-	wake  chan struct{}     // holds an item when a look is due
+	ahead *whatif.Predictor
+	again *redecider
+	wake  chan struct{} // holds an item when a look is due
 
-	news  bool      // an event came after the last wake-up; used by the scheduler's goroutine only
-	woken time.Time // the last wake-up, in the scheduler's time; used by the scheduler's goroutine only
+	news  bool      // since wake; used by the scheduler's goroutine only
+	woken time.Time // in the scheduler's time; used by the scheduler's goroutine only
 
 	mu   sync.Mutex
-	last map[job.ID]Prediction // nil before the first look; the map is never changed
+	last map[job.ID]Prediction // nil before the first look; never changed
 }
 
 var _ scheduler.Observer = (*predictor)(nil)

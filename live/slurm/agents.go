@@ -16,8 +16,7 @@ import (
 
 type bearer struct{ digest, user string }
 
-// updateTokens updates the jobs by token. Jobs with the same token (a script submitted twice) cannot be
-// distinguished, so their messages are rejected.
+// Jobs with the same token (a script submitted twice) cannot be distinguished, so their messages are rejected.
 func (b *Backend) updateTokens() {
 	before := b.tokens
 	b.tokens = make(map[bearer]job.ID, len(b.Order))
@@ -65,8 +64,8 @@ type agent struct {
 	e *entry
 }
 
-// agent returns the agent of the running start. Slurm and the job's script both count starts by requeues.
-// Messages of an earlier start are refused; a start that was not observed yet must send again.
+// Slurm and the job's script both count starts by requeues. Messages of an earlier start are refused; a start that
+// was not observed yet must send again.
 func (b *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
 	e, err := b.Get(id)
 	if err != nil || e.Over {
@@ -136,7 +135,7 @@ func (a agent) Checkpoint(c *agentapi.Checkpoint) error {
 }
 
 func (b *Backend) deadline(e *entry) time.Time {
-	if e.noticed.IsZero() { // an earlier scheduler sent the notice
+	if e.noticed.IsZero() {
 		return time.Now().Add(b.o.Grace)
 	}
 	return e.noticed.Add(b.o.Grace)
@@ -175,7 +174,6 @@ func (e *entry) described() *job.Spec {
 	return spec
 }
 
-// asPlanned reports whether the job runs as planned, as far as the scheduler knows.
 func (e *entry) asPlanned() bool {
 	return e.wants() && e.observed.Running() && !e.observed.Mark.Stopping && e.running == e.planned.generation
 }

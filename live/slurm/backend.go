@@ -22,16 +22,16 @@ type Reader interface {
 
 // Options configure a Backend.
 type Options struct {
-	Bounds  Bounds // the jobs that can take part
+	Bounds  Bounds
 	Slurm   Reader
 	Writer  *Writer       // sends commands
 	Poll    time.Duration // interval of observations; default 5 s
 	Grace   time.Duration // from the notice to a job until it is stopped; default 60 s
 	Start   time.Duration // how long a released job may wait before it is held again; default 2 min
-	Agents  string        // where jobs find the agent API; empty: not served
+	Agents  string        // directory of the agent API; empty: not served
 	Reports ReportStore   // empty: nothing is stored
-	Report  time.Duration // interval of a program's reports; default 30 s
-	// Silence is how long a program with a token may send nothing until it is reported; default 10 min.
+	Report  time.Duration // between a program's reports; default 30 s
+	// Silence is how long a program with a token may send nothing; default 10 min.
 	Silence time.Duration
 	Log     *slog.Logger
 }
@@ -47,8 +47,7 @@ var (
 	ErrTypes     = errors.New("nodes have a new GPU type: restart the scheduler")
 )
 
-// A Backend is a scheduler.Backend and the Observer of its scheduler. Next and Do are for the scheduler's
-// goroutine; all other methods are safe for concurrent use.
+// A Backend is a scheduler.Backend and the Observer of its scheduler.
 type Backend struct {
 	o     Options
 	epoch int64
@@ -58,7 +57,7 @@ type Backend struct {
 	cluster *cluster.Cluster
 	first   *cluster.Cluster // at Open
 	numbers map[client.ID]*entry
-	entered map[client.ID]int // number of jobs with this Slurm ID: the scheduler accepts an ID once
+	entered map[client.ID]int // by Slurm ID: the scheduler accepts an ID once
 	trouble string
 	tokens  map[bearer]job.ID // of jobs that have not ended; "": shared
 }
@@ -68,8 +67,8 @@ var _ driver.Backend = (*Backend)(nil)
 // newQueue is replaced by tests.
 var newQueue = driver.NewQueue
 
-// Open returns a Backend of Slurm's elastic jobs, which arrive as Restored. It sends no commands. It is an
-// error if Slurm does not answer or the partition has no GPUs.
+// Open returns a Backend of Slurm's elastic jobs, which arrive as Restored. It fails if Slurm does not answer or
+// the partition has no GPUs.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	w := &Backend{o: o, numbers: map[client.ID]*entry{}, entered: map[client.ID]int{}}
 	w.Table = driver.NewTable(newQueue(), release, w.forget)
@@ -140,7 +139,6 @@ func (b *Backend) Trouble() string {
 	return b.trouble
 }
 
-// pass is one round of Execute. It returns an error if Slurm does not answer.
 func (b *Backend) pass(ctx context.Context) error {
 	observed, err := Look(ctx, b.o.Slurm, &b.o.Bounds)
 	if err != nil {

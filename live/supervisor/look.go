@@ -23,7 +23,7 @@ func Look(dir string) (State, error) {
 	r, err := readRecord(dir)
 	switch {
 	case !begun && !alive:
-		return State{Phase: Absent}, nil // without a state, no worker was started
+		return State{Phase: Absent}, nil // no worker was started
 	case err != nil && alive: // the next write replaces the unreadable file
 		return State{Phase: Running, Note: "cannot read its state: " + err.Error()}, nil
 	case err != nil:
@@ -35,7 +35,7 @@ func Look(dir string) (State, error) {
 	case r != nil:
 		return State{Phase: Gone, Detail: r.Detail, Note: r.Note}, nil
 	}
-	return State{Phase: Absent}, nil // the directory was removed in the meantime
+	return State{Phase: Absent}, nil // removed in the meantime
 }
 
 // Stop asks the generation of dir to stop: SIGTERM to every worker now, SIGKILL to every process at the deadline.
@@ -48,7 +48,7 @@ func Stop(dir string, n Notice) error {
 	if s.Phase == Absent || s.Phase == Ended || s.Phase == Gone {
 		return nil
 	}
-	// The workers, of any user, read it too. The directories above limit access.
+	// The workers, of any user, read it too.
 	if err := replace(filepath.Join(dir, noticeFile), n, 0o644); err != nil {
 		return fmt.Errorf("supervisor: write notice: %w", err)
 	}
@@ -75,8 +75,7 @@ func Kill(dir string) error {
 	return nil
 }
 
-// Lives reports whether the generation of dir has a supervisor, that is, has not ended. It is much cheaper than
-// Look.
+// Lives reports whether the generation of dir has a supervisor. It is much cheaper than Look.
 func Lives(dir string) (bool, error) {
 	alive, err := held(dir)
 	if err != nil {

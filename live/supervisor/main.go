@@ -33,26 +33,21 @@ const (
 	stepSwept                    // all descendants have ended
 	stepRetry                    // writing Ended failed
 	stepEnded                    // state.json says Ended
-	steps                        // number of steps plus one
+	steps
 )
 
-// Variables that tests replace: the hook of a step, adoption of orphans, and the signal to workers when the
-// supervisor dies.
 var (
 	at          = func(step) {}
 	subreaper   = func() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 	deathSignal = syscall.SIGKILL
 )
 
-// The supervisor wakes up without a signal every tick while there is something to do, and otherwise every idleTick,
-// to find a notice whose signal was lost.
 const (
 	tick     = 100 * time.Millisecond
 	idleTick = 5 * time.Second
 )
 
-// A supervisor is the state of Main. One goroutine uses it, on one locked thread, because workers get SIGKILL when
-// the thread that started them ends.
+// One goroutine uses it, on one locked thread, because workers get SIGKILL when the thread that started them ends.
 type supervisor struct {
 	dir    string
 	lock   *os.File // held until the process ends
@@ -72,15 +67,15 @@ type supervisor struct {
 
 	stopping bool
 	notice   *Notice
-	noticeAt time.Time // deadline of the notice, on the monotonic clock
-	graceAt  time.Time // end of the grace period; zero if no worker failed
+	noticeAt time.Time // on the monotonic clock
+	graceAt  time.Time // zero if no worker failed
 }
 
 // Main runs the supervisor of dir, an absolute path. It returns when the end of the generation is written, or at
 // once with an error if it cannot begin.
 func Main(dir string) error {
 	runtime.LockOSThread()
-	runtime.GOMAXPROCS(1) // so that a flood of output uses one core only
+	runtime.GOMAXPROCS(1) // a flood of output uses one core only
 	lock, report, err := inherit(dir)
 	var sv *supervisor
 	if err == nil {
@@ -102,8 +97,7 @@ func Main(dir string) error {
 	return nil
 }
 
-// inherit returns the lock of dir and the pipe from Start. If started by hand, it takes the lock, and there is no
-// pipe.
+// inherit returns the lock of dir and the pipe from Start; nil if started by hand.
 func inherit(dir string) (lockHeld, report *os.File, err error) {
 	if err := closeOnExec(); err != nil {
 		return nil, nil, err
@@ -163,7 +157,6 @@ func begin(dir string, lock *os.File) (*supervisor, error) {
 	return sv, sv.open()
 }
 
-// open writes that the generation began, so that no other supervisor will.
 func (sv *supervisor) open() error {
 	self, err := readProc(os.Getpid())
 	if err != nil {
@@ -218,7 +211,6 @@ func (sv *supervisor) enter(p Phase) {
 	sv.save()
 }
 
-// save writes the record if it changed. It is called every tick until it succeeds.
 func (sv *supervisor) save() {
 	if sv.saved {
 		return
@@ -228,7 +220,6 @@ func (sv *supervisor) save() {
 	}
 }
 
-// complain writes an error to stderr, at most a hundred times, since failures repeat every tick.
 func (sv *supervisor) complain(err error) {
 	if sv.complaints++; sv.complaints <= 100 {
 		fmt.Fprintln(os.Stderr, err)

@@ -9,7 +9,7 @@ import (
 
 // A Notice asks a generation to stop. Its workers read it too, and can write a checkpoint until the deadline.
 type Notice struct {
-	Deadline time.Time // time of SIGKILL; past or zero for at once
+	Deadline time.Time
 	Reason   string
 }
 
@@ -21,7 +21,7 @@ type noticeJSON struct {
 // maxUnix is the last second of the year 9999.
 const maxUnix = 253402300799
 
-// MarshalJSON writes the deadline as Unix seconds, to the microsecond, clamped to 1970 to 9999.
+// MarshalJSON writes the deadline as Unix seconds, clamped to 1970 to 9999.
 func (n Notice) MarshalJSON() ([]byte, error) {
 	at := float64(n.Deadline.Unix()) + float64(n.Deadline.Nanosecond()/1000)/1e6
 	return json.Marshal(noticeJSON{min(max(at, 0), maxUnix), n.Reason})

@@ -26,8 +26,7 @@ func readProc(pid int) (proc, error) {
 	return parseStat(pid, text)
 }
 
-// parseStat reads "1 (name) S 0 ...". The name may contain anything, so fields are counted from the last bracket.
-// See proc_pid_stat(5).
+// The name may contain anything, so fields are counted from the last bracket. See proc_pid_stat(5).
 func parseStat(pid int, text []byte) (proc, error) {
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) < 20 {
@@ -42,7 +41,6 @@ func parseStat(pid int, text []byte) (proc, error) {
 	return proc{process{pid, start}, parent, dead}, nil
 }
 
-// processes lists the processes of this machine by pid. Those that end in the meantime are left out.
 func processes() (map[int]proc, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -64,8 +62,7 @@ func processes() (map[int]proc, error) {
 	return all, nil
 }
 
-// below returns the descendants of root processes. A child is never older than its parent; if it seems older, the
-// parent's pid was reused between two readings.
+// A child is never older than its parent; if it seems older, the parent's pid was reused between two readings.
 func below(all map[int]proc, root func(pid int) bool) []proc {
 	var found []proc
 	for _, p := range all {
@@ -84,8 +81,7 @@ func below(all map[int]proc, root func(pid int) bool) []proc {
 	return found
 }
 
-// signal sends a signal to this very process, never to another with a reused pid. An ended process is no error. It
-// opens the descriptor first and then checks that the pid is still p's.
+// signal sends a signal to this very process, never to another with a reused pid.
 func (p process) signal(sig unix.Signal) error {
 	if p.PID <= 1 || p.PID == os.Getpid() {
 		return fmt.Errorf("process %d: refused to signal it", p.PID)

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A System is what this package needs from the machine besides files and locks. Tests simulate it.
+// A System is what this package needs from the machine besides files and locks.
 type System struct {
 	// Spawn begins the generation of a directory. It must duplicate lock, which is the generation's lock.
 	Spawn func(dir string, lock *os.File) error
 	// Signal sends a signal to a process from a state.json or from Tagged.
 	Signal func(pid int, s unix.Signal) error
-	// Tagged returns, by pid, the tag of each process whose tag is tag or below it.
+	// Tagged returns the tag of each process, by pid, whose tag is tag or below it.
 	Tagged func(tag string) map[int]string
 	// Sync makes a file durable.
 	Sync func(*os.File) error
@@ -27,8 +27,7 @@ var (
 	listTagged    = tagged
 )
 
-// Simulate replaces the machine by a System until restore is called. Nothing else of this package may run
-// meanwhile.
+// Simulate replaces the machine by a System until restore is called.
 func Simulate(s *System) (restore func()) {
 	start, signal, list, sync := spawnProcess, signalProcess, listTagged, syncFile
 	spawnProcess = func(_ []string, dir string, lock *os.File) error { return s.Spawn(dir, lock) }

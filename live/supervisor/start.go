@@ -17,15 +17,13 @@ import (
 	"github.com/oxgang/oxgang/live/account"
 )
 
-// Start hands the lock and a pipe for the first response to the supervisor, as the descriptors after stderr.
 const (
-	handedOver = "OXGANG_KEEPER" // environment variable that announces the descriptors
+	handedOver = "OXGANG_KEEPER" // announces the lock and the response pipe as the descriptors after stderr
 	lockFD     = 3
 	reportFD   = 4
-	wellDone   = "begun\n" // response of a supervisor that began; others send an error
+	wellDone   = "begun\n" // a supervisor that did not begin sends an error
 )
 
-// patience is how long Start waits for the response, which needs some fsyncs.
 const patience = 30 * time.Second
 
 // Start begins the generation l in dir, which it creates. exe is the command that runs Main, without the directory:
@@ -45,8 +43,7 @@ func Start(exe []string, dir string, l *Launch) error {
 	return nil
 }
 
-// start takes the lock first and holds it until the supervisor has it. If two processes start the same generation,
-// one finds the lock taken.
+// start holds the lock until the supervisor has it, so that two processes cannot start one generation.
 func start(exe []string, dir string, l *Launch) error {
 	if err := makeFolder(dir, l.User); err != nil {
 		return err
@@ -62,8 +59,7 @@ func start(exe []string, dir string, l *Launch) error {
 	return spawnProcess(exe, dir, held)
 }
 
-// makeFolder creates the directory of a generation. The workers' user may pass through it, to the notice, but not
-// list it.
+// The workers' user may pass through it, to the notice, but not list it.
 func makeFolder(dir string, u *account.User) error {
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil && u != nil {
@@ -72,7 +68,6 @@ func makeFolder(dir string, u *account.User) error {
 	return err
 }
 
-// claim takes the lock of a generation that has not begun. It waits while another process has the lock.
 func claim(dir string) (*os.File, error) {
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		held, err := takeLock(dir, os.O_CREATE)
@@ -95,7 +90,6 @@ func closeAny(f *os.File) error {
 	return f.Close()
 }
 
-// unbegun returns ErrBegun if the generation of dir has a state, readable or not.
 func unbegun(dir string) error {
 	r, err := readRecord(dir)
 	if r != nil || err != nil {
@@ -124,7 +118,7 @@ func spawn(exe []string, dir string, held *os.File) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() { _ = cmd.Wait() }() // leave no zombie; the response counts, not the status
+	go func() { _ = cmd.Wait() }() // leave no zombie
 	_ = report.Close()
 	return listen(hear, stderr.Name())
 }

@@ -1,8 +1,8 @@
 // Package supervisor starts, watches and stops the worker processes of one generation (one start) of a job. A
 // supervisor is a small separate process, so that workers, output and exit statuses outlive the scheduler.
 //
-// A generation has a directory with four files: launch.json has what to run; the supervisor holds the lock;
-// state.json has its state; notice.json asks it to stop. Each invariant has a test that seeds the defect:
+// A generation has a directory with four files: launch.json, the lock of the supervisor, state.json and
+// notice.json (a request to stop). Invariants: Each invariant has a test that seeds the defect:
 //
 // 1. A generation begins at most once. Its supervisor holds the lock from before launch.json is written, and
 // state.json exists before the first worker.
@@ -28,7 +28,7 @@ const (
 	lockFile   = "lock"
 	stateFile  = "state.json"
 	noticeFile = "notice.json"
-	stderrFile = "stderr" // of the supervisor; empty unless it failed
+	stderrFile = "stderr" // empty unless the supervisor failed
 )
 
 // TempFail is the exit code of a worker that stopped on notice after a checkpoint. See EX_TEMPFAIL in sysexits.h.
@@ -43,20 +43,19 @@ var ErrBegun = errors.New("the generation has begun before")
 
 // A Launch describes one generation of a job to its supervisor.
 type Launch struct {
-	Job        string   `json:"job"`
-	Generation int      `json:"generation"` // from 1
-	Tag        string   `json:"tag"`        // OXGANG_RUN of its processes: state directory, job and generation, separated by slashes; unique on this machine
-	Command    []string `json:"command"`
-	Dir        string   `json:"dir"`     // working directory, absolute
-	Env        []string `json:"env"`     // of all workers, as name=value
-	Workers    []Worker `json:"workers"` // by rank
-	Log        string   `json:"log"`     // absolute; its directory exists
-	// LogBytes is the maximum size of a log file, LogFiles the maximum number: log, log.1 and so on.
-	LogBytes int64         `json:"log_bytes"`
-	LogFiles int           `json:"log_files"`
-	Grace    time.Duration `json:"grace"`          // from SIGTERM to SIGKILL of the other workers when one fails
-	Cgroup   string        `json:"cgroup"`         // a writable cgroup v2 directory; may be empty
-	User     *account.User `json:"user,omitempty"` // of the workers; nil for the supervisor's own
+	Job        string        `json:"job"`
+	Generation int           `json:"generation"` // from 1
+	Tag        string        `json:"tag"`        // OXGANG_RUN of its processes: state directory/job/generation, unique on this machine
+	Command    []string      `json:"command"`
+	Dir        string        `json:"dir"`     // working directory, absolute
+	Env        []string      `json:"env"`     // of all workers, as name=value
+	Workers    []Worker      `json:"workers"` // by rank
+	Log        string        `json:"log"`     // absolute; its directory exists
+	LogBytes   int64         `json:"log_bytes"`
+	LogFiles   int           `json:"log_files"`
+	Grace      time.Duration `json:"grace"`          // from SIGTERM to SIGKILL of the other workers, when one fails
+	Cgroup     string        `json:"cgroup"`         // a writable cgroup v2 directory; may be empty
+	User       *account.User `json:"user,omitempty"` // nil for the supervisor's own
 }
 
 // A Worker is one process of a generation.
@@ -70,10 +69,10 @@ type Worker struct {
 // A Phase is the progress of a generation.
 type Phase string
 
-// The phases. Absent and Gone are never written; Look returns them if there is no supervisor.
+// Absent and Gone are never written; Look returns them if there is no supervisor.
 const (
-	Absent   Phase = "absent"   // no worker was ever started
-	Starting Phase = "starting" // not all workers run yet
+	Absent   Phase = "absent" // no worker was ever started
+	Starting Phase = "starting"
 	Running  Phase = "running"
 	Stopping Phase = "stopping" // on notice, or because a worker failed
 	Ended    Phase = "ended"    // no process is left
@@ -85,10 +84,10 @@ type State struct {
 	Phase   Phase
 	Workers []Exit    // by rank, if Ended
 	Ended   time.Time // if Ended
-	Killed  bool      // a worker was ended by SIGKILL
-	Tail    []string  // the last lines of output, at most 20, if Ended
-	Detail  string    // the first failure: "worker 2: exit code 1"; may be empty
-	Note    string    // what could not be set up, such as "no cgroup: ..."; may be empty
+	Killed  bool
+	Tail    []string // last lines of output, at most 20, if Ended
+	Detail  string   // the first failure: "worker 2: exit code 1"; may be empty
+	Note    string   // what could not be set up, such as "no cgroup: ..."; may be empty
 }
 
 // An Exit has the exit code of a worker, or its signal if Signal > 0.

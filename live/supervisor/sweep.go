@@ -20,7 +20,6 @@ import (
 // runVariable is the environment variable with the tag of a generation.
 const runVariable = "OXGANG_RUN"
 
-// sweepLimit is how long Sweep waits for killed processes to end. Processes inside a driver can take seconds.
 const sweepLimit = 10 * time.Second
 
 // Sweep kills the processes that dead supervisors have left: those whose environment has OXGANG_RUN=tag or a tag
@@ -32,7 +31,7 @@ func Sweep(root, tag string) error {
 	if tag == "" {
 		return errors.New("supervisor: sweep: no tag")
 	}
-	left := map[process]bool{} // killed but not gone; an ending process has no environment but still holds files and devices
+	left := map[process]bool{} // killed but not gone; it still holds files and devices
 	clean := 0                 // consecutive readings without an orphan; a process has no environment while it changes its program
 	for end := time.Now().Add(sweepLimit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		found, err := sweepOnce(root, tag)
@@ -58,8 +57,7 @@ type orphan struct {
 	tag string
 }
 
-// sweepOnce kills the current orphans and returns them. It lists processes before it tests locks. So if the lock of
-// a listed process is free, its supervisor is gone.
+// It lists processes before it tests locks. So if the lock of a listed process is free, its supervisor is gone.
 func sweepOnce(root, tag string) ([]orphan, error) {
 	found, err := listTagged(tag)
 	if err != nil {
@@ -80,7 +78,6 @@ func sweepOnce(root, tag string) ([]orphan, error) {
 	return left, errors.Join(errs...)
 }
 
-// tagged finds the processes whose tag is tag or below it, and their descendants.
 func tagged(tag string) ([]orphan, error) {
 	all, err := processes()
 	if err != nil {
@@ -105,7 +102,6 @@ func tagged(tag string) ([]orphan, error) {
 	return found, nil
 }
 
-// runOf returns the tag in a process's environment; empty if there is none or it cannot be read.
 func runOf(pid int) string {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
@@ -119,18 +115,16 @@ func runOf(pid int) string {
 	return ""
 }
 
-// under reports whether run is tag or below it. An empty tag is neither.
 func under(run, tag string) bool {
 	return run != "" && tag != "" && (run == tag || strings.HasPrefix(run, tag+"/"))
 }
 
-// living returns the tags below root whose supervisor lives, and empties the cgroups of the others.
 func living(root, tag string) (map[string]bool, error) {
 	kept := map[string]bool{}
 	for _, dir := range generations(root, 3) {
 		var l Launch
 		_, err := readJSON(filepath.Join(dir, launchFile), &l)
-		begun := unbegun(dir) != nil // before the lock, so that a generation that begins now is not mistaken for a dead one
+		begun := unbegun(dir) != nil // before the lock: a generation that begins now is not dead
 		alive, errLock := held(dir)
 		switch {
 		case errLock != nil:
@@ -146,7 +140,6 @@ func living(root, tag string) (map[string]bool, error) {
 	return kept, nil
 }
 
-// emptyGroup kills the processes in the cgroup of a dead generation, and removes the group if it can.
 func emptyGroup(l *Launch) {
 	g := &group{path: groupPath(l)}
 	if _, err := os.Stat(g.path); err != nil {
@@ -159,7 +152,6 @@ func emptyGroup(l *Launch) {
 	_ = unix.Rmdir(g.path)
 }
 
-// generations lists the directories with a launch, at dir and some levels below.
 func generations(dir string, floors int) []string {
 	if _, err := os.Stat(filepath.Join(dir, launchFile)); err == nil {
 		return []string{dir}

@@ -26,7 +26,7 @@ func (sv *supervisor) readNotice() {
 	if err != nil || !found || sv.notice != nil && *sv.notice == n {
 		return
 	}
-	// The monotonic clock counts from here on, so that setting the clock does not move the deadline.
+	// The monotonic clock counts from here on.
 	sv.notice, sv.noticeAt = &n, time.Now().Add(time.Until(n.Deadline))
 	sv.terminate()
 }
@@ -104,7 +104,6 @@ func (sv *supervisor) startWorker(rank, port int) error {
 	return nil
 }
 
-// outputPipe returns a pipe whose read end supports deadlines and whose write end blocks, as programs expect.
 func outputPipe() (read, write *os.File, err error) {
 	var p [2]int
 	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
@@ -116,8 +115,7 @@ func outputPipe() (read, write *os.File, err error) {
 	return os.NewFile(uintptr(p[0]), "output"), os.NewFile(uintptr(p[1]), "output"), nil
 }
 
-// fork starts a worker as leader of a process group, on its cores and in its cgroup from the first instruction. It
-// is killed when the supervisor dies.
+// It is killed when the supervisor dies.
 func (sv *supervisor) fork(rank int, path string, env []string, output *os.File) (int, error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -153,7 +151,6 @@ func (sv *supervisor) fork(rank int, path string, env []string, output *os.File)
 	return pid, again
 }
 
-// pin restricts this thread, and what it starts, to some cores until unpin is called.
 func pin(cpus []int) (unpin func(), err error) {
 	var before, set unix.CPUSet
 	if cpus == nil {
@@ -172,8 +169,7 @@ func pin(cpus []int) (unpin func(), err error) {
 	return func() { _ = unix.SchedSetaffinity(0, &before) }, nil
 }
 
-// program returns the file that a launch runs. It looks with the rights of the job's user, so the error reveals no
-// more than the user may know.
+// It looks with the rights of the job's user, so the error reveals no more than the user may know.
 func program(l *Launch, env []string) (path string, err error) {
 	err = l.User.Do(func() error {
 		path, err = findProgram(l, env)
@@ -203,8 +199,6 @@ func (sv *supervisor) explain(path string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// environ returns the environment of a worker: the launch's, its own, and the supervisor's variables. Later values
-// replace earlier ones.
 func (sv *supervisor) environ(rank, port int) []string {
 	l, world := sv.launch, strconv.Itoa(len(sv.launch.Workers))
 	own := []string{

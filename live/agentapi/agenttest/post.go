@@ -17,8 +17,7 @@ var client = http.Client{Transport: &http.Transport{DialContext: func(context.Co
 	return net.Dial("unix", os.Getenv("OXGANG_SOCKET"))
 }}}
 
-// Post sends a message, of kind "hello" or "report", to the scheduler that has started this process, and reads its answer. It returns an
-// error with the answer's text if the scheduler refuses.
+// Post sends a message, of kind "hello" or "report", to the scheduler of this process, and reads its answer.
 func Post(kind string, message, answer any) error {
 	body, err := json.Marshal(message)
 	if err != nil {

@@ -48,8 +48,8 @@ func (c *Client) call(ctx context.Context, cmd Command) ([]byte, error) {
 	return nil, err
 }
 
-// Jobs returns the jobs that wait, run, or ended within Slurm's MinJobAge, by number. An array of which no task
-// has started is one job.
+// Jobs returns the jobs that wait, run, or ended within Slurm's MinJobAge, by number. An array before its first
+// task starts is one job.
 func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
 	return inEitherForm(ctx, c, form[Job]{
 		json: Command{Name: "squeue", Args: []string{"--json"}}, parse: ParseJobs,
@@ -94,8 +94,7 @@ func (c *Client) QOS(ctx context.Context) ([]QOS, error) {
 	return asked(ctx, c, Command{Name: "sacctmgr", Args: []string{"-n", "-P", "show", "qos", "format=" + QOSColumns}}, ParseQOS)
 }
 
-// Accounting returns the runs of jobs since a time from slurmdbd, without steps, for all jobs that the user can
-// see.
+// Accounting returns the runs of jobs since a time from slurmdbd, without steps.
 func (c *Client) Accounting(ctx context.Context, since time.Time) ([]Run, error) {
 	return asked(ctx, c, Command{Name: "sacct", Args: []string{
 		"-n", "-P", "-a", "-X", "-D", "--delimiter=" + separator, "-S", fmt.Sprintf("uts%d", since.Unix()), "-o", RunColumns,

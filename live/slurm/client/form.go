@@ -13,8 +13,8 @@ type form[T any] struct {
 	parse, parseText func([]byte) ([]T, error)
 }
 
-// inEitherForm requests JSON, and text if there is none, its version is unknown, it is slow, or it is a
-// complaint: without slurmctld, squeue --json of 22.05 prints "Unspecified error" and exits with 0.
+// inEitherForm requests JSON, and text if JSON is missing, unknown, slow or a complaint. Without slurmctld, squeue
+// --json of 22.05 prints "Unspecified error" and exits with 0.
 func inEitherForm[T any](ctx context.Context, c *Client, f form[T]) ([]T, error) {
 	if !c.Text && !c.slow.Load() {
 		begin := time.Now()

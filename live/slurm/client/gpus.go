@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// GPUs is a number of GPUs by type. The type is empty if Slurm's configuration or the job names none.
+// GPUs is a number of GPUs by type.
 type GPUs map[string]int
 
 // Total returns the GPUs of all types.
@@ -42,8 +42,8 @@ const mostGPUs = 1 << 20
 const gpuNumber = "7696487"
 
 // ParseGPUs returns the GPUs in a list of generic resources, in any of Slurm's formats: "gpu:8",
-// "gpu:a100:8(S:0-1)", "gres:gpu:a100:4", "gres/gpu:a100=8,gres/gpu=8", "gpu". Other resources are skipped. In
-// the fourth format, the number without a type includes the GPUs with one.
+// "gpu:a100:8(S:0-1)", "gres:gpu:a100:4", "gres/gpu:a100=8,gres/gpu=8", "gpu". In the fourth format, the number
+// without a type includes the GPUs with one.
 func ParseGPUs(list string) (GPUs, error) {
 	g, all := GPUs{}, -1
 	for item := range strings.SplitSeq(outsideBrackets(list), ",") {

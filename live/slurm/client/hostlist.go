@@ -8,8 +8,7 @@ import (
 
 const mostNodes = 1 << 17
 
-// Nodenames returns the names in a Slurm host list such as "a[1-2],rack[0-1]n[08-10],c1", in order. An error is
-// ErrMalformed.
+// Nodenames returns the names in a Slurm host list such as "a[1-2],rack[0-1]n[08-10],c1", or an ErrMalformed.
 func Nodenames(list string) ([]string, error) {
 	var all []string
 	for list != "" && list != "(null)" {

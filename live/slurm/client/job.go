@@ -29,10 +29,10 @@ const (
 // A Job is a job in Slurm. Unknown times are zero.
 type Job struct {
 	ID        ID
-	Array     ID     // of all tasks of its array; 0: not a task
-	Task      int    // index in the array, if Tasks is empty
-	Tasks     string // tasks that have not started, such as "2-9%4"; empty: one task, or no array
-	Het       ID     // leader of the heterogeneous job; 0: none
+	Array     ID // accounting: this run ended with a requeue
+	Task      int
+	Tasks     string // not started, such as "2-9%4"; empty: one task, or no array
+	Het       ID     // leader of a heterogeneous job; 0: none
 	HetOffset int
 
 	Name, User, Account, Partition, QOS string
@@ -42,26 +42,26 @@ type Job struct {
 	Workdir, Output                     string
 
 	State    State
-	Flags    []string // such as COMPLETING and REQUEUE_HOLD, in upper case
-	Reason   string   // why it waits or ended: Slurm's reason code
+	Flags    []string // such as COMPLETING and REQUEUE_HOLD
+	Reason   string   // Slurm's reason code
 	Priority uint32   // 0: held
 	Nice     int
 	Restarts int // number of requeues
 	Requeue  bool
 
-	Submit, Eligible, Start, End time.Time // Start of a waiting job: when Slurm expects it to start
+	Submit, Eligible, Start, End time.Time // Start of a waiting job: Slurm's estimate
 	Limit                        time.Duration
 	Unlimited                    bool
 
 	Nodes         []string // held, by name
 	Needed        int      // minimum number of nodes
-	ReqNodes      []string // nodes that it must include
-	Excluded      []string // nodes that it must avoid
-	CPUs          int      // requested, or held
+	ReqNodes      []string
+	Excluded      []string
+	CPUs          int // requested, or held
 	NumTasks      int
-	Memory        int64 // bytes requested or held on all nodes; 0: unknown
-	GPUs          GPUs  // requested in total, or held
-	PerNode       GPUs  // requested on each node; nil: not stated
+	Memory        int64 // bytes on all nodes; 0: unknown
+	GPUs          GPUs
+	PerNode       GPUs // requested on each node; nil: not stated
 	HeldGPUs      []Held
 	ExitCode      int // after its end
 	Signal        int // that ended it; 0: none
@@ -74,7 +74,7 @@ type Job struct {
 type Held struct {
 	Node    string
 	GPUs    GPUs
-	Indices []int // indices of its GPUs on the node; nil: unknown
+	Indices []int
 }
 
 // Waits reports whether a job has not started, or was requeued.

@@ -59,7 +59,7 @@ type jsonJob struct {
 	Exclusive  texts  `json:"exclusive"`
 }
 
-// ParseJobs returns the jobs in the output of squeue --json, by number. An error is ErrVersion or ErrMalformed.
+// ParseJobs parses squeue --json. An error is ErrVersion or ErrMalformed.
 func ParseJobs(text []byte) ([]Job, error) {
 	all, err := decode(text, func(d *document[jsonJob]) *[]jsonJob { return d.Jobs })
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *jsonJob) job() (Job, error) {
 	return j, c.err
 }
 
-// setState separates states from flags. Slurm may print only a flag, or print it first.
+// Slurm may print only a flag, or print it first.
 func (j *Job) setState(states, flags []string) {
 	for _, s := range upper(states) {
 		if base, is := stateOf[s]; is {
@@ -146,7 +146,7 @@ var stateOf = map[string]State{
 
 type amounts struct{ tres, perJob, perTask string }
 
-// setAmounts sets GPUs and memory. If Slurm does not account for GPUs, only the request has them.
+// If Slurm does not account for GPUs, only the request has them.
 func (j *Job) setAmounts(c *checker, a amounts) {
 	j.GPUs = c.gpus(a.tres)
 	perJob, perTask := c.gpus(a.perJob), c.gpus(a.perTask)
@@ -172,7 +172,7 @@ func (g GPUs) times(n int) GPUs {
 	return all
 }
 
-// setHeld sets what a job holds on each node, from one list such as gpu:a100:8(IDX:0-7) per node.
+// setHeld reads lists such as gpu:a100:8(IDX:0-7), one per node.
 func (j *Job) setHeld(c *checker, detail []string) {
 	if len(detail) != len(j.Nodes) || !j.Holds() {
 		return

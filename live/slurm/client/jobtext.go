@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ParseJobsText returns the jobs in the output of scontrol -o show job, by number. An error is ErrMalformed.
+// ParseJobsText parses scontrol -o show job. An error is ErrMalformed.
 func ParseJobsText(text []byte) ([]Job, error) {
 	all, err := records(text, "JobId", []string{"UserId", "Priority", "JobState", "Partition", "SubmitTime", "NumNodes", "StdOut"}, repeated)
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *record) job() (Job, error) {
 	}
 	j.setState(strings.Split(r.get("JobState"), ","), nil)
 	tres := r.get("TRES")
-	if now := r.get("AllocTRES"); now != "" && !j.Waits() { // from 23.02 on both are present
+	if now := r.get("AllocTRES"); now != "" && !j.Waits() { // from 23.02, both are present
 		tres = now
 	} else if tres == "" {
 		tres = r.get("ReqTRES")
@@ -66,8 +66,7 @@ func (r *record) job() (Job, error) {
 	return j, c.err
 }
 
-// ordered returns an error if a name or script path contains text that looks like another field. Slurm prints
-// the user right after the name (except for HetJobIdSet), and no held resources after the script.
+// Slurm prints the user right after the name (except for HetJobIdSet), and no held resources after the script.
 func (r *record) ordered() error {
 	name, user, script := slices.Index(r.names, "JobName"), slices.Index(r.names, "UserId"), slices.Index(r.names, "Command")
 	for i, f := range r.names {

@@ -51,13 +51,12 @@ type document[T any] struct {
 	Nodes *[]T `json:"nodes"`
 }
 
-// errComplaint marks an error in Slurm's JSON, which is less detailed than in text.
 var errComplaint = errors.New("a complaint of Slurm")
 
 func decode[T any](text []byte, list func(*document[T]) *[]T) ([]T, error) {
 	var d document[T]
 	err := json.Unmarshal(text, &d)
-	if _, typed := errors.AsType[*json.UnmarshalTypeError](err); err == nil || typed { // a wrong type may come from another version
+	if _, typed := errors.AsType[*json.UnmarshalTypeError](err); err == nil || typed { // perhaps another version
 		if err := d.Meta.check(); err != nil {
 			return nil, err
 		}

@@ -8,9 +8,9 @@ import (
 // A Node is a node in Slurm.
 type Node struct {
 	Name       string
-	State      string   // base state: IDLE, MIXED, ALLOCATED, DOWN, UNKNOWN, ERROR, FUTURE
-	Flags      []string // such as DRAIN, RESERVED, NOT_RESPONDING, in upper case
-	Reason     string   // why it is drained or down, from an administrator or Slurm
+	State      string   // IDLE, MIXED, ALLOCATED, DOWN, UNKNOWN, ERROR, FUTURE
+	Flags      []string // such as DRAIN, RESERVED, NOT_RESPONDING
+	Reason     string
 	Partitions []string
 	Features   []string
 	GPUs, Used GPUs
@@ -44,7 +44,7 @@ type Partition struct {
 	Usual    time.Duration // default time limit; 0: Limit
 	Tier     int           // higher tiers are scheduled first
 	Preempt  string
-	QOS      string // its limits apply to all jobs of the partition; empty: none
+	QOS      string // limits all jobs of the partition; empty: none
 	Accounts []string
 	Groups   []string
 	AllowQOS []string
@@ -60,7 +60,7 @@ type Reservation struct {
 	Flags      []string
 	Partition  string
 	State      string // ACTIVE or INACTIVE
-	GPUs       GPUs   // reserved; nil: all GPUs of its nodes
+	GPUs       GPUs   // nil: all GPUs of its nodes
 }
 
 // Active reports whether a reservation is in force.
@@ -71,11 +71,11 @@ type QOS struct {
 	Name           string
 	Priority       int
 	Flags          []string
-	GPUs           GPUs // limit for all its jobs together
+	GPUs           GPUs
 	GPUsPerUser    GPUs
 	GPUsPerAccount GPUs
 	GPUsPerJob     GPUs
-	JobsPerUser    int // limit of running jobs; 0: none
+	JobsPerUser    int // running; 0: no limit
 	SubmitPerUser  int
 	Limit          time.Duration // longest time limit; 0: none
 }

@@ -22,8 +22,8 @@ type jsonNode struct {
 	Boot       number `json:"boot_time"`
 }
 
-// ParseNodes returns the nodes in the output of scontrol --json show node, or of sinfo --json in v0.0.37 and
-// v0.0.38, by name. An error is ErrVersion or ErrMalformed.
+// ParseNodes parses scontrol --json show node, or sinfo --json in v0.0.37 and v0.0.38. An error is ErrVersion or
+// ErrMalformed.
 func ParseNodes(text []byte) ([]Node, error) {
 	all, err := decode(text, func(d *document[jsonNode]) *[]jsonNode { return d.Nodes })
 	if err != nil {
@@ -93,7 +93,7 @@ func (n *Node) check(err error) error {
 	return nil
 }
 
-// ParseNodesText returns the nodes in the output of scontrol -o show node, by name. An error is ErrMalformed.
+// ParseNodesText parses scontrol -o show node. An error is ErrMalformed.
 func ParseNodesText(text []byte) ([]Node, error) {
 	all, err := records(text, "NodeName", []string{"State", "Gres", "CPUTot", "RealMemory"}, nil)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// DefaultPerMinute is the default limit of commands per minute: slurmctld holds a lock while it answers each.
+// DefaultPerMinute is low because slurmctld holds a lock while it answers.
 const DefaultPerMinute = 30
 
-// Limited returns a Runner that starts at most perMinute commands in any minute. Further ones wait.
+// Limited returns a Runner that starts at most perMinute commands in any minute.
 func Limited(run Runner, perMinute int) Runner {
 	w := &callLimit{begun: make([]time.Time, 0, perMinute), most: perMinute}
 	return func(ctx context.Context, cmd Command) ([]byte, error) {
@@ -55,20 +55,20 @@ func (w *callLimit) try(now time.Time) time.Duration {
 	return 0
 }
 
-// A Pace computes the interval between looks at Slurm. Use DefaultPace; the zero value is not ready.
+// A Pace computes the interval between looks at Slurm.
 type Pace struct {
 	Least, Most time.Duration // interval
-	Share       float64       // largest part of the time spent looking: slurmctld is slow when it is busy
+	Share       float64       // of the time spent looking
 	now         time.Duration
 }
 
-// DefaultPace looks every 2 s while things change and every 30 s while nothing does. It looks less often if a
-// look takes more than 2 % of that time.
+// DefaultPace looks every 2 s during changes and every 30 s otherwise, or less often if a look takes more than 2 %
+// of that time.
 func DefaultPace() *Pace {
 	return &Pace{Least: 2 * time.Second, Most: 30 * time.Second, Share: 0.02}
 }
 
-// Next returns how long to wait after a look that took this long, and did or did not show a change.
+// Next returns how long to wait after a look that took this long.
 func (p *Pace) Next(took time.Duration, changed bool) time.Duration {
 	if changed || p.now == 0 {
 		p.now = p.Least

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// ParsePartitions returns the partitions in the output of scontrol -o show partition, in order. An error is
-// ErrMalformed.
+// ParsePartitions parses scontrol -o show partition. An error is ErrMalformed.
 func ParsePartitions(text []byte) ([]Partition, error) {
 	all, err := records(text, "PartitionName", []string{"Nodes", "State", "MaxTime"}, nil)
 	if err != nil {
@@ -30,8 +29,7 @@ func ParsePartitions(text []byte) ([]Partition, error) {
 	return parts, nil
 }
 
-// ParseReservations returns the reservations in the output of scontrol -o show reservation, in order. An error
-// is ErrMalformed.
+// ParseReservations parses scontrol -o show reservation. An error is ErrMalformed.
 func ParseReservations(text []byte) ([]Reservation, error) {
 	all, err := records(text, "ReservationName", []string{"StartTime", "EndTime", "State"}, nil)
 	if err != nil {
@@ -57,7 +55,7 @@ func ParseReservations(text []byte) ([]Reservation, error) {
 // QOSColumns are the columns that ParseQOS reads.
 const QOSColumns = "Name%200,Priority,Flags%200,GrpTRES%200,MaxTRESPU%200,MaxTRESPA%200,MaxTRES%200,MaxJobsPU,MaxSubmitPU,MaxWall"
 
-// ParseQOS returns the qualities of service in the output of sacctmgr -n -P show qos. An error is ErrMalformed.
+// ParseQOS parses sacctmgr -n -P show qos. An error is ErrMalformed.
 func ParseQOS(text []byte) ([]QOS, error) {
 	var all []QOS
 	want, n := strings.Count(QOSColumns, ",")+1, 0

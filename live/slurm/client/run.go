@@ -18,7 +18,7 @@ type Command struct {
 	Input []byte   // standard input
 }
 
-// A Runner runs a command and returns its standard output. An error of the command is an *Error.
+// A Runner runs a command and returns its standard output. Errors of the command are *Error.
 type Runner func(ctx context.Context, cmd Command) ([]byte, error)
 
 // Reasons for which a command fails.
@@ -33,10 +33,10 @@ var (
 	ErrMalformed   = errors.New("malformed output")
 )
 
-// An Error is a failed command. Err is one of the errors above, or how the command exited.
+// An Error is a failed command.
 type Error struct {
 	Command string
-	Message string // of Slurm, in one line; empty: none
+	Message string
 	Err     error
 }
 

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// A Run is one row of the accounting: a job, or one run of a requeued job.
+// A Run is one run of a job in the accounting.
 type Run struct {
 	ID                  ID
 	Label               string // 12, 12_3, 12_[2-9] or 12+1
-	State               State  // also REQUEUED, NODE_FAIL, PREEMPTED and others
+	State               State
 	ExitCode, Signal    int
 	Submit, Eligible    time.Time
-	Start, End          time.Time // zero: not yet, or never
+	Start, End          time.Time
 	Elapsed             time.Duration
 	Partition, QOS      string
 	Account, User, Name string
@@ -30,7 +30,7 @@ const separator = "\x1f"
 // leaves rows with too few columns.
 const RunColumns = "JobIDRaw,JobID,JobName,Comment,User,Account,Partition,QOS,State,ExitCode,Submit,Eligible,Start,End,ElapsedRaw,NodeList,ReqTRES,AllocTRES,JobIDRaw"
 
-// ParseRuns returns the runs in the output of sacct, in order. An error is ErrMalformed.
+// ParseRuns parses the output of sacct. An error is ErrMalformed.
 func ParseRuns(text []byte) ([]Run, error) {
 	want, n := strings.Count(RunColumns, ",")+1, 0
 	var all []Run

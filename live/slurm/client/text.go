@@ -12,16 +12,15 @@ import (
 
 type record struct {
 	fields map[string]string
-	names  []string    // of the fields, in order
-	parts  [][2]string // repeated fields, in order: Nodes and GRES of a job
+	names  []string
+	parts  [][2]string // Nodes and GRES of a job
 	line   int
 }
 
 var fieldName = regexp.MustCompile(`(?:^| )([A-Z][A-Za-z_]*(?:[/:][A-Za-z:/]+)?)=`)
 
-// records parses scontrol -o. Each line must begin with the field first and contain the needed fields. A field
-// that comes twice and is not in repeated is an error: a name or comment may contain text that looks like
-// another field.
+// records parses scontrol -o. Each line must begin with the field first and contain the needed fields. A repeated
+// field that is not in repeated is an error: a name may contain text that looks like another field.
 func records(text []byte, first string, needed, repeated []string) ([]record, error) {
 	var all []record
 	n := 0
@@ -142,7 +141,7 @@ func tresMemory(list string) (int64, error) {
 	return 0, nil
 }
 
-// memory parses an amount such as 64G or 0.50T into bytes. A bare number is megabytes, as in Slurm.
+// A bare number is megabytes, as in Slurm.
 func memory(text string) (int64, error) {
 	const units = "KMGTP"
 	shift, digits := 20, text

@@ -38,7 +38,7 @@ func (n *number) UnmarshalJSON(text []byte) error {
 			return err
 		}
 	}
-	switch n.value { // Slurm's NO_VAL and INFINITE, as numbers
+	switch n.value {
 	case noValue:
 		*n = number{}
 	case infinite:
@@ -107,7 +107,6 @@ func upper(all []string) []string {
 	return up
 }
 
-// A checker keeps the first error of many conversions, so that each needs no branch.
 type checker struct{ err error }
 
 func (c *checker) integer(n number, what string, low, high int64) int64 {

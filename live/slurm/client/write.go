@@ -10,8 +10,7 @@ import (
 // A Field is a setting that Update changes, by scontrol's name, such as NumNodes and 2-2.
 type Field struct{ Name, Value string }
 
-// Submit submits a script with options of sbatch. It returns the number of the job, or of the first component
-// of a heterogeneous job.
+// Submit submits a script and returns the number of the job, or of a heterogeneous job's first component.
 func (c *Client) Submit(ctx context.Context, script []byte, options ...string) (ID, error) {
 	out, err := c.call(ctx, Command{Name: "sbatch", Args: append([]string{"--parsable"}, options...), Input: script})
 	if err != nil {
@@ -69,7 +68,7 @@ type Target string
 const (
 	Steps Target = ""        // started by srun
 	Batch Target = "--batch" // only the batch script
-	Full  Target = "--full"  // the batch script, its children, and all steps
+	Full  Target = "--full"
 )
 
 // Signal sends a signal, such as USR1, to processes of a job.

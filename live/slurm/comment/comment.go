@@ -31,9 +31,9 @@ type Part uint8
 
 // Each part includes the parts before it.
 const (
-	None    Part = iota // nothing
-	Order               // change its place among the waiting jobs
-	Elastic             // stop it and start it with another number of GPUs
+	None Part = iota // nothing
+	Order
+	Elastic
 )
 
 var partNames = [...]string{"none", "order", "elastic"}
@@ -41,19 +41,18 @@ var partNames = [...]string{"none", "order", "elastic"}
 // String returns the part's name in comments.
 func (p Part) String() string { return partNames[p] }
 
-// A Request is the content of a user's comment. The zero value means that the job does not take part.
+// A Request is the content of a user's comment.
 type Request struct {
 	Part     Part
-	Min, Max int       // GPUs of an elastic job on all nodes; 1 ≤ Min ≤ Max
-	Class    job.Class // jobs of a class learn from each other; empty: its own
-	Type     string    // GPU types of an elastic job, joined by "+"; empty: any
-	Token    string    // digest of its program's token (NewToken); empty: none
+	Min, Max int       // on all nodes; 1 ≤ Min ≤ Max
+	Class    job.Class // empty: its own
+	Type     string    // joined by "+"; empty: any
+	Token    string    // digest (NewToken); empty: none
 }
 
 const mostGPUs = 1 << 20
 
-// ParseRequest parses a user's comment. A text without Prefix is the zero Request. The error names a word that
-// is unknown, repeated or out of range.
+// A text without Prefix is the zero Request. The error names a word that is unknown, repeated or out of range.
 func ParseRequest(text string) (Request, error) {
 	body, ours := strings.CutPrefix(text, Prefix)
 	if !ours {
@@ -138,7 +137,7 @@ func (r *Request) check() error {
 	return nil
 }
 
-// String returns the request as ParseRequest reads it; empty: the job does not take part.
+// String formats the request for ParseRequest; empty: the job does not take part.
 func (r Request) String() string {
 	if r.Part == None {
 		return ""

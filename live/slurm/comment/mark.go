@@ -11,14 +11,14 @@ import (
 // A Mark is what the scheduler stores about a job in its AdminComment. The zero value belongs to a job that it
 // has not changed.
 type Mark struct {
-	Ordered    bool  // the scheduler has set the job's nice value
-	Nice       int   // the job's own value, if Ordered
-	Held       bool  // the scheduler holds the job, or is about to
-	Stopping   bool  // the scheduler is stopping the job's present start
-	Silent     bool  // the job's program has a token, and has sent nothing for long
-	Generation int   // number of the start that was planned last, from 1; 0: none
+	Ordered    bool
+	Nice       int
+	Held       bool // held by the scheduler, or about to be
+	Stopping   bool
+	Silent     bool
+	Generation int   // of the last planned start, from 1; 0: none
 	Epoch      int64 // of the scheduler that wrote last; 0: none
-	// Agents is the folder with that scheduler's agent API, for the job's script; empty: none.
+	// Agents is the directory of the agent API; empty: none.
 	Agents string
 }
 
@@ -76,7 +76,6 @@ func (m *Mark) set(name, value string) (err error) {
 	return err
 }
 
-// folders matches the folders that a mark can contain: a script extracts them from scontrol's output.
 var folders = regexp.MustCompile(`^/[A-Za-z0-9/._-]+$`)
 
 // CheckFolder returns an error for a folder that a mark cannot contain.

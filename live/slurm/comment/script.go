@@ -20,10 +20,10 @@ type Job struct {
 	Partition string
 	Account   string
 	Output    string        // file pattern of sbatch
-	Limit     time.Duration // of each start; 0: the partition's
+	Limit     time.Duration // 0: the partition's
 	CPUs      int           // per GPU; 0: Slurm's default
-	Grace     time.Duration // from a notice until the job is stopped
-	Token     string        // of its program; empty: it sends no messages
+	Grace     time.Duration
+	Token     string // of its program; empty: it sends no messages
 }
 
 //go:embed script.sh
