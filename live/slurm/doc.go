@@ -2,8 +2,8 @@
 // (Observe), compares it with the plan (Steps), and sends Slurm the next commands (Writer). OrderSteps and Undo
 // change only the order in which jobs wait.
 //
-// Slurm owns nodes and jobs. A job keeps its Slurm job ID over all of its starts: it is held until it is
-// planned, then resized and released, and requeued and held to stop. Slurm never runs a job twice at once and
-// never gives out a GPU twice. So no start is doubled, whatever happens to schedulers. The state that a
-// scheduler needs after a restart is in the job's AdminComment (package comment).
+// Slurm owns nodes and jobs. A job keeps its Slurm job ID over all of its starts: it is held until it is planned,
+// then resized and released, and requeued and held to stop. Slurm never runs a job twice at once and never gives
+// out a GPU twice. The state that a scheduler needs after a restart is in the job's AdminComment (package
+// comment).
 package slurm

@@ -15,28 +15,26 @@ type grant struct {
 	placement  cluster.Placement
 	generation int
 	batch      job.BatchSize // zero: the program decides
-	since      time.Time     // when planned, or started by Slurm itself; zero: before this scheduler
+	since      time.Time     // when planned, or started by Slurm; zero: before this scheduler
 }
 
-// An entry is a job that has not ended.
-//
 // Invariant: planned is what the scheduler assumes the job to hold, except while Lost is set.
 type entry struct {
-	driver.Entry       // ID: Slurm's number; with a suffix such as "~2" if Slurm reuses it
+	driver.Entry       // Slurm's number, with a suffix such as "~2" if Slurm reuses it
 	observed           Job
 	request            *job.Spec // the user's request
-	spec               *job.Spec // as last described to the scheduler
+	spec               *job.Spec
 	planned            grant
-	running            int // generation that the scheduler knows to run
+	running            int
 	noticed            time.Time
 	released           time.Time // zero: not since it was planned
 	releasedGeneration int       // generation that was released
-	failures           int       // in a row; it is not planned before NotBefore
-	why                string    // last failure
-	heldByOther        bool      // somebody else holds it
+	failures           int
+	why                string // last failure
+	heldByOther        bool   // somebody else holds it
 	program            ProgramState
-	runningSince       time.Time // when this start was first observed
-	awaitsHello        bool      // its phase is Restoring until it says hello
+	runningSince       time.Time // when first observed
+	awaitsHello        bool      // Restoring until it says hello
 }
 
 func (e *entry) currentRequest(j *Job) *job.Spec {
@@ -48,7 +46,6 @@ func (e *entry) currentRequest(j *Job) *job.Spec {
 // key identifies the job across schedulers: the ID without its suffix.
 func (e *entry) key() job.ID { return JobID(e.observed.ID) }
 
-// backoff is how long a job is not planned after a first failure. It doubles with each further one in a row.
 const (
 	backoff     = 30 * time.Second
 	mostBackoff = time.Hour
@@ -100,7 +97,6 @@ func (b *Backend) lose(e *entry, detail string) {
 	b.Lose(e, detail)
 }
 
-// fail is lose for a job that must not be planned for a while: it is described as one that cannot run.
 func (b *Backend) fail(e *entry, why string) {
 	e.failures++
 	e.NotBefore, e.why = time.Now().Add(min(backoff<<min(e.failures-1, 10), mostBackoff)), why

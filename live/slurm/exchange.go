@@ -27,11 +27,9 @@ type Change struct {
 // job after it, and passes as many others as its target. No nice value moves further than most from
 // the job's own. bounded are the jobs that this keeps from their wanted place.
 //
-// Changes that lower a job come before changes that raise one. So if only some changes are made, the others are
-// still overtaken by no more jobs. Example: jobs a, b, c with priorities 7, 9, 8 and wanted order a, b, c have
-// targets 9, 8, 7: b (nice +1) and c (nice +1) fall first, then a (nice -2) rises.
-//
-// Complexity: O((n + m) log (n + m)) for n places and m others.
+// Changes that lower a job come before changes that raise one. So even a part of the changes delays no other job.
+// Example: jobs a, b, c with priorities 7, 9, 8 and wanted order a, b, c have targets 9, 8, 7: b (nice +1) and c
+// (nice +1) fall first, then a (nice -2) rises.
 func Exchange(wanted []Place, others []int64, most int) (changes []Change, bounded []uint32) {
 	targets := targets(wanted)
 	others = slices.Clone(others)

@@ -26,7 +26,7 @@ type Job struct {
 	Mark          comment.Mark
 	Configuration cluster.Configuration // zero: none
 	Placement     cluster.Placement
-	// Trouble is why a job that asks to take part cannot, for people; empty: it takes part.
+	// Trouble is why a job that asks to take part cannot; empty: it takes part.
 	Trouble string
 }
 
@@ -44,8 +44,7 @@ type Observation struct {
 	Ended []Job
 	// Load are other jobs that hold GPUs, of any partition; by number.
 	Load []Job
-	// Nodes are the partition's nodes with GPUs, by name. A node that is unusable has only the GPUs that jobs
-	// hold.
+	// A node that is unusable has only the GPUs that jobs hold.
 	Nodes []cluster.Node
 	// Unused explains, for people, which nodes with GPUs are not used.
 	Unused []string
@@ -53,7 +52,7 @@ type Observation struct {
 	Epoch int64
 }
 
-// Observe returns the state of a partition. Complexity: linear in jobs and nodes, plus sorting.
+// Observe returns the state of a partition.
 func Observe(at time.Time, jobs []client.Job, nodes []client.Node, b *Bounds) *Observation {
 	o := &Observation{At: at}
 	types := map[string]string{}
@@ -175,8 +174,7 @@ func (j *Job) Running() bool {
 	return j.State == client.Running && !slices.Contains(j.Flags, "COMPLETING")
 }
 
-// Wants returns how many GPUs a job requests or holds. For a waiting job the request per node counts: Slurm
-// 22.05 shows a stale sum after an update.
+// For a waiting job the request per node counts: Slurm 22.05 shows a stale sum after an update.
 func Wants(j client.Job) int {
 	each := j.PerNode.Total() * max(1, j.Needed)
 	if n := j.GPUs.Total(); n > 0 && (each == 0 || !j.Waits()) {
@@ -207,8 +205,7 @@ func (j *Job) setHeld(types map[string]string) {
 	slices.SortFunc(j.Placement, func(a, b cluster.Share) int { return cmp.Compare(a.Node, b.Node) })
 }
 
-// heldBy returns the GPUs that a job holds by node. If Slurm does not show them, they are spread evenly, with
-// more on the first nodes.
+// If Slurm does not show them, they are spread evenly, with more on the first nodes.
 func heldBy(j *client.Job) []client.Held {
 	if len(j.HeldGPUs) > 0 || !j.Holds() {
 		return j.HeldGPUs
@@ -247,13 +244,12 @@ func (o *Observation) node(n *client.Node, b *Bounds, held map[cluster.NodeID]in
 	}
 }
 
-// unnamed is the GPU type if Slurm's configuration has none, as in simulate/trace/slurm.
 const unnamed = "gpu"
 
 // GPUType converts a type of Slurm.
 func GPUType(t string) cluster.GPUType { return cluster.GPUType(cmp.Or(t, unnamed)) }
 
-// Barred returns why Slurm does not let a waiting job start, whatever is free; empty: it only waits for its
+// Barred returns why Slurm does not let a waiting job start even on free nodes; empty if it only waits for its
 // turn or for GPUs.
 func Barred(j *client.Job) string {
 	switch j.Reason {

@@ -10,10 +10,9 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/comment"
 )
 
-// OrderSteps returns the nice updates after which the jobs of a line wait in Slurm in this order (see
-// Exchange). A nice value stays within most of the job's own value, which the mark of a changed job records.
-// Jobs that left the line get their own value back. bounded are the jobs that most keeps from their place.
-// Complexity: as Exchange.
+// OrderSteps returns the nice updates after which the jobs of a line wait in Slurm in this order (see Exchange). A
+// nice value stays within most of the job's own value, which the mark of a changed job records. Jobs that left the
+// line get their own value back. bounded are the jobs that most keeps from their place.
 func OrderSteps(o *Observation, line []client.ID, most int, epoch int64) (steps []Step, bounded []client.ID) {
 	places, others := placesOf(o, line), make([]int64, len(o.Others))
 	for i := range o.Others {
@@ -63,7 +62,6 @@ func place(j *Job) Place {
 	return p
 }
 
-// renice sets a job's nice value. If it is the job's own, the mark is cleared.
 func renice(j *Job, nice int, epoch int64, why string) Step {
 	m := j.Mark
 	own := place(j).Own
@@ -82,8 +80,8 @@ func adminComment(m comment.Mark) client.Field {
 
 func niceness(n int) client.Field { return client.Field{Name: "Nice", Value: strconv.Itoa(n)} }
 
-// Undo returns the steps that restore the nice values of waiting jobs and release the scheduler's holds.
-// Running jobs continue. Jobs that fall come first, as in Exchange.
+// Undo returns the steps that restore the nice values of waiting jobs and release the scheduler's holds. Jobs that
+// fall come first, as in Exchange.
 func Undo(o *Observation) []Step {
 	var fall, rise []Step
 	for i := range o.Jobs {

@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Do implements scheduler.Backend. The plan is only in memory: after a restart, what was not begun is planned
-// again.
+// Do implements scheduler.Backend. The plan is only in memory: after a restart, the scheduler plans again.
 func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	b.Lock()
 	defer b.Unlock()
@@ -37,7 +36,7 @@ func (plan) Nodes(a scheduler.Action) error {
 	return fmt.Errorf("%T: a Slurm backend neither rents nor lends nodes", a)
 }
 
-// Run implements driver.Draft. It begins a new generation unless the job stays on its GPUs.
+// Run implements driver.Draft.
 func (p plan) Run(a *scheduler.Run) error {
 	e, err := p.b.Get(a.Job)
 	if err != nil || e.Over || e.Lost {

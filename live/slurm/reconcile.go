@@ -16,7 +16,7 @@ type arrival bool
 
 const (
 	submitted arrival = false
-	restored  arrival = true // it was there before the scheduler
+	restored  arrival = true
 )
 
 func (b *Backend) reconcile(o *Observation, as arrival) {
@@ -51,12 +51,11 @@ func (b *Backend) reconcile(o *Observation, as arrival) {
 	b.o.Writer.Forget(func(id client.ID) bool { return there[id] })
 }
 
-// differentJob reports whether Slurm lost its state and reused the number. Only the token tells: starts and
-// times can go back when a killed slurmctld reads an older state.
+// differentJob reports whether Slurm lost its state and reused the number. Starts and times can go back when a
+// killed slurmctld reads an older state.
 func differentJob(e *entry, j *Job) bool { return j.Token != e.observed.Token }
 
-// enter adds a job: a waiting one once the scheduler holds it, since Slurm may start it before. A job that is
-// being stopped counts as waiting.
+// enter adds a job: a waiting one once the scheduler holds it, since Slurm may start it before.
 func (b *Backend) enter(o *Observation, j *Job, as arrival) {
 	runs, stops := j.Running() && !j.Mark.Stopping, j.Running() && j.Mark.Stopping
 	if waits := j.Waits() && j.IsHeld() && j.Mark.Held; !runs && !stops && !waits {
@@ -91,8 +90,7 @@ func (b *Backend) enter(o *Observation, j *Job, as arrival) {
 	b.Events.Emit(scheduler.Restored{Spec: e.spec, Status: status})
 }
 
-// justStarted is the age up to which a new job counts as starting. An older one has only just opted in, so its
-// next message says nothing about its start.
+// An older one has only just opted in, so its next message says nothing about its start.
 const justStarted = 30 * time.Second
 
 // begins records a start by Slurm itself, and returns its phase.
@@ -128,7 +126,6 @@ func (b *Backend) update(o *Observation, e *entry, j *Job) {
 	b.describe(e)
 }
 
-// look stores an observation. It reports whether a job that ran now waits without a requeue.
 func (e *entry) look(j *Job) (back bool) {
 	back = e.observed.Running() && j.Waits() && j.Restarts <= e.observed.Restarts
 	if e.observed = *j; j.Waits() {
@@ -140,9 +137,8 @@ func (e *entry) look(j *Job) (back bool) {
 	return back
 }
 
-// oldState handles a job that waits without a requeue: a killed slurmctld read an old state. Nodes may still
-// run the job until slurmctld learns of it and ends it. If it is started before, Slurm drains the node
-// ("Duplicate jobid"). Source: observed, Slurm 22.05.
+// oldState handles a job that waits without a requeue: a killed slurmctld read an old state. If it is started
+// before, Slurm drains the node ("Duplicate jobid"). Source: observed, Slurm 22.05.
 func (b *Backend) oldState(e *entry) {
 	const why = "slurmctld restarted with a state from before the job's start"
 	if e.wants() {
@@ -152,7 +148,6 @@ func (b *Backend) oldState(e *entry) {
 	e.NotBefore, e.why = time.Now().Add(backoff), why
 }
 
-// started reports once per start that a job trains; if a hello is due, the hello does.
 func (b *Backend) started(e *entry) {
 	if e.running == e.planned.generation {
 		return

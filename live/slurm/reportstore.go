@@ -20,7 +20,7 @@ type ProgramState struct {
 	Token    string                  `json:"token"` // digest; Slurm reuses job numbers
 	Hello    *agentapi.Hello         `json:"hello"` // the last
 	LocalMax map[cluster.GPUType]int `json:"local_max,omitempty"`
-	Progress float64                 `json:"progress"` // at the last checkpoint, or as restored
+	Progress float64                 `json:"progress"`
 	Epoch    int                     `json:"epoch"`
 }
 
@@ -41,7 +41,7 @@ const suffix = ".json"
 
 func (f ReportStore) path(id job.ID) string { return filepath.Join(string(f), string(id)+suffix) }
 
-// Load returns the record of a job; zero: none, or another job's with this number.
+// Load returns the record of a job; zero if there is none, or another job had this number.
 func (f ReportStore) Load(id job.ID, token string) (ProgramState, error) {
 	if f == "" || token == "" {
 		return ProgramState{}, nil

@@ -16,14 +16,14 @@ import (
 // A Wish is the plan for an elastic job.
 type Wish struct {
 	Placement  cluster.Placement // none: it gets nothing
-	Generation int               // of the start with this placement
-	Noticed    time.Time         // zero: the running start has no notice
-	Silent     bool              // no messages for long
+	Generation int
+	Noticed    time.Time // zero: the running start has no notice
+	Silent     bool      // no messages for long
 }
 
 // Times are durations, and what marks record about the scheduler.
 type Times struct {
-	Grace time.Duration // from the notice to a job until it is stopped
+	Grace time.Duration // from the notice until the job is stopped
 	Epoch int64         // of this scheduler
 	// where jobs find the agent API; empty: nowhere
 	Agents string
@@ -35,8 +35,7 @@ func (t *Times) signed(m comment.Mark) comment.Mark {
 }
 
 // Steps returns the next commands for elastic jobs, at most one transition per job: stops first, then starts. A
-// job without a placement is held. A job starts once its GPUs are free. Complexity: linear in the jobs and
-// their nodes.
+// job without a placement is held. A job starts once its GPUs are free.
 func Steps(o *Observation, wishes map[client.ID]Wish, t Times) []Step {
 	free := o.Free()
 	var stops, starts []Step
@@ -75,8 +74,6 @@ func hold(j *Job, t Times) []Step {
 	return []Step{{j.ID, Update, []client.Field{adminComment(m)}, h.Why}, h}
 }
 
-// whileRunning returns the next step for a running job: a changed mark, or towards its stop: mark, notice, and
-// requeue after the grace period.
 func whileRunning(o *Observation, j *Job, w *Wish, t Times) []Step {
 	m := t.signed(j.Mark)
 	switch {
@@ -106,8 +103,8 @@ func whileRunning(o *Observation, j *Job, w *Wish, t Times) []Step {
 	return nil
 }
 
-// delay is the earliest start given to Slurm. A job that starts within a second of its requeue is killed: "Job
-// credential revoked". Source: observed, Slurm 22.05.
+// A job that starts within a second of its requeue is killed: "Job credential revoked". Source: observed, Slurm
+// 22.05.
 const delay = "now+2"
 
 func start(j *Job, w *Wish, t Times) []Step {
@@ -126,7 +123,6 @@ func start(j *Job, w *Wish, t Times) []Step {
 	return []Step{{j.ID, Update, fields, why}, {j.ID, Release, nil, why}}
 }
 
-// tres returns the GPUs per node, with a type exactly if the job was submitted with one, as Slurm insists.
 func tres(j *Job, p cluster.Placement) string {
 	if t := Type(&j.Job); t != "" {
 		return fmt.Sprintf("gres:gpu:%s:%d", t, p[0].GPUs)
@@ -134,7 +130,7 @@ func tres(j *Job, p cluster.Placement) string {
 	return fmt.Sprintf("gres:gpu:%d", p[0].GPUs)
 }
 
-// Even reports whether a placement has equal numbers of GPUs on its nodes, as Slurm requires.
+// Even reports whether a placement has equal numbers of GPUs on its nodes.
 func Even(p cluster.Placement) bool {
 	return !slices.ContainsFunc(p, func(s cluster.Share) bool { return s.GPUs != p[0].GPUs })
 }

@@ -7,14 +7,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// helloWithin is how long a program with a token may run without a hello. Then its job counts as training, and
-// may be resized by its time limit: perhaps it has no client. Measured starts took 17 to 35 s
+// helloWithin is how long a program with a token may run without a hello. Measured starts took 17 to 35 s
 // (docs/experiments/slurm-resize.md).
 const helloWithin = 2 * time.Minute
 
-// findSilent finds jobs that run as planned and whose programs, which have tokens, have sent nothing for
-// Options.Silence. It logs them; Steps records it in their marks.
-//
 // If the program had sent messages before, the job keeps what it holds until the next message: its progress is
 // unknown, and it might not receive a notice. Otherwise the program may lack the client, so its job is resized
 // by its time limit as if it had no token.

@@ -16,7 +16,7 @@ const Restart = time.Minute
 func JobID(id client.ID) job.ID { return job.ID(id.String()) }
 
 // Spec returns the job's specification. Its time limit counts as its running time: for an elastic job on its
-// minimum of GPUs, and in proportion on more. Other jobs get what they request and are never stopped.
+// minimum of GPUs, and in proportion on more.
 func (j *Job) Spec() *job.Spec {
 	s := &job.Spec{
 		ID: JobID(j.ID), Name: j.Name, User: j.User, Queue: j.Partition, Class: j.Class, GPUs: Wants(j.Job),

@@ -12,11 +12,11 @@ type Verb uint8
 
 // The verbs.
 const (
-	Update      Verb = iota // changes settings
-	Hold                    // keeps a waiting job from starting
-	Release                 // lets a held job start
-	Requeuehold             // stops a running job and holds it
-	Notice                  // tells the job's script that it must stop soon
+	Update Verb = iota // changes settings
+	Hold
+	Release // lets a held job start
+	Requeuehold
+	Notice
 )
 
 var verbNames = [...]string{"update", "hold", "release", "requeuehold", "notice"}

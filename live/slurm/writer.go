@@ -11,8 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Writer sends steps to Slurm within a rate limit, and repeats refused ones after a pause. It is safe for
-// concurrent use.
+// A Writer sends steps to Slurm within a rate limit, and repeats refused ones after a pause.
 type Writer struct {
 	Slurm Commands
 	// PerMinute is the limit of commands per minute.
@@ -46,7 +45,7 @@ type Refusal struct {
 	Message string // Slurm's message
 	Times   int    // in a row
 	Again   time.Time
-	GaveUp  bool // the step is not tried again
+	GaveUp  bool
 }
 
 // Tries is how often a refused step is tried. Pauses start at firstPause and double.
@@ -61,8 +60,8 @@ var (
 	ErrRefused = errors.New("refused by Slurm")
 )
 
-// Do sends a step. It returns ErrBusy at the rate limit, and ErrRefused, wrapped with Slurm's message, if Slurm
-// refuses the step or a pause after a refusal is not over. Any other error means that Slurm does not answer.
+// Do sends a step. It returns ErrBusy at the rate limit, and ErrRefused, wrapped, if Slurm refuses the step or did
+// so recently. Any other error means that Slurm does not answer.
 func (w *Writer) Do(ctx context.Context, s *Step) error {
 	k := keyOf(s)
 	if err := w.admit(k); err != nil {

@@ -14,21 +14,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A group is the cgroup of a generation, with a child for each worker. A nil group is no cgroup. See the kernel's
-// admin-guide/cgroup-v2.
+// A nil group is no cgroup. See the kernel's admin-guide/cgroup-v2.
 type group struct {
 	path    string
-	workers []*os.File // directories by rank; nil if missing
+	workers []*os.File // by rank; nil if missing
 }
 
 func groupPath(l *Launch) string {
 	return filepath.Join(l.Cgroup, "oxgang-"+url.PathEscape(l.Tag))
 }
 
-// newGroup creates the cgroup of l, if requested. It may return a partial group with an error.
+// It may return a partial group with an error.
 func newGroup(l *Launch) (*group, error) {
 	if l.Cgroup == "" {
-		return nil, nil //nolint:nilnil // nil is no cgroup, and none was asked for
+		return nil, nil //nolint:nilnil
 	}
 	var where unix.Statfs_t
 	if err := unix.Statfs(l.Cgroup, &where); err != nil {
@@ -93,8 +92,7 @@ func (g *group) worker(rank int) (fd int, ok bool) {
 	return int(g.workers[rank].Fd()), true
 }
 
-// kill sends SIGKILL to all processes of the group at once. Kernels before 5.14 lack it; then killAll kills them
-// one by one.
+// Kernels before 5.14 lack it; then killAll kills them one by one.
 func (g *group) kill() {
 	if g != nil {
 		_ = set(g.path, "cgroup.kill", "1")

@@ -9,7 +9,7 @@ import (
 )
 
 // Delegated returns the cgroup v2 directory that systemd delegated to this process (Delegate=yes); empty if there
-// is none. See systemd's CGROUP_DELEGATION and user.delegate in systemd.exec.
+// is none.
 func Delegated() string {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -34,7 +34,6 @@ func delegated(text, mount string, is func(dir string) bool) string {
 	return ""
 }
 
-// marked reports whether a directory is a writable cgroup v2 with systemd's mark of delegation.
 func marked(dir string) bool {
 	var fs unix.Statfs_t
 	if unix.Statfs(dir, &fs) != nil || fs.Type != unix.CGROUP2_SUPER_MAGIC || unix.Access(dir, unix.W_OK) != nil {

@@ -20,7 +20,7 @@ type record struct {
 	Phase      Phase     `json:"phase"`
 	Supervisor process   `json:"keeper"`
 	Workers    []process `json:"workers,omitempty"` // by rank
-	Exits      []Exit    `json:"exits,omitempty"`   // by rank, after the end
+	Exits      []Exit    `json:"exits,omitempty"`
 	Ended      time.Time `json:"ended,omitzero"`
 	Killed     bool      `json:"killed,omitempty"`
 	Tail       []string  `json:"tail,omitempty"`
@@ -40,7 +40,7 @@ func (r *record) state() State {
 	return State{r.Phase, r.Exits, r.Ended, r.Killed, r.Tail, r.Detail, r.Note}
 }
 
-// readRecord reads state.json of dir; it returns nil, nil if there is none.
+// readRecord returns nil, nil if there is no state.json.
 func readRecord(dir string) (*record, error) {
 	var r record
 	found, err := readJSON(filepath.Join(dir, stateFile), &r)
@@ -70,11 +70,9 @@ func readJSON(path string, v any) (found bool, err error) {
 // syncFile makes a file durable. It is a variable for tests.
 var syncFile = (*os.File).Sync
 
-// fileMax limits the size of a file in bytes, because jobs can write to the directory too.
 const fileMax = 64 << 20
 
-// readFile reads a regular file. The job may have replaced it: a pipe must not block the reader, and a link must
-// not be followed.
+// readFile reads a regular file. A pipe that the job put there must not block, and a link must not be followed.
 func readFile(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -101,7 +99,6 @@ func ReadLaunch(dir string) (*Launch, error) {
 	return &l, err
 }
 
-// writeJSON replaces a file atomically and durably. It is for the owner only, because it may contain tokens.
 func writeJSON(path string, v any) error { return replace(path, v, 0o600) }
 
 func replace(path string, v any, mode fs.FileMode) error {

@@ -40,8 +40,6 @@ func exitOf(s unix.WaitStatus) Exit {
 	return Exit{Code: s.ExitStatus()}
 }
 
-// over records the exit of a worker. If it failed, the others get the grace period. A stop on notice is not a
-// failure.
 func (sv *supervisor) over(rank int, e Exit) {
 	sv.rec.Exits[rank] = e
 	if !e.OK() {
@@ -62,8 +60,7 @@ func (sv *supervisor) fail() {
 	sv.terminate()
 }
 
-// terminate sends SIGTERM to every worker, once. Their children get none, since data loaders are needed for the
-// last checkpoint.
+// Their children get none, since data loaders are needed for the last checkpoint.
 func (sv *supervisor) terminate() {
 	if sv.stopping {
 		return
@@ -97,8 +94,6 @@ func (sv *supervisor) enforce() {
 	at(stepKilled)
 }
 
-// killAll sends SIGKILL to every process below the supervisor and returns their number. The next call kills those
-// started in the meantime.
 func (sv *supervisor) killAll() int {
 	sv.group.kill()
 	all, err := processes()
@@ -119,7 +114,6 @@ func (sv *supervisor) killAll() int {
 	return n
 }
 
-// sweep kills the remaining processes of the workers, until there are none.
 func (sv *supervisor) sweep() {
 	most := 0
 	for sv.reap() {
@@ -132,7 +126,6 @@ func (sv *supervisor) sweep() {
 	sv.note(sv.group.remove())
 }
 
-// end writes the final state, and retries until that succeeds or the directory is removed.
 func (sv *supervisor) end() {
 	sv.closeOutput()
 	tail, err := sv.log.tail()
@@ -149,8 +142,6 @@ func (sv *supervisor) end() {
 	}
 }
 
-// closeOutput waits until the output is written. It waits at most 5 s, in case a process outside the generation has
-// a descriptor.
 func (sv *supervisor) closeOutput() {
 	for _, p := range sv.pipes {
 		_ = p.SetReadDeadline(time.Now().Add(5 * time.Second))

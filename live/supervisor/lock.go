@@ -16,10 +16,8 @@ import (
 var errHeld = errors.New("the lock is held")
 
 // The lock of a generation is an open file description lock. Processes that inherit the file share it, and it is
-// released when the last one ends. It can be tested without being taken. See fcntl(2), "Open file description
-// locks".
+// released when the last one ends. It can be tested without being taken.
 
-// takeLock takes the lock of dir, or returns errHeld. Without os.O_CREATE, a missing file is fs.ErrNotExist.
 func takeLock(dir string, create int) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|create, 0o600)
 	if err != nil {
@@ -31,7 +29,6 @@ func takeLock(dir string, create int) (*os.File, error) {
 	return f, nil
 }
 
-// lock takes the lock through f, which may have it already. It is a variable for tests.
 var lock = func(f *os.File) error {
 	whole := unix.Flock_t{Type: unix.F_WRLCK}
 	err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &whole)
@@ -44,7 +41,6 @@ var lock = func(f *os.File) error {
 	return nil
 }
 
-// held reports whether the lock of dir is taken. It is a variable for tests.
 var held = func(dir string) (bool, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	lineMax = 64 << 10  // bytes; longer lines are split
-	recent  = 128 << 10 // bytes stored for the tail
-	tailMax = 20        // lines
-	tailCut = 1 << 10   // bytes of a line of the tail
+	lineMax = 64 << 10 // bytes; longer lines are split
+	recent  = 128 << 10
+	tailMax = 20 // lines
+	tailCut = 1 << 10
 )
 
 // A logFile is the rotated output of a job's workers: path, path.1 and so on. A full disk must not stop a training,
@@ -68,7 +68,6 @@ func (w *logFile) write(p []byte) {
 	}
 }
 
-// append writes to the file, and rotates first if p does not fit.
 func (w *logFile) append(p []byte) error {
 	if w.f == nil {
 		if err := w.open(); err != nil {
@@ -85,8 +84,7 @@ func (w *logFile) append(p []byte) error {
 	return err
 }
 
-// rotate renames every file to the next number, deletes the oldest, and opens a new one. If that fails, the file
-// stays closed until the next append tries again.
+// If that fails, the file stays closed until the next append tries again.
 func (w *logFile) rotate() error {
 	errs := []error{w.f.Close(), gone(os.Remove(w.name(w.files - 1)))}
 	w.f = nil
@@ -125,7 +123,6 @@ func (w *logFile) remember(p []byte) {
 	w.last = append(w.last, p...)
 }
 
-// tail returns the last lines, and the first error that lost output.
 func (w *logFile) tail() ([]string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,7 +140,6 @@ func (w *logFile) tail() ([]string, error) {
 	return lines, w.lost
 }
 
-// copyLines copies whole lines from r to w, each with the prefix, until the end or an error.
 func copyLines(w *logFile, r io.Reader, prefix string) {
 	buf, out := make([]byte, 0, lineMax), []byte(nil)
 	for {
@@ -151,7 +147,7 @@ func copyLines(w *logFile, r io.Reader, prefix string) {
 		buf = buf[:len(buf)+n]
 		end := bytes.LastIndexByte(buf, '\n') + 1
 		if end == 0 && (len(buf) == cap(buf) || err != nil) {
-			end = len(buf) // a line that is too long, or the last one
+			end = len(buf) // a long or the last line
 		}
 		if end > 0 {
 			out = prefixed(out[:0], buf[:end], prefix)

@@ -29,7 +29,7 @@ type Job struct {
 //go:embed script.sh
 var text string
 
-// Script returns the batch script. The command must not be empty or contain a zero byte.
+// empty: the program sends no messages
 func (j *Job) Script() ([]byte, error) {
 	if len(j.Command) == 0 {
 		return nil, errors.New("no command to run")
@@ -85,8 +85,8 @@ func (j *Job) Options(perNode int) ([]string, error) {
 	return all, nil
 }
 
-// MostGPUs returns the size of the partition's largest node with one of these GPU types; none: any. It returns
-// 0 if there is no such node.
+// Options returns the options of sbatch for a first start on the job's minimum of GPUs; an error if nodes of
+// perNode GPUs cannot hold them evenly.
 func MostGPUs(nodes []client.Node, partition string, types []string) int {
 	most := 0
 	for i := range nodes {
@@ -100,7 +100,8 @@ func MostGPUs(nodes []client.Node, partition string, types []string) int {
 	return most
 }
 
-// in reports whether words contains word, or either is empty.
+// MostGPUs returns the size of the partition's largest node with one of these GPU types, or of any type if there
+// are none; 0 if there is no such node.
 func in(words []string, word string) bool {
 	return len(words) == 0 || word == "" || slices.Contains(words, word)
 }

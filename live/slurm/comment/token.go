@@ -10,12 +10,11 @@ import (
 
 var coding = base64.RawURLEncoding.Strict()
 
-// NewToken returns a token that authenticates the program of a user's job: 32 random bytes and the user's name,
-// both in base64url, joined by ".".
+// NewToken returns a token for the program of a user's job: 32 random bytes and the user's name, both in
+// base64url, joined by ".".
 //
-// Only the job's script has the token. The job's comment, which everybody can read, has its digest. A token is
-// valid only for jobs of its own user. So a user who copies another's digest into a comment receives none of
-// the other's messages and blocks none.
+// Only the job's script has the token. The job's public comment has its digest. A token is valid only for jobs of
+// its user, so copying another user's digest has no effect.
 func NewToken(user string) string {
 	secret := make([]byte, sha256.Size)
 	rand.Read(secret) // it never fails
@@ -36,7 +35,7 @@ func CheckDigest(text string) error {
 	return nil
 }
 
-// TokenUser returns the user in a token; ok is false if text is not a token.
+// TokenUser returns the user in a token; ok is false for other texts.
 func TokenUser(token string) (user string, ok bool) {
 	_, name, ok := strings.Cut(token, ".")
 	raw, err := coding.DecodeString(name)

@@ -22,16 +22,14 @@ type Advice struct {
 	Gives cluster.Allocation // planned GPUs; zero: none
 	On    cluster.Placement
 	Why   explain.Because
-	// Barred is Slurm's reason code if Slurm would not start the job even on free nodes. Such a job is not
-	// planned; Gives and Why are zero.
+	// Barred is Slurm's reason code if Slurm would not start the job even on free nodes.
 	Barred string
-	// Place is the job's place among the waiting jobs, from 1; 0: it runs, or is barred or held by somebody.
+	// Place is the job's place among the waiting jobs, from 1; 0: none.
 	Place int
 }
 
-// advise returns the policy's decision and reason for each job that takes part. It plans one round from an
-// observation without memory, so equal observations give equal advice. It returns an error if the policy is
-// unknown or cannot plan.
+// It plans one round from an observation without memory, so equal observations give equal advice. It returns an
+// error if the policy is unknown or cannot plan.
 func advise(ctx context.Context, o *slurm.Observation, c *Config) ([]Advice, error) {
 	all := make([]Advice, 0, len(o.Jobs))
 	for i := range o.Jobs {
@@ -103,8 +101,6 @@ func round(ctx context.Context, o *slurm.Observation, all []Advice, conf *Config
 	return snapshot, plan, nil
 }
 
-// jobs returns the jobs to plan: those that take part and are not barred, and others that hold GPUs here, which
-// keep them.
 func jobs(o *slurm.Observation, all []Advice) []*slurm.Job {
 	var planned []*slurm.Job
 	for i := range all {
@@ -123,8 +119,6 @@ func jobs(o *slurm.Observation, all []Advice) []*slurm.Job {
 	return planned
 }
 
-// rank sets the places of waiting jobs: first those that the plan starts, then others by their reason, then by
-// submission.
 func rank(all []Advice, rows map[job.ID]int, s *policy.Snapshot, p *policy.Plan) {
 	type waiting struct {
 		advice *Advice
@@ -153,8 +147,6 @@ func rank(all []Advice, rows map[job.ID]int, s *policy.Snapshot, p *policy.Plan)
 	}
 }
 
-// after returns how far back in the line a waiting job is: jobs ahead, or the factor by which its bid is too
-// low.
 func after(why policy.Reason) float64 {
 	switch why.Kind {
 	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority, policy.WaitBackfill:
@@ -169,6 +161,6 @@ func after(why policy.Reason) float64 {
 }
 
 const (
-	minOffer = 1e-12 // a bid of nothing comes last
-	last     = 1e15  // jobs with another reason come after all others
+	minOffer = 1e-12
+	last     = 1e15
 )

@@ -17,10 +17,8 @@ import (
 	"github.com/oxgang/oxgang/live/certs"
 )
 
-// serves reports whether the agent API is served, which a dry run must not do.
 func (c *Config) serves() bool { return c.Agents.Listen != "" && !c.Dry }
 
-// Files in the shared folder: the URL of the agent API, and the certificates that verify it.
 const (
 	urlFile   = "url"
 	trustFile = certs.CertificatesKey
@@ -105,7 +103,6 @@ func (a *api) renew(ctx context.Context, next time.Time) {
 	}
 }
 
-// publish renews the certificate, writes the URL and trusted certificates, and returns when it is due again.
 // Certificates of earlier schedulers stay until they expire.
 func (a *api) publish() (time.Time, error) {
 	next, err := a.certs.Renew()
@@ -123,7 +120,7 @@ func (a *api) publish() (time.Time, error) {
 	return next, errors.Join(a.put(trustFile, trusted), a.put(urlFile, a.url+"\n"))
 }
 
-// put replaces a file. The URL comes last, so no client has one that it cannot verify.
+// The URL comes last, so no client has one that it cannot verify.
 func (a *api) put(name, text string) error {
 	path := filepath.Join(a.share, name)
 	if was, err := os.ReadFile(path); err == nil && string(was) == text {

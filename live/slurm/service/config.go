@@ -1,5 +1,5 @@
-// Package service runs a scheduler for one Slurm partition. In each round it observes, plans and sends
-// commands, within the limits of the administrator's configuration. It undoes its changes when it ends.
+// Package service runs a scheduler for one Slurm partition. In each round it observes, plans and sends commands,
+// within the limits of the administrator's configuration.
 package service
 
 import (
@@ -24,7 +24,7 @@ type Mode string
 
 // The modes.
 const (
-	Off    Mode = "off"    // nothing; earlier changes are undone
+	Off    Mode = "off"    // undo earlier changes
 	Order  Mode = "order"  // change the places of waiting jobs
 	Resize Mode = "resize" // hold and start jobs; stop and resize elastic ones
 )
@@ -35,18 +35,18 @@ var Modes = []Mode{Off, Order, Resize}
 // A Config is the administrator's configuration. It is read in every round. Changes of Partition, Policy,
 // Settings, Round, State and Agents need a restart.
 type Config struct {
-	Partition string            `yaml:"partition"` // of the jobs that can take part
-	Accounts  []string          `yaml:"accounts"`  // of these jobs; empty: any
+	Partition string            `yaml:"partition"`
+	Accounts  []string          `yaml:"accounts"` // empty: any
 	Mode      Mode              `yaml:"mode"`
 	Policy    string            `yaml:"policy"`   // default srtf; in mode resize: oxgang
 	Settings  map[string]string `yaml:"settings"` // of the policy
 	Round     time.Duration     `yaml:"round"`    // interval of plans; default 30 s
-	Poll      time.Duration     `yaml:"poll"`     // interval of observations in mode resize; default 5 s
+	Poll      time.Duration     `yaml:"poll"`     // between observations in mode resize; default 5 s
 	Nice      int               `yaml:"nice"`     // largest change of a job's nice value; default 10000
-	Commands  int               `yaml:"commands"` // limit of commands per minute; default 60
+	Commands  int               `yaml:"commands"` // per minute; default 60
 	Stop      string            `yaml:"stop"`     // path: the mode is off while this file exists
 	Dry       bool              `yaml:"dry"`      // only log commands
-	Grace     time.Duration     `yaml:"grace"`    // from the notice to an elastic job until it is stopped; default 60 s
+	Grace     time.Duration     `yaml:"grace"`    // from the notice until an elastic job is stopped; default 60 s
 	State     string            `yaml:"state"`    // directory of journals and stored messages
 	Agents    Agents            `yaml:"agents"`   // of mode resize
 }
@@ -54,10 +54,10 @@ type Config struct {
 // Agents configure how the programs of elastic jobs reach the scheduler.
 type Agents struct {
 	Listen string   `yaml:"listen"` // address and port; empty: not served
-	Names  []string `yaml:"names"`  // of this machine, as nodes know it; the first is in the URL; default: the host name
+	Names  []string `yaml:"names"`  // of this machine, for nodes; the first is in the URL; default: the host name
 	// Silence is how long a program may send nothing until it is reported; 0: 10 min.
 	Silence time.Duration `yaml:"silence"`
-	Share   string        `yaml:"share"` // folder that all nodes see and only the scheduler writes; has the URL and certificates
+	Share   string        `yaml:"share"` // folder that all nodes see and only the scheduler writes
 }
 
 // Defaults returns the defaults, without Partition.
@@ -67,7 +67,7 @@ func Defaults() Config {
 	}
 }
 
-// Read reads a configuration file. The error names the file and an unknown key or invalid value.
+// Read reads a configuration file.
 func Read(path string) (*Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

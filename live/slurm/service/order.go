@@ -18,7 +18,7 @@ type Slurm interface {
 	slurm.Reader
 }
 
-// Recommend returns the advice for each job that takes part, and the observation. It changes nothing.
+// Recommend returns the advice for each job that takes part, and the observation.
 func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *slurm.Observation, error) {
 	o, err := slurm.Look(ctx, s, c.bounds())
 	if err != nil {
@@ -36,11 +36,11 @@ type Orderer struct {
 	log    *slog.Logger
 	now    Config // last valid configuration
 	epoch  int64
-	idle   bool // nothing is left to undo
+	idle   bool
 	said   string
 }
 
-// NewOrderer returns an Orderer that calls read in every round. It returns an error if read fails now.
+// NewOrderer returns an Orderer that calls read now and in every round.
 func NewOrderer(s Slurm, read func() (*Config, error), log *slog.Logger) (*Orderer, error) {
 	c, err := read()
 	if err != nil {
@@ -83,8 +83,8 @@ func (r *Orderer) report(err error) {
 	r.said = text
 }
 
-// Round observes, plans and sends commands once. It returns slurm.ErrOvertaken, wrapped, if a later scheduler
-// is active. After an error that Slurm does not answer or the policy cannot plan, nothing was changed.
+// Round observes, plans and sends commands once. It returns slurm.ErrOvertaken, wrapped, if a later scheduler is
+// active.
 func (r *Orderer) Round(ctx context.Context) error {
 	mode, why := r.reload()
 	if mode == Off && r.idle {
@@ -163,8 +163,8 @@ func (r *Orderer) release(ctx context.Context) error {
 	return err
 }
 
-// Release undoes the changes of schedulers to jobs of a partition, and returns the number of commands. The
-// error joins all refusals.
+// Release undoes the changes of schedulers to jobs of a partition, and returns the number of commands. The error
+// joins all failures.
 func Release(ctx context.Context, s Slurm, c *Config, log *slog.Logger) (int, error) {
 	o, err := slurm.Look(ctx, s, c.bounds())
 	if err != nil {

@@ -20,7 +20,7 @@ type Service struct {
 	Slurm Slurm
 	Read  func() (*Config, error) // called in every round
 	Log   *slog.Logger
-	Tool  string // name and version of the program, for journals
+	Tool  string // name and version, for journals
 }
 
 // Run serves until ctx is done or another scheduler takes over, and returns the reason. It undoes its changes at
@@ -53,7 +53,6 @@ func (s *Service) order(ctx context.Context) error {
 	return s.until(ctx, &r.now, func(m Mode) bool { return m != Resize }, r.Run)
 }
 
-// until calls run while own accepts the mode, and returns nil when it no longer does.
 func (s *Service) until(ctx context.Context, c *Config, own func(Mode) bool, run func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -94,7 +93,6 @@ func (s *Service) watch(ctx context.Context, every time.Duration, own func(Mode)
 	}
 }
 
-// resize serves until the mode is not Resize, and then returns nil. Its holds are released.
 func (s *Service) resize(ctx context.Context, c *Config) error {
 	err := s.until(ctx, c, func(m Mode) bool { return m == Resize }, func(ctx context.Context) error { return s.drive(ctx, c) })
 	if errors.Is(err, slurm.ErrOvertaken) {

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// As returns a Runner that runs commands against this Slurm as a user of this machine.
+// As returns a Runner for commands of a user of this machine.
 func (r *Rig) As(name string) client.Runner {
 	return func(ctx context.Context, c client.Command) ([]byte, error) {
 		u, err := user.Lookup(name)

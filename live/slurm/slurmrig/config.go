@@ -151,7 +151,7 @@ func (r *Rig) writeNodes(b *strings.Builder) {
 			memory = 100_000
 		}
 		names := g.nodes()
-		if g.Absent { // their ports are unused, and commands read one line faster
+		if g.Absent { // faster
 			names = []string{fmt.Sprintf("%s[1-%d]", g.Prefix, g.Nodes)}
 			r.ports[names[0]] = r.ports[g.nodes()[0]]
 		}

@@ -30,7 +30,7 @@ func (r *Rig) start(name, program string, args ...string) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close() // the program has its own copy
+	defer log.Close()
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), r.Environ()...)
 	cmd.Stdout, cmd.Stderr = log, log
@@ -114,7 +114,7 @@ func (r *Rig) StartController(ctx context.Context) error {
 	})
 }
 
-// LoseState restarts slurmctld without its state: it knows no job, and the next job is number 1.
+// LoseState restarts slurmctld without its state.
 func (r *Rig) LoseState(ctx context.Context) error {
 	if err := r.Signal("slurmctld", syscall.SIGKILL); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (r *Rig) Close() {
 		}
 	}
 	r.killRest()
-	os.RemoveAll(r.Folder) //nolint:errcheck // it is in a folder for temporary files
+	os.RemoveAll(r.Folder) //nolint:errcheck
 }
 
 // killRest kills the processes whose environment names this Slurm: jobs and their steps.

@@ -21,7 +21,7 @@ import (
 type Group struct {
 	Prefix string // letters
 	Nodes  int
-	Type   string // of the GPUs; empty: untyped
+	Type   string // empty: untyped
 	GPUs   int    // of each node; 0: none
 	CPUs   int    // of each node; 0: 32
 	Memory int    // megabytes of each node; 0: 100000
@@ -31,8 +31,8 @@ type Group struct {
 // Options configure a rig.
 type Options struct {
 	Groups     []Group  // none: a[1-2] with 8 a100 GPUs and h[1-2] with 8 h100 GPUs
-	Accounting bool     // run slurmdbd, with an account ml and an association for each of Users
-	Users      []string // allowed to submit; none: users root and "nobody"
+	Accounting bool     // slurmdbd, with an account ml and an association for each of Users
+	Users      []string // default: root and "nobody"
 	Lines      []string // added to slurm.conf; without a PartitionName line, partition all has all nodes
 }
 
@@ -136,7 +136,7 @@ func freePorts(names []string) (map[string]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close() // all at once, so that no port comes twice
+		defer l.Close() // at the end, so that no port comes twice
 		ports[name] = l.Addr().(*net.TCPAddr).Port
 	}
 	return ports, nil

@@ -18,7 +18,7 @@ func (s *Slurm) settle() {
 		}
 		s.advance(at)
 		switch {
-		case j.Noticed: // its script has requeued and held it
+		case j.Noticed:
 			s.requeue(j, "JobHeldUser")
 			j.keep("JobHeldUser")
 			j.Flags = []string{"REQUEUE_HOLD"}
@@ -110,7 +110,7 @@ func (s *Slurm) depends(j *Job) bool {
 
 func (s *Slurm) run(j *Job, held []client.Held, now time.Time) {
 	j.State, j.Reason, j.Start, j.since, j.Flags = client.Running, "None", now, now, nil
-	j.HeldGPUs, j.Nodes, j.GPUs = held, nil, client.GPUs{} // was stale since an update
+	j.HeldGPUs, j.Nodes, j.GPUs = held, nil, client.GPUs{} // stale since an update
 	for t, n := range j.PerNode {
 		j.GPUs[t] = n * j.Needed
 	}

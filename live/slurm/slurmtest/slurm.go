@@ -13,14 +13,13 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// requeueDelay is how long a requeued job waits, unless its start time is updated. Source: observed, Slurm
-// 22.05: 121 s.
+// A requeued job waits this long, unless its start time is updated. Source: observed, Slurm 22.05: 121 s.
 const requeueDelay = 121 * time.Second
 
 // A Slurm is a controller with its nodes. It is safe for concurrent use.
 type Slurm struct {
 	// Before and After are called around every command that changes something. An error of Before prevents the
-	// command. Both errors are returned to the caller.
+	// command.
 	Before, After func(command string) error
 	// Refuse returns the message with which a command is refused; empty: it is not. Use Refusing to change it
 	// while a scheduler runs.
@@ -39,10 +38,10 @@ type Job struct {
 	Work    float64 // remaining GPU-seconds
 	Saved   float64 // Work at the last checkpoint
 	Exit    int     // status of the program
-	Noticed bool    // the program got the signal and saved a checkpoint
+	Noticed bool
 	Starts  []string
 	noticed time.Time
-	since   time.Time // time of the last update of Work
+	since   time.Time
 	earlier time.Time // earliest start
 	before  uint32    // priority before it was held
 }
@@ -57,9 +56,9 @@ type Ask struct {
 	Limit                        time.Duration // 0: none
 	Exit                         int
 	Nice                         int
-	Priority                     uint32 // default 1000 minus the number: first come, first served
+	Priority                     uint32
 	Held, NoRequeue              bool
-	After                        client.ID     // start after the end of this job
+	After                        client.ID
 	Begin                        time.Duration // delay of the start
 }
 
@@ -97,16 +96,14 @@ func (s *Slurm) Submit(a Ask) client.ID {
 	return id
 }
 
-// LoseState forgets all jobs and numbers new ones from 1, like a slurmctld without its state. Running programs
-// are killed.
+// LoseState forgets all jobs, like a slurmctld without its state. Running programs are killed.
 func (s *Slurm) LoseState() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.jobs = nil
 }
 
-// Older lets a running job wait as before its start, like a killed slurmctld that read an older state. Its
-// program is gone.
+// Older lets a running job wait again, like a killed slurmctld that read an older state. Its program is gone.
 func (s *Slurm) Older(id client.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

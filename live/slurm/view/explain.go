@@ -18,9 +18,9 @@ import (
 // ErrUnknown marks a job that Slurm does not show.
 var ErrUnknown = errors.New("Slurm shows no such job") //nolint:staticcheck // Slurm is a name
 
-// Explain returns the status of the jobs that id names: a number as in Slurm or by a user, 12, 12_3, 12_[2-9%4]
-// or 12+1. 12 of an array or a heterogeneous job means all of it. runs are past runs; noPast is why there are
-// none, or empty. It returns ErrUnknown, wrapped, if neither shows the job.
+// Explain returns the status of the jobs that id names: a number as in Slurm or by a user, 12, 12_3, 12_[2-9%4] or
+// 12+1. 12 of an array or a heterogeneous job means all of it. runs are past runs; noPast is why there are none,
+// or empty.
 func Explain(l *Look, runs []client.Run, noPast, id string) (*status.Status, error) {
 	var past *History
 	if noPast == "" {
@@ -115,7 +115,6 @@ func endedJob(j *client.Job) status.Job {
 	return ended(v, j.Nodes, j.ExitCode, j.Signal, max(0, j.End.Sub(j.Start)))
 }
 
-// lastRuns returns the last run of each job in the accounting that id names.
 func lastRuns(runs []client.Run, id string) (all []status.Job) {
 	at := map[client.ID]int{}
 	for i := range runs {

@@ -16,12 +16,12 @@ type Cause string
 
 // The causes.
 const (
-	Down       Cause = "down"       // the node does not answer, or an administrator took it out
-	Drained    Cause = "drained"    // the node starts no jobs
+	Down       Cause = "down"       // or taken out by an administrator
+	Drained    Cause = "drained"    // starts no jobs
 	Reserved   Cause = "reserved"   // reserved for others or for maintenance
 	Unwanted   Cause = "unwanted"   // no job that may start waits for them
-	CPUs       Cause = "cpus"       // too few free CPUs for each waiting job
-	Memory     Cause = "memory"     // too little free memory for each waiting job
+	CPUs       Cause = "cpus"       // too few are free for each waiting job
+	Memory     Cause = "memory"     // too little is free for each waiting job
 	Fragmented Cause = "fragmented" // each waiting job needs more GPUs on one node than are free
 	Planned    Cause = "planned"    // Slurm keeps the node for a job of higher priority
 	Wanted     Cause = "wanted"     // a job would fit, but Slurm has not started it yet
@@ -128,7 +128,6 @@ func demandOf(j *client.Job) demand {
 	return d
 }
 
-// startable reports whether a job waits only for nodes or for jobs ahead of it.
 func startable(j *client.Job) bool {
 	switch bare(j.Reason) {
 	case "", "None", "Resources", "Priority", "ReqNodeNotAvail", "NodeDown", "Reservation", "Licenses":

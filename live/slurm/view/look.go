@@ -19,7 +19,7 @@ type Look struct {
 	NoQOS        string
 }
 
-// Take runs five commands. Only one asks slurmdbd, and its failure only hides limits.
+// Take looks once. Only one asks slurmdbd, and its failure only hides limits.
 func Take(ctx context.Context, c *client.Client, now func() time.Time) (*Look, error) {
 	l := &Look{At: now()}
 	var err error

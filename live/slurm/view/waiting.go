@@ -37,7 +37,6 @@ func waiting(j *client.Job, l *Look) status.Job {
 	return v
 }
 
-// Shown for a job that Oxgang holds, because Slurm's reason code blames an administrator or its user.
 const (
 	heldWhy     = "Oxgang holds it: the current plan has no GPUs for it"
 	heldUnblock = "its turn: see oxgang slurm serve --recommend; if no scheduler serves its partition any more, run oxgang slurm serve --release"
@@ -133,7 +132,6 @@ func (l *Look) unusable(j *client.Job) string {
 	return strings.Join(names, ", ")
 }
 
-// limit describes the QOS limit that a job waits for, and its usage; empty: unknown.
 func (l *Look) limit(j *client.Job, code string) string {
 	q := l.qos(j.QOS)
 	if p := l.partition(j.Partition); q == nil && p != nil {
