@@ -24,17 +24,16 @@ import (
 // ErrAbsent is returned if no scheduler listens on a socket.
 var ErrAbsent = errors.New("no scheduler listens")
 
-// answerTime limits the wait for the beginning of an answer; storing or explaining a job takes time.
 const answerTime = 30 * time.Second
 
-// A Client sends commands to the scheduler on a socket. Its methods return an *Error if the scheduler refuses, and
-// ErrAbsent if there is none.
+// A Client calls the scheduler on a socket. Its methods return an *Error if the scheduler refuses, and ErrAbsent
+// if there is none.
 type Client struct {
 	socket string
 	http   http.Client
 }
 
-// NewClient returns a client for the socket at a path. It connects on first use.
+// NewClient returns a client for the socket at a path.
 func NewClient(socket string) *Client {
 	c := &Client{socket: socket}
 	c.http.Transport = &http.Transport{
@@ -145,7 +144,6 @@ func (c *Client) Log(ctx context.Context, id job.ID, lines int, follow bool, w i
 	return nil
 }
 
-// A sink stores its write error, to distinguish it from errors of the connection.
 type sink struct {
 	w   io.Writer
 	err error

@@ -26,7 +26,6 @@ func decode(r io.Reader, v any) error {
 	return nil
 }
 
-// once returns an error unless text is one JSON object without repeated keys at any level.
 func once(text []byte) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return errors.New("empty, want a JSON object")
@@ -49,7 +48,7 @@ func keys(dec *json.Decoder) error {
 		if err != nil {
 			return err
 		}
-		name, _ := t.(string) // valid JSON has a string here
+		name, _ := t.(string)
 		// Like encoding/json, treat letters with the same case folding as equal: k and the kelvin sign, s and the
 		// long s.
 		key := strings.ToLower(strings.ToUpper(name))

@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// fits returns an error with all demands of r that the machine can never meet.
 func (r *Request) fits(m *status.Node) error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -21,7 +20,7 @@ func (r *Request) fits(m *status.Node) error {
 		slots[m.Slots[i].Type]++
 	}
 	has := slices.Sorted(maps.Keys(slots))
-	most := 0 // slots of one type, since a job uses one type
+	most := 0 // of one type, since a job uses one type
 	for _, gpuType := range has {
 		if len(r.GPUTypes) == 0 || slices.Contains(r.GPUTypes, gpuType) {
 			most = max(most, slots[gpuType])

@@ -128,7 +128,7 @@ func (s *Server) question(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return s.service.Ask(r.Context(), &q)
 }
 
-// log streams the log of a job. An error after the first byte is in the trailer.
+// An error after the first byte is in the trailer.
 func (s *Server) log(w http.ResponseWriter, r *http.Request) {
 	id, err := named(r)
 	if err == nil {
@@ -146,7 +146,7 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = s.service.Log(r.Context(), id, lines, follow, out)
 	}
-	if errors.Is(err, context.Canceled) { // the client left, or the scheduler stops
+	if errors.Is(err, context.Canceled) {
 		err = errors.New("the scheduler stops; the job keeps running")
 	}
 	if err != nil {

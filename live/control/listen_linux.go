@@ -10,14 +10,13 @@ import (
 	"time"
 )
 
-// maxPath is the maximum length of a socket's path (sun_path of unix(7)).
 const maxPath = 107
 
 // An Access defines who may connect to a socket.
 type Access struct {
 	mode   fs.FileMode
-	group  int         // of the socket; nobody for no change
-	folder fs.FileMode // maximum mode of the directory
+	group  int // of the socket; nobody: no change
+	folder fs.FileMode
 }
 
 // Private allows the owner and root.
@@ -65,7 +64,6 @@ func Listen(path string, a Access) (net.Listener, error) {
 	return l, nil
 }
 
-// private creates a directory with mode most, and returns an error if it exists with more rights.
 func private(dir string, most fs.FileMode) error {
 	if err := os.MkdirAll(dir, most); err != nil {
 		return fmt.Errorf("state directory: %w", err)

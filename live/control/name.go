@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// maxName is the length of a DNS label, so that names also suit directories, hosts and pods.
 const maxName = 63
 
 // ValidName returns an error unless name is 1 to 63 lower-case letters, digits and inner dashes. what is the
@@ -22,7 +21,7 @@ func ValidName(what, name string) error {
 	return nil
 }
 
-// base removes the number at the end of a name: mnist-2 and mnist2 become mnist. A name of digits stays.
+// base turns mnist-2 and mnist2 into mnist. A name of digits stays.
 func base(name string) string {
 	short := strings.TrimRight(strings.TrimRight(name, "0123456789"), "-")
 	if short == "" {
@@ -31,8 +30,7 @@ func base(name string) string {
 	return short
 }
 
-// nameOf returns a name for a command: train for "python -u train.py --lr 1" and "./train.sh"; job if there is
-// nothing better.
+// nameOf returns train for "python -u train.py --lr 1" and "./train.sh", and job if there is nothing better.
 func nameOf(command []string) string {
 	if len(command) == 0 {
 		return "job"

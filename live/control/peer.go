@@ -35,8 +35,7 @@ func peerOf(ctx context.Context) peer {
 // nobody is the gid for no group.
 const nobody = -1
 
-// allowed returns an error unless p is owner or root, or a member of group. Without a group all jobs run as the
-// owner, so submitting a job means having all rights of the owner.
+// Without a group all jobs run as the owner, so submitting a job means having all rights of the owner.
 func allowed(p peer, owner, group int) error {
 	switch {
 	case p.err != nil:
@@ -51,7 +50,6 @@ func allowed(p peer, owner, group int) error {
 
 func (s *Server) rules(p peer) bool { return p.UID == s.owner || p.UID == 0 }
 
-// own returns an error of status 403 unless the peer is the user of the job, the owner or root.
 func (s *Server) own(ctx context.Context, id job.ID) error {
 	v, err := s.service.Job(id)
 	if p := peerOf(ctx); err == nil && !s.rules(p) && p.UID != v.Owner {
@@ -60,7 +58,6 @@ func (s *Server) own(ctx context.Context, id job.ID) error {
 	return err
 }
 
-// ruler returns an error of status 403 unless the peer is the owner of the scheduler, or root.
 func (s *Server) ruler(ctx context.Context) error {
 	if !s.rules(peerOf(ctx)) {
 		return forbidden("only %s and root may do this", account.Name(s.owner))
@@ -72,7 +69,6 @@ func forbidden(format string, args ...any) *Error {
 	return &Error{Status: http.StatusForbidden, Message: fmt.Sprintf(format, args...)}
 }
 
-// hide removes the command and the last output of another user's job.
 func (s *Server) hide(ctx context.Context, v *status.Job) {
 	if p := peerOf(ctx); !s.rules(p) && p.UID != v.Owner {
 		v.Command, v.Detail = nil, ""

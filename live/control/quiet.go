@@ -10,8 +10,8 @@ import (
 // mostQuiet is the maximum number of connections without an open request.
 const mostQuiet = 64
 
-// A quietList has the connections without an open request: new, idle or slow ones. Beyond mostQuiet it closes the
-// one that has been quiet longest, so that they cannot use up the process's file descriptors.
+// A quietList has the connections without an open request. Beyond mostQuiet it closes the one that has been quiet
+// longest, to save file descriptors.
 type quietList struct {
 	mu    sync.Mutex
 	conns []net.Conn // quiet longest first

@@ -15,19 +15,19 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Request is a job to run. JSON without a field has the value of NewRequest; Command and Dir are required.
+// A Request is a job to run. A field that JSON lacks has the value of NewRequest; Command and Dir are required.
 type Request struct {
 	Name     string            `json:"name,omitzero"` // default: from the command
 	Command  []string          `json:"command"`
 	Dir      string            `json:"dir"`           // working directory, absolute
 	Env      []string          `json:"env,omitempty"` // NAME=value
 	GPUs     Range             `json:"gpus"`
-	GPUTypes []cluster.GPUType `json:"gpu_types,omitempty"` // allowed types; any if empty
-	Class    job.Class         `json:"class,omitzero"`      // jobs of a class learn from each other; default: Name without the number at its end
-	Batch    int               `json:"batch,omitzero"`      // samples per step, of all workers; 0 if the program reports it
-	Samples  float64           `json:"samples,omitzero"`    // to completion, at initial efficiency; 0 if the program reports it
-	CPUs     float64           `json:"cpus,omitzero"`       // cores, of all workers; 0 for the machine's share
-	Memory   int64             `json:"memory,omitzero"`     // bytes, of all workers; 0 for no limit
+	GPUTypes []cluster.GPUType `json:"gpu_types,omitempty"` // any if empty
+	Class    job.Class         `json:"class,omitzero"`      // default: Name without the number at its end
+	Batch    int               `json:"batch,omitzero"`      // samples per step, of all workers; 0: reported by the program
+	Samples  float64           `json:"samples,omitzero"`    // to completion, at initial efficiency; 0: reported by the program
+	CPUs     float64           `json:"cpus,omitzero"`       // of all workers; 0: the machine's share
+	Memory   int64             `json:"memory,omitzero"`     // bytes, of all workers; 0: no limit
 	Weight   float64           `json:"weight"`
 	// Preemptible: it may be stopped after a checkpoint, to continue later or elsewhere.
 	Preemptible    bool    `json:"preemptible"`
@@ -36,7 +36,7 @@ type Request struct {
 	User *account.User `json:"-"`
 }
 
-// A Range is the minimum and maximum number of GPUs, equal for a rigid job.
+// A Range is the minimum and maximum number of GPUs.
 type Range struct {
 	Min int `json:"min"`
 	Max int `json:"max"`
@@ -50,7 +50,7 @@ func (r Range) String() string {
 	return fmt.Sprintf("%d..%d", r.Min, r.Max)
 }
 
-// NewRequest returns a request of one GPU with the defaults. A restart is assumed to cost 30 s.
+// NewRequest returns a request of one GPU with the defaults.
 func NewRequest() Request {
 	return Request{GPUs: Range{1, 1}, Weight: 1, Preemptible: true, RestartSeconds: 30}
 }
@@ -67,8 +67,7 @@ const (
 	maxTypes   = 64
 )
 
-// Complete fills in the name and class. A name from the command makes no class, since different programs may be
-// called train.py.
+// Complete fills in the name and class.
 func (r *Request) Complete() {
 	if r.Class == "" && r.Name != "" {
 		r.Class = job.Class(base(r.Name))
@@ -78,7 +77,6 @@ func (r *Request) Complete() {
 	}
 }
 
-// Validate returns all errors of r that do not depend on the machine.
 func (r *Request) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -135,7 +133,7 @@ func (r *Request) numbers() error {
 	return errors.Join(errs...)
 }
 
-// Spec returns the job of a valid and complete r, without what its program reports.
+// Spec returns the job of a valid and complete r.
 func (r *Request) Spec(id job.ID) *job.Spec {
 	s := &job.Spec{
 		ID: id, Name: r.Name, Class: r.Class, Weight: r.Weight,

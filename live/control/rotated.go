@@ -7,7 +7,6 @@ import (
 	"os"
 )
 
-// name returns the path of the i-th file; 0 is the current one.
 func (t *Tail) name(i int) string {
 	if i == 0 {
 		return t.Path
@@ -19,13 +18,12 @@ func (t *Tail) name(i int) string {
 func (t *Tail) open(i int) (*os.File, error) {
 	f, err := os.Open(t.name(i))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // no file is no mistake
+		return nil, nil //nolint:nilnil
 	}
 	return f, err
 }
 
-// next returns the file after f; nil if f is the newest or there is no log. gap is set if f, and perhaps later
-// files, were deleted.
+// next returns the file after f; nil if there is none. gap is set if f, and perhaps later files, were deleted.
 func (t *Tail) next(f *os.File) (next *os.File, gap bool, err error) {
 	for {
 		i, found, err := t.index(f)
@@ -46,18 +44,17 @@ func (t *Tail) next(f *os.File) (next *os.File, gap bool, err error) {
 	}
 }
 
-// newer opens the file after the i-th. One name is missing during a rotation; then it opens the next one.
+// One name is missing during a rotation; then it opens the next one.
 func (t *Tail) newer(i int) (*os.File, error) {
 	for j := i - 1; j >= 0; j-- {
 		if f, err := t.open(j); f != nil || err != nil {
 			return f, err
 		}
 	}
-	return nil, nil //nolint:nilnil // no file is no mistake
+	return nil, nil //nolint:nilnil
 }
 
-// settled reports whether f is still the i-th file and next the one after it: no rotation happened while they were
-// opened.
+// settled reports whether f and next are still neighbours: no rotation happened while they were opened.
 func (t *Tail) settled(f *os.File, i int, next *os.File) (bool, error) {
 	again, err := t.newer(i)
 	if err != nil || again == nil {
@@ -76,8 +73,7 @@ func (t *Tail) settled(f *os.File, i int, next *os.File) (bool, error) {
 	return now == i && os.SameFile(a, b), err
 }
 
-// index returns the number of file f now. For nil or a deleted file it returns the number after the oldest. One
-// name may be missing.
+// index returns the number of file f now. For nil or a deleted file it returns the number after the oldest.
 func (t *Tail) index(f *os.File) (i int, found bool, err error) {
 	var own os.FileInfo
 	if f != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxBody     = 1 << 20 // bytes of a request, most of them the environment
+	maxBody     = 1 << 20
 	bodyTime    = 30 * time.Second
 	headTime    = 10 * time.Second
 	idleTime    = time.Minute
@@ -30,7 +30,7 @@ const (
 type Server struct {
 	service Service
 	owner   int // uid
-	group   int // gid of other users; nobody for none
+	group   int // gid; nobody: none
 	http    http.Server
 	stop    context.CancelFunc // ends streams
 }
@@ -94,7 +94,6 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// answer returns a handler that writes f's result as JSON. parameters are the allowed query parameters.
 func answer(f func(http.ResponseWriter, *http.Request) (any, error), parameters ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := known(r, parameters...)

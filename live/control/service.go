@@ -11,11 +11,10 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Service is a scheduler of jobs on this machine. Its methods may be called concurrently. An *Error is shown to
-// the user; other errors are faults of the scheduler.
+// A Service is the scheduler of this machine.  Its methods may be called concurrently. An *Error is shown to the
+// user; other errors are faults of the scheduler.
 type Service interface {
-	// Submit stores a valid request that fits the Node, and returns its ID: its name, with a number if that is
-	// taken.
+	// Submit stores a valid request that fits the Node, and returns its ID.
 	Submit(ctx context.Context, r *Request) (job.ID, error)
 	// Status returns the state of the machine and its jobs; with all, ended jobs too.
 	Status(all bool) *status.Status
@@ -46,13 +45,13 @@ type Question struct {
 
 // A PruneRequest asks to delete old data.
 type PruneRequest struct {
-	Keep   statedir.Limits `json:"keep,omitempty"` // limits that replace the scheduler's, by category
+	Keep   statedir.Limits `json:"keep,omitempty"` // replaces the scheduler's limits, by category
 	DryRun bool            `json:"dry_run,omitempty"`
 }
 
 // An Explanation explains the state of a job.
 type Explanation struct {
 	Text    string          `json:"text"`
-	Details string          `json:"details,omitempty"` // prices and weights behind the reasons, as text
+	Details string          `json:"details,omitempty"` // prices and weights behind the reasons
 	Story   json.RawMessage `json:"story,omitempty"`   // an explain.Story; may be nil
 }

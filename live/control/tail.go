@@ -18,15 +18,14 @@ type Tail struct {
 
 const pollTime = 200 * time.Millisecond
 
-// Copy writes the last lines to w. With follow it adds new output until the log has ended or ctx is done. A missing
-// log is empty.
+// Copy writes the last lines to w. With follow it adds new output until the log has ended or ctx is done.
 func (t *Tail) Copy(ctx context.Context, lines int, follow bool, w io.Writer) error {
 	f, err := t.start(lines)
 	if err != nil {
 		return err
 	}
 	for {
-		ended := !follow || t.Ended() // asked before the last read
+		ended := !follow || t.Ended()
 		if f, err = t.drain(ctx, f, w); err != nil || ended {
 			return errors.Join(err, closed(f))
 		}
@@ -46,7 +45,6 @@ func closed(f *os.File) error {
 	return f.Close()
 }
 
-// start returns the oldest file needed for the last lines, positioned at the first of them; nil if there is no log.
 func (t *Tail) start(lines int) (*os.File, error) {
 	var best *os.File
 	for i := 0; ; i++ {
@@ -71,7 +69,6 @@ func (t *Tail) start(lines int) (*os.File, error) {
 	}
 }
 
-// back positions f at its last lines, and returns how many lines are missing.
 func back(f *os.File, lines int) (left int, err error) {
 	end, err := f.Seek(0, io.SeekEnd)
 	if err != nil || lines == 0 || end == 0 {
@@ -95,20 +92,19 @@ func back(f *os.File, lines int) (left int, err error) {
 		}
 	}
 	_, err = f.Seek(0, io.SeekStart)
-	return lines - 1, err // the first line has no newline before it
+	return lines - 1, err
 }
 
 // lost replaces output that was deleted before it was read.
 const lost = "[oxgang: some output is missing here; it was written faster than it was read]\n"
 
-// drain writes everything from f on, and returns the newest file with its position; nil if there is no log.
 func (t *Tail) drain(ctx context.Context, f *os.File, w io.Writer) (*os.File, error) {
 	for {
 		next, gap, err := t.next(f)
 		if err != nil {
 			return f, err
 		}
-		if f != nil { // after looking for next, so that all of f is read
+		if f != nil { // after the look for next, so that all of f is read
 			if _, err := io.Copy(w, until{ctx, f}); err != nil {
 				return f, errors.Join(err, closed(next))
 			}

@@ -37,7 +37,6 @@ type runAgent struct {
 	r *run
 }
 
-// agent returns the agent of a generation with processes, even if it is stopping.
 func (b *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
 	e := b.ByID[id]
 	if e == nil || e.Over {

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend is a scheduler.Backend and the Observer of its scheduler. Make one with Open. Next and Do are
-// for the scheduler's goroutine; all other methods are safe for concurrent use.
+// A Backend is a scheduler.Backend and the Observer of its scheduler. Next and Do are for the scheduler's
+// goroutine; all other methods are safe for concurrent use.
 type Backend struct {
 	o       Options
 	folders statedir.Folders
@@ -22,8 +22,8 @@ type Backend struct {
 
 	*driver.Table[*entry]
 	jobs      *jobTable
-	round     int64  // of the last committed plan
-	unwritten string // why plans cannot be stored, for people; empty: they can
+	round     int64
+	unwritten string // why plans cannot be stored; empty: they can
 }
 
 var _ driver.Backend = (*Backend)(nil)
@@ -39,7 +39,7 @@ func (b *Backend) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Act
 	b.jobs.findSilent()
 }
 
-// Banner returns why the backend cannot store its state; empty: it can.
+// Banner returns why the backend cannot store its state; empty if it can.
 func (b *Backend) Banner() string {
 	b.Lock()
 	defer b.Unlock()
@@ -49,13 +49,13 @@ func (b *Backend) Banner() string {
 // Live is a job that has not ended.
 type Live struct {
 	store.Job
-	Spoke  bool // its program has sent a message
+	Spoke  bool
 	Silent bool // no message for long
-	Up     bool // workers of the planned generation run
-	// Trouble is what keeps its processes from matching the plan, for people; empty: nothing.
+	Up     bool
+	// Trouble is what keeps its processes from matching the plan; empty: nothing.
 	Trouble string
-	Waits   time.Time // next start after a failure; zero or past: at once
-	// Withheld is the quota that keeps the job from the scheduler, for people; empty: none.
+	Waits   time.Time // next start after a failure
+	// Withheld is the quota that keeps the job from the scheduler; empty: none.
 	Withheld string
 }
 
@@ -88,7 +88,7 @@ func (b *Backend) Busy(id job.ID) bool {
 const Escapes = "a detached process can keep its GPU after its job has ended; " +
 	"set Delegate=yes in systemd's unit, or serve --cgroup"
 
-// Caveat returns a missing guarantee about the backend's jobs, for people; empty: nothing.
+// Caveat returns a missing guarantee about the jobs; empty: none.
 func (b *Backend) Caveat() string {
 	if b.o.Cgroup == "" {
 		return "without a cgroup, " + Escapes

@@ -71,9 +71,9 @@ func (d *draft) shrink(a scheduler.Run) {
 	}
 }
 
-// Run implements driver.Draft. It assigns the job's own slots first, then slots on other GPUs, then any.
-// Changed slots mean a new generation. An ended job gets none, even if the scheduler does not know yet: its
-// slots may belong to others.
+// Run implements driver.Draft. It assigns the job's own slots first, then slots on other GPUs. Changed slots mean
+// a new generation. An ended job gets none, even if the scheduler does not know yet: its slots may belong to
+// others.
 func (d *draft) Run(a *scheduler.Run) error {
 	p, e, err := d.planned(a.Job)
 	if err != nil {
@@ -111,7 +111,6 @@ func (*draft) Nodes(a scheduler.Action) error {
 	return fmt.Errorf("%T: a backend of one machine neither rents nor lends nodes", a)
 }
 
-// sameGPU reports whether the job has another slot on the same GPU.
 func (d *draft) sameGPU(p *store.Change, slot int) bool {
 	slots := d.jobs.o.Machine.Slots
 	return slots[slot].Shared && slices.ContainsFunc(p.Held, func(s int) bool { return slots[s].Visible == slots[slot].Visible })

@@ -12,36 +12,34 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An entry is a job that has not ended, or whose processes have not.
-//
 // Invariant: Held is the last committed plan. runs are all generations that may have processes.
 type entry struct {
-	driver.Entry              // Heard is about this generation
-	store.Job                 // as stored; Spec is as last described
-	withheld     bool         // from the scheduler, by its user's quota
-	uncommitted  bool         // its slots or failures differ from the last plan
-	planned      time.Time    // when this generation was planned
-	hasClient    bool         // its program has sent a message, in any generation
+	driver.Entry      // Heard is about this generation
+	store.Job         // Spec is as last described
+	withheld     bool // by its user's quota
+	uncommitted  bool // its slots or failures differ from the last plan
+	planned      time.Time
+	hasClient    bool         // in any generation
 	runs         []*run       // oldest first
-	stored       []job.Report // in the store when this scheduler began: agents may send them again
+	stored       []job.Report // before this scheduler began: agents may send them again
 }
 
 // A run is a generation that may have processes.
 type run struct {
 	generation int
-	slots      []int // by rank; nil: unknown, of an earlier generation
+	slots      []int // by rank; nil: unknown
 	allocation cluster.Allocation
 	cores      []int
 	began      time.Time
 	observed   time.Time // last observation
-	step       int64     // of the last checkpoint before it began
-	up         bool      // its workers have all started
+	step       int64
+	up         bool
 	announced  bool      // the scheduler knows that it runs
-	stop       time.Time // the deadline; zero: it is not to stop
+	stop       time.Time // deadline; zero: it is not to stop
 	why        string    // reason of the stop
 }
 
-// overdue is how long after a deadline a supervisor may live. Tests shorten it.
+// overdue is how long after a deadline a supervisor may live.
 var overdue = 15 * time.Second
 
 func (r *run) hung(now time.Time) bool { return !r.stop.IsZero() && !now.Before(r.stop.Add(overdue)) }

@@ -50,7 +50,7 @@ func (x *executor) pass() {
 // A dueGeneration must be observed now.
 type dueGeneration struct {
 	statedir.Generation
-	settled bool // its workers have started, and it is not stopping
+	settled bool
 	hung    bool // its supervisor is overdue
 }
 
@@ -89,8 +89,7 @@ type step struct {
 	do  func() error
 }
 
-// steps records and returns the possible steps, stops first. A failed step resets its record, so it is returned
-// again.
+// A failed step resets its record, so it is returned again.
 func (x *executor) steps() []step {
 	x.b.Lock()
 	defer x.b.Unlock()
@@ -132,13 +131,13 @@ func (x *executor) start(s *startStep) step {
 		generation: e.Generation, slots: e.Held, allocation: e.Status.Allocation, cores: s.Cores, began: time.Now(), step: e.checkpointStep(),
 	})
 	e.Heard = time.Time{}
-	x.b.jobs.notSilent(e) // no message is expected during the start
+	x.b.jobs.notSilent(e)
 	g, launch := s.Generation, x.b.launch(&e.Job, s.Cores)
 	return step{g.Job, func() error {
 		hook("start: before the supervisor")
 		err := supervisor.Start(x.b.o.Supervisor, x.b.folders.Generation(g), launch)
 		hook("start: supervised")
-		if err != nil { // retry, but not in every pass
+		if err != nil {
 			x.b.Lock()
 			e.NotBefore = time.Now().Add(backoff)
 			x.b.Unlock()

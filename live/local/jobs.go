@@ -21,16 +21,15 @@ import (
 // newQueue is replaced by tests.
 var newQueue = driver.NewQueue
 
-// maxFailures is how many generations in a row may fail without a new checkpoint.
 const maxFailures = 3
 
-// A jobTable is the table of jobs. Changes go to the store first, then to the table, then to the scheduler.
+// Changes go to the store first, then to the table, then to the scheduler.
 type jobTable struct {
 	*driver.Table[*entry]
 	o      *Options
 	store  *store.Store
 	tokens map[string]job.ID
-	full   string // why the state cannot be stored, for people; empty: it can
+	full   string // why the state cannot be stored; empty: it can
 }
 
 func newJobTable(o *Options, s *store.Store) *jobTable {
@@ -39,7 +38,6 @@ func newJobTable(o *Options, s *store.Store) *jobTable {
 	return t
 }
 
-// releaseSlots records that the scheduler knows of a loss: the next plan has no slots for the job.
 func releaseSlots(e *entry) { e.Held, e.uncommitted = nil, true }
 
 func (t *jobTable) add(e *entry) {
@@ -55,7 +53,6 @@ func (t *jobTable) removeIfOver(e *entry) {
 	}
 }
 
-// lose reports that a generation is lost. The job may start again after wait.
 func (t *jobTable) lose(e *entry, detail string, wait time.Duration) {
 	e.NotBefore = time.Now().Add(wait)
 	t.Lose(e, detail)
@@ -78,7 +75,7 @@ func (t *jobTable) end(e *entry, outcome scheduler.Outcome, detail string) bool 
 	return true
 }
 
-// reportStart reports once per generation that a job trains. A second report would reset its progress.
+// reportStart reports once per generation that a job trains: again would reset its progress.
 func (t *jobTable) reportStart(e *entry, r *run, from *agentapi.Restored) {
 	if r.announced {
 		return
@@ -91,8 +88,7 @@ func (t *jobTable) reportStart(e *entry, r *run, from *agentapi.Restored) {
 	t.Events.Emit(scheduler.Reported{Report: first})
 }
 
-// report stores measurements and sends them to the scheduler. A report in e.stored was sent before a restart,
-// and counts once.
+// A report in e.stored was sent before a restart, and counts once.
 func (t *jobTable) report(e *entry, r *job.Report) error {
 	if slices.Contains(e.stored, *r) {
 		return nil
@@ -120,8 +116,6 @@ func (t *jobTable) describe(e *entry, spec *job.Spec) error {
 	return nil
 }
 
-// findSilent describes jobs as rigid whose agents have sent nothing for Options.Silence: they keep their GPUs
-// until the next message.
 func (t *jobTable) findSilent() {
 	for _, e := range t.Order {
 		if e.Over || e.Silent || e.Heard.IsZero() || e.current() == nil || time.Since(e.Heard) < t.o.Silence {
@@ -159,7 +153,7 @@ func (t *jobTable) observed(e *entry, r *run, o *statedir.Observation) {
 	t.removeIfOver(e)
 }
 
-// runEnded handles the end of a generation. If that cannot be stored, the next observation tries again.
+// If that cannot be stored, the next observation tries again.
 func (t *jobTable) runEnded(e *entry, r *run, o *statedir.Observation) {
 	written := true
 	switch {
@@ -175,11 +169,9 @@ func (t *jobTable) runEnded(e *entry, r *run, o *statedir.Observation) {
 	}
 }
 
-// backoff is half the first pause after a failure. Further failures in a row double it. Tests shorten it.
 var backoff = time.Second
 
-// settle handles the end of the planned generation: the job is done, failed, or lost. It reports whether this
-// was stored.
+// settle handles the end of the planned generation. It reports whether this was stored.
 func (t *jobTable) settle(e *entry, r *run, o *statedir.Observation) bool {
 	if o.Succeeded() {
 		return t.end(e, scheduler.Done, "")
@@ -207,7 +199,6 @@ func (t *jobTable) remember(e *entry, ended *store.Ending) {
 	}
 }
 
-// wrote records whether the disk is full, and returns the error of a write.
 func (t *jobTable) wrote(err error) error {
 	switch {
 	case err == nil:

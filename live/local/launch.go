@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
-// launch returns what the supervisor needs to run a job. Its workers are bound to cores; nil: to none.
 func (b *Backend) launch(j *store.Job, cores []int) *supervisor.Launch {
 	o, id, env := &b.o, j.Spec.ID, slices.Clip(j.Request.Env)
 	if u := j.Request.User; u != nil {
@@ -28,7 +27,6 @@ func (b *Backend) launch(j *store.Job, cores []int) *supervisor.Launch {
 	return l
 }
 
-// worker returns a worker, which gets an equal part of the job's CPUs and memory.
 func (b *Backend) worker(j *store.Job, slot int, cores []int) supervisor.Worker {
 	n := len(j.Held)
 	cpus := j.Status.Allocation.CPUs / float64(n)

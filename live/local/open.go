@@ -14,9 +14,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Open returns a Backend with the state of the store. If the store has lost history, it changes nothing and
-// returns an error that wraps statedir.ErrLost. Unfinished jobs arrive as Restored, in order of acceptance, and
-// their processes are adopted. The caller closes the store, which the Backend keeps using.
+// Open returns a Backend with the state of the store. Unfinished jobs arrive as Restored, in order of acceptance,
+// and their processes are adopted. If the store has lost history, it changes nothing and returns an error that
+// wraps statedir.ErrLost. The caller closes the store.
 func Open(s *store.Store, o Options) (*Backend, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("local: %w", err)
@@ -79,7 +79,6 @@ func reports(known []store.Report) []job.Report {
 	return all
 }
 
-// fit makes a job wait if this machine lacks its slots, and updates the node's name.
 func (b *Backend) fit(e *entry) {
 	gone := func(s int) bool { return s >= len(b.o.Machine.Slots) }
 	if slices.ContainsFunc(e.Held, gone) || len(e.Held) != e.Status.Allocation.GPUs || e.Status.Allocation.GPUType != b.o.Machine.Type {
@@ -105,7 +104,6 @@ func (b *Backend) adopt() error {
 	return nil
 }
 
-// adoptOne adopts a generation if it has processes, or if its end was not handled.
 func (b *Backend) adoptOne(o *statedir.Observation) {
 	e := b.jobs.ByID[o.Job]
 	planned := e != nil && e.wants() && o.Number == e.Generation
@@ -115,7 +113,7 @@ func (b *Backend) adoptOne(o *statedir.Observation) {
 	}
 	if e == nil { // it has ended, but not its processes
 		if o.State.Phase == supervisor.Gone {
-			_ = statedir.Sweep(&b.folders, o.Generation) // the next start tries again
+			_ = statedir.Sweep(&b.folders, o.Generation)
 			return
 		}
 		e = newEntry(&store.Job{Spec: &job.Spec{ID: o.Job}})

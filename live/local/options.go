@@ -10,13 +10,13 @@ import (
 
 // Options configure a Backend.
 type Options struct {
-	Dir     string // absolute path of the state directory
+	Dir     string // of the state directory, absolute
 	Machine device.Machine
-	// Supervisor is the command that supervises a generation (supervisor.Main), without its directory.
+	// Supervisor is the command that runs supervisor.Main, without the directory.
 	Supervisor []string
-	Socket     string // of the agent API, for workers: a unix socket,
+	Socket     string // unix socket of the agent API
 	URL        string // and its URL on loopback
-	Cgroup     string // cgroup v2 directory for jobs; empty: none
+	Cgroup     string // for jobs, cgroup v2; empty: none
 	// Grace is the time from a notice until the job is killed. Default 60 s.
 	Grace time.Duration
 	// Report is the interval of agents' reports. Default 30 s (Sia §3.3.1).
@@ -25,7 +25,7 @@ type Options struct {
 	Quiet time.Duration
 	// Silence is how long an agent may be silent before its job counts as rigid. Default 5 min.
 	Silence  time.Duration
-	LogBytes int64 // of each log file. Default 16 MiB
+	LogBytes int64 // of each log file; default 16 MiB
 	LogFiles int   // per job. Default 4
 	Quotas   Quotas
 }

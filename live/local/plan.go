@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// hook is called at each point where a crash would matter. Tests replace it.
 var hook = func(_ string) {}
 
 // Do implements scheduler.Backend: it commits the changed plan. While the disk is full, Do waits and jobs

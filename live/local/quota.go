@@ -28,7 +28,6 @@ func (q *Quotas) most(u *account.User) (most int, limited bool) {
 	return q.Others, q.Others > 0
 }
 
-// checkQuota returns an error if a new job exceeds its user's quota, or the user has too many jobs.
 func (b *Backend) checkQuota(spec *job.Spec, u *account.User) error {
 	if u == nil {
 		return nil
@@ -65,7 +64,7 @@ func (t *jobTable) mostOf(s *job.Spec) int {
 	return s.MaxGPUs
 }
 
-// granted returns the GPUs that a user's admitted jobs may hold. An ended job counts while it has processes.
+// An ended job counts while it has processes.
 func (t *jobTable) granted(u *account.User) int {
 	n := 0
 	for _, e := range t.Order {
@@ -76,8 +75,7 @@ func (t *jobTable) granted(u *account.User) int {
 	return n
 }
 
-// admit sends withheld jobs to the scheduler in order of arrival, while quotas allow; no job of a user
-// overtakes another. The rest of the quota limits the job's GPUs for good, so no plan can exceed the quota.
+// The rest of the quota limits the job's GPUs for good, so no plan can exceed the quota.
 func (t *jobTable) admit() {
 	full := map[int]bool{}
 	for _, e := range t.Order {
@@ -91,7 +89,6 @@ func (t *jobTable) admit() {
 	}
 }
 
-// grant sends a job to the scheduler, limited to most GPUs. It reports whether this was stored.
 func (t *jobTable) grant(e *entry, most int) bool {
 	spec := bounded(e.Spec, most)
 	if err := t.wrote(t.store.Describe(e.Spec.ID, spec)); err != nil {

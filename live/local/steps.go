@@ -12,8 +12,8 @@ import (
 type jobState struct {
 	ID         job.ID
 	Generation int        // in the plan
-	Slots      []int      // in the plan, by rank; empty: none
-	Cores      int        // whole cores to bind the workers to; less than 1: none
+	Slots      []int      // by rank
+	Cores      int        // to bind the workers to; less than 1: none
 	Ended      bool       // for good
 	NotBefore  time.Time  // earliest next start
 	Runs       []runState // oldest first
@@ -22,7 +22,7 @@ type jobState struct {
 type runState struct {
 	Generation int
 	Slots      []int // nil: unknown
-	Cores      []int // the workers are bound to these; nil: to none
+	Cores      []int // nil: not bound
 	Stopping   bool  // notice was sent
 }
 
@@ -33,18 +33,16 @@ type stopStep struct {
 
 type startStep struct {
 	statedir.Generation
-	Cores []int // to bind the workers to; nil: none
+	Cores []int // nil: not bound
 }
 
-// nextSteps returns the generations to stop and the generations that can start now. It stops every
-// generation that is not in the plan. It starts a planned job if no earlier generation of it runs, its
-// backoff is over, and its slots are free. Nothing starts while the slots of any generation are unknown.
-// cores are the machine's; nil: bind no job.
+// nextSteps returns the generations to stop and the generations that can start now. It starts a planned job when
+// no earlier generation of it runs, its backoff is over, and its slots are free. Nothing starts while the slots of
+// any generation are unknown. cores are the machine's; nil: bind no job.
 //
-// Slots are released before they are acquired: a slot is free once no process uses it. So two jobs never
-// share a slot, whatever was planned in between. The steps end: a step either sends notice, once per
-// generation, after which the supervisor kills it at the deadline, or starts a generation on free slots.
-// Complexity: linear in the jobs, their slots and the bound cores.
+// Slots are released before they are acquired: a slot is free once no process uses it. So two jobs never share a
+// slot, whatever was planned in between. The steps end: a step either sends notice, once per generation, after
+// which the supervisor kills it at the deadline, or starts a generation on free slots.
 func nextSteps(jobs []jobState, cores []int, now time.Time) (stops []stopStep, starts []startStep) {
 	taken, bound, unknown := map[int]bool{}, map[int]bool{}, false
 	for i := range jobs {
@@ -82,7 +80,6 @@ func (j *jobState) stopReason() string {
 	return "the job is preempted, or moves to other GPUs"
 }
 
-// bind returns the first n unbound cores; nil if n is less than 1 or there are fewer.
 func bind(n int, cores []int, bound map[int]bool) []int {
 	var mine []int
 	for _, c := range cores {

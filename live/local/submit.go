@@ -20,8 +20,7 @@ import (
 // restart is the assumed cost of a restart until it is measured.
 const restart = 10 * time.Second
 
-// Submit accepts a job durably. It sets the ID, RestartOverhead and what only the job's program can report. The
-// ID is name, with a number appended if it is taken.
+// Submit accepts a job durably. The ID is name, with a number appended if it is taken.
 func (b *Backend) Submit(name string, spec *job.Spec, request store.Request) (job.ID, error) {
 	if err := b.fits(spec, &request); err != nil {
 		return "", err
@@ -78,15 +77,13 @@ func (b *Backend) name(name string, u *account.User) (job.ID, error) {
 	}
 }
 
-// withoutClient returns a spec without preemption, for a program that has sent no message: it may be unable to
-// resume.
 func withoutClient(asked *job.Spec) *job.Spec {
 	spec := *asked
 	spec.NonPreemptive, spec.NoCheckpoint = true, true
 	return &spec
 }
 
-// onePerGPU limits a job to one worker per GPU, unless it needs more: a second one does not make it faster
+// onePerGPU limits a job to one worker per GPU, unless it needs more: sharing gains nothing
 // (docs/experiments/gpu.md).
 func (b *Backend) onePerGPU(spec *job.Spec) *job.Spec {
 	if n := b.o.Machine.Workers(); n < len(b.o.Machine.Slots) && spec.GPUs <= n {

@@ -14,8 +14,8 @@ type feed struct {
 	overview func(context.Context, time.Duration) (*Overview, error)
 
 	mu     sync.Mutex
-	number int    // of the overview, from 1; 0 for none yet
-	hash   uint64 // of the overview without its time
+	number int    // of the overview, from 1; 0: none
+	hash   uint64 // without the time
 	text   []byte
 	err    error         // of the last look
 	next   chan struct{} // closed when there is a new overview
@@ -92,7 +92,7 @@ func (f *feed) write(w http.ResponseWriter, r *http.Request) {
 	send(w, r, text)
 }
 
-// beat is the time between comments on an idle connection, which reveal closed ones.
+// Comments on an idle connection reveal that it is closed.
 const beat = 15 * time.Second
 
 func (f *feed) changes(w http.ResponseWriter, r *http.Request) {

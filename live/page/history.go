@@ -16,11 +16,10 @@ import (
 // clock is the format of times.
 const clock = "2006-01-02 15:04:05 UTC"
 
-// A history is what was observed since the program started, for backends without a history.
 type history struct {
 	series Series
-	lives  map[string]*life          // by key, of the jobs in the last look
-	held   map[string]map[job.ID]int // GPUs by node and holder at the last look; nil if not all pods are visible
+	lives  map[string]*life          // by key
+	held   map[string]map[job.ID]int // at the last look, by node and holder; nil if not all pods are visible
 }
 
 type life struct {
@@ -29,11 +28,11 @@ type life struct {
 	changes []explain.Change
 	begun   time.Time     // its holding is known from then on
 	gpuTime time.Duration // GPUs times time, from begun to last
-	last    time.Time     // time of the last look
+	last    time.Time     // of the last look
 }
 
 const (
-	mostLooks   = 20_000 // limit of a series; then the earlier half is dropped
+	mostLooks   = 20_000 // in a series; then the earlier half is dropped
 	mostChanges = 200    // of a job
 )
 
@@ -126,7 +125,7 @@ func holding(j *status.Job) *explain.Holding {
 	return &explain.Holding{Nodes: len(j.Nodes), GPUs: j.GPUs, Type: j.GPUType}
 }
 
-// since returns when the job got its current state, or at if unknown.
+// since returns when the job got its current state, or at.
 func since(at time.Time, j *status.Job) time.Time {
 	if j.Since.IsZero() {
 		return at
@@ -173,7 +172,6 @@ func text(h *explain.Holding) string {
 	return words
 }
 
-// holders returns the GPUs by node and job; nil if not all pods are visible.
 func holders(s *status.Status) map[string]map[job.ID]int {
 	if len(s.GPUs) == 0 {
 		return nil
@@ -190,7 +188,7 @@ func holders(s *status.Status) map[string]map[job.ID]int {
 }
 
 // takers lists the jobs that have more GPUs than before on nodes where j has fewer, and how many more. Some of
-// these GPUs may have been idle before. It is empty if there is none or not all pods are visible.
+// these GPUs may have been idle before.
 func (h *history) takers(now map[string]map[job.ID]int, was []status.Share, j *status.Job) string {
 	more := make(map[job.ID]int)
 	if h.held == nil || now == nil {

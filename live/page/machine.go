@@ -20,14 +20,14 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Machine is the Source of this machine's scheduler: the API of commands, and the journal. Times count from 1970.
+// A Machine is the Source of this machine's scheduler. Times count from 1970.
 type Machine struct {
 	client   *control.Client
 	journals string // directory
 
 	mu     sync.Mutex
 	series *Series
-	due    time.Time // earliest next reading of the journal
+	due    time.Time // next reading of the journal
 }
 
 var (
@@ -36,7 +36,7 @@ var (
 	_ Actor  = (*Machine)(nil)
 )
 
-// NewMachine returns the Source of the scheduler behind a client, with its directory of journals.
+// NewMachine returns the Source of the scheduler behind a client.
 func NewMachine(client *control.Client, journals string) *Machine {
 	return &Machine{client: client, journals: journals}
 }
@@ -66,7 +66,7 @@ func (m *Machine) Job(ctx context.Context, id job.ID, _ time.Duration) (*Job, er
 	j := &Job{Moment: e.Story}
 	err = m.journal(func(r *journal.Reader) error {
 		if j.Life, err = explain.Life(r, id); err == nil {
-			j.Begun, j.Life.Note = r.Header().Start, "" // the note would say that it has not ended yet
+			j.Begun, j.Life.Note = r.Header().Start, ""
 		}
 		return err
 	})
@@ -95,7 +95,6 @@ func (m *Machine) Cancel(ctx context.Context, id job.ID) error {
 	return refused(m.client.Cancel(ctx, id))
 }
 
-// refused converts an error of the scheduler to one for the page.
 func refused(err error) error {
 	e, ok := errors.AsType[*control.Error](err)
 	if !ok || e.Status == http.StatusNotFound {
@@ -112,7 +111,6 @@ func unknownJob(err error) error {
 	return err
 }
 
-// lines is the number of lines of output on the page of a job.
 const lines = 50
 
 // Log implements Source.
@@ -120,8 +118,7 @@ func (m *Machine) Log(ctx context.Context, id job.ID, w io.Writer) error {
 	return unknownJob(m.client.Log(ctx, id, lines, false, w))
 }
 
-// seldom is the pause between readings of the journal, as a multiple of their duration, so that they take at most a
-// fiftieth of a core.
+// seldom is the pause between readings of the journal, as a multiple of their duration.
 const seldom = 50
 
 // Series implements Source. It may be outdated by the pause (seldom).

@@ -27,16 +27,15 @@ func (s *Server) asker() Asker {
 	return nil
 }
 
-// mostShifts is the number of jobs listed in an answer, largest changes first.
 const mostShifts = 20
 
-// An answered is an answer for the page. Times are in seconds.
+// Times are in seconds.
 type answered struct {
 	Sooner  int     `json:"sooner"`
 	Later   int     `json:"later"`
 	Same    int     `json:"same"`
 	Unknown int     `json:"unknown"`
-	Mean    float64 `json:"mean"` // how much sooner jobs end
+	Mean    float64 `json:"mean"`
 
 	StartSooner int `json:"start_sooner"`
 	StartLater  int `json:"start_later"`
@@ -45,8 +44,8 @@ type answered struct {
 	Jobs []shift   `json:"jobs"`
 }
 
-// A shift has the times at which a job starts and ends now and under the change, in seconds: the minimum and
-// maximum of two simulations; nil if unknown or unchanged.
+// A shift has the earliest and latest start and end of a job, in seconds, now and under the change; nil if unknown
+// or unchanged.
 type shift struct {
 	Job        job.ID      `json:"job"`
 	Starts     *[2]float64 `json:"starts,omitempty"`
@@ -78,7 +77,7 @@ func (s *Server) question(w http.ResponseWriter, r *http.Request) {
 	answer(w, r, show(found), nil)
 }
 
-// questionOf returns the question of a request. An invalid number becomes 0, which no question uses.
+// An invalid number becomes 0, which no question uses.
 func questionOf(r *http.Request) whatif.Question {
 	given := r.URL.Query()
 	number := func(key string) int {

@@ -23,7 +23,7 @@ type Series struct {
 
 const mostPoints = 2000
 
-// SeriesOf reads a journal after its header. It accepts a truncated journal. It takes linear time.
+// SeriesOf reads a journal after its header. It accepts a truncated journal.
 func SeriesOf(r *journal.Reader) (*Series, error) {
 	h := r.Header()
 	c := counter{held: map[job.ID]int{}}
@@ -58,7 +58,7 @@ type point struct {
 }
 
 type counter struct {
-	held   map[job.ID]int // GPUs of each job that has not ended
+	held   map[job.ID]int
 	now    point
 	points []point
 }

@@ -29,7 +29,7 @@ type Server struct {
 	source Source
 	actor  Actor  // nil for a read-only page
 	token  string // in the first URL
-	viewer string // in the cookie; permits viewing only
+	viewer string // cookie; permits viewing only
 	host   string // and port, as browsers name it
 	cookie string
 	feed   feed
@@ -70,10 +70,10 @@ func (s *Server) Handler() http.Handler {
 	return s.guard(mux)
 }
 
-// rest is the pause after a look, as a multiple of its duration, so that looks take at most a fortieth of a core.
+// rest is the pause after a look, as a multiple of its duration.
 const rest = 39
 
-// Watch updates the overview for all viewers every period, or less often if a look takes long, until ctx is done.
+// Watch updates the overview every period, or less often if a look takes long, until ctx is done.
 func (s *Server) Watch(ctx context.Context, period time.Duration) {
 	for {
 		began := time.Now()
@@ -86,7 +86,6 @@ func (s *Server) Watch(ctx context.Context, period time.Duration) {
 	}
 }
 
-// guard admits viewers with the token or the cookie, at the page's own host name.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -112,7 +111,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// fragment passes the token to the page, which removes it from the address, if the page can act.
+// fragment passes the token to the page if the page can act.
 func (s *Server) fragment() string {
 	if s.actor == nil {
 		return ""
@@ -126,7 +125,6 @@ func same(given, want string) bool {
 	return subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
 }
 
-// look returns the overview at a time, with the abilities of the page.
 func (s *Server) look(ctx context.Context, at time.Duration) (*Overview, error) {
 	overview, err := s.source.Overview(ctx, at)
 	if err == nil {

@@ -14,9 +14,8 @@ import (
 
 // A Source is what a page shows. Its methods may be called concurrently.
 type Source interface {
-	// Live reports whether the source shows the present. Then it ignores times.
+	// Live reports whether the source shows the present and ignores times.
 	Live() bool
-	// Overview returns the state at a time since the start of the source.
 	Overview(ctx context.Context, at time.Duration) (*Overview, error)
 	// Job returns the history of a job, and its moment at a time, or ErrUnknown.
 	Job(ctx context.Context, id job.ID, at time.Duration) (*Job, error)
@@ -38,14 +37,14 @@ func (unknown) Error() string { return "unknown here" }
 type Overview struct {
 	*status.Status
 	Begun   time.Time       `json:"begun"`
-	Elapsed journal.Seconds `json:"elapsed"` // from Begun to the time of the Status
-	Last    journal.Seconds `json:"last"`    // from Begun to the end of a recording
+	Elapsed journal.Seconds `json:"elapsed"` // until the time of the Status
+	Last    journal.Seconds `json:"last"`    // until the end of a recording
 	Live    bool            `json:"live"`
 	// Asks is set if the source is an Asker.
 	Asks bool `json:"asks,omitempty"`
 	// Acts is set if the page can cancel jobs.
 	Acts bool `json:"acts,omitempty"`
-	// Cancelling describes the effect of cancelling a job; default: its processes are asked to end.
+	// Cancelling describes the effect of cancelling a job, if its processes are not just asked to end.
 	Cancelling string `json:"cancelling,omitempty"`
 }
 
@@ -66,8 +65,8 @@ func Since1970(t time.Time) journal.Seconds {
 
 // A Job is the page of a job. Life may be nil.
 type Job struct {
-	Begun  time.Time       `json:"begun"` // origin of the times in Life and Moment
+	Begun  time.Time       `json:"begun"` // origin of times
 	Life   *explain.Story  `json:"life,omitempty"`
 	Moment json.RawMessage `json:"moment,omitempty"` // an explain.Story; may be nil
-	Job    *status.Job     `json:"job,omitempty"`    // current state, from a source without a Moment
+	Job    *status.Job     `json:"job,omitempty"`    // from a source without a Moment
 }

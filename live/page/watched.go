@@ -14,7 +14,7 @@ import (
 )
 
 // A Watched is the Source of a backend without a history. It shows the last look, and what was observed since the
-// program started. Times count from 1970.
+// program started.
 type Watched struct {
 	look func(context.Context) (*status.Status, error)
 	// Cancelling is Overview.Cancelling.
@@ -22,13 +22,13 @@ type Watched struct {
 
 	mu     sync.Mutex
 	last   *status.Status
-	failed error // error of the last look
+	failed error
 	past   history
 }
 
 var _ Source = (*Watched)(nil)
 
-// NewWatched returns the Source of a backend. look returns its state. Call Look or Follow first.
+// NewWatched returns the Source of a backend. look returns its state. look returns its state.
 func NewWatched(look func(context.Context) (*status.Status, error)) *Watched {
 	return &Watched{look: look, past: history{lives: make(map[string]*life)}}
 }
@@ -52,8 +52,7 @@ func (w *Watched) again(ctx context.Context) (changed bool, err error) {
 	return changed, nil
 }
 
-// Follow looks repeatedly until ctx is done. pause returns the wait after a look, given its duration and whether
-// something changed.
+// Follow looks repeatedly until ctx is done. pause returns the wait after a look.
 func (w *Watched) Follow(ctx context.Context, pause func(took time.Duration, changed bool) time.Duration) {
 	took, changed := time.Duration(0), true
 	for {

@@ -11,14 +11,13 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Backup writes a consistent copy of the database of a state directory to a new file, durably. A scheduler may be
-// using the directory.
+// Backup writes a consistent copy of the database of a state directory to a new file, durably.
 func Backup(dir, path string) error {
 	s := &Store{dir: dir, path: filepath.Join(dir, "oxgang.db")}
 	if !Present(dir) {
 		return s.explain(fmt.Errorf("%s: no scheduler has used this directory", dir))
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // only the owner may read it
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return s.explain(named("backup", err))
 	}
@@ -33,9 +32,8 @@ func Backup(dir, path string) error {
 	return s.explain(named("backup", errors.Join(err, db.Close(), syncLog(path))))
 }
 
-// Restore makes a backup file the database of a state directory without one. The directory gets a new identity, so
-// that processes of the backed-up directory's jobs are not touched. It forgets checkpoints for which there returns
-// false.
+// Restore makes a backup file the database of a state directory without one. It gets a new identity, so that
+// processes of the old one's jobs are not touched. It forgets checkpoints for which there returns false.
 func Restore(dir, backup string, there func(id job.ID, path string) bool) error {
 	s := &Store{dir: dir, path: filepath.Join(dir, "oxgang.db")}
 	if Present(dir) {

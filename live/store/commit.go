@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Commit stores a plan, completely or not at all. It refuses a round that is not above the last one, a change of a
-// job that is unknown, has ended or has a later generation, and a slot with two holders.
+// Commit stores a plan, completely or not at all. It returns an error for a round that is not above the last one,
+// a slot with two holders, or a change of a job that is unknown, has ended or has a later generation.
 func (s *Store) Commit(p *Plan) error {
 	return s.write(func(tx *sql.Tx) error {
 		return named(fmt.Sprintf("plan of round %d", p.Round), commit(tx, p))
@@ -59,7 +59,6 @@ func advance(tx *sql.Tx, round int64, at time.Time) error {
 	return err
 }
 
-// change writes the change of one job, removes its slots, and returns its number.
 func change(tx *sql.Tx, c *Change) (int64, error) {
 	number, err := active(tx, c.Job)
 	if err != nil {
@@ -78,7 +77,6 @@ func change(tx *sql.Tx, c *Change) (int64, error) {
 	return number, about(c.Job, cmp.Or(err1, err2))
 }
 
-// later returns an error if a change ends a job or is of an earlier generation.
 func later(tx *sql.Tx, number int64, c *Change) error {
 	var last int
 	if err := tx.QueryRow("SELECT generation FROM jobs WHERE number = ?", number).Scan(&last); err != nil {

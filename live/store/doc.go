@@ -7,8 +7,7 @@
 // Renaming, removing or redefining a stored field or constant needs a migration. A new field needs none if zero is
 // right for old rows.
 //
-// An error means that nothing was written. The only exception is a machine that stops directly after a failed sync:
-// Load then shows whether the transaction is there.
+// An error means that nothing was written, except if the machine stops directly after a failed sync.
 //
 // SQLite detects damage to the structure of its file, which Open checks. It drops everything after damage in its
 // log, so the last transactions may be missing without a warning. It cannot detect a changed digit in a value. Load

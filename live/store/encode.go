@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// encode returns v as JSON. It fails for numbers that are not finite and for years without four digits.
+// It fails for numbers that are not finite and for years without four digits.
 func encode(v any) (string, error) {
 	body, err := json.Marshal(v)
 	return string(body), err
@@ -31,7 +31,7 @@ func decode(body string, v any) error {
 	return nil
 }
 
-// encodeSpec returns a spec as JSON, and fails if decoding would change it, as for text that is not UTF-8.
+// encodeSpec fails if decoding would change the spec, as for text that is not UTF-8.
 func encodeSpec(s *job.Spec) (string, error) {
 	body, err := encode(s)
 	if err != nil {
@@ -58,7 +58,7 @@ func encodeStatus(s job.Status) (string, error) {
 	return body, nil
 }
 
-// stamp is the format of times in columns. Its fixed width makes text order equal to time order.
+// Its fixed width makes text order equal to time order.
 const (
 	stamp  = "2006-01-02T15:04:05.000000000Z"
 	noTime = "0001-01-01T00:00:00.000000000Z"
@@ -74,7 +74,6 @@ func encodeTime(t time.Time) (string, error) {
 
 func decodeTime(s string) (time.Time, error) { return time.Parse(stamp, s) }
 
-// encodeStrings appends a zero byte to each string, as for the arguments of a process.
 func encodeStrings(list []string) ([]byte, error) {
 	blob := []byte{}
 	for i, s := range list {

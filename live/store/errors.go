@@ -15,7 +15,6 @@ var ErrFull = errors.New("the disk is full")
 // ErrDamaged is wrapped by the error of Open for a damaged or incomplete database.
 var ErrDamaged = errors.New("is damaged")
 
-// explain adds the source of an error, and what to do about a full disk or damage.
 func (s *Store) explain(err error) error {
 	if err == nil {
 		return nil

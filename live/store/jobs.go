@@ -69,7 +69,6 @@ func fresh(j *Job) error {
 	return nil
 }
 
-// taken returns an error if another job has the ID or the token.
 func taken(tx *sql.Tx, j *Job) error {
 	var id job.ID
 	var number int64
@@ -104,7 +103,7 @@ func (s *Store) Describe(id job.ID, spec *job.Spec) error {
 	})
 }
 
-// Report stores a report of a job that has not ended, with its logical time.
+// Report stores a report of an unfinished job, with its logical time.
 func (s *Store) Report(id job.ID, at time.Time, r *job.Report) error {
 	body, err1 := encode(r)
 	when, err2 := encodeTime(at)
@@ -138,8 +137,8 @@ func (s *Store) insert(id job.ID, when, body string) error {
 	})
 }
 
-// Checkpoint stores a checkpoint of a job that has not ended, together with its number of consecutive failures. It
-// keeps the last two checkpoints. A checkpoint with the same path is replaced.
+// Checkpoint stores a checkpoint of an unfinished job and the number of consecutive failures. It keeps the last
+// two; one with the same path is replaced.
 func (s *Store) Checkpoint(id job.ID, c Checkpoint, failures int) error {
 	c.At = c.At.UTC()
 	body, err := encode(&c)
@@ -164,7 +163,6 @@ func replace(tx *sql.Tx, number int64, path, body string) error {
 	return cmp.Or(err1, err2, err3)
 }
 
-// keptReports is the number of reports of ended jobs kept for each class.
 const keptReports = 200
 
 // End stores the ending of a job, settles its status and frees its slots. It keeps the last 200 reports of ended
@@ -193,8 +191,7 @@ func (s *Store) End(id job.ID, e Ending) error {
 	})
 }
 
-// Rename changes the identity of the state directory to the one that marks its jobs' processes, after the database
-// was rebuilt.
+// Rename changes the identity of the state directory, after the database was rebuilt.
 func (s *Store) Rename(identity string) error {
 	err := s.write(func(tx *sql.Tx) error {
 		_, err := tx.Exec("UPDATE state SET identity = ?", identity)
@@ -230,7 +227,6 @@ func settle(tx *sql.Tx, number int64, phase job.Phase, now time.Time) error {
 	return err
 }
 
-// prune drops the oldest reports of ended jobs in the class of an ending job, if that job has any.
 func prune(tx *sql.Tx, number int64) error {
 	var some bool
 	if err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM reports WHERE job = ?)", number).Scan(&some); err != nil || !some {

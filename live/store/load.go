@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	keptEnded   = 50  // ended jobs of a class that a restart learns from
+	keptEnded   = 50  // of a class: a restart learns from them
 	listedEnded = 200 // ended jobs in a listing
 )
 
@@ -42,7 +42,6 @@ func (s *Store) Load() (*State, error) {
 	return st, nil
 }
 
-// learn separates jobs that have ended and adds the reports. Reports up to last were stored before the plan.
 func (s *Store) learn(tx *sql.Tx, st *State, jobs []storedJob, last int64) error {
 	known := make(map[int64]*Known, len(jobs))
 	for _, f := range jobs {
@@ -95,7 +94,7 @@ func (s *Store) report(id job.ID, at, body string) (Report, error) {
 	return r, nil
 }
 
-// Jobs returns the jobs that have not ended, with all also the 200 that ended last, in order of acceptance.
+// Jobs returns the unfinished jobs, with all also the 200 that ended last, in order of acceptance.
 func (s *Store) Jobs(all bool) ([]*Job, error) {
 	where := "ended IS NULL"
 	if all {
@@ -117,7 +116,7 @@ func (s *Store) Jobs(all bool) ([]*Job, error) {
 
 // An Outline is the progress of a job.
 type Outline struct {
-	Generation int // of its last start; 0 if never started
+	Generation int // of its last start; 0: never started
 	Ended      bool
 	EndedAt    time.Time // zero if it has not ended
 }
@@ -145,19 +144,15 @@ func (s *Store) outline(rows *sql.Rows) (id job.ID, o Outline, err error) {
 	return id, o, err
 }
 
-// A storedJob is a job with its position in the order of ending; 0 if it has not ended.
 type storedJob struct {
 	job   *Job
 	ended int64
 }
 
-// byEnd orders jobs by ending. Jobs that have not ended come first, by acceptance.
 func byEnd(a, b storedJob) int {
 	return cmp.Or(cmp.Compare(a.ended, b.ended), cmp.Compare(a.job.Number, b.job.Number))
 }
 
-// jobs reads the jobs of a condition with their slots and checkpoints, in order of acceptance. limit is the
-// parameter of the condition, if it has one.
 func (s *Store) jobs(tx *sql.Tx, where string, limit int) ([]storedJob, error) {
 	const columns = `SELECT number, id, token, class, spec, asked, command, dir, env, generation, status, batch, failures,
 		coalesce(ended, 0), coalesce(outcome, ''), coalesce(detail, ''), coalesce(ended_at, ''), user FROM jobs WHERE `

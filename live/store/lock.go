@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// patience limits the wait for the lock of a process that has ended. A child holds the lock too until it has called
-// exec.
+// A child holds the lock too until it has called exec.
 const patience = 5 * time.Second
 
 // lives reports whether the process named in a lock file exists.
@@ -23,7 +22,6 @@ func lives(f *os.File) bool {
 	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
-// lock locks the state directory until the file is closed or the process ends. The file has the pid.
 func lock(dir string) (*os.File, error) {
 	if err := private(dir); err != nil {
 		return nil, err
@@ -52,7 +50,6 @@ func lock(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// plain returns an error unless f is a regular file without other names, which sign may overwrite.
 func plain(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {

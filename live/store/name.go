@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// maxID is the maximum length of IDs in bytes; they name directories.
 const maxID = 100
 
 func letter(c rune) bool {
@@ -25,8 +24,8 @@ func safe(id string) bool {
 		strings.IndexFunc(id, func(c rune) bool { return !inside(c) }) < 0
 }
 
-// Name returns an ID that no job has had and that it did not return since Open: "mnist", then "mnist-2" and so on.
-// Characters of base that IDs cannot have are replaced.
+// Name returns an ID that was never used or returned since Open: "mnist", then "mnist-2" and so on. Characters of
+// base that IDs cannot have are replaced.
 func (s *Store) Name(base string) (job.ID, error) {
 	s.naming.Lock()
 	defer s.naming.Unlock()
@@ -63,13 +62,11 @@ func clean(base string) string {
 	return base
 }
 
-// used reports whether an ID was ever used by a job or returned by Name.
 func (s *Store) used(tx *sql.Tx, id string) (used bool, err error) {
 	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ?)", id).Scan(&used)
 	return used || s.named[job.ID(id)], err
 }
 
-// count finds the highest number appended to a name, from all jobs of the name, if it is not known.
 func (s *Store) count(tx *sql.Tx, base string) error {
 	if s.highest[base] > 0 {
 		return nil

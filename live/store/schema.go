@@ -62,7 +62,7 @@ var migrations = []string{
 	`ALTER TABLE jobs ADD COLUMN user TEXT NOT NULL DEFAULT 'null'; -- JSON`,
 }
 
-// migrate applies the missing migrations. It refuses a newer database. If one fails, the earlier ones stay.
+// It refuses a newer database. If one fails, the earlier ones stay.
 func migrate(db *sql.DB, list []string) error {
 	var version int
 	if err := db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
@@ -85,7 +85,7 @@ func step(db *sql.DB, n int, migration string) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // nothing is left of what failed; nothing to do after Commit
+	defer tx.Rollback() //nolint:errcheck // no effect after Commit
 	if _, err := tx.Exec(migration); err != nil {
 		return err
 	}

@@ -7,8 +7,6 @@ import (
 	"syscall"
 )
 
-// room is the free space in bytes below which a disk counts as full, since the failed write may have been larger
-// than the rest.
 const room = 1 << 20
 
 func full(dir string) bool {
@@ -22,7 +20,6 @@ func release(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_
 // seize locks a file, or fails at once with EWOULDBLOCK.
 func seize(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// private returns an error if users other than its owner or root may write to a directory.
 func private(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {

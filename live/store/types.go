@@ -14,18 +14,18 @@ import (
 // A Job is what the store keeps of a job.
 type Job struct {
 	Spec       *job.Spec
-	Asked      *job.Spec // as submitted, before its program described it; nil in Accept for Spec
+	Asked      *job.Spec // as submitted; nil in Accept for Spec
 	Request    Request
 	Token      string // its workers' secret, unique
-	Generation int    // of its last start, from 1; 0 if never started
+	Generation int    // of its last start, from 1; 0: never started
 	Status     job.Status
 	Batch      job.BatchSize // of the committed plan
-	Number     int64         // order of acceptance, from 1; set by Accept
-	Ended      *Ending       // nil if it has not ended
-	Failures   int           // consecutive failed generations without progress
-	Held       []int         // slots of the committed plan, by rank
-	Checkpoint *Checkpoint   // the last; may be nil
-	Previous   *Checkpoint   // the one before, in case the last is unreadable
+	Number     int64         // order of acceptance, from 1
+	Ended      *Ending
+	Failures   int         // in a row, without progress
+	Held       []int       // in the committed plan, by rank
+	Checkpoint *Checkpoint // the last one
+	Previous   *Checkpoint // in case the last is unreadable
 }
 
 // A Request is what to run. Its strings are bytes of any encoding, without zero bytes.
@@ -33,13 +33,13 @@ type Request struct {
 	Command []string
 	Dir     string
 	Env     []string
-	User    *account.User // the job's user; nil for the scheduler's
+	User    *account.User // nil for the scheduler's
 }
 
 // A Checkpoint is a saved state of a job.
 type Checkpoint struct {
 	Step     int64
-	Progress float64 // samples at the efficiency of the initial batch
+	Progress float64 // at the efficiency of the initial batch
 	At       time.Time
 	Bytes    int64
 	Checksum string
@@ -47,7 +47,7 @@ type Checkpoint struct {
 	Seconds  float64 // duration
 }
 
-// Validate returns all errors of c: numbers that are negative or not finite, and a missing path.
+// Validate returns all errors: numbers that are negative or not finite, or a missing path.
 func (c *Checkpoint) Validate() error {
 	var errs []error
 	for _, f := range []struct {
@@ -79,17 +79,17 @@ type Ending struct {
 // A Plan is the result of one round.
 type Plan struct {
 	Round   int64     // from 1, increasing
-	Time    time.Time // logical; the round knew all earlier reports
+	Time    time.Time // logical
 	Changes []Change  // at most one per job
 }
 
-// A Change is the part of a plan for one job. Status has the allocation and placement.
+// A Change is the part of a plan for one job.
 type Change struct {
 	Job        job.ID
 	Generation int // never decreases
 	Status     job.Status
 	Batch      job.BatchSize
-	Held       []int // slots by rank; a slot has one holder
+	Held       []int // by rank; a slot has one holder
 	Failures   int
 }
 
@@ -97,15 +97,15 @@ type Change struct {
 type State struct {
 	Round int64     // of the last plan; 0 for none
 	Time  time.Time // of the last plan
-	Jobs  []Known   // not ended, in order of acceptance
-	Ended []Known   // the last 50 of each class, in order of ending
+	Jobs  []Known   // unfinished, in order of acceptance
+	Ended []Known   // last 50 of each class, in order
 }
 
 // A Known is a job with its reports, in order of arrival.
 type Known struct {
 	Job    *Job
-	Before []Report // known to the last plan; all for an ended job
-	After  []Report // later than the last plan, or stored after it
+	Before []Report // known to the last plan; all of an ended job
+	After  []Report // not known to the last plan
 }
 
 // A Report is a job's report with its time.

@@ -1,5 +1,4 @@
-// Package controltest has a machine on which nothing runs: a control.Service whose jobs
-// do what a test says, for tests of those who talk to one.
+// Package controltest has a control.Service on which nothing runs: its jobs do what a test says.
 package controltest
 
 import (
@@ -30,13 +29,12 @@ type Machine struct {
 	requests     []control.Request
 	status       status.Status // without jobs
 	explanations map[job.ID]*control.Explanation
-	changed      chan struct{} // closed, and made anew, when a job is submitted
+	changed      chan struct{} // closed, and replaced, when a job is submitted
 }
 
 var _ control.Service = (*Machine)(nil)
 
-// New returns a machine with four slots of one h200 each, 16 cores and 64 GiB, whose
-// clock stands at now. It keeps logs in dir.
+// New returns a machine with four slots of one h200 each, 16 cores and 64 GiB, at time now. It writes logs to dir.
 func New(dir string, now time.Time) *Machine {
 	m := &Machine{dir: dir, now: now, explanations: make(map[job.ID]*control.Explanation), changed: make(chan struct{}), status: status.Status{
 		Backend: status.Machine, Title: "gpu7", Policy: "sia",
@@ -65,7 +63,7 @@ func (m *Machine) Submit(_ context.Context, r *control.Request) (job.ID, error) 
 	return id, nil
 }
 
-// Prune says that one job has logs of 8 KiB that are not kept, unless other limits of logs are given.
+// Prune reports logs of 8 KiB to delete, unless other limits of logs are given.
 func (m *Machine) Prune(_ context.Context, r *control.PruneRequest) ([]statedir.Amount, error) {
 	a := statedir.Amount{Category: statedir.Logs, Count: 1, Bytes: 8 << 10}
 	if _, other := r.Keep[statedir.Logs]; other {
@@ -74,7 +72,7 @@ func (m *Machine) Prune(_ context.Context, r *control.PruneRequest) ([]statedir.
 	return []statedir.Amount{a}, nil
 }
 
-// Await returns once there is a job of that name, or ctx ends.
+// Await waits until there is a job of that name.
 func (m *Machine) Await(ctx context.Context, id job.ID) error {
 	for {
 		m.mu.Lock()
@@ -91,7 +89,7 @@ func (m *Machine) Await(ctx context.Context, id job.ID) error {
 	}
 }
 
-// Status returns the state of the machine at the time of the test, with copies of the jobs.
+// Status returns the state of the machine, with copies of the jobs.
 func (m *Machine) Status(all bool) *status.Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -176,12 +174,12 @@ func (m *Machine) Change(id job.ID, f func(*status.Job)) {
 	f(m.find(id))
 }
 
-// End ends a job at the machine's time, on which its clock stands.
+// End ends a job at the machine's time.
 func (m *Machine) End(id job.ID, phase job.Phase, outcome, detail string) {
 	m.Change(id, func(v *status.Job) { m.end(v, phase, outcome, detail) })
 }
 
-// end makes a job one that has ended; the caller holds the lock.
+// end ends a job; the caller holds the lock.
 func (m *Machine) end(v *status.Job, phase job.Phase, outcome, detail string) {
 	v.Phase, v.Outcome, v.Detail, v.Finished = phase.String(), outcome, detail, m.now
 	v.GPUs, v.GPUType, v.Goodput = 0, "", 0
@@ -246,10 +244,8 @@ func (m *Machine) unknown(id job.ID) error {
 	return control.Unknown(id, ids)
 }
 
-// unique returns name, or name-2, name-3 and so on if that is taken. A long name is cut to make
-// room for the number.
 func unique(name string, taken func(job.ID) bool) job.ID {
-	const most = 63 // bytes, as of control.ValidName
+	const most = 63 // bytes, as in control.ValidName
 	id := job.ID(name)
 	for n := 2; taken(id); n++ {
 		end := "-" + strconv.Itoa(n)

@@ -35,8 +35,8 @@ type manifest struct {
 	SHA256  string `json:"sha256"` // of all names, sizes and contents, in order
 }
 
-// Backup writes a state directory to a file atomically, optionally with checkpoints of unfinished jobs. It does
-// not lock the directory: the database is a snapshot, and journals have their length when read.
+// Backup writes a state directory to a file atomically, optionally with checkpoints of unfinished jobs. The
+// directory is not locked: the database is a snapshot, and journals have their length when read.
 func Backup(file, dir string, checkpoints bool) (err error) {
 	defer named("backup", &err)
 	temporary, err := os.MkdirTemp(filepath.Dir(file), ".oxgang-backup-")
@@ -118,8 +118,7 @@ func (w *writer) checkpoints(copied string) error {
 	return nil
 }
 
-// tree writes the regular files below a directory. Files that vanish are skipped. os.Root prevents links of
-// another user from leading out.
+// Files that vanish are skipped. os.Root prevents links of another user from leading out.
 func (w *writer) tree(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -13,14 +13,13 @@ import (
 // ErrLost is wrapped by the error of Check.
 var ErrLost = errors.New("history is lost")
 
-// A lost job is one about which the database knows less than the folders.
 type lost struct {
 	id  job.ID
 	why string
 }
 
-// Check compares a database with the folders of its jobs, and changes nothing. It returns an error that wraps
-// ErrLost if the database lacks a job, a start or an end.
+// Check compares a database with the folders of its jobs. It returns an error that wraps ErrLost if the database
+// lacks a job, a start or an end.
 func Check(s *store.Store, f *Folders) error {
 	known, err := s.Outlines()
 	if err != nil {
@@ -73,7 +72,6 @@ type trace struct {
 	last   int     // last started generation; 0: none
 }
 
-// scan reads the folders of all jobs, and the records of unfinished ones.
 func scan(f *Folders, known map[job.ID]store.Outline) ([]*trace, error) {
 	ids, err := f.Jobs()
 	if err != nil {

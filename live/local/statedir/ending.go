@@ -12,7 +12,7 @@ func (o *Observation) Over() bool {
 	return o.State.Phase == supervisor.Ended || o.State.Phase == supervisor.Gone
 }
 
-// Succeeded reports whether the generation has ended and all its workers succeeded.
+// Succeeded reports whether all workers of the generation succeeded.
 func (o *Observation) Succeeded() bool {
 	exits := o.State.Workers
 	return o.State.Phase == supervisor.Ended && len(exits) > 0 && !slices.ContainsFunc(exits, func(x supervisor.Exit) bool { return !x.OK() })
@@ -41,7 +41,7 @@ func (o *Observation) Detail() string {
 	return "its workers stopped"
 }
 
-// LastLines returns the end of the output as a clause, for people; empty: none.
+// LastLines returns the end of the output as a clause; empty if there is none.
 func (o *Observation) LastLines() string {
 	if len(o.State.Tail) == 0 {
 		return ""

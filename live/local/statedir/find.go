@@ -13,10 +13,10 @@ import (
 
 // An item is kept or deleted as a whole.
 type item struct {
-	name   string // of the job or journal
+	name   string
 	at     time.Time
 	paths  []string
-	folder string // deleted when empty; empty: none
+	folder string // deleted when empty
 	bytes  int64
 }
 
@@ -50,7 +50,7 @@ func find(s *store.Store, o *PruneOptions) (map[Category][]item, error) {
 	return all, err
 }
 
-// job returns the files of an ended job. An empty checkpoint folder counts as logs.
+// An empty checkpoint folder counts as logs.
 func (o *PruneOptions) job(id job.ID, ended time.Time) (logs, checkpoints item, err error) {
 	folder := o.Folders.Job(id)
 	logs = item{name: string(id), at: ended, folder: folder}
@@ -103,7 +103,6 @@ func (o *PruneOptions) journals() ([]item, error) {
 	return all, nil
 }
 
-// size returns the disk usage of a file or a tree. It follows no links.
 func size(path string) (int64, error) {
 	var total int64
 	err := filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {

@@ -14,8 +14,8 @@ import (
 
 // Folders are the directories of the jobs of a state directory.
 type Folders struct {
-	Dir      string // absolute path of the state directory
-	Identity string // of the state directory, unique on this machine
+	Dir      string // of the state directory, absolute
+	Identity string // unique on this machine
 }
 
 // A Generation is one start of a job.
@@ -36,8 +36,7 @@ func (f *Folders) Log(id job.ID) string { return filepath.Join(f.Job(id), "log")
 // Checkpoints returns the directory of a job's checkpoints.
 func (f *Folders) Checkpoints(id job.ID) string { return f.Job(id) + "/checkpoints" }
 
-// Make makes the directories of a new job for a user; nil: the scheduler's. It returns fs.ErrExist, wrapped, if
-// they belong to another job.
+// Make makes the directories of a new job. It returns fs.ErrExist, wrapped, if they belong to another job.
 func (f *Folders) Make(id job.ID, u *account.User) error {
 	if err := os.MkdirAll(filepath.Join(f.Dir, "jobs"), 0o700); err != nil {
 		return err
@@ -57,8 +56,8 @@ func (f *Folders) Make(id job.ID, u *account.User) error {
 // Passable is the mode of a directory that others can enter, but neither list nor change.
 const Passable = 0o711
 
-// Give makes a user the owner of a job's checkpoints; nil: no change. The folder itself stays the scheduler's,
-// so the user cannot replace anything else in it.
+// Give makes a user the owner of a job's checkpoints; nil: no change. The folder itself stays the scheduler's, so
+// the user cannot replace other files in it.
 func (f *Folders) Give(id job.ID, u *account.User) error {
 	if u == nil {
 		return nil
@@ -73,7 +72,6 @@ func (f *Folders) Give(id job.ID, u *account.User) error {
 	}))
 }
 
-// unused reports whether a crash left the folder of a job that was never accepted.
 func (f *Folders) unused(id job.ID) bool {
 	all, err := os.ReadDir(f.Job(id))
 	if err != nil || len(all) > 1 || len(all) == 1 && all[0].Name() != "checkpoints" {

@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// A Category is a kind of files and data that jobs and schedulers leave.
+// A Category is a kind of data that jobs and schedulers leave.
 type Category string
 
 // The categories.
 const (
 	Logs        Category = "logs"        // folders of jobs without checkpoints
 	Checkpoints Category = "checkpoints" // of jobs
-	Journals    Category = "journals"    // except the one that is being written
-	Reports     Category = "reports"     // in the database, which limits their number anyway
+	Journals    Category = "journals"    // except the current one
+	Reports     Category = "reports"     // in the database
 )
 
 // Categories returns all categories in display order.
 func Categories() []Category { return []Category{Logs, Checkpoints, Journals, Reports} }
 
-// A Limit keeps nothing older than Age, and the newest up to Bytes; 0: no limit. Age counts from the end of the
-// job, or the last line of the journal.
+// A Limit keeps nothing older than Age, and at most Bytes, the newest first; 0: no limit. Age counts from the end
+// of the job, or the last line of the journal.
 type Limit struct {
 	Age   time.Duration `json:"age"`   // nanoseconds
 	Bytes int64         `json:"bytes"` // in blocks of 4 KiB; not for reports
 }
 
-// Limits are the limits by category. A category without one is kept forever.
+// Limits are limits by category; a category without one is kept forever.
 type Limits map[Category]Limit
 
-// Default returns the defaults. Checkpoints have no limit: a trained model is the job's result.
+// Default returns the defaults. Checkpoints, the results of jobs, have no limit.
 func Default() Limits {
 	const day = 24 * time.Hour
 	return Limits{Logs: {Age: 30 * day, Bytes: 1 << 30}, Journals: {Age: 30 * day, Bytes: 1 << 30}, Reports: {Age: 90 * day}}

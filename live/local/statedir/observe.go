@@ -8,17 +8,16 @@ import (
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
-// An Observation is the state of a generation at one time. It is immutable.
+// An Observation is the state of a generation at one time.
 type Observation struct {
 	Generation
 	State supervisor.State
-	Began time.Time // launch time; only from All
+	Began time.Time // only from All
 	Cores []int     // of its workers; nil: any; only from All
 }
 
-// Look observes a generation. If it is settled (its workers have started, and it is not stopping), Look only
-// checks the supervisor, which is cheap. If the supervisor is gone, Look kills the rest, which may take
-// seconds.
+// Look observes a generation. If it is settled (up and not stopping), Look only checks the supervisor, which is
+// cheap. If the supervisor is gone, Look kills the rest, which may take seconds.
 func Look(f *Folders, g Generation, settled bool) (*Observation, error) {
 	dir := f.Generation(g)
 	if settled {

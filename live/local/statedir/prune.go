@@ -19,8 +19,8 @@ type PruneOptions struct {
 	Limits   Limits
 	Folders  *Folders
 	Journals string // directory
-	// Journal returns the path of the journal part that is being written; nil: none. It is called after the
-	// directory was read, so that no later part is deleted.
+	// Journal returns the path of the current journal part; nil: none. It is called after the directory was read,
+	// so that no later part is deleted.
 	Journal func() string
 	// Busy reports whether a job has not ended or still has processes.
 	Busy   func(job.ID) bool
@@ -32,11 +32,11 @@ type PruneOptions struct {
 type Amount struct {
 	Category Category `json:"category"`
 	Count    int      `json:"count"` // jobs, journals or reports
-	Bytes    int64    `json:"bytes"` // in blocks of 4 KiB; 0 for reports, whose space the database reuses
+	Bytes    int64    `json:"bytes"` // in blocks of 4 KiB; 0 for reports
 }
 
-// Prune deletes what exceeds the limits, and returns the amounts. The database forgets a job's details before
-// its logs are deleted, so after a crash the next Prune deletes the rest. It joins errors of failed deletions.
+// Prune deletes what exceeds the limits, and returns the amounts. The database forgets a job's details before its
+// logs are deleted, so after a crash the next Prune deletes the rest.
 func Prune(s *store.Store, o *PruneOptions) ([]Amount, error) {
 	found, err := find(s, o)
 	if err != nil {
@@ -81,7 +81,6 @@ func surplus(all []item, l Limit, now time.Time) []item {
 	return all[:n]
 }
 
-// stem removes the extension: the first part of a journal sorts before the second.
 func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
 
 func remove(s *store.Store, category Category, all []item) error {
@@ -100,7 +99,7 @@ func remove(s *store.Store, category Category, all []item) error {
 			errs = append(errs, os.RemoveAll(path)) // follows no link
 		}
 		if all[i].folder != "" {
-			_ = os.Remove(all[i].folder) // the job's folder, if it is empty
+			_ = os.Remove(all[i].folder) // if it is empty
 		}
 	}
 	return errors.Join(errs...)

@@ -16,8 +16,7 @@ import (
 )
 
 // Rebuild adds to a database what only the folders of its jobs know, and returns the jobs that differed. A job
-// with a living generation keeps it. Another job ends as its last generation did, or waits. Rebuild starts and
-// stops nothing. Call it again after a crash.
+// with a living generation keeps it. Another job ends as its last generation did, or waits.
 func Rebuild(s *store.Store, f *Folders, m *device.Machine) ([]job.ID, error) {
 	known, err := s.Outlines()
 	if err != nil {
@@ -53,7 +52,6 @@ func Rebuild(s *store.Store, f *Folders, m *device.Machine) ([]job.ID, error) {
 	return ids, r.commit()
 }
 
-// identify restores the state directory's identity, which the tags of processes contain.
 func identify(s *store.Store, f *Folders, found []*trace) error {
 	for _, t := range found {
 		if t.record != nil && t.record.Identity != s.Identity() {
@@ -72,7 +70,7 @@ type rebuilder struct {
 	folders *Folders
 	machine *device.Machine
 	now     time.Time
-	live    map[job.ID]*store.Job // unfinished jobs in the database
+	live    map[job.ID]*store.Job
 	changes []store.Change
 }
 
@@ -86,7 +84,7 @@ func (r *rebuilder) rebuild(t *trace) error {
 	}
 	if j == nil {
 		if j = t.record.job(); t.record.Ended != nil {
-			j.Generation = t.last // resume sets it for other jobs, with their slots
+			j.Generation = t.last // resume sets it for other jobs
 		}
 		if err := r.store.Accept(j); err != nil {
 			return err

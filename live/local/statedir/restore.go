@@ -21,8 +21,7 @@ import (
 
 const maxContents = 1 << 16
 
-// Restore makes a new or empty state directory from a backup, completely or not at all. Unfinished jobs start
-// again from the checkpoints in the backup once a scheduler serves it.
+// Restore makes a new or empty state directory from a backup, completely or not at all.
 func Restore(file, dir string) (err error) {
 	defer named("restore", &err)
 	dir, err = filepath.Abs(dir)
@@ -48,13 +47,12 @@ func Restore(file, dir string) (err error) {
 	if err := fill(part, f); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	if err := os.Rename(part, dir); err != nil { // fails if dir is no longer empty
+	if err := os.Rename(part, dir); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(dir))
 }
 
-// vacant returns an error unless a directory is empty or does not exist.
 func vacant(dir string) error {
 	all, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
