@@ -8,8 +8,7 @@ import (
 
 // Limits on the growth of the heap between two garbage collections: room bytes, but at least collectMore and at
 // most collectLess per cent of the live heap. Below smallRoom bytes, collectLess does not apply, since a fifth of
-// the first 20 seconds was spent in collections. The default of 100 per cent would double the memory of a large
-// queue.
+// the first 20 seconds was spent in collections.
 const (
 	room        = 64 << 20
 	smallRoom   = 32 << 20
@@ -26,7 +25,6 @@ func collect() {
 	runtime.SetFinalizer(new(mark), afterCollection)
 }
 
-// afterCollection sets the limit until the next collection, and arms itself again.
 func afterCollection(m *mark) {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	if metrics.Read(sample); sample[0].Value.Kind() == metrics.KindUint64 {
@@ -35,7 +33,6 @@ func afterCollection(m *mark) {
 	runtime.SetFinalizer(m, afterCollection)
 }
 
-// growth returns how much the heap may grow, in per cent of its live bytes.
 func growth(live int64) int {
 	live = max(smallRoom/4, live)
 	return int(max(collectMore, min(room*100/live, max(collectLess, smallRoom*100/live))))

@@ -27,8 +27,6 @@ func main() {
 	}
 }
 
-// run serves according to the flags. --kubeconfig is a flag of controller-runtime. Without it and $KUBECONFIG, the
-// in-cluster configuration is used.
 func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -2,4 +2,4 @@
 
 package main
 
-import _ "github.com/oxgang/oxgang/policy/rivals" // all policies, for comparisons on a cluster
+import _ "github.com/oxgang/oxgang/policy/rivals" // for comparisons on a cluster

@@ -1,5 +1,4 @@
-// Oxgang schedules training jobs on a machine, simulates GPU clusters, explains decisions, and reproduces published
-// results.
+// Oxgang schedules training jobs, simulates GPU clusters and explains decisions.
 package main
 
 import (

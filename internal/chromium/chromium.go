@@ -12,8 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Open returns a chromedp context of Chromium for two minutes or until the test ends. It skips the test without
-// Chromium or OXGANG_BROWSER, which "make browser" sets.
+// Open returns a chromedp context until the test ends. It skips the test without Chromium or OXGANG_BROWSER.
 func Open(t testing.TB) context.Context {
 	t.Helper()
 	if os.Getenv("OXGANG_BROWSER") == "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Paints are times of a page in milliseconds: from loading to the first paint and to the first rows; and, for each
-// change, from its cause (a message or an input) to the changed document and to its paint.
+// Paints are times of a page in milliseconds: from loading to the first paint and to the first rows; from the
+// cause of each change to the changed document and to its paint.
 type Paints struct {
 	First   float64   `json:"first"`
 	Rows    float64   `json:"rows"`
@@ -19,7 +19,6 @@ type Paints struct {
 	Painted []float64 `json:"painted"`
 }
 
-// watching records the times in window.paints. %q is the selector of the rows.
 const watching = `const paints = {first: 0, rows: 0, changed: [], painted: []}; let cause = 0;
 new PerformanceObserver(l => l.getEntries().forEach(e => { if (e.name === "first-contentful-paint") paints.first = e.startTime; })).observe({type: "paint", buffered: true});
 const Source = EventSource;
@@ -35,8 +34,7 @@ addEventListener("DOMContentLoaded", () => new MutationObserver(() => {
 }).observe(document.querySelector(%[1]q), {childList: true}));
 window.paints = paints;`
 
-// Watch opens a page whose body gets data-ready, changes its content several times, and returns Chromium's times.
-// rows selects the jobs.
+// Watch opens a page, changes its content several times, and returns its times. rows selects the jobs.
 func Watch(ctx context.Context, t testing.TB, url, rows string, times int, change func(i int)) *Paints {
 	t.Helper()
 	does := func(actions ...chromedp.Action) {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 )
 
-// definitions are the files of the kinds, in the order of the page.
 var definitions = []string{
 	"deploy/charts/oxgang/crds/oxgang.dev_queues.yaml",
 	"deploy/charts/oxgang/crds/oxgang.dev_clusterpolicies.yaml",
@@ -25,8 +24,6 @@ out. Examples: [deploy/samples](../../deploy/samples). How they are used:
 [the guide](../guide/kubernetes.md).
 `
 
-// api returns the page of the fields, bounds and defaults of our custom resources, and of the labels and
-// annotations in package v1alpha1.
 func api(tree fs.FS) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(apiHead)

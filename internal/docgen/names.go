@@ -11,7 +11,6 @@ import (
 	"strings"
 )
 
-// writeNames writes a table of the string constants with a slash in a Go file: our names on other objects.
 // Constants below one comment share its text.
 func writeNames(b *bytes.Buffer, text []byte) error {
 	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ParseComments)

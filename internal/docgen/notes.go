@@ -15,13 +15,12 @@ import (
 // A note is one Source or Deviation in a comment.
 type note struct {
 	deviation bool
-	text      string // text after the colon, in one line, without the final full stop
-	symbol    string // "perf.Params.Step", or the package alone
-	file      string // relative to the root, slash-separated
+	text      string // after the colon, without the final full stop
+	symbol    string // "perf.Params.Step", or the package
+	file      string // slash-separated
 }
 
-// collect returns the notes of every Go file in tree, in order. It skips hidden directories, testdata and nested
-// modules.
+// collect skips hidden directories, testdata and nested modules.
 func collect(tree fs.FS) ([]note, error) {
 	var notes []note
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -89,8 +88,8 @@ var (
 // short are abbreviations whose full stop does not end a sentence.
 var short = map[string]bool{"App": true, "Appendix": true, "Alg": true, "Eq": true, "Eqs": true, "Fig": true, "Sec": true, "Ch": true, "Thm": true}
 
-// textNotes returns the notes of a comment. A Source ends with its sentence and is split at semicolons. A Deviation
-// ends with its paragraph or list item. Each ends where the next begins.
+// A Source ends with its sentence and is split at semicolons. A Deviation ends with its paragraph or list item.
+// Each ends where the next begins.
 func textNotes(text string) []note {
 	var notes []note
 	for _, par := range paragraph.Split(text, -1) {
@@ -139,8 +138,7 @@ func enclosing(file *ast.File, group *ast.CommentGroup) string {
 	return ""
 }
 
-// specName returns the name in a declaration that a comment belongs to. It returns the first name for the comment
-// above the declaration, and "" for other comments.
+// specName returns the first name for the comment above the declaration, and "" for other comments.
 func specName(d *ast.GenDecl, group *ast.CommentGroup) string {
 	first := ""
 	for _, s := range d.Specs {
@@ -168,7 +166,6 @@ func specName(d *ast.GenDecl, group *ast.CommentGroup) string {
 	return ""
 }
 
-// fieldName returns the struct field or interface method that a comment belongs to.
 func fieldName(typ ast.Expr, group *ast.CommentGroup) string {
 	var list *ast.FieldList
 	switch t := typ.(type) {
@@ -187,7 +184,6 @@ func fieldName(typ ast.Expr, group *ast.CommentGroup) string {
 	return ""
 }
 
-// covers reports whether group is the doc or line comment of a node, or within it.
 func covers(doc *ast.CommentGroup, n ast.Node, line, group *ast.CommentGroup) bool {
 	return group == doc || group == line || n.Pos() <= group.Pos() && group.End() <= n.End()
 }

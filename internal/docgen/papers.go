@@ -30,7 +30,6 @@ const deviations = `
 | --- | --- | --- |
 `
 
-// render returns the page: sources by paper and place, deviations by code.
 func render(notes []note) []byte {
 	notes = slices.Clone(notes)
 	slices.SortStableFunc(notes, compare)
@@ -50,7 +49,6 @@ func render(notes []note) []byte {
 	return out.Bytes()
 }
 
-// compare orders sources by paper, place and symbol, then deviations by symbol.
 func compare(a, b note) int {
 	if a.deviation || b.deviation {
 		return cmp.Or(order(a.deviation)-order(b.deviation), cmp.Compare(a.symbol, b.symbol))

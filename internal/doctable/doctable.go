@@ -1,5 +1,4 @@
-// Package doctable compares names in the code (policies, trace formats, solvers, backends, placers) with the pages
-// that document them, and names in general with docs/glossary.md.
+// Package doctable compares names in the code with the pages that document them.
 package doctable
 
 import (
@@ -15,9 +14,8 @@ import (
 	"github.com/oxgang/oxgang/internal/testdata"
 )
 
-// Check fails the test unless the first table of docs/<page>.md has exactly one row for each name, in backquotes in
-// its first cell. It prints missing rows. For a later table, add its heading: "backends#worlds" is the first table
-// below "Worlds".
+// Check fails the test unless the first table of docs/<page>.md has exactly one row for each name, in backquotes
+// in its first cell. For a later table, add its heading: "backends#worlds" is the first table below "Worlds".
 func Check(t testing.TB, page string, names []string) {
 	t.Helper()
 	check(t, page, names, compare)
@@ -72,7 +70,6 @@ func compareFolders(page []byte, heading string, folders []string) error {
 	return errors.Join(append(errs, extra(rows, folders, folderOf))...)
 }
 
-// folderOf returns the first folder that a row links to; empty if it links to none.
 func folderOf(row []string) string {
 	for _, cell := range row {
 		if _, target, ok := strings.Cut(cell, "](../"); ok {
@@ -83,7 +80,7 @@ func folderOf(row []string) string {
 	return ""
 }
 
-// extra says which rows are not of what is wanted, or of what has a row already.
+// extra reports rows that are unknown or repeated.
 func extra(all [][]string, names []string, of func(row []string) string) error {
 	var errs []error
 	rows := make([]string, len(all))
@@ -101,8 +98,6 @@ func extra(all [][]string, names []string, of func(row []string) string) error {
 	return errors.Join(errs...)
 }
 
-// table returns the cells of the header and of the rows of the first table below
-// the heading.
 func table(page []byte, heading string) (header []string, rows [][]string, err error) {
 	below, rule := heading == "", false
 	for line := range bytes.Lines(page) {
@@ -131,7 +126,6 @@ func table(page []byte, heading string) (header []string, rows [][]string, err e
 	return header, rows, nil
 }
 
-// cells splits a table row into its cells, without the spaces around them.
 func cells(row string) []string {
 	fields := strings.Split(strings.Trim(row, "|"), "|")
 	for i := range fields {

@@ -1,6 +1,5 @@
 // Package draws sets the number of random inputs for tests that need rare inputs. Rapid draws 100 inputs, or
-// RAPID_CHECKS, and a fifth with -short. If one input in 24 has a property, 20 inputs lack it 4 times in 10, and
-// the result would depend on the seed. Some chooses a part of a large set.
+// RAPID_CHECKS, and a fifth with -short. Some chooses a part of a large set.
 package draws
 
 import (
@@ -10,8 +9,7 @@ import (
 )
 
 // AtLeast makes rapid draw at least n valid inputs for each property of a test, also with -short. If a share p of
-// inputs has the property, the test misses it with probability (1-p)^n; callers state their measured p. Tests that
-// call it must not be parallel.
+// inputs has a property, the test misses it with probability (1-p)^n. Tests that call it must not be parallel.
 func AtLeast(t testing.TB, n int) {
 	t.Helper()
 	checks := flag.Lookup("rapid.checks")

@@ -9,13 +9,12 @@ import (
 	"testing"
 )
 
-// Long reports whether tests should use all inputs: OXGANG_LONG is set, as by "make long".
+// Long reports whether tests should use all inputs: OXGANG_LONG is set.
 func Long() bool { return os.Getenv("OXGANG_LONG") != "" }
 
 // Some returns n elements of all, in order. RAPID_SEED and the test's name decide which; without a seed they are
-// random, and the seed is logged. With -short it returns a quarter of n, at least one. It returns all if Long or if
-// there are at most n. So "make test" always uses the same part, "make check" more, "make seeds" another part each
-// time, and "make long" everything.
+// random, and the seed is logged. With -short it returns a quarter of n, at least one. It returns all if Long or
+// if there are at most n.
 func Some[T any](t testing.TB, n int, all []T) []T {
 	t.Helper()
 	if testing.Short() {
@@ -37,7 +36,7 @@ func Some[T any](t testing.TB, n int, all []T) []T {
 
 const seedVariable = "RAPID_SEED"
 
-// Seed returns a number determined by RAPID_SEED and the test's name, or a random one without RAPID_SEED.
+// Seed returns a number for RAPID_SEED and the test's name; random without RAPID_SEED.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed, err := strconv.ParseUint(os.Getenv(seedVariable), 10, 64)

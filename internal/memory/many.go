@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Slice writes or reads a slice. each handles an element and is usually a method: (*item).Remember.
+// Slice writes or reads a slice. each handles an element, usually a method: (*item).Remember.
 func Slice[T any](m *Codec, of *[]T, each func(*T, *Codec)) {
 	n, some := m.length(len(*of), *of != nil, 1)
 	if m.decoding {
@@ -66,13 +66,13 @@ func Pointer[T any](m *Codec, p **T, each func(*T, *Codec)) {
 	each(*p, m)
 }
 
-// To adapts a function for Slice and Map to elements that are pointers to separate objects.
+// To adapts a function for elements that are pointers to separate objects.
 func To[T any](each func(*T, *Codec)) func(**T, *Codec) {
 	return func(p **T, m *Codec) { Pointer(m, p, each) }
 }
 
-// Once is Pointer for an object with several pointers to it. It is written once and remains one object. Within a
-// process it is Shared, so it must not be changed.
+// Once is Pointer for an object with several pointers to it. It remains one object. Within a process it is Shared,
+// so it must not be changed.
 func Once[T any](m *Codec, p **T, each func(*T, *Codec)) {
 	if m.sharing {
 		Shared(m, p)
@@ -103,7 +103,7 @@ func Once[T any](m *Codec, p **T, each func(*T, *Codec)) {
 	}
 }
 
-// Own registers an object that Shared may refer to: the written one, or its replacement when reading.
+// Own registers an object that Shared may refer to.
 func Own[T comparable](m *Codec, object T) {
 	var none T
 	switch {

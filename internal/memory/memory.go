@@ -28,11 +28,11 @@ type Rememberer interface{ Remember(m *Codec) }
 
 // A Codec writes or reads fields. It keeps the first error and reads nothing after it.
 type Codec struct {
-	data     []byte // written so far, or left to read
+	data     []byte
 	decoding bool
-	sharing  bool // within a process, where references stay valid
+	sharing  bool // within a process
 	err      error
-	sum      uint64 // hash of the kinds of fields, in order
+	sum      uint64 // of the kinds of fields, in order
 	objects  []any
 	numbers  map[any]int       // of objects, while writing
 	texts    map[string]string // interned strings
@@ -40,7 +40,7 @@ type Codec struct {
 
 func (m *Codec) Decoding() bool { return m.decoding }
 
-// Sharing reports whether writer and reader are the same process, so that Shared keeps every object.
+// Sharing reports whether writer and reader are the same process.
 func (m *Codec) Sharing() bool { return m.sharing }
 
 // Err returns the first error.
@@ -53,8 +53,7 @@ func (m *Codec) Fail(format string, args ...any) {
 	}
 }
 
-// An Image is the immutable state of an object at some time. It can be restored any number of times, also
-// concurrently.
+// An Image is the immutable state of an object. It can be restored any number of times, also concurrently.
 type Image struct {
 	data    []byte
 	sum     uint64
@@ -99,7 +98,7 @@ func Unmarshal(data []byte, into Rememberer) error {
 
 func (m *Codec) read(into Rememberer, sum uint64) (err error) {
 	defer func() {
-		if r := recover(); r != nil { // a type that rejects damaged fields
+		if r := recover(); r != nil {
 			err = fmt.Errorf("memory: %v", r)
 		}
 	}()
@@ -317,7 +316,7 @@ func (m *Codec) time(p *time.Time) {
 	m.put(uint64(p.Nanosecond()))
 }
 
-// length writes or reads a length; some is false for nil. Each element takes at least least bytes.
+// Each element takes at least least bytes.
 func (m *Codec) length(n int, some bool, least uint64) (int, bool) {
 	m.is(kindList)
 	if !m.decoding {

@@ -1,5 +1,4 @@
 // Command mutants inserts the bugs of mutants.txt one at a time, runs tests, and prints which test caught each.
-// Arguments select mutants by name.
 package main
 
 import (
@@ -19,7 +18,7 @@ var list string
 
 type mutant struct {
 	name, file, old, new string
-	test                 []string // arguments of a go test that must fail
+	test                 []string // arguments of go test
 }
 
 func parse(text string) ([]mutant, error) {
@@ -52,7 +51,7 @@ func parse(text string) ([]mutant, error) {
 	return all, nil
 }
 
-// apply returns a source with the bug. It fails unless the old text occurs exactly once.
+// It fails unless the old text occurs exactly once.
 func (m *mutant) apply(source string) (string, error) {
 	if n := strings.Count(source, m.old); n != 1 || m.old == m.new || len(m.test) == 0 {
 		return "", fmt.Errorf("%s: %s has %q %d times, want once, another text, and a test; correct the list", m.name, m.file, m.old, n)
@@ -60,7 +59,6 @@ func (m *mutant) apply(source string) (string, error) {
 	return strings.Replace(source, m.old, m.new, 1), nil
 }
 
-// overlay writes the changed file, and an overlay file for the go command, to dir.
 func (m *mutant) overlay(root, dir string) (string, error) {
 	path := filepath.Join(root, m.file)
 	source, err := os.ReadFile(path)
@@ -87,7 +85,6 @@ var (
 	broken = regexp.MustCompile(`(?m)\[build failed\]|\[setup failed\]`)
 )
 
-// verdict returns the failed test in the output of go test; empty if none failed.
 func verdict(output string) (string, error) {
 	if broken.MatchString(output) {
 		return "", fmt.Errorf("does not compile: %s", output)
@@ -101,7 +98,6 @@ func verdict(output string) (string, error) {
 	return "", nil
 }
 
-// run returns the test that caught the bug; empty if none did.
 func (m *mutant) run(root string) (string, error) {
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {
@@ -113,8 +109,8 @@ func (m *mutant) run(root string) (string, error) {
 		return "", err
 	}
 	cmd := exec.Command("go", append([]string{"test", "-vet=off", "-count=1", "-timeout=2m", "-overlay=" + overlay}, m.test...)...)
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "RAPID_SEED=1") // so that random inputs do not decide
-	output, failure := cmd.CombinedOutput()                       // fails if the bug is caught
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "RAPID_SEED=1")
+	output, failure := cmd.CombinedOutput()
 	test, err := verdict(string(output))
 	if err == nil && test == "" && failure != nil {
 		err = fmt.Errorf("go test: %w: %s", failure, output)
@@ -122,7 +118,6 @@ func (m *mutant) run(root string) (string, error) {
 	return test, err
 }
 
-// try runs the mutants with these names, or all, and returns how many were caught and tried.
 func try(all []mutant, names []string) (caught, tried int, err error) {
 	root, err := os.Getwd()
 	if err != nil {

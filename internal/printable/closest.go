@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Closest returns the up to three names with the smallest edit distance from name, then by name.
+// Closest returns up to three names, by edit distance.
 func Closest[S ~string](name S, names []S) []S {
 	type near struct {
 		name     S
@@ -23,14 +23,12 @@ func Closest[S ~string](name S, names []S) []S {
 	return best
 }
 
-// Meant returns up to three names that name may be a misspelling of: at most a third of its letters differ. The
-// closest comes first.
+// Meant returns up to three names of which name may be a misspelling: at most a third of its letters differ.
 func Meant[S ~string](name S, names []S) []S {
 	return slices.DeleteFunc(Closest(name, names), func(other S) bool { return 3*distance(string(name), string(other)) > len(name) })
 }
 
-// distance returns the number of inserted, deleted, replaced or swapped bytes between a and b. It takes time
-// O(len(a)·len(b)).
+// distance returns the number of inserted, deleted, replaced or swapped bytes between a and b.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

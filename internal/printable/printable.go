@@ -1,6 +1,5 @@
 // Package printable prepares text for people. It escapes texts of users, jobs and files, whose characters could
-// move a terminal's cursor, begin a new log line, or make a formula of a cell. It also suggests names for a
-// misspelt one.
+// move a terminal's cursor, begin a new log line, or make a formula of a cell.
 package printable
 
 import (
@@ -12,15 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// Line escapes all characters that do not show as themselves, including newlines, for a line of a log or a cell of
-// a table.
+// Line escapes all characters that do not show as themselves, including newlines.
 func Line(text string) string { return escape(text, "") }
 
-// Text escapes all characters that do not show as themselves, except newlines and tabs.
+// Text is Line, but leaves newlines and tabs.
 func Text(text string) string { return escape(text, "\n\t") }
 
-// Cell escapes a text for a CSV cell: Line, with a leading apostrophe if a spreadsheet would read a formula. It is
-// not for numbers.
+// Cell is Line for a CSV cell, with a leading apostrophe if a spreadsheet would read a formula. It is not for
+// numbers.
 func Cell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + Line(text)
@@ -46,7 +44,7 @@ func JSON(text []byte) []byte {
 	return out
 }
 
-// character returns the first character of JSON text, escaped or not, and its length; 0 for an incomplete escape.
+// character returns the first character of JSON text, escaped or not, and its length; 0 if incomplete.
 func character(text []byte) (r rune, n int) {
 	if text[0] != '\\' {
 		return utf8.DecodeRune(text)
@@ -68,7 +66,7 @@ func character(text []byte) (r rune, n int) {
 	case 'r':
 		return '\r', 2
 	}
-	return rune(text[1]), 2 // an escaped backslash, for example; what follows begins nothing
+	return rune(text[1]), 2 // such as an escaped backslash
 }
 
 // escape escapes hidden characters as JSON does: \u001b. Characters in but stay.
@@ -92,5 +90,4 @@ func escape(text, but string) string {
 	return b.String()
 }
 
-// hidden reports whether a character is a control or format character, or a line separator.
 func hidden(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }

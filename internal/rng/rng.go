@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 )
 
-// Stream returns the random stream for a name ("noise/job-17") and a seed. It is the same on every machine.
+// Stream returns the random stream for a name ("noise/job-17") and a seed.
 func Stream(seed uint64, name string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(name))

@@ -11,7 +11,6 @@ type change struct {
 	old, new []string
 }
 
-// parse returns the changes of a patch, and an error for an unknown line or a change without effect.
 func parse(text string) ([]change, error) {
 	var all []change
 	for i, line := range strings.Split(text, "\n") {
@@ -39,7 +38,7 @@ func parse(text string) ([]change, error) {
 	return all, nil
 }
 
-// apply returns a changed source. It fails unless the old lines occur exactly once.
+// It fails unless the old lines occur exactly once.
 func (c *change) apply(source string) (string, error) {
 	source, old := "\n"+source, "\n"+lines(c.old)
 	at := strings.Index(source, old)

@@ -1,5 +1,4 @@
-// Package seeded builds programs with known defects, so that tests can check that the defects are found. Only tests
-// read the patches.
+// Package seeded builds programs with known defects, so that tests can check that the defects are found.
 //
 // A patch begins with a description, in lines that start with #. Each change starts with @@ and a path. Lines with
 // + replace lines with -, which must occur exactly once in the file.
@@ -33,8 +32,7 @@ func Names(root string) ([]string, error) {
 	return all, nil
 }
 
-// Overlay writes the sources changed by some defects into the directory to, and returns a file for the flag
-// -overlay of the go command. It fails if a patch cannot be read or does not fit.
+// Overlay writes the changed sources to a directory, and returns a file for the flag -overlay of the go command.
 func Overlay(root, to string, names ...string) (string, error) {
 	texts := map[string]string{}
 	for _, name := range names {

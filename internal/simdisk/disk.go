@@ -21,21 +21,20 @@ type Disk struct {
 	mu      sync.Mutex
 	full    bool
 	dead    bool
-	crashIn int                          // writes and syncs until the crash; 0 for none
-	writes  int                          // writes and syncs so far
+	crashIn int // 0: never
+	writes  int
 	outside bool                         // another process writes
 	files   map[uint64]*file             // by inode
-	names   map[string]map[string]uint64 // synced names with their inodes, by directory
+	names   map[string]map[string]uint64 // synced, with their inodes, by directory
 	wrote   func(name string)            // called with each synced path; may be nil
-	losses  Losses                       // in power failures so far
+	losses  Losses
 }
 
 type file struct {
 	synced []byte
-	since  []write // writes by SQLite since the last sync, in order
+	since  []write // by SQLite since the last sync
 }
 
-// A write is a write by SQLite; nil data truncates the file at the offset.
 type write struct {
 	at   int64
 	data []byte
@@ -43,7 +42,7 @@ type write struct {
 
 var mounted sync.Map
 
-// Mount returns the disk of a directory. SQLite databases opened below it use the disk until Unmount.
+// Mount returns the disk of a directory, which SQLite uses below it until Unmount.
 func Mount(root string) *Disk {
 	register()
 	d := &Disk{root: root, files: map[uint64]*file{}, names: map[string]map[string]uint64{}}
@@ -75,7 +74,7 @@ func (d *Disk) SetFull(full bool) {
 	d.full = full
 }
 
-// CrashIn makes the disk crash before the nth write or sync from now; 0 for never.
+// CrashIn makes the disk crash before the nth write or sync; 0: never.
 func (d *Disk) CrashIn(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -122,7 +121,7 @@ func (d *Disk) Outside(do func()) {
 	do()
 }
 
-// use counts a write or sync, and returns an error if it is impossible. The caller holds the lock.
+// The caller holds the lock.
 func (d *Disk) use(grows bool) error {
 	switch {
 	case !d.outside:
@@ -145,8 +144,7 @@ func (d *Disk) use(grows bool) error {
 	return nil
 }
 
-// Sync syncs a file or directory. It fails after a crash (ErrDead), and for a file on a full disk. A file outside
-// all disks is synced as usual.
+// Sync syncs a file or directory. It fails after a crash (ErrDead), and for a file on a full disk.
 func Sync(f *os.File) error {
 	d := diskOf(f.Name())
 	if d == nil {

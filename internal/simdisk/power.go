@@ -16,9 +16,9 @@ const sector = 512
 
 // Losses count the effects of power failures.
 type Losses struct {
-	Names  int // files whose creation, renaming or removal was lost
-	Writes int // writes by SQLite that were lost
-	Torn   int // writes by SQLite that were partly lost
+	Names  int // their creation, renaming or removal was lost
+	Writes int // lost completely
+	Torn   int // lost partly
 }
 
 // Losses returns the losses so far.
@@ -28,8 +28,8 @@ func (d *Disk) Losses() Losses {
 	return d.losses
 }
 
-// LosePower changes the files as a power failure would. choose(n) returns a number from 0 to n-1 and decides what
-// survives of unsynced changes. All files must be closed.
+// LosePower changes the files as a power failure would. choose(n), from 0 to n-1, decides what survives of
+// unsynced changes. All files must be closed.
 func (d *Disk) LosePower(choose func(n int) int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -115,7 +115,6 @@ func (d *Disk) settle(dir string) error {
 	return nil
 }
 
-// left returns the content of a file after the power failure; here reports whether it is the file at the path.
 func (d *Disk) left(path string, ino uint64, here bool, choose func(int) int) ([]byte, error) {
 	f := d.files[ino]
 	if f == nil { // never synced: a prefix survives

@@ -28,16 +28,16 @@ type handle struct {
 	disk *Disk
 	path string
 	ino  uint64
-	own  uintptr // methods of SQLite's own VFS
+	own  uintptr
 }
 
 var vfs struct {
 	once    sync.Once
 	own     sqlite3.Tsqlite3_vfs
 	mu      sync.Mutex          // guards methods and keep
-	methods map[uintptr]uintptr // our methods, by the address of the original ones
-	open    sync.Map            // *handle by the address of SQLite's file
-	keep    []any               // functions referenced by SQLite, kept alive
+	methods map[uintptr]uintptr // by address of the original
+	open    sync.Map            // *handle, by SQLite's file
+	keep    []any               // referenced by SQLite
 }
 
 func address(f any) uintptr {
@@ -54,7 +54,7 @@ func memory(at uintptr, n int32) []byte {
 
 func at[T any](address uintptr) *T { return (*T)(*(*unsafe.Pointer)(unsafe.Pointer(&address))) }
 
-// register makes this VFS the default. It does not affect databases outside disks.
+// It does not affect databases outside disks.
 func register() {
 	vfs.once.Do(func() {
 		tls := libc.NewTLS()
@@ -162,8 +162,7 @@ func truncate(tls *libc.TLS, file uintptr, size int64) int32 {
 	return function[truncateFunc](own.FxTruncate)(tls, file, size)
 }
 
-// syncTo makes a file's content and name durable, because SQLite syncs the directory of a log together with the
-// log.
+// SQLite syncs the directory of a log together with the log.
 func syncTo(_ *libc.TLS, file uintptr, _ int32) int32 {
 	h, _ := handleOf(file)
 	h.disk.mu.Lock()

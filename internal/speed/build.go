@@ -13,7 +13,7 @@ import (
 
 type build struct {
 	dir    string // of its programs
-	source string // of its sources; empty for the working directory
+	source string // empty: the working directory
 }
 
 func (b *build) checkout(commit string) error {
@@ -52,22 +52,21 @@ func (b *build) compile() error {
 	return errors.Join(b.rewrite("oxgang"), b.rewrite("sia.test"))
 }
 
-// rewrite replaces a program by a copy. For a file just written by the linker, the page cache differs, and the
-// process seems to use more memory.
+// For a file just written by the linker, the page cache differs, and the process seems to use more memory.
 func (b *build) rewrite(program string) error {
 	path := filepath.Join(b.dir, program)
 	if err := os.Rename(path, path+".linked"); err != nil {
 		return err
 	}
-	text, err := exec.Command("cp", path+".linked", path).CombinedOutput() // with cp, because the memory of this process would count
+	text, err := exec.Command("cp", path+".linked", path).CombinedOutput() // the memory of this process would count
 	if err != nil {
 		return fmt.Errorf("cp: %w: %s", err, text)
 	}
 	return nil
 }
 
-// run runs a job once, on one processor by default, since with more the garbage collector's share varies. This
-// program keeps little memory, because it counts for its children.
+// run uses one processor, since with more the garbage collector's share varies. This program keeps little memory,
+// because it counts for its children.
 func (b *build) run(j job) (usage, error) {
 	cmd := exec.Command(filepath.Join(b.dir, j.program), j.args...)
 	cmd.Dir = b.dir

@@ -10,7 +10,6 @@ type usage struct {
 	memory int64         // bytes, peak
 }
 
-// least returns the smaller value of each kind, since other processes only add.
 func (u usage) least(other usage) usage {
 	if u == (usage{}) {
 		return other
@@ -48,7 +47,6 @@ func (c *comparison) turn(run func(*build) (usage, error), before, after *build)
 	return nil
 }
 
-// cpu and memory return the usage as a multiple of the earlier one.
 func (c *comparison) cpu() float64    { return float64(c.after.cpu) / float64(c.before.cpu) }
 func (c *comparison) memory() float64 { return float64(c.after.memory) / float64(c.before.memory) }
 

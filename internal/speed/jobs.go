@@ -13,10 +13,9 @@ type job struct {
 	program string
 	args    []string
 	says    string // expected output
-	times   int    // factor for the number of runs of short jobs
+	times   int    // for the number of runs of short jobs
 }
 
-// jobs returns the jobs. It leaves out those on public traces, with a message, if the shared data is missing.
 func jobs(dir string) ([]job, error) {
 	rows := filepath.Join(dir, "sacct.txt")
 	if err := writeSacct(rows, 1_000_000); err != nil {
@@ -46,8 +45,6 @@ func siaJob(trace, data string, times int) job {
 	}, "sia", times}
 }
 
-// writeSacct writes output like sacct's: 1,000 users in 20 partitions, with jobs of 1 to 64 GPUs submitted every
-// second.
 func writeSacct(path string, rows int) (err error) {
 	f, err := os.Create(path)
 	if err != nil {

@@ -34,7 +34,6 @@ func main() {
 	}
 }
 
-// run builds both commits, measures all jobs and prints a table. It reports whether all are within the limit.
 func run(against, only string, runs int, limit float64) (ok bool, err error) {
 	chosen, err := regexp.Compile(only)
 	if err != nil {
@@ -44,7 +43,7 @@ func run(against, only string, runs int, limit float64) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // remains are in the system's temporary directory
+	defer func() { _ = os.RemoveAll(dir) }()
 	before, after := build{dir: filepath.Join(dir, "before")}, build{dir: filepath.Join(dir, "after")}
 	if err := before.checkout(against); err != nil {
 		return false, err

@@ -1,4 +1,4 @@
-// Package account identifies users of this machine: by number for the kernel, by name for people.
+// Package account identifies users of this machine.
 package account
 
 import (
@@ -30,8 +30,7 @@ func Name(uid int) string {
 // In reports whether the user is in a group.
 func (u *User) In(gid int) bool { return u.GID == gid || slices.Contains(u.Groups, gid) }
 
-// Environment returns an environment for a program of the user. It sets USER and LOGNAME, and HOME unless env has
-// it. For a user without a name it returns env.
+// Environment returns an environment for a program of the user, with USER, LOGNAME and, unless env has it, HOME.
 func (u *User) Environment(env []string) []string {
 	known, err := user.LookupId(strconv.Itoa(u.UID))
 	if err != nil {

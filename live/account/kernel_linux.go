@@ -39,8 +39,7 @@ func Of(c net.Conn) (User, error) {
 // mostGroups is NGROUPS_MAX of Linux.
 const mostGroups = 1 << 16
 
-// groups returns the supplementary groups of the peer. It needs unsafe, because golang.org/x/sys/unix has no call
-// for an option of variable size.
+// It needs unsafe, because golang.org/x/sys/unix has no call for an option of variable size.
 func groups(fd uintptr) ([]int, error) {
 	for n := 64; ; n = mostGroups {
 		list := make([]uint32, n)
@@ -70,8 +69,7 @@ func (u *User) Credential() *syscall.Credential {
 	return c
 }
 
-// Do calls f with the user's rights to files (setfsuid(2)). The caller must be root, unless u is nil: then f is
-// just called. f must not access files in other goroutines.
+// Do calls f with the user's rights to files (setfsuid(2)). The caller must be root, unless u is nil.
 func (u *User) Do(f func() error) error {
 	if u == nil {
 		return f()
@@ -85,12 +83,11 @@ func (u *User) Do(f func() error) error {
 		err = f()
 	}
 	if setRights(before, unix.Getegid(), unix.Geteuid()) == nil {
-		runtime.UnlockOSThread() // otherwise the thread ends with its goroutine
+		runtime.UnlockOSThread()
 	}
 	return err
 }
 
-// setRights gives this thread the rights to files of a user with groups.
 func setRights(groups []int, gid, uid int) error {
 	if err := unix.Setgroups(groups); err != nil {
 		return fmt.Errorf("become uid %d: %w", uid, err)

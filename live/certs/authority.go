@@ -19,9 +19,9 @@ import (
 
 // Options configure certificates. A zero duration has its default.
 type Options struct {
-	Names     []string      // DNS names of the server, at least one
-	Authority time.Duration // lifetime of an authority; default 1 year; renewed after two thirds
-	Leaf      time.Duration // lifetime of the server's certificate; default 1 day; renewed after two thirds
+	Names     []string      // of the server, at least one
+	Authority time.Duration // of an authority; default 1 year; renewed after two thirds
+	Leaf      time.Duration // of the server's certificate; default 1 day; renewed after two thirds
 	// Overlap is how long an authority is published before it signs. It must exceed the time that a mounted
 	// ConfigMap takes to change, about two minutes. Default 1 hour.
 	Overlap time.Duration
@@ -67,7 +67,7 @@ type authority struct {
 
 func (a *authority) made() time.Time { return a.cert.NotBefore.Add(skew) }
 
-// Authorities are the signing authority and others that workers trust, oldest first. They are immutable.
+// Authorities are immutable, the oldest first.
 type Authorities struct{ all []authority }
 
 // Renew returns a, which may be nil, without expired authorities, and with a new one if due.
@@ -90,7 +90,6 @@ func (a *Authorities) Renew(now time.Time, o Options) (*Authorities, error) {
 	return next, nil
 }
 
-// signer returns the newest authority that has been published for the overlap, or else the oldest.
 func (a *Authorities) signer(now time.Time, o *Options) *authority {
 	for i := len(a.all) - 1; i > 0; i-- {
 		if !now.Before(a.all[i].made().Add(o.Overlap)) {
@@ -100,7 +99,7 @@ func (a *Authorities) signer(now time.Time, o *Options) *authority {
 	return &a.all[0]
 }
 
-// CertificatesKey is the key of the trusted certificates in the data of a ConfigMap.
+// CertificatesKey is the ConfigMap key of the trusted certificates.
 const CertificatesKey = "ca.crt"
 
 // Trusted returns the certificates that workers trust, as PEM.

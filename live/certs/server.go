@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// A Server has the certificate of this process and its authorities. Call Renew before its first use, and then
-// regularly.
+// A Server has the certificate of this process and its authorities. Call Renew regularly, first before its use.
 type Server struct {
 	o Options
 
 	mu   sync.Mutex
 	all  *Authorities // nil before the first Renew
 	leaf *tls.Certificate
-	by   string // serial number of the signing authority
+	by   string // serial number of the signer
 }
 
 // NewServer returns a Server without a certificate. It fails if o is invalid.
@@ -60,7 +59,7 @@ func (s *Server) Trusted() []byte {
 	return s.all.Trusted()
 }
 
-// again returns when something is due: a certificate, or the end of an overlap. It needs s.mu.
+// The caller holds s.mu.
 func (s *Server) again(now time.Time) time.Time {
 	next := due(s.leaf.Leaf.NotBefore.Add(skew), s.leaf.Leaf.NotAfter)
 	if signs := s.all.all[len(s.all.all)-1].made().Add(s.o.Overlap); signs.After(now) && signs.Before(next) {

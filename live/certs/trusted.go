@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// MostTrusted is the number of authorities of earlier processes that Trust keeps, newest first.
+// MostTrusted is how many authorities of earlier processes Trust keeps.
 const MostTrusted = 8
 
-// Trust returns the certificates for workers to trust, as PEM: mine, and the valid ones of was, which was published
-// before.
+// Trust returns the certificates to trust, as PEM: mine, and the valid ones of was, which was published before.
 func Trust(mine, was string, now time.Time) string {
 	b := bytes.NewBufferString(mine)
 	rest, n := []byte(was), 0

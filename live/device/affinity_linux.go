@@ -2,7 +2,7 @@ package device
 
 import "golang.org/x/sys/unix"
 
-// affinity returns the cores that this process may run on, ascending; nil if unknown. Source: sched_getaffinity(2).
+// Source: sched_getaffinity(2).
 func affinity() []int {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {

@@ -14,8 +14,8 @@ const CPU cluster.GPUType = "cpu"
 
 // Options configure the division of a machine.
 type Options struct {
-	// Slots is the number of workers at a time: a multiple of the number of GPUs, or any number without GPUs. The
-	// default, 0, is one per GPU, or one per core without GPUs.
+	// Slots is a multiple of the number of GPUs, or any number without GPUs. The default, 0, is one per GPU, or
+	// one per core without GPUs.
 	Slots int
 }
 
@@ -23,10 +23,10 @@ type Options struct {
 type Machine struct {
 	Name      string // host name
 	Type      cluster.GPUType
-	GPUMemory int64  // bytes per GPU; 0 without GPUs; divided among the workers of a GPU
+	GPUMemory int64  // bytes per GPU; 0 without GPUs
 	Slots     []Slot // in the order of the GPUs
 	CPUs      float64
-	Cores     []int // that processes may run on, ascending; nil if unknown
+	Cores     []int // that processes may run on; nil if unknown
 	Memory    int64 // bytes
 }
 
@@ -42,7 +42,7 @@ type gpu struct {
 	memory int64  // bytes
 }
 
-// Find returns this machine. GPUs of several types are an error; CUDA_VISIBLE_DEVICES can hide some.
+// Find returns this machine. GPUs of several types are an error.
 func Find(o Options) (Machine, error) {
 	m, err := host()
 	if err != nil {
@@ -100,8 +100,7 @@ func (m *Machine) share(gpus []gpu, slots int) error {
 	return nil
 }
 
-// Workers returns how many workers of one job can work in parallel: the number of slots, or of GPUs if slots share
-// them.
+// Workers returns how many workers of one job can work in parallel.
 func (m Machine) Workers() int {
 	gpus := map[string]bool{}
 	for _, s := range m.Slots {

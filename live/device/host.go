@@ -15,7 +15,6 @@ import (
 
 const cgroups = "/sys/fs/cgroup"
 
-// cores returns the number of cores that this process may use, by affinity at its start and by cgroup quota.
 func cores() (float64, error) {
 	n := float64(runtime.NumCPU())
 	for _, dir := range groups(cgroups, "cpu") {
@@ -28,7 +27,6 @@ func cores() (float64, error) {
 	return n, nil
 }
 
-// memory returns the bytes that this process may use, of the machine and by its cgroups.
 func memory() (int64, error) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -66,7 +64,6 @@ func totalIn(meminfo string) (int64, error) {
 	return 0, errors.New("/proc/meminfo: no MemTotal in kB")
 }
 
-// groups lists the directories of this process's cgroups for a controller, with all their ancestors.
 func groups(mount, controller string) []string {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -102,8 +99,6 @@ func groupsIn(text, mount, controller string) []string {
 	return dirs
 }
 
-// limitOf returns the memory limit of a cgroup in bytes, from memory.max (version 2) or memory.limit_in_bytes;
-// math.MaxInt64 for none.
 func limitOf(dir string) (int64, error) {
 	for _, name := range []string{"memory.max", "memory.limit_in_bytes"} {
 		words, err := read(dir, name, 1)
@@ -124,7 +119,6 @@ func limitOf(dir string) (int64, error) {
 	return math.MaxInt64, nil
 }
 
-// quotaOf returns the cores that a cgroup may use, from cpu.max (version 2) or cpu.cfs_quota_us; +Inf for no limit.
 func quotaOf(dir string) (float64, error) {
 	words, err := read(dir, "cpu.max", 2)
 	if err != nil {
@@ -149,7 +143,7 @@ func quotaOf(dir string) (float64, error) {
 	return float64(quota) / float64(period), nil
 }
 
-// read returns the words of a file, which must have that number of words; nil if the file is missing.
+// read returns the words of a file, which must be that many; nil if the file is missing.
 func read(dir, name string, words int) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,11 +11,10 @@ import (
 // Words of a name that do not identify the GPU type.
 var (
 	makers = []string{"nvidia", "tesla", "geforce", "quadro", "graphics", "device"}
-	forms  = []string{"sxm", "pcie", "nvl", "hbm", "mig"} // form factors; later words are ignored
+	forms  = []string{"sxm", "pcie", "nvl", "hbm", "mig"}
 )
 
-// typeOf returns the GPU type for a driver's name: "a100" for "NVIDIA A100-SXM4-80GB", "rtx4090" for "NVIDIA
-// GeForce RTX 4090". Form factor and memory are left out, as in traces and profiles.
+// typeOf returns "a100" for "NVIDIA A100-SXM4-80GB" and "rtx4090" for "NVIDIA GeForce RTX 4090".
 func typeOf(name string) cluster.GPUType {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)

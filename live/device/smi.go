@@ -13,10 +13,9 @@ import (
 	"time"
 )
 
-// smiLimit limits nvidia-smi. It may have to load the driver, which takes seconds per GPU.
+// It may have to load the driver, which takes seconds per GPU.
 const smiLimit = time.Minute
 
-// smi lists the GPUs with nvidia-smi; none if it is not installed or finds no driver.
 func smi() ([]gpu, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), smiLimit)
 	defer cancel()
@@ -63,8 +62,8 @@ func parseSMI(text string) ([]gpu, error) {
 	return gpus, nil
 }
 
-// visible returns the GPUs that CUDA_VISIBLE_DEVICES names, by index or UUID, in its order; all if it is not set.
-// Like CUDA, it stops at the first unknown name.
+// visible returns the GPUs that CUDA_VISIBLE_DEVICES names, in its order; all if it is not set. Like CUDA, it
+// stops at the first unknown name.
 func visible(gpus []gpu, lookup func(string) (string, bool)) ([]gpu, error) {
 	list, set := lookup("CUDA_VISIBLE_DEVICES")
 	if !set {
@@ -87,7 +86,7 @@ func visible(gpus []gpu, lookup func(string) (string, bool)) ([]gpu, error) {
 	return found, nil
 }
 
-// find returns the position of a GPU; -1 if it is missing. A unique prefix of a UUID suffices.
+// A unique prefix of a UUID suffices.
 func find(gpus []gpu, name string) (int, error) {
 	if strings.HasPrefix(name, "MIG-") {
 		return 0, fmt.Errorf("CUDA_VISIBLE_DEVICES: %s is part of a GPU, want whole ones", name)

@@ -19,7 +19,7 @@ import (
 type Prediction struct {
 	ETA     whatif.ETA // relative to From
 	From    time.Time  // zero if ETA is not known
-	Unblock string     // the cheapest change that would give it GPUs, as a clause; empty if not known
+	Unblock string     // cheapest change that would give it GPUs; empty if not known
 }
 
 // Limits on the cost of predictions.
@@ -36,7 +36,7 @@ type predictor struct {
 	queue string
 	ahead *whatif.Predictor
 	again *redecider
-	wake  chan struct{} // holds an item when a look is due
+	wake  chan struct{}
 
 	news  bool      // since wake; used by the scheduler's goroutine only
 	woken time.Time // in the scheduler's time; used by the scheduler's goroutine only
@@ -51,8 +51,7 @@ func newPredictor(log *slog.Logger, queue string) *predictor {
 	return &predictor{log: log, queue: queue, wake: make(chan struct{}, 1)}
 }
 
-// Predictions returns the last predictions by job. The caller must not change them. They are nil before the first
-// look and without Options.Predict.
+// Predictions returns the last predictions, which the caller must not change; nil before the first look.
 func (d *Driver) Predictions() map[job.ID]Prediction {
 	if d.predictor == nil {
 		return nil
@@ -60,9 +59,8 @@ func (d *Driver) Predictions() map[job.ID]Prediction {
 	return d.predictor.predictions()
 }
 
-// Look returns when the jobs of the last round should start and end, and the time of that round. It computes them
-// if the round is new. If that takes longer than whatif.Patience, it returns an earlier result. It returns nil if
-// nothing is known.
+// Look returns when the jobs of the last round should start and end, and the time of that round. If that takes
+// longer than whatif.Patience, it returns an earlier result; nil if there is none.
 func (d *Driver) Look(ctx context.Context) (map[job.ID]whatif.ETA, time.Time) {
 	if d.ahead == nil {
 		return nil, time.Time{}
@@ -91,7 +89,6 @@ func (p *predictor) predictions() map[job.ID]Prediction {
 	return p.last
 }
 
-// run looks ahead whenever it is woken, until ctx is done, and returns nil.
 func (p *predictor) run(ctx context.Context) error {
 	for {
 		select {
@@ -111,7 +108,7 @@ func (p *predictor) run(ctx context.Context) error {
 	}
 }
 
-// look predicts once. A panic becomes an error, so that it cannot end the scheduler.
+// A panic becomes an error, so that it cannot end the scheduler.
 func (p *predictor) look(ctx context.Context) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -139,8 +136,7 @@ func (p *predictor) look(ctx context.Context) (err error) {
 	return nil
 }
 
-// unblock adds to predictions what would help the first waiting jobs. ends is the time until other jobs end. An
-// earlier value stays if there is no time to compute a new one.
+// An earlier value stays if there is no time to compute a new one.
 func (p *predictor) unblock(ctx context.Context, s *policy.Snapshot, ends map[job.ID]time.Duration, all map[job.ID]Prediction) {
 	waiting, before := firstWaiting(s), p.predictions()
 	if len(waiting) == 0 {
@@ -159,7 +155,6 @@ func (p *predictor) unblock(ctx context.Context, s *policy.Snapshot, ends map[jo
 	}
 }
 
-// firstWaiting returns the first mostWaiting jobs without GPUs that are not being profiled.
 func firstWaiting(s *policy.Snapshot) []*policy.Job {
 	var all []*policy.Job
 	for _, j := range s.Jobs {
@@ -170,7 +165,7 @@ func firstWaiting(s *policy.Snapshot) []*policy.Job {
 	return all
 }
 
-// clause describes a change. It leaves out the time until a job ends, because the clause is read later.
+// It leaves out the time until a job ends, because the clause is read later.
 func clause(c *counterfactual.Change, s *policy.Snapshot) string {
 	then := *c
 	then.In = -1

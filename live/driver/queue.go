@@ -9,16 +9,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Queue holds events that the scheduler has not taken yet. The caller guards it by a lock; only the channel of
-// Woken may be used without it.
+// A Queue holds events that the scheduler has not taken yet. The caller guards it by a lock.
 type Queue struct {
-	// Round is the time between regular rounds. A deadline missed by that much is not made up for. The default, 0,
-	// stands for the time since the last deadline.
+	// Round is the time between regular rounds. The default, 0, stands for the time since the last deadline.
 	Round time.Duration
 
 	clock Clock
-	start time.Time // time at which Clock.Elapsed is 0
-	last  time.Time // the last deadline that passed
+	start time.Time
+	last  time.Time // the last one that passed
 	now   time.Time
 	items []stamped // by time
 	woken chan struct{}
@@ -52,16 +50,14 @@ func NewQueueWithClock(c Clock) *Queue {
 	return q
 }
 
-// Present returns the time stamp for an event that happens now: the wall time at creation plus the elapsed time. It
-// is monotonic.
+// Present returns the time stamp for an event that happens now: the wall time at creation plus the elapsed time.
 func (q *Queue) Present() time.Time { return q.start.Add(q.clock.Elapsed()) }
 
 // Begin sets the logical time to the present. Call it after the restored events were emitted, so that the first
 // round takes them all.
 func (q *Queue) Begin() { q.now, q.last = q.Present(), q.Present() }
 
-// ClockMoved returns how far the machine's clock is ahead of Present; negative if it was set back. Sleep of the
-// machine counts too.
+// ClockMoved returns how far the machine's clock is ahead of Present; negative if it was set back.
 func (q *Queue) ClockMoved() time.Duration { return q.clock.Wall().Round(0).Sub(q.Present()) }
 
 // Now returns the logical time.
@@ -76,13 +72,12 @@ func (q *Queue) Woken() <-chan struct{} { return q.woken }
 // Wake wakes the goroutine that waits for the queue.
 func (q *Queue) Wake() { Wake(q.woken) }
 
-// Emit adds an event that happens now, and wakes the waiting goroutine.
+// Emit adds an event that happens now.
 func (q *Queue) Emit(ev scheduler.Event) {
 	q.items = append(q.items, stamped{q.Present(), ev})
 	q.Wake()
 }
 
-// Any reports whether is returns true for an event in the queue.
 func (q *Queue) Any(is func(scheduler.Event) bool) bool {
 	return slices.ContainsFunc(q.items, func(s stamped) bool { return is(s.ev) })
 }
@@ -92,8 +87,7 @@ func (q *Queue) Drop(is func(scheduler.Event) bool) {
 	q.items = slices.DeleteFunc(q.items, func(s stamped) bool { return is(s.ev) })
 }
 
-// Take removes the next event and makes its time the logical time. It returns nil if no event happened up to the
-// deadline.
+// Take removes the next event and makes its time the logical time; nil if there is none up to the deadline.
 func (q *Queue) Take(deadline time.Time) scheduler.Event {
 	if len(q.items) == 0 || q.items[0].at.After(deadline) {
 		return nil
@@ -128,7 +122,7 @@ func (q *Queue) Pass(deadline time.Time) time.Duration {
 }
 
 // Wait calls take until it returns an event, an error, or a wait of 0. It calls take again when woken receives an
-// item and after the wait that take returned. It returns the error of ctx once that is done.
+// item and after the wait that take returned.
 func Wait(ctx context.Context, woken <-chan struct{}, take func() (scheduler.Event, time.Duration, error)) (scheduler.Event, error) {
 	for {
 		ev, wait, err := take()

@@ -14,7 +14,7 @@ type ending struct {
 	computing int  // background tasks that run
 }
 
-// Compute does background work in a new goroutine, and emits its result under lock, which guards the queue.
+// Compute does background work in a new goroutine, and emits its result under lock.
 func (q *Queue) Compute(ctx context.Context, lock sync.Locker, work policy.Work) {
 	q.computing++
 	go func() {

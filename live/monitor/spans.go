@@ -8,8 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Spans returns a listener of a Watch that exports each round as a trace, with a span for each stage. Refused plans
-// and failed stages are errors.
+// Spans returns a listener of a Watch that exports each round as a trace, with a span for each stage.
 func Spans(p trace.TracerProvider, queue string) func(*Timing) {
 	t := p.Tracer("github.com/oxgang/oxgang/live/monitor")
 	return func(r *Timing) {

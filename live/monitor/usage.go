@@ -13,8 +13,8 @@ import (
 // States of a GPU.
 const (
 	productive = iota // its job trains
-	restarting        // its job starts, or restores a checkpoint
-	heldIdle          // processes of a job that lost it still run
+	restarting
+	heldIdle // processes of a job that lost it still run
 	free
 	states
 )
@@ -27,14 +27,14 @@ type holding struct {
 	trains bool
 }
 
-// usage integrates the states of GPUs over time. Invariant: counts are the sums over held.
+// Invariant: counts are the sums over held.
 type usage struct {
 	q       *Queue
-	at      time.Time // integrated up to this time; zero before the first event
+	at      time.Time // zero before the first event
 	cluster *cluster.Cluster
 	held    map[job.ID]*holding
 	counts  map[cluster.GPUType]*[2]int // productive and restarting GPUs
-	idle    map[cluster.GPUType]int     // held idle, as of the last round
+	idle    map[cluster.GPUType]int
 }
 
 // settle integrates up to now. An earlier time counts nothing.
@@ -153,8 +153,6 @@ func (u *usage) round(s *policy.Snapshot, acts []scheduler.Action) {
 	u.q.m.goodput.WithLabelValues(u.q.name).Set(u.goodput(s))
 }
 
-// goodput returns the training GPUs, weighted by their jobs' statistical efficiency (1 if unknown), divided by all
-// GPUs.
 func (u *usage) goodput(s *policy.Snapshot) float64 {
 	var sum float64
 	for _, j := range s.Jobs {

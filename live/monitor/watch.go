@@ -17,7 +17,7 @@ const (
 	StagePlace    = "place"    // choice of nodes
 	StageDiff     = "diff"     // check of the placement, comparison with the current one
 	StageRecord   = "record"   // observers: journals, predictions
-	StageApply    = "apply"    // the backend takes the plan
+	StageApply    = "apply"
 )
 
 // A Stage is one part of a round.
@@ -25,26 +25,25 @@ type Stage struct {
 	Name         string
 	Begun, Ended time.Time
 	Err          error // nil if it succeeded
-	Interrupted  bool  // the policy reached its time limit and returned its best plan
+	Interrupted  bool
 }
 
-// A Timing has the times of the stages of a round. Seq counts the rounds of a Watch from 0.
+// Seq counts the rounds of a Watch from 0.
 type Timing struct {
 	Seq          int
 	Begun, Ended time.Time
 	Stages       []Stage
-	Refused      string // reason for refusing the plan; empty if it was not refused
+	Refused      string // empty if it was not refused
 }
 
 // A Watch measures the stages of rounds. Give the scheduler its Policy and Placer, and run it with its Backend and
-// with the Watch as the first observer. Listeners are called after each completed round, by the scheduler's
-// goroutine.
+// with the Watch as the first observer.
 type Watch struct {
 	listeners []func(*Timing)
-	now       Timing    // the current round
-	mark      time.Time // end of its last stage
-	open      bool      // a round runs
-	gap       string    // the current stage
+	now       Timing // the current round
+	mark      time.Time
+	open      bool   // a round runs
+	gap       string // the current stage
 }
 
 // NewWatch returns a Watch that calls listeners in order.
@@ -55,7 +54,6 @@ func (w *Watch) begin() {
 	w.now, w.mark, w.open, w.gap = Timing{Seq: w.now.Seq, Begun: at}, at, true, StageSnapshot
 }
 
-// end records the end of the current stage, and sets the next.
 func (w *Watch) end(next string, err error) {
 	if !w.open {
 		return
@@ -100,7 +98,7 @@ type timedPolicy struct {
 // Plan implements policy.Policy.
 func (t timedPolicy) Plan(ctx context.Context, s *policy.Snapshot) (p *policy.Plan, err error) {
 	t.w.end(StagePolicy, nil)
-	err = errPanic // if it does not return
+	err = errPanic
 	defer func() {
 		t.w.end(StageCheck, err)
 		if n := len(t.w.now.Stages); n > 0 && p != nil {
@@ -140,7 +138,7 @@ func (t timedBackend) Next(ctx context.Context, deadline time.Time) (scheduler.E
 	return ev, err
 }
 
-// Do implements scheduler.Backend. It is the last stage of a round, or outside a round.
+// Do implements scheduler.Backend.
 func (t timedBackend) Do(ctx context.Context, acts []scheduler.Action) error {
 	if !t.w.open {
 		return t.Backend.Do(ctx, acts)

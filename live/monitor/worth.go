@@ -38,7 +38,6 @@ func throughput(j *policy.Job, r *job.Report) float64 {
 	return float64(r.Batch.PerReplica()*replicas) / r.Step().Seconds()
 }
 
-// fair sets the mean and the worst predicted finish-time fairness of jobs with a known end.
 func (q *Queue) fair(s *policy.Snapshot) {
 	var sum, worst, n float64
 	for _, j := range s.Jobs {

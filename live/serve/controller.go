@@ -131,7 +131,6 @@ func (c *controller) seen(id job.ID) explain.LiveState {
 	return explain.LiveState{}
 }
 
-// preemption returns why a job must not be preempted, if it must not.
 func preemption(l *local.Live) explain.Preemption {
 	switch {
 	case l.Asked != nil && l.Asked.NonPreemptive:
@@ -142,7 +141,6 @@ func preemption(l *local.Live) explain.Preemption {
 	return explain.NotKnown
 }
 
-// withheld returns why the scheduler does not have a job yet; empty if it has.
 func (c *controller) withheld(id job.ID) string {
 	for _, l := range c.backend.Live() {
 		if l.Spec.ID == id {

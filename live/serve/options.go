@@ -15,31 +15,31 @@ import (
 
 // Options configure a Run.
 type Options struct {
-	Dir      string            // state directory, absolute; created if missing
-	Slots    int               // places for workers; 0 for one per GPU, or per core without GPUs
+	Dir      string            // absolute; created if missing
+	Slots    int               // 0: one per GPU, or per core without GPUs
 	Policy   string            // default oxgang
 	Settings map[string]string // of the policy
 	Round    time.Duration     // between plans; default 30 s
 	Grace    time.Duration     // from a notice until workers are killed; default 60 s
 	Report   time.Duration     // between reports of agents; default 30 s
-	Quiet    time.Duration     // a silent program counts as training after this; default 1 min
-	Listen   string            // of the agent API on loopback; default 127.0.0.1:0, any free port
-	Metrics  string            // address of metrics on loopback; may be empty
-	Cgroup   string            // a cgroup v2 directory for jobs; auto for the delegated one; empty for none. Default auto
-	Keep     statedir.Limits   // retention of data of ended jobs; default statedir.Default
-	Group    string            // its members may submit jobs, which run as the submitting user; empty: all jobs run as the scheduler's user
-	Quotas   map[string]int    // maximum GPUs by user name; * for all others
+	Quiet    time.Duration     // a silent program counts as training afterwards; default 1 min
+	Listen   string            // address of the agent API on loopback; default 127.0.0.1:0, any free port
+	Metrics  string            // address on loopback; may be empty
+	Cgroup   string            // cgroup v2 directory for jobs; auto (default): the delegated one; empty: none
+	Keep     statedir.Limits   // default statedir.Default
+	Group    string            // its members may submit jobs, which run as them; empty: all jobs run as the scheduler's user
+	Quotas   map[string]int    // GPUs by user name; * for all others
 	Program
 }
 
 // A Program has the options that the calling program sets.
 type Program struct {
-	Supervisor []string             // command that supervises a generation, without its directory
+	Supervisor []string             // command that runs supervisor.Main, without the directory
 	Tool       string               // name and version, for journals
-	Log        io.Writer            // messages for people; default io.Discard
-	Traces     trace.TracerProvider // gets a trace of each round; may be nil
-	Recover    bool                 // rebuild lost parts of the database from the directories of jobs
-	Ready      func()               // called when commands and agents are answered; may be nil
+	Log        io.Writer            // default io.Discard
+	Traces     trace.TracerProvider // may be nil
+	Recover    bool                 // rebuild lost parts of the database
+	Ready      func()               // may be nil
 }
 
 // DefaultOptions returns the defaults. Dir and Supervisor are still empty.

@@ -39,10 +39,9 @@ func (c *controller) prune(l statedir.Limits, dry bool) ([]statedir.Amount, erro
 	return statedir.Prune(c.store, o)
 }
 
-// An ends counts ended jobs and triggers pruning. It is a scheduler.Observer.
 type ends struct {
 	n    int
-	many chan struct{} // holds an item when pruning is due
+	many chan struct{}
 }
 
 func newEnds() *ends { return &ends{many: make(chan struct{}, 1)} }
@@ -60,7 +59,6 @@ func (e *ends) Event(_ time.Time, ev scheduler.Event) {
 // Round implements scheduler.Observer.
 func (*ends) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}
 
-// keepPruning prunes now, every hour and after many ended jobs, until ctx is done. It logs errors.
 func (c *controller) keepPruning(ctx context.Context, many <-chan struct{}) error {
 	tick := time.NewTicker(pruneEvery)
 	defer tick.Stop()
@@ -83,8 +81,8 @@ func retentionOptions(s *store.Store, dir string, l statedir.Limits, dry bool) *
 	}
 }
 
-// Prune deletes data beyond the limits in a state directory without a running scheduler, and locks it meanwhile. It
-// fails if the directory has no database or is in use.
+// Prune deletes data beyond the limits in a state directory. It fails if there is no database, or a scheduler uses
+// it.
 func Prune(dir string, l statedir.Limits, dry bool) (amounts []statedir.Amount, err error) {
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("keep: %w", err)
@@ -108,7 +106,6 @@ func openPresent(dir string) (*store.Store, error) {
 	return store.Open(dir)
 }
 
-// alive returns a function that reports whether a job has a start that may still run.
 func alive(f *statedir.Folders) (func(job.ID) bool, error) {
 	all, err := statedir.All(f)
 	if err != nil {

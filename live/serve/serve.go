@@ -57,8 +57,8 @@ type controller struct {
 	closers []io.Closer // in order of opening
 }
 
-// Run serves until ctx is done, and then returns nil; jobs continue. It fails if, for example, another scheduler
-// uses the state directory.
+// Run serves until ctx is done, and then returns nil; jobs continue. It fails if another scheduler uses the state
+// directory.
 func Run(ctx context.Context, o Options) error {
 	if err := o.Validate(); err != nil {
 		return fmt.Errorf("serve: %w", err)
@@ -73,7 +73,7 @@ func Run(ctx context.Context, o Options) error {
 		err = errors.Join(err, closer.Close())
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return nil //nolint:nilerr // that is how it ends
+		return nil //nolint:nilerr
 	}
 	return err
 }
@@ -96,7 +96,7 @@ func (c *controller) open() error {
 	return c.recover()
 }
 
-// openStore opens the database. With Options.Recover, it renames a damaged database and creates a new one.
+// With Options.Recover, it renames a damaged database and creates a new one.
 func (c *controller) openStore() (*store.Store, error) {
 	s, err := store.Open(c.o.Dir)
 	if err == nil || !c.o.Recover || !errors.Is(err, store.ErrDamaged) {
@@ -204,10 +204,9 @@ func cgroup(asked string, delegated func() string) string {
 	return asked
 }
 
-// settings returns the settings of the policy. Sia and oxgang penalize giving a job nothing, with lambda 1.1. On
-// few GPUs that lets the first job keep all of them. Their objective values a job four times as fast on four GPUs
-// above a second job that starts. With lambda 2, the second job always starts. Deviation: lambda is 2 unless set,
-// because one machine is small.
+// Sia and oxgang penalize giving a job nothing, with lambda 1.1. On few GPUs that lets the first job keep all of
+// them. Their objective values a job four times as fast on four GPUs above a second job that starts. With lambda
+// 2, the second job always starts. Deviation: lambda is 2 unless set, because one machine is small.
 func settings(o *Options) map[string]string {
 	all := make(map[string]string, len(o.Settings)+1)
 	if o.Policy == "sia" || o.Policy == "oxgang" {

@@ -17,7 +17,7 @@ type users struct {
 	quotas local.Quotas
 }
 
-// findUsers returns the users besides the owner; nil for none. It lets them pass through the state directory.
+// findUsers returns the users besides the owner; nil for none.
 func findUsers(o *Options) (*users, error) {
 	if o.Group == "" {
 		return nil, nil //nolint:nilnil // nobody
@@ -55,7 +55,6 @@ func (u *users) limit(name string, most int) error {
 	return nil
 }
 
-// passable lets users pass through a state directory, and closes everything else in it.
 func passable(dir string) error {
 	for at := filepath.Dir(dir); ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
@@ -76,7 +75,7 @@ func passable(dir string) error {
 	return errors.Join(os.MkdirAll(jobs, 0o700), os.Chmod(jobs, statedir.Passable), os.Chmod(dir, statedir.Passable))
 }
 
-// closed removes the rights of others to the content of a state directory. It does not change directories of jobs.
+// closed removes the rights of others to the content of a state directory.
 func closed(dir string) error {
 	all, err := os.ReadDir(dir)
 	if err != nil {
@@ -97,7 +96,6 @@ func closed(dir string) error {
 	return nil
 }
 
-// access returns the access to the sockets for commands and jobs. Jobs have tokens.
 func (c *controller) access() (commands, jobs control.Access) {
 	if c.users == nil {
 		return control.Private(), control.Private()

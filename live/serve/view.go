@@ -19,7 +19,7 @@ import (
 )
 
 type state struct {
-	snapshot *policy.Snapshot // of the last round; nil before the first
+	snapshot *policy.Snapshot
 	plan     *policy.Plan
 	live     map[job.ID]local.Live
 	reasons  *explain.Reasons
@@ -36,7 +36,7 @@ func (s *state) name(u *account.User) string {
 	return s.names[u.UID]
 }
 
-// state returns the current state. It may take whatif.Patience once a round, to predict.
+// It may take whatif.Patience once a round, to predict.
 func (c *controller) state(ctx context.Context) *state {
 	s := &state{reasons: explain.Now(nil, nil), live: make(map[job.ID]local.Live), refused: make(map[job.ID]int), names: make(map[int]string)}
 	if s.snapshot, s.plan = c.backend.LastRound(); s.snapshot != nil {
@@ -67,7 +67,6 @@ func (c *controller) Job(id job.ID) (status.Job, error) {
 	return c.state(context.Background()).view(j), nil
 }
 
-// job returns a job from the store, or a control.Error with similar names.
 func (c *controller) job(id job.ID) (*store.Job, error) {
 	jobs, err := c.store.Jobs(true)
 	if err != nil {
@@ -97,7 +96,7 @@ func (s *state) view(j *store.Job) status.Job {
 	row, why := s.row(j.Spec.ID)
 	if row != nil && j.Ended == nil {
 		now, v.Reason, v.Goodput = row.Status, why.String(), goodput(row)
-		if j.Status.Since.After(now.Since) { // the round changed it after its snapshot
+		if j.Status.Since.After(now.Since) { // changed by the round
 			now = j.Status
 			now.Progress, v.Goodput = max(now.Progress, row.Progress), 0
 		}
@@ -131,7 +130,6 @@ func (s *state) view(j *store.Job) status.Job {
 	return v
 }
 
-// row returns a job in the last round, with its reason; nil if it was not in it.
 func (s *state) row(id job.ID) (*policy.Job, policy.Kind) {
 	i := s.snapshot.Index(id)
 	if i < 0 {
@@ -140,8 +138,6 @@ func (s *state) row(id job.ID) (*policy.Job, policy.Kind) {
 	return s.snapshot.Jobs[i], s.plan.Jobs[i].Why.Kind
 }
 
-// goodput returns the goodput of a job, in samples per second at the efficiency of its first batch size; 0 if
-// unknown.
 func goodput(j *policy.Job) float64 {
 	if j.Perf == nil || !j.Holding() || j.Status.Batch.Local == 0 {
 		return 0

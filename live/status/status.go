@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Version is the version of the document. It changes if a field is removed or redefined, not for new fields.
+// Version changes if a field is removed or redefined, not for new fields.
 const Version = "oxgang.dev/status/v1"
 
 // A Backend is the kind of system described.
@@ -25,16 +25,16 @@ const (
 	Slurm      Backend = "slurm"
 )
 
-// A Status is the state of a scheduler, its nodes and its jobs at one time.
+// A Status is the state of a scheduler at one time.
 type Status struct {
 	Version string    `json:"version"`
 	Backend Backend   `json:"backend"`
 	Title   string    `json:"title"` // of the machine, the cluster or the journal
 	At      time.Time `json:"at"`
-	Policy  string    `json:"policy"`           // with several queues, one for each
-	Queues  []Queue   `json:"queues,omitempty"` // none if the user may not see them
+	Policy  string    `json:"policy"`           // one for each queue
+	Queues  []Queue   `json:"queues,omitempty"` // none if not visible to the user
 	GPUs    []GPUs    `json:"gpus"`             // empty if not all pods are visible
-	Nodes   []Node    `json:"nodes"`            // with GPUs; if not all pods are visible, only those with jobs
+	Nodes   []Node    `json:"nodes"`            // if not all pods are visible, only those with jobs
 	Jobs    []Job     `json:"jobs"`             // not ended
 	Ended   []Job     `json:"ended,omitempty"`  // latest first
 	// Attention lists general problems that need a person.
@@ -48,8 +48,8 @@ type Queue struct {
 	Name       string    `json:"name"`
 	Mode       string    `json:"mode,omitempty"` // of a Kubernetes queue
 	Policy     string    `json:"policy"`
-	Round      int64     `json:"round"`            // the last one; 0 if unknown
-	Planned    time.Time `json:"planned,omitzero"` // time of the last plan
+	Round      int64     `json:"round"` // 0 if unknown
+	Planned    time.Time `json:"planned,omitzero"`
 	Unseen     bool      `json:"unseen,omitempty"` // the numbers below are unknown
 	Running    int       `json:"running"`
 	Waiting    int       `json:"waiting"`
@@ -58,10 +58,10 @@ type Queue struct {
 	Active     string    `json:"active,omitempty"`  // True or False; empty if unknown
 	Message    string    `json:"message,omitempty"` // reason for Active
 	Namespaces []string  `json:"namespaces,omitempty"`
-	Prices     []Price   `json:"prices,omitempty"` // empty if the policy has none
+	Prices     []Price   `json:"prices,omitempty"`
 }
 
-// A Price is the price of a GPU of a type, in the unit of the policy.
+// A Price is per GPU, in the unit of the policy.
 type Price struct {
 	Type  cluster.GPUType `json:"type"`
 	Price float64         `json:"price"`
@@ -74,7 +74,7 @@ type GPUs struct {
 	Total    int             `json:"total"`
 	Held     int             `json:"held"`
 	Unusable int             `json:"unusable"`           // not held, on nodes that start no jobs
-	Starting int             `json:"starting,omitempty"` // of rented nodes that are starting; not in Total
+	Starting int             `json:"starting,omitempty"` // of rented nodes; not in Total
 }
 
 // Free returns the number of available GPUs.
@@ -88,9 +88,9 @@ type Node struct {
 	GPUs  int             `json:"gpus"` // 0 if unknown
 	Used  int             `json:"used"`
 	Held  []Holder        `json:"held,omitempty"`
-	// Closed has the reason why the node starts no jobs; empty if it does.
+	// Closed is why the node starts no jobs; empty if it does.
 	Closed string `json:"closed,omitempty"`
-	// Cause, one of a fixed list, and Idle have the reason for idle GPUs; empty if there are none or it is unknown.
+	// Cause, one of a fixed list, and Idle say why GPUs are idle; empty if none are or it is unknown.
 	Cause string `json:"cause,omitempty"`
 	Idle  string `json:"idle,omitempty"`
 	// CPUs (cores), Memory (bytes) and Slots are for single machines only.
@@ -111,18 +111,18 @@ type Slot struct {
 	Type    cluster.GPUType `json:"type"`
 	Visible string          `json:"visible,omitempty"` // its CUDA_VISIBLE_DEVICES
 	Job     job.ID          `json:"job,omitempty"`     // empty for a free slot
-	// Generation counts the starts of the job from 1; Rank is the worker's rank.
+	// Generation counts the starts of the job from 1.
 	Generation int `json:"generation,omitempty"`
 	Rank       int `json:"rank"`
 }
 
-// An Amount is the used and total amount of a resource. Total 0 means not counted.
+// An Amount is of a resource. Total 0 means not counted.
 type Amount struct {
 	Used  float64 `json:"used"`
 	Total float64 `json:"total"`
 }
 
-// A Job is one job. Fields that a backend does not know are empty.
+// A Job is one job. Unknown fields are empty.
 type Job struct {
 	ID        job.ID `json:"id"`
 	Name      string `json:"name"`
@@ -141,7 +141,7 @@ type Job struct {
 	Reason   string `json:"reason,omitempty"`   // the policy's reason, or Slurm's code
 	Sentence string `json:"sentence,omitempty"` // the reason in words
 	Unblock  string `json:"unblock,omitempty"`  // what would help
-	Trouble  string `json:"trouble,omitempty"`  // what needs a person; may be empty
+	Trouble  string `json:"trouble,omitempty"`  // what needs a person
 
 	Asked   string          `json:"asked,omitempty"` // what was submitted, in words
 	MinGPUs int             `json:"min_gpus,omitempty"`
@@ -150,12 +150,12 @@ type Job struct {
 	GPUType cluster.GPUType `json:"gpu_type,omitempty"`
 	Nodes   []Share         `json:"nodes,omitempty"`
 	Also    *Other          `json:"also,omitempty"`
-	Unseen  bool            `json:"unseen,omitempty"` // its GPUs are not visible to the user
-	Pods    int             `json:"pods,omitempty"`   // Kubernetes: workers that have not ended
-	Ready   int             `json:"ready,omitempty"`  // of these, running
-	Plan    *Plan           `json:"plan,omitempty"`   // Kubernetes: its part of the last plan
+	Unseen  bool            `json:"unseen,omitempty"`
+	Pods    int             `json:"pods,omitempty"`  // Kubernetes: not ended
+	Ready   int             `json:"ready,omitempty"` // of these, running
+	Plan    *Plan           `json:"plan,omitempty"`  // Kubernetes: its part of the last plan
 
-	Batch       int         `json:"batch,omitempty"`   // samples per step, of all workers
+	Batch       int         `json:"batch,omitempty"`   // samples per step
 	Goodput     float64     `json:"goodput,omitempty"` // samples per second at initial efficiency
 	Progress    float64     `json:"progress"`          // samples at initial efficiency
 	Target      float64     `json:"target,omitempty"`  // samples at initial efficiency
@@ -166,9 +166,9 @@ type Job struct {
 	Command     []string    `json:"command,omitempty"`
 
 	Submitted time.Time `json:"submitted,omitzero"`
-	Started   time.Time `json:"started,omitzero"`  // first start
-	Since     time.Time `json:"since,omitzero"`    // last change of what it holds; at first Submitted
-	Finished  time.Time `json:"finished,omitzero"` // zero if it has not ended
+	Started   time.Time `json:"started,omitzero"` // first start
+	Since     time.Time `json:"since,omitzero"`   // last change of what it holds
+	Finished  time.Time `json:"finished,omitzero"`
 	Outcome   string    `json:"outcome,omitempty"` // done, failed or cancelled
 	Detail    string    `json:"detail,omitempty"`
 
@@ -204,14 +204,14 @@ type Checkpoint struct {
 	Progress float64   `json:"progress"` // samples at initial efficiency
 }
 
-// A Range is an expected time: between Early and Late with a probability, with median Likely. Each may be unknown.
+// A Range is an expected time: between Early and Late with a probability, with median Likely.
 type Range struct {
 	Early       time.Time `json:"early,omitzero"`
 	Likely      time.Time `json:"likely,omitzero"`
 	Late        time.Time `json:"late,omitzero"`
 	Probability float64   `json:"probability,omitempty"` // 0 if unknown
 	Source      string    `json:"source,omitempty"`      // origin of the range
-	Unknown     string    `json:"unknown,omitempty"`     // reason why there is none, or no better one
+	Unknown     string    `json:"unknown,omitempty"`     // why there is none, or no better one
 }
 
 // Known reports whether a range has a bound.

@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Wide bool // more columns
 	Bare bool // no header
-	// Width is the length at which lines are cut; 0 for no limit.
+	// Width cuts longer lines; 0 for no limit.
 	Width int
 }
 
@@ -130,7 +130,7 @@ func (s *Status) WriteQueues(w io.Writer, o Options) error {
 	return write(w, o, s.Queues, all)
 }
 
-// WriteNodes writes a row for each node, or for each slot of a machine.
+// WriteNodes writes a row for each node, or slot of a machine.
 func (s *Status) WriteNodes(w io.Writer, o Options) error {
 	if s.Backend == Machine {
 		return write(w, o, s.Slots(), slotColumns)
@@ -201,7 +201,7 @@ func (s *Status) WriteHead(w io.Writer) {
 	}
 }
 
-// queueLine returns a line like "gpu7: policy sia, 1 running, 2 waiting, GPUs 3 of 4, round 42".
+// queueLine returns "gpu7: policy sia, 1 running, 2 waiting, GPUs 3 of 4, round 42".
 func (s *Status) queueLine(q *Queue) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -259,7 +259,6 @@ func (j *Job) plan() *Plan {
 	return j.Plan
 }
 
-// where returns the nodes of a job or, if they are not visible, its planned nodes.
 func (j *Job) where() []Share {
 	if j.Unseen {
 		return j.plan().Nodes

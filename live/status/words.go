@@ -58,7 +58,7 @@ func (j *Job) progress() string {
 	return Number(j.Progress)
 }
 
-// eta returns the time until the end, or until the start if only that is known: "1h20m-2h10m", "starts <40m".
+// eta is until the end, or until the start if only that is known: "1h20m-2h10m", "starts <40m".
 func (j *Job) eta(at time.Time) string {
 	switch {
 	case j.HasEnded():
@@ -71,7 +71,7 @@ func (j *Job) eta(at time.Time) string {
 	return ""
 }
 
-// in returns the time until a range: "1h20m-2h10m", ">3h00m", "<12m"; "overdue" if the range is over.
+// in returns "1h20m-2h10m", ">3h00m", "<12m" or "overdue".
 func (r *Range) in(at time.Time) string {
 	early, late := printable.Short(r.Early.Sub(at)), printable.Short(r.Late.Sub(at))
 	switch {
@@ -129,7 +129,6 @@ func (r *Range) text() string {
 // mostReason is the maximum length of a reason in a table.
 const mostReason = 90
 
-// shortReason returns the reason for a job's state, or its ending, in one line.
 func (j *Job) shortReason() string {
 	text := cmp.Or(j.Trouble, j.Reason)
 	switch {
@@ -145,7 +144,6 @@ func (j *Job) shortReason() string {
 	return text
 }
 
-// fullReason returns why a job waits, with Slurm's code, and what would help.
 func (j *Job) fullReason() string {
 	text := strings.TrimPrefix(j.Reason+": "+j.Sentence, ": ")
 	if j.Phase != waiting {
@@ -157,8 +155,7 @@ func (j *Job) fullReason() string {
 	return text
 }
 
-// Headline returns the first line of a detail, without a clause that announces more: "exit status 1; its last
-// lines:".
+// Headline returns the first line of a detail, without a clause such as "; its last lines:".
 func Headline(detail string) string {
 	head, _, more := strings.Cut(detail, "\n")
 	if i := strings.LastIndex(head, "; "); more && i > 0 && strings.HasSuffix(head, ":") {
@@ -203,7 +200,7 @@ func gpusOn(gpus int, gpuType string, nodes []Share) string {
 	return text
 }
 
-// WriteText writes the state of a job, one line for each known property.
+// WriteText writes the state of a job, one line per property.
 func (j *Job) WriteText(w io.Writer, at time.Time) error {
 	var b strings.Builder
 	fmt.Fprintln(&b, printable.Line(fmt.Sprintf("%s (%s) is %s", j.ID, strings.Join(j.whose(), ", "), cmp.Or(j.Phase, "not visible to you"))))
@@ -246,7 +243,6 @@ func (j *Job) whose() (all []string) {
 	return all
 }
 
-// planned returns the planned GPUs of a job; empty if it holds just these.
 func (j *Job) planned() string {
 	p := j.Plan
 	if p == nil || p.GPUs == j.GPUs && placementText(p.Nodes) == placementText(j.Nodes) {
@@ -262,7 +258,6 @@ func (j *Job) lastChange() time.Time {
 	return j.Since
 }
 
-// ago returns a time and how long ago it was; empty for the zero time.
 func ago(t, at time.Time) string {
 	if t.IsZero() {
 		return ""

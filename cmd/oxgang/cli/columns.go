@@ -8,7 +8,7 @@ import (
 // minColumns is the line length that tables fit into on a terminal.
 const minColumns = 100
 
-// Columns returns the line length of a terminal for tables, at least 100; 0 for other outputs, which have no limit.
+// Columns returns the line length of a terminal, at least 100; 0 (no limit) for other outputs.
 func Columns(w io.Writer) int {
 	if !Terminal(w) {
 		return 0

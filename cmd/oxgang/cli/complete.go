@@ -15,7 +15,7 @@ func Complete(cmd *cobra.Command, flag string, names []string) {
 	CompleteList(cmd, flag, names, false)
 }
 
-// CompleteList completes a flag's value, which is a comma-separated list if list is set. The flag must exist.
+// CompleteList completes a flag's value, which is a comma-separated list if list is set.
 func CompleteList(cmd *cobra.Command, flag string, names []string, list bool) {
 	CompleteLater(cmd, flag, func() []string { return names }, list)
 }
@@ -87,7 +87,7 @@ func JobArg(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// CompleteJobArg completes the arguments of JobArg; complete completes the name and may be nil.
+// CompleteJobArg completes the arguments of JobArg; complete may be nil.
 func CompleteJobArg(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		switch {

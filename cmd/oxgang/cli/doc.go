@@ -1,2 +1,2 @@
-// Package cli has the common parts of oxgang's commands: errors and hints, settings, files, progress and output.
+// Package cli has the common parts of oxgang's commands.
 package cli

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// Output adds the flag --output, -o, with these formats. The first is the default.
+// Output adds the flag --output, -o, with these formats.
 func Output(cmd *cobra.Command, format *string, formats ...string) {
 	cmd.Flags().StringVarP(format, "output", "o", formats[0], either(formats))
 	Complete(cmd, "output", formats)
@@ -38,7 +38,7 @@ func either(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// Write writes a value as json or yaml, or a slice of structs as csv, with the names of the json tags.
+// Write writes a value as json or yaml, or a slice of structs as csv.
 func Write(w io.Writer, format string, v any) error {
 	switch format {
 	case "json":
@@ -73,7 +73,6 @@ func writeYAML(w io.Writer, v any) error {
 	return err
 }
 
-// block puts a node and its children in block style, with quotes only where YAML needs them.
 func block(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
 		return n.Encode(n.Value)
@@ -114,7 +113,6 @@ func writeCSV(w io.Writer, v any) error {
 	return out.Error()
 }
 
-// columns returns the exported fields of a struct with a JSON name, and these names.
 func columns(t reflect.Type) (fields []reflect.StructField, names []string) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -126,7 +124,6 @@ func columns(t reflect.Type) (fields []reflect.StructField, names []string) {
 	return fields, names
 }
 
-// cellOf returns a value as JSON, texts without quotes. nil and zero times are empty.
 func cellOf(v reflect.Value) (string, error) {
 	if zero, ok := reflect.TypeAssert[interface{ IsZero() bool }](v); ok && (v.Kind() != reflect.Pointer || !v.IsNil()) && zero.IsZero() {
 		return "", nil

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// TraceFormats returns the names of trace formats; with written, only of writable ones.
+// TraceFormats returns the trace formats; with written, only writable ones.
 func TraceFormats(written bool) []string {
 	var names []string
 	for _, f := range trace.Formats() {

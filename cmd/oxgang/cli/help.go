@@ -17,13 +17,12 @@ import (
 type FlagGroup struct {
 	Heading string
 	Flags   []string // names, in order
-	// Brief has one-line descriptions by flag, for help without --help-all. Other flags are described by the first
-	// clause of their full text.
+	// Brief has one-line descriptions by flag; by default the first clause of the full text.
 	Brief map[string]string
 }
 
-// GroupFlags makes the help of a command brief: the first paragraph of its description, and one line for each flag
-// of groups. It adds --help-all for the full text and all flags. Call it after the flags and RunE are set.
+// GroupFlags makes the help of a command brief: its first paragraph, and one line for each flag of groups. It adds
+// --help-all for the full text and all flags. Call it after the flags and RunE are set.
 func GroupFlags(cmd *cobra.Command, groups ...FlagGroup) {
 	var all bool
 	cmd.Flags().BoolVar(&all, "help-all", false, "show all flags")
@@ -50,7 +49,6 @@ func GroupFlags(cmd *cobra.Command, groups ...FlagGroup) {
 	}
 }
 
-// rest returns the flags outside of groups, grouped by the first word of their names. Flags of one word come first.
 func rest(f *pflag.FlagSet, groups []FlagGroup) []FlagGroup {
 	named := make(map[string]bool)
 	for _, g := range groups {
@@ -82,7 +80,6 @@ func rest(f *pflag.FlagSet, groups []FlagGroup) []FlagGroup {
 	return append([]FlagGroup{{Heading: "Other flags", Flags: byWord[""]}}, more...)
 }
 
-// writeUsage writes the usage of a command with the full text of the flags of groups.
 func writeUsage(c *cobra.Command, groups []FlagGroup) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())
@@ -96,7 +93,6 @@ func writeUsage(c *cobra.Command, groups []FlagGroup) error {
 	return err
 }
 
-// writeBrief writes the usage of a command with one line for each flag of groups.
 func writeBrief(c *cobra.Command, groups []FlagGroup) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage: %s\n", c.UseLine())

@@ -73,13 +73,13 @@ func OpenJournal(ctx context.Context, file string) (j *journal.Reader, f io.Clos
 	return j, text, nil
 }
 
-// JournalOf returns the first existing part of a journal, given any of its parts.
+// JournalOf returns the first existing part of a journal.
 func JournalOf(file string) string { return partsOf(file)[0] }
 
 func partsOf(file string) []string {
 	parts, err := driver.JournalParts(file)
 	if err != nil {
-		return []string{file} // opening it returns the error
+		return []string{file} // opening it fails
 	}
 	return parts
 }
@@ -98,8 +98,8 @@ type JournalFile struct {
 	io.Closer
 }
 
-// OpenJournalFile opens a journal with all existing parts for reading from checkpoints, until the context ends.
-// Standard input, for "-", and pipes are read into memory.
+// OpenJournalFile opens a journal with all existing parts, until the context ends. Standard input ("-") and pipes
+// are read into memory.
 func OpenJournalFile(ctx context.Context, name string) (*JournalFile, error) {
 	if parts := partsOf(name); len(parts) > 1 {
 		return openParts(ctx, parts)

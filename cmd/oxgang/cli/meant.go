@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// meant returns a hint with similar names, for an error about an unknown name.
 func meant(err error) string {
 	name, known := choices(err.Error())
 	if unknown, ok := errors.AsType[*registry.UnknownError](err); ok {
@@ -27,12 +26,10 @@ func meant(err error) string {
 	return ""
 }
 
-// wants matches an unknown name in quotes and the known ones after "want".
 var wants = regexp.MustCompile(`"([^"\s]+)"(?: is not known)?, want (?:one of |a preset \()?([^()]+)`)
 
 var between = regexp.MustCompile(`,? or |, `)
 
-// choices returns the unknown name in an error and the known single-word names.
 func choices(message string) (name string, known []string) {
 	all := wants.FindAllStringSubmatch(message, -1)
 	if len(all) == 0 {
@@ -42,7 +39,7 @@ func choices(message string) (name string, known []string) {
 	return last[1], slices.DeleteFunc(between.Split(strings.TrimSpace(last[2]), -1), func(word string) bool { return word == "" || strings.Contains(word, " ") })
 }
 
-// FlagError adds a hint to an error about flags: a similar flag, or where to find help.
+// FlagError adds a hint to an error about flags.
 func FlagError(c *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		if i := slices.IndexFunc(config.Keys(), func(k config.Key) bool { return k.Option() == unknown.GetSpecifiedName() }); i >= 0 && c.Flags().Lookup("set") != nil {
@@ -66,8 +63,7 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	return UsageError{Hinted(err, "run %q for a list of commands", cmd.CommandPath()+" --help")}
 }
 
-// likely returns commands that may be meant: similar names, common prefixes, SuggestFor words, and subcommands of
-// this name.
+// likely returns commands with similar names, common prefixes, SuggestFor words, and subcommands of this name.
 func likely(cmd *cobra.Command, word string) []string {
 	var all, names []string
 	for _, sub := range cmd.Commands() {

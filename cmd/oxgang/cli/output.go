@@ -24,8 +24,7 @@ func WriteJSON(w io.Writer, v any) error {
 	return err
 }
 
-// Show shows something once or, if watched, every two seconds until it fails or the context ends. It escapes
-// control characters.
+// Show shows something once or, if watched, every two seconds until it fails or the context ends.
 func Show(cmd *cobra.Command, watched bool, show func(io.Writer) error) error {
 	if watched {
 		return watch(cmd.Context(), cmd.OutOrStdout(), show)
@@ -40,13 +39,12 @@ func Show(cmd *cobra.Command, watched bool, show func(io.Writer) error) error {
 
 const watchTime = 2 * time.Second
 
-// watch shows something every watchTime. On a terminal, each output replaces the previous one.
 func watch(ctx context.Context, w io.Writer, show func(io.Writer) error) error {
 	for {
 		var page strings.Builder
 		if err := show(&page); err != nil {
 			if ctx.Err() != nil {
-				return nil //nolint:nilerr // it was stopped while it asked
+				return nil //nolint:nilerr
 			}
 			return err
 		}

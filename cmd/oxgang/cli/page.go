@@ -17,7 +17,7 @@ import (
 const look = time.Second
 
 // ServePage serves the page of a source on loopback and prints its address, until the command is interrupted. With
-// cancels, viewers with that address may cancel jobs.
+// cancels, viewers may cancel jobs.
 func ServePage(cmd *cobra.Command, source page.Source, listen string, cancels bool) error {
 	host, _, err := net.SplitHostPort(listen)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Progress shows how many jobs of all runs have ended: a bar on a terminal, occasional lines elsewhere.
+// Progress shows how many jobs have ended: a bar on a terminal, lines elsewhere.
 type Progress struct {
 	mu       sync.Mutex
 	w        io.Writer

@@ -87,7 +87,7 @@ func (o *ConfigFlags) Load(cmd *cobra.Command) (*config.Config, error) {
 	return c, nil
 }
 
-// Check returns all errors of a configuration: invalid values, unknown names and contradictions.
+// Check returns all errors of a configuration.
 func Check(c *config.Config) error { return errors.Join(c.Validate(), check(c), contradictions(c)) }
 
 func readConfig(c *config.Config, name string) error {
@@ -99,7 +99,6 @@ func readConfig(c *config.Config, name string) error {
 	return c.File(f, name)
 }
 
-// blamed adds the settings from the file to an error, since errors about contradictions have no line.
 func (o *ConfigFlags) blamed(c *config.Config, err error) error {
 	var from []string
 	for _, k := range config.Keys() {
@@ -151,7 +150,7 @@ func checkSetting(c *config.Config, setting string) error {
 		if !slices.Contains(c.Policies, to) {
 			return fmt.Errorf("set: %q is for policy %s, but the chosen policies are %s", setting, to, strings.Join(c.Policies, ", "))
 		}
-		return nil // the policy checks the name
+		return nil
 	}
 	for _, e := range registry.Policies() {
 		if slices.Contains(c.Policies, e.Name) && slices.Contains(e.SettingNames(), key) {
@@ -180,7 +179,6 @@ func checkLoad(g *config.Generate) error {
 	return nil
 }
 
-// checkSplit returns an error for options of Synergy's kinds that are invalid or set for another kind.
 func checkSplit(g *config.Generate) error {
 	o := generate.DefaultOptions(g.Kind)
 	switch {
@@ -196,7 +194,7 @@ func checkSplit(g *config.Generate) error {
 	return nil
 }
 
-// contradictions returns contradictory settings from one source. From different sources, the later one wins.
+// From different sources, the later one wins.
 func contradictions(c *config.Config) error {
 	var errs []error
 	for _, p := range [][2]string{

@@ -10,10 +10,10 @@ import (
 	"slices"
 )
 
-// A Stage is a hidden directory for the files of a run until all are complete. A failed run leaves nothing behind.
+// A Stage is a hidden directory for the files of a run until all are complete.
 type Stage struct {
 	out   string // final directory
-	dir   string // temporary directory on the same file system
+	dir   string // on the same file system
 	names []string
 }
 

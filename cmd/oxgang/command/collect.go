@@ -30,12 +30,11 @@ func collect(percent int) {
 	}
 }
 
-// A mark is garbage whose finalizer runs after each collection. It contains a pointer, because the allocator can
-// combine small objects without pointers and keep them alive.
+// A mark's finalizer runs after each collection. It contains a pointer, because the allocator combines small
+// objects without pointers.
 type mark struct{ _ *mark }
 
-// afterCollection sets the limit until the next collection, and arms itself again. It returns memory to the system
-// after a peak.
+// It returns memory to the system after a peak.
 func afterCollection(m *mark) {
 	live, free := heap()
 	if live > 0 {
@@ -47,7 +46,6 @@ func afterCollection(m *mark) {
 	runtime.SetFinalizer(m, afterCollection)
 }
 
-// heap returns the live bytes, and the free ones not returned to the system; 0 if unknown.
 func heap() (live, free int64) {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
 	metrics.Read(samples)
@@ -59,13 +57,10 @@ func heap() (live, free int64) {
 	return int64(samples[0].Value.Uint64()), int64(samples[1].Value.Uint64())
 }
 
-// excess reports whether much more is free than the heap grows until the next collection, so that returning it,
-// which is a collection, stays rare.
 func excess(live, free int64) bool {
 	return free > live*int64(growth(live, collectLess))/100+max(live, room)
 }
 
-// growth returns how much the heap may grow, in per cent of its live bytes.
 func growth(live, most int64) int {
 	return int(min(most, max(collectMore, room*100/max(1, live))))
 }

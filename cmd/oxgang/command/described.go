@@ -2,7 +2,7 @@ package command
 
 import "github.com/oxgang/oxgang/simulate/trace"
 
-// A description is the output of trace describe for programs. Times are in seconds.
+// Times are in seconds.
 type description struct {
 	Format     string      `json:"format"`
 	Rows       int         `json:"rows"`

@@ -1,5 +1,4 @@
-// Package command is oxgang's command line as a function, for programs with policies of their own:
-// docs/guide/own-policy.md.
+// Package command is oxgang's command line as a function, for programs with policies of their own.
 package command
 
 import (
@@ -7,15 +6,15 @@ import (
 	"errors"
 	"os"
 	"os/signal"
-	_ "time/tzdata" // --zone works on machines without a database of time zones
+	_ "time/tzdata" // --zone needs it on some machines
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/lab/rules"
 	"github.com/oxgang/oxgang/policy/registry"
 )
 
-// Main runs the command line of the process, with additional policies. It returns the exit status: 0 for success, 1
-// for failure, 2 for wrong usage or a policy that cannot be registered. Call it once.
+// Main runs the command line of the process, with additional policies. It returns 0 for success, 1 for failure, 2
+// for wrong usage or an invalid policy. Call it once.
 func Main(policies ...registry.Entry) int {
 	collect(collectLess)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

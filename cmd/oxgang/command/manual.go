@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 )
 
-// manualCommand returns the command "oxgang manual", which writes manual pages of all commands.
 func manualCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Hidden: true, // for packagers

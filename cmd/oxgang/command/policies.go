@@ -37,7 +37,6 @@ func policiesCommand() *cobra.Command {
 	return cmd
 }
 
-// settingRows returns all policies, each followed by its settings, and all placers.
 func settingRows() []settingRow {
 	var all []settingRow
 	for _, p := range registry.Policies() {

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/slurm"
 )
 
-// commands create the commands below the root, by name. Creating all takes longer than running some.
+// Creating all takes longer than running some.
 var commands = map[string]func() *cobra.Command{
 	"simulate": simulate.Command,
 	"report":   simulate.ReportCommand,
@@ -39,8 +39,6 @@ var commands = map[string]func() *cobra.Command{
 	"config":   cli.ConfigCommand,
 }
 
-// root returns the command tree for args: with a single command if the first argument is its name, otherwise with
-// all.
 func root(args []string) *cobra.Command {
 	if kube.AsPlugin() {
 		return kube.Command()

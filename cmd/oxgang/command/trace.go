@@ -53,7 +53,6 @@ func (t *traceFile) flags(cmd *cobra.Command) {
 	cli.Complete(cmd, "on-bad-row", cli.BadRows())
 }
 
-// read calls use with the jobs of the file, whose name may have the form FORMAT:FILE.
 func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arrival, error]) error) error {
 	onBad, err := parse.BadRowOf(t.onBadRow)
 	if err != nil {

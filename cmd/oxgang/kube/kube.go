@@ -61,7 +61,6 @@ this program named kubectl-oxgang in PATH.`,
 	return cmd
 }
 
-// command returns a command that shows something in one of several formats. The first is the default.
 func (k *Connection) command(use, short string, formats []string, show func(context.Context, io.Writer, *view.Kubectl, []string) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cli.NoArgs}
 	if _, arg, ok := strings.Cut(use, " "); ok {

@@ -35,7 +35,6 @@ touched.`,
 	return cmd
 }
 
-// releaseAll releases the named jobs, or all waiting ones, and prints them. It continues after errors.
 func (k *Connection) releaseAll(ctx context.Context, w io.Writer, names []string) error {
 	c := k.Kubectl()
 	namespace, err := k.where(ctx, c)

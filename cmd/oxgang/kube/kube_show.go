@@ -23,7 +23,6 @@ func (k *Connection) options() status.Options {
 	return o
 }
 
-// status returns what the user may see of a namespace; of all if it is empty.
 func (k *Connection) status(ctx context.Context, c *view.Kubectl, namespace string) (*status.Status, error) {
 	at, err := (&view.Looker{Kubectl: c, Namespace: namespace}).Look(ctx)
 	if err != nil {
@@ -32,7 +31,6 @@ func (k *Connection) status(ctx context.Context, c *view.Kubectl, namespace stri
 	return at.Status(c.Title(ctx)), nil
 }
 
-// queues returns the command that lists the queues, or shows the plan of one.
 func (k *Connection) queues() *cobra.Command {
 	cmd := k.command("queues", "List queues and their status, or show the last decisions for one", []string{"table", "wide", "json", "yaml"},
 		func(ctx context.Context, w io.Writer, c *view.Kubectl, args []string) error {

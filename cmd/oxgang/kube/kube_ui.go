@@ -51,8 +51,6 @@ for example what would change if a job were cancelled.`,
 	return cmd
 }
 
-// looker returns what reads the cluster: the given namespace, or all, or the context's if the user may not list
-// all.
 func (k *Connection) looker(ctx context.Context) (*view.Looker, error) {
 	l := &view.Looker{Kubectl: k.Kubectl(), Namespace: k.namespace}
 	if k.all || k.namespace != "" {

@@ -22,7 +22,7 @@ var matrixFormats = []string{"table", "json", "yaml", "csv"}
 type matrixEntry struct {
 	believed, truth float64 // samples per second and GPU
 	relative        float64 // to the estimated rate with the GPU-proportional share
-	heat            float64 // relative to the largest entry
+	heat            float64 // to the largest entry
 	measured        bool
 }
 
@@ -46,7 +46,7 @@ func (e *matrixEntry) text() string {
 	switch {
 	case e.believed == 0:
 		return "-"
-	case math.IsInf(e.relative, 1): // nothing runs with the share
+	case math.IsInf(e.relative, 1):
 		return strconv.FormatFloat(e.believed, 'f', 2, 64)
 	}
 	return strconv.FormatFloat(e.relative, 'f', 2, 64)

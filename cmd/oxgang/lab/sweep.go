@@ -119,7 +119,6 @@ func (s *sweeping) run(ctx context.Context) error {
 	return s.play(ctx, sw, o)
 }
 
-// programID identifies this build: its version, and a hash of the program unless it is a release.
 func programID() (string, error) {
 	version := cli.Version()
 	if released.MatchString(version) {
@@ -141,7 +140,6 @@ func programID() (string, error) {
 
 var released = regexp.MustCompile(`^v\d[\w.-]*$`)
 
-// checkSwept checks like simulate, and that the trace can be read more than once.
 func checkSwept(c *config.Config) error {
 	if c.Trace == "-" {
 		return errors.New(`trace "-" can be read only once; use a file`)
@@ -176,7 +174,7 @@ func (s *sweeping) play(ctx context.Context, sw *sweep.Sweep, o *sweep.Options) 
 }
 
 func (s *sweeping) end(sw *sweep.Sweep, st *sweep.Status, o *sweep.Options) error {
-	if s.shard != "" { // other parts may have finished runs
+	if s.shard != "" { // others may have finished runs
 		failed := st.Failed
 		again, err := sw.Open(o)
 		if err != nil {

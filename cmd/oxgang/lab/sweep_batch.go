@@ -34,7 +34,6 @@ func (b *batch) flags(cmd *cobra.Command) {
 	f.StringVar(&b.claim, "claim", "oxgang-sweep", "with --as kubernetes: persistent volume claim, writable by all pods, for the output directory")
 }
 
-// imageTag returns the tag of the image: the version of a release, otherwise latest.
 func imageTag() string {
 	if v := cli.Version(); released.MatchString(v) {
 		return v
@@ -47,7 +46,6 @@ var (
 	notInName  = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
-// write prints the batch job for the sweep of a file. No part is empty.
 func (b *batch) write(w io.Writer, kind, file string, text []byte, sw *sweep.Sweep) error {
 	form, known := batchTemplates[kind]
 	switch {
@@ -80,7 +78,7 @@ func (b *batch) write(w io.Writer, kind, file string, text []byte, sw *sweep.Swe
 	})
 }
 
-// mounted returns an error for input files that pods do not have: those not below /out, the mount of the claim.
+// mounted returns an error for input files that pods do not have: those not below /out.
 func mounted(sw *sweep.Sweep) error {
 	for _, r := range sw.Runs() {
 		_, jobs := trace.Named(r.Config.Trace, r.Config.Format)
@@ -105,7 +103,7 @@ func indented(text []byte) string {
 	return strings.ReplaceAll(strings.TrimRight(string(text), "\n"), "\n", "\n    ")
 }
 
-// Each pod gets its part from JOB_COMPLETION_INDEX. A restarted part runs only the missing runs.
+// Each pod gets its part from JOB_COMPLETION_INDEX.
 const kubernetesSweep = `# {{.Runs}} runs in {{.Shards}} parts: kubectl apply -f - . When all pods have ended, the tables are in directory
 # {{.Name}} of the claim, which all pods must be able to write (ReadWriteMany).
 apiVersion: v1

@@ -49,7 +49,6 @@ func cancel(ctx context.Context, c *control.Client, name string, w io.Writer) er
 	return err
 }
 
-// cancelAll cancels all jobs that it can, and returns the errors of the others.
 func cancelAll(ctx context.Context, c *control.Client, names []string, w io.Writer) error {
 	var errs []error
 	for _, name := range names {
@@ -65,7 +64,6 @@ func cancelAll(ctx context.Context, c *control.Client, names []string, w io.Writ
 	return errors.Join(errs...)
 }
 
-// inLine returns an error with its hint in the text, for a list of errors.
 func inLine(e *control.Error) error {
 	if e.Hint == "" {
 		return errors.New(e.Message)

@@ -1,3 +1,2 @@
-// Package machine has the commands for the scheduler of one machine: serve, submit, jobs, logs, cancel, top, prune
-// and backup.
+// Package machine has the commands for the scheduler of one machine.
 package machine

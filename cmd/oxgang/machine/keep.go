@@ -15,8 +15,7 @@ func keepFlag(cmd *cobra.Command, texts *[]string) {
 	cmd.Flags().StringArrayVar(texts, "keep", nil, "retention of logs, checkpoints, journals or reports, by age and size, such as logs=30d,1GiB; ever for no limit")
 }
 
-// ParseKeep parses limits such as "logs=30d,1GiB", "journals=2GB" and "checkpoints=ever". An omitted age or size
-// means no limit.
+// ParseKeep parses limits such as "logs=30d,1GiB", "journals=2GB" and "checkpoints=ever".
 func ParseKeep(texts []string) (statedir.Limits, error) {
 	all := statedir.Limits{}
 	for _, text := range texts {

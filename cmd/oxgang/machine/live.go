@@ -17,14 +17,12 @@ import (
 	"github.com/oxgang/oxgang/live/serve"
 )
 
-// A liveState is the state directory of this machine's scheduler, a flag of all commands for it.
 type liveState struct{ dir string }
 
 func (s *liveState) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.dir, "state", "", "state directory of the scheduler (default $OXGANG_STATE, else $XDG_STATE_HOME/oxgang, else ~/.local/state/oxgang)")
 }
 
-// path returns the absolute state directory, from the flag or the environment.
 func (s *liveState) path() (string, error) {
 	dir := s.dir
 	switch {
@@ -71,7 +69,6 @@ func (s *liveState) serve() string {
 	return "oxgang serve --state " + s.dir
 }
 
-// asking returns the RunE of a command that calls the scheduler. Its errors have hints.
 func (s *liveState) asking(f func(*cobra.Command, *control.Client, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := s.client()
@@ -82,7 +79,6 @@ func (s *liveState) asking(f func(*cobra.Command, *control.Client, []string) err
 	}
 }
 
-// completeJobs completes up to most job names, with all also of ended jobs.
 func (s *liveState) completeJobs(cmd *cobra.Command, all bool, most int) {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		const none = cobra.ShellCompDirectiveNoFileComp

@@ -48,7 +48,6 @@ categories in --keep are pruned.`,
 	return cmd
 }
 
-// prune asks the scheduler or, if there is none, prunes its state directory.
 func (s *liveState) prune(ctx context.Context, r *control.PruneRequest) ([]statedir.Amount, error) {
 	dir, err := s.path()
 	if err != nil {

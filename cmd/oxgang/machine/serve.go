@@ -87,7 +87,6 @@ func setQuotas(o *serve.Options, texts []string) error {
 	return nil
 }
 
-// traces enables traces of rounds if the environment asks for them. flush sends the remaining ones.
 func traces(ctx context.Context, o *serve.Options) (flush func(), err error) {
 	if !otlp.Wanted(os.Getenv) {
 		return func() {}, nil

@@ -85,7 +85,6 @@ func (s *submission) add(cmd *cobra.Command) {
 	f.BoolVar(&s.wait, "wait", false, "wait until the job ends, and fail if it fails")
 }
 
-// complete completes the request from the command line, the environment and the working directory.
 func (s *submission) complete(command []string, stderr io.Writer) (err error) {
 	r := &s.request
 	r.Command, r.Preemptible = command, !s.noPreempt
@@ -120,7 +119,6 @@ func (s *submission) complete(command []string, stderr io.Writer) (err error) {
 // askTime is the time between two requests while waiting for a job.
 const askTime = time.Second
 
-// await waits until a job has ended, across restarts of the scheduler, and returns an error if it failed.
 func await(ctx context.Context, c *control.Client, id job.ID, stderr io.Writer) error {
 	silent := false
 	for {

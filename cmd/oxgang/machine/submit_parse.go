@@ -18,7 +18,7 @@ var units = map[string]float64{
 	"t": 1 << 40, "tib": 1 << 40, "tb": 1e12,
 }
 
-// ParseBytes parses "8GiB", "8G" (the same), "8.5 GB" or a number of bytes; an empty text is 0.
+// ParseBytes parses "8GiB", "8G" (the same), "8.5 GB" or a number; an empty text is 0.
 func ParseBytes(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -32,13 +32,12 @@ func ParseBytes(text string) (int64, error) {
 	return int64(math.Round(n * unit)), nil
 }
 
-// dropped are environment variables that the scheduler sets itself: torchrun's, and the visible GPUs.
 var dropped = []string{
 	"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE",
 	"ROLE_NAME", "ROLE_RANK", "ROLE_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "CUDA_VISIBLE_DEVICES",
 }
 
-// Captured returns the part of an environment for a job, and the names of variables that cannot be sent.
+// Captured returns the part of an environment for a job, and the variables that cannot be sent.
 func Captured(environ []string) (env, odd []string) {
 	for _, line := range environ {
 		name, _, _ := strings.Cut(line, "=")

@@ -101,8 +101,7 @@ func (p *planning) frontier(cmd *cobra.Command, html string) error {
 	return budget.WriteFrontiers(cmd.OutOrStdout(), all, p.format)
 }
 
-// simulate estimates the range of the mean when the plan is carried out. Plans with goodputs from tables have no
-// range, because jobs cannot be simulated with them.
+// Plans with goodputs from tables have no range, because jobs cannot be simulated with them.
 func (p *planning) simulate(ctx context.Context, from *budget.Planner, plan *budget.Plan, samples int) error {
 	if samples == 0 || p.goodputs != "" {
 		return nil

@@ -35,7 +35,7 @@ type nextNodes struct {
 	*history.NextNodeStudy
 	Worth   float64        `json:"gpu_hour_worth"`
 	Trust   *metrics.Trust `json:"trust"`                     // accuracy of the simulation
-	Learned string         `json:"learned_because,omitempty"` // reason for simulating from learned models
+	Learned string         `json:"learned_because,omitempty"` // why models were learned
 }
 
 func planNextNodeCommand() *cobra.Command {
@@ -91,8 +91,6 @@ The break-even price values the time by which each job ends sooner, times its re
 	return cmd
 }
 
-// study simulates the run from its own inputs, or else from what it learned of its jobs, in the recorded order
-// only.
 func (n *nextNode) study(ctx context.Context) (*nextNodes, error) {
 	var h journal.Header
 	if err := n.read(ctx, func(j *journal.Reader) error { h = j.Header(); return nil }); err != nil {
@@ -131,7 +129,6 @@ func (n *nextNode) read(ctx context.Context, use func(*journal.Reader) error) er
 	return use(j)
 }
 
-// inputs returns the inputs of the recorded run and its results, or why they are not available.
 func (n *nextNode) inputs(ctx context.Context, h *journal.Header) (c *config.Config, in *run.Inputs, recorded *run.Run, err error) {
 	if !slices.ContainsFunc(h.Settings, func(s journal.Setting) bool { return s.Name == "cluster" }) {
 		return nil, nil, nil, errors.New("the run was not a simulation")
@@ -146,7 +143,6 @@ func (n *nextNode) inputs(ctx context.Context, h *journal.Header) (c *config.Con
 	return c, in, recorded, err
 }
 
-// learned simulates the run from what it learned of its jobs; why is the reason.
 func (n *nextNode) learned(ctx context.Context, h *journal.Header, why error) (*nextNodes, error) {
 	again, err := run.Again(h, "", cli.FilesUntil(ctx))
 	if err != nil {

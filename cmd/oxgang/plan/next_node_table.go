@@ -48,7 +48,6 @@ func (n *nextNodes) row(w io.Writer, node *history.NextNode) {
 		node.Saved.Waiting, ranges[1], node.Saved.Sooner*n.Worth, ranges[2], node.Rate, estimated, off)
 }
 
-// teams writes the savings of each queue and user, if there are several.
 func (n *nextNodes) teams(w io.Writer) error {
 	if len(n.Nodes[0].Teams) < 2 {
 		return nil

@@ -58,7 +58,7 @@ Plans count only GPUs that jobs use; idle reserved GPUs cost extra.`
 
 type planning struct {
 	gpus, format string
-	goodputs     string // measured goodputs that replace profiles; needs sizes
+	goodputs     string // in place of profiles; needs sizes
 	sizes        string
 	prices       []string
 	widest       int
@@ -84,7 +84,6 @@ func (p *planning) flags(cmd *cobra.Command) {
 	cli.Complete(cmd, "output", budget.Formats)
 }
 
-// load sets the configuration from the flags, with a cluster large enough for any job.
 func (p *planning) load(cmd *cobra.Command, lists []*budget.PriceList) error {
 	errs := []error{p.config.Set("cluster", roomFor(lists, p.widest), "default")}
 	for _, k := range config.Keys() {
@@ -129,7 +128,6 @@ func (p *planning) check(cmd *cobra.Command) error {
 	return oneWorkload(cmd)
 }
 
-// oneWorkload returns an error if flags ask to read and to generate a workload.
 func oneWorkload(cmd *cobra.Command) error {
 	file := cmd.Flags().Lookup("workload").Value.String()
 	for _, name := range planKeys {
@@ -144,7 +142,6 @@ func oneWorkload(cmd *cobra.Command) error {
 	return nil
 }
 
-// roomFor returns a cluster with all GPU types of the lists and room for jobs of widest GPUs.
 func roomFor(lists []*budget.PriceList, widest int) string {
 	var parts []string
 	for _, l := range lists {
@@ -210,7 +207,6 @@ func (p *planning) planners(cmd *cobra.Command) ([]*budget.Planner, error) {
 	return planners, nil
 }
 
-// workload returns the jobs by class, and prints what part of a trace was not used.
 func (p *planning) workload(ctx context.Context) (*budget.Workload, error) {
 	in, err := run.Load(p.config, cli.FilesUntil(ctx))
 	if err != nil {

@@ -134,8 +134,6 @@ func (e *explanation) recorded(f *journal.File) (*explain.Story, error) {
 	return explain.LifeIn(f, job.ID(e.job))
 }
 
-// again adds what deciding the moment's round again shows: the terms of the job's priority, and the change that
-// would have helped, or why it is unknown.
 func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Story) {
 	m := s.Moment
 	if m == nil || m.Reason == "" {
@@ -159,7 +157,6 @@ func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Sto
 	}
 }
 
-// expect adds the expected start and end as of then, and for a waiting job the change that would have helped.
 func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment) error {
 	all := round.Expect(ctx, id)
 	if m.Unblockable() {
@@ -184,7 +181,7 @@ func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Mome
 	return nil
 }
 
-// unblock adds the change that would have helped. If it names other jobs, their ends are predicted too.
+// If it names other jobs, their ends are predicted too.
 func unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment, all map[job.ID]whatif.ETA) (err error) {
 	if m.Change, err = round.Unblock(ctx, whatif.Ends(all, round.Passed())); err != nil {
 		return err

@@ -10,7 +10,6 @@ func (t *task) why() string {
 	return strings.TrimPrefix(t.failed.Error(), t.policy+": ")
 }
 
-// failures returns an error with the failed tasks, grouped by reason; nil if none failed.
 func failures(tasks []*task) error {
 	var order []string
 	names := make(map[string][]string)
@@ -23,7 +22,7 @@ func failures(tasks []*task) error {
 			order = append(order, why)
 		}
 		if t.aside && slices.Contains(names[why], t.policy) {
-			continue // its first seed failed in the same way
+			continue // as its first seed
 		}
 		names[why] = append(names[why], t.name)
 	}

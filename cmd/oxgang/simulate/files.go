@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
-// prepare creates the stage for output files, so that errors show before the simulation.
 func (s *simulation) prepare() error {
 	if s.html != "" && (s.out == "" || filepath.IsAbs(s.html)) {
 		info, err := os.Stat(filepath.Dir(s.html))
@@ -34,8 +33,7 @@ func (s *simulation) prepare() error {
 	return err
 }
 
-// files writes the HTML report and, into the output directory, results and plot data. They appear when all are
-// complete.
+// files writes the HTML report and, into the output directory, results and plot data.
 func (s *simulation) files(runs []report.Run, t *metrics.Trust) error {
 	in := report.Input{Title: title(s.config), Facts: facts(s.config, "oxgang "+cli.Version()), Runs: runs}
 	if t != nil {

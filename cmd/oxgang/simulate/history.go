@@ -22,12 +22,12 @@ import (
 
 type historyFlags struct {
 	*history.History        // nil without a history
-	from             bool   // read from the user's kubectl
-	slurm            bool   // read from the user's sacct and scontrol
+	from             bool   // from the user's kubectl
+	slurm            bool   // from the user's sacct and scontrol
 	context, kconf   string // of kubectl
 	since            string // see history.Options
-	baseline         string // policy in place of the cluster's own scheduler
-	must             bool   // a history is required, and may be standard input
+	baseline         string // in place of the cluster's own scheduler
+	must             bool
 }
 
 func (h *historyFlags) add(f *pflag.FlagSet) {
@@ -57,7 +57,6 @@ func (h *historyFlags) check(c *config.Config) error {
 	return nil
 }
 
-// load reads the history, if any, and its settings into the configuration.
 func (h *historyFlags) load(ctx context.Context, c *config.Config, o history.Options, notes io.Writer) error {
 	if err := h.check(c); err != nil {
 		return err
@@ -107,8 +106,7 @@ func (h *historyFlags) read(ctx context.Context, c *config.Config, o history.Opt
 	return history.Read(in, c, o, notes)
 }
 
-// open opens a possible history; nil if there is none. Standard input needs a format, because it can be read only
-// once.
+// Standard input needs a format, because it can be read only once.
 func (h *historyFlags) open(ctx context.Context, o *history.Options, notes io.Writer) (io.ReadCloser, error) {
 	switch {
 	case h.from:
@@ -136,7 +134,6 @@ func (h *historyFlags) ask(ctx context.Context, notes io.Writer) ([]byte, error)
 	return text, nil
 }
 
-// files provides the files of the machine, with the trace of a history from memory.
 func (h *historyFlags) files(ctx context.Context) run.Files {
 	files := cli.FilesUntil(ctx)
 	if h.History == nil {

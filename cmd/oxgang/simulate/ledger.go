@@ -23,7 +23,7 @@ type accounting struct {
 	by, format string
 	stderr     io.Writer
 	book       ledger.Book
-	rec        *ledger.Recorder // of the last journal and earlier ones of the same scheduler; nil before the first
+	rec        *ledger.Recorder // of journals of the same scheduler; nil before the first
 	movements  []ledger.Movement
 	account    account
 }
@@ -85,7 +85,7 @@ func (a *accounting) run(ctx context.Context, stdout io.Writer, files, by []stri
 	seen := map[string]bool{}
 	for _, file := range files {
 		of := cli.JournalOf(file)
-		if seen[of] { // another part of a journal that was read completely
+		if seen[of] {
 			continue
 		}
 		seen[of] = true
@@ -113,7 +113,7 @@ func (a *accounting) run(ctx context.Context, stdout io.Writer, files, by []stri
 	return err
 }
 
-// read adds a journal. It refuses another policy, whose prices have a different unit.
+// It refuses another policy, whose prices have a different unit.
 func (a *accounting) read(ctx context.Context, file string) error {
 	j, f, err := cli.OpenJournal(ctx, file)
 	if err != nil {
@@ -141,8 +141,8 @@ func (a *accounting) read(ctx context.Context, file string) error {
 	return nil
 }
 
-// begin prepares the recorder for a journal. If it begins after the end of the one before, it may be the same
-// scheduler, restarted. A journal without its first parts begins with its first record.
+// If it begins after the end of the one before, it may be the same scheduler, restarted. A journal without its
+// first parts begins with its first record.
 func (a *accounting) begin(h *journal.Header) {
 	if a.rec != nil && !h.Start.Before(a.rec.Now()) {
 		a.rec.Again(h.Start, h.Cluster)

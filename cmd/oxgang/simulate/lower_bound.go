@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// lowerBound writes, for each trace, a lower bound on the mean JCT, and each run's ratio to it.
 func lowerBound(w io.Writer, tasks []*task) error {
 	for _, same := range traces(tasks) {
 		best := math.Inf(1)

@@ -83,7 +83,6 @@ func differs(v *history.Verdict, file string) error {
 	return cli.Hinted(err, "other versions may give other reasons; --actions compares only actions")
 }
 
-// recording opens the journal, with a new policy and placer like the recorded ones.
 func (r *replaying) recording(ctx context.Context) history.Recording {
 	return func(policy string, use func(*journal.Reader, whatif.Options) error) error {
 		j, f, err := cli.OpenJournal(ctx, r.journal)

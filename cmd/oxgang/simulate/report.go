@@ -26,7 +26,7 @@ type reporting struct {
 	above        float64
 	quiet        bool
 	title        string
-	out, tables  string // directory and format of tables
+	out, tables  string
 	stage        *cli.Stage
 	facts        []string
 	stderr       io.Writer
@@ -97,7 +97,6 @@ func (r *reporting) run(cmd *cobra.Command, files []string) (err error) {
 	return r.write(cmd.OutOrStdout(), runs)
 }
 
-// recorded returns the run of a journal, and writes its tables, replacing tables of an earlier attempt.
 func (r *reporting) recorded(file string, j *journal.Reader, c *config.Config, in *run.Inputs) (result *run.Run, err error) {
 	o := new(output)
 	if r.stage != nil {
@@ -111,7 +110,6 @@ func (r *reporting) recorded(file string, j *journal.Reader, c *config.Config, i
 	return result, errors.Join(err, o.close())
 }
 
-// runs returns the recorded runs, named by policy, or by file if two have the same policy.
 func (r *reporting) runs(ctx context.Context, files []string) ([]report.Run, error) {
 	var runs []report.Run
 	var trials []verdict.Trial
@@ -143,8 +141,7 @@ func (r *reporting) runs(ctx context.Context, files []string) ([]report.Run, err
 	return runs, nil
 }
 
-// decide adds the verdict to runs of the same jobs under different policies. A policy recorded twice with one seed
-// counts as two, named by row.
+// A policy recorded twice with one seed counts as two, named by row.
 func decide(runs []report.Run, trials []verdict.Trial) {
 	type key struct {
 		policy string
@@ -168,7 +165,6 @@ func decide(runs []report.Run, trials []verdict.Trial) {
 	}
 }
 
-// read returns the run of a journal, with fairness if possible, and its seed.
 func (r *reporting) read(ctx context.Context, file string) (run *run.Run, seed uint64, err error) {
 	j, f, err := cli.OpenJournal(ctx, file)
 	if err != nil {
@@ -215,7 +211,6 @@ func (r *reporting) warn(file string, j *journal.Reader) {
 	}
 }
 
-// judge uses the first journal's threshold of unfairness for all, unless given, and its run for the title.
 func (r *reporting) judge(c *config.Config, h *journal.Header) {
 	if r.above == 0 {
 		r.above = c.Fairness.Above

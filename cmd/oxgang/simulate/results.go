@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
 
-// An output has the files of a running task; its fields may be nil.
 type output struct {
 	journal io.WriteCloser
 	tables  *report.Results

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// rigidHint returns a hint for comparisons with sia if at least nine of ten jobs run only as submitted, on GPUs of
-// one type, so that sia has few choices; empty otherwise. See docs/policies.md.
+// rigidHint returns a hint for comparisons with sia if nine of ten jobs run only as submitted, on one GPU type;
+// sia then has few choices.
 func rigidHint(in *run.Inputs, policies []string) string {
 	rigid := 0
 	for i := range in.Arrivals {

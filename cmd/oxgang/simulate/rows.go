@@ -11,8 +11,8 @@ import (
 // unfinished marks the name of an incomplete run.
 const unfinished = " (unfinished)"
 
-// rows returns the reported runs with the verdict. If there are other seeds, rows have means over the seeds, unless
-// interrupted, because the seeds then ran for different times.
+// rows returns the reported runs with the verdict. With other seeds, rows have means, unless interrupted, because
+// the seeds then ran for different times.
 func (s *simulation) rows(tasks []*task, interrupted bool) []report.Run {
 	var trials []verdict.Trial
 	for _, t := range tasks {
@@ -39,7 +39,6 @@ func (s *simulation) rows(tasks []*task, interrupted bool) []report.Run {
 	return runs
 }
 
-// trialsOf returns the trials that the row of a task stands for: of its policy, under its seed or all.
 func (s *simulation) trialsOf(t *task, trials []verdict.Trial) []verdict.Trial {
 	return slices.DeleteFunc(slices.Clone(trials), func(o verdict.Trial) bool {
 		return t.run == nil || o.Policy != t.policy || s.each && o.Seed != t.config.Sim.Seed
@@ -50,7 +49,6 @@ func baseline(trials []verdict.Trial, name string) []verdict.Trial {
 	return slices.DeleteFunc(slices.Clone(trials), func(t verdict.Trial) bool { return t.Policy != name })
 }
 
-// averaged returns a row with means over all seeds, or with the error if the policy failed under one.
 func (t *task) averaged(r report.Run, tasks []*task, trials []verdict.Trial) report.Run {
 	for _, other := range tasks {
 		switch {

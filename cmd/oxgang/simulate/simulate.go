@@ -30,15 +30,15 @@ type simulation struct {
 	out    string
 	html   string
 	seeds  int
-	each   bool // --seeds was given: each seed has rows
+	each   bool
 	quiet  bool
 	bound  bool
 	config *config.Config
 	stderr io.Writer
-	stage  *cli.Stage // nil without an output directory
+	stage  *cli.Stage
 	past   historyFlags
-	tables string // format of the tables of each run; may be empty
-	nodes  string // file with Slurm's nodes; may be empty
+	tables string
+	nodes  string
 }
 
 // Command returns the command "oxgang simulate".
@@ -109,7 +109,7 @@ type task struct {
 	failed error
 	trial  verdict.Trial // of run
 	once   bool          // no other task uses its inputs' arrivals
-	aside  bool          // counts in the verdict and means, without a row
+	aside  bool
 }
 
 func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
@@ -156,7 +156,6 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 	return errors.Join(s.show(ctx, stdout, tasks), err)
 }
 
-// jobsOf returns the number of jobs of all tasks, which may differ by seed.
 func jobsOf(tasks []*task) int {
 	jobs := 0
 	for _, t := range tasks {
@@ -208,8 +207,8 @@ func (s *simulation) printHint(in *run.Inputs) {
 	}
 }
 
-// simulateAll runs the tasks in parallel. Failures are stored in the tasks. A returned error is about our own
-// files, and ends all tasks.
+// simulateAll runs the tasks in parallel and stores their failures. It returns only errors of our own files, which
+// end all tasks.
 func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Progress) error {
 	outputs := make([]*output, len(tasks))
 	for i, t := range tasks {
@@ -217,7 +216,7 @@ func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Pr
 		if outputs[i], err = s.output(t); err != nil {
 			return err
 		}
-		defer func() { _ = outputs[i].close() }() // no effect if closed before
+		defer func() { _ = outputs[i].close() }()
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -231,8 +230,7 @@ func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Pr
 	return g.Wait()
 }
 
-// simulate runs a task and writes its journal and tables, if any. It returns errors of these files; the error of
-// the run is in the task.
+// simulate runs a task. It returns errors of output files; the error of the run is in the task.
 func (t *task) simulate(ctx context.Context, out *output, obs ...scheduler.Observer) (err error) {
 	if out.journal == nil {
 		t.run, t.failed = run.SimulateWatched(ctx, t.config, t.Inputs, t.policy, run.Watch{Once: t.once}, obs...)
@@ -304,7 +302,6 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 	return nil
 }
 
-// compare writes the comparison with the recorded history, in formats for people.
 func (s *simulation) compare(w io.Writer, runs []report.Run) error {
 	if s.past.History == nil || s.format != string(report.Text) && s.format != string(report.Wide) {
 		return nil

@@ -26,7 +26,6 @@ func askSlurm(ctx context.Context, since time.Duration) ([]byte, error) {
 	return slurmOutput(ctx, "sacct", "-P", "-a", "-X", "-D", "-S", from, "-o", slurm.Columns)
 }
 
-// askNodes returns the nodes from scontrol as a cluster setting, and notes on differences of the simulation.
 func askNodes(ctx context.Context, notes io.Writer) (string, error) {
 	name, args, _ := strings.Cut(slurm.NodesCommand, " ")
 	text, err := slurmOutput(ctx, name, strings.Fields(args)...)
@@ -71,7 +70,6 @@ func noteReservations(ctx context.Context, notes io.Writer) error {
 	return nil
 }
 
-// slurmOutput returns the output of a Slurm command, with times in seconds since 1970.
 func slurmOutput(ctx context.Context, name string, args ...string) ([]byte, error) {
 	return slurmRunner(ctx, client.Command{Name: name, Args: args})
 }

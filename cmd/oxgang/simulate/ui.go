@@ -70,7 +70,6 @@ and serves until Ctrl-C. The page is read-only unless --allow-cancel is given.`,
 	return cmd
 }
 
-// pageSource returns the source of the page, and a function that closes it.
 func pageSource(ctx context.Context, live *machine.PageSource, args []string) (page.Source, func(), error) {
 	if len(args) == 0 {
 		s, err := live.Source(ctx)
@@ -93,7 +92,7 @@ func asking(f *journal.File) func(context.Context, whatif.Question, time.Duratio
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(then.Jobs, func(j explain.OverviewJob) bool { return j.Reason != "" }) // any decided job, since the round is the same
+		i := slices.IndexFunc(then.Jobs, func(j explain.OverviewJob) bool { return j.Reason != "" }) // any decided job, in the same round
 		if i < 0 {
 			return nil, errors.New("no round has decided on an existing job")
 		}

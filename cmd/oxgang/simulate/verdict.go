@@ -8,10 +8,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
-// compared is the default number of seeds to compare policies on a generated trace.
 const compared = 3
 
-// chooseSeeds sets the default number of seeds. A recorded trace is the same under every seed.
+// A recorded trace is the same under every seed.
 func (s *simulation) chooseSeeds() {
 	switch {
 	case s.each:
@@ -26,7 +25,6 @@ func several(policies []string) bool {
 	return slices.ContainsFunc(policies, func(p string) bool { return p != policies[0] })
 }
 
-// judge keeps what the verdict needs from a finished run, and drops the rest if it has no row.
 func (t *task) judge() {
 	if t.run == nil {
 		return
@@ -38,7 +36,6 @@ func (t *task) judge() {
 	}
 }
 
-// fidelity returns the accuracy of the simulated history under the baseline, and marks untrusted results.
 func (s *simulation) fidelity(runs []report.Run, tasks []*task) *metrics.Trust {
 	if s.past.History == nil {
 		return nil

@@ -23,9 +23,9 @@ type whatIf struct {
 	past          historyFlags
 	format        string
 	html          string
-	nodes         string // file with Slurm's nodes; may be empty
-	slurm         string // file with Slurm's configuration; may be empty
-	assume        string // file with scenarios; empty for rigid jobs only
+	nodes         string
+	slurm         string
+	assume        string // empty: only the rigid scenario
 	price, source string
 	quiet         bool
 	stderr        io.Writer
@@ -155,7 +155,6 @@ func (q *whatIf) prepare(ctx context.Context, args []string) (err error) {
 	return slurmNodes(ctx, c, q.nodes)
 }
 
-// load reads the history, and what it says of the cluster's policy.
 func (q *whatIf) load(ctx context.Context) error {
 	if err := q.past.load(ctx, q.Config, history.Options{Workers: true}, q.stderr); err != nil {
 		return err
@@ -164,7 +163,6 @@ func (q *whatIf) load(ctx context.Context) error {
 	return q.Own.Learn(q.History, q.Config)
 }
 
-// readScenarios reads a file of scenarios; without a file it returns the rigid scenario.
 func readScenarios(name string) ([]alternatives.Scenario, error) {
 	if name == "" {
 		return []alternatives.Scenario{alternatives.Rigid}, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/service"
 )
 
-// configFlags determine the configuration: a file or the defaults, with flags that override.
 type configFlags struct {
 	file string
 	now  service.Config // from flags

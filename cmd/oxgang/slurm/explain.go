@@ -19,8 +19,7 @@ import (
 
 var numbers = regexp.MustCompile(`^[0-9]+([_+][0-9]+|_\[[^\]]*\])?$`)
 
-// AddExplain extends the command that explains a live job to Slurm: with --slurm, or if no scheduler runs, the name
-// is a number, and squeue exists.
+// AddExplain extends the command that explains a live job to Slurm.
 func AddExplain(cmd *cobra.Command) { addExplain(cmd, newObservation()) }
 
 func addExplain(cmd *cobra.Command, o *observation) {

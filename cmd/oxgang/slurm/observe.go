@@ -88,7 +88,7 @@ func (o *observation) run(cmd *cobra.Command) error {
 		took, err := o.show(cmd.Context(), &page)
 		if err != nil {
 			if cmd.Context().Err() != nil {
-				return nil //nolint:nilerr // it was stopped while it asked
+				return nil //nolint:nilerr
 			}
 			return err
 		}
@@ -146,7 +146,6 @@ func (o *observation) show(ctx context.Context, w io.Writer) (time.Duration, err
 	return took, cli.Write(w, o.format, now)
 }
 
-// slow is the limit for JSON output; squeue takes twice as long for it as for text.
 const slow = 2 * time.Second
 
 func (o *observation) take(ctx context.Context) (*view.Look, time.Duration, error) {

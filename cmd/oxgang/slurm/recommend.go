@@ -20,13 +20,12 @@ type advisedJob struct {
 	Job   string `json:"job"`
 	User  string `json:"user"`
 	Part  string `json:"part"`  // order or elastic
-	GPUs  int    `json:"gpus"`  // requested or, for an elastic job, held; 0 if it waits
+	GPUs  int    `json:"gpus"`  // requested, or held by an elastic job; 0 if it waits
 	Does  string `json:"does"`  // Oxgang's action
 	Why   string `json:"why"`   // in words
-	Slurm string `json:"slurm"` // Slurm's reason code for a waiting job
+	Slurm string `json:"slurm"` // reason code
 }
 
-// recommend writes what Oxgang would do with each job that has opted in. It changes nothing.
 func recommend(ctx context.Context, w io.Writer, format string, c *service.Config) error {
 	all, o, err := service.Recommend(ctx, &client.Client{}, c)
 	if err != nil {
@@ -52,7 +51,6 @@ func rowsOf(all []service.Advice) []advisedJob {
 	return rows
 }
 
-// adviceTable writes the rows for people, and then the jobs with a wrong opt-in.
 func adviceTable(w io.Writer, rows []advisedJob, o *slurm.Observation) error {
 	var text strings.Builder
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)

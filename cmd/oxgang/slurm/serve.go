@@ -74,7 +74,6 @@ with each of these jobs, and why, without changing anything. With --release, und
 	return cmd
 }
 
-// release undoes Oxgang's changes to the jobs of a partition, by the marks in their AdminComment.
 func release(ctx context.Context, w io.Writer, c *service.Config, log *slog.Logger) error {
 	n, err := service.Release(ctx, &client.Client{}, c, log)
 	if err != nil {
