@@ -23,7 +23,7 @@ func Closest[S ~string](name S, names []S) []S {
 	return best
 }
 
-// Meant returns up to three names of which name may be a misspelling: at most a third of its letters differ.
+// Meant returns up to three names that name may misspell: at most a third of its letters differ.
 func Meant[S ~string](name S, names []S) []S {
 	return slices.DeleteFunc(Closest(name, names), func(other S) bool { return 3*distance(string(name), string(other)) > len(name) })
 }

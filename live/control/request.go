@@ -77,6 +77,7 @@ func (r *Request) Complete() {
 	}
 }
 
+// Validate returns all errors of r that do not depend on the machine.
 func (r *Request) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

@@ -78,6 +78,7 @@ func (q *Queue) Emit(ev scheduler.Event) {
 	q.Wake()
 }
 
+// Any reports whether is returns true for an event in the queue.
 func (q *Queue) Any(is func(scheduler.Event) bool) bool {
 	return slices.ContainsFunc(q.items, func(s stamped) bool { return is(s.ev) })
 }

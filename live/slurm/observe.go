@@ -174,6 +174,7 @@ func (j *Job) Running() bool {
 	return j.State == client.Running && !slices.Contains(j.Flags, "COMPLETING")
 }
 
+// Wants returns how many GPUs a job requests or holds.
 // For a waiting job the request per node counts: Slurm 22.05 shows a stale sum after an update.
 func Wants(j client.Job) int {
 	each := j.PerNode.Total() * max(1, j.Needed)

@@ -52,7 +52,7 @@ type Request struct {
 
 const mostGPUs = 1 << 20
 
-// A text without Prefix is the zero Request. The error names a word that is unknown, repeated or out of range.
+// ParseRequest parses a user's comment; without Prefix it is the zero Request. The error names a word that is unknown, repeated or out of range.
 func ParseRequest(text string) (Request, error) {
 	body, ours := strings.CutPrefix(text, Prefix)
 	if !ours {

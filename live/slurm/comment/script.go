@@ -20,16 +20,16 @@ type Job struct {
 	Partition string
 	Account   string
 	Output    string        // file pattern of sbatch
-	Limit     time.Duration // 0: the partition's
+	Limit     time.Duration // of each start; 0: the partition's
 	CPUs      int           // per GPU; 0: Slurm's default
 	Grace     time.Duration
-	Token     string // of its program; empty: it sends no messages
+	Token     string // empty: the program sends no messages
 }
 
 //go:embed script.sh
 var text string
 
-// empty: the program sends no messages
+// Script returns the batch script. The command must not be empty or contain a zero byte.
 func (j *Job) Script() ([]byte, error) {
 	if len(j.Command) == 0 {
 		return nil, errors.New("no command to run")
@@ -56,8 +56,8 @@ func (j *Job) key() string {
 // Quote quotes a word for bash.
 func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// Options returns the options of sbatch, for a first start on the job's minimum of GPUs on nodes with perNode
-// GPUs each. It returns an error if the GPUs cannot be spread evenly.
+// Options returns the options of sbatch for a first start on the job's minimum of GPUs; an error if nodes of
+// perNode GPUs cannot hold them evenly.
 func (j *Job) Options(perNode int) ([]string, error) {
 	least, request := j.Request.Min, j.Request
 	if j.Token != "" {
@@ -85,8 +85,8 @@ func (j *Job) Options(perNode int) ([]string, error) {
 	return all, nil
 }
 
-// Options returns the options of sbatch for a first start on the job's minimum of GPUs; an error if nodes of
-// perNode GPUs cannot hold them evenly.
+// MostGPUs returns the size of the partition's largest node with one of these GPU types, or any type for an empty
+// list. It is 0 if there is none.
 func MostGPUs(nodes []client.Node, partition string, types []string) int {
 	most := 0
 	for i := range nodes {
@@ -100,8 +100,6 @@ func MostGPUs(nodes []client.Node, partition string, types []string) int {
 	return most
 }
 
-// MostGPUs returns the size of the partition's largest node with one of these GPU types, or of any type if there
-// are none; 0 if there is no such node.
 func in(words []string, word string) bool {
 	return len(words) == 0 || word == "" || slices.Contains(words, word)
 }
