@@ -316,7 +316,7 @@ func (m *Codec) time(p *time.Time) {
 	m.put(uint64(p.Nanosecond()))
 }
 
-// Each element takes at least least bytes.
+// length writes or reads a length; some is false for nil. Each element takes at least least bytes.
 func (m *Codec) length(n int, some bool, least uint64) (int, bool) {
 	m.is(kindList)
 	if !m.decoding {

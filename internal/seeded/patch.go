@@ -38,7 +38,7 @@ func parse(text string) ([]change, error) {
 	return all, nil
 }
 
-// It fails unless the old lines occur exactly once.
+// apply fails unless the old lines occur exactly once.
 func (c *change) apply(source string) (string, error) {
 	source, old := "\n"+source, "\n"+lines(c.old)
 	at := strings.Index(source, old)

@@ -121,7 +121,7 @@ func (d *Disk) Outside(do func()) {
 	do()
 }
 
-// The caller holds the lock.
+// use counts a write or sync. The caller holds the lock.
 func (d *Disk) use(grows bool) error {
 	switch {
 	case !d.outside:

@@ -54,7 +54,7 @@ func memory(at uintptr, n int32) []byte {
 
 func at[T any](address uintptr) *T { return (*T)(*(*unsafe.Pointer)(unsafe.Pointer(&address))) }
 
-// It does not affect databases outside disks.
+// register does not affect databases outside disks.
 func register() {
 	vfs.once.Do(func() {
 		tls := libc.NewTLS()
@@ -162,7 +162,7 @@ func truncate(tls *libc.TLS, file uintptr, size int64) int32 {
 	return function[truncateFunc](own.FxTruncate)(tls, file, size)
 }
 
-// SQLite syncs the directory of a log together with the log.
+// syncTo also syncs the name: SQLite syncs the directory of a log together with the log.
 func syncTo(_ *libc.TLS, file uintptr, _ int32) int32 {
 	h, _ := handleOf(file)
 	h.disk.mu.Lock()

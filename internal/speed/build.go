@@ -52,7 +52,8 @@ func (b *build) compile() error {
 	return errors.Join(b.rewrite("oxgang"), b.rewrite("sia.test"))
 }
 
-// For a file just written by the linker, the page cache differs, and the process seems to use more memory.
+// rewrite replaces a program by a copy. For a file just written by the linker, the page cache differs, and the
+// process seems to use more memory.
 func (b *build) rewrite(program string) error {
 	path := filepath.Join(b.dir, program)
 	if err := os.Rename(path, path+".linked"); err != nil {

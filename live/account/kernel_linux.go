@@ -39,7 +39,7 @@ func Of(c net.Conn) (User, error) {
 // mostGroups is NGROUPS_MAX of Linux.
 const mostGroups = 1 << 16
 
-// It needs unsafe, because golang.org/x/sys/unix has no call for an option of variable size.
+// groups needs unsafe, because golang.org/x/sys/unix has no call for an option of variable size.
 func groups(fd uintptr) ([]int, error) {
 	for n := 64; ; n = mostGroups {
 		list := make([]uint32, n)

@@ -125,7 +125,7 @@ func (t *record) begin(generation int) bool {
 	return true
 }
 
-// A repeated or older sequence number gets the last answer again.
+// report passes measurements on once. A repeated or older sequence number gets the last answer again.
 func (a *account) report(ctx context.Context, j Jobs, r *Report) (any, error) {
 	t := &a.taken
 	if err := t.outdated(r.Generation); err != nil {
@@ -152,7 +152,8 @@ func (a *account) report(ctx context.Context, j Jobs, r *Report) (any, error) {
 	return answer, nil
 }
 
-// If the next report agrees with the refused one, the earlier one was wrong, and the next is accepted.
+// backwards refuses a report with less work done than an earlier one. If the next report agrees with the refused
+// one, the earlier one was wrong, and the next is accepted.
 func (t *record) backwards(r *Report) error {
 	if w := t.refused; w != nil && r.Sequence > w.Sequence && r.Step >= w.Step && r.Progress >= w.Progress {
 		return nil

@@ -30,7 +30,7 @@ var (
 	versions  = span{least: Version, most: Version}
 )
 
-// It returns a value that is never NaN, infinite or -0, or an error with the wanted range.
+// admit returns a value that is never NaN, infinite or -0, or an error with the wanted range.
 func (s span) admit(v float64) (float64, error) {
 	if !(v >= s.least && v <= s.most) { // false for NaN
 		return 0, fmt.Errorf("%v, want %s", v, s)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Check checks all its numbers and returns an ErrInvalid with all errors. Do not use a message with errors.
+// A message is a body from outside. Check returns an ErrInvalid with all errors. Do not use a message with errors.
 type message interface{ Check() error }
 
 // Check implements message.

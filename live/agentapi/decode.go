@@ -29,7 +29,7 @@ func decode(body []byte, of *shape, m message) error {
 	return m.Check()
 }
 
-// It recurses only as deep as the shape, so deeper JSON is refused.
+// A scanner recurses only as deep as the shape, so deeper JSON is refused.
 type scanner struct{ *json.Decoder }
 
 // value reads a value; name is its path of keys, for errors.

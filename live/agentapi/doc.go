@@ -12,5 +12,6 @@
 //   - A message that fails a check is refused with the reason, stored as the job's Quarantine, and not passed to Jobs.
 //   - Rate limits apply to each job, and per listener to requests without a known token. Slow requests are cut off.
 //
-// Accepted messages are in memory only: after a restart, the first report is not compared with earlier ones.
+// A report that is faster than the hardware allows is not detected. Accepted messages are in memory only: after a
+// restart, the first report is not compared with earlier ones.
 package agentapi

@@ -91,7 +91,7 @@ func (s *Server) admit(r *http.Request) (*account, error) {
 	return a, nil
 }
 
-// Unknown tokens count against the limit of the listener.
+// know returns the job of a token. Unknown tokens count against the limit of the listener.
 func (s *Server) know(r *http.Request) (job.ID, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), knowTime)
 	defer cancel()

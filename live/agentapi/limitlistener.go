@@ -144,7 +144,7 @@ func listenerOf(r *http.Request) *limitListener { return visitorOf(r).listener }
 
 func visitorOf(r *http.Request) *limitedConn { return r.Context().Value(connKey{}).(*limitedConn) }
 
-// A request that did not come through Serve has none.
+// giveUp marks the connection of a refused request, if it has one, as quiet.
 func giveUp(r *http.Request) {
 	v, ok := r.Context().Value(connKey{}).(*limitedConn)
 	if !ok {

@@ -21,10 +21,10 @@ import (
 // up a digest. It is called before the rate limits, so it should be cheap; if it asks another process, it must
 // limit that by Source. Its context ends after five seconds.
 //
-// Hello, Report and Checkpoint receive checked messages; the token gives the ID. So Hello and Checkpoint may come
-// twice, and a Report after an error. They refuse a message with ErrGeneration, ErrUnknown, ErrInvalid or
-// ErrLater, wrapped; the client sees the text of only these errors. Their results are stored and must not be
-// changed. The context ends after ten seconds.
+// Hello, Report and Checkpoint receive checked messages; the token gives the ID. Clients repeat messages: Hello
+// and Checkpoint may come twice, and a Report after an error. They refuse a message with ErrGeneration,
+// ErrUnknown, ErrInvalid or ErrLater, wrapped; the client sees the text of only these errors. Their results are
+// stored and must not be changed. The context ends after ten seconds.
 type Jobs interface {
 	Job(ctx context.Context, token string) (job.ID, error)
 	Hello(ctx context.Context, id job.ID, h *Hello) (*Welcome, error)

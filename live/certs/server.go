@@ -59,7 +59,7 @@ func (s *Server) Trusted() []byte {
 	return s.all.Trusted()
 }
 
-// The caller holds s.mu.
+// again returns when Renew is due. The caller holds s.mu.
 func (s *Server) again(now time.Time) time.Time {
 	next := due(s.leaf.Leaf.NotBefore.Add(skew), s.leaf.Leaf.NotAfter)
 	if signs := s.all.all[len(s.all.all)-1].made().Add(s.o.Overlap); signs.After(now) && signs.Before(next) {

@@ -128,7 +128,7 @@ func (s *Server) question(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return s.service.Ask(r.Context(), &q)
 }
 
-// An error after the first byte is in the trailer.
+// log reports errors before the first byte as a status. A later error is in the trailer.
 func (s *Server) log(w http.ResponseWriter, r *http.Request) {
 	id, err := named(r)
 	if err == nil {

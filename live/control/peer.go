@@ -35,7 +35,8 @@ func peerOf(ctx context.Context) peer {
 // nobody is the gid for no group.
 const nobody = -1
 
-// Without a group all jobs run as the owner, so submitting a job means having all rights of the owner.
+// allowed admits the owner, root and the group. Without a group all jobs run as the owner, so submitting a job
+// means having all rights of the owner.
 func allowed(p peer, owner, group int) error {
 	switch {
 	case p.err != nil:

@@ -44,7 +44,7 @@ func (t *Tail) next(f *os.File) (next *os.File, gap bool, err error) {
 	}
 }
 
-// One name is missing during a rotation; then it opens the next one.
+// newer opens the file after the i-th. During a rotation one name is missing; newer then opens the next one.
 func (t *Tail) newer(i int) (*os.File, error) {
 	for j := i - 1; j >= 0; j-- {
 		if f, err := t.open(j); f != nil || err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// It may have to load the driver, which takes seconds per GPU.
+// nvidia-smi may have to load the driver, which takes seconds per GPU.
 const smiLimit = time.Minute
 
 func smi() ([]gpu, error) {
@@ -86,7 +86,7 @@ func visible(gpus []gpu, lookup func(string) (string, bool)) ([]gpu, error) {
 	return found, nil
 }
 
-// A unique prefix of a UUID suffices.
+// find returns -1 for a missing GPU. A unique prefix of a UUID suffices.
 func find(gpus []gpu, name string) (int, error) {
 	if strings.HasPrefix(name, "MIG-") {
 		return 0, fmt.Errorf("CUDA_VISIBLE_DEVICES: %s is part of a GPU, want whole ones", name)

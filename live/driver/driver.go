@@ -98,7 +98,7 @@ func (d *Driver) Attach(b Backend, stopping func() map[cluster.GPUType]int) erro
 	return nil
 }
 
-// Counters continue from an earlier Driver of the same queue.
+// monitor creates the metrics. Counters continue from an earlier Driver of the same queue.
 func (d *Driver) monitor(s monitor.Source) {
 	d.queue = d.o.Metrics.Queue(d.o.Queue, d.o.Round, s)
 	report := []func(*monitor.Timing){d.queue.Timed}
@@ -152,7 +152,8 @@ func (d *Driver) Run(ctx context.Context, observers ...scheduler.Observer) error
 	return g.Wait()
 }
 
-// The watch is first, so that it times the others. The digest comes before the backend, which publishes it.
+// observers has the watch first, so that it times the others. The digest comes before the backend, which publishes
+// it.
 func (d *Driver) observers() []scheduler.Observer {
 	all := []scheduler.Observer{d.watch, d.queue, d.health}
 	if d.digest != nil {

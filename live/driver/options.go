@@ -48,7 +48,8 @@ func (o *Options) newPolicy() (policy.Policy, placement.Placer, error) {
 	return NewPolicy(o.Policy, o.Settings)
 }
 
-// Jobs are profiled while they train. A submission starts a round. Jobs of a class learn together.
+// scheduler sets what all backends share: jobs are profiled while they train. A submission starts a round. Jobs of
+// a class learn together.
 func (o *Options) scheduler() scheduler.Options {
 	so := scheduler.DefaultOptions()
 	so.Round, so.Profile, so.OnSubmit, so.Estimate.Share, so.Estimate.Verify = o.Round, false, true, true, o.Verify

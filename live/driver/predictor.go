@@ -30,7 +30,7 @@ const (
 	quietLook   = time.Minute // between looks while nothing happens
 )
 
-// It looks ahead after each round with events or actions.
+// A predictor looks ahead after each round with events or actions.
 type predictor struct {
 	log   *slog.Logger // may be nil
 	queue string
@@ -108,7 +108,7 @@ func (p *predictor) run(ctx context.Context) error {
 	}
 }
 
-// A panic becomes an error, so that it cannot end the scheduler.
+// look predicts once. A panic becomes an error, so that it cannot end the scheduler.
 func (p *predictor) look(ctx context.Context) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -136,7 +136,8 @@ func (p *predictor) look(ctx context.Context) (err error) {
 	return nil
 }
 
-// An earlier value stays if there is no time to compute a new one.
+// unblock adds what would help the first waiting jobs. An earlier value stays if there is no time to compute a new
+// one.
 func (p *predictor) unblock(ctx context.Context, s *policy.Snapshot, ends map[job.ID]time.Duration, all map[job.ID]Prediction) {
 	waiting, before := firstWaiting(s), p.predictions()
 	if len(waiting) == 0 {
@@ -165,7 +166,7 @@ func firstWaiting(s *policy.Snapshot) []*policy.Job {
 	return all
 }
 
-// It leaves out the time until a job ends, because the clause is read later.
+// clause leaves out the time until a job ends, because the clause is read later.
 func clause(c *counterfactual.Change, s *policy.Snapshot) string {
 	then := *c
 	then.In = -1

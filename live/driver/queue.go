@@ -9,7 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Queue holds events that the scheduler has not taken yet. The caller guards it by a lock.
+// A Queue holds events that the scheduler has not taken yet. The caller guards it by a lock; only the channel of
+// Woken needs none.
 type Queue struct {
 	// Round is the time between regular rounds. The default, 0, stands for the time since the last deadline.
 	Round time.Duration

@@ -89,7 +89,7 @@ type step struct {
 	do  func() error
 }
 
-// A failed step resets its record, so it is returned again.
+// steps records the steps that it returns. A failed step resets its record, so it is returned again.
 func (x *executor) steps() []step {
 	x.b.Lock()
 	defer x.b.Unlock()

@@ -23,7 +23,7 @@ var newQueue = driver.NewQueue
 
 const maxFailures = 3
 
-// Changes go to the store first, then to the table, then to the scheduler.
+// A jobTable passes changes to the store first, then to the table, then to the scheduler.
 type jobTable struct {
 	*driver.Table[*entry]
 	o      *Options
@@ -153,7 +153,7 @@ func (t *jobTable) observed(e *entry, r *run, o *statedir.Observation) {
 	t.removeIfOver(e)
 }
 
-// If that cannot be stored, the next observation tries again.
+// runEnded handles the end of a generation. If that cannot be stored, the next observation tries again.
 func (t *jobTable) runEnded(e *entry, r *run, o *statedir.Observation) {
 	written := true
 	switch {

@@ -64,7 +64,7 @@ func (t *jobTable) mostOf(s *job.Spec) int {
 	return s.MaxGPUs
 }
 
-// An ended job counts while it has processes.
+// granted returns the GPUs that a user's admitted jobs may hold. An ended job counts while it has processes.
 func (t *jobTable) granted(u *account.User) int {
 	n := 0
 	for _, e := range t.Order {
@@ -75,7 +75,8 @@ func (t *jobTable) granted(u *account.User) int {
 	return n
 }
 
-// The rest of the quota limits the job's GPUs for good, so no plan can exceed the quota.
+// admit keeps the order of a user's jobs. The rest of the quota limits the job's GPUs for good, so no plan can
+// exceed the quota.
 func (t *jobTable) admit() {
 	full := map[int]bool{}
 	for _, e := range t.Order {

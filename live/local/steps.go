@@ -36,9 +36,10 @@ type startStep struct {
 	Cores []int // nil: not bound
 }
 
-// nextSteps returns the generations to stop and the generations that can start now. It starts a planned job when
-// no earlier generation of it runs, its backoff is over, and its slots are free. Nothing starts while the slots of
-// any generation are unknown. cores are the machine's; nil: bind no job.
+// nextSteps returns the generations to stop and the generations that can start now. It stops every generation that
+// is not in the plan. It starts a planned job when no earlier generation of it runs, its backoff is over, and its
+// slots are free. Nothing starts while the slots of any generation are unknown. cores are the machine's; nil: bind
+// no job.
 //
 // Slots are released before they are acquired: a slot is free once no process uses it. So two jobs never share a
 // slot, whatever was planned in between. The steps end: a step either sends notice, once per generation, after

@@ -28,7 +28,7 @@ type Stage struct {
 	Interrupted  bool
 }
 
-// Seq counts the rounds of a Watch from 0.
+// A Timing has the times of a round's stages. Seq counts the rounds of a Watch from 0.
 type Timing struct {
 	Seq          int
 	Begun, Ended time.Time
@@ -37,7 +37,7 @@ type Timing struct {
 }
 
 // A Watch measures the stages of rounds. Give the scheduler its Policy and Placer, and run it with its Backend and
-// with the Watch as the first observer.
+// with the Watch as the first observer. The scheduler's goroutine calls the listeners after each round.
 type Watch struct {
 	listeners []func(*Timing)
 	now       Timing // the current round

@@ -24,8 +24,8 @@ func (e *RefusedError) Error() string { return e.Text }
 // Act lets viewers with the token cancel jobs. Call it before Handler.
 func (s *Server) Act(a Actor) { s.actor = a }
 
-// The cookie does not suffice: browsers also send it to other ports of this host. The request must have this page
-// as its Origin, and the token, which only pages of this address and port can read.
+// cancel needs more than the cookie: browsers also send it to other ports of this host. The request must have this
+// page as its Origin, and the token, which only pages of this address and port can read.
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
 	token, bears := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	switch {

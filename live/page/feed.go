@@ -92,7 +92,7 @@ func (f *feed) write(w http.ResponseWriter, r *http.Request) {
 	send(w, r, text)
 }
 
-// Comments on an idle connection reveal that it is closed.
+// beat is the time between comments on an idle connection, which reveal that it is closed.
 const beat = 15 * time.Second
 
 func (f *feed) changes(w http.ResponseWriter, r *http.Request) {

@@ -77,7 +77,7 @@ func (s *Server) question(w http.ResponseWriter, r *http.Request) {
 	answer(w, r, show(found), nil)
 }
 
-// An invalid number becomes 0, which no question uses.
+// questionOf parses a request. An invalid number becomes 0, which no question uses.
 func questionOf(r *http.Request) whatif.Question {
 	given := r.URL.Query()
 	number := func(key string) int {

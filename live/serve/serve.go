@@ -96,7 +96,8 @@ func (c *controller) open() error {
 	return c.recover()
 }
 
-// With Options.Recover, it renames a damaged database and creates a new one.
+// openStore fails if the database is damaged. With Options.Recover, it renames a damaged database and creates a
+// new one.
 func (c *controller) openStore() (*store.Store, error) {
 	s, err := store.Open(c.o.Dir)
 	if err == nil || !c.o.Recover || !errors.Is(err, store.ErrDamaged) {
@@ -204,9 +205,10 @@ func cgroup(asked string, delegated func() string) string {
 	return asked
 }
 
-// Sia and oxgang penalize giving a job nothing, with lambda 1.1. On few GPUs that lets the first job keep all of
-// them. Their objective values a job four times as fast on four GPUs above a second job that starts. With lambda
-// 2, the second job always starts. Deviation: lambda is 2 unless set, because one machine is small.
+// settings sets lambda. Sia and oxgang penalize giving a job nothing, with lambda 1.1. On few GPUs that lets the
+// first job keep all of them. Their objective values a job four times as fast on four GPUs above a second job that
+// starts. With lambda 2, the second job always starts. Deviation: lambda is 2 unless set, because one machine is
+// small.
 func settings(o *Options) map[string]string {
 	all := make(map[string]string, len(o.Settings)+1)
 	if o.Policy == "sia" || o.Policy == "oxgang" {

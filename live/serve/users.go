@@ -75,7 +75,7 @@ func passable(dir string) error {
 	return errors.Join(os.MkdirAll(jobs, 0o700), os.Chmod(jobs, statedir.Passable), os.Chmod(dir, statedir.Passable))
 }
 
-// closed makes only the owner read and change a state directory.
+// closed leaves the content of a state directory to its owner, except directories of jobs.
 func closed(dir string) error {
 	all, err := os.ReadDir(dir)
 	if err != nil {

@@ -36,7 +36,7 @@ func (s *state) name(u *account.User) string {
 	return s.names[u.UID]
 }
 
-// It may take whatif.Patience once a round, to predict.
+// state may take whatif.Patience once a round, to predict.
 func (c *controller) state(ctx context.Context) *state {
 	s := &state{reasons: explain.Now(nil, nil), live: make(map[job.ID]local.Live), refused: make(map[job.ID]int), names: make(map[int]string)}
 	if s.snapshot, s.plan = c.backend.LastRound(); s.snapshot != nil {

@@ -16,7 +16,8 @@ import (
 
 type bearer struct{ digest, user string }
 
-// Jobs with the same token (a script submitted twice) cannot be distinguished, so their messages are rejected.
+// updateTokens maps tokens to jobs. Jobs with the same token (a script submitted twice) cannot be distinguished,
+// so their messages are rejected.
 func (b *Backend) updateTokens() {
 	before := b.tokens
 	b.tokens = make(map[bearer]job.ID, len(b.Order))
@@ -64,8 +65,8 @@ type agent struct {
 	e *entry
 }
 
-// Slurm and the job's script both count starts by requeues. Messages of an earlier start are refused; a start that
-// was not observed yet must send again.
+// agent compares starts: Slurm and the job's script both count starts by requeues. Messages of an earlier start
+// are refused; a start that was not observed yet must send again.
 func (b *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Start, error) {
 	e, err := b.Get(id)
 	if err != nil || e.Over {

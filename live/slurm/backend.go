@@ -47,7 +47,8 @@ var (
 	ErrTypes     = errors.New("nodes have a new GPU type: restart the scheduler")
 )
 
-// A Backend is a scheduler.Backend and the Observer of its scheduler.
+// A Backend is a scheduler.Backend and the Observer of its scheduler. Next and Do are for the scheduler's
+// goroutine; all other methods are safe for concurrent use.
 type Backend struct {
 	o     Options
 	epoch int64

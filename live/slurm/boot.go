@@ -18,8 +18,9 @@ type boot struct {
 	restarted time.Time // zero: never
 }
 
-// A killed slurmctld may have read a state from before the start of a job that still runs. If that job is started
-// again too early, Slurm drains the node ("Duplicate jobid"). Source: observed, Slurm 22.05.
+// settled reports whether slurmctld has known its nodes for a while. A killed slurmctld may have read a state from
+// before the start of a job that still runs. If that job is started again too early, Slurm drains the node
+// ("Duplicate jobid"). Source: observed, Slurm 22.05.
 func (b *Backend) settled(ctx context.Context) (bool, error) {
 	s, ok := b.o.Slurm.(booter)
 	if !ok {

@@ -90,7 +90,8 @@ func (b *Backend) enter(o *Observation, j *Job, as arrival) {
 	b.Events.Emit(scheduler.Restored{Spec: e.spec, Status: status})
 }
 
-// An older one has only just opted in, so its next message says nothing about its start.
+// justStarted is the age up to which a new job counts as starting. An older job has only just opted in, so its
+// next message says nothing about its start.
 const justStarted = 30 * time.Second
 
 // begins records a start by Slurm itself, and returns its phase.

@@ -103,8 +103,8 @@ func whileRunning(o *Observation, j *Job, w *Wish, t Times) []Step {
 	return nil
 }
 
-// A job that starts within a second of its requeue is killed: "Job credential revoked". Source: observed, Slurm
-// 22.05.
+// delay is the earliest start given to Slurm. A job that starts within a second of its requeue is killed: "Job
+// credential revoked". Source: observed, Slurm 22.05.
 const delay = "now+2"
 
 func start(j *Job, w *Wish, t Times) []Step {

@@ -11,7 +11,8 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Writer sends steps to Slurm within a rate limit, and repeats refused ones after a pause.
+// A Writer sends steps to Slurm within a rate limit, and repeats refused ones after a pause. It is safe for
+// concurrent use.
 type Writer struct {
 	Slurm Commands
 	// PerMinute is the limit of commands per minute.

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// It fails for numbers that are not finite and for years without four digits.
+// encode fails for numbers that are not finite and for years without four digits.
 func encode(v any) (string, error) {
 	body, err := json.Marshal(v)
 	return string(body), err

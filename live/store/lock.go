@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A child holds the lock too until it has called exec.
+// patience is the wait for the lock of a dead process, which a child holds until exec.
 const patience = 5 * time.Second
 
 // lives reports whether the process named in a lock file exists.

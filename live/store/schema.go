@@ -62,7 +62,7 @@ var migrations = []string{
 	`ALTER TABLE jobs ADD COLUMN user TEXT NOT NULL DEFAULT 'null'; -- JSON`,
 }
 
-// It refuses a newer database. If one fails, the earlier ones stay.
+// migrate refuses a newer database. If one fails, the earlier ones stay.
 func migrate(db *sql.DB, list []string) error {
 	var version int
 	if err := db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {

@@ -90,7 +90,7 @@ func (s *Store) connect(list []string) error {
 	return s.writer.QueryRow("SELECT identity FROM state").Scan(&s.identity)
 }
 
-// Backups lack the setting.
+// keepLog enables the write-ahead log, a setting that backups lack.
 func (s *Store) keepLog() error {
 	mode := ""
 	if err := s.writer.QueryRow("PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
@@ -111,7 +111,7 @@ func dial(path, options string) (*sql.DB, error) {
 	return db, err
 }
 
-// It gets its name when it is complete.
+// present gives a new database its name when it is complete.
 func (s *Store) present(list []string) error {
 	_, err := os.Stat(s.path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -176,7 +176,8 @@ func SimulateSync(sync func(*os.File) error) (restore func()) {
 	return func() { syncFile = was }
 }
 
-// A dead process may have left unsynced transactions, which SQLite shows.
+// syncLog makes the write-ahead log durable: a dead process may have left unsynced transactions, which SQLite
+// shows.
 func syncLog(path string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A nil group is no cgroup. See the kernel's admin-guide/cgroup-v2.
+// A group is the cgroup of a generation; nil is none. See the kernel's admin-guide/cgroup-v2.
 type group struct {
 	path    string
 	workers []*os.File // by rank; nil if missing
@@ -24,7 +24,7 @@ func groupPath(l *Launch) string {
 	return filepath.Join(l.Cgroup, "oxgang-"+url.PathEscape(l.Tag))
 }
 
-// It may return a partial group with an error.
+// newGroup may return a partial group with an error.
 func newGroup(l *Launch) (*group, error) {
 	if l.Cgroup == "" {
 		return nil, nil //nolint:nilnil
@@ -92,7 +92,7 @@ func (g *group) worker(rank int) (fd int, ok bool) {
 	return int(g.workers[rank].Fd()), true
 }
 
-// Kernels before 5.14 lack it; then killAll kills them one by one.
+// kill uses cgroup.kill. Kernels before 5.14 lack it; then killAll kills them one by one.
 func (g *group) kill() {
 	if g != nil {
 		_ = set(g.path, "cgroup.kill", "1")

@@ -60,7 +60,8 @@ func (sv *supervisor) fail() {
 	sv.terminate()
 }
 
-// Their children get none, since data loaders are needed for the last checkpoint.
+// terminate signals only workers. Their children get no signal, since data loaders are needed for the last
+// checkpoint.
 func (sv *supervisor) terminate() {
 	if sv.stopping {
 		return

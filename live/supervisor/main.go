@@ -47,7 +47,8 @@ const (
 	idleTick = 5 * time.Second
 )
 
-// One goroutine uses it, on one locked thread, because workers get SIGKILL when the thread that started them ends.
+// A supervisor belongs to one goroutine, on one locked thread, because workers get SIGKILL when the thread that
+// started them ends.
 type supervisor struct {
 	dir    string
 	lock   *os.File // held until the process ends
@@ -97,7 +98,7 @@ func Main(dir string) error {
 	return nil
 }
 
-// inherit returns the lock of dir and the pipe from Start; nil if started by hand.
+// inherit returns the lock of dir and the pipe from Start, which is nil if Main was started by hand.
 func inherit(dir string) (lockHeld, report *os.File, err error) {
 	if err := closeOnExec(); err != nil {
 		return nil, nil, err

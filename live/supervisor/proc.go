@@ -26,7 +26,8 @@ func readProc(pid int) (proc, error) {
 	return parseStat(pid, text)
 }
 
-// The name may contain anything, so fields are counted from the last bracket. See proc_pid_stat(5).
+// parseStat reads "1 (name) S 0 ...". The name may contain anything, so fields are counted from the last bracket.
+// See proc_pid_stat(5).
 func parseStat(pid int, text []byte) (proc, error) {
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) < 20 {
@@ -62,7 +63,8 @@ func processes() (map[int]proc, error) {
 	return all, nil
 }
 
-// A child is never older than its parent; if it seems older, the parent's pid was reused between two readings.
+// below returns the descendants of root processes. A child is never older than its parent; if it seems older, the
+// parent's pid was reused between two readings.
 func below(all map[int]proc, root func(pid int) bool) []proc {
 	var found []proc
 	for _, p := range all {

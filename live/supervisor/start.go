@@ -59,7 +59,7 @@ func start(exe []string, dir string, l *Launch) error {
 	return spawnProcess(exe, dir, held)
 }
 
-// The workers' user may pass through it, to the notice, but not list it.
+// makeFolder lets the workers' user pass through the directory, to the notice, but not list it.
 func makeFolder(dir string, u *account.User) error {
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil && u != nil {

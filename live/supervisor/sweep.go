@@ -57,7 +57,8 @@ type orphan struct {
 	tag string
 }
 
-// It lists processes before it tests locks. So if the lock of a listed process is free, its supervisor is gone.
+// sweepOnce lists processes before it tests locks. So if the lock of a listed process is free, its supervisor is
+// gone.
 func sweepOnce(root, tag string) ([]orphan, error) {
 	found, err := listTagged(tag)
 	if err != nil {

@@ -115,7 +115,7 @@ func outputPipe() (read, write *os.File, err error) {
 	return os.NewFile(uintptr(p[0]), "output"), os.NewFile(uintptr(p[1]), "output"), nil
 }
 
-// It is killed when the supervisor dies.
+// fork starts a worker, which is killed when the supervisor dies.
 func (sv *supervisor) fork(rank int, path string, env []string, output *os.File) (int, error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -169,7 +169,7 @@ func pin(cpus []int) (unpin func(), err error) {
 	return func() { _ = unix.SchedSetaffinity(0, &before) }, nil
 }
 
-// It looks with the rights of the job's user, so the error reveals no more than the user may know.
+// program looks with the rights of the job's user, so the error reveals no more than the user may know.
 func program(l *Launch, env []string) (path string, err error) {
 	err = l.User.Do(func() error {
 		path, err = findProgram(l, env)

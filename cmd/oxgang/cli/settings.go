@@ -194,7 +194,7 @@ func checkSplit(g *config.Generate) error {
 	return nil
 }
 
-// From different sources, the later one wins.
+// contradictions returns contradictory settings from one source. Between sources, the later one wins.
 func contradictions(c *config.Config) error {
 	var errs []error
 	for _, p := range [][2]string{

@@ -34,7 +34,7 @@ func collect(percent int) {
 // objects without pointers.
 type mark struct{ _ *mark }
 
-// It returns memory to the system after a peak.
+// afterCollection also returns memory to the system after a peak.
 func afterCollection(m *mark) {
 	live, free := heap()
 	if live > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/slurm"
 )
 
-// Creating all takes longer than running some.
+// commands are created on demand: creating all takes longer than running some.
 var commands = map[string]func() *cobra.Command{
 	"simulate": simulate.Command,
 	"report":   simulate.ReportCommand,

@@ -101,7 +101,7 @@ func (p *planning) frontier(cmd *cobra.Command, html string) error {
 	return budget.WriteFrontiers(cmd.OutOrStdout(), all, p.format)
 }
 
-// Plans with goodputs from tables have no range, because jobs cannot be simulated with them.
+// simulate returns no range for plans with goodputs from tables, because jobs cannot be simulated with them.
 func (p *planning) simulate(ctx context.Context, from *budget.Planner, plan *budget.Plan, samples int) error {
 	if samples == 0 || p.goodputs != "" {
 		return nil

@@ -181,7 +181,7 @@ func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Mome
 	return nil
 }
 
-// If it names other jobs, their ends are predicted too.
+// unblock adds the change that would have helped, and predicts the ends of the jobs that it names.
 func unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment, all map[job.ID]whatif.ETA) (err error) {
 	if m.Change, err = round.Unblock(ctx, whatif.Ends(all, round.Passed())); err != nil {
 		return err

@@ -106,7 +106,7 @@ func (h *historyFlags) read(ctx context.Context, c *config.Config, o history.Opt
 	return history.Read(in, c, o, notes)
 }
 
-// Standard input needs a format, because it can be read only once.
+// open returns nil for standard input without a format, because it can be read only once.
 func (h *historyFlags) open(ctx context.Context, o *history.Options, notes io.Writer) (io.ReadCloser, error) {
 	switch {
 	case h.from:

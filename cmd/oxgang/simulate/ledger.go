@@ -113,7 +113,7 @@ func (a *accounting) run(ctx context.Context, stdout io.Writer, files, by []stri
 	return err
 }
 
-// It refuses another policy, whose prices have a different unit.
+// read refuses another policy, whose prices have a different unit.
 func (a *accounting) read(ctx context.Context, file string) error {
 	j, f, err := cli.OpenJournal(ctx, file)
 	if err != nil {
@@ -141,8 +141,8 @@ func (a *accounting) read(ctx context.Context, file string) error {
 	return nil
 }
 
-// If it begins after the end of the one before, it may be the same scheduler, restarted. A journal without its
-// first parts begins with its first record.
+// begin prepares the recorder. If the journal begins after the end of the one before, it may be the same
+// scheduler, restarted. A journal without its first parts begins with its first record.
 func (a *accounting) begin(h *journal.Header) {
 	if a.rec != nil && !h.Start.Before(a.rec.Now()) {
 		a.rec.Again(h.Start, h.Cluster)

@@ -141,7 +141,7 @@ func (r *reporting) runs(ctx context.Context, files []string) ([]report.Run, err
 	return runs, nil
 }
 
-// A policy recorded twice with one seed counts as two, named by row.
+// decide adds the verdict. A policy recorded twice with one seed counts as two, named by row.
 func decide(runs []report.Run, trials []verdict.Trial) {
 	type key struct {
 		policy string

@@ -10,7 +10,7 @@ import (
 
 const compared = 3
 
-// A recorded trace is the same under every seed.
+// chooseSeeds chooses one seed for a recorded trace, which is the same under every seed.
 func (s *simulation) chooseSeeds() {
 	switch {
 	case s.each:

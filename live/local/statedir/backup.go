@@ -118,7 +118,8 @@ func (w *writer) checkpoints(copied string) error {
 	return nil
 }
 
-// Files that vanish are skipped. os.Root prevents links of another user from leading out.
+// tree writes the files below a directory. Files that vanish are skipped. os.Root prevents links of another user
+// from leading out.
 func (w *writer) tree(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {

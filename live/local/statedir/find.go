@@ -50,7 +50,7 @@ func find(s *store.Store, o *PruneOptions) (map[Category][]item, error) {
 	return all, err
 }
 
-// An empty checkpoint folder counts as logs.
+// job returns the files of an ended job. An empty checkpoint folder counts as logs.
 func (o *PruneOptions) job(id job.ID, ended time.Time) (logs, checkpoints item, err error) {
 	folder := o.Folders.Job(id)
 	logs = item{name: string(id), at: ended, folder: folder}

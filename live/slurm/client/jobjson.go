@@ -122,7 +122,7 @@ func (s *jsonJob) job() (Job, error) {
 	return j, c.err
 }
 
-// Slurm may print only a flag, or print it first.
+// setState separates states from flags. Slurm may print only a flag, or print it first.
 func (j *Job) setState(states, flags []string) {
 	for _, s := range upper(states) {
 		if base, is := stateOf[s]; is {
@@ -146,7 +146,7 @@ var stateOf = map[string]State{
 
 type amounts struct{ tres, perJob, perTask string }
 
-// If Slurm does not account for GPUs, only the request has them.
+// setAmounts sets GPUs and memory. If Slurm does not account for GPUs, only the request has them.
 func (j *Job) setAmounts(c *checker, a amounts) {
 	j.GPUs = c.gpus(a.tres)
 	perJob, perTask := c.gpus(a.perJob), c.gpus(a.perTask)

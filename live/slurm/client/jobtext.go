@@ -66,7 +66,8 @@ func (r *record) job() (Job, error) {
 	return j, c.err
 }
 
-// Slurm prints the user right after the name (except for HetJobIdSet), and no held resources after the script.
+// ordered detects text that looks like another field: Slurm prints the user right after the name (except for
+// HetJobIdSet), and no held resources after the script.
 func (r *record) ordered() error {
 	name, user, script := slices.Index(r.names, "JobName"), slices.Index(r.names, "UserId"), slices.Index(r.names, "Command")
 	for i, f := range r.names {

@@ -103,7 +103,7 @@ func (a *api) renew(ctx context.Context, next time.Time) {
 	}
 }
 
-// Certificates of earlier schedulers stay until they expire.
+// publish returns when it is due again. Certificates of earlier schedulers stay until they expire.
 func (a *api) publish() (time.Time, error) {
 	next, err := a.certs.Renew()
 	if err != nil {
@@ -120,7 +120,7 @@ func (a *api) publish() (time.Time, error) {
 	return next, errors.Join(a.put(trustFile, trusted), a.put(urlFile, a.url+"\n"))
 }
 
-// The URL comes last, so no client has one that it cannot verify.
+// put replaces a file. The URL comes last, so no client has one that it cannot verify.
 func (a *api) put(name, text string) error {
 	path := filepath.Join(a.share, name)
 	if was, err := os.ReadFile(path); err == nil && string(was) == text {

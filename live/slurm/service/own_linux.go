@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// It returns an error if the folder belongs to another user or others can write to it: they could plant links, or
+// own returns an error if the folder belongs to another user or others can write to it: they could plant links, or
 // certificates that jobs trust.
 func own(folder string, mode fs.FileMode) error {
 	if err := os.MkdirAll(folder, mode); err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A requeued job waits this long, unless its start time is updated. Source: observed, Slurm 22.05: 121 s.
+// requeueDelay is how long a requeued job waits, unless its start time is updated. Source: observed, Slurm 22.05:
+// 121 s.
 const requeueDelay = 121 * time.Second
 
 // A Slurm is a controller with its nodes. It is safe for concurrent use.

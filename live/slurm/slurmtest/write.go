@@ -193,7 +193,7 @@ func (j *Job) update(f client.Field) error {
 	return nil
 }
 
-// Slurm refuses to add or remove the type.
+// tres sets the GPUs per node. Slurm refuses to add or remove the type.
 func (j *Job) tres(text string) error {
 	g, err := client.ParseGPUs(text)
 	if err == nil && !slices.Equal(g.Types(), j.PerNode.Types()) {

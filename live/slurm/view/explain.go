@@ -20,7 +20,7 @@ var ErrUnknown = errors.New("Slurm shows no such job") //nolint:staticcheck // S
 
 // Explain returns the status of the jobs that id names: a number as in Slurm or by a user, 12, 12_3, 12_[2-9%4] or
 // 12+1. 12 of an array or a heterogeneous job means all of it. runs are past runs; noPast is why there are none,
-// or empty.
+// or empty. The error is ErrUnknown, wrapped, if neither shows the job.
 func Explain(l *Look, runs []client.Run, noPast, id string) (*status.Status, error) {
 	var past *History
 	if noPast == "" {
