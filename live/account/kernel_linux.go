@@ -69,7 +69,8 @@ func (u *User) Credential() *syscall.Credential {
 	return c
 }
 
-// Do calls f with the user's rights to files (setfsuid(2)). The caller must be root, unless u is nil.
+// Do calls f with the user's rights to files (setfsuid(2)). The caller must be root, unless u is nil. f must
+// not access files in other goroutines.
 func (u *User) Do(f func() error) error {
 	if u == nil {
 		return f()
@@ -83,7 +84,7 @@ func (u *User) Do(f func() error) error {
 		err = f()
 	}
 	if setRights(before, unix.Getegid(), unix.Geteuid()) == nil {
-		runtime.UnlockOSThread()
+		runtime.UnlockOSThread() // otherwise the thread ends with its goroutine
 	}
 	return err
 }

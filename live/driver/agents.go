@@ -26,7 +26,7 @@ func NewAgents(f *Feed, every time.Duration, find func(id job.ID, generation int
 	return &Agents{f, every, find, saved}
 }
 
-// A Program handles the messages of one start of a job.
+// A Program handles the messages of one start of a job, under the lock.
 type Program interface {
 	// Hello returns the updated description of the job.
 	Hello(h *agentapi.Hello) (*job.Spec, error)

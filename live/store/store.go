@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Store is an open database. Writes wait for each other; reads do not wait.
+// A Store is an open database, safe for concurrent use. Writes wait for each other; reads do not wait.
 type Store struct {
 	dir, path string
 	lock      *os.File
