@@ -56,7 +56,7 @@ func play(t rapid.TB, c *cluster.Cluster, jobs []*policy.Job, minutes int, each 
 		}
 		s.Advance(snapshot, stated(snapshot))
 		for _, j := range snapshot.Jobs {
-			if st, ok := s.Standing(j.ID); ok {
+			if st, ok := s.Compare(j.ID); ok {
 				starts[j.ID] = int(st.Started.Sub(epoch) / time.Minute)
 			}
 		}
@@ -161,7 +161,7 @@ func TestSchedule(t *testing.T) {
 		var s backfill.Schedule
 		for minute, snapshot := range []*policy.Snapshot{all(0, long, wide), all(1, wide), all(29, wide), all(31, wide)} {
 			s.Advance(snapshot, stated(snapshot))
-			if st, ok := s.Standing("wide"); ok != (minute == 3) || ok && st.Started != epoch.Add(30*time.Minute) {
+			if st, ok := s.Compare("wide"); ok != (minute == 3) || ok && st.Started != epoch.Add(30*time.Minute) {
 				t.Errorf("snapshot %d: wide has started: %v, at %v", minute, ok, st.Started)
 			}
 		}
@@ -171,7 +171,7 @@ func TestSchedule(t *testing.T) {
 		guess := func(int) backfill.Work { return backfill.Work{Total: 60} }
 		for minute := range 10 {
 			s.Advance(all(minute, long), guess)
-			if st, ok := s.Standing("long"); !ok || !st.Due.After(epoch.Add(time.Duration(minute)*time.Minute)) {
+			if st, ok := s.Compare("long"); !ok || !st.Due.After(epoch.Add(time.Duration(minute)*time.Minute)) {
 				t.Fatalf("minute %d: due %v", minute, st.Due)
 			}
 		}
@@ -198,13 +198,13 @@ func TestSchedule(t *testing.T) {
 		snapshot = all(10, jobs...)
 		snapshot.Cluster = nodes(t, 4)
 		s.Advance(snapshot, stated(snapshot))
-		if _, ok := s.Standing("b"); ok {
+		if _, ok := s.Compare("b"); ok {
 			t.Error("b runs on a node that is gone")
 		}
 		snapshot = all(31, jobs...)
 		snapshot.Cluster = nodes(t, 4)
 		s.Advance(snapshot, stated(snapshot))
-		if st, ok := s.Standing("b"); !ok || st.Due != epoch.Add(50*time.Minute) {
+		if st, ok := s.Compare("b"); !ok || st.Due != epoch.Add(50*time.Minute) {
 			t.Errorf("b is due %v, want 20 minutes of its 30 after minute 30", st.Due.Sub(epoch))
 		}
 	})

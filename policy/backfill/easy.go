@@ -22,7 +22,7 @@ type reservation struct {
 func (s *Schedule) fill() {
 	var head *reservation
 	defer func() { s.head = head }()
-	s.waiting = slices.DeleteFunc(s.waiting, func(t *twin) bool {
+	s.waiting = slices.DeleteFunc(s.waiting, func(t *virtualJob) bool {
 		if head != nil && s.full() {
 			return false
 		}
@@ -45,7 +45,7 @@ func (s *Schedule) full() bool {
 
 // fastest returns the option with the most progress on which a twin may start now, and its place; -1 if there is
 // none.
-func (s *Schedule) fastest(t *twin, head *reservation) (best int, at []share) {
+func (s *Schedule) fastest(t *virtualJob, head *reservation) (best int, at []share) {
 	best = -1
 	for i := range t.options {
 		o := &t.options[i]
@@ -64,7 +64,7 @@ func (s *Schedule) fastest(t *twin, head *reservation) (best int, at []share) {
 }
 
 // passes takes the GPUs of a starting twin from those that the reservation leaves over.
-func (s *Schedule) passes(t *twin, o *Option, head *reservation) {
+func (s *Schedule) passes(t *virtualJob, o *Option, head *reservation) {
 	if head != nil && s.typeOf(o.GPUType) == head.kind && s.now.Add(t.lasts(o)).After(head.at) {
 		head.extra -= o.GPUs
 	}
@@ -72,7 +72,7 @@ func (s *Schedule) passes(t *twin, o *Option, head *reservation) {
 
 // reserve returns the reservation of a twin that does not fit, on the type on which it would end first; nil if it
 // never fits.
-func (s *Schedule) reserve(t *twin) (best *reservation) {
+func (s *Schedule) reserve(t *virtualJob) (best *reservation) {
 	var ends time.Time
 	for i := range t.options {
 		o := &t.options[i]
@@ -107,12 +107,12 @@ func (s *Schedule) expect(o *Option) *reservation {
 }
 
 // byEnd returns the running twins of a type, ordered by their end.
-func (s *Schedule) byEnd(k int) (all []*twin) {
+func (s *Schedule) byEnd(k int) (all []*virtualJob) {
 	for _, t := range s.running {
 		if t.options[t.on].GPUType == s.types[k].Type {
 			all = append(all, t)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *twin) int { return a.end().Compare(b.end()) })
+	slices.SortStableFunc(all, func(a, b *virtualJob) int { return a.end().Compare(b.end()) })
 	return all
 }

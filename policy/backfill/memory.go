@@ -13,14 +13,14 @@ func (s *Schedule) Remember(m *memory.Codec) {
 	memory.Slice(m, &s.types, func(t *cluster.TypeInfo, m *memory.Codec) {
 		m.Fields((*string)(&t.Type), &t.GPUs, &t.Nodes, &t.PerNode)
 	})
-	memory.Map(m, &s.twins, memory.To((*twin).Remember))
+	memory.Map(m, &s.jobs, memory.To((*virtualJob).Remember))
 	if m.Decoding() && m.Err() == nil {
 		s.rebuild(m)
 	}
 }
 
 // Remember implements memory.Rememberer.
-func (t *twin) Remember(m *memory.Codec) {
+func (t *virtualJob) Remember(m *memory.Codec) {
 	m.Fields((*string)(&t.id), &t.submitted, &t.priority, &t.restart, &t.total, &t.stated, &t.reached, &t.service, &t.on, &t.started,
 		&t.since, &t.before, &t.ended, &t.gone, &t.seen)
 	memory.Slice(m, &t.options, func(o *Option, m *memory.Codec) {
@@ -36,7 +36,7 @@ func (t *twin) Remember(m *memory.Codec) {
 func (s *Schedule) rebuild(m *memory.Codec) {
 	s.pools = pools(s.types)
 	s.waiting, s.running = nil, nil
-	for _, t := range s.twins {
+	for _, t := range s.jobs {
 		switch {
 		case !t.ended.IsZero():
 		case t.on < 0:
@@ -54,7 +54,7 @@ func (s *Schedule) rebuild(m *memory.Codec) {
 }
 
 // holds reports whether the GPUs of a running twin exist.
-func (s *Schedule) holds(t *twin) bool {
+func (s *Schedule) holds(t *virtualJob) bool {
 	k := s.typeOf(t.options[t.on].GPUType)
 	return k >= 0 && !slices.ContainsFunc(t.at, func(a share) bool { return a.node < 0 || a.node >= len(s.pools[k].free) })
 }

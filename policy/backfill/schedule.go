@@ -16,10 +16,10 @@ type Schedule struct {
 	now     time.Time
 	types   []cluster.TypeInfo // of the last snapshot
 	pools   []pool             // virtually free GPUs, by type
-	twins   map[job.ID]*twin
-	waiting []*twin // by priority, submission and ID
-	running []*twin // in the order of their starts
-	round   int     // calls of Advance so far
+	jobs    map[job.ID]*virtualJob
+	waiting []*virtualJob // by priority, submission and ID
+	running []*virtualJob // in the order of their starts
+	round   int           // calls of Advance so far
 	head    *reservation
 }
 
@@ -32,8 +32,8 @@ type Work struct {
 // Advance moves the virtual clock to the time of the snapshot. It calls work once with the index of each job, possibly in
 // parallel.
 func (s *Schedule) Advance(snapshot *policy.Snapshot, work func(int) Work) {
-	if s.twins == nil {
-		s.twins, s.now = make(map[job.ID]*twin), snapshot.Now
+	if s.jobs == nil {
+		s.jobs, s.now = make(map[job.ID]*virtualJob), snapshot.Now
 	}
 	s.resize(snapshot.Cluster.Types(), snapshot.Now)
 	arrivals := s.compare(snapshot, work)
@@ -65,7 +65,7 @@ func (s *Schedule) resize(types []cluster.TypeInfo, now time.Time) {
 	}
 	s.types = slices.Clone(types)
 	s.pools = pools(types)
-	for _, t := range s.twins {
+	for _, t := range s.jobs {
 		t.model = nil // its options are computed again
 	}
 	running := s.running
@@ -94,14 +94,14 @@ func (s *Schedule) typeOf(t cluster.GPUType) int {
 }
 
 // compare updates the twins from the jobs, and returns the twins of new jobs by submission.
-func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) (arrivals []*twin) {
+func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) (arrivals []*virtualJob) {
 	s.round++
-	all := make([]*twin, len(snapshot.Jobs))
+	all := make([]*virtualJob, len(snapshot.Jobs))
 	for i, j := range snapshot.Jobs {
-		t := s.twins[j.ID]
+		t := s.jobs[j.ID]
 		if t == nil {
-			t = &twin{id: j.ID, submitted: j.Submitted, priority: j.Priority, on: -1}
-			s.twins[j.ID] = t
+			t = &virtualJob{id: j.ID, submitted: j.Submitted, priority: j.Priority, on: -1}
+			s.jobs[j.ID] = t
 		}
 		all[i] = t
 	}
@@ -112,19 +112,19 @@ func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) (arri
 		}
 		t.seen = s.round
 	}
-	for _, t := range s.twins {
+	for _, t := range s.jobs {
 		if t.gone = t.seen != s.round; t.gone && !t.stated {
 			t.total = t.reached
 		}
 	}
-	slices.SortFunc(arrivals, func(a, b *twin) int {
+	slices.SortFunc(arrivals, func(a, b *virtualJob) int {
 		return a.submitted.Compare(b.submitted)
 	})
 	return arrivals
 }
 
 // resume starts the twin of a job that ran before the schedule began, on the GPUs that the job requests.
-func (s *Schedule) resume(t *twin, j *policy.Job, now time.Time) bool {
+func (s *Schedule) resume(t *virtualJob, j *policy.Job, now time.Time) bool {
 	k := s.typeOf(j.Allocation.GPUType)
 	if k < 0 || now.Sub(j.Submitted) <= 0 || s.round > 1 {
 		return false
@@ -144,21 +144,21 @@ func (s *Schedule) resume(t *twin, j *policy.Job, now time.Time) bool {
 }
 
 // enqueue inserts a twin in the queue.
-func (s *Schedule) enqueue(t *twin) {
+func (s *Schedule) enqueue(t *virtualJob) {
 	at, _ := slices.BinarySearchFunc(s.waiting, t, before)
 	s.waiting = slices.Insert(s.waiting, at, t)
 }
 
 // nextEnd returns the running twin that ends first; nil if none runs.
-func (s *Schedule) nextEnd() *twin {
+func (s *Schedule) nextEnd() *virtualJob {
 	if len(s.running) == 0 {
 		return nil
 	}
-	return slices.MinFunc(s.running, func(a, b *twin) int { return a.end().Compare(b.end()) })
+	return slices.MinFunc(s.running, func(a, b *virtualJob) int { return a.end().Compare(b.end()) })
 }
 
 // start runs a waiting twin on its option i.
-func (s *Schedule) start(t *twin, i int, at []share) {
+func (s *Schedule) start(t *virtualJob, i int, at []share) {
 	t.on, t.at, t.since = i, at, s.now
 	if t.started.IsZero() {
 		t.started = s.now
@@ -169,20 +169,20 @@ func (s *Schedule) start(t *twin, i int, at []share) {
 }
 
 // finish ends a running twin.
-func (s *Schedule) finish(t *twin) {
+func (s *Schedule) finish(t *virtualJob) {
 	s.pools[s.typeOf(t.options[t.on].GPUType)].add(t.at, 1)
-	s.running = slices.DeleteFunc(s.running, func(r *twin) bool { return r == t })
+	s.running = slices.DeleteFunc(s.running, func(r *virtualJob) bool { return r == t })
 	t.ended, t.at = s.now, nil
 }
 
 // forget drops the twins of ended jobs that have ended here too, or can never run.
 func (s *Schedule) forget() {
-	for id, t := range s.twins {
+	for id, t := range s.jobs {
 		if t.gone && (!t.ended.IsZero() || len(t.options) == 0) {
-			delete(s.twins, id)
+			delete(s.jobs, id)
 		}
 	}
-	s.waiting = slices.DeleteFunc(s.waiting, func(t *twin) bool { return s.twins[t.id] != t })
+	s.waiting = slices.DeleteFunc(s.waiting, func(t *virtualJob) bool { return s.jobs[t.id] != t })
 }
 
 // First returns the first waiting job that does not fit, and the expected start of its twin; ok is false if all fit.
@@ -195,12 +195,12 @@ func (s *Schedule) First() (id job.ID, at time.Time, ok bool) {
 
 // Started reports whether the twin of a job has started.
 func (s *Schedule) Started(id job.ID) bool {
-	t := s.twins[id]
+	t := s.jobs[id]
 	return t != nil && !t.started.IsZero()
 }
 
-// A Standing compares a job with its twin.
-type Standing struct {
+// A Comparison compares a job with its twin.
+type Comparison struct {
 	Option                       // what the twin runs or ran on
 	Submitted, Started time.Time // Started: first start of the twin
 	Due                time.Time // expected or actual end of the twin
@@ -208,14 +208,14 @@ type Standing struct {
 	Left               float64   // seconds that the job still needs at the speed of its twin
 }
 
-// Standing compares a job with its twin. ok is false while the twin waits.
-func (s *Schedule) Standing(id job.ID) (st Standing, ok bool) {
-	t := s.twins[id]
+// Compare compares a job with its twin. ok is false while the twin waits.
+func (s *Schedule) Compare(id job.ID) (st Comparison, ok bool) {
+	t := s.jobs[id]
 	if t == nil || t.on < 0 {
-		return Standing{}, false
+		return Comparison{}, false
 	}
 	o := t.options[t.on]
-	st = Standing{Option: o, Submitted: t.submitted, Started: t.started, Due: t.ended, Total: t.total, Left: max(0, t.total-t.reached) / o.Rate}
+	st = Comparison{Option: o, Submitted: t.submitted, Started: t.started, Due: t.ended, Total: t.total, Left: max(0, t.total-t.reached) / o.Rate}
 	if t.ended.IsZero() {
 		st.Due = t.end()
 	}

@@ -43,7 +43,7 @@
 //
 // Special cases: nodes on loan (loans.go), jobs without checkpoints (place.go), rented nodes (rents.go), missing or
 // impossible values (assumed.go), priorities (levels.go; docs/adr/0056-levels-of-priority.md), and a bound on the
-// delay of each job (promise.go).
+// delay of each job (deadlines.go).
 //
 // Limits: it does not plan several rounds ahead, and does not predict that a job will change its batch size.
 package oxgang

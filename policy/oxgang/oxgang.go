@@ -88,7 +88,7 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 		p.weigh(rest, rows)      // 3. weights
 		p.charge(s, there, rows) // 4. costs of moves
 		p.order(s, sized, rows)  // 5. levels of priority
-		p.promise(rest, rows)    // 6. claims of late jobs
+		p.setClaims(rest, rows)  // 6. claims of late jobs
 	})
 	if err != nil {
 		return nil, err

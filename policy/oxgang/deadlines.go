@@ -41,8 +41,8 @@ const (
 	firstWait = 0.1 // part of its wait under EASY by which the first start of a large job may be later
 )
 
-// promise sets the claim of each row.
-func (p *Policy) promise(s *policy.Snapshot, rows []*goodput.Row) {
+// setClaims sets the claim of each row.
+func (p *Policy) setClaims(s *policy.Snapshot, rows []*goodput.Row) {
 	for _, r := range rows {
 		r.Claim, r.Stays, r.Barred = goodput.Claim{}, false, 0
 	}
@@ -53,7 +53,7 @@ func (p *Policy) promise(s *policy.Snapshot, rows []*goodput.Row) {
 	for i, r := range rows {
 		st := p.active[i]
 		p.secure(s, r, st)
-		twin, ok := p.easy.Standing(r.Job().ID)
+		twin, ok := p.easy.Compare(r.Job().ID)
 		if !ok || r.Job().Phase == job.Profiling {
 			st.claims = false
 			continue
@@ -98,7 +98,7 @@ func (st *state) work(j *policy.Job) backfill.Work {
 
 // late reports whether a job must train at the speed of its twin in this round. Once late, it stays late until it
 // would end no later than its twin.
-func (p *Policy) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backfill.Standing) bool {
+func (p *Policy) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backfill.Comparison) bool {
 	due := twin.Due.Sub(s.Now).Seconds()
 	switch {
 	case st.claims:
@@ -112,7 +112,7 @@ func (p *Policy) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backf
 }
 
 // boost returns how many times as fast as its twin a job could train.
-func boost(r *goodput.Row, twin *backfill.Standing) float64 {
+func boost(r *goodput.Row, twin *backfill.Comparison) float64 {
 	if !r.Job().Adaptivity.Has(job.GPUCount) {
 		return 1
 	}
@@ -120,7 +120,7 @@ func boost(r *goodput.Row, twin *backfill.Standing) float64 {
 }
 
 // allowed returns the seconds by which a job may end later than its twin.
-func (p *Policy) allowed(s *policy.Snapshot, j *policy.Job, twin *backfill.Standing) float64 {
+func (p *Policy) allowed(s *policy.Snapshot, j *policy.Job, twin *backfill.Comparison) float64 {
 	wait := twin.Started.Sub(twin.Submitted).Seconds()
 	margin := p.o.Margin * (wait + twin.Total/twin.Rate)
 	switch {
@@ -133,7 +133,7 @@ func (p *Policy) allowed(s *policy.Snapshot, j *policy.Job, twin *backfill.Stand
 }
 
 // large reports whether a twin holds more than half of the GPUs of its type.
-func large(s *policy.Snapshot, twin *backfill.Standing) bool {
+func large(s *policy.Snapshot, twin *backfill.Comparison) bool {
 	for _, t := range s.Cluster.Types() {
 		if t.Type == twin.GPUType {
 			return 2*twin.GPUs > t.GPUs
@@ -144,7 +144,7 @@ func large(s *policy.Snapshot, twin *backfill.Standing) bool {
 
 // claim returns the claim of a late job: the configuration of its twin. A job that adapts its GPU count claims the
 // smallest configuration on which it ends in time.
-func (p *Policy) claim(s *policy.Snapshot, r *goodput.Row, twin *backfill.Standing) goodput.Claim {
+func (p *Policy) claim(s *policy.Snapshot, r *goodput.Row, twin *backfill.Comparison) goodput.Claim {
 	due := twin.Due.Sub(s.Now).Seconds()
 	c := goodput.Claim{
 		Configuration: twin.Configuration, Rate: twin.Rate, Due: min(due+max(grace, p.allowed(s, r.Job(), twin)), perf.Endless.Seconds()),

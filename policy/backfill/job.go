@@ -20,12 +20,12 @@ type Option struct {
 	spent float64 // seconds that the job's progress so far takes there, at the rates of the time
 }
 
-// A twin is the virtual counterpart of a job.
+// A virtualJob is the virtual counterpart of a job.
 //
 // How long a twin runs. The speed of a job changes as it trains, for instance because large batches become more
 // efficient. So the time of the whole job on an option is a sum over its real progress: the work of each interval at
 // the rate estimated then, and the rest at the present rate.
-type twin struct {
+type virtualJob struct {
 	id        job.ID
 	submitted time.Time
 	priority  float64
@@ -49,15 +49,17 @@ type twin struct {
 }
 
 // before orders the queue by priority, submission and ID.
-func before(a, b *twin) int {
+func before(a, b *virtualJob) int {
 	return cmp.Or(cmp.Compare(b.priority, a.priority), a.submitted.Compare(b.submitted), cmp.Compare(a.id, b.id))
 }
 
 // startedBefore orders running twins by start and ID.
-func startedBefore(a, b *twin) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.id, b.id)) }
+func startedBefore(a, b *virtualJob) int {
+	return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.id, b.id))
+}
 
 // update adopts the current estimates of the job.
-func (t *twin) update(j *policy.Job, types []cluster.TypeInfo, w Work, now time.Time) {
+func (t *virtualJob) update(j *policy.Job, types []cluster.TypeInfo, w Work, now time.Time) {
 	t.spend(j, w.Done, now)
 	t.stated, t.reached, t.total = w.Stated, max(t.reached, w.Done), w.Total
 	if m := t.model; m == nil || m.Spec != j.Spec || m.Perf != j.Perf || m.Limits != j.Limits {
@@ -72,7 +74,7 @@ func (t *twin) update(j *policy.Job, types []cluster.TypeInfo, w Work, now time.
 
 // spend counts the job's progress since the last round: for each option, the seconds that the same progress takes
 // there.
-func (t *twin) spend(j *policy.Job, done float64, now time.Time) {
+func (t *virtualJob) spend(j *policy.Job, done float64, now time.Time) {
 	service := j.AttainedService(now).Seconds()
 	trained := service - t.service
 	if t.service = service; j.Phase != job.Running || !j.Holding() {
@@ -97,7 +99,7 @@ func rate(j *policy.Job, c cluster.Configuration) float64 {
 }
 
 // adopt replaces the options. An option with the same GPUs keeps its time spent.
-func (t *twin) adopt(all []Option) {
+func (t *virtualJob) adopt(all []Option) {
 	on := -1
 	for i := range all {
 		o := &all[i]
@@ -119,10 +121,10 @@ func (t *twin) adopt(all []Option) {
 }
 
 // runs reports whether the twin has started and not ended.
-func (t *twin) runs() bool { return t.on >= 0 && t.ended.IsZero() }
+func (t *virtualJob) runs() bool { return t.on >= 0 && t.ended.IsZero() }
 
 // stop returns a running twin to waiting, and keeps the part of its work that it has done.
-func (t *twin) stop(now time.Time) {
+func (t *virtualJob) stop(now time.Time) {
 	need := t.needs(&t.options[t.on])
 	if did := now.Sub(t.since).Seconds() - t.restart; did > 0 && need > 0 {
 		t.before = min(1, t.before+did/need)
@@ -131,15 +133,15 @@ func (t *twin) stop(now time.Time) {
 }
 
 // needs returns the seconds that the whole job takes on an option, without its start-up.
-func (t *twin) needs(o *Option) float64 { return o.spent + max(0, t.total-t.reached)/o.Rate }
+func (t *virtualJob) needs(o *Option) float64 { return o.spent + max(0, t.total-t.reached)/o.Rate }
 
 // lasts returns for how long the twin holds the GPUs of an option if it starts there.
-func (t *twin) lasts(o *Option) time.Duration {
+func (t *virtualJob) lasts(o *Option) time.Duration {
 	return perf.Seconds(t.restart + (1-t.before)*t.needs(o))
 }
 
 // end returns when a running twin ends.
-func (t *twin) end() time.Time { return t.since.Add(t.lasts(&t.options[t.on])) }
+func (t *virtualJob) end() time.Time { return t.since.Add(t.lasts(&t.options[t.on])) }
 
 // optionsOf returns where a job could run alone. A job without a model counts as equally fast on all types.
 func optionsOf(j *policy.Job, types []cluster.TypeInfo) (all []Option) {
