@@ -22,11 +22,10 @@ import (
 // A number may only become smaller.
 var ceilings = map[string]int{
 	"cmd/oxgang":        2,
-	"internal/simdisk":  1,
 	"live/control":      4,
 	"live/kube":         3,
-	"live/serve":        2,
-	"live/slurm":        5,
+	"live/serve":        1,
+	"live/slurm":        1,
 	"model/job":         1,
 	"policy":            1,
 	"policy/oxgang":     5,
