@@ -12,7 +12,6 @@ var definitions = []string{
 	"deploy/charts/oxgang/crds/oxgang.dev_plans.yaml",
 }
 
-// annotations is the file of labels and annotations.
 const annotations = "live/kube/api/v1alpha1/annotations.go"
 
 const apiHead = `# The Kubernetes API

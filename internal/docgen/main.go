@@ -11,7 +11,6 @@ import (
 
 //go:generate go run . ../..
 
-// pages maps each page to the function that generates it.
 var pages = map[string]func(root fs.FS) ([]byte, error){
 	"docs/papers.md":        papers,
 	"docs/reference/api.md": api,

@@ -42,7 +42,6 @@ func writeNames(b *bytes.Buffer, text []byte) error {
 	return nil
 }
 
-// nameOf returns the value of a string constant; empty for others.
 func nameOf(v *ast.ValueSpec) string {
 	if len(v.Values) != 1 {
 		return ""

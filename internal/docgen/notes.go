@@ -12,7 +12,6 @@ import (
 	"strings"
 )
 
-// A note is one Source or Deviation in a comment.
 type note struct {
 	deviation bool
 	text      string // after the colon, without the final full stop

@@ -69,7 +69,6 @@ func order(last bool) int {
 	return 0
 }
 
-// where matches the beginning of a place in a paper.
 var where = regexp.MustCompile(`(?i),? §|,? \b(app|appendix|alg|algorithm|ch|chapter|eq|eqs|fig|figure|part|sec|section|table|thm|theorem)\b`)
 
 // citation splits "Sia §2.1, Eq. 2.3" into paper and place, at the first section, equation or the like, or else at

@@ -211,7 +211,6 @@ func (m *Codec) Int(n int) int {
 
 func (m *Codec) put(n uint64) { m.data = binary.AppendUvarint(m.data, n) }
 
-// get reads an unsigned number; 0 after an error.
 func (m *Codec) get() uint64 {
 	n, size := binary.Uvarint(m.data)
 	if size <= 0 || m.err != nil {
@@ -223,7 +222,6 @@ func (m *Codec) get() uint64 {
 	return n
 }
 
-// take reads n bytes; nil after an error.
 func (m *Codec) take(n uint64) []byte {
 	if m.err != nil || n > uint64(len(m.data)) {
 		m.Fail("%d bytes are left, want %d", len(m.data), n)
@@ -290,7 +288,6 @@ func (m *Codec) string(p *string) {
 	m.data = append(m.data, *p...)
 }
 
-// text interns bytes as a string.
 func (m *Codec) text(b []byte) string {
 	if s, known := m.texts[string(b)]; known || len(b) == 0 {
 		return s

@@ -97,7 +97,6 @@ func (t *record) outdated(generation int) error {
 	return nil
 }
 
-// hello passes the first message of a generation to Jobs and records it.
 func (a *account) hello(ctx context.Context, j Jobs, h *Hello) (any, error) {
 	if err := a.taken.outdated(h.Generation); err != nil {
 		return nil, err

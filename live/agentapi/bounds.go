@@ -57,10 +57,8 @@ func plain(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// A boundary collects the errors found in one message.
 type boundary struct{ complaints []string }
 
-// float checks *v and sets it to 0 if it is refused.
 func (b *boundary) float(name string, v *float64, s span) {
 	admitted, err := s.admit(*v)
 	if err != nil {
@@ -80,7 +78,6 @@ func (b *boundary) bad(format string, args ...any) {
 	b.complaints = append(b.complaints, fmt.Sprintf(format, args...))
 }
 
-// err joins the first ten complaints, or returns nil.
 func (b *boundary) err() error {
 	const most = 10
 	n := len(b.complaints)

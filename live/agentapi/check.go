@@ -109,7 +109,6 @@ func (b *boundary) checksum(name, sum string) {
 	}
 }
 
-// printable reports whether s is safe in a log line.
 func printable(s string) bool {
 	return s != "" && len(s) <= 100 && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
@@ -121,7 +120,6 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// shown is the number of bytes of a value in an error.
 const shown = 40
 
 func shorten(s string) string {

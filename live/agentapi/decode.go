@@ -32,7 +32,6 @@ func decode(body []byte, of *shape, m message) error {
 // A scanner recurses only as deep as the shape, so deeper JSON is refused.
 type scanner struct{ *json.Decoder }
 
-// value reads a value; name is its path of keys, for errors.
 func (s scanner) value(name string, of *shape) error {
 	token, err := s.Token()
 	if err != nil {
@@ -75,7 +74,6 @@ func (s scanner) nested(name string, of *shape, open json.Delim) error {
 	return unlike(name, of, open)
 }
 
-// object reads an object with known, unique keys, and all required ones.
 func (s scanner) object(name string, of *shape) error {
 	seen := make(map[string]bool, len(of.keys))
 	for s.More() {
@@ -107,7 +105,6 @@ func (s scanner) object(name string, of *shape) error {
 	return nil
 }
 
-// broken adds the position to err; nil if err is.
 func (s scanner) broken(err error) error {
 	switch {
 	case err == nil:
@@ -152,7 +149,6 @@ func unlike(name string, of *shape, token json.Token) error {
 	return fmt.Errorf("%s %s, want %s", name, got, of.json)
 }
 
-// under returns the path prefix for keys within name.
 func under(name string) string {
 	if name == "" {
 		return ""

@@ -18,7 +18,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An endpoint decodes a body, handles it for its job and returns the answer.
 type endpoint func(ctx context.Context, s *Server, a *account, body []byte) (any, error)
 
 var endpoints = map[string]endpoint{
@@ -47,7 +46,6 @@ func as[M any, P interface {
 	}
 }
 
-// A refusal is an answer with a status other than 200.
 type refusal struct {
 	status int
 	text   string
@@ -109,7 +107,6 @@ func (s *Server) know(r *http.Request) (job.ID, error) {
 	return "", &refusal{status: http.StatusUnauthorized, text: "unknown token", hangUp: true}
 }
 
-// token returns the bearer token of a request; empty if there is none.
 func token(r *http.Request) string {
 	all := r.Header.Values("Authorization")
 	if len(all) != 1 {
@@ -143,7 +140,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, a *account) (any,
 	return answer, err
 }
 
-// malformed reports whether the message itself was the reason for the refusal.
 func (r *refusal) malformed() bool {
 	switch r.status {
 	case http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
@@ -171,7 +167,6 @@ func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// refusalOf converts an error to a refusal, with status 0 for nil.
 func refusalOf(err error) *refusal {
 	var f *refusal
 	switch {

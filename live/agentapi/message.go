@@ -123,7 +123,6 @@ func (r *Report) Job(id job.ID, held cluster.Configuration, cpus float64, memory
 	}
 }
 
-// duration converts seconds, rounded to the nanosecond.
 func duration(seconds float64) time.Duration {
 	return time.Duration(math.Round(seconds * float64(time.Second)))
 }

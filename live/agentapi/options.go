@@ -25,7 +25,6 @@ func DefaultOptions() Options {
 	}
 }
 
-// complete returns o with defaults in zero fields.
 func (o Options) complete() Options {
 	d := DefaultOptions()
 	set(&o.Rate, d.Rate)

@@ -9,7 +9,6 @@ const (
 	fastest  = time.Microsecond // before one was measured
 )
 
-// A pace is the observed speed of a generation.
 type pace struct {
 	workers int           // 0 if not known
 	samples float64       // per step, of all workers; 0 if not measured
@@ -30,7 +29,6 @@ func (r *Report) samples(workers int) float64 {
 	return float64(r.Batch.Local) * float64(r.Batch.Accumulation+1) * float64(workers)
 }
 
-// step returns the time of a step; 0 if not measured.
 func (r *Report) step() time.Duration { return time.Duration(r.StepTime * float64(time.Second)) }
 
 // implausible returns an ErrInvalid if a report has more steps or more progress since the last one than the

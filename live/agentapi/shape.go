@@ -31,7 +31,6 @@ var (
 	checkpointShape = shapeOf(reflect.TypeFor[Checkpoint]())
 )
 
-// shapeOf returns the shape of a type of message, and panics for others.
 func shapeOf(t reflect.Type) *shape {
 	switch t.Kind() {
 	case reflect.Pointer:

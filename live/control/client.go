@@ -160,7 +160,6 @@ func (s *sink) Write(p []byte) (int, error) {
 
 func pathOf(id job.ID) string { return "/v1/jobs/" + url.PathEscape(string(id)) }
 
-// ask sends a request and decodes the answer into v, unless v is nil.
 func (c *Client) ask(ctx context.Context, method, path string, body []byte, v any) error {
 	resp, err := c.do(ctx, method, path, body)
 	if err != nil {

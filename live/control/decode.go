@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// decode reads one JSON object into v. It refuses unknown and repeated keys.
 func decode(r io.Reader, v any) error {
 	text, err := io.ReadAll(r)
 	if err != nil {

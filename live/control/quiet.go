@@ -7,7 +7,6 @@ import (
 	"sync"
 )
 
-// mostQuiet is the maximum number of connections without an open request.
 const mostQuiet = 64
 
 // A quietList has the connections without an open request. Beyond mostQuiet it closes the one that has been quiet

@@ -14,7 +14,6 @@ func (t *Tail) name(i int) string {
 	return fmt.Sprintf("%s.%d", t.Path, i)
 }
 
-// open opens the i-th file; nil if it is missing.
 func (t *Tail) open(i int) (*os.File, error) {
 	f, err := os.Open(t.name(i))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -37,7 +37,6 @@ func (t *Tail) Copy(ctx context.Context, lines int, follow bool, w io.Writer) er
 	}
 }
 
-// closed closes a file that may be nil.
 func closed(f *os.File) error {
 	if f == nil {
 		return nil
@@ -95,7 +94,6 @@ func back(f *os.File, lines int) (left int, err error) {
 	return lines - 1, err
 }
 
-// lost replaces output that was deleted before it was read.
 const lost = "[oxgang: some output is missing here; it was written faster than it was read]\n"
 
 func (t *Tail) drain(ctx context.Context, f *os.File, w io.Writer) (*os.File, error) {

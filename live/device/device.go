@@ -139,7 +139,6 @@ func host() (Machine, error) {
 	return Machine{Name: name, CPUs: cpus, Cores: affinity(), Memory: memory}, err
 }
 
-// bytesOf parses a size from outside: up to a pebibyte, in units.
 func bytesOf(s string, unit int64) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 || n > (1<<50)/unit {

@@ -14,14 +14,12 @@ import (
 // copyRounds is the number of rounds between copies of the policy's state.
 const copyRounds = 64
 
-// A redecider decides the last round again, for explanations.
 type redecider struct {
 	ahead *whatif.Predictor
 	at    func(context.Context, time.Time) (*policy.Snapshot, counterfactual.Decider, error)
 	after whatif.Decided
 }
 
-// remember wraps a policy so that its rounds can be decided again.
 func (d *Driver) remember(p policy.Policy) policy.Policy {
 	r := counterfactual.NewRecorder(p, d.o.newPolicy, copyRounds)
 	d.again = &redecider{at: r.At, after: r.After}
@@ -55,7 +53,6 @@ func (r *redecider) weighed(ctx context.Context, id job.ID) (policy.Terms, bool)
 	return counterfactual.Weigh(ctx, d.then, id, d.decider)
 }
 
-// find returns the cheapest change that would give a job more GPUs.
 func (d *decided) find(ctx context.Context, id job.ID, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
 	s, p := counterfactual.Remaining(d.then, d.plan, d.ended)
 	return counterfactual.Find(ctx, s, p, id, d.decider, ends)

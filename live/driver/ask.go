@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// longestAnswer limits the wait for another question, and then the simulation.
 const longestAnswer = 10 * time.Second
 
 // ErrBusy is returned while another question is being answered.

@@ -17,7 +17,6 @@ import (
 
 const extension = ".oxj"
 
-// numbered matches the ending of the second and later parts.
 var numbered = regexp.MustCompile(`\.(\d{4,9})\.oxj$`)
 
 func (r *Recorder) named(part int) string {

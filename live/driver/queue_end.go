@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An ending tracks what must finish before a backend ends.
 type ending struct {
 	draining  bool // Drain was called
 	computing int  // background tasks that run

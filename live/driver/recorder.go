@@ -23,15 +23,15 @@ const (
 // unfinished ends the name of a part without a checkpoint yet. Readers ignore it.
 const unfinished = ".new"
 
-// A Recorder writes the journal of a run in parts, so that old parts can be deleted. It is a scheduler.Observer and
-// a whatif.Journal. If the journal cannot be written, scheduling continues, and Trouble returns the error.
+// A Recorder writes the journal of a run in parts, so that old parts can be deleted. It is a scheduler.Observer
+// and a whatif.Journal. After a write error, scheduling continues, and Trouble returns the error.
 type Recorder struct {
 	Start time.Time // of the run
 	// The next part begins with the first checkpoint after either limit. Set them before the first event.
 	PartBytes int64
 	PartAge   time.Duration
 
-	first string // path of the first part
+	first string
 	sync  func(*os.File) error
 
 	mu    sync.Mutex
@@ -39,9 +39,9 @@ type Recorder struct {
 	err   error
 	file  *os.File // the current part
 	path  string
-	part  int       // number of the current part, from 1
-	begun time.Time // start of the current part, in the time of the run
-	from  int64     // bytes of the journal before the current part
+	part  int       // from 1
+	begun time.Time // in the time of the run
+	from  int64
 }
 
 // NewRecorder creates the journal of a run in a directory, named by the start of the run. It fails if the file
@@ -111,15 +111,15 @@ func (r *Recorder) Written() (all, since int64) {
 	return r.w.Written()
 }
 
-// Due reports whether the current part is old enough for a new one.
+// Due reports whether the current part is old enough to end.
 func (r *Recorder) Due(now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return now.Sub(r.begun) >= r.PartAge
 }
 
-// Checkpoint implements whatif.Journal. If the current part is long or old enough, the checkpoint begins the next
-// part. If that part cannot be created, the current one continues.
+// Checkpoint implements whatif.Journal. It begins the next part if the current one is long or old enough. If that
+// part cannot be created, the current one continues.
 func (r *Recorder) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,8 +134,8 @@ func (r *Recorder) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte)
 	r.flush()
 }
 
-// turn begins the next part in f. It renames f only after the previous part is synced and f has its checkpoint, so
-// that a crash never leaves a gap between parts.
+// turn renames f only after the previous part is synced and f has its checkpoint, so that a crash leaves no gap
+// between parts.
 func (r *Recorder) turn(f *os.File, from int64, now time.Time, m *scheduler.Memory, memory []byte) {
 	if r.flush(); r.err != nil {
 		r.err = errors.Join(r.err, f.Close(), os.Remove(f.Name()))

@@ -11,10 +11,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// Story explains a job as of now; it sets seen.At. The journal gives what happened and why. A prediction adds the
-// cheapest change that would help, and the expected start and end. It returns an *explain.UnknownJobError if the journal lacks the
-// job, and an error if no journal is written. Earlier parts of the journal are read only if the last ones lack the
-// job.
+// Story explains a job as of now; it sets seen.At. A prediction adds the cheapest helpful change, and the expected
+// start and end. It returns an *explain.UnknownJobError if the journal lacks the job, and an error if no journal
+// is written. Earlier parts of the journal are read only if the last ones lack the job.
 func (d *Driver) Story(ctx context.Context, id job.ID, seen explain.LiveState) (*explain.Story, error) {
 	if d.record == nil {
 		return nil, errors.New("no journal is written")
@@ -38,7 +37,7 @@ func (d *Driver) recorded(id job.ID, seen explain.LiveState) (*explain.Story, er
 	return s, err
 }
 
-// lastParts is the number of parts read at first. They begin with a checkpoint of everything before.
+// Parts begin with a checkpoint of everything before.
 const lastParts = 2
 
 func (d *Driver) read(parts []string, id job.ID, seen explain.LiveState) (*explain.Story, error) {
@@ -55,7 +54,6 @@ func (d *Driver) read(parts []string, id job.ID, seen explain.LiveState) (*expla
 	return explain.Live(r, id, seen)
 }
 
-// foresee adds the cheapest helpful change and the expected start and end to a story.
 func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 	m := s.Moment
 	if m == nil || m.Ended || d.ahead == nil {
@@ -88,7 +86,7 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 }
 
 // unblock returns the cheapest change that would give a job more GPUs, also in words; nil and the reason if it is
-// not known. It takes at most whatif.Patience. ends is the time until some jobs end.
+// not known.
 func (d *Driver) unblock(ctx context.Context, id job.ID, ends map[job.ID]time.Duration) (*counterfactual.Change, string) {
 	ctx, cancel := context.WithTimeout(ctx, whatif.Patience)
 	defer cancel()
@@ -106,7 +104,6 @@ func (d *Driver) unblock(ctx context.Context, id job.ID, ends map[job.ID]time.Du
 	return change, change.String()
 }
 
-// expected returns a predicted range as seen some time after it was made.
 func expected(r whatif.Range, passed time.Duration) *explain.Expected {
 	if r.Why != whatif.Known {
 		return &explain.Expected{Unknown: r.Why.String()}

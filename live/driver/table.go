@@ -9,14 +9,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An Entry is the part of a backend's job entry that all backends need. Backends embed it.
+// An Entry is embedded in a backend's job entry.
 type Entry struct {
 	ID        job.ID
-	Over      bool          // it has ended for good
-	Lost      bool          // it holds nothing, and the scheduler has not taken that event yet
-	NotBefore time.Time     // earliest restart after a failure
-	Heard     time.Time     // last message of its program; zero for none
-	Silent    bool          // its program has sent nothing for long
+	Over      bool      // ended for good
+	Lost      bool      // it holds nothing, and the scheduler has not taken that event yet
+	NotBefore time.Time // earliest restart after a failure
+	Heard     time.Time // of its program; zero for none
+	Silent    bool
 	Starts    agentapi.Mean // time from plan to training
 }
 
@@ -42,7 +42,7 @@ func NewTable[E interface{ entry() *Entry }](q *Queue, freed, ended func(E)) *Ta
 	return t
 }
 
-// Get returns a job, or an error if there is none with that ID.
+// Get returns a job, or an error if the ID is unknown.
 func (t *Table[E]) Get(id job.ID) (E, error) {
 	e, ok := t.ByID[id]
 	if !ok {
@@ -71,8 +71,7 @@ func (t *Table[E]) Lose(e E, detail string) {
 	t.exit(e, scheduler.Lost, detail)
 }
 
-// RetractLoss removes the event of a loss that the scheduler has not taken yet. The scheduler has planned a new
-// generation since.
+// RetractLoss removes the event of a loss that the scheduler has not taken, after it planned a new generation.
 func (t *Table[E]) RetractLoss(e E) {
 	e.entry().Lost = false
 	t.Events.Drop(func(ev scheduler.Event) bool {

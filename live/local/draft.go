@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A draft is an uncommitted plan: the slots of each job.
 type draft struct {
 	jobs    *jobTable
 	holder  []job.ID // by slot; empty: free
@@ -60,7 +59,6 @@ func (d *draft) release(p *store.Change) {
 	p.Held = nil
 }
 
-// shrink frees a job's slots beyond its new number of GPUs.
 func (d *draft) shrink(a scheduler.Run) {
 	p, e, err := d.planned(a.Job)
 	if n := a.Allocation.GPUs; err == nil && !e.Over && len(p.Held) > n {

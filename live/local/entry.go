@@ -24,7 +24,6 @@ type entry struct {
 	stored       []job.Report // before this scheduler began: agents may send them again
 }
 
-// A run is a generation that may have processes.
 type run struct {
 	generation int
 	slots      []int // by rank; nil: unknown
@@ -63,7 +62,6 @@ func (e *entry) trouble(now time.Time) string {
 
 func newEntry(j *store.Job) *entry { return &entry{Entry: driver.Entry{ID: j.Spec.ID}, Job: *j} }
 
-// wants reports whether the committed plan has GPUs for the job.
 func (e *entry) wants() bool { return !e.Over && !e.Lost && len(e.Held) > 0 }
 
 func (e *entry) run(generation int) *run {

@@ -47,7 +47,6 @@ func (x *executor) pass() {
 	}
 }
 
-// A dueGeneration must be observed now.
 type dueGeneration struct {
 	statedir.Generation
 	settled bool
@@ -73,7 +72,6 @@ func (x *executor) due() []dueGeneration {
 	return all
 }
 
-// observed applies an observation, unless its generation is gone.
 func (x *executor) observed(o *statedir.Observation) {
 	x.b.Lock()
 	defer x.b.Unlock()

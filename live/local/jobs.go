@@ -18,7 +18,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// newQueue is replaced by tests.
 var newQueue = driver.NewQueue
 
 const maxFailures = 3
@@ -129,7 +128,6 @@ func (t *jobTable) findSilent() {
 	}
 }
 
-// notSilent restores the specification of a silent job.
 func (t *jobTable) notSilent(e *entry) {
 	if e.Silent {
 		e.Silent = false

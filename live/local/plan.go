@@ -69,7 +69,6 @@ func (b *Backend) commit(ctx context.Context, p *store.Plan) error {
 	}
 }
 
-// write commits a plan, without jobs that have ended meanwhile.
 func (b *Backend) write(p *store.Plan) error {
 	b.Lock()
 	defer b.Unlock()

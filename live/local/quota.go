@@ -101,7 +101,6 @@ func (t *jobTable) grant(e *entry, most int) bool {
 	return true
 }
 
-// bounded limits the GPUs of an elastic job.
 func bounded(s *job.Spec, most int) *job.Spec {
 	if !s.Adaptivity.Has(job.GPUCount) || s.MaxGPUs != 0 && s.MaxGPUs <= most {
 		return s

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A jobState compares the plan for a job with its processes.
 type jobState struct {
 	ID         job.ID
 	Generation int        // in the plan

@@ -17,7 +17,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// restart is the assumed cost of a restart until it is measured.
 const restart = 10 * time.Second
 
 // Submit accepts a job durably. The ID is name, with a number appended if it is taken.
@@ -60,7 +59,6 @@ func (b *Backend) Submit(name string, spec *job.Spec, request store.Request) (jo
 	return id, nil
 }
 
-// name returns a new ID and makes its folder.
 func (b *Backend) name(name string, u *account.User) (job.ID, error) {
 	for {
 		id, err := b.jobs.store.Name(name)
@@ -92,7 +90,6 @@ func (b *Backend) onePerGPU(spec *job.Spec) *job.Spec {
 	return spec
 }
 
-// fits returns an error if a job can never run here.
 func (b *Backend) fits(spec *job.Spec, r *store.Request) error {
 	slots := len(b.o.Machine.Slots)
 	switch {

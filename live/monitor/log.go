@@ -9,7 +9,7 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// NewLogger returns a logger with format text or json, and level debug, info, warn or error.
+// NewLogger returns a logger with format text or json, and a level from debug to error.
 func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	o := new(slog.HandlerOptions)
 	var least slog.Level
@@ -29,7 +29,7 @@ func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 // Logr returns a logger for libraries that use logr. Messages of V(1) and above are dropped.
 func Logr(l *slog.Logger) logr.Logger { return logr.FromSlogHandler(l.Handler()) }
 
-// Log returns a listener of a Watch that logs rounds: refused plans as warnings, others at level debug.
+// Log returns a listener of a Watch that logs rounds at level debug, refused plans as warnings.
 func Log(l *slog.Logger, queue string) func(*Timing) {
 	return func(r *Timing) {
 		attrs := []any{slog.String("queue", queue), slog.Int("round", r.Seq), slog.Duration("took", r.Ended.Sub(r.Begun))}

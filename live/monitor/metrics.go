@@ -13,13 +13,13 @@ var errPanic = errors.New("it panicked")
 // Options configure Metrics.
 type Options struct {
 	Version string // of the program
-	Jobs    bool   // adds series for each job
+	Jobs    bool   // series for each job
 }
 
 // Metrics are the metrics of a process, on one registry.
 type Metrics struct {
 	o       Options
-	vectors []vector // all with the label queue
+	vectors []vector // with the label queue
 
 	rounds, refused, fallbacks, iterations, interrupted *prometheus.CounterVec
 	restarts, fenced, spent                             *prometheus.CounterVec
@@ -38,7 +38,6 @@ type vector interface {
 	DeletePartialMatch(prometheus.Labels) int
 }
 
-// Histogram buckets. Rounds take a millisecond to minutes. A prediction is good at 5 % and useless at 100 %.
 var (
 	secondsBuckets = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300}
 	errorBuckets   = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2}

@@ -35,7 +35,7 @@ type Queue struct {
 	rows   map[job.ID]*policy.Job // of the last snapshot
 	bill   bill
 	ledger *ledger.Recorder
-	shown  bool // Round was called for the round of Timed
+	shown  bool
 }
 
 // Queue returns an observer of a queue with rounds at intervals of round. Counters continue from an earlier
@@ -45,7 +45,7 @@ func (m *Metrics) Queue(name string, round time.Duration, s Source) *Queue {
 	q.ledger = ledger.NewRecorder(time.Time{}, nil, q.enter)
 	q.usage = usage{q: q, held: make(map[job.ID]*holding)}
 	for _, v := range []*prometheus.CounterVec{m.rounds, m.refused, m.fallbacks, m.iterations, m.interrupted, m.restarts, m.fenced, m.spent} {
-		v.WithLabelValues(name) // exported from the start, at 0
+		v.WithLabelValues(name)
 	}
 	for _, c := range fallback.Causes() {
 		m.failures.WithLabelValues(name, c.String())

@@ -67,7 +67,6 @@ func (u *usage) now(t *cluster.TypeInfo) (n [states]int) {
 	return n
 }
 
-// count adds (sign 1) or removes (sign -1) the GPUs of a holding.
 func (u *usage) count(h *holding, sign int) {
 	state := restarting
 	if h.trains {

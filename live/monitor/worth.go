@@ -29,7 +29,6 @@ func (q *Queue) compare(r *job.Report) {
 	}
 }
 
-// throughput returns the measured samples per second; 0 if not measured.
 func throughput(j *policy.Job, r *job.Report) float64 {
 	if r.StepTime <= 0 {
 		return 0
@@ -103,7 +102,6 @@ func (q *Queue) each(s *policy.Snapshot, p *policy.Plan) {
 	}
 }
 
-// goodput returns the estimated goodput of a decision; 0 if unknown.
 func goodput(j *policy.Job, d *policy.Decision) float64 {
 	if j.Perf == nil || d.Allocation.GPUs == 0 || d.Allocation.Mixed() {
 		return 0

@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/explain"
 )
 
-// clock is the format of times.
 const clock = "2006-01-02 15:04:05 UTC"
 
 type history struct {

@@ -51,7 +51,6 @@ func StatusOf(o *explain.Overview, title string) *status.Status {
 	return s
 }
 
-// outcomes maps the last phase of a job to its outcome.
 var outcomes = map[string]string{job.Completed.String(): "done", job.Failed.String(): "failed", job.Cancelled.String(): "cancelled"}
 
 func nodeOf(o *explain.OverviewNode) status.Node {

@@ -54,7 +54,6 @@ func (m *Machine) Overview(ctx context.Context, _ time.Duration) (*Overview, err
 	return LiveOverview(now), nil
 }
 
-// mostEnded is the number of ended jobs on the page.
 const mostEnded = 20
 
 // Job implements Source.
@@ -103,7 +102,6 @@ func refused(err error) error {
 	return &RefusedError{Text: e.Message}
 }
 
-// unknownJob converts a status of 404 to ErrUnknown.
 func unknownJob(err error) error {
 	if e, ok := errors.AsType[*control.Error](err); ok && e.Status == http.StatusNotFound {
 		return fmt.Errorf("%s: %w", e.Message, ErrUnknown)

@@ -19,7 +19,6 @@ type Asker interface {
 	Ask(ctx context.Context, q whatif.Question, at time.Duration) (*whatif.Answer, error)
 }
 
-// asker returns the source if it answers questions, or nil.
 func (s *Server) asker() Asker {
 	if a, ok := s.source.(Asker); ok && a.Asks() {
 		return a
@@ -108,7 +107,6 @@ func show(a *whatif.Answer) *answered {
 	return v
 }
 
-// seconds converts a guess; nil if it is not known.
 func seconds(g *whatif.Guess) *[2]float64 {
 	if g.Why != whatif.Known || g.Open {
 		return nil

@@ -133,7 +133,6 @@ func (s *Server) look(ctx context.Context, at time.Duration) (*Overview, error) 
 	return overview, err
 }
 
-// at returns the time of a request; 0 by default.
 func at(r *http.Request) (time.Duration, error) {
 	text := r.URL.Query().Get("at")
 	if text == "" {

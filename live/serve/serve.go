@@ -34,7 +34,6 @@ const (
 	journals      = "journal"
 )
 
-// queueName is the name of a machine's only queue in metrics.
 const queueName = "default"
 
 // ControlSocket returns the path of the control socket of a state directory.
@@ -197,7 +196,6 @@ func (c *controller) build(address string) error {
 	return nil
 }
 
-// cgroup returns the directory for jobs. "auto" means the delegated one.
 func cgroup(asked string, delegated func() string) string {
 	if asked == "auto" {
 		return delegated()

@@ -17,7 +17,6 @@ type users struct {
 	quotas local.Quotas
 }
 
-// findUsers returns the users besides the owner; nil for none.
 func findUsers(o *Options) (*users, error) {
 	if o.Group == "" {
 		return nil, nil //nolint:nilnil // nobody
@@ -38,7 +37,6 @@ func findUsers(o *Options) (*users, error) {
 	return u, passable(o.Dir)
 }
 
-// limit sets the quota of a user; * for all others.
 func (u *users) limit(name string, most int) error {
 	if most < 1 || most > maxSlots {
 		return fmt.Errorf("quota of %s: %d GPUs, want 1 to %d", name, most, maxSlots)

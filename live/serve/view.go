@@ -157,7 +157,6 @@ func (s *state) foresee(v *status.Job) {
 	v.End = s.expected(&eta.End)
 }
 
-// expected converts a predicted range; zero if unknown.
 func (s *state) expected(g *whatif.Range) status.Range {
 	switch why := g.Unreliable(); {
 	case g.Why != whatif.Known:

@@ -165,7 +165,6 @@ func (b *Backend) recall(e *entry) {
 	e.program = r
 }
 
-// described returns the user's request with the program's description.
 func (e *entry) described() *job.Spec {
 	if e.program.Hello == nil {
 		return e.request

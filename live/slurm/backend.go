@@ -65,7 +65,6 @@ type Backend struct {
 
 var _ driver.Backend = (*Backend)(nil)
 
-// newQueue is replaced by tests.
 var newQueue = driver.NewQueue
 
 // Open returns a Backend of Slurm's elastic jobs, which arrive as Restored. It fails if Slurm does not answer or
@@ -123,7 +122,6 @@ func (b *Backend) Execute(ctx context.Context) error {
 	})
 }
 
-// complain logs an error that differs from the previous one.
 func (b *Backend) complain(err error) {
 	b.Lock()
 	defer b.Unlock()

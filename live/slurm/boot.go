@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A booter returns when slurmctld started.
 type booter interface {
 	Booted(ctx context.Context) (string, error)
 }
@@ -37,7 +36,6 @@ func (b *Backend) settled(ctx context.Context) (bool, error) {
 	return b.boot.restarted.IsZero() || time.Since(b.boot.restarted) >= backoff, nil
 }
 
-// unsettled removes the starts if slurmctld restarted recently.
 func (b *Backend) unsettled(ctx context.Context, steps []Step) ([]Step, error) {
 	starts := map[client.ID]bool{}
 	for i := range steps {

@@ -94,7 +94,6 @@ func (b *Backend) enter(o *Observation, j *Job, as arrival) {
 // next message says nothing about its start.
 const justStarted = 30 * time.Second
 
-// begins records a start by Slurm itself, and returns its phase.
 func (b *Backend) begins(e *entry, as arrival) job.Phase {
 	if as == submitted {
 		e.planned.since = e.runningSince
@@ -160,7 +159,6 @@ func (b *Backend) started(e *entry) {
 	}
 }
 
-// expectsHello reports whether the program has yet to say hello since its start.
 func (b *Backend) expectsHello(e *entry) bool {
 	return b.o.Agents != "" && e.observed.Token != "" && (e.program.Hello == nil || e.program.Hello.Generation != e.observed.Restarts+1)
 }

@@ -48,7 +48,6 @@ func (b *Backend) messageReceived(e *entry) {
 	}
 }
 
-// rigid returns a specification by which a job keeps its GPUs.
 func (e *entry) rigid(spec *job.Spec) *job.Spec {
 	r := *spec
 	r.Adaptivity &^= job.GPUCount | job.BatchSizes

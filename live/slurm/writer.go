@@ -27,7 +27,6 @@ type Writer struct {
 	refused map[key]*Refusal
 }
 
-// A key identifies a refused step, whatever the values of its settings.
 type key struct {
 	job     client.ID
 	command string

@@ -126,7 +126,6 @@ func (r *Range) text() string {
 	return text
 }
 
-// mostReason is the maximum length of a reason in a table.
 const mostReason = 90
 
 func (j *Job) shortReason() string {
@@ -178,7 +177,6 @@ func ofType(name string) string {
 	return " of type " + name
 }
 
-// placementText returns "gpu-a:2,gpu-b:8".
 func placementText(nodes []Share) string {
 	all := make([]string, len(nodes))
 	for i, n := range nodes {

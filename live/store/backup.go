@@ -50,7 +50,6 @@ func Restore(dir, backup string, there func(id job.ID, path string) bool) error 
 	return s.explain(named("restore", err))
 }
 
-// renew gives the database a new identity and forgets missing checkpoints.
 func renew(tx *sql.Tx, there func(id job.ID, path string) bool) error {
 	if _, err := tx.Exec("UPDATE state SET identity = ?", rand.Text()); err != nil {
 		return err

@@ -28,7 +28,6 @@ func (s *Store) explain(err error) error {
 	return fmt.Errorf("store: %w", err)
 }
 
-// code returns the primary result code of SQLite; 0 for other errors.
 func code(err error) int {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

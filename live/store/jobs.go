@@ -54,7 +54,6 @@ func newRow(j *Job) ([]any, error) {
 	return []any{j.Spec.ID, j.Token, j.Spec.Class, spec, asked, command, j.Request.Dir, env, j.Generation, status, batch, j.Failures, user}, nil
 }
 
-// fresh returns an error unless a job is new.
 func fresh(j *Job) error {
 	switch {
 	case !safe(string(j.Spec.ID)):

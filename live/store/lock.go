@@ -13,7 +13,6 @@ import (
 // patience is the wait for the lock of a dead process, which a child holds until exec.
 const patience = 5 * time.Second
 
-// lives reports whether the process named in a lock file exists.
 func lives(f *os.File) bool {
 	var pid int
 	if _, err := fmt.Sscanf(holder(f), "process %d", &pid); err != nil || pid < 1 {
@@ -69,7 +68,6 @@ func sign(f *os.File) error {
 	return f.Truncate(int64(len(pid)))
 }
 
-// holder names the process that holds a lock.
 func holder(f *os.File) string {
 	text := make([]byte, 20)
 	n, _ := f.ReadAt(text, 0)

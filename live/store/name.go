@@ -18,7 +18,6 @@ func letter(c rune) bool {
 
 func inside(c rune) bool { return letter(c) || c == '.' || c == '_' || c == '-' }
 
-// safe reports whether a text can be an ID.
 func safe(id string) bool {
 	return id != "" && len(id) <= maxID && letter(rune(id[0])) &&
 		strings.IndexFunc(id, func(c rune) bool { return !inside(c) }) < 0

@@ -132,7 +132,6 @@ func (s *Store) present(list []string) error {
 	return rename(part, s.path)
 }
 
-// create makes a database with all migrations, readable by its owner only.
 func create(path string, list []string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -189,7 +188,6 @@ func syncLog(path string) error {
 	return errors.Join(syncFile(f), f.Close())
 }
 
-// rename gives a complete, synced file its name, durably.
 func rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err

@@ -99,7 +99,6 @@ func (g *group) kill() {
 	}
 }
 
-// remove removes the empty group.
 func (g *group) remove() error {
 	if g == nil {
 		return nil

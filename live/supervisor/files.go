@@ -127,7 +127,6 @@ func replace(path string, v any, mode fs.FileMode) error {
 // WriteFile replaces a file by v as JSON, atomically and durably, readable only by its owner.
 func WriteFile(path string, v any) error { return writeJSON(path, v) }
 
-// syncDir makes the names in a directory durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -74,7 +74,6 @@ func (sv *supervisor) terminate() {
 	at(stepStopping)
 }
 
-// notOver returns err, or nil if the process has ended.
 func notOver(err error) error {
 	if errors.Is(err, unix.ESRCH) {
 		return nil

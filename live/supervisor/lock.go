@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errHeld is returned if another process has the lock.
 var errHeld = errors.New("the lock is held")
 
 // The lock of a generation is an open file description lock. Processes that inherit the file share it, and it is

@@ -98,7 +98,6 @@ func (w *logFile) rotate() error {
 	return w.open()
 }
 
-// gone returns err, or nil for a missing file.
 func gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -18,7 +18,6 @@ type noticeJSON struct {
 	Reason   string  `json:"reason"`
 }
 
-// maxUnix is the last second of the year 9999.
 const maxUnix = 253402300799
 
 // MarshalJSON writes the deadline as Unix seconds, clamped to 1970 to 9999.
@@ -41,7 +40,6 @@ func (n *Notice) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// moment converts Unix seconds from outside.
 func moment(seconds float64) (time.Time, error) {
 	if !(seconds >= 0 && seconds <= maxUnix) {
 		return time.Time{}, fmt.Errorf("%g, want Unix seconds from 0 to %d", seconds, int64(maxUnix))

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// runVariable is the environment variable with the tag of a generation.
 const runVariable = "OXGANG_RUN"
 
 const sweepLimit = 10 * time.Second
@@ -51,7 +50,6 @@ func Sweep(root, tag string) error {
 	return fmt.Errorf("supervisor: sweep %s: %v still run %v after SIGKILL", tag, slices.Collect(maps.Keys(left)), sweepLimit)
 }
 
-// An orphan is a process of a generation whose supervisor may be gone.
 type orphan struct {
 	process
 	tag string

@@ -1,7 +1,7 @@
 """What one GPU does: step times, timing by events, process groups, two trainings at once.
 
     python benchmarks/gpu.py profile --model resnet50      # a step at each local batch size, and with accumulation
-    python benchmarks/gpu.py events --model gpt2           # the client's times beside those of a clock
+    python benchmarks/gpu.py events --model gpt2           # the client's times next to clock times
     python benchmarks/gpu.py nccl                          # NCCL with one process, and with two on one GPU
     python benchmarks/gpu.py share --model resnet50 --batch 64
 

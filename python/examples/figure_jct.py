@@ -2,7 +2,7 @@
 # # Mean completion times of docs/experiments/matrix.md, and their distribution
 #
 # The family `philly-like` of the matrix: the embedded scenario under four policies, on seeds 1 and 2. This
-# file is a notebook in jupytext's percent format: `jupytext --to notebook figure_jct.py`, or run it as it is.
+# file is a notebook in jupytext's percent format: `jupytext --to notebook figure_jct.py`, or run it directly.
 # It needs `pip install oxgang[runs]` and the program `oxgang`; with matplotlib it draws.
 
 # %%

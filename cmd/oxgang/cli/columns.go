@@ -5,7 +5,6 @@ import (
 	"os"
 )
 
-// minColumns is the line length that tables fit into on a terminal.
 const minColumns = 100
 
 // Columns returns the line length of a terminal, at least 100; 0 (no limit) for other outputs.

@@ -23,7 +23,6 @@ func PrintError(w io.Writer, err error) {
 	}
 }
 
-// hintMark separates the hint in an error's text.
 const hintMark = "\nhint: "
 
 // Hinted returns an error with a hint about what to do.

@@ -29,7 +29,6 @@ func CheckOutput(format string, formats ...string) error {
 	return nil
 }
 
-// either returns "a", "a or b", "a, b or c".
 func either(names []string) string {
 	last := len(names) - 1
 	if last == 0 {

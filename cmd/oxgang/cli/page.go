@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/live/page"
 )
 
-// look is the time between checks for changes.
 const look = time.Second
 
 // ServePage serves the page of a source on loopback and prints its address, until the command is interrupted. With

@@ -216,7 +216,6 @@ func contradictions(c *config.Config) error {
 	return errors.Join(errs...)
 }
 
-// chosen reports whether a value is neither empty nor "false".
 func chosen(value string) bool { return value != "" && value != "false" }
 
 type unprefixed struct {

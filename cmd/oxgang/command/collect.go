@@ -19,7 +19,6 @@ const (
 // most is the maximum growth in per cent; 0 if GOGC is set.
 var most atomic.Int64
 
-// collect limits the growth of the heap, unless GOGC is set.
 func collect(percent int) {
 	if os.Getenv("GOGC") != "" {
 		return

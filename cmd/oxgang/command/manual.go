@@ -34,7 +34,6 @@ func manualCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// built returns the time of this program's commit; nil if unknown.
 func built() *time.Time {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

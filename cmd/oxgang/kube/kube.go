@@ -85,7 +85,6 @@ func (k *Connection) command(use, short string, formats []string, show func(cont
 	return cmd
 }
 
-// check checks the flags and sets the default format.
 func (k *Connection) check(formats []string) error {
 	if k.format == "" {
 		k.format = formats[0]
@@ -111,7 +110,6 @@ func (k *Connection) Kubectl() *view.Kubectl {
 	return c
 }
 
-// where returns the namespace to show; empty for all.
 func (k *Connection) where(ctx context.Context, c *view.Kubectl) (string, error) {
 	if k.all || k.namespace != "" {
 		return k.namespace, nil

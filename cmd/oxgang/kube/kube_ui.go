@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/view"
 )
 
-// ui returns the command "oxgang kubectl ui".
 func (k *Connection) ui() *cobra.Command {
 	var (
 		cancels   bool

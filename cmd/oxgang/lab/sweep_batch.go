@@ -98,7 +98,6 @@ func quoted(text string) string {
 
 func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// indented indents a file for a YAML block.
 func indented(text []byte) string {
 	return strings.ReplaceAll(strings.TrimRight(string(text), "\n"), "\n", "\n    ")
 }

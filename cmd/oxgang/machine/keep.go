@@ -32,7 +32,6 @@ func ParseKeep(texts []string) (statedir.Limits, error) {
 	return all, nil
 }
 
-// parseLimit parses an age, a size, both separated by a comma, or "ever".
 func parseLimit(text string) (statedir.Limit, error) {
 	var l statedir.Limit
 	if text == "ever" {

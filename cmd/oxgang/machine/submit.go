@@ -116,7 +116,6 @@ func (s *submission) complete(command []string, stderr io.Writer) (err error) {
 	return nil
 }
 
-// askTime is the time between two requests while waiting for a job.
 const askTime = time.Second
 
 func await(ctx context.Context, c *control.Client, id job.ID, stderr io.Writer) error {
@@ -143,7 +142,6 @@ func await(ctx context.Context, c *control.Client, id job.ID, stderr io.Writer) 
 	}
 }
 
-// outcome returns an error unless the job succeeded.
 func outcome(v *status.Job) error {
 	if v.Outcome == scheduler.Done.String() {
 		return nil

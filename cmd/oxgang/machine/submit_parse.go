@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// units of bytes.
 var units = map[string]float64{
 	"": 1, "b": 1,
 	"k": 1 << 10, "kib": 1 << 10, "kb": 1e3,

@@ -199,7 +199,6 @@ func causes(run *run.Run) []string {
 	return all
 }
 
-// meanPrice returns the mean price per GPU-hour of the owned nodes.
 func meanPrice(c *cluster.Cluster) float64 {
 	price, gpus := 0.0, 0.0
 	for _, n := range c.Held().Nodes() {

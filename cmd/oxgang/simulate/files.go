@@ -102,7 +102,6 @@ func facts(c *config.Config, tool string) []string {
 	return facts
 }
 
-// say writes to standard error unless quiet.
 func (s *simulation) say(format string, args ...any) {
 	if !s.quiet {
 		fmt.Fprintf(s.stderr, format, args...)

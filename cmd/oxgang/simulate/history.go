@@ -96,7 +96,6 @@ func (h *historyFlags) load(ctx context.Context, c *config.Config, o history.Opt
 	return nil
 }
 
-// read reads the history; nil if there is none.
 func (h *historyFlags) read(ctx context.Context, c *config.Config, o history.Options, notes io.Writer) (*history.History, error) {
 	in, err := h.open(ctx, &o, notes)
 	if in == nil || err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
-// unfinished marks the name of an incomplete run.
 const unfinished = " (unfinished)"
 
 // rows returns the reported runs with the verdict. With other seeds, rows have means, unless interrupted, because

@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
-// month is the default time range of a Slurm history.
 const month = 30 * 24 * time.Hour
 
 func askSlurm(ctx context.Context, since time.Duration) ([]byte, error) {
@@ -74,7 +73,6 @@ func slurmOutput(ctx context.Context, name string, args ...string) ([]byte, erro
 	return slurmRunner(ctx, client.Command{Name: name, Args: args})
 }
 
-// slurmRunner runs a Slurm command; its errors have hints.
 func slurmRunner(ctx context.Context, c client.Command) ([]byte, error) {
 	out, err := client.Exec(ctx, c)
 	switch {

@@ -30,10 +30,8 @@ type observation struct {
 	noPast  string // reason for a missing past
 }
 
-// observeCommand returns the command "oxgang slurm observe".
 func observeCommand() *cobra.Command { return observeCommandOf(newObservation()) }
 
-// month is the default time range of past runs.
 const month = 30 * 24 * time.Hour
 
 func newObservation() *observation {

@@ -17,7 +17,6 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/service"
 )
 
-// serveCommand returns the command "oxgang slurm serve".
 func serveCommand() *cobra.Command {
 	c := configFlags{now: service.Defaults()}
 	var undo, advise bool

@@ -22,7 +22,6 @@ type submission struct {
 	print bool
 }
 
-// submitCommand returns the command "oxgang slurm submit".
 func submitCommand() *cobra.Command {
 	s := submission{job: comment.Job{Grace: time.Minute}}
 	cmd := &cobra.Command{

@@ -26,7 +26,6 @@ const (
 	jobs     = "jobs"
 )
 
-// version is the format of backups.
 const version = 1
 
 type manifest struct {
@@ -145,7 +144,6 @@ func (w *writer) tree(dir string) error {
 	})
 }
 
-// file writes an opened file at its present length.
 func (w *writer) file(name string, f *os.File, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -65,7 +65,6 @@ func missing(known map[job.ID]store.Outline, found []*trace) []lost {
 	return all
 }
 
-// A trace is the content of a job's folder.
 type trace struct {
 	id     job.ID
 	record *record // nil: none, or the database knows that the job has ended

@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An item is kept or deleted as a whole.
 type item struct {
 	name   string
 	at     time.Time
@@ -118,7 +117,6 @@ func size(path string) (int64, error) {
 	return total, err
 }
 
-// block is the unit of disk usage, in bytes.
 const block = 4 << 10
 
 func blocks(info fs.FileInfo) int64 {

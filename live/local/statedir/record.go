@@ -45,7 +45,6 @@ func WriteRecord(f *Folders, j *store.Job, ended *store.Ending) error {
 	return nil
 }
 
-// readRecord returns a job's record; nil: none.
 func readRecord(f *Folders, id job.ID) (*record, error) {
 	path := filepath.Join(f.Job(id), recordFile)
 	text, err := os.ReadFile(path)

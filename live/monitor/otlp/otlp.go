@@ -1,5 +1,4 @@
-// Package otlp exports traces by OpenTelemetry's protocol over HTTP, if the environment asks for it. It is separate
-// from package monitor because its dependencies are large.
+// Package otlp exports traces by OpenTelemetry's protocol over HTTP, if the environment asks for it.
 package otlp
 
 import (
@@ -13,11 +12,9 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// endpoints are the variables that enable the export.
 var endpoints = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
 
-// Wanted reports whether the environment asks for traces: an endpoint is set, and neither OTEL_SDK_DISABLED nor
-// OTEL_TRACES_EXPORTER disables it.
+// Wanted reports whether an endpoint is set and neither OTEL_SDK_DISABLED nor OTEL_TRACES_EXPORTER disables it.
 func Wanted(getenv func(string) string) bool {
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
 		return false
@@ -34,7 +31,7 @@ func Wanted(getenv func(string) string) bool {
 }
 
 // New returns a provider configured by the OTEL_ variables. It sends in batches in the background, and never
-// blocks. The caller shuts it down. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override service and version.
+// blocks. The caller shuts it down.
 func New(ctx context.Context, service, version string) (*sdk.TracerProvider, error) {
 	e, err := otlptracehttp.New(ctx)
 	if err != nil {

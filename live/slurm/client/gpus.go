@@ -90,7 +90,6 @@ func gpuItem(item string) (is bool, kind string, n int, err error) {
 	return true, strings.Join(parts, ""), n, err
 }
 
-// outsideBrackets removes text in parentheses: "gpu:2(S:0,1)" is "gpu:2".
 func outsideBrackets(text string) string {
 	var b strings.Builder
 	for {

@@ -172,7 +172,6 @@ func (g GPUs) times(n int) GPUs {
 	return all
 }
 
-// setHeld reads lists such as gpu:a100:8(IDX:0-7), one per node.
 func (j *Job) setHeld(c *checker, detail []string) {
 	if len(detail) != len(j.Nodes) || !j.Holds() {
 		return

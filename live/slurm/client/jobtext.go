@@ -79,7 +79,6 @@ func (r *record) ordered() error {
 	return nil
 }
 
-// repeated fields can come several times.
 var repeated = []string{"Nodes", "CPU_IDs", "Mem", "GRES"}
 
 func (j *Job) setHeldText(c *checker, parts [][2]string) {

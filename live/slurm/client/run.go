@@ -51,7 +51,6 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// longestStop bounds how long a stopped command keeps its output open.
 const longestStop = time.Second
 
 // Exec is a Runner that finds the command in PATH.
@@ -71,7 +70,6 @@ func Exec(ctx context.Context, c Command) ([]byte, error) {
 	return nil, Failed(c.Name, complaint.String(), err)
 }
 
-// known maps Slurm's messages to the errors above.
 var known = []struct {
 	text string
 	err  error

@@ -75,7 +75,6 @@ func (n number) at(what string) (time.Time, error) {
 	return time.Unix(s, 0).UTC(), err
 }
 
-// texts is a JSON list of strings, one string, or null.
 type texts []string
 
 // UnmarshalJSON parses all these forms; a string is a list separated by commas.

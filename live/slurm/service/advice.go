@@ -66,7 +66,6 @@ func rows(s *policy.Snapshot) map[job.ID]int {
 	return at
 }
 
-// barred returns why a waiting job is not planned; empty: it is.
 func barred(j *slurm.Job) string {
 	if j.IsHeld() && !j.Mark.Held {
 		return cmp.Or(j.Reason, "JobHeldAdmin")

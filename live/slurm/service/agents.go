@@ -87,7 +87,6 @@ func (a *api) run(ctx context.Context) error {
 
 const retry = 10 * time.Second
 
-// renew publishes again whenever it is due, until ctx is done.
 func (a *api) renew(ctx context.Context, next time.Time) {
 	for {
 		select {

@@ -154,7 +154,6 @@ func (c *Config) bounds() *slurm.Bounds {
 	return &slurm.Bounds{Partition: c.Partition, Accounts: c.Accounts}
 }
 
-// mode returns the current mode, and why it is not the configured one.
 func (c *Config) mode() (Mode, string) {
 	if c.Stop == "" {
 		return c.Mode, ""

@@ -116,7 +116,6 @@ func (r *Orderer) Round(ctx context.Context) error {
 	return r.carry(ctx, steps)
 }
 
-// reload reads the configuration and returns the mode, as Config.mode does.
 func (r *Orderer) reload() (Mode, string) {
 	c, err := r.read()
 	if err != nil {
@@ -152,10 +151,8 @@ func (r *Orderer) carry(ctx context.Context, steps []slurm.Step) error {
 	return nil
 }
 
-// leave is the time limit for undoing at the end.
 const leave = 30 * time.Second
 
-// release undoes all changes, although ctx is done.
 func (r *Orderer) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leave)
 	defer cancel()

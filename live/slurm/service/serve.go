@@ -42,7 +42,6 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// errMode ends a mode that was replaced.
 var errMode = errors.New("the mode was changed")
 
 func (s *Service) order(ctx context.Context) error {
@@ -71,7 +70,6 @@ func (s *Service) until(ctx context.Context, c *Config, own func(Mode) bool, run
 	return err
 }
 
-// watch cancels the context when own no longer accepts the mode.
 func (s *Service) watch(ctx context.Context, every time.Duration, own func(Mode) bool, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

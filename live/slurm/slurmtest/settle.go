@@ -33,7 +33,6 @@ func (s *Slurm) settle() {
 	s.start(time.Now())
 }
 
-// saving is how long a program takes to save a checkpoint after its notice.
 const saving = 2 * time.Second
 
 func (s *Slurm) nextEnd() (first *Job, at time.Time) {
@@ -71,14 +70,12 @@ func (s *Slurm) end(j *Job, state client.State, exit int) {
 	j.Nodes, j.HeldGPUs = nil, nil
 }
 
-// requeue lets a running job wait again, without its work since the last checkpoint.
 func (s *Slurm) requeue(j *Job, reason string) {
 	j.State, j.Reason, j.Nodes, j.HeldGPUs = client.Pending, reason, nil, nil
 	j.Restarts, j.Work, j.Noticed = j.Restarts+1, j.Saved, false
 	j.earlier, j.Start = time.Now().Add(requeueDelay), time.Time{}
 }
 
-// start starts the jobs that fit, by priority, then by number.
 func (s *Slurm) start(now time.Time) {
 	line := slices.Clone(s.jobs)
 	slices.SortStableFunc(line, func(a, b *Job) int { return cmp.Compare(b.Priority, a.Priority) })

@@ -60,7 +60,6 @@ func names(j *client.Job, id string) bool {
 	}
 }
 
-// among reports whether a task is in a list such as "1,4-9,20-40:5%4".
 func among(tasks string, task int) bool {
 	list, _, _ := strings.Cut(tasks, "%")
 	for item := range strings.SplitSeq(list, ",") {

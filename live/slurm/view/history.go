@@ -15,13 +15,11 @@ type History struct {
 	took map[class][]time.Duration // completed runs, sorted
 }
 
-// A class is jobs that are expected to run for similar times.
 type class struct {
 	user, name string
 	gpus       int
 }
 
-// leastRuns is the minimum of past runs for an estimate.
 const leastRuns = 5
 
 // HistoryOf returns the history in the accounting.

@@ -78,7 +78,6 @@ func (l *Look) cause(n *client.Node, free int) (Cause, string) {
 	return tightest(n, free, wants)
 }
 
-// closed returns why a node starts no job; empty: it does.
 func (l *Look) closed(n *client.Node) (Cause, string) {
 	said := ""
 	if n.Reason != "" {
@@ -111,7 +110,6 @@ func keeps(v *client.Reservation) string {
 	return fmt.Sprintf("%s until %s", who, v.End.Format("2006-01-02 15:04 MST"))
 }
 
-// A demand is what a job needs on each of its nodes.
 type demand struct {
 	label  string
 	gpus   int
@@ -151,7 +149,6 @@ func (l *Look) suits(j *client.Job, n *client.Node) bool {
 	return true
 }
 
-// tightest returns what the least demanding job lacks.
 func tightest(n *client.Node, free int, wants []demand) (Cause, string) {
 	cpus, memory := n.CPUs-n.UsedCPUs, n.Memory-n.UsedMemory
 	least := slices.MinFunc(wants, func(a, b demand) int { return a.gpus - b.gpus })

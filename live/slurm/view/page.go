@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-// month is the period of past runs that estimates use.
 const month = 30 * 24 * time.Hour
 
 // Page returns the live page of a client's Slurm. past may be nil; noPast is the reason.
