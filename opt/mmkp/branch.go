@@ -14,10 +14,10 @@ type search struct {
 	status Status
 	open   []undecided
 	closed []undecided // one option each
-	trail  []int32     // option per depth
-	levels []float64   // capacity left, k per depth
-	most   []float64   // most that the items from a depth on can use, k per depth
-	least  []float64   // least that they must use
+	trail  []int32
+	levels []float64 // capacity left, k per depth
+	most   []float64 // most that the items from a depth on can use, k per depth
+	least  []float64 // least that they must use
 	seen   memo
 }
 
@@ -254,7 +254,6 @@ func (p *Program) prepareLevels() bool {
 	return slices.Min(p.levels[:p.core.K]) >= 0
 }
 
-// addUp fills p.most and p.least from the last level to the first.
 func (p *Program) addUp() {
 	n := (len(p.open) + 1) * p.core.K
 	p.most, p.least = sized(p.most, n), sized(p.least, n)
@@ -307,7 +306,6 @@ func (p *Program) branch(d int, regret float64) {
 	}
 }
 
-// stopped counts a node and reports whether a limit or the context ends the search.
 func (p *Program) stopped() bool {
 	if p.status != Optimal {
 		return true
@@ -331,7 +329,6 @@ func (p *Program) tooMuch(d int, rest []float64) bool {
 	return false
 }
 
-// wasted returns the price of the capacity that the items from depth d on cannot use.
 func (p *Program) wasted(d int, rest []float64) float64 {
 	total := 0.0
 	for k, b := range rest {
@@ -342,7 +339,6 @@ func (p *Program) wasted(d int, rest []float64) float64 {
 	return total
 }
 
-// record makes the trail the best solution.
 func (p *Program) record(gap float64) {
 	p.gap = gap
 	for _, u := range p.closed {

@@ -12,7 +12,7 @@ import (
 type builder struct {
 	points  []point
 	amounts []float64
-	exact   bool // every amount is a float32
+	exact   bool
 	runs    []run
 	bundles []bundle
 	uses    []core.Use
@@ -27,7 +27,6 @@ type builder struct {
 	top, last float64 // value and amount of the run's best point
 }
 
-// loose is a choice of one resource in an unsorted row.
 type loose struct {
 	value, amount float64
 	resource      int32
@@ -41,13 +40,13 @@ func (b *builder) load(it *Item, resources int) error {
 	}
 	b.reset(it)
 	b.ordered = true
-	resource := -1 // of the present run
+	resource := -1
 	for j := range it.Choices {
 		c := &it.Choices[j]
 		if c.Resource == resource && c.Amount > b.last && c.Amount <= largest && len(c.More) == 0 {
 			switch {
 			case c.Value <= b.top && c.Value >= -largest && j != b.keep:
-				continue // worse and not cheaper
+				continue
 			case c.Value > b.top && c.Value <= largest:
 				b.add(c.Value, c.Amount, j)
 				continue
@@ -152,7 +151,6 @@ func (b *builder) put(u core.Use, value float64, j int) bool {
 	return true
 }
 
-// add adds a point to the last run.
 func (b *builder) add(value, amount float64, j int) {
 	short := float32(amount)
 	b.exact = b.exact && float64(short) == amount
@@ -161,7 +159,6 @@ func (b *builder) add(value, amount float64, j int) {
 	b.top, b.last = max(b.top, value), amount
 }
 
-// close ends the runs.
 func (b *builder) close() {
 	end := int32(len(b.points))
 	for i := len(b.runs) - 1; i >= 0; i-- {
@@ -171,7 +168,6 @@ func (b *builder) close() {
 	b.high = max(b.high, b.top)
 }
 
-// sort reads the choices again, in order.
 func (b *builder) sort(it *Item, resources int) error {
 	b.reset(it)
 	b.ordered, b.loose = false, b.loose[:0]
@@ -274,7 +270,6 @@ func (b *builder) findLeast(it *Item) {
 	}
 }
 
-// write copies the result to a row.
 func (b *builder) write(r *row, choices int) {
 	r.points, r.runs = refill(r.points, b.points), refill(r.runs, b.runs)
 	if b.exact {

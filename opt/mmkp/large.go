@@ -20,22 +20,21 @@ import (
 // Why it ends: every split removes an item. After maxSplits solves, a case that is not solved keeps the bound of the
 // program that was split.
 const (
-	wideGap   = 1e-3 // relative
+	wideGap   = 1e-3
 	largePart = 0.25 // of a capacity: an item is large if each of its choices takes more
-	maxSplits = 24   // solves
+	maxSplits = 24
 )
 
 // splitting is the state of a solve that splits large items.
 type splitting struct {
 	budget int
-	value  float64 // of the best solution
+	value  float64
 	fixed  []fixed // large items with a choice in the present case
 	picks  []int32 // by slot: columns of the best solution
 	prices []float64
 	status Status
 }
 
-// A fixed item has a choice in the present case.
 type fixed struct {
 	slot   int
 	column int32
@@ -127,7 +126,6 @@ func (p *Program) withdraw(f fixed, sign float64) (fits bool) {
 	return fits
 }
 
-// note records a solution if it is the best so far.
 func (p *Program) note(s *splitting, worth float64, sol *Solution) {
 	if worth+sol.Value <= s.value {
 		return

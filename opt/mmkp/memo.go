@@ -10,7 +10,7 @@ const memoSize = 1 << 14
 // much or more cannot lead to anything better. A new state replaces the old one of its entry.
 type memo struct {
 	entries []entry
-	rests   []float64 // k per entry
+	rests   []float64
 	k       int
 	epoch   uint32 // entries of other epochs are empty
 }

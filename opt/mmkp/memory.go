@@ -13,7 +13,7 @@ func (p *Program) Remember(m *memory.Codec) {
 	memory.Slice(m, &p.groups, (*group).Remember)
 	if m.Decoding() {
 		p.rows = make([]row, len(p.items))
-		p.scale = make([]float64, p.core.K) // measurePrices fills it
+		p.scale = make([]float64, p.core.K)
 	}
 	for i := range p.items {
 		p.rows[i].Remember(m)

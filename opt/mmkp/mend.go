@@ -8,28 +8,27 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// A shift gives one item another column.
 type shift struct {
-	regret float64 // additional
-	item   int32   // in search.open
-	column int32   // new
-	change int32   // first of k in mending.changes: additional use
+	regret float64
+	item   int32 // in search.open
+	column int32
+	change int32 // first of k in mending.changes: additional use
 }
 
 // mending improves a solution by shifts of one, two or three items at a time.
 type mending struct {
-	now      []core.Column // per open item
-	shifts   []shift       // by regret
-	fresh    []shift       // of items that have moved
-	merged   []shift       // memory of the next list
+	now      []core.Column
+	shifts   []shift // by regret
+	fresh    []shift // of items that have moved
+	merged   []shift // memory of the next list
 	moved    [maxShifts]int32
-	changes  []float64 // k per shift
+	changes  []float64
 	tried    int
-	allowed  int       // maximum of tried
+	allowed  int
 	room     []float64 // capacity left, k per depth
 	chosen   [maxShifts]int32
 	improved [maxShifts]int32
-	depth    int // of the best combination
+	depth    int
 	atMost   int // shifts in a combination
 	gain     float64
 }
@@ -66,7 +65,6 @@ func (p *Program) mend() {
 	}
 }
 
-// findNow finds the present column of every open item.
 func (p *Program) findNow() {
 	p.now = p.now[:0]
 	for _, u := range p.open {
@@ -86,7 +84,6 @@ func (p *Program) findNow() {
 	}
 }
 
-// listShifts lists the shifts of all open items.
 func (p *Program) listShifts() {
 	p.shifts, p.changes = p.shifts[:0], p.changes[:0]
 	for i := range p.open {
@@ -95,7 +92,6 @@ func (p *Program) listShifts() {
 	slices.SortFunc(p.shifts, lessRegret)
 }
 
-// relistShifts updates the shifts of some items.
 func (p *Program) relistShifts(items []int32) {
 	p.fresh = p.fresh[:0]
 	for _, i := range items {
@@ -117,7 +113,6 @@ func (p *Program) relistShifts(items []int32) {
 	p.shifts, p.merged = p.merged, p.shifts
 }
 
-// addShifts appends the shifts of an open item.
 func (p *Program) addShifts(list []shift, i int32) []shift {
 	u, now := &p.open[i], &p.now[i]
 	for c := u.first; c < u.end; c++ {
@@ -173,7 +168,6 @@ func (p *Program) combine(depth, first int, regret float64) {
 	}
 }
 
-// moves reports whether a chosen shift moves the item.
 func (p *Program) moves(depth int, item int32) bool {
 	for _, s := range p.chosen[:depth] {
 		if p.shifts[s].item == item {

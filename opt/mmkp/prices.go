@@ -13,14 +13,12 @@ type pricing struct {
 	started []float64 // prices at the start of the solve
 }
 
-// forget resets prices for k resources.
 func (p *Program) forget(k int) {
 	p.core.Prices, p.scale = sized(p.core.Prices, k), sized(p.scale, k)
 	clear(p.core.Prices)
 	p.priced, p.radius = false, p.radius[:0]
 }
 
-// begin sets the start prices.
 func (p *Program) begin(prices []float64) {
 	copy(p.core.Prices, prices)
 	p.priced = true
@@ -77,7 +75,6 @@ func (p *Program) findPrices() {
 	}
 }
 
-// halted reports whether a limit or the context ends the search for prices.
 func (p *Program) halted() bool { return p.core.Steps >= p.opts.MaxSteps || p.ctx.Err() != nil }
 
 // measurePrices sets the scale of prices, the penalty, and missing widths of ranges.

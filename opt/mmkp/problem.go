@@ -55,7 +55,6 @@ func (p *Problem) Validate() error {
 	return errors.Join(all...)
 }
 
-// plain reports whether all numbers of c are in range.
 func (c *Choice) plain(resources int) bool {
 	if !(math.Abs(c.Value) <= largest && c.Use.plain(resources)) {
 		return false
@@ -81,7 +80,6 @@ func checkCapacity(k int, b float64) error {
 	return fmt.Errorf("resource %d: capacity %v, want finite and at least 0", k, b)
 }
 
-// complain returns the error of c, which is choice j.
 func (c *Choice) complain(j, resources int) error {
 	if !(math.Abs(c.Value) <= largest) {
 		return fmt.Errorf("choice %d: value %v, want finite", j, c.Value)
@@ -116,7 +114,6 @@ func (p *Problem) Value(pick []int) (value float64, used []float64) {
 	return value, used
 }
 
-// add adds sign times the use of c to used.
 func (c *Choice) add(used []float64, sign float64) {
 	if c.Amount != 0 {
 		used[c.Resource] += sign * c.Amount

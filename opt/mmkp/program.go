@@ -30,7 +30,7 @@ type Program struct {
 	given []float64 // capacities; core.Capacity has them enlarged by slack, and at least one
 	core  core.Core // items that the last scan left undecided, and the prices
 
-	items   []item // by slot
+	items   []item
 	rows    []row
 	free    []uint32 // slots without an item
 	live    int
@@ -39,7 +39,7 @@ type Program struct {
 	groups  []group
 	holes   int  // groups that belong to no item
 	shrunk  bool // a capacity changed since the last solve
-	stored  int  // choices
+	stored  int
 	stack   []int32
 	whole   bool    // the core's ranges contain every price at which a resource is used
 	penalty float64 // value lost if an item that must be served is not; beyond any other loss
@@ -52,7 +52,7 @@ type Program struct {
 	solution Solution
 
 	opts Options
-	ctx  context.Context // of the present solve
+	ctx  context.Context
 }
 
 // An item has what a solve reads of every item.
@@ -88,7 +88,6 @@ func NewProgram(capacity []float64) (*Program, error) {
 	return p, nil
 }
 
-// reset empties p and sets its capacities.
 func (p *Program) reset(capacity []float64) error {
 	for k, b := range capacity {
 		if err := checkCapacity(k, b); err != nil {
@@ -175,7 +174,6 @@ func (p *Program) Set(id ItemID, it Item) error {
 	return nil
 }
 
-// store writes the loaded item to a slot.
 func (p *Program) store(slot uint32, it *Item) {
 	r, x := &p.rows[slot], &p.items[slot]
 	p.stored -= len(r.points) + len(r.bundles)
@@ -207,7 +205,6 @@ func (p *Program) computeHull(slot uint32, g int32) {
 	}
 }
 
-// reserve allocates n groups for a slot.
 func (p *Program) reserve(slot uint32, n int32) {
 	x := &p.items[slot]
 	x.groups = n
@@ -308,7 +305,6 @@ func (p *Program) held(x *item, r *row, a *Adjustment) (int32, error) {
 	return c, nil
 }
 
-// measure computes the size of a slot's values.
 func (p *Program) measure(slot uint32) {
 	r, x := &p.rows[slot], &p.items[slot]
 	x.size = 0

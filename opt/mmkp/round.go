@@ -11,13 +11,13 @@ import (
 // rounding holds the best solution found; item.taken has its columns.
 type rounding struct {
 	walked    []float64 // end of the walk: the lowest bound for nudged values
-	rest      []float64 // capacity left
-	order     []int32   // items of the core
-	best      []int32   // column per item of the core
-	gap       float64   // bound - value of best
-	tolerance float64   // gaps up to this count as none
-	split     int       // items that the last vertex divides between columns
-	scattered bool      // the search changed items outside the core
+	rest      []float64
+	order     []int32
+	best      []int32 // column per item of the core
+	gap       float64 // bound - value of best
+	tolerance float64 // gaps up to this count as none
+	split     int     // items that the last vertex divides between columns
+	scattered bool    // the search changed items outside the core
 }
 
 // round makes a first feasible solution from the nudged values, under which few items are undecided. It computes the
@@ -94,7 +94,6 @@ func (p *Program) arrange() {
 	})
 }
 
-// decidedFirst compares two items by must, regret of the second best column, and rank.
 func decidedFirst(must, other bool, second, others float64, rank, rival uint32) int {
 	if must != other {
 		if must {
@@ -149,7 +148,6 @@ func (p *Program) fill() {
 	}
 }
 
-// idleCost returns the price of the rest.
 func (p *Program) idleCost(rest []float64) float64 {
 	total := 0.0
 	for k, b := range rest {
@@ -204,7 +202,6 @@ func (p *Program) serve() {
 	copy(p.core.Spare, p.rest)
 }
 
-// serveItem gives an item its best fitting column.
 func (p *Program) serveItem(i int32) {
 	x, r := &p.items[i], &p.rows[i]
 	first, amounts := len(p.core.Columns), len(p.core.Amounts)

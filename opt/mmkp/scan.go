@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// setRanges puts the ranges around the prices.
 func (p *Program) setRanges() {
 	p.core.Ranges = sized(p.core.Ranges, p.core.K)
 	p.whole = false
@@ -81,7 +80,6 @@ func (p *Program) scan() bool {
 
 func byRank(a, b core.Item) int { return cmp.Compare(a.Rank, b.Rank) }
 
-// leader compares the columns of an item.
 type leader struct {
 	worth  float64 // highest worth in the middle of the ranges
 	sure   float64 // least worth of that column in the ranges
@@ -130,7 +128,7 @@ func (p *Program) look(i int32, x *item) (least float64, active bool) {
 		}
 		alone := b.Below*x.inverse >= at.low && b.Above*x.inverse <= at.high
 		if alone && at.at == x.kept {
-			continue // seen
+			continue
 		}
 		v := x.base + x.factor*at.value
 		worth := v - b.Middle*at.amount
@@ -160,7 +158,6 @@ func (p *Program) look(i int32, x *item) (least float64, active bool) {
 	return l.least, false
 }
 
-// lookAtBundles adds the bundles of an item to the leader, and returns the leading one and its value.
 func (p *Program) lookAtBundles(i int32, x *item, l *leader) (taken int32, value float64) {
 	r := &p.rows[i]
 	taken = none
@@ -269,13 +266,13 @@ func (p *Program) offer(x *item, r *row, id, resource int32, start, least float6
 // many ties as resources. The hash prevents equal prices of other items by chance. Bound and regrets use the values
 // as given.
 func (p *Program) nudge(v float64, rank uint32, key int32) float64 {
-	h := uint64(rank)*0x9e3779b97f4a7c15 + uint64(key)*0xbf58476d1ce4e5b9 // odd multipliers of splitmix64
+	h := uint64(rank)*0x9e3779b97f4a7c15 + uint64(key)*0xbf58476d1ce4e5b9
 	h = (h ^ p.opts.Ties ^ h>>31) * 0x94d049bb133111eb
 	if p.opts.Ties != 0 {
 		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 		return v + math.Abs(v)*core.Nudge*float64(h>>11)/(1<<53)
 	}
-	part := float64(h>>11) / (1 << 53) // in [0, 1)
+	part := float64(h>>11) / (1 << 53)
 	return v + math.Abs(v)*core.Nudge*(float64(p.span-1-rank)+part)/float64(p.span)
 }
 

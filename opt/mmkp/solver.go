@@ -99,7 +99,7 @@ func (s *Solver) Solve(ctx context.Context, p *Problem, start []float64, opts Op
 	for i := range p.Items {
 		id, err := s.program.Add(p.Items[i])
 		if err != nil {
-			return nil, p.Validate() // with every error
+			return nil, p.Validate()
 		}
 		s.ids = append(s.ids, id)
 	}
@@ -140,7 +140,6 @@ func (p *Program) Solve(ctx context.Context, opts Options) (*Solution, error) {
 	return p.improveLarge(ctx, opts, sol)
 }
 
-// solveOnce solves the program without splitting large items.
 func (p *Program) solveOnce(ctx context.Context, opts Options) (*Solution, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
@@ -157,7 +156,6 @@ func (p *Program) solveOnce(ctx context.Context, opts Options) (*Solution, error
 	return p.finish()
 }
 
-// refit updates hulls and bundles after changes of capacities.
 func (p *Program) refit() {
 	if !p.shrunk {
 		return
@@ -193,7 +191,6 @@ func (p *Program) checkNeeds() error {
 	return nil
 }
 
-// finish writes the solution from the best columns found.
 func (p *Program) finish() (*Solution, error) {
 	sol := &p.solution
 	sol.Pick, sol.Value = nil, 0

@@ -24,17 +24,16 @@ func (q *point) index() int32 { return max(q.choice, ^q.choice) }
 
 // A run is the points of one resource, by amount. No point dominates another, except the one that Item.Keep names.
 type run struct {
-	first, end int32 // in row.points
+	first, end int32
 	live       int32 // end of the points that fit into the empty resource
 	resource   int32
 }
 
-// A bundle is a choice of several resources.
 type bundle struct {
 	value      float64
 	choice     int32
-	first, end int32 // in row.uses
-	fits       bool  // into the empty resources
+	first, end int32
+	fits       bool // into the empty resources
 }
 
 // A row is the stored choices of an item. A column is a position in points or, after them, in bundles.
@@ -45,9 +44,9 @@ type row struct {
 	bundles []bundle
 	uses    []core.Use
 	least   []core.Use // if it must be served: least use of any choice
-	choices int        // as given
-	ordered bool       // points are by index
-	low     float64    // lowest value, if it must be served
+	choices int
+	ordered bool    // points are by index
+	low     float64 // lowest value, if it must be served
 	high    float64
 }
 
@@ -86,7 +85,6 @@ func (r *row) choice(c int32) int {
 	}
 }
 
-// value returns the value of a column as given.
 func (r *row) value(c int32) float64 {
 	if n := int32(len(r.points)); c >= n {
 		return r.bundles[c-n].value
@@ -94,7 +92,6 @@ func (r *row) value(c int32) float64 {
 	return r.points[c].value
 }
 
-// fitting returns the end of the points of a run that fit into the capacity.
 func (r *row) fitting(u *run, capacity float64) int32 {
 	c := u.end
 	for c > u.first && r.amount(c-1) > capacity {
@@ -133,7 +130,6 @@ func (r *row) hull(u *run, capacity float64, stack []int32) []int32 {
 	return stack
 }
 
-// uncorner removes the last corner.
 func (r *row) uncorner(stack []int32) []int32 {
 	last := len(stack) - 1
 	r.points[stack[last]].choice = ^r.points[stack[last]].choice
@@ -178,7 +174,6 @@ func (r *row) slope(a, b int32) float64 {
 	return (r.points[b].value - r.points[a].value) / (r.amount(b) - r.amount(a))
 }
 
-// moveTo puts g on corner c.
 func (r *row) moveTo(u *run, g *group, c int32) {
 	g.at, g.value, g.amount = c, r.points[c].value, r.amount(c)
 	g.low, g.high = math.Inf(-1), math.Inf(1)

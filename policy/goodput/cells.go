@@ -19,7 +19,6 @@ type cell struct {
 	uses    []mmkp.Use
 }
 
-// evaluate computes the cells of the columns that the job holds or may have, and the unit of the row.
 func (p *Program) evaluate(r *Row) {
 	for i := range r.columns {
 		if r.allowed[i] || i == r.held {
@@ -114,7 +113,6 @@ func minGPUs(r *Row) int {
 	return least
 }
 
-// cellsOf returns the cells of column i, by ascending goodput; none if the job cannot run there.
 func (p *Program) cellsOf(r *Row, i int) []cell {
 	if r.cells[i] == nil {
 		r.cells[i] = p.layCells(r, i)
@@ -128,8 +126,8 @@ func (p *Program) cellsOf(r *Row, i int) []cell {
 // Whole nodes come with all their CPUs and memory, because no other job could use the rest. A job that never gives
 // GPUs back could not give CPUs back either, so it gets at most its share.
 //
-// Deviation: a job with fewer CPUs keeps the batch size that is best without input limits, so its goodput is slightly
-// too low, because the search for the batch size would be repeated for every cell.
+// Deviation: a job with fewer CPUs keeps the batch size that is best without input limits, so its goodput is too
+// low, because the search for the batch size would be repeated for every cell.
 func (p *Program) layCells(r *Row, i int) []cell {
 	c, j := r.columns[i], r.job
 	g, speed := r.believed(i)
@@ -172,7 +170,6 @@ func withinShare(matrix []perf.Cell, t *cluster.TypeInfo) []perf.Cell {
 	return nil
 }
 
-// limited reports whether the goodput of column i depends on CPUs and memory.
 func (r *Row) limited(i int) bool { return r.columns[i].host.counts() && sensitive(r.job) }
 
 // sensitive reports whether CPUs and memory matter to a job. A latency bound is not checked again for every cell;
@@ -216,7 +213,6 @@ func Goodput(j *policy.Job, c cluster.Configuration) (goodput, speed float64) {
 	return speed, speed
 }
 
-// meets returns 1 if a pass over a batch keeps the job's latency bound, else 0.
 func meets(j *policy.Job, samples, speed float64) float64 {
 	if speed > 0 && samples/speed <= j.Latency.Seconds() {
 		return 1

@@ -39,7 +39,6 @@ func (p *Program) solve(ctx context.Context, rows []*Row) (*mmkp.Solution, error
 	}
 }
 
-// firmUp marks claims to pin: those that a solution does not meet, or all. It reports whether any are new.
 func (p *Program) firmUp(rows []*Row, sol *mmkp.Solution, all bool) (more bool) {
 	for _, r := range rows {
 		if r.Claim.Rate > 0 && !r.firm && (all || !r.meets(sol)) && r.job.Phase != job.Profiling {
@@ -49,7 +48,6 @@ func (p *Program) firmUp(rows []*Row, sol *mmkp.Solution, all bool) (more bool) 
 	return more
 }
 
-// meets reports whether a solution meets a row's claim.
 func (r *Row) meets(sol *mmkp.Solution) bool {
 	if r.Pinned() {
 		return true

@@ -9,13 +9,11 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// decide turns the solution into a plan.
 func (p *Program) decide(rows []*Row, sol *mmkp.Solution) *policy.Plan {
 	why := reasons{p}
 	return why.explained(rows, sol, func(i, column int) policy.Reason { return why.reason(rows[i], column) })
 }
 
-// planLevels chooses for rows of several levels, and makes the plan.
 func (p leveller) planLevels(ctx context.Context, now time.Time, rows []*Row, all []int) (*policy.Plan, error) {
 	l, err := p.byLevels(ctx, now, rows, all)
 	if err != nil {
@@ -27,7 +25,6 @@ func (p leveller) planLevels(ctx context.Context, now time.Time, rows []*Row, al
 	return plan, nil
 }
 
-// explained turns the solution into a plan, with reasons from a function.
 func (p reasons) explained(rows []*Row, sol *mmkp.Solution, reason func(i, column int) policy.Reason) *policy.Plan {
 	plan := &policy.Plan{Jobs: make([]policy.Decision, len(rows)), Prices: p.typePrices(), Fungible: p.fungible()}
 	p.setFree(rows, sol)
@@ -49,7 +46,6 @@ func (p reasons) explained(rows []*Row, sol *mmkp.Solution, reason func(i, colum
 	return plan
 }
 
-// setFree records the GPUs that a solution leaves free.
 func (p *Program) setFree(rows []*Row, sol *mmkp.Solution) {
 	p.free = p.free[:0]
 	for _, t := range p.cluster.Types() {

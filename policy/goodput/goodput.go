@@ -59,14 +59,14 @@ type Program struct {
 	cluster *cluster.Cluster
 	columns []configuration
 	runs    [][]configuration // columns of one GPU type each, by GPUs
-	hosts   []host            // by GPU type
+	hosts   []host
 	rows    map[job.ID]*Row
 	engine  engine.Engine // nil before the first cluster
 	items   int           // numbers given to items
 	numbers []int         // numbers to reuse
-	prices  []float64     // of the last round
-	free    []float64     // GPUs that this round's plan leaves free, by resource
-	gone    []*Row        // of jobs that left in this round
+	prices  []float64
+	free    []float64 // GPUs that this round's plan leaves free, by resource
+	gone    []*Row    // of jobs that left in this round
 }
 
 // New returns a program, or an error that joins all invalid settings.

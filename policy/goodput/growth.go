@@ -19,7 +19,6 @@ func (l *levelled) growth(r *Row) (all []option) {
 	return all
 }
 
-// beyond returns the additional CPUs and memory of a choice over another.
 func beyond(c, other *mmkp.Choice) (more []mmkp.Use) {
 	for _, u := range c.More {
 		if n := u.Amount - other.Uses(u.Resource); n > 0 {

@@ -16,7 +16,6 @@ import (
 //
 // Each level is a new program. Rows of a single level are solved as one program.
 
-// levelled holds the rows of a round by level, and the result of each level.
 type levelled struct {
 	p      *Program
 	ctx    context.Context
@@ -25,9 +24,9 @@ type levelled struct {
 	at     [][]int     // by level: its rows
 	left   [][]float64 // by level: resources that earlier levels left
 	alone  [][]float64 // by level: resources that earlier levels would leave if they had only pinned jobs
-	prices [][]float64 // by level
-	now    []float64   // free resources
-	whole  []float64   // all resources
+	prices [][]float64
+	now    []float64
+	whole  []float64 // all resources
 	sol    *mmkp.Solution
 }
 
@@ -43,7 +42,6 @@ func levels(rows []*Row) (all []int) {
 	return slices.Compact(all)
 }
 
-// leveller plans one level of priority after another.
 type leveller struct{ *Program }
 
 // byLevels chooses for rows of several levels. The solution's prices are the highest of any level. Its value and
@@ -72,7 +70,6 @@ func (p leveller) byLevels(ctx context.Context, now time.Time, rows []*Row, all 
 	return l, nil
 }
 
-// enter records the level of each row, and gives pinned rows their allocation.
 func (l *levelled) enter(all []int) {
 	l.at, l.alone = make([][]int, len(all)), make([][]float64, len(all))
 	for i, r := range l.rows {
@@ -93,7 +90,6 @@ func (l *levelled) enter(all []int) {
 	}
 }
 
-// deduct subtracts a choice's use from the resources.
 func deduct(there []float64, c *mmkp.Choice) {
 	for k := range there {
 		there[k] = max(0, there[k]-c.Uses(k))
@@ -145,7 +141,6 @@ func (l *levelled) stage(rows []int, options func(*Row) []option) ([]float64, er
 	return slices.Clone(sol.Prices), nil
 }
 
-// solve solves a program of items with these options.
 func (l *levelled) solve(all [][]option, there []float64) (*mmkp.Solution, error) {
 	e, err := engine.New(l.p.o.Solver, there, engine.Options{Ties: l.p.o.Ties})
 	if err != nil {
@@ -163,7 +158,6 @@ func (l *levelled) solve(all [][]option, there []float64) (*mmkp.Solution, error
 	return e.Solve(l.ctx)
 }
 
-// fitting returns the options that fit.
 func fitting(all []option, there []float64) []option {
 	return slices.DeleteFunc(all, func(o option) bool { return !fits(&o.Choice, there) })
 }
@@ -180,7 +174,6 @@ func (l *levelled) there() []float64 {
 	return there
 }
 
-// fits reports whether a choice fits into the resources.
 func fits(c *mmkp.Choice, there []float64) bool {
 	for k := range there {
 		if c.Uses(k) > there[k] {
@@ -190,7 +183,6 @@ func fits(c *mmkp.Choice, there []float64) bool {
 	return true
 }
 
-// take gives row r its choice c, in place of its previous one.
 func (l *levelled) take(r *Row, c int) {
 	at := &l.sol.Pick[r.item.number]
 	for k := range l.now {

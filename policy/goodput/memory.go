@@ -10,7 +10,7 @@ import (
 // Remember implements memory.Rememberer.
 func (p *Program) Remember(m *memory.Codec) {
 	memory.Once(m, &p.cluster, (*cluster.Cluster).Remember)
-	if p.cluster == nil { // before the first round
+	if p.cluster == nil {
 		return
 	}
 	if m.Decoding() {

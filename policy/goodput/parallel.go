@@ -54,5 +54,4 @@ func Each(n int, do func(i int)) {
 	}
 }
 
-// wrapped gives values one type, as atomic.Value requires.
 type wrapped struct{ value any }

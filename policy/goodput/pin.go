@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// pinner finds the jobs with a fixed allocation.
 type pinner struct{ *Program }
 
 // pin fixes the allocation of jobs that keep what they have, claim or reserved, while there is room. The order is:
@@ -34,7 +33,6 @@ func (p pinner) pin(rows []*Row) {
 	all(rows, restoring)
 }
 
-// pinTo pins a job to a configuration if there is room for it.
 func (p pinner) pinTo(r *Row, c cluster.Configuration, free []cluster.Resources) {
 	k := p.resource(c.GPUType)
 	if k < 0 || free[k].GPUs < c.GPUs {

@@ -37,7 +37,7 @@ func (w *Worth) factor(k int) float64 {
 // An item is a row in the engine, with a choice for each allowed column and cell. A choice's Value is its worth, or
 // minus its cost, without restarts and λ. These change every round and reach the engine through Adjust.
 type item struct {
-	number  int // of the engine's item
+	number  int
 	filed   bool
 	shape   shapeOf
 	stale   bool // the choices changed although the shape did not
@@ -47,17 +47,16 @@ type item struct {
 	factors []float64       // by column: factors contained in the choices; see Worth.Factors
 }
 
-// An origin is the column and cell of a choice.
 type origin struct{ column, cell int32 }
 
 // A shapeOf is what the choices of an item depend on besides goodput and size limits.
 type shapeOf struct {
 	pin, held cluster.Configuration
-	share     cluster.Resources // pinned CPUs and memory
-	out       bool              // no choices: it is profiled, barred, or could not get its reservation
-	frozen    bool              // a restart would cost all of its goodput
-	baked     bool              // values contain the factor of restarts
-	factor    float64           // if baked
+	share     cluster.Resources
+	out       bool // no choices: it is profiled, barred, or could not get its reservation
+	frozen    bool // a restart would cost all of its goodput
+	baked     bool // values contain the factor of restarts
+	factor    float64
 }
 
 // Choices returns the worth of each configuration that the job may have in this round, with its best cell. It can be
@@ -102,7 +101,6 @@ func (p *Program) file(rows []*Row) error {
 // worthless is the restart factor below which a restart costs everything.
 const worthless = 1e-9
 
-// fileRow writes the changes of one job's item.
 func (p *Program) fileRow(r *Row) error {
 	it := &r.item
 	now := shapeOf{
@@ -151,7 +149,6 @@ func (p *Program) resizes(r *Row) bool {
 	return k >= 0 && p.hosts[k].counts()
 }
 
-// writeChoices fills an item's choices. A pinned job has exactly one.
 func (p *Program) writeChoices(r *Row) {
 	it := &r.item
 	it.choices, it.origin, it.now.Kept = it.choices[:0], it.origin[:0], -1
@@ -203,7 +200,6 @@ func (r *Row) filedFactor(k int, held bool) float64 {
 	return 1
 }
 
-// takeNumber returns an unused item number.
 func (p *Program) takeNumber() int {
 	if n := len(p.numbers); n > 0 {
 		number := p.numbers[n-1]
@@ -214,7 +210,6 @@ func (p *Program) takeNumber() int {
 	return p.items - 1
 }
 
-// drop removes a row from the engine.
 func (p *Program) drop(r *Row) error {
 	if !r.item.filed {
 		return nil

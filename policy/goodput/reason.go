@@ -20,7 +20,6 @@ const (
 	move change = true
 )
 
-// reasons explains the choices of a program.
 type reasons struct{ *Program }
 
 // reason explains why row r got the configuration of column (-1: nothing). A choice is taken if its value covers the
@@ -63,7 +62,6 @@ func (p reasons) whyBarred(r *Row) policy.Reason {
 	return policy.Reason{Kind: policy.WaitBackfill, Value: math.Round(r.Barred), Limit: float64(c.GPUs)}
 }
 
-// whyNotReserved explains why a reservation was not granted.
 func (p reasons) whyNotReserved(c cluster.Configuration) policy.Reason {
 	k := p.resource(c.GPUType)
 	if k < 0 || !p.carries(k, c) {
@@ -85,7 +83,6 @@ func whyPinned(r *Row) policy.Reason {
 	return why
 }
 
-// whySize explains the size of a job that had GPUs and keeps some.
 func (p reasons) whySize(r *Row, column int) policy.Reason {
 	before, now := r.job.Allocation.Configuration, r.columns[column].Configuration
 	why := policy.Reason{Config: before, Value: p.speed(r, column), Limit: p.speedHeld(r)}
@@ -93,7 +90,7 @@ func (p reasons) whySize(r *Row, column int) policy.Reason {
 	case now == before:
 		return p.whyKept(r, column)
 	case now.GPUType != before.GPUType, now.GPUs == before.GPUs, now.GPUs < before.GPUs && r.held >= 0 && p.value(r, column) >= p.value(r, r.held):
-		why.Kind = policy.Moved // equally many on other nodes, or fewer that are as good
+		why.Kind = policy.Moved
 	case now.GPUs > before.GPUs:
 		why.Kind = policy.Grown
 	default:
@@ -158,7 +155,6 @@ func (p reasons) better(r *Row, kept int, change change) int {
 	return best
 }
 
-// from returns the first choice from c on that belongs to column k or a later one.
 func (it *item) from(c, k int) int {
 	for c < len(it.origin) && int(it.origin[c].column) < k {
 		c++
@@ -237,7 +233,7 @@ func (p reasons) isFree(r *Row, k int) bool {
 // of gain.
 func (p reasons) goodputWorth(r *Row, w float64) float64 {
 	w /= r.Worth.Weight
-	if p.o.Rules.RoundCosts { // the least number that rounds to w
+	if p.o.Rules.RoundCosts {
 		w = math.Ceil(w*100-tie)/100 - 0.005
 	}
 	if p.o.P < 0 {
@@ -274,7 +270,7 @@ func (p reasons) whyWaiting(r *Row) policy.Reason {
 	}
 	c := r.columns[it.origin[best].column]
 	gpus := float64(c.GPUs)
-	price := p.prices[c.resource] + p.costOf(it.choices[best].More)/gpus // including its CPUs and memory
+	price := p.prices[c.resource] + p.costOf(it.choices[best].More)/gpus
 	return policy.Reason{Kind: policy.WaitPrice, Config: c.Configuration, Value: max(0, it.value(best)) / gpus, Limit: price}
 }
 
@@ -288,12 +284,10 @@ func (p reasons) margin(it *item, c int) float64 {
 	return (worth-p.costOf(own.More))/own.Amount - p.prices[own.Resource]
 }
 
-// cost returns the price of column k's GPUs.
 func (p reasons) cost(r *Row, k int) float64 {
 	return p.prices[r.columns[k].resource] * float64(r.columns[k].GPUs)
 }
 
-// costOf returns the price of CPUs and memory.
 func (p reasons) costOf(uses []mmkp.Use) float64 {
 	cost := 0.0
 	for _, u := range uses {

@@ -9,11 +9,10 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A configuration is one column of the goodput matrix.
 type configuration struct {
 	cluster.Configuration
-	resource int  // index of its GPU type, the coupling resource it uses
-	host     host // of its GPU type
+	resource int // index of its GPU type, the coupling resource it uses
+	host     host
 }
 
 // A host has the indices of the resources for CPUs and memory of a GPU type; zero if its nodes do not count them.
@@ -21,7 +20,6 @@ type host struct{ cpus, memory int }
 
 func (h host) counts() bool { return h.cpus > 0 }
 
-// uses returns the uses for so many CPUs and bytes.
 func (h host) uses(cpus float64, memory int64) []mmkp.Use {
 	return []mmkp.Use{{Resource: h.cpus, Amount: cpus}, {Resource: h.memory, Amount: float64(memory) / gib}}
 }
@@ -49,7 +47,6 @@ func (p *Program) meet(c *cluster.Cluster) error {
 	return nil
 }
 
-// list lists the columns of the cluster.
 func (p *Program) list(hosts []host) {
 	p.hosts, p.columns = hosts, p.columns[:0]
 	for _, conf := range p.cluster.Configurations() {
@@ -111,15 +108,12 @@ func couple(types []cluster.TypeInfo, cells bool) (capacity []float64, hosts []h
 	return capacity, hosts
 }
 
-// resource returns the index of a GPU type, -1 if the cluster has none.
 func (p *Program) resource(t cluster.GPUType) int {
 	return slices.IndexFunc(p.cluster.Types(), func(info cluster.TypeInfo) bool { return info.Type == t })
 }
 
-// fungible reports whether plans choose CPUs and memory of any GPU type.
 func (p *Program) fungible() bool { return slices.ContainsFunc(p.hosts, host.counts) }
 
-// typePrices returns the prices of all GPU types.
 func (p *Program) typePrices() []policy.TypePrice {
 	var prices []policy.TypePrice
 	for k, t := range p.cluster.Types() {

@@ -14,7 +14,6 @@ import (
 // such jobs can stop. Stopped jobs claim nothing in this round. Nodes whose jobs are of later levels are emptied
 // first, then those that lose the least GPU time.
 
-// A room is the free GPUs of nodes for the jobs of a level.
 type room struct {
 	l     *levelled
 	level int
@@ -40,7 +39,6 @@ func (l *levelled) makeRoom(level int, now time.Time) {
 	}
 }
 
-// picked returns the column given to a row; nil: none.
 func (l *levelled) picked(r *Row) *configuration {
 	c := l.sol.Pick[r.item.number]
 	if c < 0 || r.Pinned() {
@@ -59,7 +57,6 @@ func (l *levelled) obstructed(level int) bool {
 	return false
 }
 
-// stays reports whether a job must stay in place or stop. A job without choices stops anyway.
 func (r *Row) stays() bool {
 	return r.job.NoCheckpoint && r.job.Holding() && !r.Pinned() && !r.evicted && len(r.item.choices) > 0
 }
@@ -84,7 +81,6 @@ func (l *levelled) newRoom(level int) *room {
 	return m
 }
 
-// each calls a function with the nodes of a job, and its GPUs there.
 func (m *room) each(r *Row, do func(n, gpus int)) {
 	for _, share := range r.job.Placement {
 		if n, there := m.l.p.cluster.Index(share.Node); there {
@@ -93,15 +89,14 @@ func (m *room) each(r *Row, do func(n, gpus int)) {
 	}
 }
 
-// occupy takes the GPUs of a job, or returns them with sign -1.
 func (m *room) occupy(r *Row, sign int) { m.each(r, func(n, gpus int) { m.free[n] -= sign * gpus }) }
 
 // A site is a node for a part of a job, with the jobs to stop there.
 type site struct {
 	node   int
 	stop   []*Row
-	level  int     // earliest level of the stopped jobs
-	wasted float64 // their GPU time
+	level  int // earliest level of the stopped jobs
+	wasted float64
 }
 
 // place finds nodes for a configuration, with equal parts on each, and stops the jobs in its way. It does nothing if
@@ -148,7 +143,6 @@ func (m *room) site(n, gpus int, now time.Time) (site, bool) {
 	return s, free >= gpus
 }
 
-// stop evicts a job for this round.
 func (m *room) stop(r *Row) {
 	if !r.evicted {
 		r.evicted = true

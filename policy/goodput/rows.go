@@ -32,23 +32,23 @@ type Row struct {
 
 	job     *policy.Job
 	columns []configuration
-	start   []int             // by resource: fewest GPUs of a column
-	goodput []float64         // per column, not normalised, without input limits; 0: cannot run, -1: not yet computed
-	cells   [][]cell          // per allowed or held column, by ascending goodput; nil: not yet computed
-	plain   []cell            // per column: its cell if CPUs and memory do not count
-	allowed []bool            // per column: within the size limits
-	limits  limits            // that allowed was computed for
-	held    int               // column that the job holds; -1: none
-	unit    float64           // goodput whose normalised value is N_min
-	fewest  float64           // N_min
-	peak    float64           // see Program.Peak; 0: not yet computed
-	lean    float64           // see Leanest; 0: not yet computed
-	fast    float64           // see Fastest; -1: not yet computed
-	item    item              // the row in the program
-	pin     configuration     // fixed allocation in this round; zero: it chooses
-	share   cluster.Resources // pinned CPUs and memory
-	laid    bool              // columns belong to this cluster
-	seen    int               // last round with the job
+	start   []int     // by resource: fewest GPUs of a column
+	goodput []float64 // per column, not normalised, without input limits; 0: cannot run, -1: not yet computed
+	cells   [][]cell  // per allowed or held column, by ascending goodput; nil: not yet computed
+	plain   []cell    // per column: its cell if CPUs and memory do not count
+	allowed []bool    // per column: within the size limits
+	limits  limits    // that allowed was computed for
+	held    int       // column that the job holds; -1: none
+	unit    float64   // goodput whose normalised value is N_min
+	fewest  float64
+	peak    float64 // see Program.Peak; 0: not yet computed
+	lean    float64 // see Leanest; 0: not yet computed
+	fast    float64 // see Fastest; -1: not yet computed
+	item    item
+	pin     configuration // fixed allocation in this round; zero: it chooses
+	share   cluster.Resources
+	laid    bool // columns belong to this cluster
+	seen    int
 }
 
 // refreshRows returns the rows of the snapshot's jobs in order, and collects the rows of ended jobs in gone.
@@ -85,9 +85,9 @@ func (p *Program) refreshRows(s *policy.Snapshot) []*Row {
 
 // A staleRow is a row to update.
 type staleRow struct {
-	row   *Row // nil: it is current
-	other bool // its columns change
-	model bool // its goodputs change
+	row   *Row
+	other bool
+	model bool
 }
 
 // compare gives the row its job, and returns what to update.
@@ -97,7 +97,7 @@ func (p *Program) compare(r *Row, j *policy.Job) staleRow {
 		j.Perf == nil && r.limits.held != j.Allocation.Configuration // the estimates then depend on what it holds
 	r.job = j
 	now := r.limits
-	if j.Phase != job.Profiling { // until then the row is not used
+	if j.Phase != job.Profiling {
 		now = p.limits(j)
 	}
 	if !model && r.limits == now {
@@ -106,7 +106,6 @@ func (p *Program) compare(r *Row, j *policy.Job) staleRow {
 	return staleRow{r, other, model}
 }
 
-// refresh updates a row and nothing else.
 func (p *Program) refresh(t staleRow) {
 	r := t.row
 	r.lean, r.fast = 0, -1
@@ -124,7 +123,6 @@ func (p *Program) refresh(t staleRow) {
 	p.evaluate(r)
 }
 
-// lay makes the columns of the row.
 func (p *Program) lay(r *Row) {
 	r.columns = p.appendColumns(r.columns[:0], r.job)
 	r.start = resize(r.start, len(p.cluster.Types()))
@@ -141,7 +139,6 @@ func (p *Program) lay(r *Row) {
 	r.laid = true
 }
 
-// forget drops all goodputs.
 func (r *Row) forget() {
 	for i := range r.goodput {
 		r.goodput[i] = -1
@@ -157,7 +154,6 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// appendColumns appends the configurations that a job may ever have.
 func (p *Program) appendColumns(columns []configuration, j *policy.Job) []configuration {
 	if j.Adaptivity.Has(job.GPUCount) && j.Reservation.IsZero() {
 		for _, run := range p.runs {
@@ -188,7 +184,7 @@ func appendRun(columns, run []configuration, j *policy.Job) []configuration {
 	}
 	from, _ := slices.BinarySearchFunc(run, least, func(c configuration, n int) int { return cmp.Compare(c.GPUs, n) })
 	for _, c := range run[from:] {
-		if c.GPUs > most || !batchAllows(j, c) { // nor any larger one
+		if c.GPUs > most || !batchAllows(j, c) {
 			break
 		}
 		if j.Allows(c.Configuration) {
@@ -212,7 +208,6 @@ func batchAllows(j *policy.Job, c configuration) bool {
 	return most == 0 || replicas*max(1, j.Limits.LocalMin) <= most
 }
 
-// limits are a job's size limits in a round, and what it holds.
 type limits struct {
 	most    int             // GPUs, unless the count is fixed
 	gpuType cluster.GPUType // empty: any
@@ -271,7 +266,6 @@ func (p *Program) allow(r *Row) {
 	r.held = slices.IndexFunc(r.columns, func(c configuration) bool { return c.Configuration == r.limits.held })
 }
 
-// least reports whether column i has the fewest GPUs of its type.
 func (r *Row) least(i int) bool { return r.columns[i].GPUs == r.start[r.columns[i].resource] }
 
 // Job returns the row's job.
@@ -310,7 +304,7 @@ func (r *Row) Goodput(i int) float64 {
 // with at most as many GPUs, or in proportion if the smallest has more; 0 if none is known.
 func (r *Row) Share(k int, gpus float64) float64 {
 	at := -1
-	for i := range r.columns { // by type, then by GPUs
+	for i := range r.columns {
 		c := &r.columns[i]
 		if c.resource > k || c.resource == k && at >= 0 && float64(c.GPUs) > gpus {
 			break

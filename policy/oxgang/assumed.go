@@ -12,15 +12,14 @@ import (
 
 // A basis is what the length and the weight of a job rest on.
 type basis struct {
-	from     perf.WorkSource // of its length
-	told     float64         // length as stated or as the mean of the class, before corrections
-	modelled bool            // it has a performance model
-	weight   float64         // as submitted
-	priced   bool            // its GPU type had a price in the last round
-	owner    string          // assumption about the owner of its nodes; empty: none
+	from     perf.WorkSource
+	told     float64 // length as stated or as the mean of the class, before corrections
+	modelled bool    // it has a performance model
+	weight   float64
+	priced   bool   // its GPU type had a price in the last round
+	owner    string // assumption about the owner of its nodes; empty: none
 }
 
-// vanished returns the nodes in placements that the cluster no longer has.
 func vanished(s *policy.Snapshot) (gone []cluster.NodeID) {
 	for _, j := range s.Jobs {
 		for _, share := range j.Placement {
@@ -32,7 +31,6 @@ func vanished(s *policy.Snapshot) (gone []cluster.NodeID) {
 	return gone
 }
 
-// assumed returns the assumptions of the last plan about a job, as sentences.
 func (p *Policy) assumed(st *state) (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if words := st.basis.weighed(st.share, p.weighted); words != "" {
@@ -95,7 +93,6 @@ func (p *Policy) unpriced(s *policy.Snapshot, of cluster.GPUType) string {
 	return ""
 }
 
-// inWords formats a duration with two or three digits.
 func inWords(seconds float64) string {
 	d := perf.Seconds(seconds)
 	switch {

@@ -41,7 +41,6 @@ const (
 	firstWait = 0.1 // part of its wait under EASY by which the first start of a large job may be later
 )
 
-// setClaims sets the claim of each row.
 func (p *Policy) setClaims(s *policy.Snapshot, rows []*goodput.Row) {
 	for _, r := range rows {
 		r.Claim, r.Stays, r.Barred = goodput.Claim{}, false, 0
@@ -85,10 +84,8 @@ func (p *Policy) secure(s *policy.Snapshot, r *goodput.Row, st *state) {
 	}
 }
 
-// unstoppable reports whether a job cannot be preempted, or would lose all its work.
 func unstoppable(j *policy.Job) bool { return j.NoCheckpoint || j.NonPreemptive }
 
-// work returns the job's progress for the schedule of EASY.
 func (st *state) work(j *policy.Job) backfill.Work {
 	if j.Target > 0 {
 		return backfill.Work{Done: st.done, Total: max(j.Target, st.done), Stated: true}
@@ -132,7 +129,6 @@ func (p *Policy) allowed(s *policy.Snapshot, j *policy.Job, twin *backfill.Compa
 	return margin
 }
 
-// large reports whether a twin holds more than half of the GPUs of its type.
 func large(s *policy.Snapshot, twin *backfill.Comparison) bool {
 	for _, t := range s.Cluster.Types() {
 		if t.Type == twin.GPUType {

@@ -43,7 +43,6 @@ func (f *forecast) heed(l *cluster.Loan, now time.Time) {
 	}
 }
 
-// heed does this for all owners.
 func (p *Policy) heed(s *policy.Snapshot) {
 	for i := range s.Loans {
 		l := &s.Loans[i]

@@ -15,8 +15,8 @@ const (
 
 // An influx summarises the submissions so far.
 type influx struct {
-	first, last time.Time // submissions
-	quiet       float64   // longest time between two, in seconds
+	first, last time.Time
+	quiet       float64 // longest time between two, in seconds
 	jobs        int
 	work        float64 // GPU seconds, of each job on its most efficient configuration
 }
@@ -57,7 +57,6 @@ func (f *influx) rest(span, work float64, s *policy.Snapshot) float64 {
 	return max(span, all, more*f.last.Sub(f.first).Seconds())
 }
 
-// addWork counts a job's work once it is known.
 func (f *influx) addWork(st *state, lean float64) {
 	if work := (st.done + st.left) * lean; !st.counted && work > 0 && !math.IsInf(work, 1) {
 		st.counted = true

@@ -15,29 +15,29 @@ import (
 // size. It differs between jobs, so jobs are compared by length.
 type state struct {
 	class      job.Class
-	done, left float64 // work
+	done, left float64
 	length     float64 // left, by the unit of the row: seconds on the GPU where it is slowest
 	path       float64 // seconds that the rest takes at its fastest; 0: not known
 	unsaved    float64 // seconds of work that a preemption loses
 	stated     float64 // work in all; 0: not stated
 	soon       float64 // work that it may do until the next round
-	guessed    bool    // its work is not stated
+	guessed    bool
 	basis      basis
 	gone       cluster.Configuration // held on nodes that have vanished; zero: none
-	counted    bool                  // its work is in the influx
-	contention float64               // integral of the number of active jobs over its life, in job seconds
-	upto       time.Time             // end of that integral
+	counted    bool
+	contention float64   // integral of the number of active jobs over its life, in job seconds
+	upto       time.Time // end of that integral
 
 	rank, slack, rho, share float64 // factors of its weight
 	weight                  float64
-	last                    float64   // bonus for running, if the end of all depends on it
-	cost, move              float64   // of a move: seconds, and its factor; 0: it holds nothing
-	factors                 []float64 // of a move, by column
+	last                    float64 // bonus for running, if the end of all depends on it
+	cost, move              float64 // of a move: seconds, and its factor; 0: it holds nothing
+	factors                 []float64
 
 	granted  cluster.Configuration // by the last plan, to a job that held nothing; zero: nothing
 	refused  cluster.Configuration // granted without a placement; zero: none
-	refusals int                   // in a row
-	until    int                   // first round in which the refused one may be granted again
+	refusals int
+	until    int // first round in which the refused one may be granted again
 
 	ordered time.Time // when nodes for it were ordered while it held nothing; zero: none
 	expects bool      // such nodes are on their way, and it can wait for them
@@ -47,10 +47,9 @@ type state struct {
 	seen int // last round in which it was active
 }
 
-// An ended sums up the ended jobs of a class.
 type ended struct {
 	jobs, work   float64
-	sum, squares float64 // of the logs of their work
+	sum, squares float64
 	stated       track
 }
 
@@ -63,7 +62,6 @@ func (e *ended) add(done float64) {
 	e.squares += log * log
 }
 
-// logs returns the mean and variance of the log of the class's work.
 func (e *ended) logs() (mean, variance float64) {
 	mean = e.sum / e.jobs
 	return mean, (trusted*spread*spread + max(0, e.squares-e.jobs*mean*mean)) / (trusted + e.jobs)
@@ -112,7 +110,6 @@ func firstSeen(s *policy.Snapshot, j *policy.Job) time.Time {
 	return s.Now
 }
 
-// learn counts the jobs that have ended, and drops their states.
 func (p *Policy) learn(round int) {
 	for id, st := range p.jobs {
 		if st.seen == round {

@@ -31,7 +31,6 @@ func (p *Policy) order(s *policy.Snapshot, sized *policy.Plan, rows []*goodput.R
 	}
 }
 
-// rankLevels sets levels by priority; within a priority, jobs that expect nodes come last.
 func (p *Policy) rankLevels(rows []*goodput.Row) {
 	all, expect := make([]float64, len(rows)), make(map[float64]bool) // negated, so that the highest priority sorts first
 	for i, r := range rows {

@@ -17,7 +17,6 @@ import (
 // of the nodes that owners expect to want back by then. The loss is the work lost with the node: all of T without
 // checkpoints.
 
-// borrow asks for all nodes that owners offer.
 func borrow(s *policy.Snapshot, plan *policy.Plan) {
 	for i := range s.Loans {
 		if l := &s.Loans[i]; l.Spare > 0 {
@@ -32,7 +31,6 @@ func borrow(s *policy.Snapshot, plan *policy.Plan) {
 // A tenure is the loans of a GPU type whose nodes are all on loan, one per owner.
 type tenure []*cluster.Loan
 
-// tenures returns these GPU types; nil if nothing is lent.
 func tenures(s *policy.Snapshot) map[cluster.GPUType]tenure {
 	if !s.Cluster.Lends() {
 		return nil
@@ -86,7 +84,6 @@ func (p *Policy) stable(r *goodput.Row, k int, left float64) float64 {
 	return seconds / (seconds + p.askedBack(t, within)*max(0, loss))
 }
 
-// displaced sets the reason of jobs that lost all their nodes to owners.
 func displaced(s, rest *policy.Snapshot, plan *policy.Plan) {
 	for i, j := range s.Jobs {
 		if lost(j, rest.Jobs[i]) {

@@ -48,7 +48,6 @@ func (p *Policy) chargeOne(before, there *policy.Job, round int, r *goodput.Row,
 	allow(before, r, st.paused(round))
 }
 
-// differ reports whether the columns of a job have different factors.
 func (p *Policy) differ(r *goodput.Row, st *state, round int) bool {
 	if p.lent != nil || round < st.until {
 		return true
@@ -56,7 +55,6 @@ func (p *Policy) differ(r *goodput.Row, st *state, round int) bool {
 	return r.Job().Holding() && (r.Job().Resizes || !endsLate(r, st))
 }
 
-// factor returns the factor of column k, if a move costs so many seconds.
 func (p *Policy) factor(r *goodput.Row, k int, st *state, cost, margin float64) float64 {
 	m := p.stable(r, k, st.left)
 	if r.Job().Holding() {
@@ -108,10 +106,8 @@ func (p *Policy) wasted(r *goodput.Row, st *state) float64 {
 	return p.prices[held.GPUType] * float64(held.GPUs) * st.unsaved / horizon / r.Worth.Weight
 }
 
-// endsLate reports whether the job cannot end before the horizon on any column.
 func endsLate(r *goodput.Row, st *state) bool { return !(r.Fastest()*horizon > st.left) }
 
-// moved returns the factor of a move to column k that costs so many seconds.
 func moved(r *goodput.Row, k int, left, cost, margin float64) float64 {
 	if inPlace(r.Job(), r, k) {
 		return 1

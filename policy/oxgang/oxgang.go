@@ -22,18 +22,18 @@ type Policy struct {
 	renter   *boa.Policy // decides how many nodes are rented; nil: none
 	jobs     map[job.ID]*state
 	classes  map[job.Class]*ended
-	stated   track // errors of stated work
+	stated   track
 	influx   influx
 	easy     backfill.Schedule
 	active   []*state // of this round, in the order of its jobs
-	weights  float64  // sum
-	weighted bool     // some job has a weight
+	weights  float64
+	weighted bool // some job has a weight
 	spectrum
 	ignored ignored
 	round   int                         // of the last plan
 	lent    map[cluster.GPUType]tenure  // types on loan; nil: none
 	prices  map[cluster.GPUType]float64 // of a GPU in the last round
-	owners  map[cluster.Group]*forecast // of nodes on loan
+	owners  map[cluster.Group]*forecast
 }
 
 // New returns the policy, or an error that joins all invalid settings.
@@ -73,7 +73,6 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return plan, nil
 }
 
-// share plans for the nodes that exist.
 func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	sized, back, err := p.leave(ctx, s) // 1. nodes to return, and nodes wanted
 	if err != nil {
@@ -114,7 +113,6 @@ func (p *Policy) leave(ctx context.Context, s *policy.Snapshot) (sized *policy.P
 	return sized, back, err
 }
 
-// remember stores what the next round needs of a plan.
 func (p *Policy) remember(s *policy.Snapshot, plan *policy.Plan) {
 	clear(p.prices)
 	for _, t := range plan.Prices {

@@ -24,7 +24,6 @@ func (st *state) placed(s *policy.Snapshot, j *policy.Job) {
 	}
 }
 
-// holds reports whether some job holds GPUs of a type.
 func holds(s *policy.Snapshot, t cluster.GPUType) bool {
 	return slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return j.Allocation.GPUs > 0 && j.Allocation.Has(t) })
 }

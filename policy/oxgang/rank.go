@@ -30,7 +30,6 @@ type spectrum struct {
 	longer  []float64 // by bin: expected number of jobs that are no shorter; empty: not yet computed
 }
 
-// collect takes the lengths of all jobs but those being profiled.
 func (l *spectrum) collect(jobs []*policy.Job, states []*state) {
 	l.lengths, l.roots, l.longer = l.lengths[:0], 0, l.longer[:0]
 	for i, j := range jobs {
@@ -65,7 +64,6 @@ func (l *spectrum) expect(length float64) float64 {
 	return max(1, 0.5+(1-part)*l.longer[low]+part*l.longer[high]) // its own probability is a half, not 1
 }
 
-// spread fills longer.
 func (l *spectrum) spread() {
 	var jobs [bins]float64
 	for _, length := range l.lengths {

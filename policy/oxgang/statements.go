@@ -79,5 +79,4 @@ func excess(mean, deviation, d float64) float64 {
 	return max(0, all*tail(z-deviation)/tail(z)-d)
 }
 
-// tail returns the probability that a standard normal number is above z.
 func tail(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }

@@ -18,10 +18,8 @@ type ignored struct {
 // Ignore implements policy.Weigher.
 func (p *Policy) Ignore(id job.ID, all ...policy.Term) { p.ignored = ignored{id, all} }
 
-// leaves reports whether plans leave a term out.
 func (g *ignored) leaves(t policy.Term) bool { return slices.Contains(g.terms, t) }
 
-// own reports whether plans leave out the job's own term.
 func (g *ignored) own(id job.ID, t policy.Term) bool { return g.leaves(t) && g.job == id }
 
 // Weighed implements policy.Weigher.

@@ -15,7 +15,6 @@ const (
 	heaviest   = 1e6
 )
 
-// weigh sets the weight of each job: rank plus slack, times finish-time fairness and share.
 func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
 	p.weights, p.weighted = 0, false
 	goodput.Each(len(rows), func(i int) {

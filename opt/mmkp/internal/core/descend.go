@@ -9,9 +9,9 @@ import (
 // price is fixed. A vertex has as many independent planes as resources.
 type plane struct {
 	bend bend
-	k    int   // the price; -1: two columns are worth the same
-	item int32 // of the columns
-	a, b int32 // the columns
+	k    int // the price; -1: two columns are worth the same
+	item int32
+	a, b int32
 	at   float64
 }
 
@@ -25,16 +25,15 @@ const (
 	roof              // the price is at the high end; the edge leads down only
 )
 
-// descent is a walk over the vertices of the bound.
 type descent struct {
 	Bound   float64 // lowest so far, at Core.Prices
 	Steps   int
-	vertex  []float64 // present position
+	vertex  []float64
 	planes  []plane
 	inverse []float64 // of the planes' normals, k x k: column r leaves plane r and no other
 	work    []float64 // the normals, while they are inverted
 	edge    []float64 // a direction in price space
-	steep   []float64 // the steepest so far
+	steep   []float64
 	pick    []int32   // column per item at the vertex
 	idle    []float64 // capacity that the items without a tie leave
 }

@@ -4,9 +4,9 @@ import "math"
 
 // A candidate is an edge that leads down.
 type candidate struct {
-	plane int     // the plane it leaves; of a tie, the first of the item
-	falls int32   // column that becomes worse on it; -1 if no tie
-	slope float64 // of the bound
+	plane int   // the plane it leaves; of a tie, the first of the item
+	falls int32 // column that becomes worse on it; -1 if no tie
+	slope float64
 	rate  float64 // slope per value of all capacity that the prices move by
 }
 
@@ -16,7 +16,7 @@ type candidate struct {
 // Each plane of a price has an edge to each side. An item tied between m + 1 columns has m + 1 edges: on each, one
 // column becomes worse than the others. The bound is linear between edges, so if none leads down, no direction does.
 func (s *Core) steepest() (leaves int, slope float64) {
-	best := candidate{plane: -1, rate: -1e-9} // less is rounding
+	best := candidate{plane: -1, rate: -1e-9}
 	for r := range s.planes {
 		p := &s.planes[r]
 		if p.bend == tie {
@@ -38,7 +38,6 @@ func (s *Core) steepest() (leaves int, slope float64) {
 	return best.plane, best.slope
 }
 
-// tryTie tries the edges of the item that plane r ties first.
 func (s *Core) tryTie(r int, best *candidate) {
 	if !s.leads(r) {
 		return
@@ -70,7 +69,6 @@ func (s *Core) turn(r int, sign float64) {
 	}
 }
 
-// try makes s.edge the best candidate if it is steeper.
 func (s *Core) try(r int, falls int32, best *candidate) {
 	size := 0.0
 	for k, b := range s.Capacity {
@@ -104,7 +102,6 @@ func (s *Core) isolate(r int, c int32) (only int) {
 	return only
 }
 
-// slope returns the slope of the bound from the vertex in direction d.
 func (s *Core) slope(d []float64) float64 {
 	total := 0.0
 	for k, free := range s.idle {

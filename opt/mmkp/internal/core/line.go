@@ -2,11 +2,10 @@ package core
 
 import "math"
 
-// line is the search for the lowest point of the bound on one edge.
 type line struct {
-	left, right, middle []int32   // the items' columns at three points of it
-	moving              []int32   // items whose left and right columns differ
-	probe               []float64 // prices at the middle
+	left, right, middle []int32 // the items' columns at three points of it
+	moving              []int32 // items whose left and right columns differ
+	probe               []float64
 }
 
 // A tangent supports the bound at step t of the edge.
@@ -60,14 +59,12 @@ func (s *Core) walk(d, slope float64) plane {
 	return s.parting(stop)
 }
 
-// step moves the probe to step t of the edge.
 func (s *Core) step(t float64) {
 	for k, x := range s.vertex {
 		s.probe[k] = max(0, x+t*s.steep[k])
 	}
 }
 
-// settleMoving drops the items that take the same column on both sides.
 func (s *Core) settleMoving() {
 	n := 0
 	for _, i := range s.moving {

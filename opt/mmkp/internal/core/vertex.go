@@ -71,7 +71,6 @@ func (s *Core) leads(r int) bool {
 	return true
 }
 
-// alike reports whether planes q and r tie the same item.
 func (s *Core) alike(q, r int) bool {
 	return s.planes[q].bend == tie && s.planes[q].item == s.planes[r].item
 }
