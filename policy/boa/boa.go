@@ -26,11 +26,11 @@ type Policy struct {
 	widths *widths // nil: none yet
 	asked  inputs  // of the last computation
 	at     time.Time
-	now    time.Time   // of this round
+	now    time.Time
 	work   policy.Work // running computation, or nil
 	failed string
 
-	tickets map[job.ID]float64 // by job: see draw
+	tickets map[job.ID]float64 // see draw
 	drawn   map[job.Class]int
 }
 
@@ -78,9 +78,9 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return r.plan, nil
 }
 
-// offers returns the rentals, then owned nodes by size, then owned nodes of mixed sizes, with the end of each
-// part. Prices are in the unit of the budget. A job uses a part only if the parts before do not suffice.
-// Widths are chosen for the first part.
+// offers returns the rentals, then owned nodes by size, then owned nodes of mixed sizes, with the end of each part.
+// Prices are in the unit of the budget. A job uses a part only if earlier parts do not suffice. Widths are chosen for
+// the first part.
 func (p *Policy) offers(s *policy.Snapshot) (all []cluster.Offer, ends []int) {
 	for i := range s.Rentals {
 		all = append(all, s.Rentals[i].Offer)
@@ -128,8 +128,7 @@ func mixed(c *cluster.Cluster) []cluster.Offer {
 	return all
 }
 
-// account books what was paid since the last round. It does not know when leaving nodes left, so it counts
-// the whole round.
+// account books the spending since the last round. Nodes that left count for the whole round.
 func (p *Policy) account(s *policy.Snapshot, offers []cluster.Offer) {
 	paid := 0.0
 	for i := range s.Rentals {

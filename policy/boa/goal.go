@@ -81,11 +81,11 @@ func (w *widths) timeLeft(table, class, epoch int, progress float64) float64 {
 // A stretch is a job's work from its progress in an epoch to the end of the epochs before end.
 type stretch struct {
 	class, epoch, end int
-	done              float64 // progress of the job
+	done              float64
 }
 
-// compare decides whether a job keeps its GPUs: they equal its goal, or moving does not pay for the epochs of
-// the same width. For a job that follows its table moving pays, because the table is optimal.
+// compare decides whether a job keeps its GPUs: they equal its goal, or moving does not pay for the epochs of the
+// same width. For a job that follows its table moving pays, because the table is optimal.
 func (p *Policy) compare(j *policy.Job, w *widths, ahead stretch, g *goal) {
 	held := j.Allocation.Configuration
 	if !j.Holding() {
@@ -241,7 +241,6 @@ func amounts(j *policy.Job, o *cluster.Offer, widest int) []int {
 	return all
 }
 
-// goodput returns a job's estimated goodput on c; 0 if it is not finite, 1 without a model.
 func goodput(j *policy.Job, c cluster.Configuration) float64 {
 	if j.Perf == nil {
 		return 1

@@ -47,7 +47,6 @@ func steady(a, b, c point) bool {
 	return on(a.spent, b.spent, c.spent) && on(a.width, b.width, c.width)
 }
 
-// before returns the index of the last point not after a time, or 0.
 func (l *ledger) before(at time.Time) int {
 	i, exact := slices.BinarySearchFunc(l.points, at, func(p point, t time.Time) int { return p.at.Compare(t) })
 	if !exact {

@@ -54,8 +54,8 @@ func (r *round) shared() (used, gpus int) {
 	return used, gpus
 }
 
-// spareTime is how long unneeded nodes are kept after jobs wanted too many GPUs of a type, without a budget.
-// While rents change, jobs change their minds, and would never get the nodes that were ordered for them.
+// spareTime is how long unneeded nodes are kept after jobs wanted too many GPUs of a type, without a budget. While
+// rents change, jobs change their choices, and would never get the nodes ordered for them.
 const spareTime = 10 * time.Minute
 
 // A need is the nodes of an offer wanted in a round with rents.

@@ -19,8 +19,8 @@ type Options struct {
 	// Window and Slack limit spending: in any Window, Budget plus Slack; default 7 days and 2 %.
 	Window time.Duration
 	Slack  float64
-	// Horizon is the time in which over- and underspending is made up for. Default 7 days, because a price
-	// that follows every burst makes jobs slower. 0: past spending and Window have no effect (the paper).
+	// Horizon is the time in which over- and underspending is made up for. Default 7 days, because a price that
+	// follows every burst makes jobs slower. 0: past spending and Window have no effect.
 	Horizon time.Duration
 }
 

@@ -45,7 +45,7 @@ func (r *round) turn(at *seat) int {
 func (r *round) grant(i int, g *goal, held *pool) {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
 	switch {
-	case g.offer < 0 && held != nil: // its offer no longer exists
+	case g.offer < 0 && held != nil:
 		r.stay(i, policy.Reason{Kind: policy.AsPlanned})
 		return
 	case g.offer < 0:

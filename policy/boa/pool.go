@@ -25,7 +25,6 @@ type slot struct {
 	jobs  int
 }
 
-// fits returns the free GPUs of a node that still have their share of CPUs and memory.
 func (y *pool) fits(n *slot) int {
 	gpus := n.free.GPUs
 	if y.share.CPUs > 0 && n.id != "" {
@@ -95,7 +94,7 @@ func (y *pool) best(need int, held map[cluster.NodeID]bool, taken []part) int {
 	}
 	for i := range y.nodes {
 		n := &y.nodes[i]
-		if n.free.GPUs < need { // most often
+		if n.free.GPUs < need {
 			continue
 		}
 		room := y.fits(n)

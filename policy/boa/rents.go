@@ -65,9 +65,8 @@ func (r *round) ration() {
 	}
 }
 
-// fill returns each job's cheapest option. Equal jobs may all leave a type at the same rent, which leaves
-// room there. So rents of types with room then fall step by step, below firstRent at last, and jobs in their
-// order take what is cheapest and has room.
+// fill returns each job's cheapest option. Equal jobs may all leave a type at the same rent. So rents of types with
+// room then fall step by step, below firstRent at last, and jobs in their order take the cheapest option with room.
 func (r *round) fill(all [][]option, room map[cluster.GPUType]int, by float64) []*option {
 	take, rents := make([]*option, len(all)), maps.Clone(r.rents)
 	for k := range all {
@@ -215,7 +214,6 @@ func (r *round) options(at *seat) []option {
 	return all
 }
 
-// option appends a configuration, unless it is listed or the job does not run on it.
 func (r *round) option(to []option, j *policy.Job, offer int, c cluster.Configuration) []option {
 	o := option{offer: offer, Configuration: c, held: j.Holding() && c == j.Allocation.Configuration}
 	if slices.ContainsFunc(to, func(was option) bool { return was.Configuration == c && was.offer == offer }) {

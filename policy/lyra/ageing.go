@@ -11,8 +11,8 @@ import (
 
 type ageing struct{ *placer }
 
-// serveLate starts the jobs that have waited too long, the longest first. For the first that does not fit it
-// reserves the nodes that will be free soonest: until then only jobs that end before use them.
+// serveLate starts the jobs that have waited too long, the longest first. The nodes that will be free soonest are
+// reserved for the first that does not fit: until then only jobs that end before use them.
 func (g *ageing) serveLate() {
 	if g.policy.o.Patience == 0 {
 		return
@@ -46,7 +46,6 @@ func (g *ageing) serveOn(k int, at pair, late []*tenant) {
 	}
 }
 
-// A slot is room for a unit of a job on a node from some time on.
 type slot struct {
 	node int
 	from time.Time

@@ -2,8 +2,8 @@ package lyra
 
 import "github.com/oxgang/oxgang/policy/lyra/allocate"
 
-// A prospect is what a pair offers to new jobs: GPUs of its training type that are free or used by flexible
-// workers, and the number of elastic jobs that share what base demands leave.
+// A prospect is what a pair offers to new jobs: GPUs of its training type that are free or used by flexible workers,
+// and the number of elastic jobs that share the rest.
 type prospect struct{ room, sharers int }
 
 func (s *sharing) aim() {
@@ -61,8 +61,7 @@ func (s *sharing) aimAt(t *tenant, all []prospect) {
 	}
 }
 
-// expectedRate returns the expected progress per second of a job on a type; 0 if it has no room or must not run
-// there.
+// expectedRate returns the expected progress per second on a type; 0 if the job has no room or must not run there.
 func (s *sharing) expectedRate(t *tenant, at int, p prospect) float64 {
 	s.demand(t, at)
 	left := p.room - s.gpus(t, at, t.least)

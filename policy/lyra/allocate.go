@@ -15,8 +15,7 @@ type sharing struct {
 	prices []float64 // by type, from phase two
 }
 
-// allocate decides the workers of all jobs, pair by pair. A waiting job takes the first pair with room, or
-// the one it aims at.
+// allocate decides the workers of all jobs. A waiting job takes the first pair with room, or the one it aims at.
 func (s *sharing) allocate(ctx context.Context) error {
 	s.aim()
 	for k := range s.pairs {
@@ -108,8 +107,8 @@ type watch struct {
 	every    time.Duration
 	expected []int // servers on loan, by interval from now
 	needed   []int // servers with base workers, likewise
-	perNode  int   // GPUs of a server
-	worth    int   // GPUs equivalent to one training GPU
+	perNode  int
+	worth    int // GPUs equivalent to one training GPU
 }
 
 func (s *sharing) foresee(at pair) *watch {

@@ -47,7 +47,6 @@ func (t *tenant) divide(least, step, same int) bool {
 	return whole()
 }
 
-// equivalents returns how many GPUs of a type equal one GPU of the request.
 func (t *tenant) equivalents(of cluster.GPUType) int {
 	if t.plain {
 		return 1
@@ -103,7 +102,6 @@ func (t *tenant) remainingWork() time.Duration {
 	return t.work
 }
 
-// speed returns the estimated progress per second with the base demand, for a job with a model.
 func (d *demands) speed(t *tenant, at int) float64 {
 	if t.rates != nil {
 		return t.rates[0]

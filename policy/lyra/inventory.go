@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// none stands for no GPU type, pair or node.
+// none is no GPU type, pair or node.
 const none = -1
 
 // A pair is a GPU type of the training cluster and one on loan, by allocate.Side; either may be none.
@@ -35,7 +35,7 @@ type inventory struct {
 }
 
 type host struct {
-	t              int // GPU type
+	t              int
 	loaned         bool
 	base, flexible int       // GPUs of each kind of worker
 	ends           time.Time // of the last job with base workers there, on a node on loan
@@ -51,14 +51,14 @@ func (h *host) extend(end time.Time) {
 // A layout is cached data that depends on the nodes alone.
 type layout struct {
 	of      *cluster.Cluster
-	turn    int // number of clusters so far
-	version int // number of changes of their types
+	turn    int // clusters so far
+	version int // changes of their types
 	types   []cluster.TypeInfo
 	lent    []bool // by type: all its nodes are on loan
 	pairs   []pair
 	spots   []spot // by type
 	nodes   []host // by node, without workers
-	spare   []host // buffer for the hosts of a round
+	spare   []host // buffer
 }
 
 func (p *Policy) stock(s *policy.Snapshot) inventory {
@@ -88,7 +88,6 @@ func (inv *inventory) pairUp() {
 	inv.nodes = l.spare
 }
 
-// sameType reports whether jobs can have the same of two types.
 func sameType(a, b cluster.TypeInfo) bool {
 	return a.Type == b.Type && a.PerNode == b.PerNode && a.Share == b.Share
 }
@@ -176,7 +175,6 @@ func (inv *inventory) gpus(t *tenant, at, workers int) int {
 	return workers * t.unit * t.equivalents(inv.types[at].Type)
 }
 
-// take books workers, give frees them.
 func (inv *inventory) take(p cluster.Placement) { inv.room.Take(p); inv.count(p, -1) }
 func (inv *inventory) give(p cluster.Placement) { inv.room.Give(p); inv.count(p, 1) }
 

@@ -14,8 +14,8 @@ type borrower struct {
 	back []cluster.NodeID // servers to return
 }
 
-// reclaim returns the servers that their owners want. Flexible workers there are released; jobs with base
-// workers there are preempted, and wait for the next round. Source: Lyra §4.
+// reclaim returns the servers that their owners want. It releases flexible workers there, and preempts jobs with base
+// workers there. Source: Lyra §4.
 func (b *borrower) reclaim() error {
 	for i := range b.s.Loans {
 		if l := &b.s.Loans[i]; l.Reclaim > 0 {
@@ -46,7 +46,7 @@ func (b *borrower) giveBack(l *cluster.Loan) error {
 }
 
 func (b *borrower) servers(g cluster.Group) (servers []reclaim.Server, able int) {
-	at := make([]int, len(b.nodes)) // place in servers, from 1
+	at := make([]int, len(b.nodes))
 	for n, node := range b.s.Cluster.Nodes() {
 		if b.nodes[n].loaned && node.Group == g {
 			servers = append(servers, reclaim.Server{ID: node.ID})

@@ -20,9 +20,8 @@ type Options struct {
 	Reclaim  reclaim.Options
 	// Loan selects what runs on servers on loan. Default Borrow.
 	Loan Loan
-	// Patience is the waiting time after which a job goes first, so that shorter jobs do not pass it forever.
-	// 0: never, as in the paper. Default four days: one day costs more than it gains
-	// (docs/experiments/lyra.md).
+	// Patience is the waiting time after which a job goes first. 0: never, as in the paper. Default four days: one
+	// day costs more than it gains (docs/experiments/lyra.md).
 	Patience time.Duration
 	// Group keeps base and flexible workers on separate servers. Default true (Lyra §5.3); false is Table 6.
 	Group bool
@@ -64,9 +63,8 @@ func (o *Options) Validate() error {
 // A Policy is Lyra. It keeps which workers of elastic jobs are their base demand. It is not safe for
 // concurrent use.
 type Policy struct {
-	o     Options
-	bases map[job.ID]base
-	// curves cache speeds.
+	o      Options
+	bases  map[job.ID]base
 	curves map[place]*curve
 
 	allocator allocate.Allocator
@@ -79,7 +77,7 @@ type Policy struct {
 
 type base struct {
 	on   cluster.Placement
-	seen int // round
+	seen int
 }
 
 // New returns a Policy, or all errors in o, joined.
@@ -108,8 +106,8 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return nil, fmt.Errorf("lyra: round %d: %w", s.Round, err)
 }
 
-// passes is the most allocations in a round. Another one is made if servers had no room for a granted base
-// demand, so that other jobs get its GPUs.
+// passes is the most allocations in a round. Another one follows if a granted base demand found no room, so that
+// other jobs get its GPUs.
 const passes = 3
 
 func (p *placer) plan(ctx context.Context) error {

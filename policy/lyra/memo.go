@@ -6,12 +6,12 @@ import (
 	"github.com/oxgang/oxgang/policy/lyra/allocate"
 )
 
-// A memo caches what was read of a running job. It is valid while the job's row and the node types stay; only
-// time and room must be checked.
+// A memo caches the state of a running job. It is valid while the job's row and the node types stay; time and room
+// must be checked.
 type memo struct {
-	version  int    // of layout; 0: no memo
-	turn     int    // of layout for which nodes and span are valid
-	at       int    // GPU type
+	version  int // of layout; 0: no memo
+	turn     int // of layout for which nodes and span are valid
+	at       int
 	span     [3]int // see grant.Round.Range
 	pair     int
 	base     cluster.Placement
@@ -81,7 +81,6 @@ func (d *demands) locate(t *tenant) bool {
 	return true
 }
 
-// holds reports whether a memo is valid and its nodes have room.
 func (d *demands) holds(t *tenant) bool {
 	if t.memo.turn != d.policy.layout.turn && (t.modelled() || d.span(t) != t.memo.span || !d.locate(t)) {
 		return false

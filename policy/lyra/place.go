@@ -95,8 +95,8 @@ func (p *placer) emptiest(t *tenant, at int) (s cluster.Share, ok bool) {
 	return s, most >= 0
 }
 
-// start places the base demand of a job, and releases flexible workers of other jobs if necessary. It returns
-// false, and the job waits, if there is no room.
+// start places the base demand of a job, and releases flexible workers of others if necessary. It returns false if
+// there is no room.
 func (p *placer) start(t *tenant) bool {
 	var placed cluster.Placement
 	base := p.baseOf(t)
@@ -119,7 +119,6 @@ func (p *placer) start(t *tenant) bool {
 	return true
 }
 
-// baseOf returns which of the granted workers are base demand: training servers first.
 func (p *placer) baseOf(t *tenant) allocate.Workers {
 	own := min(t.least, t.want[allocate.Training])
 	return allocate.Workers{own, t.least - own}
@@ -141,8 +140,8 @@ func (p *placer) wish(t *tenant, at, workers int) placement.Want {
 	return placement.Want{Type: info.Type, GPUs: a.GPUs, Unit: min(t.unit, info.PerNode), Each: each(&a)}
 }
 
-// makeRoom releases flexible workers until a want fits, on nodes with the fewest of them first. It releases
-// none if the want would not fit without all of them.
+// makeRoom releases flexible workers until a want fits, on nodes with the fewest first; none if the want would not
+// fit without all of them.
 func (p *placer) makeRoom(w *placement.Want, at int) bool {
 	fits := func(n int) int { return p.room.Free(n) / w.Unit * w.Unit }
 	total, most := 0, 0
@@ -167,8 +166,7 @@ func (p *placer) makeRoom(w *placement.Want, at int) bool {
 	return true
 }
 
-// cheapest returns the node with the fewest flexible GPUs among those where releasing them makes room for
-// another unit, or none.
+// cheapest returns the node with the fewest flexible GPUs whose release makes room for another unit, or none.
 func (p *placer) cheapest(w *placement.Want, at int) int {
 	best := none
 	for n := range p.nodes {

@@ -41,8 +41,8 @@ func apart(later time.Duration) int {
 	return 250 + min(249, int(-later/time.Hour))
 }
 
-// rankFlexible ranks nodes for flexible workers. On loan, servers with only such come first, then empty ones.
-// Source: Lyra §5.3, "on separate groups of inference servers".
+// rankFlexible ranks nodes for flexible workers. On loan, servers with only such come first, then empty ones. Source:
+// Lyra §5.3.
 func (p *placer) rankFlexible() func(int) int {
 	return func(n int) int {
 		h := &p.nodes[n]

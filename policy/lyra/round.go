@@ -14,7 +14,7 @@ import (
 type demands struct {
 	inventory
 	*grant.Round
-	tenants []*tenant // by job
+	tenants []*tenant
 }
 
 type tenant struct {
@@ -30,7 +30,7 @@ type tenant struct {
 	rates      []float64     // estimated progress per second by workers, from least; nil: unknown
 	want       allocate.Workers
 	base, flex cluster.Placement
-	pinned     bool // fixed decision
+	pinned     bool
 	reclaimed  bool // its servers are returned
 	unplaced   bool // its granted base demand fits no servers
 	refused    policy.Reason
@@ -80,9 +80,8 @@ func (d *demands) settle(t *tenant) {
 	d.remember(t, at)
 }
 
-// splitBase separates base from flexible workers. For a heterogeneous job, workers on training servers are base
-// demand first: "their base demands are placed on training servers, and flexible demands on inference servers
-// whenever possible" (Lyra §6).
+// splitBase separates base from flexible workers. Workers of a heterogeneous job on training servers are base demand
+// first. Source: Lyra §6.
 func (d *demands) splitBase(t *tenant) {
 	t.base = t.Placement
 	if !t.elastic() {
@@ -100,7 +99,6 @@ func (d *demands) splitBase(t *tenant) {
 	t.flex = less(t.Placement, t.base)
 }
 
-// first returns the base workers of a heterogeneous job, training servers first.
 func (d *demands) first(t *tenant) (base cluster.Placement) {
 	left := t.least
 	for _, at := range d.pairs[t.pair] {

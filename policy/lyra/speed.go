@@ -13,7 +13,7 @@ import (
 type curve struct {
 	of    shape
 	rates []float64
-	seen  int // round
+	seen  int
 }
 
 type shape struct {
@@ -21,7 +21,7 @@ type shape struct {
 	limits     *job.BatchLimits
 	cluster    *cluster.Cluster
 	unit       int
-	least, top int // workers
+	least, top int
 }
 
 type place struct {
@@ -32,8 +32,8 @@ type place struct {
 // modelled reports whether a job's speed is known beyond its duration.
 func (t *tenant) modelled() bool { return t.Perf != nil && !t.Timed }
 
-// setSpeeds sets the speeds of an elastic job with a model, and limits its workers to the fastest number, or to
-// its present one if that is larger.
+// setSpeeds sets the speeds of an elastic job with a model, and limits its workers to the fastest number, or its
+// present one if larger.
 func (d *demands) setSpeeds(t *tenant, at int) {
 	if t.rates = nil; !t.modelled() || !t.elastic() {
 		return
@@ -66,8 +66,8 @@ func (d *demands) curve(t *tenant, at int) []float64 {
 	return rates
 }
 
-// speed returns the speed by workers, scaled so that the base demand is as fast as its workers; nil, meaning
-// linear, without a model. Source: Lyra §8, "a non-linear function of resources".
+// speed returns the speed by workers, scaled so that the base demand is as fast as its workers; nil (linear) without
+// a model. Source: Lyra §8, "a non-linear function of resources".
 func (t *tenant) speed() func(workers int) float64 {
 	if t.rates == nil {
 		return nil

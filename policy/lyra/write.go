@@ -30,8 +30,8 @@ func (w *writer) write(prices []float64) {
 	}
 }
 
-// awaited reports whether a waiting job may run on a type. Its price is then unknown: phase two weighs only
-// additional workers, and is often 0 while the queue is long.
+// awaited reports whether a waiting job may run on a type. Its price is then unknown, because phase two weighs only
+// additional workers.
 func (w *writer) awaited(k int) bool {
 	of := w.types[k].Type
 	return slices.ContainsFunc(w.tenants, func(t *tenant) bool { return t.pair == none && !t.pinned && t.Eligible(of) })

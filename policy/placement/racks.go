@@ -10,37 +10,36 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Racks is a Placer that brings the nodes of a gang, a job on several nodes, into one NVLink domain or at
-// least one rack, where the network is faster. Another placer places the plan first; Racks then exchanges
-// nodes so that nothing loses its place. It is not safe for concurrent use.
+// A Racks is a Placer that brings the nodes of a gang, a job on several nodes, into one NVLink domain or at least one
+// rack, where the network is faster. Another placer places the plan first; Racks then exchanges nodes. It is not safe
+// for concurrent use.
 //
-// Two nodes can be exchanged if they are alike: in GPU type, GPU memory, capacity, group and tenure. All jobs
-// of each move to the other, so every job stays on as many nodes, with as much of each.
+// Two nodes can be exchanged if they are alike: in GPU type, GPU memory, capacity, group and tenure. All jobs of each
+// move to the other, so every job stays on as many nodes, with as much of each.
 //
 //  1. Gangs that start in this round and are spread have their turn, the largest first.
 //  2. For each domain, Racks looks for the cheapest exchanges that bring the whole gang there. The cost is
-//     the GPUs of running jobs that would restart. Idle nodes, and nodes of jobs that start anyway, are free.
+//     the GPUs of running jobs that would restart.
 //  3. The cheapest domain wins; among equals the one with the fewest idle nodes, so that others stay whole.
 //     If the cost exceeds the GPUs of the gang, or no domain is large enough, Racks tries racks. If that
 //     fails too, the gang stays.
 //
-// Jobs on fewer nodes give way to a gang, and jobs that start and are spread over several racks already. A
-// gang that gave way has a turn only if it is on fewer nodes. Each gang has at most one turn, so the method
-// ends. Jobs never give way if the policy placed them, or if they are non-preemptive, have no checkpoints,
-// restore one, hold a reservation, or change size while they train.
+// Jobs on fewer nodes give way to a gang, and jobs that start and are spread over several racks already. A gang that
+// gave way has a turn only if it is on fewer nodes. Each gang has at most one turn, so the method ends. Jobs never
+// give way if the policy placed them, or if they are non-preemptive, have no checkpoints, restore one, hold a
+// reservation, or change size while they train.
 //
-// The other placer sees the nodes ordered by rack and domain, so that nodes it takes in sequence are often in
-// one rack.
+// The other placer sees the nodes ordered by rack and domain, so that nodes in sequence are often in one rack.
 //
-// Cost: linear in the jobs if no starting gang is spread. Otherwise each such gang adds the nodes of its GPU
-// type and their jobs.
+// Cost: linear in the jobs if no starting gang is spread. Otherwise each such gang adds the nodes of its GPU type and
+// their jobs.
 //
-// Racks does not weigh how much a class of jobs loses in several racks. That is measured (model/perf,
-// LocalityCosts), but did not help (docs/adr/0059-what-several-racks-cost-is-learned.md).
+// Racks does not weigh how much a class of jobs loses in several racks: that did not help
+// (docs/adr/0059-what-several-racks-cost-is-learned.md).
 type Racks struct {
 	other  Placer
-	known  *cluster.Cluster // cluster of the last round
-	levels *levels          // of known
+	known  *cluster.Cluster
+	levels *levels
 }
 
 // NewRacks returns a Racks around another placer.
@@ -164,7 +163,6 @@ func (l *levels) gangs(s *policy.Snapshot, p *policy.Plan, given []bool) (all []
 	return all
 }
 
-// starts reports whether a job starts on its nodes: it did not run, or ran on others.
 func starts(j *policy.Job, d *policy.Decision) bool { return !d.Placement.SameGPUs(j.Placement) }
 
 // movable reports whether a job may move. given: the policy placed it.

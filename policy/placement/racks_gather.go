@@ -66,8 +66,8 @@ func (b *board) moves(i int32) bool { return b.changed[i] || starts(b.s.Jobs[i],
 // An exchange swaps all jobs of two nodes: one that the gang leaves, and one in its new group.
 type exchange struct{ out, in int32 }
 
-// cheapest returns the exchanges that bring a gang into one group of a level at the least cost, then with the
-// fewest idle nodes left there; none if the cost exceeds the gang's GPUs.
+// cheapest returns the exchanges that bring a gang into one group at the least cost, then with the fewest idle nodes
+// left there; none if the cost exceeds the gang's GPUs.
 func (b *board) cheapest(l *level, g int32) (best []exchange) {
 	gang := &b.p.Jobs[g]
 	least, spare := gang.Placement.GPUs(), math.MaxInt
@@ -111,7 +111,7 @@ func (b *board) into(l *level, g, group int32) (all []exchange, ok bool) {
 	return all, true
 }
 
-// open returns the nodes that a gang could take, the node with the fewest GPUs of running jobs first.
+// open returns the nodes that a gang could take, those with the fewest GPUs of running jobs first.
 func (b *board) open(g int32, of []int32) (nodes []int32) {
 	for _, n := range of {
 		if !slices.Contains(b.on[n], g) && b.yields(g, n) {

@@ -7,7 +7,7 @@ type Room struct {
 	cluster *cluster.Cluster
 	nodes   []cluster.Node
 	free    []cluster.Resources
-	counts  bool // some nodes count CPUs and memory
+	counts  bool
 }
 
 // NewRoom returns the room of an empty cluster.
@@ -147,7 +147,6 @@ func (r *Room) fits(w *Want, i, left int) int {
 	return min(left, most/unit*unit)
 }
 
-// carries returns how many times each fits into has, despite rounding errors.
 func carries(has, each float64) int {
 	const most = 1 << 20
 	if each <= 0 || has >= most*each {

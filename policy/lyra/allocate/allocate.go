@@ -47,9 +47,9 @@ type Allocator struct {
 	grow    []int
 }
 
-// Allocate divides free GPUs and GPUs of flexible workers among the jobs. An ended context cuts the search of
-// phase two short. It returns an error for invalid jobs, pools or options. Cost: a pass over the jobs, a sort
-// of waiting jobs, and a knapsack with a choice for each flexible worker.
+// Allocate divides free GPUs and GPUs of flexible workers among the jobs. An ended context cuts the search of phase
+// two short. It returns an error for invalid jobs, pools or options. Cost: a pass over the jobs, a sort of waiting
+// jobs, and a knapsack with a choice for each flexible worker.
 func (a *Allocator) Allocate(ctx context.Context, jobs []Job, c Capacity, o Options) (*Plan, error) {
 	if err := errors.Join(o.Validate(), c.check(), a.check(jobs)); err != nil {
 		return nil, fmt.Errorf("allocate: %w", err)
@@ -67,8 +67,7 @@ func (a *Allocator) Allocate(ctx context.Context, jobs []Job, c Capacity, o Opti
 }
 
 // A round is a plan under construction. Its phases serve one class of jobs at a time; last is the class of
-// heterogeneous jobs. Source: Lyra §6, "with the lowest priority on the remaining servers after all other
-// jobs are scheduled".
+// heterogeneous jobs. Source: Lyra §6.
 type round struct {
 	*Allocator
 	jobs []Job
@@ -79,8 +78,7 @@ type round struct {
 	waiting int // jobs without workers in phase one so far
 }
 
-// keep grants running jobs their base demand and frees their flexible workers. Source: Lyra §5.2, "the set of
-// available resources refers to idle GPUs and GPUs being used by flexible workers".
+// keep grants running jobs their base demand and frees their flexible workers. Source: Lyra §5.2.
 func (r *round) keep() {
 	for i := range r.jobs {
 		j := &r.jobs[i]

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// base is phase one for a class: waiting jobs get their base demand, the shortest first. A job that does not
-// fit is passed over, or with FIFO blocks all behind it. Source: Lyra §5.2, "we schedule job j* with the
-// smallest running time".
+// base is phase one for a class: waiting jobs get their base demand, the shortest first. A job that does not fit is
+// passed over, or with FIFO blocks all behind it. Source: Lyra §5.2.
 func (r *round) base(last bool) {
 	stopped := false
 	for _, t := range r.line(last) {
@@ -34,7 +33,6 @@ func (r *round) start(i int, w Workers) {
 	r.plan.Grants[i].Why = Runs
 }
 
-// everFits reports whether job i's base demand would fit empty pools.
 func (r *round) everFits(i int) bool {
 	_, ok := r.split(i, r.free.total())
 	return ok
@@ -72,9 +70,8 @@ func (c *Capacity) total() room { return room{c[Training].Total, c[Loaned].Total
 
 func (c *Capacity) idle() room { return room{c[Training].Free, c[Loaned].Free} }
 
-// split returns where job i's base demand fits: on its first preferred side. A heterogeneous job takes what
-// fits on training, and the rest on loan. Source: Lyra §6, "their base demands are placed on training
-// servers".
+// split returns where job i's base demand fits: on its first preferred side. A heterogeneous job takes what fits on
+// training, and the rest on loan. Source: Lyra §6.
 func (r *round) split(i int, in room) (w Workers, ok bool) {
 	j, c := &r.jobs[i], &r.free
 	if j.Heterogeneous {

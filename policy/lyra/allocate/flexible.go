@@ -68,7 +68,6 @@ func (r *round) pack(ctx context.Context, who []int, where func(i int) Side) err
 	return nil
 }
 
-// all is a shortcut: it returns the best choice of every item if all of them fit.
 func (r *round) all() (*mmkp.Solution, bool) {
 	var used room
 	s := &mmkp.Solution{Pick: make([]int, len(r.items))}

@@ -37,9 +37,8 @@ type Job struct {
 	// Speed returns the speed of so many workers relative to one, finite and above 0; nil is linear. Source:
 	// Lyra §8, "a non-linear function of resources".
 	Speed func(workers int) float64
-	// Heterogeneous jobs may run on both sides at once, and come last. MixedSpeed, in (0, 1], is the share of
-	// their speed that remains then. Source: Lyra §7.1, "heterogeneous training jobs only achieve at most
-	// 70%".
+	// Heterogeneous jobs may run on both sides at once, and come last. MixedSpeed, in (0, 1], is the share of their
+	// speed that remains then. Source: Lyra §7.1.
 	Heterogeneous bool
 	MixedSpeed    float64
 }
@@ -57,7 +56,6 @@ func (j *Job) Elastic() bool { return j.Max > j.Min }
 
 func (j *Job) runs() bool { return j.Has.Total() > 0 }
 
-// base returns the workers that a running job keeps, training first.
 func (j *Job) base() Workers {
 	own := min(j.Min, j.Has[Training])
 	return Workers{own, j.Min - own}
@@ -105,8 +103,8 @@ var (
 type Pool struct {
 	Free  int // idle GPUs, flexible workers not included
 	Total int // all GPUs
-	// PerGPU is how many of these GPUs equal one training GPU, at least 1; for T4 and V100 it is 3. Source:
-	// Lyra §7.5, "three servers which is equivalent to one training server".
+	// PerGPU is how many of these GPUs equal one training GPU, at least 1; for T4 and V100 it is 3. Source: Lyra
+	// §7.5.
 	PerGPU float64
 }
 

@@ -21,7 +21,6 @@ func (c *Cell) within(most cluster.Resources) bool {
 	return c.CPUs <= most.CPUs*(1+cpuSlack) && c.Memory <= most.Memory
 }
 
-// matrices caches the cells of jobs, which are costly to compute.
 type matrices struct {
 	cluster *cluster.Cluster
 	known   map[*job.Spec]*matrix
@@ -93,7 +92,6 @@ func cells(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo) []Cell {
 	return all
 }
 
-// steps is the number of memory steps from one cell of the matrix to the next.
 const steps = 8
 
 // between adds faster cells with the CPUs of b and memory between a and b. The matrix has only whole shares

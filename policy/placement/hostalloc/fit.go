@@ -95,7 +95,6 @@ func (n *Nodes) Beyond(t cluster.GPUType, gpus int, per cluster.Resources) bool 
 	return k < 0 || n.shelves[k].beyond(gpus, per)
 }
 
-// least returns the first node with room in a set with equally many free GPUs; -1: none.
 func (n *Nodes) least(s *shelf, among set, free, gpus int, per cluster.Resources) int {
 	if s.info.Counts() {
 		need := float64(gpus)*per.CPUs + float64(free-gpus)*s.keep.CPUs

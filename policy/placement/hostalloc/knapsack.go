@@ -19,7 +19,6 @@ type item struct {
 	rest  float64 // bound on what it and all later items add, net of prices
 }
 
-// uses returns what cell k takes and adds beyond the first cell.
 func (t *item) uses(k int) (cpus, memory, value float64) {
 	c, first := &t.cells[k], &t.cells[0]
 	return t.gpus * (c.CPUs - first.CPUs), t.gpus * float64(c.Memory-first.Memory), t.worth * (c.Value - first.Value)
@@ -35,7 +34,7 @@ type knapsack struct {
 	items        []item
 	price        [2]float64 // of a CPU, of a byte
 	best         float64    // value beyond the first cells
-	left         int        // visits
+	left         int
 }
 
 func (k *knapsack) add(job int, cells []Cell, gpus, worth float64) {
@@ -113,7 +112,6 @@ func (k *knapsack) setPrices() {
 	}
 }
 
-// setPrice finds by bisection the price at which demand for a resource is within supply.
 func (k *knapsack) setPrice(r int) {
 	there := [2]float64{k.cpus, k.memory}[r]
 	k.price[r] = 0

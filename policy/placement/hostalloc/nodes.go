@@ -16,8 +16,8 @@ type Slot struct{ Node, GPUs int }
 type Nodes struct {
 	cluster *cluster.Cluster
 	free    []cluster.Resources
-	home    []int   // by node: its shelf
-	shelves []shelf // by GPU type
+	home    []int // by node: its shelf
+	shelves []shelf
 	slots   []Slot
 	room    []Slot
 }
@@ -152,7 +152,6 @@ func (n *Nodes) Reserve(t cluster.GPUType, per cluster.Resources) {
 	}
 }
 
-// fits reports whether node i has room for gpus GPUs with per, and keep for each other free GPU.
 func (n *Nodes) fits(i, gpus int, per, keep cluster.Resources) bool {
 	f := &n.free[i]
 	if f.GPUs < gpus {

@@ -46,7 +46,7 @@ type node struct {
 
 type tenant struct {
 	job, gpus int
-	wide      bool // the job is on several nodes
+	wide      bool
 }
 
 // Settle chooses the cells of all jobs and returns the sum of their values.
@@ -154,7 +154,7 @@ func (st *Settler) evict(n int) {
 func (st *Settler) ready(n int) bool {
 	has, taken, k := &st.cluster.Nodes()[n].Capacity, &st.nodes[n].taken, &st.knapsack
 	k.cpus, k.memory, k.items = has.CPUs*(1+cpuSlack/2)-taken.CPUs, float64(has.Memory-taken.Memory), k.items[:0]
-	if has.CPUs == 0 { // not counted
+	if has.CPUs == 0 {
 		k.cpus, k.memory = 1e300, 1e300
 	}
 	for _, t := range st.nodes[n].jobs {

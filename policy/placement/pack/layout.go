@@ -30,10 +30,8 @@ func (pl *Placer) sort() {
 	})
 }
 
-// demand returns the CPUs and memory for each GPU of job i's wish.
 func (pl *Placer) demand(i int) cluster.Resources { return pl.demands[i] }
 
-// modest returns the CPUs and memory for each GPU of job i's first cell.
 func (pl *Placer) modest(i int) cluster.Resources { return pl.modests[i] }
 
 // fill makes a layout. With stay, running jobs keep their GPUs if they may.
@@ -179,7 +177,7 @@ func (pl *Placer) settle(l *layout) {
 		j := &pl.settler.Jobs[i]
 		l.cells[i] = j.Cell
 		if len(j.Slots) < len(l.slots[i]) {
-			l.slots[i] = l.slots[i][:0] // taken back
+			l.slots[i] = l.slots[i][:0]
 		}
 	}
 	l.net = l.value*pl.s.Length.Seconds() - pl.lost(l, func(i int) int { return l.cells[i] })
@@ -204,8 +202,8 @@ func sameSlots(a, b []hostalloc.Slot) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(s hostalloc.Slot) bool { return on(b, s.Node) != s.GPUs })
 }
 
-// best tries three layouts and returns the best; see the package comment. It stops once a layout reaches the
-// value of all wishes.
+// best returns the best of three layouts; see the package comment. It stops once a layout reaches the value of all
+// wishes.
 func (pl *Placer) best() *layout {
 	stay, mended, anew := &pl.tried[0], &pl.tried[1], &pl.tried[2]
 	pl.fill(stay, true)

@@ -17,12 +17,12 @@ const (
 )
 
 type mending struct {
-	pending []int   // jobs that were packed
+	pending []int
 	movable [][]int // by node: jobs that may be exchanged
 	lacking []int   // nodes that lack something, most first
 	spare   []int   // nodes that lack nothing, most free first
 	rate    float64 // value of all CPUs or all memory of one node
-	left    int     // exchanges to weigh
+	left    int
 }
 
 // mend exchanges GPUs of the given jobs between nodes so that nodes lack less, and reports whether any job
@@ -133,7 +133,7 @@ func (pl *Placer) lack(n int, more cluster.Resources) (parts float64) {
 
 type offer struct {
 	home     int // node that lacks something
-	node     int // other node
+	node     int
 	gpus     int
 	out, in  int     // jobs that leave and enter home; in is -1 if out moves to free GPUs
 	decrease float64 // in the lack of both nodes, net of the cost of splits

@@ -41,7 +41,7 @@ type Placer struct {
 	s       *policy.Snapshot
 	p       *policy.Plan
 	held    [][]hostalloc.Slot // by job: GPUs that it holds and may keep
-	order   []int              // jobs without a given placement, in order of packing
+	order   []int              // in order of packing
 	demands []cluster.Resources
 	modests []cluster.Resources
 	tried   [3]layout

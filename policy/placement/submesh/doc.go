@@ -6,9 +6,9 @@
 //
 // # Why a placement always exists
 //
-// Sia's configurations (§3.3.3) are powers of two within a node, and whole nodes. On nodes of R GPUs, R a
-// power of two, every plan of such configurations within capacity has a placement (the submesh shape covering
-// theorem). The algorithm is the proof:
+// Sia's configurations (§3.3.3) are powers of two within a node, and whole nodes. On nodes of R GPUs, R a power of
+// two, every plan of such configurations within capacity has a placement (the submesh shape covering theorem). The
+// algorithm is the proof:
 //
 //  1. Place whole nodes first, then the other allocations from large to small.
 //  2. Invariant: when an allocation of r GPUs has its turn, the used GPUs L of each node are a multiple of r,
@@ -17,22 +17,21 @@
 //     not on where.
 //  4. So no earlier choice of a node was wrong: within capacity, each allocation finds room in its turn.
 //
-// A smaller job that keeps its place could break the invariant. If it is in the way, it is moved, and has its
-// own turn later.
+// A smaller job that keeps its place could break the invariant. If it is in the way, it is moved, and has its own
+// turn later.
 //
-// Example: two nodes of 4 GPUs, and allocations of 1, 1, 2 and 4. In this order the two single GPUs could end
-// up on different nodes, and no room for 4 would be left. From large to small, the 4 takes one node and 2, 1
-// and 1 fill the other.
+// Example: two nodes of 4 GPUs, and allocations of 1, 1, 2 and 4. In this order the two single GPUs could end up on
+// different nodes, and no room for 4 would be left. From large to small, the 4 takes one node and 2, 1 and 1 fill the
+// other.
 //
-// If R is not a power of two, the paper cuts a node into virtual nodes, one for each binary digit of R: two
-// nodes of 6 GPUs carry two allocations of 4, not three. The floor in step 3 accounts for this, so the
-// algorithm need not cut nodes.
+// If R is not a power of two, the paper cuts a node into virtual nodes, one for each binary digit of R: two nodes of
+// 6 GPUs carry two allocations of 4, not three. The floor in step 3 accounts for this.
 //
 // # The algorithm
 //
 //  1. claim: a job with an unchanged configuration keeps its place. So does a non-preemptive job, a job that
 //     the policy placed, and a job without checkpoints that would lose more than 15 minutes of work. A job
-//     whose workers join and leave while it trains keeps what it still gets; only the rest is queued.
+//     that resizes while it trains keeps what it still gets; only the rest is queued.
 //  2. placePending: the other jobs go, in the order above, to the node with the fewest free GPUs that
 //     suffice. Nodes in use come before idle ones, so that whole nodes stay whole.
 //  3. makeRoom: if no node has room, jobs with fewer GPUs on a node are displaced and queued, where their
@@ -41,27 +40,25 @@
 //  5. restore: if such a job held GPUs, not more than its grant, it keeps them if they are free at the end
 //     (policy.KeptNoPlace).
 //
-// It ends: a job is displaced at most once, because that changes its state from staying to moving. Each piece
-// of an allocation is queued at most twice, the second time to be scattered.
+// It ends: a job is displaced at most once, because that changes its state from staying to moving. Each piece of an
+// allocation is queued at most twice, the second time to be scattered.
 //
-// A move is a restart, and steps 1 and 3 keep moves few. This is a heuristic: a plan may need fewer moves
-// (TestMovesAgainstBruteForce measures how many). On uniform nodes, no allocation of Sia's configurations
-// within the virtual nodes is ever evicted, unless some jobs are non-preemptive, without checkpoints, or
-// resized.
+// A move is a restart, and steps 1 and 3 keep moves few. This is a heuristic: a plan may need fewer moves. On uniform
+// nodes, no allocation of Sia's configurations within the virtual nodes is ever evicted, unless some jobs are
+// non-preemptive, without checkpoints, or resized.
 //
-// Cost: linear in the jobs if no allocation changed. Otherwise a piece finds its node in time linear in the
-// GPUs of a node plus a 64th of the nodes of its type (bit sets by free GPUs). A piece that displaces jobs
-// looks at all nodes of its type and their jobs. So does every piece of a part of a node if nodes count CPUs.
+// Cost: linear in the jobs if no allocation changed. Otherwise a piece finds its node in time linear in the GPUs of a
+// node plus a 64th of the nodes of its type (bit sets by free GPUs). A piece that displaces jobs looks at all nodes
+// of its type and their jobs. So does every piece of a part of a node if nodes count CPUs.
 //
 // # Other allocations
 //
-// Rigid jobs ask for 3, 6 or 10 GPUs. They get whole nodes first, and the rest on one node. With
-// Options.Split they displace no job: a part without room is scattered over the fewest nodes at the end, as
-// in the public simulator. Without it they are placed like the others, and may find no place: the theorem
-// does not cover them.
+// Rigid jobs ask for 3, 6 or 10 GPUs. They get whole nodes first, and the rest on one node. With Options.Split they
+// displace no job: a part without room is scattered over the fewest nodes at the end, as in the public simulator.
+// Without it they are placed like the others, and may find no place.
 //
-// A job on a part of a node prefers a node with the CPUs and memory that the plan names, but takes any with
-// the GPUs. At the end, hostalloc.Settler divides CPUs and memory among the jobs of each node.
+// A job on a part of a node prefers a node with the CPUs and memory that the plan names, but takes any with the GPUs.
+// At the end, hostalloc.Settler divides CPUs and memory among the jobs of each node.
 //
 //	paper                     here
 //	partial-node allocation   single

@@ -77,9 +77,8 @@ const (
 
 type slot struct{ node, gpus int32 }
 
-// Place implements placement.Placer. It returns an error, with the plan unfinished, if a given placement is
-// not free or the cluster lacks a GPU type. If nothing changed since the last round, it takes time linear in
-// the jobs and allocates no memory.
+// Place implements placement.Placer. It returns an error, with the plan unfinished, if a given placement is not free
+// or the cluster lacks a GPU type. If nothing changed, it takes time linear in the jobs and allocates no memory.
 func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	pl.s, pl.p = s, p
 	defer func() { pl.s, pl.p = nil, nil }()
@@ -108,8 +107,8 @@ func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (
 	return p, nil
 }
 
-// keepAll keeps every placement if no allocation changed. Changes of CPUs and memory do not count if they are
-// divided later.
+// keepAll keeps every placement if no allocation changed. Changes of CPUs and memory do not count if they are divided
+// later.
 func (pl *Placer) keepAll() bool {
 	for i, j := range pl.s.Jobs {
 		d := &pl.p.Jobs[i]
