@@ -149,7 +149,6 @@ func (p *Policy) guarantee() guarantee {
 	return guarantee{budget: p.o.Budget, slack: p.o.Slack, window: p.o.Window, horizon: p.o.Horizon}
 }
 
-// budget returns the budget per hour for widths. It stays as set if nothing can be rented.
 func (p *Policy) budget(s *policy.Snapshot) float64 {
 	switch {
 	case p.o.Budget == 0:
@@ -161,7 +160,6 @@ func (p *Policy) budget(s *policy.Snapshot) float64 {
 	return p.ledger.budget(s.Now, &pr)
 }
 
-// most returns what may be paid per hour from now on for ahead.
 func (p *Policy) most(s *policy.Snapshot, ahead time.Duration) float64 {
 	if p.o.Budget == 0 {
 		return math.Inf(1)

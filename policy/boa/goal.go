@@ -56,7 +56,6 @@ func find(offers []cluster.Offer, like *cluster.Offer) int {
 	return -1
 }
 
-// clamp returns the GPU count nearest to a width that a job may have.
 func clamp(j *policy.Job, t cluster.GPUType, width int) int {
 	if !j.Adaptivity.Has(job.GPUCount) {
 		return j.Requested(t)
@@ -104,7 +103,6 @@ func (p *Policy) compare(j *policy.Job, w *widths, ahead stretch, g *goal) {
 	g.weigh(was, will, restart, w.price)
 }
 
-// block returns the end of the run of epochs with the same width.
 func (w *widths) block(table, class, epoch int) int {
 	plan := &w.table.Cheap
 	if table == 1 {
@@ -117,7 +115,6 @@ func (w *widths) block(table, class, epoch int) int {
 	return end
 }
 
-// time returns the seconds of a stretch on c; infinite if the class does not run on it.
 func (w *widths) time(c cluster.Configuration, ahead stretch) float64 {
 	class, epoch := ahead.class, ahead.epoch
 	least := math.Inf(1)

@@ -17,7 +17,6 @@ type point struct {
 	spent, width float64
 }
 
-// enter books rates per hour since the last call and drops what is older than the window.
 func (l *ledger) enter(now time.Time, window time.Duration, paid, width float64) {
 	n := len(l.points)
 	if n == 0 {
@@ -40,7 +39,6 @@ func (l *ledger) enter(now time.Time, window time.Duration, paid, width float64)
 	}
 }
 
-// steady reports whether b lies on the line from a to c.
 func steady(a, b, c point) bool {
 	part := b.at.Sub(a.at).Hours() / c.at.Sub(a.at).Hours()
 	on := func(x, y, z float64) bool { return math.Abs(x+part*(z-x)-y) <= 1e-9*math.Abs(z-x) }

@@ -42,7 +42,6 @@ func (r *round) rate() float64 {
 	return total
 }
 
-// shared returns the used and all GPUs of nodes that no job has for itself.
 func (r *round) shared() (used, gpus int) {
 	for k := range r.pools {
 		for i := range r.pools[k].nodes {

@@ -132,7 +132,6 @@ func (r *round) occupy(y *pool, parts []part) cluster.Placement {
 	return where
 }
 
-// split returns the GPUs on each node: full nodes and the rest, or evenly if c names more nodes than needed.
 func split(c *cluster.Configuration, node int) []int {
 	even := c.Nodes > (c.GPUs+node-1)/node
 	needs := make([]int, 0, c.Nodes)

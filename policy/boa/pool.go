@@ -18,7 +18,7 @@ type pool struct {
 type slot struct {
 	id    cluster.NodeID // empty: not there yet
 	group int            // index of its offer; -1: owned
-	size  int            // GPUs
+	size  int
 	free  cluster.Resources
 	used  bool // the plan has a job on it
 	paid  bool // there, ordered, or opened for a job of the plan

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// An option is a configuration that a job may have.
 type option struct {
 	offer int // -1: its present GPUs, which are not on offer
 	cluster.Configuration
@@ -101,7 +100,6 @@ func (r *round) lower(room map[cluster.GPUType]int, by float64) bool {
 	return lowered
 }
 
-// rooms returns by type the GPUs for all seats: free, held by them, or to be rented.
 func (r *round) rooms() map[cluster.GPUType]int {
 	room := make(map[cluster.GPUType]int)
 	for _, y := range r.pools {
@@ -192,8 +190,6 @@ func (p *Policy) price() float64 {
 	return math.Inf(1)
 }
 
-// options returns a job's present GPUs, its goal, and the configurations of the first part of the offers that
-// has any.
 func (r *round) options(at *seat) []option {
 	j := r.s.Jobs[at.index]
 	var all []option

@@ -18,11 +18,11 @@ type round struct {
 	offers []cluster.Offer
 	ends   []int // see Policy.offers
 	pools  []*pool
-	at     map[cluster.NodeID]int      // by present node: its index in its pool
-	broken []int                       // by rental: nodes paid but neither present nor starting
-	opened []int                       // by offer: nodes present, broken or opened
-	paying float64                     // per hour: nodes present, starting, leaving or opened
-	using  float64                     // per hour: those with a job
+	at     map[cluster.NodeID]int // by present node: its index in its pool
+	broken []int                  // by rental: nodes paid but neither present nor starting
+	opened []int                  // by offer: nodes present, broken or opened
+	paying float64                // per hour: nodes present, starting, leaving or opened
+	using  float64
 	seats  []seat                      // undecided jobs, in order
 	soon   float64                     // limit per hour for the time soon
 	later  float64                     // limit per hour for the time later
@@ -113,7 +113,6 @@ func (r *round) pin() {
 	}
 }
 
-// hold books the GPUs that a job holds and returns their pool; nil if they are gone.
 func (r *round) hold(j *policy.Job) *pool {
 	if len(j.Placement) == 0 {
 		return nil

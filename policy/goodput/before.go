@@ -31,7 +31,6 @@ func (l *levelled) before(i int) bool {
 	return fitsOn(l.alone[l.of[i]]) && !fitsOn(l.left[l.of[i]])
 }
 
-// smallest returns the choice of a row with the fewest GPUs; among equals, of the type with the most free.
 func (l *levelled) smallest(r *Row) int {
 	all := make([]int, len(r.item.choices))
 	for c := range all {

@@ -107,14 +107,11 @@ func (l *levelled) settle(grown []float64) {
 	l.sol.Gap = (l.sol.Bound - l.sol.Value) / max(1e-9, l.sol.Bound)
 }
 
-// An option is a choice of a row, with its worth and use beyond what the row has.
 type option struct {
 	choice int
 	mmkp.Choice
 }
 
-// stage solves a program of the options of some rows on the free resources, and takes the picks. It returns the
-// prices.
 func (l *levelled) stage(rows []int, options func(*Row) []option) ([]float64, error) {
 	var owners []int
 	var all [][]option

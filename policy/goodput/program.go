@@ -49,7 +49,6 @@ type item struct {
 
 type origin struct{ column, cell int32 }
 
-// A shapeOf is what the choices of an item depend on besides goodput and size limits.
 type shapeOf struct {
 	pin, held cluster.Configuration
 	share     cluster.Resources

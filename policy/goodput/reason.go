@@ -219,7 +219,6 @@ func (p reasons) value(r *Row, k int) float64 {
 	return r.cells[k][cell].goodput / r.unit
 }
 
-// isFree reports whether the plan leaves the GPUs of column k free, or the job holds them.
 func (p reasons) isFree(r *Row, k int) bool {
 	c := r.columns[k]
 	free := p.free[c.resource]
@@ -304,7 +303,6 @@ func (p reasons) speed(r *Row, k int) float64 {
 	return p.value(r, k) / r.fewest
 }
 
-// speedHeld returns the speed with what the job holds, 0 if that is no column of the row.
 func (p reasons) speedHeld(r *Row) float64 {
 	if r.held < 0 {
 		return 0

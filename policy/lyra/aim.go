@@ -38,8 +38,6 @@ func (s *sharing) prospects() []prospect {
 	return all
 }
 
-// aimAt aims a job at the fastest pair for its base demand plus an equal share of the rest, and books it
-// there.
 func (s *sharing) aimAt(t *tenant, all []prospect) {
 	fastest := 0.0
 	for k, at := range s.pairs {

@@ -78,8 +78,6 @@ func (d *demands) fit(t *tenant) {
 	t.held, t.least, t.top = workers, min(t.least, workers), max(t.top, workers)
 }
 
-// work returns the remaining time of a job with one worker: its time with the base demand times those
-// workers.
 func (d *demands) work(t *tenant, at int) time.Duration {
 	if t.rate = 0; t.Perf != nil {
 		t.rate = d.speed(t, at)

@@ -27,11 +27,11 @@ type inventory struct {
 	types  []cluster.TypeInfo
 	lent   []bool // by type: all its nodes are on loan
 	worth  []int  // by type: GPUs equivalent to one training GPU; 0: unknown yet
-	free   []int  // GPUs, by type
+	free   []int
 	pairs  []pair
 	spots  []spot // by type
 	room   *placement.Room
-	nodes  []host // by node
+	nodes  []host
 }
 
 type host struct {

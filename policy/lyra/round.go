@@ -20,12 +20,12 @@ type demands struct {
 type tenant struct {
 	*policy.Job
 	index      int
-	pair       int           // of its GPUs; none: it waits
-	unit       int           // GPUs of a worker, in the GPUs of the request
-	plain      bool          // a GPU of any type counts the same
-	least, top int           // fewest and most workers
-	aim        int           // fastest pair for a waiting job; none: any
-	held       int           // present workers
+	pair       int  // of its GPUs; none: it waits
+	unit       int  // GPUs of a worker, in the GPUs of the request
+	plain      bool // a GPU of any type counts the same
+	least, top int
+	aim        int // fastest pair for a waiting job; none: any
+	held       int
 	work       time.Duration // remaining, for one worker
 	rates      []float64     // estimated progress per second by workers, from least; nil: unknown
 	want       allocate.Workers

@@ -49,7 +49,6 @@ func (d *demands) setSpeeds(t *tenant, at int) {
 	}
 }
 
-// curve returns the speeds of a job by workers; nil if it does not run with the fewest.
 func (d *demands) curve(t *tenant, at int) []float64 {
 	rates := make([]float64, 0, t.top-t.least+1)
 	for w := t.least; w <= t.top; w++ {

@@ -13,7 +13,6 @@ const (
 	lastPower  = 64 // exponent of the job's part of the remaining time
 )
 
-// An influx summarises the submissions so far.
 type influx struct {
 	first, last time.Time
 	quiet       float64 // longest time between two, in seconds

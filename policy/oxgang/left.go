@@ -80,7 +80,6 @@ const few = 600
 
 var anonymous job.Spec
 
-// measure learns from ended jobs, and estimates the work left of all others.
 func (p *Policy) measure(s *policy.Snapshot, rows []*goodput.Row) {
 	p.active, p.round = p.active[:0], s.Round
 	for _, r := range rows {
@@ -167,7 +166,6 @@ func (p *Policy) estimate(s *policy.Snapshot, r *goodput.Row, st *state) {
 	st.basis = basis{from: from, told: told / unit, modelled: j.Perf != nil, weight: j.Weight}
 }
 
-// losing returns the seconds of work that a preemption loses: all of it without checkpoints.
 func (st *state) losing(s *policy.Snapshot, r *goodput.Row) float64 {
 	j := r.Job()
 	if !j.NoCheckpoint || !j.Holding() {

@@ -41,12 +41,10 @@ func (l *spectrum) collect(jobs []*policy.Job, states []*state) {
 	slices.Sort(l.lengths)
 }
 
-// bin returns the position of a length among the bins, with its fraction.
 func bin(length float64) float64 {
 	return min(bins-1, max(0, perUnit*math.Log(max(1, length))))
 }
 
-// count returns the number of jobs that are no shorter than a length, including itself.
 func (l *spectrum) count(length float64) float64 {
 	shorter, _ := slices.BinarySearch(l.lengths, length)
 	return float64(max(1, len(l.lengths)-shorter))

@@ -91,7 +91,6 @@ func place(s *policy.Snapshot, p *policy.Plan, room *Room, i int) {
 	}
 }
 
-// settle sets CPUs and memory to the sums of the shares, which are rounded down to whole bytes.
 func settle(a *cluster.Allocation, where cluster.Placement) {
 	a.CPUs, a.Memory = 0, 0
 	for k := range where {

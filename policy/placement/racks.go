@@ -80,8 +80,8 @@ type levels struct {
 }
 
 type level struct {
-	of    []int32   // by node: its group, or -1
-	nodes [][]int32 // by group
+	of    []int32 // by node: its group, or -1
+	nodes [][]int32
 }
 
 func newLevels(c *cluster.Cluster) *levels {

@@ -15,8 +15,8 @@ type board struct {
 	s       *policy.Snapshot
 	p       *policy.Plan
 	on      [][]int32 // by node: its jobs
-	movable []bool    // by job
-	changed []bool    // by job: not on the nodes that the other placer chose
+	movable []bool
+	changed []bool // by job: not on the nodes that the other placer chose
 }
 
 func newBoard(l *levels, s *policy.Snapshot, p *policy.Plan, given []bool) *board {
@@ -93,7 +93,6 @@ func (b *board) idle(nodes []int32, t cluster.GPUType) (n int) {
 	return n
 }
 
-// into returns the cheapest exchanges that bring a gang into a group; false if there are too few.
 func (b *board) into(l *level, g, group int32) (all []exchange, ok bool) {
 	open := b.open(g, l.nodes[group])
 	for _, share := range b.p.Jobs[g].Placement {
@@ -146,7 +145,6 @@ func (b *board) running(node int32) (gpus int) {
 	return gpus
 }
 
-// cost returns the GPUs, on all nodes, of the jobs that exchanges would restart.
 func (b *board) cost(all []exchange) (gpus int) {
 	var once []int32
 	for _, x := range all {
@@ -170,7 +168,7 @@ func (b *board) swap(x, y int32) {
 		b.rename(i, x, y)
 	}
 	for _, i := range b.on[y] {
-		if !slices.Contains(b.on[x], i) { // renamed above
+		if !slices.Contains(b.on[x], i) {
 			b.rename(i, x, y)
 		}
 	}

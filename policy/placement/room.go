@@ -108,7 +108,6 @@ func (r *Room) share(w *Want, node, gpus int) cluster.Share {
 	return s
 }
 
-// best returns the node for a want and how many of its left GPUs it takes; 0: none.
 func (r *Room) best(w *Want, left int) (node, gpus int) {
 	node, rank := -1, 0
 	for i := range r.nodes {

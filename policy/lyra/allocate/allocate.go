@@ -26,7 +26,7 @@ type Grant struct {
 
 // A Plan is the grants of all jobs.
 type Plan struct {
-	Grants []Grant  // by job
+	Grants []Grant
 	Ahead  []int    // by job that waited: jobs before it in phase one that still wait
 	Left   Capacity // GPUs free after both phases
 	// Saved is the running time that the knapsack's extra workers save, less pauses, in seconds. Bound is an

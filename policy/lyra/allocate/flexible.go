@@ -103,7 +103,6 @@ func (r *round) solve(ctx context.Context) (*mmkp.Solution, error) {
 	return r.solver.Solve(ctx, &mmkp.Problem{Capacity: free, Items: r.items}, nil, o)
 }
 
-// paid subtracts the pause of a job with extra workers on side s, as if it lost them all.
 func (r *round) paid(i int, s Side) {
 	if j := &r.jobs[i]; j.Has[s] > r.plan.Grants[i].Has[s] {
 		r.plan.Saved -= r.pause(j)

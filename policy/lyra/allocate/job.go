@@ -61,7 +61,6 @@ func (j *Job) base() Workers {
 	return Workers{own, j.Min - own}
 }
 
-// pace returns the speed of w relative to one worker.
 func (j *Job) pace(w Workers) float64 {
 	n := w.Total()
 	speed := float64(n)

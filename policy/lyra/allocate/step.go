@@ -20,7 +20,6 @@ func (r *round) anyWaits() bool {
 	return false
 }
 
-// circle gives each job one more worker in turn, up to most on each side, until nothing fits.
 func (r *round) circle(who []int, most func(*Job) Workers) {
 	for grew := true; grew; {
 		grew = false
@@ -80,8 +79,8 @@ func (r *round) award(h *contenders) {
 
 type contender struct {
 	job  int
-	side Side    // of that worker
-	gain float64 // see Job.gain
+	side Side
+	gain float64
 	left float64 // seconds to its end with its present workers
 }
 

@@ -2,7 +2,6 @@ package hostalloc
 
 import "github.com/oxgang/oxgang/model/cluster"
 
-// An answer caches how the jobs of a node were settled.
 type answer struct {
 	taken cluster.Resources
 	keys  []key

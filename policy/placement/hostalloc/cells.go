@@ -10,7 +10,7 @@ import (
 // A Cell is the CPUs and memory for each GPU of a job, and their value.
 type Cell struct {
 	CPUs   float64
-	Memory int64   // host bytes
+	Memory int64
 	Value  float64 // speed relative to the GPU-proportional share
 }
 
@@ -137,8 +137,6 @@ func asNamed(a *cluster.Allocation) Cell {
 	return Cell{a.CPUs / float64(gpus), (a.Memory + gpus - 1) / gpus, 1}
 }
 
-// insensitive returns the cells of a job of unknown sensitivity: its share, then what a plan that is not
-// fungible names.
 func insensitive(named Cell, t *cluster.TypeInfo, fungible bool) ([]Cell, int) {
 	share := Cell{t.Share.CPUs, t.Share.Memory, 1}
 	if fungible {

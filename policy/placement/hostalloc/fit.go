@@ -67,7 +67,6 @@ func (n *Nodes) carries(k int, slots []Slot, gpus int) bool {
 	return gpus == 0 && len(slots) > 0
 }
 
-// one returns the node with room and the least free, used ones before idle ones; -1: none.
 func (n *Nodes) one(s *shelf, gpus int, per cluster.Resources) int {
 	if s.beyond(gpus, per) {
 		return -1
@@ -143,7 +142,6 @@ func (n *Nodes) last(room []Slot, gpus int) int {
 	return best
 }
 
-// roomFor returns for how many GPUs, in whole workers and at most most, node i has room.
 func (n *Nodes) roomFor(i, most, worker int, per cluster.Resources) int {
 	g := min(most, n.free[i].GPUs)
 	for g -= g % worker; g > 0 && !n.fits(i, g, per, n.shelves[n.home[i]].keep); {

@@ -12,10 +12,10 @@ const visits = 4000
 type item struct {
 	job   int
 	cells []Cell
-	gpus  float64 // on this node
+	gpus  float64
 	worth float64 // factor of the values of its cells
-	pick  int     // cell
-	best  int     // in the best solution so far
+	pick  int
+	best  int
 	rest  float64 // bound on what it and all later items add, net of prices
 }
 
@@ -32,8 +32,8 @@ func (t *item) uses(k int) (cpus, memory, value float64) {
 type knapsack struct {
 	cpus, memory float64 // available beyond the first cells
 	items        []item
-	price        [2]float64 // of a CPU, of a byte
-	best         float64    // value beyond the first cells
+	price        [2]float64
+	best         float64
 	left         int
 }
 
@@ -72,8 +72,6 @@ func (k *knapsack) all() (value float64, ok bool) {
 	return value, cpus >= 0 && memory >= 0
 }
 
-// climb finds a first solution: from the first cells up, always the step with the most value for its part of
-// the free resources.
 func (k *knapsack) climb() {
 	cpus, memory := k.cpus, k.memory
 	k.best = 0
@@ -143,7 +141,6 @@ func (k *knapsack) asked(r int) (sum float64) {
 	return sum
 }
 
-// favourite returns the most that a job adds net of prices, and the cell.
 func (k *knapsack) favourite(t *item) (value float64, at int) {
 	value = math.Inf(-1)
 	for x := range t.cells {

@@ -16,7 +16,7 @@ type Slot struct{ Node, GPUs int }
 type Nodes struct {
 	cluster *cluster.Cluster
 	free    []cluster.Resources
-	home    []int // by node: its shelf
+	home    []int
 	shelves []shelf
 	slots   []Slot
 	room    []Slot
@@ -25,10 +25,10 @@ type Nodes struct {
 type shelf struct {
 	info  cluster.TypeInfo
 	keep  cluster.Resources // see Reserve
-	nodes []int             // positions in the cluster, ascending
-	idle  []set             // by free GPUs: idle nodes
-	part  []set             // by free GPUs: the others
-	most  cluster.Resources // largest CPUs and largest memory of any node
+	nodes []int
+	idle  []set // by free GPUs: idle nodes
+	part  []set // by free GPUs: the others
+	most  cluster.Resources
 }
 
 // NewNodes returns the nodes of c, all free.

@@ -98,7 +98,6 @@ func (st *Settler) write(j *policy.Job, row *Job, d *policy.Decision) {
 	}
 }
 
-// explain corrects a reason about CPUs and memory from the policy's wish to what the job gets.
 func (st *Settler) explain(d *policy.Decision, c *Cell) {
 	if d.Why.Kind != policy.AboveShare && d.Why.Kind != policy.BelowShare {
 		return

@@ -19,7 +19,7 @@ type Job struct {
 	Fixed cluster.Placement
 	// Cell is the chosen cell; -1: there is no room even for the first.
 	Cell  int
-	exact bool // keep the allocation as planned
+	exact bool
 }
 
 // A Settler divides the CPUs and memory of each node among its jobs. Its results depend only on the plan, the
@@ -34,7 +34,7 @@ type Settler struct {
 	cluster  *cluster.Cluster
 	matrices matrices
 	nodes    []node
-	wide     []int // jobs on several nodes
+	wide     []int
 	knapsack knapsack
 }
 
@@ -123,7 +123,6 @@ func (st *Settler) list() {
 	}
 }
 
-// take books r on node n, so times.
 func (st *Settler) take(n int, r cluster.Resources, so int) {
 	t := &st.nodes[n].taken
 	t.CPUs, t.Memory = t.CPUs+float64(so)*r.CPUs, t.Memory+int64(so)*r.Memory
@@ -207,7 +206,6 @@ func (st *Settler) spread(i int) {
 	st.takeWide(i, 1)
 }
 
-// most bounds the value of the jobs that are only on one node of job i.
 func (st *Settler) most(i int) (value float64) {
 	for _, s := range st.Jobs[i].Slots {
 		for _, t := range st.nodes[s.Node].jobs {

@@ -12,8 +12,8 @@ import (
 type layout struct {
 	slots [][]hostalloc.Slot // by job; none: its placement is given, or there is no room
 	cells []int              // by job: the cell that the Settler chose
-	value float64            // sum of relative speeds
-	net   float64            // value times the seconds of the round, minus what moved jobs lose
+	value float64
+	net   float64 // value times the seconds of the round, minus what moved jobs lose
 }
 
 // sort orders jobs by GPUs, then by planned CPUs and memory for each GPU, all descending, then by ID. Source:
@@ -85,7 +85,6 @@ func (pl *Placer) take(l *layout, i int, slots []hostalloc.Slot) {
 	pl.least.TakeAll(slots, pl.modest(i))
 }
 
-// A rest is what is still to be placed on a GPU type.
 type rest struct {
 	gpus, free int               // GPUs of pending jobs, and free GPUs
 	modest     cluster.Resources // least wish for a GPU of any pending job
@@ -232,7 +231,6 @@ func (pl *Placer) best() *layout {
 	return better(best, anew)
 }
 
-// mayPay reports whether a layout could still win if every job got its wish.
 func (pl *Placer) mayPay(l *layout, named float64, best *layout) bool {
 	lost := pl.lost(l, func(i int) int { return pl.settler.Jobs[i].Wish })
 	return named*pl.s.Length.Seconds()-lost > best.net
@@ -245,7 +243,6 @@ func better(a, b *layout) *layout {
 	return a
 }
 
-// named bounds the value of all layouts.
 func (pl *Placer) named() (sum float64) {
 	for _, i := range pl.order {
 		sum += pl.most(i)

@@ -19,8 +19,8 @@ const (
 type mending struct {
 	pending []int
 	movable [][]int // by node: jobs that may be exchanged
-	lacking []int   // nodes that lack something, most first
-	spare   []int   // nodes that lack nothing, most free first
+	lacking []int   // most first
+	spare   []int   // most free first
 	rate    float64 // value of all CPUs or all memory of one node
 	left    int
 }
@@ -116,7 +116,6 @@ func (pl *Placer) listLacking() {
 	})
 }
 
-// lack returns the missing parts of node n's CPUs and memory, added, if more is taken.
 func (pl *Placer) lack(n int, more cluster.Resources) (parts float64) {
 	c, f := &pl.s.Cluster.Nodes()[n].Capacity, pl.wish.Free(n)
 	if c.CPUs == 0 {
@@ -132,7 +131,7 @@ func (pl *Placer) lack(n int, more cluster.Resources) (parts float64) {
 }
 
 type offer struct {
-	home     int // node that lacks something
+	home     int
 	node     int
 	gpus     int
 	out, in  int     // jobs that leave and enter home; in is -1 if out moves to free GPUs
@@ -195,7 +194,6 @@ func on(slots []hostalloc.Slot, node int) int {
 	return 0
 }
 
-// splits returns 1 if a move splits a job, -1 if it reunites one, and 0 otherwise.
 func splits(slots []hostalloc.Slot, from, to, gpus int) float64 {
 	after := len(slots)
 	if on(slots, from) == gpus {

@@ -14,7 +14,6 @@ type naming struct {
 	used  []bool // by node: some node of the layout becomes it
 }
 
-// A pair is a node of a layout, an old node of its jobs, and the GPUs of these jobs.
 type pair struct{ from, to, gpus int }
 
 // rename exchanges the names of alike nodes so that many jobs are where they were, greedily by shared GPUs.

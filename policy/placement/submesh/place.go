@@ -131,8 +131,8 @@ func (pl *Placer) restore() {
 
 type clearing struct {
 	node int32
-	cost int   // sum of weights of the displaced jobs
-	gpus int32 // their GPUs there
+	cost int // sum of weights of the displaced jobs
+	gpus int32
 }
 
 // makeRoom places a piece in the room of displaced jobs, on the nodes where their weights, then their GPUs,

@@ -11,17 +11,17 @@ import (
 type node struct {
 	size, free int32 // GPUs
 	pool       int32
-	local      int32 // position in its pool
+	local      int32
 	rank       int32 // position by node ID
 }
 
 // A pool is the nodes of one GPU type. Each node with free GPUs is in the set for their number.
 type pool struct {
-	nodes []int32     // positions in the cluster
-	sizes []int       // distinct GPUs per node, ascending
-	count map[int]int // nodes by size
-	idle  []set       // by size: nodes with all GPUs free
-	part  []set       // by free GPUs: nodes with some in use
+	nodes []int32
+	sizes []int // distinct GPUs per node, ascending
+	count map[int]int
+	idle  []set // by size: nodes with all GPUs free
+	part  []set // by free GPUs: nodes with some in use
 }
 
 func (pl *Placer) adopt(c *cluster.Cluster) {
@@ -74,7 +74,6 @@ func (p *pool) shelve(nodes []node) {
 	}
 }
 
-// shelf returns the set of n; nil if n has no free GPU.
 func (p *pool) shelf(n *node) *set {
 	switch n.free {
 	case 0:
