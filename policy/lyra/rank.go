@@ -42,7 +42,7 @@ func apart(later time.Duration) int {
 }
 
 // rankFlexible ranks nodes for flexible workers. On loan, servers with only such come first, then empty ones. Source:
-// Lyra §5.3.
+// Lyra §5.3, "on separate groups of inference servers".
 func (p *placer) rankFlexible() func(int) int {
 	return func(n int) int {
 		h := &p.nodes[n]

@@ -81,7 +81,8 @@ func (d *demands) settle(t *tenant) {
 }
 
 // splitBase separates base from flexible workers. Workers of a heterogeneous job on training servers are base demand
-// first. Source: Lyra §6.
+// first. Source: Lyra §6, "their base demands are placed on training servers, and flexible demands on inference
+// servers whenever possible".
 func (d *demands) splitBase(t *tenant) {
 	t.base = t.Placement
 	if !t.elastic() {

@@ -67,7 +67,8 @@ func (a *Allocator) Allocate(ctx context.Context, jobs []Job, c Capacity, o Opti
 }
 
 // A round is a plan under construction. Its phases serve one class of jobs at a time; last is the class of
-// heterogeneous jobs. Source: Lyra §6.
+// heterogeneous jobs. Source: Lyra §6, "with the lowest priority on the remaining servers after all other jobs are
+// scheduled".
 type round struct {
 	*Allocator
 	jobs []Job
@@ -78,7 +79,8 @@ type round struct {
 	waiting int // jobs without workers in phase one so far
 }
 
-// keep grants running jobs their base demand and frees their flexible workers. Source: Lyra §5.2.
+// keep grants running jobs their base demand and frees their flexible workers. Source: Lyra §5.2, "the set of
+// available resources refers to idle GPUs and GPUs being used by flexible workers".
 func (r *round) keep() {
 	for i := range r.jobs {
 		j := &r.jobs[i]

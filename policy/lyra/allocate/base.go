@@ -7,7 +7,8 @@ import (
 )
 
 // base is phase one for a class: waiting jobs get their base demand, the shortest first. A job that does not fit is
-// passed over, or with FIFO blocks all behind it. Source: Lyra §5.2.
+// passed over, or with FIFO blocks all behind it. Source: Lyra §5.2, "we schedule job j* with the smallest running
+// time".
 func (r *round) base(last bool) {
 	stopped := false
 	for _, t := range r.line(last) {
@@ -71,7 +72,7 @@ func (c *Capacity) total() room { return room{c[Training].Total, c[Loaned].Total
 func (c *Capacity) idle() room { return room{c[Training].Free, c[Loaned].Free} }
 
 // split returns where job i's base demand fits: on its first preferred side. A heterogeneous job takes what fits on
-// training, and the rest on loan. Source: Lyra §6.
+// training, and the rest on loan. Source: Lyra §6, "their base demands are placed on training servers".
 func (r *round) split(i int, in room) (w Workers, ok bool) {
 	j, c := &r.jobs[i], &r.free
 	if j.Heterogeneous {

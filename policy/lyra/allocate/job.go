@@ -38,7 +38,7 @@ type Job struct {
 	// Lyra §8, "a non-linear function of resources".
 	Speed func(workers int) float64
 	// Heterogeneous jobs may run on both sides at once, and come last. MixedSpeed, in (0, 1], is the share of their
-	// speed that remains then. Source: Lyra §7.1.
+	// speed that remains then. Source: Lyra §7.1, "heterogeneous training jobs only achieve at most 70%".
 	Heterogeneous bool
 	MixedSpeed    float64
 }
@@ -102,8 +102,8 @@ var (
 type Pool struct {
 	Free  int // idle GPUs, flexible workers not included
 	Total int // all GPUs
-	// PerGPU is how many of these GPUs equal one training GPU, at least 1; for T4 and V100 it is 3. Source: Lyra
-	// §7.5.
+	// PerGPU is how many of these GPUs equal one training GPU, at least 1; for T4 and V100 it is 3. Source: Lyra §7.5,
+	// "three servers which is equivalent to one training server".
 	PerGPU float64
 }
 

@@ -31,8 +31,8 @@ type Options struct {
 	Order  Order         // "": SJF
 	Growth Growth        // "": Knapsack
 	Pause  time.Duration // cost of changing a running job's workers, for Knapsack
-	// TrainingFirst lets elastic jobs also start on training if they fit. Extra workers of heterogeneous jobs still
-	// go on loan first. Source: Lyra §7.2, Table 6.
+	// TrainingFirst lets elastic jobs also start on training if they fit. Extra workers of heterogeneous jobs still go
+	// on loan first. Source: Lyra §7.2, Table 6, "places them to training servers first just like inelastic jobs".
 	TrainingFirst bool
 }
 

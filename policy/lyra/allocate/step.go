@@ -3,7 +3,8 @@ package allocate
 import "container/heap"
 
 // inTurn is Gandiva: running jobs keep their extra workers if phase one left room. If no job waits, elastic jobs get
-// one more worker at a time, in turn. Source: Lyra §7.1.
+// one more worker at a time, in turn. Source: Lyra §7.1, "the period when there are available resources but no
+// pending jobs".
 func (r *round) inTurn(who []int) {
 	r.circle(who, func(j *Job) Workers { return j.Has })
 	if !r.anyWaits() {
@@ -48,7 +49,8 @@ func (r *round) next(i int, most Workers) (Side, bool) {
 	return 0, false
 }
 
-// byGain is AFS: one more worker at a time goes to the job of the largest gain. Source: Lyra §7.1.
+// byGain is AFS: one more worker at a time goes to the job of the largest gain. Source: Lyra §7.1, "allocating one
+// more worker to the job with the largest throughput gain per GPU".
 func (r *round) byGain(who []int) {
 	var h contenders
 	for _, i := range who {
