@@ -38,6 +38,7 @@ type Codec struct {
 	texts    map[string]string // interned strings
 }
 
+// Decoding reports whether the codec reads.
 func (m *Codec) Decoding() bool { return m.decoding }
 
 // Sharing reports whether writer and reader are the same process.
