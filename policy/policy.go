@@ -113,8 +113,8 @@ type Plan struct {
 	// Prices are the dual prices of GPU types, if any: what one more GPU would add to the objective.
 	Prices []TypePrice
 	Stats  Stats
-	// Capacity is the nodes wanted of each group, starting ones included. A missing group keeps its nodes; so
-	// do placements of this plan. Source: BOA §5.2, "Cluster Sizing".
+	// Capacity is the nodes wanted of each group, starting ones included. A missing group keeps its nodes.
+	// Nodes with placements of this plan stay too. Source: BOA §5.2, "Cluster Sizing".
 	Capacity map[cluster.Group]int
 	// Return are nodes on loan or rented that go back, by ascending ID, without placements of this plan.
 	// Source: Lyra §4.

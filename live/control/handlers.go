@@ -22,7 +22,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err := request.Validate(); err != nil {
 		return nil, Refuse("%v", err)
 	}
-	if s.group != nobody {
+	if s.group != noGroup {
 		p := peerOf(r.Context())
 		request.User = &p.User
 	}

@@ -15,18 +15,18 @@ const maxPath = 107
 // An Access defines who may connect to a socket.
 type Access struct {
 	mode   fs.FileMode
-	group  int // of the socket; nobody: no change
+	group  int // of the socket; noGroup: no change
 	folder fs.FileMode
 }
 
 // Private allows the owner and root.
-func Private() Access { return Access{0o600, nobody, 0o700} }
+func Private() Access { return Access{0o600, noGroup, 0o700} }
 
 // OfGroup also allows members of a group. Others may pass through the socket's directory.
 func OfGroup(gid int) Access { return Access{0o660, gid, 0o711} }
 
 // Public allows everybody.
-func Public() Access { return Access{0o666, nobody, 0o711} }
+func Public() Access { return Access{0o666, noGroup, 0o711} }
 
 // Listen returns the socket at path. It creates the directory if needed; others must not have more rights there
 // than a allows. It replaces the socket of a dead scheduler, and fails if a live one listens there.

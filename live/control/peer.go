@@ -32,8 +32,8 @@ func peerOf(ctx context.Context) peer {
 	return p
 }
 
-// nobody is the gid for no group.
-const nobody = -1
+// noGroup is the gid if there is no group.
+const noGroup = -1
 
 // allowed admits the owner, root and the group. Without a group all jobs run as the owner, so submitting a job
 // means having all rights of the owner.
@@ -41,9 +41,9 @@ func allowed(p peer, owner, group int) error {
 	switch {
 	case p.err != nil:
 		return fmt.Errorf("user: %w, want the owner (uid %d) or root", p.err, owner)
-	case p.UID == owner || p.UID == 0 || group != nobody && p.In(group):
+	case p.UID == owner || p.UID == 0 || group != noGroup && p.In(group):
 		return nil
-	case group != nobody:
+	case group != noGroup:
 		return fmt.Errorf("uid %d: not in the group of this scheduler's users (gid %d)", p.UID, group)
 	}
 	return fmt.Errorf("uid %d: not the owner of this scheduler (uid %d), nor root", p.UID, owner)

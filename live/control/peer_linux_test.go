@@ -24,12 +24,12 @@ func TestAllowed(t *testing.T) {
 		owner, group int
 		want         string // part of the error; empty: none
 	}{
-		{of(1000), 1000, nobody, ""},
-		{of(0), 1000, nobody, ""},
-		{of(0), 0, nobody, ""},
-		{of(1001), 1000, nobody, "uid 1001: not the owner of this scheduler (uid 1000), nor root"},
-		{of(1001), 0, nobody, "uid 1001: not the owner"},
-		{peer{err: errors.New("not known")}, 0, nobody, "user: not known, want the owner (uid 0) or root"},
+		{of(1000), 1000, noGroup, ""},
+		{of(0), 1000, noGroup, ""},
+		{of(0), 0, noGroup, ""},
+		{of(1001), 1000, noGroup, "uid 1001: not the owner of this scheduler (uid 1000), nor root"},
+		{of(1001), 0, noGroup, "uid 1001: not the owner"},
+		{peer{err: errors.New("not known")}, 0, noGroup, "user: not known, want the owner (uid 0) or root"},
 		{of(1001, 7, 50), 0, 50, ""},
 		{of(50), 0, 50, ""}, // his primary group
 		{of(1001, 7), 0, 50, "uid 1001: not in the group of this scheduler's users (gid 50)"},

@@ -30,14 +30,14 @@ const (
 type Server struct {
 	service Service
 	owner   int // uid
-	group   int // gid; nobody: none
+	group   int // gid; noGroup: none
 	http    http.Server
 	stop    context.CancelFunc // ends streams
 }
 
 // New returns a Server owned by this process's user.
 func New(service Service) *Server {
-	s := &Server{service: service, owner: os.Geteuid(), group: nobody}
+	s := &Server{service: service, owner: os.Geteuid(), group: noGroup}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.http = http.Server{

@@ -94,7 +94,7 @@ func back(f *os.File, lines int) (left int, err error) {
 	return lines - 1, err
 }
 
-const lost = "[oxgang: some output is missing here; it was written faster than it was read]\n"
+const lost = "[oxgang: some output is missing here; the program wrote faster than this command read]\n"
 
 func (t *Tail) drain(ctx context.Context, f *os.File, w io.Writer) (*os.File, error) {
 	for {

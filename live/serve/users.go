@@ -19,7 +19,7 @@ type users struct {
 
 func findUsers(o *Options) (*users, error) {
 	if o.Group == "" {
-		return nil, nil //nolint:nilnil // nobody
+		return nil, nil //nolint:nilnil // no other users
 	}
 	if os.Geteuid() != 0 {
 		return nil, fmt.Errorf("group %s: only root can run jobs as other users: run serve as root, or without --group to run all jobs as %s", o.Group, account.Name(os.Geteuid()))

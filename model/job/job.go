@@ -76,7 +76,7 @@ type Spec struct {
 	ID          ID
 	Name        string
 	User, Queue string
-	Class       Class   // empty: a class of its own
+	Class       Class   // empty: a separate class for this job
 	Weight      float64 // share; 1 if unset. Used only by policy/oxgang, gavel, shockwave and synergy
 	Priority    float64 // among waiting jobs, larger first; 0 if unset. Used only by policy/queue with EASY backfilling, kueue, multifactor and oxgang
 	GPUs        int     // requested; rigid jobs get exactly this

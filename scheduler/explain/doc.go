@@ -13,7 +13,7 @@
 //     it. A job that loses its GPUs has no reason until the next round.
 //  2. templates has one template for each kind. Its clause why states the fact,
 //     unblock what later rounds may change, and details the prices and speeds.
-//     What would give the job GPUs is found by package counterfactual.
+//     Package counterfactual finds the changes that would give the job GPUs.
 //  3. The template compares the reason with the present cluster: GPUs may have
 //     become free since the round. A sentence must not contradict the state
 //     that is printed next to it, and numbers that differ must look different.

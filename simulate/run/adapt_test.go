@@ -330,7 +330,7 @@ func TestJobsThatNeverFit_in_a_trace(t *testing.T) {
 	const good = "0,8,202,4,2,2,2,0,1,0,0,0\n"
 	for row, want := range map[string]string{
 		"1,9,202,8,2,4,3,1,1,0,0,0\n":   `t.csv:3:7: w_max "3", want a whole number of at least 4`,
-		"1,9,202,8,2,5,8,1,1,0,0,0\n":   `t.csv:3:4: gpus "8", want 10 to 16, those of w_min to w_max workers`,
+		"1,9,202,8,2,5,8,1,1,0,0,0\n":   `t.csv:3:4: gpus "8", want 10 to 16 (w_min to w_max workers)`,
 		"1,9,202,16,16,1,1,0,1,0,0,0\n": "t.csv:3:4: job 1: a worker needs 16 GPUs of one node, the largest of the cluster that it may use has 8",
 		"1,9,202,24,8,3,6,1,1,0,0,0\n":  "t.csv:3:4: job 1: needs 24 GPUs of one eligible type, can get at most 16",
 	} {

@@ -36,7 +36,7 @@ func TestBadRows(t *testing.T) {
 		{"column twice", "sia", "name,time,name\n", `w.csv:1:3: second column "name", want each once`},
 		{"elastic without limits", "philly", "submit_s,run_s,gpus,elastic\n1,1,1,1\n", `w.csv:2:4: elastic "1", want 0 in a file without column w_min`},
 		{"elastic range", "philly", strings.Replace(lyraText, ",2,4,8,1,", ",2,4,3,1,", 1), `w.csv:3:7: w_max "3", want a whole number of at least 4`},
-		{"outside the elastic range", "philly", strings.Replace(lyraText, ",8,2,4,8,1,", ",4,2,4,8,1,", 1), `w.csv:3:4: gpus "4", want 8 to 16, those of w_min to w_max workers`},
+		{"outside the elastic range", "philly", strings.Replace(lyraText, ",8,2,4,8,1,", ",4,2,4,8,1,", 1), `w.csv:3:4: gpus "4", want 8 to 16 (w_min to w_max workers)`},
 		{"part of a worker", "philly", strings.Replace(lyraText, ",16,8,2,2,", ",16,5,2,2,", 1), `w.csv:2:4: gpus "16", want whole workers: a multiple of gpus_per_worker, 5`},
 		{"kind of job", "philly", strings.Replace(lyraText, ",1,1,1,1,0\n", ",1,2,1,1,0\n", 1), `w.csv:3:9: fungible "2", want a whole number of at most 1`},
 		{"calendar", "helios", "job_id,gpu_num,submit_time,duration\n1,1,yesterday,4\n", `w.csv:2:3: submit_time "yesterday", want a time like 2020-08-31 23:59:00`},

@@ -62,7 +62,7 @@ func elastic(r *parse.Row, s *job.Spec) {
 	s.MinGPUs, s.MaxGPUs = least*s.WorkerGPUs, most*s.WorkerGPUs
 	s.Adaptivity, s.Resizes = job.StrongScaling, true
 	if s.GPUs < s.MinGPUs || s.GPUs > s.MaxGPUs {
-		r.Fail("gpus", fmt.Sprintf("%d to %d, those of w_min to w_max workers", s.MinGPUs, s.MaxGPUs))
+		r.Fail("gpus", fmt.Sprintf("%d to %d (w_min to w_max workers)", s.MinGPUs, s.MaxGPUs))
 	}
 }
 

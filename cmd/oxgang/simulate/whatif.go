@@ -45,7 +45,7 @@ marked as untrusted.
 
 HISTORY is the output of sacct, a dump of Kubernetes, or the log of Philly or
 Helios; --from-slurm and --from-cluster read it from the cluster. Jobs run as recorded. Further
-assumptions are scenarios: rigid jobs, or those of --assume.`,
+assumptions are scenarios: rigid jobs, or the scenarios in the file of --assume.`,
 		Example: `  oxgang whatif history.txt --slurm-nodes nodes.txt --slurm-config config.txt
   oxgang whatif --from-slurm --gpu-price "2.50 EUR" --price-source "contract of 2026"
   oxgang whatif history.txt --assume scenarios.yaml -o json`,

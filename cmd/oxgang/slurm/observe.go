@@ -47,8 +47,8 @@ no more rights than squeue.
 
 REASON is Slurm's reason code with an explanation and what would help. ETA is the time until a running job
 ends, or until a waiting job starts by Slurm's estimate from time limits. The end of a running job comes from
-past runs of the same user, name and number of GPUs, if at least five took longer than it has run. It is never
-after its time limit. The formats json and yaml contain the whole status with the source of each ETA
+past runs of the same user, name and number of GPUs, if at least five of them took longer than its running time so far. It
+is never after its time limit. The formats json and yaml contain the whole status with the source of each ETA
 (docs/status.schema.json), csv only the jobs.`,
 		Example: `  oxgang slurm observe
   oxgang slurm observe --mine --watch

@@ -17,7 +17,7 @@ import (
 
 // Options configure a Backend.
 type Options struct {
-	Queue    *v1alpha1.Queue // as it was at Open
+	Queue    *v1alpha1.Queue // the state at Open
 	Nodes    inventory.Options
 	Kinds    []jobadapter.Kind // default jobadapter.Kinds
 	Identity string            // of the process, in its plans

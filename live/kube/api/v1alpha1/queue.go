@@ -13,7 +13,7 @@ const (
 	Off       Mode = "Off"       // the queue is ignored
 	Observe   Mode = "Observe"   // plans appear in metrics only; nothing is written
 	Recommend Mode = "Recommend" // plans, conditions and events are written; no job is changed
-	Admit     Mode = "Admit"     // jobs that have not started are sized, placed and released; running jobs stay as they are
+	Admit     Mode = "Admit"     // jobs that have not started are sized, placed and released; running jobs do not change
 	Resize    Mode = "Resize"    // running jobs are also resized and preempted
 )
 
