@@ -27,9 +27,9 @@ type Hello struct {
 
 // BatchLimits limits the batch sizes of a job, in samples.
 type BatchLimits struct {
-	Init     int  `json:"init"` // initial total
-	Max      int  `json:"max"`  // at least Init
-	LocalMin int  `json:"local_min,omitempty"`
+	Init     int  `json:"init"`                // initial total
+	Max      int  `json:"max"`                 // at least Init
+	LocalMin int  `json:"local_min,omitempty"` // 0 means 1
 	LocalMax int  `json:"local_max,omitempty"` // limited by memory; 0 for no limit
 	Adaptive bool `json:"adaptive,omitempty"`  // the scheduler may choose; otherwise Init or Schedule holds
 }
@@ -62,7 +62,7 @@ type Batch struct {
 	Accumulation int `json:"accumulation"` // passes before the one with gradient exchange
 }
 
-// A Report has measurements of an interval without changes. Times are mean seconds per step.
+// A Report has measurements of an interval without changes. Times are mean seconds per optimiser step.
 type Report struct {
 	Generation int     `json:"generation"` // as in Hello
 	Sequence   int64   `json:"sequence"`   // from 1, increasing within a generation
@@ -76,7 +76,7 @@ type Report struct {
 	WaitTime   float64 `json:"wait_time,omitempty"` // waiting for input, per step
 	GradSqr    float64 `json:"grad_sqr,omitempty"`  // squared norm, referred to the initial batch
 	GradVar    float64 `json:"grad_var,omitempty"`  // its variance; both 0 if not measured
-	Profile    bool    `json:"profile,omitempty"`
+	Profile    bool    `json:"profile,omitempty"`   // with a batch size of Welcome.Profile
 }
 
 // An Answer answers a Report.

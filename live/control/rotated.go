@@ -17,7 +17,7 @@ func (t *Tail) name(i int) string {
 func (t *Tail) open(i int) (*os.File, error) {
 	f, err := os.Open(t.name(i))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil
+		return nil, nil //nolint:nilnil // no file is no mistake
 	}
 	return f, err
 }
@@ -50,7 +50,7 @@ func (t *Tail) newer(i int) (*os.File, error) {
 			return f, err
 		}
 	}
-	return nil, nil //nolint:nilnil
+	return nil, nil //nolint:nilnil // no file is no mistake
 }
 
 // settled reports whether f and next are still neighbours: no rotation happened while they were opened.

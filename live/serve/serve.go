@@ -72,7 +72,7 @@ func Run(ctx context.Context, o Options) error {
 		err = errors.Join(err, closer.Close())
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return nil //nolint:nilerr
+		return nil //nolint:nilerr // that is how it ends
 	}
 	return err
 }

@@ -85,7 +85,7 @@ func step(db *sql.DB, n int, migration string) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // no effect after Commit
+	defer tx.Rollback() //nolint:errcheck // nothing is left of what failed; nothing to do after Commit
 	if _, err := tx.Exec(migration); err != nil {
 		return err
 	}

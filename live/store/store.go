@@ -254,7 +254,7 @@ func transaction(db *sql.DB, do func(tx *sql.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // no effect after Commit
+	defer tx.Rollback() //nolint:errcheck // nothing is left of what failed; nothing to do after Commit
 	if err := do(tx); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"syscall"
 )
 
+// room is the free space in bytes below which a disk counts as full: the failed write may have been larger.
 const room = 1 << 20
 
 func full(dir string) bool {

@@ -27,7 +27,7 @@ func groupPath(l *Launch) string {
 // newGroup may return a partial group with an error.
 func newGroup(l *Launch) (*group, error) {
 	if l.Cgroup == "" {
-		return nil, nil //nolint:nilnil
+		return nil, nil //nolint:nilnil // nil is no cgroup, and none was asked for
 	}
 	var where unix.Statfs_t
 	if err := unix.Statfs(l.Cgroup, &where); err != nil {

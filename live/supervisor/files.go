@@ -70,6 +70,7 @@ func readJSON(path string, v any) (found bool, err error) {
 // syncFile makes a file durable. It is a variable for tests.
 var syncFile = (*os.File).Sync
 
+// fileMax is in bytes: jobs can write to the directory too.
 const fileMax = 64 << 20
 
 // readFile reads a regular file. A pipe that the job put there must not block, and a link must not be followed.

@@ -84,6 +84,7 @@ func below(all map[int]proc, root func(pid int) bool) []proc {
 }
 
 // signal sends a signal to this very process, never to another with a reused pid.
+// It opens the descriptor first and then checks that the pid is still p's.
 func (p process) signal(sig unix.Signal) error {
 	if p.PID <= 1 || p.PID == os.Getpid() {
 		return fmt.Errorf("process %d: refused to signal it", p.PID)

@@ -47,12 +47,12 @@ type Launch struct {
 	Generation int           `json:"generation"` // from 1
 	Tag        string        `json:"tag"`        // OXGANG_RUN of its processes: state directory/job/generation, unique on this machine
 	Command    []string      `json:"command"`
-	Dir        string        `json:"dir"`     // working directory, absolute
-	Env        []string      `json:"env"`     // of all workers, as name=value
-	Workers    []Worker      `json:"workers"` // by rank
-	Log        string        `json:"log"`     // absolute; its directory exists
-	LogBytes   int64         `json:"log_bytes"`
-	LogFiles   int           `json:"log_files"`
+	Dir        string        `json:"dir"`            // working directory, absolute
+	Env        []string      `json:"env"`            // of all workers, as name=value
+	Workers    []Worker      `json:"workers"`        // by rank
+	Log        string        `json:"log"`            // absolute; its directory exists
+	LogBytes   int64         `json:"log_bytes"`      // maximum of each
+	LogFiles   int           `json:"log_files"`      // maximum number
 	Grace      time.Duration `json:"grace"`          // from SIGTERM to SIGKILL of the other workers, when one fails
 	Cgroup     string        `json:"cgroup"`         // a writable cgroup v2 directory; may be empty
 	User       *account.User `json:"user,omitempty"` // nil for the supervisor's own

@@ -44,7 +44,7 @@ func watch(ctx context.Context, w io.Writer, show func(io.Writer) error) error {
 		var page strings.Builder
 		if err := show(&page); err != nil {
 			if ctx.Err() != nil {
-				return nil //nolint:nilerr
+				return nil //nolint:nilerr // it was stopped while it asked
 			}
 			return err
 		}

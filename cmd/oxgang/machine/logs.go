@@ -29,7 +29,7 @@ other than 0 begin with [rank N].`,
 		}
 		err := c.Log(cmd.Context(), job.ID(args[0]), lines, follow, cmd.OutOrStdout())
 		if follow && cmd.Context().Err() != nil {
-			return nil //nolint:nilerr
+			return nil //nolint:nilerr // that is how one stops to follow
 		}
 		return err
 	})

@@ -86,7 +86,7 @@ func (o *observation) run(cmd *cobra.Command) error {
 		took, err := o.show(cmd.Context(), &page)
 		if err != nil {
 			if cmd.Context().Err() != nil {
-				return nil //nolint:nilerr
+				return nil //nolint:nilerr // it was stopped while it asked
 			}
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
-// An Observation is the state of a generation at one time.
+// An Observation is the immutable state of a generation at one time.
 type Observation struct {
 	Generation
 	State supervisor.State

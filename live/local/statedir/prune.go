@@ -36,7 +36,7 @@ type Amount struct {
 }
 
 // Prune deletes what exceeds the limits, and returns the amounts. The database forgets a job's details before its
-// logs are deleted, so after a crash the next Prune deletes the rest.
+// logs are deleted, so after a crash the next Prune deletes the rest. It joins the errors.
 func Prune(s *store.Store, o *PruneOptions) ([]Amount, error) {
 	found, err := find(s, o)
 	if err != nil {

@@ -31,9 +31,9 @@ type Part uint8
 
 // Each part includes the parts before it.
 const (
-	None Part = iota // nothing
-	Order
-	Elastic
+	None    Part = iota // nothing
+	Order               // change its place among waiting jobs
+	Elastic             // resize it
 )
 
 var partNames = [...]string{"none", "order", "elastic"}
@@ -52,7 +52,8 @@ type Request struct {
 
 const mostGPUs = 1 << 20
 
-// ParseRequest parses a user's comment; without Prefix it is the zero Request. The error names a word that is unknown, repeated or out of range.
+// ParseRequest parses a user's comment; without Prefix it is the zero Request. The error names a word that is
+// unknown, repeated or out of range.
 func ParseRequest(text string) (Request, error) {
 	body, ours := strings.CutPrefix(text, Prefix)
 	if !ours {

@@ -174,7 +174,7 @@ func (r *Rig) Close() {
 		}
 	}
 	r.killRest()
-	os.RemoveAll(r.Folder) //nolint:errcheck
+	os.RemoveAll(r.Folder) //nolint:errcheck // it is in a folder for temporary files
 }
 
 // killRest kills the processes whose environment names this Slurm: jobs and their steps.
