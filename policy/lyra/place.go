@@ -95,7 +95,7 @@ func (p *placer) emptiest(t *tenant, at int) (s cluster.Share, ok bool) {
 	return s, most >= 0
 }
 
-// start places the base demand of a job, and releases flexible workers of others if necessary. It returns false if
+// start places the base demand of a job, and releases flexible workers of other jobs if necessary. It returns false if
 // there is no room.
 func (p *placer) start(t *tenant) bool {
 	var placed cluster.Placement
