@@ -93,17 +93,19 @@ func (s *Schedule) expect(o *Option) *reservation {
 	if k < 0 {
 		return nil
 	}
-	room := s.pools[k].clone()
+	room, at, fits := s.pools[k].clone(), s.now, false
 	for _, t := range s.byEnd(k) {
-		room.add(t.at, 1)
-		if room.total < o.GPUs {
-			continue
+		if fits && t.end().After(at) {
+			break
 		}
-		if _, ok := room.find(o.GPUs); ok {
-			return &reservation{"", k, t.end(), room.total - o.GPUs}
-		}
+		room.add(t.at, 1) // all that end by then leave their GPUs
+		at = t.end()
+		fits = fits || room.fits(o.GPUs)
 	}
-	return nil
+	if !fits {
+		return nil
+	}
+	return &reservation{"", k, at, room.total - o.GPUs}
 }
 
 // byEnd returns the running twins of a type, ordered by their end.

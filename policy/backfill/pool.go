@@ -60,6 +60,12 @@ func (p *pool) find(gpus int) (at []share, ok bool) {
 	return at, whole == 0 && (rest == 0 || best >= 0)
 }
 
+// fits reports whether a gang fits.
+func (p *pool) fits(gpus int) bool {
+	_, ok := p.find(gpus)
+	return ok
+}
+
 // add returns GPUs to the pool; with sign -1 it takes them.
 func (p *pool) add(all []share, sign int) {
 	for _, s := range all {

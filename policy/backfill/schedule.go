@@ -41,19 +41,26 @@ func (s *Schedule) Advance(snapshot *policy.Snapshot, work func(int) Work) {
 		next := s.nextEnd()
 		switch {
 		case len(arrivals) > 0 && (next == nil || next.end().After(arrivals[0].submitted)):
-			s.now = latest(s.now, arrivals[0].submitted)
+			s.pass(arrivals[0].submitted)
 			s.enqueue(arrivals[0])
 			arrivals = arrivals[1:]
 		case next != nil && !next.end().After(snapshot.Now):
-			s.now = latest(s.now, next.end())
+			s.pass(next.end())
 			s.finish(next)
 		default:
-			s.now = snapshot.Now
+			s.pass(snapshot.Now)
 			s.forget()
 			s.fill()
 			return
 		}
+	}
+}
+
+// pass moves the clock to the time of the next event. Before that, jobs start by all events up to now.
+func (s *Schedule) pass(to time.Time) {
+	if to.After(s.now) {
 		s.fill()
+		s.now = to
 	}
 }
 
@@ -220,11 +227,4 @@ func (s *Schedule) Compare(id job.ID) (st Comparison, ok bool) {
 		st.Due = t.end()
 	}
 	return st, true
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
