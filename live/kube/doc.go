@@ -7,10 +7,10 @@
 //
 // A new leader takes the next epoch by compare-and-swap. It plans only after its watches have seen everything that
 // existed then, and each round waits for them to show the executor's writes. So a leader that was paused cannot
-// commit, and late watches do not cause plans from an outdated state. Admission rejects writes with an older epoch
+// commit, and late watches cause no plans from an outdated state. Admission rejects writes with an older epoch
 // than the Plan. While the API server does not answer, running jobs continue.
 //
-// The packages of this folder from low to high; each imports only packages above it in this list:
+// The packages of this folder; each imports only packages above it in this list:
 //
 //   - wire: formats shared with the command line
 //   - api/v1alpha1: the kinds of Oxgang, labels and annotations

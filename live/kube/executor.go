@@ -30,7 +30,7 @@ const parallel = 16
 // writeTime bounds a pass's writes, because rounds wait for them and no job is observed meanwhile.
 const writeTime = 2 * time.Second
 
-// urgentTime is writeTime for conditions and events while pods have to be created or placed.
+// urgentTime is writeTime for conditions and events while pods wait to be created or placed.
 const urgentTime = writeTime / 8
 
 // News wakes the executor after a change.
@@ -103,8 +103,7 @@ type writes struct {
 	telling   time.Duration // within which conditions and events may begin
 }
 
-// carryOut writes all. After writeTime it begins only writes to nodes. A failed step waits for the next pass, so
-// it cannot delay other jobs.
+// carryOut writes all. After writeTime it begins only writes to nodes. A failed step waits for the next pass.
 func (w *Backend) carryOut(ctx context.Context, from time.Time, all *writes) error {
 	var g errgroup.Group
 	g.SetLimit(parallel)

@@ -151,7 +151,7 @@ func (w *jobEvents) describe(e *jobstate.Job) {
 	}
 }
 
-// retract removes the event of a loss that the scheduler has not taken, because the plan has a newer generation.
+// retract removes the untaken event of a loss, because the plan has a newer generation.
 func (w *jobEvents) retract(e *jobstate.Job) {
 	w.Events.Drop(func(ev scheduler.Event) bool {
 		lost, ok := ev.(scheduler.Exited)

@@ -19,8 +19,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Open takes over a queue with the newest epoch. It waits until the watches behind c have seen everything that
-// existed then. Jobs in the Plan arrive as Restored. direct must read from the API server.
+// Open takes over a queue with the newest epoch, once the watches behind c have seen everything that existed then.
+// Jobs in the Plan arrive as Restored. direct must read from the API server.
 func Open(ctx context.Context, c client.Client, direct client.Reader, o config.Options) (*Backend, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("kube: %w", err)

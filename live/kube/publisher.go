@@ -229,8 +229,8 @@ func (w *publisher) unpublished(v *verdict, err error) {
 	w.o.Log.Warn("a condition was not written", "job", v.object.Meta().GetNamespace()+"/"+v.object.Meta().GetName(), "err", err)
 }
 
-// erased reports whether someone has removed our condition. Trainer does: it writes all conditions of a TrainJob from
-// an older read. Each new version of an object is checked once.
+// erased reports whether someone has removed our condition. Trainer does: it writes all conditions of a TrainJob
+// from an older read. Each new version is checked once.
 func (w *publisher) erased(seen jobstate.Object) bool {
 	uid := string(seen.Meta().GetUID())
 	written, known := w.versions[uid]

@@ -24,7 +24,7 @@ type Options struct {
 	Times
 	// Explain, if not nil, explains the allocations of a plan.
 	Explain func(s *policy.Snapshot, p *policy.Plan) Reasons
-	// Expect, if not nil, returns predictions, or nil if there are none yet. It must not block.
+	// Expect, if not nil, returns predictions; nil: none yet. It must not block.
 	Expect func() map[job.ID]Expected
 	// Events, if not nil, records an event for every published decision.
 	Events events.EventRecorder
@@ -48,7 +48,7 @@ type Options struct {
 type Times struct {
 	// Start bounds the time until all pods of a generation run. Default 5 min.
 	Start time.Duration
-	// Quiet is how long the pods of a job without messages run until it counts as training. Default 0.
+	// Quiet is how long a job's pods run without messages until it counts as training. Default 0.
 	Quiet time.Duration
 	// Silence is the time without messages after which a job is rigid. Default 10 min.
 	Silence time.Duration

@@ -1,2 +1,2 @@
-// Package execute derives the next steps of jobs from an observation and the committed plan, and carries them out.
+// Package execute derives the next steps of jobs from an observation and the committed plan.
 package execute

@@ -21,7 +21,7 @@ import (
 type podChanges map[*jobstate.Job][]jobadapter.Fitting
 
 // podChanges returns the changes of running pods' requests. Requests shrink at once, and grow where the node has
-// room. Nodes with shrinking requests lose their room in r, so starts there wait.
+// room. Nodes with shrinking requests lose their room in r.
 func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (podChanges, []Note) {
 	all := make(podChanges)
 	var growing []*jobstate.Job
@@ -56,8 +56,8 @@ func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (pod
 	return all, notes
 }
 
-// unfit returns a job's running pods whose requests can change to the plan without a restart, or else the new Fit to
-// store, or nil.
+// unfit returns a job's running pods whose requests can change without a restart, or else the new Fit to store, or
+// nil.
 func (w *Planner) unfit(e *jobstate.Job, at time.Time) ([]jobadapter.Fitting, *jobstate.Fit) {
 	if e.Stale() || e.Trouble != "" || !e.Started() || !e.Running() || e.Parsed.Kueue || at.Before(e.Fit.NotBefore) {
 		return nil, nil
@@ -131,7 +131,7 @@ func (w *Planner) fitting(e *jobstate.Job, changes []jobadapter.Fitting) *Step {
 	}}
 }
 
-// fit resizes a running pod. It writes the epoch for admission first, because a resize writes only resources.
+// fit writes the epoch for admission first, because a resize writes only resources.
 func (w *Writer) fit(ctx context.Context, f *jobadapter.Fitting, epoch int64) error {
 	is, text := f.Is, strconv.FormatInt(epoch, 10)
 	if is.Annotations[v1alpha1.Epoch] != text {

@@ -111,7 +111,7 @@ func reactivated(o *object) bool {
 }
 
 // activate applies change to a job's Workloads, at most one unfinished, and returns their number. It reads them
-// from the API server, as few jobs stop or start.
+// from the API server.
 func (w *Writer) activate(ctx context.Context, namespace, uid string, change func(*object) bool) (int, error) {
 	mapping, err := w.Client.RESTMapper().RESTMapping(workload)
 	if meta.IsNoMatchError(err) {

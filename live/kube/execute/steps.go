@@ -41,7 +41,7 @@ func (n *Note) Apply() {
 }
 
 // Steps returns the steps that are possible now, at most one per job: all stops, starts with room in order of
-// submission, and changes of pods' requests. It changes nothing; state changes of jobs are notes.
+// submission, and changes of pods' requests. State changes of jobs are notes.
 func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, notes []Note) {
 	if !w.Options.Acts() {
 		return nil, nil

@@ -66,8 +66,7 @@ func (w *Writer) finish(next client.Object, err error) error {
 const FieldOwner = "oxgang"
 
 // disrupt returns nil if all given pods of a job may stop now: dry-run evictions succeed, and PodDisruptionBudgets
-// allow them together. It does not evict: the Job controller counts an evicted pod as a failure and delays its
-// replacements more and more.
+// allow them together. It does not evict: the Job controller counts an evicted pod as a failure.
 func (w *Writer) disrupt(ctx context.Context, pods []*corev1.Pod, epoch int64) error {
 	for _, p := range pods {
 		e := &policyv1.Eviction{

@@ -1,5 +1,5 @@
-// Package inventory translates Kubernetes nodes into nodes of the scheduler: of a queue (Read), of a lender
-// (Survey), and of rentable groups (Offer).
+// Package inventory translates Kubernetes nodes into the scheduler's: of a queue (Read), of a lender (Survey), and
+// of rentable groups (Offer).
 package inventory
 
 import (
@@ -27,13 +27,13 @@ type Options struct {
 	Lender      map[string]string // of the lender's nodes; empty: no lender
 	Queue       string            // whose borrowed nodes to include; empty: any
 	Tolerations []corev1.Toleration
-	// Groups are the rentable groups. With groups, the plan decides which nodes leave, so the taint of Leave does not
+	// Groups are the rentable groups. The plan decides which of their nodes leave, so the taint of Leave does not
 	// close a node.
 	Groups []v1alpha1.NodeGroup
 	Now    time.Time
 }
 
-// Patience is how long a node that is not Ready keeps its jobs. Most such nodes return.
+// Patience is how long a node that is not Ready keeps its jobs.
 const Patience = 30 * time.Second
 
 const (
@@ -58,9 +58,9 @@ const (
 // The queue's pods tolerate the taint of a loan to the queue, taints in Tolerations, and the GPU resource's taint
 // (by the ExtendedResourceToleration plugin).
 //
-// The capacity is the allocatable resources minus the requests of live pods that are not ours. Nodes without GPUs,
-// CPUs or memory left are omitted. A node is closed if it is cordoned, not Ready, Shared, or has a NoSchedule
-// taint. It then has only the GPUs that pods hold on it.
+// The capacity is the allocatable resources minus the requests of live pods that are not ours; nodes without any
+// left are omitted. A node is closed if it is cordoned, not Ready, Shared, or has a NoSchedule taint. It then has
+// only the GPUs that pods hold on it.
 func Read(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, o *Options) []cluster.Node {
 	gpu := corev1.ResourceName(o.GPUResource)
 	taken, held := make(map[string]cluster.Resources), make(map[string]int)
@@ -130,7 +130,7 @@ func (o *Options) closed(n *corev1.Node) bool {
 	})
 }
 
-// Shared reports whether a node's GPUs are shares, by time-slicing or MPS. Several shares may be on one GPU.
+// Shared reports whether a node's GPUs are shared by time-slicing or MPS.
 func Shared(n *corev1.Node) bool {
 	replicas, err := strconv.Atoi(n.Labels[replicasLabel])
 	how := n.Labels[sharingLabel]

@@ -37,16 +37,16 @@ func (l *Lender) ByID() map[cluster.NodeID]*Server {
 	return all
 }
 
-// A Want is a pod of the owner for which kube-scheduler has found no node, and whose nodeSelector and node affinity
-// allow a server. Tolerations, CPUs and memory are ignored.
+// A Want is a pod of the owner for which kube-scheduler has found no node, and whose nodeSelector and node
+// affinity allow a server.
 type Want struct {
 	UID  types.UID
 	GPUs int
 	pod  *corev1.Pod
 }
 
-// Survey returns the state of a queue's lender; empty without one. It keeps pointers to nodes and pods. It takes
-// time linear in nodes and pods, plus wants times servers.
+// Survey returns the state of a queue's lender; empty without one. It takes time linear in nodes and pods, plus
+// wants times servers.
 func Survey(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, o *Options) Lender {
 	var l Lender
 	if len(o.Lender) == 0 {

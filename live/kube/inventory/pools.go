@@ -31,8 +31,8 @@ const (
 // share of a group that is never lent. Source: Lyra §4, §7.1.
 //
 // Each waiting pod of the owner gets one server, oldest pod first: a leaving one, else an idle one, else a lent
-// one, which is then reclaimed. A group with reclaimed servers has no spare ones. This first fit is a heuristic
-// that may reclaim too many. It takes time linear in pods times servers.
+// one, which is then reclaimed. A group with reclaimed servers has no spare ones. This first fit may reclaim too
+// many. It takes time linear in pods times servers.
 func (l *Lender) Pools(on map[cluster.NodeID]cluster.Group, headroom float64) []Pool {
 	states := make([]state, len(l.Servers))
 	nodes := make([]cluster.Node, len(l.Servers))

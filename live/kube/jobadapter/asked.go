@@ -23,7 +23,7 @@ type size struct {
 }
 
 // asked is the value of the annotation v1alpha1.Asked. It is valid while the object has the size Granted;
-// otherwise someone has changed the size, and that is the request.
+// otherwise someone has requested another size.
 type asked struct {
 	Asked   size `json:"asked"`
 	Granted size `json:"granted"`

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Kueue charges a job to the first flavor with quota that its pods allow. To make it choose the planned GPU type, Start
-// adds the flavor's node labels to their selector first.
+// Kueue charges a job to the first flavor with quota that its pods allow. So Start adds the node labels of the
+// planned GPU type to their selector first.
 
 func flavorOf(o *unstructured.Unstructured) map[string]string {
 	var a asked

@@ -67,8 +67,7 @@ var ErrFixed = errors.New("its number of workers is fixed")
 // Sliced.
 var ErrKueue = errors.New("it is in a Kueue queue")
 
-// A Kind reads and changes objects of one kind. After an error, o may be partly changed and must not be used. No
-// function keeps o.
+// A Kind reads and changes objects of one kind. After an error, o may be partly changed and must not be used.
 type Kind interface {
 	GVK() schema.GroupVersionKind
 	// Read parses o with the defaults d of its queue. weight is its namespace's share. It never fails: see
@@ -78,12 +77,11 @@ type Kind interface {
 	// templates name the node; otherwise the pods are gated and wait for Pin. A job in Kueue is not resumed but
 	// loses our AdmissionGate. The error wraps ErrFixed if the size is not possible.
 	Start(o *unstructured.Unstructured, g *Grant) error
-	// Stop suspends a job. The error wraps ErrKueue if the job is in Kueue.
+	// Stop suspends a job. The error wraps ErrKueue if it is in Kueue.
 	Stop(o *unstructured.Unstructured, epoch int64) error
 	// Resize changes the size of a running job. The error wraps ErrFixed if that is not possible.
 	Resize(o *unstructured.Unstructured, g *Grant) error
-	// Fit returns the running pods whose requests differ from g and can change without a restart. It changes neither
-	// the pods nor o.
+	// Fit returns the running pods whose requests differ from g and can change without a restart.
 	Fit(o *unstructured.Unstructured, all []*corev1.Pod, g *Grant) ([]Fitting, error)
 }
 

@@ -64,8 +64,8 @@ func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape
 	return s, nil
 }
 
-// stuck reports whether Trainer rejects new runtimePatches: its webhook then also rewrites quantities without
-// quotes, which its CRD rejects as a change.
+// stuck reports whether Trainer rejects new runtimePatches: its webhook then also quotes quantities, which its CRD
+// rejects as a change.
 func stuck(o *unstructured.Unstructured) bool {
 	if all, _ := child(o.Object, "spec")["runtimePatches"].([]any); len(all) > 0 {
 		return false

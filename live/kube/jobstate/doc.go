@@ -1,3 +1,2 @@
-// Package jobstate holds the leader's state of each job: its grant, pods, retries, and what its program has reported.
-// It restores that state from the Plan of the previous leader.
+// Package jobstate holds the leader's state of each job, and restores it from the previous leader's Plan.
 package jobstate

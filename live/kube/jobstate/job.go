@@ -17,8 +17,7 @@ import (
 
 // A Job is a job of the queue that has not ended or still has pods.
 //
-// Invariant: Held is the grant of the last committed plan, or empty after a loss that the scheduler has taken. Pods
-// are the existing ones, whatever the plan.
+// Invariant: Held is the grant of the last committed plan, or empty after a loss that the scheduler has taken.
 type Job struct {
 	Adapter jobadapter.Kind
 	Object  Object // must not be changed
@@ -80,8 +79,8 @@ func (e *Job) Node() string {
 	return string(e.Held.Placement[0].Node)
 }
 
-// Coming returns how many unplanned pods may still appear on the job's node: its controller replaces failed pods,
-// without a gate, until it has stopped.
+// Coming returns how many unplanned pods may still appear on the job's node: its controller replaces failed pods
+// until it has stopped.
 func (e *Job) Coming() int {
 	planned := e.Started() && e.Parsed.Generation == e.Held.Generation
 	if e.Parsed.Node == "" || e.Ended() || planned || e.Parsed.Suspended && !e.Parsed.Stopping {
@@ -121,7 +120,7 @@ func (e *Job) Finished() (n int) {
 	return n
 }
 
-// ToEnd is how long a job may end by itself after a worker has succeeded. A restart would lack those workers.
+// ToEnd is how long a job may end by itself after a worker has succeeded.
 const ToEnd = time.Minute
 
 // EndsSoon reports whether a job is about to end by itself.

@@ -31,7 +31,7 @@ func (e *Job) Overdue(now time.Time, prompt time.Duration) bool {
 	return now.Sub(since) > prompt && e.Awaits()
 }
 
-// Awaits reports whether the watches have still to show a write or started pods.
+// Awaits reports whether the watches still lack a write or started pods.
 func (e *Job) Awaits() bool {
 	return e.Stale() || e.Started() && e.Running() && e.Made() < e.Workers()
 }

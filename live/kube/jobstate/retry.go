@@ -30,7 +30,7 @@ func (r *Retry) FailFor(now time.Time, err error) {
 	r.NotBefore = now.Add(LeaveAlone(r.NotBefore.Sub(now), err))
 }
 
-// Tries is the number of failures in a row after which a job gets no GPUs while it backs off.
+// Tries is the number of failures in a row after which a job backs off without GPUs.
 const Tries = 3
 
 // BacksOff reports whether a job must get no GPUs now.

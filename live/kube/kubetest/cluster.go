@@ -1,6 +1,6 @@
 // Package kubetest is a cluster in the memory of a test: controller-runtime's fake API server, with a Job
-// controller, a binder and kubelets that act on demand. It checks every write: GPUs are not overcommitted, and
-// Plans do not go back.
+// controller, a binder and kubelets that act on demand. It checks that GPUs are not overcommitted, and Plans do
+// not go back.
 package kubetest
 
 import (
@@ -38,7 +38,7 @@ const holder = "kubetest.oxgang.dev/kubelet"
 
 // A Cluster is a cluster. Methods panic on errors of the fake API server. It is safe for concurrent use.
 type Cluster struct {
-	// Before, if not nil, may fail or change a request of Client. After, if not nil, may lose its response.
+	// Before may fail or change a request of Client. After may lose its response.
 	Before, After func(*Call) error
 	// Listed, if not nil, receives the lists of Direct and their options.
 	Listed func(list client.ObjectList, o *client.ListOptions)

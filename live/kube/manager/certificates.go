@@ -16,8 +16,8 @@ import (
 // TrustMap is the ConfigMap with the CA of the agent API, in every namespace of a queue.
 const TrustMap = "oxgang-agents-ca"
 
-// certify creates the agent API's CA and certificate in memory, unless files hold one or the agent API is off. After
-// a change of leaders, workers trust both while they are valid.
+// certify creates the agent API's CA and certificate in memory, unless files hold one or the agent API is off.
+// After a change of leaders, workers trust both.
 func (l *leader) certify() error {
 	c := &l.o.Config.Agents
 	if c.Address.Address == "" || c.Certificates != "" {

@@ -46,8 +46,8 @@ type Options struct {
 	Traces   trace.TracerProvider // nil: none
 }
 
-// Run leads, or waits to lead, until ctx is done; then it returns nil. After a loss of the leadership or of events it
-// returns an error: the process must then end, and may be restarted.
+// Run leads, or waits to lead, until ctx is done; then it returns nil. After an error, the process must end: it
+// has lost the leadership or events.
 func Run(ctx context.Context, o Options) error {
 	log, err := monitor.NewLogger(os.Stderr, o.Config.Log.Format, o.Config.Log.Level)
 	if err != nil {

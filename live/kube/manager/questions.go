@@ -51,8 +51,8 @@ func (l *leader) ask(ctx context.Context, queue string, q whatif.Question) (*wha
 	return d.Ask(ctx, q)
 }
 
-// Answer answers a ConfigMap's questions in turn, until its watch ends or an answer cannot be written. It fails if
-// the ConfigMap cannot be watched.
+// Answer answers a ConfigMap's questions, until its watch ends or an answer cannot be written. It fails if the
+// ConfigMap cannot be watched.
 func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer Answerer) error {
 	w, err := maps.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + wire.QuestionMap})
 	if err != nil {

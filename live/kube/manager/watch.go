@@ -55,8 +55,8 @@ func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
 
 const watchTimeout = 2 * time.Minute
 
-// subscribe calls news whenever an object of o's kind changes. It returns once the watch shows all objects. It
-// fails if that takes longer than watchTimeout or is not allowed.
+// subscribe calls news whenever an object of o's kind changes. It returns once the watch shows all objects, or
+// fails after watchTimeout or without the right.
 func (l *leader) subscribe(ctx context.Context, o client.Object, news func()) error {
 	gvk, err := l.manager.GetClient().GroupVersionKindFor(o)
 	if err != nil {

@@ -45,8 +45,8 @@ type Transfer struct {
 }
 
 // Transfers returns the changes of loan marks. Borrowed nodes are marked, unless their owner has pods there. Other
-// marked nodes lose the mark once none of our pods is on them, pinned to them, or may still come. It returns none
-// until the watches show the last writes.
+// marked nodes lose the mark once none of our pods is or may come there. It returns none until the watches show
+// the last writes.
 func (ns *Nodes) Transfers(s *observe.Observation) []Transfer {
 	if !ns.Options.Acts() || time.Now().Before(ns.Loans.NotBefore) || len(ns.Writer.Unseen) > 0 {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// A pod belongs to the job that its chain of controllers leads to, in its own namespace. Labels are no proof: a user
-// could name a job of another namespace there.
+// A pod belongs to the job that its chain of controllers leads to, in its own namespace. Labels are no proof: a
+// user could name another namespace's job there.
 
 const deepest = 3
 
@@ -121,8 +121,8 @@ func (s *Observation) rayJob(namespace, cluster string) *metav1.OwnerReference {
 	return &metav1.OwnerReference{Kind: "RayJob", Name: name, UID: types.UID(uid)}
 }
 
-// marked returns the job that a pod's label names, if it is in the pod's namespace. It is used while an object of the
-// chain is missing.
+// marked returns the job that a pod's label names, in the pod's namespace. It is used while an object of the chain
+// is missing.
 func (s *Observation) marked(p *corev1.Pod) string {
 	if uid := p.Labels[v1alpha1.JobUID]; uid != "" && s.namespaces[uid] == p.Namespace {
 		return uid

@@ -8,9 +8,9 @@ import (
 	"github.com/oxgang/oxgang/live/kube/wire"
 )
 
-// An object may have 1.5 MB in etcd. Only the first jobs of a plan are readable; the others are packed, at about 50
-// bytes each. These are the most bytes of each part, 1.1 MB in total. Readable fields cost CPU at every write: 60 ms
-// for 64 kB, against 20 ms for 10,000 packed jobs.
+// An object may have 1.5 MB in etcd. Only the first jobs of a plan are readable; the others are packed, at about
+// 50 bytes each. These are the most bytes of each part. Readable fields cost CPU at every write: 60 ms for 64 kB,
+// against 20 ms for 10,000 packed jobs.
 const (
 	openSpec     = 64 << 10 // readable allocations, for few jobs
 	packedSpec   = 600 << 10

@@ -19,9 +19,8 @@ const page = 500
 
 const restarts = 3
 
-// ListMetadata calls do for the metadata of all objects of a kind; none if the cluster lacks the kind. It starts
-// again if the API server drops the list's version: do may be called twice for an object, last with the newer
-// version.
+// ListMetadata calls do for the metadata of all objects of a kind; none if the cluster lacks the kind. If the API
+// server drops the list's version, do may be called twice for an object, last with the newer version.
 func ListMetadata(ctx context.Context, direct client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), of ...client.ListOption) error {
 	var err error
 	for range restarts {

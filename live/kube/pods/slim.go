@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Slim removes what the scheduler does not use from a pod. Pods of jobs keep their containers, which may be written
-// back as a list.
+// Slim removes what the scheduler does not use from a pod. Pods of jobs keep their containers, which may be
+// written back as a list.
 func Slim(p *corev1.Pod) {
 	p.ManagedFields = nil
 	maps.DeleteFunc(p.Annotations, func(k, _ string) bool { return !used(k) })

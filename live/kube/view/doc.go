@@ -1,3 +1,3 @@
 // Package view shows the scheduler's decisions in a Kubernetes cluster. It calls the user's kubectl, with its
-// contexts, credential plugins and permissions, and imports no Kubernetes libraries.
+// contexts, plugins and permissions, and imports no Kubernetes libraries.
 package view

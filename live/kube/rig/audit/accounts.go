@@ -11,8 +11,7 @@ import (
 )
 
 // Accounts is I21: in the modes Admit and Resize, no pod is bound if its job would hold more GPUs than the plan
-// gives it. A pod's job is determined by its controllers, not its labels. A pod that has lost its controller is
-// found too.
+// gives it. A pod's controllers, not its labels, determine its job.
 type Accounts struct{}
 
 // Name implements [Check].

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// A Check verifies one invariant. It receives every change in order, with the state after it.
+// A Check verifies one invariant. It receives every change with the state after it.
 type Check interface {
 	Name() string
 	See(s *State, c *Change) []Finding
 }
 
-// An Ender is a check that needs the clock: End is called after the last change, with the end time in s.
+// An Ender is a check whose End is called after the last change, with the end time in s.
 type Ender interface{ End(s *State) []Finding }
 
 // All returns all checks for a test cluster. start bounds the start of a generation, repair how long a node may be

@@ -87,8 +87,7 @@ func (k NonPreemptible) See(s *State, c *Change) []Finding {
 		"deleted while %s runs, want it kept until the job ends", job.Key)}}
 }
 
-// lost reports whether a node is gone, not ready, or offers fewer GPUs than its capacity or its bound pods. Which
-// GPU failed is unknown.
+// lost reports whether a node is gone, not ready, or offers fewer GPUs than its capacity or its bound pods.
 func (s *State) lost(node string) bool {
 	n, ok := as[*corev1.Node](s.Get(Key{nodes, "", node}))
 	if !ok {

@@ -26,8 +26,8 @@ func (l *Log) add(c *Change) {
 	l.Writes = append(l.Writes, Write{c.Revision, c.Time, c.Key, managerOf(c)})
 }
 
-// managerOf returns the newest manager whose entry a write added or changed. Entries have whole seconds: if none
-// changed, the manager wrote again in the same second, or it was a bind.
+// managerOf returns the newest manager whose entry a write changed. If none changed, the manager wrote again in
+// the same second, or it was a bind.
 func managerOf(c *Change) string {
 	if c.New == nil {
 		return ""

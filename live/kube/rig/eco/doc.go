@@ -1,7 +1,6 @@
 // Package eco starts the controllers of training jobs in a cluster of package rig: JobSet v0.12.0, Kubeflow
-// Trainer v2.3.0, Kueue v0.19.2 and KubeRay v1.6.2, with kinds and webhooks from their modules; and Karpenter
-// v1.13.0, with nodes simulated by kwok. Its tests record which fields of a job another controller can change, and
-// when. live/kube/jobadapter depends on the results.
+// Trainer v2.3.0, Kueue v0.19.2, KubeRay v1.6.2 and Karpenter v1.13.0. Its tests record which fields of a job
+// another controller can change, and when. live/kube/jobadapter depends on the results.
 //
 // # Mutable fields
 //
@@ -19,14 +18,13 @@
 //
 // All can be changed and resumed in one update. A Job's pods cannot change in the update that suspends it, but can
 // right after. With JobSet's feature gate ElasticJobSet (alpha, off), Indexed jobs can be resized, even while they
-// run; the Manager ElasticJobSet has it on. When a JobSet is resumed, labels, gates, selectors and tolerations are
-// merged into its existing Jobs: equal names are replaced, and none is removed.
+// run. When a JobSet is resumed, labels, gates, selectors and tolerations are merged into its existing Jobs: equal
+// names are replaced, and none is removed.
 //
 // A TrainJob's spec.trainer is immutable. Mutable are spec.suspend and spec.runtimePatches, a list by manager
 // whose entries patch pods of a replicated job by name. Patches can only change if the job is suspended before or
 // after the update and nothing of its JobSet is active. Entries of other managers must stay: Kueue's Workload
-// depends on the entry of kueue.x-k8s.io/manager. An affinity is accepted, but the existing JobSet rejects it, so
-// it only causes errors.
+// depends on the entry of kueue.x-k8s.io/manager. An affinity is accepted, but the existing JobSet rejects it.
 //
 // A TrainJob that was created with a quantity that is not a string (cpu: 1) can never get a runtime patch:
 // Trainer's webhook then writes it as "1", which counts as a change of spec.trainer. A TrainJob with a runtime
@@ -35,10 +33,9 @@
 // # How Kueue holds jobs
 //
 // The annotation kueue.x-k8s.io/admission-gated-by lists who holds a job: paths with a domain, at most 63
-// characters each, separated by commas. Kueue's feature gate AdmissionGatedBy is beta and on since 0.19. It works
-// for every kind that Kueue manages; the tests cover Job, JobSet and TrainJob. The annotation must be set at
-// creation; later, names can be removed but not added. Meanwhile the Workload exists without quota, with condition
-// AdmissionGated. The job can be changed as in the table, and the Workload follows.
+// characters each, separated by commas. Its feature gate AdmissionGatedBy is beta and on since 0.19. The
+// annotation must be set at creation; later, names can be removed but not added. Meanwhile the Workload exists
+// without quota, with condition AdmissionGated. The job can be changed as in the table, and the Workload follows.
 //
 // Only Kueue may resume a held job. Otherwise Kueue suspends it again and resets a Job's template to its
 // Workload's, without later labels and gates. Changing and releasing a job in one update works.

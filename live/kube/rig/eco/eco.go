@@ -56,8 +56,8 @@ var jobSet = from{"sigs.k8s.io/jobset", "config/components/crd/bases", "config/c
 
 const startTimeout = 2 * time.Minute
 
-// Start starts managers, by default JobSet, Trainer and Kueue, in a cluster that creates pods of Jobs, and waits
-// for their webhooks. The test is skipped if Kueue is requested without root.
+// Start starts managers, by default JobSet, Trainer and Kueue, and waits for their webhooks. The test is skipped
+// if Kueue is requested without root.
 func Start(t testing.TB, c *rig.Cluster, managers ...Manager) {
 	t.Helper()
 	if len(managers) == 0 {

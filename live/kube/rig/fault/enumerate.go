@@ -21,7 +21,7 @@ type Scenario struct {
 	// Prepare removes what the previous run left.
 	Prepare func(t testing.TB)
 	// Start starts the program, which must use only the proxy, without waiting for it. It returns a function that
-	// kills it at once and waits for its end. It is called again after a kill.
+	// kills it and waits for its end. It is called again after a kill.
 	Start func(t testing.TB, p *Proxy) (kill func())
 	// Acts run one after another, each once the program has settled.
 	Acts []Act

@@ -18,7 +18,7 @@ import (
 )
 
 // stage is the environment variable with the stage of a process: "" outside of the namespaces, "init" for their
-// first process, "tests" for the one that runs tests.
+// first process, "tests" for the tests.
 const stage = "OXGANG_RIG_STAGE"
 
 // Environment variables for the processes inside: the prefix of the run's control groups, and the directories of

@@ -2,10 +2,9 @@
 // speed of an application, send messages to the scheduler as rank 0 does, and end when complete.
 //
 // A job is the pods with the same label oxgang.dev/job-uid. It trains while all pods of a generation run, in a
-// time that runs Speed times as fast as real time. Reports contain real seconds, as from a program that is Speed
-// times as fast, because the scheduler's clock is real. Each report saves a checkpoint, from which the next
-// generation resumes. Within a generation, state survives if one of its pods does; any change of workers costs a
-// restart delay.
+// time that runs Speed times as fast as real time. Reports contain real seconds, because the scheduler's clock is
+// real. Each report saves a checkpoint, from which the next generation resumes. Within a generation, state
+// survives if one of its pods does; any change of workers costs a restart delay.
 //
 // Deviation: after a Notice it saves and pauses, but does not exit with status 75, because its Job would count
 // that as a failure; it is deleted anyway.
