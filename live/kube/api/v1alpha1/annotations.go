@@ -16,15 +16,14 @@ const (
 	ResizeBy = "oxgang.dev/resize"
 	// BatchSize, on a job, is its total batch size in samples.
 	BatchSize = "oxgang.dev/batch-size"
-	// MaxBatchSize, on a job, is the largest total batch size that the scheduler may choose. Unset: the batch size is
-	// fixed.
+	// MaxBatchSize, on a job, is the largest total batch size that the scheduler may choose. Unset: fixed.
 	MaxBatchSize = "oxgang.dev/max-batch-size"
 	// Class, on a job, names the group of jobs with equal scaling.
 	Class = "oxgang.dev/class"
 	// Samples, on a job, is the number of samples it trains on until it is complete.
 	Samples = "oxgang.dev/samples"
-	// RunSeconds, on a job, is its run time on the GPUs that it requests. Linear scaling is assumed for other numbers
-	// of GPUs. A job cannot set both this and Samples.
+	// RunSeconds, on a job, is its run time on the GPUs that it requests. Linear scaling is assumed. A job cannot
+	// set both this and Samples.
 	RunSeconds = "oxgang.dev/run-seconds"
 	// NonPreemptible, on a job, with value true: it keeps its GPUs once it has started.
 	NonPreemptible = "oxgang.dev/non-preemptible"
@@ -37,11 +36,9 @@ const (
 	Generation = "oxgang.dev/generation"
 	// JobUID, a label on pods, is the uid of their job.
 	JobUID = "oxgang.dev/job-uid"
-	// Workers, a label on pods, is how many workers this start of the job created. A later resize in place does not
-	// change it.
+	// Workers, a label on pods, is how many workers this start of the job created.
 	Workers = "oxgang.dev/workers"
-	// Epoch, an annotation on objects that the scheduler writes, is the epoch of the plan that it followed. Admission
-	// rejects writes with an older epoch than the queue's Plan.
+	// Epoch, an annotation on objects that the scheduler writes, is the epoch of the plan that it followed.
 	Epoch = "oxgang.dev/epoch"
 	// Asked, an annotation on a job that the scheduler has sized, stores the user's original request and the current
 	// size.

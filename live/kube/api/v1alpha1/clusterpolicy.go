@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// A ClusterPolicy configures all queues. There is one, named default; without it the defaults apply.
+// A ClusterPolicy configures all queues. There is at most one, named default.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

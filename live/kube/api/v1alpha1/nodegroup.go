@@ -2,8 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// A NodeGroup is a group of equal nodes that can be rented by the hour. A controller in the cluster creates the
-// number of nodes in the scale subresource of an object.
+// A NodeGroup is a group of equal nodes that can be rented by the hour. A controller in the cluster creates as
+// many as the scale subresource of an object requests.
 //
 // +kubebuilder:validation:XValidation:rule="(has(self.milliCPUs) && self.milliCPUs > 0) == (has(self.memoryBytes) && self.memoryBytes > 0)",message="milliCPUs and memoryBytes are both given, or neither"
 type NodeGroup struct {
@@ -17,7 +17,7 @@ type NodeGroup struct {
 	// scales is the object whose controller creates the nodes.
 	Scales ScaleTarget `json:"scales"`
 
-	// nodeSelector is the labels of the group's nodes. They must also match the queue's nodeSelector.
+	// nodeSelector is the labels of the group's nodes, including the queue's nodeSelector.
 	//
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=16
@@ -64,7 +64,8 @@ type NodeGroup struct {
 	// +kubebuilder:validation:Maximum=10000
 	Most int32 `json:"most"`
 
-	// startWithin is how long an ordered node may take until pods with GPUs can run on it. Late orders are cancelled.
+	// startWithin is how long an ordered node may take until pods with GPUs can run on it. Late orders are
+	// cancelled.
 	//
 	// +kubebuilder:default="15m"
 	// +kubebuilder:validation:Type=string

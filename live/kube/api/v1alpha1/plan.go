@@ -2,9 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// A Plan is the scheduler's latest decision for the queue of the same name. The scheduler writes it by
-// compare-and-swap on its resourceVersion. Its epoch only grows, so a scheduler that has lost the leadership cannot
-// write another. All changes to pods follow from the Plan.
+// A Plan is the scheduler's latest decision for the queue of the same name. All changes to pods follow from it.
+// Its epoch only grows, so a scheduler that has lost the leadership cannot write another.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -56,15 +55,14 @@ type PlanSpec struct {
 	// +optional
 	Policy string `json:"policy,omitempty"`
 
-	// inputs is the SHA-256, in hexadecimal, of all inputs of the policy. Equal inputs of one policy give equal
-	// plans.
+	// inputs is the SHA-256, in hexadecimal, of all inputs of the policy.
 	//
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	Inputs string `json:"inputs,omitempty"`
 
-	// allocations has an entry for every job of the queue, including waiting jobs, by submission time. If an object
-	// cannot hold all, the rest is in packed.
+	// allocations has an entry for every job of the queue, by submission time. If an object cannot hold all, the
+	// rest is in packed.
 	//
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20000
@@ -78,7 +76,7 @@ type PlanSpec struct {
 	// +optional
 	Packed []byte `json:"packed,omitempty"`
 
-	// prices of GPUs by type, if the policy has prices. They measure how much jobs compete for a type.
+	// prices of GPUs by type, if the policy has prices.
 	//
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
@@ -92,7 +90,7 @@ type PlanSpec struct {
 	// +optional
 	NodeGroups []PlannedGroup `json:"nodeGroups,omitempty"`
 
-	// loans are the nodes on loan to the queue. Other nodes with the queue's loan label return to their owner.
+	// loans are the nodes on loan to the queue.
 	//
 	// +listType=map
 	// +listMapKey=name
@@ -188,7 +186,7 @@ type JobAllocation struct {
 	// +optional
 	Reason string `json:"reason,omitempty"`
 
-	// message explains the reason in a sentence, with numbers.
+	// message explains the reason in a sentence.
 	//
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
@@ -313,7 +311,7 @@ type JobState struct {
 	// +optional
 	Started *metav1.MicroTime `json:"started,omitempty"`
 
-	// since is when the job's GPUs last changed. The service times below end here.
+	// since is when the job's GPUs last changed. The service times end here.
 	//
 	// +optional
 	Since metav1.MicroTime `json:"since,omitempty"`
@@ -361,8 +359,8 @@ type JobState struct {
 	// +optional
 	Epoch int32 `json:"epoch,omitempty"`
 
-	// reports are the program's latest reports at each of its latest sizes, as JSON. The next leader learns the job's
-	// speed from them. Empty: no reports, or too many jobs.
+	// reports are the program's latest reports at each of its latest sizes, as JSON. Empty: no reports, or too
+	// many jobs.
 	//
 	// +kubebuilder:validation:MaxLength=4096
 	// +optional

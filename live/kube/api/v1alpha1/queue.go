@@ -2,8 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// A Mode limits what the scheduler may do to the jobs of a queue. Each mode includes the previous ones. You can
-// always go back.
+// A Mode limits what the scheduler may do to the jobs of a queue. Each mode includes the previous ones.
 //
 // +kubebuilder:validation:Enum=Off;Observe;Recommend;Admit;Resize
 type Mode string
@@ -56,8 +55,8 @@ type QueueSpec struct {
 	// +optional
 	Namespaces []NamespaceShare `json:"namespaces,omitempty"`
 
-	// nodeSelector is the labels of the queue's nodes. Empty selects every node with GPUs. A queue is not served if
-	// it selects a node of an older active queue.
+	// nodeSelector is the labels of the queue's nodes. Empty selects every node with GPUs. A queue is not served
+	// if it selects a node of an older active queue.
 	//
 	// +kubebuilder:validation:MaxProperties=16
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && !format.qualifiedName().validate(k).hasValue())",message="keys must be label keys of at most 317 characters, such as example.com/pool"
@@ -93,13 +92,13 @@ type QueueSpec struct {
 	// +optional
 	Loans *Lender `json:"loans,omitempty"`
 
-	// budget limits the cost of the queue's rented nodes. Unset: no limit. It requires nodeGroups and a policy with a
-	// budget.
+	// budget limits the cost of the queue's rented nodes. Unset: no limit. It requires nodeGroups and a policy
+	// with a budget.
 	//
 	// +optional
 	Budget *Budget `json:"budget,omitempty"`
 
-	// nodeGroups are nodes that can be rented in addition to the queue's own. They require a policy that rents nodes.
+	// nodeGroups are nodes that can be rented, by policies that rent nodes.
 	//
 	// +listType=map
 	// +listMapKey=name
@@ -143,7 +142,7 @@ type NamespaceShare struct {
 	// +optional
 	MaxJobs int32 `json:"maxJobs,omitempty"`
 
-	// maxGPUs is the most GPUs that a job of the namespace can request or get. The queue's limits also apply. 0: no
+	// maxGPUs is the most GPUs that a job of the namespace can request or get, within the queue's limits. 0: no
 	// further limit.
 	//
 	// +kubebuilder:validation:Minimum=0
@@ -171,8 +170,8 @@ type PolicyRef struct {
 	Settings map[string]string `json:"settings,omitempty"`
 }
 
-// A Lender is nodes of another owner, for example of an inference service. Idle nodes are lent whole, with a label
-// and a taint, to policies that borrow, such as lyra.
+// A Lender is nodes of another owner, for example of an inference service. Idle nodes are lent whole to policies
+// that borrow, such as lyra.
 type Lender struct {
 	// nodeSelector is the labels of the lender's nodes. Nodes that it selects never belong to the queue itself.
 	//
@@ -190,8 +189,8 @@ type Lender struct {
 	// +optional
 	HeadroomPercent *int32 `json:"headroomPercent,omitempty"`
 
-	// graceSeconds is how long the queue may take to return nodes after the owner's pods need them, in seconds. The
-	// nodes are then taken by force.
+	// graceSeconds is how long the queue may take to return nodes after the owner's pods need them. The nodes are
+	// then taken by force.
 	//
 	// +kubebuilder:default=300
 	// +kubebuilder:validation:Minimum=1
@@ -244,8 +243,7 @@ type JobLimits struct {
 	// +optional
 	DenyNonPreemptible bool `json:"denyNonPreemptible,omitempty"`
 
-	// ignoreDisruptionBudgets lets the scheduler stop and resize jobs that a PodDisruptionBudget protects. Any editor
-	// of a namespace can create such budgets.
+	// ignoreDisruptionBudgets lets the scheduler stop and resize jobs that a PodDisruptionBudget protects.
 	//
 	// +optional
 	IgnoreDisruptionBudgets bool `json:"ignoreDisruptionBudgets,omitempty"`
@@ -273,7 +271,7 @@ type QueueStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// epoch is at least the epoch of every plan written for the queue. It does not fall if the Plan is deleted.
+	// epoch is at least the epoch of every plan written for the queue, even if the Plan is deleted.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +optional
