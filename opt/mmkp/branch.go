@@ -41,7 +41,7 @@ const (
 )
 
 // improve makes the best solution better until the bound proves it, or a limit is reached: first by shifts of core
-// items, then by a search over all options if there are few enough.
+// items, then by a search if there are few options.
 func (p *Program) improve() {
 	p.nodes, p.tried, p.status = 0, 0, Limited
 	if p.opts.MaxNodes > 0 && p.ctx.Err() == nil {
@@ -59,7 +59,7 @@ func (p *Program) improve() {
 }
 
 // polish mends the solution by the core's options of least regret, and by more of them while that helps little. It
-// reports whether it used all options of the core.
+// reports whether it used all of them.
 func (p *Program) polish() (all bool) {
 	for near := minNear; p.gap > p.tolerance && near <= maxNear; {
 		before, limit := p.gap, p.gap
@@ -145,7 +145,6 @@ func (p *Program) consider(i int32, limit float64) {
 	p.closed = append(p.closed, u)
 }
 
-// list appends the columns of an item whose regret is below the limit; "none" comes first.
 func (p *Program) list(i int32, limit float64) {
 	x, r := &p.items[i], &p.rows[i]
 	start := 0.0
@@ -235,8 +234,6 @@ func (p *Program) highest(x *item, r *row, start float64) float64 {
 	return best
 }
 
-// prepareLevels fills the tables of the search. It reports false if an item has no option left, or the decided items
-// do not fit.
 func (p *Program) prepareLevels() bool {
 	n := (len(p.open) + 1) * p.core.K
 	p.levels, p.trail = sized(p.levels, n), sized(p.trail, len(p.open))

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// A builder makes a row of an item's choices in reused memory.
 type builder struct {
 	points  []point
 	amounts []float64
@@ -17,7 +16,7 @@ type builder struct {
 	bundles []bundle
 	uses    []core.Use
 	loose   []loose
-	beaten  []bool // bundles that thin drops
+	beaten  []bool
 	least   []core.Use
 	low     float64
 	high    float64
@@ -108,7 +107,6 @@ func (b *builder) single(c *Choice, j int) (u core.Use, ok bool) {
 	return u, true
 }
 
-// gather appends the uses of c, once per resource.
 func (b *builder) gather(c *Choice) {
 	first := len(b.uses)
 	add := func(u core.Use) {
@@ -281,7 +279,6 @@ func (b *builder) write(r *row, choices int) {
 	r.choices, r.ordered, r.low, r.high = choices, b.ordered, b.low, b.high
 }
 
-// refill returns a copy of from in old's memory, unless that is too small or much too large.
 func refill[T any](old, from []T) []T {
 	if cap(old) < len(from) || cap(old) > 2*len(from)+16 {
 		old = make([]T, len(from))

@@ -107,9 +107,8 @@ func (p *Program) measurePrices() {
 	}
 }
 
-// approach starts from prices at which all capacity is worth as much as all items, and moves towards the lowest
-// bound. The price of a resource with too much demand rises, in steps that shrink. The widths of the ranges follow
-// the last steps.
+// approach moves from prices at which all capacity is worth as much as all items towards the lowest bound. The price
+// of a resource with too much demand rises, in steps that shrink. The widths of the ranges follow the last steps.
 func (p *Program) approach() {
 	clear(p.radius)
 	wide := append([]float64(nil), p.scale...)

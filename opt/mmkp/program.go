@@ -20,12 +20,9 @@ type ItemID struct {
 	turn uint32 // number of items that the slot has had, including this one
 }
 
-// A Program is a knapsack whose items change between solves. It keeps prices, the corner of each item on its hulls,
-// and the last moves of prices. A solve costs the changes, a pass over the items, and a search around the last
-// prices.
-//
-// It stores 16 bytes for every choice that no other of the same resource dominates (24 if an amount is no float32).
-// Not safe for concurrent use.
+// A Program is a knapsack whose items change between solves. A solve costs the changes, a pass over the items, and a
+// search around the last prices. It stores 16 bytes for every choice that no other of the same resource dominates (24
+// if an amount is no float32). Not safe for concurrent use.
 type Program struct {
 	given []float64 // capacities; core.Capacity has them enlarged by slack, and at least one
 	core  core.Core // items that the last scan left undecided, and the prices
@@ -73,9 +70,9 @@ type item struct {
 
 // A group is an item's corner on one of its hulls. Prices are divided by the item's factor.
 type group struct {
-	value, amount float64 // of the corner
+	value, amount float64
 	low, high     float64 // prices between which it is best
-	at            int32   // its point
+	at            int32
 	resource      int32
 }
 
@@ -192,7 +189,6 @@ func (p *Program) store(slot uint32, it *Item) {
 	}
 }
 
-// computeHull computes the hull of a run of a slot and moves to its best corner at the last prices.
 func (p *Program) computeHull(slot uint32, g int32) {
 	r, x := &p.rows[slot], &p.items[slot]
 	u := &r.runs[g]
@@ -219,7 +215,6 @@ func (p *Program) reserve(slot uint32, n int32) {
 	}
 }
 
-// compact closes the holes between the groups.
 func (p *Program) compact() {
 	moved := make([]group, 0, len(p.groups)-p.holes)
 	for i := range p.items {

@@ -20,8 +20,8 @@ type rounding struct {
 	scattered bool    // the search changed items outside the core
 }
 
-// round makes a first feasible solution from the nudged values, under which few items are undecided. It computes the
-// bound and the regrets from the values as given.
+// round makes a first feasible solution from the nudged values, under which few items are undecided. Bound and
+// regrets use the values as given.
 func (p *Program) round() {
 	p.split, p.scattered = p.core.Split(), false
 	p.walked = append(p.walked[:0], p.core.Prices...)
@@ -104,7 +104,6 @@ func decidedFirst(must, other bool, second, others float64, rank, rival uint32) 
 	return cmp.Or(cmp.Compare(others, second), cmp.Compare(rank, rival))
 }
 
-// cheapestFitting returns the fitting column of least regret; "none" always fits.
 func (p *Program) cheapestFitting(e int32) int32 {
 	best := p.core.Items[e].First
 	for c := best + 1; c < p.core.Items[e].End; c++ {
@@ -184,9 +183,8 @@ func (p *Program) recenter() {
 	}
 }
 
-// serve makes a solution if the items outside the core take too much, which happens at prices far from the lowest
-// bound. One item after the other takes its best fitting column, those that must be served first. The core is left
-// empty.
+// serve makes a solution if the items outside the core take too much, at prices far from the lowest bound. One item
+// after the other takes its best fitting column, those that must be served first.
 func (p *Program) serve() {
 	p.rest = append(p.rest[:0], p.core.Capacity...)
 	p.core.Items, p.core.Columns, p.core.Amounts, p.best = p.core.Items[:0], p.core.Columns[:0], p.core.Amounts[:0], p.best[:0]

@@ -81,7 +81,7 @@ func (p *Program) scan() bool {
 func byRank(a, b core.Item) int { return cmp.Compare(a.Rank, b.Rank) }
 
 type leader struct {
-	worth  float64 // highest worth in the middle of the ranges
+	worth  float64 // highest, in the middle of the ranges
 	sure   float64 // least worth of that column in the ranges
 	least  float64 // highest least worth of any column in the ranges
 	most   float64 // largest worth of the leading column in the ranges

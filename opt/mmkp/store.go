@@ -17,7 +17,6 @@ type point struct {
 	choice int32   // its index; ^index if it is no corner of the hull
 }
 
-// corner reports whether q is best of its run at some price.
 func (q *point) corner() bool { return q.choice >= 0 }
 
 func (q *point) index() int32 { return max(q.choice, ^q.choice) }
@@ -57,7 +56,6 @@ func (r *row) amount(c int32) float64 {
 	return float64(r.points[c].amount)
 }
 
-// find returns the column of a choice; none if it was dropped.
 func (r *row) find(choice int) int32 {
 	if r.ordered {
 		c, ok := slices.BinarySearchFunc(r.points, choice, func(q point, j int) int { return int(q.index()) - j })

@@ -62,8 +62,8 @@ func (p *Program) lower(r *Row, i int, least float64) float64 {
 	return least
 }
 
-// leastOf returns the smaller of least and the goodputs of columns first to end-1, which have one GPU type and
-// ascending GPUs. It evaluates few columns: a lower bound over an interval rules out the rest.
+// leastOf returns the smaller of least and the goodputs of columns first to end-1, of one GPU type by ascending GPUs.
+// A lower bound over an interval saves evaluations.
 func (p *Program) leastOf(r *Row, first, end int, least float64) float64 {
 	switch {
 	case end == first:
@@ -162,7 +162,6 @@ func newCell(h host, goodput, cpus float64, memory int64) cell {
 	return cell{goodput, cpus, memory, h.uses(cpus, memory)}
 }
 
-// withinShare returns the first cell if it needs no more than the share; otherwise none.
 func withinShare(matrix []perf.Cell, t *cluster.TypeInfo) []perf.Cell {
 	if len(matrix) > 0 && matrix[0].CPUs <= t.Share.CPUs && matrix[0].Memory <= t.Share.Memory {
 		return matrix[:1]
@@ -178,8 +177,8 @@ func sensitive(j *policy.Job) bool {
 	return j.Sensitivity != nil && j.Perf != nil && j.Goal != job.LatencyBound
 }
 
-// believed returns the goodput of column i if the job never waits for input (0: it cannot run there), and its speed
-// in samples per second.
+// believed returns the goodput of column i without waits for input (0: it cannot run there), and its speed in samples
+// per second.
 func (r *Row) believed(i int) (goodput, speed float64) {
 	switch {
 	case r.job.Perf != nil:

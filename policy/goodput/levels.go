@@ -30,7 +30,6 @@ type levelled struct {
 	sol    *mmkp.Solution
 }
 
-// levels returns the levels of rows, ascending; none if all have the same.
 func levels(rows []*Row) (all []int) {
 	if len(rows) == 0 || !slices.ContainsFunc(rows, func(r *Row) bool { return r.Level != rows[0].Level }) {
 		return nil
@@ -44,8 +43,8 @@ func levels(rows []*Row) (all []int) {
 
 type leveller struct{ *Program }
 
-// byLevels chooses for rows of several levels. The solution's prices are the highest of any level. Its value and
-// bound are sums over levels and growth; they bound only plans that do as well for all earlier levels.
+// byLevels chooses for rows of several levels. The solution's prices are the highest of any level; its value and
+// bound are sums over levels and growth.
 func (p leveller) byLevels(ctx context.Context, now time.Time, rows []*Row, all []int) (*levelled, error) {
 	capacity, _ := couple(p.cluster.Types(), p.o.Cells)
 	l := &levelled{p: p.Program, ctx: ctx, rows: rows, now: slices.Clone(capacity), whole: capacity, sol: &mmkp.Solution{Pick: make([]int, p.items), Prices: make([]float64, len(capacity))}}
@@ -212,8 +211,8 @@ func (r *Row) claimed(k int) bool {
 	return c.GPUs <= r.job.Requested(c.GPUType) || r.least(k) || r.Keeps && k == r.held
 }
 
-// claimWorth returns the worth of choice c, of column k, as a claim. If the job holds more GPUs of the type than it
-// claims, its largest claim there counts as no move.
+// claimWorth returns the worth of choice c, of column k, as a claim. If the job holds more than it claims of the
+// type, its largest claim there counts as no move.
 func (p leveller) claimWorth(r *Row, c, k int) float64 {
 	if r.held < 0 || r.claimed(r.held) || r.columns[k].resource != r.columns[r.held].resource || r.claimsMore(k) {
 		return r.item.value(c)

@@ -34,8 +34,8 @@ func (w *Worth) factor(k int) float64 {
 	return w.Factor
 }
 
-// An item is a row in the engine, with a choice for each allowed column and cell. A choice's Value is its worth, or
-// minus its cost, without restarts and λ. These change every round and reach the engine through Adjust.
+// An item is a row in the engine, with a choice for each allowed column and cell. Restarts and λ change every round:
+// they are not in the choices' Values, but reach the engine through Adjust.
 type item struct {
 	number  int
 	filed   bool

@@ -23,8 +23,8 @@ const (
 type reasons struct{ *Program }
 
 // reason explains why row r got the configuration of column (-1: nothing). A choice is taken if its value covers the
-// price of its GPUs. Prices come from the relaxed problem, in which jobs may share a choice. Whole choices may give a
-// job less than the prices allow; the reason then is a lack of free GPUs.
+// price of its GPUs. Prices come from the relaxed problem, in which jobs may share a choice. If prices would allow
+// more, the reason is a lack of free GPUs.
 func (p reasons) reason(r *Row, column int) policy.Reason {
 	j := r.job
 	switch {
@@ -99,8 +99,8 @@ func (p reasons) whySize(r *Row, column int) policy.Reason {
 	return why
 }
 
-// whyShrunk compares the job's loss, including its restart, with the price of the GPUs it gives up. It has no numbers
-// if the price does not cover the loss: others then need these GPUs together.
+// whyShrunk compares the job's loss, including its restart, with the price of the GPUs it gives up. If the price does
+// not cover the loss, others need these GPUs together, and it has no numbers.
 func (p reasons) whyShrunk(r *Row, column int) policy.Reason {
 	before := r.job.Allocation.Configuration
 	why := policy.Reason{Kind: policy.Shrunk, Config: before}
@@ -173,8 +173,8 @@ func (p reasons) outweighed(r *Row, k, c int, most float64) bool {
 	return worth-cost < most-1e-9*(cost-worth)
 }
 
-// net returns what column k adds to the objective minus the price of its GPUs, without λ; −∞ if the job cannot run
-// there.
+// net returns what column k adds to the objective minus the price of all its resources, without λ; −∞ if the job cannot
+// run there.
 func (p reasons) net(r *Row, k int, change change) float64 {
 	v, ok := p.gain(r, k, change)
 	if !ok {
@@ -183,8 +183,7 @@ func (p reasons) net(r *Row, k int, change change) float64 {
 	return v - p.cost(r, k)
 }
 
-// gain returns what column k adds to the objective, without λ, minus the price of CPUs and memory, with the best
-// cell. ok is false if the job cannot run there.
+// gain is net before the price of GPUs. ok is false if the job cannot run there.
 func (p reasons) gain(r *Row, k int, change change) (most float64, ok bool) {
 	factor := 1.0
 	if change == move && r.job.Holding() && r.columns[k].Configuration != r.job.Allocation.Configuration {
@@ -195,7 +194,7 @@ func (p reasons) gain(r *Row, k int, change change) (most float64, ok bool) {
 }
 
 // best returns the best cell of column k at the present prices, after a restart of the given factor, and its worth
-// minus the price of CPUs and memory; -1 and −∞ if the job cannot run there.
+// minus the price of CPUs and memory; -1 and −∞ if it cannot run there.
 func (p reasons) best(r *Row, k int, factor float64) (cell int, most float64) {
 	cell, most = -1, math.Inf(-1)
 	for n, own := range r.cells[k] {
@@ -228,8 +227,7 @@ func (p reasons) isFree(r *Row, k int) bool {
 	return free >= float64(c.GPUs)
 }
 
-// goodputWorth returns the least normalised goodput that adds w to the objective, without λ and restarts: the inverse
-// of gain.
+// goodputWorth is the inverse of gain: the least normalised goodput that adds w to the objective.
 func (p reasons) goodputWorth(r *Row, w float64) float64 {
 	w /= r.Worth.Weight
 	if p.o.Rules.RoundCosts {
@@ -242,7 +240,7 @@ func (p reasons) goodputWorth(r *Row, w float64) float64 {
 }
 
 // whyWaiting explains why a job gets nothing: its best offer per GPU against the price there. If prices would let it
-// run, the reason is the lack of GPUs for its smallest affordable configuration.
+// run, its smallest affordable configuration lacks GPUs.
 func (p reasons) whyWaiting(r *Row) policy.Reason {
 	it := &r.item
 	best, least, offer := -1, -1, math.Inf(-1)

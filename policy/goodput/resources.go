@@ -15,7 +15,6 @@ type configuration struct {
 	host     host
 }
 
-// A host has the indices of the resources for CPUs and memory of a GPU type; zero if its nodes do not count them.
 type host struct{ cpus, memory int }
 
 func (h host) counts() bool { return h.cpus > 0 }
@@ -56,7 +55,6 @@ func (p *Program) list(hosts []host) {
 	p.runs = runsOf(p.columns)
 }
 
-// runsOf cuts columns into runs of one GPU type by ascending GPUs.
 func runsOf(columns []configuration) (runs [][]configuration) {
 	first := 0
 	for i := 1; i <= len(columns); i++ {

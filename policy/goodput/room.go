@@ -21,7 +21,6 @@ type room struct {
 	later map[int][]*Row // by node: jobs of later levels that stay there unless stopped
 }
 
-// makeRoom stops jobs of later levels without checkpoints that block jobs which have just claimed GPUs.
 func (l *levelled) makeRoom(level int, now time.Time) {
 	var starts []*Row
 	for i, r := range l.rows {
@@ -91,7 +90,6 @@ func (m *room) each(r *Row, do func(n, gpus int)) {
 
 func (m *room) occupy(r *Row, sign int) { m.each(r, func(n, gpus int) { m.free[n] -= sign * gpus }) }
 
-// A site is a node for a part of a job, with the jobs to stop there.
 type site struct {
 	node   int
 	stop   []*Row

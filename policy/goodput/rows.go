@@ -10,9 +10,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Row is one job's row of the goodput matrix, with a column for each configuration that the job may ever have. A job
-// of a fixed GPU count has one column per GPU type, and a reservation is the only column. Rows persist between rounds,
-// and are evaluated again only if the estimates behind them change. The caller of Plan sets the exported fields.
+// A Row is one job's row of the goodput matrix, with a column for each configuration that the job may ever have. A
+// job of a fixed GPU count has one per GPU type, and a reservation is the only column. Rows persist between rounds.
+// The caller of Plan sets the exported fields.
 type Row struct {
 	// Worth gives the worth of the job's choices in this round.
 	Worth Worth
@@ -22,8 +22,8 @@ type Row struct {
 	Keeps bool
 	// Claim is what the job must have in this round; zero: nothing.
 	Claim Claim
-	// Stays lets the job keep what it holds, because it would lose its work. Barred > 0 prevents its start: it
-	// could not be preempted for a job that must start in so many seconds.
+	// Stays lets the job keep what it holds, because it would lose its work. Barred > 0 prevents its start, because
+	// it could not be preempted for a job that must start in so many seconds.
 	Stays  bool
 	Barred float64
 
@@ -41,9 +41,9 @@ type Row struct {
 	held    int       // column that the job holds; -1: none
 	unit    float64   // goodput whose normalised value is N_min
 	fewest  float64
-	peak    float64 // see Program.Peak; 0: not yet computed
-	lean    float64 // see Leanest; 0: not yet computed
-	fast    float64 // see Fastest; -1: not yet computed
+	peak    float64 // 0: not yet computed
+	lean    float64 // 0: not yet computed
+	fast    float64 // -1: not yet computed
 	item    item
 	pin     configuration // fixed allocation in this round; zero: it chooses
 	share   cluster.Resources
@@ -90,7 +90,6 @@ type staleRow struct {
 	model bool
 }
 
-// compare gives the row its job, and returns what to update.
 func (p *Program) compare(r *Row, j *policy.Job) staleRow {
 	other := r.job == nil || r.job.Spec != j.Spec || r.job.Limits != j.Limits || !r.laid
 	model := other || r.job.Perf != j.Perf || r.job.Sensitivity != j.Sensitivity ||
@@ -194,8 +193,8 @@ func appendRun(columns, run []configuration, j *policy.Job) []configuration {
 	return columns
 }
 
-// batchAllows reports whether the job's largest batch feeds every replica of c. A job of fixed GPU count gets its
-// batch size and GPUs as submitted. A job known by its duration has no batch size.
+// batchAllows reports whether the job's largest batch feeds every replica of c. A job known by its duration has no
+// batch size.
 func batchAllows(j *policy.Job, c configuration) bool {
 	if j.Timed {
 		return true
@@ -251,9 +250,9 @@ func (p *Program) holds(j *policy.Job) float64 {
 	return gpus
 }
 
-// allow marks the columns within the size limits: at most the limit, or the fewest of a type, because a job's minimum
-// need not be a configuration. If a job may more than double, only powers of two of nodes are allowed beyond that:
-// sizes between can follow later, and each costs a search for its batch size. It also sets held.
+// allow sets held, and marks the columns within the size limits: at most the limit, or the fewest of a type, because
+// a job's minimum need not be a configuration. If a job may more than double, only powers of two of nodes are allowed
+// beyond that, because each size costs a search for its batch size.
 func (p *Program) allow(r *Row) {
 	fixed, near := !r.job.Adaptivity.Has(job.GPUCount), r.limits.most
 	if p.o.Growth > 2 {
@@ -300,8 +299,8 @@ func (r *Row) Goodput(i int) float64 {
 	return cells[len(cells)-1].goodput
 }
 
-// Share returns the approximate goodput on so many GPUs of the cluster's k-th type: of the largest evaluated column
-// with at most as many GPUs, or in proportion if the smallest has more; 0 if none is known.
+// Share returns the approximate goodput on so many GPUs of the cluster's k-th type, from the largest evaluated column
+// with at most as many, or in proportion if the smallest has more; 0 if none is known.
 func (r *Row) Share(k int, gpus float64) float64 {
 	at := -1
 	for i := range r.columns {

@@ -68,10 +68,10 @@ type Policy struct {
 	curves map[place]*curve
 
 	allocator allocate.Allocator
-	jobs      []allocate.Job // buffer
-	last      []*tenant      // of the last round, in its order
-	spare     []*tenant      // buffer for the next round
-	at        int            // read position in last
+	jobs      []allocate.Job
+	last      []*tenant // of the last round, in its order
+	spare     []*tenant // buffer for the next round
+	at        int       // read position in last
 	layout    layout
 }
 

@@ -63,8 +63,8 @@ func (f *influx) addWork(st *state, lean float64) {
 	}
 }
 
-// lasting sets the bonus of each job for running at all because its path is all of the remaining time. The bonus does
-// not depend on the GPUs, so that two such jobs do not swap theirs, and none gets GPUs of little use.
+// lasting sets the bonus of each job for running at all because its path is all of the remaining time. It does not
+// depend on the GPUs, so that two such jobs do not swap theirs.
 func (p *Policy) lasting(rows []*goodput.Row, rest float64) {
 	for i := range rows {
 		st := p.active[i]

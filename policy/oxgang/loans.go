@@ -9,9 +9,9 @@ import (
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
-// Nodes on loan. Types with only lent nodes are GPU types of their own. All nodes that owners offer are borrowed.
-// Nodes that owners want back are returned before the plan, those with the fewest jobs first; a job that cannot run
-// without them counts as waiting. Source: Lyra §4.
+// Nodes on loan. All nodes that owners offer are borrowed. Nodes that owners want back are returned before the plan,
+// those with the fewest jobs first; a job that cannot run without them counts as waiting. Types with only lent nodes
+// are GPU types of their own. Source: Lyra §4.
 //
 // On loan, a job's goodput is multiplied by T / (T + P·(restart + loss)). T is the time until it ends. P is the part
 // of the nodes that owners expect to want back by then. The loss is the work lost with the node: all of T without
@@ -46,8 +46,7 @@ func tenures(s *policy.Snapshot) map[cluster.GPUType]tenure {
 	return lent
 }
 
-// askedBack returns the part of the nodes expected back within a time, weighted by the owners' reliability; 0 if no
-// owner gives a forecast.
+// askedBack returns the part of the nodes expected back within a time, weighted by the owners' reliability.
 func (p *Policy) askedBack(t tenure, within time.Duration) float64 {
 	lent, back := 0, 0.0
 	for _, l := range t {
@@ -62,8 +61,8 @@ func (p *Policy) askedBack(t tenure, within time.Duration) float64 {
 	return back / float64(max(1, lent))
 }
 
-// stable returns the factor on goodput for the risk of a return, with the given work left on column k; 1 for nodes
-// that are not on loan.
+// stable returns the factor for the risk of a return, with the given work left on column k; 1 for nodes that are not on
+// loan.
 func (p *Policy) stable(r *goodput.Row, k int, left float64) float64 {
 	t, j := p.lent[r.Column(k).GPUType], r.Job()
 	switch {

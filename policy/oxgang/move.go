@@ -63,8 +63,8 @@ func (p *Policy) factor(r *goodput.Row, k int, st *state, cost, margin float64) 
 	return m
 }
 
-// allow sets the factor to 0 for choices that the job cannot get in this round: those that recently had no placement,
-// and other GPU types for a job that lost its nodes but cannot change its type.
+// allow sets the factor to 0 for choices that the job cannot get in this round: those that had no placement recently, and
+// other GPU types for a job that lost its nodes but cannot change its type.
 func allow(held *policy.Job, r *goodput.Row, paused []cluster.Configuration) {
 	for k := range r.Worth.Factors {
 		if c := r.Column(k); !held.KeepsType(c.GPUType) || slices.Contains(paused, c) {
@@ -122,7 +122,6 @@ func moved(r *goodput.Row, k int, left, cost, margin float64) float64 {
 	return margin * h / (h + cost)
 }
 
-// inPlace reports whether the job can resize to column k while it trains.
 func inPlace(j *policy.Job, r *goodput.Row, k int) bool {
 	return j.Resizes && r.Column(k).GPUType == j.Allocation.GPUType
 }

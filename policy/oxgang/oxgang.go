@@ -74,7 +74,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 }
 
 func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
-	sized, back, err := p.leave(ctx, s) // 1. nodes to return, and nodes wanted
+	sized, back, err := p.leave(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -83,11 +83,11 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 	p.lent = tenures(rest)
 	p.heed(s)
 	plan, err := p.program.Plan(ctx, rest, func(rows []*goodput.Row) {
-		p.measure(rest, rows)    // 2. work left
-		p.weigh(rest, rows)      // 3. weights
-		p.charge(s, there, rows) // 4. costs of moves
-		p.order(s, sized, rows)  // 5. levels of priority
-		p.setClaims(rest, rows)  // 6. claims of late jobs
+		p.measure(rest, rows)
+		p.weigh(rest, rows)
+		p.charge(s, there, rows)
+		p.order(s, sized, rows)
+		p.setClaims(rest, rows)
 	})
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 	plan.Return, plan.Capacity, plan.Background = back, sized.Capacity, sized.Background
 	plan.Stats.Failed = sized.Stats.Failed
 	p.expecting(sized, plan)
-	borrow(s, plan) // 7. nodes to borrow
+	borrow(s, plan)
 	return plan, nil
 }
 

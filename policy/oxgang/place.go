@@ -36,7 +36,6 @@ func (st *state) paused(round int) []cluster.Configuration {
 	return []cluster.Configuration{st.refused}
 }
 
-// note records the grants to jobs that hold nothing, and sets the reason of paused ones.
 func (p *Policy) note(s *policy.Snapshot, plan *policy.Plan) {
 	for i, st := range p.active {
 		d := &plan.Jobs[i]

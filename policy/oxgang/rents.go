@@ -8,10 +8,10 @@ import (
 	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
-// Rented nodes. Package boa decides how many there are, by the best widths for each class of jobs and by what may be
-// spent. Within a budget it also assigns them, and nothing is borrowed: a job that takes idle GPUs would keep a node
-// rented longer, and restart for it (docs/experiments/oxgang.md has the cost). Without a limit, this policy shares
-// out the rented nodes like owned ones. Surplus nodes are vacated, those with the fewest jobs first.
+// Rented nodes. Package boa decides how many there are, by the best widths for each class of jobs and by the budget.
+// Within a budget it also assigns them, and nothing is borrowed: a job that takes idle GPUs would keep a node rented
+// longer, and restart for it (docs/experiments/oxgang.md). Without a limit, this policy shares out the rented nodes
+// like owned ones. Surplus nodes are vacated, those with the fewest jobs first.
 
 // within returns boa's plan under a budget; nil if nothing is rented or there is no limit.
 func (p *Policy) within(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {

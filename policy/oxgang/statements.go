@@ -11,7 +11,6 @@ const (
 // A track sums up the errors of stated work: log(work / stated) of ended jobs.
 type track struct{ jobs, squares float64 }
 
-// add counts a job. Squares are rounded to multiples of 2⁻²⁰, so that sums do not depend on order.
 func (t *track) add(wrong float64) {
 	t.jobs++
 	t.squares += math.Round(wrong*wrong*(1<<20)) / (1 << 20)

@@ -67,17 +67,17 @@ func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (
 	if pl.wish == nil || pl.wish.Cluster() != s.Cluster {
 		pl.wish, pl.least = hostalloc.NewNodes(s.Cluster), hostalloc.NewNodes(s.Cluster)
 	}
-	pl.settler.Read(s, p) // 1. cells of each job
-	pl.locate()           // 2. present nodes
+	pl.settler.Read(s, p)
+	pl.locate()
 	if err := pl.check(); err != nil {
 		return nil, err
 	}
-	best := pl.best() // 3. new nodes
+	best := pl.best()
 	for i := range pl.settler.Jobs {
 		j := &pl.settler.Jobs[i]
 		j.Slots, j.Cell = append(j.Slots[:0], best.slots[i]...), best.cells[i]
 	}
-	pl.settler.Write(s, p) // 4. into the plan
+	pl.settler.Write(s, p)
 	return p, nil
 }
 

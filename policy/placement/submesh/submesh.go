@@ -89,17 +89,17 @@ func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (
 	if pl.counts {
 		pl.host.Read(s, p)
 	}
-	if !known || !pl.keepAll() { // 1. most rounds change nothing
-		if err := pl.claim(); err != nil { // 2. which jobs stay
+	if !known || !pl.keepAll() {
+		if err := pl.claim(); err != nil {
 			return nil, err
 		}
-		pl.placePending() // 3. the others, from large to small
+		pl.placePending()
 		if pl.counts && pl.reverted {
 			pl.host.Read(s, p) // jobs that keep their old allocation
 		}
-		pl.write() // 4. into the plan
+		pl.write()
 	}
-	if pl.counts { // 5. divide CPUs and memory by need
+	if pl.counts {
 		pl.host.Follow(p)
 		pl.host.Settle()
 		pl.host.Write(s, p)
