@@ -75,15 +75,18 @@ func (p *Policy) secure(s *policy.Snapshot, r *goodput.Row, st *state) {
 		return
 	}
 	first, at, waits := p.easy.First()
-	if k := s.Index(first); !waits || first == j.ID || k < 0 || s.Jobs[k].Holding() {
-		return
-	}
 	in := at.Sub(s.Now).Seconds()
-	if j.Adaptivity.Has(job.GPUCount) || st.left/max(r.Fastest(), 1e-9)+j.RestartOverhead.Seconds() > in {
+	if j.Adaptivity.Has(job.GPUCount) { // it could never grow out of a small start
+		waits = waits && slices.ContainsFunc(s.Jobs, (*policy.Job).Holding)
+	} else if k := s.Index(first); first == j.ID || k < 0 || s.Jobs[k].Holding() || st.left/max(r.Fastest(), 1e-9)+j.RestartOverhead.Seconds() <= in {
+		waits = false
+	}
+	if waits {
 		r.Barred = max(1, in)
 	}
 }
 
+// unstoppable reports whether a job cannot be preempted, or would lose all of its work.
 func unstoppable(j *policy.Job) bool { return j.NoCheckpoint || j.NonPreemptive }
 
 func (st *state) work(j *policy.Job) backfill.Work {
