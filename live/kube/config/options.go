@@ -37,8 +37,7 @@ type Options struct {
 	// Priority, if not nil, returns the value of a PriorityClass and whether it exists. The empty name is the default
 	// class.
 	Priority func(class string) (value int32, known bool)
-	// Now, if not nil, is the wall-clock time. Epochs are at least its Unix time, so they grow even after a restore
-	// of etcd.
+	// Now, if not nil, is the wall-clock time. Epochs are at least its Unix time.
 	Now func() time.Time
 	// Inputs, if not nil, returns a digest of the scheduler's events so far.
 	Inputs func() string
