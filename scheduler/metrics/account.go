@@ -17,20 +17,20 @@ type account struct {
 	finished     time.Time // zero if never
 
 	held     holding
-	since    time.Time // last change of held or state
+	since    time.Time
 	state    State
 	restarts int
-	service  time.Duration // time with GPUs, up to the end of the job
+	service  time.Duration // up to the end of the job
 
 	preemptions, resizes int
 	onLoan               bool          // it ever held GPUs on loan
-	lost                 time.Duration // part of useful: GPU time before the job last started over
+	lost                 time.Duration // part of useful, before the job last started over
 
 	byType                           []time.Duration // GPU time
 	useful, restart, profiling, idle time.Duration
-	reported, efficient              float64 // GPU-seconds with reports, and weighted by efficiency
+	reported, efficient              float64 // GPU-seconds; efficient is weighted by efficiency
 	joules, cost                     float64
-	contention                       float64 // at first job-seconds of the cluster at submission; at the end, N_avg
+	contention                       float64 // job-seconds of the cluster at submission; at the end, N_avg
 	rho                              float64
 	allocation                       cluster.Allocation
 	placement                        cluster.Placement
@@ -39,7 +39,6 @@ type account struct {
 	unsent                           bool
 }
 
-// A holding is the GPUs that a job holds, and their power and price.
 type holding struct {
 	typ    int
 	gpus   int
@@ -51,7 +50,6 @@ type holding struct {
 	price  float64 // per hour
 }
 
-// settle books the time since the last change, and reports whether the job held GPUs in it.
 func (a *account) settle(now time.Time) bool {
 	d := now.Sub(a.since)
 	a.since = now
@@ -85,8 +83,8 @@ func (a *account) spend(typ int, used time.Duration) {
 	a.byType[typ] += used
 }
 
-// learn adds the statistical efficiency of a report, weighted by GPU time. Source: Sia §2.1, Eq. 2.3, with phi = B0 *
-// var / sqr.
+// learn adds the statistical efficiency of a report, weighted by GPU time. Source: Sia §2.1, Eq. 2.3, with phi =
+// B0 * var / sqr.
 func (a *account) learn(r *job.Report) {
 	weight := r.Interval.Seconds() * float64(a.held.gpus)
 	initial := float64(a.spec.Batch.Init)
@@ -105,7 +103,6 @@ func (a *account) efficiency() float64 {
 	return a.efficient / a.reported
 }
 
-// result returns the record of the job at now, with times since start.
 func (a *account) result(start, now time.Time, types int) JobResult {
 	class := a.spec.Class
 	if class == "" {

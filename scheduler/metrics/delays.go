@@ -9,25 +9,25 @@ import (
 
 // A job finishes later if its completion time exceeds the baseline's by more than both limits.
 const (
-	LaterShare   = 0.1 // of the completion time under the baseline
+	LaterShare   = 0.1 // of the JCT under the baseline
 	LaterSeconds = 600
 )
 
 // LaterRule is the rule for people.
 const LaterRule = "more than 10 % and 10 min"
 
-// JobTimes are the times of one job in one run, in seconds.
+// JobTimes are the times of one job, in seconds.
 type JobTimes struct {
 	ID        job.ID
 	Submitted float64 // since the start of the run
-	Wait      float64 // until the first start; so far, if it never started
-	JCT       float64 // so far, if it has not ended
+	Wait      float64 // until the first start, or so far
+	JCT       float64 // or so far
 	GPUs      int32   // requested
 	Done      bool
-	Active    bool // not ended when the run was over
+	Active    bool
 }
 
-// JobTimes returns the times of all jobs, in the order of Jobs.
+// JobTimes returns the times of all jobs.
 func (r *Result) JobTimes() []JobTimes {
 	all := make([]JobTimes, len(r.Jobs))
 	for i := range r.Jobs {
@@ -43,7 +43,7 @@ func (r *Result) JobTimes() []JobTimes {
 	return all
 }
 
-// LargestPool returns the largest number of GPUs of one type at any time.
+// LargestPool returns the most GPUs of one type at any time.
 func (r *Result) LargestPool() int {
 	most := 0
 	for i := range r.Summary.Types {
@@ -80,8 +80,8 @@ func plural(n int) string {
 // SizeKeys are the keys of the sizes, smallest first.
 var SizeKeys = [...]string{"1_gpu", "2_to_8_gpus", "9_gpus_to_half", "above_half"}
 
-// Sizes returns the ranges of SizeKeys for the largest pool. Every job is in exactly one. A range is empty (From
-// above To) if the pool is too small.
+// Sizes returns the ranges of SizeKeys for the largest pool. A range is empty (From above To) if the pool is too
+// small.
 func Sizes(pool int) [len(SizeKeys)]Size {
 	half := max(1, pool/2)
 	return [...]Size{
@@ -92,7 +92,6 @@ func Sizes(pool int) [len(SizeKeys)]Size {
 	}
 }
 
-// sizeOf returns the index in Sizes(pool) of a job.
 func sizeOf(gpus, pool int) int {
 	switch half := max(1, pool/2); {
 	case gpus > half:
@@ -105,7 +104,7 @@ func sizeOf(gpus, pool int) int {
 	return 2
 }
 
-// Waits are the waits until the first start of the jobs of one size, in seconds.
+// Waits are the waits of jobs of one size, in seconds.
 type Waits struct {
 	Size
 	Jobs    int     `json:"jobs"`
@@ -137,8 +136,7 @@ func WaitsBySize(pool int, runs ...[]JobTimes) []Waits {
 type Delays struct {
 	Baseline string `json:"baseline"`
 	DelayCount
-	// NotCompared counts the baseline's jobs that did not complete there, or that failed, were cancelled or are
-	// missing under the policy.
+	// NotCompared counts the baseline's jobs that did not complete in both runs.
 	NotCompared int          `json:"not_compared"`
 	Seeds       int          `json:"seeds"`   // added
 	BySize      []SizeDelays `json:"by_size"` // by Sizes
@@ -171,8 +169,8 @@ func NewDelays(baseline string, pool int) *Delays {
 	return d
 }
 
-// Add compares two runs of the same jobs and seed, matching jobs by ID. An active job counts with its completion time
-// so far, a lower bound. It takes linear time.
+// Add compares two runs of the same jobs and seed, matching jobs by ID. An active job counts with its time so far,
+// a lower bound.
 func (d *Delays) Add(seed uint64, baseline, policy []JobTimes, pool int) {
 	d.Seeds++
 	found := make(map[job.ID]*JobTimes, len(policy))

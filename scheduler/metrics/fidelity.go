@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Tolerance is the largest relative error with which a replay of recorded history counts as accurate.
+// Tolerance is the largest relative error of a trusted replay.
 const Tolerance = 0.05
 
 // Figures are the numbers by which a replay is compared with the recording.
 type Figures struct {
 	JCT         float64 // mean, seconds
-	Wait        float64 // mean until the first start, seconds
-	Utilisation float64 // held GPU time over available GPU time
+	Wait        float64 // until the first start, seconds
+	Utilisation float64 // held over available GPU time
 	// Median and P90 of the wait, in seconds; 0 if unknown.
 	Median, P90 float64
 }
@@ -32,13 +32,12 @@ func (r *Result) Figures() Figures {
 
 func (f *Figures) waits() bool { return f.Median > 0 || f.P90 > 0 }
 
-// A Trust has the relative errors of a replay of recorded history under its own policy. Errors are positive if the
-// replay has more. Simulations of other policies are trusted only if this replay is accurate.
+// A Trust has the relative errors of a replay of history under its own policy, positive if the replay has more.
 type Trust struct {
 	JCT         float64 `json:"jct"`
 	Wait        float64 `json:"wait"`
 	Utilisation float64 `json:"utilisation"`
-	// Waits has the errors of the median and P90 wait; nil if only the mean is known.
+	// nil if only the mean is known
 	Waits   *WaitErrors `json:"waits,omitempty"`
 	Trusted bool        `json:"trusted"`
 	// Causes lists possible causes of the errors; empty if Trusted.
@@ -51,10 +50,9 @@ type WaitErrors struct {
 	P90    float64 `json:"p90"`
 }
 
-// Judge compares a replay with the recording. It compares the given number of jobs; missing counts jobs that ended in
-// the recording alone. The replay is trusted if all errors are within Tolerance, at least one job was compared, and
-// the share of missing jobs is within Tolerance. A wait may also be off by less than one round (in seconds), as jobs
-// start only at rounds.
+// Judge compares a replay with the recording. Missing counts jobs that ended in the recording alone. The replay is
+// trusted if all errors and the share of missing jobs are within Tolerance. A wait may also be off by less than
+// one round (in seconds), because jobs start only at rounds.
 func Judge(recorded, simulated Figures, jobs, missing int, round float64, causes []string) *Trust {
 	t := &Trust{
 		JCT: relative(simulated.JCT, recorded.JCT), Wait: relative(simulated.Wait, recorded.Wait),
@@ -76,7 +74,6 @@ func Judge(recorded, simulated Figures, jobs, missing int, round float64, causes
 	return t
 }
 
-// relative returns the relative error of a value, 1 if it should be 0 and is not.
 func relative(simulated, recorded float64) float64 {
 	switch {
 	case simulated == recorded:
@@ -90,7 +87,7 @@ func relative(simulated, recorded float64) float64 {
 // Stamp marks the names of simulations that are not trusted.
 const Stamp = " (not to be trusted)"
 
-// Errors returns the errors as a list for people.
+// Errors lists the errors for people.
 func (t *Trust) Errors() string {
 	quantiles := ""
 	if t.Waits != nil {
@@ -99,12 +96,11 @@ func (t *Trust) Errors() string {
 	return fmt.Sprintf("mean JCT %+.1f %%, mean wait %+.1f %%%s, utilisation %+.1f %%", 100*t.JCT+0, 100*t.Wait+0, quantiles, 100*t.Utilisation+0)
 }
 
-// byRound reports whether some wait is off by more than Tolerance.
 func (t *Trust) byRound() bool {
 	return math.Abs(t.Wait) > Tolerance || t.Waits != nil && max(math.Abs(t.Waits.Median), math.Abs(t.Waits.P90)) > Tolerance
 }
 
-// Verdict says whether to trust simulations of other policies and, if not, why.
+// Verdict says whether to trust simulations of other policies, and why not.
 func (t *Trust) Verdict() string {
 	switch {
 	case t.Trusted && t.byRound():

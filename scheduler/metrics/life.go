@@ -9,8 +9,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// This file follows jobs: submitted, run, reported, released, exited, stored.
-
 func (r *Recorder) submitted(spec *job.Spec) {
 	if r.active[spec.ID] != nil {
 		return
@@ -33,7 +31,6 @@ func (r *Recorder) submitted(spec *job.Spec) {
 	}
 }
 
-// settle books the time since the last change of a, and its interval.
 func (r *Recorder) settle(a *account) {
 	from, state := a.since, a.state
 	if !a.settle(r.now) {
@@ -59,14 +56,13 @@ func (r *Recorder) settle(a *account) {
 	a.intervals = append(a.intervals, next)
 }
 
-// continues reports whether next directly follows i with the same GPUs and state.
 func (i Interval) continues(next Interval) bool {
 	return i.End == next.Start && i.GPUs == next.GPUs && i.Type == next.Type && i.State == next.State &&
 		i.State != Restoring
 }
 
-// run assigns other GPUs to a job. A Run in place (it changes CPUs, memory or batch size at most) and a Run that only
-// adds or removes workers are no restarts.
+// run assigns other GPUs to a job. A Run that changes only CPUs, memory, batch size or the number of workers is no
+// restart.
 func (r *Recorder) run(a *account, act *scheduler.Run) {
 	next := r.holding(act)
 	if next.gpus == 0 {
@@ -91,7 +87,6 @@ func (r *Recorder) run(a *account, act *scheduler.Run) {
 	a.allocation, a.placement = act.Allocation, act.Placement
 }
 
-// moves reports whether a job that holds GPUs restarts by this Run.
 func (a *account) moves(act *scheduler.Run) bool {
 	return a.held.gpus > 0 && !act.Free && !act.Resized && !act.InPlace(a.allocation, a.placement)
 }
@@ -129,12 +124,10 @@ func (r *Recorder) started(a *account) {
 	a.loseWork()
 }
 
-// loseWork books the lost work of a job without checkpoints.
 func (a *account) loseWork() {
 	a.lost += a.atStake()
 }
 
-// atStake returns the useful GPU time that the job would lose by starting over now.
 func (a *account) atStake() time.Duration {
 	if !a.spec.NoCheckpoint {
 		return 0
@@ -142,8 +135,7 @@ func (a *account) atStake() time.Duration {
 	return a.useful - a.lost
 }
 
-// holding returns the GPUs of a Run, with the power and price of its nodes, or the means of the GPU types if it names
-// no nodes.
+// holding uses the means of the GPU types if the Run names no nodes.
 func (r *Recorder) holding(act *scheduler.Run) holding {
 	a := &act.Allocation
 	h := holding{typ: r.typeIndex(a.GPUType), gpus: a.AllGPUs(), others: a.Also.GPUs}
@@ -173,8 +165,8 @@ func (r *Recorder) holding(act *scheduler.Run) holding {
 	return h
 }
 
-// unchanged handles a report of a job that is training and stays so; it returns false for other reports. It does not
-// move the clock: the rounding of integrals must not depend on how often jobs report.
+// unchanged handles a report of a job that keeps training. It does not move the clock: the rounding of integrals
+// must not depend on how often jobs report.
 func (r *Recorder) unchanged(now time.Time, rep *job.Report) bool {
 	a := r.active[rep.Job]
 	if a == nil || a.held.gpus == 0 || a.state != Training || rep.Profile {
@@ -263,7 +255,6 @@ func (r *Recorder) measures(a *account) bool {
 	return r.opts.Measured == nil || r.opts.Measured(a.spec)
 }
 
-// store stores the record of a job that holds no GPUs any more.
 func (r *Recorder) store(a *account) {
 	if !r.measures(a) {
 		return

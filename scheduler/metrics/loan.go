@@ -6,30 +6,27 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// This file follows nodes on loan, and the use of them and of their owner's cluster.
-
-// A lending is the state of nodes on loan and what happened to them so far.
 type lending struct {
 	loans    []cluster.Loan          // latest; none if nothing can be lent
-	returned map[cluster.NodeID]bool // nodes given back that are still there
-	nodes    int                     // number of nodes on loan
-	gpus     int                     // their GPUs
-	busy     int                     // of gpus, held by jobs
-	jobs     int                     // jobs that hold some of gpus
+	returned map[cluster.NodeID]bool // given back, still there
+	nodes    int
+	gpus     int // their GPUs
+	busy     int // of gpus, held by jobs
+	jobs     int // with some of gpus
 
-	used, paused usage // GPU-seconds from the first submission to the last end, and since then
+	used, paused usage // GPU-seconds up to the last end, and since
 	waves        waves
 	worth        worth // by the last plan
 	appraisals   appraisals
-	count        LoanSummary // events so far; ratios are computed at the end
+	count        LoanSummary // ratios are computed at the end
 }
 
-// A usage has GPUs of the two clusters, or GPU-seconds.
+// A usage has GPUs or GPU-seconds.
 type usage struct {
 	training, trained float64 // not on loan: all, held
 	lent, busy        float64 // on loan: all, held
 	pool, load        float64 // the owner's: all nodes, its own load
-	short             float64 // part of load beyond the nodes that are not lent
+	short             float64 // part of load that lent nodes miss
 	wanted            float64 // on loan, wanted back
 }
 
@@ -76,7 +73,7 @@ func (r *Recorder) integrateLoans(seconds float64) {
 	sum.add(&now, seconds)
 }
 
-// setLoans sets the present loans. The first ones are assumed to hold since the first submission.
+// setLoans assumes that the first loans hold since the first submission.
 func (r *Recorder) setLoans(loans []cluster.Loan) {
 	l := &r.lending
 	first := len(l.loans) == 0 && len(loans) > 0
@@ -101,7 +98,6 @@ func (l *lending) countChange(now *cluster.Loan) {
 	}
 }
 
-// last returns the previous state of a group's loan.
 func (l *lending) last(g cluster.Group) cluster.Loan {
 	if i := slices.IndexFunc(l.loans, func(o cluster.Loan) bool { return o.Group == g }); i >= 0 {
 		return l.loans[i]
@@ -109,7 +105,7 @@ func (l *lending) last(g cluster.Group) cluster.Loan {
 	return cluster.Loan{}
 }
 
-// setLent counts the nodes on loan of c, which is about to become the cluster.
+// setLent counts the nodes on loan of the coming cluster c.
 func (r *Recorder) setLent(c *cluster.Cluster) {
 	r.lending.nodes, r.lending.gpus = 0, 0
 	for _, n := range c.Nodes() {
@@ -128,7 +124,7 @@ func (r *Recorder) setLent(c *cluster.Cluster) {
 	}
 }
 
-// nodeLeft counts a lost node on loan as taken by its owner, if it was due and no round had returned it.
+// nodeLeft counts a lost node on loan as taken by its owner, if it was due.
 func (r *Recorder) nodeLeft(n *cluster.Node) {
 	l := &r.lending
 	if due := l.last(n.Group); !l.returned[n.ID] && due.Reclaim > 0 && !r.now.Before(due.By) {

@@ -6,20 +6,17 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// This file sums up the value of nodes on loan, by the prices in plans.
-
-// A worth is the value of one more GPU by a plan, in the policy's unit: seconds of running time saved, for policies
-// that borrow.
+// A worth is the value of one more GPU by a plan, in seconds of running time.
 type worth struct {
 	training float64 // of a GPU not on loan
 	loan     float64 // of a GPU on loan
 }
 
-// Appraisals sum up the rounds with jobs and nodes on loan whose plans have prices.
+// Appraisals sum up the priced rounds with jobs and nodes on loan.
 type appraisals struct {
 	rounds         int
 	training, loan float64 // sums of worth
-	server         float64 // sum of the worth of a node on loan
+	server         float64
 }
 
 func (r *Recorder) setWorth(s *policy.Snapshot, p *policy.Plan) {

@@ -9,27 +9,27 @@ import (
 
 // This file counts the cost of giving nodes on loan back. Source: Lyra §7.3, "Reclaiming heuristic".
 
-// Waves sum up the rounds that gave back nodes that their owner wanted.
+// Waves sum up the rounds that reclaim.
 type waves struct {
 	gpus      int           // GPUs of the nodes
 	flexible  int           // nodes without a preempted job
-	damage    int           // GPUs on other nodes that preempted jobs gave up
-	lost      time.Duration // useful GPU time that preempted jobs must repeat
+	damage    int           // GPUs given up on other nodes
+	lost      time.Duration // useful GPU time to repeat
 	running   int           // sum over rounds of the jobs that held GPUs before
-	borrowing int           // the same for jobs with GPUs on loan
+	borrowing int           // the same, with GPUs on loan
 }
 
 // A wave is one such round.
 type wave struct {
-	back      map[cluster.NodeID]bool // returned nodes; true if a job on it is preempted
+	back      map[cluster.NodeID]bool // true if a job on it is preempted
 	gpus      int                     // of the nodes in back
 	damage    int
 	preempted int // jobs
 	lost      time.Duration
 }
 
-// reclaim counts the nodes that a round returns, before its actions are carried out. A job counts as preempted if it
-// leaves a returned node, whether it waits or moves.
+// reclaim counts the nodes that a round returns, before its actions are carried out. A job that leaves a returned
+// node is preempted, even if it moves.
 func (r *Recorder) reclaim(actions []scheduler.Action) {
 	w := r.wave(actions)
 	if len(w.back) == 0 {
@@ -50,7 +50,7 @@ func (r *Recorder) reclaim(actions []scheduler.Action) {
 	r.lending.waves.borrowing += r.lending.jobs
 }
 
-// wave returns the wanted nodes that the round returns, and records all that it returns.
+// wave returns the returned nodes that are wanted, and records all returned ones.
 func (r *Recorder) wave(actions []scheduler.Action) wave {
 	var w wave
 	for _, act := range actions {
@@ -67,7 +67,6 @@ func (r *Recorder) wave(actions []scheduler.Action) wave {
 	return w
 }
 
-// giveBack adds a node to a wave if it is on loan and wanted.
 func (r *Recorder) giveBack(w *wave, n *cluster.Node) {
 	if n.Tenure != cluster.Loaned {
 		return
@@ -82,7 +81,7 @@ func (r *Recorder) giveBack(w *wave, n *cluster.Node) {
 	}
 }
 
-// vacate moves a job from all its GPUs to the placement to, and reports whether it was on a returned node.
+// vacate moves a job to a placement, and reports whether it was on a returned node.
 func (r *Recorder) vacate(w *wave, a *account, to cluster.Placement) bool {
 	if a == nil || a.held.gpus == 0 {
 		return false

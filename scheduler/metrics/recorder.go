@@ -16,28 +16,26 @@ import (
 
 // Options configure a Recorder.
 type Options struct {
-	// Isolated returns the completion time of a job alone on gpus GPUs of a type, not positive if it cannot run
-	// there. If both Isolated and Fair are nil, finish-time fairness is not computed.
+	// Isolated returns the completion time of a job alone on gpus GPUs of a type, not positive if it cannot run.
+	// Without Isolated and Fair there is no finish-time fairness.
 	Isolated func(spec *job.Spec, t cluster.GPUType, gpus float64) time.Duration
-	// Fair returns the fair completion time of a job regardless of the run, not positive if unknown. It replaces
-	// Isolated.
+	// Fair replaces Isolated: the fair completion time of a job regardless of the run, not positive if unknown.
 	Fair func(spec *job.Spec) time.Duration
-	// UnfairAbove is the rho above which a job counts as unfairly scheduled. Default 1.
+	// UnfairAbove is the rho above which a job is unfairly scheduled. Default 1.
 	UnfairAbove float64
-	// Measured selects the jobs in the Result; nil for all. Rounds, contention, utilisation and Series are over all
-	// jobs anyway.
+	// Measured selects the jobs in the Result; nil for all. Rounds, contention, utilisation and Series have all
+	// jobs.
 	Measured func(spec *job.Spec) bool
 	// MaxPoints bounds the points of a Series; at least 2. Default 2000.
 	MaxPoints int
-	// MaxIntervals bounds the intervals of all jobs together; later ones are dropped. Default 200,000 (5 MB).
+	// MaxIntervals bounds the intervals of all jobs; later ones are dropped. Default 200,000 (5 MB).
 	MaxIntervals int
-	// MaxNodes bounds the lives of rented nodes; later ones are dropped. Default 100,000.
+	// MaxNodes bounds the lives of rented nodes. Default 100,000.
 	MaxNodes int
-	// Stream receives each measurement when it is complete.
-	Stream Stream
+	Stream   Stream
 }
 
-// DefaultOptions returns the defaults stated in Options.
+// DefaultOptions returns the stated defaults.
 func DefaultOptions() Options {
 	return Options{UnfairAbove: 1, MaxPoints: 2000, MaxIntervals: 200_000, MaxNodes: 100_000}
 }
@@ -60,33 +58,33 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Recorder is a scheduler.Observer that measures a run. An event costs O(GPU types), a round O(actions). Not safe
-// for concurrent use.
+// A Recorder is a scheduler.Observer that measures a run. An event costs O(GPU types), a round O(actions). Not
+// safe for concurrent use.
 type Recorder struct {
 	opts        Options
-	start, now  time.Time // first and last event or round, except reports that only teach an efficiency
-	lastReport  time.Time // time of the last such report
+	start, now  time.Time // of events or rounds, without efficiency reports
+	lastReport  time.Time // of efficiency reports
 	submission  time.Time // of the first job
 	boundary    time.Time // end of the current round
-	quiet       bool      // the round is over and no job was active
+	quiet       bool      // the round ended without active jobs
 	types       []cluster.GPUType
 	cluster     *cluster.Cluster
 	capacity    []int     // available GPUs, by type
 	maxCapacity []int     // its maximum so far
 	loaned      []int     // part of capacity
 	busy        []int     // held GPUs, by type
-	watts       []float64 // mean per GPU, by type
-	price       []float64 // mean per GPU-hour, by type
+	watts       []float64 // mean by type
+	price       []float64 // mean per hour, by type
 
 	active  map[job.ID]*account
-	ending  []*account // ended in this round; they hold their GPUs until it ends
+	ending  []*account // they hold GPUs until their round ends
 	done    resultStore
 	running int // active accounts with GPUs
 
 	jobSeconds      float64   // integral of active jobs
 	heldSeconds     []float64 // integral of busy
-	capacitySeconds []float64 // integral of capacity, from the first submission to the last end
-	pauseSeconds    []float64 // the same since the last end
+	capacitySeconds []float64 // up to the last end
+	pauseSeconds    []float64 // since then
 
 	rent    tenancy
 	lending lending
@@ -118,8 +116,8 @@ func New(opts Options) (*Recorder, error) {
 // AddPolicyTime adds the policy's run time in one round.
 func (r *Recorder) AddPolicyTime(d time.Duration) { r.policyTimes.add(d) }
 
-// PolicyTimes returns the added times in order. Of more than 65,536 it keeps every second, fourth and so on, to bound
-// memory. They depend on the machine and are not part of a Result.
+// PolicyTimes returns the added times in order, or every 2nd, 4th, ... of more than 65,536. They depend on the
+// machine and are not in a Result.
 func (r *Recorder) PolicyTimes() []time.Duration { return slices.Clone(r.policyTimes.times) }
 
 // Event implements scheduler.Observer. Events of unknown jobs are ignored.
@@ -153,7 +151,6 @@ func (r *Recorder) Event(now time.Time, ev scheduler.Event) {
 	}
 }
 
-// restored adds an unfinished job; its earlier life is not counted.
 func (r *Recorder) restored(ev *scheduler.Restored) {
 	if ev.Status.Phase.Terminal() {
 		return
@@ -198,8 +195,7 @@ func (r *Recorder) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler
 	r.record()
 }
 
-// advance moves the clock to now. If a round without active jobs ended before, it closes that round: observers do not
-// see empty rounds.
+// advance moves the clock to now. It also closes a round that ended without active jobs.
 func (r *Recorder) advance(now time.Time) {
 	if r.start.IsZero() {
 		r.start, r.now = now, now
@@ -254,7 +250,6 @@ func (r *Recorder) record() {
 	r.streamRound()
 }
 
-// typeIndex returns the index of t in r.types, adding it if new.
 func (r *Recorder) typeIndex(t cluster.GPUType) int {
 	if i := slices.Index(r.types, t); i >= 0 {
 		return i
@@ -267,7 +262,7 @@ func (r *Recorder) typeIndex(t cluster.GPUType) int {
 	return len(r.types) - 1
 }
 
-// setCluster sets the nodes. The first nodes are assumed to exist since the first submission.
+// setCluster assumes that the first nodes exist since the first submission.
 func (r *Recorder) setCluster(c *cluster.Cluster) {
 	first := r.cluster == nil
 	r.setLent(c)

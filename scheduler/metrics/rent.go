@@ -8,29 +8,26 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// This file follows rented nodes: their cost, and how long each existed.
-
-// A tenancy is what is rented now and what was paid so far.
 type tenancy struct {
 	groups   bool  // something can be rented
 	ready    int   // GPUs ready
 	starting []int // GPUs starting, by type
-	leaving  int   // GPUs given back and still paid
+	leaving  int   // given back, still paid
 	busy     int   // rented GPUs that jobs hold
 	most     int   // maximum of ready plus starting
 	rate     float64
 	late     float64 // rate of leaving nodes
-	owned    float64 // rate of nodes that are not rented; all rates are money per hour
+	owned    float64 // money per hour, not rented
 
-	paid, paused payment // from the first submission to the last end, and since then
+	paid, paused payment // up to the last end, and since
 	bill         bill
 
-	open    map[cluster.NodeID]int // index in lives of each present node; MaxNodes if dropped
+	open    map[cluster.NodeID]int // index in lives; MaxNodes if dropped
 	lives   []NodeLife
 	dropped int
 }
 
-// A payment has GPU-seconds and money times 3600, over some seconds.
+// A payment has GPU-seconds and money times 3600.
 type payment struct {
 	seconds                            float64
 	effective, starting, idle, leaving float64
@@ -56,7 +53,6 @@ func (t *tenancy) coming() int {
 	return n
 }
 
-// over returns the payment for d seconds at present rates.
 func (t *tenancy) over(d float64) payment {
 	coming := float64(t.coming())
 	return payment{
@@ -95,7 +91,6 @@ func (t *tenancy) comingOf(typ int) int {
 	return t.starting[typ]
 }
 
-// setLives begins and ends the lives of rented nodes.
 func (r *Recorder) setLives(c *cluster.Cluster) {
 	t, now := &r.rent, r.now.Sub(r.start).Seconds()
 	for id, i := range t.open { // iterations are independent: their order does not matter
@@ -121,7 +116,6 @@ func (r *Recorder) setLives(c *cluster.Cluster) {
 	}
 }
 
-// clone returns a copy whose changes do not affect t.
 func (t *tenancy) clone() tenancy {
 	c := *t
 	c.starting, c.lives = slices.Clone(t.starting), slices.Clone(t.lives)
@@ -129,7 +123,6 @@ func (t *tenancy) clone() tenancy {
 	return c
 }
 
-// summary returns the totals up to now, in seconds since the start; nil if nothing could be rented.
 func (t *tenancy) summary(now float64) *Rent {
 	if !t.groups {
 		return nil
@@ -142,16 +135,15 @@ func (t *tenancy) summary(now float64) *Rent {
 	}
 }
 
-// week is the window over which BOA reports that a budget is kept.
+// week is the window of BOA's budget.
 const week = 7 * 24 * time.Hour
 
-// A bill is the money spent over time: a piecewise linear curve.
+// A bill is the money spent over time, piecewise linear.
 type bill struct {
-	points []point // by time; the first is at 0
-	rate   float64 // per hour, after the last point
+	points []point // from 0, by time
+	rate   float64
 }
 
-// A point is a time in seconds, and the money spent until then times 3600.
 type point struct{ at, spent float64 }
 
 func (b *bill) change(at, rate float64) {
@@ -180,8 +172,8 @@ func (b *bill) spent(at float64) float64 {
 	return from.spent + (to.spent-from.spent)*(at-from.at)/(to.at-from.at)
 }
 
-// worst returns the most spent in any window of a length, per hour; 0 if the run is shorter. The amount in a window
-// is piecewise linear in its start, so the maximum has an end of the window at a point.
+// worst returns the most spent in any window, per hour; 0 if the run is shorter. Spending is piecewise linear, so
+// a window that ends or begins at a point has the most.
 func (b *bill) worst(now float64, length time.Duration) float64 {
 	window, most := length.Seconds(), 0.0
 	if len(b.points) == 0 || now < window {

@@ -17,15 +17,14 @@ type Result struct {
 	Summary Summary           `json:"summary"`
 	Series  Series            `json:"series"`
 	Jobs    []JobResult       `json:"jobs"` // by submission time, then ID
-	// IntervalsDropped counts intervals beyond Options.MaxIntervals.
+	// IntervalsDropped counts those beyond Options.MaxIntervals.
 	IntervalsDropped int `json:"intervals_dropped,omitempty"`
-	// Nodes are the lives of rented nodes, in order of arrival; NodesDropped counts those beyond Options.MaxNodes.
+	// Nodes are the lives of rented nodes, in order of arrival, without NodesDropped later ones.
 	Nodes        []NodeLife `json:"nodes,omitempty"`
 	NodesDropped int        `json:"nodes_dropped,omitempty"`
 }
 
-// A NodeLife is the time in which a rented node existed. A node that broke and was repaired has two. Times are
-// seconds since Result.Start.
+// A NodeLife is the time in which a rented node existed. A repaired node has two. Times are seconds since Start.
 type NodeLife struct {
 	Node     cluster.NodeID `json:"node"`
 	Group    cluster.Group  `json:"group"`
@@ -44,10 +43,10 @@ const (
 	Active    Outcome = "active" // not ended
 )
 
-// A JobResult is the life of one job. Times are seconds since Result.Start, GPU times GPU-seconds.
+// A JobResult is the life of one job, in seconds since Result.Start and GPU-seconds.
 type JobResult struct {
 	ID           job.ID     `json:"id"`
-	Class        job.Class  `json:"class"` // of its Spec; its Name if there is none
+	Class        job.Class  `json:"class"` // its Name if its Spec has none
 	GPUs         int        `json:"gpus"`  // requested
 	Outcome      Outcome    `json:"outcome"`
 	Submitted    float64    `json:"submitted_s"`
@@ -58,16 +57,16 @@ type JobResult struct {
 	Restarts     int        `json:"restarts"`             // starts and moves after the first start
 	Preemptions  int        `json:"preemptions,omitzero"` // see Summary
 	Resizes      int        `json:"resizes,omitzero"`     // see Summary
-	OnLoan       bool       `json:"on_loan,omitzero"`     // it ever held GPUs on loan
-	Allocated    float64    `json:"gpu_s"`                // Useful + Restart + Profiling + Idle
-	ByType       []float64  `json:"gpu_s_by_type"`        // Allocated by type
+	OnLoan       bool       `json:"on_loan,omitzero"`
+	Allocated    float64    `json:"gpu_s"`         // Useful + Restart + Profiling + Idle
+	ByType       []float64  `json:"gpu_s_by_type"` // Allocated by type
 	Useful       float64    `json:"useful_gpu_s"`
 	Restart      float64    `json:"restart_gpu_s"`
 	Profiling    float64    `json:"profiling_gpu_s"`
 	Idle         float64    `json:"idle_gpu_s"`
-	Lost         float64    `json:"lost_gpu_s,omitzero"` // part of Useful that a job without checkpoints had to repeat
-	Efficiency   float64    `json:"efficiency"`          // mean reported statistical efficiency; 1 without reports
-	Contention   float64    `json:"contention"`          // N_avg: mean number of active jobs during its life, itself included
+	Lost         float64    `json:"lost_gpu_s,omitzero"` // part of Useful to repeat
+	Efficiency   float64    `json:"efficiency"`          // mean reported; 1 without reports
+	Contention   float64    `json:"contention"`          // N_avg: mean active jobs during its life
 	Rho          float64    `json:"rho,omitempty"`       // finish-time fairness; 0 if unknown
 	Energy       float64    `json:"energy_kwh"`
 	Cost         float64    `json:"cost"`
@@ -79,9 +78,9 @@ type State uint8
 
 // The states.
 const (
-	Training  State = iota
-	Restoring       // starting, or restoring its checkpoint
-	Idle            // the job has ended, its round has not
+	Training State = iota
+	Restoring
+	Idle // between the ends of job and round
 )
 
 var stateNames = [...]string{"training", "restoring", "idle"}
@@ -102,7 +101,7 @@ func (s *State) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// An Interval is a time in which a job held the same GPUs in one state.
+// An Interval is a time with the same GPUs and state.
 type Interval struct {
 	Start float64 `json:"start_s"`
 	End   float64 `json:"end_s"`
@@ -111,36 +110,34 @@ type Interval struct {
 	State State   `json:"state"`
 }
 
-// A Series is the run over time. A point is the mean over RoundsPerPoint rounds.
+// A Series is the run over time, in means over RoundsPerPoint rounds.
 type Series struct {
 	RoundsPerPoint int         `json:"rounds_per_point"`
 	Time           []float64   `json:"time_s"`   // of the first round of a point
 	Running        []float64   `json:"running"`  // jobs with GPUs
 	Waiting        []float64   `json:"waiting"`  // active jobs without
-	Busy           [][]float64 `json:"busy"`     // held GPUs, by type, then point
-	Capacity       [][]float64 `json:"capacity"` // available GPUs, by type, then point
-	// Starting is rented GPUs that are starting, by type, then point. Spending is the cost per hour of ready and
-	// starting nodes. Nil if nothing can be rented.
+	Busy           [][]float64 `json:"busy"`     // held, by type, then point
+	Capacity       [][]float64 `json:"capacity"` // by type, then point
+	// Starting are rented GPUs that are starting, by type, then point. Spending is per hour of ready and starting
+	// nodes. Nil if nothing can be rented.
 	Starting [][]float64 `json:"starting,omitempty"`
 	Spending []float64   `json:"spending_per_h,omitempty"`
 	Loans    *LoanSeries `json:"loans,omitempty"` // nil if nothing can be lent
 }
 
-// A LoanSeries is the nodes on loan and their owner's cluster over time, in GPUs by point.
+// A LoanSeries has GPUs of the owner's cluster by point.
 type LoanSeries struct {
 	Lent   []float64 `json:"lent"`   // on loan
 	Busy   []float64 `json:"busy"`   // part of Lent held by jobs
-	Wanted []float64 `json:"wanted"` // part of Lent that the owner wants back
+	Wanted []float64 `json:"wanted"` // part of Lent
 	Load   []float64 `json:"load"`   // the owner's own demand
-	Pool   []float64 `json:"pool"`   // all GPUs of the owner, lent or not
-	// TrainingPrice is what one more GPU not on loan would save in a round, LoanPrice one on loan: see LoanSummary. 0
-	// without a plan or jobs; nil if LoanSummary.Priced is 0.
+	Pool   []float64 `json:"pool"`
+	// as in LoanSummary; 0 without a plan or jobs; nil if never priced
 	TrainingPrice []float64 `json:"training_price_s,omitempty"`
 	LoanPrice     []float64 `json:"loan_price_s,omitempty"`
 }
 
-// A Summary is the run in a few numbers. Times, GPU-hours and restarts per job are over completed jobs; totals are
-// over all jobs.
+// A Summary is the run in a few numbers. Times, GPU-hours and restarts are of completed jobs; totals are of all.
 type Summary struct {
 	Jobs      int `json:"jobs"` // submitted
 	Done      int `json:"done"`
@@ -155,7 +152,7 @@ type Summary struct {
 	P90JCT     float64 `json:"jct_p90_s"`
 	P95JCT     float64 `json:"jct_p95_s"`
 	P99JCT     float64 `json:"jct_p99_s"`     // all quantiles are by Quantile
-	MeanQueued float64 `json:"queued_mean_s"` // without GPUs, before and after the first start
+	MeanQueued float64 `json:"queued_mean_s"` // without GPUs, at any time
 	P50Queued  float64 `json:"queued_p50_s"`
 	P75Queued  float64 `json:"queued_p75_s"`
 	P95Queued  float64 `json:"queued_p95_s"`
@@ -165,32 +162,30 @@ type Summary struct {
 	GPUHoursPerJob float64 `json:"gpu_hours_per_job"` // of AllocatedHours
 	RestartsPerJob float64 `json:"restarts_per_job"`
 
-	// Preemptions counts how often a job lost all its GPUs: preempted, lost with a node, or moved off a returned node
-	// on loan. Other moves do not count.
+	// Preemptions counts how often a job lost all its GPUs, by preemption, with a node, or moved off a returned
+	// node.
 	Preemptions int `json:"preemptions"`
-	Resizes     int `json:"resizes"` // times that workers joined or left without a restart
+	Resizes     int `json:"resizes"`
 
 	MeanContention float64 `json:"contention_mean"` // active jobs per round
 	MaxContention  int     `json:"contention_max"`
 
-	// AllocatedHours is UsefulHours + RestartHours + ProfilingHours + IdleHours, in GPU-hours.
+	// AllocatedHours is the sum of the four below, in GPU-hours.
 	AllocatedHours float64 `json:"gpu_hours"`
 	UsefulHours    float64 `json:"useful_gpu_hours"`
 	RestartHours   float64 `json:"restart_gpu_hours"`
 	ProfilingHours float64 `json:"profiling_gpu_hours"`
 	IdleHours      float64 `json:"idle_gpu_hours"`
-	// LostHours is the part of UsefulHours that jobs without checkpoints had to repeat. Losses of other jobs are
-	// unknown.
+	// LostHours is the part of UsefulHours that jobs without checkpoints had to repeat.
 	LostHours float64 `json:"lost_gpu_hours"`
-	// GoodputRatio is useful GPU time that was not lost, weighted by each job's statistical efficiency, over
-	// allocated GPU time: actual goodput over the goodput if all GPUs had always trained at efficiency 1.
+	// GoodputRatio is useful GPU time that was not lost, weighted by statistical efficiency, over allocated GPU
+	// time.
 	GoodputRatio float64 `json:"goodput_ratio"`
-	// Utilisation is held over available GPU time, from the first submission to the end of the last round with jobs.
-	// Restarts and IdleHours count as held, profiling does not.
+	// Utilisation is held over available GPU time, from the first submission to the end of the last round with
+	// jobs. It includes restarts and IdleHours, but not profiling.
 	Utilisation float64 `json:"utilisation"`
-	MeanGPUs    float64 `json:"gpus_mean"` // available, over the same time
-	// MeanSpending is the cost per hour of available and starting nodes, over the same time. A GPU-hour costs 1 if
-	// its price is unknown.
+	MeanGPUs    float64 `json:"gpus_mean"`
+	// MeanSpending is per hour of available and starting nodes. A GPU-hour of unknown price costs 1.
 	MeanSpending float64       `json:"spending_mean_per_h"`
 	Types        []TypeSummary `json:"types"`
 	Energy       float64       `json:"energy_kwh"`
@@ -206,74 +201,69 @@ type Summary struct {
 // PreemptionRatio returns preemptions over submissions. Source: Lyra Table 5, footnote 2.
 func (s *Summary) PreemptionRatio() float64 { return ratio(float64(s.Preemptions), float64(s.Jobs)) }
 
-// A LoanSummary is the totals about nodes on loan. Usage and GPU-hours are over the time of Summary.Utilisation.
-// Counts are over all jobs and the whole run. A round reclaims if it returns nodes that their owner wants; ratios of
-// such rounds are ratios of sums over all of them.
+// A LoanSummary has totals about nodes on loan, over all jobs. A round reclaims if it returns nodes that their
+// owner wants.
 type LoanSummary struct {
-	Training float64 `json:"training_usage"` // held over available GPU time of nodes not on loan
-	OnLoan   float64 `json:"loan_usage"`     // the same of nodes on loan
-	// Overall is GPU time held by jobs or used by the owner, over all GPU time of both clusters. The owner's load
-	// counts as far as its nodes suffice. Source: Lyra Table 5, footnote 1.
+	Training float64 `json:"training_usage"` // held over available GPU time, not on loan
+	OnLoan   float64 `json:"loan_usage"`     // the same on loan
+	// Overall is GPU time held by jobs or used by the owner, over all GPU time of both clusters. Source: Lyra
+	// Table 5, footnote 1.
 	Overall float64 `json:"overall_usage"`
 
-	LentHours  float64 `json:"lent_gpu_hours"`  // of nodes on loan
-	BusyHours  float64 `json:"busy_gpu_hours"`  // part of LentHours held by jobs
-	ShortHours float64 `json:"short_gpu_hours"` // the owner's demand that found its nodes lent
+	LentHours  float64 `json:"lent_gpu_hours"` // of nodes on loan
+	BusyHours  float64 `json:"busy_gpu_hours"`
+	ShortHours float64 `json:"short_gpu_hours"` // missing in the owner's cluster because of loans
 
-	Loans     int `json:"loans"`     // times that more nodes were lent
-	Nodes     int `json:"nodes"`     // number of nodes lent then
-	Reclaims  int `json:"reclaims"`  // times that more nodes were wanted back
-	Reclaimed int `json:"reclaimed"` // nodes returned by rounds that reclaim
+	Loans     int `json:"loans"` // times that more nodes were lent
+	Nodes     int `json:"nodes"`
+	Reclaims  int `json:"reclaims"` // times that more nodes were wanted back
+	Reclaimed int `json:"reclaimed"`
 	Preempted int `json:"preempted"` // jobs on such nodes
-	Taken     int `json:"taken"`     // due nodes that the owner took itself
-	Lost      int `json:"lost"`      // times that a job with GPUs on loan was lost
+	Taken     int `json:"taken"`     // due nodes taken by the owner
+	Lost      int `json:"lost"`      // jobs with GPUs on loan that were lost
 
-	// Flexible is the share of Reclaimed without a preempted job: what "the flexible server group alone satisfies".
+	// Flexible is the share of Reclaimed without a preempted job.
 	// Source: Lyra §7.2.
 	Flexible float64 `json:"flexible_share"`
-	// OfRunning is Preempted over the jobs that held GPUs before, OfBorrowing over those with GPUs on loan. Source:
-	// Lyra §7.3, "the percentage of preempted jobs among running jobs"; Lyra Fig. 10.
+	// OfRunning is Preempted over the jobs that held GPUs, OfBorrowing over those with GPUs on loan. Source: Lyra
+	// §7.3, Fig. 10.
 	OfRunning   float64 `json:"preempted_of_running"`
 	OfBorrowing float64 `json:"preempted_of_borrowing"`
-	// Damage is the collateral damage: GPUs that preempted jobs gave up on other nodes, over the GPUs of Reclaimed.
-	// Source: Lyra §7.3, "the fraction of GPUs vacated in excess of the reclaiming demand".
+	// Damage is GPUs that preempted jobs gave up on other nodes, over the GPUs of Reclaimed.
+	// Source: Lyra §7.3, collateral damage.
 	Damage float64 `json:"collateral_damage"`
 
-	// Priced counts the rounds with jobs and nodes on loan whose plans have prices (policy.Plan.Prices). For policies
-	// that borrow, a price is the seconds of running time that one more GPU would save elastic jobs. It is 0 while
-	// GPUs are idle or base demands use them all. It excludes gains of waiting jobs.
+	// Priced counts the rounds with jobs, nodes on loan and policy.Plan.Prices. A price is the running time, in
+	// seconds, that one more GPU would save elastic jobs. It excludes waiting jobs, and is 0 while GPUs are idle
+	// or base demands use them all.
 	Priced int `json:"priced_rounds"`
-	// TrainingPrice is the mean price over Priced of a GPU not on loan, LoanPrice of one on loan, averaged over GPUs
-	// of all types.
+	// TrainingPrice is the mean price of a GPU not on loan, LoanPrice of one on loan.
 	TrainingPrice float64 `json:"training_price_s"`
 	LoanPrice     float64 `json:"loan_price_s"`
-	// ServerPrice is the mean value of a node on loan over Priced: LoanPrice times its GPUs, in seconds.
+	// ServerPrice is the mean price of a node on loan, in seconds.
 	ServerPrice float64 `json:"server_price_s"`
-	// ReturnCost is the cost of returning a node: useful GPU-hours lost by jobs in Preempted without checkpoints,
-	// over Reclaimed.
+	// ReturnCost is useful GPU-hours lost by Preempted jobs without checkpoints, over Reclaimed.
 	ReturnCost float64 `json:"return_cost_gpu_hours"`
 }
 
-// A Rent is the cost of rented nodes, over the time of Summary.Utilisation. A node's GPU-hours count from its order
-// until it is given or taken back ("effective usage"), also while it is broken. The time until the provider has taken
-// it back is separate (Leaving). Money is by cluster.Offer.GPUPrice, which is 1 per GPU-hour if no price is known.
-// Sources: BOA §6.2, "Measurement"; BOA App. D.
+// A Rent is the cost of rented nodes, over the time of Summary.Utilisation. GPU-hours count from a node's order
+// until it is given or taken back, also while it is broken; Leaving is the time after. Money is by
+// cluster.Offer.GPUPrice, 1 if unknown. Sources: BOA §6.2, "Measurement"; BOA App. D.
 type Rent struct {
-	Hours    float64 `json:"gpu_hours"`          // effective
-	Starting float64 `json:"starting_gpu_hours"` // part of Hours before the node was ready
-	Idle     float64 `json:"idle_gpu_hours"`     // part of Hours ready and held by no job
-	Leaving  float64 `json:"leaving_gpu_hours"`  // not in Hours
+	Hours    float64 `json:"gpu_hours"` // effective
+	Starting float64 `json:"starting_gpu_hours"`
+	Idle     float64 `json:"idle_gpu_hours"`
+	Leaving  float64 `json:"leaving_gpu_hours"` // not in Hours
 
 	Money        float64 `json:"money"` // for Hours
 	LeavingMoney float64 `json:"leaving_money"`
 
 	MeanGPUs float64 `json:"gpus_mean"` // Hours per hour
 	MostGPUs int     `json:"gpus_max"`
-	// WorstWeek is the most money (with LeavingMoney) of any 7 days, per hour; 0 if the run is shorter.
+	// WorstWeek is the most money (with LeavingMoney) of any 7 days, per hour; 0 for shorter runs.
 	WorstWeek float64 `json:"worst_week_per_hour"`
 }
 
-// A TypeSummary is the run on the GPUs of one type.
 type TypeSummary struct {
 	Type        cluster.GPUType `json:"type"`
 	GPUs        int             `json:"gpus"`      // at the end
@@ -284,7 +274,7 @@ type TypeSummary struct {
 
 // A RhoSummary is finish-time fairness over completed jobs with a known rho. Sources: Sia §3.5.5; Shockwave §8.2.
 type RhoSummary struct {
-	Static      bool    `json:"static"` // by Options.Fair instead of Options.Isolated
+	Static      bool    `json:"static"` // by Options.Fair
 	Mean        float64 `json:"mean"`
 	Worst       float64 `json:"worst"`
 	UnfairAbove float64 `json:"unfair_above"` // threshold of Unfair

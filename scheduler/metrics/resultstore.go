@@ -2,14 +2,13 @@ package metrics
 
 import "slices"
 
-// A resultStore collects job results in parts that never move, as growing one slice would copy them many times. The
-// zero value is empty.
+// A resultStore collects job results in parts that never move. The zero value is empty.
 type resultStore struct {
 	parts [][]JobResult
 	n     int
 }
 
-// mostInPart bounds a part. Below it, each part is as large as all parts before it together.
+// mostInPart bounds a part; smaller parts double in size.
 const mostInPart = 8192
 
 func (s *resultStore) add(j JobResult) *JobResult {
@@ -23,7 +22,7 @@ func (s *resultStore) add(j JobResult) *JobResult {
 	return &s.parts[last][len(s.parts[last])-1]
 }
 
-// all returns the results in the order of add, never nil, and empties s, so that results are not held twice for long.
+// all returns the results in order, never nil, and empties s to save memory.
 func (s *resultStore) all() []JobResult {
 	list := make([]JobResult, 0, s.n)
 	for i, part := range s.parts {
@@ -34,11 +33,10 @@ func (s *resultStore) all() []JobResult {
 	return list
 }
 
-// clone returns a copy whose changes do not affect s.
 func (s *resultStore) clone() resultStore {
 	c := resultStore{slices.Clone(s.parts), s.n}
 	if last := len(c.parts) - 1; last >= 0 {
-		c.parts[last] = slices.Clip(c.parts[last]) // the next add begins another part
+		c.parts[last] = slices.Clip(c.parts[last])
 	}
 	return c
 }

@@ -4,12 +4,11 @@ import "time"
 
 const mostTimes = 1 << 16
 
-// A sample keeps evenly spaced values of a sequence, in bounded memory: all up to mostTimes, then every second,
-// fourth and so on.
+// A sample keeps evenly spaced values of a sequence: all up to mostTimes, then every second, fourth and so on.
 type sample struct {
 	times   []time.Duration
-	stride  int // every stride-th value is kept; 0 means 1
-	skipped int // values skipped since the last kept one
+	stride  int // 0 means 1
+	skipped int
 }
 
 func (s *sample) add(d time.Duration) {

@@ -2,19 +2,18 @@ package metrics
 
 import "slices"
 
-// A recording builds a Series. When it reaches limit points, it merges them by pairs, and each point stands for twice
-// the rounds.
+// A recording builds a Series. At limit points, it merges pairs, and each point stands for twice the rounds.
 type recording struct {
 	limit  int
-	stride int         // rounds per point
-	time   []float64   // of the first round of each point
+	stride int // rounds per point
+	time   []float64
 	values [][]float64 // by column
 	sums   []float64   // of the unfinished point
 	first  float64     // its time
 	count  int         // its rounds
 }
 
-// add adds the values of one round. New columns may appear at the end; they were zero before.
+// add adds the values of one round. New columns may follow at the end.
 func (r *recording) add(t float64, row []float64) {
 	for len(r.values) < len(row) {
 		r.values = append(r.values, make([]float64, len(r.time), max(len(r.time), 16)))
@@ -35,7 +34,6 @@ func (r *recording) add(t float64, row []float64) {
 	}
 }
 
-// flush ends the unfinished point, if it has rounds.
 func (r *recording) flush() {
 	if r.count == 0 {
 		return
@@ -48,7 +46,7 @@ func (r *recording) flush() {
 	r.count = 0
 }
 
-// halve merges points by pairs. An odd last point becomes the unfinished point.
+// halve merges points by pairs; an odd last point becomes unfinished.
 func (r *recording) halve() {
 	n := len(r.time) / 2
 	if len(r.time)%2 == 1 {
@@ -80,10 +78,9 @@ func (r *recording) clone() recording {
 	return c
 }
 
-// fixed is the number of columns before the columns by GPU type: running, waiting, spending and the LoanSeries.
+// fixed counts the columns before those by GPU type.
 const fixed = 10
 
-// column returns a column, all 0 if it does not exist.
 func (r *recording) column(i int) []float64 {
 	if i < len(r.values) {
 		return r.values[i]
@@ -91,7 +88,6 @@ func (r *recording) column(i int) []float64 {
 	return make([]float64, len(r.time))
 }
 
-// series returns the Series without loans; rented adds the columns of rented nodes.
 func (r *recording) series(types int, rented bool) Series {
 	r.flush()
 	s := Series{

@@ -5,12 +5,12 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Stream receives each measurement when it is complete, so that a long run can be written in bounded memory.
-// Nil functions are not called. Arguments are valid only during the call.
+// A Stream receives each complete measurement, so that long runs need little memory. Nil functions are not called.
+// Arguments are valid only during the call.
 type Stream struct {
-	// Job receives each measured job that has ended and holds no GPUs, and active jobs at Recorder.Finish.
+	// Job receives each ended job without GPUs, and active jobs at Recorder.Finish.
 	Job func(*JobResult)
-	// Held receives each interval of a measured job, in the order of their ends, with its GPU type.
+	// Held receives each interval of a measured job, by end, with its GPU type.
 	Held func(job.ID, cluster.GPUType, Interval)
 	// Round receives the state at the start of each round.
 	Round func(*RoundState)
@@ -33,7 +33,7 @@ func (r *Recorder) Finish() *Result {
 	return c.close()
 }
 
-// streamHeld stores an interval, which is sent when the next one does not continue it.
+// streamHeld keeps an interval back, because the next may continue it.
 func (r *Recorder) streamHeld(a *account, next Interval) {
 	if r.opts.Stream.Held == nil || !r.measures(a) {
 		return

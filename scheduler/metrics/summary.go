@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Result returns the result so far and does not change r. If no job is active, it includes the last round up to its
-// end. Otherwise it ends at the last event. It takes O(n log n) for n jobs.
+// Result returns the result so far and does not change r. It ends at the last event, or at the end of the last
+// round if no job is active. It takes O(n log n) for n jobs.
 func (r *Recorder) Result() *Result {
 	c := r.clone()
 	c.opts.Stream = Stream{}
@@ -210,11 +210,9 @@ func (r *Recorder) rhoSummary(jobs []JobResult) *RhoSummary {
 	}
 }
 
-// Quantile returns the smallest sorted value that at least a share q of the values do not exceed (nearest rank), and
-// zero without values.
+// Quantile returns the smallest sorted value that at least a share q do not exceed, and zero without values.
 //
-// Deviation: the public Sia simulator has sorted[int(q n)], because it rounds down; that is the next value if q n is
-// whole.
+// Deviation: the public Sia simulator has sorted[int(q n)], because it rounds down.
 func Quantile[T any](sorted []T, q float64) (value T) {
 	if len(sorted) == 0 {
 		return value

@@ -1,11 +1,10 @@
-// Package statistics compares runs: confidence intervals of means, intervals by resampling blocks of time, and a
-// lower bound on mean completion times.
+// Package statistics compares runs: intervals of means, intervals by resampling blocks of time, and a lower bound
+// on mean completion times.
 package statistics
 
 import "math"
 
-// An Interval is a mean with a confidence interval: Student's t over independent values, such as seeds, whose means
-// are about normal.
+// An Interval is a mean with Student's t interval over independent values, such as seeds.
 type Interval struct {
 	N         int     // number of values
 	Mean      float64 // 0 if N is 0
@@ -38,7 +37,7 @@ func MeanInterval(values []float64, level float64) Interval {
 	return i
 }
 
-// student returns the quantile p (0.5 to below 1) of Student's t, by bisection to the last digit.
+// student returns the quantile p, from 0.5, of Student's t, by bisection.
 func student(p float64, freedom int) float64 {
 	low, high := 0.0, 1.0
 	for below(high, freedom) < p {
@@ -57,7 +56,7 @@ func student(p float64, freedom int) float64 {
 	}
 }
 
-// below returns the probability that Student's t is at most t, for t at least 0, in time proportional to freedom.
+// below returns the probability that Student's t is at most t, for t >= 0.
 // Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
 func below(t float64, freedom int) float64 {
 	n := float64(freedom)

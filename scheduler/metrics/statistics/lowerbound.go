@@ -17,17 +17,17 @@
 // 	sum_j  a_jk x_jki    <= GPUs_k length_i
 //
 // The relaxation lets a job use fractions of GPUs of several types, moves it for free, ignores CPUs, memory and
-// nodes, and knows all arrivals. Only the first start of each job takes time.
+// nodes, and knows all arrivals.
 //
 // # Solving it
 //
-// The dual has a price per GPU type and interval. At given prices, each job takes its cheapest intervals; the sum of
-// their costs, less prices times capacities, is itself a lower bound. So the result is valid wherever the ascent
-// stops. Prices follow the subgradient (demand less capacity) with Polyak's step towards a known mean. Capacity after
-// the last interval is unlimited.
+// The dual has a price per GPU type and interval. At given prices, each job takes its cheapest intervals; the sum
+// of their costs, less prices times capacities, is itself a lower bound. So the result is valid wherever the
+// ascent stops. Prices follow the subgradient (demand less capacity) with Polyak's step towards a known mean.
+// Capacity after the last interval is unlimited.
 //
-// Source: the mean busy time relaxation of Goemans, Queyranne, Schulz, Skutella and Wang, "Single machine scheduling
-// with release dates" (2002), on unrelated types of machines.
+// Source: the mean busy time relaxation of Goemans, Queyranne, Schulz, Skutella and Wang, "Single machine
+// scheduling with release dates" (2002), on unrelated types of machines.
 
 package statistics
 
@@ -40,7 +40,7 @@ import (
 type Task struct {
 	Ready   float64 // earliest time to train: arrival and first start
 	Fastest float64 // run time alone on the best GPUs
-	// GPUSeconds is the least GPU time of the whole job on each type; 0 if it cannot run there.
+	// GPUSeconds is the GPU time of the whole job by type; 0 if it cannot run there.
 	GPUSeconds []float64
 }
 
@@ -50,10 +50,9 @@ const (
 	steps     = 200
 )
 
-// LowerBound returns a lower bound on the mean of completion minus Ready, in seconds, 0 without jobs. gpus has the
-// GPUs of each type. known is the mean under some schedule; it affects how tight the bound is, not its validity.
-//
-// Complexity: O(steps j i (60 + k)) for j jobs, i intervals and k types.
+// LowerBound returns a lower bound on the mean of completion minus Ready, in seconds, 0 without jobs. known is the
+// mean under some schedule: it only tightens the bound. It costs O(steps j i (60 + k)) for j jobs, i intervals and
+// k types.
 func LowerBound(jobs []Task, gpus []float64, known float64) float64 {
 	if len(jobs) == 0 {
 		return 0
@@ -111,8 +110,8 @@ func newAscent(jobs []Task, gpus []float64) *ascent {
 	return a
 }
 
-// evaluate lets each job choose. It returns the value of the dual, and the squared norm of its subgradient without
-// prices that are 0 and would fall.
+// evaluate lets each job choose. It returns the dual and its squared subgradient, without prices that are 0 and
+// would fall.
 func (a *ascent) evaluate() (value, norm float64) {
 	for k := range a.excess {
 		for i := range a.excess[k] {
@@ -133,12 +132,12 @@ func (a *ascent) evaluate() (value, norm float64) {
 	return value, norm
 }
 
-// choose gives a job its cheapest progress. It returns the cost: mean busy time plus half its length, minus Ready,
-// plus the prices.
+// choose gives a job its cheapest progress. It returns mean busy time plus half its length, minus Ready, plus the
+// prices.
 //
-// x seconds of progress in an interval that starts at b are centred at b + x/2 at the earliest. They cost x (b + x/2)
-// / p, and x times the price. The sum is minimal if the marginal costs (b + x)/p + price are equal in all intervals
-// that are neither full nor unused. Bisection finds that common cost.
+// x seconds of progress in an interval that starts at b are centred at b + x/2 at the earliest. They cost x (b +
+// x/2) / p, and x times the price. The sum is minimal if the marginal costs (b + x)/p + price are equal in all
+// intervals that are neither full nor unused. Bisection finds that common cost.
 func (a *ascent) choose(j *Task) float64 {
 	if !a.costs(j) {
 		return 0 // it cannot run
@@ -167,8 +166,7 @@ func (a *ascent) choose(j *Task) float64 {
 	return cost + left*(end+left/2)/j.Fastest
 }
 
-// costs sets the cost of the first bit of progress in each interval, and its type. It returns false if the job cannot
-// run.
+// costs sets the cost of the first progress in each interval, and its type; false if the job cannot run.
 func (a *ascent) costs(j *Task) bool {
 	for i := range a.cost {
 		a.cost[i], a.on[i] = math.Inf(1), -1
@@ -193,7 +191,7 @@ func (a *ascent) taken(j *Task, i int, marginal float64) float64 {
 	return min(length, (marginal-a.cost[i])*j.Fastest)
 }
 
-// progress returns the total progress at a common marginal cost, including the time after the last interval.
+// progress returns the total progress at a marginal cost.
 func (a *ascent) progress(j *Task, marginal float64) float64 {
 	total := max(0, marginal*j.Fastest-intervals*a.length)
 	for i := range a.cost {

@@ -1,5 +1,5 @@
-// This file estimates how far a figure of another period of equal length may differ. It resamples blocks of time
-// instead of jobs, because jobs of one block wait for each other.
+// This file estimates how much another period of equal length may differ. It resamples blocks of time, because
+// jobs of one block wait for each other.
 
 package statistics
 
@@ -16,14 +16,13 @@ type Pair struct {
 	Was, Would float64 // at least 0, in seconds
 }
 
-// A Change is the ratio of the mean of Would to the mean of Was, with the interval for another period of equal
-// length.
+// A Change is the ratio of the means of Would and Was, with an interval for another period of equal length.
 type Change struct{ Ratio, Low, High float64 }
 
 // Draws is the number of resampled pairs of periods.
 const Draws = 2000
 
-// Share is the probability with which the change of another period is in the interval.
+// Share is the probability of the interval of another period.
 const Share = 0.8
 
 // blocks is the number of blocks of a period shorter than ten weeks.
@@ -31,13 +30,12 @@ const blocks = 10
 
 const week = 7 * 24 * 3600
 
-// least is added to means, in seconds, so that ratios stay finite if no job waits.
+// least is added to means, in seconds, so that ratios stay finite.
 const least = 1
 
-// Between returns the change from Was to Would. Its interval is predictive: two periods are drawn block by block with
-// replacement, and the difference of the logarithms of their changes estimates how far a third period may differ from
-// the whole. Blocks are weeks, or a tenth of a shorter period. The interval is unbounded if nearly all waiting was in
-// one block or there was none. It costs Draws times the number of blocks.
+// Between returns the change from Was to Would. Its interval is predictive: the logarithms of two periods drawn
+// block by block differ as those of a third and the whole would. Blocks are weeks, or a tenth of a shorter period.
+// It is unbounded if nearly all waiting was in one block.
 //
 // Source: Efron and Tibshirani, An Introduction to the Bootstrap, §8.6 (blocks).
 func Between(pairs []Pair, seed uint64) Change {
@@ -78,8 +76,8 @@ func few(sums []sum) bool {
 	return all.was < nothing*all.jobs
 }
 
-// congestions returns the number of blocks of equal waiting that would be as informative; small if few blocks have
-// most of it. Source: Kish, Survey Sampling, 1965 (effective sample size).
+// congestions returns the number of blocks of equal waiting that are as informative. Source: Kish, Survey
+// Sampling, 1965 (effective sample size).
 func congestions(sums []sum) float64 {
 	all, squares := 0.0, 0.0
 	for i := range sums {
@@ -92,8 +90,8 @@ func congestions(sums []sum) float64 {
 	return all * all / squares
 }
 
-// widened returns the factor by which the interval of n drawn blocks must be widened. Drawn blocks vary less than new
-// ones, by the root of n/(n-1). An estimated variance widens the interval as Student's t does, here to first order.
+// widened returns the factor that corrects the interval of n drawn blocks. Drawn blocks vary less than new ones,
+// by the root of n/(n-1). An estimated variance widens it as Student's t does, here to first order.
 // Source: Abramowitz and Stegun, 26.7.5.
 func widened(n int, free float64) float64 {
 	const z = 1.2816 // normal distribution, middle 80 %

@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
-// A Difference is the relative difference of the mean completion time of one policy to another's, with an interval at
-// Level.
+// A Difference is a relative difference of mean completion times, with an interval at Level.
 type Difference struct {
 	Part  float64 `json:"part"`
 	Low   float64 `json:"low"`  // if Known
@@ -16,8 +15,7 @@ type Difference struct {
 	Known bool    `json:"known"`
 }
 
-// Difference returns how far the mean completion time of policy exceeds other's. Over seeds it is the
-// geometric mean of the ratios, because the levels of seeds differ by factors.
+// Difference returns how far the mean completion time of policy exceeds other's, over seeds as geometric mean.
 func (v *Verdict) Difference(policy, other string) Difference {
 	if len(v.Seeds) == 1 {
 		return v.blocks(policy, other)
@@ -30,7 +28,6 @@ func (v *Verdict) Difference(policy, other string) Difference {
 // rounding is the relative difference below which values count as equal.
 const rounding = 1e-9
 
-// better reports whether a policy is better than another in a measure by more than chance.
 func (v *Verdict) better(measure string, sign int, policy, other string) bool {
 	if len(v.Seeds) == 1 {
 		if measure != JCT {
@@ -48,8 +45,8 @@ func (v *Verdict) better(measure string, sign int, policy, other string) bool {
 	return i.Known && (sign < 0 && i.High < 0 || sign > 0 && i.Low > 0)
 }
 
-// pairs returns, per seed, the logarithm of the ratio of two policies' values, or their difference if some value is
-// not positive. It returns nil if a value is unknown.
+// pairs returns logarithms of ratios per seed, or differences if some value is not positive; nil if one is
+// unknown.
 func (v *Verdict) pairs(measure, policy, other string) (pairs []float64, positive bool) {
 	var ratios, differences []float64
 	positive = true
@@ -68,7 +65,7 @@ func (v *Verdict) pairs(measure, policy, other string) (pairs []float64, positiv
 	return ratios, true
 }
 
-// blocks returns the difference over blocks of time of one history, from jobs that completed under both policies.
+// blocks compares one history by blocks of time, over jobs that completed under both policies.
 func (v *Verdict) blocks(policy, other string) Difference {
 	was := make(map[job.ID]float64)
 	for _, j := range v.trials[other][0].Jobs {

@@ -25,7 +25,6 @@ func (v *Verdict) sentences() []string {
 	return all
 }
 
-// first names the policy with the lowest mean completion time, or reports that chance may explain the differences.
 func (v *Verdict) first() string {
 	best, next := v.Policies[0], v.Policies[1]
 	d := v.Difference(best, next)
@@ -55,7 +54,7 @@ func (v *Verdict) tied() []string {
 	return even
 }
 
-// against compares the first policy with the baseline; empty if the first sentence does or there is no baseline.
+// against is empty if first has the baseline or there is none.
 func (v *Verdict) against() string {
 	if !v.otherPolicy(v.baseline) {
 		return ""
@@ -69,8 +68,7 @@ func (v *Verdict) otherPolicy(policy string) bool {
 	return slices.Contains(v.Policies[2:], policy) && !slices.Contains(v.tied(), policy)
 }
 
-// why splits the differences to the runner-up and the baseline into waiting, restarts and running; empty if both may
-// be chance.
+// why is empty if both differences may be chance.
 func (v *Verdict) why() string {
 	best := v.Policies[0]
 	var against []string
@@ -89,8 +87,6 @@ func (v *Verdict) why() string {
 	return fmt.Sprintf("Why: a job of %s %s.", best, strings.Join(against, "; it "))
 }
 
-// later counts the jobs that finish later under the first policy than under the baseline; empty without another
-// baseline.
 func (v *Verdict) later() string {
 	best, baseline := v.Policies[0], v.trials[v.baseline]
 	if best == v.baseline || len(baseline) == 0 {
@@ -99,7 +95,7 @@ func (v *Verdict) later() string {
 	return fmt.Sprintf("Under %s %s.", best, Later(Delays(v.trials[best], baseline)))
 }
 
-// Delays compares the runs of a policy with the baseline's of the same seeds; nil if there are none.
+// Delays compares a policy with the baseline on the same seeds; nil if there are none.
 func Delays(trials, baseline []Trial) *metrics.Delays {
 	var d *metrics.Delays
 	for i := range baseline {
@@ -116,8 +112,7 @@ func Delays(trials, baseline []Trial) *metrics.Delays {
 	return d
 }
 
-// Later returns delays as the rest of a sentence: "3 of 160 jobs finish later than under easy (by more than 10 % and
-// 10 min), the worst by 12m00s (job x)".
+// Later returns delays as the rest of a sentence, such as "3 of 160 jobs finish later than under easy (...)".
 func Later(d *metrics.Delays) string {
 	switch {
 	case d == nil || d.Compared == 0:
@@ -138,7 +133,6 @@ func Later(d *metrics.Delays) string {
 		d.Later, d.Compared, verb, d.Baseline, metrics.LaterRule, printable.Duration(worst), printable.Line(string(d.WorstJob)), seed)
 }
 
-// terms returns how much longer or shorter jobs wait, restart and run than under another policy.
 func (v *Verdict) terms(policy, other string) string {
 	var d Terms
 	for i := range v.trials[policy] {

@@ -32,16 +32,15 @@ type Trial struct {
 // Terms are the parts of the mean completion time, in seconds.
 type Terms struct{ Waiting, Restarts, Running float64 }
 
-// A Verdict names the best policy. It is the only source of "best" in reports.
+// A Verdict names the best policy, for all reports.
 type Verdict struct {
 	// Sentences are at most four.
 	Sentences []string `json:"sentences"`
-	// Policies are the compared policies, by mean completion time; none if there are fewer than two.
+	// by mean completion time; none if fewer than two
 	Policies []string `json:"policies"`
-	// Best maps a measure to the policy that is better than every other by more than chance. Measures without such a
-	// policy are missing.
+	// Best maps a measure to the policy better than every other by more than chance, if any.
 	Best map[string]string `json:"best"`
-	// Versus is the difference of each policy's mean completion time to the first policy's.
+	// Versus compares each policy's mean completion time with the first's.
 	Versus map[string]Difference `json:"versus"`
 	// Seeds are the compared seeds; with one seed, blocks of time are compared.
 	Seeds []uint64 `json:"seeds"`
@@ -52,8 +51,8 @@ type Verdict struct {
 }
 
 // New compares policies. better maps a measure to -1 if less is better, or 1. The baseline is the usual policy and
-// may be missing. A policy is compared if it has a trial of each seed, without jobs left, with as many completed jobs
-// as any other. There is no verdict if jobs differ.
+// may be missing. A policy is compared if it has a trial of each seed, no jobs left, and the most completed jobs.
+// There is no verdict if jobs differ.
 func New(trials []Trial, better map[string]int, baseline string) *Verdict {
 	v := &Verdict{baseline: baseline, Best: make(map[string]string), Versus: make(map[string]Difference)}
 	if v.choose(trials); len(v.Policies) == 0 {
@@ -118,7 +117,7 @@ func complete(trials []Trial, most map[uint64]int) bool {
 	return len(trials) == len(most) && !slices.ContainsFunc(trials, cut)
 }
 
-// Means returns the means over seeds of a policy's measures that are known under all of them.
+// Means returns a policy's means over seeds of measures known under all of them.
 func Means(trials []Trial, policy string) map[string]float64 {
 	sums, known, n := make(map[string]float64), make(map[string]int), 0
 	for i := range trials {
@@ -147,7 +146,6 @@ func (v *Verdict) mean(policy, measure string) float64 {
 	return sum / float64(max(1, len(v.trials[policy])))
 }
 
-// best returns the policy that is better than every other in a measure by more than chance.
 func (v *Verdict) best(measure string, sign int) (policy string, found bool) {
 	if sign == 0 {
 		return "", false
