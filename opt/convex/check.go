@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Nonzero numbers are within these, so that no product or quotient is infinite.
+// Within these, no product or quotient is infinite.
 const (
 	smallest = 1e-30
 	largest  = 1e30
@@ -37,7 +37,7 @@ func checkBudget(budget, least float64) error {
 	}
 }
 
-// Validate returns all errors of a problem, joined.
+// Validate returns all errors of a problem.
 func (p *Problem) Validate() error {
 	var errs []error
 	for kind, price := range p.Prices {

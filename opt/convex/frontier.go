@@ -2,36 +2,34 @@ package convex
 
 import "slices"
 
-// A Frontier has all optima of problem (1), or (7) with several kinds: the least mean completion
-// time for every budget, without rescaling time. Segments of the epochs' convex chains are filled
-// steepest first; at most one is cut. Source: BOA §4, App. B and E, Eq. 1, 6 and 7.
+// A Frontier has all optima of problem (1) or (7): the least mean completion time for every budget, without
+// rescaling time. Source: BOA §4, App. B and E, Eq. 1, 6 and 7.
 type Frontier struct {
 	Least    float64 // smallest feasible budget
 	Most     float64 // largest useful budget
-	Repaired int     // epochs whose speeds were not monotone or not concave, and are replaced by their hulls
+	Repaired int     // epochs replaced by hulls, because speeds were not monotone and concave
 
 	problem  *Problem
 	vertices []vertex
-	first    []int32   // by epoch: its first vertex; one more
+	first    []int32   // by epoch; one more
 	load     []float64 // ρᵢⱼ by epoch
-	gain     []float64 // by epoch: mean completion time per unit of ρ/s
+	gain     []float64 // by epoch, per unit of ρ/s
 	segments []segment
 }
 
-// A segment leads to vertex to of its epoch, from the vertex before.
+// A segment leads to vertex to of its epoch.
 type segment struct {
 	slope     float64 // mean completion time per unit of budget
 	epoch, to int32
 }
 
-// A Breakpoint is a bend of the frontier, which is straight in between.
+// A Breakpoint is a bend of the frontier.
 type Breakpoint struct {
 	Budget, MeanJCT float64
 	Multiplier      float64 // MeanJCT that one more unit of budget buys
 }
 
-// Frontier computes the frontier of a problem, which must not change while it is in use, in the
-// time of sorting the hulls' corners.
+// Frontier computes the frontier by sorting the hulls' corners. The problem must not change while it is in use.
 func (p *Problem) Frontier() (*Frontier, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -63,7 +61,7 @@ func (f *Frontier) take(h *hull, load, gain float64) {
 	}
 }
 
-// sort sorts all segments. Rounding must not put a segment before its predecessor in the epoch.
+// sort sorts all segments. Rounding must not reorder those of an epoch.
 func (f *Frontier) sort() {
 	f.segments = make([]segment, 0, len(f.vertices)-len(f.load))
 	for e := range f.load {
@@ -95,8 +93,7 @@ func (f *Frontier) spend(s segment) float64 {
 	return f.load[s.epoch] * (f.vertices[s.to].cost - f.vertices[s.to-1].cost)
 }
 
-// Breakpoints returns the frontier from Least to Most, by ascending budget. Source: BOA §5.3,
-// "Decision Support Tool".
+// Breakpoints returns the frontier from Least to Most. Source: BOA §5.3, "Decision Support Tool".
 func (f *Frontier) Breakpoints() []Breakpoint {
 	at := Breakpoint{Budget: f.Least}
 	for e, load := range f.load {

@@ -12,14 +12,12 @@ type Source interface {
 	IntN(n int) int
 }
 
-// A WidthCalculator is the paper's search for a plan with rescaling time: it glues epochs together
-// at random, and solves problem (1) with less and less of the budget until rescaling fits too.
-// Mixture is better and faster.
+// A WidthCalculator is the paper's search for a plan with rescaling time. It glues epochs at random, and solves
+// problem (1) with a shrinking budget until rescaling fits too. Mixture is better and faster.
 //
-// Source: BOA §4.3, App. C, Algorithm 1. Deviation: the speed of glued epochs is their harmonic
-// mean by size (the paper says "weighted average"), because that is how long they take: the
-// arithmetic mean is 20 to 29 % above. Deviation: a configuration is given up when problem (1) is
-// infeasible with the rest of the budget, because the paper's loop would not end.
+// Deviation: the speed of glued epochs is their harmonic mean by size (the paper says "weighted average"), because
+// that is how long they take: the arithmetic mean is 20 to 29 % above. Deviation: a configuration is given up when
+// problem (1) is infeasible with the rest of the budget, because the paper's loop would not end.
 type WidthCalculator struct {
 	Samples int     // glue configurations; 50 in the paper
 	Shrink  float64 // factor of the running budget after a failure, in (0, 1); 0.99 in the paper
@@ -28,11 +26,10 @@ type WidthCalculator struct {
 // DefaultWidthCalculator returns the paper's values.
 func DefaultWidthCalculator() WidthCalculator { return WidthCalculator{Samples: 50, Shrink: 0.99} }
 
-// ErrNoPlan reports that no tried configuration fits the budget. Others may.
+// ErrNoPlan reports that no tried configuration fits the budget.
 var ErrNoPlan = errors.New("convex: no glue configuration within the budget")
 
-// Plan returns the best plan found for a budget. It returns ErrNoPlan if none was found, and a
-// *BudgetError if none exists.
+// Plan returns the best plan found for a budget, or ErrNoPlan, or a *BudgetError if none exists.
 func (w WidthCalculator) Plan(p *Problem, budget float64, random Source) (Plan, error) {
 	if !(w.Shrink > 0 && w.Shrink < 1) {
 		return Plan{}, fmt.Errorf("convex: width calculator: shrink %g, want more than 0 and less than 1", w.Shrink)
@@ -59,8 +56,7 @@ func (w WidthCalculator) Plan(p *Problem, budget float64, random Source) (Plan, 
 	return best, found
 }
 
-// glued returns the plan of one configuration: lines 12 to 27 of Algorithm 1. Epochs without a
-// common width cannot be glued.
+// glued returns the plan of one configuration: lines 12 to 27. Epochs without a common width cannot be glued.
 func (w WidthCalculator) glued(p *Problem, lattices []lattice, glue []int, budget float64) (Plan, error) {
 	super := &Problem{Prices: p.Prices, Costs: p.Costs, Classes: make([]Class, len(p.Classes))}
 	for i := range lattices {
@@ -70,10 +66,10 @@ func (w WidthCalculator) glued(p *Problem, lattices []lattice, glue []int, budge
 	if err != nil {
 		return Plan{}, err
 	}
-	for run := min(budget, f.Most); ; run *= w.Shrink { // above Most, all solutions are equal
+	for run := min(budget, f.Most); ; run *= w.Shrink {
 		solution, err := f.At(run)
 		if err != nil {
-			return Plan{}, err // too little is left for running
+			return Plan{}, err
 		}
 		plan, err := p.evaluate(p.unglue(glue, p.round(solution.Widths)))
 		if err != nil || plan.Spend <= budget {
@@ -82,8 +78,7 @@ func (w WidthCalculator) glued(p *Problem, lattices []lattice, glue []int, budge
 	}
 }
 
-// glue returns the class with every g epochs glued together; the last group may be smaller. Source:
-// BOA §4.3, "Epoch Gluing".
+// glue joins every g epochs of the class. Source: BOA §4.3, "Epoch Gluing".
 func (l *lattice) glue(g int) Class {
 	c := *l.class
 	c.Epochs = nil
@@ -121,8 +116,8 @@ func (p *Problem) unglue(glue []int, super [][]Point) [][]Point {
 	return widths
 }
 
-// round returns the nearest widths of hull vertices, by cost; the cheaper one in a tie. Source: BOA
-// App. C, line 17, "the nearest integer on the non-decreasing concave hull".
+// round returns the nearest widths of hull vertices, by cost, then price. Source: BOA App. C, line 17, "the
+// nearest integer on the non-decreasing concave hull".
 func (p *Problem) round(widths [][]Mix) [][]Point {
 	rounded := make([][]Point, len(widths))
 	for i := range widths {

@@ -7,23 +7,21 @@ type corner struct {
 	point       int32 // index into Epoch.Points
 }
 
-// A vertex is a corner of a hull per unit of work. Along a hull the cost rises and the time falls,
-// ever less steeply.
+// A vertex is a hull's corner per unit of work, from cheap to fast, ever less steep.
 type vertex struct {
 	cost, time float64
 	point      int32
 }
 
-// A hull is the least monotone concave function above the points and 0. Its corners ascend in rate
-// and speed, from the cheapest work to the fastest. Source: BOA §3.2 and App. E.3.
+// A hull is the least monotone concave function above the points and 0, from the cheapest to the fastest corner.
+// Source: BOA §3.2 and App. E.3.
 type hull struct {
 	corners  []corner
 	merged   []corner
 	repaired bool // a speed is below the hull of its kind
 }
 
-// add appends a corner unless it is no faster than the last, and removes corners that are then on
-// or below the hull.
+// add appends a corner unless it is no faster than the last, and removes corners on or below the new hull.
 func (h *hull) add(c corner) {
 	n := len(h.corners)
 	if n > 0 && c.speed <= h.corners[n-1].speed {
@@ -72,8 +70,7 @@ func (h *hull) merge() {
 	h.repaired = repaired
 }
 
-// cheaper sorts corners by rate, then by point. It is faster than cmp.Compare, which checks for
-// NaN.
+// cheaper sorts corners by rate, then by point, without the NaN checks of cmp.Compare.
 func cheaper(a, b corner) int {
 	switch {
 	case a.rate < b.rate:
@@ -85,8 +82,7 @@ func cheaper(a, b corner) int {
 	}
 }
 
-// vertices appends the hull per unit of work, without corners that are cheaper or faster only by
-// rounding.
+// vertices appends the hull per unit of work, without corners that differ by rounding.
 func (h *hull) vertices(out []vertex) []vertex {
 	first := len(out)
 	for _, c := range h.corners {

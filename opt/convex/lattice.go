@@ -9,8 +9,8 @@ type lattice struct {
 	class  *Class
 	states []Point     // kind and width; speed is not used
 	rates  []float64   // cost per unit of time, by state
-	times  [][]float64 // by epoch and state; infinite if the epoch lacks it
-	at     [][]int32   // by epoch and state: index of the point
+	times  [][]float64 // infinite if missing
+	at     [][]int32   // index of the point
 	gain   float64     // mean completion time per unit of time of an arrival
 
 	price, move, value []float64
@@ -63,8 +63,7 @@ func (l *lattice) unite() {
 	}
 }
 
-// path computes the cheapest state in each epoch, at prices of time (above 0) and money (at least
-// 0), as a shortest path, in epochs times states.
+// path computes the cheapest states, at prices of time (above 0) and money (at least 0), by a shortest path.
 func (l *lattice) path(time, money float64, out []int32) {
 	for k, rate := range l.rates {
 		l.price[k] = time*l.gain + money*rate
@@ -85,8 +84,8 @@ func (l *lattice) path(time, money float64, out []int32) {
 	}
 }
 
-// step updates value, the cost so far in each state, by an epoch, and returns the cheapest state. A
-// move comes from the state with the least cost, because its price depends on the new state only.
+// step updates the cost so far in each state, and returns the cheapest state. A move comes from the cheapest
+// state, because its price depends on the new state only.
 func (l *lattice) step(times []float64, moved []bool, least float64) int32 {
 	n := len(times)
 	price, move, value := l.price[:n], l.move[:n], l.value[:n]

@@ -1,12 +1,11 @@
 package convex
 
-// A Mixture is two plans: a share of every class' arrivals follows Fast, the others Cheap. No
-// policy with the same budget is faster: the price of moving within an epoch is linear in the time
-// of the move, so a move at one end is as good. If one plan is enough, Share is 0 and Fast is
-// Cheap.
+// A Mixture is two plans: a share of every class' arrivals follows Fast, the others Cheap. No policy with the same
+// budget is faster: the price of a move within an epoch is linear in its time, so a move at one end is as good. If
+// one plan is enough, Share is 0 and Fast is Cheap.
 //
-// Deviation: two plans, because with integer widths and rescaling time Lemma 4.3 does not hold
-// (§4.3 says it does): see the counter-example in the tests.
+// Deviation: two plans, because with integer widths and rescaling time Lemma 4.3 does not hold (§4.3 says it
+// does): see the counter-example in the tests.
 type Mixture struct {
 	Cheap, Fast Plan
 	Share       float64 // in [0, 1)
@@ -59,7 +58,7 @@ func (s *pricer) ends() (cheap, fast trail) {
 	return cheap, fast
 }
 
-// between returns the trail farthest below the line from cheap to fast, and the line's slope.
+// between returns the trail farthest below the line from cheap to fast, and its slope.
 func (s *pricer) between(cheap, fast trail) (t trail, slope float64, below bool) {
 	slope = max(0, cheap.jct-fast.jct) / (fast.spend - cheap.spend)
 	t = s.at(1, slope)
@@ -67,8 +66,8 @@ func (s *pricer) between(cheap, fast trail) (t trail, slope float64, below bool)
 	return t, slope, t.jct+slope*t.spend < line*(1-slack)
 }
 
-// Mixture returns the optimum for a budget with rescaling time, or a *BudgetError. It finds the
-// multiplier by bisection on the lower hull of all plans, with some 20 shortest paths per class.
+// Mixture returns the optimum for a budget with rescaling time, or a *BudgetError. It finds the multiplier by
+// bisection, in some 20 shortest paths per class.
 func (p *Problem) Mixture(budget float64) (*Mixture, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -92,8 +91,8 @@ func (p *Problem) Mixture(budget float64) (*Mixture, error) {
 	return m, nil
 }
 
-// around returns the neighbours of a budget on the lower hull of all plans, the slope between them,
-// and the least of mean completion time + slope × spend.
+// around returns the neighbours of a budget on the lower hull, the slope between them, and the least of mean
+// completion time + slope × spend.
 func (s *pricer) around(cheap, fast trail, budget float64) (low, high trail, slope, least float64) {
 	for {
 		t, slope, below := s.between(cheap, fast)
@@ -134,8 +133,7 @@ func (p *Problem) plan(s *pricer, t trail) Plan {
 	return plan
 }
 
-// MixtureFrontier returns the least mean completion time with rescaling time for every budget, by
-// ascending budget. Breakpoints are plans, with mixtures in between.
+// MixtureFrontier returns the frontier with rescaling time: plans, with mixtures in between.
 func (p *Problem) MixtureFrontier() ([]Breakpoint, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

@@ -13,11 +13,10 @@ type Plan struct {
 	Spend   float64   // mean per unit of time
 }
 
-// evaluate returns the plan with these widths by class and epoch. A job rescales when it starts and
-// when its kind or width changes.
+// evaluate returns the plan with these widths. A job rescales when it starts and when its kind or width changes.
 //
-// Source: BOA §4.3, Lemma 4.8, Eq. 2 and 3. Deviation: spending is not divided by λ, because Lemma
-// 4.5 is the same without rescaling, and has no 1/λ there.
+// Source: BOA §4.3, Lemma 4.8, Eq. 2 and 3. Deviation: spending is not divided by λ, because Lemma 4.5 is the same
+// without rescaling, and has no 1/λ there.
 func (p *Problem) evaluate(widths [][]Point) (Plan, error) {
 	if len(widths) != len(p.Classes) {
 		return Plan{}, fmt.Errorf("convex: widths of %d classes, want %d", len(widths), len(p.Classes))

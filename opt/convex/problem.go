@@ -10,26 +10,25 @@ type Point struct {
 // An Epoch is a part of a job with one speedup function.
 type Epoch struct {
 	Size float64 // E[Xᵢⱼ]: work, in time at speed 1
-	// Points are the known speeds by ascending kind, then width. They need not be monotone or
-	// concave: see Frontier.Repaired.
+	// Points are the known speeds by kind, then width, not necessarily monotone or concave.
 	Points []Point
 }
 
 // A Class is a kind of jobs with the same epochs.
 type Class struct {
 	Rate    float64 // λᵢ: arrivals per unit of time
-	Weight  float64 // in the mean completion time; 0 means 1
-	Rescale float64 // rᵢ: time without progress after a start or a change of width
+	Weight  float64 // in the mean JCT; 0 means 1
+	Rescale float64 // rᵢ: time lost by a start or a change of width
 	Epochs  []Epoch
 }
 
 // A Problem is a stream of jobs to run within a budget. All times have one unit. Source: BOA §3.1,
 // §4, App. E.1.
 type Problem struct {
-	// Prices are the costs of a machine per unit of time by kind. Nil: one kind of price 1.
+	// Prices are per machine and unit of time, by kind. Nil: one kind of price 1.
 	Prices []float64
-	// Costs returns the cost per unit of time if it is not Prices × width, for example of entire
-	// nodes. It must be deterministic and non-decreasing in width. Nil: Prices × width.
+	// Costs returns the cost per unit of time if not Prices × width, such as of entire nodes. It is deterministic
+	// and does not fall with width.
 	Costs   func(kind, width int) float64
 	Classes []Class
 }
@@ -50,7 +49,6 @@ func (p *Problem) rate(at Point) float64 {
 	return p.price(at.Kind) * float64(at.Width)
 }
 
-// gains returns, by class, a job's weight in the mean: wᵢ / Σ w λ.
 func (p *Problem) gains() []float64 {
 	gains, total := make([]float64, len(p.Classes)), 0.0
 	for i, c := range p.Classes {
@@ -74,8 +72,7 @@ func (p *Problem) epochs() int {
 	return n
 }
 
-// bound returns the Lagrangian at a multiplier, over all points: no policy with the budget has a
-// lower mean completion time, without rescaling time.
+// bound returns the Lagrangian over all points: no policy with the budget is faster, without rescaling time.
 func (p *Problem) bound(multiplier, budget float64) float64 {
 	total, gains := -multiplier*budget, p.gains()
 	for i := range p.Classes {
@@ -87,7 +84,6 @@ func (p *Problem) bound(multiplier, budget float64) float64 {
 	return total
 }
 
-// cheapest returns the least (gain + multiplier × cost rate) / speed.
 func (p *Problem) cheapest(points []Point, gain, multiplier float64) float64 {
 	least := (gain + multiplier*p.rate(points[0])) / points[0].Speed
 	for _, at := range points[1:] {

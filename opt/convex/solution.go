@@ -1,19 +1,19 @@
 package convex
 
-// A Mix is the width of a class in an epoch: At, or if the budget ends in between, At and its
-// neighbour Next on the hull, at which a share of the work is done.
+// A Mix is the width of a class in an epoch: At, or At and its neighbour Next on the hull, which does a share of
+// the work.
 type Mix struct {
 	At, Next Point
 	Share    float64 // in [0, 1); Next is At if it is 0
 }
 
-// Width returns the mean width during the epoch, kᵢⱼ of problem (1).
+// Width returns kᵢⱼ of problem (1).
 func (m Mix) Width() float64 {
 	here, there := (1-m.Share)/m.At.Speed, m.Share/m.Next.Speed
 	return (here*float64(m.At.Width) + there*float64(m.Next.Width)) / (here + there)
 }
 
-// A Solution is the optimum of problem (1) or (7) for a budget.
+// A Solution is the optimum of (1) or (7) for a budget.
 type Solution struct {
 	Widths     [][]Mix // by class and epoch; at most one has a Share
 	MeanJCT    float64 // weighted
@@ -23,8 +23,7 @@ type Solution struct {
 	Repaired   int     // see Frontier.Repaired
 }
 
-// Solve returns the optimum for a budget, which may be infinite, without rescaling time, or a
-// *BudgetError.
+// Solve returns the optimum without rescaling time, or a *BudgetError. The budget may be infinite.
 func (p *Problem) Solve(budget float64) (*Solution, error) {
 	f, err := p.Frontier()
 	if err != nil {
@@ -33,8 +32,8 @@ func (p *Problem) Solve(budget float64) (*Solution, error) {
 	return f.At(budget)
 }
 
-// At returns the optimum for a budget, or a *BudgetError if it is below Least. Among equally steep
-// segments, earlier epochs come first.
+// At returns the optimum for a budget, or a *BudgetError below Least. Among equally steep segments, earlier epochs
+// come first.
 func (f *Frontier) At(budget float64) (*Solution, error) {
 	if err := checkBudget(budget, f.Least); err != nil {
 		return nil, err
@@ -59,8 +58,8 @@ func (f *Frontier) At(budget float64) (*Solution, error) {
 	return s, nil
 }
 
-// fill takes segments while the budget lasts. It returns each epoch's vertex, the first segment
-// that does not fit (zero: none), and the share of it that fits.
+// fill takes segments while the budget lasts: each epoch's vertex, the first segment that does not fit (zero:
+// none), and the share that fits.
 func (f *Frontier) fill(budget float64) (levels []int32, cut segment, share float64) {
 	levels = append(levels, f.first[:len(f.load)]...)
 	spent := f.Least

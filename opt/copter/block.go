@@ -6,16 +6,15 @@ import (
 	"slices"
 )
 
-// A knapsack is one block: columns with bounds, and one row over them.
+// A knapsack is one block: bounded columns and one row over them.
 type knapsack struct {
 	coef, low, up []float64
 	rowLow, rowUp float64
 }
 
-// project minimises Σ (x - target)² / (2 give) over the block, from x, the targets clipped to their
-// bounds. It returns the row's multiplier, and whether a side of the row holds. The multiplier is a
-// root of an increasing, piecewise linear function: Newton steps, or halvings when they leave the
-// bracket, end exactly on it.
+// project minimises Σ (x - target)² / (2 give) over the block, from x, the targets clipped to their bounds. It
+// returns the row's multiplier, and whether a side of the row holds. The multiplier is a root of an increasing,
+// piecewise linear function: Newton steps, or halvings when they leave the bracket, end exactly on it.
 func (b *knapsack) project(x, target, give []float64) (mu float64, tight bool) {
 	act := 0.0
 	for c, v := range x {
@@ -55,7 +54,7 @@ func (b *knapsack) project(x, target, give []float64) (mu float64, tight bool) {
 	return mu, true
 }
 
-// maxRootSteps is more than a root takes: 64 halvings exhaust a float64.
+// maxRootSteps is enough: 64 halvings exhaust a float64.
 const maxRootSteps = 200
 
 func (b *knapsack) at(mu float64, x, target, give []float64) (act, slope, size float64) {
@@ -78,7 +77,7 @@ func (b *knapsack) at(mu float64, x, target, give []float64) (act, slope, size f
 	return act, slope, size
 }
 
-// nextKink returns a multiplier a little beyond the next one at which a column leaves its bound.
+// nextKink returns a multiplier just beyond the next at which a column leaves its bound.
 func (b *knapsack) nextKink(target, give []float64, mu float64, upwards bool) float64 {
 	sign := -1.0
 	if upwards {
@@ -96,7 +95,7 @@ func (b *knapsack) nextKink(target, give []float64, mu float64, upwards bool) fl
 		case step < 0 && v >= b.up[c]:
 			bound = b.up[c]
 		default:
-			continue // at no bound, or moving into it
+			continue
 		}
 		reach := (bound - t) / step
 		next = min(next, max(reach, mu*sign)+1e-9*(1+math.Abs(bound))/math.Abs(step))
@@ -104,15 +103,14 @@ func (b *knapsack) nextKink(target, give []float64, mu float64, upwards bool) fl
 	return next * sign
 }
 
-// A kink is a multiplier at which a column moves from one bound to the other.
+// A kink is the multiplier that moves a column between its bounds.
 type kink struct{ at, span float64 }
 
-// dual returns the row's multiplier in the linear program min r'x over the block.
+// dual returns the row's multiplier in min r'x over the block.
 func (b *knapsack) dual(r []float64, scratch []kink) (mu float64, _ []kink) {
-	// At multiplier 0 the activity is within least..most: a column without reduced cost may be
-	// anywhere.
+	// At multiplier 0 a column without reduced cost may be anywhere: the activity is within least..most.
 	least, most := 0.0, 0.0
-	endless := 0.0 // infinite if the activity is: then the multiplier is not 0
+	endless := 0.0 // infinite if the activity is
 	for c, v := range r {
 		a := b.coef[c]
 		if v == 0 {
@@ -133,7 +131,7 @@ func (b *knapsack) dual(r []float64, scratch []kink) (mu float64, _ []kink) {
 	}
 	switch {
 	case math.IsInf(b.rowUp, 1) && endless > 0, math.IsInf(b.rowLow, -1) && endless < 0:
-		return 0, scratch // no side could hold the multiplier
+		return 0, scratch
 	case endless > 0 || endless == 0 && least > b.rowUp:
 		return b.leave(r, b.rowUp, 1, scratch)
 	case endless < 0 || most < b.rowLow:
@@ -142,11 +140,11 @@ func (b *knapsack) dual(r []float64, scratch []kink) (mu float64, _ []kink) {
 	return 0, scratch
 }
 
-// leave returns the multiplier at which the activity, beyond the side at multiplier 0, returns to
-// it. Sign -1 mirrors the problem.
+// leave returns the multiplier at which the activity returns to the side that it exceeds at 0. Sign -1 mirrors the
+// problem.
 func (b *knapsack) leave(r []float64, side, sign float64, scratch []kink) (mu float64, _ []kink) {
-	// From the least activity, at a very negative multiplier, up to 0. If the least is infinite,
-	// start at the last kink that makes it finite.
+	// From the least activity up to multiplier 0. If the least is infinite, start at the last kink that makes it
+	// finite.
 	act, side := 0.0, side*sign
 	scratch = scratch[:0]
 	start, first := math.Inf(-1), kink{at: 0}

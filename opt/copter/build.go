@@ -53,11 +53,10 @@ func (s *Solver) build(p *lp.Problem) {
 	}
 }
 
-// near is the relative slack up to which a coupling row without a multiplier is in the restricted
-// problem.
+// near is the relative slack of coupling rows without a multiplier in the restricted problem.
 const near = 0.05
 
-// buildRows sets up the coupling rows that hold or may come to hold; all of them in a first pass.
+// buildRows sets up the coupling rows that hold or may; all of them in a first pass.
 func (s *Solver) buildRows(p *lp.Problem) {
 	w := &s.work
 	w.rowSlot = w.rowSlot[:0]
@@ -129,8 +128,7 @@ func (s *Solver) buildCol(p *lp.Problem, j int, coef float64, b block) {
 	w.give = append(w.give, size/max(math.Abs(col.Cost), 0.1*s.shape.size))
 }
 
-// chunks divides the blocks into pieces of about equal work, independently of the number of
-// threads.
+// chunks divides the blocks into equal work, independently of the threads.
 func (s *Solver) chunks() {
 	w := &s.work
 	m, total := len(w.y), len(w.row)+4*len(w.slot)

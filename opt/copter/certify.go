@@ -13,7 +13,7 @@ type watch struct {
 	primal float64
 	passes int
 	least  float64
-	asked  suspicion // certificates looked for already
+	asked  suspicion // looked for already
 }
 
 func (t *watch) stalled(got pass, far bool) suspicion {
@@ -101,8 +101,7 @@ func (s *Solver) farkas(ctx context.Context, p *lp.Problem) []float64 {
 	return ray
 }
 
-// recession returns a direction that proves p unbounded if it is feasible, or nil: the steepest
-// that meets no row or bound.
+// recession returns the steepest direction that meets no row or bound, or nil.
 func (s *Solver) recession(ctx context.Context, p *lp.Problem) []float64 {
 	steepest := &lp.Problem{}
 	rows := make([]lp.Row, p.RowSlots())
@@ -157,7 +156,7 @@ func entries(p *lp.Problem, j int, rows []lp.Row) []lp.RowEntry {
 	return all
 }
 
-// must returns v; these edits cannot fail.
+// must returns v: these edits cannot fail.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

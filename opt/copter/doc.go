@@ -1,9 +1,8 @@
-// Package copter solves linear programs that change a little from one solve to the next. Each solve
-// starts from the last solution.
+// Package copter solves linear programs that change a little from one solve to the next. Each solve starts from
+// the last solution.
 //
-// Source: thesis §4.3.2, "Factorization-free, efficiently warm-started LP solvers": a proximal
-// point method outside, blocks of coordinates inside, an active set, no factorisation of the
-// matrix.
+// Source: thesis §4.3.2, "Factorization-free, efficiently warm-started LP solvers": a proximal point method
+// outside, blocks of coordinates inside, an active set, no factorisation of the matrix.
 //
 //	minimise    c'x
 //	subject to  A x = z, rows' sides around z, columns' bounds around x
@@ -12,59 +11,47 @@
 //
 //	c'x + ρ/2 Σⱼ (xⱼ − x̄ⱼ)²/gⱼ + ρ/2 Σᵢ (zᵢ − z̄ᵢ)²/hᵢ   subject to  A x = z,
 //
-// and its result is the next centre. The steps converge from any centre; a nearer one takes fewer
-// steps.
+// and its result is the next centre. The steps converge from any centre; a nearer one takes fewer steps.
 //
 //	load.go      keep x and y of unchanged columns and rows
 //	shape.go     divide the rows into blocks, which share no column, and coupling rows
-//	price.go     a pass over all columns: reduced costs, the bound that y proves, residuals of x,
-//	             and the working set: columns that are in use or might be
+//	price.go     a pass over all columns: reduced costs, the bound of y, residuals, the working set
 //	build.go     the restricted problem: the working set and the coupling rows that hold or might
-//	solver.go    proximal steps on it; then the next pass, until primal residual, dual residual and
-//	             gap are within tolerance
-//	newton.go    one proximal step: the dual is a concave function of the multipliers y of coupling
-//	             rows, with continuous slope z − A x(y). Newton steps, solved by conjugate gradients,
-//	             maximise it
+//	solver.go    proximal steps on it, until both residuals and the gap are within tolerance
+//	newton.go    one proximal step: Newton steps, solved by conjugate gradients, maximise its dual,
+//	             which is concave in the multipliers y of coupling rows, with slope z − A x(y)
 //	work.go      x(y): block by block, the exact minimiser over the block's columns
 //	block.go     a block is a knapsack: bounds and one row, solved by one multiplier
 //	finish.go    repair: packing rows become feasible, up to rounding
 //	polish.go    optional: move to a vertex, where few values are between their bounds
 //	certify.go   a Farkas ray or a direction for problems without a solution
 //
-// Dictionary: x, y, c, A as in opt/lp; x_{t-1}*: Solver.x; ρ: Solver.rho; gⱼ and hᵢ: work.give and
-// work.zGive, sizes of a value per unit of cost; active set: working set; multipliers of block
-// rows: mu.
+// Dictionary: x, y, c, A as in opt/lp; x_{t-1}*: Solver.x; ρ: Solver.rho; gⱼ and hᵢ: work.give and work.zGive,
+// sizes of a value per unit of cost; active set: working set; multipliers of block rows: mu.
 //
-// Invariants. Every pass over all columns yields a bound that y proves, by weak duality; the best
-// is kept. A solution is optimal only if a pass over all columns finds both residuals and the gap
-// within tolerance.
+// Invariants. Every pass over all columns yields a bound that y proves, by weak duality; the best is kept. A
+// solution is optimal only if a pass over all columns finds both residuals and the gap within tolerance.
 //
-// Why it ends. A proximal step minimises a strictly convex function, so its result exists and is
-// unique. An exact step moves the centre no farther from any solution of the restricted problem,
-// and exact steps converge to one. Steps here are solved to shrinking tolerances. Once the
-// restricted problem is solved, a pass over all columns either confirms the solution or adds
-// missing columns and rows to the working set. For a problem without a solution, certify.go notices
-// that the violation stalls, or that an unbounded column is far out, and looks for each certificate
-// once. Options limit passes and steps; then the status is Limited.
+// Why it ends. A proximal step has a unique result, because it minimises a strictly convex function. An exact step
+// moves the centre no farther from any solution of the restricted problem, and exact steps converge to one. Steps
+// are solved to shrinking tolerances. A pass over all columns then confirms the solution, or adds missing columns
+// and rows to the working set. Without a solution, the violation stalls or an unbounded column is far out, and
+// certify.go looks for each certificate once. Options limit passes and steps; then the status is Limited.
 //
-// Cost. A pass is linear in the coefficients of all columns. A proximal step takes some Newton
-// steps, each with some products with the working set's matrix, linear in its coefficients. No
-// matrix is factored.
+// Cost. A proximal step takes some Newton steps, each some products with the working set's matrix.
 //
-// Deviation: coordinates are minimised in blocks, and the coupling rows' multipliers move together
-// by Newton's method, because single coordinates of the augmented Lagrangian meet only in the few
-// coupling rows: the more columns a row has, the less a step in one of them can do. Blocks leave 7
-// multipliers of a round with 5 million columns, and 1,790 of a network with 627,256 paths.
+// Deviation: coordinates are minimised in blocks, and the coupling rows' multipliers move together by Newton's
+// method, because a step in a single coordinate can do little in a row of many columns. Blocks leave 7 multipliers
+// of a round with 5 million columns.
 //
-// Deviation: the dual's gradient is smooth in y without a penalty, because activities are variables
-// z with their own proximal term; a row that does not hold has no price once z is at the activity.
+// Deviation: the dual's gradient is smooth in y without a penalty, because activities are variables z with their
+// own proximal term.
 //
-// Deviation: the proximal weight falls while the gap is behind the primal residual and the last
-// step was easy, and rises after a hard step, because the thesis gives no rule.
+// Deviation: the proximal weight falls while the gap is behind the primal residual, and rises after a hard step,
+// because the thesis gives no rule.
 //
-// Deviation: certificates come from a second program (least violation; steepest direction that
-// meets no row or bound), because diverging multipliers point there only in the limit, and a
-// certificate must be exact.
+// Deviation: certificates come from a second program, because diverging multipliers point there only in the limit,
+// and a certificate must be exact.
 //
 // It is deterministic, with any number of threads.
 package copter

@@ -40,12 +40,11 @@ func (s *Solver) finish(p *lp.Problem, status lp.Status) *lp.Solution {
 type cut struct {
 	col  int32
 	coef float64
-	loss float64 // value of a unit of the row to the column, after all prices
+	loss float64 // value of a unit of the row to the column
 }
 
-// repair lowers rows that are above their upper side, by the least valuable columns first, if that
-// hurts no other row (see packed). So an allocation becomes feasible up to rounding. Then it gives
-// free room to columns that gain by it.
+// repair lowers rows above their upper side, by the least valuable columns first, if that hurts no other row (see
+// packed). Then it gives free room to columns that gain.
 func (s *Solver) repair(p *lp.Problem, x []float64) {
 	act := lp.Activities(p, x)
 	full := make([]bool, len(act))
@@ -128,8 +127,7 @@ func (f *filling) shift(j int, by float64) {
 	x[j] = v
 }
 
-// packed reports whether lowering column j hurts no row: it and its coefficients are at least 0, in
-// rows without a lower side.
+// packed reports whether lowering column j hurts no row: nothing is below 0, and no row has a lower side.
 func packed(p *lp.Problem, j int) bool {
 	if p.Lows()[j] < 0 {
 		return false

@@ -63,8 +63,7 @@ func (s *Solver) splitRows(p *lp.Problem) {
 
 const sample = 1_000_000
 
-// value estimates the cost of a unit of each coupling row: the mean cost of its columns over their
-// mean coefficient.
+// value estimates the cost of a unit of each coupling row: mean cost over mean coefficient.
 func (s *Solver) value(p *lp.Problem) {
 	m := len(s.shape.rows)
 	s.worth = sized(s.worth, m)

@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// A newton maximises the dual of one proximal step over y. The dual is concave and piecewise
-// quadratic. Its slope is w.miss, and in each piece its Hessian is
+// A newton maximises the concave, piecewise quadratic dual of one proximal step over y. Its slope is w.miss, and
+// its Hessian in a piece is
 //
 //	-H = -(A P A' + the curvature of z)
 //
-// over the columns inside their bounds, where P scales by their give and removes the direction
-// across block rows that hold.
+// over the columns inside their bounds, where P scales by their give and removes the direction across block rows
+// that hold.
 type newton struct {
 	w *work
 
-	free    []int32 // free columns, by block
-	group   []int32 // ends of the blocks' groups in free
+	free    []int32 // by block
+	group   []int32 // ends of the blocks in free
 	tied    []bool  // by group: its block row holds
 	u       []float64
 	diag    []float64
@@ -41,7 +41,7 @@ func newNewton(w *work) *newton {
 	}
 }
 
-// solve maximises from w.y to a slope (see residual) within tolerance.
+// solve maximises from w.y to a slope within tolerance.
 func (n *newton) solve(ctx context.Context, tolerance float64, limit int) (steps, evals int) {
 	w := n.w
 	w.minimise(w.y)
@@ -142,8 +142,7 @@ func (n *newton) form() {
 	}
 }
 
-// formCol adds a free column to the Hessian. If its block's row holds, it returns its part of the
-// row's curvature.
+// formCol adds a free column to the Hessian, and returns its part of the curvature of a row that holds.
 func (n *newton) formCol(c int32, tied bool) (across float64) {
 	w := n.w
 	m := len(w.y)
@@ -160,7 +159,7 @@ func (n *newton) formCol(c int32, tied bool) (across float64) {
 		return 0
 	}
 	for e, i := range rows {
-		if !n.listed[i] { // not by sum == 0, which cancellation can cause
+		if !n.listed[i] { // sum may be 0 by cancellation
 			n.listed[i] = true
 			n.list = append(n.list, i)
 		}
@@ -266,8 +265,8 @@ func (n *newton) direction(tolerance float64) {
 	}
 }
 
-// search moves y along dir to a slope of 0 to 0.8 times the start. The slope only falls, so the
-// dual has risen up to there. No function values, which round, are needed.
+// search moves y along dir to a slope of 0 to 0.8 times the start. The slope only falls, so the dual has risen up
+// to there. No function values are needed, which round.
 func (n *newton) search(slope float64) (evals int, moved bool) {
 	w := n.w
 	low, high := 0.0, math.Inf(1)

@@ -6,23 +6,22 @@ import (
 	"math"
 )
 
-// Options are a Solver's tolerances and limits. All limits are counts.
 type Options struct {
-	Primal  float64 // largest violation of a row or bound, relative to 1 + its side
-	Dual    float64 // largest reduced cost that no bound holds, relative to 1 + the column's cost
-	Gap     float64 // largest distance from the proven bound, relative to 1 + |objective|
+	Primal  float64 // largest violation of a row or bound, relative
+	Dual    float64 // largest reduced cost that no bound holds, relative
+	Gap     float64 // largest distance from the proven bound, relative
 	Passes  int     // passes over all columns
 	Outer   int     // proximal steps per working set
 	Steps   int     // Newton steps per proximal step
-	Threads int     // goroutines in a call; the result does not depend on it
-	Polish  bool    // move to a vertex, where few values are fractional
+	Threads int     // the result does not depend on it
+	Polish  bool    // move to a vertex
 }
 
 const (
 	maxConjugate = 200 // conjugate gradient steps per Newton step
 	coldWeight   = 1.0 // proximal weight of a cold first step
-	shrink       = 0.2 // factor of that weight from step to step
-	workingSet   = 16  // columns of the working set per row
+	shrink       = 0.2 // factor of that weight per step
+	workingSet   = 16  // columns per row
 )
 
 // DefaultOptions returns tolerances of 1e-4 and one thread.
@@ -33,7 +32,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate returns all errors of o, joined.
+// Validate returns all errors of o.
 func (o Options) Validate() error {
 	var errs []error
 	inside := func(name string, v, low, high float64) {

@@ -7,11 +7,10 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// maxTight is the largest number of holding coupling rows for which polish looks for a vertex.
+// maxTight bounds the holding coupling rows for which polish looks for a vertex.
 const maxTight = 64
 
-// atBound is the distance to a bound or side, relative to the column's or row's size, that counts
-// as 0.
+// atBound is the relative distance to a bound or side that counts as 0.
 const atBound = 1e-9
 
 type direction struct {
@@ -20,15 +19,14 @@ type direction struct {
 	steps [2]float64
 }
 
-// A pusher moves x along directions that change no holding row and do not raise the objective,
-// until it meets a bound or another row. Each move removes a degree of freedom, so it ends at a
-// vertex.
+// A pusher moves x along directions that change no holding row and do not raise the objective, to a bound or
+// another row. Each move removes a degree of freedom, so it ends at a vertex.
 type pusher struct {
 	w        *work
 	x        []float64 // by column of w
 	act      []float64
 	blockAct []float64
-	column   []float64 // change of the columns, of act and of blockAct along the move
+	column   []float64 // changes along the move
 	rows     []float64
 	sums     []float64
 	touched  []int32
@@ -38,8 +36,8 @@ type pusher struct {
 	matrix   []float64
 }
 
-// polish moves x to a vertex of its face, or to a better one, if at most maxTight coupling rows
-// hold. Each column between its bounds costs the cube of that number.
+// polish moves x to a vertex of its face, or a better one, if at most maxTight coupling rows hold. Each column
+// between its bounds costs the cube of that number.
 func (s *Solver) polish(p *lp.Problem, x []float64) {
 	s.all = true
 	s.build(p)
@@ -47,7 +45,7 @@ func (s *Solver) polish(p *lp.Problem, x []float64) {
 	if len(q.tight) > maxTight {
 		return
 	}
-	var todo []int32 // blocks; the next is last
+	var todo []int32
 	for b := range q.w.blockRow {
 		todo = append(todo, int32(b))
 	}
@@ -101,13 +99,11 @@ func (q *pusher) tighten() {
 	}
 }
 
-// beside reports whether v is at or beyond an end of low..up.
 func beside(v, low, up, size float64) bool {
 	return v-low <= atBound*size || up-v <= atBound*size
 }
 
-// settle adds the directions of block b to the basis. It returns the blocks that a move has
-// changed.
+// settle adds the directions of block b to the basis and returns the changed blocks.
 func (q *pusher) settle(b int32) []int32 {
 	for _, v := range q.directions(b) {
 		weights, dependent := q.combine(v)
@@ -144,7 +140,7 @@ func (q *pusher) directions(b int32) []direction {
 	return all
 }
 
-// on sets column to the effect of a direction on the holding rows.
+// on sets column to a direction's effect on the holding rows.
 func (q *pusher) on(v direction, column []float64) {
 	clear(q.rows)
 	q.addRows(v, 1)
@@ -165,8 +161,7 @@ func (q *pusher) addRows(v direction, weight float64) {
 	}
 }
 
-// combine returns weights of the basis with which v changes no holding row, or false if there are
-// none.
+// combine returns weights of the basis with which v changes no holding row.
 func (q *pusher) combine(v direction) (weights []float64, dependent bool) {
 	n, m := len(q.basis)+1, len(q.tight)
 	q.matrix = sized(q.matrix, n*m)
@@ -186,7 +181,6 @@ func (q *pusher) combine(v direction) (weights []float64, dependent bool) {
 			}
 		}
 		pivots[k] = best
-		// remove row best from the later directions
 		for l := k + 1; l < n; l++ {
 			to := q.matrix[l*m : l*m+m]
 			ratio := to[best] / from[best]
@@ -205,7 +199,7 @@ func (q *pusher) combine(v direction) (weights []float64, dependent bool) {
 // solve returns weights w with sum w d = -v on the pivot rows.
 func (q *pusher) solve(v direction, pivots []int) []float64 {
 	n, m := len(pivots), len(q.tight)
-	a := make([]float64, n*(n+1)) // by pivot row: the basis, then -v
+	a := make([]float64, n*(n+1)) // the basis, then -v
 	column := make([]float64, m)
 	for k := range n + 1 {
 		if k < n {
@@ -217,7 +211,7 @@ func (q *pusher) solve(v direction, pivots []int) []float64 {
 			a[i*(n+1)+k] = column[r]
 		}
 	}
-	// none is 0, because the pivots were found in this order
+	// no pivot is 0 in this order
 	for k := range n {
 		for i := range n {
 			if i == k {
@@ -244,8 +238,8 @@ func largest(v []float64) float64 {
 	return size
 }
 
-// move goes along v and the weighted basis as far as possible, without raising the objective. It
-// returns the changed blocks; nil: nothing stops it.
+// move goes along v and the weighted basis as far as the objective does not rise. It returns the changed blocks;
+// nil: nothing stops it.
 func (q *pusher) move(v direction, weights []float64) []int32 {
 	w := q.w
 	clear(q.rows)
@@ -320,7 +314,6 @@ func room(v, speed, low, up float64) float64 {
 	return math.Inf(1)
 }
 
-// step moves x by t and returns the changed blocks.
 func (q *pusher) step(t float64) []int32 {
 	w := q.w
 	changed := []int32{}

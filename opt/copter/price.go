@@ -6,23 +6,22 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A pass prices all columns at the multipliers y. It yields the bound that y proves, the quality of
-// x, and the working set.
+// A pass prices all columns at y: the bound of y, the quality of x, and the working set.
 type pass struct {
 	bound     float64 // proven by y
-	estimate  float64 // bound, with reduced costs that no bound holds counted at x
-	dual      float64 // largest reduced cost that no bound holds, as in lp.DualResidual
-	slip      float64 // total of those reduced costs at x
+	estimate  float64 // bound, with unheld reduced costs counted at x
+	dual      float64 // as lp.DualResidual
+	slip      float64 // sum of unheld reduced costs at x
 	objective float64
-	violation float64 // of rows by x, as in lp.PrimalResidual
-	broken    bool    // a column is in two blocks: the shape is of another problem
+	violation float64 // of rows, as lp.PrimalResidual
+	broken    bool    // the shape is of another problem
 	picked    int
 }
 
 type share struct {
 	pass
 	act    []float64
-	base   []float64 // activity of columns that are not picked
+	base   []float64 // activity of the other columns
 	rest   float64   // their cost
 	cols   []uint32  // picked columns, by block
 	coef   []float64
@@ -35,19 +34,19 @@ type share struct {
 
 type block struct {
 	row     int32
-	end     int32 // end of its columns in cols
+	end     int32
 	low, up float64
 }
 
-// The importance of a column is |reduced cost| / (|cost| + mean |cost|); small is important.
-// Buckets hold the exponent and one bit.
+// The importance of a column is |reduced cost| / (|cost| + mean |cost|); small is important. Buckets are by
+// exponent and one bit.
 const buckets = 4096
 
 func bucketOf(v float64) int { return int(math.Float64bits(v) >> 51) }
 
 const looseChunk = 256
 
-// price makes a pass at s.y and s.x, and picks the columns with an importance of at most theta.
+// price makes a pass at s.y and s.x, and picks columns up to importance theta.
 func (s *Solver) price(p *lp.Problem, theta float64) pass {
 	copy(s.lambda, s.y)
 	for _, i := range s.shape.blocks {
@@ -93,7 +92,7 @@ func (s *Solver) gather(p *lp.Problem) pass {
 		s.act[c] = act
 		total.violation = max(total.violation, over(act, low, up))
 		if v := s.y[i]; v != 0 {
-			part := v * sideFor(v, low, up, 0) // keep drops multipliers that no side holds
+			part := v * sideFor(v, low, up, 0) // keep drops multipliers without a side
 			total.bound += part
 			total.estimate += part
 		}
@@ -137,8 +136,8 @@ func (s *pricing) block(sh *share, row int32, cols []uint32) {
 	s.pick(sh, b, cols, mu)
 }
 
-// reduce sets sh.r to reduced costs without the block row's part, sh.a to coefficients in the block
-// row, and returns the row's activity.
+// reduce sets sh.r to reduced costs without the block row's part, sh.a to coefficients in the block row, and
+// returns the row's activity.
 func (s *Solver) reduce(p *lp.Problem, sh *share, row int32, cols []uint32) (act float64) {
 	sh.r, sh.a = sized(sh.r, len(cols)), sized(sh.a, len(cols))
 	costs := p.Costs()
@@ -164,8 +163,7 @@ func (s *Solver) reduce(p *lp.Problem, sh *share, row int32, cols []uint32) (act
 	return act
 }
 
-// pick adds the columns' part of the bound, and picks those that are important or not at the bound
-// that their reduced cost wants.
+// pick adds the columns to the bound, and picks those that are important or at the wrong bound.
 func (s *pricing) pick(sh *share, b block, cols []uint32, mu float64) {
 	p, theta := s.p, s.theta
 	costs, lows, ups := p.Costs(), p.Lows(), p.Ups()
@@ -200,8 +198,7 @@ func (s *pricing) pick(sh *share, b block, cols []uint32, mu float64) {
 	}
 }
 
-// unheld counts a reduced cost d that no bound holds: 0 if it is rounding, or else no bound is
-// proven.
+// unheld counts a reduced cost d that no bound holds; 0 if it is rounding.
 func (s *pricing) unheld(sh *share, j int, d, part float64) {
 	rows, values := s.p.Entries(j)
 	cost := math.Abs(s.p.Costs()[j])
@@ -225,7 +222,6 @@ func (s *Solver) spread(act []float64, rows []uint32, values []float64, x float6
 	}
 }
 
-// blockDual returns the multiplier of the block's row at the reduced costs sh.r.
 func (s *pricing) blockDual(sh *share, cols []uint32, b block) float64 {
 	k, lows, ups := &sh.k, s.p.Lows(), s.p.Ups()
 	k.coef, k.rowLow, k.rowUp = sh.a, b.low, b.up
@@ -238,7 +234,7 @@ func (s *pricing) blockDual(sh *share, cols []uint32, b block) float64 {
 	return mu
 }
 
-// over returns how far v is outside low..up, relative to 1 + the side.
+// over returns how far v is outside low..up, relative.
 func over(v, low, up float64) float64 {
 	worst := 0.0
 	if low > math.Inf(-1) {

@@ -8,18 +8,18 @@ import (
 
 const (
 	noRow    uint8 = iota
-	coupling       // its multiplier is a variable of the dual
-	blockRow       // its columns are in no other block row, and are minimised exactly
+	coupling       // its multiplier is in y
+	blockRow       // its columns are in no other block row
 )
 
 type shape struct {
-	kind   []uint8  // by row slot
-	stamp  []uint32 // by row slot: the row it was made for
-	index  []int32  // by row slot: index in rows; -1 of other rows
+	kind   []uint8 // by row slot
+	stamp  []uint32
+	index  []int32 // by row slot; -1 of other rows
 	rows   []int32
 	blocks []int32
-	loose  []uint32 // columns in no block
-	size   float64  // mean nonzero |cost|
+	loose  []uint32
+	size   float64 // mean nonzero |cost|
 }
 
 func (h *shape) reshape(p *lp.Problem, last bool) {
@@ -29,8 +29,7 @@ func (h *shape) reshape(p *lp.Problem, last bool) {
 	h.list(p)
 }
 
-// carry keeps the kinds of unchanged rows and decides new ones. It reports whether every column is
-// covered.
+// carry keeps the kinds of unchanged rows, decides new ones, and reports whether every column is covered.
 func (h *shape) carry(p *lp.Problem) bool {
 	for len(h.kind) < p.RowSlots() {
 		h.kind, h.stamp = append(h.kind, noRow), append(h.stamp, 0)
@@ -63,7 +62,7 @@ func (h *shape) carry(p *lp.Problem) bool {
 	return covered+len(h.loose) == p.Cols()
 }
 
-// kindOfNew decides a new row: a block if none of its columns has one.
+// kindOfNew makes a new row a block if none of its columns has one.
 func (h *shape) kindOfNew(p *lp.Problem, i int) uint8 {
 	cols := p.RowCols(i)
 	if len(cols) == 0 {
@@ -77,7 +76,6 @@ func (h *shape) kindOfNew(p *lp.Problem, i int) uint8 {
 	return blockRow
 }
 
-// home returns the block row of a column, or -1.
 func (h *shape) home(p *lp.Problem, j int) int {
 	rows, _ := p.Entries(j)
 	for _, r := range rows {
@@ -88,17 +86,14 @@ func (h *shape) home(p *lp.Problem, j int) int {
 	return -1
 }
 
-// undecided marks rows while blocks are chosen.
 const undecided uint8 = 3
 
-// short bounds short rows: a row of one column is a block only if no row of 2 to short columns can
-// be.
+// short bounds short rows: a row of one column is a block only if no row of 2 to short columns can be.
 const short = 64
 
 const maxContests = 20
 
-// decide chooses blocks from nothing: of rows that share a column the one with fewer columns wins,
-// repeatedly.
+// decide chooses blocks anew: of rows that share a column the shortest wins.
 func (h *shape) decide(p *lp.Problem) {
 	n := p.RowSlots()
 	h.kind, h.stamp = make([]uint8, n), make([]uint32, n)
@@ -140,8 +135,7 @@ func (h *shape) decide(p *lp.Problem) {
 	}
 }
 
-// rank returns the rows' order of becoming blocks: the number of columns, but 1 comes after 2 to
-// short. 0: no columns.
+// rank orders rows by their number of columns, but 1 comes after 2 to short.
 func rank(p *lp.Problem) []int32 {
 	order := make([]int32, p.RowSlots())
 	for j := range p.ColSlots() {

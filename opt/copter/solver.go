@@ -8,28 +8,28 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Solver solves linear programs. Unchanged columns and rows, by index and stamp, start from their
-// last x and y. It implements lp.Solver. It is not safe for concurrent use.
+// A Solver solves linear programs from the last x and y of unchanged columns and rows. It implements lp.Solver. It
+// is not safe for concurrent use.
 type Solver struct {
 	opts  Options
 	shape shape
 	work  work
 
-	known    bool // x, y and shape are from an earlier call
+	known    bool // a solution is stored
 	x        []float64
 	colStamp []uint32
 	y        []float64
-	lambda   []float64 // y of coupling rows, 0 of blocks
+	lambda   []float64 // y of coupling rows, else 0
 	act      []float64
-	all      bool      // the restricted problem has all coupling rows
-	rowAt    []int32   // by row slot: row of the restricted problem, or -1
-	worth    []float64 // approximate cost of a unit, by coupling row
+	all      bool      // all coupling rows are in the restricted problem
+	rowAt    []int32   // by row slot; -1 if not there
+	worth    []float64 // approximate cost of a unit
 	rho      float64   // weight of the proximal term
 	theta    float64   // largest importance in the working set
 	strict   float64   // factor of the inner tolerances
 
 	last       pass
-	best       pass // pass with the highest bound
+	best       pass // has the highest bound
 	bestY      []float64
 	iterations int
 	sweeps     int
@@ -40,7 +40,7 @@ type Solver struct {
 	nested bool // solves for a certificate
 }
 
-// New returns a solver. Its error joins all errors of the options.
+// New returns a solver, or all errors of the options.
 func New(o Options) (*Solver, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("copter: %w", err)
@@ -48,24 +48,21 @@ func New(o Options) (*Solver, error) {
 	return &Solver{opts: o}, nil
 }
 
-// Reset discards earlier solutions, so that the next call starts cold.
+// Reset discards earlier solutions.
 func (s *Solver) Reset() { *s = Solver{opts: s.opts, nested: s.nested} }
 
 const warmWeight = 1e-2
 
-// leastSlip is the relative accuracy of a bound with a reduced cost that lp.Bound treats as
-// rounding.
+// leastSlip is the relative accuracy of a bound, because lp.Bound treats less as rounding.
 const leastSlip = 2e-10
 
 const leastStrict = 1e-6
 
-// Solve solves p; see lp.Solver. It returns no error. If an unbounded column keeps y from proving
-// any bound, the gap is to an estimate, and Bound is -Inf. It is Infeasible or Unbounded only with
-// a certificate.
+// Solve solves p; see lp.Solver. It returns no error. If an unbounded column keeps y from proving a bound, the gap
+// is an estimate, and Bound is -Inf. It is Infeasible or Unbounded only with a certificate.
 //
-// Time: a few passes over all columns and, for each proximal step, some dozens over the working
-// set. Memory: 12 bytes per column slot, and 100 bytes per column and 12 per coefficient of the
-// working set.
+// Time: a few passes over all columns and some dozens over the working set per proximal step. Memory: 12 bytes per
+// column slot, and 100 bytes per column and 12 per coefficient of the working set.
 func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error) {
 	warm := s.load(p)
 	s.rho, s.strict = coldWeight, 1
@@ -101,7 +98,7 @@ func (s *Solver) passes(ctx context.Context, p *lp.Problem, warm bool) *lp.Solut
 				}
 				return out
 			}
-			s.strict *= 0.1 // or repair cost too much
+			s.strict *= 0.1
 		}
 		if ctx.Err() != nil {
 			return s.finish(p, lp.Interrupted)
@@ -117,8 +114,7 @@ func (s *Solver) passes(ctx context.Context, p *lp.Problem, warm bool) *lp.Solut
 	return s.finish(p, lp.Limited)
 }
 
-// choose prices all columns, again if the shape is of another problem or the working set's size far
-// off.
+// choose prices all columns, again if the shape is of another problem or the working set's size far off.
 func (s *Solver) choose(p *lp.Problem) pass {
 	target := min(max(workingSet*p.Rows(), small), p.Cols())
 	if target == p.Cols() {
@@ -149,8 +145,7 @@ func relativeGap(objective, bound float64) float64 {
 
 const roughGap = 0.01
 
-// restricted solves the restricted problem by proximal steps, to a gap that is useful for the gap
-// outside.
+// restricted solves the restricted problem, to a gap that fits the gap outside.
 func (s *Solver) restricted(ctx context.Context, outside float64) {
 	w := &s.work
 	n := newNewton(w)
@@ -176,17 +171,15 @@ func (s *Solver) restricted(ctx context.Context, outside float64) {
 		}
 		s.weigh(steps, residual/primal, max(held/dual, farFrom/gap))
 		if farFrom < 0.1 && w.thin() {
-			return // much smaller without the rows that have no price
+			return // smaller without the rows that have no price
 		}
 	}
 }
 
-// leastWeight limits rounding: a reduced cost is exact to about 1e-15, and moves a value by
-// 1/weight times that.
+// leastWeight limits rounding, which moves a value by 1e-15/weight.
 const leastWeight = 1e-5
 
-// weigh sets the next proximal weight: smaller if steps are easy and the dual is behind the primal
-// residual, larger after hard steps.
+// weigh sets the next proximal weight: smaller if steps are easy and the dual is behind, larger after hard steps.
 func (s *Solver) weigh(steps int, primal, dual float64) {
 	factor := 1.0
 	switch {
@@ -201,10 +194,9 @@ func (s *Solver) weigh(steps int, primal, dual float64) {
 	s.rho = clip(s.rho*factor, leastWeight, 1/leastWeight)
 }
 
-// noise is a multiplier that is rounding, relative to the cost of a unit of its row.
+// noise is a multiplier that is rounding, relative to its row's unit cost.
 const noise = 1e-12
 
-// keep writes back the working set's x and y, unless they overflowed.
 func (s *Solver) keep() {
 	w := &s.work
 	total := 0.0

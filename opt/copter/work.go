@@ -7,38 +7,37 @@ import (
 type work struct {
 	slot              []uint32
 	cost, low, up     []float64
-	coef              []float64 // coefficient in the block's row
+	coef              []float64 // in the block's row
 	center, x         []float64
 	target            []float64
-	reduced           []float64 // cost without the coupling rows' part
-	size              []float64 // approximate size of a column's values
+	reduced           []float64 // without the coupling rows' part
+	size              []float64 // approximate
 	give              []float64 // 1 / proximal term at weight 1
-	first             []int32   // entries of column c: first[c] to first[c+1]
-	row               []int32   // coupling row of an entry
+	first             []int32   // c's entries: first[c] to first[c+1]
+	row               []int32   // of an entry
 	val               []float64
-	begin             []int32 // columns of block b: begin[b] to begin[b+1]
-	blockRow          []int32 // row slot, or -1: columns without a block
+	begin             []int32 // b's columns: begin[b] to begin[b+1]
+	blockRow          []int32 // -1: columns without a block
 	blockLow, blockUp []float64
 	mu                []float64
 	tight             []bool
-	cut               []int32 // blocks of chunk k: cut[k] to cut[k+1]
+	cut               []int32 // k's blocks: cut[k] to cut[k+1]
 
 	rowSlot       []int32
 	y             []float64
 	z, zCenter    []float64
 	rowLow, rowUp []float64
 	zGive         []float64
-	base          []float64 // activity of the other columns
+	base          []float64 // of the other columns
 	miss          []float64 // z - Ax: the slope of the dual in y
 	part          [][]float64
-	restCost      float64 // cost of the other columns
+	restCost      float64 // of the other columns
 
 	threads int
 	scale   float64 // 1 / proximal weight
 }
 
-// minimise sets x and z to the minimisers of the proximal Lagrangian at y, and miss to the dual's
-// slope.
+// minimise sets x and z to the minimisers at y, and miss to the slope.
 func (w *work) minimise(y []float64) {
 	parallel(w.threads, len(w.cut)-1, func(k int) {
 		act := w.part[k]
@@ -93,7 +92,6 @@ func (w *work) knapsack(b int) knapsack {
 	return knapsack{w.coef[from:to], w.low[from:to], w.up[from:to], w.blockLow[b], w.blockUp[b]}
 }
 
-// residual returns the largest |miss|, relative to rowSize.
 func (w *work) residual() float64 {
 	worst := 0.0
 	for i, v := range w.miss {
@@ -119,8 +117,8 @@ func (w *work) objective() float64 {
 	return total
 }
 
-// bound returns the bound of y on the restricted problem, and the largest relative reduced cost
-// that no bound holds. For such columns the bound uses x.
+// bound returns the bound of y on the restricted problem, and the largest unheld reduced cost, for which it uses
+// x.
 func (w *work) bound() (bound, unheld float64) {
 	bound = w.restCost
 	for i, v := range w.y {
@@ -158,7 +156,7 @@ func (w *work) thin() bool {
 	return len(w.row) > 100_000 && held < len(w.row)/2
 }
 
-// sideFor returns the end of low..up that minimises v times it, or otherwise if that is infinite.
+// sideFor returns the end of low..up that minimises v times it, or otherwise if infinite.
 func sideFor(v, low, up, otherwise float64) float64 {
 	side := low
 	if v < 0 {
