@@ -2,11 +2,11 @@ package barrier
 
 import "math"
 
-// An Item is an item of a Program. Slices are by kind.
+// An Item has slices by kind.
 type Item struct {
-	Size  []float64 // capacity that the item uses while it is there; 0: not allowed
-	Rate  []float64 // rate of the item there, at least 0
-	Gain  []float64 // objective of Best; nil: 0
+	Size  []float64 // capacity that it uses while there; 0: not allowed
+	Rate  []float64 // at least 0
+	Gain  []float64 // of Best; nil: 0
 	Least float64   // needed rate, at least 0
 }
 
@@ -16,9 +16,9 @@ type Program struct {
 	Capacity []float64 // by kind, at least 0
 }
 
-// Settings are tolerances and limits. A zero field means its default.
+// Settings are limits; 0 means the default.
 type Settings struct {
-	Mu         float64 // final product of slack and dual, relative to the largest gain or the level; default 1e-9
+	Mu         float64 // final product of slack and dual, relative; default 1e-9
 	Iterations int     // default 200
 }
 
@@ -34,18 +34,18 @@ func (s Settings) withDefaults() Settings {
 
 // A Solution is the answer to a Program.
 type Solution struct {
-	X          [][]float64 // by item and kind; 0 if not allowed
+	X          [][]float64 // by item and kind
 	Level      float64     // only from Level
 	Objective  float64     // the level, or the sum of gains
 	Bound      float64     // of all feasible x
 	Prices     []float64   // by kind: objective per unit of capacity
 	Iterations int
-	Feasible   bool // a point inside all rows was found; the path stays inside
-	Converged  bool // it is the requested point; otherwise the iterations ended first
+	Feasible   bool // a point inside all rows was found
+	Converged  bool // within the iterations
 }
 
-// Level finds the greatest level z; items without a least rate share the rest. It is feasible if
-// there is a least rate, and every item with one has a positive rate somewhere.
+// Level finds the greatest z; items without a least rate share the rest. It is feasible if there is a least rate,
+// and every item with one has a positive rate somewhere.
 func (p *Program) Level(s Settings) Solution {
 	s = s.withDefaults()
 	most := p.leastLevel()
@@ -57,8 +57,8 @@ func (p *Program) Level(s Settings) Solution {
 	return w.run(s)
 }
 
-// Best finds the greatest sum of gains, or the analytic centre without gains. It is feasible if
-// some x gives every item more than its least rate, by a relative 1e-9.
+// Best finds the greatest sum of gains, or without gains the analytic centre. It is feasible if some x gives every
+// item more than its least rate, by a relative 1e-9.
 func (p *Program) Best(s Settings) Solution {
 	s = s.withDefaults()
 	w := newPath(p, 0)

@@ -2,9 +2,8 @@ package barrier
 
 import "math"
 
-// A factor is the upper triangle R of a small matrix R'R. Rotations add dyads to it, so that
-// directions which a large dyad leaves free stay exact. Source: Golub and Van Loan, Matrix
-// Computations, §6.5.4.
+// A factor is the upper triangle R of R'R. Rotations add dyads, so that other directions stay exact. Source: Golub
+// and Van Loan, Matrix Computations, §6.5.4.
 type factor struct {
 	k int
 	r []float64
@@ -15,7 +14,6 @@ func newFactor(k int) *factor {
 	return &factor{k: k, r: make([]float64, k*k), h: make([]float64, k)}
 }
 
-// diagonal starts from a/b, or 1 if b is 0.
 func (f *factor) diagonal(a, b []float64) {
 	clear(f.r)
 	for j := range a {
@@ -25,7 +23,6 @@ func (f *factor) diagonal(a, b []float64) {
 	}
 }
 
-// update adds the dyad of d·v.
 func (f *factor) update(v []float64, d float64) {
 	for j := range f.h {
 		f.h[j] = d * v[j]
@@ -40,7 +37,7 @@ func (f *factor) update(v []float64, d float64) {
 	}
 }
 
-// weigh sets m = B⁻¹ a / (slack + a'B⁻¹a) and returns 1 / (slack + a'B⁻¹a).
+// weigh sets m = B⁻¹ a / (slack + a'B⁻¹a) and returns the inverse of the divisor.
 func (f *factor) weigh(a, m []float64, slack float64) float64 {
 	f.lower(a)
 	give := 1 / (slack + dot(f.h, f.h))

@@ -2,12 +2,12 @@ package barrier
 
 import "math"
 
-// An item is scaled: rates are relative to the needed rate.
+// An item has rates relative to its need.
 type item struct {
-	on, s, a, c []float64 // 1 if allowed, size, rate, gain; 0 elsewhere
+	on, s, a, c []float64 // allowed, size, rate, gain
 	x, p        []float64 // fractions, duals of x ≥ 0
-	u, q        float64   // slack and dual of its time
-	v, w        float64   // slack and dual of its rate; only if needs
+	u, q        float64   // of its time
+	v, w        float64   // of its rate; only if needs
 	needs       bool
 }
 
@@ -17,7 +17,7 @@ type path struct {
 	c, f, y []float64 // by kind: capacity, slack, dual
 	level   bool      // Level rather than Best
 	most    float64   // Level: unit of z
-	gain    float64   // Best: unit of the gains; 0: none
+	gain    float64   // unit of Best's gains; 0: none
 	z       float64
 	step    stepper
 }
@@ -29,7 +29,7 @@ func newPath(p *Program, most float64) *path {
 	w.c, w.f, w.y = make([]float64, k), make([]float64, k), make([]float64, k)
 	for j := range w.c {
 		if w.c[j] = p.Capacity[j]; w.c[j] <= 0 {
-			w.c[j] = 1 // no item is allowed
+			w.c[j] = 1
 		}
 	}
 	if !w.level {
@@ -107,7 +107,6 @@ func (w *path) start() {
 	w.slacks()
 }
 
-// startAt starts from fractions inside all rows.
 func (w *path) startAt(x [][]float64) {
 	for i := range w.items {
 		copy(w.items[i].x, x[i])
@@ -115,7 +114,7 @@ func (w *path) startAt(x [][]float64) {
 	w.slacks()
 }
 
-// slacks computes slacks, and duals with equal products.
+// slacks also sets duals with equal products.
 func (w *path) slacks() {
 	const least = 1e-12
 	product := 1.0
@@ -149,7 +148,7 @@ func (w *path) run(o Settings) Solution {
 		end = 1
 	}
 	out := Solution{Feasible: true}
-	short := false // the last step was short
+	short := false
 	for out.Iterations = 0; out.Iterations < o.Iterations; out.Iterations++ {
 		mean, off := w.products(end)
 		if off < 1e-4 && w.residual() < 1e-7 {

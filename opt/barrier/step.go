@@ -7,17 +7,16 @@ type stepper struct {
 	du, dq, dv, dw []float64
 	df, dy         []float64
 	dz             float64
-	root           [][]float64 // by item: T of the inverse T'T of its matrix, by column
+	root           [][]float64 // T of the inverse T'T of its matrix
 	h              []float64   // product with T
-	m              [][]float64 // by item: change of its fractions per unit of the level
+	m              [][]float64 // change of fractions per unit of level
 	g              [][]float64
-	small, large   *factor // matrices of an item and of the kinds
+	small, large   *factor // of an item and of the kinds
 	row            []float64
 	system         system
 }
 
-// A system is the rest after eliminating the items: A η − across dz = right, across'η + give dz =
-// level.
+// A system is left after eliminating the items: A η − across dz = right, across'η + give dz = level.
 type system struct {
 	right, across, eta []float64
 	give, level        float64
@@ -139,8 +138,7 @@ func (w *path) substitute(i int, t float64, eta []float64) {
 	}
 }
 
-// times sets s.h to T g. T'(Tg) keeps small sums of large numbers, the slacks; the inverse itself
-// would lose them.
+// times sets s.h to T g. T'(Tg) keeps small sums of large numbers.
 func (s *stepper) times(root, g []float64) {
 	clear(s.h)
 	for j, v := range g {

@@ -6,6 +6,7 @@ import (
 	"math"
 )
 
+// Options are tolerances and limits.
 type Options struct {
 	Primal  float64 // largest violation of a row or bound, relative
 	Dual    float64 // largest reduced cost that no bound holds, relative

@@ -17,29 +17,28 @@ import (
 // ErrNoItem reports an unknown item.
 var ErrNoItem = errors.New("no such item")
 
-// An Engine holds items that share resources, and chooses for them. Items are numbered from 0;
-// memory grows with the largest number. It is not safe for concurrent use.
+// An Engine chooses for items that share resources. Memory grows with the largest item number. It is not safe for
+// concurrent use.
 type Engine interface {
-	// Set adds or replaces item i, without adjustment, and copies it.
+	// Set adds or replaces item i, which it copies, without adjustment.
 	Set(i int, it mmkp.Item) error
-	// Adjust sets the worth of item i's choices in this round. See mmkp.Program.Adjust.
+	// Adjust sets the worth of item i's choices in this round.
 	Adjust(i int, a mmkp.Adjustment) error
 	// Remove removes item i.
 	Remove(i int) error
 	// SetCapacity changes the capacity of resource k.
 	SetCapacity(k int, b float64) error
-	// Solve chooses. Solution.Pick is by item, -1 for none; Prices are by resource, Bound is
-	// proven. The solution is valid until the next call. Errors: mmkp.ErrInfeasible, mmkp.ErrLimit,
-	// errors of the solver.
+	// Solve chooses. Pick is by item, -1 for none; Prices are by resource. The solution is valid until the next
+	// call. Errors: mmkp.ErrInfeasible, mmkp.ErrLimit, errors of the solver.
 	Solve(ctx context.Context) (*mmkp.Solution, error)
-	// An engine with as many resources that reads this memory solves the same way.
+	// An engine that reads this memory solves the same way.
 	memory.Rememberer
 }
 
 // Names returns the names for New.
 func Names() []string { return []string{"price", "copter", "exact", "lp-exact"} }
 
-// Check returns an error unless New can make this engine in this build.
+// Check returns an error unless New can make this engine.
 func Check(name string) error {
 	_, err := maker(name)
 	return err
@@ -47,12 +46,11 @@ func Check(name string) error {
 
 // Options are the options of all engines.
 type Options struct {
-	Ties  uint64 // seed for equally good solutions of price: see mmkp.Options
-	Nodes int    // limit of price's search; 0: as mmkp.DefaultOptions
+	Ties  uint64 // seed of price: see mmkp.Options
+	Nodes int    // limit of price's search; 0: default
 }
 
-// New returns an engine without items over resources with these capacities. Errors: an unknown or
-// unavailable name, bad capacities.
+// New returns an engine without items. Errors: an unknown or unavailable name, bad capacities.
 func New(name string, capacity []float64, o Options) (Engine, error) {
 	kind, err := maker(name)
 	if err != nil {
@@ -81,7 +79,7 @@ func maker(name string) (newEngine, error) {
 	return nil, fmt.Errorf("engine %q, want one of %s", name, strings.Join(Names(), ", "))
 }
 
-// continual returns a copter that ends at a vertex, because rounding divided items costs value.
+// continual ends at a vertex, because rounding divided items costs value.
 func continual() (lp.Solver, error) {
 	o := copter.DefaultOptions()
 	o.Polish = true
@@ -104,10 +102,10 @@ func (e *entry) value(j int) float64 {
 	return a.Base + a.Factor*e.choices[j].Value
 }
 
-// worth reports whether choice j may be taken: an optional item needs a value above 0.
+// worth reports whether choice j may be taken: an optional item needs a value.
 func (e *entry) worth(j int) bool { return e.must || e.value(j) > 0 }
 
-// A book holds the items of engines whose solvers read all items at every solve.
+// A book holds the items of engines that read all of them.
 type book struct {
 	capacity []float64
 	entries  []entry
@@ -171,7 +169,7 @@ func (b *book) SetCapacity(k int, amount float64) error {
 	return nil
 }
 
-// take subtracts the resources of choice j of entry i from left, if it fits.
+// take subtracts choice j of entry i from left, if it fits.
 func (b *book) take(i, j int, left []float64) bool {
 	c := &b.entries[i].choices[j]
 	for k := range left {

@@ -28,7 +28,7 @@ func (e *integral) Adjust(i int, a mmkp.Adjustment) error {
 // Remove implements Engine.
 func (e *integral) Remove(i int) error { return e.remove(i) }
 
-// Solve implements Engine. It copies all items, and may take exponential time.
+// Solve implements Engine, perhaps in exponential time.
 func (e *integral) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	p := &e.problem
 	p.Capacity = append(p.Capacity[:0], e.capacity...)

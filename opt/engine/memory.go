@@ -15,10 +15,10 @@ func (e *price) Remember(m *memory.Codec) {
 // Remember implements memory.Rememberer.
 func (e *withPrices) Remember(m *memory.Codec) { m.Fields(e.chooser, e.price) }
 
-// Remember implements memory.Rememberer. The engine keeps no state of a solve.
+// Remember implements memory.Rememberer. A solve keeps no state.
 func (e *integral) Remember(m *memory.Codec) { m.Fields(&e.book) }
 
-// Remember implements memory.Rememberer. A solver without the method starts from scratch.
+// Remember implements memory.Rememberer.
 func (e *relaxed) Remember(m *memory.Codec) {
 	m.Fields(&e.book, &e.program)
 	if s, ok := e.solver.(memory.Rememberer); ok {

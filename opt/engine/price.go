@@ -87,7 +87,7 @@ func (e *price) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	return s, nil
 }
 
-// withPrices adds prices and the bound of the engine price to an engine without.
+// withPrices adds price's prices and bound to an engine.
 type withPrices struct {
 	chooser Engine
 	price   *price
@@ -100,7 +100,7 @@ func priced(kind newEngine) newEngine {
 			return nil, err
 		}
 		own := mmkp.DefaultOptions()
-		own.MaxNodes = 0 // its choices are not used
+		own.MaxNodes = 0
 		p, err := pricesOf(capacity, own)
 		return &withPrices{chooser, p}, err
 	}
@@ -138,7 +138,7 @@ func (e *withPrices) SetCapacity(k int, b float64) error {
 	return e.chooser.SetCapacity(k, b)
 }
 
-// Solve implements Engine. Prices are 0 if price finds no solution.
+// Solve implements Engine. Prices may be 0.
 func (e *withPrices) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	s, err := e.chooser.Solve(ctx)
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// relaxed keeps the relaxation as a linear program: a row for every item and resource, a column for
-// every choice. An edit costs the columns it touches. Source: thesis §4.3.2 (add-request,
-// remove-request, add/remove-resources).
+// relaxed keeps the relaxation as a linear program: rows for items and resources, a column per choice. Source:
+// thesis §4.3.2 (add-request, remove-request, add/remove-resources).
 type relaxed struct {
 	book
 	program   lp.Problem
@@ -49,7 +48,7 @@ func relaxedBy(solver func() (lp.Solver, error)) newEngine {
 	}
 }
 
-// Set implements Engine: new costs if the choices use the same resources, or else new columns.
+// Set implements Engine, with new columns only if the uses change.
 func (e *relaxed) Set(i int, it mmkp.Item) error {
 	if e.has(i) && e.alike(i, it) {
 		if err := e.set(i, it); err != nil {
@@ -68,7 +67,6 @@ func (e *relaxed) Set(i int, it mmkp.Item) error {
 	return e.add(i)
 }
 
-// alike reports whether it has the same uses as item i.
 func (e *relaxed) alike(i int, it mmkp.Item) bool {
 	x := &e.book.entries[i]
 	return x.must == it.Must && slices.EqualFunc(x.choices, it.Choices, func(a, b mmkp.Choice) bool {
@@ -148,7 +146,7 @@ func (e *relaxed) SetCapacity(k int, b float64) error {
 	return e.program.SetRHS(e.resources[k], -lp.Inf, b)
 }
 
-// Solve implements Engine. The bound is proven by the relaxation.
+// Solve implements Engine.
 func (e *relaxed) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	s, err := e.solver.Solve(ctx, &e.program)
 	if err != nil {

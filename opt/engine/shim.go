@@ -14,18 +14,16 @@ type Weight struct {
 	X      float64 // above 0, at most 1
 }
 
-// Tiny is the distance from 0 or 1 at which a value of the relaxation counts as integral.
+// Tiny is the distance from 0 or 1 at which a value counts as integral.
 const Tiny = 1e-6
 
 const slack = 1e-10
 
-// Shim rounds a relaxed solution, given as weights by item. Each item takes its choice of highest
-// weight that fits next to the items before it; -1 if none fits. take reports whether a choice
-// fits, and then subtracts it from the capacity. Weights are sorted in place. It costs n log n.
+// Shim rounds a relaxed solution, given as weights by item. Each item takes its choice of highest weight that fits
+// after the items before it; -1 if none fits. Weights are sorted in place. It costs n log n.
 //
-// Source: thesis §4.4.1, "Applying COpter". Deviation: items that must be served choose first, then
-// items by their highest weight, because the thesis names no order, and a divided item could take
-// the resources of a complete one.
+// It costs n log n. Deviation: items that must be served choose first, then items by their highest weight, because
+// the thesis names no order, and a divided item could take the resources of a complete one.
 func Shim(weights [][]Weight, must func(item int) bool, take func(item, choice int) bool) []int {
 	order, pick := make([]int, len(weights)), make([]int, len(weights))
 	for i, w := range weights {
@@ -53,7 +51,6 @@ func Shim(weights [][]Weight, must func(item int) bool, take func(item, choice i
 	return pick
 }
 
-// divided returns the number of items with a fractional choice.
 func divided(weights [][]Weight) int {
 	n := 0
 	for _, own := range weights {
@@ -64,14 +61,14 @@ func divided(weights [][]Weight) int {
 	return n
 }
 
-// shim is Shim. An item that must be served takes any choice that fits; mmkp.ErrLimit if none does.
+// shim is Shim. A must item takes any choice that fits; mmkp.ErrLimit if none.
 func (b *book) shim(weights [][]Weight) ([]int, error) {
 	left := make([]float64, len(b.capacity))
 	for k, amount := range b.capacity {
 		left[k] = amount * (1 + slack)
 	}
 	for i := range weights {
-		if b.entries[i].must { // any choice that fits, after the relaxation's
+		if b.entries[i].must { // any choice that fits
 			for j := range b.entries[i].choices {
 				weights[i] = append(weights[i], Weight{Choice: j})
 			}

@@ -1,16 +1,13 @@
-// Package exact solves linear and mixed-integer programs with HiGHS, the reference for the faster
-// solvers.
+// Package exact solves linear and mixed-integer programs with HiGHS, the reference for the faster solvers.
 //
-// New makes an lp.Solver. Its Solve passes the complete lp.Problem to HiGHS each time and computes
-// objective, bound and residuals itself; only the bound of an integer program is from HiGHS. The
-// function Solve solves the knapsacks of opt/mmkp.
+// New makes an lp.Solver, which passes the complete lp.Problem to HiGHS each time and computes the solution's
+// numbers itself. The function Solve solves the knapsacks of opt/mmkp.
 //
-// Certificates of infeasible and unbounded programs come from a second program: the least violation
-// of the rows, whose duals are a Farkas ray, or the steepest direction that meets no bound or row.
+// Certificates come from a second program: the least violation of the rows, whose duals are a Farkas ray, or the
+// steepest direction that meets no bound or row.
 //
-// HiGHS is a static library in the Go module github.com/bartolsthoorn/gohighs. It needs cgo and a
-// C++ linker, on Linux or macOS, amd64 or arm64. Elsewhere Available is false, and New and Solve
-// return ErrUnavailable.
+// HiGHS is a static library in the Go module github.com/bartolsthoorn/gohighs. It needs cgo and a C++ linker, on
+// Linux or macOS, amd64 or arm64. Elsewhere Available is false, and New and Solve return ErrUnavailable.
 package exact
 
 import "errors"

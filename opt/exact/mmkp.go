@@ -12,9 +12,8 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// Solve returns a proven optimum of p, without prices or counts. Errors: an invalid p;
-// mmkp.ErrInfeasible; an ended context, before HiGHS starts: it cannot be interrupted, and may take
-// exponential time.
+// Solve returns a proven optimum of p, without prices or counts. Errors: an invalid p; mmkp.ErrInfeasible; an
+// ended context, before HiGHS starts. It may take exponential time.
 func Solve(ctx context.Context, p *mmkp.Problem) (*mmkp.Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -46,8 +45,7 @@ func Solve(ctx context.Context, p *mmkp.Problem) (*mmkp.Solution, error) {
 	return s, nil
 }
 
-// knapsack returns the program with a binary column per choice, and rows per item and used
-// resource. first has the items' first columns.
+// knapsack has a binary column per choice, and rows per item and resource; first has the items' first columns.
 func knapsack(p *mmkp.Problem) (m *program, first []int) {
 	m = &program{maximize: true}
 	for i := range p.Items {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// A Method is an algorithm for linear programs. Integer programs always use branch and cut.
+// A Method is an algorithm for linear programs.
 type Method string
 
 // The methods. InteriorPoint crosses over to a vertex unless Options.NoCrossover; PDLP never
 // reaches a vertex.
 const (
-	Choose        Method = "choose"  // HiGHS chooses: simplex in this version
+	Choose        Method = "choose"  // simplex in this version
 	Simplex       Method = "simplex" // dual simplex; ends at a vertex
 	InteriorPoint Method = "ipm"
 	PDLP          Method = "pdlp" // first-order, on the CPU; coarse tolerance
@@ -20,22 +20,22 @@ const (
 // Options configure a Solver. Start from DefaultOptions.
 type Options struct {
 	Method Method
-	// NoCrossover keeps an interior point, which is no vertex.
+	// NoCrossover keeps an interior point.
 	NoCrossover bool
 	// NoPresolve switches presolve off.
 	NoPresolve bool
-	// Tolerance is absolute on rows, bounds and reduced costs, and for interior point and PDLP
-	// relative on the gap. At least 1e-10.
+	// Tolerance is absolute on rows, bounds and reduced costs, relative on the gap of interior point and PDLP; at
+	// least 1e-10.
 	Tolerance float64
-	// MIPGap is the relative gap at which an integer program may stop.
+	// MIPGap is the relative gap at which integer programs stop.
 	MIPGap float64
-	// MaxIterations limits iterations, in each linear program of an integer program; 0: no limit.
+	// MaxIterations limits iterations of each linear program; 0: no limit.
 	MaxIterations int
-	// Threads is the number of threads. With more than 1 ties may depend on timing.
+	// Threads above 1 make ties depend on timing.
 	Threads int
 }
 
-// DefaultOptions returns options for a proven optimum at a vertex, to 1e-9, on one thread.
+// DefaultOptions proves an optimum at a vertex, to 1e-9, on one thread.
 func DefaultOptions() Options {
 	return Options{Method: Choose, Tolerance: 1e-9, Threads: 1}
 }

@@ -83,8 +83,7 @@ func spread(length int, at []int, values []float64) []float64 {
 	return all
 }
 
-// leastViolation minimises the total violation of m's rows. Its optimum is 0 if and only if m's
-// linear part is feasible; otherwise its duals prove that it is not.
+// leastViolation minimises the total violation of m's rows. Unless that is 0, its duals prove infeasibility.
 func (m *program) leastViolation() *program {
 	v := &program{
 		cost: make([]float64, len(m.cost)),
@@ -110,8 +109,7 @@ func (m *program) leastViolation() *program {
 	return v
 }
 
-// recession is the program of the steepest direction in the unit box that never meets a bound or
-// row of m.
+// recession finds the steepest direction in the unit box that meets no bound or row.
 func (m *program) recession() *program {
 	r := &program{cost: m.cost, start: m.start, index: m.index, value: m.value}
 	r.low, r.up = cone(m.low, m.up, 1)
@@ -119,7 +117,7 @@ func (m *program) recession() *program {
 	return r
 }
 
-// cone returns 0 for each finite end and size for each infinite one.
+// cone returns 0 for finite ends and size for infinite ones.
 func cone(low, up []float64, size float64) (coneLow, coneUp []float64) {
 	coneLow, coneUp = make([]float64, len(low)), make([]float64, len(up))
 	for i := range low {

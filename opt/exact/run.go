@@ -19,14 +19,14 @@ type result struct {
 	nodes      int
 }
 
-// run solves the program on a new thread, because HiGHS keeps its pool of workers per thread.
+// run solves on a new thread, because HiGHS keeps its pool of workers per thread.
 func (m *program) run(o Options) (*result, error) {
 	var r *result
 	var err error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // not unlocked, so that the thread ends
+		runtime.LockOSThread() // the thread ends
 		r, err = m.runHere(o)
 	}()
 	<-done
@@ -71,7 +71,7 @@ func set(s *highs.Solver, o Options, integer bool) error {
 		s.SetFloatOption("dual_feasibility_tolerance", o.Tolerance),
 		s.SetFloatOption("ipm_optimality_tolerance", max(o.Tolerance, 1e-12)),
 		s.SetFloatOption("pdlp_optimality_tolerance", o.Tolerance),
-		s.SetFloatOption("small_matrix_value", 1e-12), // smaller values are dropped
+		s.SetFloatOption("small_matrix_value", 1e-12), // smaller ones are dropped
 	}
 	if o.NoPresolve {
 		settings = append(settings, s.SetStringOption("presolve", "off"))
@@ -90,8 +90,7 @@ func set(s *highs.Solver, o Options, integer bool) error {
 	return errors.Join(settings...)
 }
 
-// setInteger sets the options of integer programs. Feasibility jump is off: it takes most of the
-// time of a small program and finds nothing more.
+// setInteger sets integer options. Feasibility jump is off: it takes most of the time of a small program.
 func setInteger(s *highs.Solver, o Options) []error {
 	return []error{
 		s.SetStringOption("solver", string(Choose)),

@@ -12,11 +12,10 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// Available reports whether New and Solve work in this build.
+// Available reports whether New and Solve work.
 const Available = true
 
-// A Solver solves linear and mixed-integer programs. It keeps no state and is safe for concurrent
-// use.
+// A Solver has no state and is safe for concurrent use.
 type Solver struct{ options Options }
 
 var _ lp.Solver = (*Solver)(nil)
@@ -29,15 +28,13 @@ func New(o Options) (*Solver, error) {
 	return &Solver{o}, nil
 }
 
-// Solve solves p: to an optimum with duals, or with integer columns to a proven optimum without.
-// For an integer program Iterations are nodes and Sweeps simplex iterations. The certificate of an
-// infeasible or unbounded program is about its linear part; nil if that proves nothing. X is then
-// the point of least violation, or any feasible one. A context counts only before HiGHS starts, and
-// an integer program may take exponential time. Errors: a coefficient of 1e15 or more, a failure of
-// HiGHS. It costs three copies of the problem.
+// Solve solves p: to an optimum with duals, or with integer columns to a proven optimum without. Iterations are
+// nodes then, and Sweeps simplex iterations. A certificate is about the linear part; nil if that proves nothing. X
+// is then the point of least violation, or any feasible one. A context counts only before HiGHS starts. Errors: a
+// coefficient of 1e15 or more, a failure of HiGHS.
 func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error) {
 	if ctx.Err() != nil {
-		return nothing(p, lp.Interrupted), nil //nolint:nilerr // lp.Solver: an ended context is a status
+		return nothing(p, lp.Interrupted), nil //nolint:nilerr // an ended context is a status
 	}
 	m, names := compile(p)
 	r, err := m.run(s.options)
@@ -45,7 +42,7 @@ func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error)
 		return nil, fmt.Errorf("exact: %w", err)
 	}
 	if len(m.cost) == 0 && lp.PrimalResidual(p, r.x[:0]) > s.options.Tolerance {
-		r.status = highs.ModelStatusInfeasible // HiGHS ignores the rows of an empty program
+		r.status = highs.ModelStatusInfeasible // HiGHS ignores an empty program's rows
 	}
 	switch r.status {
 	case highs.ModelStatusOptimal, highs.ModelStatusModelEmpty:
@@ -87,7 +84,6 @@ func (s *Solver) graded(p *lp.Problem, m *program, names naming, r *result, stat
 	return out
 }
 
-// round rounds integer columns, unless that violates more than allowed.
 func (s *Solver) round(p *lp.Problem, out *lp.Solution) {
 	x := append([]float64(nil), out.X...)
 	for j, v := range x {

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// Available reports whether New and Solve work in this build.
+// Available reports whether New and Solve work.
 const Available = false
 
 // A Solver solves nothing in this build.

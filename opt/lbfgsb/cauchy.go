@@ -2,16 +2,16 @@ package lbfgsb
 
 import "math"
 
-// cauchy sets target to the generalised Cauchy point, the first local minimum of the model on the
-// projected gradient path t ↦ P(x − t g), and free to the variables not at a wall there. On each
-// straight piece of the path the model is a parabola in t. Source: Byrd et al. §4.
+// cauchy sets target to the generalised Cauchy point, the first local minimum of the model on the path t ↦ P(x − t
+// g), and free to the variables not at a wall there. On each straight piece of the path the model is a parabola in
+// t. Source: Byrd et al. §4.
 func (m *Minimizer) cauchy() {
 	copy(m.target, m.x)
 	if !m.constrained && m.hessian.count > 0 {
 		for i := range m.free {
 			m.free[i] = true
 		}
-		return // nothing is at a wall, so the start does not matter
+		return // nothing is at a wall
 	}
 	d, meets, bd := m.work[0], m.work[1], m.work[2]
 	m.descend(d, meets)
@@ -36,8 +36,7 @@ func (m *Minimizer) cauchy() {
 	}
 }
 
-// descend sets d to −g for variables that may move, and meets to the times at which they meet a
-// wall.
+// descend sets d to −g for free variables, and meets to the times of their walls.
 func (m *Minimizer) descend(d, meets []float64) {
 	for i, g := range m.grad {
 		wall := m.lower[i]
@@ -53,8 +52,7 @@ func (m *Minimizer) descend(d, meets []float64) {
 	}
 }
 
-// nextWall returns the moving variable that meets a wall next, and the time; −1 and infinity if
-// none does.
+// nextWall returns the next variable to meet a wall, and the time.
 func (m *Minimizer) nextWall(d, meets []float64) (int, float64) {
 	wall, next := -1, math.Inf(1)
 	for i, t := range meets {

@@ -1,7 +1,6 @@
 package lbfgsb
 
-// hessian is B: θI, updated by BFGS with the last pairs, oldest first. θ is y'y/y's of the newest
-// pair.
+// hessian is B: θI, updated by BFGS with the last pairs. θ is y'y/y's of the newest.
 //
 // Invariant: every pair has y's > 0, so B is positive definite up to rounding.
 type hessian struct {
@@ -11,7 +10,7 @@ type hessian struct {
 	ys    []float64 // y's of each
 	cap   int
 	count int
-	next  int // row of the next pair
+	next  int
 	bs    []float64
 }
 
@@ -42,7 +41,7 @@ func (h *hessian) times(v, out []float64) {
 	}
 }
 
-// add adds the pair of s and y = after − before, whose product is ys.
+// add adds a pair with y = after − before and product ys.
 func (h *hessian) add(s, before, after []float64, ys float64) {
 	at := h.next * h.n
 	copy(h.s[at:at+h.n], s)
@@ -56,7 +55,7 @@ func (h *hessian) add(s, before, after []float64, ys float64) {
 	h.build(dot(y, y) / ys)
 }
 
-// build computes B from the pairs: for each, B += yy'/y's − Bs(Bs)'/s'Bs.
+// build computes B: for each pair, B += yy'/y's − Bs(Bs)'/s'Bs.
 func (h *hessian) build(theta float64) {
 	h.scale(theta)
 	for k := range h.count {

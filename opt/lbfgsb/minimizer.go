@@ -2,21 +2,20 @@ package lbfgsb
 
 import "math"
 
-// Options are limits. A zero field means its default.
+// Options are limits; 0 means the default.
 type Options struct {
-	// Decrease ends the search when an iteration lowers f by at most this share of max(|f before|,
-	// |f after|, 1). Default 1e-9; negative: never.
+	// Decrease ends the search when an iteration lowers f by at most this share of max(|f before|, |f after|, 1).
+	// Default 1e-9; negative: never.
 	Decrease float64
-	// Gradient ends the search when no entry of the projected gradient is larger. Default 1e-5;
-	// negative: never.
+	// Gradient ends the search at this largest entry of the projected gradient. Default 1e-5; negative: never.
 	Gradient float64
-	// Pairs is the number of steps that shape the model. Default 10.
+	// Pairs is the steps that shape the model. Default 10.
 	Pairs int
 	// Iterations is the limit of iterations. Default 15000.
 	Iterations int
-	// Evaluations is the limit of calls of f. Default 15000.
+	// Evaluations is the most calls of f. Default 15000.
 	Evaluations int
-	// Trials is the limit of steps in a line search. Default 20.
+	// Trials is the most steps in a line search. Default 20.
 	Trials int
 }
 
@@ -48,7 +47,7 @@ type Status uint8
 const (
 	// SmallGradient ends at a point without descent.
 	SmallGradient Status = iota
-	// SmallDecrease ends after an iteration with hardly any gain.
+	// SmallDecrease ends after hardly any gain.
 	SmallDecrease
 	// NoProgress ends when no step along the steepest descent works.
 	NoProgress
@@ -56,7 +55,7 @@ const (
 	OutOfIterations
 	// OutOfEvaluations ends at Options.Evaluations.
 	OutOfEvaluations
-	// NotFinite ends when f or its gradient is not finite. The result is the point before, if any.
+	// NotFinite ends when f or its gradient is not finite, at the point before.
 	NotFinite
 )
 
@@ -78,15 +77,14 @@ type Result struct {
 // A Func returns its value at x and sets grad. It must not keep the slices or change x.
 type Func func(x, grad []float64) float64
 
-// A Minimizer minimises functions and reuses memory. The zero value is ready. It is not safe for
-// concurrent use.
+// A Minimizer reuses memory. The zero value is ready. It is not safe for concurrent use.
 type Minimizer struct {
 	n            int
 	f            Func
 	o            Options
 	lower, upper []float64
-	constrained  bool // some bound is finite
-	boxed        bool // all bounds are finite
+	constrained  bool
+	boxed        bool
 
 	x, grad   []float64
 	value     float64
@@ -95,7 +93,7 @@ type Minimizer struct {
 
 	hessian hessian
 	free    []bool    // not held at a wall
-	target  []float64 // Cauchy point, then minimiser of the model in the box
+	target  []float64 // Cauchy point, then minimiser in the box
 	dir     []float64
 	trial   []float64
 	slope   []float64
@@ -111,9 +109,8 @@ const (
 
 const epsilon = 0x1p-52
 
-// Minimize searches for a local minimum of f, from x projected into the box, and writes it to x. It
-// calls f only in the box. f and its gradient must be continuous. It panics if the lengths differ
-// or the box is empty.
+// Minimize searches for a local minimum of a continuously differentiable f, in the box only, from x, and writes it
+// to x. It panics if the lengths differ or the box is empty.
 func (m *Minimizer) Minimize(x, lower, upper []float64, f Func, o Options) Result {
 	if len(x) != len(lower) || len(x) != len(upper) {
 		panic(lengthMismatch)
@@ -168,7 +165,6 @@ func (m *Minimizer) clamp(i int, x float64) float64 {
 	return min(max(x, m.lower[i]), m.upper[i])
 }
 
-// run alternates between a model, its minimiser and a walk towards it.
 func (m *Minimizer) run() Status {
 	m.value = m.evaluate(m.x, m.grad)
 	if !finite(m.value, m.grad) {
@@ -229,7 +225,7 @@ func finite(value float64, grad []float64) bool {
 	return sum == 0
 }
 
-// projectedGradient returns the largest entry of P(x − g) − x; P projects into the box.
+// projectedGradient returns the largest entry of P(x − g) − x.
 func (m *Minimizer) projectedGradient() float64 {
 	norm := 0.0
 	for i, x := range m.x {

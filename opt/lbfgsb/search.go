@@ -5,15 +5,14 @@ import "math"
 type outcome uint8
 
 const (
-	found  outcome = iota
-	failed         // no descent, or no step found
+	found outcome = iota
+	failed
 	broken
 )
 
 const longest = 1e10
 
-// search walks from x towards target and moves x to the found step, or changes nothing. Source:
-// Byrd et al. §6.
+// search walks from x towards target, or changes nothing. Source: Byrd et al. §6.
 func (m *Minimizer) search() outcome {
 	for i := range m.dir {
 		m.dir[i] = m.target[i] - m.x[i]
@@ -65,7 +64,7 @@ func (m *Minimizer) place(step float64) {
 	}
 }
 
-// accept makes trial the iterate; before and after are slopes. A pair without curvature is ignored.
+// accept moves to the trial; before and after are slopes. A pair without curvature is ignored.
 func (m *Minimizer) accept(value, step, before, after float64) {
 	ys, least := (after-before)*step, -epsilon*before*step
 	if ys > least {

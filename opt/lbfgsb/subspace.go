@@ -2,9 +2,8 @@ package lbfgsb
 
 import "math"
 
-// subspace moves target from the Cauchy point to the minimum of the model over the free variables,
-// as far as the box allows; false if rounding leaves no minimum. Source: Byrd et al. §5; Morales
-// and Nocedal §2.
+// subspace moves target on to the model's minimum over the free variables in the box; false if rounding leaves
+// none. Source: Byrd et al. §5; Morales and Nocedal §2.
 func (m *Minimizer) subspace() bool {
 	free := m.index[:0]
 	for i := range m.free {
@@ -34,8 +33,7 @@ func (m *Minimizer) force(free []int, out []float64) {
 	}
 }
 
-// solve replaces rhs by the solution of B step = rhs in the free variables, by Cholesky's
-// factorisation LL'.
+// solve solves B step = rhs in the free variables, by Cholesky's LL'.
 func (m *Minimizer) solve(free []int, rhs []float64) bool {
 	n := len(free)
 	for r, i := range free {
@@ -61,8 +59,7 @@ func (m *Minimizer) solve(free []int, rhs []float64) bool {
 	return true
 }
 
-// bend adds the step to target and projects it into the box. If that points uphill, it cuts the
-// step at the first wall instead.
+// bend adds the step and projects into the box. If that points uphill, it cuts the step at the first wall.
 func (m *Minimizer) bend(free []int, step []float64) {
 	cauchy := m.work[1]
 	copy(cauchy, m.target)
@@ -101,7 +98,7 @@ func (m *Minimizer) cut(free []int, step []float64) {
 	}
 }
 
-// room returns how many times d a variable at x can go before a wall.
+// room returns how many times d fits before a wall.
 func (m *Minimizer) room(i int, x, d float64) float64 {
 	switch {
 	case d < 0:

@@ -2,15 +2,14 @@ package lbfgsb
 
 import "math"
 
-// Constants of the line search. The first three are from the authors' code. Source: Moré and
-// Thuente §2-4.
+// The first three are from the authors' code. Source: Moré and Thuente §2-4.
 const (
-	sufficient = 1e-3 // μ: f must fall by this share of the first slope
-	curvature  = 0.9  // η: this share of the first slope may be left
+	sufficient = 1e-3 // μ: share of the slope by which f must fall
+	curvature  = 0.9  // η: share of the slope that may be left
 	narrow     = 0.1  // relative width of a final bracket
-	grow       = 4.0  // most extrapolation of a trial without a bracket
+	grow       = 4.0  // most extrapolation without a bracket
 	growLeast  = 1.1  // least extrapolation
-	shrink     = 0.66 // a bracket shrinks by this in two trials, or is halved
+	shrink     = 0.66 // of the bracket in two trials
 )
 
 type sample struct{ step, f, d float64 }
@@ -28,9 +27,9 @@ type trial struct {
 	start       sample
 	best, other sample
 	low, high   float64
-	width, last float64 // of the bracket: now and one trial ago
+	width, last float64 // of the bracket, now and before
 	bracketed   bool
-	settled     bool // ψ ≤ 0 and φ' ≥ μφ'(0) occurred: φ itself is fitted
+	settled     bool // ψ ≤ 0 and φ' ≥ μφ'(0) occurred: φ is fitted
 }
 
 func begin(value, slope, first, longest float64) trial {
@@ -41,7 +40,7 @@ func begin(value, slope, first, longest float64) trial {
 	}
 }
 
-// next adds the value and slope at step. It returns true if step is the result, or chooses another.
+// next adds a sample at step, and returns true if step is the result.
 func (t *trial) next(f, d float64) bool {
 	here := sample{t.step, f, d}
 	fall := sufficient * t.start.d
@@ -92,7 +91,7 @@ func (t *trial) restrain() {
 	}
 }
 
-// choose adds the sample to the bracket and sets step to the minimiser of a cubic or a parabola.
+// choose brackets, and sets step to the minimiser of a cubic or a parabola.
 // Source: Moré and Thuente §4.
 func (t *trial) choose(p sample) {
 	x, turned := t.best, math.Signbit(p.d) != math.Signbit(t.best.d) && p.d != 0 && t.best.d != 0
@@ -159,7 +158,6 @@ func farther(p sample, c, q float64) float64 {
 	return q
 }
 
-// terms returns terms of the minimiser of a cubic.
 func terms(a, b sample) (theta, scale, discriminant float64) {
 	theta = 3*(a.f-b.f)/(b.step-a.step) + a.d + b.d
 	scale = max(math.Abs(theta), math.Abs(a.d), math.Abs(b.d))
@@ -167,7 +165,6 @@ func terms(a, b sample) (theta, scale, discriminant float64) {
 	return theta, scale, t*t - (a.d/scale)*(b.d/scale)
 }
 
-// cubic returns the minimiser of the cubic between two samples.
 func cubic(a, b sample) float64 {
 	theta, scale, disc := terms(a, b)
 	gamma := scale * math.Sqrt(disc)
@@ -178,7 +175,7 @@ func cubic(a, b sample) float64 {
 	return a.step + r*(b.step-a.step)
 }
 
-// cubicBeyond returns the minimiser of the cubic beyond p, away from x; false if there is none.
+// cubicBeyond returns the cubic's minimiser beyond p; false if there is none.
 func cubicBeyond(x, p sample) (float64, bool) {
 	theta, scale, disc := terms(x, p)
 	gamma := scale * math.Sqrt(max(0, disc))

@@ -2,19 +2,18 @@ package lp
 
 import "math"
 
-// Bound returns a lower bound on the objective of every feasible x, proven by any row multipliers y
-// (length RowSlots). A missing column bound is replaced by one that its rows imply, or else a
-// reduced cost below 1e-9 of its terms counts as 0. It is the better of the bounds of y and of
-// Tighten. -Inf proves nothing.
+// Bound returns a lower bound on the objective of every feasible x, proven by any row multipliers y (length
+// RowSlots). An infinite column bound is replaced by one that the rows imply; without one, a reduced cost below
+// 1e-9 of its terms counts as 0. It is the better of y's and Tighten's. -Inf proves nothing.
 func Bound(p *Problem, y []float64) float64 {
 	implied := p.impliedBounds()
 	b := p.lagrangian(y, implied)
 	return max(b, p.lagrangian(Tighten(p, y), implied))
 }
 
-// Tighten corrects small errors in y. If only packing rows (coefficients and columns at least 0)
-// limit a column of negative reduced cost, the multiplier of the cheapest such row takes that cost
-// over. Many columns of one row then cost as much as the worst of them, not all together.
+// Tighten corrects small errors in y. If only packing rows (nothing below 0) limit a column of negative reduced
+// cost, the cheapest such row's multiplier takes the cost over. Many columns of one row then cost as much as the
+// worst of them.
 func Tighten(p *Problem, y []float64) []float64 {
 	better := make([]float64, len(y))
 	for i, v := range y {
@@ -29,7 +28,7 @@ func Tighten(p *Problem, y []float64) []float64 {
 		rows, values := p.Entries(j)
 		best, least := -1, Inf
 		if p.up[j] < Inf {
-			least = p.up[j] // price of the column's own bound, per unit of d
+			least = p.up[j] // of the column's own bound, per unit of d
 		}
 		for k, r := range rows {
 			if packing[r] && p.side[r].up/values[k] < least {
@@ -62,7 +61,6 @@ func (p *Problem) packingRows() []bool {
 	return is
 }
 
-// effective returns multiplier v of row i, or 0 if its side is infinite.
 func (p *Problem) effective(i int, v float64) float64 {
 	if !p.HasRow(i) || v > 0 && p.side[i].low == -Inf || v < 0 && p.side[i].up == Inf {
 		return 0
@@ -72,7 +70,6 @@ func (p *Problem) effective(i int, v float64) float64 {
 
 type ranges struct{ low, up []float64 }
 
-// lagrangian returns the least of c'x + y'(s - Ax) over sides s and bounds x.
 func (p *Problem) lagrangian(y []float64, implied ranges) float64 {
 	total := p.Offset
 	clean := make([]float64, len(y))
@@ -101,7 +98,7 @@ func (p *Problem) lagrangian(y []float64, implied ranges) float64 {
 	return total
 }
 
-// rounding is the relative size of a sum that counts as 0.
+// rounding is the relative size that counts as 0.
 const rounding = 1e-9
 
 func (p *Problem) significant(j int, d float64, y []float64) bool {
@@ -113,8 +110,7 @@ func (p *Problem) significant(j int, d float64, y []float64) bool {
 	return math.Abs(d) > rounding*size
 }
 
-// impliedBounds returns the columns' bounds, with infinite ones replaced by bounds that a row
-// implies.
+// impliedBounds replaces infinite column bounds by bounds that a row implies.
 func (p *Problem) impliedBounds() ranges {
 	least, most := p.activityRanges()
 	b := ranges{append([]float64(nil), p.low...), append([]float64(nil), p.up...)}
@@ -136,8 +132,7 @@ func (p *Problem) impliedBounds() ranges {
 	return b
 }
 
-// A span is the least or most of a row's activity: a finite part and the number of infinite
-// columns.
+// A span is an end of a row's activity: a finite part and the number of infinite columns.
 type span struct {
 	finite   float64
 	infinite int
@@ -151,7 +146,7 @@ func (s *span) add(x float64) {
 	}
 }
 
-// without returns the span without one column's part; not ok if it is infinite.
+// without removes one column's part; not ok if the rest is infinite.
 func (s span) without(x float64) (rest float64, ok bool) {
 	if math.IsInf(x, 0) {
 		return s.finite, s.infinite == 1
@@ -172,7 +167,6 @@ func (p *Problem) activityRanges() (least, most []span) {
 	return least, most
 }
 
-// part returns the least and the most that column j adds with coefficient a.
 func (p *Problem) part(j int, a float64) (least, most float64) {
 	if a < 0 {
 		return a * p.up[j], a * p.low[j]
@@ -180,7 +174,6 @@ func (p *Problem) part(j int, a float64) (least, most float64) {
 	return a * p.low[j], a * p.up[j]
 }
 
-// implied returns the bounds that row i implies for column j with coefficient a.
 func (p *Problem) implied(j, i int, a float64, least, most span) (low, up float64) {
 	low, up = -Inf, Inf
 	partLow, partUp := p.part(j, a)
@@ -193,7 +186,7 @@ func (p *Problem) implied(j, i int, a float64, least, most span) (low, up float6
 	return low, up
 }
 
-// half cuts low..up at b/a, from above or below.
+// half cuts low..up at b/a.
 func half(a, b, low, up float64, upper bool) (newLow, newUp float64) {
 	if upper {
 		return low, min(up, b/a)
@@ -201,8 +194,8 @@ func half(a, b, low, up float64, upper bool) (newLow, newUp float64) {
 	return max(low, b/a), up
 }
 
-// CheckInfeasible reports whether the row multipliers ray are a Farkas certificate: the least of
-// ray'(s - Ax) over sides and bounds is above 0 (by a relative 1e-9).
+// CheckInfeasible reports whether ray is a Farkas certificate: the least of ray'(s - Ax) over sides and bounds is
+// above 0 (by a relative 1e-9).
 func CheckInfeasible(p *Problem, ray []float64) bool {
 	if len(ray) != p.RowSlots() {
 		return false
@@ -238,8 +231,8 @@ func CheckInfeasible(p *Problem, ray []float64) bool {
 	return total > rounding*(1+size) && !math.IsInf(size, 0)
 }
 
-// CheckUnbounded reports whether the direction ray, by column index, lowers the objective for ever:
-// c'ray < 0, and it meets no bound or side (to a relative 1e-9).
+// CheckUnbounded reports whether ray, by column, lowers the objective for ever: c'ray < 0, and it meets no bound
+// or side (to 1e-9).
 func CheckUnbounded(p *Problem, ray []float64) bool {
 	if len(ray) != p.ColSlots() {
 		return false
@@ -264,8 +257,7 @@ func CheckUnbounded(p *Problem, ray []float64) bool {
 	return gain < -rounding*(1e-300+scale)
 }
 
-// Grade computes a solution's objective, bound, residuals and gap from X and Y. Without Y it keeps
-// Bound.
+// Grade computes objective, bound, residuals and gap from X and Y. Without Y it keeps Bound.
 func Grade(p *Problem, s *Solution) {
 	s.Objective = Objective(p, s.X)
 	s.PrimalResidual = PrimalResidual(p, s.X)

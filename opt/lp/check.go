@@ -17,7 +17,7 @@ func Activities(p *Problem, x []float64) []float64 {
 	return a
 }
 
-// Objective returns the objective of x, with the offset.
+// Objective returns the objective of x.
 func Objective(p *Problem, x []float64) float64 {
 	total := p.Offset
 	for j, c := range p.cost {
@@ -39,7 +39,7 @@ func ReducedCosts(p *Problem, y []float64) []float64 {
 	return d
 }
 
-// PrimalResidual returns the largest violation of a row or bound by x, relative to 1 + its side.
+// PrimalResidual returns the largest relative violation of a row or bound.
 func PrimalResidual(p *Problem, x []float64) float64 {
 	worst := 0.0
 	over := func(x, low, up float64) {
@@ -65,8 +65,7 @@ func finiteOr(x, otherwise float64) float64 {
 	return x
 }
 
-// DualResidual returns the largest reduced cost that no bound holds, relative to 1 + the column's
-// cost, or multiplier that no side holds if that is larger.
+// DualResidual returns the largest relative reduced cost that no bound holds, or multiplier that no side holds.
 func DualResidual(p *Problem, y []float64) float64 {
 	worst := 0.0
 	for j, d := range ReducedCosts(p, y) {

@@ -2,7 +2,7 @@ package lp
 
 import "github.com/oxgang/oxgang/internal/memory"
 
-// Remember implements memory.Rememberer, with holes and storage places, so that handles stay valid.
+// Remember implements memory.Rememberer, with storage places, so that handles stay valid.
 func (p *Problem) Remember(m *memory.Codec) {
 	m.Fields(&p.Offset, &p.matrix, &p.cost, &p.low, &p.up, &p.integer, &p.colStamp, &p.freeCols, &p.rowStamp, &p.freeRows,
 		&p.cols, &p.rows, &p.nonzeros, &p.edits)
@@ -10,8 +10,7 @@ func (p *Problem) Remember(m *memory.Codec) {
 	memory.Slice(m, &p.inRow, func(c *colset, m *memory.Codec) { m.Fields(&c.members, &c.stale, &c.clean) })
 }
 
-// Remember implements memory.Rememberer. Blocks keep their lengths; only the columns' coefficients
-// are written.
+// Remember implements memory.Rememberer, with only the columns' coefficients.
 func (s *store) Remember(m *memory.Codec) {
 	m.Fields(&s.used)
 	memory.Slice(m, &s.at, func(r *run, m *memory.Codec) { m.Fields(&r.place, &r.n, &r.size) })

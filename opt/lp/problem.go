@@ -7,23 +7,23 @@ import (
 )
 
 var (
-	// ErrRemoved reports a handle of a removed column or row, or of another problem.
+	// ErrRemoved reports a removed handle, or one of another problem.
 	ErrRemoved = errors.New("was removed, or is not of this problem")
 )
 
 // Inf is an infinite side or bound.
 var Inf = math.Inf(1)
 
-// A Col is the handle of a column. The zero value is no column.
+// A Col is the handle of a column, or none if zero.
 type Col struct{ slot, stamp uint32 }
 
-// Index returns the column's index in Solution.X. After removal another column may take it.
+// Index returns the index in Solution.X. It is reused after removal.
 func (c Col) Index() int { return int(c.slot) }
 
-// A Row is the handle of a row. The zero value is no row.
+// A Row is the handle of a row, or none if zero.
 type Row struct{ slot, stamp uint32 }
 
-// Index returns the row's index in Solution.Y, in 0 to Problem.RowSlots()-1.
+// Index returns the index in Solution.Y, below Problem.RowSlots().
 func (r Row) Index() int { return int(r.slot) }
 
 // A RowEntry is a coefficient of a new column.
@@ -38,21 +38,20 @@ type ColEntry struct {
 	Value float64 // finite; 0 is ignored
 }
 
-// A Problem is a linear program. The zero value is empty. It is not safe for concurrent use with
-// edits.
+// A Problem is a linear program, empty if zero. It is not safe for concurrent use with edits.
 type Problem struct {
 	// Offset is added to the objective.
 	Offset float64
 
 	matrix   store
-	cost     []float64 // by column slot; 0 in a hole
-	low, up  []float64 // by column slot; 0, 0 in a hole
-	integer  []bool    // by column slot; nil: none
+	cost     []float64 // by slot; 0 in a hole
+	low, up  []float64 // by slot; 0 in a hole
+	integer  []bool    // by slot; nil: none
 	colStamp []uint32  // odd while the slot is in use
 	freeCols []uint32
 
-	side     []sides  // by row slot; infinite in a hole
-	inRow    []colset // by row slot: columns with a coefficient
+	side     []sides  // by slot; infinite in a hole
+	inRow    []colset // by slot: columns with a coefficient
 	rowStamp []uint32
 	freeRows []uint32
 
@@ -71,17 +70,17 @@ func (p *Problem) Rows() int { return p.rows }
 // Nonzeros returns the number of coefficients.
 func (p *Problem) Nonzeros() int { return p.nonzeros }
 
-// ColSlots returns the length of arrays by Col.Index: columns and holes.
+// ColSlots returns the length of arrays by Col.Index, with holes.
 func (p *Problem) ColSlots() int { return len(p.cost) }
 
-// RowSlots returns the length of arrays by Row.Index: rows and holes.
+// RowSlots returns the length of arrays by Row.Index, with holes.
 func (p *Problem) RowSlots() int { return len(p.side) }
 
-// Edits returns the number of edits; an unchanged problem has an equal number.
+// Edits returns the number of edits so far.
 func (p *Problem) Edits() uint64 { return p.edits }
 
-// AddRow adds the row low <= sum of the entries <= up, at the cost of the entries. Errors: a NaN,
-// an empty range, an infinite coefficient, a removed or repeated column.
+// AddRow adds low <= sum of the entries <= up, at the cost of the entries. Errors: a NaN, an empty range, an
+// infinite coefficient, a removed or repeated column.
 func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 	if err := checkRange(low, up); err != nil {
 		return Row{}, fmt.Errorf("row: %w", err)
@@ -107,8 +106,8 @@ func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 	return r, nil
 }
 
-// AddCol adds a column with low <= x <= up, at the cost of the entries. Errors: a NaN, an empty
-// range, an infinite cost or coefficient, a removed or repeated row.
+// AddCol adds a column, at the cost of the entries. Errors: a NaN, an empty range, an infinite cost or
+// coefficient, a removed or repeated row.
 func (p *Problem) AddCol(cost, low, up float64, entries ...RowEntry) (Col, error) {
 	if err := checkRange(low, up); err != nil {
 		return Col{}, fmt.Errorf("column: %w", err)
@@ -134,7 +133,6 @@ func (p *Problem) AddCol(cost, low, up float64, entries ...RowEntry) (Col, error
 
 const few = 16
 
-// repeated returns the first entry with the handle of an earlier one; -1 if there is none.
 func repeated[E any, H comparable](entries []E, handle func(E) H) int {
 	if len(entries) <= few {
 		for i := range entries {
@@ -201,12 +199,12 @@ func (p *Problem) newCol(cost, low, up float64, entries []RowEntry) Col {
 func (p *Problem) RemoveCols(cols ...Col) error {
 	for i, c := range cols {
 		if err := p.checkCol(c); err != nil {
-			for _, done := range cols[:i] { // remove nothing on an error
+			for _, done := range cols[:i] {
 				p.colStamp[done.slot]--
 			}
 			return err
 		}
-		p.colStamp[c.slot]++ // so that a repeated handle is an error
+		p.colStamp[c.slot]++ // a repeated handle is an error
 	}
 	for _, c := range cols {
 		rows, _ := p.matrix.column(c.slot)
@@ -229,7 +227,7 @@ func (p *Problem) RemoveCols(cols ...Col) error {
 	return nil
 }
 
-// RemoveRow removes a row. It costs its coefficients.
+// RemoveRow removes a row, at the cost of its coefficients.
 func (p *Problem) RemoveRow(r Row) error {
 	if err := p.checkRow(r); err != nil {
 		return err
@@ -314,7 +312,7 @@ func (p *Problem) put(col, row uint32, value float64) {
 	}
 }
 
-// SetInteger sets whether a column must be integral. Solvers of linear programs ignore it.
+// SetInteger sets whether a column is integral, which solvers of linear programs ignore.
 func (p *Problem) SetInteger(c Col, integer bool) error {
 	if err := p.checkCol(c); err != nil {
 		return err

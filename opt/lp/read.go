@@ -1,21 +1,20 @@
 package lp
 
-// A Column is a column for a solver. Its slices may only be read, until the next edit.
+// A Column is read-only, until the next edit.
 type Column struct {
 	Cost, Low, Up float64
 	Integer       bool
-	Rows          []uint32 // row indices (Row.Index), unsorted, unique
+	Rows          []uint32 // Row.Index, unsorted, unique
 	Values        []float64
 }
 
-// HasCol reports whether there is a column at index j.
+// HasCol reports whether index j has a column.
 func (p *Problem) HasCol(j int) bool { return p.colStamp[j]&1 == 1 }
 
-// HasRow reports whether there is a row at index i.
+// HasRow reports whether index i has a row.
 func (p *Problem) HasRow(i int) bool { return p.rowStamp[i]&1 == 1 }
 
-// ColStamp distinguishes successive columns at index j, for solvers that keep state by index. It is
-// odd while there is a column.
+// ColStamp distinguishes successive columns at index j. It is odd while there is one.
 func (p *Problem) ColStamp(j int) uint32 { return p.colStamp[j] }
 
 // RowStamp is ColStamp for rows.
@@ -33,12 +32,12 @@ func (p *Problem) Column(j int) Column {
 	return c
 }
 
-// Entries returns the coefficients of column j, as in Column. It is the inner loop of solvers.
+// Entries returns the coefficients of column j, as in Column, for inner loops.
 func (p *Problem) Entries(j int) (rows []uint32, values []float64) {
 	return p.matrix.column(uint32(j))
 }
 
-// Costs returns the costs by column index; 0 in holes. Read the slice only, until the next edit.
+// Costs returns the costs by column, 0 in holes. Read the slice only, until the next edit.
 func (p *Problem) Costs() []float64 { return p.cost }
 
 // Lows returns the columns' lower bounds; see Costs.
@@ -55,8 +54,8 @@ func (p *Problem) Sides(i int) (low, up float64) {
 	return p.side[i].low, p.side[i].up
 }
 
-// RowCols returns the ascending indices of the columns in row i, until the next edit. The first
-// call after an edit sorts, so it is not safe for concurrent use.
+// RowCols returns the ascending columns of row i, until the next edit. It may sort, so it is not safe for
+// concurrent use.
 func (p *Problem) RowCols(i int) []uint32 {
 	p.inRow[i].sweep(p, uint32(i))
 	return p.inRow[i].members

@@ -2,9 +2,8 @@ package lp
 
 import "context"
 
-// A Solver solves linear programs. Solve does not change p. State from earlier calls is only a
-// starting point. An ended context yields the best solution so far with status Interrupted. Errors
-// are for invalid input and for failures of the solver.
+// A Solver solves linear programs. It does not change p; state from earlier calls is only a starting point. An
+// ended context yields the best solution so far, Interrupted. Errors are for invalid input and failures.
 type Solver interface {
 	Solve(ctx context.Context, p *Problem) (*Solution, error)
 }
@@ -13,31 +12,31 @@ type Solver interface {
 type Status uint8
 
 const (
-	Optimal     Status = iota
-	Limited            // best at an iteration limit
-	Interrupted        // best when the context ended
-	Infeasible         // no x is feasible; Ray proves it
-	Unbounded          // the objective falls for ever; Ray proves it
+	Optimal Status = iota
+	Limited
+	Interrupted
+	Infeasible // Ray proves it
+	Unbounded  // Ray proves it
 )
 
-// String returns "optimal", "limited", "interrupted", "infeasible" or "unbounded".
+// String returns the status in lower case.
 func (s Status) String() string {
 	return [...]string{"optimal", "limited", "interrupted", "infeasible", "unbounded"}[s]
 }
 
-// A Solution belongs to its caller. X and Y are by Col.Index and Row.Index; 0 in holes.
+// A Solution belongs to its caller. X and Y are 0 in holes.
 type Solution struct {
 	Status                       Status
 	X                            []float64 // primal, by column index
-	Y                            []float64 // dual, by row index; see the package comment; nil for integer programs
-	Objective                    float64   // of X, with the offset
-	Bound                        float64   // proven lower bound of all feasible x
+	Y                            []float64 // dual, by row index; nil for integer programs
+	Objective                    float64
+	Bound                        float64 // proven lower bound
 	PrimalResidual, DualResidual float64
 	Gap                          float64 // |Objective - Bound| / (1 + |Objective|)
-	// Ray proves Infeasible (see CheckInfeasible) or Unbounded (see CheckUnbounded). It may be nil.
+	// Ray proves Infeasible (CheckInfeasible) or Unbounded (CheckUnbounded); may be nil.
 	Ray        []float64
 	Iterations int // outer iterations
-	Sweeps     int // inner iterations: passes over the (active) columns
+	Sweeps     int // inner iterations over the columns
 }
 
 // Value returns the value of a column.

@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// blockSize is the number of coefficients in a block; a longer column has its own block.
+// blockSize is the coefficients in a block; longer columns have their own.
 const blockSize = 1 << 16
 
-// store holds the coefficients by column, in blocks of two parallel arrays. A column has a run of a
-// power of two places; free runs are listed by size. So edits cost the column, and a pass reads
-// memory nearly in order.
+// store holds the coefficients by column, in runs of a power of two places. Free runs are listed by size. Edits
+// cost the column, and a pass reads memory nearly in order.
 type store struct {
 	blocks []block
 	at     []run
@@ -25,14 +24,13 @@ type block struct {
 
 type place struct{ block, first uint32 }
 
-// A run is a column's coefficients: n of 1<<size places.
+// A run has n of 1<<size places.
 type run struct {
 	place
 	n    uint32
 	size uint8
 }
 
-// add stores a new column and returns the number of its coefficients.
 func (s *store) add(col uint32, entries []RowEntry) int {
 	for int(col) >= len(s.at) {
 		s.at = append(s.at, run{})
@@ -144,8 +142,7 @@ func (s *store) drop(col, row uint32) bool {
 	return true
 }
 
-// A colset lists the columns of a row. Removed ones stay until half of it is stale; a reused slot
-// may be in it twice.
+// A colset lists the columns of a row, until half of it is stale; a reused slot may be in it twice.
 type colset struct {
 	members []uint32
 	stale   int
@@ -163,7 +160,6 @@ func (c *colset) tidy(p *Problem, row uint32) {
 	}
 }
 
-// sweep sorts the columns and drops stale and duplicate ones.
 func (c *colset) sweep(p *Problem, row uint32) {
 	if c.clean && c.stale == 0 {
 		return

@@ -5,23 +5,23 @@ import (
 	"math/bits"
 )
 
-// An annealer walks from union to union, by one element at a time. A union costs its elements, plus
-// lacking for each missing set.
+// An annealer walks between unions by single elements. A union costs its elements, plus lacking for each missing
+// set.
 //
-// Source: Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", Science 220, 1983.
-// The random numbers of SplitMix64 are the same in each call. Source: Steele, Lea, Flood, "Fast
-// splittable pseudorandom number generators", OOPSLA 2014.
+// Source: Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", Science 220, 1983. The random
+// numbers are the same in each call. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
+// OOPSLA 2014.
 type annealer struct {
 	s       *searcher
 	in      []bool
 	sets    [][]int32
 	open    []int32 // elements of each set outside the union
-	count   int     // sets within the union
+	count   int
 	cost    int64
 	lacking int64
 	draws   uint64
 
-	best  []bool // cheapest union with enough sets
+	best  []bool // cheapest with enough sets
 	least int64  // its cost; -1: none
 }
 
@@ -44,8 +44,7 @@ func (s *searcher) anneal(steps int) {
 	}
 }
 
-// newAnnealer starts from no element. A missing set costs a little more than a mean element, so
-// that completing a set pays off.
+// newAnnealer starts from no element. A missing set costs more than a mean element, so that sets get completed.
 func (s *searcher) newAnnealer() *annealer {
 	m := len(s.p.Elements)
 	if m == 0 {
@@ -76,15 +75,13 @@ func (a *annealer) next() uint64 {
 	return z ^ z>>31
 }
 
-// heat returns the mean cost that a step may have: it falls from an element's mean cost to a
-// thirtieth of it.
+// heat returns a step's mean cost, which falls to a thirtieth of an element's.
 func (a *annealer) heat(step, steps int) float64 {
 	left := float64(steps-step) / float64(steps)
 	return float64(a.lacking) * max(1.0/30, left*left)
 }
 
-// exponential makes an exponential number of mean 1 from 64 random bits, with a piecewise linear
-// logarithm.
+// exponential makes an exponential number of mean 1 from 64 random bits, piecewise linearly.
 func exponential(x uint64) float64 {
 	zeros := bits.LeadingZeros64(x | 1)
 	tail := 1023 - x<<zeros>>53&1023
@@ -92,7 +89,7 @@ func exponential(x uint64) float64 {
 }
 
 func (a *annealer) change(e int) int64 {
-	last, sign := int32(1), int64(1) // open elements of a set to which only e makes a difference
+	last, sign := int32(1), int64(1) // open elements of a set, if only e
 	if a.in[e] {
 		last, sign = 0, -1
 	}

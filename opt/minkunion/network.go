@@ -1,7 +1,6 @@
 package minkunion
 
-// A network carries flow from sets to their elements, up to their supply and room. Barred sets and
-// paid elements carry nothing.
+// A network carries flow from sets to their elements, without barred sets and paid elements.
 type network struct {
 	start   []int32 // first edge of each set; one more
 	element []int32
@@ -9,13 +8,13 @@ type network struct {
 	flow    []int64
 	into    [][]int32
 
-	supply, excess []int64 // by set: what it can send, what it has not sent
+	supply, excess []int64 // of sets: to send, not sent
 	room           []int64
 	barred         []bool
 	paid           []bool
 
-	far, reach []int32 // distance of sets and elements from a set with excess; -1: unreachable
-	at, from   []int32 // next edge to try, of sets and elements
+	far, reach []int32 // distance from a set with excess; -1: unreachable
+	at, from   []int32
 	queue      []int32
 	steps      int
 }
@@ -59,7 +58,6 @@ func (w *network) drop(s int) {
 	w.barred[s] = true
 }
 
-// pay marks element e as paid: nothing flows through it.
 func (w *network) pay(e int) {
 	for _, i := range w.into[e] {
 		w.cancel(i, w.flow[i])
@@ -67,8 +65,8 @@ func (w *network) pay(e int) {
 	w.paid[e] = true
 }
 
-// saturate computes a maximum flow. Then sets with far >= 0 are the smallest closure of the
-// greatest gain, and elements with reach >= 0 its union.
+// saturate computes a maximum flow. Then far >= 0 marks the smallest closure of the greatest gain, and reach >= 0
+// its union.
 func (w *network) saturate() {
 	for w.levels() {
 		for s := range w.at {
@@ -87,8 +85,7 @@ func (w *network) saturate() {
 	}
 }
 
-// levels computes distances from sets with excess, and reports whether an element with room is
-// reachable.
+// levels computes distances, and reports whether an element with room is reachable.
 func (w *network) levels() bool {
 	w.queue = w.queue[:0]
 	for s := range w.far {
@@ -109,8 +106,7 @@ func (w *network) levels() bool {
 	return open
 }
 
-// look visits the elements of set s, and sets whose flow through them can be redirected. It reports
-// whether one has room.
+// look visits set s's elements and sets that can redirect their flow, and reports whether one has room.
 func (w *network) look(s int32) bool {
 	open := false
 	for i := w.start[s]; i < w.start[s+1]; i++ {
@@ -147,7 +143,7 @@ func (w *network) send(s int32, amount int64) int64 {
 	return 0
 }
 
-// take puts up to amount into element e: into its room, or by redirecting the flow of another set.
+// take puts up to amount into element e, or redirects another set's flow.
 func (w *network) take(e int32, amount int64) int64 {
 	if w.room[e] > 0 {
 		amount = min(amount, w.room[e])

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// A node is an open part of the answers: those reached by its steps.
+// A node is an open part of the answers.
 type node struct {
 	bound int64 // least L, in 1/unit
-	rank  int64 // bound in units of Slack, rounded up, because smaller differences do not matter
+	rank  int64 // bound in units of Slack, rounded up
 	order int   // insertion order, to break ties
 	steps []step
 }
 
-// nodes is a heap: lowest rank first, then last inserted, so that the search reaches answers.
+// nodes is a heap: lowest rank first, then newest, to reach answers.
 type nodes []*node
 
 // Len implements heap.Interface.
@@ -25,7 +25,7 @@ func (n nodes) Swap(i, j int) { n[i], n[j] = n[j], n[i] }
 // Push implements heap.Interface.
 func (n *nodes) Push(x any) { *n = append(*n, x.(*node)) }
 
-// Less reports whether node i is searched before node j.
+// Less implements heap.Interface.
 func (n nodes) Less(i, j int) bool {
 	if n[i].rank != n[j].rank {
 		return n[i].rank < n[j].rank
@@ -47,8 +47,7 @@ func (s *searcher) file(bound int64) {
 	heap.Push(&s.open, &node{bound: bound, rank: rank, order: s.filed, steps: slices.Clone(s.trail)})
 }
 
-// search divides the open node of the lowest bound, until none is left or limit steps are taken; at
-// least one, for a bound.
+// search divides the node of the lowest bound until none is left or limit steps are taken, at least one.
 func (s *searcher) search(limit int) {
 	for len(s.open) > 0 && (s.nodes == 0 || s.w.steps <= limit) {
 		n := heap.Pop(&s.open).(*node)
@@ -61,7 +60,7 @@ func (s *searcher) search(limit int) {
 	}
 }
 
-// enter moves to the node of these steps, from the last common step.
+// enter moves to a node from the last common step.
 func (s *searcher) enter(steps []step) {
 	same := 0
 	for same < min(len(steps), len(s.trail)) && steps[same] == s.trail[same] {

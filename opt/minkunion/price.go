@@ -2,7 +2,7 @@ package minkunion
 
 import "math"
 
-// A corner is a closure: its number of sets, its cost including paid elements, and its union.
+// A corner is a closure: sets, cost including paid elements, and union.
 type corner struct {
 	count   int
 	cost    int64
@@ -11,9 +11,8 @@ type corner struct {
 
 func (c *corner) at(lambda int64, n int) int64 { return c.cost + lambda*int64(n-c.count) }
 
-// price walks to the price of the highest L. The next price is where two lines cross: of the
-// largest closure with fewer than n sets and the smallest with more. It returns L, and whether L
-// excludes a better answer.
+// price finds the highest L. The next price is where the lines of the nearest closures below and above n sets
+// cross. It returns L, and whether L excludes a better answer.
 func (s *searcher) price() (bound int64, done bool) {
 	n := s.p.Pick
 	if bound, done = s.ends(); done {
@@ -36,7 +35,7 @@ func (s *searcher) price() (bound int64, done bool) {
 	}
 }
 
-// ends sets the first corners, no set and all sets, and reports whether these decide the node.
+// ends sets the first corners, and reports whether they decide the node.
 func (s *searcher) ends() (bound int64, done bool) {
 	s.span()
 	switch {
@@ -97,8 +96,7 @@ func (s *searcher) value() int64 {
 	return sum
 }
 
-// meet stores the closure of the flow as a corner, or tries it if it has n sets, and returns its
-// number of sets.
+// meet stores the flow's closure as a corner or answer, and returns its number of sets.
 func (s *searcher) meet() int {
 	count, cost := 0, s.paid
 	for i, far := range s.w.far {

@@ -6,13 +6,13 @@ import (
 	"math"
 )
 
-// A Set is a list of elements without duplicates, and an own cost.
+// A Set has unique elements and an own cost.
 type Set struct {
 	Elements []int
 	Cost     int64 // may be negative
 }
 
-// A Problem asks for Pick sets. The solver does not change it.
+// A Problem asks for Pick sets.
 type Problem struct {
 	Sets     []Set
 	Elements []int64 // cost of each, at least 0, paid once
@@ -22,11 +22,11 @@ type Problem struct {
 // Options limit the work.
 type Options struct {
 	MaxSteps int     // visited edges, 5 to 10 ns each
-	Slack    int64   // the search stops at Bound > Cost - Slack; at least 1, which means the optimum
-	Start    [][]int // answers of Pick sets to start from instead of greedy ones
+	Slack    int64   // stops at Bound > Cost - Slack; at least 1, the optimum
+	Start    [][]int // answers to start from instead of greedy ones
 }
 
-// A Solution is the best answer found. Bound <= optimum <= Cost.
+// A Solution has Bound <= optimum <= Cost.
 type Solution struct {
 	Sets  []int // ascending
 	Cost  int64
@@ -35,10 +35,10 @@ type Solution struct {
 	Steps int
 }
 
-// maxTotal bounds the sum of absolute costs, so that multiples stay below 2⁶².
+// maxTotal bounds the sum of costs: multiples stay below 2⁶².
 const maxTotal = 1 << 60
 
-// Validate returns all errors of p, joined.
+// Validate returns all errors of p.
 func (p *Problem) Validate() error {
 	var bad []error
 	if p.Pick < 0 || p.Pick > len(p.Sets) {
@@ -86,7 +86,7 @@ func (p *Problem) total() int64 {
 	return int64(min(sum, 2*maxTotal)) + 1
 }
 
-// Cost returns the cost of the picked sets, without duplicates, and their union.
+// Cost returns the cost of the picked sets and their union.
 func (p *Problem) Cost(picked []int) int64 {
 	paid := make([]bool, len(p.Elements))
 	sum := int64(0)

@@ -15,24 +15,23 @@ type searcher struct {
 	cost int64
 
 	lambda      int64
-	paid        int64 // for elements of this node's union, in 1/unit
+	paid        int64 // for this node's union, in 1/unit
 	left, right corner
 	trail       []step
-	rest        int64 // least L of parts that were not searched, in 1/unit
+	rest        int64 // least L of unsearched parts, in 1/unit
 	nodes       int
 	open        nodes
 	filed       int
 }
 
-// A step is a paid element or a barred set.
 type step struct {
 	index int
 	paid  bool
 }
 
-// Solve returns the best answer within o's limits and a proven bound, or an error if p is invalid.
-// It visits about o.MaxSteps edges, plus Pick times the number of sets. If a quarter of the steps
-// does not end the search, annealing gets half of them.
+// Solve returns the best answer within o's limits and a proven bound, or an error. It visits about o.MaxSteps
+// edges, plus Pick times the number of sets. Annealing gets half of the steps if a quarter does not end the
+// search.
 func Solve(p *Problem, o Options) (*Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -62,7 +61,6 @@ func ceil(a, b int64) int64 {
 	return q
 }
 
-// newSearcher sets the finest price unit that numbers allow.
 func newSearcher(p *Problem, o Options) *searcher {
 	m := len(p.Elements)
 	s := &searcher{p: p, o: o, cost: math.MaxInt64, rest: math.MaxInt64}
@@ -73,7 +71,7 @@ func newSearcher(p *Problem, o Options) *searcher {
 	return s
 }
 
-// enough returns the largest L of a node that may have a better answer.
+// enough returns the largest L that may beat the best answer.
 func (s *searcher) enough() int64 { return (s.cost - s.o.Slack) * s.unit }
 
 func (s *searcher) try(picked []int) {
@@ -99,7 +97,7 @@ func (s *searcher) expand(known int64) {
 		s.divide(e, bound)
 	} else if len(s.trail) > mark {
 		s.file(bound)
-	} else { // only sets without new elements are left: the cheapest are best
+	} else { // only sets without new elements are left
 		s.finish()
 		s.leave(bound)
 	}
@@ -107,8 +105,7 @@ func (s *searcher) expand(known int64) {
 
 func (s *searcher) leave(bound int64) { s.rest = min(s.rest, bound) }
 
-// divide files both halves of the node, with and without element e, the likelier last: it is
-// searched first.
+// divide files the node with and without element e, the likelier last.
 func (s *searcher) divide(e int, bound int64) {
 	mark := len(s.trail)
 	likely := 2*(s.p.Pick-s.left.count) >= s.right.count-s.left.count
@@ -123,7 +120,7 @@ func (s *searcher) divide(e int, bound int64) {
 	}
 }
 
-// choose returns the element of most sets on which the corners disagree; -1: none.
+// choose returns the most frequent element on which the corners disagree; -1: none.
 func (s *searcher) choose() int {
 	best, most := -1, 0
 	for e, in := range s.right.covered {
@@ -143,7 +140,7 @@ func (s *searcher) choose() int {
 	return best
 }
 
-// fix makes the decisions whose opposite would raise L too far, by unused room and excess.
+// fix decides what would otherwise raise L too far, by unused room and excess.
 func (s *searcher) fix(bound int64) {
 	spare := s.enough() - bound
 	s.leave(s.enough() + 1)

@@ -49,7 +49,7 @@ func (s *searcher) from(picked []bool) {
 	s.mend(s.completed(picked, whole))
 }
 
-// completed returns an answer with the picked sets, if possible, and the cheapest others by weight.
+// completed adds the cheapest sets by weight to the picked ones.
 func (s *searcher) completed(picked []bool, weight []float64) *greedy {
 	g := s.greedy(weight)
 	for i, in := range picked {
@@ -67,8 +67,7 @@ func (s *searcher) complete(g *greedy) {
 	}
 }
 
-// mend swaps while that helps: for each element of the union, its sets are replaced by the cheapest
-// others.
+// mend replaces an element's sets by the cheapest others while that helps.
 func (s *searcher) mend(g *greedy) {
 	for better := true; better; {
 		better = false
@@ -81,8 +80,7 @@ func (s *searcher) mend(g *greedy) {
 	s.try(g.picked())
 }
 
-// shrink drops elements, each with the highest cost per set lost, while n sets are left, and
-// returns these sets.
+// shrink drops the elements of highest cost per set lost while n sets are left.
 func (s *searcher) shrink() []bool {
 	left, count := make([]bool, len(s.p.Sets)), len(s.p.Sets)
 	for i := range left {
@@ -100,8 +98,7 @@ func (s *searcher) shrink() []bool {
 	}
 }
 
-// dearest returns the element with the highest cost per set of left, in at most spare sets, and the
-// number of these; -1: none.
+// dearest returns the element of highest cost per set, in at most spare sets; -1: none.
 func (s *searcher) dearest(left []bool, spare int) (element, sets int) {
 	best, lost := -1, 0
 	for e, c := range s.p.Elements {
@@ -122,13 +119,13 @@ func (s *searcher) dearest(left []bool, spare int) (element, sets int) {
 	return best, lost
 }
 
-// A greedy is an answer under construction. The score of a set is its additional cost.
+// A greedy builds an answer. A set's score is its additional cost.
 type greedy struct {
 	s      *searcher
 	weight []float64
 	score  []float64
 	taken  []bool
-	have   []int // taken sets with the element, plus one if it is paid anyway
+	have   []int // taken sets with the element, plus one if paid
 	count  int
 	cost   int64
 }
@@ -155,10 +152,10 @@ func (g *greedy) picked() []int {
 	return picked
 }
 
-// cheapest returns the set of the lowest score that is not taken and lacks element but; -1: none.
+// cheapest returns the best set that is not taken and lacks element but; -1: none.
 func (g *greedy) cheapest(but int) int {
 	best := -1
-	g.s.w.steps += len(g.score) / 8 // as expensive as that many edges
+	g.s.w.steps += len(g.score) / 8 // as many edges
 	for i, score := range g.score {
 		if !g.taken[i] && (best < 0 || score < g.score[best]) && !slices.Contains(g.s.p.Sets[i].Elements, but) {
 			best = i
@@ -184,7 +181,7 @@ func (g *greedy) buy(e int) {
 	}
 }
 
-// leave releases set i and the elements of no other taken set.
+// leave releases set i and its own elements.
 func (g *greedy) leave(i int) {
 	g.taken[i] = false
 	g.count--
@@ -205,7 +202,7 @@ func (g *greedy) add(e int, score float64) {
 	}
 }
 
-// swap replaces the taken sets with element e by the cheapest others if that is cheaper.
+// swap replaces the sets of element e by others if cheaper.
 func (g *greedy) swap(e int) bool {
 	before := g.cost
 	var left, came []int

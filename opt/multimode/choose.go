@@ -13,7 +13,7 @@ type chooser struct {
 	solver  *mmkp.Solver
 	problem mmkp.Problem
 	counts  [][]count
-	idle    Point // sum of all jobs' Idle
+	idle    Point
 	prices  []float64
 	solves  int
 }
@@ -33,8 +33,8 @@ func newChooser(p *Problem) *chooser {
 
 const nodes = 10_000
 
-// choose returns the best modes and numbers of rounds with which no job has more than z left, and
-// an upper bound of their value minus a price of the load.
+// choose returns the best modes and numbers of rounds with at most z left per job, and an upper bound of their
+// value minus a price of the load.
 func (c *chooser) choose(ctx context.Context, z, price float64) (pick []count, bound float64, err error) {
 	for i := range c.p.Jobs {
 		c.list(i, z, price)
@@ -56,7 +56,7 @@ func (c *chooser) choose(ctx context.Context, z, price float64) (pick []count, b
 	return pick, c.idle.Value - price*c.idle.Load + s.Bound, nil
 }
 
-// list makes the choices of job i: rounds after which it has at most z left.
+// list makes job i's choices with at most z left.
 func (c *chooser) list(i int, z, price float64) {
 	j, item := &c.p.Jobs[i], &c.problem.Items[i]
 	item.Choices, c.counts[i] = item.Choices[:0], c.counts[i][:0]

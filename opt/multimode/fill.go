@@ -39,8 +39,7 @@ func (k *packing) extras(line []extra, t int) []extra {
 	return line
 }
 
-// extra returns the mode with the largest gain per unit of resource if job i also runs in round t;
-// gain 0: none.
+// extra returns the mode with the largest gain per unit of resource if job i also runs in round t.
 func (k *packing) extra(i, t int) extra {
 	best := extra{job: i}
 	r := k.runs[i]
@@ -61,8 +60,7 @@ func (k *packing) extra(i, t int) extra {
 	return best
 }
 
-// least returns a lower bound of the gain from state a to b: the last term rises only if the job
-// has more left.
+// least returns a lower bound of the gain from state a to b: the last term rises only if the job has more left.
 func (p *Problem) least(a, b Point) float64 {
 	return b.Value - a.Value - p.Lambda*max(0, b.Left-a.Left, b.Load-a.Load)
 }

@@ -13,7 +13,7 @@ type packing struct {
 	favoured int       // job placed first; -1: none
 	runs     []Run
 	free     [][]int
-	log      []step // since the start of press or tidy
+	log      []step
 	movers   []move
 }
 
@@ -22,8 +22,7 @@ type step struct {
 	taken            bool
 }
 
-// place gives jobs their picked numbers of rounds: in one piece if possible, or in several, or
-// fewer. The rest goes to jobs that gain.
+// place gives jobs their picked rounds, in one piece if possible, and the rest to jobs that gain.
 func place(p *Problem, pick []count, prices []float64, favoured int) []Run {
 	k := &packing{p: p, pick: pick, prices: prices, favoured: favoured, runs: slices.Repeat([]Run{{Mode: -1}}, len(p.Jobs))}
 	for _, b := range p.Capacity {
@@ -58,7 +57,7 @@ func (k *packing) line() []int {
 	return line
 }
 
-// rank orders jobs: the favoured one, then those picked in their present mode, then the others.
+// rank puts the favoured job first, then those in their present mode.
 func (k *packing) rank(i int) int {
 	switch {
 	case i == k.favoured:
@@ -79,7 +78,7 @@ func (p *Problem) gain(i, mode, n int) float64 {
 	return (m.After[n].Value - before) / float64(m.Amount)
 }
 
-// first gives rounds from round 0 on to jobs with room. It returns the others, longest first.
+// first serves jobs with room from round 0 on, and returns the others, longest first.
 func (k *packing) first(line []int) (rest []int) {
 	for _, i := range line {
 		if m := k.mode(i); k.free[m.Resource][0] >= m.Amount {
@@ -98,8 +97,8 @@ func (k *packing) mode(i int) *Mode { return &k.p.Jobs[i].Modes[k.pick[i].mode] 
 
 func ones(first, n int) uint64 { return (1<<n - 1) << first }
 
-// fit gives job i consecutive rounds, as late as possible behind jobs that stop, because earlier
-// room suits shorter jobs. Otherwise it gets the first rounds with room.
+// fit gives job i consecutive rounds, as late as possible behind jobs that stop, or the first with room. Earlier
+// room suits shorter jobs.
 func (k *packing) fit(i int) {
 	if len(k.p.Jobs[i].Modes) > 1 && bits.OnesCount64(k.room(k.mode(i))) < k.pick[i].rounds {
 		k.pick[i] = k.best(i)
@@ -141,7 +140,6 @@ func (k *packing) best(i int) count {
 	return best
 }
 
-// room returns the rounds with room for a mode.
 func (k *packing) room(m *Mode) (rounds uint64) {
 	for t, free := range k.free[m.Resource] {
 		if free >= m.Amount {
@@ -151,8 +149,7 @@ func (k *packing) room(m *Mode) (rounds uint64) {
 	return rounds
 }
 
-// advance swaps jobs with shorter ones that they follow. Windows are replanned before they end, so
-// that otherwise long jobs would always be last.
+// advance swaps jobs with shorter ones that they follow, because otherwise long jobs are always last.
 func (k *packing) advance(rest []int) {
 	for n, i := range rest {
 		for next := 0; next >= 0; {
@@ -163,7 +160,7 @@ func (k *packing) advance(rest []int) {
 	}
 }
 
-// follows reports whether job i starts when job j stops, both in one piece and with the same use.
+// follows reports whether job i takes over from job j, both in one piece with the same use.
 func (k *packing) follows(i, j int) bool {
 	a, b := k.runs[i], k.runs[j]
 	if a.Rounds == 0 || b.Rounds == 0 {
@@ -194,7 +191,7 @@ func (k *packing) take(i, mode, t int) {
 	k.log = append(k.log, step{i, mode, t, true})
 }
 
-// drop removes round t from job i, which must get another one in the same mode.
+// drop removes round t from job i, which gets another in the same mode.
 func (k *packing) drop(i, t int) {
 	mode := k.runs[i].Mode
 	m := &k.p.Jobs[i].Modes[mode]

@@ -13,19 +13,18 @@ const MaxRounds = 64
 
 const largest = 1e40
 
-// A Point is the state of a job at the end of the window.
+// A Point is a job's state after the window.
 type Point struct {
-	Value float64 // in the unit of Job.Again and Problem.Lambda
-	Left  float64 // remaining running time; at least 0
-	Load  float64 // its part of the cluster's mean remaining time; at least 0
+	Value float64
+	Left  float64 // remaining running time
+	Load  float64 // part of the cluster's mean remaining time
 }
 
 // A Mode is one way to run.
 type Mode struct {
 	Resource int // index into Problem.Capacity
-	Amount   int // of the resource, in each round; at least 1
-	// After has the state after 1, 2, … consecutive rounds, at most the window's. More rounds
-	// change nothing.
+	Amount   int // in each round; at least 1
+	// After has the state after 1, 2, … consecutive rounds; more change nothing.
 	After []Point
 }
 
@@ -33,19 +32,19 @@ type Mode struct {
 type Job struct {
 	Idle  Point
 	Modes []Mode  // none: it waits
-	Held  int     // present mode, whose After includes no start; -1: none
-	Again float64 // value lost by each start that After does not include; at least 0
+	Held  int     // present mode, whose After includes no start
+	Again float64 // value lost by each other start
 }
 
-// A Problem is a window. Solve does not change it.
+// A Problem is a window, which Solve does not change.
 type Problem struct {
 	Rounds   int     // 1 to MaxRounds
-	Capacity []int   // by resource, in each round; at least 0
-	Jobs     []Job   // the first of equal jobs is served first
-	Lambda   float64 // value lost per unit of the time of all jobs; at least 0
+	Capacity []int   // in each round
+	Jobs     []Job   // of equal jobs the first is served first
+	Lambda   float64 // value lost per unit of all jobs' time
 }
 
-// A Run is the rounds of a job, as bits, and their mode; -1 without rounds.
+// A Run is the rounds of a job, as bits, and their mode, or -1.
 type Run struct {
 	Mode   int
 	Rounds uint64
@@ -137,8 +136,8 @@ func (j *Job) at(r Run) Point {
 	return after[min(r.Count(), len(after))-1]
 }
 
-// further returns the number of starts that the points do not include: all but the first. The
-// first counts too if the job pauses in round 0 and then starts in its held mode.
+// further counts the starts that the points do not include: all but the first, unless the job pauses in round 0
+// before its held mode.
 func (j *Job) further(r Run) int {
 	starts := bits.OnesCount64(r.Rounds &^ (r.Rounds << 1))
 	if starts > 0 && (r.Mode != j.Held || r.In(0)) {
@@ -163,8 +162,7 @@ func (p *Problem) points(j *Job) iter.Seq2[count, *Point] {
 	}
 }
 
-// Worth returns the value of a plan, without checking capacities. It panics on a mode that the job
-// lacks.
+// Worth returns the value of a plan, without checking capacities. It panics on a missing mode.
 func (p *Problem) Worth(runs []Run) float64 {
 	value, load, longest := 0.0, 0.0, 0.0
 	for i := range p.Jobs {

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// press gives job i rounds that it lacks by moving jobs that lose less, preferably without a
-// further start.
+// press gives job i missing rounds by moving jobs that lose less, preferably without a further start.
 func (k *packing) press(i int) {
 	k.log = k.log[:0]
 	mode, n := k.pick[i].mode, k.pick[i].rounds
@@ -40,8 +39,7 @@ type move struct {
 	cost    float64
 }
 
-// makeRoom moves jobs until a mode fits in round t, and returns the cost. If that is not below
-// limit, it moves nothing.
+// makeRoom moves jobs until a mode fits in round t, and returns the cost, or moves nothing if not below limit.
 func (k *packing) makeRoom(m *Mode, t int, limit float64) (cost float64, ok bool) {
 	free := k.free[m.Resource]
 	if free[t] >= m.Amount {
@@ -59,7 +57,7 @@ func (k *packing) makeRoom(m *Mode, t int, limit float64) (cost float64, ok bool
 		if free[t] >= m.Amount || cost >= limit {
 			break
 		}
-		if v = k.elsewhere(v.job, m.Resource, t); v.to >= 0 { // moves before this one may have used the room
+		if v = k.elsewhere(v.job, m.Resource, t); v.to >= 0 {
 			k.shift(v.job, t, v.to)
 			cost += v.cost
 		}
@@ -71,7 +69,7 @@ func (k *packing) makeRoom(m *Mode, t int, limit float64) (cost float64, ok bool
 	return cost, true
 }
 
-// elsewhere returns the cheapest move of job v from round t; to is -1 if there is none.
+// elsewhere returns the cheapest move of job v from round t, or to -1.
 func (k *packing) elsewhere(v, resource, t int) move {
 	best := move{job: v, to: -1}
 	r := k.runs[v]

@@ -12,8 +12,8 @@ import (
 
 // Options determine when to stop.
 type Options struct {
-	Gap    float64 // relative to the bound; default 1e-3 (Shockwave §8.9)
-	Solves int     // largest number of knapsacks; default 32
+	Gap    float64 // relative; default 1e-3 (Shockwave §8.9)
+	Solves int     // most knapsacks; default 32
 }
 
 // DefaultOptions returns the defaults.
@@ -31,21 +31,18 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Schedule is a plan. Bound >= optimum >= Value.
+// A Schedule is a plan. Value <= optimum <= Bound.
 type Schedule struct {
 	Runs  []Run
 	Value float64
 	Bound float64
-	// Prices are the values of a unit of each resource in a round, in the last knapsack; zeros
-	// without one.
-	Prices []float64
-	Solves int
-	// Interrupted reports that the context ended first.
+	// Prices are per unit and round, in the last knapsack; zeros without one.
+	Prices      []float64
+	Solves      int
 	Interrupted bool
 }
 
-// An interval is a range of limits z. A plan with at most high left, and a last term of at least
-// low, is worth at most bound.
+// An interval is a range of limits z: plans within are worth at most bound.
 type interval struct {
 	low, high float64
 	free      float64 // bound at high, without the last term
@@ -62,17 +59,15 @@ type search struct {
 	picked []count
 }
 
-// Solve plans a window. It returns the best plan found when the gap is met, after Options.Solves
-// knapsacks, or when ctx ends. No waiting job would gain by a round with room. Equal problems have
-// equal plans. Each solve costs a knapsack of jobs × modes × rounds choices and a packing. If the
-// gap is not met and there are few modes, favour tries more packings. Source: Shockwave §6.1, App.
-// G.3, Eq. 11.
+// Solve plans a window. It stops when the gap is met, after Options.Solves knapsacks, or when ctx ends. No waiting
+// job would gain by a round with room. Equal problems have equal plans. If the gap is not met and there are few
+// modes, favour tries more packings. Source: Shockwave §6.1, App. G.3, Eq. 11.
 func Solve(ctx context.Context, p *Problem, o Options) (*Schedule, error) {
 	if err := errors.Join(o.Validate(), p.Validate()); err != nil {
 		return nil, err
 	}
 	s := &search{p: p, pick: newChooser(p)}
-	s.keep(make([]count, len(p.Jobs)), -1) // no job is picked: fill gives them rounds
+	s.keep(make([]count, len(p.Jobs)), -1) // fill gives jobs rounds
 	err := s.begin(ctx, o)
 	for err == nil && len(s.open) > 0 && s.pick.solves < o.Solves {
 		n := s.promising()
@@ -110,8 +105,7 @@ func (s *search) begin(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// limits returns the range of limits: the last term is at least low, and no job has more than high
-// left.
+// limits returns the range of z: the least last term and the most that a job has left.
 func (p *Problem) limits() (low, high float64) {
 	load := 0.0
 	for i := range p.Jobs {
@@ -157,8 +151,8 @@ func (p *Problem) most() float64 {
 	return total
 }
 
-// try plans with a limit, and returns an upper bound of such plans minus a price of the load: −∞ if
-// there are none, known if the solver reaches its limits.
+// try plans with a limit, and returns an upper bound minus a price of the load: −∞ without plans, known at the
+// solver's limits.
 func (s *search) try(ctx context.Context, z, price, known float64) (float64, error) {
 	pick, bound, err := s.pick.choose(ctx, z, price)
 	switch {
@@ -173,8 +167,7 @@ func (s *search) try(ctx context.Context, z, price, known float64) (float64, err
 	return min(bound, known), nil
 }
 
-// keep places the picked numbers of rounds, job favoured first, and stores the plan if it is the
-// best.
+// keep places the picks, job favoured first, and stores the best plan.
 func (s *search) keep(pick []count, favoured int) {
 	runs := place(s.p, slices.Clone(pick), s.pick.prices, favoured)
 	if v := s.p.Worth(runs); !s.solved || v > s.best.Value {
@@ -182,8 +175,8 @@ func (s *search) keep(pick []count, favoured int) {
 	}
 }
 
-// favour tries packings with the entire window for each job and mode in turn. A few jobs with large
-// modes fit together in ways that sums over rounds do not show.
+// favour tries packings that start with each job and mode. Large modes fit together in ways that sums over rounds
+// do not show.
 func (s *search) favour(ctx context.Context) {
 	for i := range s.p.Jobs {
 		for m := range s.p.Jobs[i].Modes {

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 )
 
-// tidy moves pieces of job i next to its other pieces, if other jobs lose less than it gains.
+// tidy joins pieces of job i if other jobs lose less than it gains.
 func (k *packing) tidy(i int) {
 	j := &k.p.Jobs[i]
 	for _, piece := range pieces(k.runs[i].Rounds) {
@@ -29,7 +29,7 @@ func pieces(rounds uint64) []uint64 {
 	return all
 }
 
-// beside returns possible places of a piece: the first round, and next to each other piece.
+// beside returns possible places of a piece: first, or next to another piece.
 func beside(others, piece uint64, rounds int) []uint64 {
 	n := bits.OnesCount64(piece)
 	starts := []int{0}
@@ -45,8 +45,7 @@ func beside(others, piece uint64, rounds int) []uint64 {
 	return places
 }
 
-// transfer moves a piece of job i if that costs other jobs less than limit, and reports whether it
-// did.
+// transfer moves a piece of job i if others lose less than limit.
 func (k *packing) transfer(i int, piece, to uint64, limit float64) bool {
 	k.log = k.log[:0]
 	mode := k.runs[i].Mode

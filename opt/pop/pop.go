@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// Split assigns 0 to n-1 to k parts, each sorted. Without weights it is random, with sizes that
-// differ by at most 1. With weights (finite, at least 0) the heaviest goes first, each to the
-// lightest part, so that parts differ by at most one weight. Equal arguments give equal parts. It
-// costs n log n + n k, and panics if k < 1 or n < 0.
+// Split assigns 0 to n-1 to k parts, each sorted. Without weights it is random, with sizes that differ by at most
+// 1. With weights the heaviest goes first, to the lightest part. It is deterministic, costs n log n + n k, and
+// panics if k < 1 or n < 0.
 //
 // Source: thesis §4.1 ("randomly partitioning the set of resources and requests"), §5.2.2.
 func Split(n, k int, weight func(i int) float64, seed uint64) [][]int {
@@ -44,8 +43,7 @@ func byWeight(parts [][]int, order []int, weight func(i int) float64) {
 	}
 }
 
-// Least returns the part of least load; in a tie the one with the fewest members, then the first.
-// It panics without parts.
+// Least returns the part of least load, then fewest members, then lowest index. It panics without parts.
 func Least(load []float64, members func(part int) int) int {
 	best := 0
 	for p := 1; p < len(load); p++ {
@@ -56,8 +54,7 @@ func Least(load []float64, members func(part int) int) int {
 	return best
 }
 
-// Shuffled returns 0 to n-1 in a pseudorandom order, sorted by a hash of the seed and the number.
-// Equal arguments give equal orders on every machine.
+// Shuffled returns 0 to n-1 in a pseudorandom order: by a hash of seed and number, equal on every machine.
 func Shuffled(n int, seed uint64) []int {
 	order, key := make([]int, n), make([]uint64, n)
 	for i := range order {
@@ -67,8 +64,7 @@ func Shuffled(n int, seed uint64) []int {
 	return order
 }
 
-// mix hashes i under a seed with two rounds of SplitMix64's finaliser (Steele, Lea and Flood,
-// 2014).
+// mix hashes with two rounds of SplitMix64's finaliser (Steele, Lea and Flood, 2014).
 func mix(seed, i uint64) uint64 { return scramble(scramble(seed) + 0x9e3779b97f4a7c15*(i+1)) }
 
 func scramble(x uint64) uint64 {
@@ -80,11 +76,10 @@ func scramble(x uint64) uint64 {
 // A Piece is a client or a fraction of it.
 type Piece struct {
 	Of    int     // the client
-	Share float64 // of its demand: 1, or 1/ways
+	Share float64 // 1, or 1/ways
 }
 
-// SplitClients returns the clients as pieces, in order: a client with a weight above the threshold
-// becomes ways equal pieces. It panics if ways < 1.
+// SplitClients returns clients as pieces, in order: above the threshold, ways equal ones. It panics if ways < 1.
 //
 // Source: thesis §5.2.2 ("4-way client-splitting for large demands").
 func SplitClients(weights []float64, threshold float64, ways int) []Piece {

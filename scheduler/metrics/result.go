@@ -264,6 +264,7 @@ type Rent struct {
 	WorstWeek float64 `json:"worst_week_per_hour"`
 }
 
+// A TypeSummary is the run on the GPUs of one type.
 type TypeSummary struct {
 	Type        cluster.GPUType `json:"type"`
 	GPUs        int             `json:"gpus"`      // at the end

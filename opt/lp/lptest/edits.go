@@ -8,8 +8,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// edited solves a problem between random edits, with one solver and with new ones on rebuilt
-// problems.
+// edited solves a problem between random edits, and rebuilt.
 func (s suite) edited(t *rapid.T) {
 	d := rapidly(t)
 	b := &builder{t: t, p: &lp.Problem{}}
@@ -63,7 +62,7 @@ func rebuild(t tb, p *lp.Problem) *lp.Problem {
 	return b.p
 }
 
-// An editor edits a packing problem, for which 0 is feasible and there is an optimum.
+// An editor edits a packing problem that has an optimum.
 type editor struct {
 	*builder
 	draw draw

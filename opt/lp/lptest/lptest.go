@@ -1,5 +1,5 @@
-// Package lptest is the test suite for lp.Solver: known optima, problems without one, edits between
-// solves, and checks of the numbers in a solution.
+// Package lptest is the test suite for lp.Solver: known optima, problems without one, edits, and checks of the
+// numbers in a solution.
 package lptest
 
 import (
@@ -13,21 +13,21 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// Tolerances are the accuracy of a solver. All are relative, as in lp.Solution.
+// Tolerances are a solver's relative accuracy.
 type Tolerances struct {
-	Objective float64 // of an optimum, against the known one
+	Objective float64 // against the known optimum
 	Primal    float64 // of an optimum
 	Dual      float64 // of an optimum
 	Gap       float64 // of an optimum
-	// Unproven allows a bound of -Inf if a column has an infinite bound, as from first-order duals.
+	// allows a bound of -Inf with infinite columns, from first-order duals
 	Unproven  bool
 	Undecided bool
 }
 
-// Exact suits a simplex or interior point method.
+// Exact suits simplex and interior point.
 var Exact = Tolerances{Objective: 1e-7, Primal: 1e-7, Dual: 1e-7, Gap: 1e-7}
 
-// Run runs the suite on solvers from fresh, which must return a new one at every call.
+// Run runs the suite; fresh returns a new solver at every call.
 func Run(t *testing.T, fresh func() lp.Solver, tol Tolerances) {
 	s := suite{fresh, tol}
 	for _, c := range table() {

@@ -31,7 +31,7 @@ func (b *builder) row(low, up float64) int {
 	return len(b.rows) - 1
 }
 
-// col adds a column; entries are pairs of a row number and a value.
+// col adds a column; entries are pairs of row and value.
 func (b *builder) col(cost, low, up float64, entries ...float64) {
 	var all []lp.RowEntry
 	for k := 0; k < len(entries); k += 2 {
@@ -138,7 +138,7 @@ func specialProblems() []knownProblem {
 			b.col(-1, 0, 1, 0, 1, 1, 2, 2, 1, 3, 3)
 			b.col(-1, 0, 1, 0, 1, 1, 1, 2, 2, 3, 1)
 		}},
-		// Beale's example, on which the simplex method with the largest reduced cost cycles.
+		// Beale's example, on which the simplex method may cycle.
 		{name: "Beale", want: -0.05, build: func(b *builder) {
 			b.row(-inf, 0)
 			b.row(-inf, 0)
@@ -163,7 +163,7 @@ func specialProblems() []knownProblem {
 
 func shapedProblems() []knownProblem {
 	return []knownProblem{
-		// The vertices of a bent cube: max sum 2^(n-j) x_j is 5^n.
+		// A bent cube: max sum 2^(n-j) x_j is 5^n.
 		{name: "Klee-Minty", want: -math.Pow(5, 5), build: func(b *builder) {
 			const n = 5
 			for i := range n {
@@ -195,8 +195,8 @@ func shapedProblems() []knownProblem {
 	}
 }
 
-// transport ships 20, 30, 25 from three places to four that want 10, 25, 15, 25. Costs are u_i +
-// v_j on the route, and more elsewhere: so the route is optimal.
+// transport ships 20, 30, 25 from three places to four that want 10, 25, 15, 25. Costs are u_i + v_j on the
+// optimal route, and more elsewhere.
 func transport(b *builder) {
 	supply, demand := []float64{20, 30, 25}, []float64{10, 25, 15, 25}
 	u, v := []float64{0, 2, 4}, []float64{5, 3, 6, 4}
@@ -223,14 +223,13 @@ func assignment(b *builder) {
 	}
 	for i := range n {
 		for j := range n {
-			extra := float64((i*5 + j*3) % n) // 0 once in each row and column
+			extra := float64((i*5 + j*3) % n)
 			b.col(float64(2*i+1)+float64(2*j)+extra, 0, inf, float64(i), 1, float64(n+j), 1)
 		}
 	}
 }
 
-// maximumFlow sends as much as possible from node 0 to node 5; the arcs 1-3, 4-3 and 4-5 are a cut
-// of 12 + 7 + 4.
+// maximumFlow sends from node 0 to 5; the arcs 1-3, 4-3 and 4-5 are a cut of 12 + 7 + 4.
 func maximumFlow(b *builder) {
 	arcs := [][3]float64{{0, 1, 16}, {0, 2, 13}, {1, 2, 10}, {2, 1, 4}, {1, 3, 12}, {3, 2, 9}, {2, 4, 14}, {4, 3, 7}, {3, 5, 20}, {4, 5, 4}}
 	for range 6 {
@@ -239,10 +238,10 @@ func maximumFlow(b *builder) {
 	for _, a := range arcs {
 		b.col(0, 0, a[2], a[0], -1, a[1], 1)
 	}
-	b.col(-1, 0, inf, 5, -1, 0, 1) // back to the source
+	b.col(-1, 0, inf, 5, -1, 0, 1)
 }
 
-// knapsack packs 50 items into a capacity: the best per weight first, the last one partially.
+// knapsack packs 50 items, the best per weight first.
 func knapsack(b *builder) {
 	b.row(-inf, 100)
 	for i := range 50 {
@@ -275,7 +274,7 @@ var knapsackValue = func() float64 {
 	return total
 }()
 
-// choices has 8 GPUs and three jobs that take 1 for a value of 2, 2 for 3, or 4 for 5.
+// choices has 8 GPUs and three jobs that take 1 for 2, 2 for 3, or 4 for 5.
 func choices(b *builder) {
 	capacity := float64(b.row(-inf, 8))
 	for range 3 {
@@ -297,8 +296,8 @@ func loads(b *builder) {
 	b.col(1, -inf, inf, 1, -1, 2, -1, 3, -1)
 }
 
-// stock makes at most 10 a month at 3 each and sells 4.5, 5.5, ... a month: 120 in total, so every
-// month makes 10. The stock, 143 in total, costs 0.5 a month.
+// stock makes at most 10 a month at 3 and sells 4.5, 5.5, ..., in total 120. The stock, in total 143, costs 0.5 a
+// month.
 func stock(b *builder) {
 	for m := range 12 {
 		want := 4.5 + float64(m)
@@ -312,7 +311,7 @@ func stock(b *builder) {
 	}
 }
 
-// shifts hires people for two consecutive periods of six. The first, third and fifth period share no people and need 4 + 10 + 12.
+// shifts hires people for two of six periods each. The first, third and fifth share nobody and need 4 + 10 + 12.
 func shifts(b *builder) {
 	for _, need := range []float64{4, 8, 10, 7, 12, 4} {
 		b.row(need, inf)
@@ -322,8 +321,8 @@ func shifts(b *builder) {
 	}
 }
 
-// mixture mixes one kilogram with 20 to 25 % of something, from kinds with 0 and 40 % at 2 and 6:
-// half and half. A third kind is too expensive.
+// mixture makes a kilogram with 20 to 25 %, from 0 and 40 % at 2 and 6: half and half. A third kind is too
+// expensive.
 func mixture(b *builder) {
 	b.row(1, 1)
 	b.row(0.20, 0.25)

@@ -15,14 +15,13 @@ func rapidly(t *rapid.T) draw {
 	return func(low, up int) int { return rapid.IntRange(low, up).Draw(t, "n") }
 }
 
-// stream draws the same numbers every time.
 func stream(name string) draw {
 	r := rng.Stream(1, "lptest/"+name)
 	return func(low, up int) int { return low + r.IntN(up-low+1) }
 }
 
-// pair adds random rows and columns, around a point and multipliers that are optimal for them, and
-// returns the optimum. All numbers are small integers. With boxed all bounds are finite.
+// pair adds random rows and columns with small integers, around an optimal point and multipliers, and returns the
+// optimum. With boxed all bounds are finite.
 func (b *builder) pair(d draw, rows, cols int, boxed bool) float64 {
 	x, reduced := make([]float64, cols), make([]float64, cols)
 	low, up := make([]float64, cols), make([]float64, cols)
@@ -56,7 +55,7 @@ func (b *builder) pair(d draw, rows, cols int, boxed bool) float64 {
 	return best
 }
 
-// around returns a range that holds x, and a multiplier that makes x optimal.
+// around returns a range around x, and a multiplier that makes x optimal.
 func around(d draw, x float64, finite bool) (low, up, multiplier float64) {
 	end := func(sign int) float64 {
 		if !finite && d(0, 2) == 0 {
