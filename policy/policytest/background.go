@@ -11,7 +11,7 @@ import (
 
 type outcome struct {
 	late  bool // it takes longer
-	fails bool // it returns an error
+	fails bool
 }
 
 var errFailed = errors.New("background work failed by chance")
@@ -21,8 +21,7 @@ func drawOutcome(t *rapid.T) outcome {
 }
 
 type controller struct {
-	// again runs finished work a second time, with the same result unless it is not a pure
-	// function.
+	// again also checks that finished work is a pure function.
 	again    bool
 	work     policy.Work
 	computed any
@@ -30,8 +29,7 @@ type controller struct {
 
 func (d *controller) busy(p *policy.Plan) bool { return d.work != nil || p.Background != nil }
 
-// advance starts a plan's work, unless some is running, and finishes running work, unless it is
-// late.
+// advance starts a plan's work if none is running, and finishes running work that is not late.
 func (d *controller) advance(p *policy.Plan, f outcome) {
 	d.computed = nil
 	if d.work == nil && p.Background != nil {
@@ -46,7 +44,7 @@ func (d *controller) advance(p *policy.Plan, f outcome) {
 	}
 }
 
-// begin runs work without Do, so that a panic fails the test. It returns the rest.
+// begin runs work without Do, so that a panic fails the test.
 func (d *controller) begin(work policy.Work) policy.Work {
 	result := work(context.Background())
 	if d.again {

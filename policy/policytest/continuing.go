@@ -10,8 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// plansBeside leaves some continuing jobs out of each snapshot, as a scheduler does. All decisions
-// must be as with them.
+// plansBeside checks plans without some of the continuing jobs. Decisions must not change.
 func plansBeside(t *rapid.T, fresh func() policy.Policy) {
 	w, p := newWorld(t, uncounted(t), market{}), fresh()
 	var before map[*policy.Job]policy.Decision

@@ -15,15 +15,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Crowd has a job for every seven GPUs of the thesis' three types of nodes, in its ratio of 24,
-// 24 and 16. Each round a tenth of the jobs report.
+// A Crowd has a job per seven GPUs of the thesis' three types, 24:24:16. A tenth of the jobs report each round.
 type Crowd struct {
 	s          *policy.Snapshot
 	estimators []*estimate.Job
 	o          estimate.Options
 }
 
-// NewCrowd returns the waiting jobs for a number of GPUs.
+// NewCrowd returns the waiting jobs for gpus GPUs.
 func NewCrowd(b testing.TB, gpus int) *Crowd {
 	share := func(weight, size int) int { return gpus * weight / 64 / size }
 	var nodes []cluster.Node
@@ -53,7 +52,7 @@ func NewCrowd(b testing.TB, gpus int) *Crowd {
 		e := estimate.New(j.Spec, &w.o)
 		w.estimators = append(w.estimators, e)
 		scale := math.Exp(r.Float64() * 3)
-		spec.Target = 64 / scale * 3600 * math.Exp(r.Float64()*4) // 1 to 55 hours on one t4
+		spec.Target = 64 / scale * 3600 * math.Exp(r.Float64()*4) // 1 to 55 hours on a t4
 		for k, t := range c.Types() {
 			compute := scale / float64(k+1)
 			e.Learn(measured(t.Type, 1, 1, 64, compute, 0))
@@ -73,8 +72,8 @@ func measured(t cluster.GPUType, nodes, gpus, local int, compute, sync float64) 
 	}
 }
 
-// Feed gives nodes three CPUs and 62.5 GB for each GPU. Two of three jobs need 1 to 12 CPUs per
-// GPU, and half of these read uncached data.
+// Feed gives nodes 3 CPUs and 62.5 GB per GPU. Two of three jobs need 1 to 12 CPUs per GPU, half of them uncached
+// data.
 func (w *Crowd) Feed(b testing.TB) {
 	nodes := slices.Clone(w.s.Cluster.Nodes())
 	for i := range nodes {
@@ -105,7 +104,6 @@ func (w *Crowd) Feed(b testing.TB) {
 	}
 }
 
-// believe updates job i's model.
 func (w *Crowd) believe(i int) {
 	row := *w.s.Jobs[i]
 	m, limits := w.estimators[i].Model()
@@ -137,7 +135,7 @@ func (w *Crowd) next(plan *policy.Plan) {
 	}
 }
 
-// Play applies the plans that decide makes for a number of rounds.
+// Play applies the plans of decide for a number of rounds.
 func (w *Crowd) Play(rounds int, decide func(*policy.Snapshot) *policy.Plan) {
 	for range rounds {
 		w.next(decide(w.s))

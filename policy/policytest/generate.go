@@ -12,11 +12,10 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Epoch is the start time of all worlds.
+// Epoch is the start of all worlds.
 var Epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Clusters generates clusters of one to three GPU types with up to six nodes each, some of mixed
-// sizes. Half of the types report CPUs and memory.
+// Clusters generates one to three GPU types of up to six nodes, some of mixed sizes, half with CPUs and memory.
 func Clusters() *rapid.Generator[*cluster.Cluster] {
 	return rapid.Custom(func(t *rapid.T) *cluster.Cluster {
 		sizes := rapid.SampledFrom([]int{4, 8, 2, 1, 6})
@@ -95,7 +94,7 @@ func believe(t *rapid.T, j *policy.Job, types []cluster.TypeInfo) {
 	j.Perf, j.Sensitivity = m, m.Sensitivity
 }
 
-// Sensitivities generates CPU curves and caches that limit some models of the worlds.
+// Sensitivities generates CPU curves and caches for some models.
 func Sensitivities() *rapid.Generator[*perf.Sensitivity] {
 	return rapid.Custom(func(t *rapid.T) *perf.Sensitivity {
 		s := new(perf.Sensitivity)

@@ -11,12 +11,10 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// NewLendingWorld draws a world in which nodes are on loan, can be borrowed, or are reclaimed. It
-// is for policies that borrow.
+// NewLendingWorld draws a world with loans, for policies that borrow.
 func NewLendingWorld(t *rapid.T) *World { return newLendingWorld(t, true) }
 
-// newLendingWorld draws a world in which nodes of a GPU type can be lent; only with midlife some
-// are.
+// newLendingWorld draws a world in which nodes can be lent; only with midlife some are.
 func newLendingWorld(t *rapid.T, midlife bool) *World {
 	nodes := slices.Clone(Clusters().Draw(t, "cluster").Nodes())
 	lent, both := rapid.SampledFrom(nodes).Draw(t, "a lent node").GPUType, oneIn(t, 4, "of both tenures")
@@ -60,8 +58,7 @@ func (w *World) needs(t *rapid.T, s *job.Spec) {
 	}
 }
 
-// lend applies a plan's loans and returns, seizes overdue nodes, and lets the owners review their
-// needs.
+// lend applies loans and returns, seizes overdue nodes, and reviews the owners' needs.
 func (w *World) lend(t *rapid.T, p *policy.Plan) {
 	if len(w.loans) == 0 {
 		return
@@ -112,8 +109,7 @@ func (w *World) seize(l *cluster.Loan) {
 	w.lose(func(id cluster.NodeID) bool { return w.market.away[id] })
 }
 
-// review draws an owner's needs: spare nodes, or nodes to reclaim, with at least one round of
-// notice.
+// review draws spare nodes, or nodes to reclaim with at least one round of notice.
 func (w *World) review(t *rapid.T, l *cluster.Loan) {
 	if l.Lent > 0 && oneIn(t, 3, "wants nodes back") {
 		if l.Reclaim == 0 {

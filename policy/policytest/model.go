@@ -6,14 +6,13 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Model is an analytic perf.Model: throughput parameters by GPU type, a gradient noise scale and
-// an input pipeline.
+// A Model is an analytic perf.Model.
 type Model struct {
 	Params map[cluster.GPUType]perf.Params
 	GPUs   map[cluster.GPUType]int // per replica; default 1
-	Phi    float64                 // gradient noise scale, samples
-	Init   float64                 // initial batch size, samples
-	// Sensitivity limits throughput on allocations with CPUs; nil: unlimited.
+	Phi    float64                 // samples
+	Init   float64                 // samples
+	// Sensitivity limits throughput by CPUs; nil: unlimited.
 	Sensitivity *perf.Sensitivity
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// RunNonPreemptive checks with a placer that a running job keeps its GPUs and nodes until it ends
-// or a node is gone. Only a starting reservation may take them.
+// RunNonPreemptive checks that a running job keeps its GPUs and nodes until it ends or a node is gone. Only a
+// starting reservation may take them.
 func RunNonPreemptive(t *testing.T, fresh func() (policy.Policy, placement.Placer)) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {

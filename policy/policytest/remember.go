@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// remembers checks that new policies with the memory of an old one, copied or as bytes, make
-// identical plans.
+// remembers checks that policies with an old one's memory, copied or as bytes, plan the same.
 func remembers(t *rapid.T, fresh func() policy.Policy) {
 	w, p := drawWorld(t), fresh()
 	for range rapid.IntRange(1, rounds).Draw(t, "rounds before") {
@@ -46,7 +45,7 @@ func copied(_ *World, from, to policy.Policy) error {
 	if err != nil {
 		return err
 	}
-	return image.Restore(to.(policy.Rememberer)) //nolint:forcetypeassert // it is of the same type
+	return image.Restore(to.(policy.Rememberer)) //nolint:forcetypeassert // same type
 }
 
 func passed(w *World, from, to policy.Policy) error {
@@ -58,7 +57,7 @@ func passed(w *World, from, to policy.Policy) error {
 	if err != nil {
 		return err
 	}
-	return memory.Unmarshal(data, &owner{w, to.(policy.Rememberer)}) //nolint:forcetypeassert // it is of the same type
+	return memory.Unmarshal(data, &owner{w, to.(policy.Rememberer)}) //nolint:forcetypeassert // same type
 }
 
 type owner struct {

@@ -10,13 +10,12 @@ import (
 )
 
 type market struct {
-	away     map[cluster.NodeID]bool // not rented or not lent
+	away     map[cluster.NodeID]bool
 	starting map[cluster.Group]int
 	refused  map[cluster.Group]bool
 }
 
-// drawWorld draws any kind of world: one in four can rent the nodes of a GPU type, one in four can
-// borrow them.
+// drawWorld draws any kind of world: one in four can rent, one in four can borrow.
 func drawWorld(t *rapid.T) *World {
 	switch rapid.IntRange(1, 4).Draw(t, "kind of world") {
 	case 4:
@@ -54,8 +53,7 @@ func (w *World) rentals() []cluster.Rental {
 	return all
 }
 
-// rent applies a plan's Capacity. Some nodes come later or are refused; only nodes without jobs are
-// returned.
+// rent applies a plan's Capacity: nodes may come late or not, and idle ones are returned.
 func (w *World) rent(t *rapid.T, p *policy.Plan) {
 	used := w.used()
 	w.market.starting, w.market.refused = make(map[cluster.Group]int), make(map[cluster.Group]bool)
@@ -67,7 +65,6 @@ func (w *World) rent(t *rapid.T, p *policy.Plan) {
 	w.failNodes(w.down)
 }
 
-// there returns the number of rented or lent nodes of a group, working or not.
 func (w *World) there(g cluster.Group) int {
 	nodes := 0
 	for _, n := range w.all.Nodes() {

@@ -1,5 +1,4 @@
-// Package policytest is the conformance suite of all policies. Policies play rounds in random
-// worlds: clusters of mixed GPU types with jobs of every kind.
+// Package policytest is the conformance suite of all policies. Policies play rounds in random worlds.
 package policytest
 
 import (
@@ -17,8 +16,7 @@ import (
 
 const rounds = 6
 
-// Run checks the contract of policy.Policy on policies from fresh, which must return a new, equally
-// configured one at every call:
+// Run checks the contract of policy.Policy; fresh returns a new, equally configured policy at every call:
 //
 //   - every plan passes policy.Check, once allocations without CPUs have their share, over
 //     rounds in which jobs come, go, report and lose nodes, and nodes are rented, lent and

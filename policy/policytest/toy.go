@@ -11,13 +11,12 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Toy is a small world for worked examples: restarts are free, and jobs run as their models
-// predict.
+// A Toy is a small world for examples: restarts are free, and models are right.
 type Toy struct {
 	Jobs   []*policy.Job // active, by submission
 	Length time.Duration // of a round; default 1 min
 	Now    time.Time
-	Ends   map[job.ID]time.Duration // of finished jobs: end of their last round since Epoch
+	Ends   map[job.ID]time.Duration // of the last round since Epoch
 
 	t        testing.TB
 	cluster  *cluster.Cluster
@@ -25,8 +24,7 @@ type Toy struct {
 	computed any
 }
 
-// NewToy returns a world with one node of each of the GPU types a, b, c, ..., with these numbers of
-// GPUs.
+// NewToy returns a world with one node of each GPU type a, b, c, ..., with these GPUs.
 func NewToy(t testing.TB, gpus ...int) *Toy {
 	t.Helper()
 	var nodes []cluster.Node
@@ -41,7 +39,7 @@ func NewToy(t testing.TB, gpus ...int) *Toy {
 	return &Toy{t: t, cluster: c, Length: time.Minute, Now: Epoch, Ends: map[job.ID]time.Duration{}}
 }
 
-// Submit submits a rigid job that runs for alone on its requested GPUs, on any type.
+// Submit submits a rigid job that runs for alone.
 func (w *Toy) Submit(id job.ID, gpus int, alone time.Duration) *policy.Job {
 	s := &job.Spec{ID: id, GPUs: gpus, Weight: 1, Adaptivity: job.Rigid, Target: float64(gpus) * alone.Seconds()}
 	j := &policy.Job{Spec: s, Perf: &Speedup{}, Limits: &s.Batch}
@@ -50,8 +48,7 @@ func (w *Toy) Submit(id job.ID, gpus int, alone time.Duration) *policy.Job {
 	return j
 }
 
-// Elastic submits a job that requests one GPU and runs on up to most. It takes alone on one GPU;
-// rates are its speeds (see Speedup).
+// Elastic submits a job that requests one GPU and runs on up to most. It takes alone on one; rates are its speeds.
 func (w *Toy) Elastic(id job.ID, most int, alone time.Duration, rates ...float64) *policy.Job {
 	j := w.Submit(id, 1, alone)
 	j.Adaptivity, j.Spec.MaxGPUs, j.Perf = job.StrongScaling, most, &Speedup{rates}
@@ -61,8 +58,7 @@ func (w *Toy) Elastic(id job.ID, most int, alone time.Duration, rates ...float64
 	return j
 }
 
-// A Speedup is a perf.Model of progress per second by GPUs, from one GPU on; without rates, the
-// number of GPUs.
+// A Speedup is progress per second by GPUs, from one on; without rates, the number of GPUs.
 type Speedup struct{ Rates []float64 }
 
 // Throughput implements perf.Model.
@@ -81,7 +77,7 @@ func (w *Toy) Snapshot() *policy.Snapshot {
 	return &policy.Snapshot{Now: w.Now, Round: w.round, Length: w.Length, Cluster: w.cluster, Jobs: append([]*policy.Job(nil), w.Jobs...), Computed: w.computed}
 }
 
-// Play plans a round, checks and applies the plan, does its background work, and returns it.
+// Play plans a round, applies the plan, does its background work, and returns it.
 func (w *Toy) Play(p policy.Policy) *policy.Plan {
 	w.t.Helper()
 	s := w.Snapshot()

@@ -13,22 +13,21 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A World is a cluster and its jobs over rounds. Like a scheduler, it keeps the pointer of an
-// unchanged job.
+// A World is a cluster and its jobs over rounds. It keeps the pointer of an unchanged job.
 type World struct {
 	cluster    *cluster.Cluster
-	all        *cluster.Cluster // with nodes that are down, not rented or not lent
+	all        *cluster.Cluster // with nodes that are away or down
 	down       func(cluster.NodeID) bool
 	market     market
 	loans      []cluster.Loan
-	jobs       []*policy.Job // by submission, then ID; replaced, never modified
+	jobs       []*policy.Job // by submission, then ID; immutable
 	round      int
 	born       int
 	controller controller
-	outcome    outcome // of background work before this round
+	outcome    outcome // of work before this round
 }
 
-// NewWorld draws a world in mid-life: some jobs hold GPUs, others wait or are being profiled.
+// NewWorld draws a world in mid-life.
 func NewWorld(t *rapid.T) *World {
 	return newWorld(t, Clusters().Draw(t, "cluster"), market{})
 }
@@ -132,8 +131,7 @@ func (w *World) begin(t *rapid.T, j *policy.Job, free []cluster.Resources) *poli
 	return &row
 }
 
-// place takes an allocation from few free nodes, with proportional CPUs and memory, or returns nil
-// if too little is free.
+// place takes an allocation from few nodes, with proportional CPUs and memory; nil if too little is free.
 func (w *World) place(free []cluster.Resources, a cluster.Allocation) cluster.Placement {
 	var p cluster.Placement
 	left := a.GPUs
@@ -173,13 +171,11 @@ func fit(a *cluster.Allocation, has, free *cluster.Resources) int {
 	return room
 }
 
-// Advance applies a plan that passes policy.Check and advances by a minute: jobs report, end, are
-// profiled and arrive, nodes fail and are repaired. A job without a new placement keeps its nodes
-// if its allocation is unchanged.
+// Advance applies a checked plan and advances by a minute of reports, ends, profiling, arrivals, failures and
+// repairs. A job without a new placement keeps its nodes if its allocation is unchanged.
 //
-// Nodes are rented and returned a round later or more, but never under a job. Reclaimed nodes are
-// taken when their time is over, even with jobs on them. Background work ends in the next round or
-// later, or fails.
+// Nodes are rented and returned later, but never under a job. Reclaimed nodes are taken when due, even with jobs.
+// Background work ends in a later round, or fails.
 func (w *World) Advance(t *rapid.T, p *policy.Plan) {
 	w.outcome = outcome{}
 	if w.controller.busy(p) {
@@ -311,7 +307,7 @@ func (w *World) changeNodes(t *rapid.T) {
 func (w *World) failNodes(failed func(cluster.NodeID) bool) {
 	w.down = failed
 	now := w.all.Without(func(id cluster.NodeID) bool { return failed(id) || w.market.away[id] })
-	if w.cluster == nil || !slices.Equal(w.cluster.Nodes(), now.Nodes()) { // like a scheduler, the same pointer for the same nodes
+	if w.cluster == nil || !slices.Equal(w.cluster.Nodes(), now.Nodes()) { // the same pointer for the same nodes
 		w.cluster = now
 	}
 	w.lose(failed)

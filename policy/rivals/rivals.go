@@ -1,5 +1,4 @@
-// Package rivals registers every policy: the policies of policy/standard, and the ones that only
-// comparisons need.
+// Package rivals registers every policy: policy/standard, and those for comparisons only.
 package rivals
 
 import (

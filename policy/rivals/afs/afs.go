@@ -11,27 +11,26 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Options configure the policy. DefaultOptions has the defaults.
+// Options configure the policy.
 type Options struct {
-	// Steady keeps allocations until jobs or nodes come or go. Default true (AFS: at every churn
-	// event).
+	// Steady keeps allocations until jobs or nodes come or go. Default true (AFS: every churn event).
 	Steady bool
 }
 
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options { return Options{Steady: true} }
 
-// A Policy is AFS-L. It stores the last division of GPUs. It is not safe for concurrent use.
+// A Policy is AFS-L. It is not safe for concurrent use.
 type Policy struct {
 	o            Options
 	cluster      *cluster.Cluster
-	free         []int // the divided GPUs by type
+	free         []int // to divide, by type
 	lastDivision map[job.ID]share
 }
 
 type share struct{ t, gpus int }
 
-// New returns a Policy. All Options are valid.
+// New returns a Policy.
 func New(o Options) *Policy { return &Policy{o: o} }
 
 // Traits implements policy.Policy.
@@ -39,11 +38,10 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true}
 }
 
-// Plan implements policy.Policy. A division of G GPUs among n jobs takes time proportional to G n;
-// any other round, to n. It fails only if ctx has ended.
+// Plan implements policy.Policy. A division of G GPUs among n jobs takes time proportional to G n.
 //
-// Deviation: jobs without checkpoints keep their GPUs, unless they resize while running, because
-// AFS' jobs all have checkpoints.
+// Deviation: jobs without checkpoints keep their GPUs, unless they resize while running, because AFS' jobs all
+// have checkpoints.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("afs: round %d: %w", s.Round, err)
@@ -71,9 +69,9 @@ func (p *Policy) churned(s *policy.Snapshot, r *grant.Round) bool {
 	return !same || n != len(p.lastDivision)
 }
 
-// allowed reports whether job i may have share s; a user can change the limits of a job.
+// allowed reports whether job i may have share s under its present limits.
 func (s share) allowed(r *grant.Round, i int) bool {
-	if s.gpus == 0 { // for example, the cluster has no GPUs
+	if s.gpus == 0 { // for example, no GPUs
 		return true
 	}
 	least, most, step := r.Range(i, s.t)

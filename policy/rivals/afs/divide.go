@@ -19,9 +19,9 @@ type contender struct {
 	job   *policy.Job
 	index int
 	left  float64 // remaining progress
-	t     int     // the type of its GPUs, or of the GPUs it would get
+	t     int     // of its GPUs, or of those it would get
 	gpus  int
-	step  int     // GPUs of the next step; 0: none fit or help
+	step  int     // GPUs to add; 0: none fit or help
 	speed float64 // with gpus
 	next  float64 // with gpus + step
 }
@@ -33,7 +33,7 @@ func newDivision(s *policy.Snapshot, r *grant.Round, free []int) *division {
 			continue
 		}
 		c := contender{job: j, index: i, left: math.Inf(1)}
-		if left, from := s.Work(j); j.Perf != nil && from > perf.FromAttained { // otherwise its length is unknown
+		if left, from := s.Work(j); j.Perf != nil && from > perf.FromAttained {
 			c.left = left
 		}
 		d.all = append(d.all, c)
@@ -42,7 +42,7 @@ func newDivision(s *policy.Snapshot, r *grant.Round, free []int) *division {
 	return d
 }
 
-// aim sets a job's next step, if there is room. Its first step determines its type.
+// aim sets a job's next step. The first determines its type.
 func (d *division) aim(c *contender) {
 	if c.gpus > 0 {
 		_, most, step := d.r.Range(c.index, c.t)
@@ -91,8 +91,7 @@ func (d *division) grow(c *contender) {
 	}
 }
 
-// top returns the job that gets the next GPU; nil if there is none. Source: AFS (AFS-L,
-// TopPriority).
+// top returns the job that gets the next GPU. Source: AFS (AFS-L, TopPriority).
 func (d *division) top() *contender {
 	var best *contender
 	for i := range d.all {
@@ -103,8 +102,7 @@ func (d *division) top() *contender {
 	return best
 }
 
-// prefer reports whether job a rather than b should get the next GPU. Source: AFS (AFS-L, the
-// comparison of two jobs).
+// prefer reports whether job a rather than b should. Source: AFS (AFS-L, the comparison of two jobs).
 func prefer(a, b *contender) bool {
 	if a.gpus == 0 && b.gpus == 0 {
 		return a.left/a.next < b.left/b.next

@@ -11,10 +11,9 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Options configure the policy. DefaultOptions has the defaults.
+// Options configure the policy.
 type Options struct {
-	// Slice is the time for which jobs keep their GPUs; at least a round. Default 1 min (Gandiva
-	// §3.1, "about a minute").
+	// Slice is how long jobs keep their GPUs; at least a round. Default 1 min (Gandiva §3.1).
 	Slice time.Duration
 	// Restarts is the least length of a slice, in mean restart times. Default 10.
 	Restarts float64
@@ -25,7 +24,7 @@ type Options struct {
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options { return Options{Slice: time.Minute, Restarts: 10, Grow: true} }
 
-// Validate returns all errors of o, joined.
+// Validate returns all errors of o.
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Slice < 0 {
@@ -37,7 +36,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Policy is Gandiva. It stores the order of turns. It is not safe for concurrent use.
+// A Policy is Gandiva. It is not safe for concurrent use.
 type Policy struct {
 	o     Options
 	turns map[job.ID]*turn
@@ -50,13 +49,13 @@ type turn struct {
 	id        job.ID
 	index     int
 	runs      bool      // in the last round
-	since     time.Time // start of its run or wait
-	t         int       // GPU type in this round
-	gpus      int       // in this round; 0 if it waits
+	since     time.Time // of its run or wait
+	t         int       // this round
+	gpus      int       // this round
 	lastRound int
 }
 
-// New returns a Policy. Its error joins all errors of o.
+// New returns a Policy, or all errors of o.
 func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("gandiva: %w", err)
@@ -69,11 +68,10 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true}
 }
 
-// Plan implements policy.Policy. It takes time n log n for n jobs, and n more for each added
-// replica as a slice begins. It fails only if ctx has ended.
+// Plan implements policy.Policy. It takes n log n for n jobs, and n more per added replica.
 //
-// Deviation: jobs without checkpoints keep their GPUs and take no turns, because Gandiva's jobs all
-// suspend and resume.
+// Deviation: jobs without checkpoints keep their GPUs and take no turns, because Gandiva's jobs all suspend and
+// resume.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("gandiva: round %d: %w", s.Round, err)

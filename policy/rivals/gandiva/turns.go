@@ -14,8 +14,7 @@ type round struct {
 	free []int
 }
 
-// meet lists undecided jobs in the order of the last round, newcomers last. A job that lost
-// its GPUs lost its turn.
+// meet lists undecided jobs in the last order, newcomers last. Losing GPUs loses the turn.
 func (p *Policy) meet(r *round) {
 	p.round++
 	for i, j := range r.s.Jobs {
@@ -59,9 +58,8 @@ func (p *Policy) over(s *policy.Snapshot) bool {
 	return true
 }
 
-// turn sorts the jobs. Within a slice running jobs come first. At its end waiting jobs do, longest
-// wait first, then running jobs, shortest run first. All slices end together: otherwise a large
-// gang might wait for ever for smaller jobs.
+// turn sorts the jobs. Running jobs come first within a slice. At its end waiting jobs do, then all by longest
+// wait or shortest run. All slices end together, so that a large gang cannot starve.
 func (p *Policy) turn(over bool) {
 	slices.SortStableFunc(p.line, func(a, b *turn) int {
 		since := a.since.Compare(b.since)
@@ -77,8 +75,7 @@ func (p *Policy) turn(over bool) {
 	})
 }
 
-// serve gives each job its request if it fits. A job that does not fit is passed over and keeps its
-// place.
+// serve gives each job its request if it fits.
 func (p *Policy) serve(r *round) {
 	for _, m := range p.line {
 		if m.t = r.where(m.index); m.t >= 0 {
@@ -88,8 +85,7 @@ func (p *Policy) serve(r *round) {
 	}
 }
 
-// where returns the GPU type for job i: the type it holds, or the type with the most free GPUs; -1
-// if none has room.
+// where returns job i's GPU type, or the one with the most free GPUs; -1 if none has room.
 func (r *round) where(i int) int {
 	best, j := -1, r.s.Jobs[i]
 	for t, info := range r.s.Cluster.Types() {
@@ -107,7 +103,7 @@ func (r *round) where(i int) int {
 	return best
 }
 
-// asked returns job i's request, within its limits on type t; 0 if it cannot run there.
+// asked returns job i's request within its limits on type t, or 0.
 func (r *round) asked(i, t int) int {
 	least, most, step := r.Range(i, t)
 	if least == 0 {
@@ -126,7 +122,7 @@ func (p *Policy) regrow(r *round) {
 	}
 }
 
-// grow adds replicas to running jobs at the start of a slice, one at a time, fewest GPUs first.
+// grow adds replicas at the start of a slice, fewest GPUs first.
 // Source: Gandiva §3.3, grow-shrink.
 func (p *Policy) grow(r *round) {
 	for {

@@ -12,26 +12,26 @@ import (
 type account struct {
 	row       *policy.Job
 	index     int
-	done      float64 // estimated progress; public rules: reported progress
+	done      float64 // estimated, or reported under public rules
 	lastRound int
 
-	size []float64 // GPUs of its gang; 0: it cannot run there
-	rate []float64 // useful steps per second, at the efficiency of the initial batch size
-	pace []float64 // throughput: steps per second
+	size []float64 // 0: it cannot run there
+	rate []float64 // useful steps per second
+	pace []float64 // steps per second
 	step float64   // samples of a step: a GPU's batch
 
 	x        []float64 // time fractions to receive
-	owed     []float64 // seconds to receive minus seconds received
+	owed     []float64 // seconds to receive, less received
 	solved   bool      // x is valid
-	received []float64 // PublicCode: seconds since the last solution; SiaCode: seconds since submission
+	received []float64 // seconds since the last solution (PublicCode) or submission (SiaCode)
 	service  time.Duration
 	last     int     // type in the last round; -1: none
-	before   int     // PublicCode: type in the round before
-	charge   float64 // PublicCode: seconds charged for the last round
+	before   int     // PublicCode: in the round before
+	charge   float64 // PublicCode: seconds of the last round
 	fair     record
 }
 
-// newAccount returns the account of a new job; half a round, in seconds, counts as received.
+// newAccount counts half a round, in seconds, as received.
 func newAccount(types int, half float64) *account {
 	rows := make([]float64, 6*types)
 	cut := func(n int) []float64 { return rows[n*types : (n+1)*types : (n+1)*types] }
@@ -42,8 +42,7 @@ func newAccount(types int, half float64) *account {
 	return a
 }
 
-// read updates an account and reports whether sizes or throughputs changed. A job without known
-// speed counts as equally fast on all types.
+// read updates an account and reports changes of sizes or throughputs. Unknown speeds are equal on all types.
 func (p *Policy) read(a *account, j *policy.Job, r *grant.Round) bool {
 	if a.row == j && !p.gpusChanged {
 		return false
@@ -83,7 +82,7 @@ func (p *Policy) read(a *account, j *policy.Job, r *grant.Round) bool {
 	return changed
 }
 
-// pace returns a job's throughput in steps per second. Under SiaCode a step is one of all replicas.
+// pace returns a job's steps per second. A step is one of all replicas under SiaCode.
 func (p *Policy) pace(j *policy.Job, a cluster.Allocation, step float64) float64 {
 	rate, all := j.Throughput(a)
 	if p.o.Rules == SiaCode {
@@ -101,8 +100,8 @@ func even(rate, size []float64) {
 	}
 }
 
-// counts returns the rates that the objective uses: throughputs, or useful steps per second if it
-// needs times. Source: Gavel §4.1, §4.2.
+// counts returns the rates of the objective: throughputs, or useful steps per second if it needs times. Source:
+// Gavel §4.1, §4.2.
 func (p *Policy) counts(a *account) []float64 {
 	if p.o.Objective == MaxMin || p.o.Objective == Sum {
 		return a.pace
@@ -132,9 +131,9 @@ func (p *Policy) settle(s *policy.Snapshot) {
 	}
 }
 
-// settlePaper adds a job's fraction of the last round to the time it is owed, and subtracts the
-// time received. If gangs did not fit together, each is owed its part of the time there was. Debt
-// is at least minus a round or turn, so that a job on spare GPUs does not wait longer for that.
+// settlePaper adds each job's fraction of the last round to its debt, and subtracts the time received. Gangs that
+// did not fit together are owed their parts of the time there was. Debt is at least minus a round or turn, so that
+// spare GPUs cost little later.
 func (p *Policy) settlePaper(s *policy.Snapshot) {
 	passed := 0.0
 	if !p.planned.IsZero() {
@@ -160,7 +159,6 @@ func (p *Policy) settlePaper(s *policy.Snapshot) {
 	}
 }
 
-// receivedLast returns the seconds received on type t in the last round.
 func (a *account) receivedLast(t int, now time.Time, passed float64) float64 {
 	if a.last != t || a.service < 0 {
 		return 0

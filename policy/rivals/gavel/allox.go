@@ -6,17 +6,16 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A slot is a place in a machine's order of jobs, counted from the end. A job with k jobs behind it
-// delays these and itself.
+// A slot is a place in a machine's order of jobs, from the end. A job with k jobs behind it delays these and
+// itself.
 type slot struct{ t, machine, fromLast int }
 
-// allox matches jobs to places on machines (GPUs) so that the sum of completion times is least. The
-// first job on each machine runs until it is done. A gang is in the order of one machine, but uses
-// all its GPUs. Only the first waiting jobs are matched: a fraction Alpha, or as many as free GPUs
-// if that is more. Source: AlloX, as in Gavel's public code.
+// allox matches jobs to places on GPUs so that the sum of completion times is least. The first job on each runs
+// until it is done. A gang is in the order of one GPU, but uses several. It matches the first waiting jobs: a
+// fraction Alpha, or one per free GPU if more. Source: AlloX, as in Gavel's public code.
 //
-// Deviation: a gang's time counts once for each of its GPUs, because it delays as many machines;
-// AlloX has jobs of one GPU.
+// Deviation: a gang's time counts once for each of its GPUs, because it delays as many machines; AlloX has jobs of
+// one GPU.
 func (p *Policy) allox(s *policy.Snapshot) {
 	waiting, free := p.unmatched()
 	machines := 0
@@ -59,8 +58,7 @@ func (p *Policy) unmatched() (waiting []*account, free []int) {
 	return waiting, free
 }
 
-// slotsFor returns as many places as jobs may need. A machine never needs more than its type's
-// share of the jobs.
+// slotsFor returns the places that may be needed: for each machine its type's share of the jobs.
 func slotsFor(free []int, jobs int) []slot {
 	var slots []slot
 	for t, n := range free {
@@ -71,7 +69,7 @@ func slotsFor(free []int, jobs int) []slot {
 	return slots
 }
 
-// costs returns a job's addition to the sum of completion times in each place.
+// costs returns a job's cost of each place.
 func (p *Policy) costs(a *account, slots []slot, s *policy.Snapshot) []float64 {
 	cost := make([]float64, len(slots))
 	age := a.row.Age(s.Now).Seconds()
@@ -87,9 +85,8 @@ func (p *Policy) costs(a *account, slots []slot, s *policy.Snapshot) []float64 {
 	return cost
 }
 
-// start gives the full time to the first job on each machine, while GPUs are left. A gang that
-// needs more keeps other jobs from starting on its type, or it never would. (Public code: it takes
-// turns with the others.)
+// start gives the full time to the first job on each machine. A larger gang keeps other jobs from starting on its
+// type, or it never would. (Public code: it takes turns with the others.)
 func (p *Policy) start(jobs []*account, columns []int, slots []slot, free []int) {
 	behind := make(map[slot]int)
 	for _, c := range columns {
@@ -114,8 +111,7 @@ func (p *Policy) start(jobs []*account, columns []int, slots []slot, free []int)
 	}
 }
 
-// begin assigns a type and returns the machines used. In Shockwave's copy of the code a gang gets a
-// part of the time, and never counts as running.
+// begin assigns a type and returns the machines used, none for a gang in Shockwave's code.
 func (p *Policy) begin(a *account, t int) int {
 	a.x[t] = 1
 	if p.o.Rules == PublicCode {

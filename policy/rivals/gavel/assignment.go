@@ -2,14 +2,12 @@ package gavel
 
 import "math"
 
-// assign matches every row of cost to its own column so that the sum of costs is least, and returns
-// the columns and the sum. A cost of +Inf forbids a pair. A row for which no column is left gets
-// -1; earlier rows are matched first. assign panics if there are more rows than columns, on ragged
-// rows, and on NaN or -Inf. It costs rows² times columns.
+// assign matches every row of cost to its own column at the least sum. A cost of +Inf forbids a pair. Without a
+// column left, later rows get -1. It panics if there are more rows than columns, on ragged rows, NaN or -Inf.
 //
-// Each row in turn is matched along the shortest path of reduced costs to a free column. Source:
-// Jonker and Volgenant, "A shortest augmenting path algorithm for dense and sparse linear
-// assignment problems", Computing 38, 1987.
+// It costs rows² times columns: each row follows the shortest path of reduced costs to a free column. Source:
+// Jonker and Volgenant, "A shortest augmenting path algorithm for dense and sparse linear assignment problems",
+// Computing 38, 1987.
 func assign(cost [][]float64) (columns []int, total float64) {
 	columns = make([]int, len(cost))
 	if len(cost) == 0 {
@@ -46,14 +44,13 @@ func checkCosts(cost [][]float64) {
 	}
 }
 
-// A matching is optimal for its rows. Its duals prove it: u + v is at most the cost of every pair,
-// and equals the cost of each matched pair.
+// A matching is optimal: its duals u + v are at most the cost of every pair, and equal for matched pairs.
 type matching struct {
 	cost [][]float64
-	row  []int // row of each column; -1: free
+	row  []int // of each column; -1: free
 	u, v []float64
-	far  []float64 // length of the shortest path to each column
-	from []int     // previous column on that path; -1: none
+	far  []float64 // shortest path to each column
+	from []int     // previous column; -1: none
 	done []bool    // far is final
 }
 
@@ -67,8 +64,7 @@ func newMatching(cost [][]float64) *matching {
 	return t
 }
 
-// match matches row i: each column on the shortest path to a free column goes to the row before it
-// on the path.
+// match matches row i: columns on the shortest path to a free one move up.
 func (t *matching) match(i int) {
 	end, length := t.search(i)
 	if end < 0 {
@@ -90,8 +86,7 @@ func (t *matching) match(i int) {
 	}
 }
 
-// search returns the nearest free column to row i and its distance; -1 if there is none. The first
-// column wins ties.
+// search returns the nearest free column to row i, or -1, and its distance.
 func (t *matching) search(i int) (column int, length float64) {
 	for j := range t.far {
 		t.far[j], t.from[j], t.done[j] = math.Inf(1), -1, false
@@ -109,8 +104,7 @@ func (t *matching) search(i int) (column int, length float64) {
 	}
 }
 
-// relax updates distances from row i, reached through column at. It returns the nearest column that
-// is not done, a free one in a tie.
+// relax updates distances from row i, reached through column at, and returns the nearest column that is not done.
 func (t *matching) relax(i, at int, length float64) int {
 	next := -1
 	for j, c := range t.cost[i] {

@@ -7,12 +7,12 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A record holds the time that a job's progress would have taken on its share of the cluster.
+// A record holds the time of a job's progress on its share of the cluster.
 type record struct {
-	isolated float64 // seconds, up to the last solution
-	rate     float64 // steps per second on its share at the last solution
-	done     float64 // samples at the last solution; PublicCode: minus remaining steps
-	speed    float64 // of done, per second, at the last solution
+	isolated float64 // seconds until the last solution
+	rate     float64 // steps per second on its share
+	done     float64 // samples; PublicCode: minus remaining steps
+	speed    float64 // of done per second
 }
 
 func (p *Policy) open() {
@@ -33,8 +33,7 @@ func (p *Policy) open() {
 	}
 }
 
-// isolated returns a job's throughput with an equal part of every GPU type to itself, as if its
-// gang ran for as much of the time. Source: Gavel §4.2, X^isolated.
+// isolated returns a job's throughput with an equal part of every GPU type. Source: Gavel §4.2, X^isolated.
 func (p *Policy) isolated(a *account) float64 {
 	time, rate := 0.0, 0.0
 	for t, size := range a.size {
@@ -47,10 +46,9 @@ func (p *Policy) isolated(a *account) float64 {
 	return rate / math.Max(1, time)
 }
 
-// ftf minimises the worst finish-time fairness ρ: a job's time with its fractions, over its time on
-// its part of the cluster. At a given ρ a job needs the rate left / (ρ · isolated time − age). The
-// least feasible ρ is where the level of this program crosses 1; false position finds it. Source:
-// Gavel §4.2, "Finish Time Fairness".
+// ftf minimises the worst finish-time fairness ρ: a job's time, over its time on its part of the cluster. A job
+// needs the rate left / (ρ · isolated time − age). False position finds the least feasible ρ, where the level is
+// 1. Source: Gavel §4.2, "Finish Time Fairness".
 func (p *Policy) ftf(s *policy.Snapshot) {
 	low := p.aloneRho(s)
 	high, below := math.Max(1, 2*low), -1.0
@@ -58,7 +56,7 @@ func (p *Policy) ftf(s *policy.Snapshot) {
 	for ; above < 0 && high < 1e9; above = p.spare(s, high) {
 		low, below, high = high, above, 2*high
 	}
-	for range 60 { // false position: an end that stays counts half the next time
+	for range 60 { // an end that stays counts half the next time
 		if high-low <= rhoTolerance*high || above <= 0 {
 			break
 		}
@@ -72,7 +70,7 @@ func (p *Policy) ftf(s *policy.Snapshot) {
 	g, _ := p.fairProgram(s, high)
 	p.take(p.level(g))
 	p.outcome.objective, p.outcome.bound = high, low
-	p.outcome.prices = nil // they belong to the level, not to ρ
+	p.outcome.prices = nil // of the level, not of ρ
 }
 
 const rhoTolerance = 1e-6
@@ -87,8 +85,7 @@ func (p *Policy) aloneRho(s *policy.Snapshot) float64 {
 	return worst
 }
 
-// isolatedTotal returns a job's seconds from start to end on its part of the cluster; 0 if it has
-// no part or no end.
+// isolatedTotal returns a job's seconds on its part of the cluster; 0 if unknown.
 func (a *account) isolatedTotal() float64 {
 	if a.left() == 0 || a.fair.rate == 0 {
 		return 0
@@ -96,8 +93,7 @@ func (a *account) isolatedTotal() float64 {
 	return a.fair.isolated + a.left()/a.fair.rate
 }
 
-// spare returns the level of the program for rho, minus 1, at most 1. If it is at least 0, all jobs
-// can have rho.
+// spare returns the level for rho minus 1, at most 1; all jobs can have rho if it is not negative.
 func (p *Policy) spare(s *policy.Snapshot, rho float64) float64 {
 	g, ok := p.fairProgram(s, rho)
 	if !ok {
@@ -111,8 +107,7 @@ func (p *Policy) spare(s *policy.Snapshot, rho float64) float64 {
 	return math.Min(1, out.Level-1)
 }
 
-// fairProgram returns the program with the rates for a fairness of rho; false if some job is too
-// old for it.
+// fairProgram returns the program of rho; false if some job is too old for it.
 func (p *Policy) fairProgram(s *policy.Snapshot, rho float64) (g *barrier.Program, ok bool) {
 	g, ok = p.program(), true
 	for i, a := range p.active {

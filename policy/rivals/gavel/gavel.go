@@ -13,25 +13,25 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A Policy shares GPUs out in time. It is not safe for concurrent use.
+// A Policy is Gavel. It is not safe for concurrent use.
 type Policy struct {
 	o           Options
 	accounts    map[job.ID]*account
 	active      []*account // by submission
 	types       []cluster.GPUType
-	free        []int // GPUs to share, by type
+	free        []int // to share, by type
 	gpusChanged bool  // GPUs changed since the last round
-	stale       bool  // jobs or throughputs changed since the last solution
+	stale       bool  // jobs or throughputs changed
 	solved      time.Time
-	fresh       bool      // at most one solution yet: PublicCode does not wait for Reset
+	fresh       bool      // PublicCode does not wait for Reset yet
 	planned     time.Time // last round; zero: none
 	outcome     solution
 	rounds      int
 	turnStart   time.Time // start of the turn; zero: none
-	allReceived []float64 // SiaCode: seconds that all jobs received, by type
+	allReceived []float64 // SiaCode: seconds of all jobs
 }
 
-// New returns a Policy. Its error joins all errors of o.
+// New returns a Policy, or all errors of o.
 func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("gavel: %w", err)
@@ -94,7 +94,7 @@ func (p *Policy) meet(s *policy.Snapshot, r *grant.Round) {
 		p.active = append(p.active, a)
 	}
 	if len(p.active) != before {
-		p.stale = true // even if no job came
+		p.stale = true
 	}
 	for id, a := range p.accounts {
 		if a.lastRound != p.rounds {

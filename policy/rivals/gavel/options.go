@@ -12,47 +12,43 @@ import (
 type Objective string
 
 const (
-	MaxMin   Objective = "maxmin"   // maximise the least normalised throughput per weight (§4.1)
-	Sum      Objective = "sum"      // maximise the sum of throughputs, in steps per second
-	FTF      Objective = "ftf"      // minimise the worst finish-time fairness (§4.2)
-	Makespan Objective = "makespan" // minimise the end of the last job (§4.2)
-	AlloX    Objective = "allox"    // minimise the mean completion time, by matching
-	Stride   Objective = "stride"   // equal time for all jobs, whatever their size
+	MaxMin   Objective = "maxmin"   // greatest least normalised throughput (§4.1)
+	Sum      Objective = "sum"      // greatest throughput, in steps per second
+	FTF      Objective = "ftf"      // least worst finish-time fairness (§4.2)
+	Makespan Objective = "makespan" // earliest end of all jobs (§4.2)
+	AlloX    Objective = "allox"    // least mean completion time, by matching
+	Stride   Objective = "stride"   // equal time for all jobs
 )
 
 // Objectives returns the objectives.
 func Objectives() []Objective { return []Objective{MaxMin, Sum, FTF, Makespan, AlloX, Stride} }
 
-// Rules select the paper or a public code that differs from it.
+// Rules select the paper or a public code.
 type Rules string
 
 const (
 	Paper      Rules = "paper"
-	PublicCode Rules = "public-code" // Gavel's simulator: see public.go
-	SiaCode    Rules = "sia-code"    // the copy in Sia's simulator: see siacode.go
+	PublicCode Rules = "public-code" // Gavel's simulator (public.go)
+	SiaCode    Rules = "sia-code"    // Gavel in Sia's simulator (siacode.go)
 )
 
-// Options configure the policy. DefaultOptions has the defaults.
+// Options configure the policy.
 type Options struct {
 	Objective Objective // default MaxMin
-	// Perf uses throughput by GPU type. Without it all types count as equally fast. Default true
-	// (§4.1, "heterogeneity-aware").
+	// Perf uses throughput by GPU type. Default true (§4.1, "heterogeneity-aware").
 	Perf bool
-	// Alpha of AlloX is the fraction of waiting jobs that are matched, first come first. Default
-	// 0.2 (Gavel's public code).
+	// Alpha is AlloX' fraction of waiting jobs that are matched. Default 0.2 (Gavel's public code).
 	Alpha float64
 	Rules Rules // default Paper
-	// Turn is, under Paper, the least time for which a job keeps its GPUs, to the nearest round. 0:
-	// a round. Default 6 min (Gavel §5, "6-minute rounds"). Jobs that take turns in rounds shorter
-	// than a restart would make no progress.
+	// Turn is, under Paper, the least time for which a job keeps its GPUs; 0: a round. Default 6 min (Gavel §5).
 	Turn time.Duration
-	// Reset is the least time between two solutions under PublicCode. Default 1920 s (Gavel's
-	// public code; Shockwave's has 1000 s).
+	// Reset is PublicCode's least time between two solutions. Default 1920 s (Gavel's public code; Shockwave's has
+	// 1000 s).
 	Reset time.Duration
-	// Loss is, under PublicCode, the uncharged time that a job loses if it did not run in the round
-	// before. Default 0 (Gavel's public code; Shockwave's has 20 s).
+	// Loss is PublicCode's uncharged restart time of a job that did not run before. Default 0 (Gavel's public
+	// code; Shockwave's has 20 s).
 	Loss time.Duration
-	// Public solves programs like the public code (package lab/rules). PublicCode requires it.
+	// Public solves PublicCode's programs (package lab/rules).
 	Public Solver
 }
 
@@ -61,7 +57,7 @@ func DefaultOptions() Options {
 	return Options{Objective: MaxMin, Perf: true, Alpha: 0.2, Rules: Paper, Turn: 6 * time.Minute, Reset: 1920 * time.Second}
 }
 
-// Validate returns all errors of o, joined.
+// Validate returns all errors of o.
 func (o *Options) Validate() error {
 	var errs []error
 	if !slices.Contains(Objectives(), o.Objective) {

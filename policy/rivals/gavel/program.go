@@ -9,7 +9,7 @@ import (
 
 type solution struct {
 	objective, bound float64
-	prices           []float64 // of a GPU by type, in units of the objective
+	prices           []float64 // of a GPU by type
 	iterations       int
 }
 
@@ -36,8 +36,7 @@ func (p *Policy) solve(s *policy.Snapshot) {
 	p.stale, p.fresh, p.solved = false, p.solved.IsZero(), s.Now
 }
 
-// program returns the program of the active jobs, without needs or gains. Source: Gavel §3.1,
-// constraints (1)-(3).
+// program returns the program without needs or gains. Source: Gavel §3.1, constraints (1)-(3).
 func (p *Policy) program() *barrier.Program {
 	g := &barrier.Program{Items: make([]barrier.Item, len(p.active)), Capacity: make([]float64, len(p.types))}
 	for t, n := range p.free {
@@ -49,8 +48,8 @@ func (p *Policy) program() *barrier.Program {
 	return g
 }
 
-// maxMin maximises the least value over jobs of GPUs times throughput, over weight and the
-// throughput with an equal share of every GPU type. Source: Gavel §4.1.
+// maxMin maximises the least GPUs times throughput, over weight and the throughput with an equal share. Source:
+// Gavel §4.1.
 func (p *Policy) maxMin() {
 	g := p.program()
 	for i, a := range p.active {
@@ -61,7 +60,7 @@ func (p *Policy) maxMin() {
 	p.take(p.level(g))
 }
 
-// sum maximises the sum of throughputs in steps per second, not normalised. Source: Gavel §4.2.
+// sum maximises the sum of throughputs. Source: Gavel §4.2.
 func (p *Policy) sum() {
 	g := p.program()
 	for i, a := range p.active {
@@ -70,8 +69,8 @@ func (p *Policy) sum() {
 	p.take(p.best(g))
 }
 
-// makespan minimises the end of the last job: every job does the same part of its remaining steps
-// per second. Jobs of unknown length share the rest. Source: Gavel §4.2.
+// makespan minimises the end of the last job: all do the same part of their steps per second. Jobs of unknown
+// length share the rest. Source: Gavel §4.2.
 func (p *Policy) makespan() {
 	g := p.work()
 	out := p.level(g)
@@ -81,7 +80,7 @@ func (p *Policy) makespan() {
 	}
 	p.take(out)
 	p.outcome.objective, p.outcome.bound = inverse(out.Level), inverse(out.Bound)
-	p.outcome.prices = nil // they are prices of the level, not of seconds
+	p.outcome.prices = nil // of the level, not of seconds
 }
 
 func (p *Policy) work() *barrier.Program {
@@ -120,8 +119,8 @@ func (a *account) weight() float64 {
 	return 1
 }
 
-// equal returns the throughput of a job whose gang runs all the time, split over usable GPU types
-// in proportion to their GPUs. Source: Gavel §4.1, X^equal.
+// equal returns a job's throughput if it runs all the time, on all usable types in proportion. Source: Gavel §4.1,
+// X^equal.
 func (p *Policy) equal(a *account) float64 {
 	rate, gpus := 0.0, 0.0
 	for t, size := range a.size {
@@ -140,8 +139,8 @@ func inverse(v float64) float64 {
 	return 1 / v
 }
 
-// stride gives every job the same time, split over usable GPU types in proportion to their GPUs,
-// and scaled down to the GPUs there are. Source: Gandiva-Fair (tickets by gangs); Shockwave §8.5.
+// stride gives every job the same time, on usable GPU types in proportion, scaled down to capacity. Source:
+// Gandiva-Fair (tickets by gangs); Shockwave §8.5.
 func (p *Policy) stride() {
 	gpus := 0.0
 	for _, n := range p.free {

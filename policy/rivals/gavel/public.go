@@ -40,12 +40,11 @@ func (p publicRules) settlePublic() {
 	}
 }
 
-// lossMargin is the largest unused part of a round, in seconds, with which a job still loses
-// restart time. Source: Shockwave simulator.
+// lossMargin is the most unused seconds of a round with which a job still loses restart time. Source: Shockwave
+// simulator.
 const lossMargin = 5
 
-// charge returns the seconds of a round's full steps on a type, without restart time. The first
-// round has no restart.
+// charge returns the seconds of a round's full steps, without restart time after the first round.
 func (p publicRules) charge(a *account, t int, round float64) float64 {
 	steps := math.Floor(a.rate[t] * round)
 	if left := a.left(); left > 0 {
@@ -58,7 +57,7 @@ func (p publicRules) charge(a *account, t int, round float64) float64 {
 	return max(0, time)
 }
 
-// restart starts a new count before a solution. Debts are carried over.
+// restart begins a new count before a solution and carries debts over.
 func (p publicRules) restart(s *policy.Snapshot) {
 	passed := 0.0
 	if !p.solved.IsZero() {
@@ -111,8 +110,7 @@ const (
 	makespanRatio = 1.05
 )
 
-// bisect stores fractions for the last makespan that a bisection finds feasible, which means at
-// least best's.
+// bisect stores the last makespan that a bisection finds feasible, at least best's.
 func (p publicRules) bisect(g *barrier.Program, best *barrier.Solution) {
 	low, high := float64(leastMakespan), float64(mostMakespan)
 	for makespanRatio*low < high {
@@ -126,7 +124,7 @@ func (p publicRules) bisect(g *barrier.Program, best *barrier.Solution) {
 		g.Items[i].Least /= high
 	}
 	last := p.best(g)
-	if !last.Feasible { // beyond the bisection's range
+	if !last.Feasible {
 		last = best
 	}
 	p.take(last)

@@ -12,14 +12,14 @@ type entry struct {
 	a     *account
 	t     int
 	keys  [3]float64
-	spare bool // nothing is owed there: it comes last
+	spare bool // nothing is owed there
 	holds bool
 }
 
-// negligible is the fraction that counts as 0, because an interior point leaves such values.
+// negligible is the fraction that counts as 0, for an interior point.
 const negligible = 1e-6
 
-// serve grants GPUs in order; a job that does not fit is passed over. Source: Gavel §5.
+// serve grants GPUs in order, to jobs that fit. Source: Gavel §5.
 func (p *Policy) serve(s *policy.Snapshot, r *grant.Round, begins bool) {
 	switch {
 	case p.o.Rules == PublicCode:
@@ -41,13 +41,11 @@ func (p *Policy) serve(s *policy.Snapshot, r *grant.Round, begins bool) {
 	}
 }
 
-// line sorts pairs of job and type by the time owed at the end of the turn, or of a longer round.
-// Next, GPUs owed to no job go to the jobs that are owed most elsewhere, on their fastest type.
+// line sorts pairs of job and type by the time owed at the end of the turn. GPUs owed to no job go to the jobs
+// that are owed most elsewhere.
 //
-// Deviation: priorities are the difference of time due and time received, not their ratio since the
-// last solution (Gavel §5), because solutions follow each change, and small fractions would never
-// have their turn if the ratio started afresh each time. With constant fractions both give the same
-// shares.
+// Deviation: priorities are time due minus time received, not their ratio since the last solution (Gavel §5),
+// because solutions follow each change, and small fractions would never have their turn.
 func (p *Policy) line(s *policy.Snapshot) []entry {
 	round := p.span(s).Seconds()
 	var line []entry

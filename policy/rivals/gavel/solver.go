@@ -2,11 +2,10 @@ package gavel
 
 import "github.com/oxgang/oxgang/opt/barrier"
 
-// A Solver solves a program for the greatest level, or for the most gain.
+// A Solver finds the greatest level, or the most gain.
 type Solver func(g *barrier.Program, level bool) *barrier.Solution
 
-// best returns the fractions with the most gain, under PublicCode from Options.Public if that finds
-// any.
+// best returns the fractions with the most gain, from Options.Public if that finds any.
 func (p *Policy) best(g *barrier.Program) *barrier.Solution {
 	if p.o.Rules == PublicCode {
 		if out := p.o.Public(g, false); out.Feasible {
@@ -17,7 +16,7 @@ func (p *Policy) best(g *barrier.Program) *barrier.Solution {
 	return &out
 }
 
-// level returns the fractions with the greatest level, or the centre if no job needs anything.
+// level returns the fractions with the greatest level, or the centre without needs.
 func (p *Policy) level(g *barrier.Program) *barrier.Solution {
 	if p.o.Rules == PublicCode && p.o.Objective == MaxMin {
 		if out := p.o.Public(g, true); out.Feasible {

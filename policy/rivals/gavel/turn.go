@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// begins reports whether a turn begins, to the nearest round. Only then are fractions computed, and
-// do running jobs give way.
+// begins reports whether a turn begins: only then do running jobs give way.
 func (p *Policy) begins(s *policy.Snapshot) bool {
 	if p.o.Rules != Paper || p.turnStart.IsZero() || s.Now.Sub(p.turnStart)+s.Length/2 >= p.o.Turn {
 		p.turnStart = s.Now
@@ -17,16 +16,13 @@ func (p *Policy) begins(s *policy.Snapshot) bool {
 	return false
 }
 
-// span returns the length of a turn, or of a longer round.
 func (p *Policy) span(s *policy.Snapshot) time.Duration {
 	return max(s.Length, p.o.Turn)
 }
 
-// recordKept records the types of jobs that keep their GPUs: all within a turn, always those
-// without checkpoints.
+// recordKept records the types of jobs that keep their GPUs.
 //
-// Deviation: jobs without checkpoints use time owed to others, because Gavel's jobs all have
-// checkpoints.
+// Deviation: jobs without checkpoints use time owed to others, because all of Gavel's have them.
 func (p *Policy) recordKept(r *grant.Round) {
 	for _, a := range p.active {
 		if r.Decided(a.index) {

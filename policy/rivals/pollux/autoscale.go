@@ -10,12 +10,12 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// AutoscaleOptions configure an Autoscaler. DefaultAutoscaleOptions has the defaults.
+// AutoscaleOptions configure an Autoscaler.
 type AutoscaleOptions struct {
 	Options
-	Target float64 // efficiency c to keep, above 0 and below 1; default 0.6 (public code)
+	Target float64 // efficiency c, in (0, 1); default 0.6 (public code)
 	Least  int     // fewest nodes, rented or not; default 2 (public code)
-	Cycles int     // rounds whose mean efficiency is compared with the band; default 2 (public code)
+	Cycles int     // rounds of a mean efficiency; default 2 (public code)
 }
 
 // DefaultAutoscaleOptions returns the published settings.
@@ -23,7 +23,7 @@ func DefaultAutoscaleOptions() AutoscaleOptions {
 	return AutoscaleOptions{Options: DefaultOptions(), Target: 0.6, Least: 2, Cycles: 2}
 }
 
-// Validate returns all errors of o, joined.
+// Validate returns all errors of o.
 func (o *AutoscaleOptions) Validate() error {
 	errs := []error{o.Options.Validate()}
 	if !(o.Target > 0 && o.Target < 1) {
@@ -38,12 +38,10 @@ func (o *AutoscaleOptions) Validate() error {
 	return errors.Join(errs...)
 }
 
-// band returns how far efficiency may be from the target. Source: BOA §6.1, "Pollux with
-// Autoscaling".
+// band returns the distance of efficiency that is allowed. Source: BOA §6.1, "Pollux with Autoscaling".
 func (o *AutoscaleOptions) band() float64 { return min(0.3*(1-o.Target), 0.3*o.Target) }
 
-// An Autoscaler is Pollux on as many rented nodes as keep the cluster's efficiency near a target.
-// It is not safe for concurrent use.
+// An Autoscaler is Pollux on rented nodes that keep efficiency near a target. It is not safe for concurrent use.
 type Autoscaler struct {
 	o         AutoscaleOptions
 	pollux    *Policy
@@ -54,7 +52,7 @@ type Autoscaler struct {
 	evaluated int
 }
 
-// NewAutoscaler returns an Autoscaler. Its error joins all errors of o.
+// NewAutoscaler returns an Autoscaler, or all errors of o.
 func NewAutoscaler(o AutoscaleOptions) (*Autoscaler, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("pollux: %w", err)
@@ -68,9 +66,8 @@ func (*Autoscaler) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true, Rents: true}
 }
 
-// Plan implements policy.Policy. When the size changes, it takes the time of Policy.Plan for each
-// size tried, about log2 of the possible sizes. It fails if ctx has ended, or if the offered node
-// is invalid.
+// Plan implements policy.Policy. A change takes Policy.Plan's time for log2 of the possible sizes. It also fails
+// if the offered node is invalid.
 func (a *Autoscaler) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if len(s.Rentals) == 0 {
 		return a.pollux.Plan(ctx, s)
@@ -92,7 +89,7 @@ func (a *Autoscaler) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan
 	return plan, nil
 }
 
-// kept returns how many rented nodes jobs may use: wanted, or all while a reservation waits.
+// kept returns the rented nodes that jobs may use: wanted, or all while a reservation waits.
 func (a *Autoscaler) kept(f *rentedNodes) int {
 	if !a.started {
 		a.started, a.wanted = true, f.ready+f.rental.Starting
@@ -111,8 +108,8 @@ func (a *Autoscaler) note(s *policy.Snapshot, plan *policy.Plan) {
 	a.recent = a.recent[max(0, len(a.recent)-a.o.Cycles):]
 }
 
-// resize changes the wanted number of nodes if there are no jobs, no GPUs, or the mean efficiency
-// is out of its band; not while nodes are still to come.
+// resize changes the wanted nodes if there are no jobs or GPUs, or efficiency leaves its band; not while nodes are
+// still to come.
 func (a *Autoscaler) resize(ctx context.Context, f *rentedNodes, shown *policy.Snapshot) {
 	a.evaluated = 0
 	low, high, now := f.least, f.rental.Most, f.shown(shown)
@@ -131,8 +128,7 @@ func (a *Autoscaler) resize(ctx context.Context, f *rentedNodes, shown *policy.S
 	a.wanted = min(max(a.wanted, low), high)
 }
 
-// growing reports whether wanted nodes are still missing and may come. Until then the target is
-// frozen.
+// growing freezes the target while wanted nodes may still come.
 func (a *Autoscaler) growing(f *rentedNodes) bool {
 	return f.ready < a.wanted && (f.rental.Starting > 0 || !f.rental.Refused)
 }
@@ -145,8 +141,8 @@ func (a *Autoscaler) mean() (float64, bool) {
 	return sum / float64(len(a.recent)), len(a.recent) == a.o.Cycles && a.size > 0
 }
 
-// closest returns the number of nodes from low to high whose best allocation has the efficiency
-// closest to the target. Source: BOA §6.1, "Pollux with Autoscaling".
+// closest returns the number of nodes, low to high, with efficiency closest to the target. Source: BOA §6.1,
+// "Pollux with Autoscaling".
 func (a *Autoscaler) closest(ctx context.Context, f *rentedNodes, low, high int) int {
 	a.recent = nil
 	return bisect(low, high, a.o.Target, func(n int) float64 {
@@ -157,8 +153,8 @@ func (a *Autoscaler) closest(ctx context.Context, f *rentedNodes, low, high int)
 	})
 }
 
-// bisect returns the number from low to high at which at, which never increases, is closest to
-// target; the smaller in a tie, low if high < low. It calls at at most 3 + log2(high - low) times.
+// bisect returns the number at which at, which never increases, is closest to target; the smaller in a tie, low if
+// high < low. It takes at most 3 + log2(high - low) calls.
 func bisect(low, high int, target float64, at func(int) float64) int {
 	if low >= high {
 		return low
@@ -184,8 +180,7 @@ func bisect(low, high int, target float64, at func(int) float64) int {
 	return high
 }
 
-// efficiency returns the jobs' speedups over one GPU, summed and divided by the cluster's GPUs; 0
-// without GPUs. Source: BOA §6.1, "Pollux".
+// efficiency returns the sum of speedups over one GPU, by the cluster's GPUs. Source: BOA §6.1, "Pollux".
 func (p *Policy) efficiency(s *policy.Snapshot, plan *policy.Plan) float64 {
 	sum := 0.0
 	for i, j := range s.Jobs {

@@ -12,10 +12,10 @@ import (
 type belief struct {
 	model     perf.Model
 	limits    *job.BatchLimits
-	reference cluster.GPUType // its speed is used for all types
-	chosen    bool            // reference is the first type that it ran on
+	reference cluster.GPUType // it has the speed of all types
+	chosen    bool            // reference is the first type used
 	goodput   [][]float64     // by GPUs, then nodes; -1: not computed
-	blind     bool            // its speed is unknown: proportional to its GPUs
+	blind     bool            // unknown speed: proportional to GPUs
 	lastRound int
 }
 
@@ -64,8 +64,8 @@ func (b *belief) at(j *policy.Job, nodes, gpus int) float64 {
 	return *g
 }
 
-// goodput returns the estimated goodput: samples per second at the efficiency of B0 if batch sizes
-// may change, or else samples per second; for a latency-bound job 1 or 0. Source: Pollux §4.1.
+// goodput returns samples per second, at B0's efficiency if batch sizes may change; for a latency-bound job 1 or
+// 0. Source: Pollux §4.1.
 func goodput(j *policy.Job, c cluster.Configuration) float64 {
 	a, replicas := cluster.Allocation{Configuration: c}, c.GPUs/j.ReplicaGPUs(c.GPUType)
 	if replicas == 0 {
@@ -86,8 +86,8 @@ func goodput(j *policy.Job, c cluster.Configuration) float64 {
 	return 0
 }
 
-// reallocFactor returns (T − R·δ) / (T + δ), at least 0: the discount on the speedup of a job of
-// age T if its GPUs change, after R restarts of δ each; 0 if T ≤ 0. Source: Pollux §4.2.
+// reallocFactor returns (T − R·δ) / (T + δ), at least 0: the discount on a changing job of age T after R restarts
+// of δ; 0 if T ≤ 0. Source: Pollux §4.2.
 func reallocFactor(age time.Duration, restarts int, delay time.Duration) float64 {
 	if age <= 0 {
 		return 0

@@ -1,6 +1,5 @@
-// Package pollux is Pollux: it chooses the GPUs and batch sizes of all jobs together, by goodput,
-// with a genetic search over placements. It knows one GPU type. For clusters of several types it is
-// Sia's baseline, adapted as in Sia §3.4.3.
+// Package pollux is Pollux: goodput, and a genetic search over the placements and batch sizes of all jobs. It
+// knows one GPU type, and is adapted to several as in Sia §3.4.3.
 //
 //	§4.1    GOODPUT_j(A_j), with the best batch size     goodput, perf.BestBatch
 //	§4.1    at most twice the most GPUs it ever had      Options.Growth, round.most
@@ -14,8 +13,7 @@
 //	Sia §3.4.3  virtual nodes of equal size              cut
 //	Sia §3.4.3  one type for jobs that mix them          round.trim
 //
-// A job has one speed on all GPU types: its speed on the first type that it ran on, as in the
-// public simulator. A job that mixes types keeps the type it has most of; its other GPUs stay idle.
+// A job's speed on all GPU types is that on the first one, as in the public simulator.
 //
 // An Autoscaler is "Pollux with Autoscaling", the baseline of BOA, on rented nodes:
 //
@@ -28,51 +26,42 @@
 //	as coded    the target is frozen until reached          Autoscaler.growing
 //	as coded    nodes in use are kept when it shrinks       rentedNodes.order, rentedNodes.view
 //
-// It plans a round on the nodes that stay. If efficiency is out of its band, it runs a search for
-// each number of nodes it tries: with 40 jobs on 160 GPUs 2.5 to 3.7 s, otherwise 0.3 s
-// (BenchmarkAutoscale); BOA §5.4 reports 23.58 s and 4.39 s.
+// Outside its band, it searches for each number of nodes: with 40 jobs on 160 GPUs 2.5 to 3.7 s, otherwise 0.3 s;
+// BOA §5.4 reports 23.58 s and 4.39 s.
 //
-// Details that the paper leaves open follow the public code: jobs are served by attained service,
-// 0.001 is added to every speedup, a start is discounted like a move, and no job gets more GPUs
-// than the smallest type has.
+// Details follow the public code: least attained service first, 0.001 added to every speedup, a start discounted
+// like a move, no job larger than the smallest type.
 //
-// Deviation: mutation is the public code's (rows return to the present GPUs, elements become zero,
-// free GPUs are handed out), not the paper's (each element is redrawn with probability 1/N),
-// because published figures used it.
+// Deviation: mutation is the public code's (rows return to present GPUs, elements become zero, free GPUs are
+// handed out), not the paper's, because published figures used it.
 //
-// Deviation: the number of nodes is not a second objective, because the cluster's size is given; an
-// Autoscaler tries one size after the other.
+// Deviation: the number of nodes is not a second objective, because the cluster's size is given.
 //
-// Deviation: a search ends after 20 generations without a better matrix, where the public code
-// always runs 100, because most rounds change little. That takes half of the time, and 118 of 120
-// matrices were as fit within 1 %.
+// Deviation: a search ends after 20 generations without a better matrix, not after 100, because most rounds change
+// little: half the time, and 118 of 120 matrices as fit within 1 %.
 //
-// Deviation: δ is the job's own restart time, where the public code has 30 s, because it is known.
+// Deviation: δ is the job's own restart time, not 30 s, because it is known.
 //
-// Deviation: a job that the search leaves waiting while GPUs are idle starts on its least GPUs,
-// because it has no reason to wait.
+// Deviation: a job that the search leaves waiting while GPUs are idle starts on its least GPUs, because it has no
+// reason to wait.
 //
-// Deviation: a job that runs only on some numbers of GPUs has one GPU type within the search,
-// because trimming it later could leave too few.
+// Deviation: a job for some numbers of GPUs only has one type within the search, because trimming could leave too
+// few.
 //
-// Deviation: after a change of nodes, a job that the search moved to the same numbers of GPUs and
-// virtual nodes stays where it is, because the search may end before it finds that.
+// Deviation: after a change of nodes, a job moved to equal GPUs and virtual nodes stays, because the search may
+// miss that.
 //
-// Deviation: only the first of several groups of rentable nodes is scaled, because Pollux knows one
-// kind of node.
+// Deviation: only the first group of rentable nodes is scaled, because Pollux knows one kind.
 //
-// Deviation: there are always enough nodes for each job that could run on the largest number, and
-// for the reservations, because a job that cannot run adds no efficiency and would wait for ever.
+// Deviation: there are always enough nodes for each possible job and the reservations, because a job that cannot
+// run would wait for ever.
 //
-// Deviation: efficiencies of another cluster size, or from before a search for the size, do not
-// count in the mean, because they do not describe the present nodes.
+// Deviation: efficiencies of another size, or from before a search, do not count in the mean, because they do not
+// describe the present nodes.
 //
-// Deviation: the target is no longer frozen if the provider refuses or no jobs are left, because no
-// more nodes will come.
+// Deviation: the target is released if the provider refuses or no jobs are left, because no more nodes will come.
 //
-// Deviation: only sizes on the mean's side of the present size are searched, because the paper
-// states when to increase and when to decrease.
+// Deviation: only sizes on the mean's side are searched, because the paper separates increase and decrease.
 //
-// Deviation: a job that is split evenly between two types keeps the one with the higher estimated
-// speed, because types have no given order.
+// Deviation: a job split evenly between two types keeps the faster, because types have no order.
 package pollux

@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// pin decides first: profiling jobs get nothing, non-preemptive jobs keep their GPUs, and
-// reservations are granted, in this order.
+// pin decides profiling jobs, non-preemptive jobs and reservations first, in this order.
 func (r *round) pin() {
 	for i, j := range r.s.Jobs {
 		d := &r.plan.Jobs[i]
@@ -80,11 +79,10 @@ func (r *round) freeOf(free []int, kind int) int {
 	return sum
 }
 
-// spread puts a configuration on its number of nodes, in nearly equal parts, each on the node with
-// the fewest free GPUs that suffice.
+// spread puts a configuration on its number of nodes, nearly equally, where the fewest free GPUs suffice.
 func (r *round) spread(row []int, kind int, want cluster.Configuration) bool {
 	var where cluster.Placement
-	for _, n := range r.rooms(kind) { // larger parts come last, like larger rooms
+	for _, n := range r.rooms(kind) {
 		part := (want.GPUs + len(where)) / want.Nodes
 		if len(where) < want.Nodes && n.free >= part {
 			where = append(where, cluster.Share{Node: r.s.Cluster.Nodes()[n.node].ID, Resources: cluster.Resources{GPUs: part}})
@@ -111,8 +109,7 @@ func (r *round) rooms(kind int) []room {
 	return nodes
 }
 
-// majority returns the GPU type that a row has most of; the faster one in a tie; -1 if the row is
-// empty.
+// majority returns the GPU type that a row has most of, the faster in a tie; -1 if empty.
 func (r *round) majority(t *seat, row []int) int {
 	best, most := -1, 0
 	for kind := range r.types {
@@ -139,8 +136,8 @@ func (r *round) faster(t *seat, kind, than, gpus int) bool {
 	return on(kind) > on(than)
 }
 
-// trim leaves each job only the GPUs of the type it has most of. Source: Sia §3.4.3, "Fixing
-// mixed-GPU allocations from Pollux".
+// trim leaves each job only the GPUs of its majority type. Source: Sia §3.4.3, "Fixing mixed-GPU allocations from
+// Pollux".
 func (r *round) trim(x []int) {
 	n := len(r.slots)
 	for i, t := range r.seats {
@@ -175,8 +172,7 @@ func (r *round) start(x []int) {
 	}
 }
 
-// alone uses the first virtual node of a type with enough free GPUs, even next to a distributed
-// job.
+// alone uses the first virtual node with enough free GPUs, even next to a distributed job.
 func (r *round) alone(row []int, kind, gpus int) {
 	for k, at := range r.slots {
 		if at.typeIndex == kind && r.room[k] >= gpus {

@@ -10,26 +10,25 @@ import (
 type matrixProblem struct {
 	rows, columns int
 	mutate        func(x []int, d *rand.Rand) // in place
-	repair        func(x []int, d *rand.Rand) // makes x feasible, in place
-	fitness       func(x []int) float64       // of a feasible matrix; more is better, not NaN
+	repair        func(x []int, d *rand.Rand) // in place
+	fitness       func(x []int) float64       // of a feasible matrix; not NaN
 }
 
 type breedOptions struct {
 	population  int // surviving matrices; at least 2
 	generations int
-	patience    int // generations without a fitter matrix after which the search ends; 0: never
+	patience    int // generations without progress before the end; 0: never
 }
 
 type bred struct {
-	population  [][]int // the last generation, without duplicates, fittest first
+	population  [][]int // without duplicates, fittest first
 	fitness     float64 // of the first
 	evaluated   int
 	interrupted bool
 }
 
-// breed searches for matrices of high fitness. It proves no bound. Equal inputs and random numbers
-// give equal results. The first population is start, or else the zero matrix, and mutants. A
-// generation is:
+// breed searches for matrices of high fitness. It starts from start or the zero matrix, and mutants. A generation
+// is:
 //
 //	tournament   a parent is the fitter of two drawn at random
 //	crossover    two children have each row from one of two parents, at random
@@ -37,9 +36,8 @@ type bred struct {
 //	repair       p.repair makes it feasible
 //	survival     the fittest of parents and children live on, each matrix once
 //
-// The result is at least as fit as each repaired matrix of start. breed panics on a problem without
-// rows or columns, on a matrix of another size, and on a population below two. It evaluates
-// max(population, len(start)) matrices, and then population, rounded up to even, per generation.
+// The result is at least as fit as each repaired start. It evaluates max(population, len(start)) matrices, then
+// population (rounded up to even) per generation.
 // Source: Pollux §4.2.1.
 func breed(ctx context.Context, p *matrixProblem, start [][]int, o breedOptions, d *rand.Rand) bred {
 	if p.rows < 1 || p.columns < 1 || o.population < 2 {
@@ -103,7 +101,6 @@ func (s *breeder) begin(start [][]int) {
 	s.survive()
 }
 
-// addChildren adds as many children as the population may have, in pairs: one more if that is odd.
 func (s *breeder) addChildren() {
 	parents := len(s.all)
 	for range (s.size + 1) / 2 {
@@ -138,7 +135,7 @@ func (s *breeder) add(x []int) {
 	s.result.evaluated++
 }
 
-// survive keeps the fittest, each once. Parents win ties.
+// survive keeps the fittest, each once, parents first.
 func (s *breeder) survive() {
 	slices.SortStableFunc(s.all, func(a, b candidate) int { return cmp.Compare(b.fitness, a.fitness) })
 	kept := 0

@@ -6,16 +6,16 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A slot is a virtual node, which is a part of a node. It is a column of the matrix.
+// A slot is a virtual node: a part of a node, a column of the matrix.
 type slot struct {
 	node      int
 	typeIndex int
 	gpus      int
-	last      bool // of its node's slots
+	last      bool
 }
 
-// cut divides nodes into virtual nodes as large as the smallest node; a node's remainder becomes a
-// smaller one. Source: Sia §3.4.3, "Fixing mixed-GPU allocations from Pollux".
+// cut divides nodes into virtual nodes as large as the smallest, and remainders. Source: Sia §3.4.3, "Fixing
+// mixed-GPU allocations from Pollux".
 func cut(c *cluster.Cluster) []slot {
 	size := 0
 	for _, n := range c.Nodes() {
@@ -33,8 +33,7 @@ func cut(c *cluster.Cluster) []slot {
 	return all
 }
 
-// lay adds the GPUs of a placement to row and subtracts them from free, in the smallest slot that
-// suffices or else in order. It returns false if some were not free.
+// lay moves a placement from free to row, into the smallest slots that suffice; false if some was not free.
 func (r *round) lay(row []int, where cluster.Placement, free []int) bool {
 	all := true
 	for _, share := range where {

@@ -6,13 +6,13 @@ import (
 	"math"
 )
 
-// Options configure the policy. DefaultOptions has the defaults.
+// Options configure the policy.
 type Options struct {
-	P           float64 // exponent of the power mean, not 0; a lower value is fairer; default -1 (§4.2)
-	Growth      float64 // a job's limit, as a multiple of the most GPUs it ever had; default 2 (§4.1)
+	P           float64 // of the power mean, not 0; lower is fairer; default -1 (§4.2)
+	Growth      float64 // limit relative to the most GPUs so far; default 2 (§4.1)
 	Population  int     // matrices; default 100 (public code)
 	Generations int     // per round; default 100 (public code)
-	Patience    int     // a search ends after this many generations without a better matrix; 0: never; default 20
+	Patience    int     // generations without progress before the end; 0: never; default 20
 	Seed        uint64
 }
 
@@ -21,7 +21,7 @@ func DefaultOptions() Options {
 	return Options{P: -1, Growth: 2, Population: 100, Generations: 100, Patience: 20}
 }
 
-// Validate returns all errors of o, joined.
+// Validate returns all errors of o.
 func (o *Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

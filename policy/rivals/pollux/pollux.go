@@ -10,15 +10,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Policy is Pollux. Each search starts from the matrices of the last round. It is not safe for
-// concurrent use.
+// A Policy is Pollux. It is not safe for concurrent use.
 type Policy struct {
 	o       Options
 	beliefs map[job.ID]*belief
 	last    *memory
 }
 
-// New returns a Pollux policy. Its error joins all errors of o.
+// New returns a Pollux policy, or all errors of o.
 func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("pollux: %w", err)
@@ -31,8 +30,7 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true}
 }
 
-// Plan implements policy.Policy. Its time grows with population × generations × jobs × virtual
-// nodes. It fails only if ctx has ended.
+// Plan implements policy.Policy. Its time is about population × generations × jobs × virtual nodes.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("pollux: round %d: %w", s.Round, err)
@@ -43,7 +41,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return plan, nil
 }
 
-// plan plans s. The search starts from m, the memory of its cluster, and is stored there.
+// plan searches from m, the memory of the cluster, and stores the search there.
 func (p *Policy) plan(ctx context.Context, s *policy.Snapshot, m *memory) *policy.Plan {
 	r := p.newRound(s, m)
 	r.pin()
@@ -93,7 +91,7 @@ func (r *round) search(ctx context.Context) []int {
 	return slices.Clone(found.population[0])
 }
 
-// beginning returns the present allocation and the last population, with the rows of present jobs.
+// beginning returns the present allocation and the last population, for the present jobs.
 // Source: Pollux §4.2.1.
 func (r *round) beginning() [][]int {
 	n := len(r.slots)

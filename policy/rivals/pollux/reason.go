@@ -33,8 +33,7 @@ func (r reasons) allocation(row []int, where cluster.Placement) cluster.Allocati
 	return t.Proportional(cluster.Configuration{Nodes: len(where), GPUs: where.GPUs(), GPUType: t.Type})
 }
 
-// why explains a job's allocation, with its speedups after and before. These are left out if the
-// GPU type changes, because Pollux has one speed for all types, or if the speed is unknown.
+// why adds speedups only if they are known and the GPU type stays, because Pollux has one speed for all types.
 func (r reasons) why(t *seat, row []int, d *policy.Decision) policy.Reason {
 	value := func(row []int) float64 {
 		nodes, gpus, _ := r.shape(t, row)

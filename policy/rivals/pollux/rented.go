@@ -14,9 +14,9 @@ type rentedNodes struct {
 	s         *policy.Snapshot
 	rental    *cluster.Rental // the scaled group: the first
 	whole     *cluster.Cluster
-	rank      map[cluster.NodeID]int // of rented nodes; a lower rank is kept longer
+	rank      map[cluster.NodeID]int // the lowest is kept longest
 	ready     int
-	pinned    int // nodes with jobs that keep their GPUs
+	pinned    int // with jobs that keep their GPUs
 	least     int
 	reserving bool // a reservation waits
 }
@@ -42,7 +42,7 @@ func newRentedNodes(s *policy.Snapshot, least int) (*rentedNodes, error) {
 	return f, nil
 }
 
-// order ranks rented nodes: first those with jobs that keep their GPUs, then by used GPUs.
+// order ranks nodes: pinned ones first, then by used GPUs.
 func (f *rentedNodes) order() {
 	used, fixed := make(map[cluster.NodeID]int), make(map[cluster.NodeID]bool)
 	for _, j := range f.s.Jobs {
@@ -69,8 +69,7 @@ func (f *rentedNodes) order() {
 	f.ready = len(rented)
 }
 
-// fewest returns the least allowed number of rented nodes: for least nodes in all, for pinned
-// nodes, and for each job that could run on the largest number.
+// fewest returns the least rented nodes: for least nodes in all, pinned nodes, and each possible job.
 func (f *rentedNodes) fewest(least int) int {
 	most := f.rental.Most
 	others := len(f.whole.Nodes()) - len(f.rank)

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	resets = 0.1 // a row returns to the job's present GPUs
-	thins  = 0.1 // elements of a row become zero, each with probability zeroes
+	resets = 0.1 // to the job's present GPUs
+	thins  = 0.1 // with probability zeroes each
 	zeroes = 0.1
 )
 
-// mutate returns some rows to the present GPUs, empties some elements, and hands out free GPUs: on
-// each virtual node to about one job of all, and one of those on it.
+// mutate resets some rows, empties some elements, and hands out free GPUs to about one job of all and one on each
+// virtual node.
 func (r *round) mutate(x []int, src *rand.Rand) {
 	n := len(r.slots)
 	clear(r.used)
@@ -59,9 +59,8 @@ func (r *round) giveOut(x []int, k int, src *rand.Rand) {
 	}
 }
 
-// repair makes a matrix feasible, row by row: usable GPU types, at most one distributed job per
-// virtual node, the job's limit, the GPUs left, and a number of GPUs that the job can run on, or
-// none. Source: Pollux §4.2.1.
+// repair makes a matrix feasible by rows: usable types, one distributed job per virtual node, the limit, the GPUs
+// left, a possible number. Source: Pollux §4.2.1.
 func (r *round) repair(x []int, src *rand.Rand) {
 	copy(r.room, r.free)
 	copy(r.owner, r.held)
@@ -88,7 +87,7 @@ func (r *round) repairRow(t *seat, row []int, src *rand.Rand) {
 	r.occupy(row)
 }
 
-// keepTypes empties slots of unusable GPU types. A gang keeps only the type that it has most of.
+// keepTypes empties slots of unusable types, for a gang of all but its majority type.
 func (r *round) keepTypes(t *seat, row []int) {
 	only := -1
 	if t.gang {
@@ -101,7 +100,7 @@ func (r *round) keepTypes(t *seat, row []int) {
 	}
 }
 
-// avoid removes a distributed job from virtual nodes that have another. Source: Pollux §4.2.1.
+// avoid removes a distributed job from nodes that have another. Source: Pollux §4.2.1.
 func (r *round) avoid(row []int) {
 	if !distributed(row) {
 		return
@@ -151,8 +150,7 @@ func (r *round) shed(row []int, gpus int, src *rand.Rand) {
 	}
 }
 
-// settle changes a gang's GPUs to a number that it can run on: fewer, more of the same type, or
-// none.
+// settle gives a gang a possible number of GPUs: fewer, more of the type, or none.
 func (r *round) settle(t *seat, row []int, src *rand.Rand) {
 	sum, first := 0, slices.IndexFunc(row, positive)
 	if first < 0 {
@@ -174,8 +172,7 @@ func (r *round) settle(t *seat, row []int, src *rand.Rand) {
 	}
 }
 
-// fill adds free GPUs of a type, first on the row's virtual nodes, or empties the row if too few
-// fit.
+// fill adds GPUs of a type, first on the row's nodes, or empties the row.
 func (r *round) fill(row []int, kind, gpus int) {
 	for _, own := range []bool{true, false} {
 		for k, v := range row {

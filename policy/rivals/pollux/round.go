@@ -17,14 +17,14 @@ type round struct {
 	plan   *policy.Plan
 	types  []cluster.TypeInfo
 	slots  []slot
-	free   []int   // by slot: neither pinned nor reserved
-	held   []bool  // by slot: has a distributed job that is pinned or reserved
+	free   []int   // neither pinned nor reserved
+	held   []bool  // by a pinned or reserved distributed job
 	seats  []*seat // least attained service first
-	room   []int   // repair: free GPUs by slot
-	owner  []bool  // repair: whether a slot has a distributed job
+	room   []int   // repair: free by slot
+	owner  []bool  // repair: slot has a distributed job
 	order  []int   // repair: slots in random order
-	used   []int   // mutate: used GPUs by slot
-	jobsAt []int   // mutate: jobs by slot
+	used   []int   // mutate: by slot
+	jobsAt []int   // mutate: by slot
 }
 
 type seat struct {
@@ -33,13 +33,13 @@ type seat struct {
 	belief   *belief
 	usable   []bool
 	anywhere bool
-	keepTerm float64 // its term of the fitness if its GPUs do not change
+	keepTerm float64 // fitness if its GPUs stay
 	most     int     // the most GPUs it may have in this round
-	gang     bool    // runs only on some numbers of GPUs
+	gang     bool
 	fair     float64
 	factor   float64 // reallocFactor
 	base     []int   // present GPUs by slot
-	partial  bool    // some present GPUs cannot be kept
+	partial  bool    // some cannot be kept
 }
 
 func (p *Policy) newRound(s *policy.Snapshot, m *memory) *round {
@@ -102,7 +102,7 @@ func (r *round) usable(j *policy.Job) []bool {
 	return all
 }
 
-// least returns the fewest GPUs of a type that a job runs on, rounded up to full replicas.
+// least returns a job's fewest GPUs of a type, in full replicas.
 func least(j *policy.Job, t cluster.GPUType) int {
 	if !j.Adaptivity.Has(job.GPUCount) {
 		return j.Requested(t)
@@ -111,8 +111,8 @@ func least(j *policy.Job, t cluster.GPUType) int {
 	return (max(1, j.Min(t)) + p - 1) / p * p
 }
 
-// most returns the most GPUs that a job may have: Growth times the most it ever had, capped by its
-// own limits and the smallest GPU type. Source: Pollux §4.1.
+// most returns Growth times the most GPUs so far, capped by the job's limits and the smallest type. Source: Pollux
+// §4.1.
 func (r *round) most(j *policy.Job) int {
 	n := int(r.p.o.Growth * float64(max(j.Status.MaxGPUs, j.Allocation.GPUs)))
 	if j.Spec.MaxGPUs > 0 {
@@ -127,8 +127,8 @@ func (r *round) most(j *policy.Job) int {
 	return max(1, n)
 }
 
-// fairShare returns a job's goodput with an exclusive 1/J of the cluster's GPUs, but at least one
-// replica, on as few virtual nodes as possible. Source: Pollux §4.2.
+// fairShare returns a job's goodput with an exclusive 1/J of the GPUs, at least a replica, on few virtual nodes.
+// Source: Pollux §4.2.
 func (r *round) fairShare(t *seat, jobs int) float64 {
 	replica := t.job.ReplicaGPUs(t.belief.reference)
 	gpus := (r.s.Cluster.GPUs() + jobs - 1) / jobs
@@ -138,7 +138,7 @@ func (r *round) fairShare(t *seat, jobs int) float64 {
 	on := func(gpus int) float64 {
 		return t.belief.at(t.job, (gpus+r.slots[0].gpus-1)/r.slots[0].gpus, gpus)
 	}
-	for ; gpus > replica; gpus /= 2 { // a batch size limit may make it unable to use this many
+	for ; gpus > replica; gpus /= 2 { // a batch size limit may be lower
 		if g := on(gpus); g > 0 {
 			return g
 		}
@@ -146,8 +146,7 @@ func (r *round) fairShare(t *seat, jobs int) float64 {
 	return max(on(replica), math.SmallestNonzeroFloat32)
 }
 
-// base returns the GPUs that a job holds by slot, as granted if it is still there, and subtracts
-// them from left.
+// base returns a job's present GPUs by slot, and subtracts them from left.
 func (r *round) base(t *seat, left []int) []int {
 	row := make([]int, len(r.slots))
 	if !t.job.Holding() {
@@ -160,7 +159,7 @@ func (r *round) base(t *seat, left []int) []int {
 	return row
 }
 
-// take subtracts row from free, or changes nothing and returns false if it does not fit.
+// take subtracts row from free if it fits.
 func take(free, row []int) bool {
 	for k, v := range row {
 		if v > free[k] {
@@ -173,11 +172,10 @@ func take(free, row []int) bool {
 	return true
 }
 
-// speedup returns SPEEDUP_j for GPUs on a number of virtual nodes. Source: Pollux §4.2.
+// speedup returns SPEEDUP_j. Source: Pollux §4.2.
 func (t *seat) speedup(nodes, gpus int) float64 { return t.belief.at(t.job, nodes, gpus) / t.fair }
 
-// shape returns the virtual nodes and GPUs of a row, and whether its GPUs differ from those that
-// the job holds.
+// shape also reports whether a row differs from the present GPUs.
 func (r *round) shape(t *seat, row []int) (nodes, gpus int, moved bool) {
 	more := 0
 	moved = t.partial

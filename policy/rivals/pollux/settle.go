@@ -4,8 +4,8 @@ import "slices"
 
 type settler struct{ *round }
 
-// settleDown undoes needless moves after a change of nodes. A job moved to the same numbers of GPUs
-// and virtual nodes stays, and jobs in its place start elsewhere.
+// settleDown undoes needless moves after a change of nodes: equal GPUs and virtual nodes. Jobs in their place
+// start elsewhere.
 func (r settler) settleDown(x []int) {
 	if !r.m.changed {
 		return
@@ -39,8 +39,7 @@ func (r settler) stays(t *seat, row []int) bool {
 	return !t.partial && gpus > 0 && nodes == before && gpus == held
 }
 
-// displace gives the other jobs their rows, or as much on another virtual node. It returns false if
-// one does not fit or two distributed jobs meet.
+// displace gives the other jobs their rows, or as much on another virtual node; false if one does not fit.
 func (r settler) displace(x []int) bool {
 	n := len(r.slots)
 	for i, t := range r.seats {
@@ -55,7 +54,7 @@ func (r settler) displace(x []int) bool {
 	return true
 }
 
-// shift moves a row to the first virtual node of its type with enough free GPUs, and takes these.
+// shift moves a row to the first virtual node of its type with room.
 func (r settler) shift(row []int) bool {
 	from := slices.IndexFunc(row, positive)
 	for k, at := range r.slots {

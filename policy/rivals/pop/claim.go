@@ -11,7 +11,7 @@ type claim struct {
 	turn int // order of precedence
 }
 
-// Turns of claims: non-preemptive jobs, then reservations, then all other allocations.
+// Claims: non-preemptive jobs, reservations, then others.
 const (
 	pinned = iota
 	reserved
@@ -58,7 +58,7 @@ func (r *room) hold(t int, a *cluster.Allocation) {
 	h.GPUs, h.CPUs, h.Memory = h.GPUs+a.GPUs, h.CPUs+a.CPUs, h.Memory+a.Memory
 }
 
-// meets reports whether a part, if idle, has the job's fewest GPUs of an eligible type.
+// meets reports whether an idle part has the job's fewest GPUs of an eligible type.
 func (p *parts) meets(r *room, j *policy.Job) bool {
 	for t := range p.types {
 		gpu := p.types[t].Type

@@ -12,21 +12,21 @@ import (
 
 type parts struct {
 	o        Options
-	order    []int // of parts, to break ties
+	order    []int // to break ties
 	cluster  *cluster.Cluster
 	types    []cluster.TypeInfo
 	node     map[cluster.NodeID]int
 	job      map[job.ID]int
-	next     map[job.ID]int // of this round, while jobs are dealt
+	next     map[job.ID]int // while jobs are dealt
 	rooms    []room
 	whole    room
-	joinedTo []int // by part: the part it is joined to in this round, or itself
+	joinedTo []int // the part it is joined to this round, or itself
 }
 
 type room struct {
 	nodes, gpus, perNode []int
-	host, held           []cluster.Resources // CPUs and memory: capacity, claims
-	hostUnknown          []bool              // some node does not report CPUs and memory
+	host, held           []cluster.Resources // capacity and claims of CPUs and memory
+	hostUnknown          []bool
 	load                 float64
 }
 
@@ -44,8 +44,7 @@ func newParts(o Options) parts {
 	}
 }
 
-// dealNodes gives each new node the part with the fewest nodes of its type (Random), or the fewest
-// GPUs (Balanced).
+// dealNodes gives new nodes to the part with the fewest nodes (Random) or GPUs (Balanced) of their type.
 func (p *parts) dealNodes(c *cluster.Cluster) {
 	if c == p.cluster {
 		p.measure()
@@ -74,7 +73,7 @@ func (p *parts) dealNodes(c *cluster.Cluster) {
 	}
 }
 
-// newNodes returns the nodes without a part: at random, or largest first if Balanced.
+// newNodes returns the nodes without a part, at random or largest first.
 func (p *parts) newNodes() []int {
 	nodes := p.cluster.Nodes()
 	order := split.Shuffled(len(nodes), p.o.Seed)
@@ -154,7 +153,7 @@ func (p *parts) unite(a, b int) int {
 	return a
 }
 
-// dealJobs gives every job a part, in the order in which policies honour claims.
+// dealJobs deals jobs in the order in which policies honour claims.
 func (p *parts) dealJobs(s *policy.Snapshot) {
 	clear(p.next)
 	for _, j := range s.Jobs {
@@ -179,14 +178,14 @@ func (p *parts) weight(j *policy.Job) float64 {
 	return 1
 }
 
-// place returns a job's part: its last one if it fits, or the one of least load in which it fits,
-// or joined parts. A job that does not fit the whole cluster joins nothing.
+// place returns a job's last part if it fits, else the one of least load, or joined parts. A job too big for the
+// cluster joins nothing.
 func (p *parts) place(j *policy.Job, c claim) int {
 	fits := func(r *room) bool { return p.roomFor(r, j, c) }
 	need := func(r *room) bool { return p.meets(r, j) }
 	was, known := p.job[j.ID]
 	part := p.lastOrBest(was, known, fits)
-	if part < 0 && !c.firm() { // its present GPUs fit nowhere; do its fewest?
+	if part < 0 && !c.firm() { // do its fewest fit?
 		part = p.lastOrBest(was, known, need)
 	}
 	if part < 0 {
@@ -214,7 +213,7 @@ func (p *parts) place(j *policy.Job, c claim) int {
 	return part
 }
 
-// lastOrBest returns the job's last part if it will do, or else the best one that does; -1: none.
+// lastOrBest returns the last part if it will do, or else the best; -1: none.
 func (p *parts) lastOrBest(was int, known bool, do func(r *room) bool) int {
 	if known && do(&p.rooms[p.joined(was)]) {
 		return was
@@ -222,7 +221,7 @@ func (p *parts) lastOrBest(was int, known bool, do func(r *room) bool) int {
 	return p.best(do)
 }
 
-// best returns the part with the least load per GPU that will do; -1: none.
+// best returns the part of least load per GPU that will do; -1: none.
 func (p *parts) best(do func(r *room) bool) int {
 	best, least := -1, 0.0
 	for _, part := range p.order {
@@ -238,8 +237,7 @@ func (p *parts) best(do func(r *room) bool) int {
 	return best
 }
 
-// join joins parts, least load first, until there is enough. It joins nothing if the whole cluster
-// is not enough.
+// join joins parts, least load first, until there is enough, or none if there never is.
 func (p *parts) join(part int, enough func(r *room) bool) {
 	if !enough(&p.whole) {
 		return

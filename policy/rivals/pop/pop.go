@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	Random   = "random"   // equal numbers of nodes, at random; equal numbers of jobs
-	Balanced = "balanced" // nodes by GPUs, jobs by requested GPUs
+	Random   = "random"   // equal numbers of nodes and of jobs
+	Balanced = "balanced" // by GPUs and requested GPUs
 )
 
 // Options configure the policy.
@@ -22,10 +22,10 @@ type Options struct {
 	Seed  uint64 // of Random; default 1
 }
 
-// DefaultOptions returns POP-4 with random parts.
+// DefaultOptions returns POP-4, random.
 func DefaultOptions() Options { return Options{Parts: 4, Split: Random, Seed: 1} }
 
-// Validate returns all errors of o, joined.
+// Validate returns all errors of o.
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Parts < 1 || o.Parts > 4096 {
@@ -41,12 +41,11 @@ func (o *Options) Validate() error {
 type Policy struct {
 	parts
 	inner    []policy.Policy
-	clusters []*cluster.Cluster // last passed to each of inner
-	computed []any              // by part: results not yet passed on
+	clusters []*cluster.Cluster // last passed to inner
+	computed []any              // results of parts, not yet passed on
 }
 
-// New returns a policy that plans each part with a policy made by inner. Its error joins all errors
-// of o, or is inner's.
+// New returns a policy with a policy of inner per part, or all errors of o, or inner's.
 func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("pop: %w", err)
@@ -62,15 +61,14 @@ func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 	return p, nil
 }
 
-// Traits implements policy.Policy: the inner policy's, but parts do not rent or borrow, and jobs
-// may change parts in every round.
+// Traits implements policy.Policy: parts neither rent nor borrow, and jobs may change parts in every round.
 func (p *Policy) Traits() policy.Traits {
 	t := p.inner[0].Traits()
 	t.Rents, t.Borrows, t.Steady, t.Keeps, t.IgnoresProgress = false, false, false, false, false
 	return t
 }
 
-// Plan implements policy.Policy. It costs the plans of the parts, and jobs times parts.
+// Plan implements policy.Policy.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	p.dealNodes(s.Cluster)
 	p.dealJobs(s)
@@ -101,10 +99,10 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 			plan.Jobs[at[i]] = d
 		}
 		prices.add(sub.Cluster, got.Prices)
-		plan.Fungible = plan.Fungible || got.Fungible // all parts have the same policy
+		plan.Fungible = plan.Fungible || got.Fungible // of every part
 		plan.Stats.Iterations += got.Stats.Iterations
 		plan.Stats.Objective += got.Stats.Objective
-		plan.Stats.Bound += got.Stats.Bound // of plans that keep to the parts
+		plan.Stats.Bound += got.Stats.Bound
 		plan.Stats.Interrupted = plan.Stats.Interrupted || got.Stats.Interrupted
 		plan.Stats.Failed = cmp.Or(plan.Stats.Failed, got.Stats.Failed)
 	}
@@ -132,7 +130,7 @@ func (p *Policy) snapshot(s *policy.Snapshot, part int) (sub *policy.Snapshot, a
 	return &cut, at
 }
 
-// cut returns the cluster of a part, with the same pointer while its nodes are the same.
+// cut returns the cluster of a part, the same pointer for the same nodes.
 func (p *Policy) cut(whole *cluster.Cluster, part int) *cluster.Cluster {
 	last := p.clusters[part]
 	left, same := 0, last != nil

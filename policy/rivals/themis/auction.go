@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// admit moves the jobs among the first n that fit together to the front, worst treated first, and
-// returns their number.
+// admit moves the jobs among the first n that fit together to the front, worst treated first.
 func (r *round) admit(n int) int {
 	left := slices.Clone(r.free)
 	var in, out []bidder
@@ -36,8 +35,8 @@ func (b *bidder) roomiest(left []int) int {
 	return best
 }
 
-// auction gives the first n jobs the offers with the greatest product of valuations, minus
-// payments. Source: Themis §3.3.1 (Partial Allocation), Shockwave §8.2.
+// auction gives the first n jobs the offers with the greatest product, minus payments. Source: Themis §3.3.1
+// (Partial Allocation), Shockwave §8.2.
 func (p *Policy) auction(ctx context.Context, r *round, n int) error {
 	free := slices.Clone(r.free)
 	out, err := p.solve(ctx, r.jobs[:n], free)
@@ -59,8 +58,7 @@ func (p *Policy) auction(ctx context.Context, r *round, n int) error {
 
 const tieWeight = 1e-6
 
-// solve finds one offer for every bidder, with the greatest product of valuations. Ties go to those
-// treated worse.
+// solve finds one offer per bidder, with the greatest product. Ties go to those treated worse.
 func (p *Policy) solve(ctx context.Context, bidders []bidder, free []int) (*mmkp.Solution, error) {
 	if len(bidders) == 0 {
 		return &mmkp.Solution{}, nil
@@ -80,9 +78,9 @@ func (p *Policy) solve(ctx context.Context, bidders []bidder, free []int) (*mmkp
 	return p.solver.Solve(ctx, &g, nil, mmkp.DefaultOptions())
 }
 
-// charge takes the hidden payments of the first n jobs, which shared free. Source: Themis §3.3.1.
+// charge takes the hidden payments of the first n jobs. Source: Themis §3.3.1.
 func (p *Policy) charge(ctx context.Context, r *round, n int, free []int) error {
-	kept := make([]int, n) // index of the reduced offer
+	kept := make([]int, n) // reduced offer
 	for i := range r.jobs[:n] {
 		b := &r.jobs[i]
 		kept[i] = b.won
@@ -94,7 +92,7 @@ func (p *Policy) charge(ctx context.Context, r *round, n int, free []int) error 
 		if err != nil {
 			return err
 		}
-		kept[i] = b.most(won.t, int(c*float64(won.gpus)+1e-6)) // 1e-6 because times are rounded to nanoseconds
+		kept[i] = b.most(won.t, int(c*float64(won.gpus)+1e-6)) // times are rounded to nanoseconds
 	}
 	for i, k := range kept {
 		b := &r.jobs[i]
@@ -104,8 +102,7 @@ func (p *Policy) charge(ctx context.Context, r *round, n int, free []int) error 
 	return nil
 }
 
-// keeps returns the fraction of its GPUs that bidder i keeps: the product of the others'
-// valuations, over that product in an auction without i.
+// keeps returns the fraction that bidder i keeps: the others' product, over their product in an auction without i.
 func (p *Policy) keeps(ctx context.Context, bidders []bidder, i int, free []int) (float64, error) {
 	others := slices.Delete(slices.Clone(bidders), i, i+1)
 	out, err := p.solve(ctx, others, free)
@@ -121,7 +118,7 @@ func (p *Policy) keeps(ctx context.Context, bidders []bidder, i int, free []int)
 
 func (b *bidder) fewest(t int) int { return b.offers[b.most(t, 0)].gpus }
 
-// most returns the largest offer of a type with at most n GPUs, or else the smallest.
+// most returns the largest offer of at most n GPUs, or else the smallest.
 func (b *bidder) most(t, n int) int {
 	best := -1
 	for k, o := range b.offers {

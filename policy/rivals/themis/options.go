@@ -2,13 +2,12 @@ package themis
 
 import "fmt"
 
-// Options configure the policy. DefaultOptions has the defaults.
+// Options configure the policy.
 type Options struct {
-	// Filter is the fraction of jobs that bid, above 0 and at most 1: those with the largest
-	// finish-time fairness. Less is fairer, more is more efficient. Default 0.2 (Themis: f, the
-	// fraction that does not bid, is 0.8).
+	// Filter is the fraction of jobs that bid, in (0, 1], of the largest finish-time fairness. Less is fairer,
+	// more is more efficient. Default 0.2 (Themis: 1-f is 0.2).
 	Filter float64
-	// Adaptive uses a filter of 1/3 or 2/3 instead of Filter. Default false.
+	// Adaptive uses 1/3 or 2/3 instead of Filter. Default false.
 	Adaptive bool
 	// Payments makes winners pay with a part of their GPUs. Default true.
 	Payments bool

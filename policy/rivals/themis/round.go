@@ -16,22 +16,22 @@ type round struct {
 	plan       *grant.Round
 	free       []int
 	jobs       []bidder // worst treated first
-	contention float64  // requested GPUs over all GPUs, at least 1
+	contention float64  // requested over all GPUs, at least 1
 }
 
 type bidder struct {
 	*policy.Job
 	index  int
 	rho    float64
-	alone  float64 // remaining seconds on its requested GPUs
+	alone  float64 // remaining seconds on its request
 	offers []offer
-	won    int // index of its offer; -1: none
+	won    int // its offer; -1: none
 }
 
 type offer struct {
 	t, gpus int
-	asked   bool    // no more than the job's request
-	left    float64 // remaining seconds if the job keeps it to its end
+	asked   bool    // within the request
+	left    float64 // remaining seconds
 	value   float64 // logarithm of 1/ρ
 }
 
@@ -64,8 +64,7 @@ func (r *round) meet() {
 	slices.SortStableFunc(r.jobs, func(a, b bidder) int { return cmp.Compare(b.rho, a.rho) })
 }
 
-// offers lists a job's possible amounts with the remaining time. Unknown speeds are proportional to
-// GPUs.
+// offers lists a job's possible amounts. Unknown speeds are proportional to GPUs.
 func (r *round) offers(b *bidder) {
 	fastest := 0.0
 	for pass := 0; pass < 2 && len(b.offers) == 0; pass++ {
@@ -90,7 +89,7 @@ func (r *round) offers(b *bidder) {
 	b.alone = r.missing(b.Job) / fastest
 }
 
-// missing returns a job's remaining progress; one round's if it has no target or an unknown speed.
+// missing returns the remaining progress; one round's if unknown.
 func (r *round) missing(j *policy.Job) float64 {
 	left, from := r.s.Work(j)
 	if j.Perf == nil || from == perf.FromAttained {
@@ -99,8 +98,7 @@ func (r *round) missing(j *policy.Job) float64 {
 	return left
 }
 
-// judge computes a job's finish-time fairness, now and with each offer. Source: Themis §3.2, as
-// Shockwave's Eq. 9.
+// judge computes ρ, now and with each offer. Source: Themis §3.2, as Shockwave's Eq. 9.
 func (r *round) judge(b *bidder) {
 	attained := b.AttainedService(r.s.Now)
 	waited := max(0, b.Age(r.s.Now)-attained)
@@ -117,7 +115,7 @@ func (r *round) judge(b *bidder) {
 	}
 }
 
-// seconds converts x, capped at 100 years.
+// seconds caps x at 100 years.
 func seconds(x float64) time.Duration {
 	return time.Duration(math.Min(x, 100*365*24*3600) * float64(time.Second))
 }

@@ -7,9 +7,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// share gives the GPUs left by the auction among the first n jobs to the others: first to jobs n to
-// through, which passed the filter but did not fit, then by least remaining time. Then jobs grow,
-// worst treated first. Source: Themis §3.3.1, leftovers.
+// share gives leftovers first to jobs n to through, which passed the filter but did not fit, then by least
+// remaining time. Then jobs grow, worst treated first. Source: Themis §3.3.1, leftovers.
 func (r *round) share(n, through int) {
 	rest := make([]*bidder, 0, len(r.jobs))
 	for i := range r.jobs[n:] {
@@ -26,8 +25,8 @@ func (r *round) share(n, through int) {
 	}
 }
 
-// best returns the best offer that fits, up to the request; -1: none. The present GPU type goes
-// first, because a move costs a restart.
+// best returns the best offer that fits, up to the request; -1: none. The present type goes first: a move costs a
+// restart.
 func (r *round) best(b *bidder) int {
 	best, home := -1, false
 	for k, o := range b.offers {

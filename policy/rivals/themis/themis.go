@@ -8,13 +8,13 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Policy is Themis. Its plans depend on the snapshot alone. It is not safe for concurrent use.
+// A Policy is Themis, a function of snapshots. It is not safe for concurrent use.
 type Policy struct {
 	o      Options
 	solver *mmkp.Solver
 }
 
-// New returns a Policy, or an error if o is invalid.
+// New returns a Policy, or an error of o.
 func New(o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("themis: %w", err)
@@ -27,11 +27,9 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true}
 }
 
-// Plan implements policy.Policy. It solves one knapsack of the bids, and with payments one more for
-// each elastic winner.
+// Plan implements policy.Policy. It solves one knapsack, and one more for each elastic winner that pays.
 //
-// Deviation: jobs without checkpoints have no leases and keep their GPUs, because Themis' jobs all
-// have checkpoints.
+// Deviation: jobs without checkpoints keep their GPUs, because Themis' jobs all have them.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("themis: round %d: %w", s.Round, err)
