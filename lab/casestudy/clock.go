@@ -7,10 +7,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// A Clock returns the processor time used so far, like ProcessTime. May be nil.
+// A Clock returns the processor time used so far; may be nil.
 type Clock func() time.Duration
 
-// Read returns the clock's time; 0 of a nil clock.
+// Read returns the clock's time, or 0.
 func (c Clock) Read() time.Duration {
 	if c == nil {
 		return 0
@@ -18,9 +18,8 @@ func (c Clock) Read() time.Duration {
 	return c()
 }
 
-// Makespan returns the time of jobs on cores if each starts, in order, on the first free core: an estimate of the
-// parallel time of parts that were timed in sequence. It panics if cores < 1. Source: thesis §5.2 ("estimated
-// parallel runtimes computed mathematically for 64 cores").
+// Makespan returns the time of jobs on cores if each starts, in order, on the first free core. It panics if cores
+// < 1. Source: thesis §5.2 ("estimated parallel runtimes computed mathematically for 64 cores").
 func Makespan(jobs []time.Duration, cores int) time.Duration {
 	free := make([]time.Duration, cores)
 	for _, d := range jobs {

@@ -2,7 +2,7 @@ package casestudy
 
 import "fmt"
 
-// A HeatMap is a shaded table. Down labels the rows, Across the columns.
+// A HeatMap is a shaded table.
 type HeatMap struct {
 	Title, Intro, Down, Across string
 	Columns                    []string
@@ -15,7 +15,7 @@ type HeatRow struct {
 	Cells []HeatCell
 }
 
-// A HeatCell is text on a shade from 0 (lightest) to 1. Marked cells have a frame.
+// A HeatCell is text on a shade from 0 (lightest) to 1, perhaps in a frame.
 type HeatCell struct {
 	Text   string
 	Heat   float64

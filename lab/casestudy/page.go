@@ -1,4 +1,4 @@
-// Package casestudy writes results of the case studies as one self-contained HTML page.
+// Package casestudy writes results of the case studies as HTML.
 package casestudy
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
-// A Page is a title, an introduction, tables, heat maps and charts.
+// A Page is tables, heat maps and charts.
 type Page struct {
 	Title, Intro string
 	Tables       []Table
@@ -18,7 +18,7 @@ type Page struct {
 	Charts       []chart.Lines
 }
 
-// A Table has a cell per column in each row. The first column is text, the others are numbers.
+// A Table has text in the first column, and numbers.
 type Table struct {
 	Title string // may be empty
 	Head  []string

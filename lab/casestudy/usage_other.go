@@ -1,7 +1,5 @@
 //go:build !unix
 
-// This file measures processor time and memory.
-
 package casestudy
 
 import (
@@ -11,10 +9,10 @@ import (
 
 var start = time.Now()
 
-// ProcessTime returns the time since the program's start, as this system has no processor time.
+// ProcessTime returns the time since the start, for lack of processor time.
 func ProcessTime() time.Duration { return time.Since(start) }
 
-// PeakMemory returns the bytes that the Go runtime has from the system.
+// PeakMemory returns the bytes of the Go runtime.
 func PeakMemory() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -1,7 +1,5 @@
 //go:build unix
 
-// This file measures processor time and memory.
-
 package casestudy
 
 import (
@@ -10,7 +8,7 @@ import (
 	"time"
 )
 
-// ProcessTime returns the processor time of the process, user and system.
+// ProcessTime returns the process's user and system time.
 func ProcessTime() time.Duration {
 	r := self()
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())

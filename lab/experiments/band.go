@@ -9,15 +9,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Band is a published number and the accepted range.
+// A Band is a published number and its accepted range.
 type Band struct {
 	Published float64
 	Low, High float64 // infinite if unbounded
 	text      string
 }
 
-// ParseBand reads "0.6 +- 0.1", "8.07 +- 8%", "<= 1.2", ">= 100", a number alone, which is shown but not checked, or
-// "-" if nothing was published.
+// ParseBand reads "0.6 +- 0.1", "8.07 +- 8%", "<= 1.2", ">= 100", an unchecked number, or "-".
 func ParseBand(text string) (Band, error) {
 	b := Band{Low: math.Inf(-1), High: math.Inf(1), text: text}
 	fields := strings.Fields(text)
@@ -78,10 +77,10 @@ type Figure struct {
 	Band   Band
 }
 
-// Figures are metrics with bands, in given order.
+// Figures are metrics with bands.
 type Figures []Figure
 
-// UnmarshalYAML reads a mapping of metrics to bands.
+// UnmarshalYAML reads metrics and bands.
 func (f *Figures) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode {
 		return fmt.Errorf("line %d: want a mapping of metrics to bands", n.Line)

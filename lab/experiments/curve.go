@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// A point is a point of a curve: the value y of one metric at the value x of another.
+// A point has the metric y at the metric x.
 type point struct{ x, y float64 }
 
-// curve returns y over x of the runs of a group, by ascending x.
+// curve returns y by ascending x.
 func (g Group) curve(x, y metric, results map[string][]measured) []point {
 	var c []point
 	for _, name := range g {
@@ -18,8 +18,8 @@ func (g Group) curve(x, y metric, results map[string][]measured) []point {
 	return c
 }
 
-// gain returns the largest (or least) ratio of the other curve to ours at the same x, over the spots of both. Curves
-// are linear between spots. An x that one curve does not reach does not count. It is 0 if there is none.
+// gain returns the largest (or least) ratio of the other, piecewise linear curve to ours at the same x, over all
+// points of both; 0 if there is none.
 func gain(ours, other []point, least bool) float64 {
 	best := 0.0
 	for _, s := range slices.Concat(ours, other) {
@@ -32,7 +32,7 @@ func gain(ours, other []point, least bool) float64 {
 	return best
 }
 
-// at returns a curve's y at x, and whether the curve reaches x.
+// at returns y at x, if the curve reaches x.
 func at(c []point, x float64) (y float64, ok bool) {
 	if len(c) == 1 && c[0].x == x {
 		return c[0].y, true

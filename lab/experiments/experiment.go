@@ -1,5 +1,4 @@
-// Package experiments reproduces tables and figures of papers and compares them with the published numbers. It also
-// runs every policy on every family of workloads.
+// Package experiments reproduces tables and figures of papers, and runs every policy on every family of workloads.
 package experiments
 
 import (
@@ -19,14 +18,14 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// library has the files of the experiments and of the policy matrix.
+// library has the experiments and the matrix.
 //
 //go:embed boa lyra matrix oxgang shockwave sia synergy
 var library embed.FS
 
 const matrixFolder = "matrix/"
 
-// An Experiment is a table or figure of a paper: what to run, and what was published.
+// An Experiment is a table or figure: what to run, and what was published.
 type Experiment struct {
 	Name   string    `yaml:"-"` // such as "sia/table-3.3"
 	Title  string    `yaml:"title"`
@@ -35,37 +34,36 @@ type Experiment struct {
 	Config yaml.Node `yaml:"config"` // of all runs
 	Runs   []Plan    `yaml:"runs"`
 	Checks []Check   `yaml:"checks"`
-	Notes  []string  `yaml:"notes"` // caveats, such as why a figure falls short
+	Notes  []string  `yaml:"notes"` // such as why a figure falls short
 }
 
-// A Plan is one policy over traces or seeds. In Config, {data} stands for the folder of the shared data, {n} for each
-// of Traces, and embedded: starts the path of a file next to the experiment.
+// A Plan is one policy over traces or seeds. In Config, {data} is the folder of the shared data, {n} each of
+// Traces, and embedded: starts a path next to the experiment.
 type Plan struct {
 	Name   string    `yaml:"name"`
 	Policy string    `yaml:"policy"`
 	Traces []int     `yaml:"traces"`
-	Seeds  int       `yaml:"seeds"` // number of seeds, from the configuration's on; default 1
+	Seeds  int       `yaml:"seeds"` // from the configuration's on; default 1
 	Config yaml.Node `yaml:"config"`
 }
 
-// A Check compares metrics of a run, or their ratios to another run's, with what was published.
+// A Check compares a run's metrics, or their ratios to another run's, with the published ones.
 type Check struct {
-	Name string `yaml:"name"` // of the row; default: the run's
+	Name string `yaml:"name"` // default: the run's
 	Run  Group  `yaml:"run"`
-	Over Group  `yaml:"over"` // if set, figures are ratios of Run's to Over's
-	// Along makes curves of Run and Over over this metric. Figures are the largest ratio of Over's to Run's curve
-	// (see gain), or the least with Least.
+	Over Group  `yaml:"over"` // if set, figures are ratios to Over
+	// Along makes curves over this metric. Figures are gains, the least with Least.
 	Along     string  `yaml:"along"`
 	Least     bool    `yaml:"least"`
 	Published Figures `yaml:"published"`
-	// Wanted are our own targets. Figures outside are Short, which is not an error.
+	// Wanted are our targets. A figure outside is Short, not an error.
 	Wanted Figures `yaml:"wanted"`
 }
 
-// A Group is one or more runs; figures are means.
+// A Group is runs; figures are means.
 type Group []string
 
-// UnmarshalYAML reads a name or a list of names.
+// UnmarshalYAML reads one name or a list.
 func (g *Group) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.SequenceNode {
 		return n.Decode((*[]string)(g))
@@ -77,7 +75,7 @@ func (g *Group) UnmarshalYAML(n *yaml.Node) error {
 // String returns the names.
 func (g Group) String() string { return strings.Join(g, ", ") }
 
-// Names returns the names of all experiments, sorted.
+// Names returns all experiments, sorted.
 func Names() []string {
 	var names []string
 	_ = fs.WalkDir(library, ".", func(path string, d fs.DirEntry, err error) error { // embedded: cannot fail
@@ -99,7 +97,7 @@ func Find(name string) (*Experiment, error) {
 	return Parse(name, data)
 }
 
-// Parse reads an experiment. Unknown keys, metrics and runs are errors.
+// Parse reads an experiment, without unknown keys, metrics and runs.
 func Parse(name string, data []byte) (*Experiment, error) {
 	e := &Experiment{Name: name}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
@@ -131,7 +129,7 @@ func (e *Experiment) validate() error {
 	return errors.Join(errs...)
 }
 
-// Configs returns the configuration of each run of a plan.
+// Configs returns a plan's configurations.
 func (e *Experiment) Configs(p *Plan, data string) ([]*config.Config, error) {
 	traces := p.Traces
 	if len(traces) == 0 {
@@ -160,7 +158,7 @@ func (e *Experiment) Configs(p *Plan, data string) ([]*config.Config, error) {
 	return all, nil
 }
 
-// embedded starts the path of a library file.
+// embedded starts a library path.
 const embedded = "embedded:"
 
 func withLibrary(files run.Files) run.Files {

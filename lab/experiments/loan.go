@@ -7,10 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// This file has the metrics of Lyra's tables.
-
-// timeMetrics are completion and queuing times in seconds, over the jobs of all runs. Sources: Lyra Table 5; Lyra
-// Table 7; Lyra Table 8.
+// timeMetrics are in seconds, over the jobs of all runs. Sources: Lyra Tables 5, 7 and 8.
 var timeMetrics = slices.Concat(
 	timesOf("jct", "JCTs", completionsOf),
 	timesOf("queued", "times without GPUs", queuedOf),
@@ -18,7 +15,7 @@ var timeMetrics = slices.Concat(
 	timesOf("loan_queued", "times without GPUs, of jobs that ever held GPUs on loan", borrowed(queuedOf)),
 )
 
-// loanMetrics are means over runs; 0 without nodes on loan.
+// loanMetrics are means; 0 without loans.
 var loanMetrics = []metric{
 	{"preemption_pct", "preemptions over submissions, percent", mean(func(s *metrics.Summary) float64 { return 100 * s.PreemptionRatio() })},
 	{"preemptions", "how often a job lost all its GPUs: preempted, lost with a node, or moved off a returned node on loan", mean(func(s *metrics.Summary) float64 { return float64(s.Preemptions) })},
@@ -68,7 +65,7 @@ func completionsOf(m *measured) []float64 { return m.jcts }
 
 func queuedOf(m *measured) []float64 { return m.queued }
 
-// borrowed returns the values of jobs that ever held GPUs on loan.
+// borrowed keeps jobs that ever held GPUs on loan.
 func borrowed(of func(*measured) []float64) func(*measured) []float64 {
 	return func(m *measured) []float64 {
 		var kept []float64
@@ -81,7 +78,7 @@ func borrowed(of func(*measured) []float64) func(*measured) []float64 {
 	}
 }
 
-// ofLoans returns the mean over runs of a number, 0 without nodes on loan.
+// ofLoans returns the mean, 0 without loans.
 func ofLoans(of func(*metrics.LoanSummary) float64) func([]measured) float64 {
 	return mean(func(s *metrics.Summary) float64 {
 		if s.Loans == nil {

@@ -20,58 +20,56 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A PolicyMatrix is every policy on every family of workloads. It shows policies that only work on their own
-// workloads.
+// A PolicyMatrix is every policy on every family of workloads, to find policies that only suit their own.
 type PolicyMatrix struct {
-	// Defaults are configurations of policies for all families: what a paper uses instead of the scheduler's
-	// defaults, such as the length of a round.
+	// Defaults replace the scheduler's defaults by a paper's, such as the length of a round.
 	Defaults []PolicyDefault `yaml:"defaults"`
 	Families []Family        `yaml:"families"`
 }
 
-// A PolicyDefault is the configuration of some policies in all families.
+// A PolicyDefault configures policies in all families.
 type PolicyDefault struct {
 	Policies []string  `yaml:"policies"`
 	Config   yaml.Node `yaml:"config"`
 	Why      string    `yaml:"why"`
 }
 
-// A Family is workloads of one kind, configured like an Experiment.
+// A Family is workloads of one kind, as in an Experiment.
 type Family struct {
 	Name   string    `yaml:"name"`
 	Title  string    `yaml:"title"`
 	Traces []int     `yaml:"traces"`
-	Seeds  int       `yaml:"seeds"` // number of seeds, from 1 on; default 1
+	Seeds  int       `yaml:"seeds"` // from 1 on; default 1
 	Config yaml.Node `yaml:"config"`
 }
 
 // A Cell is one policy on one family.
 type Cell struct {
 	Family, Policy string
-	Values         []float64 // by matrixMetrics; nil if some run did not finish
+	Values         []float64 // by matrixMetrics; nil if a run did not finish
 	Jobs, Ended    int       // over all runs
 	Why            string    // why some run did not finish
 
-	Delays *metrics.Delays // against matrixBaseline; nil without it, and for its own cells
-	Waits  []metrics.Waits // over all finished runs
-	trials []verdict.Trial // of the finished runs
+	Delays *metrics.Delays // nil without matrixBaseline, and for it
+	Waits  []metrics.Waits // of finished runs
+	trials []verdict.Trial // of finished runs
 }
 
 const matrixBaseline = "easy"
 
-// matrixMetrics are the metrics of a cell; less is better.
+// matrixMetrics are a cell's; less is better.
 func matrixMetrics() []string {
 	return []string{"jct_mean_h", "jct_p99_h", "makespan_h", "rho_worst", "rho_unfair_pct", "gpu_hours_per_job", "restarts_per_job"}
 }
 
-// MatrixOptions select the part of a PolicyMatrix to run.
+// MatrixOptions select cells.
 type MatrixOptions struct {
 	Files    run.Files
-	Data     string        // folder of the shared data
-	Families []string      // by name; empty for all
-	Policies []string      // by name; empty for all
-	Limit    time.Duration // per run; longer runs are cut short
-	Each     func(*Cell)   // called concurrently after each cell; may be nil
+	Data     string        // of shared data
+	Families []string      // empty for all
+	Policies []string      // empty for all
+	Limit    time.Duration // after which runs are cut short
+	Each     func(*Cell)   // called concurrently; may be nil
 }
 
 // LoadMatrix returns the matrix of the library.
@@ -88,8 +86,8 @@ func LoadMatrix() (*PolicyMatrix, error) {
 	return m, nil
 }
 
-// Run runs the cells on all cores and returns them by family, then policy. A failed run has Why in its cell. It
-// returns an error for unknown families and policies, unreadable configurations, and of ctx.
+// Run returns the cells by family, then policy. A failed run has Why in its cell. Errors: unknown families and
+// policies, bad configurations, ctx.
 func (m *PolicyMatrix) Run(ctx context.Context, o MatrixOptions) ([]Cell, error) {
 	families, policies, err := m.choose(&o)
 	if err != nil {
@@ -167,7 +165,7 @@ func (m *PolicyMatrix) cell(ctx context.Context, o *MatrixOptions, f *Family, na
 		}
 		cell.Jobs += len(in.Arrivals)
 		if cell.Why != "" {
-			continue // one unfinished run is enough
+			continue
 		}
 		r, err := limited(ctx, o.Limit, c, in, name)
 		switch {
@@ -197,7 +195,6 @@ func limited(ctx context.Context, limit time.Duration, c *config.Config, in *run
 	return run.Simulate(ctx, c, in, name)
 }
 
-// unfinishedReason returns why a run did not finish, or "".
 func unfinishedReason(r *run.Run, limit time.Duration) string {
 	switch {
 	case r.Unfinished:

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Write writes cells as Markdown: a table of mean completion times by policy and family, and one of all metrics per
-// family. The best of each column is bold. A cell without values has its reason below the table.
+// Write writes Markdown: mean completion times by policy and family, and all metrics per family, best in bold. A
+// cell without values has its reason below the table.
 func (m *PolicyMatrix) Write(w io.Writer, cells []Cell) error {
 	t := &matrixWriter{cells: cells}
 	t.line("# Every policy on every family of workloads")
@@ -96,7 +96,7 @@ func (t *matrixWriter) cross() {
 	t.line("–: not every job ended; the reason is below the table of that family.")
 }
 
-// figure returns a value with three digits, bold if best.
+// figure returns three digits, bold if best.
 func (t *matrixWriter) figure(c *Cell, family string, metric int) string {
 	switch {
 	case c == nil:
@@ -143,7 +143,7 @@ func (t *matrixWriter) family(f *Family) {
 	}
 }
 
-// later returns the share of jobs that finish later than under the baseline, in per cent.
+// later returns the share of later jobs, in per cent.
 func later(c *Cell) string {
 	if c.Delays == nil || c.Delays.Compared == 0 {
 		return "–"
@@ -151,7 +151,7 @@ func later(c *Cell) string {
 	return fmt.Sprintf("%.3g", 100*c.Delays.Share())
 }
 
-// longestWait returns the longest wait of the largest jobs, in hours, and their size.
+// longestWait returns the wait of the largest jobs, in hours, and their size.
 func longestWait(c *Cell) []string {
 	for i := len(c.Waits) - 1; i >= 0; i-- {
 		if w := &c.Waits[i]; w.Jobs > 0 {

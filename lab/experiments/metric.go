@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A metric is a number of a set of runs: one policy over traces or seeds.
+// A metric is a number of runs: one policy over traces or seeds.
 type metric struct {
 	name string
 	doc  string
@@ -19,15 +19,15 @@ type metric struct {
 
 type measured struct {
 	summary metrics.Summary
-	jcts    []float64 // hours, of completed jobs
-	queued  []float64 // hours without GPUs, of the same
-	onLoan  []bool    // whether the same ever held GPUs on loan
+	jcts    []float64 // hours, completed jobs
+	queued  []float64 // hours without GPUs
+	onLoan  []bool    // ever held GPUs on loan
 	rhos    []float64
-	least   time.Duration // bound on the makespan: see run.MakespanBound
-	statics []float64     // rho by the public code's static definition: see run.StaticRhos
-	millis  []float64     // policy time per round
+	least   time.Duration // see run.MakespanBound
+	statics []float64     // see run.StaticRhos
+	millis  []float64     // of the policy, per round
 	gaps    []float64     // per round with a bound
-	sizes   []int32       // GPUs over time of the job with the longest JCT; never empty
+	sizes   []int32       // GPUs over time of the longest job; never empty
 	jct     float64       // its JCT, hours
 }
 
@@ -216,7 +216,7 @@ func sizesOf(j *metrics.JobResult) []int32 {
 	return sizes
 }
 
-// valuesOf returns metrics by name, and panics for an unknown one.
+// valuesOf panics for an unknown name.
 func valuesOf(names []string, runs []measured) []float64 {
 	all := make([]float64, len(names))
 	for i, name := range names {

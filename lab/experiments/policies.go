@@ -1,3 +1,3 @@
 package experiments
 
-import _ "github.com/oxgang/oxgang/policy/rivals" // experiments compare all policies
+import _ "github.com/oxgang/oxgang/policy/rivals" // to compare all policies

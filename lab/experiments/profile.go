@@ -21,32 +21,31 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// A Matrix is the sensitivity matrix of an application on a GPU type by optimistic profiling of one replica, and the
+// A Matrix is an application's sensitivity matrix on a GPU type by optimistic profiling of one replica, and the
 // truth. Source: Synergy §3.1, Fig. 4.
 type Matrix struct {
 	Application string
 	GPUType     cluster.GPUType
-	Share       cluster.Resources // GPU-proportional, of one GPU
+	Share       cluster.Resources // of one GPU
 	CPUs        []float64         // per GPU, ascending
-	Memory      []int64           // host bytes per GPU, ascending; the last is a whole node's
+	Memory      []int64           // bytes per GPU, ascending, up to a whole node's
 	Believed    [][]float64       // samples per second and GPU, by CPUs, then memory
 	True        [][]float64       // like Believed
-	AtShare     float64           // believed samples per second and GPU with Share
-	Counts      int               // whole CPU counts of one replica
-	Measured    []float64         // CPUs per GPU in the order of measurement, with the last memory
-	Took        time.Duration     // time of the measurements of the type
-	// Worst is the largest relative error of the belief, over all whole CPU counts, and Memory that the application
-	// runs with.
+	AtShare     float64           // believed with Share
+	Counts      int               // whole CPU counts
+	Measured    []float64         // CPUs per GPU in order, with the last memory
+	Took        time.Duration     // of the type
+	// Worst is the largest relative error over all whole CPU counts and possible Memory.
 	Worst float64
 }
 
-// mostRows is the most CPU counts that were not measured; columns is the number of amounts of memory.
+// mostRows bounds the CPU counts not measured; columns is by memory.
 const (
 	mostRows = 24
 	columns  = 8
 )
 
-// Sensitive returns the names of the embedded applications that are sensitive to CPUs and memory, sorted.
+// Sensitive returns the embedded applications sensitive to CPUs and memory, sorted.
 func Sensitive() []string { return sensitive(profiles.Default()) }
 
 func sensitive(catalog workload.Catalog) []string {
@@ -59,9 +58,9 @@ func sensitive(catalog workload.Catalog) []string {
 	return names
 }
 
-// Profile profiles applications of a configuration's catalog on its cluster, each alone. It returns a matrix per
-// application and GPU type. Without names it takes all sensitive applications. It returns an error for insensitive
-// applications, applications that cannot run, and clusters with unknown CPUs and memory.
+// Profile profiles a catalog's applications, each alone on the cluster. It returns a matrix per application and
+// GPU type, for all sensitive ones without names. Errors: insensitive applications, those that cannot run, unknown
+// CPUs and memory.
 func Profile(ctx context.Context, c *config.Config, files run.Files, names []string) ([]Matrix, error) {
 	on, err := c.BuildCluster()
 	if err != nil {
@@ -138,7 +137,7 @@ func profile(ctx context.Context, c *config.Config, on *cluster.Cluster, app *wo
 	return all, nil
 }
 
-// runsOn returns the types on which an application runs and whose CPUs and memory are known.
+// runsOn returns the usable types with known CPUs and memory.
 func runsOn(app *workload.Application, on *cluster.Cluster) []cluster.TypeInfo {
 	var types []cluster.TypeInfo
 	for _, t := range on.Types() {
@@ -170,14 +169,14 @@ func profileReports(ctx context.Context, w *sim.World, action scheduler.Profile)
 	}
 }
 
-// A view is the belief and truth of an application on a type.
+// A view is belief and truth on a type.
 type view struct {
 	app    *workload.Application
 	model  *estimate.Model
-	report *job.Report // of a run with a whole node's CPUs and memory
+	report *job.Report // with a whole node's CPUs and memory
 }
 
-// at returns the samples per second and GPU with CPUs and memory per GPU.
+// at returns samples per second and GPU.
 func (v *view) at(cpus float64, memory int64) (believed, truth float64) {
 	c, batch := v.report.Configuration, v.report.Batch
 	gpus := float64(c.GPUs)
@@ -185,8 +184,8 @@ func (v *view) at(cpus float64, memory int64) (believed, truth float64) {
 	return v.model.Throughput(a, batch) / gpus, min(v.app.Throughput(c, batch)/gpus, v.app.Sensitivity.Rate(cpus, memory))
 }
 
-// matrix returns the matrix of an application on a type from profiling reports. The reports of the search over CPU
-// counts come last and have the largest batch; the search starts with all CPUs.
+// matrix uses profiling reports: the search over CPU counts comes last, has the largest batch, and starts with all
+// CPUs.
 func matrix(app *workload.Application, belief *estimate.Job, t cluster.TypeInfo, reports []job.Report) Matrix {
 	m := Matrix{Application: app.Name, GPUType: t.Type, Share: t.Share}
 	batch := reports[len(reports)-1].Batch
@@ -226,7 +225,7 @@ func (v *view) worst(m *Matrix) float64 {
 	return worst
 }
 
-// axes sets CPUs and Memory from the report of a run with a whole node.
+// axes uses a report with a whole node.
 func (m *Matrix) axes(r *job.Report) {
 	gpus := r.Configuration.GPUs
 	m.Counts = int(r.CPUs)

@@ -22,7 +22,7 @@ type Finding struct {
 	Verdict    Verdict `json:"verdict"`
 }
 
-// A Verdict is the result of comparing a figure with its band.
+// A Verdict compares a figure with its band.
 type Verdict string
 
 // The verdicts.
@@ -33,8 +33,7 @@ const (
 	Shown   Verdict = "-"     // no band
 )
 
-// Reproduce runs an experiment on all cores and returns its findings in the order of its checks. data is the folder
-// of the shared data.
+// Reproduce runs an experiment on all cores and returns findings by check. data is the folder of the shared data.
 func (e *Experiment) Reproduce(ctx context.Context, files run.Files, data string) ([]Finding, error) {
 	configs := make([][]*config.Config, len(e.Runs))
 	for i := range e.Runs {
@@ -63,7 +62,6 @@ func (e *Experiment) Reproduce(ctx context.Context, files run.Files, data string
 	return e.compare(results), nil
 }
 
-// reproduceOne measures one run. An interrupted run is an error.
 func reproduceOne(ctx context.Context, c *config.Config, files run.Files, policy string) (measured, error) {
 	in, err := run.Load(c, files)
 	if err != nil {
@@ -89,9 +87,9 @@ func (e *Experiment) compare(results map[string][]measured) []Finding {
 	return all
 }
 
-// finding compares one figure with its band; outside is the verdict outside it.
+// finding compares a figure with its band.
 func (e *Experiment) finding(c *Check, f Figure, results map[string][]measured, outside Verdict) Finding {
-	m, _ := findMetric(f.Metric) // exists: checked by Parse
+	m, _ := findMetric(f.Metric) // checked by Parse
 	ours := c.figure(m, results)
 	return Finding{e.Name, c.row(), f.Metric, ours, f.Band.Published, f.Band.String(), judge(f.Band, ours, outside)}
 }
@@ -107,7 +105,7 @@ func (c *Check) figure(m metric, results map[string][]measured) float64 {
 	return c.Run.mean(m, results)
 }
 
-// mean returns the mean of a metric over a group that is not empty.
+// mean needs a non-empty group.
 func (g Group) mean(m metric, results map[string][]measured) float64 {
 	sum := 0.0
 	for _, name := range g {

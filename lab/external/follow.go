@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// follow makes the plan of an answer: grants in order, as far as GPUs are free.
+// follow grants in the answer's order, as far as GPUs are free.
 func follow(r *grant.Round, answer *Answer) error {
 	place := make(map[job.ID]int, len(r.Snapshot.Jobs))
 	for i, j := range r.Snapshot.Jobs {
@@ -50,7 +50,7 @@ func follow(r *grant.Round, answer *Answer) error {
 	return nil
 }
 
-// typesOf returns the types to try: the one in the answer, or the held one and then the fastest first.
+// typesOf returns the answer's type, or the held one and then the fastest.
 func typesOf(r *grant.Round, i int, g *Grant) ([]int, error) {
 	j := r.Snapshot.Jobs[i]
 	at := func(name string) int {
@@ -89,8 +89,7 @@ func typesOf(r *grant.Round, i int, g *Grant) ([]int, error) {
 	return types, nil
 }
 
-// assign gives a job GPUs of a type: the given number rounded down to an allowed one, or its request if nil. It reports
-// whether the job got any.
+// assign gives the number rounded down to an allowed one, or the request if nil.
 func assign(r *grant.Round, i, t int, gpus *int) bool {
 	least, most, step := r.Range(i, t)
 	if least == 0 {
@@ -109,7 +108,6 @@ func assign(r *grant.Round, i, t int, gpus *int) bool {
 	return r.Give(i, t, n)
 }
 
-// wait sets why a job waits: others are ahead, or too few GPUs are free.
 func wait(r *grant.Round, i, ahead int) {
 	r.Refuse(i)
 	why := &r.Plan().Jobs[i].Why

@@ -7,12 +7,11 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Meter is a scheduler.Observer that integrates the number of jobs from submission to end. Its zero value is empty.
-// Not safe for concurrent use.
+// A Meter is a scheduler.Observer that integrates the number of jobs. Not safe for concurrent use.
 type Meter struct {
 	active  int
 	at      time.Time
-	seconds float64 // since the last Take
+	seconds float64 // since Take
 }
 
 // Take returns the job-seconds up to now since the last Take.
@@ -48,5 +47,5 @@ func (m *Meter) Event(now time.Time, ev scheduler.Event) {
 // Round implements scheduler.Observer.
 func (m *Meter) Round(s *policy.Snapshot, _ *policy.Plan, _ []scheduler.Action) { m.advance(s.Now) }
 
-// Rest returns the job-seconds from the last Take to the last event.
+// Rest returns the job-seconds since the last Take.
 func (m *Meter) Rest() float64 { return m.Take(m.at) }

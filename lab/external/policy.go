@@ -15,18 +15,18 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// A Policy asks another process for each plan. Not safe for concurrent use.
+// A Policy asks another process. Not safe for concurrent use.
 type Policy struct {
 	in     *json.Decoder
 	out    *bufio.Writer
 	meter  *Meter
-	first  time.Time // time of the first question
-	failed error     // first error; no questions follow it
+	first  time.Time // of the first question
+	failed error     // ends the questions
 	fail   func()
 }
 
-// New returns a Policy that writes questions to out and reads answers from in. The meter must observe the same run.
-// fail is called at the first error and must end the run: a scheduler would continue with its last plan.
+// New writes questions to out and reads answers from in; m observes the same run. fail is called at the first
+// error and must end the run: a scheduler would continue with its last plan.
 func New(in io.Reader, out io.Writer, m *Meter, fail func()) *Policy {
 	d := json.NewDecoder(in)
 	d.DisallowUnknownFields()
@@ -39,7 +39,7 @@ func (*Policy) Traits() policy.Traits { return policy.Traits{Models: true, Sizes
 // Err returns the first error.
 func (p *Policy) Err() error { return p.failed }
 
-// Plan implements policy.Policy. It returns errors of ctx, of the exchange, and of answers with unknown names.
+// Plan implements policy.Policy. Errors: ctx, the exchange, unknown names.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := errors.Join(ctx.Err(), p.failed); err != nil {
 		return nil, fmt.Errorf("external: round %d: %w", s.Round, err)
@@ -71,7 +71,7 @@ func (p *Policy) ask(s *policy.Snapshot, r *grant.Round) (*Answer, error) {
 	return answer, nil
 }
 
-// Say writes a line to the other process.
+// Say writes a line.
 func (p *Policy) Say(v any) error {
 	if err := json.NewEncoder(p.out).Encode(v); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (p *Policy) question(s *policy.Snapshot, r *grant.Round) *Question {
 	return q
 }
 
-// GPUsOf returns the GPUs of a cluster by type.
+// GPUsOf returns GPUs by type.
 func GPUsOf(c *cluster.Cluster) []GPUs {
 	all := []GPUs{}
 	for _, t := range c.Types() {

@@ -5,21 +5,21 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Version is the version of the protocol.
+// Version is the protocol's.
 const Version = 1
 
-// A Question is one round. Times are in seconds.
+// A Question is one round, in seconds.
 type Question struct {
 	Round int     `json:"round"`
 	Now   float64 `json:"now_s"`    // since the first question
 	Span  float64 `json:"length_s"` // of the round
-	// JobTime is the job-seconds in the system since the last question.
+	// JobTime is job-seconds since the last question.
 	JobTime float64 `json:"job_s"`
 	GPUs    []GPUs  `json:"gpus"` // by type
 	Jobs    []Job   `json:"jobs"` // active, by submission
 }
 
-// GPUs are the GPUs of one type.
+// GPUs are of one type.
 type GPUs struct {
 	Type    cluster.GPUType `json:"type"`
 	Total   int             `json:"total"`
@@ -32,19 +32,19 @@ type Job struct {
 	Class     job.Class       `json:"class,omitempty"`
 	User      string          `json:"user,omitempty"`
 	Queue     string          `json:"queue,omitempty"`
-	Submitted float64         `json:"submitted_s"` // since the first question; may be negative
+	Submitted float64         `json:"submitted_s"` // since the first question
 	Requested int             `json:"gpus"`        // requested
 	Sizes     []Sizes         `json:"sizes"`       // possible, by type
 	Held      int             `json:"held_gpus"`   // 0 if it waits
 	HeldType  cluster.GPUType `json:"held_type,omitempty"`
-	Service   float64         `json:"service_gpu_s"` // GPU time so far
+	Service   float64         `json:"service_gpu_s"` // so far
 	Restarts  int             `json:"restarts"`
-	Restart   float64         `json:"restart_s"`   // expected cost of a start or move
-	Remaining float64         `json:"remaining_s"` // expected, on its request
-	Fixed     bool            `json:"fixed"`       // the answer cannot change its GPUs in this round
+	Restart   float64         `json:"restart_s"`   // of a start or move
+	Remaining float64         `json:"remaining_s"` // on its request
+	Fixed     bool            `json:"fixed"`       // its GPUs cannot change this round
 }
 
-// Sizes are the possible numbers of GPUs of a type in an empty cluster.
+// Sizes are possible GPUs of a type in an empty cluster.
 type Sizes struct {
 	Type  cluster.GPUType `json:"type"`
 	Least int             `json:"least"`
@@ -52,17 +52,16 @@ type Sizes struct {
 	Step  int             `json:"step"`
 }
 
-// An Answer lists jobs by priority. Jobs that it leaves out get nothing.
+// An Answer lists jobs by priority; others get nothing.
 type Answer struct {
 	Jobs []Grant `json:"jobs"`
 }
 
-// A Grant is the GPUs of one job, if enough are free.
+// A Grant is one job's, if enough is free.
 type Grant struct {
 	ID job.ID `json:"id"`
-	// GPUs is rounded down to a number that the job can use; below the least it is nothing. Nil: the job's request,
-	// or the nearest possible number.
+	// GPUs is rounded down to a possible number, or nothing. Nil: the nearest to the request.
 	GPUs *int `json:"gpus"`
-	// Type is the GPU type. Empty: the held type, or else the fastest with free GPUs.
+	// Type may be empty: the held type, or else the fastest with free GPUs.
 	Type cluster.GPUType `json:"type"`
 }

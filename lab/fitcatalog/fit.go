@@ -15,15 +15,15 @@ type model struct {
 	app    *workload.Application
 	types  []typeModel // by name
 	noise  noise
-	phiOff deviation // of the noise scale
-	effOff deviation // of the efficiency at measured batch sizes
+	phiOff deviation
+	effOff deviation // at measured batch sizes
 }
 
 type typeModel struct {
 	gpuType  cluster.GPUType
 	localMax int
 	params   perf.Params
-	stepOff  deviation // on the fitted configurations
+	stepOff  deviation // on fitted configurations
 	allOff   deviation // on all placements
 }
 
@@ -39,14 +39,14 @@ func (d *deviation) add(got, want float64) {
 	d.max = math.Max(d.max, off)
 }
 
-// A layout is the machines on which a GPU type was profiled.
+// A layout is the profiled machines of a GPU type.
 type layout struct {
 	perNode int // GPUs per node
 	nodes   int // most whole nodes
-	partial int // most nodes with any number of GPUs
+	partial int // nodes with any number of GPUs
 }
 
-// layouts are the profiled machines. Source: README of the shared profiles.
+// layouts are by GPU type. Source: README of the shared profiles.
 var layouts = map[cluster.GPUType]layout{
 	"t4":   {perNode: 4, nodes: 16, partial: 4},
 	"rtx":  {perNode: 8, nodes: 3, partial: 2},
@@ -57,8 +57,7 @@ var layouts = map[cluster.GPUType]layout{
 
 const pipelineNodes = 16
 
-// configurations returns the placements that Sia chooses from: powers of two within a node, or whole nodes. Source:
-// Sia §3.3.3.
+// configurations returns powers of two within a node, or whole nodes. Source: Sia §3.3.3.
 func (l layout) configurations() [][]int {
 	var all [][]int
 	for gpus := 1; gpus < l.perNode; gpus *= 2 {
@@ -70,7 +69,7 @@ func (l layout) configurations() [][]int {
 	return all
 }
 
-// placements returns all profiled placements of a layout, up to rotation.
+// placements returns all profiled ones, up to rotation.
 func (l layout) placements() [][]int {
 	var all, last [][]int
 	for n := 1; n <= l.partial; n++ {
@@ -93,7 +92,6 @@ func (l layout) placements() [][]int {
 	return all
 }
 
-// fit returns the parametric form of an application.
 func fit(app *workload.Application) model {
 	m := model{app: app}
 	for _, g := range slices.Sorted(maps.Keys(app.Batch.LocalMax)) {
@@ -104,7 +102,7 @@ func fit(app *workload.Application) model {
 		for e := range app.Curve.Ends {
 			want := phi(app, i, e)
 			if math.IsInf(want, 1) {
-				continue // the squared norm of the gradient could not be measured
+				continue // gradient not measured
 			}
 			got, start := m.noise.scale(e, b), float64(app.Batch.Init)
 			m.phiOff.add(got, want)
@@ -114,13 +112,12 @@ func fit(app *workload.Application) model {
 	return m
 }
 
-// phi returns the measured noise scale in samples.
+// phi returns the noise scale in samples.
 func phi(app *workload.Application, batch, epoch int) float64 {
 	return float64(app.Batch.Init) * app.Curve.Var[batch][epoch] / app.Curve.Sqr[batch][epoch]
 }
 
-// preference is the weight in a fit of the configurations that Sia chooses from; other placements are far more and
-// have weight 1.
+// preference is the weight of Sia's configurations, because others are far more.
 const preference = 4
 
 func fitType(app *workload.Application, g cluster.GPUType) typeModel {
@@ -149,9 +146,9 @@ func (t *typeModel) deviation(obs []perf.Observation) deviation {
 	return d
 }
 
-// observe returns the measurements of an application on placements of a GPU type, at local batch sizes a factor √2
-// apart. Compute time is measured on one replica alone; the rest of a pass counts as exchange. (On some machines compute
-// slows down as a node fills, due to input processing; the throughput model has no term for it.)
+// observe returns measurements on placements, at local batch sizes a factor √2 apart. Compute time is of one
+// replica alone; the rest of a pass is exchange. (Some machines slow down as a node fills; the model has no term
+// for it.)
 func observe(app *workload.Application, g cluster.GPUType, shapes [][]int) []perf.Observation {
 	size := max(1, app.GPUsPerReplica[g])
 	alone := []int{size}
@@ -170,7 +167,7 @@ func observe(app *workload.Application, g cluster.GPUType, shapes [][]int) []per
 	return obs
 }
 
-// ladder returns values from least to most, a factor of about √2 apart; none if most is 0.
+// ladder returns values a factor of about √2 apart; none if most is 0.
 func ladder(least, most int) []int {
 	var rungs []int
 	for x := float64(least); most > 0 && int(math.Round(x)) < most; x *= math.Sqrt2 {
@@ -190,7 +187,7 @@ func sum(shape []int) int {
 	return total
 }
 
-// round keeps six significant digits, far more than the accuracy of the fit.
+// round keeps six significant digits.
 func round(p *perf.Params) {
 	for _, v := range []*float64{&p.AlphaC, &p.BetaC, &p.AlphaN, &p.BetaN, &p.AlphaR, &p.BetaR, &p.Gamma} {
 		*v = digits(*v, 6)

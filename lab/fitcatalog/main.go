@@ -1,5 +1,4 @@
-// Command fitcatalog fits the embedded catalog of package profiles to the shared profiles. Run it in the repository
-// root:
+// Command fitcatalog fits the embedded catalog of package profiles. Run it in the repository root:
 //
 //	go run ./lab/fitcatalog
 //

@@ -9,8 +9,7 @@ import (
 
 const mostKnots = 9
 
-// A noise is ln phi = level + slope · ln(batch / first batch), with level and slope linear between knots. See
-// workload.
+// A noise is ln phi = level + slope · ln(batch / first batch), linear between knots. See workload.
 type noise struct {
 	first        float64 // smallest batch size
 	knots        []int   // epochs
@@ -19,22 +18,21 @@ type noise struct {
 
 type sample struct {
 	epoch  int
-	x, phi float64 // logarithms of batch / first batch, and of the noise scale
+	x, phi float64 // logarithms
 	weight float64
 }
 
-// leastWeight is the weight of a noise scale that does not affect efficiency. Others have the derivative of
-// efficiency by ln phi as weight, at most 1/4.
+// leastWeight is for noise scales without effect on efficiency; others have its derivative by ln phi, at most 1/4.
 const leastWeight = 0.01
 
-// read returns the sample of a noise scale phi, weighted by its effect on efficiency.
+// read weights a sample by its effect on efficiency.
 func read(epoch int, batch, first, init, phi float64) sample {
 	means := phi * math.Abs(batch-init) / ((phi + batch) * (phi + batch))
 	return sample{epoch: epoch, x: math.Log(batch / first), phi: math.Log(phi), weight: leastWeight + means}
 }
 
-// fitNoise fits a noise to a curve with gradients relative to a batch of init samples. It starts with knots at the
-// first and last epoch and repeatedly adds the knot that reduces the weighted sum of squares most.
+// fitNoise fits a curve with gradients relative to a batch of init samples. It repeatedly adds the knot that
+// reduces the squares most, from the first and last epoch on.
 func fitNoise(c *workload.Curve, init float64) noise {
 	var all []sample
 	for i, b := range c.Batches {
@@ -70,7 +68,7 @@ func fitNoise(c *workload.Curve, init float64) noise {
 	return n
 }
 
-// weight returns the knot at or before an epoch, and the weight of the next.
+// weight returns the knot at or before an epoch, and the next one's weight.
 func (n *noise) weight(epoch int) (int, float64) {
 	i, found := slices.BinarySearch(n.knots, epoch)
 	if found {
@@ -89,10 +87,10 @@ func (n *noise) scale(epoch int, batch float64) float64 {
 	return math.Exp(level + slope*math.Log(batch/n.first))
 }
 
-// solve sets level and slope by weighted least squares, and returns the sum of squares.
+// solve returns the least weighted squares.
 func (n *noise) solve(all []sample) float64 {
 	k := len(n.knots)
-	a := make([][]float64, 2*k) // normal equations, with the right side last
+	a := make([][]float64, 2*k) // normal equations, right side last
 	for i := range a {
 		a[i] = make([]float64, 2*k+1)
 		a[i][i] = ridge
@@ -121,10 +119,10 @@ func (n *noise) solve(all []sample) float64 {
 	return rest
 }
 
-// ridge keeps the normal equations regular if a knot has no samples near.
+// ridge keeps the equations regular at a knot without samples.
 const ridge = 1e-9
 
-// basis sets out to the derivatives of ln phi by levels and slopes.
+// basis sets derivatives of ln phi by levels and slopes.
 func (n *noise) basis(r sample, out []float64) {
 	clear(out)
 	k := len(n.knots)
@@ -135,7 +133,7 @@ func (n *noise) basis(r sample, out []float64) {
 	}
 }
 
-// eliminate solves a symmetric positive definite system, with the right side as the last column of a, in place.
+// eliminate solves a symmetric positive definite system, right side last, in place.
 func eliminate(a [][]float64) []float64 {
 	n := len(a)
 	for i := range n {

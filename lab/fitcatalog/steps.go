@@ -14,13 +14,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// stepsTable is the table of measured steps in the embedded catalog.
+// stepsTable is the measured steps.
 const stepsTable = "simulation"
 
-// A stepModel is the parametric form of the applications of one model.
+// A stepModel is the applications of one model.
 type stepModel struct {
 	name   string
-	locals []int // batch sizes in the names of its applications, ascending; may be empty
+	locals []int // in their names, ascending; may be empty
 	types  []typeModel
 }
 
@@ -55,7 +55,7 @@ func readSteps(file string) ([]stepModel, error) {
 	return models, nil
 }
 
-// stepShapes are the measured placements: GPUs of one node, or one GPU on each of several.
+// stepShapes are within a node, or one GPU on each.
 var stepShapes = [][]int{{1}, {2}, {4}, {8}, {1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1}}
 
 func fitSteps(app *workload.Application) []typeModel {
@@ -71,7 +71,7 @@ func fitSteps(app *workload.Application) []typeModel {
 	return all
 }
 
-// observeSteps returns the measurements on a GPU type. Compute time is measured on one GPU alone, as in observe.
+// observeSteps takes compute time from one GPU alone.
 func observeSteps(app *workload.Application, g cluster.GPUType) []perf.Observation {
 	var obs []perf.Observation
 	for _, shape := range stepShapes {

@@ -6,8 +6,7 @@ import (
 	"math"
 )
 
-// Validate returns all errors, joined: numbers below 0 or not finite, tables of different size, budgets of 0, empty
-// bundles, and buyers without possible utility.
+// Validate returns all errors.
 func (m *Market) Validate() error {
 	var errs []error
 	for t := range m.Supply {
@@ -66,7 +65,7 @@ func (m *Market) checkRound(i, t int) error {
 	return errors.Join(errs...)
 }
 
-// checkNumber returns an error unless v is finite and at least 0.
+// checkNumber wants a finite number, at least 0.
 func checkNumber(v float64, what string, args ...any) error {
 	if v >= 0 && !math.IsInf(v, 0) {
 		return nil

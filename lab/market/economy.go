@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// An economy is the program of a market. Its goods are the goods with a supply, in units of that supply. A column is
-// a way to earn utility; its level 1 is all that the supplies give a single buyer.
+// An economy is a market's program. Goods are in units of their supply. A column's level 1 is all that a single
+// buyer could earn.
 type economy struct {
 	m       *Market
 	program *program
-	row     [][]int   // of a good, by round and type; -1 without supply
+	row     [][]int   // by round and type; -1 without supply
 	way     []way     // by column
-	unit    []float64 // of each buyer's utility in the program
+	unit    []float64 // of utility
 }
 
-// A way is a column: a buyer buys amounts of goods in a round.
+// A way is a column: a purchase in a round.
 type way struct {
 	buyer, round int
 	good         int       // for Linear
-	amounts      []float64 // for Leontief, by type
-	gain         float64   // utility per unit of the column
+	amounts      []float64 // Leontief: by type
+	gain         float64   // per unit of the column
 }
 
 func (m *Market) economy() *economy {
@@ -60,7 +60,7 @@ func (e *economy) addBuyer(i int) {
 	}
 }
 
-// addBundle adds a Leontief buyer's way in a round, if everything it needs has a supply.
+// addBundle needs a supply of everything.
 func (e *economy) addBundle(i, t int) {
 	rates, gain := e.m.Buyers[i].Rates[t], math.Inf(1)
 	for j, a := range rates {
@@ -78,7 +78,7 @@ func (e *economy) addBundle(i, t int) {
 	e.way = append(e.way, way{buyer: i, round: t, amounts: amounts, gain: gain})
 }
 
-// addColumns adds the columns of ways of buyer i, scaled so that the best gain is 1.
+// addColumns scales the best gain to 1.
 func (e *economy) addColumns(i int, ways []way) {
 	for _, w := range ways {
 		e.unit[i] = math.Max(e.unit[i], w.gain)
@@ -121,8 +121,8 @@ func (e *economy) solution(t *iterate) *Solution {
 	return out
 }
 
-// fit returns the levels of the columns, corrected so that each good is sold up to its slack despite rounding.
-// Bundles come first, scaled by the scarcest good; single goods use the rest.
+// fit corrects levels for rounding, so that each good is sold up to its slack: bundles first, by their scarcest
+// good.
 func (e *economy) fit(t *iterate) []float64 {
 	levels, sold := slices.Clone(t.y), e.program.activity(t.y)
 	left, single := make([]float64, len(t.w)), make([]float64, len(t.w))
@@ -161,8 +161,8 @@ func divide(a, b []float64) []float64 {
 	return q
 }
 
-// prove sets the prices, scaled so that all goods cost all budgets, and the bound. No buyer can have more than its
-// budget buys at its best price. By duality, no feasible allocation has more welfare than if all buyers had that.
+// prove sets prices, with all goods at all budgets, and the bound. No buyer can have more than its budget buys at
+// its best price. By duality no allocation has more welfare than if all buyers had that.
 func (e *economy) prove(out *Solution, z []float64) {
 	budgets := e.m.budgets()
 	total, n := sum(budgets), len(budgets)

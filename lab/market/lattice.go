@@ -6,32 +6,30 @@ import (
 	"slices"
 )
 
-// maxRows bounds the pairs of round and joint state: Newton's matrix has a row for each.
+// maxRows bounds pairs of round and joint state: Newton's rows.
 const maxRows = 4096
 
-// negligible gains, relative to the chain's largest, are left out of the program, but not of welfare and bound.
+// negligible gains, relative, are left out of the program only.
 const negligible = 1e-14
 
-// A lattice is the program of a process. Its goods are the probabilities of joint states by round; a column is an
-// allocation in one. It uses probability of that state and supplies the following states. Probability may stay
-// unused.
+// A lattice is the program of a process. Its goods are probabilities of joint states by round; a column is an
+// allocation in one. It uses that state and supplies the following ones.
 type lattice struct {
 	p       *Process
 	program *program
 	row     [][]int     // by round and joint state; -1 if unreachable
-	most    [][]float64 // upper bound of the probability
+	most    [][]float64 // of the probability
 	actions []action    // by column
 	unit    []float64
 }
 
-// An action is an allocation in a joint state of a round.
 type action struct {
 	round, state, allocation int
 	gain                     []float64 // expected, by chain
-	moves                    []entry   // next joint states with probabilities
+	moves                    []entry   // with probabilities
 }
 
-// checkSize returns an error for more than maxRows rows. It stops multiplying there, so that nothing overflows.
+// checkSize stops before numbers overflow.
 func (p *Process) checkSize() error {
 	rows := p.Rounds
 	for i := 0; i < len(p.Chains) && rows <= maxRows; i++ {
@@ -67,7 +65,7 @@ func (p *Process) lattice() (*lattice, error) {
 	return l, nil
 }
 
-// reach numbers the reachable states by round, lists their allocations, and returns the supplies.
+// reach numbers reachable states by round, lists their allocations, and returns the supplies.
 func (l *lattice) reach(b []float64) (supply []float64) {
 	now := b
 	for t := range l.p.Rounds {
@@ -89,7 +87,7 @@ func (l *lattice) reach(b []float64) (supply []float64) {
 	return supply
 }
 
-// addState lists the allocations of a state, and adds the highest following probabilities to after.
+// addState adds the highest following probabilities to after.
 func (l *lattice) addState(t, state int, after []float64) {
 	best := make([]float64, len(after))
 	for a := range l.p.Allocations {
@@ -119,7 +117,7 @@ func (l *lattice) addColumns() {
 		col = append(col, entry{row: l.row[d.round][d.state], value: 1})
 		if d.round+1 < l.p.Rounds {
 			for _, to := range d.moves {
-				if row := l.row[d.round+1][to.row]; row >= 0 { // otherwise its probability rounds to 0
+				if row := l.row[d.round+1][to.row]; row >= 0 { // otherwise rounded to 0
 					col = append(col, entry{row: row, value: -to.value * most / l.most[d.round+1][to.row]})
 				}
 			}
@@ -142,14 +140,14 @@ func (l *lattice) policy(t *iterate) *Policy {
 	return out
 }
 
-// choice returns the levels of the columns as shares of each state's total.
+// choice returns levels as shares of each state's total.
 func (l *lattice) choice(y []float64) [][][]float64 {
 	choice := make([][][]float64, l.p.Rounds)
 	for t := range choice {
 		choice[t] = make([][]float64, len(l.row[t]))
 	}
 	wide := len(l.p.Allocations)
-	for k := 0; k < len(y); k += wide { // all allocations of one state
+	for k := 0; k < len(y); k += wide { // of one state
 		d, total := l.actions[k], sum(y[k:k+wide])
 		parts := make([]float64, wide)
 		for a := range parts {
@@ -160,8 +158,8 @@ func (l *lattice) choice(y []float64) [][][]float64 {
 	return choice
 }
 
-// value returns the greatest expected gain of any policy at prices of the chains' utilities, by backward induction.
-// By duality it bounds the welfare of all policies.
+// value returns any policy's greatest expected gain at the chains' prices, by backward induction: a bound on
+// welfare, by duality.
 func (l *lattice) value(prices []float64) float64 {
 	after := make([]float64, len(l.row[0]))
 	now, round := make([]float64, len(after)), l.p.Rounds-1

@@ -2,37 +2,37 @@ package market
 
 import "math"
 
-// A Utility is the form of a buyer's utility in a round.
+// A Utility is a buyer's in a round.
 type Utility uint8
 
-// The utilities of Shockwave's markets. Source: Shockwave §C.2, Eq. 3.
+// Shockwave's utilities. Source: Shockwave §C.2, Eq. 3.
 const (
-	Linear   Utility = iota // Σⱼ uⱼ xⱼ: GPU types are substitutes
-	Leontief                // minⱼ xⱼ/aⱼ: all types are needed at once
+	Linear   Utility = iota // Σⱼ uⱼ xⱼ: types are substitutes
+	Leontief                // minⱼ xⱼ/aⱼ: types are needed at once
 )
 
 // A Buyer is a job with a budget. Its utility is the sum over rounds.
 type Buyer struct {
 	Budget  float64 // Bᵢ, more than 0
 	Utility Utility
-	// Rates are uᵢₜⱼ or aᵢₜⱼ, by round and type, at least 0: utility per unit of a good (Linear), or units of a good
-	// per utility (Leontief; 0 if not needed). The buyer wants nothing in a round that is nil.
+	// Rates are uᵢₜⱼ or aᵢₜⱼ, by round and type: utility per unit (Linear), or units per utility (Leontief; 0 if
+	// not needed). Nothing is wanted in a nil round.
 	Rates [][]float64
 }
 
-// A Market is a volatile Fisher market: the goods of each round are sold to buyers whose utilities change over
-// rounds. Source: Shockwave §4.1, §C.1.
+// A Market is a volatile Fisher market: goods of each round for buyers with changing utilities. Source: Shockwave
+// §4.1, §C.1.
 //
-// Deviation: supplies are amounts, because the paper's unit of each resource hides which share of a cluster a GPU is.
+// Deviation: supplies are amounts, because the paper's units hide a GPU's share of a cluster.
 type Market struct {
-	Supply [][]float64 // by round and type, such as GPU-hours; at least 0
+	Supply [][]float64 // by round and type
 	Buyers []Buyer
 }
 
-// Settings are tolerances and limits; 0 selects the default.
+// Settings are limits; 0 selects the default.
 type Settings struct {
-	Gap        float64 // Solution.Gap to reach; default 1e-10
-	Iterations int     // of Newton's method; default 200
+	Gap        float64 // to reach; default 1e-10
+	Iterations int     // Newton's; default 200
 }
 
 func (s Settings) withDefaults() Settings {
@@ -47,20 +47,19 @@ func (s Settings) withDefaults() Settings {
 
 // A Solution is an equilibrium.
 type Solution struct {
-	X          [][][]float64 // by buyer, round and type; at least 0 and within supplies
-	Prices     [][]float64   // by round and type, per unit; all supplies together cost all budgets
-	Utilities  []float64     // by buyer, over time
-	Welfare    float64       // Σᵢ Bᵢ/B log Uᵢ: logarithm of Nash social welfare over time
-	Bound      float64       // upper bound on the welfare of all feasible X, by the prices
+	X          [][][]float64 // by buyer, round and type
+	Prices     [][]float64   // by round and type, per unit
+	Utilities  []float64     // over time
+	Welfare    float64       // Σᵢ Bᵢ/B log Uᵢ
+	Bound      float64       // of all feasible X, by the prices
 	Gap        float64       // Bound − Welfare
 	Iterations int           // of Newton's method
-	Converged  bool          // Gap is at most Settings.Gap
+	Converged  bool
 }
 
-// Solve returns the equilibrium: the allocation of greatest Nash social welfare over time, with the duals of the
-// supplies as prices. Of several optimal allocations it returns a central one. It returns the errors of Validate. An
-// iteration costs buyers times goods squared, plus goods cubed; it takes 10 to 25. Source: Shockwave Eq. 1, Theorem
-// C.1.
+// Solve returns the allocation of greatest Nash social welfare over time, a central one, and its prices. Errors
+// are Validate's. An iteration costs buyers times goods squared, plus goods cubed; it takes 10 to 25. Source:
+// Shockwave Eq. 1, Theorem C.1.
 func (m *Market) Solve(s Settings) (*Solution, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -74,7 +73,7 @@ func (m *Market) Solve(s Settings) (*Solution, error) {
 	return out, nil
 }
 
-// Of returns the buyer's utility over time of x, by round and type.
+// Of returns the utility over time of x, by round and type.
 func (b *Buyer) Of(x [][]float64) float64 {
 	total := 0.0
 	for t, rates := range b.Rates {
@@ -102,8 +101,7 @@ func (u Utility) of(rates, x []float64) float64 {
 	return least
 }
 
-// Welfare returns Σᵢ Bᵢ/B log Uᵢ of x, by buyer, round and type; -Inf if some buyer gets nothing. Source: Shockwave
-// Eq. 1.
+// Welfare returns Σᵢ Bᵢ/B log Uᵢ; -Inf if some buyer gets nothing. Source: Shockwave Eq. 1.
 func (m *Market) Welfare(x [][][]float64) float64 {
 	utilities := make([]float64, len(m.Buyers))
 	for i := range m.Buyers {
@@ -120,8 +118,8 @@ func welfare(budgets, utilities []float64) float64 {
 	return total / sum(budgets)
 }
 
-// Rho returns each buyer's finish-time fairness ρ: the utility of its budget's share of all supplies over the utility
-// of x. At most 1 is fair. Source: Shockwave §E, where budgets are equal and the share is C/N.
+// Rho returns each buyer's ρ: the utility of its budget's share of all supplies over that of x. At most 1 is fair.
+// Source: Shockwave §E, for equal budgets.
 func (m *Market) Rho(x [][][]float64) []float64 {
 	rho, total := make([]float64, len(m.Buyers)), sum(m.budgets())
 	for i := range m.Buyers {

@@ -5,8 +5,8 @@ import "math"
 type newton struct {
 	p            *program
 	matrix       *skyline
-	change       []float64 // of prices, in one correction
-	probe, whole *iterate  // the step towards mu = 0, and the step taken
+	change       []float64 // of prices
+	probe, whole *iterate  // the step towards mu = 0, and the final one
 }
 
 func newNewton(p *program) *newton {
@@ -17,12 +17,11 @@ func newNewton(p *program) *newton {
 	}
 }
 
-// nearest is the share of its target that every product must keep; otherwise the next step would be short.
+// nearest is the share of its target that every product keeps, because the next step would be short.
 const nearest = 1e-3
 
-// step moves t towards the centre of a smaller mu (Mehrotra's predictor and corrector). The distance that the step to
-// mu = 0 could go decides how much smaller. If that fails, it moves towards the centre of the present mu. It returns
-// false if no step remains, because rounding exceeds what can be gained.
+// step moves towards the centre of a smaller mu (Mehrotra's predictor and corrector), or else of the present one.
+// The length of the step to mu = 0 decides how much smaller. It returns false if rounding exceeds the gain.
 func (n *newton) step(t *iterate) bool {
 	if !n.factor(t) {
 		return false
@@ -38,7 +37,7 @@ func (n *newton) step(t *iterate) bool {
 	return n.move(t, 1e-10)
 }
 
-// move goes the longest halved fraction of the step that keeps all products central, but at least least of it.
+// move goes the longest halved fraction, at least least, that keeps all products central.
 func (n *newton) move(t *iterate, least float64) bool {
 	for length := math.Min(1, 0.99*t.longest(n.whole)); length >= least; length /= 2 {
 		if next := t.plus(n.whole, length); n.p.centre(next) {
@@ -49,7 +48,6 @@ func (n *newton) move(t *iterate, least float64) bool {
 	return false
 }
 
-// centre reports whether all products are at least nearest times their targets.
 func (p *program) centre(t *iterate) bool {
 	mu := p.mean(t)
 	for k := range t.y {
@@ -98,8 +96,8 @@ func (n *newton) factor(t *iterate) bool {
 	return n.matrix.factor()
 }
 
-// direction solves for the step d from t to the centre of mu, including the products of the probe's changes. The
-// unknowns are the changes of z; the others follow.
+// direction solves for the step d to the centre of mu, with the products of the probe's changes. Unknowns are the
+// changes of z.
 func (n *newton) direction(t, d *iterate, mu float64, probe *iterate) {
 	for i := range t.w {
 		d.z[i] = 0
@@ -115,9 +113,9 @@ func (n *newton) direction(t, d *iterate, mu float64, probe *iterate) {
 	}
 }
 
-// correct changes the prices of step d and what follows from them, to cancel the residual left. Repeating it reduces
-// rounding errors near the end, where entries differ widely. It adds to y instead of recomputing it: y would get y/s
-// times the rounding error of a price, which can exceed the gap.
+// correct changes the prices of step d, and what follows, to cancel the residual. Repetition reduces rounding
+// errors near the end. It adds to y, because recomputing would multiply a price's error by y/s, which can exceed
+// the gap.
 func (n *newton) correct(t, d *iterate, left []float64) {
 	a, change := n.p.activity(d.y), n.change
 	for i := range change {
@@ -135,7 +133,6 @@ func (n *newton) correct(t, d *iterate, left []float64) {
 	}
 }
 
-// product returns the product of the probe's two changes at a column or row.
 func product(probe *iterate, column bool, at int) float64 {
 	switch {
 	case probe == nil:
@@ -147,7 +144,7 @@ func product(probe *iterate, column bool, at int) float64 {
 	}
 }
 
-// longest returns the length of d, at most 1, at which the first number of t becomes 0.
+// longest returns the length, at most 1, at which a number of t becomes 0.
 func (t *iterate) longest(d *iterate) float64 {
 	length := 1.0
 	for _, pair := range [][2][]float64{{t.y, d.y}, {t.s, d.s}, {t.w, d.w}, {t.z, d.z}} {

@@ -5,43 +5,41 @@ import (
 	"slices"
 )
 
-// A Chain is a job with an uncertain future. In each round it is in a state, and its share of the resources
-// determines the probabilities of the next. Source: Shockwave §F (a), (c), (d).
+// A Chain is a job with an uncertain future. Its state and share determine the probabilities of its next state.
+// Source: Shockwave §F (a), (c), (d).
 type Chain struct {
 	Budget float64   // Bᵢ, more than 0
-	Start  []float64 // probability of each state in the first round
-	// Next returns the probability of each state in the next round.
+	Start  []float64 // in the first round
+	// Next returns each state's probability in the next round.
 	Next func(state int, share float64) []float64
-	// Gain returns the utility of a round that ends in the state next, at least 0.
+	// Gain returns the utility of a round that ends in next.
 	Gain func(state int, share float64, next int) float64
 }
 
-// A Process is a market under uncertainty. All states are known before each round is allocated. Source: Shockwave §F.
+// A Process is a market under uncertainty. States are known before each round is allocated. Source: Shockwave §F.
 type Process struct {
 	Chains []Chain
-	// Allocations are X, the possible shares of the chains in a round: each at least 0, together at most 1.
+	// Allocations are X, the chains' possible shares: together at most 1.
 	Allocations [][]float64
-	Rounds      int // number of allocated rounds, the paper's T − 1; at least 1
+	Rounds      int // allocated, the paper's T − 1
 }
 
-// A Policy is the solution of a Process: π(s, x) of each round.
+// A Policy is the solution: π(s, x) of each round.
 //
-// Deviation: a policy may draw its allocation at random, because the paper's program (6) does; the deterministic
-// policies to which it limits itself do not solve (6) and have less welfare. With divisible resources a draw is a
-// division, unless utilities or transitions are not linear in shares.
+// Deviation: a policy may draw its allocation, because the paper's program (6) does, and its deterministic
+// policies have less welfare. A draw is a division of resources, unless utilities or transitions are not linear.
 type Policy struct {
-	// Choice is the probability of each allocation by round, Process.State and allocation; nil for unreachable
-	// states.
+	// Choice is by round, Process.State and allocation; nil if unreachable.
 	Choice     [][][]float64
 	Expected   []float64 // E[Uᵢ], by chain
 	Welfare    float64   // Σᵢ Bᵢ/B log E[Uᵢ]
-	Bound      float64   // upper bound on the welfare of all policies
+	Bound      float64   // of all policies
 	Gap        float64   // Bound − Welfare
 	Iterations int       // of Newton's method
-	Converged  bool      // Gap is at most Settings.Gap
+	Converged  bool
 }
 
-// State returns the index of a joint state: the states as digits, the first chain's last.
+// State returns the joint state's index: digits, the first chain's last.
 func (p *Process) State(states ...int) int {
 	index := 0
 	for i, s := range slices.Backward(states) {
@@ -59,10 +57,9 @@ func (p *Process) split(index int) []int {
 	return states
 }
 
-// Solve returns a policy of greatest expected Nash social welfare over time. It enumerates joint states, so it suits
-// a few chains of a few states. It returns the errors of Validate, and errors for a chain without possible utility or
-// more than 4096 pairs of round and joint state. It costs at least rounds times joint states cubed. Source: Shockwave
-// Eq. 6.
+// Solve returns a policy of greatest expected Nash social welfare over time. It enumerates joint states, at rounds
+// times joint states cubed or more. Errors: Validate's, a chain without utility, more than 4096 pairs of round and
+// joint state. Source: Shockwave Eq. 6.
 func (p *Process) Solve(s Settings) (*Policy, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -79,7 +76,7 @@ func (p *Process) Solve(s Settings) (*Policy, error) {
 	return out, nil
 }
 
-// Evaluate returns each chain's expected utility under a Policy.Choice.
+// Evaluate returns the chains' expected utilities.
 func (p *Process) Evaluate(choice [][][]float64) []float64 {
 	expected, now := make([]float64, len(p.Chains)), p.begin()
 	for t := range choice {
@@ -102,7 +99,6 @@ func (p *Process) Evaluate(choice [][][]float64) []float64 {
 	return expected
 }
 
-// begin returns the probability of each joint state in the first round.
 func (p *Process) begin() []float64 {
 	n := 1
 	for i := range p.Chains {
@@ -118,7 +114,7 @@ func (p *Process) begin() []float64 {
 	return b
 }
 
-// moves returns the next joint states with probabilities; chains move independently.
+// moves returns the next joint states; chains move independently.
 func (p *Process) moves(state, allocation int) []entry {
 	to, unit := []entry{{row: 0, value: 1}}, 1
 	for i, s := range p.split(state) {

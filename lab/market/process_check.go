@@ -6,8 +6,7 @@ import (
 	"math"
 )
 
-// Validate returns all errors, joined: no chain, allocation or round; numbers below 0 or not finite; shares above 1
-// together; probabilities that do not sum to 1.
+// Validate returns all errors.
 func (p *Process) Validate() error {
 	var errs []error
 	if len(p.Chains) == 0 || len(p.Allocations) == 0 || p.Rounds < 1 {
@@ -65,10 +64,10 @@ func (p *Process) checkChain(i int) error {
 	return errors.Join(errs...)
 }
 
-// tiny is the allowed rounding error of sums.
+// tiny is the allowed rounding of sums.
 const tiny = 1e-9
 
-// checkChances returns an error unless there are n probabilities that sum to 1.
+// checkChances wants n probabilities that sum to 1.
 func checkChances(chances []float64, n int, what string, args ...any) error {
 	if len(chances) != n {
 		return fmt.Errorf(what+": %d probabilities, want %d", append(args, len(chances), n)...)

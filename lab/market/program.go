@@ -7,16 +7,15 @@ type entry struct {
 	value float64
 }
 
-// A program is Eisenberg and Gale's: maximise Σᵢ weightᵢ log wᵢ over rows with a weight, subject to E y + w = c and
-// y, w ≥ 0. In a buyer's row w is its utility; in a good's row, without weight, w is unsold. z is a row's price, of a
-// good or of a buyer's utility.
+// A program is Eisenberg and Gale's: maximise Σᵢ weightᵢ log wᵢ subject to E y + w = c and y, w ≥ 0. A buyer's w
+// is its utility; a good's, without weight, is unsold. z is a row's price.
 type program struct {
 	cols   [][]entry
 	side   []float64 // c, by row
-	weight []float64 // by row; the sum is 1
+	weight []float64 // the sum is 1
 }
 
-// newProgram returns a program without columns: buyers' rows, then goods' rows.
+// newProgram has buyers' rows, then goods' rows.
 func newProgram(budgets []float64, supply []float64) *program {
 	n := len(budgets) + len(supply)
 	p := &program{side: make([]float64, n), weight: make([]float64, n)}
@@ -28,7 +27,7 @@ func newProgram(budgets []float64, supply []float64) *program {
 	return p
 }
 
-// An iterate is a point with its duals. At the optimum w z = weight, y s = 0 and s = E'z.
+// An iterate is a point with duals. At the optimum w z = weight, y s = 0 and s = E'z.
 type iterate struct {
 	y, s []float64 // by column
 	w, z []float64 // by row
@@ -41,8 +40,7 @@ func newIterate(cols, rows int) *iterate {
 	}
 }
 
-// start returns an iterate near the centre of mu: equal, small levels, and prices at which every column costs at
-// least twice what it earns.
+// start is near the centre of mu: equal, small levels, and columns that cost at least twice their earnings.
 func (p *program) start(mu float64) *iterate {
 	t := newIterate(len(p.cols), len(p.side))
 	level := 1 / float64(1+p.longestRow())
@@ -77,8 +75,7 @@ func (p *program) raise(z []float64) {
 	}
 }
 
-// target returns the target of row i's product w z: its weight, or mu if larger, so that no product is far smaller
-// than others.
+// target returns w z of row i: its weight, or mu if larger.
 func (p *program) target(i int, mu float64) float64 {
 	return math.Max(p.weight[i], mu)
 }
@@ -105,7 +102,7 @@ func (p *program) activity(y []float64) []float64 {
 	return a
 }
 
-// slack returns c − E y − w, 0 at a feasible point.
+// slack returns c − E y − w.
 func (p *program) slack(t *iterate) []float64 {
 	left := p.activity(t.y)
 	for i, a := range left {
@@ -114,7 +111,7 @@ func (p *program) slack(t *iterate) []float64 {
 	return left
 }
 
-// price returns a column's element of E'z.
+// price returns an element of E'z.
 func price(col []entry, z []float64) float64 {
 	total := 0.0
 	for _, e := range col {
@@ -134,12 +131,12 @@ func (p *program) parts(col []entry, z []float64) (cost, earned float64) {
 	return cost, earned
 }
 
-// patience is the number of steps without progress after which solve ends.
+// patience is steps without progress before the end.
 const patience = 10
 
-// solve follows the central path with mu to 0 until the proven gap is small enough. It returns the best iterate and
-// the number of steps. Source: Ye, "A path to the Arrow-Debreu competitive market equilibrium", Mathematical
-// Programming 111, 2008: the equilibrium is the weighted centre of a polytope; steps as in Mehrotra's method.
+// solve follows the central path to a small proven gap. It returns the best iterate and the steps. Source: Ye, "A
+// path to the Arrow-Debreu competitive market equilibrium", Mathematical Programming 111, 2008: the equilibrium is
+// the weighted centre of a polytope; steps as in Mehrotra's method.
 func (p *program) solve(s Settings, gap func(*iterate) float64) (best *iterate, steps int) {
 	t := p.start(0.1)
 	n, least, at := newNewton(p), gap(t), 0

@@ -2,15 +2,13 @@ package market
 
 import "math"
 
-// A skyline is a symmetric positive definite matrix, later its Cholesky factor. A row stores the entries from its
-// first nonzero to the diagonal; the factor has no others. Buyers' rows come first: buyers without common columns
-// cost nothing.
+// A skyline is a symmetric positive definite matrix, later its Cholesky factor, from the first nonzero of each row
+// on. Buyers' rows come first, because they are sparse.
 type skyline struct {
 	first []int
 	rows  [][]float64 // rows[i][j-first[i]]
 }
 
-// newSkyline returns a zero matrix with the pattern of E E'.
 func newSkyline(p *program) *skyline {
 	m := &skyline{first: make([]int, len(p.side)), rows: make([][]float64, len(p.side))}
 	for i := range m.first {
@@ -39,8 +37,8 @@ func (m *skyline) clear() {
 
 func (m *skyline) add(i, j int, value float64) { m.rows[i][j-m.first[i]] += value }
 
-// factor replaces the matrix by its factor. A pivot lost to rounding becomes infinite, so that its unknown is 0. It
-// returns false for numbers that are not finite.
+// factor makes a pivot lost to rounding infinite, so that its unknown is 0. It returns false for numbers that are
+// not finite.
 func (m *skyline) factor() bool {
 	for i, row := range m.rows {
 		at := m.first[i]
@@ -60,7 +58,7 @@ func (m *skyline) factor() bool {
 	return true
 }
 
-// dot returns the inner product of rows i and j ≤ i of the factor, before column j.
+// dot multiplies rows i and j ≤ i before column j.
 func (m *skyline) dot(i, j int) float64 {
 	from := max(m.first[i], m.first[j])
 	if from >= j {

@@ -1,4 +1,4 @@
-// This file reproduces the solver of Gavel's public code on the programs of policy/rivals/gavel, to replay its runs.
+// This file reproduces the solver of Gavel's public code, to replay its runs.
 
 package rules
 
@@ -6,9 +6,8 @@ import (
 	"github.com/oxgang/oxgang/opt/barrier"
 )
 
-// SolveGavel solves a program in the form and by the method of the public code: see Solve. With level it maximises
-// the level, else the sum of gains. The solution is not feasible if the method does not converge, because throughputs
-// differ too much. It is a gavel.Solver.
+// SolveGavel solves a program by the method of the public code: see Solve. With level it maximises the level, else
+// the gains. The solution is not feasible if throughputs differ too much to converge. It is a gavel.Solver.
 func SolveGavel(g *barrier.Program, level bool) *barrier.Solution {
 	f := newForm(g)
 	if level {
@@ -20,7 +19,7 @@ func SolveGavel(g *barrier.Program, level bool) *barrier.Solution {
 	return f.solve()
 }
 
-// A form is a program as in the public code. It has a column for each job and GPU type that the job can run on.
+// A form has a column for each job and usable GPU type, as in the public code.
 type form struct {
 	g       *barrier.Program
 	program Program
@@ -69,7 +68,7 @@ func (f *form) add(r Row) {
 	}
 }
 
-// needs adds the rows of the jobs' needs, times a level if that has a column.
+// needs adds the jobs' needs, times a level if that has a column.
 func (f *form) needs(level int) {
 	for i := range f.g.Items {
 		it := &f.g.Items[i]
@@ -90,7 +89,7 @@ func (f *form) needs(level int) {
 	}
 }
 
-// solve returns the fractions, not feasible if the method does not converge.
+// solve returns an infeasible solution unless the method converges.
 func (f *form) solve() *barrier.Solution {
 	s := Solve(&f.program, Settings{})
 	out := &barrier.Solution{Objective: -s.Objective, Bound: -s.Bound, Iterations: s.Iterations, Feasible: s.Converged, Converged: s.Converged}

@@ -1,5 +1,4 @@
-// Package rules reproduces two public codes for comparisons with papers: where Gavel's solver ends, and how Synergy's
-// simulator packs jobs.
+// Package rules reproduces where Gavel's public solver ends, and how Synergy's public simulator packs jobs.
 package rules
 
 import (
@@ -7,8 +6,7 @@ import (
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 
-// Register makes the public rules available to the policies gavel and synergy. Call it once, before creating
-// policies.
+// Register enables the public rules of gavel and synergy. Call it once, before creating policies.
 func Register() {
 	gavel.RegisterPublic(SolveGavel)
 	synergy.RegisterPublic(NewSynergy)

@@ -1,18 +1,17 @@
-// This file solves small linear programs by the interior point method of their self-dual embedding, and returns the
-// last iterate:
+// This file solves small linear programs by the interior point method of their self-dual embedding:
 //
 //	minimise c'x  subject to  G x + s = h, s ≥ 0
 //
-// It replays programs that ECOS or CVXOPT solved and whose optimum is not unique; opt/barrier and opt/exact are better
-// at finding optima. ECOS and CVXOPT then return neither a vertex nor the centre, but the point where their iterates
-// came within tolerance. To reach the same point, the scaling of rows and columns, the start and the steps must be the
-// same.
+// It replays ECOS and CVXOPT on programs whose optimum is not unique; opt/barrier and opt/exact are better at
+// finding optima. They return neither a vertex nor the centre, but the first iterate within tolerance. So the
+// scaling, the start and the steps must be the same.
 //
-// ECOS is by Domahidi, Chu and Boyd ("ECOS: An SOCP solver for embedded systems", ECC 2013), CVXOPT by Vandenberghe
-// ("The CVXOPT linear and quadratic cone program solvers", 2010), the scaling by Ruiz (RAL-TR-2001-034).
+// ECOS is by Domahidi, Chu and Boyd ("ECOS: An SOCP solver for embedded systems", ECC 2013), CVXOPT by
+// Vandenberghe ("The CVXOPT linear and quadratic cone program solvers", 2010), the scaling by Ruiz
+// (RAL-TR-2001-034).
 //
-// Dictionary: x, s, z, tau, kappa as in the papers; rx, rz, rt the residuals of the embedding's rows; lambda the scaled
-// point; d = s/z the squares of its scaling.
+// Dictionary: x, s, z, tau, kappa as in the papers; rx, rz, rt the residuals of the embedding's rows; lambda the
+// scaled point; d = s/z the squares of its scaling.
 
 package rules
 
@@ -21,15 +20,15 @@ import (
 	"slices"
 )
 
-// A Row requires that the sum of Values times the columns Cols, which are distinct, is at most Right.
+// A Row requires Values times distinct columns Cols to be at most Right.
 type Row struct {
 	Cols   []int
 	Values []float64
 	Right  float64
 }
 
-// A Program is a linear program in unbounded columns: bounds are rows. Every column has an entry in a row that is not
-// long (see Long).
+// A Program has unbounded columns: bounds are rows. Every column has an entry in a row that is not long (see
+// Long).
 type Program struct {
 	Cost []float64
 	Rows []Row
@@ -37,8 +36,8 @@ type Program struct {
 
 // Settings are limits; 0 selects the default.
 type Settings struct {
-	Feasible   float64 // largest relative residual; default 1e-8 (ECOS)
-	Gap        float64 // largest absolute or relative gap; default 1e-8 (ECOS)
+	Feasible   float64 // relative residual; default 1e-8 (ECOS)
+	Gap        float64 // absolute or relative; default 1e-8 (ECOS)
 	Iterations int     // default 100 (ECOS)
 }
 
@@ -60,13 +59,13 @@ type Solution struct {
 	X          []float64
 	Duals      []float64 // of the rows
 	Objective  float64
-	Bound      float64 // by the duals, if their residual is 0
+	Bound      float64 // if the duals have no residual
 	Iterations int
-	Converged  bool // within the tolerances; otherwise infeasible, or out of iterations
+	Converged  bool // otherwise infeasible, or out of iterations
 }
 
-// Solve solves p. It is deterministic and does not change p. An iteration costs the columns times the squared lengths
-// of rows that are not long.
+// Solve solves p. It is deterministic and does not change p. An iteration costs the columns times the squared
+// lengths of rows that are not long.
 func Solve(p *Program, o Settings) Solution {
 	o = o.withDefaults()
 	it := newIterate(p)
@@ -88,17 +87,16 @@ func Solve(p *Program, o Settings) Solution {
 	return out
 }
 
-// closeBy are the tolerances within which an iterate is returned when rounding stops progress. Source: ECOS, "close
-// to optimal".
+// closeBy are the tolerances when rounding stops progress. Source: ECOS, "close to optimal".
 const closeBy = 1e-4
 
-// equilibrations is the number of scalings of rows and columns. Source: ECOS.
+// equilibrations is the number of scalings. Source: ECOS.
 const equilibrations = 3
 
-// tiny bounds the largest entries that are not scaled. Source: ECOS.
+// tiny bounds entries that are not scaled. Source: ECOS.
 const tiny = 1e-6
 
-// scale repeatedly divides rows and columns by the square roots of their largest entries, and keeps the products.
+// scale repeatedly divides rows and columns by the roots of their largest entries.
 func (t *iterate) scale() {
 	for range equilibrations {
 		rows, cols := make([]float64, len(t.rows)), make([]float64, len(t.c))
@@ -137,7 +135,7 @@ func root(v []float64) {
 	}
 }
 
-// start starts at the least squares of slacks and duals, moved off 0. Source: CVXOPT §7.3.
+// start takes least squares, moved off 0. Source: CVXOPT §7.3.
 func (t *iterate) start() {
 	ones := make([]float64, len(t.h))
 	for i := range ones {
@@ -158,7 +156,7 @@ func (t *iterate) start() {
 	t.tau, t.kappa = 1, 1
 }
 
-// inside adds a constant to all entries so that the least is at least 1, unless all are above 0.
+// inside raises entries so that the least is 1, unless all are above 0.
 func inside(v []float64) {
 	least := math.Inf(1)
 	for _, x := range v {

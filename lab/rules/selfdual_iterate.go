@@ -2,7 +2,7 @@ package rules
 
 import "math"
 
-// The constants of the steps. Source: ECOS.
+// The steps' constants. Source: ECOS.
 const (
 	leastCentring = 1e-4
 	shortestStep  = 1e-6
@@ -15,7 +15,7 @@ type point struct {
 	tau, kappa float64
 }
 
-// An iterate is a point with its residuals, in scaled units.
+// An iterate is a scaled point with residuals.
 type iterate struct {
 	point
 	saved point
@@ -56,7 +56,6 @@ func newIterate(p *Program) *iterate {
 	return t
 }
 
-// residuals computes the residuals.
 func (t *iterate) residuals() {
 	clear(t.rx)
 	for i, r := range t.rows {
@@ -74,8 +73,7 @@ func (t *iterate) residuals() {
 	t.mu = (dot(t.s, t.z) + t.kappa*t.tau) / float64(len(t.s)+1)
 }
 
-// within reports whether residuals and gap are within the tolerances. For an infeasible program, tau goes to 0 and
-// kappa does not.
+// within tests the tolerances; without a feasible point tau goes to 0, kappa does not.
 func (t *iterate) within(o Settings) bool {
 	primal := norm(t.rz) / (math.Max(1, norm(t.h)) + norm(t.x) + norm(t.s)) / t.tau
 	dual := norm(t.rx) / (math.Max(1, norm(t.c)) + norm(t.z)) / t.tau
@@ -89,7 +87,7 @@ func (t *iterate) within(o Settings) bool {
 	return t.tau > t.kappa && primal < o.Feasible && dual < o.Feasible && (gap < o.Gap || relative < o.Gap)
 }
 
-// advance makes one step; the affine direction determines the centring. Source: CVXOPT §7.1, Mehrotra's predictor and
+// advance makes one step, centred by the affine direction. Source: CVXOPT §7.1, Mehrotra's predictor and
 // corrector.
 func (t *iterate) advance() {
 	t.prepare()
@@ -108,11 +106,11 @@ func (t *iterate) advance() {
 		rx[j] = (1 - centre) * t.rx[j]
 	}
 	for i := range t.bz {
-		// 1. the desired products, less second-order terms of the affine direction
+		// 1. products, less second-order terms
 		t.ds[i] = t.lambda[i]*t.lambda[i] + t.scaledS(i)*t.w[i]*t.z2[i] - centre*t.mu
 		t.bz[i] = t.w[i]*t.ds[i]/t.lambda[i] - (1-centre)*t.rz[i]
 	}
-	t.system.solve(t.rows, rx, t.bz, t.x2, t.z2) // 2. the step to them
+	t.system.solve(t.rows, rx, t.bz, t.x2, t.z2) // 2. the step
 	tau, kappa, length = t.direction((1-centre)*t.rt, curve, t.kappa*t.tau+kappa*tau-centre*t.mu)
 	t.move(backOff*length, tau, kappa)
 }
@@ -130,8 +128,8 @@ func (t *iterate) prepare() {
 	t.system.solve(t.rows, minus, t.h, t.x1, t.z1)
 }
 
-// direction completes x2 and z2 with the changes of tau and kappa, and returns these and the longest step. t.ds has
-// the products to subtract.
+// direction completes x2 and z2, and returns the changes of tau and kappa and the longest step. t.ds is subtracted
+// from products.
 func (t *iterate) direction(rt, curve, products float64) (tau, kappa, length float64) {
 	tau = (rt - products/t.tau + dot(t.c, t.x2) + dot(t.h, t.z2)) / curve
 	for j := range t.x2 {
@@ -156,7 +154,6 @@ func (t *iterate) direction(rt, curve, products float64) (tau, kappa, length flo
 	return tau, kappa, math.Min(longestStep, math.Max(shortestStep, length))
 }
 
-// scaledS returns the scaled change of slack i for z2.
 func (t *iterate) scaledS(i int) float64 { return -t.ds[i]/t.lambda[i] - t.w[i]*t.z2[i] }
 
 func (t *iterate) move(length, tau, kappa float64) {

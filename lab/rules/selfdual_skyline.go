@@ -2,9 +2,9 @@ package rules
 
 import "slices"
 
-// A skyline is a symmetric matrix, stored from column first[i] on in row i, or its factors LDL'. It needs no pivots:
-// the columns' part is positive definite, the long rows' part negative. Source: Vanderbei, "Symmetric quasidefinite
-// matrices", SIAM J. Opt. 5, 1995.
+// A skyline is a symmetric matrix from column first[i] on in row i, or its factors LDL'. It needs no pivots:
+// columns are positive definite, long rows negative. Source: Vanderbei, "Symmetric quasidefinite matrices", SIAM
+// J. Opt. 5, 1995.
 type skyline struct {
 	first []int
 	rows  [][]float64 // columns first[i] to i
@@ -27,7 +27,6 @@ func (k *skyline) clear() {
 
 func (k *skyline) add(i, j int, v float64) { k.rows[i][j-k.first[i]] += v }
 
-// factor replaces the matrix by its factors.
 func (k *skyline) factor() {
 	for i, row := range k.rows {
 		f := k.first[i]

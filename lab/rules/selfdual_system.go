@@ -1,11 +1,9 @@
 package rules
 
-// Long is the number of entries from which a row is long: it stays an equation, while shorter rows are eliminated
-// into the columns'.
+// Long is the entries of a long row, an equation; shorter rows are eliminated into the columns'.
 const Long = 16
 
-// regular is added to the diagonals, so that factors always exist. It is not corrected and moves iterates by about
-// 10⁻⁶. Source: ECOS.
+// regular on the diagonals makes factors exist. It moves iterates by about 10⁻⁶. Source: ECOS.
 const regular = 7e-8
 
 // A system solves regular·x + G'z = bx, Gx − Dz = bz for a diagonal D.
@@ -37,12 +35,12 @@ func newSystem(n int, rows []Row) system {
 			}
 		}
 	}
-	y.skyline = newSkyline(first) // long rows start at the first column
+	y.skyline = newSkyline(first) // long rows start at column 0
 	y.right = make([]float64, len(first))
 	return y
 }
 
-// factor sets the diagonal d, which it keeps and changes, and factors the matrix.
+// factor keeps and changes the diagonal d.
 func (y *system) factor(rows []Row, d []float64) {
 	y.d = d
 	for i := range d {

@@ -1,5 +1,4 @@
-// This file is the scheduler of the public Synergy simulator, to replay its runs: the rules public-code of
-// policy/synergy.
+// This file has the rules public-code of policy/synergy: the public Synergy simulator.
 
 package rules
 
@@ -19,10 +18,9 @@ import (
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 
-// public schedules like the public Synergy simulator. Every round it packs all jobs into an empty cluster in the
-// order of a policy, and sets every placement. Plans depend on the snapshot alone. It needs what the simulator has:
-// GPUs of one type on nodes with known CPUs and memory, and no reserved or non-preemptible jobs. Source: Synergy
-// simulator.
+// public replays the public Synergy simulator. Every round it packs all jobs into an empty cluster in the order of
+// a policy. Plans depend on the snapshot alone. It needs GPUs of one type on nodes with known CPUs and memory, and
+// no reserved or non-preemptible jobs. Source: Synergy simulator.
 //
 // Deviation: each of these differs from the paper, because the simulator does.
 //   - A job has two cells, its full demand and its GPU-proportional share; the
@@ -40,7 +38,7 @@ type public struct {
 	nodes *hostalloc.Nodes
 }
 
-// NewSynergy returns the policy of the public simulator, for options with rules public-code.
+// NewSynergy needs options with rules public-code.
 func NewSynergy(o synergy.Options) policy.Policy { return &public{o: o} }
 
 // Traits implements policy.Policy.
@@ -81,11 +79,11 @@ type candidate struct {
 	index int // in the snapshot
 	gpus  int
 	full  cluster.Resources // demand
-	fair  cluster.Resources // part of it within the GPU-proportional share
-	rate  float64           // expected samples per second at fair
-	gain  float64           // of full over fair
+	fair  cluster.Resources // within the GPU-proportional share
+	rate  float64           // expected at fair
+	gain  float64           // full over fair
 	key   float64           // less comes first
-	got   cluster.Resources // at the end; nothing without GPUs
+	got   cluster.Resources // nothing without GPUs
 	slots []hostalloc.Slot
 }
 
@@ -95,7 +93,7 @@ type publicRound struct {
 	t     *cluster.TypeInfo
 	nodes *hostalloc.Nodes
 	jobs  []*candidate // by submission
-	on    []*candidate // running, in the order served
+	on    []*candidate // in the order served
 }
 
 func (r *publicRound) line() []*candidate {
@@ -106,7 +104,7 @@ func (r *publicRound) line() []*candidate {
 		}
 		c := r.candidate(j, i)
 		if c.key = key(r, c); math.IsNaN(c.key) {
-			c.key = math.Inf(1) // expected speed 0: remaining time is not a number
+			c.key = math.Inf(1) // remaining time is not a number
 		}
 		r.jobs = append(r.jobs, c)
 	}
@@ -122,7 +120,7 @@ func (r *publicRound) line() []*candidate {
 	return line
 }
 
-// prefix returns the jobs of a line whose GPUs fit, by number, one after the other.
+// prefix returns the jobs of a line whose GPUs fit together.
 func (r *publicRound) prefix(line []*candidate) []*candidate {
 	free := r.t.GPUs
 	return slices.DeleteFunc(line, func(c *candidate) bool {
@@ -158,7 +156,7 @@ func (r *publicRound) candidate(j *policy.Job, index int) *candidate {
 	return c
 }
 
-// cap limits the demand to one node. The gain is then in proportion to the CPUs above the share.
+// cap cuts the demand to one node, and the gain to its CPUs above the share.
 func (c *candidate) cap(t *cluster.TypeInfo) {
 	most := cluster.Resources{CPUs: float64(t.PerNode) * t.Share.CPUs, Memory: int64(t.PerNode) * t.Share.Memory}
 	if more := c.full.CPUs - c.fair.CPUs; c.full.CPUs > most.CPUs && more > 0 {
@@ -167,13 +165,13 @@ func (c *candidate) cap(t *cluster.TypeInfo) {
 	c.full.CPUs, c.full.Memory = min(c.full.CPUs, most.CPUs), min(c.full.Memory, most.Memory)
 }
 
-// leastCPUs is the least CPUs per GPU in the simulator's profiles.
+// leastCPUs is the simulator's least CPUs per GPU.
 const leastCPUs = 1
 
-// demands is the memory per GPU, in bytes, in the simulator's profiles: of language models, then measured. Source: Synergy simulator.
+// demands is the simulator's bytes per GPU: language models, then measured. Source: Synergy simulator.
 var demands = [...]int64{20e9, 62.5e9, 125e9, 187.5e9, 250e9}
 
-// demandedMemory returns the least of demands that is at least m, or m.
+// demandedMemory rounds m up to one of demands.
 func demandedMemory(m int64) int64 {
 	for _, x := range demands {
 		if m <= x {

@@ -2,8 +2,7 @@ package rules
 
 import "github.com/oxgang/oxgang/policy/synergy"
 
-// publicKeys are the simulator's sort keys by the name of the order: less comes first, ties by submission. Source:
-// Synergy simulator.
+// publicKeys are the simulator's sort keys: least first, ties by submission. Source: Synergy simulator.
 var publicKeys = map[string]func(*publicRound, *candidate) float64{
 	"fifo": func(*publicRound, *candidate) float64 { return 0 },
 	"srtf": (*publicRound).left,
@@ -23,8 +22,8 @@ var publicKeys = map[string]func(*publicRound, *candidate) float64{
 	},
 }
 
-// left returns the remaining seconds at the speed of the full demand. A job that was cut to its share in the last
-// round has the speed of its share, and under Proportional all jobs have.
+// left returns the remaining seconds at the speed of the full demand, or of the share if it was cut to that, or
+// under Proportional.
 func (r *publicRound) left(c *candidate) float64 {
 	left := (c.Target - c.Progress) / c.rate
 	cut := c.Holding() && (c.Allocation.CPUs < c.full.CPUs*(1-1e-9) || c.Allocation.Memory < c.full.Memory)

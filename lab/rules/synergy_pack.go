@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 
-// serve gives a job its resources by the mechanism, if its GPUs are free.
 func (r *publicRound) serve(c *candidate) {
 	if r.freeGPUs() < c.gpus {
 		return
@@ -24,7 +23,7 @@ func (r *publicRound) serve(c *candidate) {
 	}
 }
 
-// tune gives a job its full demand, or else its share. If the share is not free, others are cut back to theirs.
+// tune gives a job its full demand, or else its share, for which others are cut back.
 // Source: Synergy simulator.
 func (r *publicRound) tune(c *candidate) {
 	if r.fit(c, c.full) || c.sensitive() && r.fit(c, c.fair) {
@@ -38,7 +37,7 @@ func (r *publicRound) tune(c *candidate) {
 	}
 }
 
-// fit puts a job on the first GPUs, by node, with enough CPUs and memory, and reports whether there are enough.
+// fit puts a job on the first GPUs with enough CPUs and memory, by node.
 func (r *publicRound) fit(c *candidate, want cluster.Resources) bool {
 	per, need, slots := perGPU(want), c.gpus, c.slots[:0]
 	for i := range r.s.Cluster.Nodes() {
@@ -59,8 +58,8 @@ func (r *publicRound) fit(c *candidate, want cluster.Resources) bool {
 	return false
 }
 
-// relievable returns the nodes on which others may be cut back for a job. For one GPU: the fewest free GPUs first.
-// For several: by node, first those that fit the whole job.
+// relievable returns nodes to cut back: fewest free GPUs first for one GPU, otherwise those that fit the whole job
+// first.
 func (r *publicRound) relievable(gpus int) []int {
 	var alone, parts []int
 	for i := range r.s.Cluster.Nodes() {
@@ -77,8 +76,8 @@ func (r *publicRound) relievable(gpus int) []int {
 	return append(alone, parts...)
 }
 
-// relieve cuts jobs on a node to their shares until what a job wants is free, as far as the node has GPUs for it.
-// Jobs on the fewest nodes come first, then those with the most CPUs and memory per GPU.
+// relieve cuts jobs on a node to their shares until the wanted is free: fewest nodes first, then most CPUs and
+// memory per GPU.
 func (r *publicRound) relieve(node int, want cluster.Resources) {
 	per, gpus := perGPU(want), min(want.GPUs, r.nodes.Free(node).GPUs)
 	for _, peer := range r.peers(node) {
@@ -91,7 +90,7 @@ func (r *publicRound) relieve(node int, want cluster.Resources) {
 	}
 }
 
-// peers returns the jobs on a node with more than their share.
+// peers returns the jobs above their share.
 func (r *publicRound) peers(node int) []*candidate {
 	var peers []*candidate
 	for _, c := range r.on {
@@ -114,7 +113,6 @@ func (r *publicRound) freeGPUs() int {
 	return free
 }
 
-// perGPU returns a job's resources per GPU.
 func perGPU(r cluster.Resources) cluster.Resources {
 	return cluster.Resources{GPUs: 1, CPUs: r.CPUs / float64(r.GPUs), Memory: r.Memory / int64(r.GPUs)}
 }

@@ -1,4 +1,4 @@
-// Package sweep runs a grid of configurations, such as policies by seeds by loads, and compares the policies of each
-// cell with a baseline by common random numbers. Results are stored in a folder, one file per run, under a hash of
-// everything that determines the run. So an interrupted sweep resumes, and several machines can share one.
+// Package sweep runs a grid of configurations, and compares the policies of each cell with a baseline by common
+// random numbers. Results are stored in a folder, one file per run, under a hash of its inputs. So an interrupted
+// sweep resumes, and several machines can share one.
 package sweep

@@ -19,17 +19,17 @@ const (
 	Seed   = "seed"
 )
 
-// mostRuns bounds the grid, to catch mistyped ranges.
+// mostRuns catches mistyped ranges.
 const mostRuns = 100_000
 
 // A Sweep is a grid of configurations.
 type Sweep struct {
-	Axes     []Axis // with Policy and Seed; each has at least one value
+	Axes     []Axis // with Policy and Seed, each with a value
 	Baseline string // a value of Policy
 	Measures []string
 
 	file  string
-	set   *yaml.Node // configuration of all runs; may be nil
+	set   *yaml.Node // of all runs; may be nil
 	lines map[string]int
 	check func(*config.Config) error
 	runs  []*Run
@@ -47,8 +47,7 @@ type Value struct {
 	line int
 }
 
-// Read reads a sweep from YAML and checks each configuration of the grid by check. Errors name file (name), line and
-// field.
+// Read reads YAML and checks each configuration. Errors have file (name), line and field.
 func Read(r io.Reader, name string, check func(*config.Config) error) (*Sweep, error) {
 	var doc yaml.Node
 	switch err := yaml.NewDecoder(r).Decode(&doc); {
@@ -105,7 +104,7 @@ func (s *Sweep) field(key, value *yaml.Node) error {
 	}
 }
 
-// want returns an error unless a field is of a kind: a scalar or a sequence.
+// want checks a field's kind: a scalar or a sequence.
 func (s *Sweep) want(n *yaml.Node, field string, kind yaml.Kind) error {
 	switch {
 	case n.Kind == kind:
@@ -135,8 +134,7 @@ func (s *Sweep) readAxes(n *yaml.Node) error {
 	return errors.Join(errs...)
 }
 
-// readAxis reads one value, a list, or a range of whole numbers, "1..5". It checks each value, so that errors have
-// its line.
+// readAxis reads one value, a list, or a range, "1..5".
 func (s *Sweep) readAxis(key string, n *yaml.Node) (Axis, error) {
 	a := Axis{Key: key}
 	if first, last, ok := rangeOf(n); ok {
@@ -184,7 +182,7 @@ func rangeOf(n *yaml.Node) (first, last uint64, ok bool) {
 	return first, last, err == nil
 }
 
-// scalar returns a value; a sequence is joined by commas.
+// scalar joins a sequence by commas.
 func scalar(n *yaml.Node) string {
 	if n.Kind != yaml.SequenceNode {
 		return n.Value
@@ -196,7 +194,7 @@ func scalar(n *yaml.Node) string {
 	return strings.Join(parts, ",")
 }
 
-// complete adds missing axes from set or the defaults, and checks the baseline.
+// complete adds missing axes, and checks the baseline.
 func (s *Sweep) complete() error {
 	if len(s.Axes) == 0 {
 		return fmt.Errorf("%s: no axes, want at least policy and seed", s.file)
@@ -217,7 +215,7 @@ func (s *Sweep) complete() error {
 			return s.at(s.lines["set"], "set.%s is an axis too; remove one of them", key)
 		}
 	}
-	// makes the order independent of the map
+	// the map has no order
 	slices.SortStableFunc(s.Axes, func(a, b Axis) int { return last(a.Key) - last(b.Key) })
 	policies := s.axis(Policy).Values
 	if s.Baseline == "" {
@@ -229,7 +227,7 @@ func (s *Sweep) complete() error {
 	return nil
 }
 
-// last orders Policy, then Seed, after all other axes.
+// last orders Policy, then Seed, last.
 func last(key string) int { return slices.Index([]string{Policy, Seed}, key) }
 
 func (s *Sweep) axis(key string) *Axis {
@@ -247,7 +245,6 @@ func (s *Sweep) base() (*config.Config, error) {
 	return c, c.Node(s.set, s.file)
 }
 
-// at returns an error with file and line.
 func (s *Sweep) at(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", s.file, line, fmt.Errorf(format, args...))
 }

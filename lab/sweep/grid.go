@@ -12,13 +12,13 @@ import (
 type Run struct {
 	Settings []string // by Sweep.Axes
 	Policy   string
-	Config   *config.Config // its Policies are all of the sweep: all get the same jobs, without those that one of them cannot run
-	cell     string         // runs of a cell differ in policy and seed
+	Config   *config.Config // with all Policies, so that all get the same jobs that every one can run
+	cell     string         // runs differ in policy and seed
 	seed     string
-	input    int // runs with equal numbers have the same jobs and nodes
+	input    int // equal for the same jobs and nodes
 }
 
-// Runs returns the grid in the order of the axes, the last changing fastest.
+// Runs returns the grid, the last axis changing fastest.
 func (s *Sweep) Runs() []*Run { return s.runs }
 
 func (s *Sweep) expand() error {
@@ -91,8 +91,7 @@ func (s *Sweep) policies() []string {
 	return names
 }
 
-// blame assigns an error about a whole configuration to a line: the common part or the first value that alone causes
-// it, or else to all axes.
+// blame finds the line of an error: the common part or the first value that alone causes it, or else all axes.
 func (s *Sweep) blame(r *Run, err error) error {
 	alone := func(i int) error {
 		c, _ := s.base()
@@ -117,7 +116,7 @@ func (s *Sweep) blame(r *Run, err error) error {
 	return s.at(s.lines["axes"], "axes: %s: %w", r.Name(s), err)
 }
 
-// Name returns the value of each axis.
+// Name returns the axes' values.
 func (r *Run) Name(s *Sweep) string {
 	parts := make([]string, len(s.Axes))
 	for i, a := range s.Axes {

@@ -14,15 +14,14 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace"
 )
 
-// A keyer computes keys of runs. Each file is read once.
+// A keyer computes keys, reading files once.
 type keyer struct {
 	program string // version
 	files   run.Files
-	known   map[string][]byte // hashes of files and folders
+	known   map[string][]byte // hashes by path
 }
 
-// key returns the hash of everything that determines a run: the program's version, the policy, every setting and
-// whether it was set, and the contents of files that settings name.
+// key hashes the version, the policy, every setting and whether it was set, and named files.
 func (k *keyer) key(r *Run) (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q\n", k.program, r.Policy)
@@ -65,7 +64,7 @@ func (k *keyer) file(w io.Writer, name string) error {
 	return cmp.Or(err, f.Close())
 }
 
-// folder writes names, sizes and contents of all files, by name.
+// folder writes names, sizes and contents, by name.
 func (k *keyer) folder(w io.Writer, name string) error {
 	dir := k.files.Dir(name)
 	return fs.WalkDir(dir, ".", func(path string, d fs.DirEntry, err error) error {

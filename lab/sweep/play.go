@@ -18,22 +18,22 @@ import (
 
 // Options configure how a sweep is run.
 type Options struct {
-	Out     string   // folder of the records
-	From    []string // folders of other shards, whose records are copied
-	Program string   // version of the program; versions share no records
+	Out     string   // of records
+	From    []string // other shards' folders, to copy from
+	Program string   // version; records are separate
 	Shard   Shard    // zero: all runs
 	Workers int      // parallel runs
 	Files   run.Files
-	// Note, if not nil, is called after each run, one at a time, with its error if it failed.
+	// Note, if not nil, is called after each run, one at a time, with its error.
 	Note func(r *Run, err error)
-	// Observers, if not nil, returns the observers of a run.
+	// Observers, if not nil, returns a run's observers.
 	Observers func() []scheduler.Observer
 }
 
 // A Shard is every Of-th run, from Index on.
 type Shard struct{ Index, Of int }
 
-// ParseShard parses "2/8", shard 2 of 0 to 7. Empty is all.
+// ParseShard parses "2/8", of 0 to 7, or empty for all.
 func ParseShard(text string) (Shard, error) {
 	if text == "" {
 		return Shard{}, nil
@@ -47,16 +47,16 @@ func ParseShard(text string) (Shard, error) {
 	return Shard{i, n}, nil
 }
 
-// A Status is the state of a sweep. Records are by Sweep.Runs, nil if not done.
+// A Status has records by Sweep.Runs, nil if not done.
 type Status struct {
 	Records []*Record
 	Before  int // records found
-	Ran     int // records made by Play
+	Ran     int // by Play
 	Failed  map[*Run]error
 	keys    []string
 }
 
-// Missing returns the number of runs that are not done.
+// Missing returns the number of missing runs.
 func (st *Status) Missing() int {
 	n := 0
 	for _, r := range st.Records {
@@ -67,8 +67,7 @@ func (st *Status) Missing() int {
 	return n
 }
 
-// Open returns the records found in the sweep's folder and in From, which are copied. Records of other settings or
-// versions have other keys.
+// Open returns the records in the sweep's folder and in From, which it copies.
 func (s *Sweep) Open(o *Options) (*Status, error) {
 	st := &Status{Records: make([]*Record, len(s.runs)), keys: make([]string, len(s.runs)), Failed: make(map[*Run]error)}
 	k := &keyer{program: o.Program, files: o.Files, known: make(map[string][]byte)}
@@ -103,7 +102,7 @@ func find(key string, o *Options) (*Record, error) {
 	return nil, nil
 }
 
-// Play runs the missing runs of a shard. Failed runs are in Status.Failed. It returns errors of files and of the
+// Play runs a shard's missing runs. Failed runs are in Status.Failed. It returns errors of files and of the
 // context, which discards unfinished runs.
 func (s *Sweep) Play(ctx context.Context, st *Status, o *Options) error {
 	todo := s.todo(st, o.Shard)
@@ -146,8 +145,7 @@ func (st *Status) note(i int, r *Run, rec *Record, failed error) {
 	st.Ran++
 }
 
-// todo returns the missing runs of a shard. Shards are assigned in the order of keys, which is random: by grid order,
-// one shard might get all runs of the slowest policy.
+// todo orders shards by keys, which are random: in grid order, one might get all runs of the slowest policy.
 func (s *Sweep) todo(st *Status, part Shard) []int {
 	order := make([]int, len(s.runs))
 	for i := range order {
@@ -166,7 +164,7 @@ func (s *Sweep) todo(st *Status, part Shard) []int {
 	return todo
 }
 
-// A shared is the inputs of several runs, loaded by the first and released by the last.
+// A shared is loaded by its first run and released by the last.
 type shared struct {
 	load func() (*run.Inputs, error)
 	left atomic.Int64

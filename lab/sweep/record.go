@@ -17,7 +17,7 @@ type Record struct {
 	Measures map[string]float64 `json:"measures"` // known values
 }
 
-// A folder has the records of a sweep, one file each.
+// A folder has one file per record.
 type folder string
 
 func (f folder) path(key string) string { return filepath.Join(string(f), "runs", key+".json") }
@@ -40,7 +40,7 @@ func (f folder) load(key string) (*Record, error) {
 	return r, nil
 }
 
-// save stores a record atomically: after a crash the file is complete or missing.
+// save is atomic.
 func (f folder) save(r *Record) error {
 	text, err := json.Marshal(r)
 	if err != nil {

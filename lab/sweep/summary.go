@@ -11,19 +11,18 @@ import (
 
 const level = 0.95
 
-// A Row is one measure of one policy in a cell of the grid, over the seeds.
+// A Row is a measure of a policy in a cell, over the seeds.
 type Row struct {
-	Cell    []string // values of the axes except policy and seed
+	Cell    []string // without policy and seed
 	Policy  string
 	Measure string
 	Value   statistics.Interval
-	// Against is the mean difference to the baseline over the seeds that both completed. Both had the same jobs, so
-	// the variation between seeds cancels out.
+	// Against is the mean difference to the baseline, over seeds of both. The jobs were the same.
 	Against  statistics.Interval
-	Baseline float64 // the baseline's mean over those seeds
+	Baseline float64 // over those seeds
 }
 
-// Verdict returns "less" or "more" if the interval of the differences excludes 0, else "".
+// Verdict returns "less" or "more" if Against excludes 0, else "".
 func (r *Row) Verdict() string {
 	switch {
 	case !r.Against.Known:
@@ -36,7 +35,7 @@ func (r *Row) Verdict() string {
 	return ""
 }
 
-// Percent returns the mean difference in per cent of the baseline, unless that is 0.
+// Percent is relative to the baseline, unless that is 0.
 func (r *Row) Percent() (percent float64, known bool) {
 	if r.Against.N == 0 || r.Baseline == 0 {
 		return 0, false
@@ -44,7 +43,7 @@ func (r *Row) Percent() (percent float64, known bool) {
 	return 100 * r.Against.Mean / r.Baseline, true
 }
 
-// CellAxes returns the names of the axes in Row.Cell.
+// CellAxes returns the names of Row.Cell.
 func (s *Sweep) CellAxes() []string {
 	var names []string
 	for _, a := range s.Axes {
@@ -55,10 +54,10 @@ func (s *Sweep) CellAxes() []string {
 	return names
 }
 
-// Summary returns a row for each cell, measure and policy with a completed run.
+// Summary returns a row for each cell, measure and completed policy.
 func (s *Sweep) Summary(st *Status) []Row {
 	cells, policies := s.cells(), s.policies()
-	bySeed := make(map[string]*Record) // by cell, policy and seed
+	bySeed := make(map[string]*Record) // by cell, policy, seed
 	for i, r := range s.runs {
 		if st.Records[i] != nil {
 			bySeed[r.cell+"\n"+r.Policy+"\n"+r.seed] = st.Records[i]
@@ -119,7 +118,7 @@ func (s *Sweep) row(cell *Run, policy, measure string, bySeed map[string]*Record
 	return row
 }
 
-// MeasuresOf returns the requested measures, or all that some run has, in the order of reports and then by GPU type.
+// MeasuresOf returns the requested measures, or all, in the order of reports and then by GPU type.
 func (s *Sweep) MeasuresOf(st *Status) []string {
 	if len(s.Measures) > 0 {
 		return s.Measures

@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
 
-// WriteSummary writes Summary as a table: cell, policy and measure; number of seeds, mean and 95 % interval; and
-// against the baseline the number of pairs, the mean difference, its interval, and its per cent of the baseline.
+// WriteSummary writes a table: cell, policy, measure; seeds, mean and 95 % interval; and against the baseline
+// pairs, mean difference, interval and per cent.
 func (s *Sweep) WriteSummary(w io.Writer, f tabular.Format, st *Status) error {
 	columns := s.columns(s.CellAxes())
 	for _, name := range []string{Policy, "measure"} {
@@ -39,7 +39,7 @@ func (s *Sweep) WriteSummary(w io.Writer, f tabular.Format, st *Status) error {
 	})
 }
 
-// WriteRuns writes a row for each completed run: axes, key and all measures.
+// WriteRuns writes a row for each completed run: axes, key and measures.
 func (s *Sweep) WriteRuns(w io.Writer, f tabular.Format, st *Status) error {
 	var axes []string
 	for _, a := range s.Axes {
@@ -111,7 +111,6 @@ func cells(columns []tabular.Column, texts []string) []any {
 	return row
 }
 
-// cellsOf returns count, mean and interval.
 func cellsOf(i *statistics.Interval) []any {
 	return []any{int64(i.N), orNil(i.Mean, i.N > 0), orNil(i.Low, i.Known), orNil(i.High, i.Known)}
 }
@@ -123,8 +122,7 @@ func orNil(v float64, known bool) any {
 	return v
 }
 
-// WriteText writes the summary for people: a line per cell, policy and requested measure, by default the mean
-// completion time.
+// WriteText writes a line per cell, policy and requested measure, by default the mean completion time.
 func (s *Sweep) WriteText(w io.Writer, st *Status) error {
 	shown := s.Measures
 	if len(shown) == 0 {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Hours of a day and of a month of 30 days.
+// Hours; a month has 30 days.
 const (
 	Day   = 24.0
 	Month = 30 * Day
@@ -17,8 +17,8 @@ const (
 // mostMoney catches typing errors.
 const mostMoney = 1e15
 
-// ParseAmount returns an amount per hour: "40" and "40/hour" are 40, "2000/day" and "60000/month" are 83.3. It must
-// be more than 0 and below mostMoney.
+// ParseAmount returns an amount per hour: "40" and "40/hour" are 40, "2000/day" and "60000/month" 83.3. It is
+// below mostMoney.
 func ParseAmount(text string) (float64, error) {
 	number, per, _ := strings.Cut(text, "/")
 	hours, known := map[string]float64{"": 1, "hour": 1, "day": Day, "month": Month}[per]
@@ -29,7 +29,7 @@ func ParseAmount(text string) (float64, error) {
 	return amount / hours, nil
 }
 
-// A unit is the unit of budgets: a currency, or GPUs if empty.
+// A unit is a currency, or GPUs if empty.
 type unit string
 
 func (u unit) per(hour float64) string {
@@ -39,10 +39,10 @@ func (u unit) per(hour float64) string {
 	return string(u) + figure(hour) + " an hour"
 }
 
-// long formats an amount per hour for hour, day and month.
+// long formats per hour, day and month.
 func (u unit) long(hour float64) string { return u.times(hour, figure) }
 
-// atLeast is long with figures rounded up, so that the printed budget is enough.
+// atLeast is long rounded up, so that the budget is enough.
 func (u unit) atLeast(hour float64) string { return u.times(hour, figureUp) }
 
 func (u unit) times(hour float64, figure func(float64) string) string {
@@ -55,7 +55,7 @@ func (u unit) times(hour float64, figure func(float64) string) string {
 // large numbers have no decimals.
 const large = 10_000
 
-// figureUp is figure of the next number that figure prints exactly.
+// figureUp rounds up to what figure prints.
 func figureUp(x float64) string {
 	if x >= large {
 		return figure(math.Ceil(x))
@@ -63,7 +63,7 @@ func figureUp(x float64) string {
 	return figure(math.Ceil(100*x) / 100)
 }
 
-// figure formats a number with two decimals, or none if large.
+// figure has two decimals, or none if large.
 func figure(x float64) string {
 	decimals := 2
 	if math.Abs(x) >= large {
@@ -79,10 +79,10 @@ func figure(x float64) string {
 	return digits + "." + fraction
 }
 
-// in seconds; longer times are printed in days
+// seconds; longer is in days
 const year = 365 * Day * 3600
 
-// formatSeconds formats seconds as hours, minutes and seconds, with three digits below a minute, or as days from a year on.
+// formatSeconds has hours, minutes and seconds, or days from a year on.
 func formatSeconds(seconds float64) string {
 	if math.Abs(seconds) >= year {
 		return figure(seconds/(Day*3600)) + " days"

@@ -29,7 +29,7 @@ func spans() []float64 {
 
 type plot struct {
 	across, up chart.Axis
-	perDay     bool // across is money per day instead of GPUs
+	perDay     bool // money instead of GPUs
 }
 
 func newPlot(all []*Frontier) *plot {
@@ -56,8 +56,7 @@ func (c *plot) place(perHour, jct float64) (x, y float64) {
 	return c.across.At(c.budget(perHour)), c.up.At(jct)
 }
 
-// curve returns a frontier as the points of an SVG polyline. Straight pieces are curved on these axes; points closer
-// than half a pixel are left out.
+// curve returns an SVG polyline. Straight pieces are curved here; points within half a pixel are left out.
 func (c *plot) curve(f *Frontier) string {
 	const pieces, apart = 12, 0.5
 	var b strings.Builder
@@ -86,7 +85,7 @@ func (c *plot) ticksAcross() []chart.Tick {
 
 func (c *plot) ticksUp() []chart.Tick { return c.up.Ticks(spans(), 16, brief) }
 
-// brief is formatSeconds without units that are 0: 2h0m0s is 2h.
+// brief leaves out units that are 0: 2h0m0s is 2h.
 func brief(seconds float64) string {
 	text := formatSeconds(seconds)
 	if strings.HasSuffix(text, "m0s") {

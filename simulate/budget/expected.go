@@ -6,7 +6,7 @@ import (
 )
 
 // A Range is a prediction interval of the mean completion time when a plan is carried out. The model ignores that
-// nodes take time to start, that whole nodes are rented, that spending feeds back, and the order of arrivals.
+// nodes start slowly and whole, that spending feeds back, and the order of arrivals.
 type Range struct {
 	Low         float64 `json:"low_s" yaml:"low_s"`
 	High        float64 `json:"high_s" yaml:"high_s"`
@@ -17,17 +17,17 @@ type Range struct {
 
 const probability = 0.9
 
-// students are the 95th percentiles of Student's t, for 1 and more degrees of freedom.
+// students are the 95th percentiles of Student's t, from 1 degree of freedom.
 var students = [...]float64{
 	6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812, 1.796, 1.782, 1.771, 1.761, 1.753,
 	1.746, 1.740, 1.734, 1.729, 1.725, 1.721, 1.717, 1.714, 1.711, 1.708, 1.706, 1.703, 1.701, 1.699,
 }
 
-// MostSamples is the most samples of a Range; more would hardly narrow it.
+// MostSamples is enough for a Range.
 const MostSamples = len(students) + 1
 
 // Expect returns the interval for the next mean after 2 to MostSamples simulated ones, in seconds: Student's t on
-// their logarithms. It returns nil for fewer than 2, or if one is not above 0.
+// logarithms. Nil for fewer, or without positive means.
 func Expect(means []float64) *Range {
 	n := float64(len(means))
 	if len(means) < 2 || len(means) > MostSamples {

@@ -7,17 +7,16 @@ import (
 	"github.com/oxgang/oxgang/opt/convex"
 )
 
-// A Frontier is the least mean completion time for every budget: piecewise linear between its points, ascending in
-// budget.
+// A Frontier is the least mean completion time by budget, piecewise linear.
 type Frontier struct {
 	Planner *Planner
-	Points  []convex.Breakpoint // budgets per hour; the last multiplier is 0
-	Shown   []Shown             // some of the points, with the first, the knee and the last
-	// Knee is the index in Points from which 1 % more budget shortens the mean by less than 1 %.
+	Points  []convex.Breakpoint // per hour; the last multiplier is 0
+	Shown   []Shown             // with the first, the knee, the last
+	// Knee is the point from which 1 % more budget buys less than 1 %.
 	Knee int
 }
 
-// A Shown is a point with the GPUs that it uses.
+// A Shown is a point with its GPUs.
 type Shown struct {
 	convex.Breakpoint
 	OneMore float64 // as in Plan
@@ -59,14 +58,12 @@ func (f *Frontier) rows() []*Shown {
 	return rows
 }
 
-// knee returns the index of the first point from which a share more of the budget buys a smaller share of the mean.
-// The last point always qualifies.
+// knee returns the first point from which more budget buys a smaller share, or the last.
 func knee(points []convex.Breakpoint) int {
 	return slices.IndexFunc(points, func(b convex.Breakpoint) bool { return b.Multiplier*b.Budget < b.MeanJCT })
 }
 
-// spread returns the indices of about n points, evenly spaced in the logarithms of budget and mean together, with the
-// first, the last and the knee.
+// spread returns about n points, evenly in the logarithms, with the first, the last and the knee.
 func spread(points []convex.Breakpoint, n, knee int) []int {
 	first, last := points[0], points[len(points)-1]
 	across := math.Log(last.Budget / first.Budget)

@@ -17,17 +17,17 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Goodputs are measured speeds of classes that replace the profiles.
+// Goodputs are measured speeds that replace the profiles.
 type Goodputs struct {
 	file  string
 	speed map[goodputKey]float64
 	last  map[job.Class]int // last epoch
 	sizes map[epochKey]float64
-	every map[job.Class]float64 // sizes of classes whose epochs are all equal
+	every map[job.Class]float64 // sizes of equal epochs
 	rest  map[job.Class]time.Duration
 }
 
-// A goodputKey is one measurement; an empty type stands for all types.
+// A goodputKey with an empty type is for all types.
 type goodputKey struct {
 	class   job.Class
 	epoch   int
@@ -40,23 +40,23 @@ type epochKey struct {
 	epoch int
 }
 
-// Bounds far beyond realistic values.
+// Far beyond real values.
 const (
 	minSize    = 1e-9 // of an epoch
 	mostNumber = 1e15
 	mostRest   = 30 * 24 * 3600 // seconds of a restart
 )
 
-// Accepted names of columns: first ours, then from published tables.
+// Column names: ours, then published ones.
 var (
 	goodputColumn = []string{"goodput", "goodput_samples_per_s"}
 	sizeColumn    = []string{"size", "dataset_size_samples", "delta_progress"}
 	restartColumn = []string{"restart_s", "rescale_s"}
 )
 
-// ReadGoodputs reads two CSV tables. The goodputs have the columns application, epoch (from 0), gpus, goodput and, if
-// types differ, gpu_type. The sizes have application, size, and optionally epoch (without it all epochs are equal)
-// and restart_s. Goodput is in the unit of size per second. Errors name file, line and value.
+// ReadGoodputs reads two CSV tables. The goodputs have the columns application, epoch (from 0), gpus, goodput and,
+// if types differ, gpu_type. The sizes have application, size, and optionally epoch (without it all epochs are
+// equal) and restart_s. Goodput is size per second. Errors name file, line and value.
 func ReadGoodputs(goodputs, sizes io.Reader, file, sizesFile string) (*Goodputs, error) {
 	g := &Goodputs{
 		file: file, speed: map[goodputKey]float64{}, last: map[job.Class]int{},
@@ -65,7 +65,6 @@ func ReadGoodputs(goodputs, sizes io.Reader, file, sizesFile string) (*Goodputs,
 	return g, errors.Join(eachLine(goodputs, file, g.goodput), eachLine(sizes, sizesFile, g.size))
 }
 
-// goodput reads a row of goodputs.
 func (g *Goodputs) goodput(r *csvRow) {
 	k := goodputKey{class: job.Class(r.text("application")), epoch: r.epoch(), gpus: r.count(1, mostGPUs, "gpus")}
 	if r.has("gpu_type") {
@@ -103,8 +102,7 @@ func (g *Goodputs) size(r *csvRow) {
 	g.rest[class] = rest
 }
 
-// Measured replaces the speeds of every class by its measured goodputs. Its error names missing classes, epochs and
-// sizes.
+// Measured replaces every class's speeds. Its error names missing classes, epochs and sizes.
 func (w *Workload) Measured(g *Goodputs) error {
 	var errs []error
 	for _, c := range w.Classes {
@@ -145,8 +143,7 @@ type csvRow struct {
 	errs []error
 }
 
-// eachLine calls take with each row below the header, without a byte order mark and spaces around cells. It stops at
-// the first row with errors.
+// eachLine calls take with each row, without byte order mark and outer spaces, up to the first with errors.
 func eachLine(r io.Reader, file string, take func(*csvRow)) error {
 	read := csv.NewReader(r)
 	head, err := read.Read()
@@ -200,7 +197,7 @@ func (r *csvRow) text(name string) string {
 	return r.cell[i]
 }
 
-// number returns a number between least and most, from the first existing column of names.
+// number reads the first existing column of names, between least and most.
 func (r *csvRow) number(least, most float64, names ...string) float64 {
 	i := r.column(names)
 	if i < 0 {

@@ -22,15 +22,15 @@ type pageView struct {
 	Title            string
 	Facts            []string
 	Width, Height    float64
-	Left, Right, Low float64 // of the plot, in pixels
-	Across           string  // label of the axis
+	Left, Right, Low float64 // in pixels
+	Across           string  // the axis' label
 	TicksX, TicksY   []chart.Tick
 	Curves           []pageCurve
 	Style            []template.CSS
 	Script           template.JS
 }
 
-// A pageCurve is a frontier, as a chart and a table.
+// A pageCurve is a chart and a table.
 type pageCurve struct {
 	Name   string
 	Colour int
@@ -47,8 +47,7 @@ type pageMark struct {
 	Detail []string
 }
 
-// Page writes frontiers of a workload as one self-contained HTML page: a chart, and a table per price list. All names
-// are escaped.
+// Page writes a workload's frontiers as one self-contained HTML page.
 func Page(w io.Writer, name string, all []*Frontier) error {
 	c := newPlot(all)
 	v := pageView{

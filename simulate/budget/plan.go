@@ -11,18 +11,17 @@ import (
 	"github.com/oxgang/oxgang/policy/boa"
 )
 
-// A Planner is a workload on the offers of a price list.
+// A Planner is a workload on a price list.
 type Planner struct {
 	Workload *Workload
 	Prices   *PriceList
-	Widest   int // most GPUs of a job
-	Repaired int // epochs whose speeds are not monotone and concave; their concave hulls are used
+	Widest   int // of a job
+	Repaired int // epochs whose concave hulls are used
 	Epochs   int // of all classes
 	problem  *boa.Problem
 }
 
-// NewPlanner returns the planner for jobs of up to widest GPUs. Its error names the offers and classes that do not
-// match.
+// NewPlanner plans jobs of up to widest GPUs. Its error names offers and classes that do not match.
 func NewPlanner(w *Workload, l *PriceList, widest int) (*Planner, error) {
 	if err := w.checkOffers(l, widest); err != nil {
 		return nil, err
@@ -39,7 +38,7 @@ func NewPlanner(w *Workload, l *PriceList, widest int) (*Planner, error) {
 	return p, err
 }
 
-// runsOn reports whether a class has a speed on an offer in some epoch.
+// runsOn reports whether a class has some speed on an offer.
 func runsOn(c *perf.ClassStats, o *Offer, widest int) bool {
 	nodes := cluster.TypeInfo{Type: o.Type, PerNode: o.GPUs}
 	for epoch := range c.Sizes {
@@ -52,11 +51,10 @@ func runsOn(c *perf.ClassStats, o *Offer, widest int) bool {
 	return false
 }
 
-// ErrTooSmall means that the budget is infeasible: the queue would grow forever.
+// ErrTooSmall means an infeasible budget: the queue would grow forever.
 var ErrTooSmall = errors.New("too small")
 
-// A Plan is the widths for a budget and the resulting times. Budgets are in money per hour, or GPUs without prices;
-// times are in seconds.
+// A Plan is a budget's widths and times. Budgets are money per hour, or GPUs without prices; times are seconds.
 type Plan struct {
 	Prices   string  `json:"prices" yaml:"prices"`
 	Currency string  `json:"currency,omitempty" yaml:"currency,omitempty"`
@@ -65,11 +63,11 @@ type Plan struct {
 	Least    float64 `json:"smallest_feasible_per_hour" yaml:"smallest_feasible_per_hour"`
 	Most     float64 `json:"largest_useful_per_hour" yaml:"largest_useful_per_hour"`
 	MeanJCT  float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
-	// Simulated is the interval of MeanJCT in simulations of the plan, if any.
+	// Simulated is MeanJCT's interval in simulations, if any.
 	Simulated *Range `json:"simulated_mean_jct,omitempty" yaml:"simulated_mean_jct,omitempty"`
-	// Multiplier is the seconds by which one more unit per hour shortens MeanJCT.
+	// Multiplier is the seconds of MeanJCT by which one more unit per hour shortens it.
 	Multiplier float64 `json:"s_per_unit_per_hour" yaml:"s_per_unit_per_hour"`
-	// OneMore is the same for one more GPU, or one more unit of money a day.
+	// OneMore is the same for one more GPU, or unit of money a day.
 	OneMore  float64 `json:"s_by_one_more" yaml:"s_by_one_more"`
 	Use      []Use   `json:"gpus" yaml:"gpus"`
 	Repaired int     `json:"epochs_repaired" yaml:"epochs_repaired"`
@@ -77,31 +75,31 @@ type Plan struct {
 	Classes  []Class `json:"classes" yaml:"classes"`
 }
 
-// A Use is the mean number of GPUs in use of an offer.
+// A Use is an offer's mean GPUs in use.
 type Use struct {
 	Offer   string          `json:"offer" yaml:"offer"`
 	GPUType cluster.GPUType `json:"gpu_type" yaml:"gpu_type"`
 	GPUs    float64         `json:"mean_gpus" yaml:"mean_gpus"`
 }
 
-// A Class is the result for the jobs of a class.
+// A Class is the result for one class.
 type Class struct {
 	Name    string  `json:"class" yaml:"class"`
 	Jobs    float64 `json:"jobs_per_hour" yaml:"jobs_per_hour"`
 	MeanJCT float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
 	GPUs    float64 `json:"mean_gpus" yaml:"mean_gpus"` // over all its jobs
 	Guessed string  `json:"guessed,omitempty" yaml:"guessed,omitempty"`
-	Tables  []Table `json:"tables" yaml:"tables"` // two if the budget ends between two tables
+	Tables  []Table `json:"tables" yaml:"tables"` // two if the budget ends in between
 }
 
-// A Table is the widths of a share of the jobs, in runs of epochs of equal width.
+// A Table is the widths of a share of the jobs.
 type Table struct {
 	Share   float64 `json:"share" yaml:"share"`
 	MeanJCT float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
 	Runs    []Run   `json:"runs" yaml:"runs"`
 }
 
-// A Run is consecutive epochs, counted from 0, of one width.
+// A Run is epochs, from 0, of one width.
 type Run struct {
 	First   int             `json:"first_epoch" yaml:"first_epoch"`
 	Last    int             `json:"last_epoch" yaml:"last_epoch"`
@@ -111,8 +109,7 @@ type Run struct {
 	Offer   string          `json:"offer" yaml:"offer"`
 }
 
-// Plan returns the plan for a budget per hour. If the budget is too small, the error is ErrTooSmall and names the
-// smallest feasible one.
+// Plan returns the plan for a budget per hour. ErrTooSmall names the smallest feasible one.
 func (p *Planner) Plan(perHour float64) (*Plan, error) {
 	t, err := p.problem.Table(perHour, boa.Mixture)
 	var small *convex.BudgetError
@@ -141,7 +138,7 @@ func (p *Planner) Plan(perHour float64) (*Plan, error) {
 	return plan, nil
 }
 
-// step returns one GPU, or one unit of money a day, per hour.
+// step is one GPU, or one unit of money a day, per hour.
 func step(l *PriceList) float64 {
 	if l.Currency == "" {
 		return 1
@@ -149,7 +146,7 @@ func step(l *PriceList) float64 {
 	return 1 / Day
 }
 
-// class returns the result for class i, and adds its GPUs to use.
+// class also adds its GPUs to use.
 func (p *Planner) class(use []Use, c *perf.ClassStats, t *boa.Table, i int) Class {
 	out := Class{Name: string(c.Class), Jobs: c.Rate * 3600, Guessed: c.Guessed}
 	cheap, fast, share := t.Cheap.Widths[i], t.Fast.Widths[i], t.Share

@@ -15,34 +15,33 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A PriceList is the offers of a provider or contract.
+// A PriceList is a provider's offers.
 type PriceList struct {
 	Name     string
-	Currency string  // empty: no prices, budgets are in GPUs
+	Currency string  // empty: budgets are in GPUs
 	Offers   []Offer // at least one
 }
 
-// An Offer is nodes of one kind at one price.
+// An Offer is one kind of nodes at one price.
 type Offer struct {
 	Name  string          `yaml:"name"`
 	Type  cluster.GPUType `yaml:"type"`
 	GPUs  int             `yaml:"-"`     // per node
 	Price float64         `yaml:"price"` // per GPU-hour
-	Most  int             `yaml:"-"`     // nodes at a time; default: enough for mostGPUs
-	// Interruptions is how often per hour the provider takes a node back.
+	Most  int             `yaml:"-"`     // at a time; default: mostGPUs
+	// Interruptions are per hour, by the provider.
 	Interruptions float64 `yaml:"interruptions"`
-	// Kind is on-demand, reserved or spot, for display only. The model ignores unused reservations; Interruptions
-	// define spot.
+	// Kind is on-demand, reserved or spot, for display; Interruptions define spot.
 	Kind string `yaml:"kind"`
 }
 
-// Bounds that catch typing errors.
+// Against typing errors.
 const (
 	mostGPUs   = 1_000_000
 	mostOnOne  = 1024 // GPUs per node
 	leastPrice = 1e-6 // per GPU-hour
 	mostPrice  = 1e9
-	mostBroken = 1000    // interruptions per hour, as in config
+	mostBroken = 1000    // per hour, as in config
 	mostBytes  = 1 << 20 // of a price list
 )
 
@@ -54,15 +53,15 @@ type priceFile struct {
 	Offers   []row   `yaml:"offers"`
 }
 
-// A row is an offer in YAML, with counts as floats: YAML would truncate fractions.
+// A row has counts as floats: YAML would truncate fractions.
 type row struct {
 	Offer `yaml:",inline"`
 	GPUs  float64 `yaml:"gpus"`
 	Most  float64 `yaml:"most"`
 }
 
-// ReadPriceList reads a price list from YAML: name, currency (default $), and offers with the keys of Offer. Errors
-// name file and line. Unknown keys are errors.
+// ReadPriceList reads YAML: name, currency (default $), and offers with the keys of Offer. Errors name file and
+// line, and include unknown keys.
 func ReadPriceList(r io.Reader, file string) (*PriceList, error) {
 	text, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
 	if err != nil {
@@ -90,13 +89,13 @@ func ReadPriceList(r io.Reader, file string) (*PriceList, error) {
 	return l, l.addOffers(read.Offers, file, offerLines(text))
 }
 
-// yamlKinds maps types in YAML's errors to what is wanted; others are text.
+// yamlKinds maps types in YAML's errors; others are text.
 var yamlKinds = map[string]string{
 	"float64": "a number", "[]budget.row": "a list of offers", "budget.row": "an offer: name, type, gpus, price",
 	"budget.priceFile": "name, currency and offers",
 }
 
-// blame adds file and line to each YAML error.
+// blame adds file and line to YAML errors.
 func blame(err error, file string) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("price list %s: it is empty, want name, currency and offers", file)
@@ -174,12 +173,12 @@ func (o *row) complaints() []error {
 
 func whole(v, least, most float64) bool { return v >= least && v <= most && v == math.Trunc(v) }
 
-// validName reports whether a name consists of letters, digits, and "-", "_", ".".
+// validName allows letters, digits, and "-", "_", ".".
 func validName(name string) bool {
 	return name != "" && strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// Unpriced returns a list without prices from "t4:4,a100:8": GPU types and GPUs per node. Budgets are then in GPUs.
+// Unpriced returns a list in GPUs from "t4:4,a100:8": types and GPUs per node.
 func Unpriced(text string) (*PriceList, error) {
 	l := &PriceList{Name: "GPUs"}
 	for part := range strings.SplitSeq(text, ",") {
@@ -211,7 +210,7 @@ func (l *PriceList) Rentable() []cluster.Offer {
 	return offers
 }
 
-// CheckTogether returns an error if lists cannot be compared: equal names or different currencies.
+// CheckTogether rejects lists with equal names or different currencies.
 func CheckTogether(lists []*PriceList) error {
 	for i, l := range lists {
 		for _, before := range lists[:i] {

@@ -21,9 +21,9 @@ type Workload struct {
 	Classes []*perf.ClassStats // by name
 }
 
-// NewWorkload returns the arrivals of a trace by class: jobs of one application and, if these are fixed, equal GPUs,
-// GPU types and batch sizes. The rate of a class is its jobs over Span. Without a training curve, its size and time
-// are means. restart replaces the restart times of applications.
+// NewWorkload returns a trace's arrivals by class: jobs of one application and, if fixed, equal GPUs, types and
+// batch sizes. A class's rate is its jobs over Span. Without a training curve, its size and time are means.
+// restart replaces the restart times of applications.
 func NewWorkload(arrivals []workload.Arrival, catalog workload.Catalog, restart *time.Duration) (*Workload, error) {
 	w := &Workload{Jobs: len(arrivals)}
 	groups := map[job.Class][]*workload.Arrival{}
@@ -98,7 +98,7 @@ func classOf(jobs []*workload.Arrival, catalog workload.Catalog) (*perf.ClassSta
 	return c, nil
 }
 
-// checkOffers returns an error that names each offer on which no class can run with up to widest GPUs.
+// checkOffers names each offer on which no class can run with up to widest GPUs.
 func (w *Workload) checkOffers(l *PriceList, widest int) error {
 	var errs []error
 	for i := range l.Offers {

@@ -14,10 +14,10 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// Formats are the output formats of plans and frontiers.
+// Formats are for plans and frontiers.
 var Formats = []string{"table", "json", "yaml", "csv"}
 
-// Write writes a plan in one of Formats; csv has a row per run of epochs.
+// Write writes a plan; csv has a row per run of epochs.
 func (p *Plan) Write(w io.Writer, format string) error {
 	switch format {
 	case "json":
@@ -89,7 +89,7 @@ func (p *Plan) writeText(w io.Writer) error {
 	return p.writeClasses(w)
 }
 
-// oneMore returns the effect of one more GPU, or unit of money a day, for people.
+// oneMore describes the effect of one more GPU, or unit of money a day.
 func oneMore(currency string, buys, mean float64) string {
 	what := "one more GPU"
 	if currency != "" {
@@ -118,7 +118,7 @@ func inUse(use []Use) string {
 	return strings.Join(parts, ", ")
 }
 
-// named returns the GPU type, and the offer if its name differs.
+// named adds the offer if its name differs from the type.
 func (u *Use) named() string {
 	if u.Offer == string(u.GPUType) {
 		return u.Offer
@@ -142,7 +142,7 @@ func (p *Plan) writeClasses(w io.Writer) error {
 	return nil
 }
 
-// lines returns a row per run of epochs, with blanks for values repeated from above.
+// lines has a row per run of epochs, without values repeated from above.
 func (c *Class) lines() [][]string {
 	var rows [][]string
 	head := []string{c.Name, figure(c.Jobs), formatSeconds(c.MeanJCT)}
@@ -157,7 +157,7 @@ func (c *Class) lines() [][]string {
 	return rows
 }
 
-// aligned writes rows as columns, without trailing blanks.
+// aligned writes columns without trailing blanks.
 func aligned(w io.Writer, rows [][]string) error {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -175,7 +175,7 @@ func aligned(w io.Writer, rows [][]string) error {
 	return nil
 }
 
-// percent formats a share; only 0 and 1 print as 0 % and 100 %.
+// percent prints only 0 and 1 as 0 % and 100 %.
 func percent(share float64) string {
 	if share == 1 {
 		return "all"
@@ -199,7 +199,7 @@ type record struct {
 	Knee       bool    `json:"knee" yaml:"knee"`
 }
 
-// WriteFrontiers writes frontiers in one of Formats: the shown points as a table, or all points.
+// WriteFrontiers writes the shown points as a table, or all points.
 func WriteFrontiers(w io.Writer, all []*Frontier, format string) error {
 	switch format {
 	case "json":

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Conventions explains GPU-hours and utilisation, in lines of at most 90 characters.
+// Conventions explains GPU-hours and utilisation.
 const Conventions = `GPU-hours are held GPU time plus profiling, including the rest of the round in which a job
 ends. Utilisation is held over available GPU time. It includes restarts and the rest of
 such rounds, but not profiling.`
@@ -17,7 +17,7 @@ such rounds, but not profiling.`
 // A column is one number of a run, with its names in all outputs.
 type column struct {
 	key      string // in JSON, YAML and CSV
-	header   string // on a terminal, with its unit
+	header   string // with its unit
 	title    string // on the page
 	unit     string // on the page; may be empty
 	decimals int
@@ -27,7 +27,7 @@ type column struct {
 	value    func(*Run) (v float64, known bool)
 }
 
-// A view is the set of outputs that show a column. CSV, JSON and YAML show all but paged.
+// A view is the outputs with a column. CSV, JSON and YAML have all but paged.
 type view uint8
 
 const (
@@ -35,7 +35,7 @@ const (
 	wide                  // wide and the page
 	onPageToo             // the page
 	data                  // only programs
-	paged                 // only the page: it depends on the machine
+	paged                 // it depends on the machine
 )
 
 type group uint8
@@ -56,12 +56,12 @@ const (
 
 type valueFunc = func(*Run) (float64, bool)
 
-// known makes a value function of a number that every summary has.
+// known is for numbers of every summary.
 func known(f func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) { return f(&r.Result.Summary), true }
 }
 
-// positive makes one of a number that is known if it is above 0.
+// positive is for numbers that are known if above 0.
 func positive(f func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) { v := f(&r.Result.Summary); return v, v > 0 }
 }
@@ -88,7 +88,7 @@ func ofRent(f func(*metrics.Rent) float64) valueFunc {
 	}
 }
 
-// ofPaid makes one of a share of the rented GPU-hours, in per cent.
+// ofPaid is for shares of the rented GPU-hours, in per cent.
 func ofPaid(part func(*metrics.Rent) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		rent := r.Result.Summary.Rent
@@ -99,7 +99,7 @@ func ofPaid(part func(*metrics.Rent) float64) valueFunc {
 	}
 }
 
-// worstWeek returns the spending per hour of the most expensive week, unknown for shorter runs.
+// worstWeek returns the highest spending of a week per hour; unknown for shorter runs.
 func worstWeek(r *Run) (float64, bool) {
 	rent := r.Result.Summary.Rent
 	if rent == nil || rent.WorstWeek == 0 {
@@ -114,7 +114,7 @@ func policyTime(q float64) valueFunc {
 	}
 }
 
-// share makes one of a share of the allocated GPU-hours, in per cent.
+// share is for shares of the allocated GPU-hours, in per cent.
 func share(part func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		s := &r.Result.Summary
@@ -122,7 +122,7 @@ func share(part func(*metrics.Summary) float64) valueFunc {
 	}
 }
 
-// columns are the columns of every run. {above} is the threshold of unfairness.
+// columns are of every run; {above} is the threshold of unfairness.
 var columns = []column{
 	{"jobs", "JOBS", "Jobs", "", 0, narrow, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Jobs) })},
 	{"done", "DONE", "Done", "", 0, narrow, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Done) })},
@@ -173,8 +173,7 @@ var columns = []column{
 	{"cost", "COST", "Cost", "", 2, wide, ofTheGPUs, lower, positive(func(s *metrics.Summary) float64 { return s.Cost })},
 }
 
-// columnsOf returns the measures of runs: of every run, of loans if something can be lent, and by GPU type.
-// Failed runs have no values. Run.Means take precedence.
+// columnsOf adds columns of loans and by GPU type. Failed runs have no values; Run.Means take precedence.
 func columnsOf(all []Run) []column {
 	cols := columnsOfEnded(ended(all))
 	for i := range cols {
@@ -220,7 +219,7 @@ func columnsOfEnded(runs []Run) []column {
 	return all
 }
 
-// fairnessOf returns the finish-time fairness of the first run that has it, or nil.
+// fairnessOf returns the first known finish-time fairness, or nil.
 func fairnessOf(runs []Run) *metrics.RhoSummary {
 	for i := range runs {
 		if rho := runs[i].Result.Summary.Rho; rho != nil {

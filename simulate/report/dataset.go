@@ -10,13 +10,13 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// A dataset is the data of one plot: columns of equal length. The page and CSVs use the same datasets.
+// A dataset is columns of equal length: a plot of the page, and a CSV.
 type dataset struct {
 	Name    string    `json:"name"` // of the plot, and of its file with ".csv"
 	Columns []*series `json:"columns"`
 }
 
-// A series is one column: numbers, or indices into Words.
+// A series is numbers, or indices into Words.
 type series struct {
 	Name   string    `json:"name"` // with its unit
 	Words  []string  `json:"words,omitempty"`
@@ -24,7 +24,7 @@ type series struct {
 	index  map[string]int
 }
 
-// newDataset returns an empty dataset. Columns whose names start with "@" hold words.
+// newDataset puts words in columns whose names start with "@".
 func newDataset(name string, columns ...string) *dataset {
 	d := &dataset{Name: name}
 	for _, c := range columns {
@@ -37,7 +37,7 @@ func newDataset(name string, columns ...string) *dataset {
 	return d
 }
 
-// add appends a row: the values of word columns and of number columns, each in order.
+// add appends a row of words and numbers.
 func (d *dataset) add(words []string, numbers ...float64) {
 	for _, s := range d.Columns {
 		if s.index == nil {
@@ -58,8 +58,7 @@ func (d *dataset) add(words []string, numbers ...float64) {
 
 func (d *dataset) rows() int { return len(d.Columns[0].Values) }
 
-// tidy rounds to six significant digits, or milliseconds for times below a year. It returns 0 for values that are not
-// finite.
+// tidy rounds to six significant digits, or milliseconds below a year; 0 if not finite.
 func tidy(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
@@ -100,8 +99,8 @@ func (d *dataset) writeCSV(w io.Writer) error {
 	return out.Error()
 }
 
-// CSVs writes all jobs and the data of every plot as CSV files, which create opens and CSVs closes. Nothing is left
-// out for size. Failed runs have no rows.
+// CSVs writes all jobs and plots as CSV files, which create opens and CSVs closes. Nothing is left out for size.
+// Failed runs have no rows.
 func CSVs(create func(name string) (io.WriteCloser, error), runs []Run) error {
 	for _, d := range datasets(ended(runs), unlimited) {
 		if err := writeFile(create, d); err != nil {
@@ -117,7 +116,7 @@ func writeFile(create func(string) (io.WriteCloser, error), d *dataset) error {
 		return err
 	}
 	if err := d.writeCSV(f); err != nil {
-		_ = f.Close() // report the first error
+		_ = f.Close()
 		return err
 	}
 	return f.Close()

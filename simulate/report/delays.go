@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 )
 
-// Compare sets the waits of the run over the trials of its row, and its delays against the baseline's trials with the
-// same seeds. Sizes are relative to the largest pool of the baseline, or else of the run.
+// Compare sets the run's waits over its row's trials, and its delays against the baseline's of the same seeds.
+// Sizes are relative to the baseline's largest pool, or else the run's.
 func (r *Run) Compare(trials, baseline []verdict.Trial) {
 	if len(trials) == 0 {
 		return
@@ -88,7 +88,7 @@ func waitOf(size int, f func(*metrics.Waits) float64) valueFunc {
 	}
 }
 
-// largestSize returns the index of the largest size with jobs in any run.
+// largestSize returns the largest size with jobs.
 func largestSize(runs []Run) int {
 	largest := 0
 	for i := range runs {
@@ -101,7 +101,7 @@ func largestSize(runs []Run) int {
 	return largest
 }
 
-// sizeName returns a size for people, with its numbers if some run has waits.
+// sizeName adds numbers if some run has waits.
 func sizeName(runs []Run, size int) string {
 	for i := range runs {
 		if size < len(runs[i].Waits) {
@@ -111,7 +111,7 @@ func sizeName(runs []Run, size int) string {
 	return metrics.SizeKeys[size]
 }
 
-// legend explains the columns LATER and MAX WAIT if they are shown.
+// legend explains LATER and MAX WAIT if shown.
 func legend(runs []Run) []string {
 	var lines []string
 	for i := range runs {

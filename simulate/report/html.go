@@ -17,7 +17,7 @@ import (
 // Input is the content of a page.
 type Input struct {
 	Title string // default "Oxgang report"
-	// Facts describe the run (trace, cluster, seed, version), shown under the title.
+	// Facts describe the run under the title.
 	Facts []string
 	Runs  []Run
 }
@@ -44,11 +44,11 @@ var (
 type pageView struct {
 	Title   string
 	Verdict []string // sentences
-	Over    string   // basis of the means in the tables; empty if there are none
+	Over    string   // basis of the means; may be empty
 	Facts   []string
 	Tables  []pageTable
-	Rented  bool // some run could rent
-	Lent    bool // some run could borrow
+	Rented  bool // some run can rent
+	Lent    bool // some run can borrow
 	Unfair  float64
 	Style   []template.CSS
 	Script  template.JS
@@ -64,8 +64,8 @@ type pageTable struct {
 
 type pageRow struct {
 	Name   string
-	Key    int    // index among the policies of the plots
-	Failed string // error of a failed run
+	Key    int    // among the policies of the plots
+	Failed string // of a failed run
 	Cells  []pageCell
 }
 
@@ -76,20 +76,19 @@ type pageCell struct {
 
 type pageData struct {
 	Policies []string          `json:"policies"`
-	Observed int               `json:"observed"` // index of the recorded run among the policies; -1 for none
+	Observed int               `json:"observed"` // the recorded run; -1 for none
 	GPUTypes []cluster.GPUType `json:"gpuTypes"`
-	Jobs     []int             `json:"jobs"`     // of each policy, shown or not
-	MostJobs int               `json:"mostJobs"` // shown jobs of a policy
-	Dropped  []int             `json:"dropped"`  // dropped intervals of each policy
+	Jobs     []int             `json:"jobs"`     // by policy, shown or not
+	MostJobs int               `json:"mostJobs"` // shown per policy
+	Dropped  []int             `json:"dropped"`  // intervals by policy
 	Rho      string            `json:"rho"`      // its definition
 	Unfair   float64           `json:"unfairAbove"`
 	Sizings  []sizing          `json:"sizings"`
 	Datasets []*dataset        `json:"datasets"`
 }
 
-// HTML writes one self-contained page; it needs no network. All names are escaped. To keep it small, curves have at
-// most 600 points, and allocations are of the first 2000 jobs of a run, without their shortest pauses. Failed runs
-// are in the tables only.
+// HTML writes one self-contained page. To keep it small, curves have at most 600 points, and allocations are of a
+// run's first 2000 jobs, without the shortest pauses. Failed runs are in the tables only.
 func HTML(w io.Writer, in Input) error {
 	runs := ended(in.Runs)
 	v := pageView{
@@ -131,7 +130,7 @@ func HTML(w io.Writer, in Input) error {
 	return nil
 }
 
-// summarise returns the table of a group, with the columns that have a value.
+// summarise returns a group's columns that have a value.
 func summarise(title string, about group, runs []Run) pageTable {
 	t := pageTable{Title: title, Rows: make([]pageRow, len(runs))}
 	key := 0
@@ -160,8 +159,8 @@ func summarise(title string, about group, runs []Run) pageTable {
 	return t
 }
 
-// Title returns the column's name, for the template.
+// Title is for the template.
 func (c column) Title() string { return c.title }
 
-// Unit returns the column's unit, for the template.
+// Unit is for the template.
 func (c column) Unit() string { return c.unit }

@@ -6,13 +6,11 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// This file shows nodes on loan.
-
 func lending(runs []Run) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { return r.Result.Summary.Loans != nil })
 }
 
-// ofLoans makes a value function of a number that needs nodes that can be lent.
+// ofLoans needs nodes that can be lent.
 func ofLoans(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		if r.Result.Summary.Loans == nil {
@@ -22,7 +20,7 @@ func ofLoans(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// ofLent makes one of a number that needs nodes that were lent.
+// ofLent needs lent nodes.
 func ofLent(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		l := r.Result.Summary.Loans
@@ -33,7 +31,7 @@ func ofLent(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// ofReclaimed makes one of a number that needs nodes returned on demand.
+// ofReclaimed needs nodes returned on demand.
 func ofReclaimed(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		l := r.Result.Summary.Loans
@@ -44,7 +42,7 @@ func ofReclaimed(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// ofPriced makes one of a number that needs prices of nodes on loan.
+// ofPriced needs prices of nodes on loan.
 func ofPriced(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		l := r.Result.Summary.Loans
@@ -55,13 +53,13 @@ func ofPriced(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// preempted returns the preemptions per 100 submitted jobs.
+// preempted is per 100 submitted jobs.
 func preempted(r *Run) (float64, bool) {
 	s := &r.Result.Summary
 	return 100 * s.PreemptionRatio(), s.Jobs > 0
 }
 
-// loanColumns are the columns of runs that can borrow nodes. Source: Lyra Table 5.
+// loanColumns are of runs that can borrow. Source: Lyra Table 5.
 var loanColumns = []column{
 	{"preemption_pct", "PREEMPTION (%)", "Preemptions", "% of jobs", 2, narrow, ofTheJobs, lower, preempted},
 	{"resizes", "RESIZES", "Resizes", "", 0, wide, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Resizes) })},
@@ -87,8 +85,7 @@ var loanColumns = []column{
 	{"return_cost_gpu_hours", "RETURN COST GPU-H", "GPU-hours lost per node reclaimed", "", 2, wide, ofTheGPUs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return l.ReturnCost })},
 }
 
-// withLoans adds the loan columns, and shows queuing times next to completion times, because loans should shorten
-// them.
+// withLoans also shows queuing times, because loans should shorten them.
 func withLoans(all []column) []column {
 	for i := range all {
 		if all[i].key == "queued_mean_h" {
@@ -98,8 +95,7 @@ func withLoans(all []column) []column {
 	return append(all, loanColumns...)
 }
 
-// loans returns the loan data over time: GPUs on loan, held and wanted back; the owner's load; usage of all GPUs;
-// prices.
+// loans returns loan data over time: GPUs on loan, held and wanted; the owner's load; usage; prices.
 func loans(runs []Run, l limits) *dataset {
 	d := newDataset("loans", "@policy", "time_s", "lent_gpus", "busy_gpus", "wanted_gpus", "owner_gpus", "overall_usage", "training_price_s", "loan_price_s")
 	for i := range runs {
@@ -110,7 +106,7 @@ func loans(runs []Run, l limits) *dataset {
 		means(len(s.Time), l.points, func(first int, mean func([]float64) float64) {
 			lent, load := mean(s.Loans.Lent), mean(s.Loans.Load)
 			there := mean(s.Loans.Pool) - lent
-			used := min(load, there) // the owner cannot use lent nodes
+			used := min(load, there)
 			for t := range s.Busy {
 				used, there = used+mean(s.Busy[t]), there+mean(s.Capacity[t])
 			}

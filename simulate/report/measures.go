@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Measures returns the known numbers of a run by their names in tables for programs; none for a failed run.
+// Measures returns a run's known numbers by name; none if it failed.
 func Measures(r *Run) map[string]float64 {
 	values := make(map[string]float64)
 	for _, c := range columnsOf([]Run{*r}) {
@@ -18,7 +18,7 @@ func Measures(r *Run) map[string]float64 {
 	return values
 }
 
-// MeasureNames returns the names of Measures in table order, without those by GPU type: see IsMeasure.
+// MeasureNames returns all names in table order, without those by GPU type.
 func MeasureNames() []string {
 	var names []string
 	for _, c := range allColumns() {
@@ -29,12 +29,11 @@ func MeasureNames() []string {
 	return names
 }
 
-// allColumns returns the columns of a run that can borrow nodes, without those by GPU type.
 func allColumns() []column {
 	return columnsOf([]Run{{Result: &metrics.Result{Summary: metrics.Summary{Loans: new(metrics.LoanSummary)}}}})
 }
 
-// IsMeasure reports whether Measures can have the name.
+// IsMeasure reports whether Measures can have a name.
 func IsMeasure(name string) bool {
 	return slices.Contains(MeasureNames(), name) || strings.HasPrefix(name, "utilisation_") && strings.HasSuffix(name, "_pct")
 }

@@ -17,7 +17,7 @@ type limits struct {
 
 var (
 	unlimited = limits{math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt}
-	// onPage keeps a page of three runs of 160 jobs below 2 MB, and one of 50,000 jobs below 10 MB.
+	// onPage keeps three runs of 160 jobs below 2 MB, and 50,000 jobs below 10 MB.
 	onPage = limits{points: 600, jobs: 2000, intervals: 20_000, bars: 12_000}
 )
 
@@ -40,7 +40,7 @@ func rented(runs []Run) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { return r.Result.Summary.Rent != nil })
 }
 
-// paid returns the ready and starting GPUs, the starting ones, and spending, over time.
+// paid returns GPUs and spending over time.
 func paid(runs []Run, l limits) *dataset {
 	d := newDataset("paid", "@policy", "time_s", "paid_gpus", "starting_gpus", "spending_per_h")
 	for i := range runs {
@@ -110,7 +110,7 @@ func policyTimes(runs []Run, l limits) *dataset {
 	return d
 }
 
-// means visits groups of adjacent points, with the first index and a function that averages a curve over the group.
+// means visits groups of points, with a function that averages a curve over the group.
 func means(points, most int, visit func(first int, mean func([]float64) float64)) {
 	size := max(1, int(math.Ceil(float64(points)/float64(most))))
 	for first := 0; first < points; first += size {
@@ -149,7 +149,7 @@ func queue(runs []Run, l limits) *dataset {
 	return d
 }
 
-// mostModels bounds the models shown separately. A job without a class counts as its own model.
+// mostModels bounds the models shown. A job without a class is its own.
 const (
 	mostModels = 12
 	others     = "others"
@@ -182,7 +182,7 @@ func gpuHours(runs []Run) *dataset {
 	return d
 }
 
-// largestModels returns the models with the most GPU time, descending.
+// largestModels sorts models by GPU time.
 func largestModels(runs []Run) []string {
 	total := make(map[string]float64)
 	for i := range runs {

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// A remark is a column of tables for programs that is no measure: a number, true or false, or words.
+// A remark is a column that is no measure: a number, true or false, or words.
 type remark struct {
 	key   string
 	value func(*Run) string // empty if unknown

@@ -1,4 +1,4 @@
-// Package report shows runs as a table for terminals and programs, as CSV files, and as one self-contained HTML page.
+// Package report shows runs as tables, CSV files, and one self-contained HTML page.
 package report
 
 import (
@@ -15,31 +15,30 @@ import (
 
 // A Run is one simulated or live run.
 type Run struct {
-	Name   string          `json:"policy"` // row name: the policy, and what else distinguishes runs
-	Result *metrics.Result `json:"result"` // nil if the run failed
-	// Error is why the run failed. It is shown in place of numbers.
+	Name   string          `json:"policy"` // policy, and what else distinguishes runs
+	Result *metrics.Result `json:"result"` // nil if failed
+	// Error is shown in place of numbers.
 	Error string `json:"error,omitempty"`
-	// Trust is the accuracy of a replay of recorded history; nil if nothing was recorded.
+	// Trust is a replay's accuracy; nil if nothing was recorded.
 	Trust *metrics.Trust `json:"trust,omitempty"`
-	// Policy is the run's policy if Name has more; empty if the run is not compared.
+	// Policy is set if Name has more; empty if not compared.
 	Policy string `json:"-"`
 	// Observed marks the recorded run.
 	Observed bool `json:"-"`
-	// Means replace the measures of Result by means over seeds: see Averaged.
+	// Means replace measures by means over seeds: see Averaged.
 	Means map[string]float64 `json:"means,omitempty"`
 	// Verdict is shared by all compared runs.
 	Verdict *verdict.Verdict `json:"verdict,omitempty"`
-	// Delays are against the baseline, set by Compare; nil for the baseline or without one.
+	// Delays are set by Compare; nil for the baseline.
 	Delays *metrics.Delays `json:"delays,omitempty"`
-	// Waits are by size over all seeds of the row, set by Compare.
+	// Waits are by size over the row's seeds, set by Compare.
 	Waits []metrics.Waits `json:"waits,omitempty"`
 	Pool  int             `json:"largest_pool_gpus,omitempty"` // base of sizes
-	// PolicyTimes has the policy's run time in each round, if measured. It depends on the machine, so JSON leaves it
-	// out.
+	// PolicyTimes has the policy's time by round, if measured, outside JSON.
 	PolicyTimes []time.Duration `json:"-"`
 }
 
-// Times writes the distribution of policy times of each run, in milliseconds per round.
+// Times writes each run's policy times, in milliseconds per round.
 func Times(w io.Writer, runs []Run) error {
 	for i := range runs {
 		ms := sortedMillis(runs[i].PolicyTimes)
@@ -68,7 +67,6 @@ func ended(runs []Run) []Run {
 	return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Result == nil })
 }
 
-// failure returns the text of a failed run in place of numbers.
 func (r *Run) failure() string {
 	if r.Result != nil {
 		return ""

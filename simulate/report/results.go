@@ -11,8 +11,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
 
-// Results writes a run as tables while it runs: jobs and allocations as they end, rounds as they begin. Memory is
-// bounded.
+// Results writes a run as tables while it runs, in bounded memory.
 type Results struct {
 	run                       string
 	jobs, rounds, allocations *resultTable
@@ -24,7 +23,7 @@ type resultTable struct {
 	file io.Closer
 }
 
-// The columns of the tables. Times are seconds since the start of the run.
+// The columns. Times are seconds since the start.
 var (
 	jobColumns = []tabular.Column{
 		{Name: "run", Type: tabular.Text},
@@ -71,8 +70,8 @@ var (
 	}
 )
 
-// NewResults returns the tables of a run, in the files "jobs", "rounds" and "allocations" with the format's
-// extension. create opens them, Close closes them.
+// NewResults writes "jobs", "rounds" and "allocations" with the format's extension. create opens files, Close
+// closes them.
 func NewResults(create func(name string) (io.WriteCloser, error), run string, f tabular.Format) (*Results, error) {
 	r := &Results{run: run}
 	for _, t := range []struct {
@@ -93,7 +92,7 @@ func NewResults(create func(name string) (io.WriteCloser, error), run string, f 
 	return r, nil
 }
 
-// Stream returns the functions that a metrics.Recorder calls.
+// Stream is for a metrics.Recorder.
 func (r *Results) Stream() metrics.Stream {
 	return metrics.Stream{Job: r.job, Held: r.held, Round: r.round}
 }
@@ -129,7 +128,7 @@ func orNil(v float64, known bool) any {
 	return v
 }
 
-// Close flushes and closes the files, and returns all errors.
+// Close closes the files, and returns all errors.
 func (r *Results) Close() error {
 	errs := []error{r.err}
 	for _, t := range []*resultTable{r.jobs, r.rounds, r.allocations} {

@@ -7,17 +7,15 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// A bar is an interval in which a job held GPUs, except in pauses too short to draw. Bars
-// of a job do not overlap. The sum of held x gpus over the bars is the GPU time that the
-// job held.
+// A bar is an interval with GPUs, without short pauses. Bars of a job do not overlap. The sum of held x gpus over
+// the bars is the GPU time that the job held.
 type bar struct {
-	start, end float64 // since the start of the run
+	start, end float64 // since the start
 	held       float64 // part with GPUs
 	gpus       float64 // mean while held
 }
 
-// schedule returns the bars of the first jobs, a row per job in order of submission. If there are too many bars, the
-// shortest pauses are left out.
+// schedule returns the bars of the first jobs, by submission, without the shortest pauses if too many.
 func schedule(runs []Run, l limits) *dataset {
 	d := newDataset("schedule", "@policy", "@job", "row", "start_s", "end_s", "held_s", "gpus")
 	for i := range runs {
@@ -32,11 +30,10 @@ func schedule(runs []Run, l limits) *dataset {
 	return d
 }
 
-// finestPause is the first pause to leave out, relative to the run.
+// finestPause is the first to leave out, relative to the run.
 const finestPause = 1.0 / 4096
 
-// barsOf returns the bars of each job. While there are more than most, it doubles the pause that is left out, until
-// every job has one bar.
+// barsOf doubles the pause that is left out while there are more than most bars.
 func barsOf(jobs []metrics.JobResult, most int) [][]bar {
 	end := 0.0
 	for i := range jobs {
@@ -57,8 +54,7 @@ func barsOf(jobs []metrics.JobResult, most int) [][]bar {
 	}
 }
 
-// merged returns intervals as bars. It joins adjacent intervals with equal GPUs, and intervals less than pause
-// seconds apart.
+// merged joins intervals with equal GPUs, or less than pause seconds apart.
 func merged(intervals []metrics.Interval, pause float64) []bar {
 	var all []bar
 	for _, iv := range intervals {
@@ -82,14 +78,14 @@ func (b *bar) join(next bar) {
 	b.end, b.held = next.end, b.held+next.held
 }
 
-// A sizing groups jobs by their GPU time into XSmall, Small, Medium, Large and XLarge.
+// A sizing groups jobs by GPU time into XSmall, Small, Medium, Large and XLarge.
 type sizing struct {
 	Name   string    `json:"name"`
-	Bounds []float64 `json:"bounds"` // GPU-hours at which each next size begins; ascending
+	Bounds []float64 `json:"bounds"` // GPU-hours of each next size
 }
 
-// sizings returns the ways to group jobs, the most informative first: Shockwave's, unless nine of ten jobs have one
-// size, as in the traces published with the paper. Source: Shockwave §8.1, §8.4.
+// sizings returns the best grouping first: Shockwave's, unless nine of ten jobs have one size, as in its published
+// traces. Source: Shockwave §8.1, §8.4.
 func sizings(runs []Run) []sizing {
 	published, fifths := sizing{"as in Shockwave \u00a78.1", []float64{0.2, 8, 16, 72}}, sizing{"fifths of the jobs", make([]float64, 4)}
 	var hours []float64

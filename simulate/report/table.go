@@ -17,7 +17,7 @@ import (
 // A Format is a table format.
 type Format string
 
-// The formats: text, wide text, and three for programs.
+// Text, wide text, and three for programs.
 const (
 	Text Format = "table"
 	Wide Format = "wide"
@@ -30,8 +30,8 @@ const (
 func Formats() []Format { return []Format{Text, Wide, JSON, YAML, CSV} }
 
 // Table writes one row per run; equal results give equal bytes. JSON, YAML and CSV have full precision, null (CSV:
-// nothing) for unknown values, and columns about errors, trust, delays and the verdict at the end. Text has the
-// verdict above the rows, "-" for unknown values, stars for the best policy, and no columns without values.
+// nothing) for unknown values, and extra columns about errors, trust, delays and the verdict. Text has the verdict
+// first, "-" for unknown values, stars for the best policy, and no empty columns.
 func Table(w io.Writer, runs []Run, f Format) error {
 	var out bytes.Buffer
 	cols := slices.DeleteFunc(append(columnsOf(runs), delayColumns(runs)...), func(c column) bool { return c.shown == paged })
@@ -63,14 +63,13 @@ func (c *column) cell(r *Run) string {
 	return strconv.FormatFloat(v, 'f', c.decimals, 64)
 }
 
-// star follows the best value of a column; marked explains it.
+// star is the best value's; marked explains it.
 const (
 	star   = "*"
 	marked = star + " better than under every other policy by more than chance"
 )
 
-// starred returns the value for people, with a star if it is best. Other values of a starred column end in a space,
-// to align digits.
+// starred returns the value for people. A starred column's other values end in a space, to align digits.
 func (c *column) starred(r *Run, runs []Run) string {
 	switch {
 	case c.best(r):
@@ -85,7 +84,6 @@ func (c *column) some(runs []Run) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { _, ok := c.value(&r); return ok })
 }
 
-// exact returns the value for programs, or missing.
 func (c *column) exact(r *Run, missing string) string {
 	v, ok := c.value(r)
 	if !ok {
@@ -181,7 +179,7 @@ func writeJSON(out *bytes.Buffer, runs []Run, cols []column) {
 	out.WriteString("]\n")
 }
 
-// writeYAML relies on JSON strings being YAML strings.
+// writeYAML uses JSON strings.
 func writeYAML(out *bytes.Buffer, runs []Run, cols []column) {
 	if len(runs) == 0 {
 		out.WriteString("[]\n")
@@ -198,7 +196,6 @@ func writeYAML(out *bytes.Buffer, runs []Run, cols []column) {
 	}
 }
 
-// quotedOrNull returns s as a JSON string, or null if empty.
 func quotedOrNull(s string) string {
 	if s == "" {
 		return "null"

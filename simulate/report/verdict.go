@@ -21,7 +21,7 @@ func Trial(policy string, seed uint64, r *metrics.Result) verdict.Trial {
 		if j := &r.Jobs[i]; j.Outcome == metrics.Done {
 			restarts := 0.0
 			if j.Allocated > 0 {
-				restarts = (j.JCT - j.Queued) * j.Restart / j.Allocated // share of its time = share of its GPU time
+				restarts = (j.JCT - j.Queued) * j.Restart / j.Allocated // shares of time and GPU time
 			}
 			t.Terms.Waiting += j.Queued / float64(r.Summary.Done)
 			t.Terms.Restarts += restarts / float64(r.Summary.Done)
@@ -39,7 +39,7 @@ func jobsHash(r *metrics.Result) uint64 {
 	return h.Sum64()
 }
 
-// Verdict compares policies over the columns of tables, also with the baseline: the usual policy.
+// Verdict compares policies over the columns, also with the baseline: the usual policy.
 func Verdict(trials []verdict.Trial, baseline string) *verdict.Verdict {
 	better := make(map[string]int)
 	for _, c := range allColumns() {
@@ -61,12 +61,11 @@ func meansOver(v *verdict.Verdict) string {
 	return "means " + v.Over() + "; plots: seed " + strconv.FormatUint(v.Seeds[0], 10)
 }
 
-// best reports whether the run's policy is better than all others by more than chance.
+// best reports whether the policy beats all others by more than chance.
 func (c *column) best(r *Run) bool {
 	return r.Verdict != nil && r.Policy != "" && r.Verdict.Best[c.key] == r.Policy
 }
 
-// bestIn returns the keys of the columns in which the run is best.
 func bestIn(r *Run) string {
 	var names []string
 	for _, c := range columnsOf([]Run{*r}) {
@@ -90,7 +89,7 @@ var verdictColumns = []remark{
 	}, words: true},
 }
 
-// versus makes a remark's value of the difference to the best policy.
+// versus is for the difference to the best policy.
 func versus(of func(*verdict.Difference) (float64, bool)) func(*Run) string {
 	return func(r *Run) string {
 		if r.Verdict == nil {
@@ -104,8 +103,7 @@ func versus(of func(*verdict.Difference) (float64, bool)) func(*Run) string {
 	}
 }
 
-// Averaged returns a run with its policy's mean measures over all seeds. Plots, and values that are no measures,
-// stay.
+// Averaged returns a run with mean measures over all seeds. Other values stay.
 func Averaged(r Run, trials []verdict.Trial) Run {
 	r.Means = verdict.Means(trials, r.Policy)
 	return r

@@ -13,17 +13,17 @@ import (
 type Question struct {
 	Configs  []Config
 	Capacity []int // GPUs by type
-	PerNode  []int // GPUs per node, by type
+	PerNode  []int // by type
 }
 
 // A Row is a job's part of a program.
 type Row struct {
-	Values  []float64 // by configuration, before Restart; the engine may change them
+	Values  []float64 // by configuration, before Restart; may be changed
 	Restart Restart
-	News    bool // Values changed: the job is new or was refitted
+	News    bool // Values changed
 }
 
-// An Engine solves a program that is edited between rounds.
+// An Engine solves an edited program.
 type Engine interface {
 	// Set adds or changes a job.
 	Set(id Job, r Row) error
@@ -31,19 +31,19 @@ type Engine interface {
 	Solve(ctx context.Context) (*Answer, error)
 }
 
-// An Answer is an engine's solution, valid until the engine's next call.
+// An Answer is valid until the engine's next call.
 type Answer struct {
-	// Weights appends a job's weights above 0 to dst.
+	// Weights appends a job's positive weights to dst.
 	Weights func(id Job, dst []Weight) []Weight
-	Bound   float64 // proven upper bound on the value; +Inf if unknown
-	// Prove, if not nil, returns Bound and Violation. Run calls it after the time measurement.
+	Bound   float64 // proven; +Inf if unknown
+	// Prove, if not nil, returns Bound and Violation outside the time measurement.
 	Prove func() (bound, violation float64)
-	// Fractional is the number of jobs split in the relaxation; -1 if Weights shows them.
+	// Fractional counts the jobs split in the relaxation; -1 if Weights shows them.
 	Fractional int
-	Violation  float64 // of the rows by the weights, relative
+	Violation  float64 // of rows, relative
 	Status     string
 	Iterations int
-	// Longest is the CPU time of the longest part that could be solved in parallel; 0 without parts.
+	// Longest is the CPU time of the longest parallel part; 0 without parts.
 	Longest time.Duration
 }
 
@@ -51,14 +51,14 @@ type Answer struct {
 type Kind struct {
 	Name string // "pop:K" is any number of parts
 	Doc  string
-	// Rebuilt engines are created in every round: every job is an edit.
+	// Rebuilt engines are created in every round.
 	Rebuilt bool
-	// Proves means that the engine's own bound is as good as price's.
+	// Proves means a bound as good as price's.
 	Proves bool
 	make   func(q Question) (Engine, error)
 }
 
-// Kinds returns all engines, in the order of the table in docs/experiments/engine.md.
+// Kinds returns all engines, in the order of docs/experiments/engine.md.
 func Kinds() []Kind {
 	return []Kind{
 		{Name: "price", Doc: "opt/mmkp, edited between rounds, solved from the last prices", Proves: true, make: newPrice},
@@ -81,7 +81,7 @@ func KindNames() []string {
 	return names
 }
 
-// find returns a kind by name. "pop:16" is parts of price, "pop:16:mip" of another kind.
+// find returns a kind by name, such as "pop:16" or "pop:16:mip".
 func find(name string) (Kind, error) {
 	if rest, ok := strings.CutPrefix(name, "pop:"); ok {
 		count, inner, _ := strings.Cut(rest, ":")

@@ -9,26 +9,26 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// A Job is the identity of a job: 0, 1, … by arrival, never reused.
+// A Job is a job's number by arrival, never reused.
 type Job int
 
-// Edits are the changes since the last round. A job is in at most one of Arrived, Refitted and Restarted; all are
-// ascending.
+// Edits are the changes since the last round, ascending. A job is in at most one of Arrived, Refitted and
+// Restarted.
 type Edits struct {
 	Left      []Job // ended
 	Arrived   []Job // new
-	Refitted  []Job // new Values and maybe a new Restart
+	Refitted  []Job
 	Restarted []Job // new Restart
 }
 
-// A Restart converts a job's Values v to worths: Base + Factor*v[j], but Base + v[Kept] for the configuration it
-// holds (Kept is -1 for none). With λ − (r g)^p and v = −g^p, Base is λ and Factor r^p.
+// A Restart converts Values v to worths: Base + Factor*v[j], but Base + v[Kept] for the held configuration (or
+// -1). With λ − (r g)^p and v = −g^p, Base is λ and Factor r^p.
 type Restart struct {
 	Base, Factor float64
 	Kept         int
 }
 
-// Worth returns the worth of a configuration with a value.
+// Worth returns the worth of a configuration.
 func (r Restart) Worth(config int, value float64) float64 {
 	if config == r.Kept {
 		return r.Base + value
@@ -43,7 +43,7 @@ func (r Restart) Apply(values []float64) {
 	}
 }
 
-// A Generator makes rounds. Equal Specs and calls of Hold give equal rounds. Not safe for concurrent use.
+// A Generator makes rounds, equal for equal Specs and calls of Hold. Not safe for concurrent use.
 type Generator struct {
 	spec    Spec
 	configs []Config
@@ -54,22 +54,22 @@ type Generator struct {
 	begun   bool // Next was called
 }
 
-// New returns a generator. All jobs arrive in the first round.
+// New returns a generator, whose first round has all arrivals.
 func New(spec Spec) (*Generator, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, fmt.Errorf("rounds: %w", err)
 	}
 	g := &Generator{spec: spec, configs: spec.configs(), random: rng.Stream(spec.Seed, "rounds")}
-	for k := range spec.Types { // from 1 to 6 times as fast, like t4 to a100
+	for k := range spec.Types { // from 1 to 6, like t4 to a100
 		g.speed = append(g.speed, math.Pow(6, float64(k)/float64(max(1, spec.Types-1))))
 	}
 	return g, nil
 }
 
-// Configs returns the configurations in the order of Values. Read-only.
+// Configs returns the read-only configurations in the order of Values.
 func (g *Generator) Configs() []Config { return g.configs }
 
-// Capacity returns the GPUs of each type.
+// Capacity returns the GPUs by type.
 func (g *Generator) Capacity() []int {
 	b := make([]int, g.spec.Types)
 	for k := range b {
@@ -96,10 +96,10 @@ func (g *Generator) Jobs() []Job {
 	return all
 }
 
-// Pairs returns the number of variables of the round's linear program.
+// Pairs returns the number of variables of the relaxation.
 func (g *Generator) Pairs() int { return len(g.jobs) * len(g.configs) }
 
-// Next makes the next round in time proportional to the jobs.
+// Next makes the next round.
 func (g *Generator) Next() Edits {
 	var e Edits
 	if !g.begun {
@@ -170,8 +170,7 @@ func (g *Generator) find(id Job) *randomJob {
 	return g.jobs[i]
 }
 
-// Values returns v = −g^p, from −1 to 0, of every configuration of an active job, reusing dst. It costs about 30 ns
-// each.
+// Values returns v = −g^p, from −1 to 0, of an active job, in dst. It costs 30 ns each.
 func (g *Generator) Values(id Job, dst []float64) []float64 {
 	m := g.find(id)
 	least := g.least(m)
@@ -184,7 +183,6 @@ func (g *Generator) Values(id Job, dst []float64) []float64 {
 
 func value(goodput float64) float64 { return -math.Pow(goodput, power) }
 
-// least returns the job's lowest goodput.
 func (g *Generator) least(m *randomJob) float64 {
 	if m.least == 0 {
 		m.least = math.Inf(1)
@@ -195,17 +193,17 @@ func (g *Generator) least(m *randomJob) float64 {
 	return m.least
 }
 
-// Worth returns the worth of a configuration for an active job.
+// Worth returns the worth for an active job.
 func (g *Generator) Worth(id Job, config int) float64 {
 	m := g.find(id)
 	c := g.configs[config]
 	return m.published.Worth(config, value(m.goodput(c, g.spec.perNode(c.Type))/g.least(m)))
 }
 
-// Restart returns the Restart of an active job as of its last Edits.
+// Restart returns an active job's Restart as of its last Edits.
 func (g *Generator) Restart(id Job) Restart { return g.find(id).published }
 
-// Hold sets the configuration that a job holds, or -1. A job that moves counts a restart and is in the next Edits.
+// Hold sets a job's configuration, or -1. A move counts as a restart.
 func (g *Generator) Hold(id Job, config int) {
 	m := g.find(id)
 	if config == m.held {

@@ -6,32 +6,32 @@ import (
 	"slices"
 )
 
-// Constants of a round's program, as in the simulations of Sia §3.4.
+// As in the simulations of Sia §3.4.
 const (
 	power   = -0.5 // p: of goodput
-	penalty = 1.1  // λ: cost of a job without GPUs
+	penalty = 1.1  // λ
 )
 
-// A randomJob has a random speed and scaling, in relative units: a GPU step of the reference type takes 1.
+// A randomJob is in units of a GPU step of the reference type.
 type randomJob struct {
 	id      int
-	seconds []float64 // per step on one GPU, by type
-	phi     float64   // gradient noise scale over the batch size of one GPU
-	local   float64   // synchronisation time within a node
-	across  float64   // constant synchronisation time between nodes
-	growth  float64   // additional time per GPU; may be 0
+	seconds []float64 // per step, by type
+	phi     float64   // noise scale over the batch of one GPU
+	local   float64   // synchronisation within a node
+	across  float64   // synchronisation between nodes
+	growth  float64   // additional time per GPU
 	belief  belief
-	least   float64 // lowest goodput; 0 if unknown since the last fit
+	least   float64 // 0 if unknown
 
 	restarts  int     // so far
-	cost      float64 // of a restart, in rounds: S
+	cost      float64 // S, in rounds
 	age       float64 // in rounds: T
 	held      int     // configuration, or -1
-	moved     bool    // held changed since the last round
+	moved     bool    // held changed
 	published Restart // as of the job's last edit
 }
 
-// A belief is the last fit of phi and of the types' speeds, as factors.
+// A belief is the last fit, as factors.
 type belief struct {
 	phi     float64
 	seconds []float64
@@ -39,10 +39,10 @@ type belief struct {
 
 // draw returns a new job.
 //
-// Its goodput on n GPUs is n/(s + c + γn) × (φ+1)/(φ+n), where s is the step time of the type, c the synchronisation
-// time and γ its growth per GPU. The second factor is the statistical efficiency (φ+M₀)/(φ+M) at batches M = n M₀. It
-// peaks at n = √(φ(s+c)/γ). Four of five jobs have a γ that puts the peak on their fastest type between 8 and 500
-// GPUs, with φ 0.1 to 2 times that; the others have γ = 0. Source: Sia Eqs. 3.1, 3.2.
+// Its goodput on n GPUs is n/(s + c + γn) × (φ+1)/(φ+n), with step time s, synchronisation time c, and γ per GPU.
+// The second factor is the efficiency (φ+M₀)/(φ+M) at batches M = n M₀. It peaks at n = √(φ(s+c)/γ). Four of five
+// jobs peak between 8 and 500 GPUs of their fastest type, with φ 0.1 to 2 times that; the others have γ = 0.
+// Source: Sia Eqs. 3.1, 3.2.
 func draw(r *rand.Rand, id, types int, speed []float64) *randomJob {
 	m := &randomJob{id: id, seconds: make([]float64, types), held: -1, published: free}
 	for k := range m.seconds {
@@ -67,7 +67,7 @@ func logUniform(r *rand.Rand, low, up float64) float64 {
 	return low * math.Exp(r.Float64()*math.Log(up/low))
 }
 
-// fit draws a new belief, within some per cent of the truth.
+// fit draws a new belief, some per cent off.
 func (m *randomJob) fit(r *rand.Rand) {
 	m.least = 0
 	m.belief.phi = m.phi * math.Exp(0.05*r.NormFloat64())
@@ -76,7 +76,7 @@ func (m *randomJob) fit(r *rand.Rand) {
 	}
 }
 
-// goodput returns the believed goodput of a configuration, up to a constant factor.
+// goodput returns the believed goodput, up to a factor.
 func (m *randomJob) goodput(c Config, perNode int) float64 {
 	n := float64(c.GPUs)
 	wait := 0.0
@@ -97,10 +97,9 @@ func (m *randomJob) report() {
 	}
 }
 
-// free is the Restart of a job without GPUs.
 var free = Restart{Base: penalty, Factor: 1, Kept: -1}
 
-// restart returns the restart factor r = (T − N S)/(T + S), kept above 0. Source: Sia §3.3.4, Eq. 3.3.
+// restart returns r = (T − N S)/(T + S), kept above 0. Source: Sia §3.3.4, Eq. 3.3.
 func (m *randomJob) restart() float64 {
 	return max(0.05, (m.age-float64(m.restarts)*m.cost)/(m.age+m.cost))
 }

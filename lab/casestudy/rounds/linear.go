@@ -8,14 +8,14 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Linear is the relaxation as an editable lp.Problem: a row per job and GPU type, a column per pair, with negative
-// worths as costs. With a Solver it is an Engine.
+// A Linear is the relaxation as an lp.Problem, and with a Solver an Engine: a row per job and GPU type, a column
+// per pair.
 type Linear struct {
 	Problem *lp.Problem
 	Solver  lp.Solver
-	// Integral makes columns of later jobs integral: the program itself.
+	// Integral makes columns of later jobs integral.
 	Integral bool
-	// Before, if not nil, is called before each solve, for example to reset a solver.
+	// Before, if not nil, precedes each solve.
 	Before func()
 
 	configs []Config
@@ -42,7 +42,7 @@ func NewLinear(q Question) (*Linear, error) {
 	return f, nil
 }
 
-// Remove implements Engine. It costs the job's columns.
+// Remove implements Engine.
 func (f *Linear) Remove(id Job) error {
 	j := f.jobs[id]
 	delete(f.jobs, id)
@@ -117,7 +117,7 @@ func (f *Linear) weights(id Job, x []float64, dst []Weight) []Weight {
 	return dst
 }
 
-// Apply edits an engine's program by a round. Run does the same, but does not time the generation of values.
+// Apply edits an engine's program by a round.
 func Apply(to Engine, g *Generator, e Edits) error {
 	for _, id := range e.Left {
 		if err := to.Remove(id); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
-// HTML writes a self-contained page: the summaries, the distribution of round times (Figure 4.5), changes between
-// rounds (Figure 4.2), and the composition of relaxed solutions (Figure 4.4).
+// HTML writes a page: summaries, round times (Figure 4.5), changes (Figure 4.2), and relaxed solutions (Figure
+// 4.4).
 func HTML(w io.Writer, s Study, all []Measurement) error {
 	times := chart.Lines{Title: "Time of a round (Figure 4.5)", Note: "CPU time in ms, by share of the rounds that take at most as long", Logarithmic: true}
 	changes := chart.Lines{Title: "Changes between rounds (Figure 4.2)", Note: "values that changed, ppm, over rounds", Logarithmic: true}
@@ -37,7 +37,6 @@ func HTML(w io.Writer, s Study, all []Measurement) error {
 	return p.Write(w)
 }
 
-// lines returns an engine's distribution of round times, and its changes by round.
 func lines(engine string, all []Measurement) (times, changed chart.Line) {
 	times.Name, changed.Name = engine, engine
 	for _, m := range all {

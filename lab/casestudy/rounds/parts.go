@@ -8,13 +8,12 @@ import (
 	"github.com/oxgang/oxgang/opt/pop"
 )
 
-// parts is POP-k: nodes and jobs are split into k parts, each with its own engine. A job stays in its part; a new job
-// goes to the smallest. Source: thesis §4.5.1 (a).
-// Deviation: parts are not drawn anew each round, because then no part could
-// start from its last solution.
+// parts is POP-k: nodes and jobs are split into k parts, each with its own engine. A job stays in its part; a new
+// one goes to the smallest. Source: thesis §4.5.1 (a).
+// Deviation: parts last, because no part could start from its last solution otherwise.
 type parts struct {
 	engines []Engine
-	configs [][]int // of each part: those that fit
+	configs [][]int // of each part
 	of      map[Job]int
 	members []float64
 	row     []float64
@@ -23,7 +22,7 @@ type parts struct {
 func newParts(k int, inner func(Question) (Engine, error)) func(Question) (Engine, error) {
 	return func(q Question) (Engine, error) {
 		p := &parts{of: map[Job]int{}, members: make([]float64, k)}
-		share := make([][]int, k) // capacity of each part
+		share := make([][]int, k) // of each part
 		for t, gpus := range q.Capacity {
 			for i, nodes := range pop.Split(gpus/q.PerNode[t], k, nil, uint64(t)) {
 				share[i] = append(share[i], len(nodes)*q.PerNode[t])
@@ -79,7 +78,7 @@ func (p *parts) Remove(id Job) error {
 	return p.engines[i].Remove(id)
 }
 
-// Solve implements Engine: one part after another. The bound holds for this split only.
+// Solve implements Engine, one part after another. The bound is for this split.
 func (p *parts) Solve(ctx context.Context) (*Answer, error) {
 	a := &Answer{Bound: infinite, Status: "optimal"}
 	answers := make([]*Answer, len(p.engines))

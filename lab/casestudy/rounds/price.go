@@ -7,12 +7,12 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// price is the scheduler's engine. Its choices are integral: the shim has nothing to do.
+// price is the scheduler's engine, with integral choices.
 type price struct {
 	engine  engine.Engine
-	numbers map[Job]int // of the engine's items
+	numbers map[Job]int // of items
 	free    []int       // unused numbers
-	item    mmkp.Item   // reused; it has the uses of the configurations
+	item    mmkp.Item   // reused, with the configurations' uses
 }
 
 func newPrice(q Question) (Engine, error) {
@@ -29,8 +29,7 @@ func newPrice(q Question) (Engine, error) {
 	return e, err
 }
 
-// Set implements Engine. It only adjusts unchanged values, unless the engine dropped the configuration that the job
-// holds.
+// Set implements Engine. It only adjusts unchanged values if it has the held configuration.
 func (e *price) Set(id Job, r Row) error {
 	number, known := e.numbers[id]
 	kept := r.Restart.Kept

@@ -15,48 +15,47 @@ import (
 
 var infinite = math.Inf(1)
 
-// A Measurement is one engine in one round. Times are CPU times of the process and its children (wall-clock time if
-// the system has none). They exclude the generation of values.
+// A Measurement is one engine in one round, in CPU times of the process and its children, or wall-clock times.
+// They exclude the values.
 type Measurement struct {
 	Engine string
-	Round  int // from 0; the first builds the program
+	Round  int // the first builds the program
 	Jobs   int
 	Pairs  int
 
 	Edit, Solve, Shim time.Duration
-	Longest           time.Duration // part of Solve: the longest part; 0 without parts
+	Longest           time.Duration // of the parts
 
 	Value      float64 // of the choices
-	Bound      float64 // proven by this engine; +Inf for none
-	Best       float64 // the smaller of this bound and price's
+	Bound      float64 // proven by this engine
+	Best       float64 // smaller of this and price's
 	Gap        float64 // (Best - Value) / |Best|
-	Violation  float64 // of the capacities by the choices, relative: 0
-	Residual   float64 // of the rows by the relaxed solution, relative
+	Violation  float64 // of the capacities: 0
+	Residual   float64 // of the relaxed rows
 	Iterations int
 	Status     string
 
 	Served     int // jobs with GPUs
-	Fractional int // jobs split in the relaxed solution
-	Ones       int // its values equal to 1
-	Between    int // its values between 0 and 1
-	Changed    int // its values that changed since the last round, for jobs in both
-	Added      int // pairs of jobs that arrived
-	Removed    int // pairs of jobs that left
+	Fractional int // split jobs
+	Ones       int // values equal to 1
+	Between    int // values between 0 and 1
+	Changed    int // values changed, for jobs of both rounds
+	Added      int // pairs of new jobs
+	Removed    int // pairs of lost jobs
 	HeapBytes  uint64
 }
 
 // Total returns the time of the round.
 func (m *Measurement) Total() time.Duration { return m.Edit + m.Solve + m.Shim }
 
-// A Study is rounds that several engines solve.
+// A Study is rounds for several engines.
 type Study struct {
 	Spec    Spec
 	Engines []string // of Kinds
 	Rounds  int      // after WarmUp
 }
 
-// WarmUp is the number of rounds before the summary. The first builds the program; in the second all jobs hold
-// something for the first time, so everything changes.
+// WarmUp is the rounds before the summary: the first builds the program, the second has the first placements.
 const WarmUp = 2
 
 // Validate returns all errors, joined.
@@ -76,9 +75,9 @@ func (s Study) Validate() error {
 	return errors.Join(all...)
 }
 
-// Run solves every round with each engine in turn, and returns the measurements by engine, then round. report, if not
-// nil, receives each of them. All engines get the same jobs and goodputs, but each works on its own placements, so
-// that no engine pays for another's choices. It returns errors of names, an engine, or the context.
+// Run solves every round with each engine in turn, and returns the measurements by engine, then round, also to
+// report. Each engine works on its own placements, so that none pays for another's. It returns errors of names,
+// engines, or the context.
 func (s Study) Run(ctx context.Context, report func(Measurement)) ([]Measurement, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -113,9 +112,9 @@ type run struct {
 	g        *Generator
 	question Question
 	engine   Engine
-	judge    Engine // gets the same edits, for its bound; nil if the engine's own is as good
-	base     uint64 // live heap before the engine
-	picks    []int  // by place in g.Jobs()
+	judge    Engine // for its bound on the same edits; may be nil
+	base     uint64 // live heap before
+	picks    []int
 	last     map[Job][]Weight
 	buffer   []Row
 }
@@ -138,7 +137,6 @@ func newRun(spec Spec, k Kind) (*run, error) {
 	return r, nil
 }
 
-// liveHeap returns the heap after garbage collection.
 func liveHeap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -205,7 +203,7 @@ func (r *run) judgeBound(ctx context.Context, e Edits) (float64, error) {
 	return a.Bound, nil
 }
 
-// batchValues is the number of values generated between time measurements.
+// batchValues is the values between time measurements.
 const batchValues = 1 << 20
 
 func (r *run) edit(e Edits) (spent time.Duration, err error) {

@@ -6,11 +6,10 @@ import (
 	"github.com/oxgang/oxgang/opt/engine"
 )
 
-// A Weight is the weight of a configuration of a job in a relaxed solution; Choice is its index in Question.Configs.
+// A Weight is the weight of a configuration, whose index is Choice.
 type Weight = engine.Weight
 
-// Shim is engine.Shim for configurations and GPUs. It returns choices that fit into capacity (GPUs by type), -1 for
-// none. It sorts the weights.
+// Shim is engine.Shim for configurations and GPUs: choices that fit, -1 for none. It sorts the weights.
 func Shim(weights [][]Weight, configs []Config, capacity []int) []int {
 	left := slices.Clone(capacity)
 	return engine.Shim(weights, nil, func(_, choice int) bool {

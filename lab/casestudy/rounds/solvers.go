@@ -10,13 +10,13 @@ type origin bool
 
 const (
 	cold origin = false // from nothing
-	warm origin = true  // from its last solution
+	warm origin = true
 )
 
 func newCopter(from origin) func(Question) (Engine, error) {
 	return func(q Question) (Engine, error) {
 		o := copter.DefaultOptions()
-		o.Polish = true // the shim needs a vertex
+		o.Polish = true
 		s, err := copter.New(o)
 		if err != nil {
 			return nil, err
@@ -50,8 +50,6 @@ func newLinear(q Question, solver func() (lp.Solver, error), whole bool) (Engine
 	f.Solver, err = solver()
 	return f, err
 }
-
-// The solvers of HiGHS, at their default tolerances.
 
 func simplex() (lp.Solver, error) {
 	o := exact.DefaultOptions()

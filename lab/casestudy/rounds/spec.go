@@ -5,23 +5,22 @@ import (
 	"fmt"
 )
 
-// A Spec describes rounds; NewSpec has defaults. PerNode and Seed may be zero.
+// A Spec describes rounds; NewSpec has defaults.
 type Spec struct {
 	GPUs  int // in the cluster
-	Types int // of GPU, each with an equal share of the GPUs
-	// PerNode is the GPUs per node by type, repeated; empty means 8.
+	Types int // with equal shares of the GPUs
+	// PerNode is by type, repeated; empty means 8.
 	PerNode []int
 	Jobs    int     // active at a time
-	Churn   float64 // share of the jobs that leave each round; as many arrive
-	Refit   float64 // share of the jobs that are refitted each round
-	// Restart is the share of jobs with GPUs whose restart factor changes each round. (A factor changes with a job's
-	// age, quickly at first.)
+	Churn   float64 // share of jobs that are replaced
+	Refit   float64 // share of jobs that are refitted
+	// Restart is the share of jobs with GPUs whose restart factor changes, with their age.
 	Restart float64
 	Seed    uint64
 }
 
-// narrow gives 10,000 GPUs 3,586 configurations, so that 1,400 jobs have 5.0 million pairs. Nodes of 8 give 1,271;
-// the same number of pairs would need 4,000 jobs.
+// narrow gives 10,000 GPUs 3,586 configurations, so that 1,400 jobs have 5.0 million pairs. With nodes of 8 it
+// takes 4,000 jobs.
 var narrow = []int{2, 2, 2, 2, 4, 8, 8}
 
 // NewSpec returns rounds of published or measured sizes, and of one job per seven GPUs otherwise. 1 % of the jobs
@@ -85,7 +84,7 @@ func (s *Spec) perNode(k int) int {
 	return s.PerNode[k%len(s.PerNode)]
 }
 
-// nodes returns the number of nodes of type k. The first types get one more while GPUs are left.
+// nodes returns the nodes of type k; the first types may get one more.
 func (s *Spec) nodes(k int) int {
 	left := s.GPUs
 	for t := range s.Types {
@@ -103,11 +102,10 @@ func (s *Spec) nodes(k int) int {
 	return s.GPUs / s.Types / s.perNode(k)
 }
 
-// A Config is a configuration: a number of GPUs of one type.
+// A Config is a number of GPUs of one type.
 type Config struct{ Type, GPUs int }
 
-// configs returns the configurations by type and GPUs: powers of two within a node, then whole nodes. Source: Sia
-// §3.3.3.
+// configs returns powers of two within a node, then whole nodes. Source: Sia §3.3.3.
 func (s *Spec) configs() []Config {
 	var all []Config
 	for k := range s.Types {

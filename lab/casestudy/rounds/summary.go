@@ -12,22 +12,22 @@ import (
 	"github.com/oxgang/oxgang/lab/casestudy"
 )
 
-// A Summary is one engine over all rounds after WarmUp.
+// A Summary is one engine after WarmUp.
 type Summary struct {
 	Engine             string
 	Rounds             int
-	Cold               time.Duration // total of the first round
+	Cold               time.Duration // first round
 	Edit, Solve, Shim  time.Duration // medians
 	P50, P90, P99, Max time.Duration // of the totals
 	Longest            time.Duration // median; 0 without parts
 	Value              float64       // mean
 	Gap                float64       // worst
 	Violation          float64       // worst
-	Split              float64       // largest share of jobs that were split
-	Between            float64       // mean share of pairs with a value between 0 and 1
-	Ones               float64       // mean share of pairs with value 1
-	Changed            float64       // mean share of pairs whose value changed
-	Churned            float64       // mean share of pairs added or removed
+	Split              float64       // largest share of split jobs
+	Between            float64       // mean share of pairs between 0 and 1
+	Ones               float64       // mean share of pairs of 1
+	Changed            float64       // mean share of changed pairs
+	Churned            float64       // mean share of new and lost pairs
 	HeapBytes          uint64        // largest
 }
 
@@ -45,7 +45,6 @@ func Summarise(all []Measurement) []Summary {
 	return out
 }
 
-// summarise returns the summary of one engine, whose first measurement is the first round.
 func summarise(all []Measurement) Summary {
 	s := Summary{Engine: all[0].Engine, Cold: all[0].Total()}
 	var edit, solve, shim, total, longest []time.Duration
@@ -74,7 +73,7 @@ func summarise(all []Measurement) Summary {
 	return s
 }
 
-// Table writes a line per engine, in CPU milliseconds and parts per million of the pairs.
+// Table writes a line per engine, in CPU milliseconds and parts per million of pairs.
 func Table(w io.Writer, all []Summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "ENGINE\tROUNDS\tCOLD (ms)\tEDIT\tSOLVE\tSHIM\tP50\tP90\tP99\tMAX\tLONGEST PART\tVALUE\tGAP\tVIOLATION\tSPLIT JOBS (%)\tCHANGED (ppm)\tHEAP (MB)\t")
@@ -88,7 +87,7 @@ func Table(w io.Writer, all []Summary) error {
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.3g", d.Seconds()*1e3) }
 
-// CSV writes a row per measurement, with times in seconds.
+// CSV writes a row per measurement, in seconds.
 func CSV(w io.Writer, all []Measurement) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{{

@@ -2,13 +2,13 @@ package shards
 
 import "slices"
 
-// A Share is a replica: a server, and the fraction of the shard's load it serves.
+// A Share is a replica: a server, and its fraction of the load.
 type Share struct {
 	Server int
 	Part   float64 // Rᵢⱼ, more than 0
 }
 
-// An Assignment is R without zeros: by shard, the shares by ascending server. The parts of a shard add up to 1.
+// An Assignment is R without zeros: the shares by shard, then server. A shard's parts add up to 1.
 type Assignment [][]Share
 
 // Hosts reports whether the server has a replica of the shard.
@@ -30,8 +30,7 @@ func (a Assignment) Replicas() int {
 	return n
 }
 
-// Movements returns the number of replicas of next that a lacks, which must be copied. Removing replicas costs
-// nothing. Source: thesis §5.2.1, metric (a).
+// Movements returns the replicas of next that must be copied. Source: thesis §5.2.1, metric (a).
 func (a Assignment) Movements(next Assignment) int {
 	n := 0
 	for j, shares := range next {
@@ -66,14 +65,13 @@ func (in *Instance) ServerMemory(a Assignment) []float64 {
 	return used
 }
 
-// Imbalance returns the difference between the most and least loaded server, relative to the mean load. Source:
-// thesis §5.2.1, metric (b).
+// Imbalance returns the difference of the extreme loads, over the mean. Source: thesis §5.2.1, metric (b).
 func (in *Instance) Imbalance(a Assignment) float64 {
 	loads := in.ServerLoads(a)
 	return (slices.Max(loads) - slices.Min(loads)) / in.Mean()
 }
 
-// OverMemory returns the largest relative excess over a server's memory; 0 for none.
+// OverMemory returns the largest relative excess of memory, or 0.
 func (in *Instance) OverMemory(a Assignment) float64 {
 	worst := 0.0
 	for i, used := range in.ServerMemory(a) {
@@ -82,7 +80,7 @@ func (in *Instance) OverMemory(a Assignment) float64 {
 	return worst
 }
 
-// Unserved returns the largest amount by which the parts of a shard miss 1.
+// Unserved returns the most that a shard's parts miss 1.
 func (a Assignment) Unserved() float64 {
 	worst := 0.0
 	for _, shares := range a {

@@ -8,30 +8,29 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Balancer solves the rounds of one workload in sequence, possibly from its last solution. It keeps nothing of the
-// instance.
+// A Balancer solves a workload's rounds in sequence and keeps nothing of the instance.
 type Balancer interface {
 	Balance(ctx context.Context, in *Instance) (*Result, error)
 }
 
-// A Result is a balancer's result of one round.
+// A Result is one round's.
 type Result struct {
 	Assignment Assignment
 	Stats      Stats
 }
 
-// Stats describe a solution; zero if unknown to the method.
+// Stats describe a solution; zero if unknown.
 type Stats struct {
-	Objective, Bound   float64 // of the program: size of replicas to start, and its lower bound
+	Objective, Bound   float64 // size of replicas to start, and its lower bound
 	Iterations, Sweeps int     // of the solver
-	Limited            bool    // the solver stopped at an iteration limit
-	// Zero, One and Between count the values of the relaxation's columns. Source: thesis Fig. 4.4.
+	Limited            bool    // at an iteration limit
+	// Zero, One and Between count the relaxation's values. Source: thesis Fig. 4.4.
 	Zero, One, Between int
 	Shim               ShimStats
-	Parts              []time.Duration // processor time of each part, of Parts
+	Parts              []time.Duration // processor times of Parts
 }
 
-// integral is the distance from 0 and 1 within which a value counts as 0 or 1.
+// integral is the distance at which a value counts as 0 or 1.
 const integral = 1e-6
 
 func (s *Stats) count(values []float64) {
@@ -47,17 +46,17 @@ func (s *Stats) count(values []float64) {
 	}
 }
 
-// Relaxed solves the linear relaxation and rounds it by Shim. It edits the program between rounds: costs of replicas
-// that changed, and a coefficient per pair, as all loads change. With a solver that keeps its last solution, this is
-// continual optimisation, otherwise the thesis' LP-Relaxed. Source: thesis §5.1.1, "Applying COpter".
+// Relaxed solves the linear relaxation and rounds it by Shim. It edits the program between rounds: changed costs,
+// and a coefficient per pair. That is continual optimisation if the solver starts from its last solution,
+// otherwise the thesis' LP-Relaxed. Source: thesis §5.1.1, "Applying COpter".
 type Relaxed struct {
 	solver lp.Solver
 	dust   float64
 	r      *relaxation
 }
 
-// NewRelaxed returns a balancer that uses solver. Parts of a shard below dust (0 to 0.01) are added to the rest of
-// the shard; dust should be about the solver's tolerance.
+// NewRelaxed adds parts of a shard below dust (0 to 0.01) to the rest of the shard; use about the solver's
+// tolerance.
 func NewRelaxed(solver lp.Solver, dust float64) (*Relaxed, error) {
 	if !(dust >= 0 && dust <= 0.01) {
 		return nil, fmt.Errorf("dust %v, want 0 to 0.01", dust)
@@ -65,7 +64,7 @@ func NewRelaxed(solver lp.Solver, dust float64) (*Relaxed, error) {
 	return &Relaxed{solver: solver, dust: dust}, nil
 }
 
-// Balance implements Balancer. All instances must have equal shards, servers, sizes and memory.
+// Balance implements Balancer. Instances must have equal shards, servers, sizes and memory.
 func (b *Relaxed) Balance(ctx context.Context, in *Instance) (*Result, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -100,7 +99,7 @@ func (b *Relaxed) update(in *Instance) error {
 	return err
 }
 
-// statsOf returns the stats of a solution, or an error if it is none.
+// statsOf returns the stats of a solution, or an error.
 func statsOf(sol *lp.Solution) (Stats, error) {
 	s := Stats{
 		Objective: sol.Objective, Bound: sol.Bound, Iterations: sol.Iterations, Sweeps: sol.Sweeps,
@@ -115,10 +114,10 @@ func statsOf(sol *lp.Solution) (Stats, error) {
 // Exact solves the program itself, with binary X. Source: thesis §5.2.1, method (b).
 type Exact struct{ solver lp.Solver }
 
-// NewExact returns a balancer that uses solver, which must support integer columns.
+// NewExact needs a solver with integer columns.
 func NewExact(solver lp.Solver) *Exact { return &Exact{solver} }
 
-// Balance implements Balancer. Its cost may be exponential in the pairs.
+// Balance implements Balancer, perhaps at exponential cost.
 func (b *Exact) Balance(ctx context.Context, in *Instance) (*Result, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
-// Package shards is the case study of balancing an elastic database. Every round the loads of D shards change, and a
-// balancer chooses the servers of each shard's replicas, out of N, and the fraction of the load that each serves. Load
-// must be even to within ε, memory is a hard limit, and starting a replica costs its size. Source: thesis §5.1.1 and
+// Package shards is the case study of balancing an elastic database. Each round the loads of D shards change, and
+// a balancer chooses the servers of each shard's replicas, out of N, and their fractions of the load. Load must be
+// even to within ε, memory is a hard limit, and starting a replica costs its size. Source: thesis §5.1.1 and
 // §5.2.1.
 //
 // The program, with the papers' symbols and their names here:
@@ -15,15 +15,12 @@
 //	ε  Instance.Epsilon   𝓛  Instance.Mean     T  Instance.Now
 //	R  Assignment (sparse); X is where it is more than 0
 //
-// Deviation: (a) charges sⱼ and (c) sums Rᵢⱼ lⱼ, where the thesis prints sᵢ and Xᵢⱼ lⱼ, because its text does (loads
-// are what is routed, costs are of shards).
+// Deviation: (a) charges sⱼ and (c) sums Rᵢⱼ lⱼ, where the thesis prints sᵢ and Xᵢⱼ lⱼ, because its text does.
 //
-// The relaxation needs R alone. If (R, X) is feasible with 0 ≤ R ≤ X ≤ 1, then (R, R) is feasible too: it uses no more memory
-// and costs no more, as sizes and (1 − T) s are not negative. Conversely, every R that meets the rows in place of X
-// gives such a pair. So both programs have the same optimum. The small one has half the columns and no row per pair:
-// 131,072 columns and 1,280 rows instead of 262,144 and 132,352 for 1,024 shards on 128 servers.
+// The relaxation needs R alone. If (R, X) is feasible with 0 ≤ R ≤ X ≤ 1, then so is (R, R), at no more cost. It
+// has half the columns and no row per pair: 131,072 columns and 1,280 rows instead of 262,144 and 132,352 for
+// 1,024 shards on 128 servers.
 //
-// Methods: Heuristic moves hot shards greedily (E-Store), Exact solves the program itself, Relaxed solves the
-// relaxation and applies Shim, Parts (POP-k) splits servers and shards at random and solves each part by another
-// method.
+// Methods: Heuristic moves hot shards greedily (E-Store), Exact solves the program, Relaxed its relaxation with
+// Shim, Parts (POP-k) random parts.
 package shards

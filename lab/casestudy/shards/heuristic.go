@@ -7,9 +7,8 @@ import (
 )
 
 // Heuristic is the greedy balancer after E-Store. While a server exceeds (1+ε) of the mean load, its hottest shard
-// moves to the least loaded server that has memory and stays within (1+ε); otherwise the next hottest is tried. Every
-// shard has one replica, so a shard above (1+ε) cannot be balanced. It costs O(D log D + D N). Source: thesis §5.2.1,
-// method (a).
+// that fits moves to the least loaded server. Every shard has one replica, so a shard above (1+ε) cannot be
+// balanced. It costs O(D log D + D N). Source: thesis §5.2.1, method (a).
 type Heuristic struct{}
 
 // Balance implements Balancer.
@@ -30,12 +29,12 @@ func (Heuristic) Balance(_ context.Context, in *Instance) (*Result, error) {
 
 type greedy struct {
 	in    *Instance
-	limit float64 // most load of a server
+	limit float64 // of a server
 	home  []int   // by shard
-	on    [][]int // shards by server, hottest first
+	on    [][]int // by server, hottest first
 	load  []float64
 	used  []float64 // memory
-	done  []bool    // servers that cannot be relieved further
+	done  []bool    // cannot be relieved further
 }
 
 func newGreedy(in *Instance) *greedy {
@@ -80,7 +79,6 @@ func (g *greedy) most() int {
 	return best
 }
 
-// least returns the least loaded server.
 func (g *greedy) least() int {
 	best := 0
 	for i, l := range g.load {
@@ -91,7 +89,7 @@ func (g *greedy) least() int {
 	return best
 }
 
-// relieve moves shards off server i until its load is within the limit or no shard fits elsewhere.
+// relieve moves shards off server i until its load is within the limit or none fits elsewhere.
 func (g *greedy) relieve(i int) {
 	var stay []int
 	for k, j := range g.on[i] {

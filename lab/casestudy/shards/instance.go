@@ -6,22 +6,22 @@ import (
 	"math"
 )
 
-// An Instance is the problem of one round. Slices are read-only.
+// An Instance is the read-only problem of one round.
 type Instance struct {
-	Loads   []float64 // by shard, in any unit, at least 0
-	Sizes   []float64 // by shard: memory of a replica, more than 0
-	Memory  []float64 // by server, in the unit of sizes
-	Epsilon float64   // allowed relative deviation of a server's load from the mean
+	Loads   []float64 // by shard, at least 0
+	Sizes   []float64 // of a replica, by shard; more than 0
+	Memory  []float64 // by server
+	Epsilon float64   // allowed relative deviation from the mean
 	Now     Assignment
 }
 
-// Shards returns the number of shards, D.
+// Shards returns D.
 func (in *Instance) Shards() int { return len(in.Loads) }
 
-// Servers returns the number of servers, N.
+// Servers returns N.
 func (in *Instance) Servers() int { return len(in.Memory) }
 
-// Mean returns the average load of a server, 𝓛.
+// Mean returns 𝓛, the mean load of a server.
 func (in *Instance) Mean() float64 {
 	total := 0.0
 	for _, l := range in.Loads {
@@ -30,8 +30,7 @@ func (in *Instance) Mean() float64 {
 	return total / float64(in.Servers())
 }
 
-// Validate returns all errors, joined: different lengths, numbers out of range, no load, a placement on a missing
-// server.
+// Validate returns all errors.
 func (in *Instance) Validate() error {
 	var errs []error
 	if len(in.Sizes) != len(in.Loads) || len(in.Now) != len(in.Loads) {

@@ -11,27 +11,27 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// Methods returns the names of the methods; K of pop:K is a number of parts. Source: thesis §5.2.1, "Evaluated
-// approaches".
+// Methods returns the names of the methods; K of pop:K is the parts. K of pop:K is a number of parts. Source:
+// thesis §5.2.1, "Evaluated approaches".
 func Methods() []string {
 	return []string{"heuristic", "exact", "lp-relaxed", "pop:K", "copter"}
 }
 
 const (
-	exactTolerance = 1e-7 // of rows and reduced costs, which are all about 1
+	exactTolerance = 1e-7 // of rows and costs near 1
 	exactDust      = 1e-6
 	copterDust     = 1e-4 // copter's own tolerance
-	popGap         = 0.05 // relative gap of the parts' programs, as in POP's benchmark
+	popGap         = 0.05 // of the parts, as in POP's benchmark
 )
 
-// CheckMethod returns an error for a name that NewMethod does not know.
+// CheckMethod returns an error for an unknown name.
 func CheckMethod(name string) error {
 	_, err := NewMethod(name, 0, nil)
 	return err
 }
 
-// NewMethod returns a balancer by name. The seed splits pop:K; the clock, which may be nil, times its parts. It
-// returns an error for an unknown name, and exact.ErrUnavailable if the exact solver is not built in.
+// NewMethod returns a balancer by name. The seed splits pop:K; the clock, which may be nil, times its parts.
+// Errors: an unknown name, exact.ErrUnavailable.
 func NewMethod(name string, seed uint64, clock casestudy.Clock) (Balancer, error) {
 	switch kind, count, split := strings.Cut(name, ":"); {
 	case name == "heuristic":

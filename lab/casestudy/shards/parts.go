@@ -9,13 +9,13 @@ import (
 	"github.com/oxgang/oxgang/opt/pop"
 )
 
-// Parts is POP-k: servers and shards are split once at random into k parts of equal counts, each balanced alone.
-// Parts with hot shards stay more loaded than others. Source: thesis §5.2.1, method (d).
+// Parts is POP-k: servers and shards are split once at random into k equal parts. Parts with hot shards stay more
+// loaded. Source: thesis §5.2.1, method (d).
 type Parts struct {
 	k     int
 	seed  uint64
 	clock casestudy.Clock
-	inner func() (Balancer, error) // makes the balancer of a part
+	inner func() (Balancer, error) // of a part
 	parts []part
 }
 
@@ -24,8 +24,7 @@ type part struct {
 	balancer        Balancer
 }
 
-// NewParts returns a balancer of k parts, each with a balancer made by inner. The clock, which may be nil, times
-// them.
+// NewParts returns a balancer of k parts made by inner. The clock, which may be nil, times them.
 func NewParts(k int, seed uint64, clock casestudy.Clock, inner func() (Balancer, error)) (*Parts, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("%d parts, want at least 1", k)
@@ -33,7 +32,7 @@ func NewParts(k int, seed uint64, clock casestudy.Clock, inner func() (Balancer,
 	return &Parts{k: k, seed: seed, clock: clock, inner: inner}, nil
 }
 
-// Balance implements Balancer, one part after another.
+// Balance implements Balancer.
 func (p *Parts) Balance(ctx context.Context, in *Instance) (*Result, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -56,7 +55,7 @@ func (p *Parts) Balance(ctx context.Context, in *Instance) (*Result, error) {
 }
 
 func (t *part) of(in *Instance) *Instance {
-	at := make([]int, in.Servers()) // index within the part, or -1
+	at := make([]int, in.Servers()) // within the part, or -1
 	for i := range at {
 		at[i] = -1
 	}

@@ -6,21 +6,19 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// ErrInfeasible means that no assignment meets the limits of a round.
+// ErrInfeasible means that no assignment meets the limits.
 var ErrInfeasible = errors.New("no assignment keeps load and memory within their limits")
 
-// relaxation is the program in R alone. The column of shard j and server i is j N + i.
+// relaxation is the program in R alone. The column of shard j and server i is j N + i; rows are scaled to about 1.
 //
 //	row of shard j     Σᵢ Rᵢⱼ = 1
 //	load of server i   1 − ε ≤ Σⱼ (lⱼ/𝓛) Rᵢⱼ ≤ 1 + ε
 //	memory of i        Σⱼ (sⱼ/mᵢ) Rᵢⱼ ≤ 1
-//
-// Rows are scaled to about 1.
 type relaxation struct {
 	problem lp.Problem
 	cols    []lp.Col
 	load    []lp.Row  // by server
-	costs   []float64 // present costs, by column
+	costs   []float64 // by column
 }
 
 func frame(p *lp.Problem, in *Instance) (shard, load, memory []lp.Row, err error) {
@@ -81,7 +79,7 @@ func (r *relaxation) update(in *Instance) error {
 	return nil
 }
 
-// startCosts returns (1 − Tᵢⱼ) sⱼ by column.
+// startCosts returns (1 − Tᵢⱼ) sⱼ.
 func startCosts(in *Instance) []float64 {
 	n := in.Servers()
 	costs := make([]float64, in.Shards()*n)
@@ -98,7 +96,7 @@ func startCosts(in *Instance) []float64 {
 
 type full struct {
 	problem lp.Problem
-	routed  []lp.Col // R, in the order of relaxation.cols
+	routed  []lp.Col // R, as relaxation.cols
 	hosted  []lp.Col // X
 }
 
@@ -139,8 +137,7 @@ func (f *full) addPair(cost float64, binary bool, routed []lp.RowEntry, hosted l
 	return err
 }
 
-// gather converts values by column to an assignment. It drops parts of at most dust and scales the others to 1. A
-// shard with only dust keeps its largest part.
+// gather drops parts of at most dust and scales the others to 1. A shard with only dust keeps its largest part.
 func gather(values []float64, in *Instance, dust float64) Assignment {
 	n := in.Servers()
 	a := make(Assignment, in.Shards())

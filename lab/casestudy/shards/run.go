@@ -9,20 +9,20 @@ import (
 	"github.com/oxgang/oxgang/lab/casestudy"
 )
 
-// cores is the number of cores for which Parallel is computed.
+// cores is for Parallel.
 const cores = 64
 
-// A Round is the result of one method in one round.
+// A Round is one method in one round.
 type Round struct {
 	Round      int
 	Zipf       float64
-	MeanLoad   float64 // of a server; the hottest shard's is 1
+	MeanLoad   float64 // of a server; the hottest shard has 1
 	Movements  int     // replicas started
 	Replicas   int     // afterwards
-	Imbalance  float64 // (most − least)/mean load of a server
-	OverMemory float64 // of the fullest server, relative to its memory; 0 for none
+	Imbalance  float64 // (most − least)/mean load
+	OverMemory float64 // relative, of the fullest server
 	CPU        time.Duration
-	Parallel   time.Duration // CPU with the parts of Parts in parallel on 64 cores
+	Parallel   time.Duration // CPU with Parts on 64 cores
 	Stats      Stats
 }
 
@@ -37,12 +37,12 @@ type Run struct {
 type Trial struct {
 	Spec   Spec
 	Rounds int
-	Clock  casestudy.Clock // of processor time; nil: times are 0
-	Report func(r *Round)  // called after every round; may be nil
+	Clock  casestudy.Clock // nil: times are 0
+	Report func(r *Round)  // may be nil
 }
 
-// Simulate runs a balancer on the workload, each round from the last placement. CPU covers edits, solver and shim. It
-// fails with the balancer's error, or if a part of a shard is unserved, and returns the rounds before.
+// Simulate runs a balancer on the workload, each round from the last placement. CPU covers edits, solver and shim.
+// It returns the rounds before an error of the balancer or an unserved shard.
 func (t *Trial) Simulate(ctx context.Context, b Balancer) ([]Round, error) {
 	w, err := NewWorkload(t.Spec)
 	if err != nil {
@@ -87,25 +87,24 @@ func measure(k int, zipf float64, in *Instance, r *Result, took time.Duration) R
 	}
 }
 
-// slack is the excess over 2ε that still counts as within: solvers keep rows to 1e-4 of 1 + their side, at both ends
-// of a load.
+// slack is the excess over 2ε that counts as within, because solvers keep both ends of a load to 1e-4 of 1 + their
+// side.
 const slack = 5e-4
 
-// A Summary has averages over rounds.
+// A Summary averages rounds.
 type Summary struct {
 	Rounds                   int // averaged
 	Movements, Replicas      float64
 	Imbalance, MostImbalance float64
-	Within                   float64 // share of rounds with imbalance of at most 2ε + slack
-	OverMemory               float64 // largest of any round
+	Within                   float64 // share of imbalances up to 2ε + slack
+	OverMemory               float64 // largest
 	CPU, CPU99, Parallel     time.Duration
-	Whole                    float64 // share of the relaxation's values that are 0 or 1; NaN if none was solved
+	Whole                    float64 // share of relaxed values 0 or 1; NaN if none
 	Dropped, Evicted         float64 // by the shim
-	Limited                  int     // rounds in which the solver met a limit
+	Limited                  int     // rounds at a solver's limit
 }
 
-// Summarise averages the rounds from first on; earlier ones are start-up. It returns the zero Summary if there are
-// none.
+// Summarise averages the rounds from first on, after start-up.
 func (r *Run) Summarise(first int) Summary {
 	rounds := r.Rounds[min(max(first, 0), len(r.Rounds)):]
 	s := Summary{Rounds: len(rounds)}

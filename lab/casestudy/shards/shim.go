@@ -7,21 +7,19 @@ import (
 
 // ShimStats count the actions of Shim.
 type ShimStats struct {
-	Dropped int // replicas removed from servers short of memory
-	Evicted int // last replicas moved to another server
-	Stuck   int // servers that stay over their memory
+	Dropped int // removed from servers short of memory
+	Evicted int // last replicas moved elsewhere
+	Stuck   int // servers still over their memory
 }
 
-// Shim makes a placement fit memory. Xᵇⁱⁿ is where R is more than 0. Server by server, while replicas exceed the
-// memory, it removes the replica with the least load Rᵢⱼ lⱼ whose shard has other replicas; these take over its load
-// in proportion to their parts. Load may become uneven, but memory is kept and every shard stays served. It costs the
-// replicas of overfull servers times the replicas of a shard. r is unchanged. Ties: servers by index, loads by shard.
+// Shim makes a placement fit memory; Xᵇⁱⁿ is where R > 0. Server by server, it removes the replica with the least
+// load Rᵢⱼ lⱼ whose shard has others, which take over its load in proportion. Load may become uneven, but every
+// shard stays served. It costs the replicas of overfull servers times those of a shard.
 // Source: thesis §5.1.1, "Applying COpter".
 //
-// Deviation: an overfull server may host only last replicas, because other servers may have dropped theirs; the
-// thesis does not cover this. The replicas with the least load then move to the least loaded server that has memory,
-// or has it after dropping some of its replicas. Stuck counts servers for which there is none; with shards of equal
-// size and memory for all of them it is 0.
+// Deviation: an overfull server may host only last replicas, which the thesis does not cover, because other
+// servers may have dropped theirs. The least loaded then move to the least loaded server with memory, perhaps
+// after dropping replicas. Stuck counts servers without such a server; it is 0 if shards are equal and fit.
 func Shim(in *Instance, r Assignment) (Assignment, ShimStats) {
 	s := newShim(in, r)
 	for i := range s.used {
@@ -52,10 +50,9 @@ func newShim(in *Instance, r Assignment) *shim {
 	return s
 }
 
-// over reports whether server i exceeds its memory by more than rounding.
+// over ignores rounding.
 func (s *shim) over(i int) bool { return s.used[i] > s.in.Memory[i]*(1+1e-12) }
 
-// lightest returns the shards on server i by their load there.
 func (s *shim) lightest(i int) []int {
 	loads := make(map[int]float64, len(s.on[i]))
 	for _, j := range s.on[i] {
@@ -67,7 +64,7 @@ func (s *shim) lightest(i int) []int {
 	return shards
 }
 
-// drop removes replicas of replicated shards from server i until it fits.
+// drop removes replicated shards from server i until it fits.
 func (s *shim) drop(i int) {
 	if !s.over(i) {
 		return
@@ -83,7 +80,6 @@ func (s *shim) drop(i int) {
 	}
 }
 
-// remove removes the replica of shard j from server i; the others take over its part.
 func (s *shim) remove(j, i int) {
 	k, _ := s.a.find(j, i)
 	part := s.a[j][k].Part
@@ -102,7 +98,6 @@ func (s *shim) remove(j, i int) {
 	}
 }
 
-// evict moves last replicas off server i until it fits.
 func (s *shim) evict(i int) {
 	if !s.over(i) {
 		return
@@ -122,8 +117,8 @@ func (s *shim) evict(i int) {
 	}
 }
 
-// home returns the least loaded server except i that has memory for shard j, or has it after dropping replicas of
-// replicated shards; -1 for none.
+// home returns the least loaded other server that has memory for shard j, perhaps after dropping replicas; -1 for
+// none.
 func (s *shim) home(j, i int) int {
 	roomy, best := -1, -1
 	for k := range s.used {
@@ -145,7 +140,7 @@ func (s *shim) home(j, i int) int {
 	return best
 }
 
-// spare returns the memory of replicas of replicated shards on server i.
+// spare returns the memory of replicated shards on server i.
 func (s *shim) spare(i int) float64 {
 	sum := 0.0
 	for _, j := range s.on[i] {
@@ -156,7 +151,7 @@ func (s *shim) spare(i int) float64 {
 	return sum
 }
 
-// clear drops replicas of replicated shards from server i until size more fits.
+// clear drops replicated shards from server i until size more fits.
 func (s *shim) clear(i int, size float64) {
 	for _, j := range s.lightest(i) {
 		if s.used[i]+size <= s.in.Memory[i] {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Table writes a row per run, with averages over rounds from first on. Times are CPU milliseconds per round; PARALLEL
-// runs the parts of pop:K in parallel on 64 cores.
+// Table writes a row per run, averaged from first on. Times are CPU milliseconds per round; PARALLEL has pop:K on
+// 64 cores.
 func Table(w io.Writer, runs []Run, first int) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "METHOD\tMOVEMENTS\tREPLICAS\tIMBALANCE (%)\tWORST (%)\tWITHIN (%)\tOVER MEMORY (%)\tCPU (ms)\tP99 (ms)\tPARALLEL (ms)\t0 OR 1 (%)\tDROPPED\t")
@@ -37,7 +37,7 @@ func ms(d time.Duration) string {
 // CSV writes a row per run and round.
 func CSV(w io.Writer, runs []Run) error {
 	c := csv.NewWriter(w)
-	_ = c.Write([]string{ // Flush keeps the error
+	_ = c.Write([]string{
 		"method", "round", "zipf", "mean_load", "movements", "replicas", "imbalance", "over_memory",
 		"cpu_ms", "parallel_ms", "objective", "bound", "iterations", "sweeps", "limited",
 		"zeros", "ones", "between", "dropped", "evicted",

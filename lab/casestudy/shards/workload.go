@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// A Drift is how the Zipf exponent changes between rounds.
+// A Drift is how the Zipf exponent changes.
 type Drift string
 
 // The drifts. Source: thesis §5.2.1, "Load distributions".
@@ -21,23 +21,22 @@ const (
 // Drifts returns all drifts.
 func Drifts() []Drift { return []Drift{Stateless, Stateful} }
 
-// A Spec describes a workload. Equal specs give equal workloads.
+// A Spec describes a workload.
 type Spec struct {
 	Shards, Servers  int
 	Drift            Drift
-	ZipfMin, ZipfMax float64 // range of the Zipf exponent
-	Step             float64 // relative change of the exponent, for Stateful
+	ZipfMin, ZipfMax float64 // of the exponent
+	Step             float64 // of the exponent, relative
 	Epsilon          float64 // see Instance
-	// Headroom is a server's memory over its need if every shard had one replica, evenly spread.
-	Headroom float64
-	// SizeSpread makes sizes uniform in [1 − SizeSpread, 1 + SizeSpread].
+	// Headroom is a server's memory over its need with one replica per shard.
+	Headroom   float64
 	SizeSpread float64
 	Seed       uint64
 }
 
-// DefaultSpec returns the thesis' smaller case: 1,024 shards of one size on 128 servers, room for 16 replicas on
-// each, exponents from 0.25 to 0.75, ε = 5 %. Source: thesis §5.2.1; what it leaves open (sizes, memory, exponents)
-// is as in POP's published benchmark.
+// DefaultSpec returns the thesis' smaller case: 1,024 shards of one size on 128 servers, room for 16 replicas
+// each, exponents 0.25 to 0.75, ε = 5 %. Source: thesis §5.2.1, and POP's published benchmark for what it leaves
+// open.
 func DefaultSpec() Spec {
 	return Spec{
 		Shards: 1024, Servers: 128, Drift: Stateless,
@@ -65,7 +64,7 @@ func (s *Spec) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Workload makes the loads of consecutive rounds.
+// A Workload makes the loads of rounds.
 type Workload struct {
 	spec   Spec
 	sizes  []float64
@@ -74,7 +73,7 @@ type Workload struct {
 	zipf   float64
 }
 
-// NewWorkload returns the workload of a valid spec.
+// NewWorkload needs a valid spec.
 func NewWorkload(spec Spec) (*Workload, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -97,14 +96,13 @@ func NewWorkload(spec Spec) (*Workload, error) {
 	return w, nil
 }
 
-// Zipf returns the exponent of the last round.
+// Zipf returns the last exponent.
 func (w *Workload) Zipf() float64 { return w.zipf }
 
-// Next returns the next round without a placement: the caller sets Now. Shard j has load (j+1)^−zₖ. Rounds share
-// sizes and memory.
+// Next returns the next round, without Now. Shard j has load (j+1)^−zₖ. Rounds share sizes and memory.
 //
-// Deviation: a stateful step that would leave [ZipfMin, ZipfMax] goes the other way, because the thesis' walk is
-// unbounded and drifts to exponents at which a few shards dominate.
+// Deviation: a stateful step out of [ZipfMin, ZipfMax] turns round, because the thesis' unbounded walk drifts to
+// exponents at which a few shards dominate.
 func (w *Workload) Next() *Instance {
 	s := &w.spec
 	switch s.Drift {
@@ -127,7 +125,7 @@ func (w *Workload) Next() *Instance {
 	return in
 }
 
-// Start returns the first placement: shard j on server j mod N.
+// Start places shard j on server j mod N.
 func (w *Workload) Start() Assignment {
 	a := make(Assignment, w.spec.Shards)
 	for j := range a {

@@ -13,27 +13,25 @@ import (
 	"github.com/oxgang/oxgang/opt/pop"
 )
 
-// An Allocator is a method: it computes the flow on each path. It may reuse results of earlier rounds with the same
-// topology and paths.
+// An Allocator computes the flow on each path, perhaps from earlier rounds with the same paths.
 type Allocator interface {
 	Allocate(ctx context.Context, in *Instance) (*Allocation, error)
 }
 
-// An Allocation is the result of a method.
+// An Allocation is a method's result.
 type Allocation struct {
-	// Flow by path may violate limits by the solver's tolerance: see Instance.ScaleBack and TopUp.
+	// Flow by path may violate limits slightly: see Instance.ScaleBack and TopUp.
 	Flow []float64
-	// Bound returns an upper bound on the flow of this round, proven by the solver's duals; nil without one. It costs
-	// some passes over the program, and is valid until the next Allocate.
+	// Bound returns a proven upper bound on the flow; nil without one. It costs some passes, before the next
+	// Allocate.
 	Bound      func() float64
-	Parts      []time.Duration // processor time of each part of Parts
-	Iterations int             // of the solver, over all parts
-	Limited    bool            // a solver stopped at a limit
+	Parts      []time.Duration // of Parts
+	Iterations int             // of all parts
+	Limited    bool            // at a solver's limit
 }
 
-// Whole solves the whole program: LP-All with an exact solver, COpter with one that starts from the last solution.
-// Only the right-hand sides of demands change between rounds. Source: thesis §5.2.2, method (a); §5.1.2, "Applying
-// COpter".
+// Whole solves the whole program: LP-All with an exact solver, COpter with a continual one. Only right-hand sides
+// change between rounds. Source: thesis §5.2.2, method (a); §5.1.2, "Applying COpter".
 type Whole struct {
 	Solver  lp.Solver
 	program *Program
@@ -72,15 +70,13 @@ func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
 	return a, nil
 }
 
-// Top pins the small demands to their shortest paths, in descending order and as far as capacity allows, then solves
-// the program of the largest over the remaining capacity. Source: thesis §5.2.2, method (b), LP-Top ("demand
-// pinning").
-// Deviation: the largest first of those that are pinned, because the thesis does
-// not say what a demand gets that does not fit.
+// Top pins the small demands to their shortest paths, largest first, then solves the program of the largest over
+// the remaining capacity. Source: thesis §5.2.2, method (b), LP-Top ("demand pinning").
+// Deviation: the largest pinned demand goes first, because the thesis does not say which does not fit.
 type Top struct {
 	Solver lp.Solver
-	Share  float64 // of the demands, by number, that are solved; the thesis has 0.1
-	// LPFirst solves the large demands first, and pins the small ones to the remaining capacity.
+	Share  float64 // of the demands; the thesis has 0.1
+	// LPFirst solves the large demands before it pins.
 	LPFirst bool
 }
 
@@ -108,7 +104,7 @@ func (o *Top) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
 	return a, nil
 }
 
-// pin routes demands on their shortest paths, as far as capacity allows.
+// pin routes demands on shortest paths, as far as possible.
 func (in *Instance) pin(demands []int, flow []float64, free capacities) {
 	for _, j := range demands {
 		if p := int(in.Paths.First[j]); p < int(in.Paths.First[j+1]) {
@@ -133,7 +129,6 @@ func (c capacities) links(links []Link) []Link {
 	return links
 }
 
-// heaviest returns the indices of demands, largest volume first.
 func heaviest(demands []Demand) []int {
 	order := make([]int, len(demands))
 	for j := range order {
@@ -145,7 +140,7 @@ func heaviest(demands []Demand) []int {
 	return order
 }
 
-// Heaviest returns the n largest demands in their given order.
+// Heaviest returns the n largest demands in order.
 func Heaviest(demands []Demand, n int) []Demand {
 	order := heaviest(demands)
 	order = order[:min(n, len(order))]
@@ -174,17 +169,15 @@ func (in *Instance) add(flow []float64, picked []int, part []float64) {
 	}
 }
 
-// Parts is POP-k. Every part has all links at 1/k of their capacity and a random k-th of the demands; large demands
-// are first split into four. The parts are drawn in every round and solved one after another. Source: thesis §5.2.2,
-// method (c).
+// Parts is POP-k. Every part has all links at 1/k capacity and a random k-th of the demands; large ones are first
+// split into four. They are drawn in every round and solved one after another. Source: thesis §5.2.2, method (c).
 type Parts struct {
 	Solver lp.Solver
 	K      int
 	Seed   uint64
-	// Large is the share of the demands, by number, that are split. The thesis does not define it; a quarter adds 75
-	// % of pieces, POP's setting if few demands dominate.
+	// Large is the share of demands that are split. A quarter, POP's setting if few dominate, adds 75 % of pieces.
 	Large float64
-	Clock casestudy.Clock // times the parts; may be nil
+	Clock casestudy.Clock // may be nil
 	round uint64
 }
 
@@ -232,7 +225,7 @@ func (o *Parts) part(ctx context.Context, in *Instance, pieces []pop.Piece, memb
 	return nil
 }
 
-// threshold returns the volume above which a share of the volumes, by number, lies.
+// threshold returns the volume above which a share of the volumes lies.
 func threshold(volumes []float64, share float64) float64 {
 	ascending := slices.Sorted(slices.Values(volumes))
 	i := len(ascending) - 1 - int(share*float64(len(ascending)))

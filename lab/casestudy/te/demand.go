@@ -9,13 +9,13 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// A Demand wants to send Volume from Source to Target.
+// A Demand sends Volume from Source to Target.
 type Demand struct {
 	Source, Target int
-	Volume         float64 // in the unit of capacities (Mb/s)
+	Volume         float64 // in Mb/s
 }
 
-// Total returns the sum of the volumes.
+// Total returns the sum of volumes.
 func Total(demands []Demand) float64 {
 	sum := 0.0
 	for _, d := range demands {
@@ -24,14 +24,14 @@ func Total(demands []Demand) float64 {
 	return sum
 }
 
-// A Kind is a distribution of volumes over pairs of nodes.
+// A Kind is a distribution over pairs of nodes.
 type Kind string
 
-// The kinds of demands, with relative sizes: Traffic.Load scales them.
+// Relative sizes, scaled by Traffic.Load.
 const (
 	Poisson Kind = "poisson" // Poisson with mean Lambda Decay^hops
-	Bimodal Kind = "bimodal" // uniform in High for a share of the pairs, else in Low
-	Gravity Kind = "gravity" // outgoing capacity of the source times incoming of the target
+	Bimodal Kind = "bimodal" // uniform in High or Low
+	Gravity Kind = "gravity" // outgoing capacity times the target's incoming
 	Uniform Kind = "uniform" // uniform from 0
 )
 
@@ -41,24 +41,23 @@ func Kinds() []Kind { return []Kind{Poisson, Bimodal, Gravity, Uniform} }
 // A Band is a range of volumes.
 type Band struct{ From, To float64 }
 
-// Traffic is how demands are drawn. Source: thesis §5.2.2, "Traffic matrices", which names the distributions; the rules come from POP's framework.
+// Traffic is how demands are drawn. Source: thesis §5.2.2, "Traffic matrices"; the rules come from POP's
+// framework.
 type Traffic struct {
 	Kind Kind
-	// Load scales the volumes: the sum of volume times hops, over the sum of capacities. At 1, evenly spread shortest
-	// paths would fill every link.
+	// Load scales the volumes: at 1, evenly spread shortest paths fill every link.
 	Load          float64
 	Lambda, Decay float64 // for Poisson
-	HighShare     float64 // for Bimodal: share of pairs in High
+	HighShare     float64 // of Bimodal pairs
 	Low, High     Band    // for Bimodal
 	Seed          uint64
 }
 
 // DefaultTraffic returns the demands of the experiments.
 //
-// Poisson's parameters are not in the thesis. These match published measurements of the Kdl network: 332,141 demands
-// of 2,167,823 in total, over 627,256 paths with 13.7 million coefficients. (The number of demands fixes Lambda for a
-// Decay, the coefficients the Decay, the sum the Load.) Bimodal's bands have equal volume, with a fifth of the pairs
-// in the high one ("roughly even split").
+// Poisson's match published measurements of the Kdl network: 332,141 demands of 2,167,823 in total, over 627,256
+// paths with 13.7 million coefficients. Bimodal's bands have equal volume ("roughly even split"), a fifth of the
+// pairs in the high one.
 func DefaultTraffic(kind Kind, seed uint64) Traffic {
 	return Traffic{
 		Kind: kind, Load: 0.8, Seed: seed,
@@ -86,8 +85,8 @@ func (b Band) ok() bool { return b.From >= 0 && b.To >= b.From && b.To > 0 && !m
 
 func (b Band) draw(r *rand.Rand) float64 { return b.From + (b.To-b.From)*r.Float64() }
 
-// Demands draws a volume for every ordered pair of connected nodes, and returns those above 0 by source, then target.
-// It returns the error of Validate, or one if there are no demands.
+// Demands draws a volume for every connected ordered pair, and returns those above 0 by source, then target, or an
+// error if there are none.
 func (d *Traffic) Demands(t *Topology) ([]Demand, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
@@ -135,9 +134,9 @@ func (d *Traffic) volume(r *rand.Rand, hops int32, gravity float64) float64 {
 	}
 }
 
-// poisson draws from the Poisson distribution: the arrivals before time mean. It costs mean draws.
+// poisson draws the arrivals before time mean, at the cost of mean draws.
 func poisson(r *rand.Rand, mean float64) int {
-	const most = 500 // keeps exp(-most) far from underflow
+	const most = 500 // against underflow of exp(-most)
 	n := 0
 	for ; mean > 0; mean -= most {
 		end := math.Exp(-min(mean, most))
@@ -148,7 +147,7 @@ func poisson(r *rand.Rand, mean float64) int {
 	return n
 }
 
-// hops returns the number of links from each node to a target: by target, then node.
+// hops returns the links to a target: by target, then node.
 func (t *Topology) hops() [][]int32 {
 	s := newSearch(t)
 	all := make([][]int32, len(t.Nodes))
@@ -168,8 +167,7 @@ func (t *Topology) throughput() (out, in []float64) {
 	return out, in
 }
 
-// Perturb changes every volume by a uniform random share of up to share, up or down. Source: thesis §5.2.2 ("in each
-// round, we perturb demands from the previous round by upto 10%").
+// Perturb changes every volume by up to share, uniformly. Source: thesis §5.2.2.
 func Perturb(demands []Demand, share float64, seed uint64, round int) {
 	r := rng.Stream(seed, fmt.Sprintf("te/perturb/%d", round))
 	for i := range demands {

@@ -10,9 +10,9 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// Generate returns a random network: nodes in a square, joined both ways by a shortest tree and half as many further
-// short links. A link's capacity is 1,000 to 10,000, growing with the number of shortest paths over it. It returns an
-// error unless nodes is 2 to 5000.
+// Generate returns a random network: nodes in a square, joined by a shortest tree and half as many further short
+// links. Capacities are 1,000 to 10,000, growing with the shortest paths over a link. Errors: nodes outside 2 to
+// 5000.
 func Generate(nodes int, seed uint64) (*Topology, error) {
 	if nodes < 2 || nodes > 5000 {
 		return nil, fmt.Errorf("%d nodes, want 2 to 5000", nodes)
@@ -31,13 +31,13 @@ func Generate(nodes int, seed uint64) (*Topology, error) {
 	return t, nil
 }
 
-// An edge joins two nodes, a < b.
+// An edge has a < b.
 type edge struct {
 	a, b   int
 	length float64
 }
 
-// shortEdges returns the edges of a shortest tree, and the shortest other edges, half as many as nodes.
+// shortEdges returns a shortest tree, and half as many other short edges.
 func shortEdges(x, y []float64) []edge {
 	var all []edge
 	for a := range x {
@@ -69,7 +69,7 @@ func shortEdges(x, y []float64) []edge {
 	})
 }
 
-// size sets capacities by the number of shortest paths over each link.
+// size sets capacities by shortest paths.
 func (t *Topology) size() {
 	var all []Demand
 	for s := range t.Nodes {

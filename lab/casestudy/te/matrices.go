@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// ReadMatrices reads demands from CSV with the header slot,src,dst,demand and node names. It returns the demands
-// above 0 by slot (0, 1, ...), then source, then target. name is for errors.
+// ReadMatrices reads CSV with the header slot,src,dst,demand and node names. It returns the demands above 0 by
+// slot, then source, then target.
 func ReadMatrices(name string, r io.Reader, t *Topology) ([][]Demand, error) {
 	index := make(map[string]int, len(t.Nodes))
 	for i, n := range t.Nodes {
@@ -66,7 +66,7 @@ func matrixRow(row []string, index map[string]int) (slot int, d Demand, err erro
 	return slot, d, nil
 }
 
-// sorted orders each slot's demands, and returns an error for duplicate pairs.
+// sorted rejects duplicate pairs.
 func sorted(name string, slots [][]Demand) ([][]Demand, error) {
 	order := func(a, b Demand) int { return cmp.Or(a.Source-b.Source, a.Target-b.Target) }
 	for s, demands := range slots {

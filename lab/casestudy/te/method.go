@@ -11,21 +11,21 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// Methods returns the names of the methods. Source: thesis §5.2.2, "Evaluated approaches".
+// Methods returns the names. Source: thesis §5.2.2, "Evaluated approaches".
 func Methods() []string {
 	return []string{"lp-all", "lp-all:ipm", "lp-all:pdlp", "lp-top", "lp-top:lp-first", "pop:K", "copter"}
 }
 
-// Settings that the thesis leaves open, or states for its methods.
+// Settings of the methods.
 const (
-	tolerance = 1e-7 // of rows and reduced costs, which are about 1 or more
-	pdlp      = 1e-4 // for a method that need not be exact
+	tolerance = 1e-7 // of rows and costs of 1 or more
+	pdlp      = 1e-4 // need not be exact
 	topShare  = 0.1
 	large     = 0.25
 )
 
-// NewMethod returns a method by name. The seed splits pop:K; the clock, which may be nil, times its parts. It returns
-// an error for an unknown name, and exact.ErrUnavailable if the exact solver is not built in.
+// NewMethod returns a method by name. The seed splits pop:K; the clock, which may be nil, times its parts. Errors:
+// an unknown name, exact.ErrUnavailable.
 func NewMethod(name string, seed uint64, clock casestudy.Clock) (Method, error) {
 	kind, setting, with := strings.Cut(name, ":")
 	var allocator Allocator
@@ -80,7 +80,7 @@ func unknown(name string) error {
 	return fmt.Errorf("method %q, want one of %s", name, strings.Join(Methods(), ", "))
 }
 
-// solver returns the exact solver. A flow need not be at a vertex.
+// solver needs no vertex.
 func solver(m exact.Method) (lp.Solver, error) {
 	o := exact.DefaultOptions()
 	o.Method, o.Tolerance, o.NoCrossover = m, tolerance, m == exact.InteriorPoint

@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
-// HTML writes a self-contained page: the table, the distribution of demands (Figure 5.4), and flow, gap and time of
-// each method by round (Figures 5.5 and 5.6).
+// HTML writes a page: the table, demands (Figure 5.4), and flow, gap and time by round (Figures 5.5 and 5.6).
 func HTML(w io.Writer, title string, demands []Demand, rounds []Round, first int) error {
 	p := casestudy.Page{
 		Title: title,

@@ -7,21 +7,21 @@ import (
 	"sync/atomic"
 )
 
-// Paths are the paths of each demand. Demand j has the paths First[j] to First[j+1]-1, shortest first; path p has the
-// links Links[Start[p]:Start[p+1]] in order.
+// Paths of demand j are First[j] to First[j+1]-1, shortest first; path p has the links Links[Start[p]:Start[p+1]]
+// in order.
 type Paths struct {
 	First []int32 // by demand, and one more
 	Start []int32 // by path, and one more
 	Links []int32
 }
 
-// Len returns the number of paths.
+// Len returns the paths.
 func (p *Paths) Len() int { return len(p.Start) - 1 }
 
-// Of returns the links of path i, in order.
+// Of returns the links of path i.
 func (p *Paths) Of(i int) []int32 { return p.Links[p.Start[i]:p.Start[i+1]] }
 
-// Pick returns the paths of some demands, in the order given.
+// Pick returns the paths of some demands, in that order.
 func (p *Paths) Pick(demands []int) *Paths {
 	q := &Paths{First: make([]int32, 1, len(demands)+1), Start: make([]int32, 1)}
 	for _, j := range demands {
@@ -34,14 +34,13 @@ func (p *Paths) Pick(demands []int) *Paths {
 	return q
 }
 
-// EdgeDisjoint returns up to k paths of each demand without a common link: repeatedly one with the fewest links among
-// the remaining links with capacity. Ties are broken in the same way in every run, for any number of CPUs. Each path
-// costs a breadth-first search from both ends. Source: thesis §5.1.2.
-// Deviation: length is the number of links, because the figures that we compare
-// with were measured so; POP's framework has 1 / capacity for a link's length.
+// EdgeDisjoint returns up to k paths of each demand without a common link, each the shortest by remaining links
+// with capacity. It is deterministic. A path costs a breadth-first search from both ends. Source: thesis §5.1.2.
+// Deviation: length counts links, where POP's framework has 1 / capacity, because the figures that we compare with
+// were measured so.
 func EdgeDisjoint(t *Topology, demands []Demand, k int) *Paths {
 	groups := byTarget(t, demands)
-	found := make([][]int32, len(demands)) // by demand: length, links, length, links...
+	found := make([][]int32, len(demands)) // length, links, length, links...
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(groups)) {
@@ -77,7 +76,7 @@ func collect(found [][]int32) *Paths {
 	return p
 }
 
-// A group is the demands, by index, with one target.
+// A group is the demands with one target.
 type group struct {
 	target  int
 	demands []int
@@ -97,20 +96,20 @@ const none = int32(1<<31 - 1)
 
 // A search finds paths to one target at a time.
 type search struct {
-	side   [2]side // from the source along links, from the target against them
+	side   [2]side // forward from the source, backward from the target
 	target int32
-	rest   []int32  // links to the target, by node
-	used   []uint32 // by link: == round if a path of this demand uses it
+	rest   []int32  // links to the target
+	used   []uint32 // == round if used by this demand
 	round  uint32
 	paths  []int32
 }
 
 type side struct {
 	arcs   arcs
-	via    []arc    // by node: the link and node it was reached from
-	seen   []uint32 // by node: == stamp if reached
+	via    []arc    // it was reached from
+	seen   []uint32 // == stamp if reached
 	stamp  uint32
-	border []int32 // nodes of the last layer, at equal distance
+	border []int32 // the last layer
 	next   []int32
 }
 
@@ -123,7 +122,6 @@ func newSearch(t *Topology) *search {
 	return s
 }
 
-// toward sets the target and computes all distances to it.
 func (s *search) toward(v int) {
 	s.target = int32(v)
 	for i := range s.rest {
@@ -143,7 +141,7 @@ func (s *search) toward(v int) {
 	s.side[1].border = open
 }
 
-// disjoint returns up to k paths from a source, each as its length and links, valid until the next call.
+// disjoint returns up to k paths, each as length and links, valid until the next call.
 func (s *search) disjoint(source int32, k int) []int32 {
 	s.paths = s.paths[:0]
 	s.round++
@@ -178,8 +176,8 @@ func (s *search) descend(v int32) {
 	}
 }
 
-// meet appends a shortest path over unused links, or returns false. It searches from both ends, expanding the smaller
-// border by a layer, so it finds soon if an end is cut off.
+// meet appends a shortest path over unused links, or returns false. It expands the smaller border, so a cut-off
+// end is found soon.
 func (s *search) meet(source int32) bool {
 	s.side[0].begin(source)
 	s.side[1].begin(s.target)
@@ -202,7 +200,7 @@ func (d *side) begin(v int32) {
 	d.border = append(d.border[:0], v)
 }
 
-// layer expands a border by one link. It returns a node that both sides reached, or -1.
+// layer expands a border by one link, and returns a node that both sides reached, or -1.
 func (s *search) layer(d, other *side) int32 {
 	d.next = d.next[:0]
 	for _, u := range d.border {

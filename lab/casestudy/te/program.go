@@ -22,8 +22,7 @@ type Program struct {
 	volumes []float64
 }
 
-// Problem builds the program. scale is the usable share of each link's capacity: 1, or 1/k in a part of POP-k. It
-// costs the paths' links.
+// Problem builds the program; scale is the usable share of capacity.
 func Problem(t *Topology, demands []Demand, paths *Paths, scale float64) (*Program, error) {
 	g := &Program{
 		LP: &lp.Problem{}, Demand: make([]lp.Row, len(demands)), Link: make([]lp.Row, len(t.Links)),
@@ -54,8 +53,7 @@ func Problem(t *Topology, demands []Demand, paths *Paths, scale float64) (*Progr
 	return g, nil
 }
 
-// SetDemands updates the right-hand sides to new volumes of the same demands, and returns how many changed, which is
-// its cost.
+// SetDemands updates right-hand sides for the same demands, and returns its cost: how many changed.
 func (g *Program) SetDemands(demands []Demand) (changed int, err error) {
 	for j, d := range demands {
 		if d.Volume == g.volumes[j] {
@@ -70,7 +68,7 @@ func (g *Program) SetDemands(demands []Demand) (changed int, err error) {
 	return changed, nil
 }
 
-// Flow returns the flow on each path of a solution.
+// Flow returns a solution's flow by path.
 func (g *Program) Flow(x []float64) []float64 {
 	flow := make([]float64, len(g.Path))
 	for p, c := range g.Path {

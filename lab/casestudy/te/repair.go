@@ -9,7 +9,7 @@ type Instance struct {
 	Demands  []Demand // in the order of Paths
 }
 
-// Loads returns the flow on each link.
+// Loads returns the flow by link.
 func (in *Instance) Loads(flow []float64) []float64 {
 	load := make([]float64, len(in.Topology.Links))
 	for p, x := range flow {
@@ -22,8 +22,8 @@ func (in *Instance) Loads(flow []float64) []float64 {
 	return load
 }
 
-// Violation returns the largest excess of a link's load over its capacity and of a demand's flow over its volume,
-// each relative to 1 + its limit, and the sum of negative flows. All are 0 if the flow is feasible.
+// Violation returns the largest excess of a load and of a demand, relative to 1 + the limit, and the sum of
+// negative flows.
 func (in *Instance) Violation(flow []float64) (link, demand, negative float64) {
 	for e, load := range in.Loads(flow) {
 		link = max(link, (load-in.Topology.Links[e].Capacity)/(1+in.Topology.Links[e].Capacity))
@@ -39,8 +39,8 @@ func (in *Instance) Violation(flow []float64) (link, demand, negative float64) {
 	return link, demand, negative
 }
 
-// ScaleBack makes a flow feasible by reducing it. Negative flows become 0, flows of an overserved demand shrink
-// equally, and a path is scaled by its most overloaded link. It costs two passes over the links of all paths.
+// ScaleBack reduces a flow to feasibility: negative flows become 0, overserved demands shrink, and a path is
+// scaled by its most overloaded link.
 func (in *Instance) ScaleBack(flow []float64) {
 	for j, d := range in.Demands {
 		paths := flow[in.Paths.First[j]:in.Paths.First[j+1]]
@@ -74,8 +74,7 @@ func (in *Instance) ScaleBack(flow []float64) {
 	}
 }
 
-// TopUp adds flow to a feasible flow until no path can carry more: paths with the fewest links first, then the
-// largest demands. It costs two passes over the links of all paths.
+// TopUp fills all paths as far as possible: fewest links first, then largest demands.
 func (in *Instance) TopUp(flow []float64) {
 	free := in.free(flow)
 	for _, p := range in.byLength() {
@@ -98,7 +97,7 @@ func (in *Instance) free(flow []float64) capacities {
 	return free
 }
 
-// take uses up to most of all the links, and returns how much.
+// take uses up to most of all the links.
 func (c capacities) take(links []int32, most float64) float64 {
 	for _, e := range links {
 		most = min(most, c[e])
@@ -114,7 +113,7 @@ func (c capacities) take(links []int32, most float64) float64 {
 
 type ofDemand struct{ path, demand int }
 
-// byLength returns all paths by number of links, then by volume of their demand.
+// byLength sorts paths by links, then by their demand's volume.
 func (in *Instance) byLength() []ofDemand {
 	byLinks := make([][]ofDemand, len(in.Topology.Nodes))
 	for _, j := range heaviest(in.Demands) {

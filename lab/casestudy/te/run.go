@@ -11,35 +11,35 @@ import (
 	"github.com/oxgang/oxgang/lab/casestudy"
 )
 
-// Cores is the number of cores for which Parallel is computed.
+// Cores is for Parallel.
 const Cores = 64
 
 // A Spec is a run.
 type Spec struct {
 	Topology *Topology
 	Demands  []Demand
-	Rounds   [][]Demand // measured demands by round; nil to perturb Demands
-	Paths    int        // most paths of a pair; the thesis has 4
-	Move     float64    // largest share by which a demand changes between rounds; the thesis has 0.1
+	Rounds   [][]Demand // measured demands; nil to perturb Demands
+	Paths    int        // of a pair; the thesis has 4
+	Move     float64    // largest change of a demand between rounds; the thesis has 0.1
 	Seed     uint64
 }
 
-// A Round is the result of one method in one round.
+// A Round is one method in one round.
 type Round struct {
 	Method string
 	Round  int
 	Demand float64 // total
-	// Flow is the method's flow, scaled back to feasibility; ToppedUp is Flow after TopUp.
+	// Flow is scaled back to feasibility; ToppedUp is Flow after TopUp.
 	Flow, ToppedUp float64
-	Violation      float64       // of the fullest link, relative, before the repair
-	Bound          float64       // smallest bound proven by any method in this round
-	CPU            time.Duration // edits, solver and repair
-	Parallel       time.Duration // CPU with the parts of Parts in parallel
+	Violation      float64       // of the fullest link, before the repair
+	Bound          float64       // smallest of any method
+	CPU            time.Duration // edits, solver, repair
+	Parallel       time.Duration // CPU with Parts in parallel
 	Iterations     int
 	Limited        bool
 }
 
-// Gap returns the relative distance of the flow to the bound.
+// Gap returns the flow's relative distance to the bound.
 func (r *Round) Gap() float64 { return max(0, 1-r.Flow/r.Bound) }
 
 // ToppedGap is Gap for ToppedUp.
@@ -51,9 +51,8 @@ type Method struct {
 	Allocator
 }
 
-// Run runs all methods on the same rounds, and returns the results by round, then method. Methods continue from their
-// own earlier rounds. All results are repaired by ScaleBack, then TopUp. report, which may be nil, receives each
-// round's results. If a method fails, Run returns the earlier rounds and the error.
+// Run runs all methods on the same rounds, and returns the repaired results by round, then method, also to report.
+// If a method fails, it returns the earlier rounds and the error.
 func Run(ctx context.Context, s Spec, methods []Method, rounds int, clock casestudy.Clock, report func([]Round)) ([]Round, error) {
 	in, err := s.start()
 	if err != nil {
@@ -118,7 +117,7 @@ func (s *Spec) move(in *Instance, k int) error {
 	return nil
 }
 
-// everyPair returns a demand for each pair of nodes with one in any round.
+// everyPair returns a demand for each pair of any round.
 func everyPair(rounds [][]Demand) []Demand {
 	all := slices.Concat(rounds...)
 	slices.SortFunc(all, bySource)
@@ -157,7 +156,7 @@ func (in *Instance) round(ctx context.Context, m Method, clock casestudy.Clock) 
 	return r, nil
 }
 
-// share sets the smallest proven bound of a round for all methods; the demand is always a bound.
+// share sets the smallest bound for all methods, at most the demand.
 func share(rounds []Round) {
 	least := math.Inf(1)
 	for i := range rounds {
@@ -176,7 +175,7 @@ func sum(x []float64) float64 {
 	return total
 }
 
-// A Summary has a method's means over rounds.
+// A Summary has means over rounds.
 type Summary struct {
 	Method                 string
 	Rounds                 int
@@ -185,11 +184,10 @@ type Summary struct {
 	Gap, ToppedGap         float64
 	Violation              float64 // largest
 	CPU, Parallel, Worst   time.Duration
-	Limited                int // rounds in which a solver met a limit
+	Limited                int // rounds at a solver's limit
 }
 
-// Summarise returns the means of each method from round first on. Earlier rounds are start-up (the thesis leaves out
-// 5 of 20).
+// Summarise returns the means from round first on (the thesis leaves out 5 of 20).
 func Summarise(rounds []Round, first int) []Summary {
 	var all []Summary
 	for i := range rounds {

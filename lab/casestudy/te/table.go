@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Table writes a row per method, with means from round first on. FLOW is after ScaleBack, TOPPED UP after TopUp; gaps
-// are to the best proven bound. CPU seconds are per round; PARALLEL runs the parts of pop:K in parallel.
+// Table writes a row per method, with means from round first on. FLOW is after ScaleBack, TOPPED UP after TopUp;
+// gaps are to the best bound. CPU seconds are per round, and PARALLEL with pop:K's parts in parallel.
 func Table(w io.Writer, rounds []Round, first int) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "METHOD\tFLOW\tOF DEMAND (%)\tGAP (%)\tTOPPED UP\tGAP (%)\tVIOLATION\tCPU (s)\tWORST (s)\tPARALLEL (s)\tLIMITED\t")
@@ -29,7 +29,7 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 // CSV writes a row per round and method.
 func CSV(w io.Writer, rounds []Round) error {
 	c := csv.NewWriter(w)
-	_ = c.Write([]string{ // Flush keeps the error
+	_ = c.Write([]string{
 		"method", "round", "demand", "flow", "topped_up", "bound", "violation", "cpu_s", "parallel_s", "iterations", "limited",
 	})
 	f := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

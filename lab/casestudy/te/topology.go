@@ -10,20 +10,20 @@ import (
 	"strconv"
 )
 
-// A Link carries flow one way.
+// A Link is one-way.
 type Link struct {
 	From, To int     // nodes
-	Capacity float64 // in the unit of demands (Mb/s)
+	Capacity float64 // in Mb/s
 }
 
-// A Topology is a network of nodes 0 to len(Nodes)-1. Do not change it.
+// A Topology is an immutable network.
 type Topology struct {
 	Name  string
-	Nodes []string // names; numbers ascending, other names in given order
+	Nodes []string // names; numbers ascending
 	Links []Link   // directed, possibly parallel
 }
 
-// Validate returns the first ten errors about links to missing or equal nodes, and capacities below 0 or not finite.
+// Validate returns the first ten errors about links.
 func (t *Topology) Validate() error {
 	var errs []error
 	for i, l := range t.Links {
@@ -45,7 +45,7 @@ func (t *Topology) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Capacity returns the sum of all links' capacities.
+// Capacity returns the sum of capacities.
 func (t *Topology) Capacity() float64 {
 	sum := 0.0
 	for _, l := range t.Links {
@@ -67,8 +67,8 @@ type nodeLink struct {
 	} `json:"links"`
 }
 
-// ReadTopology reads a topology in node-link JSON: "nodes" with "id", "links" with "source", "target" and "capacity",
-// and "directed". Links of an undirected graph go both ways. name is for errors and the topology.
+// ReadTopology reads node-link JSON: "nodes" with "id", "links" with "source", "target" and "capacity", and
+// "directed". Undirected links go both ways.
 func ReadTopology(name string, r io.Reader) (*Topology, error) {
 	var file nodeLink
 	if err := json.NewDecoder(r).Decode(&file); err != nil {
@@ -114,7 +114,6 @@ func nodeName(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// sortNumbers sorts names by value if all are whole numbers.
 func sortNumbers(names []string) {
 	value := make(map[string]int, len(names))
 	for _, n := range names {
@@ -127,10 +126,10 @@ func sortNumbers(names []string) {
 	slices.SortFunc(names, func(a, b string) int { return value[a] - value[b] })
 }
 
-// An arc is a link seen from one end, with the node at the other end.
+// An arc is a link from one end.
 type arc struct{ node, link int32 }
 
-// arcs are the links by one end, in the order of Links.
+// arcs are links by one end.
 type arcs struct {
 	first []int32
 	list  []arc
@@ -138,7 +137,7 @@ type arcs struct {
 
 func (a *arcs) of(v int32) []arc { return a.list[a.first[v]:a.first[v+1]] }
 
-// arcs returns the links with capacity by their source, or by their target if back is set.
+// arcs returns the links with capacity by source, or by target if back.
 func (t *Topology) arcs(back bool) arcs {
 	a := arcs{make([]int32, len(t.Nodes)+1), nil}
 	for _, l := range t.Links {

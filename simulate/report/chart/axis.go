@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// An Axis maps values from Low to High to pixels from Start to End.
+// An Axis maps Low to High to pixels from Start to End.
 type Axis struct {
 	Low, High, Start, End float64
 	Log                   bool // logarithmic
 }
 
-// At returns the pixel of a value. Values below a logarithmic axis are at its low end.
+// At returns the pixel of a value, on a logarithmic axis at least its low end.
 func (a Axis) At(v float64) float64 {
 	switch {
 	case a.High <= a.Low:
@@ -35,8 +35,7 @@ func (a *Axis) include(values ...float64) {
 	}
 }
 
-// Values returns the steps on the axis that get labels. If few of a list of round steps are on it, it uses multiples
-// of the largest that give three.
+// Values returns the steps that get labels, or if few are on the axis, three multiples of the largest that fits.
 func (a Axis) Values(steps []float64) []float64 {
 	var on []float64
 	for _, s := range steps {
@@ -77,7 +76,7 @@ type Tick struct {
 	Text string
 }
 
-// Ticks returns ticks from steps, at least apart pixels apart.
+// Ticks returns ticks at least apart pixels apart.
 func (a Axis) Ticks(steps []float64, apart float64, text func(float64) string) []Tick {
 	var ticks []Tick
 	for _, v := range a.Values(steps) {

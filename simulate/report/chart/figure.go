@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// A Figure is lines and texts, in points of its view box.
+// A Figure is lines and texts in its view box.
 type Figure struct {
 	Title, Note   string
 	Width, Height int
@@ -16,7 +16,7 @@ type Figure struct {
 	Texts         []Text
 }
 
-// A Stroke is a straight line. Class is its colour: see Style.
+// A Stroke is a straight line; Class is its colour.
 type Stroke struct {
 	Class          string
 	X1, Y1, X2, Y2 float64
@@ -43,14 +43,14 @@ var (
 	figureHTML string
 )
 
-// Page parses a page template, in which {{template "figure" .}} draws a Figure.
+// Page parses a template, in which {{template "figure" .}} draws a Figure.
 func Page(html string) *template.Template {
 	t := template.Must(template.New("page").Parse(html))
 	template.Must(t.New("figure").Parse(figureHTML))
 	return t
 }
 
-// apart moves the heights of labels so that they do not overlap, keeping their order.
+// apart moves labels so that they do not overlap, in order.
 func apart(at []float64) []float64 {
 	const high = 14
 	order := make([]int, len(at))

@@ -10,7 +10,7 @@ import (
 type Line struct {
 	Name  string
 	X, Y  []float64
-	Class string // colour; empty: by its index
+	Class string // empty: by its index
 	Dash  string
 }
 
@@ -18,10 +18,10 @@ type Line struct {
 type Lines struct {
 	Title, Note string
 	Lines       []Line
-	// XText and YText format values. Default: three digits.
+	// XText and YText format values; by default with three digits.
 	XText, YText func(float64) string
-	// Logarithmic is for the vertical axis: at most six powers of ten, values of 0 and less at its low end. Otherwise
-	// it starts at 0 or below, and ends at Top or above.
+	// Logarithmic gives the vertical axis at most six powers of ten. Otherwise it starts at 0 or below, and ends
+	// at Top or above.
 	Logarithmic bool
 	Top         float64
 	FromZero    bool // the horizontal axis starts at 0
@@ -31,7 +31,7 @@ const (
 	Wide  = 720.0
 	high  = 240.0
 	left  = 70.0
-	right = 530.0 // labels of lines are right of it
+	right = 530.0 // labels are right of it
 	upper = 15.0
 )
 
@@ -60,7 +60,7 @@ func (c *Lines) Figure() *Figure {
 	return f
 }
 
-// axes returns axes for all points. Without points, Low is above High.
+// axes returns Low above High without points.
 func (c *Lines) axes() (across, up Axis) {
 	across = Axis{Low: math.Inf(1), High: math.Inf(-1), Start: left, End: right}
 	up = Axis{Low: math.Inf(1), High: math.Inf(-1), Start: high, End: upper, Log: c.Logarithmic}
@@ -108,7 +108,7 @@ func text(write func(float64) string, v float64) string {
 	return write(v)
 }
 
-// A Bar is a named value with its interval, if High is not 0.
+// A Bar is a named value with its interval, unless High is 0.
 type Bar struct {
 	Name, Text       string
 	Class            string

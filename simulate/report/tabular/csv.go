@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// A csvSink writes CSV with a header; unknown values are empty.
+// A csvSink has a header; unknown values are empty.
 type csvSink struct {
 	to     *csv.Writer
 	fields []string

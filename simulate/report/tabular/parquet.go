@@ -8,10 +8,10 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// rowGroup is the number of rows held in memory and written together.
+// rowGroup is the rows held in memory.
 const rowGroup = 1 << 16
 
-// A parquetSink writes Parquet: optional columns, dictionaries for texts, Snappy pages.
+// A parquetSink has optional columns, dictionaries for texts, and Snappy pages.
 type parquetSink struct {
 	to     *parquet.GenericWriter[any]
 	held   int
@@ -25,7 +25,7 @@ func newParquet(w io.Writer, columns []Column) *parquetSink {
 	}
 }
 
-// schema returns the columns in order, as fields of a struct: a parquet.Group would sort them by name.
+// schema uses fields of a struct: a parquet.Group would sort them.
 func schema(columns []Column) *parquet.Schema {
 	fields := make([]reflect.StructField, len(columns))
 	for i, c := range columns {
@@ -34,7 +34,7 @@ func schema(columns []Column) *parquet.Schema {
 	return parquet.NewSchema("table", renamed{parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Elem().Interface()), columns})
 }
 
-// renamed gives the fields of a group the columns' names, which struct tags do not allow.
+// renamed has names that struct tags do not allow.
 type renamed struct {
 	parquet.Node
 	columns []Column
@@ -75,7 +75,7 @@ func (k Type) tag() string {
 	return ""
 }
 
-// row implements sink. Definition level 1 marks a known value.
+// row implements sink; definition level 1 is a known value.
 func (s *parquetSink) row(values []any) error {
 	for i, v := range values {
 		if v == nil {

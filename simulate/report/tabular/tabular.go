@@ -1,4 +1,4 @@
-// Package tabular writes tables of typed columns as CSV or Parquet, row by row in bounded memory.
+// Package tabular writes typed columns as CSV or Parquet, in bounded memory.
 package tabular
 
 import (
@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// A Format is a file format, and the extension of its files.
+// A Format is also the files' extension.
 type Format string
 
 // The formats.
@@ -20,7 +20,7 @@ const (
 // Formats returns all formats.
 func Formats() []Format { return []Format{CSV, Parquet} }
 
-// ParseFormat returns the format of a name, or an error that lists all.
+// ParseFormat's error lists all formats.
 func ParseFormat(name string) (Format, error) {
 	if f := Format(name); slices.Contains(Formats(), f) {
 		return f, nil
@@ -28,7 +28,7 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("format %q, want one of %v", name, Formats())
 }
 
-// A Type is the type of a column's values.
+// A Type is of a column's values.
 type Type uint8
 
 // The types.
@@ -38,7 +38,7 @@ const (
 	Text                // string
 )
 
-// A Column is a name, with its unit, and a type.
+// A Column has a name, with its unit, and a type.
 type Column struct {
 	Name string
 	Type Type
@@ -51,13 +51,13 @@ type Writer struct {
 	rows    int
 }
 
-// A sink writes rows of values with the columns' types, or nil.
+// A sink writes typed values, or nil.
 type sink interface {
 	row(values []any) error
 	close() error
 }
 
-// New returns a Writer to w, which Close does not close. Column names must be unique and not empty.
+// New returns a Writer to w, which Close leaves open. Column names must be unique and not empty.
 func New(w io.Writer, f Format, columns []Column) (*Writer, error) {
 	for i, c := range columns {
 		if c.Name == "" || slices.ContainsFunc(columns[:i], func(o Column) bool { return o.Name == c.Name }) {
@@ -80,8 +80,8 @@ func New(w io.Writer, f Format, columns []Column) (*Writer, error) {
 	return t, nil
 }
 
-// Row writes a value of its type for each column, or nil if unknown. Numbers that are not finite become unknown. It
-// returns an error for a wrong number or type of values, or of w.
+// Row writes a value for each column, or nil if unknown, like numbers that are not finite. Errors: a wrong number
+// or type of values, or of w.
 func (t *Writer) Row(values ...any) error {
 	if len(values) != len(t.columns) {
 		return fmt.Errorf("tabular: row %d has %d values, want %d", t.rows, len(values), len(t.columns))
