@@ -23,6 +23,6 @@
 //
 // Notes on the paper's proofs. §D.2: ηᵢⱼₜ ≥ 0 gives Uᵢ ≥ Bᵢ/Σⱼ pⱼₜ aᵢⱼₜ for every round, with equality where i
 // buys. §E (a) has the exponent Bᵢ/B on one factor of ρᵢ only, so it holds for equal budgets. §E (b) assumes that
-// some job has at least C/N of everything, which need not be. Simpler: C/N costs a job exactly its budget, and
-// what it buys is at least as good.
+// some job has at least C/N of everything, which need not be. A simpler argument: C/N costs a job exactly its
+// budget, and what it buys is at least as good.
 package market

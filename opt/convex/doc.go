@@ -21,7 +21,7 @@
 // rᵢ Class.Rescale, ρᵢⱼ Rate × Size; c⁽ʰ⁾ Problem.Prices; b budget; {kᵢⱼ} Plan.Widths; kᵢⱼ of (1) Mix.Width,
 // p⁽ʰ⁾ᵢⱼ Mix.Share; E[T] MeanJCT; lᵢ len(Epochs), gᵢ glue, b_run run.
 //
-// Deviation: a share of an epoch's work is at one hull corner and the rest at the next, because only corners are
+// Deviation: a share of an epoch's work runs at one hull corner and the rest at the next, because only corners are
 // known to be as fast as the hull; the paper has the width in between (Mix.Width).
 //
 // Deviation: the smallest feasible budget is Frontier.Least, not Σ ρᵢ (§3.2), because measured speedups can be

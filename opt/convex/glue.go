@@ -15,6 +15,8 @@ type Source interface {
 // A WidthCalculator is the paper's search for a plan with rescaling time. It glues epochs at random, and solves
 // problem (1) with a shrinking budget until rescaling fits too. Mixture is better and faster.
 //
+// Source: BOA §4.3, App. C, Algorithm 1.
+//
 // Deviation: the speed of glued epochs is their harmonic mean by size (the paper says "weighted average"), because
 // that is how long they take: the arithmetic mean is 20 to 29 % above. Deviation: a configuration is given up when
 // problem (1) is infeasible with the rest of the budget, because the paper's loop would not end.

@@ -20,10 +20,12 @@ const Tiny = 1e-6
 const slack = 1e-10
 
 // Shim rounds a relaxed solution, given as weights by item. Each item takes its choice of highest weight that fits
-// after the items before it; -1 if none fits. Weights are sorted in place. It costs n log n.
+// after the items before it; -1 if none fits. take reports whether a choice fits, and then subtracts
+// it from the capacity. Weights are sorted in place. It costs n log n.
 //
-// It costs n log n. Deviation: items that must be served choose first, then items by their highest weight, because
-// the thesis names no order, and a divided item could take the resources of a complete one.
+// Source: thesis §4.4.1, "Applying COpter". Deviation: items that must be served choose first, then items by
+// their highest weight, because the thesis names no order, and a divided item could take the resources of a
+// complete one.
 func Shim(weights [][]Weight, must func(item int) bool, take func(item, choice int) bool) []int {
 	order, pick := make([]int, len(weights)), make([]int, len(weights))
 	for i, w := range weights {

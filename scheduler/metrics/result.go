@@ -212,7 +212,7 @@ type LoanSummary struct {
 
 	LentHours  float64 `json:"lent_gpu_hours"` // of nodes on loan
 	BusyHours  float64 `json:"busy_gpu_hours"`
-	ShortHours float64 `json:"short_gpu_hours"` // missing in the owner's cluster because of loans
+	ShortHours float64 `json:"short_gpu_hours"` // owner's demand not met because nodes were lent
 
 	Loans     int `json:"loans"` // times that more nodes were lent
 	Nodes     int `json:"nodes"`

@@ -10,7 +10,7 @@ import (
 
 // parts is POP-k: nodes and jobs are split into k parts, each with its own engine. A job stays in its part; a new
 // one goes to the smallest. Source: thesis §4.5.1 (a).
-// Deviation: parts last, because no part could start from its last solution otherwise.
+// Deviation: parts are kept between rounds, because each should start from its last solution.
 type parts struct {
 	engines []Engine
 	configs [][]int // of each part

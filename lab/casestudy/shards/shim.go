@@ -19,7 +19,8 @@ type ShimStats struct {
 //
 // Deviation: an overfull server may host only last replicas, which the thesis does not cover, because other
 // servers may have dropped theirs. The least loaded then move to the least loaded server with memory, perhaps
-// after dropping replicas. Stuck counts servers without such a server; it is 0 if shards are equal and fit.
+// after dropping replicas. Stuck counts the servers that stay over their memory: 0 if shards have one size and all
+// fit.
 func Shim(in *Instance, r Assignment) (Assignment, ShimStats) {
 	s := newShim(in, r)
 	for i := range s.used {

@@ -35,8 +35,8 @@ type Spec struct {
 }
 
 // DefaultSpec returns the thesis' smaller case: 1,024 shards of one size on 128 servers, room for 16 replicas
-// each, exponents 0.25 to 0.75, ε = 5 %. Source: thesis §5.2.1, and POP's published benchmark for what it leaves
-// open.
+// each, exponents 0.25 to 0.75, ε = 5 %. Sizes, memory and exponents are those of POP's published
+// benchmark. Source: thesis §5.2.1.
 func DefaultSpec() Spec {
 	return Spec{
 		Shards: 1024, Servers: 128, Drift: Stateless,
@@ -101,8 +101,8 @@ func (w *Workload) Zipf() float64 { return w.zipf }
 
 // Next returns the next round, without Now. Shard j has load (j+1)^−zₖ. Rounds share sizes and memory.
 //
-// Deviation: a stateful step out of [ZipfMin, ZipfMax] turns round, because the thesis' unbounded walk drifts to
-// exponents at which a few shards dominate.
+// Deviation: a stateful step that would leave [ZipfMin, ZipfMax] goes the other way, because the thesis' unbounded
+// walk drifts to exponents at which a few shards dominate.
 func (w *Workload) Next() *Instance {
 	s := &w.spec
 	switch s.Drift {

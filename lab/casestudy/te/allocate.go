@@ -72,7 +72,8 @@ func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
 
 // Top pins the small demands to their shortest paths, largest first, then solves the program of the largest over
 // the remaining capacity. Source: thesis §5.2.2, method (b), LP-Top ("demand pinning").
-// Deviation: the largest pinned demand goes first, because the thesis does not say which does not fit.
+// Deviation: pinned demands are served largest first, because the thesis does not say what a demand gets that does
+// not fit.
 type Top struct {
 	Solver lp.Solver
 	Share  float64 // of the demands; the thesis has 0.1

@@ -14,8 +14,8 @@
 // Deviation: jobs do not migrate on trial (§3.2), because a placer chooses their nodes; it moves jobs against
 // fragmentation.
 //
-// Deviation: a slice is at least ten restarts long, because a checkpoint may take minutes here, and a second in
-// Gandiva.
+// Deviation: a slice is at least ten restarts long, because a checkpoint may take minutes here, where Gandiva
+// suspends a job in about a second.
 //
 // Deviation: of several GPU types a job keeps its own, or else takes the one with the most free GPUs, because
 // Gandiva has one type.

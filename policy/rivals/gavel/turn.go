@@ -22,7 +22,7 @@ func (p *Policy) span(s *policy.Snapshot) time.Duration {
 
 // recordKept records the types of jobs that keep their GPUs.
 //
-// Deviation: jobs without checkpoints use time owed to others, because all of Gavel's have them.
+// Deviation: jobs without checkpoints use time owed to others, because Gavel's jobs all have checkpoints.
 func (p *Policy) recordKept(r *grant.Round) {
 	for _, a := range p.active {
 		if r.Decided(a.index) {

@@ -13,7 +13,7 @@
 //	Sia §3.4.3  virtual nodes of equal size              cut
 //	Sia §3.4.3  one type for jobs that mix them          round.trim
 //
-// A job's speed on all GPU types is that on the first one, as in the public simulator.
+// A job has one speed on all GPU types: its speed on the first type it ran on, as in the public simulator.
 //
 // An Autoscaler is "Pollux with Autoscaling", the baseline of BOA, on rented nodes:
 //
@@ -45,23 +45,25 @@
 // Deviation: a job that the search leaves waiting while GPUs are idle starts on its least GPUs, because it has no
 // reason to wait.
 //
-// Deviation: a job for some numbers of GPUs only has one type within the search, because trimming could leave too
-// few.
+// Deviation: a job that runs only on some numbers of GPUs has one GPU type within the search, because trimming it
+// could leave too few.
 //
-// Deviation: after a change of nodes, a job moved to equal GPUs and virtual nodes stays, because the search may
-// miss that.
+// Deviation: after a change of nodes, a job stays if its new numbers of GPUs and virtual nodes are the same,
+// because the search may miss that.
 //
 // Deviation: only the first group of rentable nodes is scaled, because Pollux knows one kind.
 //
-// Deviation: there are always enough nodes for each possible job and the reservations, because a job that cannot
-// run would wait for ever.
+// Deviation: there are always enough nodes for the reservations and for each job that could run on the most nodes,
+// because a job that cannot run would wait for ever.
 //
 // Deviation: efficiencies of another size, or from before a search, do not count in the mean, because they do not
 // describe the present nodes.
 //
-// Deviation: the target is released if the provider refuses or no jobs are left, because no more nodes will come.
+// Deviation: the target is no longer frozen if the provider refuses or no jobs are left, because no more nodes
+// will come.
 //
-// Deviation: only sizes on the mean's side are searched, because the paper separates increase and decrease.
+// Deviation: only sizes on the mean's side are searched, because the paper states when to increase and when to
+// decrease.
 //
-// Deviation: a job split evenly between two types keeps the faster, because types have no order.
+// Deviation: a job that is split evenly between two types keeps the faster type, because types have no order.
 package pollux

@@ -175,7 +175,7 @@ func take(free, row []int) bool {
 // speedup returns SPEEDUP_j. Source: Pollux §4.2.
 func (t *seat) speedup(nodes, gpus int) float64 { return t.belief.at(t.job, nodes, gpus) / t.fair }
 
-// shape also reports whether a row differs from the present GPUs.
+// shape returns a row's virtual nodes and GPUs, and whether they differ from the present ones.
 func (r *round) shape(t *seat, row []int) (nodes, gpus int, moved bool) {
 	more := 0
 	moved = t.partial

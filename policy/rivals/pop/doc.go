@@ -10,7 +10,8 @@
 // A job that is too big joins parts, least load first, for its lifetime. Another job that no longer fits its part
 // moves, or is planned without its GPUs.
 //
-// Deviation: parts last, where the thesis draws them anew, because a job that changes its part loses its GPUs.
+// Deviation: parts are kept, where the thesis draws them for each problem, because a job that changes its part
+// loses its GPUs.
 //
 // Deviation: parts are solved one after another, because policies share no state and start nothing.
 //

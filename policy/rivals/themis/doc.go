@@ -16,11 +16,11 @@
 // Dictionary: ρ: bidder.rho; N: round.contention; 1-f of Themis and f of Shockwave's Table 1: Options.Filter; V:
 // offer.value, its logarithm; c: Policy.keeps; lease: Snapshot.Length.
 //
-// Deviation: bids are the scheduler's estimates, not the jobs', because it has one for every job; so payments can
-// be switched off.
+// Deviation: bids are computed from the scheduler's estimates, because it has one for every job. Payments can be
+// switched off, because no bid is false.
 //
-// Deviation: bidders that do not fit with those treated worse are left out, because V is 0 without GPUs, and so
-// would be every product.
+// Deviation: bidders that do not fit with those treated worse are left out, because V is 0 without GPUs, so every
+// product would be 0.
 //
 // Deviation: a gang pays nothing, because it needs all its GPUs; an elastic job keeps at least its fewest.
 //
@@ -29,7 +29,7 @@
 // Deviation: leftovers go by remaining time, not by lot, because plans are a function of snapshots.
 //
 // Deviation: with Adaptive the filter is 1/3 while some job is behind its fair finish time, else 2/3, because
-// Shockwave's Table 1 has these values, and only a drawing of when.
+// Shockwave's Table 1 names both values, and only a drawing shows when each applies.
 //
 // Deviation: a job of unknown length is assumed to end after a round, because ρ needs an end.
 //

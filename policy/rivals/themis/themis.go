@@ -29,7 +29,7 @@ func (*Policy) Traits() policy.Traits {
 
 // Plan implements policy.Policy. It solves one knapsack, and one more for each elastic winner that pays.
 //
-// Deviation: jobs without checkpoints keep their GPUs, because Themis' jobs all have them.
+// Deviation: jobs without checkpoints keep their GPUs, because Themis' jobs all have checkpoints.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("themis: round %d: %w", s.Round, err)
