@@ -118,7 +118,8 @@ func welfare(budgets, utilities []float64) float64 {
 	return total / sum(budgets)
 }
 
-// Rho returns each buyer's ρ: the utility of its budget's share of all supplies over that of x. At most 1 is fair.
+// Rho returns each buyer's ρ: the utility of its budget's share of all supplies over the utility of x. At most 1
+// is fair.
 // Source: Shockwave §E, for equal budgets.
 func (m *Market) Rho(x [][][]float64) []float64 {
 	rho, total := make([]float64, len(m.Buyers)), sum(m.budgets())

@@ -61,7 +61,7 @@ func (f *Frontier) take(h *hull, load, gain float64) {
 	}
 }
 
-// sort sorts all segments. Rounding must not reorder those of an epoch.
+// sort sorts all segments. Rounding must not reorder the segments of an epoch.
 func (f *Frontier) sort() {
 	f.segments = make([]segment, 0, len(f.vertices)-len(f.load))
 	for e := range f.load {

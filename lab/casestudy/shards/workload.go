@@ -35,8 +35,8 @@ type Spec struct {
 }
 
 // DefaultSpec returns the thesis' smaller case: 1,024 shards of one size on 128 servers, room for 16 replicas
-// each, exponents 0.25 to 0.75, ε = 5 %. Sizes, memory and exponents are those of POP's published
-// benchmark. Source: thesis §5.2.1.
+// each, exponents 0.25 to 0.75, ε = 5 %. Sizes, memory and exponents are as in POP's published benchmark. Source:
+// thesis §5.2.1.
 func DefaultSpec() Spec {
 	return Spec{
 		Shards: 1024, Servers: 128, Drift: Stateless,

@@ -311,7 +311,8 @@ func stock(b *builder) {
 	}
 }
 
-// shifts hires people for two of six periods each. The first, third and fifth share nobody and need 4 + 10 + 12.
+// shifts hires people for two of six periods each. The first, third and fifth period share no people and need 4 +
+// 10 + 12.
 func shifts(b *builder) {
 	for _, need := range []float64{4, 8, 10, 7, 12, 4} {
 		b.row(need, inf)

@@ -33,9 +33,9 @@ const week = 7 * 24 * 3600
 // least is added to means, in seconds, so that ratios stay finite.
 const least = 1
 
-// Between returns the change from Was to Would. Its interval is predictive: the logarithms of two periods drawn
-// block by block differ as those of a third and the whole would. Blocks are weeks, or a tenth of a shorter period.
-// It is unbounded if nearly all waiting was in one block.
+// Between returns the change from Was to Would. Its interval is predictive: the difference of the logarithms of
+// two periods, drawn block by block, estimates how far a third period may differ from the whole. Blocks are weeks,
+// or a tenth of a shorter period. It is unbounded if nearly all waiting was in one block.
 //
 // Source: Efron and Tibshirani, An Introduction to the Bootstrap, §8.6 (blocks).
 func Between(pairs []Pair, seed uint64) Change {
