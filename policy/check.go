@@ -9,25 +9,32 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Check returns nil if p keeps every rule for a plan for s, and otherwise all violations, joined, in the
-// order of the jobs:
+// Check returns nil if p is a valid plan for s. Otherwise it returns all violations, joined, in the order of the jobs.
+// A valid plan keeps these rules:
 //
-//  1. There is one decision per job, and all numbers are finite.
-//  2. A job that is being profiled gets nothing.
-//  3. GPUs are of a type that the cluster has and the job may use, in an amount that its nodes can carry.
-//  4. No GPU type, and no node with a new placement, is over-committed; a placement adds up to its
-//     allocation. CPUs and memory count if nodes have them.
-//  5. A job's limits hold: fewest and most GPUs, whole replicas, a fixed GPU count, a fixed GPU type.
-//  6. A non-preemptive job keeps exactly what it holds.
-//  7. A reservation is granted exactly. Exceptions: other reservations and non-preemptive jobs leave no room
-//     on the remaining nodes, its placement was taken back, or it waits for rented nodes or their budget.
-//  8. A batch size is the submitted one, or within the limits if batch sizes may be adapted.
-//  9. No more nodes are requested than are offered, or lent and spare. Returned nodes are on loan or rented,
-//     and no job is placed on them.
-//  10. Only heterogeneous jobs get GPUs of two types, with a placement, without a reservation or replicas of
-//     several GPUs, and within their limits. No node of either type counts CPUs and memory.
+//  1. Decisions: there is one per job, and all numbers are finite.
+//  2. Profiling: a job that is being profiled gets nothing.
+//  3. GPU type: the cluster has the type, and the job may use it. The number of GPUs fits on the number of nodes
+//     that the configuration names.
+//  4. Capacity: no GPU type gives out more than it has. The same holds for each node on which a job is newly
+//     placed, and for CPUs and memory if the nodes count them. The shares of a placement add up to the
+//     allocation.
+//  5. Limits of the job: its fewest and most GPUs hold, and it gets whole replicas. If its GPU count or its GPU
+//     type is fixed, it does not change.
+//  6. A non-preemptive job that holds GPUs keeps exactly these.
+//  7. A job with a reservation gets exactly its reservation. It may get nothing in three cases: other
+//     reservations and non-preemptive jobs leave too little room on the nodes that are not returned; the placer
+//     found no room (Evicted); or the job waits for rented nodes or for their budget.
+//  8. Batch size: it is the submitted one. If the job may adapt it, it is within the job's limits.
+//  9. Groups of nodes (Plan.Capacity): a rented group has at most as many nodes as are offered. A lent group has
+//     at most the nodes that are lent now and those that the owner can spare.
+//  10. Returned nodes (Plan.Return) are on loan or rented. No job is placed on them.
+//  11. Two GPU types: only a heterogeneous job gets two. It needs a placement. It must have neither a reservation
+//     nor replicas of several GPUs, and neither type may count CPUs and memory. The job's limits hold for what
+//     the allocation is worth in GPUs.
 //
-// GPUs of continuing jobs are in use. Check modifies nothing. It takes time linear in jobs and shares.
+// GPUs of continuing jobs, which are left out of the snapshot, count as used. Check modifies nothing. Its time is
+// linear in the jobs and in the shares of their placements.
 func Check(s *Snapshot, p *Plan) error {
 	if p == nil {
 		return errors.New("plan: none")

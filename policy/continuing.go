@@ -59,8 +59,8 @@ func (s *Continuing) Add(c *cluster.Cluster, j *Job, n int) {
 	}
 }
 
-// Continues reports whether j, with decision d, may be left out of later snapshots under Traits.Keeps while
-// neither its row nor the nodes change: it keeps its GPUs of one type where they are, has no reservation, and
+// Continues reports whether later snapshots may leave out j after decision d (see Traits.Keeps). This is so until
+// the job's row or the nodes change, if the job keeps its GPUs of one type where they are, has no reservation, and
 // is preemptible.
 func (j *Job) Continues(d *Decision) bool {
 	return d.Why.Kind == AsPlanned && j.Holding() && !j.NonPreemptive && j.Reservation.IsZero() &&

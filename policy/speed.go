@@ -8,10 +8,11 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Speed returns j's estimated progress per second on an allocation, in samples at initial-batch efficiency,
-// and the samples of one replica's step. The batch size is the last reported one if no policy may change it
-// or the replicas; otherwise the submitted one, or the best if the agent chooses. It returns 0 and 0 without
-// a model.
+// Speed returns j's estimated progress per second on an allocation, in samples at initial-batch efficiency, and the
+// samples of one step of one replica. It returns 0 and 0 without a model.
+//
+// The batch size is the last reported one if neither the batch size nor the number of GPUs may be adapted. Otherwise
+// it is the result of AsSubmitted, and if that is zero the batch size that the agent would choose.
 func (j *Job) Speed(a cluster.Allocation) (rate, pass float64) {
 	if j.Perf == nil {
 		return 0, 0
@@ -37,8 +38,9 @@ func (j *Job) trains(a *cluster.Allocation) job.BatchSize {
 	return j.Expected(*a, j.AsSubmitted(a))
 }
 
-// AsSubmitted returns j's submitted batch size on an allocation; zero, the agent's choice, if it was
-// submitted without one, without limits, or with only one possible.
+// AsSubmitted returns j's submitted batch size, divided among the replicas of an allocation. It returns zero, which
+// leaves the choice to the agent, in two cases: the job was submitted without a batch size, or the limit of its batch
+// size (BatchLimits.Max) is 0 or 1.
 func (j *Job) AsSubmitted(a *cluster.Allocation) job.BatchSize {
 	l := j.BatchLimits()
 	if j.BatchSize <= 0 || l.Max <= 1 {

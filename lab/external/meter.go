@@ -7,7 +7,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Meter is a scheduler.Observer that integrates the number of jobs. Not safe for concurrent use.
+// A Meter is a scheduler.Observer that adds up the time that all jobs spend in the system, from submission to end: n
+// jobs for t seconds are n·t job-seconds. Take returns the sum. The zero value is ready to use. A Meter is not safe for
+// concurrent use.
 type Meter struct {
 	active  int
 	at      time.Time

@@ -81,9 +81,9 @@ func (l Life) Estimate(contention float64) float64 {
 	return (float64(l.Attained+l.Waited) + float64(l.Remaining)*n) / (float64(l.Total) * n)
 }
 
-// MakespanBound returns a lower bound on the time until all jobs end: the longest time left of one job or, if
-// larger, the sum of left times size (GPUs of the job) divided by gpus (at least 1). It panics if size is
-// shorter than left. Source: Shockwave App. G.2, Eq. 10.
+// MakespanBound returns a lower bound on the time until all jobs end. Job i still runs for left[i] on size[i] GPUs, and
+// the cluster has gpus GPUs (at least 1 is assumed). The bound is the larger of two values: the longest left[i], and
+// the sum of left[i]·size[i] divided by gpus. It panics if size is shorter than left. Source: Shockwave App. G.2, Eq. 10.
 //
 // Deviation: the time left of a job is multiplied by its GPUs, because jobs of
 // several GPUs fill the cluster sooner. For jobs with one GPU it is Eq. 10.

@@ -13,14 +13,14 @@ const MaxRounds = 64
 
 const largest = 1e40
 
-// A Point is a job's state after the window.
+// A Point is what a job has reached at the end of the window, after some number of rounds.
 type Point struct {
 	Value float64
 	Left  float64 // remaining running time
 	Load  float64 // part of the cluster's mean remaining time
 }
 
-// A Mode is one way to run.
+// A Mode is one way to run a job: an amount of one resource, and what each number of rounds achieves with it.
 type Mode struct {
 	Resource int // index into Problem.Capacity
 	Amount   int // in each round; at least 1
@@ -44,7 +44,8 @@ type Problem struct {
 	Lambda   float64 // value lost per unit of all jobs' time
 }
 
-// A Run is the rounds of a job, as bits, and their mode, or -1.
+// A Run is the mode of a job and the rounds in which it runs: bit t of Rounds is round t. Mode is -1 if the job does
+// not run.
 type Run struct {
 	Mode   int
 	Rounds uint64

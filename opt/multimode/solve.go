@@ -31,7 +31,7 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Schedule is a plan. Value <= optimum <= Bound.
+// A Schedule is the plan that Solve found. Value is its value, and Bound is at least the value of every plan.
 type Schedule struct {
 	Runs  []Run
 	Value float64
@@ -59,9 +59,14 @@ type search struct {
 	picked []count
 }
 
-// Solve plans a window. It stops when the gap is met, after Options.Solves knapsacks, or when ctx ends. No waiting
-// job would gain by a round with room. Equal problems have equal plans. If the gap is not met and there are few
-// modes, favour tries more packings. Source: Shockwave §6.1, App. G.3, Eq. 11.
+// Solve plans a window and returns the best plan that it found. It stops when the plan is within Options.Gap of the
+// upper bound, after Options.Solves knapsacks, or when ctx ends.
+//
+// A round in which there is room stays unused only if no waiting job gains by it. Equal problems have equal plans,
+// unless ctx ends first. Source: Shockwave §6.1, App. G.3, Eq. 11.
+//
+// Cost: each step solves a knapsack with jobs × modes × rounds choices, and packs the result into rounds. A small
+// problem whose gap is still too large costs one more packing for each mode of each job.
 func Solve(ctx context.Context, p *Problem, o Options) (*Schedule, error) {
 	if err := errors.Join(o.Validate(), p.Validate()); err != nil {
 		return nil, err

@@ -81,9 +81,9 @@ type Want struct {
 	Rank func(node int) int
 }
 
-// Place finds nodes for a want and takes them; without room it returns false and takes nothing. It repeatedly
-// chooses the node that holds most of the remaining GPUs. Ties go to the best rank, then to the node with the
-// fewest free GPUs: non-empty servers before new ones. Source: Lyra §5.3, "best-fit decreasing".
+// Place finds nodes for a want and takes their GPUs. If there is no room, it returns false and takes nothing. It
+// repeatedly chooses the node that can hold most of the remaining GPUs. Ties go to the best rank, and then to the node
+// with the fewest free GPUs, so that empty nodes stay empty. Source: Lyra §5.3, "best-fit decreasing".
 func (r *Room) Place(w Want) (cluster.Placement, bool) {
 	var p cluster.Placement
 	for left := w.GPUs; left > 0; {

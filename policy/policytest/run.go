@@ -16,20 +16,19 @@ import (
 
 const rounds = 6
 
-// Run checks the contract of policy.Policy; fresh returns a new, equally configured policy at every call:
+// Run checks the contract of policy.Policy. fresh must return a new policy at every call, always with the same
+// configuration. Run plays rounds in which jobs come, go, report and lose nodes, and in which nodes are rented, lent and
+// returned. It checks that:
 //
-//   - every plan passes policy.Check, once allocations without CPUs have their share, over
-//     rounds in which jobs come, go, report and lose nodes, and nodes are rented, lent and
-//     returned;
-//   - equal snapshots, in order, give equal bytes;
-//   - the snapshot is not modified;
-//   - a new policy with the memory of another makes the same plans: see policy.Rememberer;
-//   - a steady policy makes the same plan a round and a day later if nothing happened;
-//   - a policy that ignores progress makes the same plan whatever progress is reported;
-//   - a policy with Traits.Keeps makes the same plan for the others without jobs that continue;
-//   - background work is a pure function that does not panic, and its policy handles late
-//     results and errors;
-//   - no jobs, no nodes, and a cancelled context do not panic.
+//   - every plan passes policy.Check, after allocations without CPUs have received their share;
+//   - equal snapshots, in order, give equal plans, byte for byte;
+//   - the policy does not modify the snapshot;
+//   - a new policy that receives the memory of another makes the same plans (policy.Rememberer);
+//   - a steady policy makes the same plan a round later and a day later if nothing happened;
+//   - a policy that ignores progress makes the same plan for any reported progress;
+//   - a policy with Traits.Keeps makes the same plan if the continuing jobs are left out of the snapshot;
+//   - background work is a pure function and does not panic, and the policy handles late results and errors;
+//   - the policy does not panic without jobs, without nodes, or with a cancelled context.
 func Run(t *testing.T, fresh func() policy.Policy) {
 	t.Helper()
 	t.Run("plans keep the rules", func(t *testing.T) {

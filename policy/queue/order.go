@@ -29,10 +29,11 @@ func ServiceLevel(s *policy.Snapshot, j *policy.Job) float64 {
 	return 1 + math.Floor(math.Log2(hours))
 }
 
-// RemainingTime returns a job's remaining time on its requested GPUs of its fastest type, and the
-// source of the estimate. Without a model or target it is as long as the job has run, or its class'
-// mean. It is not on its present type: otherwise a job on slow GPUs would become shorter when
-// preempted, and preempt others in turn.
+// RemainingTime returns the time that a job still needs on its requested GPUs of its fastest type, and the source of
+// the estimate. Without a model or a target, the estimate is the time that the job has run, or the mean of its class.
+//
+// It does not use the job's present type. Otherwise a job on slow GPUs would seem shorter once it is preempted, and
+// would preempt others in turn.
 func RemainingTime(s *policy.Snapshot, j *policy.Job) (time.Duration, perf.WorkSource) {
 	b := s.Basis(j)
 	return b.Time(fastest(s, j))
@@ -48,12 +49,18 @@ func fastest(s *policy.Snapshot, j *policy.Job) (most float64) {
 	return most
 }
 
-// ShortestFirst is RemainingTime in seconds, corrected for the cost of preemption. Let a running
-// job need a seconds more, and a waiting one b after a start of r. If the second waits, they end
-// after a and a+r+b. If it preempts the first, which then needs a start of q and repeats unsaved
-// work l, they end after r+b and r+b+q+a+l. The sum is less if r+b < a-q-l. So the key of a waiting
-// job is r+b, and of a running one a-q-l: two jobs never take turns. Seconds are rounded, so that
-// equal jobs go by submission.
+// ShortestFirst is RemainingTime in seconds, corrected for the cost of preemption. The key of a waiting job is r+b,
+// and the key of a running job is a-q-l:
+//
+//	a  seconds that the running job still needs
+//	b  seconds that the waiting job still needs after its start, which takes r
+//	q  seconds that another start of the running job takes
+//	l  seconds of work that the running job has not saved, and repeats after a preemption
+//
+// Why: if the second job waits, the jobs end after a and a+r+b. If it preempts the first, they end after r+b and
+// r+b+q+a+l. The sum of the second pair is less if r+b < a-q-l. So two jobs never take turns.
+//
+// Seconds are rounded, so that equal jobs are ordered by submission.
 func ShortestFirst(s *policy.Snapshot, j *policy.Job) float64 {
 	left, _ := RemainingTime(s, j)
 	start := j.RestartOverhead.Seconds()

@@ -47,11 +47,12 @@ func Volume() Order {
 	}
 }
 
-// DominantShare is dominant resource fairness: the largest share of the cluster's GPUs, CPUs or
-// memory that the job's user would have with the job, its earlier jobs and its jobs that cannot be
-// preempted. A job without a user counts as a separate user. It adds up demands over the jobs of a
-// snapshot: make one for each policy. Source: DRF §4.1 (progressive filling), used as in Synergy
-// §5.7.
+// DominantShare returns the order of dominant resource fairness. The key of a job is the largest share of the
+// cluster's GPUs, CPUs or memory that its user would have after its start. This share counts the job, the user's
+// earlier jobs, and the user's jobs that cannot be preempted. A job without a user counts as a separate user.
+//
+// The result adds up demands over the jobs of a snapshot, so make one for each policy. Source: DRF §4.1 (progressive
+// filling), used as in Synergy §5.7.
 func DominantShare() Order {
 	var known demands
 	var of *policy.Snapshot

@@ -5,8 +5,9 @@ import (
 	"math"
 )
 
-// A Range is a prediction interval of the mean completion time when a plan is carried out. The model ignores that
-// nodes start slowly and whole, that spending feeds back, and the order of arrivals.
+// A Range is an interval that contains the mean completion time of a plan with the given probability. It comes from
+// simulations, because the model of the plan ignores four things: nodes take time to start, whole nodes are rented,
+// overspending must be saved later, and jobs arrive in some order.
 type Range struct {
 	Low         float64 `json:"low_s" yaml:"low_s"`
 	High        float64 `json:"high_s" yaml:"high_s"`

@@ -87,8 +87,11 @@ type pageData struct {
 	Datasets []*dataset        `json:"datasets"`
 }
 
-// HTML writes one self-contained page. To keep it small, curves have at most 600 points, and allocations are of a
-// run's first 2000 jobs, without the shortest pauses. Failed runs are in the tables only.
+// HTML writes one self-contained page; it needs no network. All names are escaped.
+//
+// Large results are cut to keep the page small. A curve has at most 600 points. The chart of allocations shows only the
+// first 2000 jobs of a run, and may draw a short pause of a job as if the job had continued. Failed runs appear in the
+// tables, but not in the charts.
 func HTML(w io.Writer, in Input) error {
 	runs := ended(in.Runs)
 	v := pageView{

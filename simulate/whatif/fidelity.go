@@ -67,14 +67,13 @@ const (
 	slowStart = 200
 )
 
-// Compare simulates a recorded run again and compares when the jobs end. It reads a journal whose header has been read, learns models of its jobs as the scheduler did, and simulates
-// the run under a fresh policy, with the recorded times of submission.
-// Options come from the run. Measured and Between are not used;
-// Rounds, if above 0, limits the simulation.
+// Compare simulates a recorded run again with a fresh policy, and compares when the jobs end. It reads the journal from
+// r, whose header has been read. Jobs are submitted, jobs fail and nodes change at the recorded times. The options
+// come from the run. Of o, Measured and Between are not used, and Rounds, if above 0, limits the simulation.
 //
-// Each job has its model at the end of the journal times its pace, its measured gradient
-// statistics by epoch and starts, or, without reports, its GPU time with linear
-// speed-up. Nodes change and jobs fail at the recorded times.
+// While it reads, it learns the model of each job as the scheduler did. A simulated job runs by its model at the end of
+// the journal, scaled by its pace, with the gradient statistics measured in each epoch and the measured starts.
+// A job without reports has its recorded GPU time as its work, with linear speed-up.
 func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, error) {
 	t, err := NewResimulator(r, o)
 	if err != nil {

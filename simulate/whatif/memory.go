@@ -103,10 +103,12 @@ type Journal interface {
 
 var _ Journal = (*journal.Writer)(nil)
 
-// A Checkpointer writes checkpoints into the journal of a run, from which RoundIn continues. It is a
-// scheduler.Observer; the Writer must come before it. A checkpoint comes after each 4 MiB of the journal, or
-// after 16 times the length of the last one if that is more. If nothing else predicts in the run, it looks
-// ahead before a checkpoint, for at most a tenth of the rows that the run plans.
+// A Checkpointer writes checkpoints into the journal of a run, so that RoundIn need not replay it from the beginning.
+// It is a scheduler.Observer, and must come after the Writer of the journal.
+//
+// The next checkpoint is due 4 MiB after the last one, or 16 times the size of the last one if that is more. If nothing
+// else in the run makes predictions, the Checkpointer looks ahead before a checkpoint. It spends at most a tenth of the
+// rows that the run plans on this.
 type Checkpointer struct {
 	// Due reports, after each round, whether a checkpoint is due although the journal is not long; may be nil.
 	Due func(now time.Time) bool

@@ -47,12 +47,12 @@ func (c Catalog) known() []string {
 	return append(names, models...)
 }
 
-// Complete fills in the zero values of an arrival's specification from its application, and at least one GPU.
-// The class is the application's name. Maps are shared.
+// Complete fills in the zero values of an arrival's specification from its application. The number of GPUs becomes at
+// least 1, and the class is the application's name. The specification shares maps with the catalog.
 //
-// An arrival without an application becomes a job of Steady, with one sample per second of its duration.
-// Complete returns an error for an unknown application, for neither application nor duration, and for no
-// target without a training curve.
+// An arrival without an application becomes a job of Steady, with one sample per second of its duration. Complete
+// returns an error if the application is unknown, if an arrival without one has no duration or no GPUs, or if a job has
+// no target and its application has no training curve.
 func (c Catalog) Complete(a *Arrival) error {
 	app, target := c[a.Application], 0.0
 	switch {

@@ -36,9 +36,9 @@ func (l *Load) Validate() error {
 	return errors.Join(errs...)
 }
 
-// At returns the share of busy GPUs at a time since the start, or the first interval's before it. After its
-// end the curve repeats its last 24 hours. A curve shorter than a day starts again each day, and keeps its
-// last value until then.
+// At returns the share of busy GPUs at time t since the start. Before the start it is the first value. After the end
+// of the curve its last 24 hours repeat. A curve shorter than a day starts again every 24 hours, and keeps its last
+// value until then.
 func (l *Load) At(t time.Duration) float64 {
 	switch end := time.Duration(len(l.Busy)) * l.Step; {
 	case t < 0:

@@ -10,9 +10,13 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// Generate returns a random network: nodes in a square, joined by a shortest tree and half as many further short
-// links. Capacities are 1,000 to 10,000, growing with the shortest paths over a link. Errors: nodes outside 2 to
-// 5000.
+// Generate returns a random network of 2 to 5000 nodes; other numbers are an error. Equal arguments give equal networks.
+//
+//   - Nodes are random points in a square.
+//   - The edges of a minimum spanning tree connect all nodes. The shortest of the other edges are added, half as many
+//     as there are nodes. Each edge is two links, one in each direction.
+//   - The capacity of a link is 1,000 to 10,000. It grows with the number of shortest paths between nodes that cross
+//     the link.
 func Generate(nodes int, seed uint64) (*Topology, error) {
 	if nodes < 2 || nodes > 5000 {
 		return nil, fmt.Errorf("%d nodes, want 2 to 5000", nodes)

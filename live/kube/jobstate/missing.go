@@ -14,7 +14,8 @@ const Unmade = 10 * time.Second
 
 const longestWhy = 700
 
-// Lacks reports whether pods of a started Job have been missing long enough to read its events.
+// Lacks reports whether it is time to read the events of a started Job because some of its pods do not exist. This is so
+// after Unmade. After each read, the wait doubles.
 func (e *Job) Lacks(now time.Time) bool {
 	if e.Parsed.Kind != "Job" || !e.Running() {
 		return false

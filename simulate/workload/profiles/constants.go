@@ -59,9 +59,13 @@ func (p *pipeline) passes(s series, stages int) series {
 	return series{{local: float64(p.microBatches), step: compute + s[0].sync, sync: s[0].sync}}
 }
 
-// AsPublished returns a catalog with the rules of the public Sia simulator that differ from its profiles: a
-// constant divides the true goodput, and some restart overheads are wrong for the scheduler. The result
-// shares unchanged parts.
+// AsPublished returns a copy of c that repeats two rules of the public Sia simulator, to reproduce its results. Both
+// differ from the simulator's own profiles:
+//
+//   - The true goodput of an application is divided by a constant (Application.Slowdown).
+//   - Schedulers are given a restart overhead (Application.StatedDelay) that is wrong for some applications.
+//
+// The copy shares all other data with c, so modify neither.
 func AsPublished(c workload.Catalog) workload.Catalog {
 	published := workload.Catalog{}
 	for name, app := range c {
