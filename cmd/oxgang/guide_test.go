@@ -61,10 +61,10 @@ func TestGuide_research(t *testing.T) {
 	checkPage(t, &guidePage{name: "research.md", least: 5, after: func(string) {}})
 }
 
-// printed matches what the README says that its first command prints.
-var printed = regexp.MustCompile("(?s)The first command prints, [^\n]*:\n\n```\n(.*?)```\n")
+// printed matches the output of oxgang simulate in the README.
+var printed = regexp.MustCompile("(?s)`oxgang simulate` prints this in [^\n]*:\n\n```\n(.*?)```\n")
 
-// TestReadme compares what the README says that its first command prints with what it prints, to the last character.
+// TestReadme compares the output of oxgang simulate in the README with the real output, to the last character.
 func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -76,7 +76,7 @@ func TestReadme(t *testing.T) {
 	}
 	said := printed.FindStringSubmatch(string(text))
 	if said == nil {
-		t.Fatalf("%s does not say what its first command prints, want %q", name, printed)
+		t.Fatalf("%s has no output of oxgang simulate, want %q", name, printed)
 	}
 	got := output(t, t.TempDir(), "oxgang simulate --quiet", nil)
 	switch {
