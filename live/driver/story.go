@@ -72,7 +72,7 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 		m.Change, m.Unblock = d.unblock(ctx, s.Job, whatif.Ends(etas, passed))
 	}
 	if m.Change != nil {
-		whatif.Until(m.Change, etas, passed)
+		whatif.Until(m.Change, s.Job, etas, passed)
 		m.Unblock = m.Change.String()
 	}
 	eta, ok := etas[s.Job]

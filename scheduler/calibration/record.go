@@ -62,6 +62,7 @@ type Range struct {
 	Early, Likely, Late time.Duration
 	// Held counts how many of the last Of ranges of this phase with a known outcome were right.
 	Held, Of int
+	Phase    Phase
 }
 
 // Recent is the maximum of Range.Of.
@@ -75,19 +76,21 @@ func (r *Range) Unreliable() string {
 	if float64(r.Held) >= leastHeld*float64(r.Of) {
 		return ""
 	}
-	return "unreliable: " + TrackRecord(r.Held, r.Of)
+	return "unreliable: " + r.Phase.TrackRecord(r.Held, r.Of)
 }
 
-// TrackRecord says how many of the last ranges of a phase held.
-func TrackRecord(held, of int) string {
+// TrackRecord returns how many of the last ranges of a phase held, in words.
+func (p Phase) TrackRecord(held, of int) string {
+	one := [...]string{"start estimate", "end estimate for a waiting job", "end estimate for a running job"}[p]
+	many := [...]string{"start estimates", "end estimates for waiting jobs", "end estimates for running jobs"}[p]
 	if of == 1 {
-		return map[bool]string{true: "the last estimate of this kind was right", false: "the last estimate of this kind was wrong"}[held == 1]
+		return "the last " + one + map[bool]string{true: " was right", false: " was wrong"}[held == 1]
 	}
 	verb := "were"
 	if held == 1 {
 		verb = "was"
 	}
-	return fmt.Sprintf("%d of the last %d estimates of this kind %s right", held, of, verb)
+	return fmt.Sprintf("%d of the last %d %s %s right", held, of, many, verb)
 }
 
 // most is the maximum number of predictions of one phase; the oldest are dropped.
@@ -138,6 +141,7 @@ func New(round time.Duration) *Record {
 func (r *Record) Range(now time.Time, p Phase, g Guess) Range {
 	x := r.Wide(now, p, g, Share)
 	x.Held, x.Of = r.Held(p)
+	x.Phase = p
 	return x
 }
 

@@ -28,8 +28,8 @@ func config(nodes, gpus int, t cluster.GPUType) cluster.Configuration {
 // sentences are what the examples of References must say.
 var sentences = map[policy.Kind]string{
 	policy.Unexplained:      "its policy gives no reason",
-	policy.AsPlanned:        "it keeps its GPUs, as planned (3.14 times the speed of its slowest configuration)",
-	policy.Started:          "there is room for it (2.5 times the speed of its slowest configuration)",
+	policy.AsPlanned:        "it keeps its GPUs, as planned",
+	policy.Started:          "there is room for it",
 	policy.Grown:            "more GPUs make it 1.75 times as fast",
 	policy.Shrunk:           "other jobs gain more from its GPUs",
 	policy.Moved:            "another GPU type makes it 2 times as fast",
@@ -41,14 +41,14 @@ var sentences = map[policy.Kind]string{
 	policy.Reserved:         "it holds its reservation of 8 a100 GPUs until it ends",
 	policy.Promised:         "it must run now: to end little later than under EASY backfilling, it should end within 1h30m",
 	policy.WaitNoCapacity:   "it needs at least 8 a100 GPUs, and 3 are free",
-	policy.WaitServed:       "it needs at least 8 a100 GPUs, and 3 are free; jobs that have GPUs come first in the order of its policy",
+	policy.WaitServed:       "it needs at least 8 a100 GPUs, and 3 are free; its policy ranks jobs that have GPUs ahead of it",
 	policy.WaitPriority:     "it needs at least 8 a100 GPUs, and 3 are free; jobs of a higher priority come first",
 	policy.WaitPrice:        "3 jobs that gain more from a100 GPUs come first: x, y and z",
 	policy.WaitHost:         "no node has 4 a100 GPUs free together with the 24 cores and 372.5 GiB of memory that it needs",
 	policy.WaitOrder:        "1 job is ahead of it in the queue (w), and it needs 8 GPUs",
 	policy.WaitBackfill:     "the 8 GPUs that it needs are free, but its start would delay the first job in the queue, which is expected to start in 1h00m; it can start after that job, or earlier if more GPUs become free",
 	policy.WaitNodes:        "1 rented node for its 16 a100 GPUs on 2 nodes has not arrived yet; the first round after its nodes are up decides again",
-	policy.WaitBudget:       "4 t4 GPUs for it would raise the cost to 43.50 per hour, and the budget allows 40.00 now; it can start when other jobs end, when past spending no longer counts, or with a larger budget",
+	policy.WaitBudget:       "4 t4 GPUs for it would raise the total cost to 43.50 per hour, and the budget now allows 40.00; it can start when other jobs end, when past spending no longer counts, or with a larger budget",
 	policy.Reclaimed:        "its nodes, with 12 t4 GPUs on 2 nodes, went back to their owner; it waits for GPUs from the next round on",
 	policy.WaitProfile:      "its one-GPU profiles are not complete, so its speed is not known yet; the first round after its last profile plans for it",
 	policy.WaitTurn:         "jobs take turns, and it had 5m00s of service in the 20m00s since it was submitted; its next turn comes after the turns of other jobs",
@@ -123,9 +123,9 @@ func TestView_of_rented_nodes(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	say("t4 4 of 4 GPUs free; a100 0 of 0 GPUs free")
+	say("t4 4 of 4 GPUs free")
 	w.event(scheduler.NodesChanged{Cluster: c.Held(), Rentals: []cluster.Rental{{Offer: c.Offers()[0], Starting: 1}}})
-	say("t4 4 of 4 GPUs free; a100 0 of 0 GPUs free, 8 rented and not up yet")
+	say("t4 4 of 4 GPUs free; a100 8 rented and not up yet")
 	w.event(scheduler.NodesChanged{Cluster: c, Rentals: []cluster.Rental{{Offer: c.Offers()[0], Ready: 1}}})
 	say("t4 4 of 4 GPUs free; a100 8 of 8 GPUs free")
 }
@@ -152,7 +152,7 @@ func TestSentences_say_when_prices_are_not_all(t *testing.T) {
 		text, details string
 	}{
 		{policy.Reason{Kind: policy.AsPlanned, Config: config(1, 8, "a100"), Value: 3.14, Limit: 5.1}, "it keeps its GPUs, as planned; 8 a100 GPUs would make it faster, but are not free",
-			"it has 3.14 times the speed of its slowest configuration; with 8 a100 GPUs, which are worth their price, it would have 5.1 times"},
+			"it is 3.14 times as fast as with the fewest GPUs of its slowest type; with 8 a100 GPUs, which are worth their price, it would be 5.1 times as fast"},
 		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx")}, "other jobs gain more from its GPUs", ""},
 	} {
 		s := explainContext{why: c.why}
@@ -332,13 +332,13 @@ func TestLife(t *testing.T) {
      0h13m00s  profiled on one GPU of each type, which took 3m00s
      0h13m00s  waits: no free slot: all 8 a100 GPUs are held by a job that gains more from them (bert-1)
      0h15m00s  still waits: it needs at least 1 a100 GPU, and none is free
-     0h17m00s  started on 2 a100 GPUs after 7m00s: there is room for it (2 times the speed of its slowest configuration)
+     0h17m00s  started on 2 a100 GPUs after 7m00s: there is room for it
      0h20m00s  grew from 2 to 4 a100 GPUs: more GPUs make it 1.75 times as fast
      0h30m00s  lost 4 a100 GPUs: node a0 failed; it continues from its last checkpoint
-     0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: there is room for it (1.5 times the speed of its slowest configuration)
+     0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: there is room for it
      0h40m00s  preempted: no other job got its 4 t4 GPUs; jobs take turns, and it had 5m00s of service in the 5m00s since it was submitted
      0h45m00s  resumed on 4 a100 GPUs after 5m00s without GPUs: another GPU type makes it 2.33 times as fast
-     0h46m00s  shrank from 4 to 2 a100 GPUs: other jobs gain more from its GPUs; no other job got its previous GPUs
+     0h46m00s  shrank from 4 to 2 a100 GPUs: other jobs gain more from its GPUs
      1h00m00s  completed, 50m00s after submission
 
 Completed after 50m00s: 3m00s profiling, 10m00s waiting, 37m00s with GPUs.
@@ -372,11 +372,11 @@ cifar10-17 has been waiting 1m30s: no free slot: all 8 a100 GPUs are held by a j
   since    0h13m00s
   holds    no GPUs
   cluster  a100 0 of 8 GPUs free; t4 4 of 4 GPUs free; 1 job holds GPUs, 1 waits
-  next     at 0h17m00s, 2m30s later: started on 2 a100 GPUs after 7m00s: there is room for it (2 times the speed of its slowest configuration)
+  next     at 0h17m00s, 2m30s later: started on 2 a100 GPUs after 7m00s: there is room for it
 `},
 		"running": {25 * time.Minute, `cifar10-17 at 0h25m00s, under sia
 
-cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps its GPUs, as planned (3.5 times the speed of its slowest configuration).
+cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps its GPUs, as planned.
 
   asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
   phase    running

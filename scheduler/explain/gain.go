@@ -140,7 +140,7 @@ func restartDetails(s *explainContext) string {
 func planned(s *explainContext) string {
 	const keeps = "it keeps its GPUs, as planned"
 	if _, _, same := apart(s.why.Value, s.why.Limit); same || s.why.Limit <= 0 {
-		return keeps + speed(s)
+		return keeps
 	}
 	free, known := s.freeOf(s.why.Config)
 	if s.holds.GPUType == s.why.Config.GPUType {
@@ -156,7 +156,7 @@ func planned(s *explainContext) string {
 func plannedDetails(s *explainContext) string {
 	x, y, same := apart(s.why.Value, s.why.Limit)
 	if same || s.why.Limit <= 0 {
-		return ""
+		return speed(s)
 	}
-	return fmt.Sprintf("it has %s times the speed of its slowest configuration; with %s, which are worth their price, it would have %s times", x, amount(s.why.Config), y)
+	return fmt.Sprintf("it is %s times as fast as with the fewest GPUs of its slowest type; with %s, which are worth their price, it would be %s times as fast", x, amount(s.why.Config), y)
 }

@@ -111,7 +111,7 @@ var references = map[policy.Kind]Reference{
 		Why:     policy.Reason{Config: configured(1, 8, "a100"), Value: 3, Limit: 8},
 	},
 	policy.WaitServed: {
-		Means:   "jobs that hold GPUs come first in the order of the policy, and the remaining GPUs are too few, or not for it",
+		Means:   "the policy ranks jobs that hold GPUs ahead of it, and the remaining GPUs are too few, or not for it",
 		Numbers: "as for no capacity",
 		Why:     policy.Reason{Config: configured(1, 8, "a100"), Value: 3, Limit: 8},
 	},

@@ -45,12 +45,10 @@ func fixedText(text string) func(*explainContext) string {
 var templates = map[policy.Kind]template{
 	policy.Unexplained: {why: fixedText("its policy gives no reason")},
 	policy.AsPlanned:   {why: planned, details: plannedDetails},
-	policy.Started: {why: func(s *explainContext) string {
-		return "there is room for it" + speed(s)
-	}},
-	policy.Grown:  {why: grew},
-	policy.Shrunk: {why: shrank, details: shrankDetails},
-	policy.Moved:  {why: moved, details: movedDetails},
+	policy.Started:     {why: fixedText("there is room for it"), details: speed},
+	policy.Grown:       {why: grew},
+	policy.Shrunk:      {why: shrank, details: shrankDetails},
+	policy.Moved:       {why: moved, details: movedDetails},
 	policy.KeptNoRestart: {why: func(s *explainContext) string {
 		return "it keeps its GPUs: a move to " + amount(s.why.Config) + " would gain less than its restart costs"
 	}, details: restartDetails, unblock: fixedText("a restart counts less as the job gets older")},
@@ -94,7 +92,7 @@ var templates = map[policy.Kind]template{
 	}},
 	policy.WaitNoCapacity: {why: short},
 	policy.WaitServed: {why: func(s *explainContext) string {
-		return short(s) + "; jobs that have GPUs come first in the order of its policy"
+		return short(s) + "; its policy ranks jobs that have GPUs ahead of it"
 	}},
 	policy.WaitPriority: {why: func(s *explainContext) string {
 		return short(s) + "; jobs of a higher priority come first"
@@ -120,8 +118,13 @@ var templates = map[policy.Kind]template{
 		return fmt.Sprintf("%s for its %s %s not arrived yet", count(int(s.why.Value), "rented node"), amount(s.why.Config), verb)
 	}, unblock: fixedText("the first round after its nodes are up decides again")},
 	policy.WaitBudget: {why: func(s *explainContext) string {
-		return fmt.Sprintf("%s for it would raise the cost to %s per hour, and the budget allows %s now", amount(s.why.Config), fixed(s.why.Value), fixed(s.why.Limit))
-	}, unblock: fixedText("it can start when other jobs end, when past spending no longer counts, or with a larger budget")},
+		return fmt.Sprintf("%s for it would raise the total cost to %s per hour, and the budget now allows %s", amount(s.why.Config), fixed(s.why.Value), fixed(s.why.Limit))
+	}, unblock: func(s *explainContext) string {
+		if s.view.Running == 0 && len(s.view.Types) > 0 {
+			return "it can start when past spending no longer counts, or with a larger budget"
+		}
+		return "it can start when other jobs end, when past spending no longer counts, or with a larger budget"
+	}},
 	policy.Reclaimed: {why: func(s *explainContext) string {
 		return "its nodes, with " + amount(s.why.Config) + ", went back to their owner"
 	}, unblock: func(s *explainContext) string {
@@ -173,24 +176,13 @@ var templates = map[policy.Kind]template{
 	}, unblock: fixedText("the next valid plan decides again")},
 }
 
+// speed returns the job's speed relative to its slowest configuration, if known and not the same.
 func speed(s *explainContext) string {
 	x, _, same := apart(s.why.Value, 1)
-	switch {
-	case s.why.Value == 0:
+	if s.why.Value == 0 || same {
 		return ""
-	case !same:
-		return times(x)
-	case s.spec != nil && !s.spec.Adaptivity.Has(job.GPUCount):
-		return "" // it has one size only
 	}
-	return times("1")
-}
-
-func times(x string) string {
-	if x == "1" {
-		return " (the speed of its slowest configuration)"
-	}
-	return " (" + x + " times the speed of its slowest configuration)"
+	return "it is " + x + " times as fast as with the fewest GPUs of its slowest type"
 }
 
 func secs(x float64) string { return span(time.Duration(x * float64(time.Second))) }
@@ -232,7 +224,11 @@ func (s *explainContext) reason() string {
 	case s.holds.IsZero():
 		return s.preempted()
 	}
-	return s.template().why(s) + takenBy(s.takers, "its previous GPUs")
+	text := s.template().why(s)
+	if len(s.takers) > 0 {
+		text += takenBy(s.takers, "its previous GPUs")
+	}
+	return text
 }
 
 func (s *explainContext) details() string {

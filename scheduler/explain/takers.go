@@ -112,11 +112,8 @@ func (w *clusterState) gave(id job.ID) bool {
 	return false
 }
 
-// takenBy says who got GPUs: "; b started on 4 of them". of names them.
+// takenBy says who got GPUs: "; b started on 4 of them". of names them. There is at least one taker.
 func takenBy(takers []Taker, of string) string {
-	if len(takers) == 0 {
-		return "; no other job got " + of
-	}
 	parts := make([]string, 0, mostNamed+1)
 	for i, t := range takers {
 		part := fmt.Sprintf("%s %s %d", t.Name, tookBy(t.Reason), t.GPUs)
@@ -150,7 +147,7 @@ func (s *explainContext) preempted() string {
 	case policy.WaitNoCapacity, policy.WaitPrice, policy.WaitOrder:
 		why = ""
 	case policy.WaitServed:
-		why = "jobs that have GPUs come first in the order of its policy"
+		why = "its policy ranked other jobs first"
 	case policy.WaitPriority:
 		why = "jobs of a higher priority come first"
 	}

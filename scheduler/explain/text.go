@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/scheduler/calibration"
+	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
 // WriteDetails writes the prices, weights and speeds behind the reasons; nothing if there are none.
@@ -100,20 +101,37 @@ func (m *Moment) prediction(row func(key, value string)) {
 		row("unblock", m.Unblock)
 	}
 	if m.Start != nil {
-		row("start", m.Start.text())
+		row("start", m.Start.text(calibration.Start))
 	}
 	if m.End != nil {
-		row("end", m.End.text())
+		row("end", m.ends())
 	}
 	if m.Next != "" {
 		row("next", m.Next)
 	}
 }
 
-// text returns "in 10 min to 25 min, median 14 min (80 % interval; 30 of the last 40 estimates of this kind
-// were right)".
-func (e *Expected) text() string {
-	early, likely, late := printable.Rough(time.Duration(e.Early)), printable.Rough(time.Duration(e.Likely)), printable.Rough(time.Duration(e.Late))
+// ends returns the row of the end. If its range prints like the range of the start, it has the time between the
+// medians instead.
+func (m *Moment) ends() string {
+	phase := calibration.RunningEnd
+	if m.Holds == nil {
+		phase = calibration.WaitingEnd
+	}
+	a, b := m.Start, m.End
+	if a == nil || a.Unknown != "" || b.Unknown != "" || a.Open || b.Open || a.Share == 0 || b.Share == 0 ||
+		rough(a.Early) != rough(b.Early) || rough(a.Late) != rough(b.Late) || b.Likely <= a.Likely {
+		return b.text(phase)
+	}
+	return "about " + rough(b.Likely-a.Likely) + " after the start, median " + rough(b.Likely) + b.record(phase)
+}
+
+func rough(d journal.Seconds) string { return printable.Rough(time.Duration(d)) }
+
+// text returns "in 10 min to 25 min, median 14 min (80 % interval; 30 of the last 40 end estimates for running
+// jobs were right)".
+func (e *Expected) text(p calibration.Phase) string {
+	early, likely, late := rough(e.Early), rough(e.Likely), rough(e.Late)
 	switch {
 	case strings.HasPrefix(e.Unknown, "unreliable: "):
 		return e.Unknown
@@ -124,29 +142,37 @@ func (e *Expected) text() string {
 	case e.Open:
 		return "in " + early + " at the earliest; how much later is not known"
 	case early == late:
-		return "in " + early + e.record()
+		return "in " + early + e.record(p)
 	}
-	return fmt.Sprintf("in %s to %s, median %s%s", early, late, likely, e.record())
+	return fmt.Sprintf("in %s to %s, median %s%s", early, late, likely, e.record(p))
 }
 
-func (e *Expected) record() string {
+func (e *Expected) record(p calibration.Phase) string {
 	if e.Of == 0 {
 		return fmt.Sprintf(" (%.0f %% interval, not tested in this run yet)", 100*e.Share)
 	}
-	return fmt.Sprintf(" (%.0f %% interval; %s)", 100*e.Share, calibration.TrackRecord(e.Held, e.Of))
+	return fmt.Sprintf(" (%.0f %% interval; %s)", 100*e.Share, p.TrackRecord(e.Held, e.Of))
 }
 
 func (v *View) text() string {
 	parts := make([]string, 0, len(v.Types)+1)
 	for _, t := range v.Types {
-		one := fmt.Sprintf("%s %d of %s free", t.Type, t.Free, count(t.GPUs, "GPU"))
+		var of []string
+		if t.GPUs > 0 {
+			of = append(of, fmt.Sprintf("%d of %s free", t.Free, count(t.GPUs, "GPU")))
+		}
 		if t.Starting > 0 {
-			one += fmt.Sprintf(", %d rented and not up yet", t.Starting)
+			of = append(of, fmt.Sprintf("%d rented and not up yet", t.Starting))
 		}
 		if t.Refused {
-			one += ", the provider has no more"
+			of = append(of, "the provider has no more")
 		}
-		parts = append(parts, one)
+		if len(of) > 0 {
+			parts = append(parts, string(t.Type)+" "+strings.Join(of, ", "))
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "no GPUs now")
 	}
 	parts = append(parts, fmt.Sprintf("%s GPUs, %s", hold(v.Running), wait(v.Waiting)))
 	return strings.Join(parts, "; ")

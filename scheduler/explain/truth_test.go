@@ -37,7 +37,7 @@ func TestSentences_are_true_of_their_numbers(t *testing.T) {
 		"a move to other nodes":    {policy.Reason{Kind: policy.Moved, Config: config(2, 4, "t4"), Value: 4, Limit: 3}, four, "other nodes make it 1.33 times as fast"},
 		"growth that is a move":    {policy.Reason{Kind: policy.Grown, Config: config(2, 4, "t4"), Value: 4, Limit: 4}, four, "the plan for all jobs together moves it, and it is as fast as before"},
 		"a move of unknown speed":  {policy.Reason{Kind: policy.Moved, Config: config(2, 4, "t4")}, four, "the plan for all jobs together moves it"},
-		"a start at the least":     {policy.Reason{Kind: policy.Started, Config: four, Value: 1}, four, "there is room for it (the speed of its slowest configuration)"},
+		"a start at the least":     {policy.Reason{Kind: policy.Started, Config: four, Value: 1}, four, "there is room for it"},
 		"a start of unknown speed": {policy.Reason{Kind: policy.Started, Config: four}, four, "there is room for it"},
 		"growth without numbers":   {policy.Reason{Kind: policy.Grown, Config: config(1, 1, "t4")}, four, "its policy has more GPUs for it"},
 		"a loss by a hair":         {policy.Reason{Kind: policy.Shrunk, Config: four, Value: 0.60001, Limit: 0.60002}, config(1, 2, "t4"), "its GPUs are worth 1.00002 times as much"},

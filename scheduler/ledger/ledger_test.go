@@ -174,17 +174,20 @@ func TestWrite(t *testing.T) {
 	if err := s.Write(&text); err != nil {
 		t.Fatal(err)
 	}
-	want := `QUEUE  GROUP    JOBS  GPU-H  GPU-H (%)  OWNED  LOANED  RENTED  PROFILING  IDLE  PRICED  PAID   PAID (%)  RENT
+	want := `QUEUE  GROUP    JOBS  GPU-H  GPU-H (%)  OWNED  LOANED  RENTED  PROFILING  IDLE  PRICED  COST   COST (%)  RENT
 blue   -        1     0.00   0.25       0.00   0.00    0.00    0.00       0.00  0.00    0.00   0.00      0.00
 blue   a100-4   1     0.07   39.90      0.00   0.00    0.07    0.00       0.00  0.07    20.00  66.16     0.20
 blue   t4-loan  1     0.03   19.95      0.00   0.03    0.00    0.00       0.00  0.03    4.00   13.23     0.00
 red    -        1     0.07   39.90      0.07   0.00    0.00    0.00       0.02  0.07    6.23   20.61     0.00
 total           2     0.17   100.00     0.07   0.03    0.07    0.00       0.02  0.17    30.23  100.00    0.20
 
-TYPE  TENURE  GROUP    NODES CAME  RETURNED  GONE  GPU-H THERE  OF JOBS  FREE  LEAVING  STARTING  RENT  OF NOBODY
-a100  rented  a100-4   1           1         0     0.16         0.07     0.00  0.09     0.03      0.57  0.37
-t4    owned            0           0         0     0.28         0.07     0.21  0.00     0.00      0.00  0.00
-t4    loaned  t4-loan  1           0         1     0.20         0.03     0.17  0.00     0.00      0.00  0.00
+TYPE  TENURE  GROUP    NODES CAME  RETURNED  LOST  GPU-H  HELD  FREE  LEAVING  STARTING  RENT  RENT UNUSED
+a100  rented  a100-4   1           1         0     0.16   0.07  0.00  0.09     0.03      0.57  0.37
+t4    owned            0           0         0     0.28   0.07  0.21  0.00     0.00      0.00  0.00
+t4    loaned  t4-loan  1           0         1     0.20   0.03  0.17  0.00     0.00      0.00  0.00
+HELD: GPU-hours that jobs held, without profiling; FREE: GPU-hours that no job held
+IDLE: from the end of a job to the end of its round, when its GPUs become free
+PRICED: GPU-hours in rounds with prices; COST: what they cost at these prices, in the unit of the policy's objective
 `
 	if diff := cmp.Diff(want, text.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

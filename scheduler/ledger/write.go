@@ -20,7 +20,25 @@ func (s *Statement) Write(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(w)
-	return writeTable(w, s.pools())
+	if err := writeTable(w, s.pools()); err != nil {
+		return err
+	}
+	for _, line := range s.legend() {
+		fmt.Fprintln(w, line)
+	}
+	return nil
+}
+
+// legend explains the columns that are not empty.
+func (s *Statement) legend() []string {
+	lines := []string{"HELD: GPU-hours that jobs held, without profiling; FREE: GPU-hours that no job held"}
+	if !s.Total.Idle.IsZero() {
+		lines = append(lines, "IDLE: from the end of a job to the end of its round, when its GPUs become free")
+	}
+	if !s.Total.Priced.IsZero() {
+		lines = append(lines, "PRICED: GPU-hours in rounds with prices; COST: what they cost at these prices, in the unit of the policy's objective")
+	}
+	return lines
 }
 
 // WriteCSV writes the rows without total, in GPU-seconds with all digits.
@@ -73,8 +91,8 @@ func (s *Statement) rows() []column {
 		{head: "PROFILING"},
 		{head: "IDLE"},
 		{head: "PRICED"},
-		{head: "PAID"},
-		{head: "PAID (%)"},
+		{head: "COST"},
+		{head: "COST (%)"},
 		{head: "RENT"},
 	}
 	for _, r := range append(slices.Clone(s.Rows), s.Total) {
@@ -116,7 +134,7 @@ func (s *Statement) names() []column {
 func (s *Statement) pools() []column {
 	var c []column
 	for _, head := range []string{
-		"TYPE", "TENURE", "GROUP", "NODES CAME", "RETURNED", "GONE", "GPU-H THERE", "OF JOBS", "FREE", "LEAVING", "STARTING", "RENT", "OF NOBODY",
+		"TYPE", "TENURE", "GROUP", "NODES CAME", "RETURNED", "LOST", "GPU-H", "HELD", "FREE", "LEAVING", "STARTING", "RENT", "RENT UNUSED",
 	} {
 		c = append(c, column{head: head})
 	}

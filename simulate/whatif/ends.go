@@ -19,8 +19,9 @@ func Ends(all map[job.ID]ETA, ago time.Duration) map[job.ID]time.Duration {
 }
 
 // Until sets c.In to the time until the last of the jobs in c.Jobs ends, by predictions that were made some
-// time ago. It is negative if the end of one of them is unknown or unreliable.
-func Until(c *counterfactual.Change, all map[job.ID]ETA, ago time.Duration) {
+// time ago. It is negative if the end of one of them is unknown or unreliable. c.Earlier is set if the waiting job is
+// predicted to start before.
+func Until(c *counterfactual.Change, waiting job.ID, all map[job.ID]ETA, ago time.Duration) {
 	if c == nil || len(c.Jobs) == 0 {
 		return
 	}
@@ -33,4 +34,6 @@ func Until(c *counterfactual.Change, all map[job.ID]ETA, ago time.Duration) {
 		}
 		c.In = max(c.In, eta.End.Likely-ago)
 	}
+	start, ok := all[waiting]
+	c.Earlier = ok && start.Start.Why == Known && !start.Start.Open && start.Start.Unreliable() == "" && start.Start.Late-ago < c.In
 }

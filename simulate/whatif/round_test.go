@@ -126,7 +126,7 @@ func TestUnblock_agrees_with_the_start(t *testing.T) {
 		if c.Kind != counterfactual.JobsEnd {
 			continue
 		}
-		whatif.Until(c, all, 0)
+		whatif.Until(c, j.ID, all, 0)
 		if of++; c.In >= start.Early && c.In <= start.Late {
 			agree++
 		}

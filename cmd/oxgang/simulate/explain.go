@@ -195,7 +195,7 @@ func unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Mom
 			}
 		}
 	}
-	whatif.Until(m.Change, all, round.Passed())
+	whatif.Until(m.Change, id, all, round.Passed())
 	return nil
 }
 

@@ -50,7 +50,7 @@ prices, and as rent. Below are changes of nodes and unused GPUs. Several journal
 scheduler are added up, oldest first; jobs that kept running between them held their GPUs. Parts
 of a journal count once.
 
-The price of a GPU is what one more would have added to the policy's objective in that round. PAID
+The price of a GPU is what one more would have added to the policy's objective in that round. COST
 is the sum over rounds of the prices of held GPUs, in the unit of that objective, so compare shares,
 not amounts of different policies. PRICED is the GPU time of rounds whose plan has prices.`,
 		Example: `  oxgang simulate --policy sia --out run/

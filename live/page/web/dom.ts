@@ -83,13 +83,13 @@ export function when(overview: { begun: string; live: boolean }, at: number): st
   return new Date(Date.parse(overview.begun) + at * 1000).toLocaleTimeString();
 }
 
-// expected formats a range with its probability.
-export function expected(e: Expected | undefined): string | undefined {
+// expected formats a range for the start or end of a job, with its probability.
+export function expected(e: Expected | undefined, what: string): string | undefined {
   if (!e) return undefined;
   if (e.unknown) return notKnown(e.unknown);
   if (!e.probability) return "now";
   if (e.open) return `in ${span(e.early)} at the earliest; how much later is not known`;
-  const record = e.of > 0 ? `; ${e.held} of the last ${counted(e.of, "estimate")} of this kind ${e.held === 1 ? "was" : "were"} right` : ", not tested in this run yet";
+  const record = e.of > 0 ? `; ${e.held} of the last ${counted(e.of, `${what} estimate`)} ${e.held === 1 ? "was" : "were"} right` : ", not tested in this run yet";
   return `${between(span(e.early), span(e.late), span(e.likely))} (${Math.round(100 * e.probability)} % interval${record})`;
 }
 

@@ -63,12 +63,12 @@
     if (!overview2.live) return "at " + span(at2);
     return new Date(Date.parse(overview2.begun) + at2 * 1e3).toLocaleTimeString();
   }
-  function expected(e) {
+  function expected(e, what) {
     if (!e) return void 0;
     if (e.unknown) return notKnown(e.unknown);
     if (!e.probability) return "now";
     if (e.open) return `in ${span(e.early)} at the earliest; how much later is not known`;
-    const record = e.of > 0 ? `; ${e.held} of the last ${counted(e.of, "estimate")} of this kind ${e.held === 1 ? "was" : "were"} right` : ", not tested in this run yet";
+    const record = e.of > 0 ? `; ${e.held} of the last ${counted(e.of, `${what} estimate`)} ${e.held === 1 ? "was" : "were"} right` : ", not tested in this run yet";
     return `${between(span(e.early), span(e.late), span(e.likely))} (${Math.round(100 * e.probability)} % interval${record})`;
   }
   var notKnown = (why) => why.startsWith("unreliable: ") ? why : "unknown: " + why;
@@ -166,8 +166,8 @@
       ["holds", m && gpus(m.holds)],
       ["before", m?.before && gpus(m.before)],
       ["what helps", m?.unblock],
-      ["start", expected(m?.start)],
-      ["end", expected(m?.end)],
+      ["start", expected(m?.start, "start")],
+      ["end", expected(m?.end, "end")],
       ["next", m?.next || void 0],
       ["spent", spent(page.life)]
     ];

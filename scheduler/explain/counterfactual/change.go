@@ -28,6 +28,9 @@ type Change struct {
 	Others   int                `json:"others,omitzero"`   // GPUs that other jobs gain, of MoreGPUs; negative: lose
 	Asked    int                `json:"-"`
 	Tried    []Kind             `json:"tried,omitempty"` // without success, of NothingHelps
+	Waiting  int                `json:"-"`               // Jobs without GPUs, of JobsEnd
+	Budget   bool               `json:"-"`               // of NothingHelps: the job waits for the budget, which is not varied
+	Earlier  bool               `json:"-"`               // of JobsEnd: the job will probably start before that
 }
 
 // A Kind is one entry of the closed list of changes.
@@ -74,7 +77,7 @@ func (c *Change) String() string { return c.Text(func(id job.ID) string { return
 func (c *Change) Text(name func(job.ID) string) string {
 	switch c.Kind {
 	case NothingHelps:
-		return "no single change helps; tried: " + c.tried()
+		return "no single change helps" + c.tried()
 	case NoChange:
 		return "one of the next rounds should give it " + amount(c.Gets) + " if nothing else changes"
 	case NodesCome:
@@ -85,9 +88,9 @@ func (c *Change) Text(name func(job.ID) string) string {
 		return fmt.Sprintf("it would get %s if the %s that %s ordered were up", amount(c.Gets), gpus(c.GPUs, "rented "+string(c.Type)+" "), verb)
 	case JobsEnd:
 		if c.Rough && len(c.Jobs) > mostNamed {
-			return fmt.Sprintf("no small change helps: it would get %s if %s ended; perhaps fewer are enough%s", amount(c.Gets), c.named(name), in(c.In))
+			return fmt.Sprintf("no small change helps: it would get %s if %s ended; perhaps fewer are enough%s", amount(c.Gets), c.named(name), c.in())
 		}
-		return fmt.Sprintf("it would get %s if %s ended%s%s", amount(c.Gets), c.named(name), map[bool]string{true: "; perhaps fewer are enough"}[c.Rough], in(c.In))
+		return fmt.Sprintf("it would get %s if %s ended%s%s", amount(c.Gets), c.named(name), map[bool]string{true: "; perhaps fewer are enough"}[c.Rough], c.in())
 	case MorePriority:
 		return fmt.Sprintf("it would get %s if its priority were %s", amount(c.Gets), strconv.FormatFloat(c.Priority, 'f', -1, 64))
 	case FewerGPUs:
@@ -154,18 +157,29 @@ func (c *Change) named(name func(job.ID) string) string {
 	return text.String()
 }
 
+// trials name the changes that were tried. A trial without a change is not worth a word.
+var trials = [kinds]string{
+	NodesCome: "ordered nodes arriving", JobsEnd: "other jobs ending", MorePriority: "a higher priority", FewerGPUs: "fewer GPUs",
+	AnotherType: "another GPU type", Checkpoints: "saving checkpoints", Preemptible: "being preemptible", MoreGPUs: "more GPUs",
+	RoundsPass: fmt.Sprintf("%d more rounds", mostRounds),
+}
+
 func (c *Change) tried() string {
-	var text strings.Builder
+	var all []string
 	for i, k := range c.Tried {
-		if slices.Contains(c.Tried[:i], k) { // ends are tried twice: of jobs that hold GPUs, and of all
+		if slices.Contains(c.Tried[:i], k) || trials[k] == "" { // ends are tried twice: of jobs that hold GPUs, and of all
 			continue
 		}
-		if i > 0 {
-			text.WriteString(", ")
-		}
-		text.WriteString(k.String())
+		all = append(all, trials[k])
 	}
-	return text.String()
+	text := ""
+	if len(all) > 0 {
+		text = " (tried: " + strings.Join(all, ", ") + ")"
+	}
+	if c.Budget {
+		text += "; a larger budget was not tried"
+	}
+	return text
 }
 
 func gpus(n int, what string) string {
@@ -186,9 +200,31 @@ func amount(a cluster.Allocation) string {
 	return text
 }
 
-func in(d time.Duration) string {
-	if d < 0 {
-		return ""
+// in returns in parentheses how many of the jobs wait, and when the last ends.
+func (c *Change) in() string {
+	var all []string
+	switch {
+	case c.Waiting == 0:
+	case c.Waiting == len(c.Jobs) && c.Waiting == 1:
+		all = append(all, "it waits, too")
+	case c.Waiting == len(c.Jobs):
+		all = append(all, "they wait, too")
+	default:
+		verb := "wait"
+		if c.Waiting == 1 {
+			verb = "waits"
+		}
+		all = append(all, fmt.Sprintf("%d of these %d %s, too", c.Waiting, len(c.Jobs), verb))
 	}
-	return fmt.Sprintf(" (expected in %s)", printable.Rough(d))
+	if c.In >= 0 {
+		all = append(all, "expected in "+printable.Rough(c.In))
+	}
+	text := ""
+	if len(all) > 0 {
+		text = " (" + strings.Join(all, "; ") + ")"
+	}
+	if c.Earlier {
+		text += "; it will probably start before that"
+	}
+	return text
 }

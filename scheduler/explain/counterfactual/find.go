@@ -73,7 +73,7 @@ func (f *finder) first() *Change {
 			return c
 		}
 	}
-	return &Change{Kind: NothingHelps, Tried: f.tried}
+	return &Change{Kind: NothingHelps, Tried: f.tried, Budget: f.plan.Jobs[f.at].Why.Kind == policy.WaitBudget}
 }
 
 // helps decides the round with the snapshot of then, completes the change, and reports whether the job gets
@@ -211,6 +211,11 @@ func (f *finder) without(ended []job.ID, and ...job.ID) *Change {
 		return nil
 	}
 	c.In = f.lastEnd(c.Jobs)
+	for _, id := range c.Jobs {
+		if f.plan.Jobs[f.s.Index(id)].Allocation.IsZero() {
+			c.Waiting++
+		}
+	}
 	return c
 }
 

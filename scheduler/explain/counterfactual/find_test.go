@@ -149,11 +149,24 @@ func TestAJobThatNothingHelpsHearsWhatWasTried(t *testing.T) {
 	s := waiting(a100s(1), 1)
 	s.Jobs[0].GPUTypes = []cluster.GPUType{"h100"}
 	s.Jobs[0].GPUsPerReplica = map[cluster.GPUType]int{"h100": 1}
-	if got, want := find(t, s, "a").String(), "no single change helps; tried: no change, rounds pass"; got != want {
+	if got, want := find(t, s, "a").String(), "no single change helps (tried: 32 more rounds)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	budget := Change{Kind: NothingHelps, Tried: []Kind{RoundsPass}, Budget: true}
+	if got := budget.String(); !strings.HasSuffix(got, "; a larger budget was not tried") {
+		t.Errorf("got %q, want the budget", got)
+	}
+	for want, c := range map[string]Change{
+		"if jobs a and b ended (1 of these 2 waits, too; expected in 9 min)":     {Jobs: []job.ID{"a", "b"}, Waiting: 1},
+		"if job a ended (it waits, too; expected in 9 min)":                      {Jobs: []job.ID{"a"}, Waiting: 1},
+		"if job a ended (expected in 9 min); it will probably start before that": {Jobs: []job.ID{"a"}, Earlier: true},
+	} {
+		if c.Kind, c.In = JobsEnd, 9*time.Minute; !strings.HasSuffix(c.String(), want) {
+			t.Errorf("got %q, want %q", c.String(), want)
+		}
+	}
 	twice := Change{Kind: NothingHelps, Tried: []Kind{JobsEnd, MoreGPUs, JobsEnd}}
-	if got := twice.String(); !strings.HasSuffix(got, ": jobs end, more GPUs") {
+	if got := twice.String(); !strings.HasSuffix(got, "(tried: other jobs ending, more GPUs)") {
 		t.Errorf("got %q, want each kind once", got)
 	}
 }

@@ -68,23 +68,16 @@ func (v *Verdict) otherPolicy(policy string) bool {
 	return slices.Contains(v.Policies[2:], policy) && !slices.Contains(v.tied(), policy)
 }
 
-// why is empty if both differences may be chance.
+// why splits the difference to the runner-up into waiting, restarts and running; to the baseline if the difference
+// to the runner-up may be chance; empty if both may be.
 func (v *Verdict) why() string {
-	best := v.Policies[0]
-	var against []string
-	if len(v.tied()) == 1 {
-		against = append(against, v.Policies[1])
+	best, other := v.Policies[0], v.Policies[1]
+	if len(v.tied()) > 1 {
+		if other = v.baseline; !v.otherPolicy(other) {
+			return ""
+		}
 	}
-	if v.otherPolicy(v.baseline) {
-		against = append(against, v.baseline)
-	}
-	for i, p := range against {
-		against[i] = v.terms(best, p)
-	}
-	if len(against) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("Why: a job of %s %s.", best, strings.Join(against, "; it "))
+	return fmt.Sprintf("Why: under %s a job %s.", best, v.terms(best, other))
 }
 
 func (v *Verdict) later() string {
@@ -153,7 +146,7 @@ func (v *Verdict) Over() string {
 	n := len(v.Seeds)
 	switch {
 	case n == 1:
-		return "over blocks of time of one history"
+		return "one trace"
 	case n == 2:
 		return fmt.Sprintf("over seeds %d and %d", v.Seeds[0], v.Seeds[1])
 	case v.Seeds[n-1]-v.Seeds[0] == uint64(n-1):

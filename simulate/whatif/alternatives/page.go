@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/oxgang/oxgang/scheduler/metrics"
@@ -21,7 +22,7 @@ var (
 
 type pageView struct {
 	*Answer
-	Sentence string
+	Results  []string // the headline first
 	Stamped  bool
 	Share    int
 	Verdict  string
@@ -34,7 +35,7 @@ type pageView struct {
 
 // Page writes the answer as a page that needs no other file and no network.
 func (a *Answer) Page(w io.Writer) error {
-	v := pageView{Answer: a, Sentence: upper(a.Sentence), Stamped: !a.Trust.Trusted, Share: int(100 * statistics.Share), Verdict: a.Trust.Verdict(), Style: chart.Style, Later: metrics.LaterRule, Largest: a.largest()}
+	v := pageView{Answer: a, Results: strings.Split(upper(a.Sentence), "\n"), Stamped: !a.Trust.Trusted, Share: int(100 * statistics.Share), Verdict: a.Trust.Verdict(), Style: chart.Style, Later: metrics.LaterRule, Largest: a.largest()}
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		v.Table = append(v.Table, []string{

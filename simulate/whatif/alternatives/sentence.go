@@ -21,7 +21,10 @@ func (a *Answer) conclude() {
 		parts = append(parts, a.size())
 	}
 	parts = append(parts, a.own())
-	a.Sentence = strings.Join(parts, "; ") + "."
+	for i, part := range parts[1:] {
+		parts[1+i] = upper(part)
+	}
+	a.Sentence = strings.Join(parts, ".\n") + "."
 	if !a.Trust.Trusted {
 		a.Sentence = "NOT TO BE TRUSTED: " + a.Sentence
 	}
