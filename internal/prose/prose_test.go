@@ -30,16 +30,22 @@ var ceilings = map[string]int{
 var phrases = []struct{ pattern, advice string }{
 	{start + `((?:Who|Whom|Whoever|Whose|Whatever|That which)\b[^?\n]{8,}?[.;:])`, question},
 	{start + `(What\b[^?\n]{8,}?[.;:])`, question},
-	{start + `((?:Of|By|To|With|For|From|On|At|Beside|Among) (?:what|which|whom|these|those|that|them|it|jobs that|one that)\b[^?\n]*?[.;:])`,
-		"put the subject first and the condition after the point"},
+	{
+		start + `((?:Of|By|To|With|For|From|On|At|Beside|Among) (?:what|which|whom|these|those|that|them|it|jobs that|one that)\b[^?\n]*?[.;:])`,
+		"put the subject first and the condition after the point",
+	},
 	{`\bof (?:which|whom)\b`, "start a new sentence with the noun"},
 	{`\b(?:that|those) of\b`, "repeat the noun"},
-	{`\b(?:is|are|was|were|be|been) (?:said|told|asked after|looked at|taken to|taken as|taken for)\b`,
-		"use a verb for software: prints, reports, reads, assumes"},
+	{
+		`\b(?:is|are|was|were|be|been) (?:said|told|asked after|looked at|taken to|taken as|taken for)\b`,
+		"use a verb for software: prints, reports, reads, assumes",
+	},
 	{`\bas (?:it|they|he|she|one) (?:is|was|does|did|has|had|are|were|do|have|can|could|would|may)\b`, "say what it is or does"},
 	{`\bwhat (?:there )?(?:is|was|are|were) (?:there|known|left|said|not|meant|its|of|to)\b`, "name the thing"},
-	{`(?:,|\b(?:and|or|to|from|for|by|of)) who(?:ever)? (?:has|have|is|are|asks|gives|wants|says|knows|may|can|reads|uses)\b`,
-		"name the person or the program"},
+	{
+		`(?:,|\b(?:and|or|to|from|for|by|of)) who(?:ever)? (?:has|have|is|are|asks|gives|wants|says|knows|may|can|reads|uses)\b`,
+		"name the person or the program",
+	},
 	{`\b(?:nobody|none of (?:it|them|these|those)|no one of)\b`, `write "no" with the noun: "no job", "no user"`},
 	{`\b(?:for|by|with|after|before|of) that (?:is|are|it|they|there)\b`, "name the thing, in a sentence of its own"},
 	{`\b(?:beside (?:it|them)|of (?:theirs|ours|its own|others))\b`, `repeat the noun; "next to", "also"`},

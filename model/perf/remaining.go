@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Source says what an estimate rests on.
+// A WorkSource says what an estimate rests on.
 type WorkSource uint8
 
 // The sources, the worst first.

@@ -6,10 +6,8 @@ import (
 	"math"
 )
 
-var (
-	// ErrRemoved reports a removed handle, or one of another problem.
-	ErrRemoved = errors.New("was removed, or is not of this problem")
-)
+// ErrRemoved reports a removed handle, or one of another problem.
+var ErrRemoved = errors.New("was removed, or is not of this problem")
 
 // Inf is an infinite side or bound.
 var Inf = math.Inf(1)

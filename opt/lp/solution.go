@@ -11,6 +11,7 @@ type Solver interface {
 // A Status is the kind of a Solution.
 type Status uint8
 
+// The statuses.
 const (
 	Optimal Status = iota
 	Limited

@@ -10,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
+// Options configure a Policy.
 type Options struct {
 	// Deadline is the planning time of the wrapped policy, usually half a round; its context then ends. After
 	// half as much again it is not asked until it answers.

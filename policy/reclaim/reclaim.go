@@ -35,6 +35,7 @@ const (
 	Exact  Rule = "exact"
 )
 
+// Options select the rule and its limits.
 type Options struct {
 	Rule     Rule
 	Seed     uint64 // of Random

@@ -1,6 +1,7 @@
 // Package rivals registers every policy: policy/standard, and those for comparisons only.
 package rivals
 
+// Each of these registers its policies.
 import (
 	_ "github.com/oxgang/oxgang/policy/rivals/afs"
 	_ "github.com/oxgang/oxgang/policy/rivals/gandiva"

@@ -8,6 +8,7 @@ import (
 	"github.com/oxgang/oxgang/policy/placement/submesh"
 	"github.com/oxgang/oxgang/policy/registry"
 
+	// Each of these registers its policies.
 	_ "github.com/oxgang/oxgang/policy/boa"
 	_ "github.com/oxgang/oxgang/policy/kueue"
 	_ "github.com/oxgang/oxgang/policy/lyra"

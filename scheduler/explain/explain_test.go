@@ -151,8 +151,11 @@ func TestSentences_say_when_prices_are_not_all(t *testing.T) {
 		why           policy.Reason
 		text, details string
 	}{
-		{policy.Reason{Kind: policy.AsPlanned, Config: config(1, 8, "a100"), Value: 3.14, Limit: 5.1}, "it keeps its GPUs, as planned; 8 a100 GPUs would make it faster, but are not free",
-			"it is 3.14 times as fast as with the fewest GPUs of its slowest type; with 8 a100 GPUs, which are worth their price, it would be 5.1 times as fast"},
+		{
+			policy.Reason{Kind: policy.AsPlanned, Config: config(1, 8, "a100"), Value: 3.14, Limit: 5.1},
+			"it keeps its GPUs, as planned; 8 a100 GPUs would make it faster, but are not free",
+			"it is 3.14 times as fast as with the fewest GPUs of its slowest type; with 8 a100 GPUs, which are worth their price, it would be 5.1 times as fast",
+		},
 		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx")}, "other jobs gain more from its GPUs", ""},
 	} {
 		s := explainContext{why: c.why}

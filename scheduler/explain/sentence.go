@@ -137,8 +137,10 @@ var templates = map[policy.Kind]template{
 		}
 		return text
 	}},
-	policy.WaitProfile: {why: fixedText("its one-GPU profiles are not complete, so its speed is not known yet"),
-		unblock: fixedText("the first round after its last profile plans for it")},
+	policy.WaitProfile: {
+		why:     fixedText("its one-GPU profiles are not complete, so its speed is not known yet"),
+		unblock: fixedText("the first round after its last profile plans for it"),
+	},
 	policy.WaitTurn: {why: func(s *explainContext) string {
 		if s.why.Value <= 0 {
 			return "jobs take turns, and it has had no turn yet"
@@ -157,8 +159,10 @@ var templates = map[policy.Kind]template{
 		return fmt.Sprintf("it keeps %s; the plan assumes that its batch size stays at %.0f, because its schedule does not predict changes", amount(s.why.Config), s.why.Value)
 	}},
 	policy.Evicted: {why: scattered, unblock: fixedText("the next round tries again")},
-	policy.KeptNoPlace: {why: func(s *explainContext) string { return scattered(s) + ", so it keeps what it has" },
-		unblock: fixedText("the next round tries again")},
+	policy.KeptNoPlace: {
+		why:     func(s *explainContext) string { return scattered(s) + ", so it keeps what it has" },
+		unblock: fixedText("the next round tries again"),
+	},
 	policy.WaitQuota: {why: func(s *explainContext) string {
 		return fmt.Sprintf("its queue has %s of quota left, and it needs %.0f", count(int(s.why.Value), "GPU"), s.why.Limit)
 	}, unblock: fixedText("it can start when jobs that use this quota end, or with a larger quota")},

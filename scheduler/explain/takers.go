@@ -141,7 +141,7 @@ func tookBy(reason string) string {
 // preempted says who got the GPUs that a job lost in the last round, and why if that adds something.
 func (s *explainContext) preempted() string {
 	why := s.template().why(s)
-	switch s.why.Kind {
+	switch s.why.Kind { //nolint:exhaustive // all other kinds keep their sentence
 	case policy.Reclaimed:
 		return "preempted: " + why
 	case policy.WaitNoCapacity, policy.WaitPrice, policy.WaitOrder:

@@ -22,8 +22,10 @@ func TestDelays(t *testing.T) {
 	}
 	policy := []JobTimes{
 		done("only here", 1, 1), done("worst", 20, 9000), done("early", 40, 100), done("late", 4, 6601),
-		done("barely", 1, 6600), done("long", 4, 110_000), {ID: "still active", GPUs: 64, JCT: 7000, Active: true},
-		{ID: "failed", GPUs: 1, JCT: 60_000}, done("unfinished before", 1, 90_000),
+		done("barely", 1, 6600), done("long", 4, 110_000),
+		{ID: "still active", GPUs: 64, JCT: 7000, Active: true},
+		{ID: "failed", GPUs: 1, JCT: 60_000},
+		done("unfinished before", 1, 90_000),
 	}
 	d := NewDelays("easy", 64)
 	d.Add(7, baseline, policy, 64)

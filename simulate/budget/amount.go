@@ -79,7 +79,7 @@ func figure(x float64) string {
 	return digits + "." + fraction
 }
 
-// seconds; longer is in days
+// year, in seconds, is the longest time that is not printed in days.
 const year = 365 * Day * 3600
 
 // formatSeconds has hours, minutes and seconds, or days from a year on.

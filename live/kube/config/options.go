@@ -96,8 +96,10 @@ func (o *Options) Mode() v1alpha1.Mode { return o.Queue.Spec.Mode }
 // Acts reports whether the backend starts jobs; otherwise it only plans.
 func (o *Options) Acts() bool { return o.Mode() == v1alpha1.Admit || o.Mode() == v1alpha1.Resize }
 
+// Writes reports whether the backend writes plans to the API server.
 func (o *Options) Writes() bool { return o.Mode() != v1alpha1.Observe && o.Mode() != v1alpha1.Off }
 
+// Headroom returns the part of the loaned GPUs that stays free for their owners.
 func (o *Options) Headroom() float64 {
 	if l := o.Queue.Spec.Loans; l != nil && l.HeadroomPercent != nil {
 		return float64(*l.HeadroomPercent) / 100
@@ -105,6 +107,7 @@ func (o *Options) Headroom() float64 {
 	return defaultHeadroom
 }
 
+// Grace returns the time that a job has to leave a node on loan.
 func (o *Options) Grace() time.Duration {
 	if l := o.Queue.Spec.Loans; l != nil && l.GraceSeconds > 0 {
 		return time.Duration(l.GraceSeconds) * time.Second

@@ -19,6 +19,7 @@ const (
 	Behind Reason = "queue order" // it comes after a job that does not fit (FIFO)
 )
 
+// A Grant is what one job gets.
 type Grant struct {
 	Has Workers // zero: it waits
 	Why Reason

@@ -99,6 +99,7 @@ var (
 	loanedFirst   = []Side{Loaned, Training}
 )
 
+// A Pool is the GPUs of training or on loan.
 type Pool struct {
 	Free  int // idle GPUs, flexible workers not included
 	Total int // all GPUs

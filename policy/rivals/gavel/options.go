@@ -11,6 +11,7 @@ import (
 // An Objective determines the time fractions.
 type Objective string
 
+// The objectives.
 const (
 	MaxMin   Objective = "maxmin"   // greatest least normalised throughput (§4.1)
 	Sum      Objective = "sum"      // greatest throughput, in steps per second
@@ -26,6 +27,7 @@ func Objectives() []Objective { return []Objective{MaxMin, Sum, FTF, Makespan, A
 // Rules select the paper or a public code.
 type Rules string
 
+// The rules.
 const (
 	Paper      Rules = "paper"
 	PublicCode Rules = "public-code" // Gavel's simulator (public.go)

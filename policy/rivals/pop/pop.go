@@ -10,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
+// How nodes and jobs are split.
 const (
 	Random   = "random"   // equal numbers of nodes and of jobs
 	Balanced = "balanced" // by GPUs and requested GPUs

@@ -44,7 +44,7 @@ type Task struct {
 	GPUSeconds []float64
 }
 
-// number of intervals with prices, and of steps of the ascent
+// Numbers of intervals with prices, and of steps of the ascent.
 const (
 	intervals = 600
 	steps     = 200

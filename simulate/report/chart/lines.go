@@ -27,6 +27,7 @@ type Lines struct {
 	FromZero    bool // the horizontal axis starts at 0
 }
 
+// Wide is the width of a chart; the others are its height and margins.
 const (
 	Wide  = 720.0
 	high  = 240.0
