@@ -31,7 +31,6 @@ type splitting struct {
 	value  float64
 	fixed  []fixed // large items with a choice in the present case
 	picks  []int32 // by slot: columns of the best solution
-	prices []float64
 	status Status
 }
 
@@ -58,7 +57,7 @@ func (p *Program) improveLarge(ctx context.Context, opts Options, sol *Solution)
 	}
 	sol = &p.solution
 	sol.Value, sol.Bound, sol.Status = s.value, max(bound, s.value), s.status
-	sol.Prices = append(sol.Prices[:0], s.prices...)
+	sol.Prices = append(sol.Prices[:0], prices[:len(p.given)]...)
 	sol.Gap = 0
 	if sol.Bound != sol.Value {
 		sol.Gap = (sol.Bound - sol.Value) / math.Abs(sol.Bound)
@@ -131,7 +130,6 @@ func (p *Program) note(s *splitting, worth float64, sol *Solution) {
 		return
 	}
 	s.value, s.status = worth+sol.Value, sol.Status
-	s.prices = append(s.prices[:0], sol.Prices...)
 	s.picks = s.picks[:0]
 	for i := range p.items {
 		pick := none

@@ -177,7 +177,7 @@ func TestSchedule(t *testing.T) {
 		}
 		s.Advance(all(11), guess)
 		s.Advance(all(12, wide), guess)
-		if !s.Started("wide") {
+		if _, ok := s.Compare("wide"); !ok {
 			t.Error("the twin of a job that has ended is still there")
 		}
 	})

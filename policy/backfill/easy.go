@@ -3,14 +3,11 @@ package backfill
 import (
 	"slices"
 	"time"
-
-	"github.com/oxgang/oxgang/model/job"
 )
 
 // A reservation belongs to the first twin in the queue that does not fit. It has the time when enough GPUs of a type
 // are expected to be free, and how many will then be left over.
 type reservation struct {
-	id    job.ID
 	kind  int // index of the GPU type
 	at    time.Time
 	extra int
@@ -21,7 +18,6 @@ type reservation struct {
 // Source: Lifka 1995, §2.
 func (s *Schedule) fill() {
 	var head *reservation
-	defer func() { s.head = head }()
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *virtualJob) bool {
 		if head != nil && s.full() {
 			return false
@@ -81,7 +77,7 @@ func (s *Schedule) reserve(t *virtualJob) (best *reservation) {
 			continue
 		}
 		if end := r.at.Add(t.lasts(o)); best == nil || end.Before(ends) {
-			r.id, best, ends = t.id, r, end
+			best, ends = r, end
 		}
 	}
 	return best
@@ -105,7 +101,7 @@ func (s *Schedule) expect(o *Option) *reservation {
 	if !fits {
 		return nil
 	}
-	return &reservation{"", k, at, room.total - o.GPUs}
+	return &reservation{k, at, room.total - o.GPUs}
 }
 
 // byEnd returns the running twins of a type, ordered by their end.

@@ -20,7 +20,6 @@ type Schedule struct {
 	waiting []*virtualJob // by priority, submission and ID
 	running []*virtualJob // in the order of their starts
 	round   int           // calls of Advance so far
-	head    *reservation
 }
 
 // Work is a policy's estimate of a job's progress.
@@ -190,20 +189,6 @@ func (s *Schedule) forget() {
 		}
 	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *virtualJob) bool { return s.jobs[t.id] != t })
-}
-
-// First returns the first waiting job that does not fit, and the expected start of its twin; ok is false if all fit.
-func (s *Schedule) First() (id job.ID, at time.Time, ok bool) {
-	if s.head == nil {
-		return "", time.Time{}, false
-	}
-	return s.head.id, s.head.at, true
-}
-
-// Started reports whether the twin of a job has started.
-func (s *Schedule) Started(id job.ID) bool {
-	t := s.jobs[id]
-	return t != nil && !t.started.IsZero()
 }
 
 // A Comparison compares a job with its twin.

@@ -104,7 +104,7 @@ func (p *Program) fileRow(r *Row) error {
 	it := &r.item
 	now := shapeOf{
 		pin: r.pin.Configuration, share: r.share, held: r.job.Allocation.Configuration, frozen: r.Worth.Factors == nil && r.Worth.Factor < worthless,
-		out: r.pin.IsZero() && (r.job.Phase == job.Profiling || !r.job.Reservation.IsZero() || r.Barred > 0),
+		out: r.pin.IsZero() && (r.job.Phase == job.Profiling || !r.job.Reservation.IsZero()),
 	}
 	switch {
 	case r.Worth.Factors != nil:

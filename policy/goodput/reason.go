@@ -34,32 +34,12 @@ func (p reasons) reason(r *Row, column int) policy.Reason {
 		return whyPinned(r)
 	case !j.Reservation.IsZero():
 		return p.whyNotReserved(j.Reservation)
-	case column < 0 && r.Barred > 0:
-		return p.whyBarred(r)
 	case column < 0:
 		return p.whyWaiting(r)
 	case !j.Holding():
 		return policy.Reason{Kind: policy.Started, Value: p.speed(r, column)}
 	}
 	return p.whySize(r, column)
-}
-
-// whyBarred explains why a job waits that could not be preempted for the first job in the queue.
-func (p reasons) whyBarred(r *Row) policy.Reason {
-	best := -1
-	for k, c := range r.columns {
-		if c.GPUs == max(r.job.Requested(c.GPUType), r.start[c.resource]) && (best < 0 || p.free[c.resource] > p.free[r.columns[best].resource]) {
-			best = k
-		}
-	}
-	if best < 0 {
-		return policy.Reason{Kind: policy.WaitBackfill, Value: math.Round(r.Barred), Limit: float64(max(1, r.job.GPUs))}
-	}
-	c := r.columns[best]
-	if free := p.free[c.resource]; free < float64(c.GPUs) {
-		return policy.Reason{Kind: policy.WaitNoCapacity, Config: c.Configuration, Value: free, Limit: float64(c.GPUs)}
-	}
-	return policy.Reason{Kind: policy.WaitBackfill, Value: math.Round(r.Barred), Limit: float64(c.GPUs)}
 }
 
 func (p reasons) whyNotReserved(c cluster.Configuration) policy.Reason {

@@ -22,10 +22,8 @@ type Row struct {
 	Keeps bool
 	// Claim is what the job must have in this round; zero: nothing.
 	Claim Claim
-	// Stays lets the job keep what it holds, because it would lose its work. Barred > 0 prevents its start, because
-	// it could not be preempted for a job that must start in so many seconds.
-	Stays  bool
-	Barred float64
+	// Stays lets the job keep what it holds, because it would lose its work.
+	Stays bool
 
 	firm    bool // pinned to its claim
 	evicted bool // claims nothing in this round, because it blocks a job of an earlier level

@@ -43,7 +43,7 @@ const (
 
 func (p *Policy) setClaims(s *policy.Snapshot, rows []*goodput.Row) {
 	for _, r := range rows {
-		r.Claim, r.Stays, r.Barred = goodput.Claim{}, false, 0
+		r.Claim, r.Stays = goodput.Claim{}, false
 	}
 	if p.o.Margin == 0 || len(s.Loans) > 0 || len(s.Rentals) > 0 || slices.ContainsFunc(rows, func(r *goodput.Row) bool { return r.Level != rows[0].Level }) {
 		return
@@ -51,7 +51,7 @@ func (p *Policy) setClaims(s *policy.Snapshot, rows []*goodput.Row) {
 	p.easy.Advance(s, func(i int) backfill.Work { return p.active[i].work(s.Jobs[i]) })
 	for i, r := range rows {
 		st := p.active[i]
-		p.secure(s, r, st)
+		r.Stays = unstoppable(r.Job()) && r.Job().Holding()
 		twin, ok := p.easy.Compare(r.Job().ID)
 		if !ok || r.Job().Phase == job.Profiling {
 			st.claims = false
@@ -60,29 +60,6 @@ func (p *Policy) setClaims(s *policy.Snapshot, rows []*goodput.Row) {
 		if st.claims = p.late(s, r, st, &twin); st.claims {
 			r.Claim = p.claim(s, r, &twin)
 		}
-	}
-}
-
-// secure handles jobs that cannot be preempted, or would lose all their work. Such a job keeps what it has once it
-// runs. It may start once its twin has started. Before that it may start only if it cannot delay the first job in the
-// queue of EASY: that job already runs, or this one has a fixed size and ends before that job's start.
-func (p *Policy) secure(s *policy.Snapshot, r *goodput.Row, st *state) {
-	j := r.Job()
-	if !unstoppable(j) {
-		return
-	}
-	if r.Stays = j.Holding(); r.Stays || p.easy.Started(j.ID) {
-		return
-	}
-	first, at, waits := p.easy.First()
-	in := at.Sub(s.Now).Seconds()
-	if j.Adaptivity.Has(job.GPUCount) { // it could never grow out of a small start
-		waits = waits && slices.ContainsFunc(s.Jobs, (*policy.Job).Holding)
-	} else if k := s.Index(first); first == j.ID || k < 0 || s.Jobs[k].Holding() || st.left/max(r.Fastest(), 1e-9)+j.RestartOverhead.Seconds() <= in {
-		waits = false
-	}
-	if waits {
-		r.Barred = max(1, in)
 	}
 }
 
@@ -100,11 +77,8 @@ func (st *state) work(j *policy.Job) backfill.Work {
 // would end no later than its twin.
 func (p *Policy) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backfill.Comparison) bool {
 	due := twin.Due.Sub(s.Now).Seconds()
-	switch {
-	case st.claims:
+	if st.claims {
 		return twin.Left > due
-	case unstoppable(r.Job()):
-		return true
 	}
 	lost := max(0, r.Job().RestartOverhead.Seconds()) + st.unsaved + s.Length.Seconds()
 	until := due + max(grace, p.allowed(s, r.Job(), twin)) - lost

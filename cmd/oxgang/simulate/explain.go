@@ -160,7 +160,7 @@ func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Sto
 func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment) error {
 	all := round.Expect(ctx, id)
 	if m.Unblockable() {
-		if err := unblock(ctx, round, m, all); err != nil {
+		if err := unblock(ctx, round, id, m, all); err != nil {
 			return err
 		}
 	}
@@ -182,7 +182,7 @@ func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Mome
 }
 
 // unblock adds the change that would have helped, and predicts the ends of the jobs that it names.
-func unblock(ctx context.Context, round *whatif.Round, m *explain.Moment, all map[job.ID]whatif.ETA) (err error) {
+func unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment, all map[job.ID]whatif.ETA) (err error) {
 	if m.Change, err = round.Unblock(ctx, whatif.Ends(all, round.Passed())); err != nil {
 		return err
 	}
