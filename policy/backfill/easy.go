@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// A reservation belongs to the first twin in the queue that does not fit. It has the time when enough GPUs of a type
-// are expected to be free, and how many will then be left over.
+// A reservation belongs to the first twin in the queue that does not fit. It names the GPUs of a type that are expected
+// to be free first: other twins that still run then must not lie on them.
 type reservation struct {
-	kind  int // index of the GPU type
-	at    time.Time
-	extra int
+	kind int // index of the GPU type
+	at   time.Time
+	left pool // GPUs that are free then, less those of the reservation
 }
 
 // fill starts waiting twins as EASY does. The first that does not fit gets a reservation. A twin behind it starts
@@ -23,7 +23,9 @@ func (s *Schedule) fill() {
 			return false
 		}
 		if i, at := s.fastest(t, head); i >= 0 {
-			s.passes(t, &t.options[i], head)
+			if head.delayed(s, t, &t.options[i]) {
+				head.left.add(at, -1)
+			}
 			s.start(t, i, at)
 			return true
 		}
@@ -49,21 +51,20 @@ func (s *Schedule) fastest(t *virtualJob, head *reservation) (best int, at []sha
 		if k < 0 || o.GPUs > s.pools[k].total || best >= 0 && o.Rate <= t.options[best].Rate {
 			continue
 		}
-		if head != nil && head.kind == k && o.GPUs > head.extra && s.now.Add(t.lasts(o)).After(head.at) {
-			continue
+		free := &s.pools[k]
+		if head.delayed(s, t, o) {
+			free = free.both(&head.left)
 		}
-		if shares, ok := s.pools[k].find(o.GPUs); ok {
+		if shares, ok := free.find(o.GPUs); ok {
 			best, at = i, shares
 		}
 	}
 	return best, at
 }
 
-// passes takes the GPUs of a starting twin from those that the reservation leaves over.
-func (s *Schedule) passes(t *virtualJob, o *Option, head *reservation) {
-	if head != nil && s.typeOf(o.GPUType) == head.kind && s.now.Add(t.lasts(o)).After(head.at) {
-		head.extra -= o.GPUs
-	}
+// delayed reports whether a twin that starts now on an option still runs when the reservation begins, on the same type.
+func (r *reservation) delayed(s *Schedule, t *virtualJob, o *Option) bool {
+	return r != nil && s.typeOf(o.GPUType) == r.kind && s.now.Add(t.lasts(o)).After(r.at)
 }
 
 // reserve returns the reservation of a twin that does not fit, on the type on which it would end first; nil if it
@@ -98,10 +99,12 @@ func (s *Schedule) expect(o *Option) *reservation {
 		at = t.end()
 		fits = fits || room.fits(o.GPUs)
 	}
-	if !fits {
+	own, ok := room.find(o.GPUs)
+	if !ok {
 		return nil
 	}
-	return &reservation{k, at, room.total - o.GPUs}
+	room.add(own, -1)
+	return &reservation{k, at, room}
 }
 
 // byEnd returns the running twins of a type, ordered by their end.

@@ -74,6 +74,16 @@ func (p *pool) add(all []share, sign int) {
 	}
 }
 
+// both returns the GPUs that are free in both pools, node by node.
+func (p *pool) both(other *pool) *pool {
+	c := pool{perNode: p.perNode, free: make([]int, len(p.free))}
+	for node := range p.free {
+		c.free[node] = max(0, min(p.free[node], other.free[node]))
+		c.total += c.free[node]
+	}
+	return &c
+}
+
 func (p *pool) clone() pool {
 	c := *p
 	c.free = slices.Clone(p.free)
