@@ -16,7 +16,7 @@ import (
 //  2. Profiling: a job that is being profiled gets nothing.
 //  3. GPU type: the cluster has the type, and the job may use it. The number of GPUs fits on the number of nodes
 //     that the configuration names.
-//  4. Capacity: no GPU type gives out more than it has. The same holds for each node on which a job is newly
+//  4. Capacity: no GPU type gives out more GPUs than its nodes have. The same holds for each node on which a job is newly
 //     placed, and for CPUs and memory if the nodes count them. The shares of a placement add up to the
 //     allocation.
 //  5. Limits of the job: its fewest and most GPUs hold, and it gets whole replicas. If its GPU count or its GPU
