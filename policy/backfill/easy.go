@@ -10,7 +10,7 @@ import (
 type reservation struct {
 	kind int // index of the GPU type
 	at   time.Time
-	left pool // GPUs that are free then, less those of the reservation
+	left pool // GPUs that are free then, less the GPUs of the reservation
 }
 
 // fill starts waiting twins as EASY does. The first that does not fit gets a reservation. A twin behind it starts
