@@ -1,8 +1,8 @@
 // Package rivals registers every policy: policy/standard, and those for comparisons only.
 package rivals
 
-// Each of these registers its policies.
 import (
+	// Each of these registers its policies.
 	_ "github.com/oxgang/oxgang/policy/rivals/afs"
 	_ "github.com/oxgang/oxgang/policy/rivals/gandiva"
 	_ "github.com/oxgang/oxgang/policy/rivals/gavel"  // gavel, mst, ftf, ossp, allox, gandivafair

@@ -33,7 +33,8 @@ func TestOutlook(t *testing.T) {
 		"end in 3.0 h to 2.1 days, median 6.5 h (80 % interval; 6 of the last 8 end estimates for waiting jobs were right)": {End: tested},
 		"start unreliable: 1 of the last 8 start estimates was right":                                                       {Start: ExpectedIn(&calibration.Range{Late: time.Hour, Held: 1, Of: 8}, false, 0)},
 		"start in 70 min to 3.3 h, median 76 min (80 % interval, not tested in this run yet); end about 5 min after the start, median 81 min (80 % interval, not tested in this run yet)": {
-			Start: in(70*time.Minute, 76*time.Minute, 198*time.Minute), End: in(70*time.Minute, 81*time.Minute, 199*time.Minute)},
+			Start: in(70*time.Minute, 76*time.Minute, 198*time.Minute), End: in(70*time.Minute, 81*time.Minute, 199*time.Minute),
+		},
 		"end unknown: no target declared": {End: unknown},
 	} {
 		var rows []string

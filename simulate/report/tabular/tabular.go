@@ -20,7 +20,7 @@ const (
 // Formats returns all formats.
 func Formats() []Format { return []Format{CSV, Parquet} }
 
-// ParseFormat's error lists all formats.
+// ParseFormat returns the format of a name. Its error lists all formats.
 func ParseFormat(name string) (Format, error) {
 	if f := Format(name); slices.Contains(Formats(), f) {
 		return f, nil
