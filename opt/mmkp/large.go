@@ -1,7 +1,7 @@
 package mmkp
 
 import (
-	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -27,11 +27,11 @@ const (
 
 // splitting is the state of a solve that splits large items.
 type splitting struct {
-	budget int
+	*Program
+	solves int // left
 	value  float64
 	fixed  []fixed // large items with a choice in the present case
 	picks  []int32 // by slot: columns of the best solution
-	status Status
 }
 
 type fixed struct {
@@ -40,13 +40,13 @@ type fixed struct {
 }
 
 // improveLarge splits the program on its large items if the solution is not good enough, and returns the best.
-func (p *Program) improveLarge(ctx context.Context, opts Options, sol *Solution) (*Solution, error) {
-	if sol.Status == Optimal || sol.Gap <= wideGap || opts.MaxNodes == 0 || p.largest() < 0 {
-		return sol, nil
+func (p *Program) improveLarge(sol *Solution) *Solution {
+	s := &splitting{Program: p, solves: maxSplits, value: math.Inf(-1)}
+	if sol.Status == Optimal || sol.Gap <= wideGap || p.opts.MaxNodes == 0 || s.largest() < 0 {
+		return sol
 	}
 	prices, radius := slices.Clone(p.core.Prices), slices.Clone(p.radius)
-	s := &splitting{budget: maxSplits, value: math.Inf(-1)}
-	bound := min(sol.Bound, p.divide(ctx, opts, s, 0, sol, nil))
+	bound := s.divide(0, sol)
 	for k, b := range p.given {
 		p.core.Capacity[k] = b * (1 + slack) // undo rounding errors
 	}
@@ -55,86 +55,99 @@ func (p *Program) improveLarge(ctx context.Context, opts Options, sol *Solution)
 	for i := range p.items {
 		p.items[i].pick, p.items[i].taken = s.picks[i], s.picks[i]
 	}
-	sol = &p.solution
-	sol.Value, sol.Bound, sol.Status = s.value, max(bound, s.value), s.status
-	sol.Prices = append(sol.Prices[:0], prices[:len(p.given)]...)
-	sol.Gap = 0
-	if sol.Bound != sol.Value {
-		sol.Gap = (sol.Bound - sol.Value) / math.Abs(sol.Bound)
+	return s.result(max(bound, s.value), prices)
+}
+
+// result returns the best solution, with a bound and the prices of the whole program.
+func (s *splitting) result(bound float64, prices []float64) *Solution {
+	sol := &s.solution
+	sol.Value, sol.Bound, sol.Status, sol.Gap = s.value, bound, Limited, 0
+	sol.Prices = append(sol.Prices[:0], prices[:len(s.given)]...)
+	if bound != s.value {
+		sol.Gap = (bound - s.value) / math.Abs(bound)
 	}
-	return sol, nil
+	switch {
+	case sol.Gap <= s.opts.Gap:
+		sol.Status = Optimal
+	case s.ctx.Err() != nil:
+		sol.Status = Interrupted
+	}
+	return sol
 }
 
 // divide returns a bound of the present program plus worth, the value of the fixed items, and records solutions. sol
-// is the program's solution; with err there is none.
-func (p *Program) divide(ctx context.Context, opts Options, s *splitting, worth float64, sol *Solution, err error) float64 {
-	if err != nil {
-		return math.Inf(-1)
-	}
-	p.note(s, worth, sol)
+// is the program's solution.
+func (s *splitting) divide(worth float64, sol *Solution) float64 {
+	s.note(worth, sol)
 	bound := worth + sol.Bound
-	slot := p.largest()
-	if slot < 0 || s.budget <= 0 || bound-s.value <= wideGap*math.Abs(bound) || ctx.Err() != nil {
+	slot := s.largest()
+	if slot < 0 || s.solves <= 0 || bound-s.value <= wideGap*math.Abs(bound) || s.ctx.Err() != nil {
 		return bound
 	}
-	x, r := &p.items[slot], &p.rows[slot]
+	x, r := &s.items[slot], &s.rows[slot]
 	x.live = false
 	cases := math.Inf(-1)
 	for c := none; c < int32(len(r.points)+len(r.bundles)); c++ {
-		cases = max(cases, p.solveCase(ctx, opts, s, worth, bound, fixed{slot, c}))
+		cases = max(cases, s.solveCase(worth, bound, fixed{slot, c}))
 	}
 	x.live = true
 	return min(bound, cases)
 }
 
-// solveCase returns a bound of the case f, in which the item has one column, or none.
-func (p *Program) solveCase(ctx context.Context, opts Options, s *splitting, worth, bound float64, f fixed) float64 {
+// solveCase returns a bound of the case f, in which the item has one column, or none: -Inf if it is infeasible, and
+// the bound of the program that was split if it is not solved.
+func (s *splitting) solveCase(worth, bound float64, f fixed) float64 {
 	if f.column != none {
-		x, r := &p.items[f.slot], &p.rows[f.slot]
-		value := x.worth(r, f.column)
-		if value <= 0 {
+		value := s.items[f.slot].worth(&s.rows[f.slot], f.column)
+		if value <= 0 { // the case without it is at least as good
 			return math.Inf(-1)
 		}
 		worth += value
-		if !p.withdraw(f, -1) {
-			p.withdraw(f, 1)
+		defer s.withdraw(f, 1)
+		if !s.withdraw(f, -1) {
 			return math.Inf(-1)
 		}
-		defer p.withdraw(f, 1)
 	}
-	if s.budget--; s.budget < 0 {
+	if s.solves--; s.solves < 0 {
 		return bound
 	}
 	s.fixed = append(s.fixed, f)
 	defer func() { s.fixed = s.fixed[:len(s.fixed)-1] }()
-	sol, err := p.solveOnce(ctx, opts)
-	return p.divide(ctx, opts, s, worth, sol, err)
+	sol, err := s.solveOnce()
+	switch {
+	case errors.Is(err, ErrInfeasible):
+		return math.Inf(-1)
+	case err != nil:
+		return bound
+	}
+	return s.divide(worth, sol)
 }
 
 // withdraw subtracts a column's use from the capacities, or adds it with sign 1. It reports whether it fits.
-func (p *Program) withdraw(f fixed, sign float64) (fits bool) {
+func (s *splitting) withdraw(f fixed, sign float64) (fits bool) {
 	fits = true
-	for _, u := range p.rows[f.slot].columnUses(f.column) {
+	for _, u := range s.rows[f.slot].columnUses(f.column) {
 		k := u.Resource
-		p.core.Capacity[k] += sign * u.Amount
-		if p.core.Capacity[k] < 0 {
+		s.core.Capacity[k] += sign * u.Amount
+		if s.core.Capacity[k] < 0 {
 			fits = false
 		}
 	}
-	p.shrunk = true
+	s.shrunk = true
 	return fits
 }
 
-func (p *Program) note(s *splitting, worth float64, sol *Solution) {
+// note keeps the solution of a case if it is the best so far.
+func (s *splitting) note(worth float64, sol *Solution) {
 	if worth+sol.Value <= s.value {
 		return
 	}
-	s.value, s.status = worth+sol.Value, sol.Status
+	s.value = worth + sol.Value
 	s.picks = s.picks[:0]
-	for i := range p.items {
+	for i := range s.items {
 		pick := none
-		if p.items[i].live {
-			pick = p.items[i].taken
+		if s.items[i].live {
+			pick = s.items[i].taken
 		}
 		s.picks = append(s.picks, pick)
 	}
@@ -144,14 +157,14 @@ func (p *Program) note(s *splitting, worth float64, sol *Solution) {
 }
 
 // largest returns the slot of the large item that takes the largest part of a resource; -1 if there is none.
-func (p *Program) largest() (slot int) {
+func (s *splitting) largest() (slot int) {
 	slot = -1
 	most := largePart
-	for i := range p.items {
-		if x := &p.items[i]; !x.live || x.must || x.size <= 0 {
+	for i := range s.items {
+		if x := &s.items[i]; !x.live || x.must || x.size <= 0 {
 			continue
 		}
-		if part := p.leastPart(i); part > most {
+		if part := s.leastPart(i); part > most {
 			slot, most = i, part
 		}
 	}
@@ -160,13 +173,13 @@ func (p *Program) largest() (slot int) {
 
 // leastPart returns the least part of a capacity that any choice of the item takes, each counted at its scarcest
 // resource; 0 if no choice fits.
-func (p *Program) leastPart(i int) float64 {
+func (s *splitting) leastPart(i int) float64 {
 	least := math.Inf(1)
-	r := &p.rows[i]
+	r := &s.rows[i]
 	for c := range int32(len(r.points) + len(r.bundles)) {
 		part := 0.0
 		for _, u := range r.columnUses(c) {
-			part = max(part, u.Amount/p.core.Capacity[u.Resource])
+			part = max(part, u.Amount/s.core.Capacity[u.Resource])
 		}
 		if least = min(least, part); least <= largePart {
 			break

@@ -38,3 +38,26 @@ func TestSolve_large_items(t *testing.T) {
 		}
 	})
 }
+
+// TestSolve_large_items_keep_bound_and_value_honest: whatever the search leaves open, the value is at most that of trying
+// everything, and the bound at least; and a solution that counts as optimal is the best.
+func TestSolve_large_items_keep_bound_and_value_honest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := draw(t, shape{items: 6, choices: 3, resources: 2, must: true})
+		best, ok := brute(p, nil)
+		opts := mmkp.DefaultOptions()
+		opts.MaxNodes = rapid.IntRange(1, 4).Draw(t, "nodes")
+		s, err := mmkp.NewSolver().Solve(t.Context(), p, nil, opts)
+		if err != nil {
+			return // a limit, or no solution: other tests tell them apart
+		}
+		switch {
+		case !ok:
+			t.Fatalf("value %v of a program without a solution", s.Value)
+		case s.Value > best+1e-8*max(1, best) || s.Bound < best-1e-8*max(1, best):
+			t.Errorf("value %v, bound %v; the best is %v", s.Value, s.Bound, best)
+		case s.Status == mmkp.Optimal && !near(s.Value, best):
+			t.Errorf("optimal with value %v; the best is %v", s.Value, best)
+		}
+	})
+}

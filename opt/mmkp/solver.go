@@ -133,19 +133,20 @@ func validateStart(p *Problem, start []float64) error {
 // Solve maximises the value of all items, from the last prices. The solution is valid until the next solve; Pick has
 // the choices. Errors: invalid opts; ErrInfeasible with a resource that is short; ErrLimit.
 func (p *Program) Solve(ctx context.Context, opts Options) (*Solution, error) {
-	sol, err := p.solveOnce(ctx, opts)
-	if err != nil {
-		return nil, err
-	}
-	return p.improveLarge(ctx, opts, sol)
-}
-
-func (p *Program) solveOnce(ctx context.Context, opts Options) (*Solution, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
 	p.opts, p.ctx = opts, ctx
 	defer func() { p.ctx = nil }()
+	sol, err := p.solveOnce()
+	if err != nil {
+		return nil, err
+	}
+	return p.improveLarge(sol), nil
+}
+
+// solveOnce solves the program without splitting large items.
+func (p *Program) solveOnce() (*Solution, error) {
 	p.refit()
 	if err := p.checkNeeds(); err != nil {
 		return nil, err
