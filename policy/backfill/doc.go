@@ -12,12 +12,12 @@
 // job, or a submission. So virtual times do not depend on the length of a round.
 //
 // Work. A job's virtual speed is the policy's estimate for the GPUs it requests, and its work is the policy's
-// estimate of its whole work. With exact estimates the schedule is the one that EASY would have made, except that
-// GPUs of a type count together. A job that states no work does not end virtually before it really ends. A wrong
+// estimate of its whole work. With exact estimates the schedule is the one that EASY would have made, except that a
+// placer may choose other nodes. A job that states no work does not end virtually before it really ends. A wrong
 // estimate moves the virtual end of the job itself and, as under EASY, of the jobs behind it.
 //
 // Jobs that have really ended stay in the schedule until they end there, because under EASY they would still hold
 // GPUs. Jobs that have ended virtually stay until they really end.
 //
-// Cost. An event costs one pass over the virtual jobs: about 1 ms for 10,000.
+// Cost. An event costs a pass over the virtual jobs that run, and one over the jobs that wait while GPUs are free.
 package backfill

@@ -10,7 +10,8 @@ import (
 type reservation struct {
 	kind int // index of the GPU type
 	at   time.Time
-	left pool // GPUs that are free then, less the GPUs of the reservation
+	left pool  // GPUs that are free then, less the GPUs of the reservation
+	both *pool // GPUs that are free now and in left; nil: not computed since the last start
 }
 
 // fill starts waiting twins as EASY does. The first that does not fit gets a reservation. A twin behind it starts
@@ -27,6 +28,9 @@ func (s *Schedule) fill() {
 				head.left.add(at, -1)
 			}
 			s.start(t, i, at)
+			if head != nil {
+				head.both = nil
+			}
 			return true
 		}
 		if head == nil {
@@ -53,7 +57,7 @@ func (s *Schedule) fastest(t *virtualJob, head *reservation) (best int, at []sha
 		}
 		free := &s.pools[k]
 		if head.delayed(s, t, o) {
-			free = free.both(&head.left)
+			free = head.lasting(free)
 		}
 		if shares, ok := free.find(o.GPUs); ok {
 			best, at = i, shares
@@ -65,6 +69,14 @@ func (s *Schedule) fastest(t *virtualJob, head *reservation) (best int, at []sha
 // delayed reports whether a twin that starts now on an option still runs when the reservation begins, on the same type.
 func (r *reservation) delayed(s *Schedule, t *virtualJob, o *Option) bool {
 	return r != nil && s.typeOf(o.GPUType) == r.kind && s.now.Add(t.lasts(o)).After(r.at)
+}
+
+// lasting returns the GPUs for twins that still run when the reservation begins.
+func (r *reservation) lasting(free *pool) *pool {
+	if r.both == nil {
+		r.both = free.both(&r.left)
+	}
+	return r.both
 }
 
 // reserve returns the reservation of a twin that does not fit, on the type on which it would end first; nil if it
@@ -104,7 +116,7 @@ func (s *Schedule) expect(o *Option) *reservation {
 		return nil
 	}
 	room.add(own, -1)
-	return &reservation{k, at, room}
+	return &reservation{kind: k, at: at, left: room}
 }
 
 // byEnd returns the running twins of a type, ordered by their end.

@@ -10,9 +10,9 @@ import (
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
-// The promise. A job takes at most (1 + Options.Margin) times as long as under EASY backfilling. A job that needs
-// more than half of the GPUs of a type waits for its first start at most 1.1 times as long. Package backfill keeps
-// the EASY schedule; a job's counterpart there is its twin.
+// The limit. A job should take at most (1 + Options.Margin) times as long as under EASY backfilling. A job that needs
+// more than half of the GPUs of a type should wait for its first start at most 1.1 times as long. Package backfill
+// keeps the EASY schedule; a job's counterpart there is its twin.
 //
 // How it is kept. A job may wait, shrink or be preempted while it can still end in time on the GPUs of its twin. A
 // job that adapts its GPU count may catch up on twice as many (catchUp). With all times in seconds from now, the
@@ -32,7 +32,7 @@ import (
 // Example. A job needs all 64 GPUs for 1 h, while small jobs keep coming. Under EASY it starts after 2 h. It claims
 // its GPUs 12 min later (less a restart and a round): all others are preempted, and it ends after 3.2 h.
 //
-// There is no promise while nodes are rented or on loan, or between jobs of different priorities.
+// There is no limit while nodes are rented or on loan, or between jobs of different priorities.
 
 const (
 	grace     = 300 // seconds that every job may be late
@@ -106,13 +106,10 @@ func (p *Policy) allowed(s *policy.Snapshot, j *policy.Job, twin *backfill.Compa
 	return margin
 }
 
+// large reports whether a twin holds more than half of the GPUs of its type.
 func large(s *policy.Snapshot, twin *backfill.Comparison) bool {
-	for _, t := range s.Cluster.Types() {
-		if t.Type == twin.GPUType {
-			return 2*twin.GPUs > t.GPUs
-		}
-	}
-	return false
+	k := s.Cluster.TypeIndex(twin.GPUType)
+	return k >= 0 && 2*twin.GPUs > s.Cluster.Types()[k].GPUs
 }
 
 // claim returns the claim of a late job: the configuration of its twin. A job that adapts its GPU count claims the
