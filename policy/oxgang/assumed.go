@@ -40,13 +40,13 @@ func (p *Policy) assumed(st *state) (all []string) {
 		add("%s", words)
 	}
 	if !st.basis.modelled {
-		add("nothing is known of its speed: taken as one unit of its work a second, on every GPU type")
+		add("its speed is not known yet: equal speed on all GPU types is assumed")
 	}
 	if c := st.gone; !c.IsZero() {
-		add("nodes of the %d %s that it was on are gone: it is taken to wait", c.GPUs, c.GPUType)
+		add("nodes of the %d %s that it was on are gone: it counts as waiting", c.GPUs, c.GPUType)
 	}
 	if st.unsaved > 0 && !st.basis.priced {
-		add("GPUs of its type had no price: that it would do %s of work twice is taken to cost others nothing", inWords(st.unsaved))
+		add("GPUs of its type had no price: repeating %s of its work is assumed to cost other jobs nothing", inWords(st.unsaved))
 	}
 	if st.basis.owner != "" {
 		add("%s", st.basis.owner)
@@ -61,11 +61,11 @@ func (b *basis) weighed(share float64, others bool) string {
 	case w == share, w == 0 && !others:
 		return ""
 	case math.IsNaN(w):
-		return "its weight NaN is not a number: taken as 1"
+		return "its weight NaN is not a number: 1 is used"
 	case !(w > 0):
-		return fmt.Sprintf("its weight %g is not above 0: taken as 1", w)
+		return fmt.Sprintf("its weight %g is not above 0: 1 is used", w)
 	default:
-		return fmt.Sprintf("its weight %g is out of bounds: taken as %g", w, share)
+		return fmt.Sprintf("its weight %g is out of bounds: %g is used", w, share)
 	}
 }
 
@@ -74,11 +74,11 @@ func (st *state) sized() string {
 	left, told := inWords(st.length), inWords(st.basis.told)
 	switch {
 	case st.basis.from == perf.FromClass:
-		return fmt.Sprintf("it does not state its work: taken as what jobs of its class made, %s left on its slowest GPU", left)
+		return fmt.Sprintf("it does not state its work: the mean of its class is assumed, %s left on its slowest GPU", left)
 	case st.basis.from == perf.FromAttained:
-		return fmt.Sprintf("nothing is known of how much is left: taken to be as much as it has done, %s on its slowest GPU", left)
+		return fmt.Sprintf("its remaining work is not known: its work so far is assumed again, %s on its slowest GPU", left)
 	case left != told:
-		return fmt.Sprintf("what it or its like stated was wrong: %s left on its slowest GPU are taken as %s", told, left)
+		return fmt.Sprintf("statements of this job or of similar jobs were wrong: %s left on its slowest GPU are counted as %s", told, left)
 	}
 	return ""
 }
@@ -87,7 +87,7 @@ func (st *state) sized() string {
 func (p *Policy) unpriced(s *policy.Snapshot, of cluster.GPUType) string {
 	for i := range s.Rentals {
 		if n := &s.Rentals[i].Node; p.renter != nil && p.o.Rent.Money && n.GPUType == of && n.Price == 0 {
-			return fmt.Sprintf("the price of the %s is not known: taken as 1 an hour for each GPU", of)
+			return fmt.Sprintf("the price of the %s is not known: 1 per GPU-hour is assumed", of)
 		}
 	}
 	return ""

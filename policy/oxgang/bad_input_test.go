@@ -79,10 +79,10 @@ func (w *small) says(t *rapid.T, jobs []*policy.Job) {
 		if !(j.Weight > 1e-4 && j.Weight < 1e4) && j.Weight != 0 && !w.assumes(j.ID, fmt.Sprintf("its weight %g ", j.Weight)) {
 			t.Fatalf("%s: weight %g, and the plan assumed %v", j.ID, j.Weight, x.Assumed)
 		}
-		if j.Target == 0 && !w.assumes(j.ID, "does not state its work") && !w.assumes(j.ID, "nothing is known of how much is left") {
+		if j.Target == 0 && !w.assumes(j.ID, "does not state its work") && !w.assumes(j.ID, "its remaining work is not known") {
 			t.Fatalf("%s: no target, and the plan assumed %v", j.ID, x.Assumed)
 		}
-		if j.Perf == nil && !w.assumes(j.ID, "nothing is known of its speed") {
+		if j.Perf == nil && !w.assumes(j.ID, "its speed is not known yet") {
 			t.Fatalf("%s: no model, and the plan assumed %v", j.ID, x.Assumed)
 		}
 	}
@@ -111,9 +111,9 @@ func (w *small) shrink(c *cluster.Cluster) {
 
 func TestPlan_says_what_it_made_of_a_weight(t *testing.T) {
 	for weight, want := range map[float64]string{
-		0: "its weight 0 is not above 0: taken as 1", -1: "its weight -1 is not above 0: taken as 1", 2: "",
-		math.NaN(): "its weight NaN is not a number: taken as 1", math.Inf(1): "its weight +Inf is out of bounds: taken as 1000",
-		math.Inf(-1): "its weight -Inf is not above 0: taken as 1", 1e-300: "its weight 1e-300 is out of bounds: taken as 0.001",
+		0: "its weight 0 is not above 0: 1 is used", -1: "its weight -1 is not above 0: 1 is used", 2: "",
+		math.NaN(): "its weight NaN is not a number: 1 is used", math.Inf(1): "its weight +Inf is out of bounds: 1000 is used",
+		math.Inf(-1): "its weight -Inf is not above 0: 1 is used", 1e-300: "its weight 1e-300 is out of bounds: 0.001 is used",
 	} {
 		w := newSmall(t, DefaultOptions(), 1, 1)
 		w.submit("a", 1, time.Hour, func(s *job.Spec) { s.Weight = weight })
@@ -140,8 +140,8 @@ func TestPlan_says_what_a_length_rests_on(t *testing.T) {
 	w.submit("unknown", 1, 0, silent)
 	w.submit("stated", 1, time.Hour)
 	w.round()
-	w.want("alike", "it does not state its work: taken as what jobs of its class made, 2.98 h left on its slowest GPU") // seen last a minute before it ended
-	w.want("unknown", "nothing is known of how much is left: taken to be as much as it has done, 10 min on its slowest GPU")
+	w.want("alike", "it does not state its work: the mean of its class is assumed, 2.98 h left on its slowest GPU") // seen last a minute before it ended
+	w.want("unknown", "its remaining work is not known: its work so far is assumed again, 10 min on its slowest GPU")
 	w.want("stated", "")
 }
 
@@ -154,7 +154,7 @@ func TestPlan_says_that_a_statement_was_wrong(t *testing.T) {
 	row.Progress = 2 * row.Target
 	w.s.Jobs[0] = &row
 	w.round()
-	if x, _ := w.p.Weighed("a"); len(x.Assumed) != 1 || !strings.HasPrefix(x.Assumed[0], "what it or its like stated was wrong: 0 s left on its slowest GPU are taken as ") {
+	if x, _ := w.p.Weighed("a"); len(x.Assumed) != 1 || !strings.HasPrefix(x.Assumed[0], "statements of this job or of similar jobs were wrong: 0 s left on its slowest GPU are counted as ") {
 		t.Errorf("the plan assumed %q, want that the statement was wrong", x.Assumed)
 	}
 }
@@ -191,7 +191,7 @@ func TestPlan_no_model(t *testing.T) {
 	if has := w.round(); len(has) != 2 {
 		t.Errorf("%v have a GPU, want both", has)
 	}
-	w.want("a", "nothing is known of its speed: taken as one unit of its work a second, on every GPU type")
+	w.want("a", "its speed is not known yet: equal speed on all GPU types is assumed")
 	w.want("b", "")
 }
 
@@ -207,14 +207,14 @@ func TestPlan_capacity_vanishes_below_running_jobs(t *testing.T) {
 	w.want("a", "")
 	w.s.Cluster = clusterOf(t, "a100", 1, 1)
 	plan := w.plan()
-	w.want("b", "nodes of the 1 a100 that it was on are gone: it is taken to wait")
+	w.want("b", "nodes of the 1 a100 that it was on are gone: it counts as waiting")
 	w.want("a", "")
 	if x, _ := w.p.Weighed("b"); x.Restart != 0 || plan.Jobs[1].Why.Kind == policy.Reclaimed || plan.Jobs[0].Allocation.IsZero() == plan.Jobs[1].Allocation.IsZero() {
 		t.Errorf("%+v, %+v: want one of them to have the GPU, and b to have nothing to lose", x, plan.Jobs)
 	}
 	w.s.Cluster = clusterOf(t, "t4", 1, 1)
 	w.plan()
-	w.want("a", "nodes of the 1 a100 that it was on are gone: it is taken to wait")
+	w.want("a", "nodes of the 1 a100 that it was on are gone: it counts as waiting")
 }
 
 // Where GPUs have no price, what a job would do twice costs others nothing; that is said.
@@ -224,7 +224,7 @@ func TestPlan_price_of_0(t *testing.T) {
 	for range 11 {
 		w.round()
 	}
-	w.want("a", "GPUs of its type had no price: that it would do 10 min of work twice is taken to cost others nothing")
+	w.want("a", "GPUs of its type had no price: repeating 10 min of its work is assumed to cost other jobs nothing")
 	for i := range 4 {
 		w.submit(job.ID(fmt.Sprint("b", i)), 1, time.Hour)
 	}
@@ -251,7 +251,7 @@ func TestPlan_rent_of_0(t *testing.T) {
 			t.Errorf("%+v: want the job to run", plan)
 		}
 		if budget == 0 { // within one, jobs are not weighed
-			w.want("a", "the price of the a100 is not known: taken as 1 an hour for each GPU")
+			w.want("a", "the price of the a100 is not known: 1 per GPU-hour is assumed")
 		}
 	}
 }

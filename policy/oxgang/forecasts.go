@@ -61,7 +61,7 @@ func (p *Policy) trusting(of cluster.GPUType) string {
 		f := p.owners[l.Group]
 		switch {
 		case len(l.Expected) == 0:
-			return fmt.Sprintf("the owner of the %s does not say when it wants them back: taken as never", of)
+			return fmt.Sprintf("the owner of the %s does not state when it needs them back: never is assumed", of)
 		case f.belief() < 1:
 			return fmt.Sprintf("the owner of the %s wanted them back %.0f of the %.0f times that it had said so: %.0f %% of what it says is believed",
 				of, f.right, f.right+f.wrong, 100*f.belief())

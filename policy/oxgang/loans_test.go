@@ -257,5 +257,5 @@ func TestPlan_says_that_an_owner_says_nothing(t *testing.T) {
 	w := lending(t, 1)
 	w.submit("a", 1, time.Hour, func(s *job.Spec) { s.GPUTypes = []cluster.GPUType{"t4"} })
 	w.plan()
-	w.want("a", "the owner of the t4 does not say when it wants them back: taken as never")
+	w.want("a", "the owner of the t4 does not state when it needs them back: never is assumed")
 }

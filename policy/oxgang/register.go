@@ -25,7 +25,7 @@ type settings struct {
 
 func bind(s *registry.Settings, o *settings) {
 	s.Var("makespan", &o.Makespan, "0 to 1: what the end of all jobs counts beside their mean completion time")
-	s.Var("sizes", &o.Sizes, "what is believed of the work a job has: stated, class (as jobs of its class), attained (as much GPU time again as it had)")
+	s.Var("sizes", &o.Sizes, "what is believed of the work a job has: stated, class (as jobs of its class), attained (its GPU time so far, once more)")
 	s.Var("margin", &o.Margin, "part of its time under EASY backfilling by which a job may take longer; 0: no promise")
 	s.Var("budget", &o.budget, "what may be spent per hour on average on rented nodes, in unit; 0: no limit; none: nothing is rented")
 	boa.BindUnit(s, &o.rent)
