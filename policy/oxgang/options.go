@@ -23,7 +23,7 @@ type Options struct {
 	Lambda          float64 // base worth of running; default 1.1
 	Makespan        float64 // weight of the makespan beside the mean completion time, 0 to 1; default 1
 	Sizes           string  // Stated, Class or Attained; default Stated
-	Margin          float64 // part of its time under EASY backfilling by which a job may take longer (deadlines.go); 0: no promise; default 0.5
+	Margin          float64 // part of its time under EASY backfilling by which a job may take longer (deadlines.go); 0: no limit; default 0.5
 	// Rent configures rented nodes (package boa). Nil, the default: none.
 	Rent *boa.Options
 }

@@ -24,13 +24,13 @@ type settings struct {
 }
 
 func bind(s *registry.Settings, o *settings) {
-	s.Var("makespan", &o.Makespan, "0 to 1: what the end of all jobs counts beside their mean completion time")
-	s.Var("sizes", &o.Sizes, "what is believed of the work a job has: stated, class (as jobs of its class), attained (its GPU time so far, once more)")
-	s.Var("margin", &o.Margin, "part of its time under EASY backfilling by which a job may take longer; 0: no promise")
-	s.Var("budget", &o.budget, "what may be spent per hour on average on rented nodes, in unit; 0: no limit; none: nothing is rented")
+	s.Var("makespan", &o.Makespan, "weight of the makespan next to the mean completion time, 0 to 1")
+	s.Var("sizes", &o.Sizes, "source of a job's remaining work: stated, class (mean of its class) or attained (its GPU time so far, once more)")
+	s.Var("margin", &o.Margin, "part of its time under EASY backfilling by which a job may take longer; 0: no limit")
+	s.Var("budget", &o.budget, "mean spending allowed per hour on rented nodes, in unit; 0: no limit; none: nothing is rented")
 	boa.BindUnit(s, &o.rent)
 	s.Var("p", &o.P, "exponent of a goodput's value, not 0")
-	s.Var("lambda", &o.Lambda, "what it is worth that a job runs at all")
+	s.Var("lambda", &o.Lambda, "value of running a job at all")
 	s.Var("growth", &o.Growth, "factor by which a job's GPUs may grow in a round")
 	s.Var("start", &o.Start, "GPUs on which a job may begin, at most, unless it needs more")
 	s.Var("solver", &o.Solver, "price, copter, exact, lp-exact")
