@@ -35,7 +35,7 @@ func bind(s *registry.Settings, o *settings) {
 	s.Var("start", &o.Start, "GPUs on which a job may begin, at most, unless it needs more")
 	s.Var("solver", &o.Solver, "price, copter, exact, lp-exact")
 	s.Var("cells", &o.Cells, "CPUs and memory are chosen with GPUs, where nodes count them; else all get their GPU-proportional share")
-	s.Var("ties", &o.Ties, "which of equally good plans: 0 serves first who came first, any other number at random")
+	s.Var("ties", &o.Ties, "choice between equally good plans: 0 serves the job that came first, any other number picks at random")
 }
 
 func build(s settings) (*Policy, error) {
