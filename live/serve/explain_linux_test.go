@@ -22,7 +22,7 @@ func TestExplain(t *testing.T) {
 	for _, want := range []string{
 		"late has been waiting", "cpu 0 of 4 GPUs free", "4 jobs hold GPUs, 1 waits",
 		"unblock  it would get 1 cpu GPU if job busy",
-		"end      not known: ",
+		"end      unknown: ",
 	} {
 		if !strings.Contains(e.Text, want) {
 			t.Errorf("want %q in\n%s", want, e.Text)

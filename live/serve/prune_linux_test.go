@@ -81,7 +81,7 @@ func TestPrune_without_scheduler(t *testing.T) {
 	}
 	t.Parallel()
 	o := options(t)
-	if _, err := Prune(o.Dir, nothing, false); err == nil || !strings.Contains(err.Error(), "there is no database") {
+	if _, err := Prune(o.Dir, nothing, false); err == nil || !strings.Contains(err.Error(), "no scheduler has used this directory") {
 		t.Errorf("no state directory: %v, want an error", err)
 	}
 	if _, err := os.Stat(o.Dir); err == nil {

@@ -188,7 +188,7 @@ func TestOrphans(t *testing.T) {
 					t.Errorf("process %s is left", pid)
 				}
 			}
-			if name == "after the end" && !strings.HasSuffix(s.Note, "processes that the workers left were killed") {
+			if name == "after the end" && !strings.HasSuffix(s.Note, "processes that outlived the workers were killed: 4") {
 				t.Errorf("note %q, want it to mention the processes", s.Note)
 			}
 		})

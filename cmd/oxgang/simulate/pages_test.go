@@ -135,7 +135,7 @@ func pageOf(t *testing.T, path string, id job.ID, at time.Duration) (*explain.St
 
 var (
 	inLine = regexp.MustCompile(`(?m)^  next     at (\S+), (\S+) later: `)
-	of     = regexp.MustCompile(`(?:of|among) the (\d+) jobs? weighed`)
+	of     = regexp.MustCompile(`(?:of the|among) (\d+) jobs?\b`)
 	rest   = regexp.MustCompile(`would get (\d+) more|(\d+) more would be free`)
 	has    = regexp.MustCompile(`(?:running on|got) (\d+) `)
 )

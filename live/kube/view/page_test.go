@@ -256,7 +256,7 @@ func TestPage_job(t *testing.T) {
 		t.Fatal(err)
 	}
 	j, err := c.Job(t.Context(), "research/runs", 0)
-	if err != nil || len(j.Life.Changes) != 2 || j.Life.Changes[0].What != explain.Started || j.Life.Changes[0].To.GPUs != 6 || j.Life.Changes[1].What != explain.Shrunk || j.Life.Changes[1].Text != "4 h200 GPUs in place of 6 h200 GPUs on 2 nodes" {
+	if err != nil || len(j.Life.Changes) != 2 || j.Life.Changes[0].What != explain.Started || j.Life.Changes[0].To.GPUs != 6 || j.Life.Changes[1].What != explain.Shrunk || j.Life.Changes[1].Text != "4 h200 GPUs instead of 6 h200 GPUs on 2 nodes" {
 		t.Errorf("%+v, %v", j.Life, err)
 	}
 	j, err = c.Job(t.Context(), "research/later", 0)

@@ -123,7 +123,7 @@ func TestPage_taken(t *testing.T) {
 		t.Fatal(err)
 	}
 	j, err := c.Job(t.Context(), "research/runs", 0)
-	if err != nil || len(j.Life.Changes) != 2 || !strings.HasSuffix(j.Life.Changes[1].Text, "; on its nodes these now hold more GPUs:  research/later 2") {
+	if err != nil || len(j.Life.Changes) != 2 || !strings.HasSuffix(j.Life.Changes[1].Text, "; on its nodes these now hold more GPUs: research/later 2") {
 		t.Errorf("%+v, %v", j.Life, err)
 	}
 	if !strings.Contains(j.Life.Note, "Since 2026-11-22 05:20:00 UTC it has held ") || strings.Contains(j.Life.Note, "held 0 GPU") {

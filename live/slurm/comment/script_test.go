@@ -125,7 +125,7 @@ func TestScript_folder_of_another(t *testing.T) {
 		run := exec.Command("bash", "-c", begin)
 		run.Env = []string{"SLURM_SUBMIT_DIR=" + dir, "SLURM_JOB_ID=7", "PATH=" + os.Getenv("PATH")}
 		out, err := run.CombinedOutput()
-		if (err == nil) != (name == "none") || (name != "none") != strings.Contains(string(out), "is not of") {
+		if (err == nil) != (name == "none") || (name != "none") != strings.Contains(string(out), "does not belong to") {
 			t.Errorf("another's %s: %v, %q", name, err, out)
 		}
 	}

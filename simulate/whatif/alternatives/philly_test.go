@@ -41,7 +41,7 @@ func TestWhatIf_philly_log(t *testing.T) {
 	t.Run("in another order", func(t *testing.T) {
 		a := asked(t, "", "srtf")
 		stampedEverywhere(t, a)
-		for _, want := range []string{"quotas of virtual clusters are not in the log", "fair shares, preemption, and waiting for GPUs near one another"} {
+		for _, want := range []string{"the log has no quotas of virtual clusters", "fair shares, preemption and waiting for nearby GPUs"} {
 			if !strings.Contains(strings.Join(a.Trust.Causes, "\n"), want) {
 				t.Errorf("causes %q, want %q among them", a.Trust.Causes, want)
 			}
