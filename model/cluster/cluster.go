@@ -1,5 +1,5 @@
-// Package cluster has GPU types, nodes and their resources. A Configuration is an amount of GPUs,
-// an Allocation is what a plan grants, and a Placement lists the nodes.
+// Package cluster describes a GPU cluster: nodes, GPU types, CPUs and memory. A Configuration is a number of GPUs of
+// one type on a number of nodes, an Allocation is what a job gets in one round, and a Placement lists its nodes.
 package cluster
 
 import (
@@ -16,10 +16,10 @@ type GPUType string
 // NodeID is the name of a node, unique in its cluster.
 type NodeID string
 
-// Group is the name of nodes that are rented, loaned or drained together.
+// Group is the name of a set of nodes that are rented, borrowed or drained together.
 type Group string
 
-// Price is money per GPU-hour.
+// Price is an amount of money per GPU-hour, in any currency.
 type Price float64
 
 // Resources is an amount of GPUs, CPUs and memory.
@@ -29,14 +29,14 @@ type Resources struct {
 	Memory int64   // host bytes
 }
 
-// Tenure says who owns a node.
+// Tenure states whether a node is owned, borrowed or rented.
 type Tenure uint8
 
 // The tenures of a node.
 const (
 	Owned  Tenure = iota
-	Loaned        // from an inference cluster (Lyra §4)
-	Rented        // by the hour (BOA §3)
+	Loaned        // lent by an inference cluster (Lyra §4)
+	Rented        // from a cloud provider, by the hour (BOA §3)
 )
 
 // A Node is one machine whose GPUs are all of one type.
@@ -73,7 +73,7 @@ type Cluster struct {
 	lends     bool       // there are nodes on loan
 }
 
-// TypeInfo sums up the nodes of one GPU type.
+// TypeInfo has totals over all nodes of one GPU type.
 type TypeInfo struct {
 	Type    GPUType
 	Nodes   int
@@ -88,16 +88,16 @@ type TypeInfo struct {
 	Memory int64
 }
 
-// Counts reports whether CPUs and memory are known for all nodes of the type.
+// Counts reports whether all nodes of the type state their CPUs and memory.
 func (t *TypeInfo) Counts() bool { return t.Share.CPUs > 0 && t.Share.Memory > 0 }
 
-// Fewest returns the configuration of gpus GPUs on the fewest nodes.
+// Fewest returns a configuration of gpus GPUs that uses as few nodes as possible.
 func (t *TypeInfo) Fewest(gpus int) Configuration {
 	return Configuration{Nodes: (gpus + t.PerNode - 1) / t.PerNode, GPUs: gpus, GPUType: t.Type}
 }
 
-// Proportional returns the GPU-proportional allocation of c, without CPUs and memory if they are
-// not counted. Source: Synergy §2, "GPU-proportional allocation".
+// Proportional adds to a configuration the CPUs and memory in proportion to its GPUs, or none if the nodes do not
+// state them. Source: Synergy §2, "GPU-proportional allocation".
 func (t *TypeInfo) Proportional(c Configuration) Allocation {
 	a := Allocation{Configuration: c}
 	if t.Counts() {
@@ -106,8 +106,8 @@ func (t *TypeInfo) Proportional(c Configuration) Allocation {
 	return a
 }
 
-// New returns the cluster of the nodes in the given order, with GPU types by first appearance. It returns an
-// error that joins all invalid values.
+// New builds a cluster from nodes, in the given order. GPU types are ordered by first appearance. The error joins all
+// invalid values.
 func New(nodes []Node) (*Cluster, error) {
 	c := &Cluster{nodes: make([]Node, 0, len(nodes)), index: make(map[NodeID]int, len(nodes))}
 	var errs []error
@@ -167,16 +167,16 @@ func count(types []TypeInfo, n *Node) []TypeInfo {
 	return types
 }
 
-// Nodes returns the nodes in the order of New. Callers must not modify the slice.
+// Nodes returns the nodes in the order in which New received them. Callers must not modify the slice.
 func (c *Cluster) Nodes() []Node { return c.nodes }
 
-// Types returns the GPU types by first appearance. Callers must not modify the slice.
+// Types returns totals for each GPU type, by first appearance. Callers must not modify the slice.
 func (c *Cluster) Types() []TypeInfo { return c.types }
 
-// Lends reports whether there are nodes on loan.
+// Lends reports whether the cluster has nodes that an inference cluster lends.
 func (c *Cluster) Lends() bool { return c.lends }
 
-// TypesNotOnLoan returns Types without the nodes on loan. Callers must not modify the slice.
+// TypesNotOnLoan is Types without the nodes that are on loan. Callers must not modify the slice.
 func (c *Cluster) TypesNotOnLoan() []TypeInfo { return c.notOnLoan }
 
 // TypeIndex returns the position of a GPU type in Types; -1 if the cluster does not have it.
@@ -189,7 +189,7 @@ func (c *Cluster) TypeIndex(t GPUType) int {
 	return -1
 }
 
-// Type returns the info of one GPU type, and whether the cluster has it.
+// Type returns the totals of one GPU type; false if the cluster lacks it.
 func (c *Cluster) Type(t GPUType) (TypeInfo, bool) {
 	for _, info := range c.types {
 		if info.Type == t {
@@ -199,13 +199,13 @@ func (c *Cluster) Type(t GPUType) (TypeInfo, bool) {
 	return TypeInfo{}, false
 }
 
-// Index returns the position of a node in Nodes, and whether it is there.
+// Index returns the position of a node in Nodes; false if the cluster lacks it.
 func (c *Cluster) Index(id NodeID) (int, bool) {
 	i, ok := c.index[id]
 	return i, ok
 }
 
-// On returns the shares of p on nodes of one GPU type, in O(len(p)).
+// On returns the part of a placement that is on nodes of one GPU type, in O(len(p)).
 func (c *Cluster) On(p Placement, t GPUType) Placement {
 	var of Placement
 	for _, s := range p {
@@ -216,7 +216,7 @@ func (c *Cluster) On(p Placement, t GPUType) Placement {
 	return of
 }
 
-// GPUs returns the number of GPUs of all types.
+// GPUs returns the number of GPUs of the whole cluster.
 func (c *Cluster) GPUs() int {
 	total := 0
 	for _, t := range c.types {
@@ -225,7 +225,7 @@ func (c *Cluster) GPUs() int {
 	return total
 }
 
-// Without returns the cluster without the given nodes.
+// Without returns a copy of the cluster without the nodes for which gone is true.
 func (c *Cluster) Without(gone func(NodeID) bool) *Cluster {
 	rest := &Cluster{nodes: make([]Node, 0, len(c.nodes)), index: make(map[NodeID]int, len(c.nodes))}
 	for i := range c.nodes {
@@ -247,8 +247,8 @@ func (c *Cluster) enter(n *Node) {
 	c.notOnLoan = count(c.notOnLoan, n)
 }
 
-// Ordered returns the cluster with its nodes in ascending order of a key; the sort is stable. It
-// returns c itself if the order does not change.
+// Ordered returns the cluster with its nodes sorted by a key, smallest first; the sort is stable. It returns c itself
+// if the order does not change.
 func (c *Cluster) Ordered(key func(*Node) int) *Cluster {
 	keys, order := make([]int, len(c.nodes)), make([]int, len(c.nodes))
 	for i := range c.nodes {

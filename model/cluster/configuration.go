@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Configuration is the 3-tuple (n, r, t): r GPUs of type t in total on n nodes. The zero value
-// means no GPUs. Source: Sia §3.3.3.
+// A Configuration is r GPUs of type t on n nodes, in total: (n, r, t) in the paper. The zero value means no GPUs.
+// Source: Sia §3.3.3.
 type Configuration struct {
 	Nodes   int
 	GPUs    int // total
@@ -17,7 +17,7 @@ type Configuration struct {
 // IsZero reports whether c has no GPUs.
 func (c Configuration) IsZero() bool { return c.GPUs == 0 }
 
-// String returns "(2, 16, t4)", the notation of the paper.
+// String returns the configuration as nodes, GPUs and type: "(2, 16, t4)".
 func (c Configuration) String() string {
 	if c.IsZero() {
 		return "(none)"
@@ -25,8 +25,8 @@ func (c Configuration) String() string {
 	return fmt.Sprintf("(%d, %d, %s)", c.Nodes, c.GPUs, c.GPUType)
 }
 
-// An Allocation is what a plan grants a job for one round; the zero value is nothing. CPUs and
-// memory are totals of the job (Synergy's c_j, m_j).
+// An Allocation is what a job gets for one round: a configuration, CPUs and memory. The zero value is nothing. CPUs
+// and memory are totals of the job (c_j and m_j of Synergy).
 type Allocation struct {
 	Configuration
 	// Also has the GPUs of a second type of a heterogeneous job; zero for all others. Source: Lyra
@@ -36,23 +36,23 @@ type Allocation struct {
 	Memory int64   // host bytes
 }
 
-// AllGPUs returns the number of GPUs of both types.
+// AllGPUs returns the number of GPUs, of one or two types.
 func (a *Allocation) AllGPUs() int { return a.GPUs + a.Also.GPUs }
 
-// Mixed reports whether a has two GPU types.
+// Mixed reports whether the allocation has GPUs of two types.
 func (a *Allocation) Mixed() bool { return a.Also != Configuration{} }
 
-// Has reports whether a has GPUs of type t.
+// Has reports whether the allocation has GPUs of type t.
 func (a *Allocation) Has(t GPUType) bool {
 	return a.GPUType == t || a.Mixed() && a.Also.GPUType == t
 }
 
-// SameGPUs reports whether a and b differ at most in CPUs and memory.
+// SameGPUs reports whether two allocations have the same GPUs; their CPUs and memory may differ.
 func (a *Allocation) SameGPUs(b *Allocation) bool {
 	return a.Configuration == b.Configuration && a.Also == b.Also
 }
 
-// String returns "(2, 16, t4)", or "(1, 8, v100) + (2, 16, t4)" for two types.
+// String returns nodes, GPUs and type: "(2, 16, t4)", or "(1, 8, v100) + (2, 16, t4)" for two types.
 func (a Allocation) String() string {
 	if !a.Mixed() {
 		return a.Configuration.String()
@@ -60,16 +60,16 @@ func (a Allocation) String() string {
 	return a.Configuration.String() + " + " + a.Also.String()
 }
 
-// A Share is what a job holds on one node.
+// A Share is a job's GPUs, CPUs and memory on one node.
 type Share struct {
 	Node NodeID
 	Resources
 }
 
-// A Placement lists a job's shares by ascending node ID, each node once.
+// A Placement lists what a job has on each of its nodes, by ascending node ID, each node once.
 type Placement []Share
 
-// GPUs returns the number of GPUs over all shares.
+// GPUs returns the number of GPUs on all nodes of the placement.
 func (p Placement) GPUs() int {
 	total := 0
 	for _, s := range p {
@@ -78,12 +78,12 @@ func (p Placement) GPUs() int {
 	return total
 }
 
-// Equal reports whether p and q hold the same amounts of the same nodes.
+// Equal reports whether two placements have the same nodes with the same GPUs, CPUs and memory.
 func (p Placement) Equal(q Placement) bool {
 	return len(p) == len(q) && (len(p) == 0 || &p[0] == &q[0] || slices.Equal(p, q))
 }
 
-// Shape returns the GPUs on each node, in node order.
+// Shape returns the number of GPUs on each node, in the order of the nodes.
 func (p Placement) Shape() []int {
 	shape := make([]int, len(p))
 	for i, s := range p {
@@ -92,8 +92,8 @@ func (p Placement) Shape() []int {
 	return shape
 }
 
-// SameShape reports whether p and q have the same GPU counts in any order of nodes: moving between
-// them does not change communication.
+// SameShape reports whether two placements have the same numbers of GPUs per node, on any nodes. A move between them
+// does not change the speed of communication.
 func (p Placement) SameShape(q Placement) bool {
 	if len(p) != len(q) {
 		return false
@@ -104,13 +104,13 @@ func (p Placement) SameShape(q Placement) bool {
 	return slices.Equal(a, b)
 }
 
-// SameGPUs reports whether p and q differ at most in CPUs and memory.
+// SameGPUs reports whether two placements have the same GPUs; their CPUs and memory may differ.
 func (p Placement) SameGPUs(q Placement) bool {
 	return len(p) == len(q) && (len(p) == 0 || &p[0] == &q[0] ||
 		slices.EqualFunc(p, q, func(a, b Share) bool { return a.Node == b.Node && a.GPUs == b.GPUs }))
 }
 
-// Common returns the number of GPUs in both p and q.
+// Common returns the number of GPUs that two placements share.
 func (p Placement) Common(q Placement) int {
 	total, i := 0, 0
 	for _, s := range p {

@@ -1,8 +1,8 @@
 package cluster
 
-// Configurations returns the valid configurations by GPU type: powers of two within a node, and whole nodes.
-// Other GPU counts of a node count as virtual nodes of their binary parts, and as a whole node. Source: Sia
-// §3.3.3.
+// Configurations returns the configurations that Sia considers, by GPU type: 1, 2, 4, … GPUs of one node, or any
+// number of whole nodes. A node of another size counts as several smaller nodes, by the binary digits of its size (6
+// as 4 and 2), and as a whole node. Source: Sia §3.3.3.
 func (c *Cluster) Configurations() []Configuration {
 	var all []Configuration
 	for _, t := range c.Types() {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Loan is the state of a group of nodes on loan from an inference cluster. Source: Lyra §4.
+// A Loan is the state of a group of nodes that an inference cluster lends to training. Source: Lyra §4.
 type Loan struct {
 	Group Group
 	Node  Node // each node, without ID
@@ -22,19 +22,20 @@ type Loan struct {
 	Every    time.Duration
 }
 
-// Loanable returns how many whole nodes can be on loan if the owner needs a share of them, and another,
-// headroom, is never lent. Source: Lyra §7.1, "we leave a headroom of 2% of the inference cluster capacity".
+// Loanable returns how many of the owner's nodes can be lent, in whole nodes. need is the share of GPUs that the
+// owner uses, headroom a further share that is never lent. Source: Lyra §7.1, "we leave a headroom of 2% of the
+// inference cluster capacity".
 func Loanable(nodes int, headroom, need float64) int {
 	const rounding = 1e-9 // allowed rounding error, in nodes
 	n := float64(nodes)
 	return max(0, int(math.Floor(n*(1-headroom)-n*need+rounding)))
 }
 
-// LoanGroup returns the group of loaned nodes with a number of GPUs of a type.
+// LoanGroup returns the group name of borrowed nodes with gpus GPUs of type t.
 func LoanGroup(t GPUType, gpus int) Group { return RentGroup(t, gpus) + "-loan" }
 
-// Loans returns the initial state of all groups of tenure Loaned, by first appearance. Node is the
-// first node of the group.
+// Loans returns the initial state of all groups of borrowed nodes, by first appearance. Loan.Node is the first node
+// of the group.
 func (c *Cluster) Loans() []Loan {
 	var loans []Loan
 	for _, o := range c.groups(Loaned) {

@@ -29,7 +29,7 @@ func (n *Node) Remember(m *memory.Codec) {
 		&n.Interruptions, &n.Power, &n.Rack, &n.NVLinkDomain)
 }
 
-// Remember implements memory.Rememberer. It stores the nodes only.
+// Remember saves and restores the nodes (memory.Rememberer).
 func (c *Cluster) Remember(m *memory.Codec) {
 	nodes := c.nodes
 	memory.Slice(m, &nodes, (*Node).Remember)

@@ -2,7 +2,8 @@ package cluster
 
 import "slices"
 
-// Racks returns the number of racks of p, in O(len(p)) per rack; 0 if a rack is unknown or p is empty.
+// Racks returns over how many racks a placement is spread; 0 if a rack is unknown or p is empty. It costs O(len(p))
+// per rack.
 func (c *Cluster) Racks(p Placement) int {
 	var seen [8]string // avoids allocation for few racks
 	all := seen[:0]

@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// An Offer is a group of equal nodes for rent.
+// An Offer is a group of equal nodes that can be rented.
 type Offer struct {
 	Group Group // to order by
 	Node  Node  // each node, without ID
 	Most  int   // available at a time
 }
 
-// GPUPrice returns the price of a GPU per hour.
+// GPUPrice returns the price of one GPU for an hour.
 func (o *Offer) GPUPrice() float64 { return o.Node.GPUPrice() }
 
-// NodePrice returns the price of a node per hour.
+// NodePrice returns the price of one node for an hour.
 func (o *Offer) NodePrice() float64 { return o.GPUPrice() * float64(o.Node.Capacity.GPUs) }
 
-// Fewest returns the configuration of gpus GPUs on the fewest nodes.
+// Fewest returns a configuration of gpus GPUs that uses as few nodes as possible.
 func (o *Offer) Fewest(gpus int) Configuration {
 	t := TypeInfo{Type: o.Node.GPUType, PerNode: o.Node.Capacity.GPUs}
 	return t.Fewest(gpus)
 }
 
-// A Rental is the state of an offer. All its nodes are paid for: Ready (even if broken), Starting (ordered)
-// and Leaving (returned or reclaimed).
+// A Rental counts the rented nodes of one offer. All are paid for: Ready (even if broken), Starting (ordered) and
+// Leaving (returned or reclaimed).
 type Rental struct {
 	Offer
 	Ready, Starting, Leaving int
@@ -33,8 +33,8 @@ type Rental struct {
 	Refused bool
 }
 
-// Offers returns the nodes of tenure Rented by group, by first appearance. Node is the first node
-// of the group.
+// Offers returns the groups of nodes that can be rented, by first appearance. Offer.Node is the first node of the
+// group.
 func (c *Cluster) Offers() []Offer { return c.groups(Rented) }
 
 func (c *Cluster) groups(t Tenure) []Offer {
@@ -54,8 +54,7 @@ func (c *Cluster) groups(t Tenure) []Offer {
 	return offers
 }
 
-// Held returns the cluster without nodes of tenure Rented and Loaned. It returns c itself if there
-// are none.
+// Held returns the cluster without rented and borrowed nodes. It returns c itself if there are none.
 func (c *Cluster) Held() *Cluster {
 	if !slices.ContainsFunc(c.nodes, func(n Node) bool { return n.Tenure != Owned }) {
 		return c
@@ -63,7 +62,7 @@ func (c *Cluster) Held() *Cluster {
 	return c.Without(func(id NodeID) bool { return c.nodes[c.index[id]].Tenure != Owned })
 }
 
-// Rentals returns the state of all offers before any order.
+// Rentals returns the state of all offers before any node is ordered.
 func (c *Cluster) Rentals() []Rental {
 	var all []Rental
 	for _, offer := range c.Offers() {
@@ -72,8 +71,8 @@ func (c *Cluster) Rentals() []Rental {
 	return all
 }
 
-// ForRent returns the cluster with all nodes for rent, in groups by GPU type and number of GPUs
-// ("t4-4"). It returns c itself if it has offers already.
+// ForRent returns the cluster as if all nodes were rented, in groups by GPU type and number of GPUs ("t4-4"). It
+// returns c itself if it has offers already.
 func (c *Cluster) ForRent() *Cluster {
 	if len(c.Offers()) > 0 {
 		return c
@@ -90,5 +89,5 @@ func (c *Cluster) ForRent() *Cluster {
 	return rented
 }
 
-// RentGroup returns the group of nodes for rent with a number of GPUs of a type.
+// RentGroup returns the group name of rented nodes with gpus GPUs of type t.
 func RentGroup(t GPUType, gpus int) Group { return Group(fmt.Sprintf("%s-%d", t, gpus)) }

@@ -12,25 +12,25 @@ type Model interface {
 	Predict(ahead int) Forecast
 }
 
-// A Forecast has the predictions by step; entry 0 is one step ahead. It belongs to the caller.
+// A Forecast has predicted values of a load curve; entry 0 is one step ahead. It belongs to the caller.
 type Forecast struct {
 	Mean []float64 // 0 to 1
 	SD   []float64 // expected root mean squared error, 0 to 0.5
 }
 
-// Upper returns the value that entry i exceeds only with the probability that a normal variable
-// exceeds z standard deviations (1.645: 5 %), 0 to 1.
+// Upper returns an upper limit for the value i+1 steps ahead, 0 to 1: the mean plus z standard deviations. With z =
+// 1.645 the true value is above it with a probability of 5 %.
 func (f Forecast) Upper(i int, z float64) float64 { return Share(f.Mean[i] + z*f.SD[i]) }
 
-// New returns an empty forecast.
+// New returns an empty forecast of ahead steps.
 func New(ahead int) Forecast {
 	return Forecast{Mean: make([]float64, ahead), SD: make([]float64, ahead)}
 }
 
-// Share clips x to 0 to 1.
+// Share limits x to the range 0 to 1.
 func Share(x float64) float64 { return min(max(x, 0), 1) }
 
-// Clean returns busy as Model.Observe uses it; before is the previous value.
+// Clean returns an observed load in the form that models use: 0 to 1, and the previous value instead of NaN.
 func Clean(busy, before float64) float64 {
 	if math.IsNaN(busy) {
 		return before

@@ -1,12 +1,12 @@
 package forecast
 
-// Last predicts the last value.
+// Last is the model that predicts the last observed value for all times.
 type Last struct {
 	busy   float64
 	spread *Spread
 }
 
-// NewLast returns a model for curves with day values per day, at least 1.
+// NewLast returns a Last for load curves with day values per day, at least 1.
 func NewLast(day int) *Last { return &Last{spread: NewSpread(max(day, 1))} }
 
 // Observe implements Model.
@@ -28,7 +28,7 @@ func (l *Last) Predict(ahead int) Forecast {
 	return f
 }
 
-// SeasonalNaive predicts the value at the same time on the day before.
+// SeasonalNaive is the model that predicts the value at the same time on the day before.
 type SeasonalNaive struct {
 	seen   int
 	busy   float64
@@ -36,7 +36,7 @@ type SeasonalNaive struct {
 	spread *Spread
 }
 
-// NewSeasonalNaive returns a model for curves with day values per day, at least 1.
+// NewSeasonalNaive returns a SeasonalNaive for load curves with day values per day, at least 1.
 func NewSeasonalNaive(day int) *SeasonalNaive {
 	day = max(day, 1)
 	return &SeasonalNaive{past: make([]float64, day), spread: NewSpread(day)}

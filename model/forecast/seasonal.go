@@ -2,10 +2,9 @@ package forecast
 
 import "math"
 
-// A Seasonal model predicts the profile of past days plus the rest of today's deviation. It tracks the
-// deviation with averages of several lengths, and learns their effect h steps ahead by least squares, for h
-// on a ladder up to a day. On the first day it predicts the recent mean, and learns how far to follow a
-// trend.
+// A Seasonal is a model that predicts the average past day, plus the part of today's deviation from it that lasts. It
+// tracks the deviation with averages of several lengths, and learns their effect h steps ahead by least squares, for
+// h on a ladder up to a day. On the first day it predicts the recent mean, and learns how far to follow a trend.
 //
 // It stores about four days of predictions. An observation costs O(log n) for n values per day, a forecast
 // O(its length): 15 days of 5-minute values with forecasts of a day take 0.1 seconds.
@@ -35,7 +34,7 @@ const (
 	firstBase   = 1   // its index on the first day
 )
 
-// NewSeasonal returns a model for curves with day values per day, at least 1.
+// NewSeasonal returns a Seasonal for load curves with day values per day, at least 1.
 func NewSeasonal(day int) *Seasonal {
 	day = max(day, 1)
 	s := &Seasonal{profile: newProfile(day), spread: NewSpread(day), fade: math.Exp(-fadeTime / float64(day))}
@@ -120,7 +119,8 @@ func (s *Seasonal) base(h int) float64 {
 	return s.profile.ahead(h) + math.Pow(s.fade, float64(h))*s.levels[baseLevel]
 }
 
-// Predict implements Model. Standard deviations come from past predictions, and never fall with the horizon.
+// Predict implements Model. Standard deviations come from the errors of past predictions, and never fall with the
+// distance.
 func (s *Seasonal) Predict(ahead int) Forecast {
 	f := New(ahead)
 	rung := 0

@@ -38,7 +38,8 @@ func between(at []int, value []float64, h, i int) (v float64, rung int) {
 	return (1-w)*value[i] + w*value[i+1], i
 }
 
-// A Spread measures the errors of predictions by horizon. It stores predictions until their values arrive.
+// A Spread measures the errors of predictions by their distance in steps. It stores predictions until their values
+// arrive.
 type Spread struct {
 	at          []int
 	keep        float64     // weight of the past per value
@@ -65,7 +66,7 @@ func (s *Spread) before(h int, far float64) float64 {
 	return firstSpread*firstSpread + far*far*float64(h)/float64(s.at[len(s.at)-1])
 }
 
-// Observe compares a value with its predictions.
+// Observe compares an observed value with the earlier predictions of it.
 func (s *Spread) Observe(busy float64) {
 	s.seen++
 	for i, h := range s.at {
@@ -80,7 +81,7 @@ func (s *Spread) Observe(busy float64) {
 
 func (s *Spread) predicted(rung int, mean float64) { s.predictions[rung][s.seen%s.at[rung]] = mean }
 
-// Hold stores one prediction for every horizon.
+// Hold stores one prediction for all distances.
 func (s *Spread) Hold(mean float64) {
 	for rung := range s.at {
 		s.predicted(rung, mean)
@@ -97,8 +98,7 @@ func (s *Spread) restart() {
 	}
 }
 
-// Fill writes the standard deviations of a forecast. Before the first value it makes the forecast
-// unknown.
+// Fill sets the standard deviations of a forecast. Before the first value the forecast is 0.5 ± 0.5.
 func (s *Spread) Fill(f Forecast) {
 	rung := 0
 	for i := range f.SD {

@@ -7,11 +7,11 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Forms are jobs of one class with different limits on configurations, the most adaptive first: one per
-// Adaptivity and, with a fixed GPU count, per count. Other limits come from the first job.
+// Forms are the variants of a class of jobs: one for each Adaptivity (and each GPU count, if it is fixed), the most
+// adaptive first. Other limits come from the first job.
 type Forms []*Spec
 
-// With returns the forms including s. It does not modify f.
+// With returns the forms with the variant of s added, if it is new. It does not modify f.
 func (f Forms) With(s *Spec) Forms {
 	at, found := slices.BinarySearchFunc(f, s, byForm)
 	if found {
@@ -27,7 +27,7 @@ func byForm(a, b *Spec) int {
 	return cmp.Compare(a.GPUs, b.GPUs)
 }
 
-// For returns the first form that allows c, or nil.
+// For returns the specification of the first variant that may run on c, or nil.
 func (f Forms) For(c cluster.Configuration) *Spec {
 	if i := slices.IndexFunc(f, func(s *Spec) bool { return s.Allows(c) }); i >= 0 {
 		return f[i]

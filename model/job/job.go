@@ -1,4 +1,4 @@
-// Package job has the data of a job: its specification, its status, and the reports of its agent.
+// Package job describes a training job: its specification, its status, and the measurements that it reports.
 package job
 
 import (
@@ -11,10 +11,11 @@ import (
 // ID is the name of a job, unique in its run.
 type ID string
 
-// Class groups jobs that share a speedup function and profiles.
+// Class is the name of a group of jobs that train alike, so that measurements of one help to predict another.
 type Class string
 
-// Adaptivity is the set of choices that a scheduler has for a job; none for the zero value, a rigid job.
+// Adaptivity lists what a scheduler may choose for a job, such as its batch size and its number of GPUs. The zero
+// value is a rigid job: nothing.
 type Adaptivity uint8
 
 // The choices.
@@ -32,10 +33,10 @@ const (
 	Adaptive      = GPUCount | AnyGPUType | BatchSizes
 )
 
-// Has reports whether a contains all of what.
+// Has reports whether a includes everything in what.
 func (a Adaptivity) Has(what Adaptivity) bool { return a&what == what }
 
-// BatchLimits bounds the batch sizes a job may train with, in samples.
+// BatchLimits has the smallest and largest batch sizes with which a job may train, in samples.
 type BatchLimits struct {
 	Init     int                     // total, B0: statistical efficiency is 1 here
 	Max      int                     // total, max_bsz
@@ -43,25 +44,25 @@ type BatchLimits struct {
 	LocalMax map[cluster.GPUType]int // per replica and pass: what fits into GPU memory; missing types are unlimited
 }
 
-// A BatchSize splits a replica's share of a batch into Accumulation passes without gradient synchronisation
-// and one with it, of Local samples each. Zero: the job's agent decides.
+// A BatchSize states how one replica processes its part of a batch: Accumulation passes of Local samples each without
+// exchange of gradients, then one with it. Zero: the job decides.
 type BatchSize struct {
 	Local        int // samples per replica and pass
 	Accumulation int // passes before the synchronising one
 }
 
-// PerReplica returns the samples one replica processes in one optimiser step.
+// PerReplica returns the number of samples that one replica processes in one optimiser step.
 func (b BatchSize) PerReplica() int { return b.Local * (b.Accumulation + 1) }
 
-// An Input describes a job's input data, per GPU, from which the hit rate of a cache of a fixed part of the
-// dataset follows. Zero: unknown. Source: Synergy §3.1 (MinIO).
+// An Input describes a job's input data, per GPU: it determines how much a cache of part of the data helps. Zero:
+// unknown. Source: Synergy §3.1 (MinIO).
 type Input struct {
 	Working int64   // host bytes that the job needs to run
 	Dataset int64   // host bytes in addition to Working that cache all data; 0: reading costs nothing
 	Storage float64 // samples per second from storage without a cache
 }
 
-// A Goal defines a job's goodput.
+// A Goal selects how a job's goodput is computed.
 type Goal uint8
 
 // The goals (Sia §3.3.4, "scheduling other workload types").
@@ -71,7 +72,7 @@ const (
 	LatencyBound               // 1 if a pass meets Spec.Latency, else 0
 )
 
-// A Spec is what was submitted. It never changes.
+// A Spec is a job as its user submitted it. It never changes.
 type Spec struct {
 	ID          ID
 	Name        string
@@ -119,32 +120,32 @@ type Spec struct {
 	Reservation cluster.Configuration
 }
 
-// Min returns the fewest GPUs of type t on which the job runs: N_i^min.
+// Min returns N_i^min, the fewest GPUs of type t on which the job runs.
 func (s *Spec) Min(t cluster.GPUType) int {
 	return max(s.Equivalent(t)*max(1, s.MinGPUs), s.ReplicaGPUs(t))
 }
 
-// Most returns the most GPUs of type t for the job; 0: no limit.
+// Most returns the most GPUs of type t that the job may get; 0: no limit.
 func (s *Spec) Most(t cluster.GPUType) int { return s.Equivalent(t) * s.MaxGPUs }
 
-// Requested returns the GPUs of type t that the job requests.
+// Requested returns the number of GPUs that the user requested, in GPUs of type t.
 func (s *Spec) Requested(t cluster.GPUType) int { return s.Equivalent(t) * max(1, s.GPUs) }
 
-// Equivalent returns the GPUs of type t that do the work of one of the GPUs counted by the spec.
+// Equivalent returns how many GPUs of type t do the work of one requested GPU.
 func (s *Spec) Equivalent(t cluster.GPUType) int { return max(1, s.Equivalents[t]) }
 
-// Worth converts the GPUs of a, of both types, into GPUs as counted by the spec.
+// Worth converts an allocation of one or two GPU types into a number of requested GPUs that do the same work.
 func (s *Spec) Worth(a *cluster.Allocation) float64 {
 	one, other := s.Equivalent(a.GPUType), s.Equivalent(a.Also.GPUType)
 	return float64(a.GPUs*other+a.Also.GPUs*one) / float64(one*other) // exact for whole numbers
 }
 
-// Enough reports whether a, of both types, has at least the fewest GPUs on which the job runs.
+// Enough reports whether an allocation, of one or two GPU types, has at least the fewest GPUs on which the job runs.
 func (s *Spec) Enough(a *cluster.Allocation) bool {
 	return s.Worth(a) >= float64(max(1, s.MinGPUs)) && a.AllGPUs() >= s.ReplicaGPUs(a.GPUType)
 }
 
-// ReplicaGPUs returns P, the GPUs of one data-parallel replica on type t.
+// ReplicaGPUs returns P, the number of GPUs of one data-parallel replica on type t.
 func (s *Spec) ReplicaGPUs(t cluster.GPUType) int {
 	if s.GPUsPerReplica == nil {
 		return 1
@@ -160,8 +161,8 @@ func (s *Spec) Eligible(t cluster.GPUType) bool {
 	return len(s.GPUTypes) == 0 || slices.Contains(s.GPUTypes, t)
 }
 
-// Allows reports whether the job may get c: an eligible type, whole replicas and workers, at least one worker
-// per node, within its limits. A fixed GPU count is exact.
+// Allows reports whether the job may run on a configuration: an eligible type, within its limits, whole replicas and
+// workers, and at least one worker per node. A job with a fixed GPU count gets exactly that.
 func (s *Spec) Allows(c cluster.Configuration) bool {
 	switch {
 	case !s.Eligible(c.GPUType) || c.GPUs%s.ReplicaGPUs(c.GPUType) != 0 || c.GPUs%max(1, s.WorkerGPUs) != 0:

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A ScheduleMode is the rule by which a job itself changes its batch size: user-defined dynamic
-// adaptation. Source: Shockwave §2.3.
+// A ScheduleMode is the rule by which a training program changes its batch size by itself. Source: Shockwave §2.3,
+// "user-defined dynamic adaptation".
 type ScheduleMode uint8
 
 // The modes.
@@ -22,10 +22,10 @@ const (
 
 var modeNames = [...]string{"", "static", "accordion", "gns", "given"}
 
-// String returns the name that ParseScheduleMode accepts.
+// String returns the mode's name, as ParseScheduleMode reads it.
 func (m ScheduleMode) String() string { return modeNames[m] }
 
-// ParseScheduleMode returns the mode with a name; "" is Unscheduled.
+// ParseScheduleMode returns the ScheduleMode with a name; "" is Unscheduled.
 func ParseScheduleMode(name string) (ScheduleMode, error) {
 	if i := slices.Index(modeNames[:], name); i >= 0 {
 		return ScheduleMode(i), nil
@@ -33,12 +33,11 @@ func ParseScheduleMode(name string) (ScheduleMode, error) {
 	return 0, fmt.Errorf("schedule mode %q, want one of %s", name, strings.Join(modeNames[1:], ", "))
 }
 
-// A Regime is a run of epochs with one total batch size (samples).
-// Source: Shockwave §5.1.
+// A Regime is a number of successive epochs with the same total batch size (samples). Source: Shockwave §5.1.
 type Regime struct{ BatchSize, Epochs int }
 
-// BatchAt returns the total batch size of an epoch, counted from 0; of the last regime after it
-// ends; 0 without regimes.
+// BatchAt returns the total batch size of an epoch, counted from 0. After the last regime its batch size stays.
+// Without regimes it is 0.
 func BatchAt(regimes []Regime, epoch int) int {
 	batch := 0
 	for _, r := range regimes {
@@ -50,7 +49,7 @@ func BatchAt(regimes []Regime, epoch int) int {
 	return batch
 }
 
-// A BatchSchedule states how a job itself changes its batch size. Zero: it counts no epochs.
+// A BatchSchedule describes how a training program changes its batch size by itself. Zero: it counts no epochs.
 type BatchSchedule struct {
 	Mode    ScheduleMode
 	Epochs  int      // of training; 0: unknown
@@ -58,7 +57,7 @@ type BatchSchedule struct {
 	Regimes []Regime // of mode Given; they cover all epochs
 }
 
-// Validate returns an error that joins all errors in b.
+// Validate returns all errors in the schedule, joined.
 func (b *BatchSchedule) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) {
@@ -91,5 +90,5 @@ func (b *BatchSchedule) Validate() error {
 	return errors.Join(errs...)
 }
 
-// MaxEpochs is the largest number of epochs of a job; every epoch is an event of its simulation.
+// MaxEpochs is the largest number of epochs that a job may have; a simulation has an event for each.
 const MaxEpochs = 1_000_000

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Phase is the state of a job. Every accepted job reaches exactly one terminal phase: Completed,
-// Failed or Cancelled.
+// A Phase is the state of a job, such as waiting or running. Every accepted job reaches exactly one final phase:
+// Completed, Failed or Cancelled.
 type Phase uint8
 
 // The phases, in the usual order.
@@ -26,13 +26,13 @@ const (
 
 var phaseNames = [...]string{"profiling", "waiting", "restoring", "running", "completed", "failed", "cancelled"}
 
-// String returns the phase in lower case.
+// String returns the phase in lower case, such as "waiting".
 func (p Phase) String() string { return phaseNames[p] }
 
 // Terminal reports whether the phase is final.
 func (p Phase) Terminal() bool { return p >= Completed }
 
-// A Status is the history of a job since its submission.
+// A Status is what happened to a job since its submission.
 type Status struct {
 	Phase        Phase
 	Submitted    time.Time
@@ -57,7 +57,7 @@ func (s *Status) Age(now time.Time) time.Duration { return now.Sub(s.Submitted) 
 // Holding reports whether the job has GPUs.
 func (s *Status) Holding() bool { return s.Allocation.GPUs > 0 }
 
-// AttainedService returns the time for which the job has held GPUs.
+// AttainedService returns how long the job has held GPUs so far.
 func (s *Status) AttainedService(now time.Time) time.Duration {
 	if !s.Holding() {
 		return s.Service
@@ -65,7 +65,7 @@ func (s *Status) AttainedService(now time.Time) time.Duration {
 	return s.Service + now.Sub(s.Since)
 }
 
-// AttainedGPUService returns the GPU time that the job has held.
+// AttainedGPUService returns the GPU time that the job has used so far: the number of its GPUs times their duration.
 func (s *Status) AttainedGPUService(now time.Time) time.Duration {
 	if !s.Holding() {
 		return s.GPUService
@@ -73,8 +73,8 @@ func (s *Status) AttainedGPUService(now time.Time) time.Duration {
 	return s.GPUService + time.Duration(s.Allocation.AllGPUs())*now.Sub(s.Since)
 }
 
-// A Report is what a job's agent measured over an interval without changes. Times are means over
-// optimiser steps.
+// A Report has the measurements of a training program over an interval in which its GPUs and batch size did not
+// change. Times are means over optimiser steps.
 type Report struct {
 	Job           ID
 	Interval      time.Duration
@@ -91,13 +91,12 @@ type Report struct {
 	Profile       bool // a one-GPU profiling run, not training
 }
 
-// Step returns the time of an optimiser step: the synchronising pass and the accumulation passes,
-// which only compute.
+// Step returns the time of one optimiser step: the passes that only compute, and the pass that exchanges gradients.
 func (r *Report) Step() time.Duration {
 	return r.StepTime + time.Duration(r.Batch.Accumulation)*max(0, r.StepTime-r.SyncTime)
 }
 
-// Validate returns an error for every number in r that is not finite or below 0.
+// Validate returns an error for each number of the report that is negative, infinite or NaN.
 func (r *Report) Validate() error {
 	var errs []error
 	for _, f := range []struct {

@@ -7,12 +7,11 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Candidates is the number of total batch sizes that BestBatch chooses from, evenly spaced in the
-// logarithm.
+// Candidates is the number of total batch sizes among which BestBatch chooses, evenly spaced on a logarithmic scale.
 const Candidates = 50
 
-// BestBatch returns the highest goodput on an allocation within the limits, and the smallest batch size that
-// has it; zeros if none is allowed.
+// BestBatch finds the batch size with the highest goodput on an allocation. It returns the goodput and the smallest
+// batch size with that goodput; zeros if the limits allow no batch size.
 //
 // A batch that exceeds GPU memory is split into accumulation passes. One replica with more than the initial
 // batch accumulates at least once, because the gradient noise is measured between passes. Source: Pollux
@@ -26,14 +25,15 @@ func BestBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLim
 	return b.Goodput, b.Batch
 }
 
-// A Batch is a batch size with its goodput and throughput; zero if none is allowed or runs.
+// A Batch is a batch size with its goodput and throughput. It is zero if the limits allow none, or the job cannot
+// run.
 type Batch struct {
 	Batch      job.BatchSize
 	Goodput    float64
 	Throughput float64 // samples per second
 }
 
-// FindBatch is BestBatch with the throughput.
+// FindBatch is BestBatch that also returns the throughput.
 func FindBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) Batch {
 	s := search{model: m, alloc: a, choice: Candidates}
 	s.n = len(list(s.candidates[:0], scopeOf(replicas, a.GPUType, limits)))

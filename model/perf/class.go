@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ClassStats is what was learned about the jobs of one class: arrival rate, progress per epoch, and
-// speed in each epoch. It is immutable. Source: BOA §3.1.
+// ClassStats is what was learned about the jobs of one class: how often they arrive, how much progress they make in
+// each epoch, and how fast. It is immutable. Source: BOA §3.1.
 type ClassStats struct {
 	Class    job.Class
 	Arrivals int           // jobs of the class seen so far
@@ -21,19 +21,19 @@ type ClassStats struct {
 	Guessed string
 }
 
-// EpochSpeeds is the speed of the jobs of a class. It is a value, so that a checkpoint can store
-// it.
+// EpochSpeeds gives the speed of the jobs of a class, by epoch and configuration. It is no function, so that a
+// checkpoint can store it.
 type EpochSpeeds interface {
 	// At returns the goodput (progress per second) in an epoch, from 0, with the best batch size; 0 if the
 	// jobs do not run there. It is a pure function, safe for concurrent use.
 	At(epoch int, c cluster.Configuration) float64
 }
 
-// An EpochSpeed is a function that implements EpochSpeeds.
+// An EpochSpeed is a function as an EpochSpeeds.
 type EpochSpeed func(epoch int, c cluster.Configuration) float64
 
 // At implements EpochSpeeds.
 func (f EpochSpeed) At(epoch int, c cluster.Configuration) float64 { return f(epoch, c) }
 
-// Speed returns Speeds.At.
+// Speed returns the goodput in an epoch on a configuration; see EpochSpeeds.At.
 func (s *ClassStats) Speed(epoch int, c cluster.Configuration) float64 { return s.Speeds.At(epoch, c) }

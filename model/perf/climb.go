@@ -1,16 +1,16 @@
 package perf
 
-// A Line is a linear function of a local batch, in seconds: Base + Slope · samples.
+// A Line is a time that is linear in the samples per replica and pass: Base + Slope · samples, in seconds.
 type Line struct{ Base, Slope float64 }
 
-// At returns the value at a local batch.
+// At returns the time in seconds for a number of samples.
 func (l Line) At(local float64) float64 { return l.Base + l.Slope*local }
 
 // rises reports whether l is more than 0 and does not fall.
 func (l Line) rises() bool { return l.Base >= 0 && l.Slope >= 0 && l.At(1) > 0 }
 
-// A StepTime bounds the time of an optimiser step (samples over throughput) for all batch sizes.
-// With s accumulating passes before the last, and b samples per replica and pass, it is
+// A StepTime bounds the time of an optimiser step for all batch sizes, so that BestBatch need not try them all. With
+// s accumulating passes before the last, and b samples per replica and pass, it is
 //
 //	(s + e(b)) · Compute(b).
 //
@@ -25,7 +25,7 @@ type StepTime struct {
 	Slack             float64
 }
 
-// StepTime returns the step time of the parameters.
+// StepTime returns the bounds on the time of an optimiser step that follow from the parameters.
 func (p *Params) StepTime() StepTime {
 	if !(p.Gamma >= 1) {
 		return StepTime{}

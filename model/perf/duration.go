@@ -7,12 +7,12 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ByDuration is the Model of a job known only by its duration (job.Spec.Timed): one unit of progress per
-// second on its requested GPUs, and proportional on other numbers, at any batch size. Source: Lyra §7.1,
-// where jobs without profiles scale linearly.
+// ByDuration is the performance model of a job whose duration alone is known (job.Spec.Timed): one unit of progress
+// per second on its requested GPUs, and proportional on other numbers, at any batch size. Source: Lyra §7.1, where
+// jobs without profiles scale linearly.
 type ByDuration struct{ Spec *job.Spec }
 
-// Throughput implements Model: the worth of a over the worth of the requested GPUs.
+// Throughput returns the speed relative to the requested GPUs, in units of progress per second.
 func (d ByDuration) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 	rate := d.Spec.Worth(&a) / float64(max(1, d.Spec.GPUs))
 	if a.Mixed() {
@@ -21,8 +21,8 @@ func (d ByDuration) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 	return rate
 }
 
-// Efficiency implements Model: always 1.
+// Efficiency returns 1 for every batch size.
 func (d ByDuration) Efficiency(float64) float64 { return 1 }
 
-// StepTime implements Model: unknown.
+// StepTime returns zero: unknown.
 func (d ByDuration) StepTime(cluster.Allocation) StepTime { return StepTime{} }

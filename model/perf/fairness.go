@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// An Isolated is the completion time of a job alone on its fair share of one GPU type.
+// An Isolated is how long a job would take alone on its fair share of one GPU type.
 type Isolated struct {
 	GPUs int           // N_g: GPUs of the type in the whole cluster
 	JCT  time.Duration // T_f: completion time on FairShare(N_g, N_avg) GPUs; at most 0: the job cannot run there
 }
 
-// FairShare returns N_g / N_avg, the GPUs of a job's isolated cluster. contention (N_avg) is the average
-// number of competing jobs, including the job; below 1 counts as 1. Source: Sia §3.5.5.
+// FairShare returns a job's fair share of gpus GPUs: N_g / N_avg. contention (N_avg) is the average number of
+// competing jobs, including the job; below 1 counts as 1. Source: Sia §3.5.5.
 func FairShare(gpus int, contention float64) float64 {
 	return float64(gpus) / math.Max(1, contention)
 }
@@ -38,7 +38,7 @@ func Rho(jct time.Duration, isolated []Isolated) (rho float64, ok bool) {
 	return rho / float64(total), true
 }
 
-// WorstRho returns the largest ratio, 0 if there is none. Source: Sia §3.5.5.
+// WorstRho returns the largest finish-time-fairness ratio; 0 without ratios. Source: Sia §3.5.5.
 func WorstRho(rhos []float64) float64 {
 	worst := 0.0
 	for _, r := range rhos {
@@ -47,8 +47,8 @@ func WorstRho(rhos []float64) float64 {
 	return worst
 }
 
-// UnfairFraction returns the fraction of ratios above a threshold; 0 without ratios. The papers
-// use 1, and Shockwave's plots 1.1. Sources: Sia §3.5.5; Shockwave §8.2.
+// UnfairFraction returns the fraction of jobs whose finish-time-fairness ratio is above a threshold; 0 without
+// ratios. The papers use 1, and Shockwave's plots 1.1. Sources: Sia §3.5.5; Shockwave §8.2.
 func UnfairFraction(rhos []float64, above float64) float64 {
 	if len(rhos) == 0 {
 		return 0
@@ -62,7 +62,7 @@ func UnfairFraction(rhos []float64, above float64) float64 {
 	return float64(unfair) / float64(len(rhos))
 }
 
-// A Life is the past and expected time of a job with the GPUs that it requests.
+// A Life has the times from which a job's finish-time fairness is estimated.
 type Life struct {
 	Attained  time.Duration // L: held its requested GPUs
 	Waited    time.Duration // W: waited for them
@@ -70,9 +70,9 @@ type Life struct {
 	Total     time.Duration // P: from start to end, alone on them
 }
 
-// Estimate returns the expected finish-time fairness (L + W + R·N) / (P·N). N is contention, the jobs per GPU
-// over the job's life, at least 1. It returns 1 without a positive Total. Source: Shockwave §6.2, App. G.2,
-// Eq. 9.
+// Estimate returns the finish-time fairness expected at the end of the job: (L + W + R·N) / (P·N). N is contention,
+// the jobs per GPU over the job's life, at least 1. It returns 1 without a positive Total. Source: Shockwave §6.2,
+// App. G.2, Eq. 9.
 func (l Life) Estimate(contention float64) float64 {
 	if l.Total <= 0 {
 		return 1

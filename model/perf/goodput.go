@@ -7,14 +7,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Goodput returns progress per second, in samples at initial-batch efficiency, on an allocation
-// with data-parallel replicas and batch size b. Source: Sia §2.1, Eq. 2.4.
+// Goodput returns throughput times statistical efficiency, on an allocation with data-parallel replicas and batch
+// size b. The unit is samples per second, at the efficiency of the initial batch size. Source: Sia §2.1, Eq. 2.4.
 func Goodput(m Model, a cluster.Allocation, replicas int, b job.BatchSize) float64 {
 	return m.Throughput(a, b) * m.Efficiency(float64(replicas*b.PerReplica()))
 }
 
-// Floor returns the goodput of the smallest batch size that BestBatch tries, a lower bound of
-// BestBatch. It evaluates the model once.
+// Floor returns the goodput of the smallest batch size that BestBatch tries: a lower bound on the result of BestBatch
+// that takes one evaluation of the model.
 func Floor(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) float64 {
 	var one [1]candidate
 	first := list(one[:0], scopeOf(replicas, a.GPUType, limits))
@@ -24,9 +24,8 @@ func Floor(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits)
 	return m.Throughput(a, first[0].batch) * m.Efficiency(first[0].samples)
 }
 
-// FloorBetween returns a lower bound of BestBatch on all allocations of one GPU type with nodes and replicas
-// between fewest and most, with one evaluation; 0 if unknown: for one replica, and between one node and
-// several.
+// FloorBetween returns a lower bound on the result of BestBatch for all allocations of one GPU type between fewest
+// and most, with one evaluation of the model; 0 if unknown: for one replica, and between one node and several.
 //
 // It assumes that more nodes, replicas or samples never make a pass faster, as in the throughput model.
 // Source: Pollux §4.1.
@@ -42,7 +41,7 @@ func FloorBetween(m Model, fewest, most Replicas, limits *job.BatchLimits) float
 	return throughput * m.Efficiency(total(most)+float64(most.Replicas))
 }
 
-// Replicas are an allocation and the number of job replicas on it.
+// Replicas are an allocation and the number of data-parallel replicas of a job on it.
 type Replicas struct {
 	cluster.Allocation
 	Replicas int
@@ -67,8 +66,8 @@ func split(share float64, high int, accumulate bool) job.BatchSize {
 	return job.BatchSize{Local: int(math.Ceil(share/float64(passes) - 1e-8)), Accumulation: passes - 1}
 }
 
-// FixedBatch returns the batch with which replicas on GPU type t process total samples per
-// optimiser step, rounded up to whole samples.
+// FixedBatch divides a total batch size among replicas on GPU type t, rounded up to whole samples. It adds
+// accumulation passes if a part does not fit into GPU memory.
 func FixedBatch(total, replicas int, t cluster.GPUType, limits *job.BatchLimits) job.BatchSize {
 	_, high := bounds(limits, t)
 	if share := total / replicas; 0 < share && share <= high && share*replicas == total {

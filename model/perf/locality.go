@@ -13,17 +13,17 @@ const (
 	mostPairs  = 64 // pairs per class; more are ignored
 )
 
-// A LocalityCost is the measured cost of spreading jobs of a class over several racks.
+// A LocalityCost states how much slower jobs of a class train when they are spread over several racks.
 type LocalityCost struct {
 	Times float64 `json:"times"` // time of a step in several racks over its time in one rack; below 1: faster
 	Pairs int     `json:"pairs"` // compared pairs
 }
 
-// LocalityCosts are the known costs by class. They are immutable.
+// LocalityCosts are the measured costs of spreading jobs over racks, by class. They are immutable.
 type LocalityCosts map[job.Class]LocalityCost
 
-// A LocalityLearner learns how much longer the steps of a class take in several racks. Its zero value is
-// ready for use. It is not safe for concurrent use.
+// A LocalityLearner measures how much longer the steps of a class of jobs take when it is spread over several racks.
+// Its zero value is ready for use. It is not safe for concurrent use.
 //
 // Steps with the same batch size and GPUs of a type on the same number of nodes form a pair, if some are in
 // one rack and some in several. The cost of a class is the exponential of the mean difference of log times
@@ -59,8 +59,8 @@ func (m *logMean) add(seconds float64) {
 	m.log += (math.Log(seconds) - m.log) / float64(m.n)
 }
 
-// Learn records a report of a job on nodes in racks racks (0: unknown). It ignores reports without a time, of
-// profiling, and on one node. All values must be finite.
+// Learn adds a report of a job on nodes in racks racks (0: unknown). It ignores reports without a time, of profiling
+// runs, and of jobs on one node. All values must be finite.
 func (l *LocalityLearner) Learn(of job.Class, r *job.Report, racks int) {
 	if of == "" || racks < 1 || r.Profile || r.StepTime <= 0 || r.Configuration.Nodes < 2 {
 		return
@@ -92,7 +92,7 @@ func (l *LocalityLearner) pair(of job.Class, k conditions) *stepPair {
 	return &l.pairs[of][len(all)]
 }
 
-// Costs returns the known costs; nil if there are none.
+// Costs returns what was measured so far; nil if nothing.
 func (l *LocalityLearner) Costs() LocalityCosts {
 	if !l.stale {
 		return l.costs

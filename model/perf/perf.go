@@ -1,6 +1,5 @@
-// Package perf says how fast a job trains: throughput as a function of GPUs
-// and batch size, statistical efficiency as a function of batch size, and
-// their product, goodput. Sources: Sia §2.1 and §3.3.2; Pollux §3.
+// Package perf predicts how fast a job trains: throughput from GPUs and batch size, statistical efficiency from the
+// batch size, and their product, goodput. Sources: Sia §2.1 and §3.3.2; Pollux §3.
 package perf
 
 import (
@@ -10,7 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Model predicts one job's speed. Implementations must be comparable: callers cache results while == holds.
+// A Model predicts how fast one job trains. Implementations must be comparable with ==: callers cache results while a
+// model is equal.
 type Model interface {
 	// Throughput returns samples per second on an allocation at a batch size;
 	// 0 if the job does not run on it with that batch size.
@@ -22,9 +22,8 @@ type Model interface {
 	StepTime(a cluster.Allocation) StepTime
 }
 
-// Efficiency returns (phi + init) / (phi + m): progress per sample at batch
-// size m relative to init, all in samples. phi is the preconditioned gradient
-// noise scale. Source: Sia §2.1, Eq. 2.3.
+// Efficiency returns the progress per sample at batch size m, relative to batch size init: (phi + init) / (phi + m),
+// all in samples. phi is the preconditioned gradient noise scale. Source: Sia §2.1, Eq. 2.3.
 func Efficiency(phi, init, m float64) float64 { return (phi + init) / (phi + m) }
 
 // Params are the seven parameters of the throughput model, in seconds and
@@ -40,11 +39,10 @@ type Params struct {
 // tiny, in seconds, is what the model uses instead of 0, so that logarithms are finite.
 const tiny = 1e-8
 
-// Compute returns T_acc: seconds of one pass over local samples, without
-// gradient exchange.
+// Compute returns T_acc, the seconds of one pass over local samples without exchange of gradients.
 func (p *Params) Compute(local float64) float64 { return p.AlphaC + p.BetaC*local }
 
-// Network returns T_net: seconds of gradient exchange among replicas on nodes.
+// Network returns T_net, the seconds that replicas on nodes take to exchange gradients.
 func (p *Params) Network(nodes, replicas int) float64 {
 	more := math.Max(float64(replicas-2), tiny)
 	switch {
@@ -56,8 +54,7 @@ func (p *Params) Network(nodes, replicas int) float64 {
 	return tiny
 }
 
-// Step returns T_opt = (T_acc^gamma + T_net^gamma)^(1/gamma): seconds of one
-// pass with gradient exchange.
+// Step returns T_opt, the seconds of one pass with exchange of gradients: (T_acc^gamma + T_net^gamma)^(1/gamma).
 func (p *Params) Step(nodes, replicas int, local float64) float64 {
 	return overlap(p.Compute(local), p.Network(nodes, replicas), p.Gamma)
 }
@@ -84,14 +81,14 @@ func overlap(a, b, g float64) float64 {
 // unseen is below the logarithm of 2^-53: what is less adds nothing to 1.
 const unseen = -37
 
-// Iteration returns the seconds of one optimiser step: the accumulating
-// passes, then the one that exchanges gradients.
+// Iteration returns the seconds of one optimiser step: the passes that accumulate gradients, then the pass that
+// exchanges them.
 func (p *Params) Iteration(nodes, replicas int, b job.BatchSize) float64 {
 	local := float64(b.Local)
 	return float64(b.Accumulation)*p.Compute(local) + p.Step(nodes, replicas, local)
 }
 
-// An Observation is one measured point of the throughput model.
+// An Observation is one measurement to which the throughput model is fitted.
 type Observation struct {
 	Nodes, Replicas int
 	Local           int     // samples per replica and pass

@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// IterationsPerPoint is the number of iterations averaged at each CPU count.
-// Source: Synergy §3.1.
+// IterationsPerPoint is the number of training iterations that are averaged at each CPU count. Source: Synergy §3.1.
 const IterationsPerPoint = 50
 
-// CPUImprovement is the part of the throughput that more CPUs must add before the CPU
-// counts in between are measured. Source: Synergy §3.1 ("say 10%").
+// CPUImprovement is the smallest relative gain in throughput from more CPUs for which the CPU counts in between are
+// measured. Source: Synergy §3.1 ("say 10%").
 const CPUImprovement = 0.1
 
 // sparePoints is the number of points in addition to a plain binary search.
@@ -42,10 +41,10 @@ type cpuPoint struct {
 	bend float64 // relative, at most 1: distance of the middle from a straight line when the range was cut
 }
 
-// NewCPUSearch returns a search over 1 to most CPUs.
+// NewCPUSearch returns a search over CPU counts from 1 to most.
 func NewCPUSearch(most int) *CPUSearch { return &CPUSearch{most: most} }
 
-// CPUPoints returns the largest number of points of a search over most CPUs.
+// CPUPoints returns the largest number of CPU counts that a search up to most CPUs measures.
 func CPUPoints(most int) int { return min(max(0, most), bits.Len(uint(max(0, most)))+sparePoints) }
 
 // Next returns the CPU count to measure next; ok is false if there is none.
@@ -68,8 +67,8 @@ func (s *CPUSearch) Next() (cpus int, ok bool) {
 	return cpus, cpus > 0
 }
 
-// Learn records the samples per second that were measured with a CPU count that Next
-// returned. The rate must be finite and not negative.
+// Learn records the measured samples per second at a CPU count that Next returned. The rate must be finite and not
+// negative.
 func (s *CPUSearch) Learn(cpus int, rate float64) {
 	i, _ := slices.BinarySearchFunc(s.points, cpus, func(p cpuPoint, c int) int { return p.cpus - c })
 	p := cpuPoint{cpus: cpus, rate: rate, bend: 1}
@@ -85,8 +84,7 @@ func (s *CPUSearch) Learn(cpus int, rate float64) {
 	s.points = slices.Insert(s.points, i, p)
 }
 
-// CPUProfileCost returns how long one replica is busy measuring points whose iterations
-// take the given times.
+// CPUProfileCost returns how long it takes to measure one replica at CPU counts with the given iteration times.
 func CPUProfileCost(iterations ...time.Duration) time.Duration {
 	total := time.Duration(0)
 	for _, it := range iterations {

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A WorkSource says what an estimate rests on.
+// A WorkSource states from what the remaining work of a job was estimated.
 type WorkSource uint8
 
 // The sources, the worst first.
@@ -17,8 +17,7 @@ const (
 	FromStated                     // the target that the job states
 )
 
-// A Remaining is the input of an estimate of a job's remaining work and time. All policies, the scheduler and
-// predictions use it.
+// A Remaining estimates a job's remaining work and time. All policies, the scheduler and predictions use it.
 //
 // The sources, best first, are the job's target (job.Spec.Target), the mean of ended jobs of its class, and
 // its past running time. Work is progress, in samples at the efficiency of the initial batch size. It is not
@@ -31,8 +30,8 @@ type Remaining struct {
 	Mean   float64 // mean progress at which jobs of its class ended; 0: unknown
 }
 
-// Progress returns the last reported progress plus, while the job trains, its estimated speed times the time
-// since, at most the target.
+// Progress returns the job's present progress, at most its target: the last report plus, while the job trains, its
+// estimated speed times the time since.
 func (b *Remaining) Progress() float64 {
 	done := b.Status.Progress
 	if since := b.silent(); since > 0 && b.Held > 0 && !math.IsInf(b.Held, 1) {
@@ -60,9 +59,9 @@ func (b *Remaining) silent() float64 {
 	return b.Now.Sub(from).Seconds()
 }
 
-// Work returns the progress that the job must still make, and its source; 0 and FromAttained if unknown. A
-// job past the mean of its class is assumed to make as much again: with heavy-tailed sizes, the longer a job
-// has run, the longer it is likely to continue.
+// Work returns the progress that the job must still make, and how it was estimated; 0 and FromAttained if unknown. A
+// job past the mean of its class is assumed to make as much again: with heavy-tailed sizes, the longer a job has run,
+// the longer it is likely to continue.
 func (b *Remaining) Work() (left float64, from WorkSource) {
 	done := b.Progress()
 	switch {
@@ -76,8 +75,8 @@ func (b *Remaining) Work() (left float64, from WorkSource) {
 	return 0, FromAttained
 }
 
-// Time returns how long the job still needs at a rate of progress per second, and the source. If rate is 0 or
-// the work is unknown, it is the time for which the job has held GPUs. The result is at most Endless.
+// Time returns how long the job still needs at rate units of progress per second, at most Endless, and how that was
+// estimated. If rate is 0 or the work is unknown, it returns how long the job has held GPUs.
 func (b *Remaining) Time(rate float64) (time.Duration, WorkSource) {
 	left, from := b.Work()
 	if from == FromAttained || !(rate > 0) {
@@ -86,10 +85,10 @@ func (b *Remaining) Time(rate float64) (time.Duration, WorkSource) {
 	return Seconds(left / rate), from
 }
 
-// Endless is the longest estimate of time: 100 years.
+// Endless is the longest estimated duration: 100 years.
 const Endless = 100 * 365 * 24 * time.Hour
 
-// Seconds returns s seconds, at most Endless; NaN counts as Endless.
+// Seconds converts a number of seconds into a duration, at most Endless; NaN becomes Endless.
 func Seconds(s float64) time.Duration {
 	if !(s < Endless.Seconds()) {
 		return Endless

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Sensitivity is the rate at which a job's input pipeline feeds one GPU, by CPUs and host memory per GPU.
-// The slower of storage with cache and CPUs limits the training speed. Source: Synergy §3.1.
+// A Sensitivity states how fast a job's input data reaches one GPU, by CPUs and host memory per GPU. Storage with its
+// cache, or the CPUs, the slower of both, limits the training speed. Source: Synergy §3.1.
 type Sensitivity struct {
 	// CPUs is the preparation rate with all data cached, ascending. Empty: CPUs do not matter.
 	CPUs []CPURate
@@ -18,15 +18,15 @@ type Sensitivity struct {
 	job.Input
 }
 
-// A CPURate is one measured point of a CPU curve.
+// A CPURate is the speed of a job measured with one number of CPUs.
 type CPURate struct {
 	CPUs float64 // per GPU, more than 0
 	Rate float64 // samples per second and GPU
 }
 
-// Rate returns the samples per second of one GPU with CPUs and bytes of host memory per GPU: linear between
-// measured CPUs, proportional below and constant above, and limited by cache misses. It is 0 if the job needs
-// more memory to run, and infinite without limits. Source: Synergy §3.1.
+// Rate returns the samples per second that one GPU receives with cpus CPUs and memory bytes of host memory: linear
+// between measured CPU counts, proportional below and constant above, and limited by cache misses. It is 0 if the job
+// needs more memory to run, and infinite without limits. Source: Synergy §3.1.
 func (s *Sensitivity) Rate(cpus float64, memory int64) float64 {
 	if memory < s.Working {
 		return 0
@@ -76,16 +76,16 @@ func (s *Sensitivity) needs(rate float64) int64 {
 	return m
 }
 
-// A Cell is one entry of a job's sensitivity matrix.
+// A Cell is one entry of a job's sensitivity matrix: CPUs and memory per GPU, and the speed with them.
 type Cell struct {
 	CPUs   float64 // per GPU
 	Memory int64   // host bytes per GPU
 	Rate   float64 // samples per second and GPU
 }
 
-// Cells returns the useful cells of a job's sensitivity matrix by ascending rate: no slower than the
-// GPU-proportional share, and not dominated. rate is the samples per second and GPU without waiting for
-// input.
+// Cells returns the amounts of CPUs and memory worth giving to a job, by ascending speed: each is at least as fast as
+// the share proportional to GPUs, and no cheaper one is as fast. rate is the samples per second and GPU without
+// waiting for input.
 //
 // CPUs are at measured points, memory is the least that suffices, both at most most. The first cell needs no
 // more than the share. If the job cannot run with its share, all cells need more, and there may be none. CPUs

@@ -2,7 +2,7 @@ package barrier
 
 import "math"
 
-// An Item has slices by kind.
+// An Item receives a fraction of time on each kind of machine.
 type Item struct {
 	Size  []float64 // capacity that it uses while there; 0: not allowed
 	Rate  []float64 // at least 0
@@ -10,13 +10,13 @@ type Item struct {
 	Least float64   // needed rate, at least 0
 }
 
-// A Program is a program of time fractions.
+// A Program asks which fraction of time each item gets on each kind of machine.
 type Program struct {
 	Items    []Item
 	Capacity []float64 // by kind, at least 0
 }
 
-// Settings are limits; 0 means the default.
+// Settings limit the accuracy and iterations of a solve; 0 means the default.
 type Settings struct {
 	Mu         float64 // final product of slack and dual, relative; default 1e-9
 	Iterations int     // default 200
@@ -32,7 +32,7 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// A Solution is the answer to a Program.
+// A Solution has the time fractions that solve a Program.
 type Solution struct {
 	X          [][]float64 // by item and kind
 	Level      float64     // only from Level
@@ -44,8 +44,9 @@ type Solution struct {
 	Converged  bool // within the iterations
 }
 
-// Level finds the greatest z; items without a least rate share the rest. It is feasible if there is a least rate,
-// and every item with one has a positive rate somewhere.
+// Level gives every item the same multiple of its least rate, and finds the greatest such multiple z. Items without a
+// least rate share the rest. It is feasible if there is a least rate, and every item with one has a positive rate
+// somewhere.
 func (p *Program) Level(s Settings) Solution {
 	s = s.withDefaults()
 	most := p.leastLevel()
@@ -57,8 +58,8 @@ func (p *Program) Level(s Settings) Solution {
 	return w.run(s)
 }
 
-// Best finds the greatest sum of gains, or without gains the analytic centre. It is feasible if some x gives every
-// item more than its least rate, by a relative 1e-9.
+// Best gives every item at least its least rate, and finds the greatest sum of gains; without gains, the analytic
+// centre. It is feasible if some x gives every item more than its least rate, by a relative 1e-9.
 func (p *Program) Best(s Settings) Solution {
 	s = s.withDefaults()
 	w := newPath(p, 0)

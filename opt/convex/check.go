@@ -14,14 +14,14 @@ const (
 
 const slack = 1e-12
 
-// A BudgetError reports a budget with which ever more jobs would wait. Source: BOA §3.2,
-// "Feasibility".
+// A BudgetError reports a budget that is too small for the arriving work, so that the queue would grow for ever.
+// Source: BOA §3.2, "Feasibility".
 type BudgetError struct {
 	Budget float64
 	Least  float64 // smallest feasible budget
 }
 
-// Error names both budgets, in the problem's unit.
+// Error states the budget and the smallest feasible one, in the problem's unit.
 func (e *BudgetError) Error() string {
 	return fmt.Sprintf("convex: budget %g, want at least %g", e.Budget, e.Least)
 }
@@ -37,7 +37,7 @@ func checkBudget(budget, least float64) error {
 	}
 }
 
-// Validate returns all errors of a problem.
+// Validate returns all errors in the problem.
 func (p *Problem) Validate() error {
 	var errs []error
 	for kind, price := range p.Prices {

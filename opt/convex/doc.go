@@ -1,4 +1,5 @@
-// Package convex finds the widths that make jobs fastest within a budget.
+// Package convex finds how many machines each class of jobs should get, so that jobs complete soonest within a
+// budget.
 //
 // Jobs of several classes arrive in a stream. A job goes through its class' epochs. In each it runs on a number of
 // machines, its width: k machines cost k per unit of time, and do work s(k), with falling gains. Source: BOA §3,

@@ -2,8 +2,8 @@ package convex
 
 import "slices"
 
-// A Frontier has all optima of problem (1) or (7): the least mean completion time for every budget, without
-// rescaling time. Source: BOA §4, App. B and E, Eq. 1, 6 and 7.
+// A Frontier has the least mean completion time for every budget, if starts and changes of width take no time. It has
+// all optima of problem (1) or (7). Source: BOA §4, App. B and E, Eq. 1, 6 and 7.
 type Frontier struct {
 	Least    float64 // smallest feasible budget
 	Most     float64 // largest useful budget
@@ -23,13 +23,14 @@ type segment struct {
 	epoch, to int32
 }
 
-// A Breakpoint is a bend of the frontier.
+// A Breakpoint is a corner of the frontier, which is straight in between.
 type Breakpoint struct {
 	Budget, MeanJCT float64
 	Multiplier      float64 // MeanJCT that one more unit of budget buys
 }
 
-// Frontier computes the frontier by sorting the hulls' corners. The problem must not change while it is in use.
+// Frontier computes the least mean completion time for every budget. The problem must not change while the result is
+// in use.
 func (p *Problem) Frontier() (*Frontier, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (f *Frontier) spend(s segment) float64 {
 	return f.load[s.epoch] * (f.vertices[s.to].cost - f.vertices[s.to-1].cost)
 }
 
-// Breakpoints returns the frontier from Least to Most. Source: BOA §5.3, "Decision Support Tool".
+// Breakpoints returns the corners of the frontier from Least to Most. Source: BOA §5.3, "Decision Support Tool".
 func (f *Frontier) Breakpoints() []Breakpoint {
 	at := Breakpoint{Budget: f.Least}
 	for e, load := range f.load {

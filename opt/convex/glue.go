@@ -7,13 +7,13 @@ import (
 	"math/bits"
 )
 
-// A Source draws random numbers, like *rand.Rand.
+// A Source is a generator of random numbers, such as *rand.Rand.
 type Source interface {
 	IntN(n int) int
 }
 
-// A WidthCalculator is the paper's search for a plan with rescaling time. It glues epochs at random, and solves
-// problem (1) with a shrinking budget until rescaling fits too. Mixture is better and faster.
+// A WidthCalculator is the search that the BOA paper uses for jobs that lose time when they rescale. It glues epochs
+// at random, and solves problem (1) with a shrinking budget until rescaling fits too. Mixture is better and faster.
 //
 // Source: BOA §4.3, App. C, Algorithm 1.
 //
@@ -25,13 +25,13 @@ type WidthCalculator struct {
 	Shrink  float64 // factor of the running budget after a failure, in (0, 1); 0.99 in the paper
 }
 
-// DefaultWidthCalculator returns the paper's values.
+// DefaultWidthCalculator returns the settings of the paper.
 func DefaultWidthCalculator() WidthCalculator { return WidthCalculator{Samples: 50, Shrink: 0.99} }
 
-// ErrNoPlan reports that no tried configuration fits the budget.
+// ErrNoPlan reports that WidthCalculator.Plan tried no configuration that fits the budget.
 var ErrNoPlan = errors.New("convex: no glue configuration within the budget")
 
-// Plan returns the best plan found for a budget, or ErrNoPlan, or a *BudgetError if none exists.
+// Plan returns the best plan found within a budget, or ErrNoPlan. If no plan exists, the error is a *BudgetError.
 func (w WidthCalculator) Plan(p *Problem, budget float64, random Source) (Plan, error) {
 	if !(w.Shrink > 0 && w.Shrink < 1) {
 		return Plan{}, fmt.Errorf("convex: width calculator: shrink %g, want more than 0 and less than 1", w.Shrink)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A Plan is a fixed-width policy: a width for every class and epoch. Source: BOA §4.1, Definition
-// 4.4.
+// A Plan states how many machines a job gets, by its class and epoch. Source: BOA §4.1, Definition 4.4, "fixed-width
+// policy".
 type Plan struct {
 	Widths  [][]Point // by class and epoch
 	MeanJCT float64   // with rescaling time

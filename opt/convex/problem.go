@@ -1,20 +1,20 @@
 package convex
 
-// A Point is one way to run an epoch.
+// A Point is a number of machines on which an epoch can run, and its speed there.
 type Point struct {
 	Kind  int     // index into Problem.Prices; 0 for a single kind
 	Width int     // number of machines of the kind; at least 1
 	Speed float64 // s(k): work per unit of time; need not be 1 at width 1
 }
 
-// An Epoch is a part of a job with one speedup function.
+// An Epoch is a part of a job in which its speed depends on its machines in the same way.
 type Epoch struct {
 	Size float64 // E[Xᵢⱼ]: work, in time at speed 1
 	// Points are the known speeds by kind, then width, not necessarily monotone or concave.
 	Points []Point
 }
 
-// A Class is a kind of jobs with the same epochs.
+// A Class is a stream of arriving jobs with the same epochs.
 type Class struct {
 	Rate    float64 // λᵢ: arrivals per unit of time
 	Weight  float64 // in the mean JCT; 0 means 1
@@ -22,8 +22,8 @@ type Class struct {
 	Epochs  []Epoch
 }
 
-// A Problem is a stream of jobs to run within a budget. All times have one unit. Source: BOA §3.1,
-// §4, App. E.1.
+// A Problem is a stream of jobs that must run within a budget. All times have one unit. Source: BOA §3.1, §4, App.
+// E.1.
 type Problem struct {
 	// Prices are per machine and unit of time, by kind. Nil: one kind of price 1.
 	Prices []float64

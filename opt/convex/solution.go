@@ -1,19 +1,18 @@
 package convex
 
-// A Mix is the width of a class in an epoch: At, or At and its neighbour Next on the hull, which does a share of
-// the work.
+// A Mix is the number of machines of a class in an epoch: At, or two numbers, where Next does a share of the work.
 type Mix struct {
 	At, Next Point
 	Share    float64 // in [0, 1); Next is At if it is 0
 }
 
-// Width returns kᵢⱼ of problem (1).
+// Width returns kᵢⱼ of problem (1), the mean number of machines.
 func (m Mix) Width() float64 {
 	here, there := (1-m.Share)/m.At.Speed, m.Share/m.Next.Speed
 	return (here*float64(m.At.Width) + there*float64(m.Next.Width)) / (here + there)
 }
 
-// A Solution is the optimum of (1) or (7) for a budget.
+// A Solution is the optimum for one budget, if starts and changes of width take no time: problem (1) or (7).
 type Solution struct {
 	Widths     [][]Mix // by class and epoch; at most one has a Share
 	MeanJCT    float64 // weighted
@@ -23,7 +22,7 @@ type Solution struct {
 	Repaired   int     // see Frontier.Repaired
 }
 
-// Solve returns the optimum without rescaling time, or a *BudgetError. The budget may be infinite.
+// Solve returns the optimum for a budget, without rescaling time, or a *BudgetError. The budget may be infinite.
 func (p *Problem) Solve(budget float64) (*Solution, error) {
 	f, err := p.Frontier()
 	if err != nil {
@@ -32,8 +31,8 @@ func (p *Problem) Solve(budget float64) (*Solution, error) {
 	return f.At(budget)
 }
 
-// At returns the optimum for a budget, or a *BudgetError below Least. Among equally steep segments, earlier epochs
-// come first.
+// At returns the optimum for a budget, or a *BudgetError if the budget is below Least. Among equally steep segments,
+// earlier epochs come first.
 func (f *Frontier) At(budget float64) (*Solution, error) {
 	if err := checkBudget(budget, f.Least); err != nil {
 		return nil, err

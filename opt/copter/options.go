@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Options are tolerances and limits.
+// Options are the tolerances and limits of a Solver.
 type Options struct {
 	Primal  float64 // largest violation of a row or bound, relative
 	Dual    float64 // largest reduced cost that no bound holds, relative
@@ -33,7 +33,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate returns all errors of o.
+// Validate returns all errors in the options.
 func (o Options) Validate() error {
 	var errs []error
 	inside := func(name string, v, low, high float64) {

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Solver solves linear programs from the last x and y of unchanged columns and rows. It implements lp.Solver. It
-// is not safe for concurrent use.
+// A Solver solves a linear program that changes between solves. Each solve starts from the last values of unchanged
+// columns and rows. It implements lp.Solver. It is not safe for concurrent use.
 type Solver struct {
 	opts  Options
 	shape shape
@@ -48,7 +48,7 @@ func New(o Options) (*Solver, error) {
 	return &Solver{opts: o}, nil
 }
 
-// Reset discards earlier solutions.
+// Reset discards the last solution, so that the next solve starts from nothing.
 func (s *Solver) Reset() { *s = Solver{opts: s.opts, nested: s.nested} }
 
 const warmWeight = 1e-2
@@ -58,8 +58,9 @@ const leastSlip = 2e-10
 
 const leastStrict = 1e-6
 
-// Solve solves p; see lp.Solver. It returns no error. If an unbounded column keeps y from proving a bound, the gap
-// is an estimate, and Bound is -Inf. It is Infeasible or Unbounded only with a certificate.
+// Solve returns a solution of p within the tolerances; see lp.Solver. The error is always nil. If an unbounded column
+// keeps y from proving a bound, the gap is an estimate, and Bound is -Inf. It is Infeasible or Unbounded only with a
+// certificate.
 //
 // Time: a few passes over all columns and some dozens over the working set per proximal step. Memory: 12 bytes per
 // column slot, and 100 bytes per column and 12 per coefficient of the working set.

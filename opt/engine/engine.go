@@ -14,43 +14,43 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// ErrNoItem reports an unknown item.
+// ErrNoItem reports an item number that was never set, or was removed.
 var ErrNoItem = errors.New("no such item")
 
-// An Engine chooses for items that share resources. Memory grows with the largest item number. It is not safe for
-// concurrent use.
+// An Engine chooses one option for each item, round after round, within capacities that the items share. Memory grows
+// with the largest item number. It is not safe for concurrent use.
 type Engine interface {
-	// Set adds or replaces item i, which it copies, without adjustment.
+	// Set adds or replaces item i and discards its adjustment. It copies the item.
 	Set(i int, it mmkp.Item) error
-	// Adjust sets the worth of item i's choices in this round.
+	// Adjust changes the value of item i's choices, such as for the cost of a restart.
 	Adjust(i int, a mmkp.Adjustment) error
 	// Remove removes item i.
 	Remove(i int) error
 	// SetCapacity changes the capacity of resource k.
 	SetCapacity(k int, b float64) error
-	// Solve chooses. Pick is by item, -1 for none; Prices are by resource. The solution is valid until the next
-	// call. Errors: mmkp.ErrInfeasible, mmkp.ErrLimit, errors of the solver.
+	// Solve chooses for all items. Pick is by item, -1 for none; Prices are by resource. The solution is valid until
+	// the next call. Errors: mmkp.ErrInfeasible, mmkp.ErrLimit, errors of the solver.
 	Solve(ctx context.Context) (*mmkp.Solution, error)
 	// An engine that reads this memory solves the same way.
 	memory.Rememberer
 }
 
-// Names returns the names for New.
+// Names returns the names of engines that New accepts.
 func Names() []string { return []string{"price", "copter", "exact", "lp-exact"} }
 
-// Check returns an error unless New can make this engine.
+// Check returns an error if New cannot make the engine of this name.
 func Check(name string) error {
 	_, err := maker(name)
 	return err
 }
 
-// Options are the options of all engines.
+// Options configure an engine; some engines ignore some.
 type Options struct {
 	Ties  uint64 // seed of price: see mmkp.Options
 	Nodes int    // limit of price's search; 0: default
 }
 
-// New returns an engine without items. Errors: an unknown or unavailable name, bad capacities.
+// New returns the engine with a name, without items. Errors: an unknown or unavailable name, bad capacities.
 func New(name string, capacity []float64, o Options) (Engine, error) {
 	kind, err := maker(name)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// Solve returns a proven optimum of p, without prices or counts. Errors: an invalid p; mmkp.ErrInfeasible; an
-// ended context, before HiGHS starts. It may take exponential time.
+// Solve returns a proven optimum of a multiple-choice knapsack, without prices and counts. Errors: an invalid p;
+// mmkp.ErrInfeasible; an ended context, before HiGHS starts. It may take exponential time.
 func Solve(ctx context.Context, p *mmkp.Problem) (*mmkp.Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

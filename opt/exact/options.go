@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Method is an algorithm for linear programs.
+// A Method is an algorithm of HiGHS for linear programs.
 type Method string
 
 // The methods. InteriorPoint crosses over to a vertex unless Options.NoCrossover; PDLP never
@@ -35,12 +35,12 @@ type Options struct {
 	Threads int
 }
 
-// DefaultOptions proves an optimum at a vertex, to 1e-9, on one thread.
+// DefaultOptions returns options with which a solution is at a vertex and proven to 1e-9, on one thread.
 func DefaultOptions() Options {
 	return Options{Method: Choose, Tolerance: 1e-9, Threads: 1}
 }
 
-// Validate returns all errors of o, joined.
+// Validate returns all errors in the options, joined.
 func (o Options) Validate() error {
 	var all []error
 	switch o.Method {

@@ -12,15 +12,15 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// Available reports whether New and Solve work.
+// Available reports whether this build includes HiGHS, so that New and Solve work.
 const Available = true
 
-// A Solver has no state and is safe for concurrent use.
+// A Solver solves linear and mixed-integer programs with HiGHS. It has no state and is safe for concurrent use.
 type Solver struct{ options Options }
 
 var _ lp.Solver = (*Solver)(nil)
 
-// New returns a solver, or an error if the options are invalid.
+// New returns a Solver, or an error if the options are invalid.
 func New(o Options) (*Solver, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("exact: %w", err)
@@ -28,10 +28,10 @@ func New(o Options) (*Solver, error) {
 	return &Solver{o}, nil
 }
 
-// Solve solves p: to an optimum with duals, or with integer columns to a proven optimum without. Iterations are
-// nodes then, and Sweeps simplex iterations. A certificate is about the linear part; nil if that proves nothing. X
-// is then the point of least violation, or any feasible one. A context counts only before HiGHS starts. Errors: a
-// coefficient of 1e15 or more, a failure of HiGHS.
+// Solve returns an optimum of p with duals; with integer columns, a proven optimum without duals. Iterations are then
+// nodes of the search, and Sweeps simplex iterations. A certificate is about the linear part; nil if that proves
+// nothing. X is then the point of least violation, or any feasible one. A context that ends after HiGHS has started
+// does not stop it. Errors: a coefficient of 1e15 or more, a failure of HiGHS.
 func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error) {
 	if ctx.Err() != nil {
 		return nothing(p, lp.Interrupted), nil //nolint:nilerr // an ended context is a status

@@ -9,21 +9,21 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// Available reports whether New and Solve work.
+// Available reports whether this build includes HiGHS, so that New and Solve work.
 const Available = false
 
-// A Solver solves nothing in this build.
+// A Solver is an empty type in builds without HiGHS.
 type Solver struct{}
 
 var _ lp.Solver = (*Solver)(nil)
 
-// New returns ErrUnavailable.
+// New returns ErrUnavailable, because this build lacks HiGHS.
 func New(Options) (*Solver, error) { return nil, ErrUnavailable }
 
-// Solve returns ErrUnavailable.
+// Solve returns ErrUnavailable, because this build lacks HiGHS.
 func (*Solver) Solve(context.Context, *lp.Problem) (*lp.Solution, error) {
 	return nil, ErrUnavailable
 }
 
-// Solve returns ErrUnavailable.
+// Solve returns ErrUnavailable, because this build lacks HiGHS.
 func Solve(context.Context, *mmkp.Problem) (*mmkp.Solution, error) { return nil, ErrUnavailable }

@@ -2,7 +2,7 @@ package lbfgsb
 
 import "math"
 
-// Options are limits; 0 means the default.
+// Options state when a search stops; 0 means the default.
 type Options struct {
 	// Decrease ends the search when an iteration lowers f by at most this share of max(|f before|, |f after|, 1).
 	// Default 1e-9; negative: never.
@@ -41,21 +41,21 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Status is the reason for the end of a search.
+// A Status is the reason why a search stopped.
 type Status uint8
 
 const (
-	// SmallGradient ends at a point without descent.
+	// SmallGradient: the function no longer falls in any direction inside the box.
 	SmallGradient Status = iota
-	// SmallDecrease ends after hardly any gain.
+	// SmallDecrease: an iteration hardly lowered the function.
 	SmallDecrease
-	// NoProgress ends when no step along the steepest descent works.
+	// NoProgress: no step along the steepest descent lowered the function.
 	NoProgress
-	// OutOfIterations ends at Options.Iterations.
+	// OutOfIterations: the limit Options.Iterations was reached.
 	OutOfIterations
-	// OutOfEvaluations ends at Options.Evaluations.
+	// OutOfEvaluations: the limit Options.Evaluations was reached.
 	OutOfEvaluations
-	// NotFinite ends when f or its gradient is not finite, at the point before.
+	// NotFinite: the function or its gradient was not finite. The result is the point before.
 	NotFinite
 )
 
@@ -66,7 +66,7 @@ var statusNames = [...]string{
 // String returns the status in words.
 func (s Status) String() string { return statusNames[s] }
 
-// A Result is the end of a search.
+// A Result is the point at which a search stopped, and why.
 type Result struct {
 	F           float64
 	Iterations  int
@@ -74,10 +74,11 @@ type Result struct {
 	Status      Status
 }
 
-// A Func returns its value at x and sets grad. It must not keep the slices or change x.
+// A Func is a function to minimise: it returns its value at x and sets grad to its gradient. It must not keep the
+// slices or change x.
 type Func func(x, grad []float64) float64
 
-// A Minimizer reuses memory. The zero value is ready. It is not safe for concurrent use.
+// A Minimizer runs searches and reuses their memory. The zero value is ready. It is not safe for concurrent use.
 type Minimizer struct {
 	n            int
 	f            Func
@@ -109,8 +110,8 @@ const (
 
 const epsilon = 0x1p-52
 
-// Minimize searches for a local minimum of a continuously differentiable f, in the box only, from x, and writes it
-// to x. It panics if the lengths differ or the box is empty.
+// Minimize searches for a local minimum of a continuously differentiable f in a box, from x, and writes it to x. It
+// calls f only inside the box. It panics if the lengths differ or the box is empty.
 func (m *Minimizer) Minimize(x, lower, upper []float64, f Func, o Options) Result {
 	if len(x) != len(lower) || len(x) != len(upper) {
 		panic(lengthMismatch)

@@ -2,17 +2,18 @@ package lp
 
 import "math"
 
-// Bound returns a lower bound on the objective of every feasible x, proven by any row multipliers y (length
-// RowSlots). An infinite column bound is replaced by one that the rows imply; without one, a reduced cost below
-// 1e-9 of its terms counts as 0. It is the better of y's and Tighten's. -Inf proves nothing.
+// Bound returns a lower bound on the objective of every feasible x, by weak duality with row multipliers y (length
+// RowSlots). An infinite column bound is replaced by one that the rows imply; without one, a reduced cost below 1e-9
+// of its terms counts as 0. It returns the better of the bounds with y and with Tighten(p, y); -Inf if there is none.
 func Bound(p *Problem, y []float64) float64 {
 	implied := p.impliedBounds()
 	b := p.lagrangian(y, implied)
 	return max(b, p.lagrangian(Tighten(p, y), implied))
 }
 
-// Tighten corrects small errors in y. If only packing rows (nothing below 0) limit a column of negative reduced
-// cost, the cheapest such row's multiplier takes the cost over. Many columns of one row then cost as much as the
+// Tighten returns row multipliers that prove a better bound than slightly inaccurate y. A small negative reduced cost
+// counts once for every unit of its column. If only packing rows (no negative coefficients) limit the column, Tighten
+// adds the cost to the multiplier of the cheapest such row. Many columns of that row then cost only as much as the
 // worst of them.
 func Tighten(p *Problem, y []float64) []float64 {
 	better := make([]float64, len(y))
@@ -194,8 +195,8 @@ func half(a, b, low, up float64, upper bool) (newLow, newUp float64) {
 	return max(low, b/a), up
 }
 
-// CheckInfeasible reports whether ray is a Farkas certificate: the least of ray'(s - Ax) over sides and bounds is
-// above 0 (by a relative 1e-9).
+// CheckInfeasible reports whether ray proves that the problem has no feasible point (a Farkas certificate): the least
+// of ray'(s - Ax) over sides and bounds is above 0, by a relative 1e-9.
 func CheckInfeasible(p *Problem, ray []float64) bool {
 	if len(ray) != p.RowSlots() {
 		return false
@@ -231,8 +232,8 @@ func CheckInfeasible(p *Problem, ray []float64) bool {
 	return total > rounding*(1+size) && !math.IsInf(size, 0)
 }
 
-// CheckUnbounded reports whether ray, by column, lowers the objective for ever: c'ray < 0, and it meets no bound
-// or side (to 1e-9).
+// CheckUnbounded reports whether ray, by column, is a direction in which the objective falls for ever: c'ray < 0, and
+// it meets no bound or side (to 1e-9).
 func CheckUnbounded(p *Problem, ray []float64) bool {
 	if len(ray) != p.ColSlots() {
 		return false
@@ -257,7 +258,7 @@ func CheckUnbounded(p *Problem, ray []float64) bool {
 	return gain < -rounding*(1e-300+scale)
 }
 
-// Grade computes objective, bound, residuals and gap from X and Y. Without Y it keeps Bound.
+// Grade sets a solution's objective, bound, residuals and gap from its X and Y. Without Y it keeps Bound.
 func Grade(p *Problem, s *Solution) {
 	s.Objective = Objective(p, s.X)
 	s.PrimalResidual = PrimalResidual(p, s.X)

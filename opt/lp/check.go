@@ -2,7 +2,7 @@ package lp
 
 import "math"
 
-// Activities returns A x by row index.
+// Activities returns the sum A x of each row, by row index.
 func Activities(p *Problem, x []float64) []float64 {
 	a := make([]float64, p.RowSlots())
 	for j, v := range x {
@@ -17,7 +17,7 @@ func Activities(p *Problem, x []float64) []float64 {
 	return a
 }
 
-// Objective returns the objective of x.
+// Objective returns the value of the objective at x.
 func Objective(p *Problem, x []float64) float64 {
 	total := p.Offset
 	for j, c := range p.cost {
@@ -26,7 +26,7 @@ func Objective(p *Problem, x []float64) float64 {
 	return total
 }
 
-// ReducedCosts returns c - A'y by column index; 0 in holes.
+// ReducedCosts returns c - A'y by column index; 0 at unused indices.
 func ReducedCosts(p *Problem, y []float64) []float64 {
 	d := make([]float64, p.ColSlots())
 	for j, c := range p.cost {
@@ -39,7 +39,7 @@ func ReducedCosts(p *Problem, y []float64) []float64 {
 	return d
 }
 
-// PrimalResidual returns the largest relative violation of a row or bound.
+// PrimalResidual returns the largest relative amount by which x violates a row or bound.
 func PrimalResidual(p *Problem, x []float64) float64 {
 	worst := 0.0
 	over := func(x, low, up float64) {
@@ -65,7 +65,8 @@ func finiteOr(x, otherwise float64) float64 {
 	return x
 }
 
-// DualResidual returns the largest relative reduced cost that no bound holds, or multiplier that no side holds.
+// DualResidual returns the largest relative error of y: a reduced cost whose column is not at a bound, or a
+// multiplier whose row is not at a side.
 func DualResidual(p *Problem, y []float64) float64 {
 	worst := 0.0
 	for j, d := range ReducedCosts(p, y) {

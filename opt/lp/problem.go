@@ -6,37 +6,37 @@ import (
 	"math"
 )
 
-// ErrRemoved reports a removed handle, or one of another problem.
+// ErrRemoved reports a handle whose column or row was removed, or belongs to another problem.
 var ErrRemoved = errors.New("was removed, or is not of this problem")
 
-// Inf is an infinite side or bound.
+// Inf is the value of an infinite side or bound.
 var Inf = math.Inf(1)
 
-// A Col is the handle of a column, or none if zero.
+// A Col identifies a column of a Problem; the zero value identifies none.
 type Col struct{ slot, stamp uint32 }
 
-// Index returns the index in Solution.X. It is reused after removal.
+// Index returns the column's index in Solution.X. Another column may get it after removal.
 func (c Col) Index() int { return int(c.slot) }
 
-// A Row is the handle of a row, or none if zero.
+// A Row identifies a row of a Problem; the zero value identifies none.
 type Row struct{ slot, stamp uint32 }
 
-// Index returns the index in Solution.Y, below Problem.RowSlots().
+// Index returns the row's index in Solution.Y, below Problem.RowSlots().
 func (r Row) Index() int { return int(r.slot) }
 
-// A RowEntry is a coefficient of a new column.
+// A RowEntry is the coefficient of a new column in one row.
 type RowEntry struct {
 	Row   Row
 	Value float64 // finite; 0 is ignored
 }
 
-// A ColEntry is a coefficient of a new row.
+// A ColEntry is the coefficient of a new row in one column.
 type ColEntry struct {
 	Col   Col
 	Value float64 // finite; 0 is ignored
 }
 
-// A Problem is a linear program, empty if zero. It is not safe for concurrent use with edits.
+// A Problem is a linear program that can be edited; the zero value is empty. Edits are not safe for concurrent use.
 type Problem struct {
 	// Offset is added to the objective.
 	Offset float64
@@ -65,20 +65,20 @@ func (p *Problem) Cols() int { return p.cols }
 // Rows returns the number of rows.
 func (p *Problem) Rows() int { return p.rows }
 
-// Nonzeros returns the number of coefficients.
+// Nonzeros returns the number of coefficients that are not 0.
 func (p *Problem) Nonzeros() int { return p.nonzeros }
 
-// ColSlots returns the length of arrays by Col.Index, with holes.
+// ColSlots returns the length of slices indexed by Col.Index. Indices of removed columns are unused.
 func (p *Problem) ColSlots() int { return len(p.cost) }
 
-// RowSlots returns the length of arrays by Row.Index, with holes.
+// RowSlots returns the length of slices indexed by Row.Index. Indices of removed rows are unused.
 func (p *Problem) RowSlots() int { return len(p.side) }
 
 // Edits returns the number of edits so far.
 func (p *Problem) Edits() uint64 { return p.edits }
 
-// AddRow adds low <= sum of the entries <= up, at the cost of the entries. Errors: a NaN, an empty range, an
-// infinite coefficient, a removed or repeated column.
+// AddRow adds the constraint low <= sum of the entries <= up, in time proportional to the entries. Errors: a NaN, an
+// empty range, an infinite coefficient, a removed or repeated column.
 func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 	if err := checkRange(low, up); err != nil {
 		return Row{}, fmt.Errorf("row: %w", err)
@@ -104,8 +104,8 @@ func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 	return r, nil
 }
 
-// AddCol adds a column, at the cost of the entries. Errors: a NaN, an empty range, an infinite cost or
-// coefficient, a removed or repeated row.
+// AddCol adds a variable with its cost, bounds and coefficients, in time proportional to the entries. Errors: a NaN,
+// an empty range, an infinite cost or coefficient, a removed or repeated row.
 func (p *Problem) AddCol(cost, low, up float64, entries ...RowEntry) (Col, error) {
 	if err := checkRange(low, up); err != nil {
 		return Col{}, fmt.Errorf("column: %w", err)
@@ -193,7 +193,7 @@ func (p *Problem) newCol(cost, low, up float64, entries []RowEntry) Col {
 	return Col{slot, p.colStamp[slot]}
 }
 
-// RemoveCols removes columns, or none on an error (ErrRemoved). It costs their coefficients.
+// RemoveCols removes columns, in time proportional to their coefficients. On an error (ErrRemoved) it removes none.
 func (p *Problem) RemoveCols(cols ...Col) error {
 	for i, c := range cols {
 		if err := p.checkCol(c); err != nil {
@@ -225,7 +225,7 @@ func (p *Problem) RemoveCols(cols ...Col) error {
 	return nil
 }
 
-// RemoveRow removes a row, at the cost of its coefficients.
+// RemoveRow removes a row, in time proportional to its coefficients.
 func (p *Problem) RemoveRow(r Row) error {
 	if err := p.checkRow(r); err != nil {
 		return err
@@ -270,7 +270,7 @@ func (p *Problem) SetBounds(c Col, low, up float64) error {
 	return nil
 }
 
-// SetRHS sets a row's sides; one may be infinite.
+// SetRHS sets the lower and upper side of a row; one may be infinite.
 func (p *Problem) SetRHS(r Row, low, up float64) error {
 	if err := p.checkRow(r); err != nil {
 		return err
@@ -283,7 +283,7 @@ func (p *Problem) SetRHS(r Row, low, up float64) error {
 	return nil
 }
 
-// SetCoefficient sets a coefficient; 0 removes it. It costs the column.
+// SetCoefficient sets one coefficient, in time proportional to its column; 0 removes it.
 func (p *Problem) SetCoefficient(r Row, c Col, value float64) error {
 	if err := errors.Join(p.checkRow(r), p.checkCol(c)); err != nil {
 		return err
@@ -310,7 +310,7 @@ func (p *Problem) put(col, row uint32, value float64) {
 	}
 }
 
-// SetInteger sets whether a column is integral, which solvers of linear programs ignore.
+// SetInteger sets whether a column must be integral. Solvers of linear programs ignore it.
 func (p *Problem) SetInteger(c Col, integer bool) error {
 	if err := p.checkCol(c); err != nil {
 		return err

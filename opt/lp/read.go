@@ -1,6 +1,6 @@
 package lp
 
-// A Column is read-only, until the next edit.
+// A Column is a view of one column: read it only, and only until the next edit.
 type Column struct {
 	Cost, Low, Up float64
 	Integer       bool
@@ -8,19 +8,19 @@ type Column struct {
 	Values        []float64
 }
 
-// HasCol reports whether index j has a column.
+// HasCol reports whether index j is in use by a column.
 func (p *Problem) HasCol(j int) bool { return p.colStamp[j]&1 == 1 }
 
-// HasRow reports whether index i has a row.
+// HasRow reports whether index i is in use by a row.
 func (p *Problem) HasRow(i int) bool { return p.rowStamp[i]&1 == 1 }
 
-// ColStamp distinguishes successive columns at index j. It is odd while there is one.
+// ColStamp returns a number that differs between successive columns at index j. It is odd while there is one.
 func (p *Problem) ColStamp(j int) uint32 { return p.colStamp[j] }
 
-// RowStamp is ColStamp for rows.
+// RowStamp returns a number that differs between successive rows at index i; see ColStamp.
 func (p *Problem) RowStamp(i int) uint32 { return p.rowStamp[i] }
 
-// Column returns the column at index j; zeros for a hole.
+// Column returns the column at index j; zeros if the index is unused.
 func (p *Problem) Column(j int) Column {
 	c := Column{Cost: p.cost[j], Low: p.low[j], Up: p.up[j]}
 	if p.integer != nil {
@@ -32,21 +32,21 @@ func (p *Problem) Column(j int) Column {
 	return c
 }
 
-// Entries returns the coefficients of column j, as in Column, for inner loops.
+// Entries returns the rows and coefficients of column j, for inner loops.
 func (p *Problem) Entries(j int) (rows []uint32, values []float64) {
 	return p.matrix.column(uint32(j))
 }
 
-// Costs returns the costs by column, 0 in holes. Read the slice only, until the next edit.
+// Costs returns the cost of each column; 0 at unused indices. Read the slice only, until the next edit.
 func (p *Problem) Costs() []float64 { return p.cost }
 
-// Lows returns the columns' lower bounds; see Costs.
+// Lows returns the lower bound of each column; see Costs.
 func (p *Problem) Lows() []float64 { return p.low }
 
-// Ups returns the columns' upper bounds; see Costs.
+// Ups returns the upper bound of each column; see Costs.
 func (p *Problem) Ups() []float64 { return p.up }
 
-// Sides returns the sides of row i; infinite for a hole.
+// Sides returns the lower and upper side of row i; infinite if the index is unused.
 func (p *Problem) Sides(i int) (low, up float64) {
 	if !p.HasRow(i) {
 		return -Inf, Inf
@@ -54,8 +54,8 @@ func (p *Problem) Sides(i int) (low, up float64) {
 	return p.side[i].low, p.side[i].up
 }
 
-// RowCols returns the ascending columns of row i, until the next edit. It may sort, so it is not safe for
-// concurrent use.
+// RowCols returns the indices of the columns in row i, ascending, valid until the next edit. It may sort, so it is
+// not safe for concurrent use.
 func (p *Problem) RowCols(i int) []uint32 {
 	p.inRow[i].sweep(p, uint32(i))
 	return p.inRow[i].members

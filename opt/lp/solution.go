@@ -2,13 +2,13 @@ package lp
 
 import "context"
 
-// A Solver solves linear programs. It does not change p; state from earlier calls is only a starting point. An
-// ended context yields the best solution so far, Interrupted. Errors are for invalid input and failures.
+// A Solver solves linear programs. It does not change p; earlier calls only determine where it starts. If the context
+// ends, it returns the best solution so far with status Interrupted. Errors are for invalid input and failures.
 type Solver interface {
 	Solve(ctx context.Context, p *Problem) (*Solution, error)
 }
 
-// A Status is the kind of a Solution.
+// A Status states whether a Solution is optimal, or why not.
 type Status uint8
 
 // The statuses.
@@ -25,7 +25,7 @@ func (s Status) String() string {
 	return [...]string{"optimal", "limited", "interrupted", "infeasible", "unbounded"}[s]
 }
 
-// A Solution belongs to its caller. X and Y are 0 in holes.
+// A Solution is the result of a solve and belongs to the caller. X and Y are 0 at unused indices.
 type Solution struct {
 	Status                       Status
 	X                            []float64 // primal, by column index
@@ -40,8 +40,8 @@ type Solution struct {
 	Sweeps     int // inner iterations over the columns
 }
 
-// Value returns the value of a column.
+// Value returns the value of one column.
 func (s *Solution) Value(c Col) float64 { return s.X[c.slot] }
 
-// Dual returns the dual of a row.
+// Dual returns the dual value of one row.
 func (s *Solution) Dual(r Row) float64 { return s.Y[r.slot] }

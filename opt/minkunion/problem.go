@@ -6,27 +6,28 @@ import (
 	"math"
 )
 
-// A Set has unique elements and an own cost.
+// A Set is a set of elements, each once, and has a cost besides theirs.
 type Set struct {
 	Elements []int
 	Cost     int64 // may be negative
 }
 
-// A Problem asks for Pick sets.
+// A Problem asks for Pick of the sets whose total cost is least: each set's own cost, and the cost of each element in
+// their union.
 type Problem struct {
 	Sets     []Set
 	Elements []int64 // cost of each, at least 0, paid once
 	Pick     int
 }
 
-// Options limit the work.
+// Options limit the work of Solve.
 type Options struct {
 	MaxSteps int     // visited edges, 5 to 10 ns each
 	Slack    int64   // stops at Bound > Cost - Slack; at least 1, the optimum
 	Start    [][]int // answers to start from instead of greedy ones
 }
 
-// A Solution has Bound <= optimum <= Cost.
+// A Solution has the picked sets and their cost; Bound <= optimum <= Cost.
 type Solution struct {
 	Sets  []int // ascending
 	Cost  int64
@@ -38,7 +39,7 @@ type Solution struct {
 // maxTotal bounds the sum of costs: multiples stay below 2⁶².
 const maxTotal = 1 << 60
 
-// Validate returns all errors of p.
+// Validate returns all errors in the problem.
 func (p *Problem) Validate() error {
 	var bad []error
 	if p.Pick < 0 || p.Pick > len(p.Sets) {
@@ -86,7 +87,7 @@ func (p *Problem) total() int64 {
 	return int64(min(sum, 2*maxTotal)) + 1
 }
 
-// Cost returns the cost of the picked sets and their union.
+// Cost returns the own costs of the picked sets, plus the cost of each element in their union.
 func (p *Problem) Cost(picked []int) int64 {
 	paid := make([]bool, len(p.Elements))
 	sum := int64(0)

@@ -29,9 +29,9 @@ type step struct {
 	paid  bool
 }
 
-// Solve returns the best answer within o's limits and a proven bound, or an error. It visits about o.MaxSteps
-// edges, plus Pick times the number of sets. Annealing gets half of the steps if a quarter does not end the
-// search.
+// Solve returns the cheapest pick of sets that it finds within the limits, and a proven lower bound on the cost. It
+// visits about o.MaxSteps edges, plus Pick times the number of sets. Annealing gets half of the steps if a quarter
+// does not end the search.
 func Solve(p *Problem, o Options) (*Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

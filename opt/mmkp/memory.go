@@ -5,8 +5,7 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// Remember implements memory.Rememberer: items with their choices and corners, and the last prices. The rest belongs
-// to a single solve.
+// Remember saves and restores the items, their choices and the last prices (memory.Rememberer).
 func (p *Program) Remember(m *memory.Codec) {
 	m.Fields(&p.given, &p.core.K, &p.core.Capacity, &p.core.Prices, &p.free, &p.live, &p.ranks, &p.span, &p.holes, &p.shrunk, &p.stored, &p.priced, &p.radius)
 	memory.Slice(m, &p.items, (*item).Remember)

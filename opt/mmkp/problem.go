@@ -9,34 +9,34 @@ import (
 // largest bounds every number of a problem, so that sums stay finite.
 const largest = 1e100
 
-// A Use is an amount of one coupling resource.
+// A Use is how much of one shared resource a choice needs.
 type Use struct {
 	Resource int     // index into Problem.Capacity; ignored if Amount is 0
 	Amount   float64 // in the unit of the resource's capacity; finite, at least 0
 }
 
-// A Choice is one way to serve an item. Most choices use one resource, and More stays nil.
+// A Choice is one option of an item: its value and the resources that it needs. Most need one, and More stays nil.
 type Choice struct {
 	Value float64 // finite; a choice of value <= 0 is only taken if the item must be served
 	Use
 	More []Use // further uses; amounts of one resource add up
 }
 
-// An Item takes at most one of its choices. Choices sorted by resource, then amount, are read fastest.
+// An Item has several choices; a solution takes at most one of them. Choices sorted by resource, then amount, are
+// read fastest.
 type Item struct {
 	Choices []Choice
 	Must    bool // exactly one choice has to be taken
 	Keep    int  // a choice that a Program stores even if another dominates it; see Adjust
 }
 
-// A Problem is a knapsack with several capacities. Solvers only read it.
+// A Problem is a multiple-choice knapsack: items, and the capacity of each resource. Solvers only read it.
 type Problem struct {
 	Capacity []float64 // per resource; finite, at least 0
 	Items    []Item
 }
 
-// Validate returns an error that joins all invalid numbers of p. It does not check that the items that must be served
-// fit.
+// Validate returns all invalid numbers of p as one error. It does not check that the items that must be served fit.
 func (p *Problem) Validate() error {
 	var all []error
 	for k, b := range p.Capacity {
@@ -96,8 +96,8 @@ func (c *Choice) complain(j, resources int) error {
 	return nil
 }
 
-// Value returns the value of pick (a choice per item, -1 for none) and its use of each resource. It panics if pick
-// has the wrong length.
+// Value returns the value of a solution, given as the index of a choice per item (-1: none), and its use of each
+// resource. It panics if pick has the wrong length.
 func (p *Problem) Value(pick []int) (value float64, used []float64) {
 	if len(pick) != len(p.Items) {
 		panic("mmkp: pick and items differ in length")
@@ -125,7 +125,7 @@ func (c *Choice) add(used []float64, sign float64) {
 	}
 }
 
-// Uses returns the amount of resource k that c uses.
+// Uses returns how much of resource k the choice needs.
 func (c *Choice) Uses(k int) float64 {
 	total := 0.0
 	if c.Resource == k {

@@ -11,18 +11,18 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// ErrNoItem reports an ItemID of a removed item or another program.
+// ErrNoItem reports an ItemID whose item was removed, or belongs to another program.
 var ErrNoItem = errors.New("no such item")
 
-// An ItemID names an item of a Program until the item is removed. The zero ItemID names nothing.
+// An ItemID identifies an item of a Program until the item is removed. The zero ItemID identifies none.
 type ItemID struct {
 	slot uint32
 	turn uint32 // number of items that the slot has had, including this one
 }
 
-// A Program is a knapsack whose items change between solves. A solve costs the changes, a pass over the items, and a
-// search around the last prices. It stores 16 bytes for every choice that no other of the same resource dominates (24
-// if an amount is no float32). Not safe for concurrent use.
+// A Program is a multiple-choice knapsack whose items change between solves, such as jobs between rounds. A solve
+// costs the changes, a pass over the items, and a search around the last prices. It stores 16 bytes for every choice
+// that no other of the same resource dominates (24 if an amount is no float32). Not safe for concurrent use.
 type Program struct {
 	given []float64 // capacities; core.Capacity has them enlarged by slack, and at least one
 	core  core.Core // items that the last scan left undecided, and the prices
@@ -76,7 +76,7 @@ type group struct {
 	resource      int32
 }
 
-// NewProgram returns a program without items. It copies the capacities (as in Problem.Capacity).
+// NewProgram returns a program without items. It copies the capacities, which are as in Problem.Capacity.
 func NewProgram(capacity []float64) (*Program, error) {
 	p := new(Program)
 	if err := p.reset(capacity); err != nil {
@@ -126,8 +126,8 @@ func (p *Program) SetCapacity(k int, b float64) error {
 // Len returns the number of items.
 func (p *Program) Len() int { return p.live }
 
-// Add copies an item into the program. On an error nothing is added. Of equal items, the first added is served first.
-// It costs a pass over the choices, and a sort if they are out of order.
+// Add adds a copy of an item. On an error nothing is added. Of equal items, the first added is served first. It costs
+// a pass over the choices, and a sort if they are out of order.
 func (p *Program) Add(it Item) (ItemID, error) {
 	if err := p.b.load(&it, p.k0()); err != nil {
 		return ItemID{}, err
@@ -226,15 +226,16 @@ func (p *Program) compact() {
 	p.groups, p.holes = moved, 0
 }
 
-// An Adjustment sets the worth of an item's choices: Base + Factor * Value, and Base + KeptFactor * Value for the
-// choice with index Kept (-1: none). So a running job pays its restart on all configurations but its own.
+// An Adjustment changes the values of an item's choices: each becomes Base + Factor * Value, but the choice with
+// index Kept (-1: none) becomes Base + KeptFactor * Value. So a running job pays for a restart in every choice but
+// its present one.
 type Adjustment struct {
 	Base, Factor float64
 	Kept         int
 	KeptFactor   float64
 }
 
-// Check returns an error unless all numbers are finite, and the factors above 0.
+// Check returns an error if a number is not finite, or a factor is not above 0.
 func (a *Adjustment) Check() error {
 	switch {
 	case !(a.Factor > 0 && a.Factor <= largest):
@@ -247,9 +248,9 @@ func (a *Adjustment) Check() error {
 	return nil
 }
 
-// Adjust sets the present worth of an item's choices. It returns an error if a is invalid, if the kept choice would
-// be worth less than the same choice taken newly, or if it was dropped as dominated (set Item.Keep). It costs a
-// search for the kept choice; no hull changes.
+// Adjust changes the values of an item's choices. It returns an error if a is invalid, if the kept choice would be
+// worth less than the same choice taken newly, or if it was dropped as dominated (set Item.Keep). It costs a search
+// for the kept choice; no hull changes.
 func (p *Program) Adjust(id ItemID, a Adjustment) error {
 	if !p.has(id) {
 		return ErrNoItem
@@ -333,8 +334,8 @@ func (p *Program) has(id ItemID) bool {
 	return int(id.slot) < len(p.items) && p.items[id.slot].live && p.items[id.slot].turn == id.turn
 }
 
-// Pick returns the index of the item's choice in the last solution, -1 for none or an item that changed later. It
-// panics if id names no item.
+// Pick returns the index of the choice that the last solution took for an item; -1 for none, or if the item changed
+// since. It panics if id identifies no item.
 func (p *Program) Pick(id ItemID) int {
 	if !p.has(id) {
 		panic("mmkp: no such item")

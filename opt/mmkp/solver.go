@@ -9,17 +9,17 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// ErrInfeasible reports that the items that must be served do not fit.
+// ErrInfeasible reports that the capacities are too small for the items that must be served.
 var ErrInfeasible = errors.New("items that must be served do not fit")
 
-// ErrLimit reports that a limit was reached without a feasible solution, or a proof that there is none.
+// ErrLimit reports that a limit was reached before a feasible solution, or a proof that there is none, was found.
 var ErrLimit = errors.New("limit reached without a feasible solution")
 
 // slack is the relative excess allowed over a capacity, so that ten tenths fit into one. The bound uses the enlarged
 // capacity.
 const slack = 1e-10
 
-// Options bound the work and set the required quality.
+// Options limit the work of a solve and state the required quality.
 type Options struct {
 	MaxSteps int     // price steps, from one vertex of the bound to the next
 	MaxNodes int     // of the search, which uses fewer if many items are open; 0 keeps the rounded solution
@@ -29,11 +29,11 @@ type Options struct {
 	Ties uint64
 }
 
-// DefaultOptions returns limits that prove small programs (a hundred items) optimal and cost large ones (thousands) a
-// few milliseconds.
+// DefaultOptions returns limits with which small programs (a hundred items) are solved to a proven optimum, and large
+// ones (thousands) in a few milliseconds.
 func DefaultOptions() Options { return Options{MaxSteps: 500, MaxNodes: 100_000, Gap: 1e-9} }
 
-// Validate returns an error that joins all invalid options.
+// Validate returns all invalid options as one error.
 func (o Options) Validate() error {
 	var all []error
 	if o.MaxSteps < 0 {
@@ -61,7 +61,8 @@ const (
 // String returns "optimal", "limited" or "interrupted".
 func (s Status) String() string { return [...]string{"optimal", "limited", "interrupted"}[s] }
 
-// A Solution is feasible up to a relative 1e-10 of each capacity. Bound >= optimum >= Value always holds.
+// A Solution has the choice taken for each item. It exceeds no capacity by more than a relative 1e-10. Bound >=
+// optimum >= Value always holds.
 type Solution struct {
 	Pick       []int // choice per item of the Problem, -1 for none; nil from a Program, see Program.Pick
 	Value      float64
@@ -74,8 +75,8 @@ type Solution struct {
 	Fractional int // items that the best prices divide between columns: at most one per resource
 }
 
-// A Solver makes a new Program of every problem, in reused memory. It keeps no results; pass prices for a warm start.
-// Not safe for concurrent use.
+// A Solver solves a complete Problem at each call, in reused memory. It keeps no results; pass prices for a warm
+// start. Not safe for concurrent use.
 type Solver struct {
 	program Program
 	ids     []ItemID
@@ -85,9 +86,9 @@ type Solver struct {
 // NewSolver returns an empty solver.
 func NewSolver() *Solver { return new(Solver) }
 
-// Solve maximises p's value from the given prices (nil: none). The solution is valid until the next call. Errors:
-// invalid numbers in p, start or opts; ErrInfeasible with a resource that is short; ErrLimit. It costs as much as
-// adding all items to a Program and solving it.
+// Solve finds the choices of highest total value, starting from the given prices (nil: none). The solution is valid
+// until the next call. Errors: invalid numbers in p, start or opts; ErrInfeasible with a resource that is short;
+// ErrLimit. It costs as much as adding all items to a Program and solving it.
 func (s *Solver) Solve(ctx context.Context, p *Problem, start []float64, opts Options) (*Solution, error) {
 	if err := errors.Join(opts.Validate(), validateStart(p, start)); err != nil {
 		return nil, errors.Join(err, p.Validate())
@@ -130,8 +131,9 @@ func validateStart(p *Problem, start []float64) error {
 	return nil
 }
 
-// Solve maximises the value of all items, from the last prices. The solution is valid until the next solve; Pick has
-// the choices. Errors: invalid opts; ErrInfeasible with a resource that is short; ErrLimit.
+// Solve finds the choices of highest total value, starting from the prices of the last solve. The solution is valid
+// until the next solve; Pick has the choices. Errors: invalid opts; ErrInfeasible with a resource that is short;
+// ErrLimit.
 func (p *Program) Solve(ctx context.Context, opts Options) (*Solution, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err

@@ -8,19 +8,19 @@ import (
 	"math/bits"
 )
 
-// MaxRounds bounds the rounds of a window.
+// MaxRounds is the largest number of rounds in a window.
 const MaxRounds = 64
 
 const largest = 1e40
 
-// A Point is what a job has reached at the end of the window, after some number of rounds.
+// A Point is the state of a job at the end of the window if it ran in a given number of rounds.
 type Point struct {
 	Value float64
 	Left  float64 // remaining running time
 	Load  float64 // part of the cluster's mean remaining time
 }
 
-// A Mode is one way to run a job: an amount of one resource, and what each number of rounds achieves with it.
+// A Mode is one way to run a job: an amount of one resource, and the progress after each number of rounds.
 type Mode struct {
 	Resource int // index into Problem.Capacity
 	Amount   int // in each round; at least 1
@@ -28,7 +28,7 @@ type Mode struct {
 	After []Point
 }
 
-// A Job uses at most one mode in a window.
+// A Job runs in at most one of its modes in a window.
 type Job struct {
 	Idle  Point
 	Modes []Mode  // none: it waits
@@ -36,7 +36,7 @@ type Job struct {
 	Again float64 // value lost by each other start
 }
 
-// A Problem is a window, which Solve does not change.
+// A Problem is a window of rounds, the capacities in each round, and the jobs. Solve does not change it.
 type Problem struct {
 	Rounds   int     // 1 to MaxRounds
 	Capacity []int   // in each round
@@ -44,8 +44,7 @@ type Problem struct {
 	Lambda   float64 // value lost per unit of all jobs' time
 }
 
-// A Run is the mode of a job and the rounds in which it runs: bit t of Rounds is round t. Mode is -1 if the job does
-// not run.
+// A Run states in which mode and rounds a job runs: bit t of Rounds is round t. Mode is -1 if it does not run.
 type Run struct {
 	Mode   int
 	Rounds uint64
@@ -54,10 +53,10 @@ type Run struct {
 // In reports whether the job runs in a round, from 0.
 func (r Run) In(round int) bool { return r.Rounds>>round&1 == 1 }
 
-// Count returns the number of rounds.
+// Count returns the number of rounds in which the job runs.
 func (r Run) Count() int { return bits.OnesCount64(r.Rounds) }
 
-// Validate returns all errors of p, joined; one per job.
+// Validate returns all errors in the problem, joined; one per job.
 func (p *Problem) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("multimode: "+format, args...)) }
@@ -163,7 +162,8 @@ func (p *Problem) points(j *Job) iter.Seq2[count, *Point] {
 	}
 }
 
-// Worth returns the value of a plan, without checking capacities. It panics on a missing mode.
+// Worth returns the value of a plan for all jobs, without checking capacities. It panics if a run has an unknown
+// mode.
 func (p *Problem) Worth(runs []Run) float64 {
 	value, load, longest := 0.0, 0.0, 0.0
 	for i := range p.Jobs {

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// Options determine when to stop.
+// Options state when Solve stops.
 type Options struct {
 	Gap    float64 // relative; default 1e-3 (Shockwave §8.9)
 	Solves int     // most knapsacks; default 32
@@ -19,7 +19,7 @@ type Options struct {
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options { return Options{Gap: 1e-3, Solves: 32} }
 
-// Validate returns all errors of o, joined.
+// Validate returns all errors in the options, joined.
 func (o Options) Validate() error {
 	var errs []error
 	if !(o.Gap >= 0 && o.Gap < 1) {
@@ -31,7 +31,7 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Schedule is the plan that Solve found. Value is its value, and Bound is at least the value of every plan.
+// A Schedule is the plan that Solve found for a window. Value is its value, and no plan has a value above Bound.
 type Schedule struct {
 	Runs  []Run
 	Value float64

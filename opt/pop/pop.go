@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Split assigns 0 to n-1 to k parts, each sorted. Without weights it is random, with sizes that differ by at most
-// 1. With weights the heaviest goes first, to the lightest part. It is deterministic, costs n log n + n k, and
-// panics if k < 1 or n < 0.
+// Split divides the numbers 0 to n-1 among k parts, each sorted. Without weights it is random, with sizes that differ
+// by at most 1. With weights the heaviest goes first, to the lightest part. It is deterministic, costs n log n + n k,
+// and panics if k < 1 or n < 0.
 //
 // Source: thesis §4.1 ("randomly partitioning the set of resources and requests"), §5.2.2.
 func Split(n, k int, weight func(i int) float64, seed uint64) [][]int {
@@ -43,7 +43,8 @@ func byWeight(parts [][]int, order []int, weight func(i int) float64) {
 	}
 }
 
-// Least returns the part of least load, then fewest members, then lowest index. It panics without parts.
+// Least returns the part with the smallest load; of equal ones the part with fewest members, then the lowest index.
+// It panics without parts.
 func Least(load []float64, members func(part int) int) int {
 	best := 0
 	for p := 1; p < len(load); p++ {
@@ -54,7 +55,7 @@ func Least(load []float64, members func(part int) int) int {
 	return best
 }
 
-// Shuffled returns 0 to n-1 in a pseudorandom order: by a hash of seed and number, equal on every machine.
+// Shuffled returns 0 to n-1 in a pseudorandom order that is the same on every machine.
 func Shuffled(n int, seed uint64) []int {
 	order, key := make([]int, n), make([]uint64, n)
 	for i := range order {
@@ -73,13 +74,14 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// A Piece is a client or a fraction of it.
+// A Piece is a client (a job, for example) or a fraction of one.
 type Piece struct {
 	Of    int     // the client
 	Share float64 // 1, or 1/ways
 }
 
-// SplitClients returns clients as pieces, in order: above the threshold, ways equal ones. It panics if ways < 1.
+// SplitClients divides each client above the threshold into ways equal pieces, and keeps the others whole, in order.
+// It panics if ways < 1.
 //
 // Source: thesis §5.2.2 ("4-way client-splitting for large demands").
 func SplitClients(weights []float64, threshold float64, ways int) []Piece {

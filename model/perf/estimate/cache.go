@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Cache stores fits by observations and fitter. A job's agent and the scheduler see the same reports, so a
-// shared cache computes each fit once. It is not safe for concurrent use. The nil Cache stores nothing.
+// A Cache stores fitted throughput models, so that each is computed once, although a job's program and the scheduler
+// both fit the same reports. It is not safe for concurrent use. A nil Cache stores nothing.
 type Cache struct {
 	// Minimize finds the fits of mode PublicCode. Nil: that mode has no fits.
 	Minimize Minimizer

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// ClassOptions configure how classes are learned.
+// ClassOptions configure how the statistics of classes are learned.
 type ClassOptions struct {
 	// BurnIn is added to the observed time in arrival rates, with weight e^(-t/BurnIn). So a first job that
 	// arrives at once means one per BurnIn. Default 1 h, in which 1 to 60 jobs of a class arrive in Sia's
@@ -23,7 +23,7 @@ type ClassOptions struct {
 	Forget time.Duration
 }
 
-// DefaultClassOptions returns the defaults.
+// DefaultClassOptions returns the defaults that the fields state.
 func DefaultClassOptions() ClassOptions {
 	return ClassOptions{BurnIn: time.Hour, Forget: 168 * time.Hour}
 }
@@ -40,14 +40,14 @@ func (o *ClassOptions) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Material is the relative change of an arrival rate, epoch size, gradient noise or step time for which
-// Classes makes new ClassStats. It also does so for new configurations, batch sizes, epochs and job.Forms,
-// and if the source of guessed sizes changes.
+// Material is the relative change of an arrival rate, epoch size, gradient noise or step time from which Classes
+// publishes new statistics. It also publishes for new configurations, batch sizes, epochs or job.Forms, and if the
+// source of guessed sizes changes.
 const Material = 0.05
 
-// Classes learns the arrival rate, progress per epoch and speed per epoch of each class from all reports.
-// Make it with NewClasses; the nil Classes learns nothing. It is not safe for concurrent use. Source: BOA
-// §3.1, §5.2.
+// Classes learns for each class of jobs how often they arrive, and how much progress they make in each epoch and how
+// fast. Make it with NewClasses; a nil Classes learns nothing. It is not safe for concurrent use. Source: BOA §3.1,
+// §5.2.
 type Classes struct {
 	o     ClassOptions
 	pool  *Pool
@@ -56,14 +56,14 @@ type Classes struct {
 	jobs  map[job.ID]*life
 }
 
-// NewClasses returns empty Classes. estimates configures how the models of their jobs are learned;
-// its Share is ignored.
+// NewClasses returns Classes without measurements. estimates configures the performance models of the jobs; its Share
+// is ignored.
 func NewClasses(estimates Options, o ClassOptions) *Classes {
 	estimates.Share = true
 	return &Classes{o: o, pool: NewPool(&estimates), jobs: make(map[job.ID]*life)}
 }
 
-// Submitted records that a job was submitted. It keeps the pointer.
+// Submitted records the arrival of a job. It keeps the pointer.
 func (cs *Classes) Submitted(now time.Time, spec *job.Spec) {
 	if cs == nil {
 		return
@@ -92,7 +92,7 @@ func (cs *Classes) begin(now time.Time) {
 	}
 }
 
-// Learn records the measurements of a report.
+// Learn records the measurements that a job reported.
 func (cs *Classes) Learn(r *job.Report) {
 	if l := cs.life(r.Job); l != nil {
 		l.keepPace(r)
@@ -103,7 +103,7 @@ func (cs *Classes) Learn(r *job.Report) {
 // mostEpochs limits the epochs of a class; later ones count as the last. opt/convex needs 40 ms for so many.
 const mostEpochs = 10_000
 
-// Reached records that a job is in an epoch (from 0) with a progress, at most its target. An epoch begins at
+// Reached records the progress of a job at which it is in an epoch (from 0), at most its target. An epoch begins at
 // the first progress reported in it, even if the job later returns to a checkpoint.
 func (cs *Classes) Reached(id job.ID, epoch int, progress float64) {
 	l := cs.life(id)
@@ -116,7 +116,7 @@ func (cs *Classes) Reached(id job.ID, epoch int, progress float64) {
 	l.reach(min(epoch, mostEpochs-1), progress)
 }
 
-// Ended records the end of a job. Its epoch sizes count if it completed.
+// Ended records the end of a job. If it completed, the sizes of its epochs count for its class.
 func (cs *Classes) Ended(id job.ID, as job.Phase) {
 	l := cs.life(id)
 	if l == nil {
@@ -135,8 +135,8 @@ func (cs *Classes) life(id job.ID) *life {
 	return cs.jobs[id]
 }
 
-// Stats returns the statistics of all classes with a known speed, sorted by name. The pointer of a class
-// changes only after a Material change. Batch limits come from its first job. Source: BOA §3.1.
+// Stats returns the statistics of all classes with a known speed, sorted by name. The pointer of a class changes only
+// if something changed by at least Material. Batch limits come from the first job of the class. Source: BOA §3.1.
 func (cs *Classes) Stats(now time.Time) []*perf.ClassStats {
 	if cs == nil {
 		return nil

@@ -1,6 +1,6 @@
-// Package estimate learns performance models from reports: a throughput model per job and GPU type,
-// and one model of statistical efficiency per job. It also estimates speeds on GPU types on which a
-// job has not run. Source: Sia §3.3.2.
+// Package estimate learns how fast jobs train from their reports: a throughput model per job and GPU type, and the
+// statistical efficiency of each job. It also estimates speeds on GPU types on which a job has not run. Source: Sia
+// §3.3.2.
 package estimate
 
 import (
@@ -14,30 +14,30 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Mode selects how to estimate the speed on configurations on which a job has not run.
+// A Mode selects how to estimate a job's speed on GPUs on which it has not run.
 type Mode uint8
 
 // The modes. Source: Sia §3.5.8, Fig. 3.13.
 const (
-	// Bootstrap takes one-GPU profiles on every type, and applies the scaling measured on one type to the
-	// others (Eq. 3.1).
+	// Bootstrap measures each job on one GPU of every type. How speed grows with GPUs is measured on one type and
+	// assumed for the others (Sia Eq. 3.1).
 	Bootstrap Mode = iota
-	// NoProf takes no profiles. One replica is assumed equally fast on all types; more replicas cannot be
+	// NoProf measures nothing beforehand. One replica is assumed equally fast on all types; more replicas cannot be
 	// estimated.
 	NoProf
-	// Oracle knows the true throughput. Efficiency is still learned.
+	// Oracle uses the true throughput of the simulation. Statistical efficiency is still learned.
 	Oracle
-	// PublicCode is the public simulator's rule, without profiles: an unused type gets the goodput of the
-	// first used type, times the ratio of one-GPU reference throughputs (Options.Reference).
+	// PublicCode is the rule of Sia's published simulator, without measurements beforehand: an unused GPU type gets
+	// the goodput of the first used type, times the ratio of one-GPU reference throughputs (Options.Reference).
 	PublicCode
 )
 
 var modeNames = [...]string{"bootstrap", "no-prof", "oracle", "public-code"}
 
-// String returns the name that ParseMode accepts.
+// String returns the mode's name, as ParseMode reads it.
 func (m Mode) String() string { return modeNames[m] }
 
-// ParseMode returns the mode with a name.
+// ParseMode returns the Mode with a name.
 func ParseMode(name string) (Mode, error) {
 	for i, n := range modeNames {
 		if n == name {
@@ -47,10 +47,10 @@ func ParseMode(name string) (Mode, error) {
 	return 0, fmt.Errorf("estimate mode %q, want one of %v", name, modeNames)
 }
 
-// A Throughput is a model of samples per second, as in perf.Model.
+// A Throughput predicts samples per second, as perf.Model does.
 type Throughput func(a cluster.Allocation, b job.BatchSize) float64
 
-// Options configure how models are learned.
+// Options configure how performance models are learned.
 type Options struct {
 	Mode Mode
 	// Types are the cluster's GPU types.
@@ -97,8 +97,8 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Job learns one job's performance from its reports. Make it with New or, to learn from other
-// jobs, with a Pool.
+// A Job learns how fast one job trains, from its reports. Make it with New or, to learn from other jobs too, with a
+// Pool.
 type Job struct {
 	spec   *job.Spec
 	o      *Options
@@ -126,11 +126,10 @@ type profile struct {
 	fresh  bool // fit is of all observations
 }
 
-// New returns a Job without measurements. It keeps both pointers.
+// New returns a Job that has no measurements yet. It keeps both pointers.
 func New(spec *job.Spec, o *Options) *Job { return newJob(spec, o, newMeasured(o)) }
 
-// Describe replaces the job's specification. Gradient statistics are dropped if the initial batch size
-// changes.
+// Describe replaces the job's specification. A new initial batch size discards the gradient statistics.
 func (j *Job) Describe(spec *job.Spec) {
 	if spec.Batch.Init != j.spec.Batch.Init {
 		j.sqr, j.vari, j.grads = 0, 0, false
@@ -150,7 +149,7 @@ func newJob(spec *job.Spec, o *Options, m *measured) *Job {
 	return j
 }
 
-// Learn records a report. All values must be finite and not negative. Reports without measurements
+// Learn adds the measurements of a report. All values must be finite and not negative. Reports without measurements
 // change nothing.
 func (j *Job) Learn(r *job.Report) {
 	j.learnGradients(r)
@@ -236,8 +235,8 @@ func (j *Job) Known() bool {
 	return j.oracle != nil || j.refits > 0 || j.o.ReferenceFirst && j.o.Mode == PublicCode
 }
 
-// Model returns the estimate and the batch limits for its use, both immutable. The pointers change only if
-// something was learned. The model is nil if nothing is known.
+// Model returns the performance model learned so far, and the batch limits to use with it, both immutable. The
+// pointers change only if something was learned. The model is nil if nothing is known.
 func (j *Job) Model() (*Model, *job.BatchLimits) {
 	now := j.Version()
 	if j.model != nil && j.built == now {

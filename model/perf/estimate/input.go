@@ -103,5 +103,6 @@ func last(curve []perf.CPURate) perf.CPURate {
 	return curve[len(curve)-1]
 }
 
-// Sensitivity returns the learned effect of CPUs and memory; nil if unknown. It is immutable.
+// Sensitivity returns how CPUs and host memory limit the job's speed, as learned so far; nil if unknown. It is
+// immutable.
 func (j *Job) Sensitivity() *perf.Sensitivity { return j.input.known }

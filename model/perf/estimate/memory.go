@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Remember implements memory.Rememberer for the measurements of classes. The owners of jobs write
-// these with Job.
+// Remember saves and restores the measurements of classes. Measurements of single jobs are saved by their owners,
+// with Pool.Job.
 func (p *Pool) Remember(m *memory.Codec) {
 	if p.o.Mode == Oracle {
 		m.Fail("estimate: mode oracle: %w", errors.ErrUnsupported)
@@ -17,7 +17,7 @@ func (p *Pool) Remember(m *memory.Codec) {
 	memory.Map(m, &p.classes, func(of **measured, m *memory.Codec) { memory.Once(m, of, (*measured).Remember) })
 }
 
-// Job writes or reads a job of the pool.
+// Job saves or restores one job of the pool in a checkpoint.
 func (p *Pool) Job(m *memory.Codec, of **Job) {
 	memory.Pointer(m, of, func(j *Job, m *memory.Codec) {
 		memory.Once(m, &j.spec, (*job.Spec).Remember)
@@ -36,7 +36,8 @@ func (p *Pool) Job(m *memory.Codec, of **Job) {
 // Remember implements memory.Rememberer.
 func (v *Version) Remember(m *memory.Codec) { m.Fields(&v.own, &v.refits, &v.noise) }
 
-// Row writes or reads a model of the job and its batch limits: the job's own or its specification's.
+// Row saves or restores a job's pointers to its model and batch limits in a checkpoint, so that unchanged ones stay
+// equal.
 func (j *Job) Row(m *memory.Codec, model **Model, limits **job.BatchLimits) {
 	memory.Once(m, model, func(of *Model, m *memory.Codec) { of.remember(m, j.o) })
 	own := *limits == &j.spec.Batch

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Model is a perf.Model with the estimates for one job at one time. It is immutable.
+// A Model is the performance model of one job as estimated at one time. It implements perf.Model and is immutable.
 type Model struct {
 	types  []typeModel
 	oracle Throughput
@@ -34,7 +34,7 @@ type typeModel struct {
 	ratio     float64 // factor on the lender's throughput if params are unknown
 }
 
-// Params returns the throughput parameters fitted to measurements on a GPU type, if any.
+// Params returns the parameters of the throughput model that were fitted on a GPU type; false if there are none.
 func (m *Model) Params(t cluster.GPUType) (perf.Params, bool) {
 	if tm := m.find(t); tm != nil {
 		return tm.params, tm.known
@@ -42,7 +42,7 @@ func (m *Model) Params(t cluster.GPUType) (perf.Params, bool) {
 	return perf.Params{}, false
 }
 
-// Knows reports whether the throughput on a GPU type was measured or is given by the oracle.
+// Knows reports whether the throughput on a GPU type was measured, or is known from the simulation (Oracle).
 func (m *Model) Knows(t cluster.GPUType) bool {
 	tm := m.find(t)
 	return m.oracle != nil || tm != nil && tm.known
@@ -57,8 +57,8 @@ func (m *Model) find(t cluster.GPUType) *typeModel {
 	return nil
 }
 
-// Throughput implements perf.Model: the throughput of the GPUs, limited by the CPUs and memory of
-// the allocation, if any. With Options.Error it is multiplied by Factor.
+// Throughput returns samples per second: the speed of the GPUs, limited by CPUs and memory if the allocation states
+// them. With Options.Error it is multiplied by Factor.
 func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 	speed := m.fed(a, b)
 	if m.lacking > 0 && speed > 0 {

@@ -7,17 +7,18 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Pool makes Jobs. With Options.Share, the jobs of a class share throughput measurements, and a job without
-// gradient statistics uses its class's. Each job has its own CPU curve. Source: BOA §5.3, "Profile Sharing".
+// A Pool makes the Jobs of one run. With Options.Share, jobs of a class share throughput measurements, and a job
+// without gradient statistics uses those that its class has. CPU curves are never shared. Source: BOA §5.3, "Profile
+// Sharing".
 type Pool struct {
 	o       *Options
 	classes map[job.Class]*measured
 }
 
-// NewPool returns an empty Pool. It keeps the pointer.
+// NewPool returns a Pool without measurements. It keeps the pointer.
 func NewPool(o *Options) *Pool { return &Pool{o: o, classes: make(map[job.Class]*measured)} }
 
-// New returns a Job with the measurements of its class. It keeps the pointer.
+// New returns a Job that starts from the measurements of its class. It keeps the pointer.
 func (p *Pool) New(spec *job.Spec) *Job {
 	if !p.o.Share || spec.Class == "" {
 		return New(spec, p.o)
@@ -70,14 +71,14 @@ func (p *measured) gradientAt(epoch int) gradient {
 	return p.gradients[i]
 }
 
-// A Version identifies a state of a Job. Model and Sensitivity return the same pointers while it is
-// the same.
+// A Version is a number for what a Job has learned. While it is the same, Model and Sensitivity return the same
+// pointers.
 type Version struct {
 	own, refits int
 	noise       float64 // of its class, while the job has none
 }
 
-// Version returns the current version. It also changes if another job of the class learned
+// Version returns the current version. With Options.Share it also changes if another job of the class learned
 // something that this job uses.
 func (j *Job) Version() Version {
 	v := Version{own: j.own}

@@ -10,12 +10,12 @@ const publicTolerance = 1e-5
 
 var publicStart = vector{0.1, 0.01, 0.1, 0.01, 0.1, 0.01, 1.001}
 
-// A Minimizer lowers f from x within low and high until f decreases or slopes by less than the
-// tolerance. f writes its gradient. On return, x holds the final point.
+// A Minimizer is a function that searches for a minimum of f from x, between low and high. It stops when f decreases
+// or slopes by less than the tolerance. f writes its gradient. On return, x holds the final point.
 type Minimizer func(x, low, high []float64, f func(x, grad []float64) float64, tolerance float64)
 
-// A PublicFitter fits like the public simulator and reuses its scratch memory. Minimize must be
-// set. It is not safe for concurrent use.
+// A PublicFitter fits the throughput model exactly like Sia's published simulator, to reproduce its results. Minimize
+// must be set. It reuses scratch memory and is not safe for concurrent use.
 type PublicFitter struct {
 	Minimize Minimizer // the public simulator's minimiser: package opt/lbfgsb
 

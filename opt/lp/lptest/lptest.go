@@ -1,5 +1,5 @@
-// Package lptest is the test suite for lp.Solver: known optima, problems without one, edits, and checks of the
-// numbers in a solution.
+// Package lptest tests implementations of lp.Solver: with known optima, problems without one, edits between solves,
+// and checks of the numbers in a solution.
 package lptest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// Tolerances are a solver's relative accuracy.
+// Tolerances are the relative errors that the tests allow.
 type Tolerances struct {
 	Objective float64 // against the known optimum
 	Primal    float64 // of an optimum
@@ -24,10 +24,10 @@ type Tolerances struct {
 	Undecided bool
 }
 
-// Exact suits simplex and interior point.
+// Exact has the tolerances for simplex and interior-point solvers.
 var Exact = Tolerances{Objective: 1e-7, Primal: 1e-7, Dual: 1e-7, Gap: 1e-7}
 
-// Run runs the suite; fresh returns a new solver at every call.
+// Run tests a solver; fresh returns a new one at every call.
 func Run(t *testing.T, fresh func() lp.Solver, tol Tolerances) {
 	s := suite{fresh, tol}
 	for _, c := range table() {

@@ -30,8 +30,8 @@ package core
 
 import "math"
 
-// A Core is a knapsack for a range of prices of every resource, and the walk over its bound. Package mmkp fills its
-// slices.
+// A Core is the part of a knapsack whose choices depend on the prices of resources, for a range of prices. Descend
+// finds the best prices in it. Package mmkp fills its slices.
 type Core struct {
 	K        int       // resources, at least 1
 	Capacity []float64 // by resource
@@ -46,7 +46,7 @@ type Core struct {
 	line
 }
 
-// A Use is an amount of one resource.
+// A Use is how much of one resource a column needs.
 type Use struct {
 	Resource int
 	Amount   float64
@@ -59,7 +59,7 @@ type Range struct {
 	Below, Above      float64
 }
 
-// An Item may change its column within the ranges. Its first column is "none".
+// An Item is an item whose best column may change within the ranges of prices. Its first column is "none".
 type Item struct {
 	Slot       int32 // in mmkp.Program
 	First, End int32 // in Columns
@@ -68,7 +68,7 @@ type Item struct {
 	Second     float64 // regret of the second best column
 }
 
-// A Column is a choice of an item.
+// A Column is one choice of an item: its value and its needs.
 type Column struct {
 	Value      float64
 	Nudged     float64 // for Descend: moved by at most a relative Nudge, so that ties are rare
@@ -79,13 +79,13 @@ type Column struct {
 	First, End int32   // in Amounts
 }
 
-// Several is the resource of a column that uses more than one.
+// Several marks a column that needs more than one resource.
 const Several = math.MaxInt32
 
-// Nudge is the largest relative change of nudged values.
+// Nudge is the largest relative change of values that makes ties rare.
 const Nudge = 1e-6
 
-// Cost returns the cost of column c at the given prices.
+// Cost returns the price of everything that column c needs.
 func (s *Core) Cost(c *Column, prices []float64) float64 {
 	if c.Resource != Several {
 		return prices[c.Resource] * c.Amount
@@ -97,7 +97,7 @@ func (s *Core) Cost(c *Column, prices []float64) float64 {
 	return total
 }
 
-// Use adds sign times the use of column c to used.
+// Use adds the needs of column c, times sign, to used.
 func (s *Core) Use(c *Column, used []float64, sign float64) {
 	if c.Resource != Several {
 		used[c.Resource] += sign * c.Amount
@@ -108,7 +108,7 @@ func (s *Core) Use(c *Column, used []float64, sign float64) {
 	}
 }
 
-// Uses returns the amount of resource k that column c uses.
+// Uses returns how much of resource k column c needs.
 func (s *Core) Uses(c *Column, k int) float64 {
 	switch {
 	case c.Resource == Several:
@@ -119,7 +119,7 @@ func (s *Core) Uses(c *Column, k int) float64 {
 	return 0
 }
 
-// FitsInto reports whether column c fits into rest.
+// FitsInto reports whether the needs of column c are within rest.
 func (s *Core) FitsInto(c *Column, rest []float64) bool {
 	if c.Resource != Several {
 		return c.Amount == 0 || c.Amount <= rest[c.Resource]
@@ -127,7 +127,7 @@ func (s *Core) FitsInto(c *Column, rest []float64) bool {
 	return Fits(s.Amounts[c.First:c.End], rest)
 }
 
-// Fits reports whether the uses fit into rest.
+// Fits reports whether the uses are within rest.
 func Fits(uses []Use, rest []float64) bool {
 	for _, u := range uses {
 		if u.Amount > rest[u.Resource] {
@@ -144,7 +144,7 @@ func Deduct(rest []float64, uses []Use) {
 	}
 }
 
-// AmountOf returns the amount of resource k among uses.
+// AmountOf returns the amount of resource k in uses.
 func AmountOf(uses []Use, k int) float64 {
 	for _, u := range uses {
 		if u.Resource == k {
@@ -154,7 +154,8 @@ func AmountOf(uses []Use, k int) float64 {
 	return 0
 }
 
-// Weigh fills the regrets at the prices and returns the bound.
+// Weigh computes the upper bound at the given prices, and how much less each column is worth than its item's best
+// one.
 func (s *Core) Weigh(prices []float64, value func(*Column) float64) (bound float64) {
 	bound = s.Others
 	for k, b := range s.Spare {
@@ -176,8 +177,8 @@ func (s *Core) Weigh(prices []float64, value func(*Column) float64) (bound float
 	return bound
 }
 
-// Sharpen removes the nudges: it moves the last vertex to where its planes meet for the values as given, and takes
-// these prices if their bound is lower.
+// Sharpen replaces the nudged values by the given ones: it recomputes the prices of the last vertex, and keeps them
+// if the bound there is lower.
 func (s *Core) Sharpen() {
 	s.Bound = s.Weigh(s.Prices, Given)
 	for r := range s.planes {
@@ -199,8 +200,8 @@ func (s *Core) Sharpen() {
 	}
 }
 
-// Given returns a column's value as given, for Weigh.
+// Given returns the value of a column without its nudge, for Weigh.
 func Given(c *Column) float64 { return c.Value }
 
-// Nudged returns a column's nudged value, for Weigh.
+// Nudged returns the value of a column with its nudge, for Weigh.
 func Nudged(c *Column) float64 { return c.Nudged }

@@ -38,9 +38,9 @@ type descent struct {
 	idle    []float64 // capacity that the items without a tie leave
 }
 
-// Descend walks down the edges of the bound until none leads down inside the ranges, and leaves the best prices in
-// s.Prices. The bound is convex and linear between planes, so the last vertex is its minimum there, apart from
-// rounding. It ends early when Steps reaches the limit or the context ends.
+// Descend walks from vertex to vertex to lower values of the upper bound until no edge inside the ranges leads down,
+// and leaves the best prices in s.Prices. The bound is convex and linear between planes, so the last vertex is its
+// minimum there, apart from rounding. It ends early when Steps reaches the limit or the context ends.
 func (s *Core) Descend(ctx context.Context, limit int) {
 	s.prepare()
 	s.Bound = math.Inf(1)

@@ -115,7 +115,7 @@ func invert(a, inv []float64, n int) bool {
 	return true
 }
 
-// Split returns the number of items that the vertex divides between columns: at most one per resource.
+// Split returns how many items are divided between two columns at the last vertex: at most one per resource.
 func (s *Core) Split() int {
 	split := 0
 	for r := range s.planes {
@@ -126,7 +126,7 @@ func (s *Core) Split() int {
 	return split
 }
 
-// AtEnds calls visit with every resource whose price is at an end of its range beyond which the bound may be lower.
+// AtEnds calls visit for each resource whose price is at an end of its range, if the bound may be lower beyond it.
 func (s *Core) AtEnds(visit func(k int)) {
 	for _, e := range s.planes {
 		if e.bend == roof || e.bend == floor && e.at > 0 {
