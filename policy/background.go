@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// Work is a computation that a plan starts and that runs in the background. It is a pure function of its
-// closure. The policy receives the result once, as Snapshot.Computed. Neither may change what the other
-// reads, because the policy plans further rounds meanwhile.
+// Work is a long computation of a policy that runs in the background, while the policy plans further rounds. Its
+// result reaches the policy once, as Snapshot.Computed. It is a pure function of its closure: neither may change what
+// the other reads.
 type Work func(ctx context.Context) any
 
-// Do runs w and returns its result; a panic becomes an error.
+// Do runs the computation and returns its result; a panic becomes an error.
 func (w Work) Do(ctx context.Context) (result any) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -278,8 +278,8 @@ func (c *checker) sameType(j *Job, a *cluster.Allocation) {
 	}
 }
 
-// KeepsType reports whether the job may get GPUs of type t: it holds that type or none, or its type may be
-// adapted.
+// KeepsType reports whether a plan may give the job GPUs of type t: the job holds that type or none, or may change
+// its type.
 func (j *Job) KeepsType(t cluster.GPUType) bool {
 	if j.Adaptivity.Has(job.AnyGPUType) {
 		return true
@@ -314,7 +314,7 @@ func (c *checker) batch(j *Job, a *cluster.Allocation, b job.BatchSize) {
 	}
 }
 
-// BatchLimits returns Limits, or the limits of the Spec if nil.
+// BatchLimits returns the limits on the job's batch size: Limits, or the limits of its Spec if nil.
 func (j *Job) BatchLimits() *job.BatchLimits {
 	if j.Limits != nil {
 		return j.Limits

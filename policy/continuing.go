@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Continuing is the GPUs held by jobs that a snapshot leaves out because their decisions do not change: see
-// Traits.Keeps. It is valid for one round and read-only for policies.
+// Continuing counts the GPUs of running jobs that a snapshot leaves out to save time, because they keep what they
+// have; see Traits.Keeps. It is valid for one round and read-only for policies.
 type Continuing struct {
 	Jobs   int
 	ByNode []int // GPUs, by node index
@@ -28,7 +28,7 @@ func (s *Continuing) usage(n int) []cluster.Resources {
 	return s.used
 }
 
-// Of returns the GPUs held of type t; 0 if s is nil.
+// Of returns how many GPUs of type t these jobs hold; 0 if s is nil.
 func (s *Continuing) Of(t int) int {
 	if s == nil {
 		return 0
@@ -36,7 +36,7 @@ func (s *Continuing) Of(t int) int {
 	return s.ByType[t]
 }
 
-// On returns the GPUs held of node n; 0 if s is nil.
+// On returns how many GPUs of node n these jobs hold; 0 if s is nil.
 func (s *Continuing) On(n int) int {
 	if s == nil {
 		return 0
@@ -44,7 +44,7 @@ func (s *Continuing) On(n int) int {
 	return s.ByNode[n]
 }
 
-// Add counts job j, n times (1 or -1).
+// Add adds the GPUs of job j to the counts, or with n = -1 subtracts them.
 func (s *Continuing) Add(c *cluster.Cluster, j *Job, n int) {
 	s.Jobs += n
 	for _, share := range j.Placement {
@@ -59,9 +59,9 @@ func (s *Continuing) Add(c *cluster.Cluster, j *Job, n int) {
 	}
 }
 
-// Continues reports whether later snapshots may leave out j after decision d (see Traits.Keeps). This is so until
-// the job's row or the nodes change, if the job keeps its GPUs of one type where they are, has no reservation, and
-// is preemptible.
+// Continues reports whether later snapshots may leave out job j after decision d, because it simply keeps its GPUs
+// (see Traits.Keeps). This is so until the job's row or the nodes change, if the job keeps its GPUs of one type where
+// they are, has no reservation, and is preemptible.
 func (j *Job) Continues(d *Decision) bool {
 	return d.Why.Kind == AsPlanned && j.Holding() && !j.NonPreemptive && j.Reservation.IsZero() &&
 		d.Allocation == j.Allocation && !d.Allocation.Mixed() && keepsPlace(j, d)

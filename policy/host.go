@@ -8,9 +8,9 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// FillProportional gives the GPU-proportional share of CPUs and memory to every allocation without any on a
-// GPU type whose nodes count them: what today's schedulers grant. It skips allocations on two GPU types and
-// unchanged ones, which may have lost theirs with a leader's plan. Source: Synergy §2.
+// FillProportional adds CPUs and memory, in proportion to GPUs, to each allocation that has none, if the nodes of its
+// GPU type state theirs. This is what most schedulers do. It skips allocations on two GPU types and unchanged ones,
+// which may have lost theirs with a leader's plan. Source: Synergy §2.
 func FillProportional(s *Snapshot, p *Plan) {
 	counts := func(t cluster.TypeInfo) bool { return t.Counts() }
 	if p == nil || !slices.ContainsFunc(s.Cluster.Types(), counts) {
@@ -27,9 +27,9 @@ func FillProportional(s *Snapshot, p *Plan) {
 	}
 }
 
-// Cells returns the cells of j's sensitivity matrix per GPU, if at most perNode GPUs share a node and each
-// takes in rate samples per second when it never waits: see perf.Sensitivity.Cells. If j's sensitivity is
-// unknown, or CPUs are not counted, there is one cell, the GPU-proportional share.
+// Cells returns the amounts of CPUs and memory per GPU worth giving to job j, if at most perNode GPUs share a node;
+// see perf.Sensitivity.Cells. rate is the samples per second of one GPU that never waits for input. If j's
+// sensitivity is unknown, or CPUs are not counted, there is one amount, the share proportional to GPUs.
 func (j *Job) Cells(rate float64, t *cluster.TypeInfo, perNode int) []perf.Cell {
 	if j.Sensitivity == nil || !t.Counts() {
 		share := t.Proportional(cluster.Configuration{GPUs: 1})
@@ -40,8 +40,8 @@ func (j *Job) Cells(rate float64, t *cluster.TypeInfo, perNode int) []perf.Cell 
 	return j.Sensitivity.Cells(rate, t.Share, most)
 }
 
-// Expected returns the batch size that j, which has a model, will use on a: b, or if b is zero the choice of
-// its agent, which is the submitted size if it may not be adapted, and otherwise the best.
+// Expected returns the batch size that job j will use on allocation a: b, if it is not zero; otherwise the submitted
+// size if it is fixed, or else the best. The job must have a model.
 func (j *Job) Expected(a cluster.Allocation, b job.BatchSize) job.BatchSize {
 	n, l := a.GPUs/j.ReplicaGPUs(a.GPUType), j.BatchLimits()
 	switch {
@@ -56,7 +56,7 @@ func (j *Job) Expected(a cluster.Allocation, b job.BatchSize) job.BatchSize {
 	return b
 }
 
-// Intake returns the estimated samples per second of each GPU of c if it never waits for input, with the
+// Intake returns how many samples per second each GPU of c can process if it never waits for input data, with the
 // batch size of Expected; 0 without a model.
 func (j *Job) Intake(c cluster.Configuration, b job.BatchSize) float64 {
 	if j.Perf == nil || c.GPUs == 0 {

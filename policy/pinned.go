@@ -2,8 +2,7 @@ package policy
 
 import "github.com/oxgang/oxgang/model/job"
 
-// Pinned returns a copy of j that is non-preemptive. If the copy replaces j in a snapshot, Check rejects every plan
-// that changes the GPUs that the job holds.
+// Pinned returns a copy of job j that is non-preemptive, so that Check rejects every plan that changes its GPUs.
 func (j *Job) Pinned() *Job {
 	row, spec := *j, new(job.Spec)
 	*spec = *j.Spec

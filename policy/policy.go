@@ -1,5 +1,5 @@
-// Package policy defines the input and output of a scheduling policy: it gets a Snapshot in each round and
-// returns a Plan. Check reports whether a plan keeps the rules.
+// Package policy defines what a scheduling policy receives and returns: a Snapshot of jobs and nodes in each round,
+// and a Plan of who gets which GPUs. Check reports whether a plan keeps the rules.
 package policy
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Snapshot is the input of a policy in one round. It is immutable. An unchanged row of a job keeps its
-// pointer from round to round.
+// A Snapshot is the input of a policy in one round: all jobs and nodes. It is immutable. The row of a job that did
+// not change has the same pointer as in the round before.
 type Snapshot struct {
 	Now     time.Time
 	Round   int
@@ -37,7 +37,8 @@ type Snapshot struct {
 	Continuing *Continuing
 }
 
-// Index returns the index of a job in Jobs and in a plan's; -1 if there is none, or s is nil. Linear time.
+// Index returns the position of a job in Jobs, and in the plan for the snapshot; -1 if there is none, or s is nil.
+// Linear time.
 func (s *Snapshot) Index(id job.ID) int {
 	if s == nil {
 		return -1
@@ -53,7 +54,7 @@ func (s *Snapshot) Job(id job.ID) *Job {
 	return nil
 }
 
-// SeveralRacks returns the cost of several racks for the class of a job; false if unknown.
+// SeveralRacks returns how much slower the class of a job trains when spread over several racks; false if unknown.
 func (s *Snapshot) SeveralRacks(id job.ID) (perf.LocalityCost, bool) {
 	j := s.Job(id)
 	if j == nil {
@@ -63,7 +64,7 @@ func (s *Snapshot) SeveralRacks(id job.ID) (perf.LocalityCost, bool) {
 	return c, known
 }
 
-// A Job is one row of a snapshot: the submission, its state, and its estimated speed.
+// A Job is what a snapshot contains about one job: its submission, its state, and its estimated speed.
 type Job struct {
 	*job.Spec
 	job.Status
@@ -75,18 +76,18 @@ type Job struct {
 	Sensitivity *perf.Sensitivity
 }
 
-// A Policy answers each round's snapshot with a plan.
+// A Policy decides which job gets which GPUs: it returns a plan for the snapshot of each round.
 //
-// Its plans depend only on its construction and on the sequence of snapshots: it reads no clock, network or
-// global random source. It must not modify the snapshot. An error means that the last plan should stay.
-// Traits always returns the same value.
+// Its plans depend only on its construction and on the sequence of snapshots: it reads no clock, network or global
+// random source. It must not modify the snapshot. If it returns an error, jobs keep what they have. Traits always
+// returns the same value.
 type Policy interface {
 	Traits() Traits
 	Plan(ctx context.Context, s *Snapshot) (*Plan, error)
 }
 
-// Traits are what a policy needs from the scheduler, and what it decides. The zero value uses only submitted
-// data and runs every job on the requested GPUs.
+// Traits state what data a policy needs, and what it decides. The zero value uses only submitted data and runs every
+// job on the GPUs that it requests.
 type Traits struct {
 	Models  bool // it uses estimated speeds: one-GPU profiles are measured for it
 	Sizes   bool // it chooses the GPU counts of elastic jobs
@@ -106,7 +107,7 @@ type Traits struct {
 	IgnoresProgress bool
 }
 
-// A Plan is the answer for one round.
+// A Plan is what a policy decides for one round: what each job gets, and which nodes to rent or return.
 type Plan struct {
 	// Jobs are the decisions, in the order of the snapshot's jobs.
 	Jobs []Decision
@@ -129,7 +130,7 @@ type Plan struct {
 	Refused string
 }
 
-// A Decision is what one job gets for one round.
+// A Decision states what one job gets for one round, and why.
 type Decision struct {
 	// Allocation is the grant. Zero grants nothing; a running job is then preempted.
 	Allocation cluster.Allocation
@@ -140,7 +141,7 @@ type Decision struct {
 	Why   Reason
 }
 
-// Returned returns the GPUs of a type on nodes of c that go back.
+// Returned returns how many GPUs of a type are on nodes of c that the plan gives back.
 func (p *Plan) Returned(c *cluster.Cluster, t cluster.GPUType) int {
 	gpus := 0
 	for _, id := range p.Return {
@@ -151,8 +152,8 @@ func (p *Plan) Returned(c *cluster.Cluster, t cluster.GPUType) int {
 	return gpus
 }
 
-// A TypePrice is the dual price of one GPU of a type, and of its nodes' CPUs and memory if priced, in
-// objective units.
+// A TypePrice is the dual price of one GPU of a type, and of the CPUs and memory of its nodes if these have prices:
+// what one more would add to the plan's objective.
 type TypePrice struct {
 	Type   cluster.GPUType
 	Price  float64
@@ -160,7 +161,7 @@ type TypePrice struct {
 	Memory float64 // of 10^9 host bytes
 }
 
-// Stats are how a plan was found, without times, which would differ between runs.
+// Stats describe how good a plan is and how it was found. They contain no times, which would differ between runs.
 type Stats struct {
 	Iterations  int
 	Objective   float64 // of the plan
@@ -171,7 +172,7 @@ type Stats struct {
 	Failed string
 }
 
-// Gap returns |bound - objective| / max(1, |objective|): the relative distance of a plan from the bound.
+// Gap returns the relative distance of a plan's objective from its bound: |bound - objective| / max(1, |objective|).
 func Gap(objective, bound float64) float64 {
 	return math.Abs(bound-objective) / max(1, math.Abs(objective))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Reason is the main reason for a decision. Each Kind documents the numbers it carries.
+// A Reason states why a job got a decision: a Kind, and numbers whose meaning the Kind documents.
 type Reason struct {
 	Kind   Kind
 	Config cluster.Configuration // see Kind
@@ -14,7 +14,7 @@ type Reason struct {
 	Limit  float64
 }
 
-// A Kind is a kind of reason.
+// A Kind is one of the possible reasons for a decision.
 type Kind uint8
 
 // The kinds of reason, with the meaning of Config, Value and Limit. A speed is relative to the job's speed on
@@ -80,7 +80,7 @@ func Kinds() []Kind {
 	return all
 }
 
-// Turn returns the WaitTurn reason of a job, with its service so far.
+// Turn returns the reason of a job that waits because it has had its share of time (WaitTurn).
 func Turn(j *Job, now time.Time) Reason {
 	return Reason{Kind: WaitTurn, Value: j.AttainedService(now).Seconds(), Limit: max(0, j.Age(now).Seconds())}
 }

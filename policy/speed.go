@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Speed returns j's estimated progress per second on an allocation, in samples at initial-batch efficiency, and the
-// samples of one step of one replica. It returns 0 and 0 without a model.
+// Speed returns the estimated progress of job j per second on an allocation, in samples at the efficiency of its
+// initial batch size, and the samples of one replica in one step. It returns 0 and 0 without a model.
 //
 // The batch size is the last reported one if neither the batch size nor the number of GPUs may be adapted. Otherwise
 // it is the result of AsSubmitted, and if that is zero the batch size that the agent would choose.
@@ -21,8 +21,8 @@ func (j *Job) Speed(a cluster.Allocation) (rate, pass float64) {
 	return perf.Goodput(j.Perf, a, j.Replicas(&a), b), float64(b.PerReplica())
 }
 
-// Throughput returns j's estimated samples per second on an allocation, regardless of efficiency, with the
-// batch size of Speed, and the samples of a step of all replicas. It returns 0 and 0 without a model.
+// Throughput returns the estimated samples per second of job j on an allocation, with the batch size of Speed, and
+// the samples of all replicas in one step. It returns 0 and 0 without a model.
 func (j *Job) Throughput(a cluster.Allocation) (rate, step float64) {
 	if j.Perf == nil {
 		return 0, 0
@@ -38,9 +38,9 @@ func (j *Job) trains(a *cluster.Allocation) job.BatchSize {
 	return j.Expected(*a, j.AsSubmitted(a))
 }
 
-// AsSubmitted returns j's submitted batch size, divided among the replicas of an allocation. It returns zero, which
-// leaves the choice to the agent, in two cases: the job was submitted without a batch size, or the limit of its batch
-// size (BatchLimits.Max) is 0 or 1.
+// AsSubmitted returns the submitted batch size of job j, divided among the replicas of an allocation. It returns
+// zero, which leaves the choice to the agent, in two cases: the job was submitted without a batch size, or the limit
+// of its batch size (BatchLimits.Max) is 0 or 1.
 func (j *Job) AsSubmitted(a *cluster.Allocation) job.BatchSize {
 	l := j.BatchLimits()
 	if j.BatchSize <= 0 || l.Max <= 1 {
@@ -49,13 +49,13 @@ func (j *Job) AsSubmitted(a *cluster.Allocation) job.BatchSize {
 	return perf.FixedBatch(j.BatchSize, j.Replicas(a), a.GPUType, l)
 }
 
-// Replicas returns the replicas of j on an allocation.
+// Replicas returns how many data-parallel replicas job j has on an allocation.
 func (j *Job) Replicas(a *cluster.Allocation) int {
 	return a.AllGPUs() / j.ReplicaGPUs(a.GPUType)
 }
 
-// Basis returns the inputs for estimating j's remaining work, without statistics of its class; Snapshot.Basis
-// includes them.
+// Basis returns the information about the remaining work of job j, without statistics of its class; Snapshot.Basis
+// includes these.
 func (j *Job) Basis(now time.Time) perf.Remaining {
 	b := perf.Remaining{Spec: j.Spec, Status: &j.Status, Now: now}
 	if j.Phase == job.Running && j.Holding() {
@@ -64,19 +64,19 @@ func (j *Job) Basis(now time.Time) perf.Remaining {
 	return b
 }
 
-// Done returns j's estimated progress by now.
+// Done returns the estimated progress of job j at a time.
 func (j *Job) Done(now time.Time) float64 {
 	b := j.Basis(now)
 	return b.Progress()
 }
 
-// Work returns j's estimated remaining work, and its source.
+// Work returns the estimated remaining work of job j, and how it was estimated.
 func (s *Snapshot) Work(j *Job) (left float64, from perf.WorkSource) {
 	b := s.Basis(j)
 	return b.Work()
 }
 
-// Basis returns the inputs for estimating j's remaining work.
+// Basis returns the information about the remaining work of job j.
 func (s *Snapshot) Basis(j *Job) perf.Remaining {
 	b := j.Basis(s.Now)
 	if j.Target > 0 || j.Class == "" {

@@ -2,18 +2,18 @@ package policy
 
 import "github.com/oxgang/oxgang/model/job"
 
-// A Weigher is a policy that weighs jobs against each other, and reports how.
+// A Weigher is a policy that gives each job a weight, and can report how the weight came about.
 type Weigher interface {
 	Policy
-	// Weighed returns the terms of a job in the last plan; false if it was not in it.
+	// Weighed returns the terms of a job's weight in the last plan; false if the job was not in it.
 	Weighed(id job.ID) (Terms, bool)
-	// Ignore leaves terms out of all later plans, where they concern a job. Deciding a round again with a
-	// copy of the policy shows whether a term decided.
+	// Ignore removes terms from the decisions about a job in all later plans. If a copy of the policy then decides
+	// differently, the term was decisive.
 	Ignore(id job.ID, all ...Term)
 }
 
-// A Term is a part of the decision about a job. The first four weigh jobs against each other; ignoring one
-// makes it equal for all jobs.
+// A Term is a consideration in the decision about a job, such as its remaining work. The first four weigh jobs
+// against each other; ignoring one makes it equal for all jobs.
 type Term uint8
 
 // The terms.

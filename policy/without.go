@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Without returns the snapshot after nodes went back: the cluster without them, and jobs on them with the
-// rest of their GPUs. Rows of other jobs keep their pointers.
+// Without returns the snapshot after nodes were given back: the cluster without them, and their jobs with the
+// remaining GPUs. Other jobs keep their pointers.
 func (s *Snapshot) Without(back []cluster.NodeID) *Snapshot {
 	if len(back) == 0 {
 		return s
@@ -37,7 +37,7 @@ func (j *Job) elsewhere(gone map[cluster.NodeID]bool) cluster.Placement {
 	return slices.DeleteFunc(slices.Clone(j.Placement), onOne)
 }
 
-// Stopped returns the row of a job that has lost its GPUs: it waits, with its saved progress.
+// Stopped returns the job after it has lost its GPUs: it waits, with its saved progress.
 func (j *Job) Stopped(now time.Time) *Job { return j.reduced(nil, now) }
 
 // reduced returns the row of a job with only left of its placement: it continues there if it can, and
@@ -56,8 +56,8 @@ func (j *Job) reduced(left cluster.Placement, now time.Time) *Job {
 	return &row
 }
 
-// CanShrinkTo reports whether a running job keeps training with a part of its placement: its workers may
-// leave, and enough remain.
+// CanShrinkTo reports whether a running job can continue to train on a part of its placement: its workers may leave,
+// and enough remain.
 func (j *Job) CanShrinkTo(left cluster.Placement) bool {
 	return j.Resizes && !j.NonPreemptive && j.Phase == job.Running && !j.Allocation.Mixed() && len(left) > 0 && j.Allows(j.part(left).Configuration)
 }

@@ -1,5 +1,5 @@
-// Package draws sets the number of random inputs for tests that need rare inputs. Rapid draws 100 inputs, or
-// RAPID_CHECKS, and a fifth with -short. Some chooses a part of a large set.
+// Package draws sets how many random inputs a test uses. The library rapid draws 100 inputs, or RAPID_CHECKS, and a
+// fifth with -short; tests for rare cases need more (AtLeast). Some chooses a part of a large set.
 package draws
 
 import (
@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// AtLeast makes rapid draw at least n valid inputs for each property of a test, also with -short. If a share p of
-// inputs has a property, the test misses it with probability (1-p)^n. Tests that call it must not be parallel.
+// AtLeast makes each property of a test use at least n valid random inputs, also with -short. If a share p of inputs
+// has a property, the test misses it with probability (1-p)^n. Tests that call it must not be parallel.
 func AtLeast(t testing.TB, n int) {
 	t.Helper()
 	checks := flag.Lookup("rapid.checks")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Long reports whether tests should use all inputs: OXGANG_LONG is set.
+// Long reports whether tests should use all inputs, because OXGANG_LONG is set.
 func Long() bool { return os.Getenv("OXGANG_LONG") != "" }
 
 // Some returns n elements of all, in order. RAPID_SEED and the test's name decide which; without a seed they are
@@ -36,7 +36,7 @@ func Some[T any](t testing.TB, n int, all []T) []T {
 
 const seedVariable = "RAPID_SEED"
 
-// Seed returns a number for RAPID_SEED and the test's name; random without RAPID_SEED.
+// Seed returns a number that depends on RAPID_SEED and the test's name; random without RAPID_SEED.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed, err := strconv.ParseUint(os.Getenv(seedVariable), 10, 64)

@@ -47,13 +47,14 @@ func Map[K ~string, V any](m *Codec, of *map[K]V, each func(*V, *Codec)) {
 	}
 }
 
-// Number handles a number in a Map or Slice.
+// Number writes or reads a number; pass it to Map or Slice as each.
 func Number[T int | int32 | int64](v *T, m *Codec) { number(m, v) }
 
-// Float handles a float in a Map or Slice.
+// Float writes or reads a float; pass it to Map or Slice as each.
 func Float(v *float64, m *Codec) { m.float64(v) }
 
-// Pointer writes or reads the target of a pointer, or nil. Two pointers to one object become two objects; see Once.
+// Pointer writes or reads the object that a pointer refers to, or nil. Two pointers to one object become two objects;
+// see Once.
 func Pointer[T any](m *Codec, p **T, each func(*T, *Codec)) {
 	some := *p != nil
 	if m.bool(&some); !some {
@@ -66,13 +67,13 @@ func Pointer[T any](m *Codec, p **T, each func(*T, *Codec)) {
 	each(*p, m)
 }
 
-// To adapts a function for elements that are pointers to separate objects.
+// To converts a function for objects into one for pointers to objects, for Map and Slice.
 func To[T any](each func(*T, *Codec)) func(**T, *Codec) {
 	return func(p **T, m *Codec) { Pointer(m, p, each) }
 }
 
-// Once is Pointer for an object with several pointers to it. It remains one object. Within a process it is Shared,
-// so it must not be changed.
+// Once writes or reads an object to which several pointers refer, like Pointer, but all pointers refer to one object
+// afterwards. When saved and restored in the same process it is shared, so it must not be changed.
 func Once[T any](m *Codec, p **T, each func(*T, *Codec)) {
 	if m.sharing {
 		Shared(m, p)
@@ -103,7 +104,7 @@ func Once[T any](m *Codec, p **T, each func(*T, *Codec)) {
 	}
 }
 
-// Own registers an object that Shared may refer to.
+// Own registers an object as written or read here, so that Shared can refer to it elsewhere.
 func Own[T comparable](m *Codec, object T) {
 	var none T
 	switch {
@@ -121,8 +122,8 @@ func (m *Codec) own(object any) int {
 	return n
 }
 
-// Shared writes or reads a reference to an immutable object with another owner. Within a process it stays the same.
-// In another process it is the object that the owner read (Own), or nil without an owner.
+// Shared writes or reads a reference to an immutable object that belongs to another part of the state. In the same
+// process the object stays the same. In another process it is the object for which Own was called, or nil.
 func Shared[T comparable](m *Codec, p *T) {
 	m.is(kindShared)
 	var none T

@@ -1,4 +1,4 @@
-// Package memory saves and restores the state of objects.
+// Package memory saves the state of objects, such as a scheduler and its policy, and restores it.
 //
 // A type lists its fields once, in a method Remember, for both directions, so that they cannot differ. Omitted
 // fields must not affect later results; caches and scratch memory qualify.
@@ -20,13 +20,13 @@ import (
 // ErrFormat is returned for bytes of another version, or damaged ones.
 var ErrFormat = errors.New("written in another format, or damaged")
 
-// Version is the version of all Remember methods of this module. Raise it when one of them changes.
+// Version is the version of the saved form. Raise it when a Remember method changes.
 const Version = 2
 
-// A Rememberer lists its fields.
+// A Rememberer is an object whose state can be saved and restored. Its method Remember lists its fields.
 type Rememberer interface{ Remember(m *Codec) }
 
-// A Codec writes or reads fields. It keeps the first error and reads nothing after it.
+// A Codec writes or reads the fields of an object. It keeps the first error and reads nothing after it.
 type Codec struct {
 	data     []byte
 	decoding bool
@@ -38,30 +38,30 @@ type Codec struct {
 	texts    map[string]string // interned strings
 }
 
-// Decoding reports whether the codec reads.
+// Decoding reports whether the codec restores an object rather than saves one.
 func (m *Codec) Decoding() bool { return m.decoding }
 
-// Sharing reports whether writer and reader are the same process.
+// Sharing reports whether the state is saved and restored in the same process.
 func (m *Codec) Sharing() bool { return m.sharing }
 
-// Err returns the first error.
+// Err returns the first error since the codec was made.
 func (m *Codec) Err() error { return m.err }
 
-// Fail records an error.
+// Fail records an error, unless there was one before.
 func (m *Codec) Fail(format string, args ...any) {
 	if m.err == nil {
 		m.err = fmt.Errorf("memory: "+format, args...)
 	}
 }
 
-// An Image is the immutable state of an object. It can be restored any number of times, also concurrently.
+// An Image is a saved state within this process. It can be restored any number of times, also concurrently.
 type Image struct {
 	data    []byte
 	sum     uint64
 	objects []any
 }
 
-// Take returns the image of an object, which may be nil.
+// Take saves the state of an object, which may be nil, for this process.
 func Take(of Rememberer) (*Image, error) {
 	m := &Codec{sharing: true, numbers: map[any]int{}}
 	if of != nil {
@@ -70,13 +70,13 @@ func Take(of Rememberer) (*Image, error) {
 	return &Image{m.data, m.sum, m.objects}, m.err
 }
 
-// Restore restores an image into an object of the same type, made the same way.
+// Restore restores the saved state in an object of the same type, made the same way.
 func (i *Image) Restore(into Rememberer) error {
 	m := &Codec{data: i.data, decoding: true, sharing: true, objects: i.objects}
 	return m.read(into, i.sum)
 }
 
-// Marshal returns the state of an object for another process.
+// Marshal saves the state of an object as bytes, for another process.
 func Marshal(of Rememberer) ([]byte, error) {
 	m := &Codec{numbers: map[any]int{}}
 	of.Remember(m)
@@ -84,7 +84,7 @@ func Marshal(of Rememberer) ([]byte, error) {
 	return append(binary.LittleEndian.AppendUint64(head, m.sum), m.data...), m.err
 }
 
-// Unmarshal restores the state that Marshal wrote, or returns ErrFormat.
+// Unmarshal restores the state that Marshal saved, or returns ErrFormat.
 func Unmarshal(data []byte, into Rememberer) error {
 	version, n := binary.Uvarint(data)
 	if n <= 0 || version != Version || len(data) < n+8 {
@@ -199,7 +199,7 @@ func number[T int | int32 | int64 | uint8 | uint32 | uint64 | time.Duration](m *
 	m.put(uint64(n<<1) ^ uint64(n>>63))
 }
 
-// Int writes n and returns it, or returns the number read.
+// Int writes n and returns it, or reads a number and returns that.
 func (m *Codec) Int(n int) int {
 	if !m.decoding {
 		number(m, &n)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Closest returns up to three names, by edit distance.
+// Closest returns the up to three names that are most similar to name, by edit distance.
 func Closest[S ~string](name S, names []S) []S {
 	type near struct {
 		name     S
@@ -23,7 +23,7 @@ func Closest[S ~string](name S, names []S) []S {
 	return best
 }
 
-// Meant returns up to three names that name may misspell: at most a third of its letters differ.
+// Meant returns up to three names that the user may have meant by name: at most a third of the letters differ.
 func Meant[S ~string](name S, names []S) []S {
 	return slices.DeleteFunc(Closest(name, names), func(other S) bool { return 3*distance(string(name), string(other)) > len(name) })
 }

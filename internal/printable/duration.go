@@ -19,7 +19,7 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", d/day, d%day/time.Hour)
 }
 
-// Rough returns a duration that is only estimated, in two or three digits and one unit: "50 s", "95 min", "2.5 h", "3.1 days". A
+// Rough formats an estimated duration with two or three digits and one unit: "50 s", "95 min", "2.5 h", "3.1 days". A
 // negative one is "0 s".
 func Rough(d time.Duration) string {
 	d = max(d, 0)

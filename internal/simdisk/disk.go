@@ -14,7 +14,8 @@ import (
 // ErrDead is returned by operations after a crash.
 var ErrDead = errors.New("simdisk: the machine has crashed")
 
-// A Disk simulates the disk of a directory. The file system must not reuse inode numbers; tmpfs qualifies.
+// A Disk simulates the disk of a directory, with crashes and power failures. The file system must not reuse inode
+// numbers; tmpfs qualifies.
 type Disk struct {
 	root string
 
@@ -64,7 +65,7 @@ func diskOf(path string) *Disk {
 	return found
 }
 
-// OnSync sets a function that is called with each synced path.
+// OnSync sets a function that is called with each path whose data was written to the disk.
 func (d *Disk) OnSync(synced func(path string)) { d.wrote = synced }
 
 // SetFull sets whether the disk is full.

@@ -28,8 +28,8 @@ func (d *Disk) Losses() Losses {
 	return d.losses
 }
 
-// LosePower changes the files as a power failure would. choose(n), from 0 to n-1, decides what survives of
-// unsynced changes. All files must be closed.
+// LosePower simulates a power failure: it undoes part of the changes that were not synced. choose(n), from 0 to n-1,
+// decides what survives of unsynced changes. All files must be closed.
 func (d *Disk) LosePower(choose func(n int) int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// An Option is a GPU type on which a job can run, with the GPUs that it requests there.
+// An Option is a GPU type on which a job can run, and its speed with the GPUs that it requests.
 type Option struct {
 	cluster.Configuration
 	Rate  float64 // current progress per second there, above 0

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Remember implements memory.Rememberer. Rates are computed again; the queue and the free GPUs follow from the twins.
+// Remember saves and restores the schedule (memory.Rememberer), except what follows from its jobs.
 func (s *Schedule) Remember(m *memory.Codec) {
 	m.Fields(&s.now, &s.round)
 	memory.Slice(m, &s.types, func(t *cluster.TypeInfo, m *memory.Codec) {
@@ -19,7 +19,7 @@ func (s *Schedule) Remember(m *memory.Codec) {
 	}
 }
 
-// Remember implements memory.Rememberer.
+// Remember saves and restores the state (memory.Rememberer).
 func (t *virtualJob) Remember(m *memory.Codec) {
 	m.Fields((*string)(&t.id), &t.submitted, &t.priority, &t.restart, &t.total, &t.stated, &t.reached, &t.service, &t.on, &t.started,
 		&t.since, &t.before, &t.ended, &t.gone, &t.seen)

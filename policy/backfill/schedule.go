@@ -11,7 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
-// A Schedule is the virtual schedule. The zero value is empty and ready to use. It is not safe for concurrent use.
+// A Schedule simulates EASY backfilling of the same jobs, next to the real cluster. The zero value is empty and ready
+// to use. It is not safe for concurrent use.
 type Schedule struct {
 	now     time.Time
 	types   []cluster.TypeInfo // of the last snapshot
@@ -28,8 +29,8 @@ type Work struct {
 	Stated      bool    // the job states its total; otherwise it is an estimate
 }
 
-// Advance moves the virtual clock to the time of the snapshot. It calls work once with the index of each job, possibly in
-// parallel.
+// Advance continues the simulation to the time of the snapshot. It calls work once with the index of each job,
+// possibly in parallel.
 func (s *Schedule) Advance(snapshot *policy.Snapshot, work func(int) Work) {
 	if s.jobs == nil {
 		s.jobs, s.now = make(map[job.ID]*virtualJob), snapshot.Now
@@ -191,16 +192,16 @@ func (s *Schedule) forget() {
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *virtualJob) bool { return s.jobs[t.id] != t })
 }
 
-// A Comparison compares a job with its twin.
+// A Comparison states when a job starts and ends in the simulated schedule, and how much work it has left.
 type Comparison struct {
 	Option                       // what the twin runs or ran on
-	Submitted, Started time.Time // Started: first start of the twin
-	Due                time.Time // expected or actual end of the twin
+	Submitted, Started time.Time // Started: first start in the simulation
+	Due                time.Time // expected or actual end in the simulation
 	Total              float64   // progress of the whole job
-	Left               float64   // seconds that the job still needs at the speed of its twin
+	Left               float64   // seconds that the job still needs at its speed in the simulation
 }
 
-// Compare compares a job with its twin. ok is false while the twin waits.
+// Compare returns how a job fares in the simulated schedule; false while it waits there.
 func (s *Schedule) Compare(id job.ID) (st Comparison, ok bool) {
 	t := s.jobs[id]
 	if t == nil || t.on < 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Policy is BOA Constrictor. It keeps the present widths, past spending, and the table of each job. It is
-// not safe for concurrent use.
+// A Policy is BOA Constrictor, which rents GPUs within a budget. It stores the number of GPUs planned per class, past
+// spending, and the state of each job. It is not safe for concurrent use.
 type Policy struct {
 	o      Options
 	ledger ledger

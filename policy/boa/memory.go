@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Remember implements policy.Rememberer. Widths cannot be written for another process: it would need the job
-// classes as of their computation.
+// Remember saves and restores the policy's state (policy.Rememberer). The planned numbers of GPUs cannot be written
+// for another process, which lacks the job classes as of their computation.
 func (p *Policy) Remember(m *memory.Codec) {
 	working := p.work != nil
 	if !m.Sharing() && !p.at.IsZero() {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Options configure the policy.
+// Options configure BOA Constrictor.
 type Options struct {
 	// Budget is the mean spending allowed per hour: GPU-hours, or money. Default 0: no limit (§3.1: b).
 	Budget float64
@@ -24,7 +24,7 @@ type Options struct {
 	Horizon time.Duration
 }
 
-// DefaultOptions returns the defaults.
+// DefaultOptions returns the default settings.
 func DefaultOptions() Options {
 	return Options{Widest: 64, Recompute: 15 * time.Minute, Window: 7 * 24 * time.Hour, Slack: 0.02, Horizon: 7 * 24 * time.Hour}
 }

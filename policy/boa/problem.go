@@ -11,8 +11,9 @@ import (
 	"github.com/oxgang/oxgang/opt/convex"
 )
 
-// A Problem is the choice of widths for classes on offers: problem (1), or (7) with several offers, with the
-// time to rescale (§4.3). Times are in seconds, budgets in money per hour (GPUs without prices).
+// A Problem asks how many GPUs each class of jobs should get, and from which offer, so that jobs complete soonest
+// within a budget: (1) of the paper, or (7) with several offers, with the time to rescale (§4.3). Times are in
+// seconds, budgets in money per hour (GPUs without prices).
 type Problem struct {
 	Classes []*perf.ClassStats
 	Offers  []cluster.Offer // kinds of points, by index
@@ -23,8 +24,8 @@ type Problem struct {
 // the budget.
 const rareRate = 1e-9
 
-// NewProblem returns the problem for widths of up to widest GPUs. It returns all errors, joined: a class that
-// runs on no offer in some epoch, rates or sizes not above 0, prices below 0.
+// NewProblem returns the problem for jobs of up to widest GPUs. It returns all errors, joined: a class that runs on
+// no offer in some epoch, rates or sizes not above 0, prices below 0.
 func NewProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) (*Problem, error) {
 	if err := checkOffers(offers); err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func available(o *cluster.Offer, nodes int, restart float64) float64 {
 	return 1 / (1 + float64(nodes)*o.Node.Interruptions/3600*restart)
 }
 
-// A Method is a way to choose widths.
+// A Method is an algorithm that chooses the number of GPUs per class.
 type Method uint8
 
 // The methods.
@@ -143,13 +144,14 @@ const (
 
 var methodNames = [...]string{"mixture", "single", "published"}
 
-// String returns the method's name.
+// String returns the method's name, such as "mixture".
 func (m Method) String() string { return methodNames[m] }
 
 // Methods returns every method.
 func Methods() []Method { return []Method{Mixture, Single, Published} }
 
-// A Table is the widths for a budget. A share of each class's arrivals uses Fast, the others Cheap.
+// A Table has the number of GPUs for every class and epoch under one budget. A share of each class's arrivals uses
+// Fast, the others Cheap.
 type Table struct {
 	Problem     *Problem
 	Cheap, Fast convex.Plan
@@ -162,7 +164,8 @@ type Table struct {
 	Most        float64 // the largest useful budget
 }
 
-// Table returns the widths for a budget per hour, or a *convex.BudgetError if it is too small for any.
+// Table returns how many GPUs each class should get within a budget per hour, or a *convex.BudgetError if the budget
+// is too small for any.
 func (p *Problem) Table(budget float64, m Method) (*Table, error) {
 	best, err := p.convex.Mixture(budget)
 	if err != nil {
@@ -186,18 +189,18 @@ func (p *Problem) Table(budget float64, m Method) (*Table, error) {
 	return t, nil
 }
 
-// Frontier returns the least mean JCT by budget, as the ascending breakpoints of a curve. Source: BOA §5.3,
+// Frontier returns the least mean completion time for every budget, as the corners of a curve. Source: BOA §5.3,
 // "Decision Support Tool".
 func (p *Problem) Frontier() ([]convex.Breakpoint, error) { return p.convex.MixtureFrontier() }
 
-// At returns the configuration and the offer of a width.
+// At returns the configuration and the offer of a point of the problem.
 func (p *Problem) At(w convex.Point) (cluster.Configuration, *cluster.Offer) {
 	o := &p.Offers[w.Kind]
 	return o.Fewest(w.Width), o
 }
 
-// Repaired returns the number of epochs, over all classes, whose speeds are not concave and are replaced by
-// their hull. Source: BOA §3.2, "Concavity".
+// Repaired returns in how many epochs, over all classes, the speeds are not concave, and were replaced by their
+// concave hull. Source: BOA §3.2, "Concavity".
 func (p *Problem) Repaired() (int, error) {
 	f, err := p.convex.Frontier()
 	if err != nil {

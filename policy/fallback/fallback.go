@@ -10,12 +10,12 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// Options configure a Policy.
+// Options state when the fallback takes over.
 type Options struct {
-	// Deadline is the planning time of the wrapped policy, usually half a round; its context then ends. After
-	// half as much again it is not asked until it answers.
+	// Deadline is how long the wrapped policy may plan, usually half a round; its context then ends. If it has not
+	// answered after 1.5 times as long, it gets no new rounds until it answers.
 	Deadline time.Duration
-	// After is the number of consecutive failures after which the queue plans. Default 3.
+	// After is the number of consecutive failures after which the simple queue plans. Default 3.
 	After int
 }
 
@@ -38,7 +38,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Cause is the kind of a failure.
+// A Cause is the way in which the wrapped policy failed.
 type Cause uint8
 
 // The causes.
@@ -59,7 +59,7 @@ func (c Cause) String() string { return causeNames[c] }
 // Causes returns all causes of failure.
 func Causes() []Cause { return []Cause{Error, Panic, Deadline, Check} }
 
-// A State is the outcome of a round.
+// A State is what happened in the last round: which policy planned, and the last failure.
 type State struct {
 	Failures int   // in a row; 0: the wrapped policy planned
 	Cause    Cause // of the last failure
@@ -67,8 +67,9 @@ type State struct {
 	Active   bool  // the queue planned
 }
 
-// A Policy is a policy.Policy with a fallback. Its plans depend on the snapshots, and on what the wrapped
-// policy answers and when. An unanswered round counts as another failure. It is not safe for concurrent use.
+// A Policy wraps another policy, and plans by a simple queue while that one fails. Its plans depend on the snapshots,
+// and on what the wrapped policy answers and when. An unanswered round counts as another failure. It is not safe for
+// concurrent use.
 //
 // Deviation: a goroutine may outlive Plan, because a policy that ignores its context cannot be stopped, and
 // must not stop the scheduler.
@@ -88,22 +89,23 @@ func New(p policy.Policy, o Options) (*Policy, error) {
 	return &Policy{wrapped: p, simple: queue.New(queue.FIFO()), o: o}, nil
 }
 
-// State returns the state after the last Plan. Call it from the goroutine that calls Plan.
+// State returns what happened in the last Plan. Call it from the goroutine that calls Plan.
 func (f *Policy) State() State { return f.state }
 
 // Busy reports whether the wrapped policy still plans an earlier round, so that its goroutine may change it.
 // Call it as State.
 func (f *Policy) Busy() bool { return f.busy() }
 
-// Traits implements policy.Policy. Rounds must not be skipped, so that a failed policy is asked again.
+// Traits returns the traits of the wrapped policy, but asks for every round, so that a failed policy gets another
+// chance.
 func (f *Policy) Traits() policy.Traits {
 	t := f.wrapped.Traits()
 	t.Steady, t.Keeps, t.IgnoresProgress = false, false, false
 	return t
 }
 
-// Plan implements policy.Policy. Plans have passed policy.Check. After an error the last plan should stay. A
-// cancelled ctx is an error but no failure.
+// Plan returns a plan that has passed policy.Check. An error means that jobs should keep what the last plan gave
+// them. A cancelled ctx is an error but does not count as a failure.
 func (f *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	a := f.ask(ctx, s)
 	if err := ctx.Err(); err != nil && a.cause != None {

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// A Claim is the least that a job must have in a round, at any price: as much goodput as on a configuration. First
-// claims go before others; then earlier Due goes first.
+// A Claim is a minimum that a job must get in a round, whatever others gain: as much goodput as on one of its
+// configurations. Claims with First go before others, then earlier Due goes first.
 type Claim struct {
 	cluster.Configuration
 	Rate  float64 // goodput there, not normalised; 0: no claim

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Options configure a program.
+// Options configure a Program.
 type Options struct {
 	P      float64 // exponent of a goodput's value, not 0
 	Growth float64 // a job's GPUs may grow by this factor a round, at least 1
@@ -25,7 +25,7 @@ type Options struct {
 	Rules  Rules
 }
 
-// Rules are departures of Sia's public code from the thesis; see package sia.
+// Rules select details in which Sia's published code differs from the thesis; see package sia.
 type Rules struct {
 	RoundCosts     bool
 	ValidMinimum   bool
@@ -51,9 +51,9 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Program chooses for all jobs of a cluster together. It keeps goodput rows and prices between rounds. The kept
-// state changes a plan only among plans of equal value, or within the gap of a plan not proven optimal. Make one with
-// New.
+// A Program chooses the GPUs of all jobs of a cluster together, by goodput, round after round. It keeps goodput and
+// prices between rounds. It keeps goodput rows and prices between rounds. The kept state changes a plan only among
+// plans of equal value, or within the gap of a plan not proven optimal. Make one with New.
 type Program struct {
 	o       Options
 	cluster *cluster.Cluster
@@ -69,7 +69,7 @@ type Program struct {
 	gone    []*Row    // of jobs that left in this round
 }
 
-// New returns a program, or an error that joins all invalid settings.
+// New returns a Program, or an error that joins all invalid settings.
 func New(o Options) (*Program, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -80,8 +80,8 @@ func New(o Options) (*Program, error) {
 	return &Program{o: o, rows: make(map[job.ID]*Row)}, nil
 }
 
-// Plan returns the best plan. It calls value once, with a row for each job in the order of the snapshot; value sets
-// Row.Worth.
+// Plan returns the plan with the highest total worth. It calls value once, with a row for each job in the order of
+// the snapshot; value must set Row.Worth.
 func (p *Program) Plan(ctx context.Context, s *policy.Snapshot, value func([]*Row)) (*policy.Plan, error) {
 	rows, err := p.Prepare(s, value)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *Program) Plan(ctx context.Context, s *policy.Snapshot, value func([]*Ro
 	return p.decide(rows, sol), nil // 5. allocations, with reasons
 }
 
-// Prepare runs the stages of Plan before the solve.
+// Prepare returns the rows of all jobs, with their goodputs and worths, as Plan does before it optimises.
 func (p *Program) Prepare(s *policy.Snapshot, value func([]*Row)) ([]*Row, error) {
 	if err := p.meet(s.Cluster); err != nil {
 		return nil, err

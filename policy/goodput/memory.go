@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Remember implements memory.Rememberer.
+// Remember saves and restores the state (memory.Rememberer).
 func (p *Program) Remember(m *memory.Codec) {
 	memory.Once(m, &p.cluster, (*cluster.Cluster).Remember)
 	if p.cluster == nil {
@@ -100,7 +100,7 @@ func (r *Row) rememberColumn(i int, m *memory.Codec) {
 // maxCells bounds the cells of a column that are read; more are damage.
 const maxCells = 1 << 16
 
-// Remember implements memory.Rememberer.
+// Remember saves and restores the state (memory.Rememberer).
 func (it *item) Remember(m *memory.Codec) {
 	s := &it.shape
 	m.Fields(&it.number, &it.filed, &it.stale, &it.now, &it.factors, &s.pin, &s.held, &s.share, &s.out, &s.frozen, &s.baked, &s.factor)

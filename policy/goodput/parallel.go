@@ -15,8 +15,8 @@ func (p *Program) refreshAll(stale []staleRow) {
 	Each(len(stale), func(i int) { p.refresh(stale[i]) })
 }
 
-// Each calls do with 0 to n-1, in parallel if n is large enough. Calls must be independent. If one panics, Each
-// panics.
+// Each calls do with each number from 0 to n-1, in parallel if n is large enough. Calls must be independent. If one
+// panics, Each panics.
 func Each(n int, do func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), n/share)
 	if workers < 2 {

@@ -13,12 +13,12 @@ import (
 // maxCost is the largest cost in Sia's public code.
 const maxCost = 3000
 
-// A Worth gives the worth of a job's choices in a round:
+// A Worth turns a job's normalised goodput G into the value that the optimisation adds up:
 //
 //	Weight · ( Base − (factor·G)^p )   for p < 0,
-//	Weight · ( Base + (factor·G)^p )   for p > 0,
+//	Weight · ( Base + (factor·G)^p )   for p > 0.
 //
-// where G is the normalised goodput, and the factor is 1 for what the job holds.
+// The factor is 1 for the configuration that the job holds.
 type Worth struct {
 	Weight float64 // of the job among others, above 0
 	Base   float64 // worth of running at all: λ
@@ -58,8 +58,8 @@ type shapeOf struct {
 	factor    float64
 }
 
-// Choices returns the worth of each configuration that the job may have in this round, with its best cell. It can be
-// negative.
+// Choices returns the worth of each configuration that the job may get in this round, with its best CPUs and memory.
+// A worth can be negative.
 func (r *Row) Choices() map[cluster.Configuration]float64 {
 	all := make(map[cluster.Configuration]float64)
 	for c, at := range r.item.origin {

@@ -10,14 +10,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Row is one job's row of the goodput matrix, with a column for each configuration that the job may ever have. A
-// job of a fixed GPU count has one per GPU type, and a reservation is the only column. Rows persist between rounds.
+// A Row has the goodput of one job on every configuration that it may ever get, its columns. A job with a fixed
+// number of GPUs has one column per GPU type; a job with a reservation has only that. Rows persist between rounds.
 // The caller of Plan sets the exported fields.
 type Row struct {
 	// Worth gives the worth of the job's choices in this round.
 	Worth Worth
-	// Level orders the rows of a round: lower levels choose first. Keeps lets the job claim all that it holds in
-	// its level, not only its request.
+	// Level orders the jobs of a round: lower levels choose first. Keeps lets the job claim all the GPUs that it
+	// holds, not only those it requested.
 	Level int
 	Keeps bool
 	// Claim is what the job must have in this round; zero: nothing.
@@ -268,27 +268,28 @@ func (r *Row) least(i int) bool { return r.columns[i].GPUs == r.start[r.columns[
 // Job returns the row's job.
 func (r *Row) Job() *policy.Job { return r.job }
 
-// Columns returns the number of columns.
+// Columns returns the number of configurations of the row.
 func (r *Row) Columns() int { return len(r.columns) }
 
 // Column returns the configuration of column i.
 func (r *Row) Column(i int) cluster.Configuration { return r.columns[i].Configuration }
 
-// Holds returns the column that the job holds; -1: none.
+// Holds returns the column of the configuration that the job holds; -1: none.
 func (r *Row) Holds() int { return r.held }
 
-// Allowed reports whether the job may have column i in this round.
+// Allowed reports whether the job may get the configuration of column i in this round.
 func (r *Row) Allowed(i int) bool { return r.allowed[i] }
 
-// Unit returns the goodput whose normalised value is 1; 0 while nothing is known,
+// Unit returns the goodput by which the row's goodputs are divided; 0 while nothing is known, +Inf if the job can run
+// nowhere.
 // +Inf if the job can run nowhere.
 func (r *Row) Unit() float64 { return r.unit }
 
 // Pinned reports whether the job's allocation is fixed in this round.
 func (r *Row) Pinned() bool { return !r.pin.IsZero() }
 
-// Goodput returns the goodput of column i with its fastest cell; 0 if the job cannot run there, or the column was not
-// evaluated.
+// Goodput returns the goodput on the configuration of column i, with the fastest CPUs and memory; 0 if the job cannot
+// run there, or it was not evaluated.
 func (r *Row) Goodput(i int) float64 {
 	cells := r.cells[i]
 	if len(cells) == 0 {
@@ -297,8 +298,8 @@ func (r *Row) Goodput(i int) float64 {
 	return cells[len(cells)-1].goodput
 }
 
-// Share returns the approximate goodput on so many GPUs of the cluster's k-th type, from the largest evaluated column
-// with at most as many, or in proportion if the smallest has more; 0 if none is known.
+// Share returns the approximate goodput on gpus GPUs of the cluster's k-th type: of the largest evaluated column with
+// at most as many, or in proportion if the smallest has more; 0 if none is known.
 func (r *Row) Share(k int, gpus float64) float64 {
 	at := -1
 	for i := range r.columns {
@@ -316,7 +317,7 @@ func (r *Row) Share(k int, gpus float64) float64 {
 	return r.Goodput(at) * min(1, gpus/float64(r.columns[at].GPUs))
 }
 
-// Potential returns the most goodput on up to so many GPUs of a type, of the evaluated columns.
+// Potential returns the highest goodput on at most gpus GPUs of a type, among the evaluated columns.
 func (r *Row) Potential(t cluster.GPUType, gpus int) (most float64) {
 	for k := range r.columns {
 		if c := &r.columns[k]; c.GPUType == t && c.GPUs <= gpus {
@@ -326,8 +327,8 @@ func (r *Row) Potential(t cluster.GPUType, gpus int) (most float64) {
 	return most
 }
 
-// Reaching returns the column with the fewest GPUs of a type, at most gpus, that has a goodput of at least rate;
-// otherwise the fastest. ok is false if there is none.
+// Reaching returns the column with the fewest GPUs of a type, at most gpus, on which the job is at least as fast as
+// rate; if there is none, the fastest column. ok is false if no column qualifies.
 func (r *Row) Reaching(t cluster.GPUType, gpus int, rate float64) (column int, ok bool) {
 	column = -1
 	for k := range r.columns {
@@ -338,7 +339,7 @@ func (r *Row) Reaching(t cluster.GPUType, gpus int, rate float64) (column int, o
 	return column, column >= 0 && r.Goodput(column) > 0
 }
 
-// Leanest returns the least GPU time for a unit of the job's work, of the evaluated columns; infinite if it runs
+// Leanest returns the least GPU time per unit of the job's work, over the evaluated columns; infinite if it runs
 // nowhere.
 func (r *Row) Leanest() float64 {
 	if r.lean == 0 {
@@ -352,7 +353,8 @@ func (r *Row) Leanest() float64 {
 	return r.lean
 }
 
-// Fastest returns the most goodput of the allowed columns; 0 if there are none.
+// Fastest returns the highest goodput among the configurations that the job may get in this round; 0 if there are
+// none.
 func (r *Row) Fastest() float64 {
 	if r.fast < 0 {
 		r.fast = 0
@@ -365,8 +367,8 @@ func (r *Row) Fastest() float64 {
 	return r.fast
 }
 
-// Peak returns the most goodput of the allowed columns and the largest column of each type: how fast the job could be
-// without limits on growth.
+// Peak returns how fast the job could be if its growth were not limited: the highest goodput among the allowed
+// columns and the largest column of each type.
 func (p *Program) Peak(r *Row) float64 {
 	if r.peak > 0 {
 		return r.peak

@@ -7,10 +7,11 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Requested returns the GPUs that a job asks for, at least 1.
+// Requested returns the number of GPUs that a job requests, at least 1.
 func Requested(j *policy.Job) int { return max(1, j.GPUs) }
 
-// Size returns the GPUs of j's gang on type t: its request, or its minimum.
+// Size returns how many GPUs of type t job j gets when it starts: its request, or its minimum if it requests no
+// number.
 func Size(j *policy.Job, t cluster.GPUType) int {
 	if j.GPUs > 0 {
 		return j.Requested(t)
@@ -18,7 +19,7 @@ func Size(j *policy.Job, t cluster.GPUType) int {
 	return j.Min(t)
 }
 
-// Usable reports whether j's gang fits an empty cluster on a type.
+// Usable reports whether job j would fit an empty cluster with its requested GPUs of one type.
 func Usable(j *policy.Job, t *cluster.TypeInfo) bool {
 	n := Size(j, t.Type)
 	return n <= t.GPUs && j.KeepsType(t.Type) && j.Allows(cluster.Configuration{GPUs: n, GPUType: t.Type})
@@ -55,7 +56,7 @@ func lcm(replica, worker int) int {
 	return n
 }
 
-// Gang returns j's requested allocation on a type, on the fewest nodes.
+// Gang returns the allocation that job j requests, on one GPU type and the fewest nodes.
 func Gang(j *policy.Job, t *cluster.TypeInfo) cluster.Allocation {
 	return amount(j, t, Size(j, t.Type))
 }
@@ -73,8 +74,8 @@ func host(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) cluster.A
 	return cluster.Allocation{Configuration: c, CPUs: j.CPUs, Memory: j.Memory}
 }
 
-// Goodput returns the estimated goodput of j on an allocation, in samples at initial-batch efficiency per
-// second, with its submitted batch size or the agent's choice; 0 without a model.
+// Goodput returns the estimated goodput of job j on an allocation, in samples per second at the efficiency of its
+// initial batch size, with its submitted batch size or the agent's choice; 0 without a model.
 func Goodput(j *policy.Job, a cluster.Allocation) float64 {
 	if j.Perf == nil {
 		return 0

@@ -9,12 +9,12 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Gate sees every grant before it is made: job i is to get a. It may change a's CPUs and memory. Returning
-// false refuses the grant if it can be refused.
+// A Gate is a function that is called before a grant: job i is to get a. It may change the CPUs and memory of a. If
+// it returns false, the grant is refused, unless it cannot be.
 type Gate func(s *policy.Snapshot, i int, a *cluster.Allocation) bool
 
-// A Round is a plan under construction. Jobs and types are indices into Snapshot.Jobs and Types. A job
-// without a reason is undecided.
+// A Round is a plan under construction: a policy grants GPUs job by job. Jobs and types are indices into
+// Snapshot.Jobs and Types. A job without a reason is undecided.
 type Round struct {
 	Snapshot *policy.Snapshot
 	Types    []cluster.TypeInfo // of the snapshot's cluster
@@ -25,12 +25,12 @@ type Round struct {
 	yields bool  // running jobs may be preempted, so the gate may refuse what they keep
 }
 
-// NewRound returns a round with fixed decisions made: profiled jobs get nothing, non-preemptive jobs keep
-// their GPUs, reservations are granted.
+// NewRound returns a Round in which only these are decided: jobs being profiled get nothing, non-preemptive jobs keep
+// their GPUs, and reservations are granted.
 func NewRound(s *policy.Snapshot) *Round { return NewGated(s, nil, false) }
 
-// NewGated is NewRound with a gate. The gate cannot refuse fixed decisions, nor, unless yields, what running
-// jobs keep.
+// NewGated is NewRound with a gate. The gate cannot refuse reservations and non-preemptive jobs, nor, unless yields,
+// the GPUs that running jobs keep.
 func NewGated(s *policy.Snapshot, gate Gate, yields bool) *Round {
 	r := &Round{Snapshot: s, Types: s.Cluster.Types(), gate: gate, yields: yields, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}}
 	r.free = make([]int, len(r.Types))
@@ -41,7 +41,7 @@ func NewGated(s *policy.Snapshot, gate Gate, yields bool) *Round {
 	return r
 }
 
-// Decided reports whether job i is decided.
+// Decided reports whether job i has a decision in this round.
 func (r *Round) Decided(i int) bool { return r.plan.Jobs[i].Why.Kind != policy.Unexplained }
 
 // pin makes the fixed decisions; see NewRound.
@@ -84,7 +84,7 @@ func (r *Round) reserve(i int) {
 	}
 }
 
-// Keep leaves undecided running jobs their GPUs if may returns true.
+// Keep lets each undecided running job keep its GPUs if may returns true for it.
 func (r *Round) Keep(may func(*policy.Job) bool) {
 	for i, j := range r.Snapshot.Jobs {
 		if j.Holding() && !r.Decided(i) && may(j) {
@@ -136,8 +136,8 @@ func (r *Round) Assign(i, t int, a cluster.Allocation) bool {
 	return true
 }
 
-// Lacks makes undecided job i wait for GPUs. widest is the type with the most free GPUs among those that
-// could carry it, or -1, and least its minimum there.
+// Lacks makes undecided job i wait, with free GPUs as the reason. widest is the type with the most free GPUs among
+// those on which it could run, or -1, and least its minimum there.
 func (r *Round) Lacks(i, widest, least int) {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	if widest < 0 {
@@ -196,20 +196,20 @@ func (r *Round) take(t, n int) bool {
 	return true
 }
 
-// KeepRunning leaves all undecided running jobs their GPUs.
+// KeepRunning lets all undecided running jobs keep their GPUs.
 func (r *Round) KeepRunning() {
 	r.Keep(func(*policy.Job) bool { return true })
 }
 
-// KeepUnsaved leaves jobs without checkpoints their GPUs, for policies that do not weigh lost work: such a
-// job might restart in each turn and never end.
+// KeepUnsaved lets running jobs without checkpoints keep their GPUs. It is for policies that take turns without
+// regard to lost work: such a job might start over in each turn and never end.
 func (r *Round) KeepUnsaved() {
 	r.Keep(func(j *policy.Job) bool { return j.NoCheckpoint })
 }
 
-// Stay names the nodes of jobs with unchanged GPUs, for a policy that chooses nodes itself. It returns the
-// types on which that policy must start nothing: the placer must find nodes for another grant there, or a
-// running job's nodes are unknown.
+// Stay lets jobs with unchanged GPUs keep their nodes, for a policy that chooses nodes itself. It returns the types
+// on which that policy must start nothing, because the placer must find nodes for another grant there, or a running
+// job's nodes are unknown.
 func (r *Round) Stay() (closed []bool) {
 	closed = make([]bool, len(r.Types))
 	for i, j := range r.Snapshot.Jobs {
@@ -233,7 +233,7 @@ func (r *Round) Free(t int) int { return r.free[t] }
 // FreeByType returns a copy of the free GPUs of every type.
 func (r *Round) FreeByType() []int { return slices.Clone(r.free) }
 
-// Gang returns job i's request on type t, and whether an empty cluster could carry it.
+// Gang returns the allocation that job i requests on type t, and whether an empty cluster has room for it.
 func (r *Round) Gang(i, t int) (cluster.Allocation, bool) {
 	j, info := r.Snapshot.Jobs[i], &r.Types[t]
 	if !Usable(j, info) {
@@ -242,18 +242,18 @@ func (r *Round) Gang(i, t int) (cluster.Allocation, bool) {
 	return Gang(j, info), true
 }
 
-// Range returns the fewest and most GPUs of type t for job i in an empty cluster, and the step between
-// amounts (whole replicas and workers); zeros if none. A gang has one amount.
+// Range returns the fewest and most GPUs of type t that job i could get in an empty cluster, and the step between
+// amounts (whole replicas and workers); zeros if none. A rigid job has one amount.
 func (r *Round) Range(i, t int) (least, most, step int) {
 	return amounts(r.Snapshot.Jobs[i], &r.Types[t])
 }
 
-// Amount returns n GPUs of type t for job i, on the fewest nodes.
+// Amount returns an allocation of n GPUs of type t for job i, on the fewest nodes.
 func (r *Round) Amount(i, t, n int) cluster.Allocation {
 	return amount(r.Snapshot.Jobs[i], &r.Types[t], n)
 }
 
-// Grant gives undecided job i its gang on type t if there is room.
+// Grant gives undecided job i its requested GPUs of type t, and reports whether there was room.
 func (r *Round) Grant(i, t int) bool {
 	j, info := r.Snapshot.Jobs[i], &r.Types[t]
 	if !Usable(j, info) || r.free[t] < Size(j, info.Type) {
@@ -262,7 +262,7 @@ func (r *Round) Grant(i, t int) bool {
 	return r.Assign(i, t, Gang(j, info))
 }
 
-// Give gives undecided job i n GPUs of type t if Range allows n and there is room.
+// Give gives undecided job i n GPUs of type t, and reports whether Range allows n and there was room.
 func (r *Round) Give(i, t, n int) bool {
 	least, most, step := r.Range(i, t)
 	if n < max(1, least) || n > most || (n-least)%step != 0 || r.free[t] < n {
@@ -286,7 +286,7 @@ func (r *Round) Set(i int, a cluster.Allocation) {
 	d.Why = started(j, &a, now, held)
 }
 
-// Refuse makes undecided job i wait for GPUs, or states that no such cluster could carry it.
+// Refuse makes undecided job i wait for GPUs. If even an empty cluster has no room for it, the reason states that.
 func (r *Round) Refuse(i int) {
 	widest, least := -1, 0
 	for t := range r.Types {
@@ -297,5 +297,5 @@ func (r *Round) Refuse(i int) {
 	r.Lacks(i, widest, least)
 }
 
-// Plan returns the plan, in which the caller explains the undecided jobs.
+// Plan returns the finished plan; the caller must give undecided jobs a reason.
 func (r *Round) Plan() *policy.Plan { return r.plan }

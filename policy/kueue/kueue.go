@@ -12,12 +12,11 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Options configure a Policy. Use the queues of ParseQueues. Jobs of other queues are admitted at
-// once.
+// Options configure a Policy. Use the queues of ParseQueues. Jobs of queues that are not listed are admitted at once.
 type Options struct{ Queues []ClusterQueue }
 
-// A Policy decides like Kueue and kube-scheduler. It stores admissions. It is not safe for
-// concurrent use.
+// A Policy decides like Kueue with kube-scheduler. It stores which jobs are admitted. It is not safe for concurrent
+// use.
 type Policy struct {
 	o        Options
 	admitted map[job.ID]admission
@@ -29,7 +28,7 @@ type admission struct {
 	number int
 }
 
-// New returns a Policy.
+// New returns a Policy that has admitted no job.
 func New(o Options) *Policy { return &Policy{o: o, admitted: make(map[job.ID]admission)} }
 
 // Traits implements policy.Policy.

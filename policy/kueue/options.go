@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A ClusterQueue is a queue with its quotas. It has the jobs whose job.Spec.Queue is its name.
+// A ClusterQueue is a queue of Kueue with its quotas. Its jobs are those with its name in job.Spec.Queue.
 type ClusterQueue struct {
 	Name    string
 	Cohort  string // its queues borrow from each other; empty: none
@@ -29,13 +29,12 @@ type Flavor struct {
 
 func (f *Flavor) has(t cluster.GPUType) bool { return f.Types == nil || slices.Contains(f.Types, t) }
 
-// ParseQueues parses queues as Format writes them:
+// ParseQueues parses a description of queues:
 //
 //	team-a@pool big=a100:24+16-8 small=t4|l4:16; team-b@pool big=a100:24; team-c! big=a100:16
 //
-// After a name, @ names the cohort and ! means StrictFIFO. A flavor lists GPU types, or * for all,
-// its quota, and how many GPUs may be borrowed (+) and lent (-); the default is no limit. Its error
-// joins all errors.
+// After a name, @ adds the cohort and ! selects StrictFIFO. Each flavor lists GPU types, or * for all, its quota, and
+// how many GPUs may be borrowed (+) and lent (-); without these, any number. The error joins all errors.
 func ParseQueues(text string) ([]ClusterQueue, error) {
 	var all []ClusterQueue
 	var errs []error
@@ -110,7 +109,7 @@ func gpus(text string) (int, error) {
 	return n, nil
 }
 
-// Format formats queues for ParseQueues.
+// Format writes queues in the form that ParseQueues reads.
 func Format(queues []ClusterQueue) string {
 	all := make([]string, len(queues))
 	for i := range queues {
@@ -119,7 +118,7 @@ func Format(queues []ClusterQueue) string {
 	return strings.Join(all, "; ")
 }
 
-// String formats a queue for ParseQueues.
+// String writes a queue in the form that ParseQueues reads.
 func (q *ClusterQueue) String() string {
 	words := []string{q.Name}
 	if q.Cohort != "" {
@@ -134,7 +133,7 @@ func (q *ClusterQueue) String() string {
 	return strings.Join(words, " ")
 }
 
-// String formats a flavor for ParseQueues.
+// String writes a flavor in the form that ParseQueues reads.
 func (f *Flavor) String() string {
 	types := "*"
 	if f.Types != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
-// Options configure the policy.
+// Options configure Lyra.
 type Options struct {
 	Allocate allocate.Options
 	Reclaim  reclaim.Options
@@ -30,7 +30,7 @@ type Options struct {
 	Foresee bool
 }
 
-// A Loan selects what runs on servers on loan.
+// A Loan states which jobs may run on nodes that an inference cluster lends.
 type Loan string
 
 // The values of Loan.
@@ -40,7 +40,7 @@ const (
 	NoLoan      Loan = "none"        // nothing is borrowed
 )
 
-// DefaultOptions returns the defaults.
+// DefaultOptions returns the default settings.
 func DefaultOptions() Options {
 	return Options{
 		Allocate: allocate.DefaultOptions(), Reclaim: reclaim.DefaultOptions(),
@@ -60,8 +60,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Policy is Lyra. It keeps which workers of elastic jobs are their base demand. It is not safe for
-// concurrent use.
+// A Policy is Lyra. It stores which workers of elastic jobs are their base demand. It is not safe for concurrent use.
 type Policy struct {
 	o      Options
 	bases  map[job.ID]base
@@ -93,7 +92,7 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true, Borrows: true}
 }
 
-// Plan implements policy.Policy. Errors: ctx's, and invalid snapshots.
+// Plan implements policy.Policy. It returns an error if ctx is done, or for an invalid snapshot.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	err := ctx.Err()
 	if err == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A Policy decides like Slurm. It stores the time of the last backfill and the usage of users. It
-// is not safe for concurrent use.
+// A Policy decides like Slurm. It stores the time of its last backfill pass and the GPU usage of users. It is not
+// safe for concurrent use.
 type Policy struct {
 	o       Options
 	filled  time.Time     // last backfill; zero: never

@@ -10,12 +10,11 @@ import (
 type Options struct {
 	Weights
 	Backfill
-	// Depth is the number of jobs that the main scheduler tests. Source: slurm.conf(5),
-	// default_queue_depth.
+	// Depth is how many jobs the main scheduler tests in one pass. Source: slurm.conf(5), default_queue_depth.
 	Depth int
 }
 
-// Weights are added to the submitted priority. Source: slurm.conf(5).
+// Weights are the terms of a job's priority that are added to its submitted priority. Source: slurm.conf(5).
 type Weights struct {
 	// Age is added in full after a wait of MaxAge, less in proportion before: PriorityWeightAge,
 	// PriorityMaxAge.
@@ -40,7 +39,7 @@ type Backfill struct {
 	Tests    int           // jobs tested per pass: bf_max_job_test
 }
 
-// DefaultOptions returns Slurm's defaults, with a weight for age alone.
+// DefaultOptions returns Slurm's defaults, and a weight only for age.
 func DefaultOptions() Options {
 	return Options{
 		Weights:  Weights{Age: 1000, MaxAge: 7 * 24 * time.Hour, Calculated: 5 * time.Minute, HalfLife: 7 * 24 * time.Hour},

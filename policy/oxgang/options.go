@@ -17,7 +17,7 @@ const (
 	Attained = "attained" // the GPU time that the job already had, once more
 )
 
-// Options configure the policy.
+// Options configure the policy oxgang.
 type Options struct {
 	goodput.Options         // P -0.5, Growth 8, Start 8, Solver price and Cells by default
 	Lambda          float64 // base worth of running; default 1.1

@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
-// A Policy chooses for all jobs together. It keeps goodput rows, prices and the sizes of ended jobs between rounds.
-// Make one with New.
+// A Policy chooses the GPUs of all jobs together. It stores goodputs, prices and the sizes of ended jobs between
+// rounds. Make one with New.
 type Policy struct {
 	o        Options
 	program  *goodput.Program

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A BestFit is a Placer that places jobs best-fit decreasing and moves no running job. Its
-// placements depend only on the snapshot and the plan.
+// A BestFit is a Placer: largest workers first, each on the node in use with the least sufficient room. It moves no
+// running job. Its placements depend only on the snapshot and the plan.
 //
 // Source: Lyra §5.3: "Jobs are sorted in decreasing order of their per-worker GPU demand.
 // Starting from the largest job, we place each worker of the job into a non-empty server that
@@ -24,10 +24,9 @@ type BestFit struct{}
 // NewBestFit returns a BestFit.
 func NewBestFit() *BestFit { return &BestFit{} }
 
-// Place implements Placer. Placements of the policy stay. A job with an unchanged allocation keeps its nodes,
-// unless the policy placed another job there. The others follow, largest workers first; a job without room
-// gets nothing (policy.Evicted). Time: linear in the jobs, and in the nodes for each job placed. The only
-// error is ctx's.
+// Place implements Placer. Placements that the policy chose stay. A job with an unchanged allocation keeps its nodes,
+// unless the policy placed another job there. A job without room gets nothing (policy.Evicted). Time: linear in the
+// jobs, and in the nodes for each job placed. It fails only if ctx is done.
 func (*BestFit) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -42,11 +42,11 @@ type Racks struct {
 	levels *levels
 }
 
-// NewRacks returns a Racks around another placer.
+// NewRacks returns a Racks that improves the placements of another placer.
 func NewRacks(other Placer) *Racks { return &Racks{other: other} }
 
-// Place implements Placer. If no node has a domain or a rack, the result is the other placer's. So are all
-// errors.
+// Place implements Placer. If no node states a domain or a rack, the result is the other placer's. All errors are
+// from the other placer.
 func (pl *Racks) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	if pl.known != s.Cluster {
 		pl.known, pl.levels = s.Cluster, newLevels(s.Cluster)

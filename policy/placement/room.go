@@ -2,7 +2,7 @@ package placement
 
 import "github.com/oxgang/oxgang/model/cluster"
 
-// Room holds the free resources of each node. Nodes are indices into Cluster.Nodes.
+// Room tracks the free resources of each node. Nodes are indices into Cluster.Nodes.
 type Room struct {
 	cluster *cluster.Cluster
 	nodes   []cluster.Node
@@ -10,7 +10,7 @@ type Room struct {
 	counts  bool
 }
 
-// NewRoom returns the room of an empty cluster.
+// NewRoom returns the resources of an empty cluster, all free.
 func NewRoom(c *cluster.Cluster) *Room {
 	r := &Room{cluster: c, nodes: c.Nodes(), free: make([]cluster.Resources, len(c.Nodes()))}
 	for i := range r.nodes {
@@ -26,7 +26,7 @@ func (r *Room) Free(node int) int { return max(0, r.free[node].GPUs) }
 // Close sets the free resources of a node to zero.
 func (r *Room) Close(node int) { r.free[node] = cluster.Resources{} }
 
-// Holds reports whether each share of a placement fits on its node.
+// Holds reports whether there is room for a placement on each of its nodes.
 func (r *Room) Holds(p cluster.Placement) bool {
 	for k := range p {
 		if i, ok := r.cluster.Index(p[k].Node); !ok || !r.Has(i, &p[k].Resources) {
@@ -36,7 +36,7 @@ func (r *Room) Holds(p cluster.Placement) bool {
 	return true
 }
 
-// Has reports whether s fits on a node.
+// Has reports whether there is room for s on a node.
 func (r *Room) Has(node int, s *cluster.Resources) bool {
 	f := &r.free[node]
 	if f.GPUs < s.GPUs {
@@ -49,10 +49,10 @@ func (r *Room) Has(node int, s *cluster.Resources) bool {
 // Take subtracts a placement from the free resources. It ignores nodes that left the cluster.
 func (r *Room) Take(p cluster.Placement) { r.add(p, -1) }
 
-// Give is the inverse of Take.
+// Give frees what Take subtracted.
 func (r *Room) Give(p cluster.Placement) { r.add(p, 1) }
 
-// TakeFrom subtracts s from the free resources of a node.
+// TakeFrom subtracts resources from the free ones of a node.
 func (r *Room) TakeFrom(node int, s *cluster.Resources) { r.change(node, s, -1) }
 
 func (r *Room) add(p cluster.Placement, sign int) {
@@ -70,7 +70,7 @@ func (r *Room) change(node int, s *cluster.Resources, sign int) {
 	f.Memory += int64(sign) * s.Memory
 }
 
-// A Want is a number of GPUs of one type that need nodes, in whole units.
+// A Want is a request for nodes: a number of GPUs of one type, in units that must not be split.
 type Want struct {
 	Type cluster.GPUType
 	GPUs int
@@ -81,9 +81,9 @@ type Want struct {
 	Rank func(node int) int
 }
 
-// Place finds nodes for a want and takes their GPUs. If there is no room, it returns false and takes nothing. It
-// repeatedly chooses the node that can hold most of the remaining GPUs. Ties go to the best rank, and then to the node
-// with the fewest free GPUs, so that empty nodes stay empty. Source: Lyra §5.3, "best-fit decreasing".
+// Place finds nodes for a request and takes their GPUs. If there is no room, it returns false and takes nothing. It
+// repeatedly chooses the node that can hold most of the remaining GPUs. Ties go to the best rank, and then to the
+// node with the fewest free GPUs, so that empty nodes stay empty. Source: Lyra §5.3, "best-fit decreasing".
 func (r *Room) Place(w Want) (cluster.Placement, bool) {
 	var p cluster.Placement
 	for left := w.GPUs; left > 0; {

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// NewLendingWorld draws a world with loans, for policies that borrow.
+// NewLendingWorld draws a random World with nodes on loan, for policies that borrow.
 func NewLendingWorld(t *rapid.T) *World { return newLendingWorld(t, true) }
 
 // newLendingWorld draws a world in which nodes can be lent; only with midlife some are.

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Model is an analytic perf.Model.
+// A Model is a perf.Model given by a formula, for tests.
 type Model struct {
 	Params map[cluster.GPUType]perf.Params
 	GPUs   map[cluster.GPUType]int // per replica; default 1

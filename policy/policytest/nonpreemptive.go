@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// RunNonPreemptive checks that a running job keeps its GPUs and nodes until it ends or a node is gone. Only a
-// starting reservation may take them.
+// RunNonPreemptive checks that a policy never takes GPUs or nodes from a running job. Only a starting reservation, or
+// the loss of a node, may.
 func RunNonPreemptive(t *testing.T, fresh func() (policy.Policy, placement.Placer)) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {

@@ -65,7 +65,7 @@ type owner struct {
 	policy policy.Rememberer
 }
 
-// Remember implements memory.Rememberer.
+// Remember saves and restores the state (memory.Rememberer).
 func (o *owner) Remember(m *memory.Codec) {
 	memory.Own(m, o.w.cluster)
 	for _, j := range o.w.jobs {

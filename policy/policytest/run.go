@@ -1,4 +1,4 @@
-// Package policytest is the conformance suite of all policies. Policies play rounds in random worlds.
+// Package policytest tests policies: each plans rounds of random clusters, jobs and failures.
 package policytest
 
 import (
@@ -67,7 +67,7 @@ func Run(t *testing.T, fresh func() policy.Policy) {
 	})
 }
 
-// RunMemoryless also checks that a new policy makes the same plan for copied rows.
+// RunMemoryless is Run for a policy without state: a new policy must make the same plan for copied rows.
 func RunMemoryless(t *testing.T, fresh func() policy.Policy) {
 	t.Helper()
 	Run(t, fresh)

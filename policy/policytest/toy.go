@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Toy is a small world for examples: restarts are free, and models are right.
+// A Toy is a small simulated cluster for examples: restarts are free, and speeds are known exactly.
 type Toy struct {
 	Jobs   []*policy.Job // active, by submission
 	Length time.Duration // of a round; default 1 min
@@ -24,7 +24,7 @@ type Toy struct {
 	computed any
 }
 
-// NewToy returns a world with one node of each GPU type a, b, c, ..., with these GPUs.
+// NewToy returns a cluster with one node of each GPU type a, b, c, …; gpus are the numbers of their GPUs.
 func NewToy(t testing.TB, gpus ...int) *Toy {
 	t.Helper()
 	var nodes []cluster.Node
@@ -39,7 +39,7 @@ func NewToy(t testing.TB, gpus ...int) *Toy {
 	return &Toy{t: t, cluster: c, Length: time.Minute, Now: Epoch, Ends: map[job.ID]time.Duration{}}
 }
 
-// Submit submits a rigid job that runs for alone.
+// Submit adds a rigid job that takes alone on its gpus GPUs.
 func (w *Toy) Submit(id job.ID, gpus int, alone time.Duration) *policy.Job {
 	s := &job.Spec{ID: id, GPUs: gpus, Weight: 1, Adaptivity: job.Rigid, Target: float64(gpus) * alone.Seconds()}
 	j := &policy.Job{Spec: s, Perf: &Speedup{}, Limits: &s.Batch}
@@ -48,7 +48,8 @@ func (w *Toy) Submit(id job.ID, gpus int, alone time.Duration) *policy.Job {
 	return j
 }
 
-// Elastic submits a job that requests one GPU and runs on up to most. It takes alone on one; rates are its speeds.
+// Elastic adds a job that requests one GPU and runs on up to most. It takes alone on one; rates are its speeds on 1,
+// 2, …
 func (w *Toy) Elastic(id job.ID, most int, alone time.Duration, rates ...float64) *policy.Job {
 	j := w.Submit(id, 1, alone)
 	j.Adaptivity, j.Spec.MaxGPUs, j.Perf = job.StrongScaling, most, &Speedup{rates}
@@ -58,7 +59,7 @@ func (w *Toy) Elastic(id job.ID, most int, alone time.Duration, rates ...float64
 	return j
 }
 
-// A Speedup is progress per second by GPUs, from one on; without rates, the number of GPUs.
+// A Speedup lists a job's progress per second on 1, 2, 3, … GPUs; if empty, it is the number of GPUs.
 type Speedup struct{ Rates []float64 }
 
 // Throughput implements perf.Model.
@@ -77,7 +78,7 @@ func (w *Toy) Snapshot() *policy.Snapshot {
 	return &policy.Snapshot{Now: w.Now, Round: w.round, Length: w.Length, Cluster: w.cluster, Jobs: append([]*policy.Job(nil), w.Jobs...), Computed: w.computed}
 }
 
-// Play plans a round, applies the plan, does its background work, and returns it.
+// Play lets policy p plan a round, carries out the plan and its background work, and returns the plan.
 func (w *Toy) Play(p policy.Policy) *policy.Plan {
 	w.t.Helper()
 	s := w.Snapshot()
@@ -118,7 +119,7 @@ func (w *Toy) carryOut(j *policy.Job, a cluster.Allocation) *policy.Job {
 	return &row
 }
 
-// GPUs returns each job's GPUs, for example "a4 b- c2".
+// GPUs returns the name and number of GPUs of each job, for example "a4 b- c2".
 func (w *Toy) GPUs() string {
 	text := ""
 	for _, j := range w.Jobs {
@@ -134,5 +135,5 @@ func (w *Toy) GPUs() string {
 	return text
 }
 
-// StepTime implements perf.Model: there are no steps.
+// StepTime returns zero: unknown.
 func (*Speedup) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }

@@ -13,7 +13,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A World is a cluster and its jobs over rounds. It keeps the pointer of an unchanged job.
+// A World is a random cluster whose jobs come, run, fail and end over rounds. A job that does not change keeps its
+// pointer.
 type World struct {
 	cluster    *cluster.Cluster
 	all        *cluster.Cluster // with nodes that are away or down
@@ -27,7 +28,7 @@ type World struct {
 	outcome    outcome // of work before this round
 }
 
-// NewWorld draws a world in mid-life.
+// NewWorld draws a World in which jobs already run and wait.
 func NewWorld(t *rapid.T) *World {
 	return newWorld(t, Clusters().Draw(t, "cluster"), market{})
 }
@@ -171,8 +172,8 @@ func fit(a *cluster.Allocation, has, free *cluster.Resources) int {
 	return room
 }
 
-// Advance applies a checked plan and advances by a minute of reports, ends, profiling, arrivals, failures and
-// repairs. A job without a new placement keeps its nodes if its allocation is unchanged.
+// Advance carries out a plan that passed policy.Check and lets a minute pass: reports, ends, profiling, arrivals,
+// failures and repairs. A job without a new placement keeps its nodes if its allocation is unchanged.
 //
 // Nodes are rented and returned later, but never under a job. Reclaimed nodes are taken when due, even with jobs.
 // Background work ends in a later round, or fails.

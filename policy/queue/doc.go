@@ -1,5 +1,5 @@
-// Package queue has jobs wait in a queue; the first gets all GPUs it requests, on one GPU type.
-// Nothing about a job is adapted.
+// Package queue has policies that serve jobs in the order of a queue. A job gets the GPUs that it requests, on one
+// GPU type, or waits.
 //
 // An Order sorts the queue. Options determine whether jobs may preempt those behind them, and may
 // pass a job ahead of them that does not fit:

@@ -11,16 +11,16 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// An Order returns a job's key in a round. Lower keys come first, ties go by submission, NaN is
-// last. It is called once per job and round.
+// An Order is a function that returns a job's sort key for the queue of a round. Lower keys come first, ties go by
+// submission, NaN is last. It is called once per job and round.
 type Order func(s *policy.Snapshot, j *policy.Job) float64
 
-// HighestPriority is minus the submitted priority.
+// HighestPriority orders jobs by submitted priority, highest first: the key is minus the priority.
 func HighestPriority(_ *policy.Snapshot, j *policy.Job) float64 { return -j.Priority }
 
-// ServiceLevel is the GPU time that a job has received, in levels: 0 below one GPU-hour, and one
-// more for each doubling, so that equal jobs do not take turns. The restart time of a running job
-// is subtracted, as the price of preemption. Source: Tiresias §3.2.2 (discretised queues).
+// ServiceLevel orders jobs by the GPU time that they have had, in levels: 0 below one GPU-hour, and one more for each
+// doubling, so that equal jobs do not take turns. The restart time of a running job is subtracted, as the price of
+// preemption. Source: Tiresias §3.2.2 (discretised queues).
 func ServiceLevel(s *policy.Snapshot, j *policy.Job) float64 {
 	hours := j.AttainedGPUService(s.Now).Hours() - float64(j.Allocation.AllGPUs())*j.RestartOverhead.Hours()
 	if hours < 1 {
@@ -49,8 +49,8 @@ func fastest(s *policy.Snapshot, j *policy.Job) (most float64) {
 	return most
 }
 
-// ShortestFirst is RemainingTime in seconds, corrected for the cost of preemption. The key of a waiting job is r+b,
-// and the key of a running job is a-q-l:
+// ShortestFirst orders jobs by remaining time in seconds, corrected for the cost of preemption. The key of a waiting
+// job is r+b, and the key of a running job is a-q-l:
 //
 //	a  seconds that the running job still needs
 //	b  seconds that the waiting job still needs after its start, which takes r
@@ -87,7 +87,7 @@ type NamedOrder struct {
 	New  func() Order // returns nil: by submission
 }
 
-// Orders returns all named orders.
+// Orders returns all orders that can be chosen by name.
 func Orders() []NamedOrder {
 	is := func(o Order) func() Order { return func() Order { return o } }
 	return []NamedOrder{

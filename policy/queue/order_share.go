@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Unfairness is minus the finish-time fairness of a job: its age plus remaining time, over its time
-// on a fair share of the cluster's GPUs. Source: Synergy §2.2 (FTF), after Themis §3.2.
+// Unfairness orders jobs by finish-time fairness, the worst treated first. The key is minus a job's age plus
+// remaining time, over its time on a fair share of the cluster's GPUs. Source: Synergy §2.2 (FTF), after Themis §3.2.
 //
 // Deviation: fair shares are among the present jobs, because a snapshot does not contain earlier
 // numbers.
@@ -33,8 +33,9 @@ func Unfairness(s *policy.Snapshot, j *policy.Job) float64 {
 	return -(j.Age(s.Now).Seconds() + left) / (turns * alone)
 }
 
-// Volume is the sum of a job's shares of the cluster's GPUs, CPUs and memory, times its remaining
-// time. Make one for each policy, because it stores demands. Source: Tetris §3.3.
+// Volume returns an order by demand times duration, smallest first: the sum of a job's shares of the cluster's GPUs,
+// CPUs and memory, times its remaining time. Make one for each policy, because it stores demands. Source: Tetris
+// §3.3.
 //
 // Deviation: Tetris adds how well a demand aligns with a machine's free resources; that term is
 // left out, because the jobs to run are chosen before machines are.

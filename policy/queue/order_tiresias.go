@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// TiresiasOptions configure Tiresias-L.
+// TiresiasOptions configure the order of Tiresias-L.
 type TiresiasOptions struct {
 	// Threshold is the GPU time after which a job moves to the second queue. Default 16 h (two
 	// queues as in Pollux's public code; Tiresias §3.2.3 has any number).
@@ -21,7 +21,7 @@ type TiresiasOptions struct {
 	Promote float64
 }
 
-// DefaultTiresias returns the defaults.
+// DefaultTiresias returns the default settings.
 func DefaultTiresias() TiresiasOptions { return TiresiasOptions{Threshold: 16 * time.Hour} }
 
 // Validate returns all errors of o, joined.
@@ -36,9 +36,8 @@ func (o *TiresiasOptions) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Tiresias returns least attained service first in two queues, with preemption and backfilling.
-// Make one for each policy, because it stores promotions. Source: Tiresias §3.2.3 (discretised
-// 2D-LAS).
+// Tiresias returns the options of the policy Tiresias-L: two queues by GPU time received so far, with preemption and
+// backfilling. Make one for each policy, because it stores promotions. Source: Tiresias §3.2.3 (discretised 2D-LAS).
 //
 // Deviation: jobs of a queue are ordered by submission, where Tiresias orders them by first start,
 // because the earlier job here also started first, unless it did not fit.
@@ -57,7 +56,7 @@ type twoQueues struct {
 
 type promotion struct{ service, gpuService time.Duration }
 
-// Remember implements memory.Rememberer.
+// Remember saves and restores the state (memory.Rememberer).
 func (q *twoQueues) Remember(m *memory.Codec) {
 	memory.Map(m, &q.promoted, func(p *promotion, m *memory.Codec) { m.Fields(&p.service, &p.gpuService) })
 }

@@ -40,21 +40,21 @@ type Options struct {
 	Memory memory.Rememberer
 }
 
-// FIFO returns first in, first out without preemption or backfilling.
+// FIFO returns the options of first in, first out: no preemption, no backfilling.
 func FIFO() Options { return Options{} }
 
-// EASY returns first in, first out by priority with EASY backfilling: a job passes others only if
-// it does not delay the first.
+// EASY returns the options of EASY backfilling, ordered by priority, then submission: a job passes others only if it
+// does not delay the first.
 func EASY() Options { return Options{Order: HighestPriority, Backfill: true, Reservations: 1} }
 
-// SRTF returns shortest remaining time first, which is optimal for mean JCT on one machine with
-// preemption.
+// SRTF returns the options of shortest remaining time first. This order is optimal for the mean completion time on
+// one machine with preemption.
 func SRTF() Options {
 	return Options{Order: ShortestFirst, Preempt: true, Weighs: true, Moves: true, Backfill: true, Classes: true}
 }
 
-// LAS returns least attained service first, in levels, for jobs of unknown length. Source: Tiresias
-// §3.2 (2D-LAS).
+// LAS returns the options of least attained service first, for jobs of unknown length: jobs that had least GPU time
+// come first, in levels. Source: Tiresias §3.2 (2D-LAS).
 func LAS() Options { return Options{Order: ServiceLevel, Preempt: true, Backfill: true} }
 
 // A Policy serves jobs in the order of a queue. Its plans depend on the snapshot alone. It is not
@@ -73,15 +73,15 @@ type place struct {
 	index int
 }
 
-// Remember implements policy.Rememberer. Rooms are recomputed.
+// Remember saves and restores the policy's state (policy.Rememberer).
 func (q *Policy) Remember(m *memory.Codec) {
 	if q.o.Memory != nil {
 		m.Fields(q.o.Memory)
 	}
 }
 
-// Traits implements policy.Policy. An Order, a Gate, reservations and moves may depend on the time;
-// submission does not. Without preemption only free GPUs matter.
+// Traits implements policy.Policy. Plans depend on the time if an Order, a Gate, reservations or moves may. Without
+// preemption only free GPUs matter.
 func (q *Policy) Traits() policy.Traits {
 	o := &q.o
 	steady := o.Order == nil && o.Gate == nil && o.Reservations == 0 && !o.Moves

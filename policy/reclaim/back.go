@@ -9,9 +9,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Back returns the nodes to give back to all owners who want some, by ascending ID; fewer if non-preemptive
-// jobs are on too many. Shares that a job can do without while it trains count as flexible, the smallest
-// first. Errors: see Choose.
+// Back returns the borrowed nodes to give back to all owners that want some, by ascending ID; fewer if non-preemptive
+// jobs are on too many. Shares that a job can do without while it trains count as flexible, the smallest first.
+// Errors: see Choose.
 func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
 	var back []cluster.NodeID
 	for i := range s.Loans {
@@ -29,7 +29,7 @@ func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
 	return back, nil
 }
 
-// Of returns nodes of one group to give back: so many, or as many as possible, with the fewest preemptions.
+// Of returns nodes of one group to give back, with the fewest preemptions: nodes of them, or as many as possible.
 func Of(s *policy.Snapshot, g cluster.Group, nodes int, o Options) ([]cluster.NodeID, error) {
 	servers := serversOf(s, g)
 	answer, err := Choose(servers, min(nodes, len(newServerSet(servers).returnable)), o)

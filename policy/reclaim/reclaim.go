@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Share is one job's base or flexible workers on a server.
+// A Share is the GPUs of one job's workers on a server.
 type Share struct {
 	Job      job.ID
 	GPUs     int
@@ -18,13 +18,13 @@ type Share struct {
 	Pinned   bool // the job is non-preemptive
 }
 
-// A Server is a server on loan.
+// A Server is a node that an inference cluster lends, with the jobs on it.
 type Server struct {
 	ID       cluster.NodeID
 	Holdings []Share
 }
 
-// A Rule is a way to choose servers.
+// A Rule is an algorithm that chooses the servers to give back.
 type Rule string
 
 // The rules; see the package comment.
@@ -35,14 +35,14 @@ const (
 	Exact  Rule = "exact"
 )
 
-// Options select the rule and its limits.
+// Options select the rule, and limit its work.
 type Options struct {
 	Rule     Rule
 	Seed     uint64 // of Random
 	MaxSteps int    // of Exact, 5 to 10 ns each
 }
 
-// DefaultOptions is Exact within about 10 to 18 ms.
+// DefaultOptions returns rule Exact, with a limit of about 10 to 18 ms.
 func DefaultOptions() Options { return Options{Rule: Exact, MaxSteps: 2_000_000} }
 
 // Validate returns all errors in o, joined.
@@ -57,7 +57,7 @@ func (o Options) Validate() error {
 	return errors.Join(bad...)
 }
 
-// An Answer is the servers to give back, and the cost.
+// An Answer has the servers to give back, and how many jobs that preempts.
 type Answer struct {
 	Servers   []cluster.NodeID // in the order given
 	Preempted []job.ID         // ascending
@@ -71,11 +71,11 @@ type Answer struct {
 	Steps  int  // of Exact
 }
 
-// ErrTooFew reports that fewer servers can go back than are wanted.
+// ErrTooFew reports that non-preemptive jobs are on too many servers to give back as many as are wanted.
 var ErrTooFew = errors.New("too few servers can be returned")
 
-// Choose returns n servers without base workers of pinned jobs. Errors: ErrTooFew, invalid shares or options.
-// It costs o.MaxSteps with Exact, otherwise n passes over the shares.
+// Choose returns n servers to give back, with few preemptions and without base workers of non-preemptive jobs.
+// Errors: ErrTooFew, invalid shares or options. It costs o.MaxSteps with Exact, otherwise n passes over the shares.
 func Choose(servers []Server, n int, o Options) (*Answer, error) {
 	if err := errors.Join(o.Validate(), check(servers)); err != nil {
 		return nil, fmt.Errorf("reclaim: %w", err)

@@ -9,34 +9,33 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// A Placer is an entry of the table of placers.
+// A Placer is a placer that can be chosen by name.
 type Placer struct {
 	Name string
 	Doc  string // one sentence
 	New  func(PlacerOptions) (placement.Placer, error)
 }
 
-// PlacerOptions are the options of all placers.
+// PlacerOptions have the settings of all placers.
 type PlacerOptions struct {
 	Penalty float64 // see pack.Options
 }
 
 var placers []Placer
 
-// AddPlacers adds placers to the table. Call it from an init function.
+// AddPlacers makes placers available by name. Call it from an init function.
 func AddPlacers(all ...Placer) { placers = append(placers, all...) }
 
-// Placers returns all placers.
+// Placers returns all placers that can be chosen by name.
 func Placers() []Placer { return slices.Clone(placers) }
 
-// NewPlacer makes the named placer for the entry's policy, or if name is empty the one that the policy
-// prefers. Errors: see NewPlacer.
+// NewPlacer makes the placer with a name, or the one that the policy prefers if name is empty. Errors: see NewPlacer.
 func (e *Entry) NewPlacer(name string, o PlacerOptions) (placement.Placer, error) {
 	return NewPlacer(cmp.Or(name, e.Placer, "submesh"), o)
 }
 
-// NewPlacer makes a placer by name. It returns an error for unknown names, which lists the known ones, and
-// for bad options.
+// NewPlacer makes the placer with a name. It returns an error for unknown names, which lists the known ones, and for
+// invalid options.
 func NewPlacer(name string, o PlacerOptions) (placement.Placer, error) {
 	var names []string
 	for _, p := range placers {

@@ -1,5 +1,5 @@
-// Package registry is the table of policies and placers by name. Each policy adds itself when a program
-// imports it; packages policy/standard and policy/rivals import the policies of this repository.
+// Package registry finds policies and placers by name. Each policy registers itself when a program imports it;
+// packages policy/standard and policy/rivals import the policies of this repository.
 package registry
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// An Entry is a policy of the table.
+// An Entry is a policy that can be chosen by name, with its settings.
 type Entry struct {
 	Name     string
 	Doc      string // one sentence
@@ -20,7 +20,7 @@ type Entry struct {
 	New func(settings map[string]string) (policy.Policy, error)
 }
 
-// Traits returns the traits of the policy with default settings; none if these make no policy.
+// Traits returns the traits that the policy has with default settings.
 func (e *Entry) Traits() policy.Traits {
 	p, err := e.New(nil)
 	if err != nil {
@@ -56,10 +56,10 @@ type row struct {
 
 var table []row
 
-// Add adds a policy to the table. Call it from an init function. It panics if the name is taken.
+// Add makes a policy available by name. Call it from an init function. It panics if the name is taken.
 func Add(e Entry) { AddAround(e.Name, func([]Entry) Entry { return e }) }
 
-// AddAround is Add for a policy that contains others: entry receives the policies listed before it.
+// AddAround is Add for a policy that runs other policies: entry receives those listed before it.
 func AddAround(name string, entry func(before []Entry) Entry) {
 	if slices.ContainsFunc(table, func(r row) bool { return r.name == name }) {
 		panic(fmt.Sprintf("policy %s: this name is taken", name))
@@ -75,7 +75,7 @@ func place(name string) int {
 	return len(order)
 }
 
-// Policies returns all policies in listing order.
+// Policies returns all policies, in the order in which they are listed.
 func Policies() []Entry {
 	all := make([]Entry, 0, len(table))
 	for _, r := range table {
@@ -90,12 +90,12 @@ type UnknownError struct {
 	Known []string
 }
 
-// Error names the known policies.
+// Error states the unknown name and lists the known policies.
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("policy %q is not known, want one of %s", e.Name, strings.Join(e.Known, ", "))
 }
 
-// Find returns an entry by name, or an *UnknownError.
+// Find returns the policy with a name, or an *UnknownError.
 func Find(name string) (Entry, error) {
 	all := Policies()
 	i := slices.IndexFunc(all, func(e Entry) bool { return e.Name == name })
@@ -105,7 +105,7 @@ func Find(name string) (Entry, error) {
 	return all[i], nil
 }
 
-// New makes a policy by name. Errors: see Find and Entry.New.
+// New makes the policy with a name and settings. Errors: see Find and Entry.New.
 func New(name string, settings map[string]string) (policy.Policy, error) {
 	e, err := Find(name)
 	if err != nil {
@@ -118,7 +118,7 @@ func New(name string, settings map[string]string) (policy.Policy, error) {
 	return p, nil
 }
 
-// Names returns the names of all policies in listing order.
+// Names returns the names of all policies, in the order in which they are listed.
 func Names() []string {
 	names := make([]string, len(table))
 	for i, r := range table {

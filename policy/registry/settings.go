@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Setting is an option of a policy as text.
+// A Setting is an option of a policy that can be given as text.
 type Setting struct {
 	Name    string
 	Default string
@@ -31,7 +31,7 @@ func (s *Settings) Var(name string, to any, doc string) {
 	s.add(Setting{name, fmt.Sprint(option.Interface()), doc}, func(text string) error { return set(option, text) })
 }
 
-// Enum adds a setting for *to, one of all by name.
+// Enum adds a setting for *to, whose value is one of all, given by name.
 func Enum[T fmt.Stringer](s *Settings, name string, to *T, all []T, doc string) {
 	s.add(Setting{name, (*to).String(), doc}, func(text string) error {
 		names := make([]string, len(all))
@@ -87,7 +87,7 @@ func set(option reflect.Value, text string) error {
 	return nil
 }
 
-// Read sets the given options. It returns all errors, joined: first unknown settings in alphabetical order,
+// Read sets options from their texts. It returns all errors, joined: first unknown settings in alphabetical order,
 // then invalid values.
 func (s *Settings) Read(given map[string]string) error {
 	names := namesOf(s.list)
@@ -108,8 +108,7 @@ func (s *Settings) Read(given map[string]string) error {
 	return errors.Join(append(unknown, errs...)...)
 }
 
-// WithOptions returns e with the settings that bind adds to the default options, and with a New that reads
-// them and calls build.
+// WithOptions completes an entry: bind adds settings for the default options, and New reads them and calls build.
 func WithOptions[O any, P policy.Policy](e Entry, defaults func() O, bind func(*Settings, *O), build func(O) (P, error)) Entry {
 	bound := func() (*O, *Settings) {
 		o, s := defaults(), new(Settings)

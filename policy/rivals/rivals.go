@@ -1,4 +1,4 @@
-// Package rivals registers every policy: policy/standard, and those for comparisons only.
+// Package rivals registers every policy: all of policy/standard, and the policies that serve only for comparison.
 package rivals
 
 import (

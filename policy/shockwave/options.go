@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/opt/multimode"
 )
 
-// Options configure the policy.
+// Options configure Shockwave.
 type Options struct {
 	Window int     // rounds planned ahead; default 20 (§6.1)
 	K      float64 // exponent of finish-time fairness in weights; default 5 (§6.1)
@@ -25,7 +25,7 @@ type Options struct {
 	Solve multimode.Options
 }
 
-// DefaultOptions returns the defaults.
+// DefaultOptions returns the default settings.
 func DefaultOptions() Options {
 	return Options{Window: 20, K: 5, Lambda: 1, Accordion: 2, Solve: multimode.DefaultOptions()}
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Regime is a run of consecutive epochs with one batch size.
+// A Regime is a number of consecutive epochs in which a job trains with the same batch size.
 type Regime struct {
 	BatchSize int     // samples in total
 	Seen      int     // epochs trained
 	Expected  float64 // expected epochs in total
 }
 
-// A Predictor predicts from the epochs so far how many epochs a job trains with each of its batch sizes, and
-// how long they take. It is not safe for concurrent use. Source: Shockwave §5.
+// A Predictor predicts how many epochs a job trains with each of its batch sizes, from the epochs so far, and how
+// long they take. It is not safe for concurrent use. Source: Shockwave §5.
 //
 // A job has N epochs and at most K regimes. The order of their batch sizes is known, their lengths are not. A
 // repeated batch size begins another regime. The fractions of the epochs have a Dirichlet distribution, and
@@ -38,9 +38,9 @@ type Predictor struct {
 	stated  []int // epochs of each regime as stated by the user, or nil
 }
 
-// NewPredictor returns a predictor for a job of so many epochs, with at most one regime per batch size, in
-// this order. It returns an error for an unknown rule, no epochs, no regimes, a batch size below 1, or the
-// same one twice in a row.
+// NewPredictor returns a Predictor for a job of epochs epochs that uses batchSizes in this order, each at most once.
+// It returns an error for an unknown rule, no epochs, no regimes, a batch size below 1, or the same one twice in a
+// row.
 func NewPredictor(rule Rule, epochs int, batchSizes []int) (*Predictor, error) {
 	switch {
 	case int(rule) >= len(ruleNames):
@@ -64,8 +64,8 @@ func NewPredictor(rule Rule, epochs int, batchSizes []int) (*Predictor, error) {
 	return p, nil
 }
 
-// NewStatedPredictor returns a predictor that expects the user's regimes. It returns an error for regimes
-// that a job.BatchSchedule does not allow, and for more than job.MaxEpochs epochs.
+// NewStatedPredictor returns a Predictor for a job whose user has stated how many epochs each batch size lasts. It
+// returns an error for regimes that a job.BatchSchedule does not allow, and for more than job.MaxEpochs epochs.
 func NewStatedPredictor(regimes []job.Regime) (*Predictor, error) {
 	if err := (&job.BatchSchedule{Mode: job.Given, Regimes: regimes}).Validate(); err != nil {
 		return nil, fmt.Errorf("regime: %w", err)
@@ -130,11 +130,11 @@ func (p *Predictor) batchSizes() []int {
 	return all
 }
 
-// Regimes returns the regimes in order. The slice is read-only; Observe changes it.
+// Regimes returns the predicted regimes, in order. The slice is read-only; Observe changes it.
 func (p *Predictor) Regimes() []Regime { return p.regimes }
 
-// Epochs returns N.
+// Epochs returns the number of epochs of the whole job, N.
 func (p *Predictor) Epochs() int { return p.epochs }
 
-// Present returns the index of the current regime.
+// Present returns the index of the regime in which the job is.
 func (p *Predictor) Present() int { return p.present }

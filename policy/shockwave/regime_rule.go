@@ -1,6 +1,6 @@
 package shockwave
 
-// A Rule computes the expected lengths of regimes from the epochs seen.
+// A Rule predicts how many epochs each regime lasts, from the epochs so far.
 type Rule uint8
 
 // The rules. The paper proposes Restatement and compares it with the others. Source: Shockwave §5.

@@ -8,8 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// RegimeSequence returns the batch sizes of the regimes that a job may have, in order, as known before it
-// runs:
+// RegimeSequence returns the batch sizes that a job may use, in order, as known before it runs:
 //
 //   - the batch sizes of the schedule's regimes, if given;
 //   - else the batch sizes that the user names: the schedule's own slice, which is read-only;

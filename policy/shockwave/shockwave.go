@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A Policy plans a window of rounds ahead. It is not safe for concurrent use.
+// A Policy is Shockwave, which plans a window of rounds ahead. It is not safe for concurrent use.
 type Policy struct {
 	o              Options
 	accounts       map[job.ID]*account

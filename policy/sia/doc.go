@@ -1,5 +1,5 @@
-// Package sia is the Sia policy. Each round it chooses GPU type and GPU count for all jobs together, by
-// goodput. It follows chapter 3 of the thesis "Sia: Heterogeneity-aware goodput-optimized ML cluster
+// Package sia is the policy Sia: in each round it chooses the GPU type and number for all jobs together, so that
+// their goodput is highest. It follows chapter 3 of the thesis "Sia: Heterogeneity-aware goodput-optimized ML cluster
 // scheduling"; its section and equation numbers are used below.
 //
 // The problem (§3.3.4): each job i picks at most one configuration j. A pick is worth the job's normalised

@@ -15,7 +15,7 @@ const (
 	Exact = "exact" // HiGHS
 )
 
-// Options configure the policy.
+// Options configure Sia.
 type Options struct {
 	goodput.Options         // P -0.5 (§3.3.4), Growth 2 (§3.3.1), Solver Price and Cells by default
 	Lambda          float64 // λ: penalty for giving a job nothing; default 1.1 (§3.4.3)
@@ -27,13 +27,13 @@ func DefaultOptions() Options {
 	return Options{Options: goodput.Options{P: -0.5, Growth: 2, Cells: true, Solver: Price}, Lambda: 1.1}
 }
 
-// PublicCode selects the rules of the public code.
+// PublicCode selects the rules of Sia's published simulator.
 func (o *Options) PublicCode() {
 	o.Rules = goodput.Rules{RoundCosts: true, ValidMinimum: true, HistoricGrowth: true}
 	o.FreeYoung = true
 }
 
-// Solvers returns the valid values of Options.Solver.
+// Solvers returns the names that Options.Solver accepts.
 func Solvers() []string { return engine.Names() }
 
 // Validate returns all errors in o, joined.

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/policy/registry"
 )
 
-// InParts makes the policy for solver pop:K: Sia in k parts. Package pop sets it; it is nil in programs
-// without pop.
+// InParts makes Sia for solver pop:K, with the cluster divided into k parts. Package policy/rivals/pop sets it; it is
+// nil in programs without that package.
 var InParts func(k int, part func() (policy.Policy, error)) (policy.Policy, error)
 
 func init() {

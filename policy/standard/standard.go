@@ -1,5 +1,5 @@
-// Package standard adds to policy/registry all placers and the policies that real clusters' schedulers offer.
-// Package policy/rivals adds more policies of papers.
+// Package standard registers all placers, and the policies that oxgang-scheduler offers. Package policy/rivals
+// registers further policies, from papers.
 package standard
 
 import (

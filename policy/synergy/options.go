@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// A Mechanism is a way to divide CPUs and memory.
+// A Mechanism is an algorithm that divides CPUs and memory.
 type Mechanism string
 
 // The mechanisms.
@@ -23,7 +23,7 @@ const (
 	Opt          Mechanism = "opt"          // as Tune, proven best for the sum of all nodes, and packed by a second program (§4.1)
 )
 
-// Cells are the cells of a job's sensitivity matrix that Tune considers.
+// Cells selects which amounts of CPUs and memory Tune considers for a job.
 type Cells string
 
 // The cells.
@@ -32,7 +32,7 @@ const (
 	DemandOnly Cells = "demand" // full demand or GPU-proportional share, as published
 )
 
-// Rules are the paper's or the public code's.
+// Rules select the algorithm of the paper or of the public code.
 type Rules string
 
 // The rules.
@@ -41,7 +41,7 @@ const (
 	PublicCode Rules = "public-code" // of the public simulator: see Options.Public
 )
 
-// Options configure the policy.
+// Options configure Synergy.
 type Options struct {
 	Order     string    // order of the queue, one of Orders; default fifo
 	Mechanism Mechanism // default Tune
@@ -52,7 +52,7 @@ type Options struct {
 	Public func(Options) policy.Policy
 }
 
-// DefaultOptions returns the defaults.
+// DefaultOptions returns the default settings.
 func DefaultOptions() Options {
 	return Options{Order: "fifo", Mechanism: Tune, Cells: AllCells, Solver: "price", Rules: Paper}
 }
@@ -60,7 +60,7 @@ func DefaultOptions() Options {
 // Mechanisms returns the mechanisms.
 func Mechanisms() []Mechanism { return []Mechanism{Proportional, Greedy, Tune, Opt} }
 
-// Solvers returns the valid values of Options.Solver.
+// Solvers returns the names that Options.Solver accepts.
 func Solvers() []string { return engine.Names() }
 
 // Validate returns all errors in o, joined.
@@ -87,7 +87,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Orders returns the valid values of Options.Order.
+// Orders returns the names that Options.Order accepts.
 func Orders() []string {
 	var names []string
 	for _, o := range queue.Orders() {

@@ -9,7 +9,8 @@ import (
 
 var public func(Options) policy.Policy
 
-// RegisterPublic makes the rules public-code available. Call it once, before policies are made.
+// RegisterPublic sets the function that makes policies for the rules PublicCode. Call it once, before policies are
+// made.
 func RegisterPublic(f func(Options) policy.Policy) { public = f }
 
 func init() {

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// A Reason is why a job gets its workers, or none.
+// A Reason states why a job gets its workers, or none.
 type Reason string
 
 // The reasons.
@@ -19,13 +19,13 @@ const (
 	Behind Reason = "queue order" // it comes after a job that does not fit (FIFO)
 )
 
-// A Grant is what one job gets.
+// A Grant is the number of workers that one job gets, and why.
 type Grant struct {
 	Has Workers // zero: it waits
 	Why Reason
 }
 
-// A Plan is the grants of all jobs.
+// A Plan has the grants of all jobs.
 type Plan struct {
 	Grants []Grant
 	Ahead  []int    // by job that waited: jobs before it in phase one that still wait
@@ -36,8 +36,8 @@ type Plan struct {
 	Prices       [sides]float64 // seconds saved by one more GPU, roughly
 }
 
-// An Allocator makes plans in reused memory; it keeps no state between them. It is not safe for concurrent
-// use.
+// An Allocator chooses how many workers each job gets (Lyra §5.2). It reuses memory but keeps no state. It is not
+// safe for concurrent use.
 type Allocator struct {
 	seen    map[job.ID]bool
 	solver  mmkp.Solver
@@ -48,9 +48,9 @@ type Allocator struct {
 	grow    []int
 }
 
-// Allocate divides free GPUs and GPUs of flexible workers among the jobs. An ended context cuts the search of phase
-// two short. It returns an error for invalid jobs, pools or options. Cost: a pass over the jobs, a sort of waiting
-// jobs, and a knapsack with a choice for each flexible worker.
+// Allocate divides the free GPUs, and the GPUs of workers that elastic jobs can do without, among the jobs. An ended
+// context cuts the search of phase two short. It returns an error for invalid jobs, pools or options. Cost: a pass
+// over the jobs, a sort of waiting jobs, and a knapsack with a choice for each flexible worker.
 func (a *Allocator) Allocate(ctx context.Context, jobs []Job, c Capacity, o Options) (*Plan, error) {
 	if err := errors.Join(o.Validate(), c.check(), a.check(jobs)); err != nil {
 		return nil, fmt.Errorf("allocate: %w", err)

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Side is one of the two pools.
+// A Side is one of two pools of GPUs: the training cluster, or nodes lent by an inference cluster.
 type Side int
 
 // The sides.
@@ -17,16 +17,16 @@ const (
 	sides
 )
 
-// Workers counts a job's workers by side: all on one, unless it is heterogeneous.
+// Workers has the number of a job's workers on each side; all are on one, unless the job is heterogeneous.
 type Workers [sides]int
 
-// Total returns all workers.
+// Total returns the number of workers on both sides.
 func (w Workers) Total() int { return w[Training] + w[Loaned] }
 
 // Mixed reports whether there are workers on both sides.
 func (w Workers) Mixed() bool { return w[Training] > 0 && w[Loaned] > 0 }
 
-// A Job waits for workers or has some.
+// A Job is a job as the Allocator sees it: waiting, or with some workers.
 type Job struct {
 	ID       job.ID
 	GPUs     int           // of a worker on training
@@ -43,7 +43,7 @@ type Job struct {
 	MixedSpeed    float64
 }
 
-// Shortest returns the running time with Max workers, all on one side.
+// Shortest returns the job's remaining running time with Max workers, all on one side.
 func (j *Job) Shortest() time.Duration {
 	if j.Speed == nil {
 		return j.Work / time.Duration(j.Max)
@@ -51,7 +51,7 @@ func (j *Job) Shortest() time.Duration {
 	return time.Duration(float64(j.Work) / j.Speed(j.Max))
 }
 
-// Elastic reports whether the number of workers may change.
+// Elastic reports whether the job may run with different numbers of workers.
 func (j *Job) Elastic() bool { return j.Max > j.Min }
 
 func (j *Job) runs() bool { return j.Has.Total() > 0 }
@@ -99,7 +99,7 @@ var (
 	loanedFirst   = []Side{Loaned, Training}
 )
 
-// A Pool is the GPUs of training or on loan.
+// A Pool has the GPUs of one side: training, or on loan.
 type Pool struct {
 	Free  int // idle GPUs, flexible workers not included
 	Total int // all GPUs
@@ -108,7 +108,7 @@ type Pool struct {
 	PerGPU float64
 }
 
-// A Capacity is both pools, by side.
+// A Capacity has the pools of both sides.
 type Capacity [sides]Pool
 
 const slack = 1e-9

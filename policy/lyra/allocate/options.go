@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An Order is the order in which phase one serves jobs.
+// An Order states in which order waiting jobs get their base demand (phase one).
 type Order string
 
 // The orders.
@@ -15,7 +15,7 @@ const (
 	FIFO Order = "fifo" // as given; a job that does not fit blocks all behind it
 )
 
-// A Growth is how phase two gives extra workers.
+// A Growth states how elastic jobs get extra workers (phase two).
 type Growth string
 
 // The growths.
@@ -26,7 +26,7 @@ const (
 	AFS      Growth = "afs"      // to the job that gains the most throughput
 )
 
-// Options configure an allocation. The zero value is the paper.
+// Options configure an Allocator. The zero value is Lyra as published.
 type Options struct {
 	Order  Order         // "": SJF
 	Growth Growth        // "": Knapsack
@@ -36,8 +36,8 @@ type Options struct {
 	TrainingFirst bool
 }
 
-// DefaultOptions returns the paper's options with a Pause of the mean preemption overhead, so that workers
-// move only if it pays. Source: Lyra §7.5, "63 seconds".
+// DefaultOptions returns the options of the paper, with a Pause equal to the mean preemption overhead, so that
+// workers change only if it pays. Source: Lyra §7.5, "63 seconds".
 func DefaultOptions() Options {
 	return Options{Order: SJF, Growth: Knapsack, Pause: 63 * time.Second}
 }

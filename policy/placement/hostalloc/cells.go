@@ -7,14 +7,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Cell is the CPUs and memory for each GPU of a job, and their value.
+// A Cell is one choice for a job: CPUs and memory for each of its GPUs, and the job's speed with them.
 type Cell struct {
 	CPUs   float64
 	Memory int64
 	Value  float64 // speed relative to the GPU-proportional share
 }
 
-// Per returns the CPUs and memory of a cell.
+// Per returns the CPUs and memory for one GPU.
 func (c *Cell) Per() cluster.Resources { return cluster.Resources{CPUs: c.CPUs, Memory: c.Memory} }
 
 func (c *Cell) within(most cluster.Resources) bool {

@@ -1,9 +1,9 @@
-// Package hostalloc records the free resources of nodes (Nodes), and divides a node's CPUs and host memory
-// among its jobs (Settler).
+// Package hostalloc divides the CPUs and host memory of each node among its jobs (Settler), and tracks the free
+// resources of nodes (Nodes).
 //
-// A Settler does not move GPUs. It chooses one cell of each job's sensitivity matrix so that the sum of
-// values is as large as the CPUs and memory of each node allow. The value of a cell is the job's speed
-// relative to its GPU-proportional share. No job falls below that share's speed.
+// A Settler does not move GPUs. For each job it chooses an amount of CPUs and memory, a cell of its sensitivity
+// matrix. The sum of the jobs' speeds, each relative to the speed with the share proportional to GPUs, is as large as
+// the nodes allow. No job is slower than with that share.
 //
 //	Synergy                               here
 //	W_j[c, m]                             perf.Cell, Cell.Value relative to W_j[C_g, M_g]

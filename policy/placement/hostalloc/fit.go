@@ -7,12 +7,12 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// BestFit finds slots for gpus GPUs of a type, each with per. It books nothing; the slots are valid until the
-// next call. It tries, in this order:
+// BestFit looks for room for gpus GPUs of a type, with per CPUs and memory for each. It books nothing; the result is
+// valid until the next call. It tries, in this order:
 //
 //  1. stay, if these slots have exactly gpus GPUs of the type and room;
-//  2. one node: with room, and the fewest free GPUs, then CPUs, then memory;
-//  3. as few nodes as possible, cut between workers of so many GPUs (0 or 1: anywhere).
+//  2. the node with room that has the fewest free GPUs, then CPUs, then memory;
+//  3. as few nodes as possible, each with whole workers of worker GPUs (0 or 1: any number).
 //
 // Ties go to the first node. The time is at most linear in the nodes of the type. Source: Synergy §4.2.
 func (n *Nodes) BestFit(t cluster.GPUType, gpus, worker int, per cluster.Resources, stay []Slot) ([]Slot, bool) {
@@ -33,12 +33,12 @@ func (n *Nodes) BestFit(t cluster.GPUType, gpus, worker int, per cluster.Resourc
 // anyDemand is a demand that every node meets, even an overbooked one.
 var anyDemand = cluster.Resources{CPUs: -1e300, Memory: -1 << 50}
 
-// BestFitGPUs is BestFit without CPUs and memory.
+// BestFitGPUs is BestFit that ignores CPUs and memory.
 func (n *Nodes) BestFitGPUs(t cluster.GPUType, gpus, worker int, stay []Slot) ([]Slot, bool) {
 	return n.BestFit(t, gpus, worker, anyDemand, stay)
 }
 
-// One is step 2 of BestFit, and reports whether a node has room.
+// One looks for the single node that fits best (step 2 of BestFit), and reports whether one has room.
 func (n *Nodes) One(t cluster.GPUType, gpus int, per cluster.Resources) (int, bool) {
 	k := n.cluster.TypeIndex(t)
 	if k < 0 || gpus < 1 {
@@ -48,7 +48,8 @@ func (n *Nodes) One(t cluster.GPUType, gpus int, per cluster.Resources) (int, bo
 	return i, i >= 0
 }
 
-// Split is step 3 of BestFit, and reports whether the nodes have room. Nodes with most room come first.
+// Split looks for room on as few nodes as possible (step 3 of BestFit), and reports whether they have room. Nodes
+// with most room come first.
 func (n *Nodes) Split(t cluster.GPUType, gpus, worker int, per cluster.Resources) ([]Slot, bool) {
 	k := n.cluster.TypeIndex(t)
 	if k < 0 || gpus < 1 {
@@ -88,7 +89,8 @@ func (s *shelf) beyond(gpus int, per cluster.Resources) bool {
 	return gpus > s.info.PerNode || s.info.Counts() && (all.CPUs > s.most.CPUs*(1+cpuSlack) || all.Memory > s.most.Memory)
 }
 
-// Beyond reports whether gpus GPUs of a type, each with per, exceed every node, even idle.
+// Beyond reports whether gpus GPUs of a type, with per CPUs and memory for each, are more than any node has, even
+// idle.
 func (n *Nodes) Beyond(t cluster.GPUType, gpus int, per cluster.Resources) bool {
 	k := n.cluster.TypeIndex(t)
 	return k < 0 || n.shelves[k].beyond(gpus, per)

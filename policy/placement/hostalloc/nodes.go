@@ -9,10 +9,10 @@ import (
 // cpuSlack is the permitted relative rounding error in sums of CPUs.
 const cpuSlack = 1e-9
 
-// A Slot is some GPUs of a node, which is an index into Cluster.Nodes.
+// A Slot is a number of GPUs on a node, given as an index into Cluster.Nodes.
 type Slot struct{ Node, GPUs int }
 
-// Nodes records the free resources of the nodes of a cluster. It is not safe for concurrent use.
+// Nodes tracks the free resources of every node of a cluster. It is not safe for concurrent use.
 type Nodes struct {
 	cluster *cluster.Cluster
 	free    []cluster.Resources
@@ -31,7 +31,7 @@ type shelf struct {
 	most  cluster.Resources
 }
 
-// NewNodes returns the nodes of c, all free.
+// NewNodes returns the nodes of c with all resources free.
 func NewNodes(c *cluster.Cluster) *Nodes {
 	n := &Nodes{cluster: c, free: make([]cluster.Resources, len(c.Nodes())), home: make([]int, len(c.Nodes()))}
 	for _, t := range c.Types() {
@@ -55,7 +55,7 @@ func NewNodes(c *cluster.Cluster) *Nodes {
 	return n
 }
 
-// Reset frees everything, in time linear in the nodes.
+// Reset frees all resources, in time linear in the nodes.
 func (n *Nodes) Reset() {
 	for k := range n.shelves {
 		n.shelves[k].keep = cluster.Resources{}
@@ -81,11 +81,11 @@ func (n *Nodes) setOf(i int) *set {
 // Cluster returns the cluster of the nodes.
 func (n *Nodes) Cluster() *cluster.Cluster { return n.cluster }
 
-// Free returns the free resources of node i. CPUs and memory are negative if it is overbooked, and
-// meaningless if it does not count them.
+// Free returns the free resources of node i. CPUs and memory are negative if it is overbooked, and have no meaning if
+// it does not state them.
 func (n *Nodes) Free(i int) cluster.Resources { return n.free[i] }
 
-// Take books r on node i. CPUs and memory may become negative; Take panics if there are too few GPUs.
+// Take books resources on node i. CPUs and memory may become negative; Take panics if there are too few GPUs.
 func (n *Nodes) Take(i int, r cluster.Resources) {
 	if r.GPUs > n.free[i].GPUs {
 		panic("hostalloc: more GPUs taken than a node has free")
@@ -99,19 +99,19 @@ func (n *Nodes) Take(i int, r cluster.Resources) {
 	n.enter(i)
 }
 
-// Give is the inverse of Take.
+// Give frees resources that Take booked.
 func (n *Nodes) Give(i int, r cluster.Resources) {
 	n.Take(i, cluster.Resources{GPUs: -r.GPUs, CPUs: -r.CPUs, Memory: -r.Memory})
 }
 
-// TakeAll books slots, with per for every GPU.
+// TakeAll books slots, with per CPUs and memory for every GPU.
 func (n *Nodes) TakeAll(slots []Slot, per cluster.Resources) {
 	for _, s := range slots {
 		n.Take(s.Node, times(per, s.GPUs))
 	}
 }
 
-// GiveAll is the inverse of TakeAll.
+// GiveAll frees slots that TakeAll booked.
 func (n *Nodes) GiveAll(slots []Slot, per cluster.Resources) {
 	for _, s := range slots {
 		n.Give(s.Node, times(per, s.GPUs))
@@ -134,7 +134,7 @@ func (n *Nodes) Slots(to []Slot, p cluster.Placement) ([]Slot, bool) {
 	return to, true
 }
 
-// Placement returns slots as a placement, with per for every GPU.
+// Placement converts slots, with per CPUs and memory for every GPU, into a placement.
 func (n *Nodes) Placement(slots []Slot, per cluster.Resources) cluster.Placement {
 	p := make(cluster.Placement, len(slots))
 	for i, s := range slots {
@@ -144,8 +144,8 @@ func (n *Nodes) Placement(slots []Slot, per cluster.Resources) cluster.Placement
 	return p
 }
 
-// Reserve sets what BestFit, One and Split leave for each other free GPU of a node, until the next Reset.
-// Without it, the first jobs of a node could take the CPUs that its other GPUs need.
+// Reserve sets how much CPU and memory BestFit, One and Split leave for each GPU of a node that stays free, until the
+// next Reset. Without it, the first jobs of a node could take the CPUs that its other GPUs need.
 func (n *Nodes) Reserve(t cluster.GPUType, per cluster.Resources) {
 	if k := n.cluster.TypeIndex(t); k >= 0 {
 		n.shelves[k].keep = per
@@ -162,10 +162,10 @@ func (n *Nodes) fits(i, gpus int, per, keep cluster.Resources) bool {
 		int64(gpus)*per.Memory+int64(rest)*keep.Memory <= f.Memory
 }
 
-// Fits reports whether all slots, each on another node, are free, with per for every GPU.
+// Fits reports whether all slots, each on another node, are free, with per CPUs and memory for every GPU.
 func (n *Nodes) Fits(slots []Slot, per cluster.Resources) bool {
 	return !slices.ContainsFunc(slots, func(s Slot) bool { return !n.fits(s.Node, s.GPUs, per, cluster.Resources{}) })
 }
 
-// FitsGPUs is Fits without CPUs and memory.
+// FitsGPUs is Fits that ignores CPUs and memory.
 func (n *Nodes) FitsGPUs(slots []Slot) bool { return n.Fits(slots, anyDemand) }

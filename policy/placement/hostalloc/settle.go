@@ -6,12 +6,12 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Job is a Settler's record of one decision of a plan.
+// A Job is one decision of a plan, with the job's choices of CPUs and memory.
 type Job struct {
 	// Cells are the choices for each of its GPUs, ascending in value, CPUs and memory. None: the job has no
 	// GPUs, or is Fixed.
 	Cells []Cell
-	// Wish is the largest cell within what the plan names: the job's demand vector.
+	// Wish is the largest cell within the CPUs and memory that the plan grants: the job's demand vector.
 	Wish int
 	// Slots are its GPUs, each node once, set by the placer.
 	Slots []Slot
@@ -22,8 +22,8 @@ type Job struct {
 	exact bool
 }
 
-// A Settler divides the CPUs and memory of each node among its jobs. Its results depend only on the plan, the
-// snapshot and the placements. It is not safe for concurrent use.
+// A Settler divides the CPUs and memory of each node among its jobs so that the sum of their speeds is large. Its
+// results depend only on the plan, the snapshot and the placements. It is not safe for concurrent use.
 type Settler struct {
 	// Penalty is the part of its speed that a job loses on several nodes. Source: Synergy §6, "Tradeoff
 	// between consolidation and allocation".
@@ -49,7 +49,7 @@ type tenant struct {
 	wide      bool
 }
 
-// Settle chooses the cells of all jobs and returns the sum of their values.
+// Settle chooses the CPUs and memory of all jobs and returns the sum of their relative speeds.
 //
 //  1. Every job starts with its first cell. If these do not fit next to the Fixed jobs of a node, the last
 //     jobs of the plan on it lose their allocations until the others fit.

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy/placement/hostalloc"
 )
 
-// Options configure a Placer.
+// Options configure the placer of Synergy.
 type Options struct {
 	// Penalty is the part of its speed, 0 to 1, that a job is assumed to lose on several nodes. With 1, a job
 	// that fits on one node is never split. Default 0.1. Source: Synergy §6, "Tradeoff between consolidation
@@ -18,7 +18,7 @@ type Options struct {
 	Penalty float64
 }
 
-// DefaultOptions returns the defaults.
+// DefaultOptions returns the default settings.
 func DefaultOptions() Options { return Options{Penalty: 0.1} }
 
 // Validate returns an error if the penalty is not between 0 and 1.
@@ -29,8 +29,8 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// A Placer implements placement.Placer. Its placements depend only on the snapshot and the plan. It is not
-// safe for concurrent use.
+// A Placer chooses nodes by GPUs, CPUs and memory (placement.Placer). Its placements depend only on the snapshot and
+// the plan. It is not safe for concurrent use.
 type Placer struct {
 	o       Options
 	settler hostalloc.Settler
@@ -59,8 +59,8 @@ func New(o Options) (*Placer, error) {
 	return pl, nil
 }
 
-// Place implements placement.Placer. It returns an error, with the plan unchanged, if a given placement is
-// not free or the cluster lacks a GPU type.
+// Place implements placement.Placer. It returns an error, and leaves the plan unchanged, if a placement that the
+// policy chose is not free or the cluster lacks a GPU type.
 func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	pl.s, pl.p = s, p
 	defer func() { pl.s, pl.p = nil, nil }()

@@ -19,11 +19,11 @@ type Options struct {
 	Split bool
 }
 
-// DefaultOptions returns the defaults.
+// DefaultOptions returns the default settings.
 func DefaultOptions() Options { return Options{Split: true} }
 
-// A Placer implements placement.Placer. Its placements depend only on the snapshot and the plan. Between
-// rounds it caches the positions of nodes. It is not safe for concurrent use.
+// A Placer chooses nodes by the rules of Sia §3.3.1 (placement.Placer). Its placements depend only on the snapshot
+// and the plan. Between rounds it caches the positions of nodes. It is not safe for concurrent use.
 type Placer struct {
 	o       Options
 	cluster *cluster.Cluster
@@ -77,8 +77,10 @@ const (
 
 type slot struct{ node, gpus int32 }
 
-// Place implements placement.Placer. It returns an error, with the plan unfinished, if a given placement is not free
-// or the cluster lacks a GPU type. If nothing changed, it takes time linear in the jobs and allocates no memory.
+// Place implements placement.Placer. It returns an error, and an unfinished plan, if a placement that the policy
+// chose is not free or the cluster lacks a GPU type. It returns an error, with the plan unfinished, if a given
+// placement is not free or the cluster lacks a GPU type. If nothing changed, it takes time linear in the jobs and
+// allocates no memory.
 func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	pl.s, pl.p = s, p
 	defer func() { pl.s, pl.p = nil, nil }()

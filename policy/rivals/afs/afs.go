@@ -11,16 +11,16 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Options configure the policy.
+// Options configure AFS-L.
 type Options struct {
 	// Steady keeps allocations until jobs or nodes come or go. Default true (AFS: every churn event).
 	Steady bool
 }
 
-// DefaultOptions returns the defaults.
+// DefaultOptions returns the default settings.
 func DefaultOptions() Options { return Options{Steady: true} }
 
-// A Policy is AFS-L. It is not safe for concurrent use.
+// A Policy is AFS-L, which grants GPUs one at a time. It is not safe for concurrent use.
 type Policy struct {
 	o            Options
 	cluster      *cluster.Cluster

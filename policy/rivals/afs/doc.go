@@ -1,5 +1,5 @@
-// Package afs shares out GPUs one at a time. Each GPU goes to the job that beats every other: the one of two with
-// which both together end soonest.
+// Package afs is the policy AFS-L. It grants GPUs one at a time, each to the job that wins every comparison: of two
+// jobs, that one wins with which both together end soonest.
 //
 // Source: Hwang et al., "Elastic Resource Sharing for Distributed Deep Learning", NSDI 2021 (AFS-L, apathetic
 // future share with job lengths known).
@@ -12,7 +12,8 @@
 // for throughputs p now and p' with one GPU more, and if a gets it otherwise (TestRule_is_the_better_of_two). A
 // job without GPUs counts as the longer one, or of two the shorter wins.
 //
-// A rigid job gets all requested GPUs at once, as if one: shortest remaining time first for rigid jobs alone.
+// A rigid job gets all requested GPUs at once, as if they were one GPU. So among rigid jobs alone, the shortest
+// remaining time comes first.
 //
 // Dictionary: w, length: contender.left; p: contender.speed; p': contender.next; share: contender.gpus;
 // TopPriority: top.

@@ -2,7 +2,7 @@ package afs
 
 import "github.com/oxgang/oxgang/internal/memory"
 
-// Remember implements policy.Rememberer.
+// Remember saves and restores the state (policy.Rememberer).
 func (p *Policy) Remember(m *memory.Codec) {
 	memory.Shared(m, &p.cluster)
 	m.Fields(&p.free)

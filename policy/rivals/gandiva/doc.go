@@ -1,5 +1,5 @@
-// Package gandiva slices time: jobs take turns on the GPUs in round-robin order, and elastic jobs grow on idle
-// GPUs.
+// Package gandiva is the policy Gandiva, which slices time: jobs take turns on the GPUs in round-robin order, and
+// elastic jobs grow on idle GPUs.
 //
 // Source: Xiao et al., "Gandiva: Introspective Cluster Scheduling for Deep Learning", OSDI 2018.
 //

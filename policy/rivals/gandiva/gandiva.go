@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Options configure the policy.
+// Options configure Gandiva.
 type Options struct {
 	// Slice is how long jobs keep their GPUs; at least a round. Default 1 min (Gandiva §3.1).
 	Slice time.Duration
@@ -21,7 +21,7 @@ type Options struct {
 	Grow bool
 }
 
-// DefaultOptions returns the defaults.
+// DefaultOptions returns the default settings.
 func DefaultOptions() Options { return Options{Slice: time.Minute, Restarts: 10, Grow: true} }
 
 // Validate returns all errors of o.
@@ -36,7 +36,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Policy is Gandiva. It is not safe for concurrent use.
+// A Policy is Gandiva, in which jobs take turns. It is not safe for concurrent use.
 type Policy struct {
 	o     Options
 	turns map[job.ID]*turn

@@ -1,5 +1,5 @@
-// Package gavel shares GPUs out in time: an objective determines each job's fraction of time on each GPU type, and
-// a mechanism turns the fractions into rounds. Jobs run with all requested GPUs or none.
+// Package gavel is the policy Gavel, which shares GPUs by time: an objective determines each job's fraction of time
+// on each GPU type, and a mechanism turns the fractions into rounds. Jobs run with all requested GPUs or none.
 //
 // Source: Narayanan et al., "Heterogeneity-Aware Cluster Scheduling Policies for Deep Learning Workloads", OSDI
 // 2020 (Gavel), and the policies that it and Shockwave (§8.2) compare with.

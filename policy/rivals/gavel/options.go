@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// An Objective determines the time fractions.
+// An Objective selects what the fractions of time optimise.
 type Objective string
 
 // The objectives.
@@ -24,7 +24,7 @@ const (
 // Objectives returns the objectives.
 func Objectives() []Objective { return []Objective{MaxMin, Sum, FTF, Makespan, AlloX, Stride} }
 
-// Rules select the paper or a public code.
+// Rules select the algorithm of the paper or of a public code.
 type Rules string
 
 // The rules.
@@ -34,7 +34,7 @@ const (
 	SiaCode    Rules = "sia-code"    // Gavel in Sia's simulator (siacode.go)
 )
 
-// Options configure the policy.
+// Options configure Gavel.
 type Options struct {
 	Objective Objective // default MaxMin
 	// Perf uses throughput by GPU type. Default true (§4.1, "heterogeneity-aware").
@@ -54,7 +54,7 @@ type Options struct {
 	Public Solver
 }
 
-// DefaultOptions returns the defaults.
+// DefaultOptions returns the default settings.
 func DefaultOptions() Options {
 	return Options{Objective: MaxMin, Perf: true, Alpha: 0.2, Rules: Paper, Turn: 6 * time.Minute, Reset: 1920 * time.Second}
 }

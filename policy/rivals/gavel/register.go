@@ -8,7 +8,7 @@ import (
 
 var public Solver
 
-// RegisterPublic enables the rules public-code. Call it once, before making policies.
+// RegisterPublic sets the solver for the rules PublicCode. Call it once, before making policies.
 func RegisterPublic(s Solver) { public = s }
 
 func init() {

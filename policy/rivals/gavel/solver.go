@@ -2,7 +2,7 @@ package gavel
 
 import "github.com/oxgang/oxgang/opt/barrier"
 
-// A Solver finds the greatest level, or the most gain.
+// A Solver finds the time fractions of a Program: those with the greatest level, or with the most gain.
 type Solver func(g *barrier.Program, level bool) *barrier.Solution
 
 // best returns the fractions with the most gain, from Options.Public if that finds any.

@@ -18,7 +18,7 @@ type AutoscaleOptions struct {
 	Cycles int     // rounds of a mean efficiency; default 2 (public code)
 }
 
-// DefaultAutoscaleOptions returns the published settings.
+// DefaultAutoscaleOptions returns the settings of the public code.
 func DefaultAutoscaleOptions() AutoscaleOptions {
 	return AutoscaleOptions{Options: DefaultOptions(), Target: 0.6, Least: 2, Cycles: 2}
 }
@@ -41,7 +41,8 @@ func (o *AutoscaleOptions) Validate() error {
 // band returns the distance of efficiency that is allowed. Source: BOA §6.1, "Pollux with Autoscaling".
 func (o *AutoscaleOptions) band() float64 { return min(0.3*(1-o.Target), 0.3*o.Target) }
 
-// An Autoscaler is Pollux on rented nodes that keep efficiency near a target. It is not safe for concurrent use.
+// An Autoscaler is Pollux that also rents nodes: as many as keep the efficiency of the cluster near a target. It is
+// not safe for concurrent use.
 type Autoscaler struct {
 	o         AutoscaleOptions
 	pollux    *Policy
@@ -66,8 +67,8 @@ func (*Autoscaler) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true, Rents: true}
 }
 
-// Plan implements policy.Policy. A change takes Policy.Plan's time for log2 of the possible sizes. It also fails
-// if the offered node is invalid.
+// Plan implements policy.Policy. If the number of nodes changes, it takes as long as Policy.Plan for each of log2 of
+// the possible numbers. It also fails if the offered node is invalid.
 func (a *Autoscaler) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if len(s.Rentals) == 0 {
 		return a.pollux.Plan(ctx, s)

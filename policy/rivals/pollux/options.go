@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Options configure the policy.
+// Options configure Pollux.
 type Options struct {
 	P           float64 // of the power mean, not 0; lower is fairer; default -1 (§4.2)
 	Growth      float64 // limit relative to the most GPUs so far; default 2 (§4.1)

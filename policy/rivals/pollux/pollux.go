@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Policy is Pollux. It is not safe for concurrent use.
+// A Policy is Pollux, a genetic search for placements of high goodput. It is not safe for concurrent use.
 type Policy struct {
 	o       Options
 	beliefs map[job.ID]*belief

@@ -15,5 +15,5 @@
 //
 // Deviation: parts are solved one after another, because policies share no state and start nothing.
 //
-// Deviation: the bound is for plans that keep to the parts, because the parts know no other.
+// Deviation: the bound holds only for plans in which jobs use the GPUs of their part, because each part knows no other.
 package pop

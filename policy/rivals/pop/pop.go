@@ -16,14 +16,14 @@ const (
 	Balanced = "balanced" // by GPUs and requested GPUs
 )
 
-// Options configure the policy.
+// Options configure POP.
 type Options struct {
 	Parts int    // k; default 4 (§4.1, POP-4)
 	Split string // Random or Balanced; default Random (§4.1)
 	Seed  uint64 // of Random; default 1
 }
 
-// DefaultOptions returns POP-4, random.
+// DefaultOptions returns four parts, drawn at random (POP-4).
 func DefaultOptions() Options { return Options{Parts: 4, Split: Random, Seed: 1} }
 
 // Validate returns all errors of o.
@@ -38,7 +38,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Policy is POP.
+// A Policy is POP: it divides the cluster into parts, each planned by another policy.
 type Policy struct {
 	parts
 	inner    []policy.Policy
@@ -46,7 +46,8 @@ type Policy struct {
 	computed []any              // results of parts, not yet passed on
 }
 
-// New returns a policy with a policy of inner per part, or all errors of o, or inner's.
+// New returns a policy that plans each part with a policy that inner makes. It returns all errors of o, or the error
+// of inner.
 func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("pop: %w", err)
@@ -62,7 +63,7 @@ func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 	return p, nil
 }
 
-// Traits implements policy.Policy: parts neither rent nor borrow, and jobs may change parts in every round.
+// Traits implements policy.Policy. It neither rents nor borrows, and jobs may change parts in every round.
 func (p *Policy) Traits() policy.Traits {
 	t := p.inner[0].Traits()
 	t.Rents, t.Borrows, t.Steady, t.Keeps, t.IgnoresProgress = false, false, false, false, false

@@ -2,10 +2,10 @@ package themis
 
 import "fmt"
 
-// Options configure the policy.
+// Options configure Themis.
 type Options struct {
-	// Filter is the fraction of jobs that bid, in (0, 1], of the largest finish-time fairness. Less is fairer,
-	// more is more efficient. Default 0.2 (Themis: 1-f is 0.2).
+	// Filter is the fraction of jobs that may bid, in (0, 1]: those with the largest finish-time fairness. Less is
+	// fairer, more is more efficient. Default 0.2 (Themis: 1-f is 0.2).
 	Filter float64
 	// Adaptive uses 1/3 or 2/3 instead of Filter. Default false.
 	Adaptive bool
@@ -13,7 +13,7 @@ type Options struct {
 	Payments bool
 }
 
-// DefaultOptions returns the defaults.
+// DefaultOptions returns the default settings.
 func DefaultOptions() Options { return Options{Filter: 0.2, Payments: true} }
 
 // Validate returns an error if Filter is out of range.
