@@ -19,12 +19,12 @@ type Event interface {
 // Submitted: a job was accepted. The scheduler keeps the pointer.
 type Submitted struct{ Spec *job.Spec }
 
-// Described: a job's program reported its batch limits, schedule or target. Spec replaces the submitted one;
-// measurements are kept. The scheduler keeps the pointer.
+// Described: a job's program reported its batch limits, schedule or target. Spec replaces the submitted
+// specification; measurements are kept. The scheduler keeps the pointer.
 type Described struct{ Spec *job.Spec }
 
-// Restored: a job from before a restart of the scheduler. Of an ended job, only its ID and what it shows about
-// its class are kept. The scheduler keeps the pointer.
+// Restored: the scheduler was restarted, and the job was submitted before. If the job has ended, only its ID and its
+// class's statistics are kept. The scheduler keeps the pointer.
 type Restored struct {
 	Spec    *job.Spec
 	Status  job.Status
@@ -66,17 +66,17 @@ type NodesChanged struct {
 	Loans   []cluster.Loan   // all; none if nothing can be lent
 }
 
-// Computed: the work of the last Compute ended. It may never come.
+// Computed: the background work that the action Compute started has ended. This event may never come.
 type Computed struct{ Result any }
 
 // An Action is a request to the backend: Run, Preempt, Profile, Compute, Provision or Return.
 type Action interface {
-	// Topic returns the subject of the action. Two actions of a round have the same topic only if they are
+	// Topic returns what the action is about. Two actions of a round have the same topic only if they are
 	// alternatives.
 	Topic() Topic
 }
 
-// A Topic is the subject of an action: a job, a group of nodes, or the world.
+// A Topic is what an action is about: a job, a group of nodes, or something else in words.
 type Topic struct {
 	Job   job.ID
 	Group cluster.Group
@@ -112,7 +112,7 @@ func (r *Run) InPlace(held cluster.Allocation, on cluster.Placement) bool {
 	return r.Allocation.SameGPUs(&held) && r.Placement.SameGPUs(on)
 }
 
-// Preempt: let a job save a checkpoint, and take its GPUs.
+// Preempt: a job saves a checkpoint, and loses its GPUs.
 type Preempt struct{ Job job.ID }
 
 // Profile: measure a job on one GPU of each type (Sia §3.3.2). Reports with Profile set and then Profiled
@@ -122,8 +122,8 @@ type Profile struct {
 	Types []cluster.GPUType
 }
 
-// Compute: do the background work of a policy (policy.Work.Do). Computed returns its result. The scheduler
-// requests one at a time.
+// Compute: run a computation for the policy in the background (policy.Work.Do). Event Computed has its result. There
+// is one at a time.
 type Compute struct{ Work policy.Work }
 
 // Provision: order or borrow nodes of a group until it has Nodes of them, or cancel orders, the last first.

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf/estimate"
 )
 
-// A Memory is the changing state of a Scheduler, without its policy and placer.
+// A Memory is the state of a Scheduler between rounds, without its policy and placer.
 type Memory struct {
 	beliefs  *estimate.Pool
 	classes  *estimate.Classes // nil: not learned
@@ -35,16 +35,16 @@ type Memory struct {
 // memory keeps the fields of the embedded Memory unexported.
 type memory = Memory
 
-// Memory returns the memory of the scheduler; it changes with the next event or round.
+// Memory returns the state of the scheduler; it changes with the next event or round.
 func (s *Scheduler) Memory() *Memory { return s.memory }
 
-// Remember replaces the scheduler's memory by m, of a Scheduler with the same options. Afterwards only one of
-// them may be used.
+// Remember replaces the scheduler's state by m, from a Scheduler with the same options. Afterwards only one of them
+// may be used.
 func (s *Scheduler) Remember(m *Memory) {
 	s.memory, s.steady, s.continuing = m, steadyRound{}, continuing{}
 }
 
-// Computing reports whether background work of the policy is under way.
+// Computing reports whether a background computation of the policy is running.
 func (m *Memory) Computing() bool { return m.computing }
 
 // Active returns the jobs that have not ended, by submission time, then ID, without reports. Do not change the
@@ -59,7 +59,7 @@ func (m *Memory) Active() []Restored {
 	return all
 }
 
-// Nodes returns the present nodes, rentals and loans.
+// Nodes returns the present nodes, and the state of rentals and loans.
 func (m *Memory) Nodes() NodesChanged {
 	return NodesChanged{Cluster: m.cluster, Rentals: m.rentals, Loans: m.loans}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Remember implements memory.Rememberer. It reads into the memory of a new Scheduler with the same options.
+// Remember saves the state, or restores it in a new Scheduler with the same options (memory.Rememberer).
 func (m *Memory) Remember(c *codec.Codec) {
 	if m.computed != nil {
 		c.Fail("a result of background work: %w", errors.ErrUnsupported)

@@ -49,7 +49,7 @@ type Options struct {
 	Known func(now time.Time) []*perf.ClassStats
 }
 
-// DefaultOptions returns the papers' settings.
+// DefaultOptions returns the settings of the papers.
 func DefaultOptions() Options {
 	return Options{Round: time.Minute, Profile: true, Class: estimate.DefaultClassOptions()}
 }
@@ -69,7 +69,8 @@ func (o *Options) Validate() error {
 	return errors.Join(append(errs, o.Estimate.Validate())...)
 }
 
-// A Scheduler has the state of the cluster and its jobs. Make one with New. It is not safe for concurrent use.
+// A Scheduler decides round by round which jobs run where, by a policy. Make one with New. It is not safe for
+// concurrent use.
 type Scheduler struct {
 	policy policy.Policy
 	placer placement.Placer
@@ -94,7 +95,7 @@ type record struct {
 	decided bool
 }
 
-// New returns a Scheduler without jobs. Rented and Loaned nodes come with events NodesChanged.
+// New returns a Scheduler without jobs. Rented and borrowed nodes come later, with events NodesChanged.
 func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*Scheduler, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("scheduler: %w", err)
@@ -294,8 +295,8 @@ func (s *Scheduler) sweep() {
 	s.hasEnded = false
 }
 
-// Snapshot returns the state for a policy. Rows that did not change since the last snapshot are the same
-// pointers.
+// Snapshot returns the state of jobs and nodes for a policy. Rows that did not change since the last snapshot are the
+// same pointers.
 func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 	s.sweep()
 	return s.snapshot(now, make([]*policy.Job, len(s.active)))

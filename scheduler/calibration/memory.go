@@ -5,7 +5,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Remember implements memory.Rememberer. The open predictions are all with state open.
+// Remember saves and restores the record (memory.Rememberer).
 func (r *Record) Remember(m *memory.Codec) {
 	m.Fields(&r.round)
 	for p := range r.all {

@@ -8,10 +8,10 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Share is the intended probability of ranges.
+// Share is the probability with which an actual time should be in its predicted range.
 const Share = 0.8
 
-// A Phase is a kind of predicted time.
+// A Phase is the kind of time that is predicted, such as the start of a waiting job.
 type Phase uint8
 
 // The phases.
@@ -32,7 +32,7 @@ func (p Phase) String() string {
 	return phaseNames[p]
 }
 
-// A Guess is the time until something happens, by two simulations: the earlier and the later of their results.
+// A Guess is a predicted time until something happens: the results of two simulations, the earlier and the later.
 type Guess struct{ Early, Late time.Duration }
 
 func (g Guess) length(round time.Duration) float64 {
@@ -45,13 +45,13 @@ func (g Guess) errors(after, round time.Duration) [3]float64 {
 	return [3]float64{t - math.Log((g.Early + round).Seconds()), t - math.Log(g.length(round)), t - math.Log((g.Late + round).Seconds())}
 }
 
-// Exact reports whether both times are less than a round from the actual one.
+// Exact reports whether both times differ by less than a round from the actual time.
 func (g Guess) Exact(after, round time.Duration) bool {
 	return (after-g.Early).Abs() < round && (after-g.Late).Abs() < round
 }
 
-// Errors returns the logarithm of the length of a guess in rounds, and its errors for an actual time: see the
-// package.
+// Errors returns the logarithm of the length of a guess in rounds, and its three errors once the actual time is
+// known; see the package comment.
 func (g Guess) Errors(after, round time.Duration) (length float64, errors [3]float64) {
 	return math.Log(g.length(round) / round.Seconds()), g.errors(after, round)
 }
@@ -65,7 +65,7 @@ type Range struct {
 	Phase    Phase
 }
 
-// Recent is the maximum of Range.Of.
+// Recent is how many ranges the fields Held and Of of a Range count at most.
 const Recent = 200
 
 // leastHeld is the share of the last ranges that must have held for a range to be printed.
@@ -79,7 +79,7 @@ func (r *Range) Unreliable() string {
 	return "unreliable: " + r.Phase.TrackRecord(r.Held, r.Of)
 }
 
-// TrackRecord returns how many of the last ranges of a phase held, in words.
+// TrackRecord returns in words how many of the last ranges of this kind were right.
 func (p Phase) TrackRecord(held, of int) string {
 	one := [...]string{"start estimate", "end estimate for a waiting job", "end estimate for a running job"}[p]
 	many := [...]string{"start estimates", "end estimates for waiting jobs", "end estimates for running jobs"}[p]
@@ -114,8 +114,8 @@ const (
 	forgotten // the job was cancelled or failed
 )
 
-// A Record has the predictions of a run and their outcomes. Make one with New. It is not safe for concurrent
-// use.
+// A Record compares the predictions of a run with the outcomes, and turns new predictions into ranges. Make one with
+// New. It is not safe for concurrent use.
 type Record struct {
 	round time.Duration
 	all   [Phases][]*prediction
@@ -124,7 +124,7 @@ type Record struct {
 	asOf  time.Time
 }
 
-// New returns an empty Record of a run with rounds of this length.
+// New returns a Record without predictions, for a run with rounds of this length.
 func New(round time.Duration) *Record {
 	r := &Record{round: max(round, time.Second), marks: make(map[mark][3]float64)}
 	for p := range r.open {
@@ -133,8 +133,8 @@ func New(round time.Duration) *Record {
 	return r
 }
 
-// Range returns the range of a guess with a probability of Share, as of now.
-// Predictions made now do not count yet.
+// Range returns the range that contains the actual time with a probability of Share, from the predictions made before
+// now.
 //
 // Complexity: O(n log n) for n predictions of the phase, once for similar guesses
 // at one time.
@@ -145,7 +145,7 @@ func (r *Record) Range(now time.Time, p Phase, g Guess) Range {
 	return x
 }
 
-// Wide returns the range of a guess with a given probability, as of now, without Held and Of.
+// Wide is Range for another probability, without Held and Of.
 func (r *Record) Wide(now time.Time, p Phase, g Guess, share float64) Range {
 	if g.Late < g.Early {
 		g.Early, g.Late = g.Late, g.Early
@@ -161,7 +161,7 @@ func (r *Record) Wide(now time.Time, p Phase, g Guess, share float64) Range {
 	return x
 }
 
-// State records a range for a guess about a job.
+// State records that a range was printed for a job, so that it is later compared with the outcome.
 func (r *Record) State(now time.Time, id job.ID, p Phase, g Guess, stated Range) {
 	x := &prediction{job: id, at: now, guess: g, features: r.features(g), stated: stated}
 	r.all[p] = append(r.all[p], x)
@@ -171,7 +171,7 @@ func (r *Record) State(now time.Time, id job.ID, p Phase, g Guess, stated Range)
 	}
 }
 
-// Started records that a waiting job got GPUs.
+// Started records that a waiting job got GPUs, which decides predictions of its start.
 func (r *Record) Started(now time.Time, id job.ID) { r.close(now, id, Start, happened) }
 
 // Ended records the end of a job. If it was not completed, its predictions will never come true.
@@ -193,7 +193,7 @@ func (r *Record) close(now time.Time, id job.ID, p Phase, as state) {
 	clear(r.marks)
 }
 
-// Held returns how many of the last ranges of a phase with a known outcome held, and their number, at most
+// Held returns how many of the last ranges of a kind were right, and of how many the outcome is known, at most
 // Recent.
 func (r *Record) Held(p Phase) (held, of int) {
 	for i := len(r.all[p]) - 1; i >= 0 && of < Recent; i-- {
@@ -209,7 +209,7 @@ func (r *Record) Held(p Phase) (held, of int) {
 	return held, of
 }
 
-// Holds reports whether a time is in the range, give or take half a round.
+// Holds reports whether the actual time is in the range, within half a round.
 func (r *Range) Holds(after, round time.Duration) bool {
 	return after >= r.Early-round/2 && after <= r.Late+round/2
 }

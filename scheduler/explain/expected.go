@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// ExpectedIn returns an estimate as of a time after it was made. open: it may be later than the range. Of an
-// unreliable estimate, only Unknown, Held and Of are set.
+// ExpectedIn converts a predicted range into an estimate for people, some time after the prediction. open: the time
+// may be later than the range. If the estimate is unreliable, only Unknown, Held and Of are set.
 func ExpectedIn(r *calibration.Range, open bool, passed time.Duration) *Expected {
 	if why := r.Unreliable(); why != "" {
 		return &Expected{Unknown: why, Held: r.Held, Of: r.Of}

@@ -11,8 +11,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// Life returns the whole life of a job. Only the header of the journal may have been read. The life of a
-// truncated journal ends early and has a Note. It returns an *UnknownJobError if the journal lacks the job.
+// Life tells from a journal why the GPUs of a job changed, and where its time went. Only the header of the journal
+// may have been read. The life of a truncated journal ends early and has a Note. It returns an *UnknownJobError if
+// the journal lacks the job.
 func Life(r *journal.Reader, id job.ID) (*Story, error) {
 	t := newJournalReader(r.Header(), id)
 	if err := t.listen(r, func(time.Duration) {}); err != nil {
@@ -21,8 +22,8 @@ func Life(r *journal.Reader, id job.ID) (*Story, error) {
 	return &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec, t.preemption), Changes: t.changes, Totals: &t.totals, Note: noted(r.Sealed(), t.note)}, nil
 }
 
-// At returns the state of a job at a time since the start of the recording, after all records of that time, and
-// what came next. Only the header of the journal may have been read. Errors: as Life.
+// At explains the state of a job at a time since the start of the recording, after all records of that time, and what
+// came next. Only the header of the journal may have been read. Errors: as Life.
 func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 	at = max(at, 0)
 	t := newJournalReader(r.Header(), id)
@@ -50,14 +51,14 @@ func (t *journalReader) story(then *snapshot, at time.Duration) *Story {
 	return story
 }
 
-// LiveState is what a running scheduler knows of a job besides its journal.
+// LiveState is what a running scheduler can add to its journal about a job.
 type LiveState struct {
 	At         time.Duration // now, since the start of the recording
 	Up         bool          // its processes run, and its program has not reported yet
 	Preemption Preemption
 }
 
-// A Preemption says why a job must not be preempted.
+// A Preemption states whether a job must not be preempted, and why.
 type Preemption uint8
 
 // The reasons, if the job must not be preempted.
@@ -67,7 +68,8 @@ const (
 	NotYet               // its program has not connected yet
 )
 
-// Live returns the present state of a job. Only the header of the journal may have been read. Errors: as Life.
+// Live explains the present state of a job under a running scheduler. Only the header of the journal may have been
+// read. Errors: as Life.
 func Live(r *journal.Reader, id job.ID, seen LiveState) (*Story, error) {
 	t := newJournalReader(r.Header(), id)
 	t.preemption = seen.Preemption
@@ -188,7 +190,7 @@ func (t *journalReader) profiling(then *snapshot) bool {
 	return false
 }
 
-// Undecided is the sentence of a job that no round has decided on.
+// Undecided is the sentence for a job about which no round has decided yet.
 const Undecided = "the next round decides on it"
 
 func (t *journalReader) sentence(then *snapshot, phase job.Phase, length string) string {

@@ -7,14 +7,13 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Because says why a job has what a plan gives it.
+// A Because states why a job has the GPUs that a plan gives it.
 type Because struct {
 	Reason string
 	Text   string // why, and what would change it if anything would
 }
 
-// Reasons say why jobs have what a plan gives them. They are computed when the first text is asked for. They
-// are not safe for concurrent use.
+// Reasons explain why each job has the GPUs that a plan gives it. They are computed at the first use.
 type Reasons struct {
 	// Preemption, if not nil, returns why a job must not be preempted.
 	Preemption func(job.ID) Preemption
@@ -27,11 +26,10 @@ type Reasons struct {
 	order *jobOrder
 }
 
-// Now returns why jobs of a snapshot have what the plan gives them; no reasons if s is nil. Neither may change
-// meanwhile.
+// Now explains a plan for a snapshot; it has no reasons if s is nil. Neither may change while the result is in use.
 func Now(s *policy.Snapshot, p *policy.Plan) *Reasons { return &Reasons{s: s, p: p} }
 
-// Of returns why a job has what it has. Complexity: O(n log n) for n jobs the first time, then constant.
+// Of returns why a job has what it has. It costs O(n log n) for n jobs the first time, then constant time.
 func (r *Reasons) Of(id job.ID) Because { return Because{r.Reason(id), r.Text(id)} }
 
 // Reason returns the name of the policy's reason; empty if the snapshot lacks the job.

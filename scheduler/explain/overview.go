@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// An Overview is the state of a cluster and of all its jobs at one time, since the start of the recording.
+// An Overview is the state of a cluster and of all its jobs at one time.
 type Overview struct {
 	At     journal.Seconds `json:"at"`
 	Last   journal.Seconds `json:"last"`
@@ -25,7 +25,7 @@ type Overview struct {
 	Ended  []OverviewEnd   `json:"ended"` // the last ones since the checkpoint before At, the latest first
 }
 
-// An OverviewNode is a node with its jobs.
+// An OverviewNode is a node and the jobs on it.
 type OverviewNode struct {
 	ID   cluster.NodeID   `json:"id"`
 	Type cluster.GPUType  `json:"type"`
@@ -33,13 +33,13 @@ type OverviewNode struct {
 	Held []OverviewHolder `json:"held,omitempty"` // in order of submission
 }
 
-// An OverviewHolder is a job with GPUs on a node.
+// An OverviewHolder is a job that has GPUs on a node.
 type OverviewHolder struct {
 	Job  job.ID `json:"job"`
 	GPUs int    `json:"gpus"`
 }
 
-// An OverviewJob is a job that has not ended.
+// An OverviewJob is the state of a job that has not ended.
 type OverviewJob struct {
 	ID        job.ID          `json:"id"`
 	Name      string          `json:"name"`
@@ -56,7 +56,7 @@ type OverviewJob struct {
 	Target   float64 `json:"target,omitzero"`
 }
 
-// An OverviewEnd is the end of a job.
+// An OverviewEnd states how and when a job ended.
 type OverviewEnd struct {
 	Job     job.ID          `json:"job"`
 	At      journal.Seconds `json:"at"`
@@ -66,8 +66,8 @@ type OverviewEnd struct {
 
 const mostEnded = 20
 
-// OverviewIn returns the state at a time, after all records of that time. It reads from the last checkpoint
-// before the time. It returns an error if the journal is damaged there.
+// OverviewIn returns the Overview at a time since the start of the journal, after all records of that time. It reads
+// from the last checkpoint before the time. It returns an error if the journal is damaged there.
 func OverviewIn(f *journal.File, at time.Duration) (*Overview, error) {
 	last, err := f.Last()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// Overviews returns Overviews of one journal, and keeps the records between two checkpoints. It is safe for
-// concurrent use.
+// Overviews reads Overviews at different times of one journal, and caches the records between two checkpoints. It is
+// safe for concurrent use.
 type Overviews struct {
 	File *journal.File
 
@@ -36,7 +36,7 @@ type stretch struct {
 	long    bool // more than the maximum; none is kept
 }
 
-// At is OverviewIn.
+// At returns the Overview at a time, as OverviewIn does.
 func (o *Overviews) At(at time.Duration) (*Overview, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Cross adds to a moment what several racks cost jobs of its class.
+// Cross adds to a moment how much slower the job's class trains when spread over several racks.
 func (m *Moment) Cross(c perf.LocalityCost) { m.Locality, m.Racks = &c, crossed(c) }
 
 // crossed describes the measurements of a class in several racks. It predicts nothing: the spread between jobs

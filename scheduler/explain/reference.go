@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Reference explains one kind of reason: a row of docs/guide/reasons.md.
+// A Reference is a row of docs/guide/reasons.md, which explains one kind of reason.
 type Reference struct {
 	Means   string
 	Numbers string
@@ -16,7 +16,7 @@ type Reference struct {
 	Why     policy.Reason
 }
 
-// References returns a row for every kind, with examples of a cluster of 16 a100 and 24 t4 GPUs.
+// References returns a row for every kind of reason, with examples from a cluster of 16 a100 and 24 t4 GPUs.
 func References() []Reference {
 	all := make([]Reference, 0, len(references))
 	for _, k := range policy.Kinds() {

@@ -12,8 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Story is an answer: the life of a job, or one moment of it. All times count from the start of the
-// recording.
+// A Story explains a job: its whole life, or one moment of it. All times count from the start of the recording.
 type Story struct {
 	Job     job.ID   `json:"job"`
 	Policy  string   `json:"policy"`
@@ -25,7 +24,7 @@ type Story struct {
 	Note string `json:"note,omitempty"`
 }
 
-// A Holding is a number of GPUs of one type on a number of nodes, and of a second type if a job has one.
+// A Holding is what a job has: a number of GPUs of one type on a number of nodes, and perhaps GPUs of a second type.
 type Holding struct {
 	Nodes int             `json:"nodes"`
 	GPUs  int             `json:"gpus"`
@@ -53,7 +52,7 @@ func ofType(c cluster.Configuration) *Holding {
 	return &Holding{Nodes: c.Nodes, GPUs: c.GPUs, Type: c.GPUType}
 }
 
-// A What is a kind of change in a job's life.
+// A What is what happened to a job: it started, was preempted, ended, and so on.
 type What string
 
 // The kinds of change.
@@ -71,7 +70,7 @@ const (
 	Ended     What = "ended"
 )
 
-// A Change is one line of a life.
+// A Change is one line of a job's history.
 type Change struct {
 	At     journal.Seconds `json:"at"`
 	What   What            `json:"what"`
@@ -83,7 +82,7 @@ type Change struct {
 	Details string `json:"details,omitempty"`
 }
 
-// Totals sum up the recorded life.
+// Totals sum up a job's time and GPU-hours over the recording.
 type Totals struct {
 	Submitted journal.Seconds  `json:"submitted"`
 	Ended     *journal.Seconds `json:"ended,omitempty"`   // nil: not in the recording
@@ -96,7 +95,7 @@ type Totals struct {
 	LostHours float64          `json:"lost_hours"` // GPU-hours held between starts and the beginning of training
 }
 
-// A Moment is the state of a job at one time.
+// A Moment is the state of a job at one time, and why it has that state.
 type Moment struct {
 	At       journal.Seconds  `json:"at"`
 	Phase    string           `json:"phase"` // a job.Phase, or "not submitted"
@@ -137,7 +136,7 @@ type Moment struct {
 // Unblockable reports whether a change may give the job GPUs: it has none, and its profiles are complete.
 func (m *Moment) Unblockable() bool { return m.Holds == nil && m.Phase != job.Profiling.String() }
 
-// An Expected is the time from a Moment to something expected. The zero value means now.
+// An Expected is an estimated time until something happens, such as the start of a job. The zero value means now.
 type Expected struct {
 	Early  journal.Seconds `json:"early"`
 	Likely journal.Seconds `json:"likely"`
@@ -152,14 +151,14 @@ type Expected struct {
 	Unknown string `json:"unknown,omitempty"`
 }
 
-// A View is the state of the cluster at one time.
+// A View is the state of the cluster at one time: free and used GPUs, and waiting jobs.
 type View struct {
 	Types   []TypeView `json:"types"`
 	Running int        `json:"running"`
 	Waiting int        `json:"waiting"` // jobs that do not
 }
 
-// A TypeView is the state of one GPU type.
+// A TypeView is the number of GPUs of one type, and how many are free.
 type TypeView struct {
 	Type cluster.GPUType `json:"type"`
 	GPUs int             `json:"gpus"`
@@ -173,7 +172,7 @@ type TypeView struct {
 	Memory float64 `json:"memory_price,omitzero"`
 }
 
-// An UnknownJobError says that a journal does not have a job.
+// An UnknownJobError reports a job that is not in the journal.
 type UnknownJobError struct {
 	Job     job.ID
 	Closest []job.ID // up to three jobs of the journal whose names are closest

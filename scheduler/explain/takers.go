@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Taker is a job that got GPUs of nodes on which another job lost some in the same round.
+// A Taker is a job that got GPUs on nodes where another job lost GPUs in the same round.
 type Taker struct {
 	Job    job.ID `json:"job"`
 	Name   string `json:"name"`

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Weigh adds the weight of a moment's job in the plan.
+// Weigh adds to a moment how the policy weighed the job, in words.
 func (m *Moment) Weigh(t policy.Terms) { m.Terms, m.Weight = &t, weighed(t) }
 
 func weighed(t policy.Terms) string {

@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Checkpoint is the state of a run directly after a round. A reader can begin there.
+// A Checkpoint is the complete state of a run after a round, from which a reader of the journal can begin.
 type Checkpoint struct {
 	At       time.Duration // since Header.Start
 	Nodes    scheduler.NodesChanged
@@ -25,7 +25,7 @@ type Checkpoint struct {
 	Memory []byte
 }
 
-// A JobState is the state of a job. Its Restored has no reports.
+// A JobState is the state of one job in a checkpoint. Its Restored has no reports.
 type JobState struct {
 	scheduler.Restored
 	// Said is the last decision on the job; nil if there is none.
@@ -38,14 +38,13 @@ const (
 	backKey       = `,"back":`
 )
 
-// MostMemory limits Checkpoint.Memory, in bytes, so that a line has room for many jobs.
+// MostMemory is the largest size of Checkpoint.Memory, in bytes, so that a line has room for many jobs.
 const MostMemory = maxLine / 4
 
-// Written returns the size of the journal in bytes, and how many of them follow the last checkpoint, or the
-// header.
+// Written returns the size of the journal in bytes, and the size of the part after the last checkpoint.
 func (w *Writer) Written() (all, since int64) { return w.size, w.size - w.after }
 
-// Checkpoint records the state after the last recorded round, at its time. memory must have less than 16 MiB.
+// Checkpoint writes the state after the last recorded round into the journal. memory must have less than 16 MiB.
 func (w *Writer) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte) {
 	if len(memory) > MostMemory {
 		w.enc.fail(fmt.Errorf("a checkpoint has %d bytes of memory, want at most %d", len(memory), MostMemory))

@@ -14,9 +14,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Watch returns an observer for the run that replays. The Backend then compares, except in shadow, all that is
-// recorded of a plan: allocation, placement, batch size and reason of each job, prices, wanted nodes, refusals,
-// and the stats of plans that were not interrupted. Call it before the first call of Next.
+// Watch returns an observer for the run that replays, which must be registered before the first call of Next. The
+// Backend then compares with the recording, except in shadow: allocation, placement, batch size and reason of each
+// job, prices, wanted nodes, refusals, and the stats of plans that were not interrupted.
 func (b *Backend) Watch() scheduler.Observer {
 	b.decisions = maps.Clone(b.begun)
 	if b.decisions == nil {
@@ -140,7 +140,8 @@ func unlike[T any](field string, recorded, now T, write func(*encoder, T)) *Diff
 	return &Difference{Field: field, Got: string(got.buf), Want: string(want.buf)}
 }
 
-// A Comparison counts the differences from the recorded decisions; in shadow only those about jobs.
+// A Comparison counts how many decisions of a replay differ from the recorded ones; in shadow only decisions about
+// jobs.
 type Comparison struct {
 	Rounds    int
 	Differing int
@@ -148,7 +149,7 @@ type Comparison struct {
 	First     *Difference // nil if there is none
 }
 
-// A Difference is the first difference between a round and the recorded one. It is an error.
+// A Difference is the first decision of a replay that differs from the recorded one. It is an error.
 type Difference struct {
 	Round int // as recorded; -1 if none was
 	At    time.Duration
@@ -161,7 +162,7 @@ type Difference struct {
 	Interrupted bool
 }
 
-// Error returns the recorded and the present decision.
+// Error states the recorded and the new decision.
 func (d *Difference) Error() string {
 	what, got, want := d.what()
 	text := fmt.Sprintf("round %d at %v: %s: got %s, want %s as recorded", d.Round, d.At, what, got, want)

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A File is a journal in which readers can begin at any checkpoint, and check only the lines that they read. It
-// is safe for concurrent use.
+// A File is a journal that can be read from any checkpoint on. Only the lines that are read are checked. It is safe
+// for concurrent use.
 type File struct {
 	src    io.ReaderAt
 	length int64
@@ -25,7 +25,7 @@ type File struct {
 	base   int64 // offset here plus base is the offset in the whole journal
 }
 
-// OpenFile returns the journal of size bytes. Errors: as NewReader.
+// OpenFile opens a journal of size bytes. Errors: as NewReader.
 func OpenFile(src io.ReaderAt, size int64) (*File, error) {
 	f := &File{src: src, length: size, size: size}
 	r, err := f.Start()
@@ -106,7 +106,7 @@ func (r *Reader) resume() error {
 	return p.err
 }
 
-// Checkpoint returns the last checkpoint that was read; nil if there was none.
+// Checkpoint returns the last checkpoint that this Reader has passed; nil if there was none.
 func (r *Reader) Checkpoint() (*Checkpoint, error) {
 	if r.passed == nil {
 		return nil, nil
@@ -119,7 +119,7 @@ func (r *Reader) Checkpoint() (*Checkpoint, error) {
 	return &p, nil
 }
 
-// Passed returns the time of the last checkpoint that was read; false if there was none.
+// Passed returns the time of the last checkpoint that this Reader has passed; false if there was none.
 func (r *Reader) Passed() (time.Duration, bool) { return r.at, r.passed != nil }
 
 // last returns the offset of the last checkpoint up to a time; 0 if there is none.

@@ -9,11 +9,11 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Version is the version of the format that this package writes. It also reads version 1, without hashes and
-// end.
+// Version is the version of the journal format that this package writes. It can also read version 1, which has
+// neither hashes nor an end.
 const Version = 2
 
-// A Header identifies the run of a journal.
+// A Header describes the run of a journal: its policy, settings, cluster and start.
 type Header struct {
 	Tool     string // that wrote it, with its version
 	Policy   string

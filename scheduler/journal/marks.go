@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// A Mark is the place of a checkpoint in a File.
+// A Mark is a position in a File, usually of a checkpoint.
 type Mark struct {
 	At     time.Duration // since Header.Start
 	offset int64
 }
 
-// Marks returns the checkpoints up to a time, in order. It returns an error if a checkpoint names a missing
-// previous one.
+// Marks returns the positions of the checkpoints up to a time, in order. It returns an error if a checkpoint names a
+// missing previous one.
 func (f *File) Marks(at time.Duration) ([]Mark, error) {
 	offset, err := f.last(at)
 	var all []Mark
@@ -61,7 +61,7 @@ func (f *File) mark(offset int64) (m Mark, back int64, err error) {
 	return m, back, nil
 }
 
-// From returns a Reader that begins after a checkpoint, and the checkpoint.
+// From returns a Reader that begins after the checkpoint at m, and the checkpoint.
 func (f *File) From(m Mark) (*Reader, *Checkpoint, error) {
 	r, err := f.from(m.offset)
 	if err != nil {
@@ -71,7 +71,7 @@ func (f *File) From(m Mark) (*Reader, *Checkpoint, error) {
 	return r, c, err
 }
 
-// End returns the Mark of the first line later than a time, or of the end of the file.
+// End returns the position of the first line after a time, or the end of the file.
 func (f *File) End(at time.Duration) (Mark, error) {
 	offset, err := f.after(at)
 	return Mark{at, offset}, err

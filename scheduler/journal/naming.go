@@ -13,29 +13,29 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Before reports whether a mark is before another one.
+// Before reports whether position m is before position n.
 func (m Mark) Before(n Mark) bool { return m.offset < n.offset }
 
-// Body returns the Mark of the first record.
+// Body returns the position of the first record, after the header.
 func (f *File) Body() Mark { return Mark{0, f.body} }
 
-// A Named is a record of a Naming.
+// A Named is a record that names a certain job, with its position.
 type Named struct {
 	Record
 	offset int64
 }
 
-// In reports whether the record is between two marks.
+// In reports whether the record is between two positions.
 func (r *Named) In(from, to Mark) bool { return r.offset >= from.offset && r.offset < to.offset }
 
-// A Last describes the end of a journal.
+// A Last has the position and time of the end of a journal.
 type Last struct {
 	At  time.Duration // of the last complete record
 	End Mark          // of the end of the file
 	Cut bool
 }
 
-// Last returns the end of the journal.
+// Last returns where and when the journal ends.
 func (f *File) Last() (Last, error) {
 	l := Last{End: Mark{0, f.size}, Cut: true}
 	line, err := f.lineOf(f.size - 1)
@@ -51,8 +51,8 @@ func (f *File) Last() (Last, error) {
 	return l, err
 }
 
-// Part returns a Reader of what is between two marks, and the checkpoint at the first mark if it is not Body.
-// At the second mark the Reader returns ErrTruncated.
+// Part returns a Reader of the part between two positions, and the checkpoint at the first, if it is not Body. At the
+// second position the Reader returns ErrTruncated.
 func (f *File) Part(from, to Mark) (*Reader, *Checkpoint, error) {
 	some := *f
 	some.length, some.size = to.offset, to.offset
@@ -63,7 +63,7 @@ func (f *File) Part(from, to Mark) (*Reader, *Checkpoint, error) {
 	return some.From(from)
 }
 
-// A Naming collects the records that name a job, without decoding others or checking hashes.
+// A Naming collects the records of a journal that name one job, without decoding others or checking hashes.
 type Naming struct {
 	f     *File
 	id    job.ID
@@ -81,22 +81,22 @@ type line struct {
 	offset int64
 }
 
-// Naming returns a Naming without records.
+// Naming returns a Naming for a job, without records.
 func (f *File) Naming(id job.ID) *Naming {
 	var e encoder
 	e.str(string(id))
 	return &Naming{f: f, id: id, name: e.buf}
 }
 
-// Append adds the records between two marks at the end.
+// Append adds the records between two positions after those already collected.
 func (n *Naming) Append(from, to Mark) error {
 	lines, err := n.find(from, to)
 	n.lines = append(n.lines, lines...)
 	return err
 }
 
-// Prepend adds the records between two marks at the beginning, and reports whether one submits or restores the
-// job.
+// Prepend adds the records between two positions before those already collected, and reports whether one of them
+// submits or restores the job.
 func (n *Naming) Prepend(from, to Mark) (bool, error) {
 	lines, err := n.find(from, to)
 	n.lines = append(lines, n.lines...)
@@ -133,7 +133,7 @@ func (n *Naming) find(from, to Mark) ([]line, error) {
 	}
 }
 
-// Records returns the records, in order. Rounds have no changes of other jobs. Records about nodes are left
+// Records returns the collected records, in order. Rounds have no changes of other jobs. Records about nodes are left
 // out.
 func (n *Naming) Records() ([]Named, error) {
 	if n.known == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Part ends a part of the journal directly after a round, and continues in another writer with the header and a
-// checkpoint. It returns the first error since the Writer was made.
+// Part continues the journal in another file, directly after a round: to gets the header and a checkpoint. It returns
+// the first error since the Writer was made.
 func (w *Writer) Part(to io.Writer, now time.Time, m *scheduler.Memory, memory []byte) error {
 	if err := w.Flush(); err != nil {
 		return err
@@ -73,14 +73,14 @@ func (c *Checkpoint) records(h *Header, line int) []Record {
 	return all
 }
 
-// A Source is a file, or a part of one.
+// A Source is one file of a journal, which may have several parts.
 type Source struct {
 	io.ReaderAt
 	Size int64
 }
 
-// OpenParts returns the journal of parts, in order; the first ones may be missing. It returns an error if a
-// part between them is missing, or if they are of different runs. Other errors: as OpenFile.
+// OpenParts opens a journal that consists of several files, given in order; the first ones may be missing. It returns
+// an error if a part between them is missing, or if they are of different runs. Other errors: as OpenFile.
 func OpenParts(sources ...Source) (*File, error) {
 	if len(sources) == 0 {
 		return nil, errors.New("journal: no parts, want one")

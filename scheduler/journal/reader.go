@@ -13,15 +13,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// ErrTruncated says that a journal has no last line: its run crashed or still writes it. In format 1, a cut
-// between two lines is not detected.
+// ErrTruncated reports a journal without its last line: the run crashed, or still writes. In format 1, a cut between
+// two lines is not detected.
 var ErrTruncated = errors.New("the journal has no end: its run crashed or still writes")
 
 // maxLine limits a line, in bytes: a round with a few hundred thousand changed jobs.
 const maxLine = 64 << 20
 
-// A Reader streams a journal. It checks the hash of each line before it decodes the line, if the journal is
-// Sealed.
+// A Reader reads a journal record by record. If the journal is Sealed, it checks the hash of each line.
 type Reader struct {
 	src     *bufio.Reader
 	header  Header
@@ -39,8 +38,8 @@ type Reader struct {
 	at     time.Duration
 }
 
-// NewReader returns a Reader that has read the header. It returns an error if there is none, or one of another
-// version.
+// NewReader returns a Reader of a journal, and reads the header. It returns an error if there is none, or its version
+// is unknown.
 func NewReader(r io.Reader) (*Reader, error) {
 	j := &Reader{src: bufio.NewReaderSize(r, 1<<16), chain: newChain(), known: map[job.ID]policy.Decision{}}
 	text, whole, err := j.next()
@@ -73,14 +72,14 @@ func (r *Reader) begin(text []byte) error {
 	return err
 }
 
-// Sealed reports whether the lines have hashes, so that changes are detected. Format 1 has none.
+// Sealed reports whether the lines have hashes, by which changes are detected. Format 1 has none.
 func (r *Reader) Sealed() bool { return r.sealed }
 
 // Header returns the first line of the journal.
 func (r *Reader) Header() Header { return r.header }
 
-// Records yields the remaining records. An error names the line, and ends the sequence. It wraps ErrTruncated
-// if the journal ends there, and ErrChanged if the line was changed.
+// Records returns an iterator over the remaining records. An error names the line, and ends the sequence. It wraps
+// ErrTruncated if the journal ends there, and ErrChanged if the line was changed.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
@@ -135,7 +134,7 @@ func (r *Reader) read() (Record, error) {
 	return rec, nil
 }
 
-// Line returns the number of the line read last, from 1: the header.
+// Line returns the number of the line that was read last; the header is line 1.
 func (r *Reader) Line() int { return r.line }
 
 func (r *Reader) record(text []byte) (rec Record, err error) {

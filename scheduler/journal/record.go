@@ -17,7 +17,7 @@ type Record struct {
 	Round *Round          // nil: see Event
 }
 
-// A Round is the decisions at one time.
+// A Round has the decisions of one round that differ from the round before.
 type Round struct {
 	Number  int
 	Changed []Change // in the order of the snapshot
@@ -30,7 +30,7 @@ type Round struct {
 	Actions  []scheduler.Action
 }
 
-// A Change is a complete decision on a job that differs from the last one.
+// A Change is the new decision about one job.
 type Change struct {
 	Job job.ID
 	policy.Decision

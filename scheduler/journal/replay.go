@@ -12,10 +12,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend is the scheduler.Backend of a recording. Events happen at their recorded times, whatever actions it
-// gets, and it compares the actions of each round with the recorded ones; with Watch, the whole plan. In
-// shadow, another policy reacts to the recorded events. It does background work, which ends when the recorded
-// work of the same round ended, or else at once.
+// A Backend replays a recording as a scheduler.Backend. Events happen at their recorded times, whatever actions it
+// gets, and it compares the actions of each round with the recorded ones; with Watch, the whole plan. In shadow,
+// another policy reacts to the recorded events. It does background work, which ends when the recorded work of the
+// same round ended, or else at once.
 type Backend struct {
 	// Shadow counts differences instead of ending at the first. Set it before the first call of Next.
 	Shadow bool
@@ -40,7 +40,7 @@ type Backend struct {
 
 var _ scheduler.Backend = (*Backend)(nil)
 
-// Replay returns the Backend of the recording in r. Only the header of r may have been read.
+// Replay returns a Backend that replays the recording in r. Only the header of r may have been read.
 func Replay(r *Reader) *Backend {
 	h := r.Header()
 	b := &Backend{r: r, start: h.Start, now: h.Start, jobs: map[job.ID]bool{}, most: most(h.Cluster), nodes: h.Cluster.Held()}
@@ -48,8 +48,7 @@ func Replay(r *Reader) *Backend {
 	return b
 }
 
-// Resume returns the Backend of the recording after the checkpoint c at which r begins. Nothing may have been
-// read of r.
+// Resume is Replay from a checkpoint c, at which r begins. Nothing may have been read of r.
 func Resume(r *Reader, c *Checkpoint) *Backend {
 	r.pending = nil
 	b := Replay(r)
@@ -75,7 +74,7 @@ func most(c *cluster.Cluster) map[cluster.Group]int {
 	return n
 }
 
-// Comparison returns the comparison so far.
+// Comparison returns how the replay has differed from the recording so far.
 func (b *Backend) Comparison() Comparison { return b.counts }
 
 // Now returns the recorded time of the last event or round.

@@ -19,11 +19,11 @@ const (
 	sealLength = len(sealKey) + sealDigits + len(`"`)
 )
 
-// ErrChanged says that a line was changed, or a line directly before it was lost, doubled or moved. All earlier lines
+// ErrChanged reports a line that was changed, or before which a line was lost, doubled or moved. All earlier lines
 // are intact.
 var ErrChanged = errors.New("the journal was changed after it was written")
 
-// Unverified is a warning for journals that are not Sealed.
+// Unverified is the warning printed for journals without hashes, in which changes are not detected.
 const Unverified = "The journal has format 1, without hashes: changed or lost lines are not detected."
 
 type chain struct {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Seconds is a duration that JSON shows as a number of seconds, exact to the nanosecond.
+// Seconds is a duration that is written to JSON as a number of seconds, exact to the nanosecond.
 type Seconds time.Duration
 
 // MarshalJSON writes the number of seconds. It returns an error if s is negative.

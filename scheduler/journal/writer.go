@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Writer records a run: it is a scheduler.Observer. After the first error it writes nothing more; Flush and
-// Close return that error.
+// A Writer writes a run into a journal: it is a scheduler.Observer. After the first error it writes nothing more;
+// Flush and Close return that error.
 type Writer struct {
 	w        *bufio.Writer
 	enc      encoder
@@ -44,7 +44,7 @@ type recordedDecision struct {
 
 var _ scheduler.Observer = (*Writer)(nil)
 
-// NewWriter returns a Writer to w that has written the header.
+// NewWriter returns a Writer, and writes the header to w.
 func NewWriter(w io.Writer, h Header) *Writer {
 	j := &Writer{w: bufio.NewWriterSize(w, 1<<16), chain: newChain(), head: h, start: h.Start.Round(0).UTC(), recorded: map[job.ID]*recordedDecision{}}
 	if err := h.validate(); err != nil {
@@ -57,7 +57,7 @@ func NewWriter(w io.Writer, h Header) *Writer {
 	return j
 }
 
-// Event records an event.
+// Event writes one event.
 func (w *Writer) Event(now time.Time, ev scheduler.Event) {
 	w.begin(now)
 	switch ev := ev.(type) {
@@ -116,8 +116,8 @@ func (w *Writer) nodes(ev *scheduler.NodesChanged) {
 	}
 }
 
-// Round records the decisions of a round: for each job only what differs from the last recorded one. If a plan
-// is nil or has no decisions, only the actions are recorded.
+// Round writes the decisions of a round: for each job only what differs from the last recorded one. If a plan is nil
+// or has no decisions, only the actions are recorded.
 func (w *Writer) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler.Action) {
 	w.begin(s.Now)
 	w.enc.raw(`,"round":{"n":`)
@@ -257,7 +257,7 @@ func (w *Writer) end(what string) {
 	}
 }
 
-// Flush writes everything recorded to the underlying writer. It returns the first error since the Writer was
+// Flush passes everything written so far to the underlying writer. It returns the first error since the Writer was
 // made.
 func (w *Writer) Flush() error {
 	if w.err != nil {
@@ -269,8 +269,8 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Close records the end of the journal and flushes; the underlying writer stays open. Later events and rounds
-// are not recorded.
+// Close writes the end of the journal and flushes; the underlying writer stays open. Later events and rounds are not
+// written.
 func (w *Writer) Close() error {
 	if w.err == nil {
 		w.begin(w.start.Add(w.last))

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Book adds up entries by job, pool and use. Its zero value is empty.
+// A Book adds up GPU time and cost by job, kind of node and use. Its zero value is empty.
 type Book struct {
 	sums map[line]*Sum
 }
@@ -58,9 +58,9 @@ func (b *Book) lines() []line {
 	})
 }
 
-// A Row is the sum of some lines of jobs.
+// A Row is the GPU time and cost of a job or a group of jobs.
 type Row struct {
-	Of        []string `json:"of"` // values of the keys of a statement
+	Of        []string `json:"of"` // job, user, or whatever the statement is grouped by
 	Jobs      int      `json:"jobs"`
 	Used      GPUTime  `json:"gpu_seconds"`
 	UsedShare float64  `json:"gpu_seconds_share"`
@@ -117,7 +117,7 @@ var keys = []key{
 	{"use", func(l *line) string { return l.use.String() }},
 }
 
-// Keys returns the names of the keys by which a statement can be grouped.
+// Keys returns the names by which a statement can be grouped, such as "user".
 func Keys() []string {
 	var names []string
 	for _, k := range keys {
@@ -126,7 +126,7 @@ func Keys() []string {
 	return names
 }
 
-// A Statement is a Book as tables.
+// A Statement is a Book as two tables: by jobs, and by pools of nodes.
 type Statement struct {
 	By    []string `json:"by"`
 	Rows  []Row    `json:"rows"` // of jobs, in the order of the keys
@@ -134,7 +134,7 @@ type Statement struct {
 	Pools []Supply `json:"pools"` // by type, tenure and group
 }
 
-// A Supply is the use of the GPUs of a pool.
+// A Supply states how the GPUs of a pool were used.
 type Supply struct {
 	Type     cluster.GPUType `json:"type"`
 	Tenure   string          `json:"tenure"`
@@ -151,8 +151,8 @@ type Supply struct {
 	Nobody   float64         `json:"nobody_rent"` // part of Rent: starting, free and leaving
 }
 
-// State returns a Book as tables, with rows grouped by some of Keys. Movements come from the book's recorders.
-// It returns an error for an unknown or repeated key.
+// State returns the Book as tables, with rows grouped by some of the names in Keys. Movements come from the book's
+// recorders. It returns an error for an unknown or repeated key.
 func (b *Book) State(by []string, movements ...Movement) (*Statement, error) {
 	s := &Statement{By: by, Rows: []Row{}, Pools: []Supply{}}
 	if err := checkKeys(by); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Use is a way in which GPUs are used.
+// A Use states how GPUs were used: held by a job, free, and so on.
 type Use uint8
 
 // The uses: three by jobs, and three without a job.
@@ -25,10 +25,10 @@ var useNames = [...]string{"held", "idle", "profiling", "free", "starting", "lea
 // String returns the use in one word.
 func (u Use) String() string { return useNames[u] }
 
-// Nobody reports whether no job had the GPUs.
+// Nobody reports whether the use is one without a job.
 func (u Use) Nobody() bool { return u >= Free }
 
-// A Pool is GPUs of one type and tenure, and of one group if rented or lent.
+// A Pool is all GPUs of one type and tenure (owned, rented or on loan); rented and lent ones by group.
 type Pool struct {
 	Type   cluster.GPUType
 	Tenure cluster.Tenure
@@ -52,7 +52,7 @@ var tenureNames = map[cluster.Tenure]string{cluster.Owned: "owned", cluster.Loan
 // TenureName returns the tenure in one word.
 func (p Pool) TenureName() string { return tenureNames[p.Tenure] }
 
-// A Sum is GPU time and its cost.
+// A Sum is an amount of GPU time, and its cost.
 type Sum struct {
 	Time   GPUTime
 	Priced GPUTime // part of Time, in rounds whose plan has prices
@@ -67,7 +67,7 @@ func (s *Sum) Add(u *Sum) {
 	s.Rent += u.Rent
 }
 
-// An Entry is the use of GPUs of one pool for some time, by a job or without one.
+// An Entry states that a job, or no job, had GPUs of one pool for some time.
 type Entry struct {
 	Job *job.Spec
 	Pool

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// A GPUTime is a number of GPUs times a duration, exact to the nanosecond. It holds 292 billion GPU-years.
+// A GPUTime is GPUs times a duration, exact to the nanosecond. It holds up to 292 billion GPU-years.
 type GPUTime struct {
 	seconds int64
 	nanos   int64 // 0 to 999,999,999
 }
 
-// Of returns the GPU time of GPUs over a time; neither may be negative.
+// Of returns the GPU time of gpus GPUs for a duration; neither may be negative.
 func Of(gpus int, d time.Duration) GPUTime {
 	nanos := int64(gpus) * int64(d%time.Second)
 	return GPUTime{int64(gpus)*int64(d/time.Second) + nanos/1e9, nanos % 1e9}

@@ -18,7 +18,7 @@ type pool struct {
 	came, back, gone int
 }
 
-// A Movement counts the nodes of a pool that came and left. A node that broke and was repaired came twice.
+// A Movement counts the nodes that came into a pool and left it. A node that broke and was repaired came twice.
 type Movement struct {
 	Pool
 	Came     int // including those at the start
@@ -26,7 +26,7 @@ type Movement struct {
 	Gone     int // left otherwise: taken by their owner or provider, or broken
 }
 
-// Movements returns the movements of rented and lent pools, by type, tenure and group.
+// Movements returns how many nodes came and left, for each rented and lent pool, by type, tenure and group.
 func (r *Recorder) Movements() []Movement {
 	var all []Movement
 	for _, p := range r.pools {

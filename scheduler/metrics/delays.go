@@ -13,10 +13,10 @@ const (
 	LaterSeconds = 600
 )
 
-// LaterRule is the rule for people.
+// LaterRule explains in words which jobs count as later than under the baseline.
 const LaterRule = "more than 10 % and 10 min"
 
-// JobTimes are the times of one job, in seconds.
+// JobTimes has the waiting and completion time of one job, in seconds.
 type JobTimes struct {
 	ID        job.ID
 	Submitted float64 // since the start of the run
@@ -43,7 +43,7 @@ func (r *Result) JobTimes() []JobTimes {
 	return all
 }
 
-// LargestPool returns the most GPUs of one type at any time.
+// LargestPool returns the largest number of GPUs of one type at any time.
 func (r *Result) LargestPool() int {
 	most := 0
 	for i := range r.Summary.Types {
@@ -52,7 +52,7 @@ func (r *Result) LargestPool() int {
 	return most
 }
 
-// A Size is a range of requested GPUs. To is 0 for no limit.
+// A Size is a range of requested GPUs, by which jobs are grouped. To is 0 for no limit.
 type Size struct {
 	Key  string `json:"size"` // the same for every pool
 	From int    `json:"gpus_from"`
@@ -77,11 +77,11 @@ func plural(n int) string {
 	return "s"
 }
 
-// SizeKeys are the keys of the sizes, smallest first.
+// SizeKeys are the names of the groups of jobs by size, smallest first.
 var SizeKeys = [...]string{"1_gpu", "2_to_8_gpus", "9_gpus_to_half", "above_half"}
 
-// Sizes returns the ranges of SizeKeys for the largest pool. A range is empty (From above To) if the pool is too
-// small.
+// Sizes returns the groups of SizeKeys for a cluster whose largest GPU type has pool GPUs. A group is empty (From
+// above To) if the pool is too small.
 func Sizes(pool int) [len(SizeKeys)]Size {
 	half := max(1, pool/2)
 	return [...]Size{
@@ -104,7 +104,7 @@ func sizeOf(gpus, pool int) int {
 	return 2
 }
 
-// Waits are the waits of jobs of one size, in seconds.
+// Waits has the waiting times of the jobs of one size, in seconds.
 type Waits struct {
 	Size
 	Jobs    int     `json:"jobs"`
@@ -112,7 +112,7 @@ type Waits struct {
 	P99     float64 `json:"p99_s"`
 }
 
-// WaitsBySize returns the waits by Sizes(pool), over the jobs of all runs.
+// WaitsBySize returns the waiting times of the jobs of all runs, by Sizes(pool).
 func WaitsBySize(pool int, runs ...[]JobTimes) []Waits {
 	var waits [len(SizeKeys)][]float64
 	for _, jobs := range runs {
@@ -142,7 +142,7 @@ type Delays struct {
 	BySize      []SizeDelays `json:"by_size"` // by Sizes
 }
 
-// A DelayCount counts jobs that finish later.
+// A DelayCount counts how many of the compared jobs finish later, and the worst delay.
 type DelayCount struct {
 	Compared int     `json:"compared"`
 	Later    int     `json:"later"`
@@ -151,16 +151,16 @@ type DelayCount struct {
 	Seed     uint64  `json:"worst_seed,omitempty"` // of WorstJob's run
 }
 
-// SizeDelays are the delays of the jobs of one size.
+// SizeDelays counts the jobs of one size that finish later.
 type SizeDelays struct {
 	Size
 	DelayCount
 }
 
-// Share returns Later over Compared, 0 without jobs.
+// Share returns the fraction of compared jobs that finish later, 0 without jobs.
 func (c *DelayCount) Share() float64 { return ratio(float64(c.Later), float64(c.Compared)) }
 
-// NewDelays returns delays against a baseline, without jobs.
+// NewDelays returns counts of 0, for comparisons with a baseline policy.
 func NewDelays(baseline string, pool int) *Delays {
 	d := &Delays{Baseline: baseline}
 	for _, size := range Sizes(pool) {
@@ -169,8 +169,8 @@ func NewDelays(baseline string, pool int) *Delays {
 	return d
 }
 
-// Add compares two runs of the same jobs and seed, matching jobs by ID. An active job counts with its time so far,
-// a lower bound.
+// Add counts the later jobs of a run under a policy against a run of the same jobs under the baseline, matched by ID.
+// An active job counts with its time so far, a lower bound.
 func (d *Delays) Add(seed uint64, baseline, policy []JobTimes, pool int) {
 	d.Seeds++
 	found := make(map[job.ID]*JobTimes, len(policy))

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Tolerance is the largest relative error of a trusted replay.
+// Tolerance is the largest relative error with which a replay is still trusted.
 const Tolerance = 0.05
 
-// Figures are the numbers by which a replay is compared with the recording.
+// Figures are the numbers by which a replay is compared with what really happened.
 type Figures struct {
 	JCT         float64 // mean, seconds
 	Wait        float64 // until the first start, seconds
@@ -18,7 +18,7 @@ type Figures struct {
 	Median, P90 float64
 }
 
-// Figures returns the figures of the completed jobs.
+// Figures returns these numbers for the completed jobs of a run.
 func (r *Result) Figures() Figures {
 	f, n := Figures{Utilisation: r.Summary.Utilisation}, 0.0
 	for i := range r.Jobs {
@@ -32,7 +32,8 @@ func (r *Result) Figures() Figures {
 
 func (f *Figures) waits() bool { return f.Median > 0 || f.P90 > 0 }
 
-// A Trust has the relative errors of a replay of history under its own policy, positive if the replay has more.
+// A Trust states how far a replay under the recorded policy is off, as relative errors, positive if the replay has
+// more.
 type Trust struct {
 	JCT         float64 `json:"jct"`
 	Wait        float64 `json:"wait"`
@@ -44,7 +45,7 @@ type Trust struct {
 	Causes []string `json:"causes,omitempty"`
 }
 
-// WaitErrors are relative errors of quantiles of the wait.
+// WaitErrors are the relative errors of quantiles of the waiting time.
 type WaitErrors struct {
 	Median float64 `json:"median"`
 	P90    float64 `json:"p90"`
@@ -84,10 +85,10 @@ func relative(simulated, recorded float64) float64 {
 	return simulated/recorded - 1
 }
 
-// Stamp marks the names of simulations that are not trusted.
+// Stamp is added to the names of simulations that are not trusted.
 const Stamp = " (not to be trusted)"
 
-// Errors lists the errors for people.
+// Errors lists the errors in words.
 func (t *Trust) Errors() string {
 	quantiles := ""
 	if t.Waits != nil {
@@ -100,7 +101,7 @@ func (t *Trust) byRound() bool {
 	return math.Abs(t.Wait) > Tolerance || t.Waits != nil && max(math.Abs(t.Waits.Median), math.Abs(t.Waits.P90)) > Tolerance
 }
 
-// Verdict says whether to trust simulations of other policies, and why not.
+// Verdict states in words whether to trust simulations of other policies, and why not.
 func (t *Trust) Verdict() string {
 	switch {
 	case t.Trusted && t.byRound():

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Options configure a Recorder.
+// Options configure what a Recorder measures.
 type Options struct {
 	// Isolated returns the completion time of a job alone on gpus GPUs of a type, not positive if it cannot run.
 	// Without Isolated and Fair there is no finish-time fairness.
@@ -35,7 +35,7 @@ type Options struct {
 	Stream   Stream
 }
 
-// DefaultOptions returns the stated defaults.
+// DefaultOptions returns the defaults that the fields state.
 func DefaultOptions() Options {
 	return Options{UnfairAbove: 1, MaxPoints: 2000, MaxIntervals: 200_000, MaxNodes: 100_000}
 }
@@ -58,8 +58,8 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Recorder is a scheduler.Observer that measures a run. An event costs O(GPU types), a round O(actions). Not
-// safe for concurrent use.
+// A Recorder measures a run as a scheduler.Observer: waiting and completion times, restarts, utilisation. An event
+// costs O(GPU types), a round O(actions). Not safe for concurrent use.
 type Recorder struct {
 	opts        Options
 	start, now  time.Time // of events or rounds, without efficiency reports
@@ -98,7 +98,7 @@ type Recorder struct {
 
 var _ scheduler.Observer = (*Recorder)(nil)
 
-// New returns an empty Recorder, or the error of Options.Validate.
+// New returns a Recorder without measurements, or the error of Options.Validate.
 func New(opts Options) (*Recorder, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
@@ -113,11 +113,11 @@ func New(opts Options) (*Recorder, error) {
 	}, nil
 }
 
-// AddPolicyTime adds the policy's run time in one round.
+// AddPolicyTime records how long the policy planned in one round.
 func (r *Recorder) AddPolicyTime(d time.Duration) { r.policyTimes.add(d) }
 
-// PolicyTimes returns the added times in order, or every 2nd, 4th, ... of more than 65,536. They depend on the
-// machine and are not in a Result.
+// PolicyTimes returns how long the policy planned, by round, or by every 2nd, 4th, … of more than 65,536 rounds. The
+// times depend on the machine and are not in a Result.
 func (r *Recorder) PolicyTimes() []time.Duration { return slices.Clone(r.policyTimes.times) }
 
 // Event implements scheduler.Observer. Events of unknown jobs are ignored.

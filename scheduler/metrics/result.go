@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Result is the measurement of a run. Times are seconds since Start; slices by type follow Types. No number is NaN
-// or infinite.
+// A Result has all measurements of a run. Times are in seconds since Start; slices by type are in the order of Types.
+// No number is NaN or infinite.
 type Result struct {
 	Start   time.Time         `json:"start"` // first event or round
 	Types   []cluster.GPUType `json:"types"` // in the cluster's order
@@ -24,7 +24,7 @@ type Result struct {
 	NodesDropped int        `json:"nodes_dropped,omitempty"`
 }
 
-// A NodeLife is the time in which a rented node existed. A repaired node has two. Times are seconds since Start.
+// A NodeLife states when a rented node existed, in seconds since Start. A repaired node has two.
 type NodeLife struct {
 	Node     cluster.NodeID `json:"node"`
 	Group    cluster.Group  `json:"group"`
@@ -32,7 +32,7 @@ type NodeLife struct {
 	Released float64        `json:"released_s"` // -1 if it still exists
 }
 
-// An Outcome is how a job ended, or Active.
+// An Outcome states how a job ended, or that it is Active.
 type Outcome string
 
 // The outcomes.
@@ -43,7 +43,7 @@ const (
 	Active    Outcome = "active" // not ended
 )
 
-// A JobResult is the life of one job, in seconds since Result.Start and GPU-seconds.
+// A JobResult has the measurements of one job, in seconds since Result.Start and GPU-seconds.
 type JobResult struct {
 	ID           job.ID     `json:"id"`
 	Class        job.Class  `json:"class"` // its Name if its Spec has none
@@ -101,7 +101,7 @@ func (s *State) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// An Interval is a time with the same GPUs and state.
+// An Interval is a period in which a job had the same GPUs and State.
 type Interval struct {
 	Start float64 `json:"start_s"`
 	End   float64 `json:"end_s"`
@@ -110,7 +110,7 @@ type Interval struct {
 	State State   `json:"state"`
 }
 
-// A Series is the run over time, in means over RoundsPerPoint rounds.
+// A Series has the state of the run over time: each point is the mean of RoundsPerPoint rounds.
 type Series struct {
 	RoundsPerPoint int         `json:"rounds_per_point"`
 	Time           []float64   `json:"time_s"`   // of the first round of a point
@@ -137,7 +137,7 @@ type LoanSeries struct {
 	LoanPrice     []float64 `json:"loan_price_s,omitempty"`
 }
 
-// A Summary is the run in a few numbers. Times, GPU-hours and restarts are of completed jobs; totals are of all.
+// A Summary has totals and means over a run. Times, GPU-hours and restarts are of completed jobs; totals are of all.
 type Summary struct {
 	Jobs      int `json:"jobs"` // submitted
 	Done      int `json:"done"`
@@ -198,11 +198,10 @@ type Summary struct {
 	Rho *RhoSummary `json:"rho,omitempty"` // nil if unknown for all jobs
 }
 
-// PreemptionRatio returns preemptions over submissions. Source: Lyra Table 5, footnote 2.
+// PreemptionRatio returns the number of preemptions per submitted job. Source: Lyra Table 5, footnote 2.
 func (s *Summary) PreemptionRatio() float64 { return ratio(float64(s.Preemptions), float64(s.Jobs)) }
 
-// A LoanSummary has totals about nodes on loan, over all jobs. A round reclaims if it returns nodes that their
-// owner wants.
+// A LoanSummary has totals about nodes on loan. A round is a reclaim if it returns nodes that their owner wants.
 type LoanSummary struct {
 	Training float64 `json:"training_usage"` // held over available GPU time, not on loan
 	OnLoan   float64 `json:"loan_usage"`     // the same on loan
@@ -264,7 +263,7 @@ type Rent struct {
 	WorstWeek float64 `json:"worst_week_per_hour"`
 }
 
-// A TypeSummary is the run on the GPUs of one type.
+// A TypeSummary has the totals for the GPUs of one type.
 type TypeSummary struct {
 	Type        cluster.GPUType `json:"type"`
 	GPUs        int             `json:"gpus"`      // at the end

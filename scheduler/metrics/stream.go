@@ -5,8 +5,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Stream receives each complete measurement, so that long runs need little memory. Nil functions are not called.
-// Arguments are valid only during the call.
+// A Stream has functions that receive each complete measurement at once, so that long runs need little memory. Nil
+// functions are not called. Arguments are valid only during the call.
 type Stream struct {
 	// Job receives each ended job without GPUs, and active jobs at Recorder.Finish.
 	Job func(*JobResult)
@@ -16,7 +16,7 @@ type Stream struct {
 	Round func(*RoundState)
 }
 
-// A RoundState is the cluster at the start of a round. Slices follow Types.
+// A RoundState is the state of the cluster at the start of a round. Slices are in the order of Types.
 type RoundState struct {
 	Time     float64 // seconds since Result.Start
 	Running  int     // jobs with GPUs

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Result returns the result so far and does not change r. It ends at the last event, or at the end of the last
+// Result returns the measurements so far, without changing r. It ends at the last event, or at the end of the last
 // round if no job is active. It takes O(n log n) for n jobs.
 func (r *Recorder) Result() *Result {
 	c := r.clone()
@@ -210,7 +210,8 @@ func (r *Recorder) rhoSummary(jobs []JobResult) *RhoSummary {
 	}
 }
 
-// Quantile returns the smallest sorted value that at least a share q do not exceed, and zero without values.
+// Quantile returns the smallest value that is at least as large as a share q of the sorted values; zero without
+// values.
 //
 // Deviation: the public Sia simulator has sorted[int(q n)], because it rounds down.
 func Quantile[T any](sorted []T, q float64) (value T) {

@@ -71,13 +71,13 @@ func (j *audited) hold(now time.Time, a cluster.Allocation, p cluster.Placement)
 	j.since, j.allocation, j.placement = now, a, p
 }
 
-// Audit returns a new Auditor.
+// Audit returns an Auditor that has seen no event.
 func Audit() *Auditor { return &Auditor{jobs: make(map[job.ID]*audited)} }
 
-// Err returns the first breaches, joined, or nil.
+// Err returns the first broken rules, joined, or nil.
 func (a *Auditor) Err() error { return errors.Join(a.errs...) }
 
-// End returns Err after the run, joined with the jobs that have not ended.
+// End returns, after the run, Err joined with the jobs that have not ended.
 func (a *Auditor) End() error {
 	var left []job.ID
 	for id, j := range a.jobs {

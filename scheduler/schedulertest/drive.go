@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Drive returns a function that runs a scheduler with FirstFit and rounds of a minute on a backend with the
-// nodes of c. Every plan has background work, whose result the next plan must get; some panic.
+// Drive returns a function that tests a backend: it runs a scheduler with policy FirstFit and rounds of a minute on
+// the nodes of c. Every plan has background work, whose result the next plan must get; some panic.
 func Drive(c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return DriveEvery(time.Minute, c, obs...)
 }
@@ -102,7 +102,7 @@ func (t *thinker) shown(s *policy.Snapshot) {
 	}
 }
 
-// FirstFit is the smallest policy: each waiting job, in order, gets its request on the first node with room.
+// FirstFit is a minimal policy for tests: each waiting job, in order, gets its request on the first node with room.
 type FirstFit struct {
 	// Last reverses the order of the jobs.
 	Last bool

@@ -42,8 +42,8 @@ func RunRenting(t *testing.T, fresh func(testing.TB) scheduler.Backend, c *clust
 	})
 }
 
-// Unrentable requests nodes that a backend cannot provide. It returns an error unless each answer is an error
-// that names the request.
+// Unrentable asks a backend for nodes that it cannot provide. It returns an error unless each answer is an error that
+// names the request.
 func Unrentable(ctx context.Context, b scheduler.Backend, c *cluster.Cluster) error {
 	offer := c.Offers()[0]
 	var errs []error
@@ -59,7 +59,7 @@ func Unrentable(ctx context.Context, b scheduler.Backend, c *cluster.Cluster) er
 	return errors.Join(errs...)
 }
 
-// Renting drives a backend to its end, checks its reports about rented nodes, and returns all errors, joined.
+// Renting runs a backend to its end, checks its reports about rented nodes, and returns all errors, joined.
 func Renting(ctx context.Context, b scheduler.Backend, c *cluster.Cluster, drive func(context.Context, scheduler.Backend) error) error {
 	w := &tenant{Backend: b, offers: c.Offers(), there: c.Held(), jobs: make(map[job.ID]cluster.Placement)}
 	if err := drive(ctx, w); err != nil {
@@ -179,7 +179,7 @@ func (w *tenant) round() {
 	}
 }
 
-// Renter is FirstFit that rents the nodes that all its jobs would fill, and borrows every node that it can.
+// Renter is FirstFit that also rents nodes, as many as all its jobs would fill, and borrows every node that it can.
 type Renter struct{ FirstFit }
 
 // Traits implements policy.Policy.

@@ -1,5 +1,5 @@
-// Package schedulertest is the conformance suite that every backend must pass, with the smallest backend and
-// policy that pass it.
+// Package schedulertest tests backends: every backend must pass Run. It also has a minimal backend and policies that
+// pass.
 package schedulertest
 
 import (
@@ -51,7 +51,7 @@ func Run(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive func(cont
 	}
 }
 
-// RunRepeatable also checks that equal backends, driven alike, have the same events at the same times.
+// RunRepeatable is Run, and also checks that two equal backends produce the same events at the same times.
 func RunRepeatable(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive func(context.Context, scheduler.Backend) error) {
 	t.Helper()
 	Run(t, fresh, drive)
@@ -62,7 +62,7 @@ func RunRepeatable(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive
 	})
 }
 
-// RunDrained checks that a backend without jobs that is stopped waits for background work.
+// RunDrained checks that a backend without jobs waits for background work when it is stopped.
 func RunDrained(t *testing.T, b scheduler.Backend) {
 	t.Helper()
 	done := make(chan struct{})

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Epoch is the start time of a Toy.
+// Epoch is the time at which a Toy begins.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const (
@@ -20,7 +20,7 @@ const (
 	toyProfile = time.Minute      // of profiling
 )
 
-// A ToyJob is one job of a Toy.
+// A ToyJob is one job of the backend Toy.
 type ToyJob struct {
 	Spec *job.Spec
 	At   time.Duration // of its submission, since Epoch
@@ -29,7 +29,7 @@ type ToyJob struct {
 	LostAt time.Duration
 }
 
-// A Toy is the smallest backend: its jobs need a given GPU time, start at once, have linear speed-up and lose
+// A Toy is a minimal backend for tests: its jobs need a given GPU time, start at once, have linear speed-up and lose
 // nothing. Make one with NewToy.
 type Toy struct {
 	// Thinking is the duration of background work. Set it before the first call of Next.
@@ -54,7 +54,7 @@ type toyJob struct {
 	profiled   time.Time // end of profiling; zero: there is none
 }
 
-// NewToy returns a Toy of jobs. Events at the same time come in the order of the jobs.
+// NewToy returns a Toy with these jobs. Events at the same time come in the order of the jobs.
 func NewToy(jobs []ToyJob) *Toy {
 	w := &Toy{now: Epoch}
 	for _, j := range jobs {

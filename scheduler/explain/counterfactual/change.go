@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Change is what to change, and what the job would then get.
+// A Change is a change that would give a waiting job GPUs, and the GPUs that it would get.
 type Change struct {
 	Kind     Kind               `json:"kind"`
 	GPUs     int                `json:"gpus,omitzero"`   // requested, of FewerGPUs; added, of MoreGPUs and NodesCome
@@ -33,7 +33,7 @@ type Change struct {
 	Earlier  bool               `json:"-"`               // of JobsEnd: the job will probably start before that
 }
 
-// A Kind is one entry of the closed list of changes.
+// A Kind is a kind of change that may help a waiting job.
 type Kind uint8
 
 // The kinds of change, in the order in which they are tried.

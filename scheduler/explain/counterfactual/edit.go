@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// With returns a copy of the snapshot with another specification of one job.
+// With returns a copy of the snapshot in which one job has a changed specification.
 func With(s *policy.Snapshot, at int, change func(*job.Spec)) *policy.Snapshot {
 	then, row, spec := *s, *s.Jobs[at], *s.Jobs[at].Spec
 	change(&spec)
@@ -39,7 +39,7 @@ func Without(s *policy.Snapshot, ended []job.ID) *policy.Snapshot {
 	return &then
 }
 
-// Remaining returns a snapshot and its plan without the jobs that have ended.
+// Remaining returns copies of a snapshot and its plan without the jobs that have ended.
 func Remaining(s *policy.Snapshot, p *policy.Plan, ended []job.ID) (*policy.Snapshot, *policy.Plan) {
 	if len(ended) == 0 {
 		return s, p

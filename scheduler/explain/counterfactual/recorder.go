@@ -12,17 +12,17 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// A Decider decides a round again, with a changed snapshot, each time from the same state. The plan is placed
-// and valid.
+// A Decider plans a past round again, with a changed snapshot, each time from the same state of the policy. The plan
+// is valid and names nodes.
 type Decider interface {
 	Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error)
 }
 
-// Fresh makes a new policy and placer like the run's.
+// Fresh is a function that makes a policy and placer equal to the ones of the run, in their initial state.
 type Fresh func() (policy.Policy, placement.Placer, error)
 
-// A Recorder is a policy that can decide its last rounds again. A wrapped policy with memory must be a
-// policy.Rememberer. At is safe for concurrent use.
+// A Recorder wraps a policy so that its last rounds can be decided again, with changed snapshots. A wrapped policy
+// with memory must be a policy.Rememberer. At is safe for concurrent use.
 type Recorder struct {
 	policy.Policy
 	fresh Fresh
@@ -36,12 +36,11 @@ type Recorder struct {
 
 var _ policy.Policy = (*Recorder)(nil)
 
-// From returns a Decider in the present state of a policy, with a placer of fresh. If the policy cannot be
-// copied, decisions fail.
+// From returns a Decider for the present state of a policy, with a placer that fresh makes. If the policy cannot be
+// copied, the Decider fails.
 func From(p policy.Policy, fresh Fresh) Decider { return stateOf(p, fresh) }
 
-// Copy returns an independent copy of a policy, and a placer. It returns an error if the policy cannot be
-// copied.
+// Copy returns an independent copy of a policy, and a new placer. It returns an error if the policy cannot be copied.
 func Copy(p policy.Policy, fresh Fresh) (policy.Policy, placement.Placer, error) {
 	return stateOf(p, fresh).copied()
 }
@@ -80,13 +79,14 @@ func (st state) copied() (policy.Policy, placement.Placer, error) {
 	return p, placer, nil
 }
 
-// NewRecorder returns a Recorder of a policy. Placements must depend on snapshot and plan alone. The policy's
+// NewRecorder returns a Recorder that wraps a policy. Placements must depend on snapshot and plan alone. The policy's
 // memory is copied every given number of rounds; to decide a round again, the rounds since are repeated.
 func NewRecorder(p policy.Policy, fresh Fresh, every int) *Recorder {
 	return &Recorder{Policy: p, fresh: fresh, every: max(1, every)}
 }
 
-// Plan implements policy.Policy. If the policy's memory cannot be copied, the round cannot be decided again.
+// Plan returns the plan of the wrapped policy. If the policy's state cannot be copied, this round cannot be decided
+// again.
 func (r *Recorder) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	r.keep(s)
 	return r.Policy.Plan(ctx, s)

@@ -1,10 +1,10 @@
-// Package statistics compares runs: intervals of means, intervals by resampling blocks of time, and a lower bound
-// on mean completion times.
+// Package statistics has the statistics for comparing runs: confidence intervals of means, intervals by resampling
+// blocks of time, and a lower bound on mean completion times.
 package statistics
 
 import "math"
 
-// An Interval is a mean with Student's t interval over independent values, such as seeds.
+// An Interval is the mean of independent values, one per seed for example, with Student's t interval.
 type Interval struct {
 	N         int     // number of values
 	Mean      float64 // 0 if N is 0
@@ -12,7 +12,7 @@ type Interval struct {
 	Known     bool    // N is at least 2
 }
 
-// MeanInterval returns the interval of values at a confidence level between 0 and 1, such as 0.95.
+// MeanInterval returns the mean of values and its confidence interval at a level between 0 and 1, such as 0.95.
 //
 // Source: Law, Simulation Modeling and Analysis, §4.5.
 func MeanInterval(values []float64, level float64) Interval {

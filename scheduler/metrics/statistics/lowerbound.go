@@ -36,7 +36,7 @@ import (
 	"slices"
 )
 
-// A Task is one job of a trace. Times are in seconds.
+// A Task is one job for LowerBound. Times are in seconds.
 type Task struct {
 	Ready   float64 // earliest time to train: arrival and first start
 	Fastest float64 // run time alone on the best GPUs
@@ -50,9 +50,9 @@ const (
 	steps     = 200
 )
 
-// LowerBound returns a lower bound on the mean of completion minus Ready, in seconds, 0 without jobs. known is the
-// mean under some schedule: it only tightens the bound. It costs O(steps j i (60 + k)) for j jobs, i intervals and
-// k types.
+// LowerBound returns a lower bound on the mean completion time, counted from Ready, that any schedule can reach, in
+// seconds; 0 without jobs. known is the mean under some schedule: it only tightens the bound. It costs O(steps j i
+// (60 + k)) for j jobs, i intervals and k types.
 func LowerBound(jobs []Task, gpus []float64, known float64) float64 {
 	if len(jobs) == 0 {
 		return 0

@@ -10,19 +10,19 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// A Pair is a value of one job under two policies.
+// A Pair has the time of one job under two policies.
 type Pair struct {
 	At         float64 // submission, in seconds
 	Was, Would float64 // at least 0, in seconds
 }
 
-// A Change is the ratio of the means of Would and Was, with an interval for another period of equal length.
+// A Change is a ratio of means, Would over Was, with an interval for another period of equal length.
 type Change struct{ Ratio, Low, High float64 }
 
-// Draws is the number of resampled pairs of periods.
+// Draws is how many pairs of periods are drawn for an interval.
 const Draws = 2000
 
-// Share is the probability of the interval of another period.
+// Share is the probability that the ratio in another period is inside the interval.
 const Share = 0.8
 
 // blocks is the number of blocks of a period shorter than ten weeks.
@@ -33,9 +33,9 @@ const week = 7 * 24 * 3600
 // least is added to means, in seconds, so that ratios stay finite.
 const least = 1
 
-// Between returns the change from Was to Would. Its interval is predictive: the difference of the logarithms of
-// two periods, drawn block by block, estimates how far a third period may differ from the whole. Blocks are weeks,
-// or a tenth of a shorter period. It is unbounded if nearly all waiting was in one block.
+// Between returns how the mean changes from Was to Would. Its interval is predictive: the difference of the
+// logarithms of two periods, drawn block by block, estimates how far a third period may differ from the whole. Blocks
+// are weeks, or a tenth of a shorter period. It is unbounded if nearly all waiting was in one block.
 //
 // Source: Efron and Tibshirani, An Introduction to the Bootstrap, §8.6 (blocks).
 func Between(pairs []Pair, seed uint64) Change {

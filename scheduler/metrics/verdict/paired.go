@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
-// A Difference is a relative difference of mean completion times, with an interval at Level.
+// A Difference is how much longer or shorter mean completion times are, as a fraction, with an interval at Level.
 type Difference struct {
 	Part  float64 `json:"part"`
 	Low   float64 `json:"low"`  // if Known
@@ -15,7 +15,8 @@ type Difference struct {
 	Known bool    `json:"known"`
 }
 
-// Difference returns how far the mean completion time of policy exceeds other's, over seeds as geometric mean.
+// Difference returns how much longer the mean completion time of policy is than that under other, as a geometric mean
+// over seeds.
 func (v *Verdict) Difference(policy, other string) Difference {
 	if len(v.Seeds) == 1 {
 		return v.blocks(policy, other)

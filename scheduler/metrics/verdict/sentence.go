@@ -88,7 +88,8 @@ func (v *Verdict) later() string {
 	return fmt.Sprintf("Under %s %s.", best, Later(Delays(v.trials[best], baseline)))
 }
 
-// Delays compares a policy with the baseline on the same seeds; nil if there are none.
+// Delays counts the jobs that finish later under a policy than under the baseline, on the same seeds; nil if there
+// are no common seeds.
 func Delays(trials, baseline []Trial) *metrics.Delays {
 	var d *metrics.Delays
 	for i := range baseline {
@@ -105,7 +106,7 @@ func Delays(trials, baseline []Trial) *metrics.Delays {
 	return d
 }
 
-// Later returns delays as the rest of a sentence, such as "3 of 160 jobs finish later than under easy (...)".
+// Later puts delays into words that complete a sentence, such as "3 of 160 jobs finish later than under easy (...)".
 func Later(d *metrics.Delays) string {
 	switch {
 	case d == nil || d.Compared == 0:
@@ -141,7 +142,7 @@ func (v *Verdict) terms(policy, other string) string {
 	return listed(all) + " than under " + other
 }
 
-// Over returns the basis of intervals, such as "over seeds 1 to 3".
+// Over returns what the intervals are based on, such as "over seeds 1 to 3".
 func (v *Verdict) Over() string {
 	n := len(v.Seeds)
 	switch {

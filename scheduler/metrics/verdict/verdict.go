@@ -13,10 +13,10 @@ import (
 // Level is the confidence level of intervals.
 const Level = statistics.Share
 
-// JCT is the measure that orders policies: mean job completion time in hours.
+// JCT is the name of the measure by which policies are ordered: mean job completion time in hours.
 const JCT = "jct_mean_h"
 
-// A Trial is one run of one policy.
+// A Trial has the results of one run of one policy.
 type Trial struct {
 	Policy   string
 	Seed     uint64
@@ -29,10 +29,10 @@ type Trial struct {
 	Pool     int // largest number of GPUs of one type
 }
 
-// Terms are the parts of the mean completion time, in seconds.
+// Terms are the parts into which a mean completion time is divided, in seconds.
 type Terms struct{ Waiting, Restarts, Running float64 }
 
-// A Verdict names the best policy, for all reports.
+// A Verdict states which policy is best and by how much, for all reports.
 type Verdict struct {
 	// Sentences are at most four.
 	Sentences []string `json:"sentences"`
@@ -50,9 +50,9 @@ type Verdict struct {
 	trials          map[string][]Trial
 }
 
-// New compares policies. better maps a measure to -1 if less is better, or 1. The baseline is the usual policy and
-// may be missing. A policy is compared if it has a trial of each seed, no jobs left, and the most completed jobs.
-// There is no verdict if jobs differ.
+// New compares policies by their runs. better maps a measure to -1 if less is better, or 1. The baseline is the usual
+// policy and may be missing. A policy is compared if it has a trial of each seed, no jobs left, and the most
+// completed jobs. There is no verdict if jobs differ.
 func New(trials []Trial, better map[string]int, baseline string) *Verdict {
 	v := &Verdict{baseline: baseline, Best: make(map[string]string), Versus: make(map[string]Difference)}
 	if v.choose(trials); len(v.Policies) == 0 {
@@ -117,7 +117,7 @@ func complete(trials []Trial, most map[uint64]int) bool {
 	return len(trials) == len(most) && !slices.ContainsFunc(trials, cut)
 }
 
-// Means returns a policy's means over seeds of measures known under all of them.
+// Means returns the means of a policy over its seeds, for measures that all its runs have.
 func Means(trials []Trial, policy string) map[string]float64 {
 	sums, known, n := make(map[string]float64), make(map[string]int), 0
 	for i := range trials {
