@@ -17,8 +17,8 @@ const (
 // mostMoney catches typing errors.
 const mostMoney = 1e15
 
-// ParseAmount returns an amount per hour: "40" and "40/hour" are 40, "2000/day" and "60000/month" 83.3. It is
-// below mostMoney.
+// ParseAmount parses an amount per hour: "40" and "40/hour" are 40, "2000/day" and "60000/month" 83.3. It rejects
+// amounts of mostMoney or more.
 func ParseAmount(text string) (float64, error) {
 	number, per, _ := strings.Cut(text, "/")
 	hours, known := map[string]float64{"": 1, "hour": 1, "day": Day, "month": Month}[per]

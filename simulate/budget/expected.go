@@ -24,11 +24,11 @@ var students = [...]float64{
 	1.746, 1.740, 1.734, 1.729, 1.725, 1.721, 1.717, 1.714, 1.711, 1.708, 1.706, 1.703, 1.701, 1.699,
 }
 
-// MostSamples is enough for a Range.
+// MostSamples is the largest number of simulations from which Expect computes a Range.
 const MostSamples = len(students) + 1
 
-// Expect returns the interval for the next mean after 2 to MostSamples simulated ones, in seconds: Student's t on
-// logarithms. Nil for fewer, or without positive means.
+// Expect returns the interval in which the next simulated mean completion time will be, from 2 to MostSamples
+// simulated means, in seconds: Student's t on logarithms. Nil for fewer, or without positive means.
 func Expect(means []float64) *Range {
 	n := float64(len(means))
 	if len(means) < 2 || len(means) > MostSamples {

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/opt/convex"
 )
 
-// A Frontier is the least mean completion time by budget, piecewise linear.
+// A Frontier has the least mean completion time for every budget, piecewise linear.
 type Frontier struct {
 	Planner *Planner
 	Points  []convex.Breakpoint // per hour; the last multiplier is 0
@@ -16,7 +16,7 @@ type Frontier struct {
 	Knee int
 }
 
-// A Shown is a point with its GPUs.
+// A Shown is a point of a Frontier that is printed, with its number of GPUs.
 type Shown struct {
 	convex.Breakpoint
 	OneMore float64 // as in Plan
@@ -26,7 +26,7 @@ type Shown struct {
 
 const chartPoints, tablePoints = 48, 14
 
-// Frontier returns the frontier of the planner.
+// Frontier returns the least mean completion time for every budget.
 func (p *Planner) Frontier() (*Frontier, error) {
 	points, err := p.problem.Frontier()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Goodputs are measured speeds that replace the profiles.
+// Goodputs are measured speeds by application and number of GPUs, which replace the profiles.
 type Goodputs struct {
 	file  string
 	speed map[goodputKey]float64
@@ -102,7 +102,7 @@ func (g *Goodputs) size(r *csvRow) {
 	g.rest[class] = rest
 }
 
-// Measured replaces every class's speeds. Its error names missing classes, epochs and sizes.
+// Measured replaces the speeds of every class by measured ones. Its error names missing classes, epochs and sizes.
 func (w *Workload) Measured(g *Goodputs) error {
 	var errs []error
 	for _, c := range w.Classes {

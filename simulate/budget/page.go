@@ -47,7 +47,7 @@ type pageMark struct {
 	Detail []string
 }
 
-// Page writes a workload's frontiers as one self-contained HTML page.
+// Page writes the frontiers of a workload as one HTML page that needs no other file.
 func Page(w io.Writer, name string, all []*Frontier) error {
 	c := newPlot(all)
 	v := pageView{

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy/boa"
 )
 
-// A Planner is a workload on a price list.
+// A Planner plans a workload on a list of rentable nodes, for any budget.
 type Planner struct {
 	Workload *Workload
 	Prices   *PriceList
@@ -21,7 +21,7 @@ type Planner struct {
 	problem  *boa.Problem
 }
 
-// NewPlanner plans jobs of up to widest GPUs. Its error names offers and classes that do not match.
+// NewPlanner returns a Planner for jobs of up to widest GPUs. Its error names offers and classes that do not match.
 func NewPlanner(w *Workload, l *PriceList, widest int) (*Planner, error) {
 	if err := w.checkOffers(l, widest); err != nil {
 		return nil, err
@@ -51,10 +51,11 @@ func runsOn(c *perf.ClassStats, o *Offer, widest int) bool {
 	return false
 }
 
-// ErrTooSmall means an infeasible budget: the queue would grow forever.
+// ErrTooSmall reports a budget with which the queue would grow for ever.
 var ErrTooSmall = errors.New("too small")
 
-// A Plan is a budget's widths and times. Budgets are money per hour, or GPUs without prices; times are seconds.
+// A Plan states how many GPUs jobs get within a budget, and their completion times. Budgets are money per hour, or
+// GPUs without prices; times are seconds.
 type Plan struct {
 	Prices   string  `json:"prices" yaml:"prices"`
 	Currency string  `json:"currency,omitempty" yaml:"currency,omitempty"`
@@ -75,14 +76,14 @@ type Plan struct {
 	Classes  []Class `json:"classes" yaml:"classes"`
 }
 
-// A Use is an offer's mean GPUs in use.
+// A Use is the mean number of GPUs in use of one offer.
 type Use struct {
 	Offer   string          `json:"offer" yaml:"offer"`
 	GPUType cluster.GPUType `json:"gpu_type" yaml:"gpu_type"`
 	GPUs    float64         `json:"mean_gpus" yaml:"mean_gpus"`
 }
 
-// A Class is the result for one class.
+// A Class is the part of a plan about one class of jobs.
 type Class struct {
 	Name    string  `json:"class" yaml:"class"`
 	Jobs    float64 `json:"jobs_per_hour" yaml:"jobs_per_hour"`
@@ -92,14 +93,14 @@ type Class struct {
 	Tables  []Table `json:"tables" yaml:"tables"` // two if the budget ends in between
 }
 
-// A Table is the widths of a share of the jobs.
+// A Table has the number of GPUs per epoch for a share of the jobs of a class.
 type Table struct {
 	Share   float64 `json:"share" yaml:"share"`
 	MeanJCT float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
 	Runs    []Run   `json:"runs" yaml:"runs"`
 }
 
-// A Run is epochs, from 0, of one width.
+// A Run is a range of epochs, from 0, with the same number of GPUs.
 type Run struct {
 	First   int             `json:"first_epoch" yaml:"first_epoch"`
 	Last    int             `json:"last_epoch" yaml:"last_epoch"`
@@ -109,7 +110,7 @@ type Run struct {
 	Offer   string          `json:"offer" yaml:"offer"`
 }
 
-// Plan returns the plan for a budget per hour. ErrTooSmall names the smallest feasible one.
+// Plan returns the plan for a budget per hour. If the budget is too small, ErrTooSmall names the smallest one.
 func (p *Planner) Plan(perHour float64) (*Plan, error) {
 	t, err := p.problem.Table(perHour, boa.Mixture)
 	var small *convex.BudgetError

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A PriceList is a provider's offers.
+// A PriceList has the nodes that a provider rents, with their prices.
 type PriceList struct {
 	Name     string
 	Currency string  // empty: budgets are in GPUs
@@ -178,7 +178,8 @@ func validName(name string) bool {
 	return name != "" && strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// Unpriced returns a list in GPUs from "t4:4,a100:8": types and GPUs per node.
+// Unpriced parses a list without prices, such as "t4:4,a100:8": GPU types and GPUs per node. Budgets are then in
+// GPUs.
 func Unpriced(text string) (*PriceList, error) {
 	l := &PriceList{Name: "GPUs"}
 	for part := range strings.SplitSeq(text, ",") {
@@ -197,7 +198,7 @@ func Unpriced(text string) (*PriceList, error) {
 
 func (l *PriceList) offers() []cluster.Offer { return l.Rentable() }
 
-// Rentable returns the offers as nodes for rent.
+// Rentable converts the offers into nodes for rent.
 func (l *PriceList) Rentable() []cluster.Offer {
 	offers := make([]cluster.Offer, len(l.Offers))
 	for i := range l.Offers {
@@ -210,7 +211,7 @@ func (l *PriceList) Rentable() []cluster.Offer {
 	return offers
 }
 
-// CheckTogether rejects lists with equal names or different currencies.
+// CheckTogether returns an error if two lists have equal names or different currencies.
 func CheckTogether(lists []*PriceList) error {
 	for i, l := range lists {
 		for _, before := range lists[:i] {

@@ -14,16 +14,16 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Workload is a stream of jobs by class.
+// A Workload is a stream of jobs, grouped into classes.
 type Workload struct {
 	Jobs    int
 	Span    time.Duration      // until the last arrival
 	Classes []*perf.ClassStats // by name
 }
 
-// NewWorkload returns a trace's arrivals by class: jobs of one application and, if fixed, equal GPUs, types and
-// batch sizes. A class's rate is its jobs over Span. Without a training curve, its size and time are means.
-// restart replaces the restart times of applications.
+// NewWorkload groups the jobs of a trace into classes: jobs of one application and, if fixed, equal GPUs, types and
+// batch sizes. A class's rate is its jobs over Span. Without a training curve, its size and time are means. restart
+// replaces the restart times of applications.
 func NewWorkload(arrivals []workload.Arrival, catalog workload.Catalog, restart *time.Duration) (*Workload, error) {
 	w := &Workload{Jobs: len(arrivals)}
 	groups := map[job.Class][]*workload.Arrival{}

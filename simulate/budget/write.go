@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// Formats are for plans and frontiers.
+// Formats are the names of the formats of plans and frontiers.
 var Formats = []string{"table", "json", "yaml", "csv"}
 
 // Write writes a plan; csv has a row per run of epochs.
@@ -199,7 +199,7 @@ type record struct {
 	Knee       bool    `json:"knee" yaml:"knee"`
 }
 
-// WriteFrontiers writes the shown points as a table, or all points.
+// WriteFrontiers writes frontiers: as a table only some points, in other formats all.
 func WriteFrontiers(w io.Writer, all []*Frontier, format string) error {
 	switch format {
 	case "json":

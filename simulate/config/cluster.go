@@ -24,7 +24,7 @@ var presets = []struct{ name, spec string }{
 	{"lyra-testbed", "v100:4x8,t4:4x8/loan"},    // Lyra §7.1, Testbed
 }
 
-// Clusters returns the names of the presets.
+// Clusters returns the names of the predefined clusters.
 func Clusters() []string {
 	names := make([]string, len(presets))
 	for i, p := range presets {
@@ -42,7 +42,7 @@ var hardware = map[cluster.GPUType]struct {
 	"t4": {16, 70, 0.5}, "rtx": {11, 250, 0.4}, "a100": {40, 400, 3}, "quad": {24, 260, 0.8}, "v100": {16, 300, 2.5},
 }
 
-// BuildCluster returns the configured cluster.
+// BuildCluster returns the cluster that the configuration describes.
 func (c *Config) BuildCluster() (*cluster.Cluster, error) {
 	if c.Scale < 1 {
 		return nil, fmt.Errorf("scale %d, want at least 1", c.Scale)
@@ -76,8 +76,8 @@ func (c *Config) parts() []string {
 	return split(spec)
 }
 
-// Equivalents returns job.Spec.Equivalents of the cluster's GPU types, without those equal to 1. It
-// is nil if the cluster is invalid.
+// Equivalents returns, by GPU type of the cluster, how many GPUs do the work of one (job.Spec.Equivalents), without
+// those equal to 1. It is nil if the cluster is invalid.
 func (c *Config) Equivalents() map[cluster.GPUType]int {
 	worths, err := c.worths()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package config is the configuration of a run: one table of keys, set by defaults, then a file,
-// the environment and flags. Each value has its origin.
+// Package config is the configuration of a simulation: a table of keys, set by defaults, then a file, the environment
+// and flags. It remembers where each value comes from.
 package config
 
 import (
@@ -31,7 +31,7 @@ type Config struct {
 	origins   map[string]string
 }
 
-// Inputs are the nodes, the jobs, and their speeds.
+// Inputs select the nodes, the jobs, and their speeds.
 type Inputs struct {
 	Cluster  string   // a preset, or "t4:6x4,a100:2x8": type:nodes x GPUs per node
 	Scale    int      // factor on the nodes of Cluster
@@ -46,7 +46,7 @@ type Inputs struct {
 	Generate Generate
 }
 
-// Deciding selects the policies and their estimates.
+// Deciding selects the policies, and how speeds are estimated for them.
 type Deciding struct {
 	Policies []string
 	Settings []string // of policies: "p=-1", or "sia.p=-1" for one of them
@@ -56,7 +56,7 @@ type Deciding struct {
 	Classes  string   // learned or known, for policies that use classes
 }
 
-// Measuring sets the end of a run and the measured jobs.
+// Measuring sets when a run ends and which jobs are measured.
 type Measuring struct {
 	Horizon  time.Duration // the run ends here; 0: when all jobs have ended
 	Window   Window        // measured jobs; zero: all
@@ -81,7 +81,7 @@ type Fairness struct {
 	Above float64 // rho of an unfairly scheduled job
 }
 
-// Default returns the defaults.
+// Default returns the configuration in which every key has its default.
 func Default() *Config {
 	return &Config{
 		Inputs: Inputs{Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Generate: Generate{Kind: "philly-like"}},
@@ -102,12 +102,12 @@ const (
 	Known   = "known"   // the truth, of the whole trace
 )
 
-// Rhos returns the definitions of rho by name; the first follows the trace.
+// Rhos returns the names of the definitions of finish-time fairness; the first lets the trace decide.
 func Rhos() []string { return []string{"", "isolated", "static"} }
 
 const unset = "default"
 
-// Origin returns the origin of a key's value: "default", a file's name, "environment" or "flag".
+// Origin returns where the value of a key comes from: "default", a file's name, "environment" or "flag".
 func (c *Config) Origin(key string) string {
 	if o, ok := c.origins[key]; ok {
 		return o

@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// File sets keys from YAML: nested mappings, dotted names, or both. Unknown keys are errors, with
-// their line. name is used in messages and as the origin.
+// File sets keys from a YAML file: nested mappings, dotted names, or both. Unknown keys are errors, with their line.
+// name is used in messages and as the origin.
 func (c *Config) File(r io.Reader, name string) error {
 	var doc yaml.Node
 	if err := yaml.NewDecoder(r).Decode(&doc); err != nil {

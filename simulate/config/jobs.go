@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// Jobs are changes to the jobs of a trace. Shares are drawn per job, so that a larger share
+// Jobs changes the jobs of a trace, such as the share of rigid jobs. Shares are drawn per job, so that a larger share
 // contains a smaller one.
 type Jobs struct {
 	Applications []string // with jobs to keep; empty: all
@@ -34,7 +34,7 @@ type Jobs struct {
 	Heterogeneous, MixedSpeed float64
 }
 
-// AsTraced is a share that the trace determines.
+// AsTraced means that the trace determines a share.
 const AsTraced = -1
 
 // Validate returns an error that joins all errors in j.

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Key is one setting.
+// A Key describes one setting: its name, kind and documentation.
 type Key struct {
 	Name string
 	Doc  string
@@ -20,12 +20,12 @@ type Key struct {
 	set  func(*Config, string) error
 }
 
-// Variable returns the environment variable of the key.
+// Variable returns the name of the environment variable that sets the key.
 func (k Key) Variable() string {
 	return "OXGANG_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.Name))
 }
 
-// Option returns the command-line flag of the key, without dashes.
+// Option returns the name of the command-line flag that sets the key, without dashes.
 func (k Key) Option() string { return strings.ReplaceAll(k.Name, ".", "-") }
 
 // options are the keys with their own command-line flag. --set sets any key with a dot.
@@ -38,7 +38,7 @@ var options = []string{
 // HasOption reports whether the key has its own command-line flag.
 func (k Key) HasOption() bool { return slices.Contains(options, k.Name) }
 
-// Keys returns every key in documentation order.
+// Keys returns every key, in the order of the documentation.
 func Keys() []Key { return slices.Clone(keys) }
 
 var keys = []Key{

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Lender configures the load of the inference cluster that owns nodes on loan, and its forecast.
-// sim.Lender configures how it lends.
+// Lender configures the load of an inference cluster that lends nodes, and the forecast of this load. sim.Lender
+// configures how it lends.
 type Lender struct {
 	Load     string // file of its load curve; empty: generated
 	Between  string // "0.42-0.95": new trough and peak of the curve; empty: unchanged
@@ -25,7 +25,7 @@ const (
 	wantForecast = Seasonal + ", " + LastValue + ", " + DayBefore + " or " + NoForecast
 )
 
-// Forecasts returns the names of forecasts, the default first.
+// Forecasts returns the names of the methods that forecast the load, the default first.
 func Forecasts() []string { return []string{Seasonal, LastValue, DayBefore, NoForecast} }
 
 // Validate returns an error that joins all errors in l.
@@ -41,7 +41,7 @@ func (l *Lender) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Range returns the new trough and peak of the load curve; 0 and 0: unchanged.
+// Range returns the lowest and highest load to which the curve is scaled; 0 and 0: unchanged.
 func (l *Lender) Range() (low, high float64, err error) {
 	if l.Between == "" {
 		return 0, 0, nil

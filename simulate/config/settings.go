@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// SettingsOf returns the settings of a policy with the known names: "sia.p=-1", and "p=-1" for all policies
-// that know p. An unknown setting for this policy, or one without a value, is an error.
+// SettingsOf returns the settings that the configuration has for a policy, which knows the names in known:
+// "sia.p=-1", and "p=-1" for all policies that know p. An unknown setting for this policy, or one without a value, is
+// an error.
 func (c *Config) SettingsOf(policy string, known []string) (map[string]string, error) {
 	own := make(map[string]string)
 	for _, s := range c.Settings {

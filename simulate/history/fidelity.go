@@ -14,7 +14,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// Judge compares a simulation with the observed jobs. Waits with an error below round (seconds) count as reproduced.
+// Judge measures how far a simulation is from the recorded jobs. A wait that is off by less than round (seconds)
+// counts as reproduced.
 func Judge(jobs map[job.ID]*parse.Observed, run *metrics.Result, nodes *cluster.Cluster, round float64, causes []string) *metrics.Trust {
 	c := Compare(jobs, "", []string{""}, run)
 	ended := 0
@@ -27,7 +28,7 @@ func Judge(jobs map[job.ID]*parse.Observed, run *metrics.Result, nodes *cluster.
 	return metrics.Judge(c.Figures(nodes.GPUs(), Observed), c.Figures(nodes.GPUs(), Run(0)), n, ended-n, round, causes)
 }
 
-// WriteTrust writes the accuracy of the simulation and its assumptions.
+// WriteTrust prints the accuracy of the simulation and its assumptions.
 func WriteTrust(w io.Writer, baseline string, t *metrics.Trust, assumed []string) error {
 	lines := strings.NewReplacer("causes: ", "causes:\n  ", "; ", "\n  ")
 	_, err := fmt.Fprintf(w, "Simulated under %s in place of the cluster's own scheduler: %s.\n%s\nAssumptions:\n  %s\n\n",
@@ -65,7 +66,7 @@ func (h *History) Causes(c *config.Config) []string {
 	return append(append(all, NotExactly(h.Baseline)), notRecorded[h.Recorded.Format]...)
 }
 
-// NotExactly returns the cause that a policy only approximates the cluster's own.
+// NotExactly returns the sentence that a policy only approximates the cluster's own scheduler.
 func NotExactly(policy string) string { return "the cluster's scheduler is not exactly " + policy }
 
 // missingOrder lists what Slurm could have logged about the order of jobs, but did not.

@@ -20,7 +20,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A History is the record of a cluster's jobs, for simulation under other policies.
+// A History is the record of a cluster's jobs, ready for simulation.
 type History struct {
 	Baseline string         // policy in place of the cluster's own scheduler
 	Recorded *trace.History // nil: the input has no start times
@@ -45,7 +45,7 @@ type Options struct {
 	Workers bool
 }
 
-// DefaultBaseline is the policy nearest to the schedulers of most sites.
+// DefaultBaseline is the policy that is most like the schedulers of most sites.
 const DefaultBaseline = "easy"
 
 // baseline returns the policy nearest to the cluster's own: Slurm's (also for Helios), Kueue's with quotas,
@@ -62,7 +62,7 @@ func baseline(h *trace.History) string {
 	return DefaultBaseline
 }
 
-// Read reads a history. It writes to notes what was dropped or invented.
+// Read reads a history. It writes to notes which rows were dropped and which values were assumed.
 func Read(in io.Reader, c *config.Config, o Options, notes io.Writer) (*History, error) {
 	onBad, err := parse.BadRowOf(c.OnBadRow)
 	if err != nil {
@@ -87,11 +87,11 @@ func Read(in io.Reader, c *config.Config, o Options, notes io.Writer) (*History,
 	return h, err
 }
 
-// ErrNoNodes means that the history has no nodes with GPUs.
+// ErrNoNodes reports a history without nodes that have GPUs.
 var ErrNoNodes = errors.New("has no nodes with GPUs")
 
-// Prepare configures the trace and, unless one is set, the cluster from the history. The baseline is always
-// simulated, because it shows the accuracy of simulations.
+// Prepare sets the trace and, unless one is set, the cluster of a configuration from the history. The baseline is
+// always simulated, because it shows the accuracy of simulations.
 func (h *History) Prepare(c *config.Config, name string, notes io.Writer) error {
 	if err := h.configure(c, name, notes); err != nil {
 		return err
@@ -203,7 +203,7 @@ func withoutStart(d, start time.Duration) time.Duration {
 	return max(min(d, time.Second), d-start)
 }
 
-// Files returns others plus the trace of the history.
+// Files returns the files of a run, in which the trace is the history.
 func (h *History) Files(others run.Files) run.Files {
 	files := others
 	files.Open = func(name string) (io.ReadCloser, error) {
@@ -224,7 +224,7 @@ func (h *History) Jobs() map[job.ID]*parse.Observed {
 	return all
 }
 
-// ParseSince parses "30d" or "12h"; 0 for "".
+// ParseSince parses a duration such as "30d" or "12h"; "" is 0.
 func ParseSince(text string) (time.Duration, error) {
 	const most = 100 * 365 // days
 	if text == "" {

@@ -18,7 +18,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A NextNode is the effect that one more node would have had on a run.
+// A NextNode states what one more node of a type would have saved in a run.
 type NextNode struct {
 	Type cluster.GPUType `json:"type"`
 	GPUs int             `json:"gpus"`  // of the node
@@ -37,7 +37,7 @@ type NextNode struct {
 	Teams     []TeamSaving `json:"teams"` // by queue, then user; jobs without either are a team, too
 }
 
-// A Saving is what jobs save that complete with and without the node.
+// A Saving is how much sooner jobs end with the additional node, over the jobs that complete in both cases.
 type Saving struct {
 	Jobs int     `json:"jobs"`
 	JCT  float64 `json:"jct_mean_s"` // mean over Jobs
@@ -47,14 +47,14 @@ type Saving struct {
 	Sooner float64 `json:"sooner_gpu_hours_per_hour"`
 }
 
-// A TeamSaving is the saving of a queue and user.
+// A TeamSaving is the saving for one queue and user.
 type TeamSaving struct {
 	Queue string `json:"queue"`
 	User  string `json:"user"`
 	Saving
 }
 
-// A NextNodeStudy has the effect of one more node of each type. Times are in seconds.
+// A NextNodeStudy states for each GPU type what one more node would have saved. Times are in seconds.
 type NextNodeStudy struct {
 	Policy   string     `json:"policy"`              // set by callers, like Recorded
 	Hours    float64    `json:"hours"`               // from the first submission to the last end
@@ -67,14 +67,14 @@ type NextNodeStudy struct {
 	Jobs    int             `json:"-"`
 }
 
-// MostOrders is the largest number of orders for NextNodes.
+// MostOrders is the largest number of orders of arrivals that NextNodes simulates.
 const MostOrders = 10
 
-// A Resimulation simulates a run on other nodes with an observer. Order 0 has the recorded arrivals; each other
-// number is another order of them.
+// A Resimulation is a function that simulates a run again on other nodes. Order 0 has the recorded arrivals; each
+// other number is another order of them.
 type Resimulation func(ctx context.Context, nodes *cluster.Cluster, order int, o scheduler.Observer) (*metrics.Result, error)
 
-// Resimulate returns the Resimulation of a recorded run in the recorded order.
+// Resimulate returns the Resimulation of a recorded run, in the recorded order.
 func Resimulate(r *whatif.Resimulator) Resimulation {
 	return func(ctx context.Context, nodes *cluster.Cluster, _ int, o scheduler.Observer) (*metrics.Result, error) {
 		rec, err := metrics.New(metrics.DefaultOptions())

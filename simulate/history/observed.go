@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// ObservedName is the name of the recorded run.
+// ObservedName is the name of the recorded run in tables.
 const ObservedName = "observed"
 
 // A moment is a change of one job at a time.
@@ -32,7 +32,7 @@ const (
 	startedAt
 )
 
-// ObservedRun returns the recorded history of the simulated jobs as a run on the same nodes, measured like a
+// ObservedRun returns what was recorded about the simulated jobs as a run on the same nodes, measured like a
 // simulation.
 func ObservedRun(jobs map[job.ID]*parse.Observed, simulated []workload.Arrival, nodes *cluster.Cluster) (report.Run, error) {
 	m, err := metrics.New(metrics.DefaultOptions())

@@ -10,7 +10,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Verdict is the result of oxgang replay.
+// A Verdict is the result of the command oxgang replay: does a replay decide as recorded, and is a simulation
+// accurate?
 type Verdict struct {
 	Recorded  string `json:"recorded"` // policy
 	Policy    string `json:"policy"`   // simulated
@@ -28,12 +29,12 @@ type Verdict struct {
 	replayed *whatif.Replayed     // nil: with another policy
 }
 
-// A Recording reads a recorded run from its beginning with the run's options, or with another policy if policy is not
-// empty.
+// A Recording is a function that reads a recorded run from its beginning, with the options of the run, or with
+// another policy if policy is not empty.
 type Recording func(policy string, use func(*journal.Reader, whatif.Options) error) error
 
-// JudgeReplay replays a recorded run and simulates it, or simulates it under another policy; empty: its own. If
-// ranges is set, it tests the predictions of starts and ends that the run would have made.
+// JudgeReplay replays and simulates a recorded run. If policy is not empty, it only simulates the run under that
+// policy. If ranges is set, it tests the predictions of starts and ends that the run would have made.
 func JudgeReplay(ctx context.Context, recording Recording, policy string, ranges bool) (*Verdict, error) {
 	v := &Verdict{}
 	if err := recording(policy, func(j *journal.Reader, o whatif.Options) error { return v.replay(ctx, j, o, policy) }); err != nil {
@@ -79,12 +80,12 @@ func (v *Verdict) replay(ctx context.Context, j *journal.Reader, o whatif.Option
 	return nil
 }
 
-// ActionsDiffer reports whether the first difference is in actions, not in their causes.
+// ActionsDiffer reports whether the first difference is an action, rather than a reason, price or number behind it.
 func (v *Verdict) ActionsDiffer() bool {
 	return v.replayed != nil && v.replayed.First != nil && v.replayed.First.Field == ""
 }
 
-// Trust returns the accuracy of the simulation of a run under its own policy.
+// Trust converts the accuracy of a simulation under the run's own policy.
 func Trust(f *whatif.Fidelity) *metrics.Trust {
 	recorded := metrics.Figures{JCT: inSeconds(f.RealJCT), Wait: inSeconds(f.RealWait), Utilisation: f.RealUtilisation}
 	simulated := metrics.Figures{JCT: inSeconds(f.PredictedJCT), Wait: inSeconds(f.PredictedWait), Utilisation: f.PredictedUtilisation}

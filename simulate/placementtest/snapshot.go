@@ -1,5 +1,5 @@
-// Package placementtest generates snapshots like in Synergy §5: servers that count CPUs, jobs of its ten models, and
-// a plan that shares CPUs and memory as if all servers were one.
+// Package placementtest generates snapshots for tests of placement, like those in Synergy §5: servers that state
+// their CPUs, jobs of its ten models, and a plan that shares CPUs and memory as if all servers were one.
 package placementtest
 
 import (
@@ -20,17 +20,17 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// GPU is the type of all GPUs.
+// GPU is the type of all GPUs in these snapshots.
 const GPU = cluster.GPUType("v100")
 
-// A Mix is a mix of jobs.
+// A Mix states which models and sizes of jobs are drawn.
 type Mix struct {
 	Name  string
 	Split [3]int     // per cent of image, language and speech models (§5.1)
 	Sizes [4]float64 // per cent of jobs with 1, 2, 4 and 8 GPUs; all 0: 1 GPU each
 }
 
-// Kinds returns the mixes of the paper: single-GPU jobs with three splits, and jobs with several GPUs.
+// Kinds returns the mixes of the Synergy paper: single-GPU jobs with three splits, and jobs with several GPUs.
 func Kinds() []Mix {
 	philly := [4]float64{83.5, 1.4, 6.5, 8.6}
 	return []Mix{
@@ -50,7 +50,7 @@ var tasks = [3][]string{
 	{"m5", "deepspeech"},
 }
 
-// A Model is a perf.Model with throughput linear in GPUs and limited by its input.
+// A Model is a performance model for tests: throughput is linear in GPUs and limited by the input data.
 type Model struct {
 	PerGPU float64 // samples per second of a GPU that never waits
 	Input  *perf.Sensitivity
@@ -68,7 +68,7 @@ func (m *Model) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 // Efficiency implements perf.Model.
 func (*Model) Efficiency(float64) float64 { return 1 }
 
-// StepTime implements perf.Model: unknown.
+// StepTime returns zero: unknown.
 func (*Model) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
 
 // A Generator draws jobs; equal seeds draw equal jobs.
@@ -81,7 +81,7 @@ type Generator struct {
 	Overhead time.Duration
 }
 
-// NewGenerator returns a generator of jobs of a mix.
+// NewGenerator returns a generator that draws jobs of a mix.
 func NewGenerator(k Mix, seed uint64) *Generator {
 	return &Generator{mix: k, random: rng.Stream(seed, "placementtest"), catalog: profiles.Default(), Overhead: 30 * time.Second}
 }
@@ -116,7 +116,7 @@ func (g *Generator) size() int {
 	return 1
 }
 
-// Snapshot draws jobs that fill a cluster of servers with 8 GPUs, 24 CPUs and 500 GB.
+// Snapshot draws a cluster of servers with 8 GPUs, 24 CPUs and 500 GB each, and jobs that fill it.
 func (g *Generator) Snapshot(servers int) *policy.Snapshot {
 	var nodes []cluster.Node
 	for i := range servers {
@@ -131,7 +131,7 @@ func (g *Generator) Snapshot(servers int) *policy.Snapshot {
 	return s
 }
 
-// Fill adds jobs until they request all GPUs.
+// Fill adds jobs to a snapshot until they request all GPUs.
 func (g *Generator) Fill(s *policy.Snapshot) {
 	free := s.Cluster.GPUs()
 	for _, j := range s.Jobs {
@@ -144,8 +144,8 @@ func (g *Generator) Fill(s *policy.Snapshot) {
 	}
 }
 
-// Pooled returns the plan in which every job runs, with the cells of program (1)-(5) of §4.1.1, and an upper bound on
-// Value.
+// Pooled returns the plan in which every job runs, with CPUs and memory by program (1)-(5) of Synergy §4.1.1, and an
+// upper bound on Value.
 func Pooled(s *policy.Snapshot) (*policy.Plan, float64) {
 	t := &s.Cluster.Types()[0]
 	prob := &mmkp.Problem{Capacity: []float64{t.CPUs, float64(t.Memory) / 1e9}}
@@ -175,7 +175,7 @@ func Pooled(s *policy.Snapshot) (*policy.Plan, float64) {
 	return p, sol.Bound
 }
 
-// Value returns the sum of the Relative speeds of a plan's jobs.
+// Value returns the sum of the jobs' speeds under a plan, each relative to the share proportional to GPUs.
 func Value(s *policy.Snapshot, p *policy.Plan) float64 {
 	sum := 0.0
 	for i, j := range s.Jobs {
@@ -184,7 +184,7 @@ func Value(s *policy.Snapshot, p *policy.Plan) float64 {
 	return sum
 }
 
-// Relative returns the speed of a decision relative to the GPU-proportional share; 0 without GPUs.
+// Relative returns a job's speed under a decision, relative to the share proportional to its GPUs; 0 without GPUs.
 func Relative(s *policy.Snapshot, j *policy.Job, d *policy.Decision) float64 {
 	if d.Allocation.GPUs == 0 || j.Perf == nil {
 		return 0
@@ -194,7 +194,8 @@ func Relative(s *policy.Snapshot, j *policy.Job, d *policy.Decision) float64 {
 	return j.Perf.Throughput(d.Allocation, b) / j.Perf.Throughput(t.Proportional(d.Allocation.Configuration), b)
 }
 
-// Next returns the round after a plan: jobs hold what they were granted, one in leave ends, and new jobs arrive.
+// Next returns the snapshot one round after a plan: jobs hold what they were granted, one in leave ends, and new jobs
+// arrive.
 func (g *Generator) Next(s *policy.Snapshot, p *policy.Plan, leave int) *policy.Snapshot {
 	next := *s
 	next.Round++

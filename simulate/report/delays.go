@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 )
 
-// Compare sets the run's waits over its row's trials, and its delays against the baseline's of the same seeds.
-// Sizes are relative to the baseline's largest pool, or else the run's.
+// Compare sets the waits over the trials of the run's policy, and the delays against trials of the baseline with the
+// same seeds. Sizes are relative to the baseline's largest pool, or else the run's.
 func (r *Run) Compare(trials, baseline []verdict.Trial) {
 	if len(trials) == 0 {
 		return

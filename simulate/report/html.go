@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
-// Input is the content of a page.
+// Input is the content of a report page.
 type Input struct {
 	Title string // default "Oxgang report"
 	// Facts describe the run under the title.
@@ -87,7 +87,7 @@ type pageData struct {
 	Datasets []*dataset        `json:"datasets"`
 }
 
-// HTML writes one self-contained page; it needs no network. All names are escaped.
+// HTML writes a report as one page that needs no other file and no network. All names are escaped.
 //
 // Large results are cut to keep the page small. A curve has at most 600 points. The chart of allocations shows only the
 // first 2000 jobs of a run, and may draw a short pause of a job as if the job had continued. Failed runs appear in the

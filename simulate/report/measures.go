@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Measures returns a run's known numbers by name; none if it failed.
+// Measures returns the numbers of a run by name, such as "avg_jct_h"; none if it failed.
 func Measures(r *Run) map[string]float64 {
 	values := make(map[string]float64)
 	for _, c := range columnsOf([]Run{*r}) {
@@ -18,7 +18,7 @@ func Measures(r *Run) map[string]float64 {
 	return values
 }
 
-// MeasureNames returns all names in table order, without those by GPU type.
+// MeasureNames returns the names of all measures in the order of tables, without those by GPU type.
 func MeasureNames() []string {
 	var names []string
 	for _, c := range allColumns() {
@@ -33,7 +33,7 @@ func allColumns() []column {
 	return columnsOf([]Run{{Result: &metrics.Result{Summary: metrics.Summary{Loans: new(metrics.LoanSummary)}}}})
 }
 
-// IsMeasure reports whether Measures can have a name.
+// IsMeasure reports whether a measure with this name exists.
 func IsMeasure(name string) bool {
 	return slices.Contains(MeasureNames(), name) || strings.HasPrefix(name, "utilisation_") && strings.HasSuffix(name, "_pct")
 }

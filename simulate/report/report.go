@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 )
 
-// A Run is one simulated or live run.
+// A Run is one simulated or live run, as a row of a report.
 type Run struct {
 	Name   string          `json:"policy"` // policy, and what else distinguishes runs
 	Result *metrics.Result `json:"result"` // nil if failed
@@ -38,7 +38,7 @@ type Run struct {
 	PolicyTimes []time.Duration `json:"-"`
 }
 
-// Times writes each run's policy times, in milliseconds per round.
+// Times prints how long the policy of each run planned, in milliseconds per round.
 func Times(w io.Writer, runs []Run) error {
 	for i := range runs {
 		ms := sortedMillis(runs[i].PolicyTimes)

@@ -70,8 +70,8 @@ var (
 	}
 )
 
-// NewResults writes "jobs", "rounds" and "allocations" with the format's extension. create opens files, Close
-// closes them.
+// NewResults starts the tables "jobs", "rounds" and "allocations" of a run; file names get the format's extension.
+// create opens the files, Close closes them.
 func NewResults(create func(name string) (io.WriteCloser, error), run string, f tabular.Format) (*Results, error) {
 	r := &Results{run: run}
 	for _, t := range []struct {
@@ -92,7 +92,7 @@ func NewResults(create func(name string) (io.WriteCloser, error), run string, f 
 	return r, nil
 }
 
-// Stream is for a metrics.Recorder.
+// Stream returns the functions that write each result; pass them to a metrics.Recorder.
 func (r *Results) Stream() metrics.Stream {
 	return metrics.Stream{Job: r.job, Held: r.held, Round: r.round}
 }

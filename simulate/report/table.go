@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// A Format is a table format.
+// A Format is the name of a format of tables, such as csv.
 type Format string
 
 // Text, wide text, and three for programs.

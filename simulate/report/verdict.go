@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 )
 
-// Trial returns the trial of a run for a verdict.
+// Trial converts the result of a run for a comparison of policies.
 func Trial(policy string, seed uint64, r *metrics.Result) verdict.Trial {
 	t := verdict.Trial{
 		Policy: policy, Seed: seed, Measures: Measures(&Run{Result: r}),
@@ -39,7 +39,7 @@ func jobsHash(r *metrics.Result) uint64 {
 	return h.Sum64()
 }
 
-// Verdict compares policies over the columns, also with the baseline: the usual policy.
+// Verdict compares policies by the measures of tables. baseline is the usual policy.
 func Verdict(trials []verdict.Trial, baseline string) *verdict.Verdict {
 	better := make(map[string]int)
 	for _, c := range allColumns() {
@@ -103,7 +103,7 @@ func versus(of func(*verdict.Difference) (float64, bool)) func(*Run) string {
 	}
 }
 
-// Averaged returns a run with mean measures over all seeds. Other values stay.
+// Averaged returns a run in which the measures are means over all seeds. Other values stay.
 func Averaged(r Run, trials []verdict.Trial) Run {
 	r.Means = verdict.Means(trials, r.Policy)
 	return r

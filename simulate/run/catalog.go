@@ -13,7 +13,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/sensitivity"
 )
 
-// LoadCatalog returns the applications of a run, including GPU types of gpu-like.
+// LoadCatalog returns the applications that the jobs of a run may be of, with their speeds, including GPU types of
+// key gpu-like.
 func LoadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
 	catalog := profiles.Default()
 	if c.Profiles != "" {

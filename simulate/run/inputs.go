@@ -1,4 +1,4 @@
-// Package run loads the inputs of a configuration and runs one policy on them.
+// Package run loads what a configuration describes, and simulates one policy on it.
 package run
 
 import (
@@ -20,13 +20,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// Files opens files for a run.
+// Files opens the files that a run reads.
 type Files struct {
 	Open func(name string) (io.ReadCloser, error)
 	Dir  func(name string) fs.FS
 }
 
-// Inputs are the ground truth of a run. They are immutable and may be shared.
+// Inputs are the cluster, the jobs and their true speeds. They are immutable and may be shared between runs.
 type Inputs struct {
 	Cluster  *cluster.Cluster
 	Catalog  workload.Catalog

@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// Header returns the journal header of a coming run, for Origin.
+// Header returns the header for the journal of a run, from which Origin can restore the inputs.
 func Header(c *config.Config, in *Inputs, policy, tool string) journal.Header {
 	h := journal.Header{
 		Tool: tool, Policy: policy, Seed: c.Sim.Seed, Start: sim.Epoch, Round: c.Scheduler.Round, Cluster: in.Cluster,
@@ -30,8 +30,8 @@ func Header(c *config.Config, in *Inputs, policy, tool string) journal.Header {
 	return h
 }
 
-// Origin returns the configuration and inputs of a recorded run. It returns an error if the
-// recording is not of a simulation, or if its inputs cannot be read.
+// Origin returns the configuration and inputs of a recorded simulation, from the header of its journal. It returns an
+// error if the recording is not of a simulation, or if the inputs cannot be read.
 func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 	c := config.Default()
 	for _, s := range h.Settings {
@@ -52,13 +52,14 @@ func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 	return c, in, err
 }
 
-// Recorded returns a recorded run like Simulate, without policy times. Without inputs there is no rho and all
-// jobs are measured. A job that differs from the inputs is an error. A truncated recording is unfinished.
+// Recorded returns the result of a recorded run, as Simulate would, without policy times. Without inputs there is no
+// finish-time fairness and all jobs are measured. A job that differs from the inputs is an error. A truncated
+// recording is unfinished.
 func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
 	return RecordedStreaming(r, c, in, metrics.Stream{})
 }
 
-// RecordedStreaming is Recorded with a stream of results.
+// RecordedStreaming is Recorded that also passes each result to stream.
 func RecordedStreaming(r *journal.Reader, c *config.Config, in *Inputs, stream metrics.Stream) (*Run, error) {
 	rec, err := recorderOf(c, in, stream)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// A Remake can recreate the policy and placer of a recorded run.
+// A Remake can make the policy and placer of a recorded run again.
 type Remake struct {
 	config *config.Config
 	entry  registry.Entry
@@ -24,7 +24,7 @@ type Remake struct {
 	Scheduler scheduler.Options
 }
 
-// Fresh makes the run's policy and placer.
+// Fresh makes a new policy and placer with the settings of the run.
 func (r *Remake) Fresh() (policy.Policy, placement.Placer, error) {
 	p, err := NewPolicy(r.config, r.entry.Name)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Run is the result of one policy on the inputs of a configuration.
+// A Run is the result of simulating one policy.
 type Run struct {
 	Policy      string
 	Result      *metrics.Result
@@ -36,13 +36,13 @@ type Run struct {
 
 var errHorizon = errors.New("horizon reached")
 
-// Simulate runs one policy. Observers see its scheduler. If the context ends, Simulate returns an
-// unfinished run.
+// Simulate simulates one policy. Observers receive the events and decisions of its scheduler. If the context ends,
+// the run is unfinished.
 func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, obs ...scheduler.Observer) (*Run, error) {
 	return SimulateWatched(ctx, c, in, name, Watch{}, obs...)
 }
 
-// A Decider has the scheduler and policy of a run that has not begun.
+// A Decider has the scheduler options and policy of a run that has not begun.
 type Decider struct {
 	Scheduler *scheduler.Scheduler
 	Policy    policy.Policy // without time measurement
@@ -53,7 +53,7 @@ type Decider struct {
 	Fresh func() (policy.Policy, placement.Placer, error)
 }
 
-// A Watch observes more of a run than observers.
+// A Watch has further ways to observe a run.
 type Watch struct {
 	// Observer makes one more observer, the last one, from the Decider; nil: none.
 	Observer func(*Decider) scheduler.Observer
@@ -86,8 +86,8 @@ func (r *Run) FirstRefusal() string {
 	return fmt.Sprintf("; %d plans were refused, the first: %s", len(r.Refused), r.Refused[0])
 }
 
-// NewPolicy makes a policy with its settings of a configuration. Unknown names and invalid settings are
-// errors.
+// NewPolicy makes a policy with the settings that the configuration has for it. Unknown names and invalid settings
+// are errors.
 func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
 	entry, err := registry.Find(name)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// Rented describes the nodes rented for a workload.
+// A Rented states within which budget nodes are rented.
 type Rented struct {
 	Offers []cluster.Offer
 	Budget float64 // per hour

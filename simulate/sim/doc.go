@@ -1,5 +1,5 @@
-// Package sim is the simulated backend: a scheduler.Backend whose jobs train at the speed of a
-// workload's ground truth. Virtual time starts at Epoch and jumps from event to event.
+// Package sim simulates a cluster as a scheduler.Backend: jobs train at the true speed that their application has.
+// Virtual time starts at Epoch and jumps from event to event.
 //
 // # The main loop
 //

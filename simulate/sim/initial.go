@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// An InitialState is the state of a job that existed before the world. On arrival, the job is
-// restored instead of submitted and holds its GPUs. This does not count as a start.
+// An InitialState is the state of a job that already existed when the simulation begins. The job is restored instead
+// of submitted and holds its GPUs. This does not count as a start.
 type InitialState struct {
 	Status  job.Status    // with virtual times, possibly before Epoch
 	Batch   job.BatchSize // set by the scheduler; zero: the agent decides

@@ -11,8 +11,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Lender configures how the owner of nodes of tenure Loaned, an inference cluster, lends them. Each
-// group is a pool. All pools have the same Busy.
+// Lender configures how an inference cluster lends its nodes. Each group is a pool. All pools have the same Busy.
 type Lender struct {
 	// Interval is the time between two reviews of the owner's needs. Default 5 min (Lyra §4, §7.1).
 	Interval time.Duration
@@ -28,7 +27,7 @@ type Lender struct {
 	Forecast func() Forecaster
 }
 
-// A Forecaster predicts the share of its GPUs that an owner uses.
+// A Forecaster predicts which share of its GPUs the owner will use.
 type Forecaster interface {
 	// Observe records the share used in one more interval.
 	Observe(busy float64)
@@ -36,7 +35,7 @@ type Forecaster interface {
 	Predict(ahead int) (mean, sd []float64)
 }
 
-// DefaultLender returns the defaults of the fields.
+// DefaultLender returns the defaults that the fields state.
 func DefaultLender() Lender {
 	return Lender{Interval: 5 * time.Minute, Headroom: 0.02, Grace: 5 * time.Minute}
 }

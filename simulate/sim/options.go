@@ -37,7 +37,7 @@ type Options struct {
 	Estimate estimate.Options
 }
 
-// Costs are the costs of starts and moves.
+// Costs are the times that starts, moves and checkpoints take.
 type Costs struct {
 	// Checkpoint is the interval of checkpoints; 0: at the end of every epoch. Default 0 (Sia
 	// §3.3.5).
@@ -51,7 +51,7 @@ type Costs struct {
 	CrossRack float64
 }
 
-// Noise is the difference of reports and speeds from the profiles.
+// Noise makes speeds and reports differ from the profiles at random.
 type Noise struct {
 	Report float64 // relative standard deviation of each reported time
 	Bias   float64 // relative standard deviation of a factor on all reports, drawn per job and GPU type
@@ -70,7 +70,7 @@ type Faults struct {
 	Losses      []Loss
 }
 
-// A Window is a time in which nodes are away. At its beginning, jobs on them save a checkpoint (unless
+// A Window is a time in which some nodes are not available. At its beginning, jobs on them save a checkpoint (unless
 // the nodes fail) and lose their GPUs.
 type Window struct {
 	Nodes    []cluster.NodeID
@@ -85,7 +85,7 @@ type Loss struct {
 	At  time.Duration // since the start
 }
 
-// Public has rules of the public simulators; see reference in docs/experiments.
+// Public selects rules of the published simulators of Sia, Gavel and Shockwave, to reproduce their results.
 type Public struct {
 	RoundEpochs    bool // the rest of an epoch takes a whole number of seconds
 	RetuneOnEpoch  bool // batch sizes are tuned at the end of every epoch
@@ -119,7 +119,7 @@ func (p *Public) validate() error {
 	return nil
 }
 
-// DefaultOptions returns the settings of the thesis.
+// DefaultOptions returns the settings of the Sia thesis.
 func DefaultOptions() Options {
 	return Options{Seed: 1, ReportInterval: 30 * time.Second, Provider: DefaultProvider(), Lender: DefaultLender()}
 }

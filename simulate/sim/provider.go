@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Provider configures how nodes are rented.
+// Provider configures how a cloud provider rents nodes.
 type Provider struct {
 	// Start is the time from an order until the node is ready. Default 90 s: BOA §1 says one to two
 	// minutes.
@@ -27,7 +27,7 @@ type Provider struct {
 	Notice time.Duration
 }
 
-// DefaultProvider returns the defaults of the fields.
+// DefaultProvider returns the defaults that the fields state.
 func DefaultProvider() Provider {
 	return Provider{Start: 90 * time.Second, Release: 2 * time.Minute, Notice: 2 * time.Minute}
 }

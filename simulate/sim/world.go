@@ -17,13 +17,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// Epoch is the start of virtual time.
+// Epoch is the time at which every simulation starts.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // stallRounds is the number of rounds in a row counted by stuck after which a run fails.
 const stallRounds = 10000
 
-// A World is a scheduler.Backend over a trace. Make it with New. It is not safe for concurrent use.
+// A World is a simulated cluster, with jobs that arrive by a trace. It is a scheduler.Backend. Make it with New.
 type World struct {
 	o        Options
 	beliefs  *estimate.Pool // makes the estimates of the agents
@@ -45,9 +45,9 @@ type World struct {
 	stalled  int       // rounds counted by stuck
 }
 
-// New returns a world in which the arrivals are submitted to the cluster. Nodes of tenure Rented are
-// available while rented (Options.Provider), of tenure Loaned while lent (Options.Lender). Arrivals must be
-// complete (workload.Catalog.Complete), in any order; the world keeps pointers into them.
+// New returns a World in which the jobs of arrivals are submitted to the cluster. Nodes of tenure Rented are
+// available while rented (Options.Provider), of tenure Loaned while lent (Options.Lender). Arrivals must be complete
+// (workload.Catalog.Complete), in any order; the world keeps pointers into them.
 //
 // New returns an error that joins all problems, such as unknown applications, duplicate IDs, or jobs that
 // could never run.

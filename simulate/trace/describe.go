@@ -27,34 +27,34 @@ type Description struct {
 	Summary *parse.Summary
 }
 
-// A Demand sums up the jobs with a known running time. Other jobs get a time from their application.
+// A Demand sums up the jobs whose running time is known. Other jobs get a time from their application.
 type Demand struct {
 	GPUHours  float64 // requested GPUs times Duration
 	Known     int     // number of jobs with a known running time
 	Durations Quantiles
 }
 
-// Asked counts the requests of jobs, most frequent first.
+// Asked counts what jobs request, most frequent first.
 type Asked struct {
 	Applications []NameCount
 	GPUTypes     []NameCount // by name
 	Adaptivity   []NameCount
 }
 
-// A Load has the submissions of one hour.
+// A Load counts the jobs submitted in one hour.
 type Load struct {
 	Hour     int // 0: the first hour of the trace
 	Jobs     int
 	GPUHours float64 // of jobs with a known running time
 }
 
-// A SizeCount counts the jobs with a number of requested GPUs.
+// A SizeCount counts the jobs that request a certain number of GPUs.
 type SizeCount struct {
 	GPUs, Jobs int
 	GPUHours   float64 // of jobs with a known running time
 }
 
-// A NameCount counts the jobs with a name.
+// A NameCount counts the jobs with one name, of an application or user for example.
 type NameCount struct {
 	Name string
 	Jobs int
@@ -63,8 +63,8 @@ type NameCount struct {
 // Quantiles of running times.
 type Quantiles struct{ Mean, Min, P10, P50, P90, P99, Max time.Duration }
 
-// Describe reads all of seq and summarises it, or returns its first error. It stores 12 bytes for each
-// distinct running time.
+// Describe reads a whole trace and summarises it, or returns its first error. It stores 12 bytes for each distinct
+// running time.
 func Describe(seq iter.Seq2[workload.Arrival, error]) (*Description, error) {
 	d := &Description{}
 	c := counters{hours: map[int]*Load{}, sizes: map[int]*SizeCount{}, names: map[string]map[string]int{}}

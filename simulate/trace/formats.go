@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Format is a trace format with a name.
+// A Format is a format of job traces, with its reader and perhaps a writer.
 type Format struct {
 	Name, Doc string
 	// Sniff reports whether the first 64 KiB of an input, without byte order mark, look like the format.
@@ -46,7 +46,7 @@ var formats = []Format{
 // Formats returns all formats.
 func Formats() []Format { return slices.Clone(formats) }
 
-// Find returns the format called name, or an error with all names.
+// Find returns the format with a name, or an error that lists all names.
 func Find(name string) (Format, error) {
 	for _, f := range formats {
 		if f.Name == name {
@@ -56,8 +56,8 @@ func Find(name string) (Format, error) {
 	return Format{}, fmt.Errorf("trace format %q, want one of %s", name, names())
 }
 
-// Named splits a trace's name on the command line, FILE or FORMAT:FILE, into format and file. With an
-// explicit format, the whole name is the file's. The format may be empty.
+// Named splits the name of a trace, FILE or FORMAT:FILE, into format and file. With an explicit format, the whole
+// name is the file's. The format may be empty.
 func Named(name, format string) (of, file string) {
 	if first, rest, ok := strings.Cut(name, ":"); ok && format == "" {
 		if _, err := Find(first); err == nil {
@@ -75,8 +75,8 @@ func names() string {
 	return strings.Join(all, ", ")
 }
 
-// Open returns the arrivals of r, once, in the format called name or, if name is empty, the format that r
-// looks like. r may be gzipped.
+// Open reads the jobs of a trace, once, in the format called name or, if name is empty, the format that r looks like.
+// r may be gzipped.
 func Open(r io.Reader, name string, o parse.Options) (iter.Seq2[workload.Arrival, error], error) {
 	b, format, o, err := open(r, name, o)
 	if err != nil {

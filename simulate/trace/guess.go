@@ -11,9 +11,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// LargestUse returns, as text for a configuration, the smallest cluster that could have run the history: the
-// most GPUs held at once of each type, on nodes with the most GPUs of a job on one node. Empty: no start is
-// known.
+// LargestUse returns the smallest cluster that could have run the history, as text for a configuration: the most GPUs
+// of each type that were held at once, on nodes with as many GPUs as a job had on one. Empty: no start is known.
 func (h *History) LargestUse() string {
 	types := map[cluster.GPUType]*usage{}
 	for i := range h.Jobs {

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
-// A History is the record of a cluster's jobs.
+// A History is the record of a cluster's jobs, as read from a file.
 type History struct {
 	Format string           // of the input
 	Jobs   []parse.Observed // that ran, in the order of the input
@@ -36,12 +36,12 @@ func ReadHistory(r io.Reader, name string, o parse.Options) (*History, error) {
 	return format.history(b, o)
 }
 
-// Observed reports whether the history has the start of some job.
+// Observed reports whether the history states when at least one job started.
 func (h *History) Observed() bool {
 	return slices.ContainsFunc(h.Jobs, func(o parse.Observed) bool { return !o.Started.IsZero() })
 }
 
-// Recorded reports whether all inputs of a format have observed times.
+// Recorded reports whether every file of a format states when jobs started.
 func Recorded(format string) bool { return format == slurm.Format || format == kubernetesFormat }
 
 func slurmHistory(b *bufio.Reader, o parse.Options) (*History, error) {

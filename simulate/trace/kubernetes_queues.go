@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Quota is a ClusterQueue of Kueue with quotas of GPUs.
+// A Quota is a ClusterQueue of Kueue and the numbers of GPUs that it may use.
 type Quota struct {
 	Queue   string
 	Cohort  string // queues that borrow from each other; empty: none
@@ -17,7 +17,7 @@ type Quota struct {
 	Flavors []FlavorQuota
 }
 
-// A FlavorQuota is a queue's quota of GPUs of a flavor.
+// A FlavorQuota is how many GPUs of one flavor (kind of node) a queue may use.
 type FlavorQuota struct {
 	Flavor  string
 	Types   []cluster.GPUType // of its nodes, ascending; nil: all

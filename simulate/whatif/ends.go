@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
 )
 
-// Ends returns the time until jobs end, if known, by predictions that were made some time ago.
+// Ends returns the time until each job ends, if known, from predictions that are ago old.
 func Ends(all map[job.ID]ETA, ago time.Duration) map[job.ID]time.Duration {
 	ends := make(map[job.ID]time.Duration, len(all))
 	for id, eta := range all {
@@ -18,9 +18,9 @@ func Ends(all map[job.ID]ETA, ago time.Duration) map[job.ID]time.Duration {
 	return ends
 }
 
-// Until sets c.In to the time until the last of the jobs in c.Jobs ends, by predictions that were made some
-// time ago. It is negative if the end of one of them is unknown or unreliable. c.Earlier is set if the waiting job is
-// predicted to start before.
+// Until sets c.In to the time until all jobs in c.Jobs have ended, from predictions that are ago old. It is negative
+// if the end of one of them is unknown or unreliable. c.Earlier is set if the waiting job is predicted to start
+// before.
 func Until(c *counterfactual.Change, waiting job.ID, all map[job.ID]ETA, ago time.Duration) {
 	if c == nil || len(c.Jobs) == 0 {
 		return

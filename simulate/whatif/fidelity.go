@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A Match is a completed job of a recorded run, and the same job simulated.
+// A Match compares a completed job of a recorded run with the same job in a simulation.
 type Match struct {
 	Job       job.ID          `json:"job"`
 	Real      journal.Seconds `json:"real"`
@@ -25,7 +25,7 @@ type Match struct {
 	Modelled  bool            `json:"modelled"`  // simulated by its reports; else by how long it held GPUs
 }
 
-// A Fidelity is the accuracy of a simulation of a run from what the run has learned.
+// A Fidelity states how well a simulation reproduces a recorded run.
 type Fidelity struct {
 	Jobs  []Match `json:"jobs"`
 	Mean  float64 `json:"mean"` // of the errors' absolute values; 0 without jobs

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/calibration"
 )
 
-// A Why is the reason why a time is not known.
+// A Why is the reason why a time cannot be predicted.
 type Why uint8
 
 // The reasons why a time is not known.
@@ -32,7 +32,7 @@ func (w Why) String() string {
 	return whyNames[w]
 }
 
-// A Guess is the time until something happens in the simulations.
+// A Guess is the time until something happens, in the two simulations of Ahead.
 type Guess struct {
 	calibration.Guess
 	// Open: with new jobs, it does not happen within the simulated rounds; Late is their length.
@@ -40,8 +40,8 @@ type Guess struct {
 	Why  Why // if it is not Known, the times are zero
 }
 
-// A Times is when a job gets GPUs and completes. Start is zero for a job with GPUs; Next is when that gets
-// others.
+// A Times predicts when a job gets GPUs and completes. Start is zero for a job with GPUs; Next is when that gets
+// other GPUs.
 type Times struct {
 	Job              job.ID
 	Start, Next, End Guess

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Measured is what was measured of a job besides its performance model.
+// A Measured has what was measured about a job in addition to its performance model.
 type Measured struct {
 	// Pace is the real progress over the progress that follows from the reported step times; 0: not measured.
 	Pace float64
@@ -37,8 +37,8 @@ const (
 	mostPace = 10.0 // the largest pace of one report: a larger one is an error of the agent
 )
 
-// A Learner learns from a run what its simulation needs. It is a scheduler.Observer. Make one with NewLearner.
-// It drops jobs that have ended.
+// A Learner learns from a run what a simulation of it needs, such as how long starts take. It is a
+// scheduler.Observer. Make one with NewLearner. It drops jobs that have ended.
 type Learner struct {
 	o    estimate.Options
 	pool *estimate.Pool
@@ -95,7 +95,8 @@ type piece struct {
 	sqr, vari      float64
 }
 
-// NewLearner returns an empty Learner. The options come from the observed scheduler, with the Types of its cluster.
+// NewLearner returns a Learner without measurements. The options come from the observed scheduler, with the Types of
+// its cluster.
 func NewLearner(o estimate.Options) *Learner {
 	l := &Learner{o: o, jobs: make(map[job.ID]*learned), classes: make(map[job.Class]*class)}
 	l.pool = estimate.NewPool(&l.o)
@@ -394,6 +395,5 @@ func (j *learned) measured() Measured {
 	return m
 }
 
-// Between returns the expected time between submissions: longer, the longer no job has come; 0 if none is
-// expected.
+// Between returns the expected time between submissions. It grows while no job comes; 0 if none is expected.
 func (l *Learner) Between(now time.Time) time.Duration { return l.came.between(now) }

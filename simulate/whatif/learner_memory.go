@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Remember implements memory.Rememberer. A Learner with keep is never written.
+// Remember saves and restores the state (memory.Rememberer). A Learner with keep is never saved.
 func (l *Learner) Remember(m *memory.Codec) {
 	c := &l.came
 	m.Fields(l.pool, &l.now, &l.lost, &c.n, &c.first, &c.last, &c.gaps, &c.at)

@@ -79,7 +79,7 @@ func (m *runState) read(packed []byte) error {
 	return nil
 }
 
-// A Run has the parts of a run that has not begun.
+// A Run has the parts of a run that has not begun: scheduler, policy and placer.
 type Run struct {
 	Scheduler *scheduler.Scheduler
 	Policy    policy.Policy // without its observers
@@ -93,7 +93,7 @@ type Run struct {
 	Fresh func() (policy.Policy, placement.Placer, error)
 }
 
-// A Journal is a *journal.Writer, or passes checkpoints to one.
+// A Journal writes checkpoints: a *journal.Writer, or a wrapper of one.
 type Journal interface {
 	// Written returns the size of the journal in bytes, and how many of them follow its last checkpoint.
 	Written() (all, since int64)

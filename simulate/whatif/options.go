@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Options configure a simulation.
+// Options configure the simulation of a run.
 type Options struct {
 	// Fresh returns a new policy and placer, of the same kind and options as the run's.
 	Fresh func() (policy.Policy, placement.Placer, error)
@@ -42,7 +42,7 @@ type Options struct {
 	rows *int // counts the rows of all planned snapshots; may be nil
 }
 
-// DefaultOptions returns the default options of a run: thesis settings, and 20,000 rounds.
+// DefaultOptions returns the settings of the thesis, and a limit of 20,000 rounds.
 func DefaultOptions(fresh func() (policy.Policy, placement.Placer, error)) Options {
 	return Options{Fresh: fresh, Scheduler: scheduler.DefaultOptions(), Rounds: 20_000}
 }

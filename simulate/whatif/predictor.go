@@ -14,17 +14,17 @@ import (
 	"github.com/oxgang/oxgang/scheduler/calibration"
 )
 
-// Patience is the longest time for which Look simulates.
+// Patience is the longest time that Look spends on a prediction.
 const Patience = 3 * time.Second
 
-// A Range is the time until something happens, with a probability of calibration.Share.
+// A Range is a predicted time until something happens, with bounds that hold with probability calibration.Share.
 type Range struct {
 	calibration.Range
 	Open bool // it may be later than Late, the end of the simulation
 	Why  Why  // if it is not Known, the times are zero
 }
 
-// An ETA is when a job gets GPUs and when it completes. Start is zero for a job that has GPUs.
+// An ETA predicts when a job gets GPUs and when it completes. Start is zero for a job that has GPUs.
 type ETA struct {
 	Job        job.ID
 	Start, End Range
@@ -90,7 +90,7 @@ func (l *Predictor) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.A
 	}
 }
 
-// State returns the last snapshot, and the options for Ahead with it. The snapshot is nil before the first
+// State returns the snapshot of the last round, and the options for Ahead. The snapshot is nil before the first
 // round.
 func (l *Predictor) State() (*policy.Snapshot, Options) {
 	l.mu.Lock()
@@ -103,7 +103,7 @@ func (l *Predictor) State() (*policy.Snapshot, Options) {
 	return l.last, o
 }
 
-// Last returns the last snapshot and the plan for it; nil before the first round.
+// Last returns the snapshot and the plan of the last round; nil before the first round.
 func (l *Predictor) Last() (*policy.Snapshot, *policy.Plan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,7 +125,7 @@ func (l *Predictor) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	return l.LookFor(soon)
 }
 
-// LookFor is Look without Patience, until ctx ends.
+// LookFor is Look without a limit of time, until ctx ends.
 func (l *Predictor) LookFor(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	l.one.Lock()
 	defer l.one.Unlock()

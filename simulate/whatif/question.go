@@ -15,7 +15,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A Question asks for the effect of one of three changes. Nothing is done.
+// A Question asks what one change would do: a cancelled job, more nodes, or another size of a job. Nothing is
+// changed.
 type Question struct {
 	Cancel job.ID // the job is cancelled
 
@@ -26,7 +27,7 @@ type Question struct {
 	GPUs   int    // the size; if the job has another one, it is stopped and waits
 }
 
-// Validate returns an error unless exactly one change is asked for, completely.
+// Validate returns an error unless the question describes exactly one change, completely.
 func (q *Question) Validate() error {
 	nodes, size := q.Nodes != 0 || q.Type != "", q.Resize != "" || q.GPUs != 0
 	asked := 0
@@ -46,7 +47,7 @@ func (q *Question) Validate() error {
 	return nil
 }
 
-// An Answer compares the times of jobs without and with the change. A cancelled job is left out.
+// An Answer compares when jobs start and end without and with the change. A cancelled job is left out.
 type Answer struct {
 	From time.Time // time of the snapshot, from which all times count
 	Jobs []Shift
@@ -60,18 +61,17 @@ type Answer struct {
 	StartSooner, StartLater int
 }
 
-// A Shift is the simulated time until a job ends, and until a waiting job gets GPUs, without and with the
-// change.
+// A Shift compares when one job starts and ends without and with the change.
 type Shift struct {
 	Job                job.ID
 	Before, After      Guess
 	Starts, WouldStart Guess
 }
 
-// Known reports whether both ends are known.
+// Known reports whether the job's end is known in both cases.
 func (h *Shift) Known() bool { return certain(&h.Before) && certain(&h.After) }
 
-// StartsSooner returns the gain in the start of the job, by the middles of both guesses; 0 if one is not known.
+// StartsSooner returns how much sooner the job starts with the change, by the middles of both guesses; 0 if unknown.
 func (h *Shift) StartsSooner() time.Duration {
 	if !certain(&h.Starts) || !certain(&h.WouldStart) {
 		return 0
@@ -81,7 +81,7 @@ func (h *Shift) StartsSooner() time.Duration {
 
 func certain(g *Guess) bool { return g.Why == Known && !g.Open }
 
-// Sooner returns the gain in the end of the job, by the middles of both guesses; negative: later.
+// Sooner returns how much sooner the job ends with the change, by the middles of both guesses; negative: later.
 func (h *Shift) Sooner() time.Duration { return middle(&h.Before) - middle(&h.After) }
 
 func middle(g *Guess) time.Duration { return g.Early + (g.Late-g.Early)/2 }
@@ -94,16 +94,16 @@ func (h *Shift) changes() time.Duration {
 	return by
 }
 
-// Keep reduces Jobs to the most changed ones. The sums stay.
+// Keep removes all jobs except the most that change most. The sums stay.
 func (a *Answer) Keep(most int) {
 	all := slices.DeleteFunc(slices.Clone(a.Jobs), func(h Shift) bool { return h.changes() == 0 })
 	slices.SortStableFunc(all, func(a, b Shift) int { return cmp.Compare(b.changes(), a.changes()) })
 	a.Jobs = all[:min(len(all), most)]
 }
 
-// Ask simulates the state of a snapshot forward without and with the change, as Ahead does. Both begin with the
-// decision of the round. If ctx has a deadline, each gets half of the time. It returns an error if the change
-// is not possible, and the errors of Ahead.
+// Ask predicts the starts and ends of jobs without and with a change, by simulations as in Ahead. Both begin with the
+// decision of the round. If ctx has a deadline, each gets half of the time. It returns an error if the change is not
+// possible, and the errors of Ahead.
 func Ask(ctx context.Context, s *policy.Snapshot, o Options, q Question) (*Answer, error) {
 	other, plan, err := q.of(s, o.Plan)
 	if err != nil {

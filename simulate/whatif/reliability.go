@@ -15,10 +15,11 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// Levels are the probabilities of the ranges that a Reliability tests.
+// Levels are the probabilities for which a Reliability tests ranges.
 var Levels = [...]float64{0.5, calibration.Share, 0.95}
 
-// A Reliability tests the ranges of one phase in a recorded run, each computed with the knowledge of its time.
+// A Reliability counts how many predicted ranges of one kind were right in a recorded run. Each range uses only what
+// the run had measured by then.
 type Reliability struct {
 	Phase   string               `json:"phase"`
 	Ranges  int                  `json:"ranges"`  // with a known outcome
@@ -37,8 +38,8 @@ type Reliability struct {
 // auditLooks is how often Reliable looks ahead in a run.
 const auditLooks = 100
 
-// Reliable replays a journal whose header has been read, predicts as a live run would, and returns the
-// Reliability of each phase.
+// Reliable replays a journal whose header has been read, predicts as a live run would, and returns how many ranges of
+// each kind were right.
 func Reliable(ctx context.Context, r *journal.Reader, rounds int, o Options) ([]Reliability, error) {
 	h, so := r.Header(), o.Scheduler
 	so.Round = h.Round

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Replayed is the result of a Replay.
+// A Replayed is the result of Replay: how far the decisions equal the recorded ones.
 type Replayed struct {
 	journal.Comparison
 	Asked     int  // actions decided by the replay

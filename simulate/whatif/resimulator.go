@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Resimulator simulates a recorded run again, as Compare does. It is not safe for concurrent use.
+// A Resimulator simulates a recorded run again, also on other nodes.
 type Resimulator struct {
 	header    journal.Header
 	rec       *recording

@@ -18,10 +18,10 @@ import (
 // copyRounds is the number of rounds between copies of the policy's state, for Unblock.
 const copyRounds = 16
 
-// ErrUndecided says that no round has decided on a job yet, or that the last plan was refused.
+// ErrUndecided reports that no round has decided about a job yet, or that the last plan was refused.
 var ErrUndecided = errors.New("no plan has the job")
 
-// A Round is the last round of a recorded run up to some time, and can be decided again.
+// A Round is the last round of a recorded run up to some time. It can be decided again, with changes.
 type Round struct {
 	job      job.ID
 	snapshot *policy.Snapshot
@@ -32,9 +32,9 @@ type Round struct {
 	passed   time.Duration
 }
 
-// RoundOf returns the last round up to a time since the start of a recording. It replays the journal after
-// its header up to then. Errors: ErrUndecided; an error for a damaged journal; a
-// *journal.Difference if the policy does not decide what was recorded.
+// RoundOf returns the last round up to a time since the start of a recording, by a replay up to then. The header of
+// the journal has been read. Errors: ErrUndecided; an error for a damaged journal; a *journal.Difference if the
+// policy does not decide what was recorded.
 func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Round, error) {
 	h := r.Header()
 	m, so, err := o.began(&h)
@@ -62,18 +62,19 @@ func (r *Round) Unblock(ctx context.Context, ends map[job.ID]time.Duration) (*co
 	return counterfactual.Find(ctx, s, p, r.job, r.decider, ends)
 }
 
-// Passed returns the time from the round to the moment. Expect counts from the round.
+// Passed returns how long after the round the moment is. Times of Expect count from the round.
 func (r *Round) Passed() time.Duration { return r.passed }
 
-// Weighed returns the weight of the job in the round; false if its policy does not weigh jobs.
+// Weighed returns how the policy weighed the job in the round; false if it does not weigh jobs.
 func (r *Round) Weighed(ctx context.Context) (policy.Terms, bool) {
 	return counterfactual.Weigh(ctx, r.snapshot, r.job, r.decider)
 }
 
-// SeveralRacks returns what several racks cost the class of the job, as known in the round; false: not known.
+// SeveralRacks returns how much slower the job's class trains in several racks, as known in the round; false if
+// unknown.
 func (r *Round) SeveralRacks() (perf.LocalityCost, bool) { return r.snapshot.SeveralRacks(r.job) }
 
-// A Moment is a job at a time since the start of a recording.
+// A Moment names a job and a time since the start of a recording.
 type Moment struct {
 	Job job.ID
 	At  time.Duration
@@ -163,7 +164,7 @@ func (t *replayed) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 	}
 }
 
-// Expect returns when jobs start and end, counted from the round: the jobs of "of", or all if it is empty, and
+// Expect predicts when jobs start and end, counted from the round: the given jobs, or all if none is given, and
 // others that are found on the way; nil if that fails.
 func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {
 	s, o := r.ahead.State()

@@ -10,16 +10,16 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// DefaultRestartDelay is the restart delay of unknown applications. Source: Sia simulator.
+// DefaultRestartDelay is how long a restart takes for jobs of unknown applications. Source: Sia simulator.
 const DefaultRestartDelay = 30 * time.Second
 
-// BatchMark separates model and samples per GPU in the name of an application.
+// BatchMark is the character between model and samples per GPU in the name of an application.
 const BatchMark = " (batch size "
 
-// Names returns the sorted names of the applications.
+// Names returns the names of all applications, sorted.
 func (c Catalog) Names() []string { return slices.Sorted(maps.Keys(c)) }
 
-// Check returns an error unless the catalog has all names.
+// Check returns an error that names the applications that the catalog lacks.
 func (c Catalog) Check(names []string) error {
 	for _, name := range names {
 		if c[name] == nil {
@@ -47,7 +47,7 @@ func (c Catalog) known() []string {
 	return append(names, models...)
 }
 
-// Complete fills in the zero values of an arrival's specification from its application. The number of GPUs becomes at
+// Complete fills in the zero values of a job's specification from its application. The number of GPUs becomes at
 // least 1, and the class is the application's name. The specification shares maps with the catalog.
 //
 // An arrival without an application becomes a job of Steady, with one sample per second of its duration. Complete

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// ClassStats returns the true statistics of the jobs of a class, without their arrival rate. jobs are their
-// complete specifications; all follow the application.
+// ClassStats returns how much progress the jobs of a class truly make in each epoch, and how fast, without their
+// arrival rate. jobs are their complete specifications; all are of the application.
 //
 // Epochs follow the training curve. Without one, and for batch size schedules, there is one epoch with the
 // mean target. Sizes are in samples at the efficiency of the initial batch size. The speed is the goodput at

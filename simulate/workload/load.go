@@ -52,8 +52,8 @@ func (l *Load) At(t time.Duration) float64 {
 	}
 }
 
-// Between returns the curve scaled to the range low to high; a flat curve becomes the middle. The result
-// shares no memory with l.
+// Between returns the curve scaled to the range from low to high; a flat curve becomes the middle. The result shares
+// no memory with l.
 func (l *Load) Between(low, high float64) *Load {
 	scaled := &Load{Step: l.Step, Busy: make([]float64, len(l.Busy))}
 	if len(l.Busy) == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Pending is a queue of arrivals. It stores common values once: some 80 bytes per arrival instead of
-// 500. Make it with NewPending.
+// Pending is a queue of jobs that have not arrived yet. It stores common values once: some 80 bytes per job instead
+// of 500. Make it with NewPending.
 type Pending struct {
 	parts [][]pending // none is empty; consumed ones are released
 	n     int
@@ -27,7 +27,7 @@ type pending struct {
 	like         int32
 }
 
-// NewPending returns the arrivals in the given order. It keeps only what they point to.
+// NewPending returns a queue of jobs in the given order. It keeps only what they point to.
 func NewPending(arrivals []*Arrival) *Pending {
 	p := &Pending{n: len(arrivals)}
 	known := make(map[likeness]int32)
@@ -49,13 +49,13 @@ func NewPending(arrivals []*Arrival) *Pending {
 	return p
 }
 
-// Len returns the number of arrivals.
+// Len returns the number of jobs in the queue.
 func (p *Pending) Len() int { return p.n }
 
-// At returns the time of the first arrival, which must exist.
+// At returns when the first job of the queue arrives; there must be one.
 func (p *Pending) At() time.Duration { return p.parts[0][0].at }
 
-// Take removes the first arrival, which must exist, and returns a copy.
+// Take removes the first job of the queue, which must exist, and returns a copy.
 func (p *Pending) Take() *Arrival {
 	of := p.parts[0][0]
 	p.n--

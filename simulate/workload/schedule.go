@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Regimes returns the true regimes of a job with a batch size schedule: they cover all epochs, with different
-// batch sizes of neighbours, and do not depend on the scheduler. It returns nil without a schedule.
+// Regimes returns which batch size a job with a schedule will truly use in which epochs. The regimes cover all epochs
+// and do not depend on the scheduler. It returns nil without a schedule.
 //
 // It returns an error if the schedule does not cover all epochs, the rule does not know the application, a
 // batch size was not measured on the requested GPUs, or the number of GPUs is adaptive. Source: Shockwave
@@ -92,8 +92,8 @@ func (a *Application) localBatch(s *job.Spec) (int, error) {
 	return s.BatchSize / s.GPUs, nil
 }
 
-// StepsPerEpoch returns the passes over local samples in one epoch, summed over the GPUs of a job. The
-// last pass may have fewer samples.
+// StepsPerEpoch returns how many passes over local samples an epoch takes, summed over the GPUs of a job. The last
+// pass may have fewer samples.
 func (a *Application) StepsPerEpoch(local int) int { return (a.Epoch + local - 1) / local }
 
 // epochs returns the epochs to the job's target, rounded up; without target, the epochs of its regimes. Given

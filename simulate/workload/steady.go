@@ -13,7 +13,7 @@ func Steady(gpus int) *Application {
 	return steadyOf(steady{gpus: max(1, gpus)})
 }
 
-// Steady returns the application of an arrival known only by its duration: the function Steady with its
+// Steady returns the application of this job if only its duration is known: the function Steady with the job's
 // Equivalents, ScalingLoss and MixedSpeed.
 func (a *Arrival) Steady() *Application {
 	s := steady{gpus: max(1, a.Spec.GPUs), equivalents: a.Spec.Equivalents, loss: a.ScalingLoss}
@@ -22,8 +22,8 @@ func (a *Arrival) Steady() *Application {
 	return app
 }
 
-// Steadies caches the applications of arrivals known only by their duration: one per requested number of
-// GPUs. The zero value is ready for use. It is not safe for concurrent use.
+// Steadies caches the applications of jobs known only by their duration: one per requested number of GPUs. The zero
+// value is ready for use.
 type Steadies struct{ known map[alike]*Application }
 
 // alike determines an application on GPUs of one type without equivalents.
@@ -50,8 +50,8 @@ func (s *Steadies) Of(spec *job.Spec, loss float64) *Application {
 	return app
 }
 
-// Work returns the true work of an arrival known only by its duration: one sample per second. It returns
-// 0 without a duration; then Spec.Target is true.
+// Work returns the true work of a job known only by its duration: one sample per second. Without a duration it
+// returns 0; then Spec.Target is true.
 func (a *Arrival) Work() float64 {
 	if a.Application != "" {
 		return 0

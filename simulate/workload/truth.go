@@ -22,8 +22,8 @@ func (a *Application) Throughput(c cluster.Configuration, b job.BatchSize) float
 	return float64(replicas*b.PerReplica()) / (step + float64(b.Accumulation)*(step-sync))
 }
 
-// Fed returns the true samples per second on an allocation: Throughput, limited by the allocation's CPUs
-// and memory, if any. Source: Synergy §3.1.
+// Fed returns the true samples per second on an allocation: Throughput, limited by the CPUs and memory of the
+// allocation if it states them. Source: Synergy §3.1.
 func (a *Application) Fed(alloc cluster.Allocation, b job.BatchSize) float64 {
 	taken := a.Throughput(alloc.Configuration, b)
 	if a.Sensitivity == nil || alloc.CPUs == 0 || taken == 0 {
@@ -43,8 +43,8 @@ func evenShape(c cluster.Configuration) []int {
 	return shape
 }
 
-// Reference returns the one-replica throughput by which the public simulator compares GPU types: the
-// largest local batch over the longest step time. Source: Sia simulator.
+// Reference returns the throughput of one replica by which Sia's published simulator compares GPU types: the largest
+// local batch over the longest step time. Source: Sia simulator.
 func (a *Application) Reference(t cluster.GPUType) float64 {
 	shape := []int{a.replicaGPUs(t)}
 	least, most := a.Speed.LocalRange(t, shape)
@@ -94,8 +94,8 @@ func (m alone) Efficiency(total float64) float64 {
 // StepTime implements perf.Model: unknown, because steps are measured.
 func (alone) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
 
-// Exclusive returns the seconds of all epochs of a job's regimes, alone on an allocation, with a whole
-// last epoch; infinite if it does not run. Source: public Shockwave profiles, total running time.
+// Exclusive returns how many seconds all epochs of a job take alone on an allocation, with a whole last epoch;
+// infinite if it does not run. Source: public Shockwave profiles, total running time.
 func (a *Application) Exclusive(regimes []job.Regime, alloc cluster.Allocation) float64 {
 	total := 0.0
 	for _, r := range regimes {
@@ -116,7 +116,7 @@ func (a *Application) scheduled(s *job.Spec, regimes []job.Regime, alloc cluster
 	return a.Exclusive(regimes, alloc) - over/a.Fed(alloc, last)
 }
 
-// Alone returns the seconds of a job alone on an allocation, at its best, fixed or scheduled batch sizes. It
+// Alone returns how many seconds a job takes alone on an allocation, at its best, fixed or scheduled batch sizes. It
 // is infinite or NaN if the job does not run.
 func (a *Application) Alone(s *job.Spec, alloc cluster.Allocation) float64 {
 	if regimes, err := a.Regimes(s); err == nil && regimes != nil {

@@ -1,5 +1,5 @@
-// Package workload has arrivals, and applications with their true speed and training curve. A scheduler
-// never sees the truth, only measurements.
+// Package workload describes the jobs of a simulation: when they arrive, and how fast their applications truly train.
+// A scheduler sees only measurements.
 package workload
 
 import (
@@ -33,7 +33,7 @@ type Arrival struct {
 // Warm is the queue of jobs that run already at time 0; a trace has only the rest of them.
 const Warm = "warm"
 
-// An Application is the ground truth of one kind of training job.
+// An Application is a kind of training job, with its true speed and training curve.
 type Application struct {
 	Name  string
 	Batch job.BatchLimits
@@ -63,13 +63,13 @@ type Application struct {
 	Sensitivity *perf.Sensitivity
 }
 
-// A Measurement is a report of profiling, with its time since submission.
+// A Measurement is a report from profiling, with its time since submission.
 type Measurement struct {
 	After  time.Duration
 	Report job.Report
 }
 
-// A Speed is the ground truth of step times.
+// A Speed has the true times of training steps.
 type Speed interface {
 	// Step returns the seconds of a pass with gradient exchange and of the exchange, on GPUs of type t held
 	// as shape (GPUs per node, in node order) with local samples per replica; ok is false if the application
@@ -80,8 +80,7 @@ type Speed interface {
 	LocalRange(t cluster.GPUType, shape []int) (least, most int)
 }
 
-// A Curve is the true training progress by epoch, in samples at the efficiency of the initial batch
-// size.
+// A Curve is the true progress of a training by epoch, in samples at the efficiency of the initial batch size.
 type Curve struct {
 	Ends    []float64   // progress at the end of each epoch, ascending
 	Batches []float64   // total batch sizes at which gradients were measured, ascending
@@ -117,5 +116,5 @@ func (a *Application) Gradient(epoch int, batch float64) (sqr, variance float64)
 	return a.Curve.Gradient(epoch, batch)
 }
 
-// A Catalog has applications by name.
+// A Catalog is a set of applications by name.
 type Catalog map[string]*Application

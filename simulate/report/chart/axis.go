@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// An Axis maps Low to High to pixels from Start to End.
+// An Axis of a chart maps values from Low to High to pixels from Start to End.
 type Axis struct {
 	Low, High, Start, End float64
 	Log                   bool // logarithmic
@@ -35,7 +35,8 @@ func (a *Axis) include(values ...float64) {
 	}
 }
 
-// Values returns the steps that get labels, or if few are on the axis, three multiples of the largest that fits.
+// Values returns the values among steps that get labels. If few are on the axis, it returns three multiples of the
+// largest that fits.
 func (a Axis) Values(steps []float64) []float64 {
 	var on []float64
 	for _, s := range steps {
@@ -70,13 +71,13 @@ func Decades() []float64 {
 	return steps
 }
 
-// A Tick is a label on an axis, in pixels.
+// A Tick is a label on an axis and its place in pixels.
 type Tick struct {
 	At   float64
 	Text string
 }
 
-// Ticks returns ticks at least apart pixels apart.
+// Ticks returns the labels of an axis, at least apart pixels from each other.
 func (a Axis) Ticks(steps []float64, apart float64, text func(float64) string) []Tick {
 	var ticks []Tick
 	for _, v := range a.Values(steps) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// A Figure is lines and texts in its view box.
+// A Figure is a drawing of lines and texts, in SVG coordinates.
 type Figure struct {
 	Title, Note   string
 	Width, Height int
@@ -23,12 +23,12 @@ type Stroke struct {
 	Wide           float64
 }
 
-// A Curve is a polyline; Points is in SVG syntax.
+// A Curve is a line through several points; Points is in SVG syntax.
 type Curve struct {
 	Class, Points, Dash, Name string
 }
 
-// A Text is a label.
+// A Text is a label in a Figure.
 type Text struct {
 	X, Y   float64
 	Anchor string
@@ -36,7 +36,7 @@ type Text struct {
 }
 
 var (
-	// Style has the colours of all pages (c0 to c7, ink), and the style of text, tables and figures.
+	// Style is the CSS of all pages: colours (c0 to c7, ink), text, tables and figures.
 	//go:embed page.css
 	Style template.CSS
 	//go:embed figure.html

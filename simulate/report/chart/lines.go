@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Line connects its points in order.
+// A Line is a curve of a chart, through its points in order.
 type Line struct {
 	Name  string
 	X, Y  []float64
@@ -14,7 +14,7 @@ type Line struct {
 	Dash  string
 }
 
-// Lines are drawn on common axes.
+// Lines is a chart of several lines on the same axes.
 type Lines struct {
 	Title, Note string
 	Lines       []Line
@@ -116,7 +116,7 @@ type Bar struct {
 	Value, Low, High float64
 }
 
-// Bars draws one bar per row.
+// Bars draws a chart of horizontal bars.
 func Bars(title, note string, all []Bar) *Figure {
 	const high, left = 26, 290
 	f := &Figure{Title: title, Note: note, Width: Wide, Height: high*len(all) + 10}

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// A Format is also the files' extension.
+// A Format is csv or parquet; it is also the extension of files.
 type Format string
 
 // The formats.
@@ -28,7 +28,7 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("format %q, want one of %v", name, Formats())
 }
 
-// A Type is of a column's values.
+// A Type is the type of the values in a column.
 type Type uint8
 
 // The types.
@@ -38,7 +38,7 @@ const (
 	Text                // string
 )
 
-// A Column has a name, with its unit, and a type.
+// A Column of a table has a name, with its unit, and a type.
 type Column struct {
 	Name string
 	Type Type
@@ -57,7 +57,7 @@ type sink interface {
 	close() error
 }
 
-// New returns a Writer to w, which Close leaves open. Column names must be unique and not empty.
+// New returns a Writer that writes a table to w. Column names must be unique and not empty. Close leaves w open.
 func New(w io.Writer, f Format, columns []Column) (*Writer, error) {
 	for i, c := range columns {
 		if c.Name == "" || slices.ContainsFunc(columns[:i], func(o Column) bool { return o.Name == c.Name }) {
@@ -80,8 +80,8 @@ func New(w io.Writer, f Format, columns []Column) (*Writer, error) {
 	return t, nil
 }
 
-// Row writes a value for each column, or nil if unknown, like numbers that are not finite. Errors: a wrong number
-// or type of values, or of w.
+// Row writes one row: a value for each column, or nil if unknown. A number that is not finite is written as unknown.
+// Errors: a wrong number or type of values, or an error of w.
 func (t *Writer) Row(values ...any) error {
 	if len(values) != len(t.columns) {
 		return fmt.Errorf("tabular: row %d has %d values, want %d", t.rows, len(values), len(t.columns))

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Field is a part of an arrival that Options.Check may reject.
+// A Field names a part of a job that Options.Check may reject.
 type Field uint8
 
 // Fields with a column in most formats.
@@ -22,7 +22,7 @@ var columnsOf = [...][]string{
 	GPUs:        {"num_replicas", "gpus", "gpu_num", "num_gpu", "scale_factor", "reqtres", "alloctres", "reqgres", "allocgres"},
 }
 
-// A FieldError is an error in one field of an arrival.
+// A FieldError is an error about one field of a job.
 type FieldError struct {
 	Field Field
 	Err   error
@@ -34,7 +34,7 @@ func (e *FieldError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// Blame adds the place in the row to an error of a check.
+// Blame adds file, line and column to an error about a field of the row.
 func (r *Row) Blame(err error) *Error {
 	column := 0
 	if e, ok := errors.AsType[*FieldError](err); ok {
@@ -45,7 +45,7 @@ func (r *Row) Blame(err error) *Error {
 	return &Error{File: r.O.File, Line: r.Line, Column: column, Problem: err.Error(), Err: err}
 }
 
-// BlameJSON returns the column of the key of a FieldError, or 0.
+// BlameJSON returns the column at which a JSON line has the key that a FieldError is about, or 0.
 func BlameJSON(line []byte, err error) int {
 	if e, ok := errors.AsType[*FieldError](err); ok {
 		for _, key := range columnsOf[e.Field] {

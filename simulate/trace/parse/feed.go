@@ -18,7 +18,7 @@ const (
 	DropEarlier = "jobs submitted before the start dropped"
 )
 
-// A Feed applies the options to the rows of a reader and passes arrivals on.
+// A Feed passes the jobs that a reader finds on to its caller, and applies the options: limits, checks, bad rows.
 type Feed struct {
 	O     Options
 	yield func(workload.Arrival, error) bool
@@ -26,8 +26,8 @@ type Feed struct {
 	lines map[job.ID]int // line of each name
 }
 
-// NewFeed returns a feed that passes arrivals to yield. named means that the format names its jobs; otherwise
-// the reader numbers them, and the feed need not store names.
+// NewFeed returns a Feed that passes jobs to yield. named means that the format names its jobs; otherwise the reader
+// numbers them, and the feed need not store names.
 func NewFeed(o Options, format string, named bool, yield func(workload.Arrival, error) bool) *Feed {
 	o.Summary.Format = format
 	return &Feed{O: o, yield: yield, named: named, lines: make(map[job.ID]int)}
@@ -41,7 +41,7 @@ func (f *Feed) Check(a *workload.Arrival) error {
 	return f.O.Check(a)
 }
 
-// Accept passes an arrival on and reports whether to continue. A repeated name is a bad row.
+// Accept passes on a job and reports whether to continue. A repeated name is a bad row.
 func (f *Feed) Accept(a workload.Arrival, line, column int, name string) bool {
 	if f.named {
 		if first, ok := f.lines[a.Spec.ID]; ok {
@@ -69,7 +69,7 @@ func (f *Feed) Reject(err error) bool {
 // Fail ends the reading with an error.
 func (f *Feed) Fail(err error) { f.yield(workload.Arrival{}, err) }
 
-// Finish ends a complete input. A trace without usable rows is an error.
+// Finish ends a complete input. A trace without any usable row is an error.
 func (f *Feed) Finish(line int) {
 	switch s := f.O.Summary; {
 	case s.Rows == 0:
@@ -79,7 +79,7 @@ func (f *Feed) Finish(line int) {
 	}
 }
 
-// SinceFirst makes times relative to the earliest arrival. It keeps the whole trace in memory. With
+// SinceFirst makes submission times relative to the earliest one. It keeps the whole trace in memory. With
 // Options.Start it does nothing.
 func SinceFirst(seq iter.Seq2[workload.Arrival, error], o Options) iter.Seq2[workload.Arrival, error] {
 	if !o.Start.IsZero() {
@@ -106,7 +106,7 @@ func SinceFirst(seq iter.Seq2[workload.Arrival, error], o Options) iter.Seq2[wor
 	}
 }
 
-// Collect returns all arrivals, or the first error.
+// Collect returns all jobs of a trace, or the first error.
 func Collect(seq iter.Seq2[workload.Arrival, error]) ([]workload.Arrival, error) {
 	var all []workload.Arrival
 	for a, err := range seq {
@@ -118,8 +118,8 @@ func Collect(seq iter.Seq2[workload.Arrival, error]) ([]workload.Arrival, error)
 	return all, nil
 }
 
-// Sorted returns the arrivals of seq by time, then ID, or the first error. The order of rows does not matter
-// if the trace names its jobs.
+// Sorted returns all jobs of a trace by time, then ID, or the first error. The order of rows does not matter if the
+// trace names its jobs.
 func Sorted(seq iter.Seq2[workload.Arrival, error]) ([]workload.Arrival, error) {
 	all, err := Collect(seq)
 	slices.SortStableFunc(all, func(a, b workload.Arrival) int {

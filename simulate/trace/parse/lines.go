@@ -8,11 +8,10 @@ import (
 	"io"
 )
 
-// ByteOrderMark may precede the text of a file.
+// ByteOrderMark is the Unicode mark with which a text file may begin.
 var ByteOrderMark = []byte("\uFEFF")
 
-// Lines splits an input into lines without their ends and byte order mark. It holds at most the longest
-// allowed line.
+// Lines splits an input into lines, without line ends and byte order mark. It keeps one line in memory.
 type Lines struct {
 	r       *bufio.Reader
 	o       Options
@@ -22,7 +21,7 @@ type Lines struct {
 	started bool
 }
 
-// NewLines returns the lines of r.
+// NewLines returns a Lines that reads from r.
 func NewLines(r io.Reader, o Options) *Lines {
 	return &Lines{r: bufio.NewReaderSize(r, 1<<16), o: o}
 }
@@ -86,7 +85,7 @@ func (l *Lines) discard() error {
 	}
 }
 
-// ErrTooLong marks errors after which reading can continue.
+// ErrTooLong reports a line that is longer than allowed; reading can continue after it.
 var ErrTooLong = errors.New("line too long")
 
 func (l *Lines) tooLong() error {
@@ -96,7 +95,7 @@ func (l *Lines) tooLong() error {
 	}
 }
 
-// ReadError adds the place to an error of the underlying reader.
+// ReadError adds file and line to an error of the underlying reader.
 func ReadError(o Options, line int, err error) error {
 	problem := "read: " + err.Error()
 	if errors.Is(err, io.ErrUnexpectedEOF) {

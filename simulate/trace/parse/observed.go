@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// An Observed is a job of a recorded history with its times.
+// An Observed is a recorded job: its submission, start and end.
 type Observed struct {
 	Arrival   workload.Arrival
 	Nodes     int       // number of its nodes; 0: unknown
@@ -16,7 +16,7 @@ type Observed struct {
 	Ended     time.Time // zero: still running
 }
 
-// Left returns when the job left its GPUs: its end, or the last time it was seen running.
+// Left returns when the job gave up its GPUs: at its end, or if it still ran, the last time that is known.
 func (o *Observed) Left() time.Time {
 	if o.Ended.IsZero() {
 		return o.Started.Add(o.Arrival.Duration)

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A BadRow selects what a reader does with an unusable row.
+// A BadRow states what a reader does with a row that it cannot use.
 type BadRow uint8
 
 // The choices.
@@ -17,7 +17,7 @@ const (
 	Skip               // count it in the Summary and continue
 )
 
-// BadRowOf returns the BadRow called name: "fail" or "skip".
+// BadRowOf parses "fail" or "skip".
 func BadRowOf(name string) (BadRow, error) {
 	switch name {
 	case "fail":
@@ -39,7 +39,7 @@ func (b BadRow) String() string {
 // DefaultMaxLine is the default of Options.MaxLine.
 const DefaultMaxLine = 1 << 20 // bytes: 1,000 times the longest row of the public traces
 
-// Options configure a reader. The zero value is usable.
+// Options configure how a trace is read. The zero value is usable.
 type Options struct {
 	File     string // name of the input in messages; empty: "input"
 	OnBadRow BadRow
@@ -75,7 +75,7 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Filled returns o with defaults.
+// Filled returns the options with defaults in place of zero values.
 func (o Options) Filled() Options {
 	if o.File == "" {
 		o.File = "input"
@@ -89,7 +89,7 @@ func (o Options) Filled() Options {
 	return o
 }
 
-// An Error is an error in an input, with its place.
+// An Error is an error in an input file, with its line and column.
 type Error struct {
 	File    string
 	Line    int // 1-based; 0: the whole file

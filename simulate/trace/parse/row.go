@@ -16,8 +16,8 @@ const (
 	maxNames   = 4096          // distinct values of repeated columns that share storage
 )
 
-// A Row is one record of a delimited file. Its methods parse fields by column name. The first failure sets
-// Err; later methods still return values.
+// A Row is one row of a table in a text file. Its methods parse fields by column name. The first failure sets Err;
+// later methods still return values.
 type Row struct {
 	Header
 	O      Options
@@ -28,10 +28,10 @@ type Row struct {
 	Err    error
 }
 
-// NewRow returns a row of a file with a header, before its first line.
+// NewRow returns a Row for a file with this header, before its first line.
 func NewRow(o Options, h Header) *Row { return &Row{O: o, Header: h} }
 
-// Fail records that a field differs from what is wanted.
+// Fail records that a field is not what is wanted.
 func (r *Row) Fail(name, want string) {
 	if r.Err == nil {
 		i := r.column[name]
@@ -42,7 +42,7 @@ func (r *Row) Fail(name, want string) {
 	}
 }
 
-// Quote returns s in quotes, cut for a message.
+// Quote returns s in quotes, shortened for a message.
 func Quote(s string) string {
 	const most = 60
 	if len(s) > most {
@@ -51,7 +51,7 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Raw returns a field, or "" without such a column. It is valid until the next row.
+// Raw returns the text of a field, or "" if the file lacks the column. It is valid until the next row.
 func (r *Row) Raw(name string) string {
 	if i, ok := r.column[name]; ok {
 		return strings.TrimSpace(r.fields[i])
@@ -59,7 +59,7 @@ func (r *Row) Raw(name string) string {
 	return ""
 }
 
-// Place returns the index of a column; -1 without such a column.
+// Place returns the position of a column; -1 if the file lacks it.
 func (r *Row) Place(name string) int {
 	if i, ok := r.column[name]; ok {
 		return i
@@ -67,7 +67,7 @@ func (r *Row) Place(name string) int {
 	return -1
 }
 
-// At is Raw for the column at a place.
+// At returns the text of the field at a position; see Raw.
 func (r *Row) At(place int) string {
 	if place < 0 {
 		return ""
@@ -75,10 +75,10 @@ func (r *Row) At(place int) string {
 	return strings.TrimSpace(r.fields[place])
 }
 
-// Text returns a copy of a field.
+// Text returns a copy of the text of a field.
 func (r *Row) Text(name string) string { return strings.Clone(r.Raw(name)) }
 
-// Word returns a copy of a field whose values recur.
+// Word returns a copy of the text of a field; equal texts share memory.
 func (r *Row) Word(name string) string {
 	s := r.Raw(name)
 	if kept, ok := r.shared[s]; ok {
@@ -129,7 +129,7 @@ func (r *Row) Number(name string) float64 {
 	return x + 0 // -0 becomes 0
 }
 
-// Amount parses a Number times scale, at most most.
+// Amount parses a number of at least 0, multiplies it by scale, and accepts at most most.
 func (r *Row) Amount(name string, scale, most float64) float64 {
 	x := r.Number(name) * scale
 	if x > most {
@@ -139,7 +139,7 @@ func (r *Row) Amount(name string, scale, most float64) float64 {
 	return x
 }
 
-// Seconds parses a time span.
+// Seconds parses a duration in seconds.
 func (r *Row) Seconds(name string) time.Duration {
 	d, ok := Seconds(r.Raw(name))
 	if !ok {
@@ -148,10 +148,10 @@ func (r *Row) Seconds(name string) time.Duration {
 	return d
 }
 
-// Flag parses 0 or 1; false without such a column.
+// Flag parses 0 or 1; false if the file lacks the column.
 func (r *Row) Flag(name string) bool { return r.Has(name) && r.Count(name, 0, 1) == 1 }
 
-// Denies reports whether the file has the column with value 0.
+// Denies reports whether the field is 0; false if the file lacks the column.
 func (r *Row) Denies(name string) bool { return r.Has(name) && !r.Flag(name) }
 
 // List parses the distinct names in a field, separated by sep.

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// MaxBadRows is the number of bad rows that a Summary stores; the others are only counted.
+// MaxBadRows is how many bad rows a Summary describes; further ones are only counted.
 const MaxBadRows = 10
 
-// A Summary lists what a reader dropped, skipped or invented.
+// A Summary counts what a reader dropped, skipped or assumed.
 type Summary struct {
 	Format  string // its name in Formats
 	Rows    int    // without blank lines
@@ -18,13 +18,13 @@ type Summary struct {
 	Notes   []Note // in order of first appearance
 }
 
-// A Note counts the rows of one remark.
+// A Note is a remark of a Summary, and the number of rows that it is about.
 type Note struct {
 	Text  string
 	Count int
 }
 
-// Note counts one more row for a remark.
+// Note counts one more row for a remark, given as text.
 func (s *Summary) Note(text string) {
 	for i := range s.Notes {
 		if s.Notes[i].Text == text {

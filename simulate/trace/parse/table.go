@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Table is a delimited text format.
+// A Table describes a trace format with one job per line and columns with names.
 type Table struct {
 	Format   string
 	Comma    byte
@@ -26,7 +26,7 @@ type Table struct {
 	Arrival func(*Row) (a workload.Arrival, drop string)
 }
 
-// Read returns the arrivals of r in the order of its rows.
+// Read returns the jobs of a file, in the order of its rows.
 func (t *Table) Read(r io.Reader, o Options) iter.Seq2[workload.Arrival, error] {
 	o = o.Filled()
 	return func(yield func(workload.Arrival, error) bool) {
@@ -58,7 +58,7 @@ func headerError(err error, o Options) error {
 	return err
 }
 
-// A Header has the columns of one file.
+// A Header has the columns of one file of a Table.
 type Header struct {
 	column map[string]int // name -> index
 	width  int            // columns
@@ -169,7 +169,7 @@ func (t *Table) row(f *Feed, r *Row, line string) bool {
 	return f.Accept(a, r.Line, r.column[t.ID]+1, t.ID)
 }
 
-// Cut splits a line into the row's fields, or returns an error.
+// Cut splits a line into the fields of the row, or returns an error.
 func (r *Row) Cut(line string) error {
 	r.Err = nil
 	if !utf8.ValidString(line) {
@@ -182,8 +182,7 @@ func (r *Row) Cut(line string) error {
 	return r.Take(fields)
 }
 
-// Take sets the row's fields, which it keeps until the next row, or returns an error if their number is
-// wrong.
+// Take sets the fields of the row, which it keeps until the next row. A wrong number of fields is an error.
 func (r *Row) Take(fields []string) error {
 	r.Err, r.fields = nil, fields
 	if len(fields) != r.width {
@@ -236,7 +235,7 @@ func unquote(s string) (field, rest string, ok bool) {
 	}
 }
 
-// Sniff reports whether the first line is a header of the table.
+// Sniff reports whether the first line of a file is a header of this Table.
 func (t *Table) Sniff(head []byte) bool {
 	_, err := t.Header(FirstLine(head), Options{})
 	return err == nil

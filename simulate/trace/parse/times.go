@@ -16,7 +16,7 @@ const (
 	WantSeconds = "seconds of at least 0 and at most 9e9"
 )
 
-// Seconds parses 0 to 9e9 seconds to the nanosecond; it restores results of FormatSeconds exactly.
+// Seconds parses a number of seconds, 0 to 9e9, exact to the nanosecond; it is the inverse of FormatSeconds.
 func Seconds(s string) (time.Duration, bool) {
 	whole, fraction, _ := strings.Cut(s, ".")
 	if n, err := strconv.ParseUint(whole, 10, 63); err == nil && len(fraction) <= 9 && n < MaxSeconds {
@@ -48,8 +48,8 @@ func FormatSeconds(d time.Duration) string {
 	return s + "." + strings.TrimRight(fmt.Sprintf("%09d", nanos), "0")
 }
 
-// SinceStart returns the time from Options.Start to t, or from 1970 without a start. It returns false for
-// years outside 1971 to 2250.
+// SinceStart returns the time from Options.Start to t; without a start, from 1970. It returns false for years outside
+// 1971 to 2250.
 func SinceStart(t time.Time, o Options) (time.Duration, bool) {
 	if y := t.Year(); y < FirstYear || y > LastYear {
 		return 0, false
@@ -60,7 +60,7 @@ func SinceStart(t time.Time, o Options) (time.Duration, bool) {
 	return t.Sub(o.Start), true
 }
 
-// Instant parses a calendar time (UTC) like SinceStart.
+// Instant parses a calendar time (UTC), and returns it relative to the start; see SinceStart.
 func (r *Row) Instant(name, layout string) time.Duration {
 	t, err := time.Parse(layout, r.Raw(name))
 	d, ok := SinceStart(t, r.O)

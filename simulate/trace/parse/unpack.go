@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// HeadBytes is the length of the input of trace.Format.Sniff.
+// HeadBytes is how much of a file is read to recognise its format.
 const HeadBytes = 1 << 16
 
 // Unpacked returns a reader of r, unpacked if it is gzipped.

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// NodesCommand prints the nodes for Nodes.
+// NodesCommand is the command that prints the nodes of a Slurm cluster, for Nodes.
 const NodesCommand = "scontrol show node -o"
 
 // A shape is the GPU type and number of nodes.

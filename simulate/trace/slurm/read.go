@@ -10,13 +10,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// Format is the name of the format.
+// Format is the name of this trace format.
 const Format = "slurm"
 
-// Columns are the used columns, with sacct's names.
+// Columns are the columns of sacct that the reader uses.
 const Columns = "JobID,JobName,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,Timelimit,Priority,State,Reason,Reservation,ReqTRES,AllocTRES"
 
-// Export is the command that prints everything used, for the last 30 days.
+// Export is the sacct command that prints everything that the reader uses, for the last 30 days.
 const Export = "sacct -P -a -X -D -S now-30days -o " + Columns
 
 // refused is the end of messages about unreadable input.
@@ -31,7 +31,8 @@ func Read(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	}
 }
 
-// History is Read with observed times. A job that got more GPUs than it requested needs all of them.
+// History is Read that also returns when jobs started and ended. A job that got more GPUs than it requested is
+// assumed to need all of them.
 func History(r io.Reader, o parse.Options) ([]parse.Observed, error) {
 	var failed error
 	l := newLog(o.Filled(), func(_ workload.Arrival, err error) bool {

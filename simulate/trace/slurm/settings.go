@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// ConfigCommand prints the configuration for ReadSettings.
+// ConfigCommand is the command that prints the configuration of Slurm, for ReadSettings.
 const ConfigCommand = "scontrol show config"
 
 // Settings are Slurm's settings for priorities and backfilling. Missing ones have Slurm's defaults.

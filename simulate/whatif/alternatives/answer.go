@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/history"
 )
 
-// An Answer is what oxgang whatif prints. Times are in seconds.
+// An Answer is the result of the command oxgang whatif. Times are in seconds.
 type Answer struct {
 	Sentence string         `json:"answer"`
 	Own      string         `json:"own_policy"`
@@ -29,7 +29,7 @@ type Answer struct {
 	price    *Price
 }
 
-// A Row is one line of the table.
+// A Row is one line of the result: the recorded jobs, or one policy in one scenario.
 type Row struct {
 	Name        string   `json:"policy"`
 	Assumes     string   `json:"assumes"`
@@ -57,7 +57,7 @@ type Row struct {
 	waits    []metrics.Waits
 }
 
-// RowSizes are the delays and waits of a row by job size.
+// RowSizes has the delays and waits of a row for jobs of different sizes.
 type RowSizes struct {
 	Name    string          `json:"policy"`
 	Assumes string          `json:"assumes"`
@@ -81,8 +81,7 @@ func (a *Answer) bySize() {
 	}
 }
 
-// Fewer is the smallest part of the GPUs with which an alternative makes jobs wait no longer than the own
-// policy did.
+// Fewer states with how few GPUs a policy makes jobs wait no longer than the cluster's own policy did.
 type Fewer struct {
 	Policy  string  `json:"policy"`
 	Assumes string  `json:"assumes"`

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
-// An OwnPolicy has the settings of the policy that stands for the cluster's own.
+// An OwnPolicy is the policy that imitates the cluster's own scheduler, and its settings.
 type OwnPolicy struct {
 	settings []string        // of policies multifactor and kueue, as for --set
 	slurm    *slurm.Settings // may be nil
@@ -21,7 +21,7 @@ type OwnPolicy struct {
 	called   string          // name of the policy with these; empty: its usual name
 }
 
-// WithSlurm uses Slurm's configuration for policy multifactor.
+// WithSlurm imitates a Slurm cluster: policy multifactor with the cluster's configuration.
 func WithSlurm(s *slurm.Settings) OwnPolicy {
 	own := OwnPolicy{slurm: s}
 	set := func(key string, v any) { own.settings = append(own.settings, fmt.Sprintf("multifactor.%s=%v", key, v)) }
@@ -35,7 +35,7 @@ func WithSlurm(s *slurm.Settings) OwnPolicy {
 	return own
 }
 
-// Learn takes the settings of the cluster's own policy from a history, and adds them to a configuration.
+// Learn derives settings from the history, and adds all settings to a configuration.
 func (o *OwnPolicy) Learn(h *history.History, c *config.Config) error {
 	if err := o.quotas(h.Recorded); err != nil {
 		return err

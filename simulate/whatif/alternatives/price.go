@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Price is the cost of a GPU-hour, with a currency and a source.
+// A Price is what a GPU-hour costs, in a currency, and who states it.
 type Price struct {
 	perHour          float64
 	currency, source string

@@ -1,6 +1,5 @@
-// Package alternatives answers oxgang whatif: how would a cluster's history look under other policies, or with
-// fewer GPUs? It first replays the history under the policy that stands for the cluster's own, and marks all
-// other figures as untrusted if that replay is not accurate enough.
+// Package alternatives answers the command oxgang whatif: how long would the jobs of a cluster's history wait under
+// other policies, or with fewer GPUs?
 package alternatives
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A Question asks for a history under other policies.
+// A Question asks how a history would look under other policies.
 type Question struct {
 	Config    *config.Config // of the simulations; History.Prepare completes it
 	History   *history.History
@@ -32,9 +31,9 @@ type Question struct {
 	Progress  io.Writer // may be nil
 }
 
-// Defaults are the default alternatives: first in, first out with backfilling on nodes, as most sites run it,
-// and this project's policy. Policy easy backfills by the GPUs of a type: if jobs cannot be moved, whole-node
-// jobs wait for each other.
+// Defaults are the policies that oxgang whatif compares unless told otherwise: first in, first out with backfilling
+// on nodes, as most sites run it, and this project's policy. Policy easy backfills by the GPUs of a type: if jobs
+// cannot be moved, whole-node jobs wait for each other.
 var Defaults = []string{"multifactor", "oxgang"}
 
 // precision is the best possible accuracy of a replayed wait: a pass of the main scheduler, and the rounding of

@@ -11,7 +11,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// A Scenario is a set of assumptions about jobs that were not recorded.
+// A Scenario is a set of assumptions about jobs that the history does not state, such as whether they can be
+// preempted.
 type Scenario struct {
 	Name string `yaml:"name"`
 	// Preempt: jobs may be preempted, and continue where they were after a start that costs Restart.
@@ -26,10 +27,10 @@ type Scenario struct {
 // Rigid is the scenario with the fewest assumptions.
 var Rigid = Scenario{Name: "rigid"}
 
-// ErrNoScenarios means that a file has no scenarios.
+// ErrNoScenarios reports a file without scenarios.
 var ErrNoScenarios = errors.New("no scenarios")
 
-// ReadScenarios reads scenarios in YAML from a file of this name.
+// ReadScenarios reads scenarios from YAML. name is the name of the file in messages.
 func ReadScenarios(r io.Reader, name string) ([]Scenario, error) {
 	var file struct {
 		Scenarios []Scenario `yaml:"scenarios"`

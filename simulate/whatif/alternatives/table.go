@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
-// Table writes the answer for people.
+// Table prints the result as a table.
 func (a *Answer) Table(w io.Writer) error {
 	fmt.Fprintf(w, "%s\n\n", upper(a.Sentence))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -23,10 +23,10 @@ func CheckBurstiness(c2 float64) error {
 	return nil
 }
 
-// Bursty redraws the times of sorted arrivals in place, from a Poisson process that alternates between a high
-// and a low rate, with squared coefficient of variation c2. The last arrival, and so the mean rate, stays.
-// Equal seeds give equal times. All arrivals at the start, and an invalid c2, are errors. Source: BOA §6.4,
-// Fig. 9.
+// Bursty replaces the submission times of sorted jobs, to make them arrive in bursts: by a Poisson process that
+// alternates between a high and a low rate, with squared coefficient of variation c2. The last arrival, and so the
+// mean rate, stays. Equal seeds give equal times. All arrivals at the start, and an invalid c2, are errors. Source:
+// BOA §6.4, Fig. 9.
 func Bursty(all []workload.Arrival, c2 float64, seed uint64) error {
 	if err := CheckBurstiness(c2); err != nil {
 		return err

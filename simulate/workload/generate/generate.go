@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Kind is a kind of workload.
+// A Kind is a kind of synthetic workload, with its defaults.
 type Kind struct {
 	Name, Doc string
 	Jobs      int           // default
@@ -53,7 +53,7 @@ var generateKinds = []Kind{
 // Kinds returns all kinds.
 func Kinds() []Kind { return slices.Clone(generateKinds) }
 
-// Options describe the workload to generate.
+// Options describe the synthetic workload to generate.
 type Options struct {
 	Kind string
 	Seed uint64
@@ -147,7 +147,7 @@ func findKind(name string) (Kind, error) {
 	return Kind{}, fmt.Errorf("workload kind %q, want one of %s", name, strings.Join(names, ", "))
 }
 
-// Arrivals returns a workload sorted by time. Equal options give equal workloads.
+// Arrivals generates the jobs of a workload, sorted by time. Equal options give equal workloads.
 //
 // Jobs of Sia's kinds are adaptive, have an application and are called "<application>-<index>". Except in
 // kind drifting, jobs do not depend on their times, and are the same for different spans. Jobs known by their

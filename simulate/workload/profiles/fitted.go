@@ -12,9 +12,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// Default returns the embedded catalog, fitted by lab/fitcatalog to the public profiles of Sia, Synergy
-// (applications that wait for input, on v100) and Gavel. See docs/experiments/embedded-catalog.md for the
-// errors.
+// Default returns the catalog of applications that is part of the program, fitted by lab/fitcatalog to the public
+// profiles of Sia, Synergy (applications that wait for input, on v100) and Gavel. See
+// docs/experiments/embedded-catalog.md for the errors.
 func Default() workload.Catalog {
 	c := workload.Catalog{}
 	for i := range fittedApplications {

@@ -11,21 +11,20 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A FedApplication is an application with a known input pipeline only. This also gives the speed of one GPU,
-// because the CPU curve ends where the GPU never waits. A sample is an iteration on one GPU, at the same
-// speed on one node or several. Source: public Synergy profiles, whose penalty for GPUs of several nodes is
-// 1.
+// A FedApplication is an application that was measured only with different CPUs and memory on one GPU. This also
+// gives the speed of one GPU, because with enough CPUs it never waits. A sample is an iteration on one GPU, at the
+// same speed on one node or several. Source: public Synergy profiles, whose penalty for GPUs of several nodes is 1.
 type FedApplication struct {
 	Name  string
 	Input perf.Sensitivity
 }
 
-// MeasuredOn is the GPU type of the public sensitivity profiles. Source: Synergy §5.1.
+// MeasuredOn is the GPU type on which the public sensitivity profiles were measured. Source: Synergy §5.1.
 const MeasuredOn = cluster.GPUType("v100")
 
 func (f *FedApplication) rate() float64 { return f.Input.CPUs[len(f.Input.CPUs)-1].Rate }
 
-// Application builds the application on GPUs of a type.
+// Application builds the application for GPUs of a type.
 func (f *FedApplication) Application(t cluster.GPUType) *workload.Application {
 	input := f.Input
 	input.CPUs = slices.Clone(input.CPUs)
@@ -46,8 +45,8 @@ const (
 	profiledMemory = 62.5e9 // bytes per GPU
 )
 
-// ProfiledRates returns the samples per second and GPU of the embedded Synergy applications, with the
-// GPU-proportional share of the profiled servers.
+// ProfiledRates returns how fast the embedded Synergy applications train, in samples per second and GPU, with the
+// share of CPUs and memory proportional to GPUs.
 func ProfiledRates() map[string]float64 {
 	rates := make(map[string]float64, len(fedApplications))
 	for i := range fedApplications {

@@ -1,5 +1,5 @@
-// Package sensitivity reads the effect of CPUs and host memory on the speed of applications, from files
-// in the form of Synergy's public profiles.
+// Package sensitivity reads how CPUs and host memory affect the speed of applications, from files in the form of
+// Synergy's public profiles.
 package sensitivity
 
 import (
@@ -39,7 +39,7 @@ const (
 	defaultShare = 62.5 // GB of memory per GPU
 )
 
-// Read reads sensitivity matrices and fits an application to each:
+// Read reads measured speeds by CPUs and memory (sensitivity matrices), and fits an application to each:
 //
 //	{"cpu_axis": [1, 2, ...], "mem_axis_gb": [20.83, 62.5, ...],
 //	 "profiles": [{"model": "m", "profiled_gpus": 1, "cpu_gpu_ratio": 3,
