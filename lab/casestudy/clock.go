@@ -7,10 +7,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// A Clock returns the processor time used so far; may be nil.
+// A Clock is a function that returns the processor time used so far; it may be nil.
 type Clock func() time.Duration
 
-// Read returns the clock's time, or 0.
+// Read returns the processor time used so far; 0 if the Clock is nil.
 func (c Clock) Read() time.Duration {
 	if c == nil {
 		return 0
@@ -18,8 +18,9 @@ func (c Clock) Read() time.Duration {
 	return c()
 }
 
-// Makespan returns the time of jobs on cores if each starts, in order, on the first free core. It panics if cores
-// < 1. Source: thesis §5.2 ("estimated parallel runtimes computed mathematically for 64 cores").
+// Makespan returns when the last of the jobs ends if each starts, in order, on the first free of cores cores. It
+// panics if cores < 1. It panics if cores < 1. Source: thesis §5.2 ("estimated parallel runtimes computed
+// mathematically for 64 cores").
 func Makespan(jobs []time.Duration, cores int) time.Duration {
 	free := make([]time.Duration, cores)
 	for _, d := range jobs {
@@ -34,7 +35,7 @@ func Makespan(jobs []time.Duration, cores int) time.Duration {
 	return slices.Max(free)
 }
 
-// Quantile returns metrics.Quantile of unsorted times.
+// Quantile returns a quantile of durations in any order, as metrics.Quantile.
 func Quantile(all []time.Duration, q float64) time.Duration {
 	return metrics.Quantile(slices.Sorted(slices.Values(all)), q)
 }

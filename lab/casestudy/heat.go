@@ -2,20 +2,20 @@ package casestudy
 
 import "fmt"
 
-// A HeatMap is a shaded table.
+// A HeatMap is a table whose cells are shaded by their values.
 type HeatMap struct {
 	Title, Intro, Down, Across string
 	Columns                    []string
 	Rows                       []HeatRow
 }
 
-// A HeatRow has a cell per column.
+// A HeatRow is a row of a HeatMap, with a cell per column.
 type HeatRow struct {
 	Name  string
 	Cells []HeatCell
 }
 
-// A HeatCell is text on a shade from 0 (lightest) to 1, perhaps in a frame.
+// A HeatCell is a text on a shade from 0 (lightest) to 1, optionally with a frame.
 type HeatCell struct {
 	Text   string
 	Heat   float64
@@ -24,7 +24,7 @@ type HeatCell struct {
 
 var coldest, hottest = [3]float64{0xf7, 0xfb, 0xff}, [3]float64{0x2f, 0x7f, 0xbc}
 
-// Colour returns the cell's shade.
+// Colour returns the colour of the cell's shade, for CSS.
 func (c *HeatCell) Colour() string {
 	heat := min(max(c.Heat, 0), 1)
 	var rgb [3]int

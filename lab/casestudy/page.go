@@ -1,4 +1,4 @@
-// Package casestudy writes results of the case studies as HTML.
+// Package casestudy writes the results of the case studies as HTML pages.
 package casestudy
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
-// A Page is tables, heat maps and charts.
+// A Page is an HTML page with tables, heat maps and charts.
 type Page struct {
 	Title, Intro string
 	Tables       []Table
@@ -18,17 +18,17 @@ type Page struct {
 	Charts       []chart.Lines
 }
 
-// A Table has text in the first column, and numbers.
+// A Table has text in its first column, and numbers in the others.
 type Table struct {
 	Title string // may be empty
 	Head  []string
 	Rows  [][]string
 }
 
-// Style returns the page's CSS.
+// Style returns the CSS of the page.
 func (p *Page) Style() template.CSS { return chart.Style }
 
-// Write writes the page.
+// Write writes the page as HTML.
 func (p *Page) Write(w io.Writer) error {
 	if err := layout().Execute(w, p); err != nil {
 		return fmt.Errorf("page: %w", err)

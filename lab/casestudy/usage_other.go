@@ -9,10 +9,10 @@ import (
 
 var start = time.Now()
 
-// ProcessTime returns the time since the start, for lack of processor time.
+// ProcessTime returns the wall-clock time since the start, because this system does not report processor time.
 func ProcessTime() time.Duration { return time.Since(start) }
 
-// PeakMemory returns the bytes of the Go runtime.
+// PeakMemory returns the memory that the Go runtime has from the system, in bytes.
 func PeakMemory() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// ProcessTime returns the process's user and system time.
+// ProcessTime returns the processor time of the process, user and system.
 func ProcessTime() time.Duration {
 	r := self()
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// PeakMemory returns the largest memory of the process, in bytes.
+// PeakMemory returns the largest memory that the process has used, in bytes.
 func PeakMemory() int64 {
 	unit := int64(1 << 10)
 	if runtime.GOOS == "darwin" {

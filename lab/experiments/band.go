@@ -9,14 +9,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Band is a published number and its accepted range.
+// A Band is a published number and the range in which ours must be.
 type Band struct {
 	Published float64
 	Low, High float64 // infinite if unbounded
 	text      string
 }
 
-// ParseBand reads "0.6 +- 0.1", "8.07 +- 8%", "<= 1.2", ">= 100", an unchecked number, or "-".
+// ParseBand parses a Band, such as "0.6 +- 0.1", "8.07 +- 8%", "<= 1.2", ">= 100", an unchecked number, or "-".
 func ParseBand(text string) (Band, error) {
 	b := Band{Low: math.Inf(-1), High: math.Inf(1), text: text}
 	fields := strings.Fields(text)
@@ -62,22 +62,22 @@ func parseFinite(text string) (float64, error) {
 	return x, err
 }
 
-// Checked reports whether the band has a bound.
+// Checked reports whether the band has a lower or an upper bound.
 func (b Band) Checked() bool { return !math.IsInf(b.Low, -1) || !math.IsInf(b.High, 1) }
 
-// Holds reports whether x is in the band.
+// Holds reports whether x is within the band.
 func (b Band) Holds(x float64) bool { return x >= b.Low && x <= b.High }
 
-// String returns the band as written.
+// String returns the text from which the band was parsed.
 func (b Band) String() string { return b.text }
 
-// A Figure is a metric with its band.
+// A Figure is a metric with its published number and range.
 type Figure struct {
 	Metric string
 	Band   Band
 }
 
-// Figures are metrics with bands.
+// Figures are metrics with their published numbers.
 type Figures []Figure
 
 // UnmarshalYAML reads metrics and bands.

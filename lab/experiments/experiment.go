@@ -1,4 +1,4 @@
-// Package experiments reproduces tables and figures of papers, and runs every policy on every family of workloads.
+// Package experiments reproduces tables and figures of papers, and runs every policy on every kind of workload.
 package experiments
 
 import (
@@ -25,7 +25,7 @@ var library embed.FS
 
 const matrixFolder = "matrix/"
 
-// An Experiment is a table or figure: what to run, and what was published.
+// An Experiment reproduces a table or figure of a paper: what to run, and what was published.
 type Experiment struct {
 	Name   string    `yaml:"-"` // such as "sia/table-3.3"
 	Title  string    `yaml:"title"`
@@ -37,8 +37,8 @@ type Experiment struct {
 	Notes  []string  `yaml:"notes"` // such as why a figure falls short
 }
 
-// A Plan is one policy over traces or seeds. In Config, {data} is the folder of the shared data, {n} each of
-// Traces, and embedded: starts a path next to the experiment.
+// A Plan is what to run for one policy: traces or seeds. In Config, {data} is the folder of the shared data, {n} each
+// of Traces, and embedded: starts a path next to the experiment.
 type Plan struct {
 	Name   string    `yaml:"name"`
 	Policy string    `yaml:"policy"`
@@ -47,7 +47,7 @@ type Plan struct {
 	Config yaml.Node `yaml:"config"`
 }
 
-// A Check compares a run's metrics, or their ratios to another run's, with the published ones.
+// A Check compares the metrics of a run, or their ratios to another run's metrics, with the published ones.
 type Check struct {
 	Name string `yaml:"name"` // default: the run's
 	Run  Group  `yaml:"run"`
@@ -60,7 +60,7 @@ type Check struct {
 	Wanted Figures `yaml:"wanted"`
 }
 
-// A Group is runs; figures are means.
+// A Group is one or several runs; its figures are means over them.
 type Group []string
 
 // UnmarshalYAML reads one name or a list.
@@ -72,10 +72,10 @@ func (g *Group) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode(&(*g)[0])
 }
 
-// String returns the names.
+// String returns the names of the runs.
 func (g Group) String() string { return strings.Join(g, ", ") }
 
-// Names returns all experiments, sorted.
+// Names returns the names of all experiments, sorted.
 func Names() []string {
 	var names []string
 	_ = fs.WalkDir(library, ".", func(path string, d fs.DirEntry, err error) error { // embedded: cannot fail
@@ -88,7 +88,7 @@ func Names() []string {
 	return names
 }
 
-// Find returns an experiment by name.
+// Find returns the experiment with a name.
 func Find(name string) (*Experiment, error) {
 	data, err := library.ReadFile(name + ".yaml")
 	if err != nil {
@@ -97,7 +97,7 @@ func Find(name string) (*Experiment, error) {
 	return Parse(name, data)
 }
 
-// Parse reads an experiment, without unknown keys, metrics and runs.
+// Parse reads an experiment from YAML. Unknown keys, metrics and runs are errors.
 func Parse(name string, data []byte) (*Experiment, error) {
 	e := &Experiment{Name: name}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
@@ -129,7 +129,7 @@ func (e *Experiment) validate() error {
 	return errors.Join(errs...)
 }
 
-// Configs returns a plan's configurations.
+// Configs returns the configuration of each run of a plan.
 func (e *Experiment) Configs(p *Plan, data string) ([]*config.Config, error) {
 	traces := p.Traces
 	if len(traces) == 0 {

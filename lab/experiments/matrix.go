@@ -20,21 +20,22 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A PolicyMatrix is every policy on every family of workloads, to find policies that only suit their own.
+// A PolicyMatrix lists policies and families of workloads, to find policies that are good only on their own
+// workloads.
 type PolicyMatrix struct {
 	// Defaults replace the scheduler's defaults by a paper's, such as the length of a round.
 	Defaults []PolicyDefault `yaml:"defaults"`
 	Families []Family        `yaml:"families"`
 }
 
-// A PolicyDefault configures policies in all families.
+// A PolicyDefault has the settings of policies for all families.
 type PolicyDefault struct {
 	Policies []string  `yaml:"policies"`
 	Config   yaml.Node `yaml:"config"`
 	Why      string    `yaml:"why"`
 }
 
-// A Family is workloads of one kind, as in an Experiment.
+// A Family is a set of workloads of one kind.
 type Family struct {
 	Name   string    `yaml:"name"`
 	Title  string    `yaml:"title"`
@@ -43,7 +44,7 @@ type Family struct {
 	Config yaml.Node `yaml:"config"`
 }
 
-// A Cell is one policy on one family.
+// A Cell has the results of one policy on one family.
 type Cell struct {
 	Family, Policy string
 	Values         []float64 // by matrixMetrics; nil if a run did not finish
@@ -62,7 +63,7 @@ func matrixMetrics() []string {
 	return []string{"jct_mean_h", "jct_p99_h", "makespan_h", "rho_worst", "rho_unfair_pct", "gpu_hours_per_job", "restarts_per_job"}
 }
 
-// MatrixOptions select cells.
+// MatrixOptions select which policies and families to run.
 type MatrixOptions struct {
 	Files    run.Files
 	Data     string        // of shared data
@@ -72,7 +73,7 @@ type MatrixOptions struct {
 	Each     func(*Cell)   // called concurrently; may be nil
 }
 
-// LoadMatrix returns the matrix of the library.
+// LoadMatrix returns the matrix of docs/experiments/matrix.md.
 func LoadMatrix() (*PolicyMatrix, error) {
 	data, err := library.ReadFile(matrixFolder + "families.yaml")
 	if err != nil {
@@ -86,8 +87,8 @@ func LoadMatrix() (*PolicyMatrix, error) {
 	return m, nil
 }
 
-// Run returns the cells by family, then policy. A failed run has Why in its cell. Errors: unknown families and
-// policies, bad configurations, ctx.
+// Run runs every policy on every family, and returns the cells by family, then policy. A failed run has Why in its
+// cell. Errors: unknown families and policies, bad configurations, ctx.
 func (m *PolicyMatrix) Run(ctx context.Context, o MatrixOptions) ([]Cell, error) {
 	families, policies, err := m.choose(&o)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// A Matrix is an application's sensitivity matrix on a GPU type by optimistic profiling of one replica, and the
-// truth. Source: Synergy §3.1, Fig. 4.
+// A Matrix compares how fast an application runs with different CPUs and memory, as estimated by profiling one
+// replica, with the truth. Source: Synergy §3.1, Fig. 4.
 type Matrix struct {
 	Application string
 	GPUType     cluster.GPUType
@@ -45,7 +45,7 @@ const (
 	columns  = 8
 )
 
-// Sensitive returns the embedded applications sensitive to CPUs and memory, sorted.
+// Sensitive returns the embedded applications whose speed depends on CPUs and memory, sorted.
 func Sensitive() []string { return sensitive(profiles.Default()) }
 
 func sensitive(catalog workload.Catalog) []string {
@@ -58,9 +58,9 @@ func sensitive(catalog workload.Catalog) []string {
 	return names
 }
 
-// Profile profiles a catalog's applications, each alone on the cluster. It returns a matrix per application and
-// GPU type, for all sensitive ones without names. Errors: insensitive applications, those that cannot run, unknown
-// CPUs and memory.
+// Profile profiles applications of a catalog, each alone on the cluster. It returns a matrix per application and GPU
+// type, for all sensitive ones without names. Errors: insensitive applications, those that cannot run, unknown CPUs
+// and memory.
 func Profile(ctx context.Context, c *config.Config, files run.Files, names []string) ([]Matrix, error) {
 	on, err := c.BuildCluster()
 	if err != nil {

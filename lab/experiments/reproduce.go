@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A Finding is our figure and the published one.
+// A Finding is one of our figures and the published one.
 type Finding struct {
 	Experiment string  `json:"experiment"`
 	Row        string  `json:"row"`
@@ -22,7 +22,7 @@ type Finding struct {
 	Verdict    Verdict `json:"verdict"`
 }
 
-// A Verdict compares a figure with its band.
+// A Verdict states whether a figure is within its range.
 type Verdict string
 
 // The verdicts.
@@ -33,7 +33,8 @@ const (
 	Shown   Verdict = "-"     // no band
 )
 
-// Reproduce runs an experiment on all cores and returns findings by check. data is the folder of the shared data.
+// Reproduce runs an experiment on all cores and compares our figures with the published ones. data is the folder of
+// the shared data.
 func (e *Experiment) Reproduce(ctx context.Context, files run.Files, data string) ([]Finding, error) {
 	configs := make([][]*config.Config, len(e.Runs))
 	for i := range e.Runs {

@@ -16,7 +16,7 @@ type Meter struct {
 	seconds float64 // since Take
 }
 
-// Take returns the job-seconds up to now since the last Take.
+// Take returns the job-seconds since the last Take, up to now.
 func (m *Meter) Take(now time.Time) float64 {
 	m.advance(now)
 	seconds := m.seconds
@@ -49,5 +49,5 @@ func (m *Meter) Event(now time.Time, ev scheduler.Event) {
 // Round implements scheduler.Observer.
 func (m *Meter) Round(s *policy.Snapshot, _ *policy.Plan, _ []scheduler.Action) { m.advance(s.Now) }
 
-// Rest returns the job-seconds since the last Take.
+// Rest returns the job-seconds since the last Take, up to the last event.
 func (m *Meter) Rest() float64 { return m.Take(m.at) }

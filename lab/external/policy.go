@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// A Policy asks another process. Not safe for concurrent use.
+// A Policy asks another process, a reinforcement learner for example, to decide each round.
 type Policy struct {
 	in     *json.Decoder
 	out    *bufio.Writer
@@ -36,7 +36,7 @@ func New(in io.Reader, out io.Writer, m *Meter, fail func()) *Policy {
 // Traits implements policy.Policy.
 func (*Policy) Traits() policy.Traits { return policy.Traits{Models: true, Sizes: true, Classes: true} }
 
-// Err returns the first error.
+// Err returns the first error of the exchange with the other process.
 func (p *Policy) Err() error { return p.failed }
 
 // Plan implements policy.Policy. Errors: ctx, the exchange, unknown names.
@@ -71,7 +71,7 @@ func (p *Policy) ask(s *policy.Snapshot, r *grant.Round) (*Answer, error) {
 	return answer, nil
 }
 
-// Say writes a line.
+// Say writes a value to the other process, as a line of JSON.
 func (p *Policy) Say(v any) error {
 	if err := json.NewEncoder(p.out).Encode(v); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (p *Policy) question(s *policy.Snapshot, r *grant.Round) *Question {
 	return q
 }
 
-// GPUsOf returns GPUs by type.
+// GPUsOf returns the number of GPUs of each type of a cluster.
 func GPUsOf(c *cluster.Cluster) []GPUs {
 	all := []GPUs{}
 	for _, t := range c.Types() {

@@ -5,10 +5,10 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Version is the protocol's.
+// Version is the version of the protocol.
 const Version = 1
 
-// A Question is one round, in seconds.
+// A Question describes one round to the other process. Times are in seconds.
 type Question struct {
 	Round int     `json:"round"`
 	Now   float64 `json:"now_s"`    // since the first question
@@ -19,14 +19,14 @@ type Question struct {
 	Jobs    []Job   `json:"jobs"` // active, by submission
 }
 
-// GPUs are of one type.
+// GPUs are the GPUs of one type in the cluster.
 type GPUs struct {
 	Type    cluster.GPUType `json:"type"`
 	Total   int             `json:"total"`
 	PerNode int             `json:"per_node"` // of the largest node
 }
 
-// A Job is an active job.
+// A Job is a waiting or running job in a Question.
 type Job struct {
 	ID        job.ID          `json:"id"`
 	Class     job.Class       `json:"class,omitempty"`
@@ -44,7 +44,7 @@ type Job struct {
 	Fixed     bool            `json:"fixed"`       // its GPUs cannot change this round
 }
 
-// Sizes are possible GPUs of a type in an empty cluster.
+// Sizes are the numbers of GPUs of a type that a job could get in an empty cluster.
 type Sizes struct {
 	Type  cluster.GPUType `json:"type"`
 	Least int             `json:"least"`
@@ -52,12 +52,12 @@ type Sizes struct {
 	Step  int             `json:"step"`
 }
 
-// An Answer lists jobs by priority; others get nothing.
+// An Answer lists the jobs that get GPUs, most important first; others get nothing.
 type Answer struct {
 	Jobs []Grant `json:"jobs"`
 }
 
-// A Grant is one job's, if enough is free.
+// A Grant states what one job gets, if enough is free.
 type Grant struct {
 	ID job.ID `json:"id"`
 	// GPUs is rounded down to a possible number, or nothing. Nil: the nearest to the request.

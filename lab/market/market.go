@@ -2,7 +2,7 @@ package market
 
 import "math"
 
-// A Utility is a buyer's in a round.
+// A Utility is the form of a buyer's utility in a round: linear or Leontief.
 type Utility uint8
 
 // Shockwave's utilities. Source: Shockwave §C.2, Eq. 3.
@@ -29,7 +29,7 @@ type Market struct {
 	Buyers []Buyer
 }
 
-// Settings are limits; 0 selects the default.
+// Settings limit the accuracy and iterations of a solve; 0 selects the default.
 type Settings struct {
 	Gap        float64 // to reach; default 1e-10
 	Iterations int     // Newton's; default 200
@@ -45,7 +45,7 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// A Solution is an equilibrium.
+// A Solution is an equilibrium of a Market: allocations and prices.
 type Solution struct {
 	X          [][][]float64 // by buyer, round and type
 	Prices     [][]float64   // by round and type, per unit
@@ -57,8 +57,8 @@ type Solution struct {
 	Converged  bool
 }
 
-// Solve returns the allocation of greatest Nash social welfare over time, a central one, and its prices. Errors
-// are Validate's. An iteration costs buyers times goods squared, plus goods cubed; it takes 10 to 25. Source:
+// Solve returns an allocation with the greatest Nash social welfare over time, and its prices. It fails only if the
+// market is invalid. An iteration costs buyers times goods squared, plus goods cubed; it takes 10 to 25. Source:
 // Shockwave Eq. 1, Theorem C.1.
 func (m *Market) Solve(s Settings) (*Solution, error) {
 	if err := m.Validate(); err != nil {
@@ -73,7 +73,7 @@ func (m *Market) Solve(s Settings) (*Solution, error) {
 	return out, nil
 }
 
-// Of returns the utility over time of x, by round and type.
+// Of returns the buyer's utility over time from the goods x, by round and type.
 func (b *Buyer) Of(x [][]float64) float64 {
 	total := 0.0
 	for t, rates := range b.Rates {
@@ -101,7 +101,8 @@ func (u Utility) of(rates, x []float64) float64 {
 	return least
 }
 
-// Welfare returns Σᵢ Bᵢ/B log Uᵢ; -Inf if some buyer gets nothing. Source: Shockwave Eq. 1.
+// Welfare returns the logarithm of the Nash social welfare of x, Σᵢ Bᵢ/B log Uᵢ; -Inf if a buyer gets nothing.
+// Source: Shockwave Eq. 1.
 func (m *Market) Welfare(x [][][]float64) float64 {
 	utilities := make([]float64, len(m.Buyers))
 	for i := range m.Buyers {
@@ -130,7 +131,7 @@ func (m *Market) Rho(x [][][]float64) []float64 {
 	return rho
 }
 
-// Spent returns the cost of x, by round and type.
+// Spent returns what the goods x, by round and type, cost at the prices.
 func (s *Solution) Spent(x [][]float64) float64 {
 	total := 0.0
 	for t := range x {

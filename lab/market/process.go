@@ -24,7 +24,7 @@ type Process struct {
 	Rounds      int // allocated, the paper's T − 1
 }
 
-// A Policy is the solution: π(s, x) of each round.
+// A Policy states which allocation to choose in each round and state: π(s, x).
 //
 // Deviation: a policy may draw its allocation, because the paper's program (6) does, and its deterministic
 // policies have less welfare. A draw is a division of resources, unless utilities or transitions are not linear.
@@ -39,7 +39,7 @@ type Policy struct {
 	Converged  bool
 }
 
-// State returns the joint state's index: digits, the first chain's last.
+// State returns the index of a joint state of all chains. The states are its digits, the first chain's last.
 func (p *Process) State(states ...int) int {
 	index := 0
 	for i, s := range slices.Backward(states) {
@@ -76,7 +76,7 @@ func (p *Process) Solve(s Settings) (*Policy, error) {
 	return out, nil
 }
 
-// Evaluate returns the chains' expected utilities.
+// Evaluate returns the expected utility of each chain under a policy's choices.
 func (p *Process) Evaluate(choice [][][]float64) []float64 {
 	expected, now := make([]float64, len(p.Chains)), p.begin()
 	for t := range choice {

@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/opt/barrier"
 )
 
-// SolveGavel solves a program by the method of the public code: see Solve. With level it maximises the level, else
-// the gains. The solution is not feasible if throughputs differ too much to converge. It is a gavel.Solver.
+// SolveGavel solves a program for Gavel exactly as its public code would. With level it maximises the level, else the
+// gains. The solution is not feasible if throughputs differ too much to converge. It is a gavel.Solver.
 func SolveGavel(g *barrier.Program, level bool) *barrier.Solution {
 	f := newForm(g)
 	if level {

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 
-// Register enables the public rules of gavel and synergy. Call it once, before creating policies.
+// Register makes the rules PublicCode of gavel and synergy available. Call it once, before creating policies.
 func Register() {
 	gavel.RegisterPublic(SolveGavel)
 	synergy.RegisterPublic(NewSynergy)

@@ -20,21 +20,21 @@ import (
 	"slices"
 )
 
-// A Row requires Values times distinct columns Cols to be at most Right.
+// A Row is a constraint: the sum of Values times the columns Cols is at most Right. Columns are distinct.
 type Row struct {
 	Cols   []int
 	Values []float64
 	Right  float64
 }
 
-// A Program has unbounded columns: bounds are rows. Every column has an entry in a row that is not long (see
-// Long).
+// A Program is a linear program in which columns have no bounds: bounds are rows. Every column has an entry in a row
+// that is not long (see Long).
 type Program struct {
 	Cost []float64
 	Rows []Row
 }
 
-// Settings are limits; 0 selects the default.
+// Settings limit the accuracy and iterations of Solve; 0 selects the default.
 type Settings struct {
 	Feasible   float64 // relative residual; default 1e-8 (ECOS)
 	Gap        float64 // absolute or relative; default 1e-8 (ECOS)
@@ -54,7 +54,7 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// A Solution is the last iterate.
+// A Solution is the point at which Solve stopped.
 type Solution struct {
 	X          []float64
 	Duals      []float64 // of the rows
@@ -64,8 +64,8 @@ type Solution struct {
 	Converged  bool // otherwise infeasible, or out of iterations
 }
 
-// Solve solves p. It is deterministic and does not change p. An iteration costs the columns times the squared
-// lengths of rows that are not long.
+// Solve solves a linear program by the method of ECOS. It is deterministic and does not change p. An iteration costs
+// the columns times the squared lengths of rows that are not long.
 func Solve(p *Program, o Settings) Solution {
 	o = o.withDefaults()
 	it := newIterate(p)

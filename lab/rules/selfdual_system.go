@@ -1,6 +1,6 @@
 package rules
 
-// Long is the entries of a long row, an equation; shorter rows are eliminated into the columns'.
+// Long is the number of entries from which a row stays an equation; shorter rows are eliminated.
 const Long = 16
 
 // regular on the diagonals makes factors exist. It moves iterates by about 10⁻⁶. Source: ECOS.

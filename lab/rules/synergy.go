@@ -38,7 +38,7 @@ type public struct {
 	nodes *hostalloc.Nodes
 }
 
-// NewSynergy needs options with rules public-code.
+// NewSynergy returns the policy of Synergy's public simulator; the options must have the rules PublicCode.
 func NewSynergy(o synergy.Options) policy.Policy { return &public{o: o} }
 
 // Traits implements policy.Policy.

@@ -22,7 +22,7 @@ const (
 // mostRuns catches mistyped ranges.
 const mostRuns = 100_000
 
-// A Sweep is a grid of configurations.
+// A Sweep is a grid of configurations: every combination of the values of its axes.
 type Sweep struct {
 	Axes     []Axis // with Policy and Seed, each with a value
 	Baseline string // a value of Policy
@@ -35,19 +35,19 @@ type Sweep struct {
 	runs  []*Run
 }
 
-// An Axis is a setting of oxgang config with its values.
+// An Axis is a setting and the values that it takes in a sweep.
 type Axis struct {
 	Key    string
 	Values []Value
 }
 
-// A Value is a value as text for config.Config.Set.
+// A Value is the text of one value of a setting.
 type Value struct {
 	Text string
 	line int
 }
 
-// Read reads YAML and checks each configuration. Errors have file (name), line and field.
+// Read reads a sweep from YAML and checks each of its configurations. Errors have file (name), line and field.
 func Read(r io.Reader, name string, check func(*config.Config) error) (*Sweep, error) {
 	var doc yaml.Node
 	switch err := yaml.NewDecoder(r).Decode(&doc); {

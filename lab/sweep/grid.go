@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// A Run is one policy under one configuration.
+// A Run is one policy under one configuration of a sweep.
 type Run struct {
 	Settings []string // by Sweep.Axes
 	Policy   string
@@ -18,7 +18,7 @@ type Run struct {
 	input    int // equal for the same jobs and nodes
 }
 
-// Runs returns the grid, the last axis changing fastest.
+// Runs returns all combinations of values, the last axis changing fastest.
 func (s *Sweep) Runs() []*Run { return s.runs }
 
 func (s *Sweep) expand() error {
@@ -116,7 +116,7 @@ func (s *Sweep) blame(r *Run, err error) error {
 	return s.at(s.lines["axes"], "axes: %s: %w", r.Name(s), err)
 }
 
-// Name returns the axes' values.
+// Name returns the values of the axes, as the name of the run.
 func (r *Run) Name(s *Sweep) string {
 	parts := make([]string, len(s.Axes))
 	for i, a := range s.Axes {

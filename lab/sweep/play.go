@@ -30,7 +30,7 @@ type Options struct {
 	Observers func() []scheduler.Observer
 }
 
-// A Shard is every Of-th run, from Index on.
+// A Shard is the part of a sweep's runs that one machine does: every Of-th run, from Index on.
 type Shard struct{ Index, Of int }
 
 // ParseShard parses "2/8", of 0 to 7, or empty for all.
@@ -47,7 +47,7 @@ func ParseShard(text string) (Shard, error) {
 	return Shard{i, n}, nil
 }
 
-// A Status has records by Sweep.Runs, nil if not done.
+// A Status has the record of each run of a sweep; nil if it is not done.
 type Status struct {
 	Records []*Record
 	Before  int // records found
@@ -56,7 +56,7 @@ type Status struct {
 	keys    []string
 }
 
-// Missing returns the number of missing runs.
+// Missing returns how many runs are not done.
 func (st *Status) Missing() int {
 	n := 0
 	for _, r := range st.Records {
@@ -67,7 +67,7 @@ func (st *Status) Missing() int {
 	return n
 }
 
-// Open returns the records in the sweep's folder and in From, which it copies.
+// Open returns the stored records of a sweep, and copies those in the folders From.
 func (s *Sweep) Open(o *Options) (*Status, error) {
 	st := &Status{Records: make([]*Record, len(s.runs)), keys: make([]string, len(s.runs)), Failed: make(map[*Run]error)}
 	k := &keyer{program: o.Program, files: o.Files, known: make(map[string][]byte)}
@@ -102,8 +102,8 @@ func find(key string, o *Options) (*Record, error) {
 	return nil, nil
 }
 
-// Play runs a shard's missing runs. Failed runs are in Status.Failed. It returns errors of files and of the
-// context, which discards unfinished runs.
+// Play does the runs of a shard that are not done yet. Failed runs are in Status.Failed. It returns errors of files
+// and of the context, which discards unfinished runs.
 func (s *Sweep) Play(ctx context.Context, st *Status, o *Options) error {
 	todo := s.todo(st, o.Shard)
 	inputs := s.share(todo, o.Files)

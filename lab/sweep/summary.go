@@ -11,7 +11,7 @@ import (
 
 const level = 0.95
 
-// A Row is a measure of a policy in a cell, over the seeds.
+// A Row has one measure of a policy in one cell of the grid, over all seeds.
 type Row struct {
 	Cell    []string // without policy and seed
 	Policy  string
@@ -22,7 +22,7 @@ type Row struct {
 	Baseline float64 // over those seeds
 }
 
-// Verdict returns "less" or "more" if Against excludes 0, else "".
+// Verdict returns "less" or "more" if the difference to the baseline is more than chance, else "".
 func (r *Row) Verdict() string {
 	switch {
 	case !r.Against.Known:
@@ -35,7 +35,7 @@ func (r *Row) Verdict() string {
 	return ""
 }
 
-// Percent is relative to the baseline, unless that is 0.
+// Percent returns the difference to the baseline in percent, unless the baseline is 0.
 func (r *Row) Percent() (percent float64, known bool) {
 	if r.Against.N == 0 || r.Baseline == 0 {
 		return 0, false
@@ -43,7 +43,7 @@ func (r *Row) Percent() (percent float64, known bool) {
 	return 100 * r.Against.Mean / r.Baseline, true
 }
 
-// CellAxes returns the names of Row.Cell.
+// CellAxes returns the names of the settings that make a cell: all axes but policy and seed.
 func (s *Sweep) CellAxes() []string {
 	var names []string
 	for _, a := range s.Axes {

@@ -122,7 +122,7 @@ func orNil(v float64, known bool) any {
 	return v
 }
 
-// WriteText writes a line per cell, policy and requested measure, by default the mean completion time.
+// WriteText prints a line per cell, policy and requested measure, by default the mean completion time.
 func (s *Sweep) WriteText(w io.Writer, st *Status) error {
 	shown := s.Measures
 	if len(shown) == 0 {

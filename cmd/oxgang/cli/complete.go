@@ -10,17 +10,17 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// Complete completes a flag's value from names.
+// Complete lets the shell complete the value of a flag from names.
 func Complete(cmd *cobra.Command, flag string, names []string) {
 	CompleteList(cmd, flag, names, false)
 }
 
-// CompleteList completes a flag's value, which is a comma-separated list if list is set.
+// CompleteList is Complete for a flag whose value is a comma-separated list if list is set.
 func CompleteList(cmd *cobra.Command, flag string, names []string, list bool) {
 	CompleteLater(cmd, flag, func() []string { return names }, list)
 }
 
-// CompleteLater is CompleteList with names computed on demand.
+// CompleteLater is CompleteList for names that are computed when needed.
 func CompleteLater(cmd *cobra.Command, flag string, names func() []string, list bool) {
 	err := cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := ""
@@ -40,7 +40,7 @@ func CompleteLater(cmd *cobra.Command, flag string, names func() []string, list 
 	}
 }
 
-// CompleteSettings completes the settings of the configuration.
+// CompleteSettings lets the shell complete the names of configuration settings.
 func CompleteSettings(cmd *cobra.Command) {
 	later := func(flag string, names func() []string) { CompleteLater(cmd, flag, names, false) }
 	CompleteLater(cmd, "policy", registry.Names, true)
@@ -87,7 +87,7 @@ func JobArg(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// CompleteJobArg completes the arguments of JobArg; complete may be nil.
+// CompleteJobArg lets the shell complete "job" and a name; complete, which may be nil, completes the name.
 func CompleteJobArg(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// PrintError writes an error as one line, and its hint as another.
+// PrintError prints an error on one line, and a hint of what to do on another.
 func PrintError(w io.Writer, err error) {
 	message, hint, _ := strings.Cut(err.Error(), hintMark)
 	hint = cmp.Or(hint, meant(err))
@@ -25,24 +25,24 @@ func PrintError(w io.Writer, err error) {
 
 const hintMark = "\nhint: "
 
-// Hinted returns an error with a hint about what to do.
+// Hinted adds a hint of what to do to an error.
 func Hinted(err error, format string, args ...any) error {
 	return fmt.Errorf("%w"+hintMark+"%s", err, fmt.Sprintf(format, args...))
 }
 
-// UsageError is a wrong command line.
+// A UsageError reports a wrong command line.
 type UsageError struct{ error }
 
 // Unwrap returns the cause.
 func (e UsageError) Unwrap() error { return e.error }
 
-// Usage returns err as a UsageError.
+// Usage turns an error into a UsageError.
 func Usage(err error) error { return UsageError{err} }
 
-// Misused returns a UsageError with this text.
+// Misused returns a UsageError with a formatted text.
 func Misused(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// Group makes a command without an action show its subcommands, and refuse arguments.
+// Group makes a command that has only subcommands print them, and refuse arguments.
 func Group(cmd *cobra.Command) {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -73,7 +73,7 @@ func Version() string {
 	return info.Main.Version
 }
 
-// NoArgs checks that a command has no arguments.
+// NoArgs returns an error if a command has arguments.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Misused("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
@@ -81,7 +81,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// OneArg checks that a command has one argument.
+// OneArg returns a check that a command has exactly one argument, called name.
 func OneArg(name string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {

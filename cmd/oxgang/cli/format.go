@@ -15,13 +15,13 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// Output adds the flag --output, -o, with these formats.
+// Output adds the flag --output, -o to a command, with these formats.
 func Output(cmd *cobra.Command, format *string, formats ...string) {
 	cmd.Flags().StringVarP(format, "output", "o", formats[0], either(formats))
 	Complete(cmd, "output", formats)
 }
 
-// CheckOutput returns an error for an unknown format.
+// CheckOutput returns an error if a format is not one of formats.
 func CheckOutput(format string, formats ...string) error {
 	if !slices.Contains(formats, format) {
 		return Misused("output %q, want %s", format, either(formats))

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// TraceFormats returns the trace formats; with written, only writable ones.
+// TraceFormats returns the names of the trace formats; if written, only of those that can be written.
 func TraceFormats(written bool) []string {
 	var names []string
 	for _, f := range trace.Formats() {
@@ -17,7 +17,7 @@ func TraceFormats(written bool) []string {
 	return names
 }
 
-// BadRows returns the values of on-bad-row.
+// BadRows returns the values of the setting on-bad-row.
 func BadRows() []string { return []string{parse.Fail.String(), parse.Skip.String()} }
 
 // GeneratorNames returns the kinds of generated traces.

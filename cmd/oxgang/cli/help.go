@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// A FlagGroup is a set of flags under a heading.
+// A FlagGroup is a set of flags that the help prints under one heading.
 type FlagGroup struct {
 	Heading string
 	Flags   []string // names, in order

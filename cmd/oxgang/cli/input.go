@@ -13,13 +13,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// ErrInterrupted is returned when the context ends while reading.
+// ErrInterrupted reports that the user interrupted the reading of a file.
 var ErrInterrupted = errors.New("interrupted")
 
-// OsFiles provides the files of this machine.
+// OsFiles lets a simulation read the files of this machine.
 func OsFiles() run.Files { return FilesUntil(context.Background()) }
 
-// FilesUntil provides the files of this machine until the context ends.
+// FilesUntil is OsFiles whose reads fail when the context ends.
 func FilesUntil(ctx context.Context) run.Files {
 	return run.Files{
 		Open: func(name string) (io.ReadCloser, error) { return Open(ctx, name) },
@@ -27,7 +27,7 @@ func FilesUntil(ctx context.Context) run.Files {
 	}
 }
 
-// Open opens a file, or standard input for "-", until the context ends.
+// Open opens a file, or standard input for "-"; reads fail when the context ends.
 func Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return interruptible{ctx, os.Stdin}, nil
@@ -73,7 +73,7 @@ func OpenJournal(ctx context.Context, file string) (j *journal.Reader, f io.Clos
 	return j, text, nil
 }
 
-// JournalOf returns the first existing part of a journal.
+// JournalOf returns the file name of the first part of a journal that exists.
 func JournalOf(file string) string { return partsOf(file)[0] }
 
 func partsOf(file string) []string {

@@ -24,7 +24,7 @@ func WriteJSON(w io.Writer, v any) error {
 	return err
 }
 
-// Show shows something once or, if watched, every two seconds until it fails or the context ends.
+// Show prints something once or, if watched, every two seconds until it fails or the context ends.
 func Show(cmd *cobra.Command, watched bool, show func(io.Writer) error) error {
 	if watched {
 		return watch(cmd.Context(), cmd.OutOrStdout(), show)
@@ -59,7 +59,7 @@ func watch(ctx context.Context, w io.Writer, show func(io.Writer) error) error {
 	}
 }
 
-// Redraw writes a text. On a terminal, it clears the screen first.
+// Redraw prints a text. On a terminal, it clears the screen first.
 func Redraw(w io.Writer, text string) error {
 	before := ""
 	if Terminal(w) {

@@ -15,7 +15,7 @@ import (
 
 const look = time.Second
 
-// ServePage serves the page of a source on loopback and prints its address, until the command is interrupted. With
+// ServePage serves the live page on this machine only, and prints its address, until the command is interrupted. If
 // cancels, viewers may cancel jobs.
 func ServePage(cmd *cobra.Command, source page.Source, listen string, cancels bool) error {
 	host, _, err := net.SplitHostPort(listen)

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Progress shows how many jobs have ended: a bar on a terminal, lines elsewhere.
+// A Progress prints how many jobs of a simulation have ended: as a bar on a terminal, as lines elsewhere.
 type Progress struct {
 	mu       sync.Mutex
 	w        io.Writer
@@ -42,7 +42,7 @@ func Terminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// Observer returns an observer that counts the jobs of a run.
+// Observer returns an observer that counts the ended jobs of one run.
 func (p *Progress) Observer() scheduler.Observer { return counter{p} }
 
 type counter struct{ p *Progress }
@@ -81,7 +81,7 @@ func (p *Progress) step() {
 	fmt.Fprintf(p.w, "\r[%s%s] %d/%d jobs", strings.Repeat("=", full), strings.Repeat(" ", width-full), p.ended, p.total)
 }
 
-// Done clears the bar.
+// Done removes the bar.
 func (p *Progress) Done() {
 	if p.terminal {
 		fmt.Fprint(p.w, "\r\x1b[K")

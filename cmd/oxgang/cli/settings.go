@@ -37,10 +37,10 @@ func ConfigCommand() *cobra.Command {
 	return cmd
 }
 
-// ConfigFlags makes a configuration from defaults, a file, the environment and flags, in ascending priority.
+// ConfigFlags reads a configuration from defaults, a file, the environment and flags; later ones win.
 type ConfigFlags struct{ file string }
 
-// Add adds the flags of a configuration.
+// Add adds the flags for the settings of a configuration.
 func (o *ConfigFlags) Add(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "config", "", "configuration file (YAML)")
 	defaults := config.Default()
@@ -51,7 +51,7 @@ func (o *ConfigFlags) Add(f *pflag.FlagSet) {
 	}
 }
 
-// AddSetting adds the flag of a setting. Repeated --set accumulates.
+// AddSetting adds the flag for one setting. The flag --set can be repeated.
 func AddSetting(f *pflag.FlagSet, k config.Key, value string) {
 	f.Var(&setting{text: value, typeName: k.Kind, adds: k.Name == "set"}, k.Option(), k.Doc)
 	if k.Flag {
@@ -59,7 +59,7 @@ func AddSetting(f *pflag.FlagSet, k config.Key, value string) {
 	}
 }
 
-// Load returns the complete, checked configuration.
+// Load returns the configuration after all checks.
 func (o *ConfigFlags) Load(cmd *cobra.Command) (*config.Config, error) {
 	c := config.Default()
 	if o.file != "" {
@@ -87,7 +87,7 @@ func (o *ConfigFlags) Load(cmd *cobra.Command) (*config.Config, error) {
 	return c, nil
 }
 
-// Check returns all errors of a configuration.
+// Check returns all errors in a configuration.
 func Check(c *config.Config) error { return errors.Join(c.Validate(), check(c), contradictions(c)) }
 
 func readConfig(c *config.Config, name string) error {
@@ -226,5 +226,5 @@ type unprefixed struct {
 // Error returns the rest of the text.
 func (e unprefixed) Error() string { return strings.TrimPrefix(e.error.Error(), e.prefix) }
 
-// TrimPrefix returns err without a prefix in its text.
+// TrimPrefix removes a prefix from the text of an error.
 func TrimPrefix(err error, prefix string) error { return unprefixed{err, prefix} }

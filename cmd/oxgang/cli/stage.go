@@ -10,14 +10,14 @@ import (
 	"slices"
 )
 
-// A Stage is a hidden directory for the files of a run until all are complete.
+// A Stage collects the output files of a run in a hidden directory until all are complete.
 type Stage struct {
 	out   string // final directory
 	dir   string // on the same file system
 	names []string
 }
 
-// NewStage returns a stage for a directory, which need not exist.
+// NewStage returns a Stage for an output directory, which need not exist.
 func NewStage(out string) (*Stage, error) {
 	if info, err := os.Stat(out); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%s is a file, want a directory", out)
@@ -38,7 +38,7 @@ func NewStage(out string) (*Stage, error) {
 	return &Stage{out: out, dir: dir}, err
 }
 
-// Create opens a file for writing. It is not safe for concurrent use.
+// Create opens a new output file for writing.
 func (s *Stage) Create(name string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(filepath.Join(s.dir, name)), 0o755); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *Stage) Create(name string) (*os.File, error) {
 	return f, err
 }
 
-// Write creates a file and closes it.
+// Write creates an output file, calls write, and closes the file.
 func (s *Stage) Write(name string, write func(io.Writer) error) error {
 	f, err := s.Create(name)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Stage) Write(name string, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// Publish moves all files to the final directory.
+// Publish moves all files to the output directory.
 func (s *Stage) Publish() error {
 	for _, name := range s.names {
 		to := filepath.Join(s.out, name)
@@ -73,10 +73,10 @@ func (s *Stage) Publish() error {
 	return nil
 }
 
-// Discard removes unpublished files.
+// Discard removes the files that were not published.
 func (s *Stage) Discard() error { return os.RemoveAll(s.dir) }
 
-// Whole writes a temporary file and renames it to path when complete.
+// Whole writes a file so that readers never see a part of it: to a temporary file, which is then renamed.
 func Whole(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return errors.New("no name for the file to write")

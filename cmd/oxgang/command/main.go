@@ -1,4 +1,4 @@
-// Package command is oxgang's command line as a function, for programs with policies of their own.
+// Package command is the command line of oxgang as a function, for programs that add their own policies.
 package command
 
 import (

@@ -1,2 +1,2 @@
-// Package kube has the commands for Kubernetes clusters.
+// Package kube has the commands of oxgang for Kubernetes clusters.
 package kube

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/view"
 )
 
-// Plugin is the program's name as a kubectl plugin.
+// Plugin is the name of the program as a kubectl plugin.
 const Plugin = "kubectl-oxgang"
 
 // AsPlugin reports whether the program runs as a kubectl plugin.
@@ -23,7 +23,7 @@ func AsPlugin() bool {
 	return strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == Plugin
 }
 
-// A Connection has the common flags of the commands.
+// A Connection has the flags that say which cluster to use.
 type Connection struct {
 	Context, Config, namespace string
 	all, bare                  bool // all namespaces; no table headers
@@ -98,7 +98,7 @@ func (k *Connection) check(formats []string) error {
 	return nil
 }
 
-// Kubectl returns the user's kubectl.
+// Kubectl returns the user's kubectl, with these flags.
 func (k *Connection) Kubectl() *view.Kubectl {
 	c := new(view.Kubectl)
 	if k.Config != "" {

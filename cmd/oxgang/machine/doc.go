@@ -1,2 +1,2 @@
-// Package machine has the commands for the scheduler of one machine.
+// Package machine has the commands of oxgang for the scheduler on one machine.
 package machine

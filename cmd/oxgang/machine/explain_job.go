@@ -15,7 +15,7 @@ import (
 
 var explanations = []string{"text", "json", "yaml"}
 
-// ExplainJobCommand returns the part of "oxgang explain" that explains a live job.
+// ExplainJobCommand returns "oxgang explain" for a job of the running scheduler.
 func ExplainJobCommand() *cobra.Command {
 	var s liveState
 	var format string

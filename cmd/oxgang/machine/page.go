@@ -9,13 +9,13 @@ import (
 	"github.com/oxgang/oxgang/live/serve"
 )
 
-// A PageSource provides this machine's scheduler to the live page.
+// A PageSource connects the live page with the scheduler on this machine.
 type PageSource struct{ state liveState }
 
 // Add adds the flag for the state directory.
 func (p *PageSource) Add(cmd *cobra.Command) { p.state.add(cmd) }
 
-// Source returns the scheduler, once it answers. Its errors have hints.
+// Source connects to the scheduler, once it answers. Its errors have hints.
 func (p *PageSource) Source(ctx context.Context) (page.Source, error) {
 	dir, err := p.state.path()
 	if err != nil {

@@ -1,2 +1,2 @@
-// Package plan has the commands that plan spending on GPUs.
+// Package plan has the commands of oxgang that plan spending on GPUs.
 package plan

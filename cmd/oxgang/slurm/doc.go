@@ -1,2 +1,2 @@
-// Package slurm has the commands for Slurm clusters.
+// Package slurm has the commands of oxgang for Slurm clusters.
 package slurm

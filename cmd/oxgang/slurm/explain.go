@@ -19,7 +19,7 @@ import (
 
 var numbers = regexp.MustCompile(`^[0-9]+([_+][0-9]+|_\[[^\]]*\])?$`)
 
-// AddExplain extends the command that explains a live job to Slurm.
+// AddExplain lets "oxgang explain" explain a job of Slurm, too.
 func AddExplain(cmd *cobra.Command) { addExplain(cmd, newObservation()) }
 
 func addExplain(cmd *cobra.Command, o *observation) {

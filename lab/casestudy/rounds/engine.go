@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// A Question is the constant part of all rounds.
+// A Question is what all rounds have in common: configurations and capacities.
 type Question struct {
 	Configs  []Config
 	Capacity []int // GPUs by type
 	PerNode  []int // by type
 }
 
-// A Row is a job's part of a program.
+// A Row has the values of one job's configurations in a round.
 type Row struct {
 	Values  []float64 // by configuration, before Restart; may be changed
 	Restart Restart
 	News    bool // Values changed
 }
 
-// An Engine solves an edited program.
+// An Engine solves the program of a round, which is edited between rounds.
 type Engine interface {
-	// Set adds or changes a job.
+	// Set adds a job, or changes its values.
 	Set(id Job, r Row) error
 	Remove(id Job) error
 	Solve(ctx context.Context) (*Answer, error)
 }
 
-// An Answer is valid until the engine's next call.
+// An Answer is an engine's solution of a round. It is valid until the engine's next call.
 type Answer struct {
 	// Weights appends a job's positive weights to dst.
 	Weights func(id Job, dst []Weight) []Weight
@@ -47,7 +47,7 @@ type Answer struct {
 	Longest time.Duration
 }
 
-// A Kind is a named kind of engine.
+// A Kind is a kind of engine that can be chosen by name.
 type Kind struct {
 	Name string // "pop:K" is any number of parts
 	Doc  string
@@ -58,7 +58,7 @@ type Kind struct {
 	make   func(q Question) (Engine, error)
 }
 
-// Kinds returns all engines, in the order of docs/experiments/engine.md.
+// Kinds returns all kinds of engines, in the order of docs/experiments/engine.md.
 func Kinds() []Kind {
 	return []Kind{
 		{Name: "price", Doc: "opt/mmkp, edited between rounds, solved from the last prices", Proves: true, make: newPrice},
@@ -72,7 +72,7 @@ func Kinds() []Kind {
 	}
 }
 
-// KindNames returns the names of Kinds.
+// KindNames returns the names of all kinds of engines.
 func KindNames() []string {
 	var names []string
 	for _, k := range Kinds() {

@@ -9,10 +9,10 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// A Job is a job's number by arrival, never reused.
+// A Job is the number of a job, counted by arrival and never used again.
 type Job int
 
-// Edits are the changes since the last round, ascending. A job is in at most one of Arrived, Refitted and
+// Edits are the changes of jobs since the last round, ascending. A job is in at most one of Arrived, Refitted and
 // Restarted.
 type Edits struct {
 	Left      []Job // ended
@@ -21,8 +21,9 @@ type Edits struct {
 	Restarted []Job // new Restart
 }
 
-// A Restart converts Values v to worths: Base + Factor*v[j], but Base + v[Kept] for the held configuration (or
-// -1). With λ − (r g)^p and v = −g^p, Base is λ and Factor r^p.
+// A Restart converts a job's values v into worths in a round, which include the cost of a restart: Base +
+// Factor*v[j], but Base + v[Kept] for the held configuration (or -1). With λ − (r g)^p and v = −g^p, Base is λ and
+// Factor r^p.
 type Restart struct {
 	Base, Factor float64
 	Kept         int
@@ -43,7 +44,7 @@ func (r Restart) Apply(values []float64) {
 	}
 }
 
-// A Generator makes rounds, equal for equal Specs and calls of Hold. Not safe for concurrent use.
+// A Generator makes random rounds: equal ones for equal Specs and calls of Hold.
 type Generator struct {
 	spec    Spec
 	configs []Config
@@ -54,7 +55,7 @@ type Generator struct {
 	begun   bool // Next was called
 }
 
-// New returns a generator, whose first round has all arrivals.
+// New returns a Generator. All jobs of its first round are new.
 func New(spec Spec) (*Generator, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, fmt.Errorf("rounds: %w", err)
@@ -66,10 +67,10 @@ func New(spec Spec) (*Generator, error) {
 	return g, nil
 }
 
-// Configs returns the read-only configurations in the order of Values.
+// Configs returns the configurations in the order of Values; read them only.
 func (g *Generator) Configs() []Config { return g.configs }
 
-// Capacity returns the GPUs by type.
+// Capacity returns the number of GPUs of each type.
 func (g *Generator) Capacity() []int {
 	b := make([]int, g.spec.Types)
 	for k := range b {
@@ -78,7 +79,7 @@ func (g *Generator) Capacity() []int {
 	return b
 }
 
-// Question returns the constant part of the rounds.
+// Question returns what all rounds have in common.
 func (g *Generator) Question() Question {
 	q := Question{Configs: g.configs, Capacity: g.Capacity()}
 	for k := range q.Capacity {
@@ -96,10 +97,10 @@ func (g *Generator) Jobs() []Job {
 	return all
 }
 
-// Pairs returns the number of variables of the relaxation.
+// Pairs returns the number of pairs of a job and a configuration: the variables of the relaxation.
 func (g *Generator) Pairs() int { return len(g.jobs) * len(g.configs) }
 
-// Next makes the next round.
+// Next makes the next round and returns what changed.
 func (g *Generator) Next() Edits {
 	var e Edits
 	if !g.begun {
@@ -170,7 +171,7 @@ func (g *Generator) find(id Job) *randomJob {
 	return g.jobs[i]
 }
 
-// Values returns v = −g^p, from −1 to 0, of an active job, in dst. It costs 30 ns each.
+// Values returns the value of each configuration for a job, v = −g^p, from −1 to 0, in dst. It costs 30 ns each.
 func (g *Generator) Values(id Job, dst []float64) []float64 {
 	m := g.find(id)
 	least := g.least(m)
@@ -193,17 +194,17 @@ func (g *Generator) least(m *randomJob) float64 {
 	return m.least
 }
 
-// Worth returns the worth for an active job.
+// Worth returns the worth of a configuration for a job, with the cost of a restart.
 func (g *Generator) Worth(id Job, config int) float64 {
 	m := g.find(id)
 	c := g.configs[config]
 	return m.published.Worth(config, value(m.goodput(c, g.spec.perNode(c.Type))/g.least(m)))
 }
 
-// Restart returns an active job's Restart as of its last Edits.
+// Restart returns how the job's values become worths, as of its last Edits.
 func (g *Generator) Restart(id Job) Restart { return g.find(id).published }
 
-// Hold sets a job's configuration, or -1. A move counts as a restart.
+// Hold sets the configuration that a job holds, or -1 for none. A move counts as a restart.
 func (g *Generator) Hold(id Job, config int) {
 	m := g.find(id)
 	if config == m.held {

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Linear is the relaxation as an lp.Problem, and with a Solver an Engine: a row per job and GPU type, a column
-// per pair.
+// A Linear is the linear relaxation of the rounds: a row per job and GPU type, a column per pair. With a Solver it is
+// an Engine.
 type Linear struct {
 	Problem *lp.Problem
 	Solver  lp.Solver
@@ -29,7 +29,7 @@ type linearJob struct {
 	cols []lp.Col // by configuration
 }
 
-// NewLinear returns a program without jobs.
+// NewLinear returns a relaxation that has no jobs yet.
 func NewLinear(q Question) (*Linear, error) {
 	f := &Linear{Problem: &lp.Problem{}, configs: q.Configs, jobs: map[Job]*linearJob{}}
 	for _, n := range q.Capacity {
@@ -117,7 +117,7 @@ func (f *Linear) weights(id Job, x []float64, dst []Weight) []Weight {
 	return dst
 }
 
-// Apply edits an engine's program by a round.
+// Apply passes the edits of a round to an engine.
 func Apply(to Engine, g *Generator, e Edits) error {
 	for _, id := range e.Left {
 		if err := to.Remove(id); err != nil {

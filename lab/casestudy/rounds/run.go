@@ -15,8 +15,8 @@ import (
 
 var infinite = math.Inf(1)
 
-// A Measurement is one engine in one round, in CPU times of the process and its children, or wall-clock times.
-// They exclude the values.
+// A Measurement has the time and the quality of one engine's solution in one round. Times are CPU times of the
+// process and its children, or wall-clock times. They exclude the values.
 type Measurement struct {
 	Engine string
 	Round  int // the first builds the program
@@ -45,17 +45,18 @@ type Measurement struct {
 	HeapBytes  uint64
 }
 
-// Total returns the time of the round.
+// Total returns the time of the whole round: editing, solving, rounding.
 func (m *Measurement) Total() time.Duration { return m.Edit + m.Solve + m.Shim }
 
-// A Study is rounds for several engines.
+// A Study lists the rounds and the engines that solve them.
 type Study struct {
 	Spec    Spec
 	Engines []string // of Kinds
 	Rounds  int      // after WarmUp
 }
 
-// WarmUp is the rounds before the summary: the first builds the program, the second has the first placements.
+// WarmUp is how many rounds the summary leaves out: the first builds the program, the second has the first
+// placements.
 const WarmUp = 2
 
 // Validate returns all errors, joined.
@@ -75,9 +76,9 @@ func (s Study) Validate() error {
 	return errors.Join(all...)
 }
 
-// Run solves every round with each engine in turn, and returns the measurements by engine, then round, also to
-// report. Each engine works on its own placements, so that none pays for another's. It returns errors of names,
-// engines, or the context.
+// Run solves every round with each engine in turn, and returns the measurements by engine, then round. It also passes
+// each to report. Each engine works on its own placements, so that none pays for another's. It returns errors of
+// names, engines, or the context.
 func (s Study) Run(ctx context.Context, report func(Measurement)) ([]Measurement, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err

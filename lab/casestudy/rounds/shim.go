@@ -6,10 +6,11 @@ import (
 	"github.com/oxgang/oxgang/opt/engine"
 )
 
-// A Weight is the weight of a configuration, whose index is Choice.
+// A Weight is the fraction of a configuration, with index Choice, in a relaxed solution.
 type Weight = engine.Weight
 
-// Shim is engine.Shim for configurations and GPUs: choices that fit, -1 for none. It sorts the weights.
+// Shim rounds fractions of configurations to one configuration per job that fits, -1 for none; see engine.Shim. It
+// sorts the weights.
 func Shim(weights [][]Weight, configs []Config, capacity []int) []int {
 	left := slices.Clone(capacity)
 	return engine.Shim(weights, nil, func(_, choice int) bool {

@@ -8,18 +8,18 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Balancer solves a workload's rounds in sequence and keeps nothing of the instance.
+// A Balancer assigns shards to servers, round after round. It keeps nothing of the instance.
 type Balancer interface {
 	Balance(ctx context.Context, in *Instance) (*Result, error)
 }
 
-// A Result is one round's.
+// A Result is the assignment of one round, with its Stats.
 type Result struct {
 	Assignment Assignment
 	Stats      Stats
 }
 
-// Stats describe a solution; zero if unknown.
+// Stats state how a solution was found; zero if unknown.
 type Stats struct {
 	Objective, Bound   float64 // size of replicas to start, and its lower bound
 	Iterations, Sweeps int     // of the solver
@@ -46,17 +46,17 @@ func (s *Stats) count(values []float64) {
 	}
 }
 
-// Relaxed solves the linear relaxation and rounds it by Shim. It edits the program between rounds: changed costs,
-// and a coefficient per pair. That is continual optimisation if the solver starts from its last solution,
-// otherwise the thesis' LP-Relaxed. Source: thesis §5.1.1, "Applying COpter".
+// Relaxed is a balancer that solves the linear relaxation and rounds the solution by Shim. It edits the program
+// between rounds: changed costs, and a coefficient per pair. That is continual optimisation if the solver starts from
+// its last solution, otherwise the thesis' LP-Relaxed. Source: thesis §5.1.1, "Applying COpter".
 type Relaxed struct {
 	solver lp.Solver
 	dust   float64
 	r      *relaxation
 }
 
-// NewRelaxed adds parts of a shard below dust (0 to 0.01) to the rest of the shard; use about the solver's
-// tolerance.
+// NewRelaxed returns a balancer with a solver. A part of a shard below dust (0 to 0.01) is added to the rest of the
+// shard; use about the solver's tolerance.
 func NewRelaxed(solver lp.Solver, dust float64) (*Relaxed, error) {
 	if !(dust >= 0 && dust <= 0.01) {
 		return nil, fmt.Errorf("dust %v, want 0 to 0.01", dust)
@@ -111,10 +111,10 @@ func statsOf(sol *lp.Solution) (Stats, error) {
 	return s, nil
 }
 
-// Exact solves the program itself, with binary X. Source: thesis §5.2.1, method (b).
+// Exact is a balancer that solves the program with binary X to a proven optimum. Source: thesis §5.2.1, method (b).
 type Exact struct{ solver lp.Solver }
 
-// NewExact needs a solver with integer columns.
+// NewExact returns a balancer; its solver must accept integer columns.
 func NewExact(solver lp.Solver) *Exact { return &Exact{solver} }
 
 // Balance implements Balancer, perhaps at exponential cost.

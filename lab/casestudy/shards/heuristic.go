@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Heuristic is the greedy balancer after E-Store. While a server exceeds (1+ε) of the mean load, its hottest shard
-// that fits moves to the least loaded server. Every shard has one replica, so a shard above (1+ε) cannot be
-// balanced. It costs O(D log D + D N). Source: thesis §5.2.1, method (a).
+// Heuristic is a greedy balancer after E-Store. While a server exceeds (1+ε) of the mean load, its hottest shard that
+// fits moves to the least loaded server. Every shard has one replica, so a shard above (1+ε) cannot be balanced. It
+// costs O(D log D + D N). Source: thesis §5.2.1, method (a).
 type Heuristic struct{}
 
 // Balance implements Balancer.

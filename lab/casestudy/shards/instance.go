@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// An Instance is the read-only problem of one round.
+// An Instance is the problem of one round: loads, sizes and memory. It is read-only.
 type Instance struct {
 	Loads   []float64 // by shard, at least 0
 	Sizes   []float64 // of a replica, by shard; more than 0
@@ -15,10 +15,10 @@ type Instance struct {
 	Now     Assignment
 }
 
-// Shards returns D.
+// Shards returns the number of shards, D.
 func (in *Instance) Shards() int { return len(in.Loads) }
 
-// Servers returns N.
+// Servers returns the number of servers, N.
 func (in *Instance) Servers() int { return len(in.Memory) }
 
 // Mean returns 𝓛, the mean load of a server.

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// Methods returns the names of the methods; K of pop:K is the parts. K of pop:K is a number of parts. Source:
-// thesis §5.2.1, "Evaluated approaches".
+// Methods returns the names of the methods. K of pop:K is a number of parts. Source: thesis §5.2.1, "Evaluated
+// approaches".
 func Methods() []string {
 	return []string{"heuristic", "exact", "lp-relaxed", "pop:K", "copter"}
 }
@@ -24,14 +24,14 @@ const (
 	popGap         = 0.05 // of the parts, as in POP's benchmark
 )
 
-// CheckMethod returns an error for an unknown name.
+// CheckMethod returns an error if no method has this name.
 func CheckMethod(name string) error {
 	_, err := NewMethod(name, 0, nil)
 	return err
 }
 
-// NewMethod returns a balancer by name. The seed splits pop:K; the clock, which may be nil, times its parts.
-// Errors: an unknown name, exact.ErrUnavailable.
+// NewMethod returns the balancer with a name. The seed determines the parts of pop:K; the clock, which may be nil,
+// times its parts. Errors: an unknown name, exact.ErrUnavailable.
 func NewMethod(name string, seed uint64, clock casestudy.Clock) (Balancer, error) {
 	switch kind, count, split := strings.Cut(name, ":"); {
 	case name == "heuristic":

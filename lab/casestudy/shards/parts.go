@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/opt/pop"
 )
 
-// Parts is POP-k: servers and shards are split once at random into k equal parts. Parts with hot shards stay more
-// loaded. Source: thesis §5.2.1, method (d).
+// Parts is the balancer POP-k: servers and shards are split once at random into k equal parts. Parts with hot shards
+// stay more loaded. Source: thesis §5.2.1, method (d).
 type Parts struct {
 	k     int
 	seed  uint64
@@ -24,7 +24,8 @@ type part struct {
 	balancer        Balancer
 }
 
-// NewParts returns a balancer of k parts made by inner. The clock, which may be nil, times them.
+// NewParts returns a balancer of k parts, each with a balancer that inner makes. The clock, which may be nil,
+// measures their times.
 func NewParts(k int, seed uint64, clock casestudy.Clock, inner func() (Balancer, error)) (*Parts, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("%d parts, want at least 1", k)

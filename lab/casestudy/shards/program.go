@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// ErrInfeasible means that no assignment meets the limits.
+// ErrInfeasible reports that no assignment keeps load and memory within their limits.
 var ErrInfeasible = errors.New("no assignment keeps load and memory within their limits")
 
 // relaxation is the program in R alone. The column of shard j and server i is j N + i; rows are scaled to about 1.

@@ -12,7 +12,7 @@ import (
 // cores is for Parallel.
 const cores = 64
 
-// A Round is one method in one round.
+// A Round has the result of one method in one round.
 type Round struct {
 	Round      int
 	Zipf       float64
@@ -26,14 +26,14 @@ type Round struct {
 	Stats      Stats
 }
 
-// A Run is one method on one workload.
+// A Run has the results of one method on one workload.
 type Run struct {
 	Method string
 	Spec   Spec
 	Rounds []Round
 }
 
-// A Trial runs methods on a workload.
+// A Trial runs several methods on one workload.
 type Trial struct {
 	Spec   Spec
 	Rounds int
@@ -91,7 +91,7 @@ func measure(k int, zipf float64, in *Instance, r *Result, took time.Duration) R
 // side.
 const slack = 5e-4
 
-// A Summary averages rounds.
+// A Summary has means and extremes over the rounds of a Run.
 type Summary struct {
 	Rounds                   int // averaged
 	Movements, Replicas      float64

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// ShimStats count the actions of Shim.
+// ShimStats count what Shim changed.
 type ShimStats struct {
 	Dropped int // removed from servers short of memory
 	Evicted int // last replicas moved elsewhere
 	Stuck   int // servers still over their memory
 }
 
-// Shim makes a placement fit memory; Xᵇⁱⁿ is where R > 0. Server by server, it removes the replica with the least
-// load Rᵢⱼ lⱼ whose shard has others, which take over its load in proportion. Load may become uneven, but every
-// shard stays served. It costs the replicas of overfull servers times the replicas of a shard.
+// Shim removes replicas until each server has enough memory; Xᵇⁱⁿ is where R > 0. Server by server, it removes the
+// replica with the least load Rᵢⱼ lⱼ whose shard has others, which take over its load in proportion. Load may become
+// uneven, but every shard stays served. It costs the replicas of overfull servers times the replicas of a shard.
 // Source: thesis §5.1.1, "Applying COpter".
 //
 // Deviation: an overfull server may host only last replicas, which the thesis does not cover, because other

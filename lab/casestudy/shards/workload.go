@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// A Drift is how the Zipf exponent changes.
+// A Drift states how the skew of the load, a Zipf exponent, changes from round to round.
 type Drift string
 
 // The drifts. Source: thesis §5.2.1, "Load distributions".
@@ -21,7 +21,7 @@ const (
 // Drifts returns all drifts.
 func Drifts() []Drift { return []Drift{Stateless, Stateful} }
 
-// A Spec describes a workload.
+// A Spec describes a workload of shards and servers.
 type Spec struct {
 	Shards, Servers  int
 	Drift            Drift
@@ -64,7 +64,7 @@ func (s *Spec) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Workload makes the loads of rounds.
+// A Workload generates the loads of the shards, round after round.
 type Workload struct {
 	spec   Spec
 	sizes  []float64
@@ -73,7 +73,7 @@ type Workload struct {
 	zipf   float64
 }
 
-// NewWorkload needs a valid spec.
+// NewWorkload returns a Workload; the spec must be valid.
 func NewWorkload(spec Spec) (*Workload, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -96,10 +96,11 @@ func NewWorkload(spec Spec) (*Workload, error) {
 	return w, nil
 }
 
-// Zipf returns the last exponent.
+// Zipf returns the Zipf exponent of the last round.
 func (w *Workload) Zipf() float64 { return w.zipf }
 
-// Next returns the next round, without Now. Shard j has load (j+1)^−zₖ. Rounds share sizes and memory.
+// Next returns the Instance of the next round, in which the field Now is not set. Shard j has load (j+1)^−zₖ. Rounds
+// share sizes and memory.
 //
 // Deviation: a stateful step that would leave [ZipfMin, ZipfMax] goes the other way, because the thesis' unbounded
 // walk drifts to exponents at which a few shards dominate.
@@ -125,7 +126,7 @@ func (w *Workload) Next() *Instance {
 	return in
 }
 
-// Start places shard j on server j mod N.
+// Start returns the assignment of shard j to server j mod N.
 func (w *Workload) Start() Assignment {
 	a := make(Assignment, w.spec.Shards)
 	for j := range a {

@@ -13,12 +13,12 @@ import (
 	"github.com/oxgang/oxgang/opt/pop"
 )
 
-// An Allocator computes the flow on each path, perhaps from earlier rounds with the same paths.
+// An Allocator computes how much flow each path carries. It may use results of earlier rounds with the same paths.
 type Allocator interface {
 	Allocate(ctx context.Context, in *Instance) (*Allocation, error)
 }
 
-// An Allocation is a method's result.
+// An Allocation has the flows that a method computed.
 type Allocation struct {
 	// Flow by path may violate limits slightly: see Instance.ScaleBack and TopUp.
 	Flow []float64
@@ -30,8 +30,8 @@ type Allocation struct {
 	Limited    bool            // at a solver's limit
 }
 
-// Whole solves the whole program: LP-All with an exact solver, COpter with a continual one. Only right-hand sides
-// change between rounds. Source: thesis §5.2.2, method (a); §5.1.2, "Applying COpter".
+// Whole is the method that solves the whole program: LP-All with an exact solver, COpter with a continual one. Only
+// right-hand sides change between rounds. Source: thesis §5.2.2, method (a); §5.1.2, "Applying COpter".
 type Whole struct {
 	Solver  lp.Solver
 	program *Program
@@ -70,10 +70,9 @@ func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
 	return a, nil
 }
 
-// Top pins the small demands to their shortest paths, largest first, then solves the program of the largest over
-// the remaining capacity. Source: thesis §5.2.2, method (b), LP-Top ("demand pinning").
-// Deviation: pinned demands are served largest first, because the thesis does not say what a demand gets that does
-// not fit.
+// Top is the method that pins the small demands to their shortest paths, largest first, then solves the program of
+// the largest over the remaining capacity. Source: thesis §5.2.2, method (b), LP-Top ("demand pinning"). Deviation:
+// pinned demands are served largest first, because the thesis does not say what a demand gets that does not fit.
 type Top struct {
 	Solver lp.Solver
 	Share  float64 // of the demands; the thesis has 0.1
@@ -141,7 +140,7 @@ func heaviest(demands []Demand) []int {
 	return order
 }
 
-// Heaviest returns the n largest demands in order.
+// Heaviest returns the n largest demands, largest first.
 func Heaviest(demands []Demand, n int) []Demand {
 	order := heaviest(demands)
 	order = order[:min(n, len(order))]
@@ -170,8 +169,9 @@ func (in *Instance) add(flow []float64, picked []int, part []float64) {
 	}
 }
 
-// Parts is POP-k. Every part has all links at 1/k capacity and a random k-th of the demands; large ones are first
-// split into four. They are drawn in every round and solved one after another. Source: thesis §5.2.2, method (c).
+// Parts is the method POP-k. Every part has all links at 1/k of their capacity and a random k-th of the demands.
+// Large demands are first split into four. Parts are drawn anew in every round, and solved one after another. Source:
+// thesis §5.2.2, method (c).
 type Parts struct {
 	Solver lp.Solver
 	K      int

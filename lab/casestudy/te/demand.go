@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// A Demand sends Volume from Source to Target.
+// A Demand is an amount of traffic, Volume, from Source to Target.
 type Demand struct {
 	Source, Target int
 	Volume         float64 // in Mb/s
@@ -24,7 +24,7 @@ func Total(demands []Demand) float64 {
 	return sum
 }
 
-// A Kind is a distribution over pairs of nodes.
+// A Kind is a distribution from which the demands between nodes are drawn.
 type Kind string
 
 // Relative sizes, scaled by Traffic.Load.
@@ -38,10 +38,10 @@ const (
 // Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{Poisson, Bimodal, Gravity, Uniform} }
 
-// A Band is a range of volumes.
+// A Band is a range of volumes of demands.
 type Band struct{ From, To float64 }
 
-// Traffic is how demands are drawn. Source: thesis §5.2.2, "Traffic matrices"; the rules come from POP's
+// Traffic states how demands are drawn. Source: thesis §5.2.2, "Traffic matrices"; the rules come from POP's
 // framework.
 type Traffic struct {
 	Kind Kind
@@ -167,7 +167,7 @@ func (t *Topology) throughput() (out, in []float64) {
 	return out, in
 }
 
-// Perturb changes every volume by up to share, uniformly. Source: thesis §5.2.2.
+// Perturb changes the volume of every demand by up to share, at random and uniformly. Source: thesis §5.2.2.
 func Perturb(demands []Demand, share float64, seed uint64, round int) {
 	r := rng.Stream(seed, fmt.Sprintf("te/perturb/%d", round))
 	for i := range demands {

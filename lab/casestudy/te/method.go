@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// Methods returns the names. Source: thesis §5.2.2, "Evaluated approaches".
+// Methods returns the names of the methods. Source: thesis §5.2.2, "Evaluated approaches".
 func Methods() []string {
 	return []string{"lp-all", "lp-all:ipm", "lp-all:pdlp", "lp-top", "lp-top:lp-first", "pop:K", "copter"}
 }
@@ -24,8 +24,8 @@ const (
 	large     = 0.25
 )
 
-// NewMethod returns a method by name. The seed splits pop:K; the clock, which may be nil, times its parts. Errors:
-// an unknown name, exact.ErrUnavailable.
+// NewMethod returns the method with a name. The seed determines the parts of pop:K; the clock, which may be nil,
+// times its parts. Errors: an unknown name, exact.ErrUnavailable.
 func NewMethod(name string, seed uint64, clock casestudy.Clock) (Method, error) {
 	kind, setting, with := strings.Cut(name, ":")
 	var allocator Allocator

@@ -7,21 +7,21 @@ import (
 	"sync/atomic"
 )
 
-// Paths of demand j are First[j] to First[j+1]-1, shortest first; path p has the links Links[Start[p]:Start[p+1]]
-// in order.
+// Paths has the paths of all demands, as slices. Paths of demand j are First[j] to First[j+1]-1, shortest first; path
+// p has the links Links[Start[p]:Start[p+1]] in order.
 type Paths struct {
 	First []int32 // by demand, and one more
 	Start []int32 // by path, and one more
 	Links []int32
 }
 
-// Len returns the paths.
+// Len returns the number of paths.
 func (p *Paths) Len() int { return len(p.Start) - 1 }
 
 // Of returns the links of path i.
 func (p *Paths) Of(i int) []int32 { return p.Links[p.Start[i]:p.Start[i+1]] }
 
-// Pick returns the paths of some demands, in that order.
+// Pick returns the paths of the given demands, in that order.
 func (p *Paths) Pick(demands []int) *Paths {
 	q := &Paths{First: make([]int32, 1, len(demands)+1), Start: make([]int32, 1)}
 	for _, j := range demands {

@@ -2,14 +2,14 @@ package te
 
 import "slices"
 
-// An Instance is one round.
+// An Instance is the problem of one round: network, demands and paths.
 type Instance struct {
 	Topology *Topology
 	Paths    *Paths
 	Demands  []Demand // in the order of Paths
 }
 
-// Loads returns the flow by link.
+// Loads returns the flow over each link.
 func (in *Instance) Loads(flow []float64) []float64 {
 	load := make([]float64, len(in.Topology.Links))
 	for p, x := range flow {
@@ -22,8 +22,8 @@ func (in *Instance) Loads(flow []float64) []float64 {
 	return load
 }
 
-// Violation returns the largest excess of a load and of a demand, relative to 1 + the limit, and the sum of
-// negative flows.
+// Violation returns by how much a flow exceeds the capacity of a link and a demand, at most, relative to 1 + the
+// limit, and the sum of negative flows.
 func (in *Instance) Violation(flow []float64) (link, demand, negative float64) {
 	for e, load := range in.Loads(flow) {
 		link = max(link, (load-in.Topology.Links[e].Capacity)/(1+in.Topology.Links[e].Capacity))
@@ -39,8 +39,8 @@ func (in *Instance) Violation(flow []float64) (link, demand, negative float64) {
 	return link, demand, negative
 }
 
-// ScaleBack reduces a flow to feasibility: negative flows become 0, overserved demands shrink, and a path is
-// scaled by its most overloaded link.
+// ScaleBack reduces a flow until it keeps all limits: negative flows become 0, overserved demands shrink, and a path
+// is scaled by its most overloaded link.
 func (in *Instance) ScaleBack(flow []float64) {
 	for j, d := range in.Demands {
 		paths := flow[in.Paths.First[j]:in.Paths.First[j+1]]
@@ -74,7 +74,7 @@ func (in *Instance) ScaleBack(flow []float64) {
 	}
 }
 
-// TopUp fills all paths as far as possible: fewest links first, then largest demands.
+// TopUp increases a flow as far as the limits allow: paths of fewest links first, then largest demands.
 func (in *Instance) TopUp(flow []float64) {
 	free := in.free(flow)
 	for _, p := range in.byLength() {

@@ -11,10 +11,10 @@ import (
 	"github.com/oxgang/oxgang/lab/casestudy"
 )
 
-// Cores is for Parallel.
+// Cores is the number of processor cores that Round.Parallel assumes.
 const Cores = 64
 
-// A Spec is a run.
+// A Spec describes a run: network, demands, and how they change.
 type Spec struct {
 	Topology *Topology
 	Demands  []Demand
@@ -24,7 +24,7 @@ type Spec struct {
 	Seed     uint64
 }
 
-// A Round is one method in one round.
+// A Round has the result of one method in one round.
 type Round struct {
 	Method string
 	Round  int
@@ -39,20 +39,20 @@ type Round struct {
 	Limited        bool
 }
 
-// Gap returns the flow's relative distance to the bound.
+// Gap returns how far Flow is below the best bound, relative to it.
 func (r *Round) Gap() float64 { return max(0, 1-r.Flow/r.Bound) }
 
-// ToppedGap is Gap for ToppedUp.
+// ToppedGap returns how far ToppedUp is below the best bound, relative to it.
 func (r *Round) ToppedGap() float64 { return max(0, 1-r.ToppedUp/r.Bound) }
 
-// A Method is a named allocator.
+// A Method is an Allocator with a name.
 type Method struct {
 	Name string
 	Allocator
 }
 
-// Run runs all methods on the same rounds, and returns the repaired results by round, then method, also to report.
-// If a method fails, it returns the earlier rounds and the error.
+// Run runs all methods on the same rounds, and returns the results by round, then method. It also passes each round
+// to report. If a method fails, it returns the earlier rounds and the error.
 func Run(ctx context.Context, s Spec, methods []Method, rounds int, clock casestudy.Clock, report func([]Round)) ([]Round, error) {
 	in, err := s.start()
 	if err != nil {
@@ -175,7 +175,7 @@ func sum(x []float64) float64 {
 	return total
 }
 
-// A Summary has means over rounds.
+// A Summary has means of one method over rounds.
 type Summary struct {
 	Method                 string
 	Rounds                 int
@@ -187,7 +187,7 @@ type Summary struct {
 	Limited                int // rounds at a solver's limit
 }
 
-// Summarise returns the means from round first on (the thesis leaves out 5 of 20).
+// Summarise returns a Summary per method, from round first on (the thesis leaves out 5 of 20).
 func Summarise(rounds []Round, first int) []Summary {
 	var all []Summary
 	for i := range rounds {

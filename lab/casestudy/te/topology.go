@@ -10,20 +10,20 @@ import (
 	"strconv"
 )
 
-// A Link is one-way.
+// A Link connects two nodes in one direction.
 type Link struct {
 	From, To int     // nodes
 	Capacity float64 // in Mb/s
 }
 
-// A Topology is an immutable network.
+// A Topology is a network of nodes and links. It is immutable.
 type Topology struct {
 	Name  string
 	Nodes []string // names; numbers ascending
 	Links []Link   // directed, possibly parallel
 }
 
-// Validate returns the first ten errors about links.
+// Validate returns the first ten errors in the links.
 func (t *Topology) Validate() error {
 	var errs []error
 	for i, l := range t.Links {
@@ -45,7 +45,7 @@ func (t *Topology) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Capacity returns the sum of capacities.
+// Capacity returns the sum of the links' capacities.
 func (t *Topology) Capacity() float64 {
 	sum := 0.0
 	for _, l := range t.Links {
