@@ -59,6 +59,7 @@ func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer An
 		return err
 	}
 	defer w.Stop()
+	answered := "" // an event from before the reply shows the question without it
 	for {
 		select {
 		case <-ctx.Done():
@@ -72,12 +73,13 @@ func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer An
 				continue
 			}
 			asked, said := wire.ReadQuestion(m.Data)
-			if asked.ID == "" || asked.ID == said.ID {
+			if asked.ID == "" || asked.ID == said.ID || asked.ID == answered {
 				continue
 			}
 			if err := reply(ctx, maps, &asked, answer); err != nil {
 				return nil // the next watch shows the question again
 			}
+			answered = asked.ID
 		}
 	}
 }

@@ -28,6 +28,7 @@ func TestAnswer(t *testing.T) {
 	asked := make(map[string]int)
 	answer := func(_ context.Context, queue string, q whatif.Question) (*whatif.Answer, error) {
 		asked[queue+" "+string(q.Cancel)]++
+		time.Sleep(50 * time.Millisecond) // meanwhile the question is asked again, and events of that come after the reply
 		if queue != "q" {
 			return nil, errors.New("queue is not served")
 		}
