@@ -47,13 +47,32 @@ var formats = []Format{
 func Formats() []Format { return slices.Clone(formats) }
 
 // Find returns the format with a name, or an error that lists all names.
+// slurm@NAME is slurm with the rows of one cluster.
 func Find(name string) (Format, error) {
+	if format, cluster, ok := strings.Cut(name, "@"); ok && format == slurm.Format && cluster != "" {
+		return oneCluster(cluster), nil
+	}
 	for _, f := range formats {
 		if f.Name == name {
 			return f, nil
 		}
 	}
 	return Format{}, fmt.Errorf("trace format %q, want one of %s", name, names())
+}
+
+// oneCluster returns format slurm for the rows of one cluster.
+func oneCluster(name string) Format {
+	return Format{
+		Name: slurm.Format, Doc: "format slurm, only the rows of cluster " + name, Sniff: slurm.Sniff,
+		Read: func(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
+			o.Cluster = name
+			return slurm.Read(r, o)
+		},
+		history: func(r *bufio.Reader, o parse.Options) (*History, error) {
+			o.Cluster = name
+			return slurmHistory(r, o)
+		},
+	}
 }
 
 // Named splits the name of a trace, FILE or FORMAT:FILE, into format and file. With an explicit format, the whole

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oxgang/oxgang/simulate/trace/parse"
@@ -42,7 +43,10 @@ func (h *History) Observed() bool {
 }
 
 // Recorded reports whether every file of a format states when jobs started.
-func Recorded(format string) bool { return format == slurm.Format || format == kubernetesFormat }
+func Recorded(format string) bool {
+	format, _, _ = strings.Cut(format, "@")
+	return format == slurm.Format || format == kubernetesFormat
+}
 
 func slurmHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	jobs, err := slurm.History(b, o)

@@ -41,7 +41,7 @@ const (
 	slurmText        = "JobID|JobName|User|Partition|Submit|Start|End|ElapsedRaw|State|ReqTRES|AllocTRES\n" +
 		"7_1|train|amy|gpu|2024-01-02T03:04:05|2024-01-02T03:05:00|2024-01-02T04:05:00|3600|COMPLETED|billing=8,cpu=16,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1|\n" +
 		"7_1.batch|batch||||||3600|COMPLETED||cpu=16\n" +
-		"8|eval|bob|gpu|2024-01-02T03:00:00|2024-01-02T03:05:00|2024-01-02T04:05:00|60|CANCELLED by 1000|cpu=1|cpu=1,gres/gpu:h100=2,mem=512\n"
+		"8|eval|bob|gpu|2024-01-02T03:00:00|2024-01-02T03:05:00|2024-01-02T03:06:00|60|CANCELLED by 1000|cpu=1|cpu=1,gres/gpu:h100=2,mem=512\n"
 	slurmElapsedText = "JobID|Submit|Elapsed|AllocTRES\n9|2024-01-02T03:04:05|1-02:03:04|gres/gpu=1\n10|2024-01-02T03:04:05|02:30|gres/gpu=1\n"
 	slurmJSONText    = `{"meta": {}, "jobs": [
 {"job_id": 7, "name": "train", "user": "amy", "partition": "gpu", "time": {"submission": 1704164645, "elapsed": 3600}, "state": {"current": ["COMPLETED"]}, "tres": {"requested": [{"type": "gres", "name": "gpu:a100", "count": 4}]}},

@@ -14,6 +14,7 @@ import (
 // Reasons for dropping well-formed rows.
 const (
 	DropNoGPUs  = "jobs with 0 GPUs dropped"
+	DropParts   = "jobs with parts of GPUs dropped"
 	DropNoTime  = "jobs with no running time dropped"
 	DropEarlier = "jobs submitted before the start dropped"
 )

@@ -50,6 +50,8 @@ type Options struct {
 	Start time.Time
 	// Zone is the zone of calendar times without one, for format slurm; nil: UTC, with a note in the Summary.
 	Zone *time.Location
+	// Cluster, for format slurm, selects the rows of one cluster; empty: all rows.
+	Cluster string
 	// Check, if not nil, checks every arrival and may complete it. An error makes the row bad; a *FieldError
 	// names the field.
 	Check func(*workload.Arrival) error

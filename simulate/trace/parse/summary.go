@@ -25,14 +25,17 @@ type Note struct {
 }
 
 // Note counts one more row for a remark, given as text.
-func (s *Summary) Note(text string) {
+func (s *Summary) Note(text string) { s.NoteMany(text, 1) }
+
+// NoteMany counts n more rows for a remark.
+func (s *Summary) NoteMany(text string, n int) {
 	for i := range s.Notes {
 		if s.Notes[i].Text == text {
-			s.Notes[i].Count++
+			s.Notes[i].Count += n
 			return
 		}
 	}
-	s.Notes = append(s.Notes, Note{text, 1})
+	s.Notes = append(s.Notes, Note{text, n})
 }
 
 func (s *Summary) skipped(err error) {

@@ -9,5 +9,8 @@
 // runs before a requeue count as waiting. A job arrives when it could start, its estimated duration is its
 // time limit, and its priority is the logged one. History also returns starts and ends.
 //
-// All jobs are held in memory (52 bytes each, plus names), because duplicates may be far apart.
+// Jobs of several clusters, and later jobs with the same number, are jobs of their own. Parts of a heterogeneous
+// job are one job. Jobs with only parts of GPUs (MIG, shards) are dropped and counted.
+//
+// All jobs are held in memory (76 bytes each, plus names), because duplicates may be far apart.
 package slurm

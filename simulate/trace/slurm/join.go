@@ -2,110 +2,123 @@ package slurm
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// grouped follows an input in which jobs are sorted and their runs adjacent, like sacct's. It then knows time
-// zero before the runs are joined. in is false for other inputs.
-type grouped struct {
-	in    bool
-	count uint32 // of runs
-	first run    // of the last job
-	ran   bool   // the last job has run
-	began uint32 // earliest possible start of a job that ran, without the last one; lastSecond: none
-}
-
-func (g *grouped) add(r *run) {
-	g.count++
-	switch {
-	case !g.in:
-	case g.count == 1 || g.first.id.before(r.id):
-		g.settle()
-		g.first, g.ran = *r, r.elapsed > 0
-	case g.first.id == r.id:
-		if byJob(r, &g.first) < 0 {
-			g.first = *r
-		}
-		g.ran = g.ran || r.elapsed > 0
-	default:
-		g.in = false
-	}
-}
-
-func (g *grouped) settle() {
-	if g.ran {
-		g.began = min(g.began, g.first.eligible)
-	}
-}
-
-func (k key) before(other key) bool {
-	return k.number < other.number || k.number == other.number && k.part < other.part
-}
-
+// passJobs joins the runs of each job and passes the jobs on, in the order of their last rows.
 func (l *log) passJobs() (ok bool) {
+	if err := l.noCluster(); err != nil {
+		l.feed.Fail(err)
+		return false
+	}
 	of := l.o.Summary
 	read := len(of.Notes)
-	ok = l.passJoined()
+	jobs := l.joined()
+	slices.Sort(jobs)
+	from := l.first(jobs)
+	ok = true
+	for _, i := range jobs {
+		if ok = l.pass(l.runs.at(i), from); !ok {
+			break
+		}
+	}
 	of.Notes = slices.Insert(of.Notes, read, l.notes.Notes...) // before notes about jobs
 	return ok
 }
 
-func (l *log) passJoined() (ok bool) {
-	if l.grouped.in {
-		l.grouped.settle()
-		from := l.first(l.grouped.began)
-		return l.joined(func(r *run) bool { return l.pass(r, from) })
+// noCluster returns an error if Options.Cluster names a cluster without rows.
+func (l *log) noCluster() error {
+	if l.o.Cluster == "" || slices.Contains(l.clusters.all, l.o.Cluster) {
+		return nil
 	}
-	began := uint32(lastSecond)
-	var jobs []run
-	l.joined(func(r *run) bool {
-		if r.elapsed > 0 {
-			began = min(began, r.eligible)
-		}
-		jobs = append(jobs, *r)
-		return true
-	})
-	slices.SortFunc(jobs, func(a, b run) int { return cmp.Compare(a.place, b.place) })
-	from := l.first(began)
-	for i := range jobs {
-		if !l.pass(&jobs[i], from) {
-			return false
-		}
+	has := "no column Cluster"
+	if len(l.others) > 0 {
+		has = "rows of " + strings.Join(l.others, ", ")
 	}
-	return true
+	return &parse.Error{File: l.o.File, Problem: fmt.Sprintf("no rows of cluster %s: the file has %s", parse.Quote(l.o.Cluster), has)}
 }
 
-// first returns time zero.
-func (l *log) first(began uint32) time.Time {
+// first returns time zero: Options.Start, or when the first of the jobs that ran could start.
+func (l *log) first(jobs []uint32) time.Time {
 	if !l.o.Start.IsZero() {
 		return l.o.Start
+	}
+	began := uint32(lastSecond)
+	for _, i := range jobs {
+		if r := l.runs.at(i); r.elapsed > 0 {
+			began = min(began, r.eligible)
+		}
 	}
 	return time.Unix(int64(began), 0)
 }
 
-// joined calls do with one run for each job until it returns false, and joins the others for their notes.
-func (l *log) joined(do func(*run) bool) (ok bool) {
-	slices.SortFunc(l.runs, func(a, b run) int { return byJob(&a, &b) })
-	ok = true
-	for rest := l.runs; len(rest) > 0; {
-		n := slices.IndexFunc(rest, func(r run) bool { return r.id != rest[0].id })
+// joined returns one run for each job, by name.
+func (l *log) joined() []uint32 {
+	order := make([]uint32, l.runs.count)
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Or(byJob(l.runs.at(a), l.runs.at(b)), cmp.Compare(a, b)) })
+	jobs := order[:0] // never longer than the runs that were read
+	for rest := order; len(rest) > 0; {
+		id := l.runs.at(rest[0]).id
+		n := slices.IndexFunc(rest, func(i uint32) bool { return l.runs.at(i).id != id })
 		if n < 0 {
 			n = len(rest)
 		}
-		r := l.join(rest[:n])
-		ok = ok && do(r)
+		jobs = l.joinUses(jobs, rest[:n])
 		rest = rest[n:]
 	}
-	l.runs = nil
-	return ok
+	return l.joinParts(jobs)
+}
+
+// joinUses appends the jobs that had the same number, one after another. id.use counts them.
+func (l *log) joinUses(jobs, same []uint32) []uint32 {
+	for use := uint16(0); len(same) > 0; use++ {
+		first := l.runs.at(same[0])
+		n, end := 1, l.leftAt(first)
+		for n < len(same) && l.requeued(first, l.runs.at(same[n]), end) {
+			end = max(end, l.leftAt(l.runs.at(same[n])))
+			n++
+		}
+		last := l.join(same[:n])
+		if l.runs.at(last).id.use = use; use > 0 {
+			l.notes.Note("job numbers that Slurm used again for another job")
+		}
+		jobs, same = append(jobs, last), same[n:]
+	}
+	return jobs
+}
+
+// requeued reports whether r is a later run of the job of first, whose runs ended by end. Slurm submits a job
+// again when it requeues it. A number returns when the counter of jobs wraps: for another user, or long after.
+func (l *log) requeued(first, r *run, end uint32) bool {
+	before, now := l.owners.all[first.owner].user, l.owners.all[r.owner].user
+	if before != now && before != "" && now != "" {
+		return false
+	}
+	return r.submit == first.submit || int64(r.submit) <= int64(end)+aDay
+}
+
+// leftAt returns when a run ended. A run that never ended, although the job has a later one, counts as ended
+// at its start.
+func (l *log) leftAt(r *run) uint32 {
+	if stillRan(l.states.all[r.state]) {
+		return max(r.submit, r.start)
+	}
+	return uint32(min(int64(max(r.submit, r.start))+int64(r.elapsed), lastSecond))
 }
 
 // join returns the last run that ran; runs are in order of time.
-func (l *log) join(runs []run) *run {
-	first, last := runs[0], &runs[0]
-	for i := range runs[1:] {
-		r := &runs[1+i]
+func (l *log) join(same []uint32) uint32 {
+	first, at := l.runs.at(same[0]), same[0]
+	for _, i := range same[1:] {
+		last, r := l.runs.at(at), l.runs.at(i)
 		switch {
 		case r.submit == last.submit && r.start == last.start && r.elapsed == last.elapsed:
 			l.notes.Note("repeated rows dropped")
@@ -113,11 +126,12 @@ func (l *log) join(runs []run) *run {
 			l.notes.Note(noteCutShort)
 		default:
 			l.notes.Note(noteCutShort)
-			last = r
+			at = i
 		}
 	}
+	last := l.runs.at(at)
 	last.submit, last.eligible = first.submit, first.eligible
-	return last
+	return at
 }
 
 const noteCutShort = "runs that a requeue ended, or that never ran: their time counts as waiting"

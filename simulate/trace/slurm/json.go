@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strings"
 
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
@@ -122,6 +121,7 @@ type jsonJob struct {
 		Job    jsonNumber `json:"job_id"`
 		Offset jsonNumber `json:"job_offset"`
 	} `json:"het"`
+	Cluster     string `json:"cluster"`
 	Name        string `json:"name"`
 	Account     string `json:"account"`
 	User        string `json:"user"`
@@ -154,7 +154,7 @@ type jsonJob struct {
 
 func (j *jsonJob) record() (record, error) {
 	r := record{
-		name: j.Name, user: j.User, account: j.Account, partition: j.Partition, qos: j.QOS, state: string(j.State.Current),
+		cluster: j.Cluster, name: j.Name, user: j.User, account: j.Account, partition: j.Partition, qos: j.QOS, state: string(j.State.Current),
 		submit: j.Time.Submission.value, eligible: j.Time.Eligible.value, start: j.Time.Start.value, end: j.Time.End.value,
 		elapsed: j.Time.Elapsed.value, limit: j.Time.Limit.minutes(), priority: j.Priority.value,
 		reason: j.State.Reason, reserved: j.Reservation.Number.value > 0,
@@ -186,6 +186,7 @@ func (j *jsonJob) record() (record, error) {
 	if r.asked, err = j.TRES.Requested.list("requested"); err != nil {
 		return r, err
 	}
+	r.suspend()
 	r.had, err = j.TRES.Allocated.list("allocated")
 	return r, err
 }
@@ -202,7 +203,7 @@ func (j *jsonJob) key() (key, error) {
 		j.Het.Offset.value < 0 || j.Het.Offset.value >= 1<<30 {
 		return key{}, fmt.Errorf("job_id %d, want a number of a job", number.value)
 	}
-	return key{uint32(number.value), uint32(part)}, nil
+	return key{number: uint32(number.value), part: uint32(part)}, nil
 }
 
 // A jsonNumber is a number, null, or an object like {"set": true, "infinite": false, "number": 8}.
@@ -270,18 +271,16 @@ type jsonTRES []struct {
 
 // list returns the resources; what names the list in errors.
 func (t jsonTRES) list(what string) (l resourceList, err error) {
-	typed := 0
 	for _, item := range t {
 		n := item.Count.value
-		kind, gpu := strings.CutPrefix(item.Name, "gpu")
-		gpu = gpu && item.Type == "gres" && (kind == "" || kind[0] == ':')
+		gpu := item.Type == "gres" && countsGPUs(item.Name)
 		counted := gpu || item.Type == "cpu" || item.Type == "node"
 		if counted && (n < 0 || n > parse.MaxCount) {
 			return l, fmt.Errorf("tres.%s: %d of %s, want %s", what, n, item.Type, wantCount)
 		}
 		switch {
 		case gpu:
-			l.addGPUs(strings.TrimPrefix(kind, ":"), int(n), &typed)
+			l.addGRES(item.Name, int(n))
 		case item.Type == "cpu":
 			l.cpus = int(n)
 		case item.Type == "node":
@@ -293,9 +292,7 @@ func (t jsonTRES) list(what string) (l resourceList, err error) {
 			l.memory = n << 20
 		}
 	}
-	if l.gpus == 0 {
-		l.gpus = typed
-	}
+	l.settle()
 	if l.gpus > parse.MaxCount {
 		return l, fmt.Errorf("tres.%s: %d GPUs, want at most %d", what, l.gpus, parse.MaxCount)
 	}

@@ -18,7 +18,10 @@ func (l *log) limitOf(r *parse.Row, at *places) int64 {
 		text, column = r.At(at.limit), "timelimit"
 	}
 	switch strings.ToUpper(text) {
-	case "", "PARTITION_LIMIT":
+	case "":
+		return 0
+	case "PARTITION_LIMIT":
+		l.o.Summary.Note("rows with the time limit of their partition, which the log does not state: limit unknown")
 		return 0
 	case "UNLIMITED":
 		return endless

@@ -1,7 +1,10 @@
 package slurm
 
 import (
+	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,22 +16,24 @@ import (
 
 // A log holds the runs of all jobs until they are joined.
 type log struct {
-	o       parse.Options
-	zone    *time.Location
-	feed    *parse.Feed
-	row     *parse.Row // nil: the input is JSON
-	runs    []run      // of all jobs
-	grouped grouped
-	notes   parse.Summary // about joins
-	owners  interned[owner]
-	asks    interned[ask]
-	states  interned[string]
-	tres    textCache[resourceList]
-	gres    textCache[resourceList]
-	clocks  textCache[int64]
-	days    [4]day              // of the time columns
-	types   [][]cluster.GPUType // of asks; nil: not built yet
-	stopped bool                // by a final error
+	o        parse.Options
+	zone     *time.Location
+	feed     *parse.Feed
+	row      *parse.Row    // nil: the input is JSON
+	last     record        // of the last row
+	runs     runs          // of all jobs, in the order of the input
+	notes    parse.Summary // about joins
+	others   []string      // names of clusters that are left out
+	owners   interned[owner]
+	asks     interned[ask]
+	states   interned[string]
+	clusters interned[string]
+	tres     textCache[resourceList]
+	gres     textCache[resourceList]
+	clocks   textCache[int64]
+	days     [4]day              // of the time columns
+	types    [][]cluster.GPUType // of asks; nil: not built yet
+	stopped  bool                // by a final error
 
 	observe  bool // keep jobs with their observed times
 	observed []parse.Observed
@@ -46,11 +51,12 @@ type ask struct {
 	reason     string // of a wait, unless it is a lack of GPUs
 	held       bool   // could not start at once
 	reserved   bool
+	suspended  bool
+	part       string // kind of parts of GPUs next to the GPUs; empty: none
 }
 
 func newLog(o parse.Options, yield func(workload.Arrival, error) bool) *log {
 	l := &log{o: o, zone: o.Zone, feed: parse.NewFeed(o, Format, false, yield)}
-	l.grouped = grouped{in: true, began: lastSecond}
 	if l.zone == nil {
 		l.zone = time.UTC
 	}
@@ -62,23 +68,45 @@ func (l *log) add(r *record, line int) error {
 		l.o.Summary.Note("rows with times without a zone, read as UTC (set it with --zone)")
 	}
 	wanted := askOf(r)
-	switch {
-	case r.step:
-		l.o.Summary.Note("job steps dropped")
-		return nil
-	case wanted.gpus == 0:
-		l.o.Summary.Note(parse.DropNoGPUs)
+	if drop, count := l.dropRow(r, &wanted); drop != "" {
+		l.o.Summary.NoteMany(drop, count)
 		return nil
 	}
+	cluster := l.clusters.keep(r.cluster, strings.Clone)
+	if cluster > math.MaxUint16 {
+		return &parse.Error{File: l.o.File, Line: line, Problem: fmt.Sprintf("more than %d clusters", math.MaxUint16)}
+	}
+	r.id.cluster = uint16(cluster)
 	at := run{
 		id: r.id, submit: uint32(r.submit), eligible: uint32(r.arrived()), start: uint32(r.started()), elapsed: uint32(min(r.elapsed, lastSecond)),
-		limit: uint32(min(r.limit, lastSecond)), priority: uint32(r.priority), line: uint32(line), place: l.grouped.count, name: strings.Clone(r.name),
+		limit: uint32(min(r.limit, lastSecond)), priority: uint32(r.priority), line: uint32(line), name: strings.Clone(r.name),
 		owner: l.owners.keep(owner{r.user, r.partition, r.qos}, owner.clone),
 		ask:   l.asks.keep(wanted, ask.clone), state: l.states.keep(stateOf(r.state), strings.Clone),
 	}
-	l.grouped.add(&at)
-	l.runs = append(l.runs, at)
+	l.runs.add(&at)
 	return nil
+}
+
+// dropRow returns why a row is left out, or "", and how many jobs it stands for.
+func (l *log) dropRow(r *record, wanted *ask) (drop string, count int) {
+	switch {
+	case r.step:
+		return "job steps dropped", 1
+	case l.o.Cluster != "" && r.cluster != l.o.Cluster:
+		if !slices.Contains(l.others, r.cluster) {
+			l.others = append(l.others, strings.Clone(r.cluster))
+		}
+		return "jobs of other clusters left out", 1
+	case wanted.gpus == 0 && wanted.part != "":
+		return parse.DropParts + " (" + wanted.part + ")", max(1, r.tasks)
+	case wanted.gpus == 0 && r.id.part >= heterogeneous:
+		return "parts of heterogeneous jobs without GPUs, left out", 1
+	case wanted.gpus == 0:
+		return parse.DropNoGPUs, max(1, r.tasks)
+	case r.tasks > 0 && r.elapsed == 0:
+		return "tasks of arrays: " + neverRan(stateOf(r.state)), r.tasks
+	}
+	return "", 0
 }
 
 // stateOf returns the state without who cancelled the job: "CANCELLED by 1000".
@@ -94,10 +122,14 @@ func askOf(r *record) ask {
 	if len(types) == 0 {
 		types = r.had.types
 	}
-	return ask{
+	wanted := ask{
 		types: strings.Join(types, ","), gpus: all.gpus, cpus: all.cpus, memory: all.memory,
-		had: r.had.gpus, nodes: r.had.nodes, held: r.arrived() > r.submit, reason: waitReason(r.reason), reserved: r.reserved,
+		had: r.had.gpus, nodes: r.had.nodes, held: r.arrived() > r.submit, reason: waitReason(r.reason), reserved: r.reserved, suspended: r.suspended, part: all.parts,
 	}
+	if r.had.gpus == 0 && r.had.parts != "" { // it requested GPUs and got parts
+		wanted.gpus, wanted.part = 0, r.had.parts
+	}
+	return wanted
 }
 
 // waitReason returns why a job waited; "" if for GPUs.
@@ -114,7 +146,7 @@ func (o owner) clone() owner {
 }
 
 func (a ask) clone() ask {
-	a.types, a.reason = strings.Clone(a.types), strings.Clone(a.reason)
+	a.types, a.reason, a.part = strings.Clone(a.types), strings.Clone(a.reason), strings.Clone(a.part)
 	return a
 }
 
@@ -124,7 +156,7 @@ func (l *log) pass(r *run, from time.Time) bool {
 	a := workload.Arrival{
 		At: time.Unix(int64(r.eligible), 0).Sub(from), Duration: time.Duration(r.elapsed) * time.Second,
 		Spec: job.Spec{
-			ID: job.ID(r.id.String()), Name: r.name, User: who.user, Queue: who.partition, Adaptivity: job.Rigid,
+			ID: l.nameOf(r.id), Name: r.name, User: who.user, Queue: who.partition, Adaptivity: job.Rigid,
 			GPUs: wanted.gpus, CPUs: float64(wanted.cpus), Memory: wanted.memory, GPUTypes: l.typesOf(r.ask),
 			Priority: float64(r.priority), Target: float64(r.limit),
 		},
@@ -132,9 +164,12 @@ func (l *log) pass(r *run, from time.Time) bool {
 	if l.observe {
 		a.Spec.GPUs = max(wanted.gpus, wanted.had)
 	}
-	if drop := dropped(&a); drop != "" {
+	if drop := dropped(&a, l.states.all[r.state]); drop != "" {
 		l.o.Summary.Note(drop)
 		return true
+	}
+	if cluster := l.clusters.all[r.id.cluster]; len(l.clusters.all) > 1 {
+		l.o.Summary.Note("jobs of cluster " + cluster + ", counted with the others as one cluster (only these: --format slurm@" + cluster + ")")
 	}
 	l.note(l.states.all[r.state], r, wanted)
 	l.noteQOS(who.qos)
@@ -161,15 +196,41 @@ func (l *log) observedJob(r *run, a workload.Arrival) parse.Observed {
 	return o
 }
 
-// dropped returns why a job is dropped, or "".
-func dropped(a *workload.Arrival) string {
+// nameOf returns Slurm's name of a job, with the cluster in front if there are several, and #2 behind it if it
+// is the second job with this number.
+func (l *log) nameOf(id key) job.ID {
+	name := id.String()
+	if len(l.clusters.all) > 1 {
+		name = l.clusters.all[id.cluster] + "/" + name
+	}
+	if id.use > 0 {
+		name += "#" + strconv.Itoa(int(id.use)+1)
+	}
+	return job.ID(name)
+}
+
+// dropped returns why a job in its last state is dropped, or "".
+func dropped(a *workload.Arrival, state string) string {
 	switch {
+	case a.Duration == 0:
+		return neverRan(state)
 	case a.At < 0:
 		return parse.DropEarlier
-	case a.Duration == 0:
-		return parse.DropNoTime
 	}
 	return ""
+}
+
+// neverRan returns why a job without running time is dropped.
+func neverRan(state string) string {
+	switch state {
+	case "PENDING":
+		return "jobs still waiting when the log ends, dropped"
+	case "REVOKED":
+		return "jobs of a federation that another cluster ran (REVOKED), dropped"
+	case "", "COMPLETED":
+		return parse.DropNoTime
+	}
+	return "jobs that never ran (" + state + ") dropped"
 }
 
 // typesOf returns the GPU types of an ask. The list is shared and must not change.

@@ -1,5 +1,7 @@
 package slurm
 
+import "strings"
+
 // note counts what the replay of a job omits or assumes.
 func (l *log) note(state string, r *run, wanted *ask) {
 	say := l.o.Summary.Note
@@ -26,7 +28,16 @@ func (l *log) note(state string, r *run, wanted *ask) {
 		}
 		say("jobs that got more GPUs than requested (whole nodes), " + counted)
 	}
-	if r.limit > 0 && r.elapsed > r.limit {
+	if wanted.suspended {
+		say("jobs that were suspended, counted from start to end: a suspended job keeps its GPUs")
+	}
+	if strings.Contains(wanted.types, ",") {
+		say("jobs on GPUs of several types at once, simulated on one of these types")
+	}
+	if wanted.part != "" {
+		say("jobs with parts of GPUs next to whole ones, simulated without the parts (" + wanted.part + ")")
+	}
+	if r.limit > 0 && r.elapsed > r.limit && !wanted.suspended {
 		say("jobs that ran longer than their time limit")
 	}
 }

@@ -14,10 +14,13 @@ import (
 type record struct {
 	id                                         key
 	step                                       bool
+	tasks                                      int // of an array that has not started; 0: not such a row
+	cluster                                    string
 	name, user, account, partition, qos, state string
 	reason                                     string
 	submit, eligible, start, end               int64 // seconds since 1970; 0: unknown
-	elapsed, limit                             int64 // seconds; limit 0: unknown
+	elapsed, limit                             int64 // seconds; elapsed with suspensions; limit 0: unknown
+	suspended                                  bool
 	priority                                   int64 // 0: unknown
 	reserved                                   bool  // ran in a reservation
 	asked, had                                 resourceList
@@ -26,13 +29,15 @@ type record struct {
 
 // A key is the name of a job: 7, 7_1 of an array, 7+1 of a heterogeneous job.
 type key struct {
-	number uint32
-	part   uint32 // 0: none; 1 + task of an array; heterogeneous + component
+	number  uint32
+	part    uint32 // 0: none; 1 + task of an array; heterogeneous + component
+	cluster uint16 // index in log.clusters
+	use     uint16 // 1 for the second job with this number, and so on
 }
 
 const heterogeneous = 1 << 31
 
-// String returns Slurm's notation.
+// String returns Slurm's notation, without cluster and use.
 func (k key) String() string {
 	switch {
 	case k.part == 0:
@@ -67,10 +72,12 @@ func keyOf(text string) (k key, step, ok bool) {
 	return k, m[4] != "", err == nil
 }
 
-func (l *log) record(r *parse.Row, at *places) record {
-	rec := record{
+// record returns the record of a row, valid until the next call.
+func (l *log) record(r *parse.Row, at *places) *record {
+	rec := &l.last
+	*rec = record{
 		name: r.At(at.name), user: r.At(at.user), account: r.At(at.account),
-		partition: r.At(at.partition), qos: r.At(at.qos), state: r.At(at.state),
+		partition: r.At(at.partition), qos: r.At(at.qos), state: r.At(at.state), cluster: r.At(at.cluster),
 		reason: r.At(at.reason), reserved: r.At(at.reservation) != "",
 	}
 	var ok bool
@@ -80,9 +87,10 @@ func (l *log) record(r *parse.Row, at *places) record {
 	if rec.step || r.Err != nil {
 		return rec
 	}
-	l.times(r, at, &rec)
+	rec.tasks = waitingTasks(r.At(at.id))
+	l.times(r, at, rec)
 	rec.limit, rec.priority = l.limitOf(r, at), priorityOf(r, r.At(at.priority))
-	rec.asked, rec.had = l.resourcesOf(r, at)
+	l.resources(r, at, rec)
 	return rec
 }
 
@@ -109,6 +117,7 @@ func (l *log) times(r *parse.Row, at *places, rec *record) {
 	default:
 		rec.elapsed = rec.ran()
 	}
+	rec.suspend()
 }
 
 // arrived returns the earliest possible start of a job, as far as known.

@@ -193,7 +193,7 @@ func TestRows(t *testing.T) {
 // dropped and does not set time zero.
 func TestCounted(t *testing.T) {
 	_, s := mustRead(t, sample(t, "epoch.txt"), parse.Options{})
-	for word, want := range map[string]int{"whole nodes": 1, "could not start": 2, "no running time": 1, "0 GPUs": 1, "FAILED": 1, "CANCELLED": 1} {
+	for word, want := range map[string]int{"whole nodes": 1, "could not start": 2, "never ran (CANCELLED)": 1, "0 GPUs": 1, "FAILED": 1, "ended as CANCELLED": 1} {
 		if got := noted(s, word); got != want {
 			t.Errorf("%q noted %d times, want %d", word, got, want)
 		}

@@ -127,7 +127,7 @@ func (l *log) tableRow(t *table, line []byte) error {
 	if t.row.Err != nil {
 		return t.row.Err
 	}
-	return l.add(&rec, t.row.Line)
+	return l.add(rec, t.row.Line)
 }
 
 func latin1(text []byte) []byte {

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,14 +11,27 @@ import (
 )
 
 type resourceList struct {
-	gpus   int
-	types  []string // of GPUs, as listed; immutable
+	gpus   int      // whole ones
+	typed  int      // of them, with a type
+	slices int      // of MIG
+	parts  string   // kinds of parts of GPUs: "1g.10gb", "shard", "mps"; empty: none
+	types  []string // of whole GPUs, as listed; immutable
 	cpus   int
 	memory int64 // bytes
 	nodes  int
+	per    per // what the numbers of a GRES count for
 }
 
-func (l *log) resourcesOf(r *parse.Row, at *places) (asked, had resourceList) {
+// What Slurm multiplies the GPUs of a request with.
+type per uint8
+
+const (
+	perNode per = iota
+	perJob
+	perOther // tasks or sockets, whose number the log does not state
+)
+
+func (l *log) resources(r *parse.Row, at *places, rec *record) {
 	for _, c := range [...]struct {
 		name  string
 		at    int
@@ -26,10 +40,10 @@ func (l *log) resourcesOf(r *parse.Row, at *places) (asked, had resourceList) {
 		to    *resourceList
 		nodes bool // the list is per node
 	}{
-		{"reqtres", at.reqTRES, &l.tres, parseTRES, &asked, false},
-		{"alloctres", at.allocTRES, &l.tres, parseTRES, &had, false},
-		{"reqgres", at.reqGRES, &l.gres, parseGRES, &asked, true},
-		{"allocgres", at.allocGRES, &l.gres, parseGRES, &had, false},
+		{"reqtres", at.reqTRES, &l.tres, parseTRES, &rec.asked, false},
+		{"alloctres", at.allocTRES, &l.tres, parseTRES, &rec.had, false},
+		{"reqgres", at.reqGRES, &l.gres, parseGRES, &rec.asked, true},
+		{"allocgres", at.allocGRES, &l.gres, parseGRES, &rec.had, false},
 	} {
 		text := r.At(c.at)
 		if c.to.gpus > 0 || text == "" {
@@ -38,9 +52,9 @@ func (l *log) resourcesOf(r *parse.Row, at *places) (asked, had resourceList) {
 		list, want := c.known.of(text, c.parse)
 		if want != "" {
 			r.Fail(c.name, want)
-			return asked, had
+			return
 		}
-		if c.nodes && r.At(at.nodes) != "" {
+		if c.nodes && list.per == perNode && r.At(at.nodes) != "" {
 			list.gpus *= r.Count("nnodes", 0, parse.MaxCount)
 		}
 		if list.gpus > parse.MaxCount {
@@ -48,26 +62,57 @@ func (l *log) resourcesOf(r *parse.Row, at *places) (asked, had resourceList) {
 		}
 		c.to.add(list)
 	}
-	return asked, had
+	if rec.asked.gpus == 0 && rec.had.gpus == 0 && rec.asked.per == perOther {
+		r.Fail("reqgres", "GPUs per node or per job, like PER_NODE:gpu:2, or a column AllocTRES")
+	}
 }
 
 func (l *resourceList) add(m resourceList) {
 	if l.gpus == 0 {
-		l.gpus, l.types = m.gpus, m.types
+		l.gpus, l.types, l.per = m.gpus, m.types, m.per
+	}
+	if l.parts == "" {
+		l.parts = m.parts
 	}
 	l.cpus, l.memory, l.nodes = max(l.cpus, m.cpus), max(l.memory, m.memory), max(l.nodes, m.nodes)
 }
 
-// addGPUs adds GPUs; an untyped count includes typed ones.
-func (l *resourceList) addGPUs(kind string, n int, typed *int) {
-	if kind == "" {
+// slice matches types of MIG slices: 1g.10gb, a100_3g.20gb, nvidia_h100_1g.12gb.me.
+var slice = regexp.MustCompile(`(^|[^0-9a-z])[1-9]g\.[0-9]+gb`)
+
+// addGRES adds a resource: "gpu" (of any type), "gpu:a100", "gpu:1g.10gb", "shard", "mps:a100" or another one.
+// Shards and MPS are shares of GPUs.
+func (l *resourceList) addGRES(name string, n int) {
+	name, kind, _ := strings.Cut(name, ":")
+	switch {
+	case n == 0:
+	case name == "shard" || name == "mps":
+		l.addPart(name)
+	case name != "gpu":
+	case kind == "":
 		l.gpus = n
-		return
+	case slice.MatchString(strings.ToLower(kind)):
+		l.slices += n
+		l.addPart(kind)
+	default:
+		if l.typed += n; !slices.Contains(l.types, kind) {
+			l.types = append(l.types, strings.Clone(kind))
+		}
 	}
-	*typed += n
-	if n > 0 && !slices.Contains(l.types, kind) {
-		l.types = append(l.types, strings.Clone(kind))
+}
+
+func (l *resourceList) addPart(kind string) {
+	switch {
+	case l.parts == "":
+		l.parts = strings.Clone(kind)
+	case !slices.Contains(strings.Split(l.parts, ", "), kind):
+		l.parts += ", " + kind
 	}
+}
+
+// settle sets the number of whole GPUs; an untyped count includes typed GPUs and slices.
+func (l *resourceList) settle() {
+	l.gpus = max(l.typed, l.gpus-l.slices)
 }
 
 var wantCount = fmt.Sprintf("whole numbers from 0 to %d", parse.MaxCount)
@@ -75,19 +120,18 @@ var wantCount = fmt.Sprintf("whole numbers from 0 to %d", parse.MaxCount)
 // parseTRES parses a list like "billing=8,cpu=16,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1", or returns what
 // was wanted.
 func parseTRES(text string) (l resourceList, want string) {
-	typed, err := 0, error(nil)
 	for item := range strings.SplitSeq(text, ",") {
 		name, value, _ := strings.Cut(item, "=")
-		n := 0
-		kind, gpu := strings.CutPrefix(name, "gres/gpu")
-		if gpu = gpu && (kind == "" || kind[0] == ':'); gpu || name == "cpu" || name == "node" {
+		gres, isGRES := strings.CutPrefix(name, "gres/")
+		n, err := 0, error(nil)
+		if isGRES && countsGPUs(gres) || name == "cpu" || name == "node" {
 			if n, err = count(value); err != nil {
 				return l, wantCount
 			}
 		}
 		switch {
-		case gpu:
-			l.addGPUs(strings.TrimPrefix(kind, ":"), n, &typed)
+		case isGRES:
+			l.addGRES(gres, n)
 		case name == "cpu":
 			l.cpus = n
 		case name == "node":
@@ -98,21 +142,32 @@ func parseTRES(text string) (l resourceList, want string) {
 			}
 		}
 	}
-	if l.gpus == 0 {
-		l.gpus = typed
-	}
+	l.settle()
 	return l, ""
+}
+
+// countsGPUs reports whether a resource is GPUs or shares of them.
+func countsGPUs(gres string) bool {
+	name, _, _ := strings.Cut(gres, ":")
+	return name == "gpu" || name == "shard" || name == "mps"
 }
 
 // gpuNumber is gpu as written by Slurm before 19.05 if its plugin is not loaded.
 const gpuNumber = "7696487"
 
-// parseGRES parses a list like "gpu:a100:2(S:0-1),craynetwork:1", or returns what was wanted.
+// parseGRES parses a list like "gpu:a100:2(S:0-1),craynetwork:1" or "PER_JOB:gpu:4", or returns what was
+// wanted. The count of "gpu:2,gpu:a100:2" is 4.
 func parseGRES(text string) (l resourceList, want string) {
-	typed := 0
+	untyped := 0
 	for item := range strings.SplitSeq(withoutSockets(text), ",") {
+		if scope, rest, ok := strings.Cut(item, ":"); ok && strings.HasPrefix(scope, "PER_") {
+			l.per, item = perOf(scope), rest
+		}
 		parts := strings.Split(strings.TrimPrefix(strings.TrimPrefix(item, "gres/"), "gres:"), ":")
-		if parts[0] != "gpu" && parts[0] != gpuNumber {
+		if parts[0] == gpuNumber {
+			parts[0] = "gpu"
+		}
+		if !countsGPUs(parts[0]) {
 			continue
 		}
 		n, err := count(parts[len(parts)-1])
@@ -123,10 +178,27 @@ func parseGRES(text string) (l resourceList, want string) {
 		if err != nil || len(kind) > 1 {
 			return l, "GPUs like gpu:2 or gpu:a100:2"
 		}
-		l.addGPUs(strings.Join(kind, ""), n, &typed)
+		if parts[0] == "gpu" && len(kind) == 0 {
+			untyped += n
+			continue
+		}
+		l.addGRES(strings.Join(append(parts[:1:1], kind...), ":"), n)
 	}
-	l.gpus += typed
+	if l.gpus = untyped + l.typed; l.per == perOther {
+		l.gpus = 0 // unknown
+	}
 	return l, ""
+}
+
+// perOf returns what PER_NODE, PER_JOB, PER_TASK or PER_SOCKET multiplies with (Slurm 19.05 to 20.11).
+func perOf(scope string) per {
+	switch scope {
+	case "PER_NODE":
+		return perNode
+	case "PER_JOB":
+		return perJob
+	}
+	return perOther
 }
 
 // withoutSockets removes parentheses: "gpu:2(S:0,1)" becomes "gpu:2".
