@@ -24,7 +24,6 @@ type truth struct {
 // history draws a history in the form of sacct -P and what it means.
 type history struct {
 	t      *rapid.T
-	header string
 	rows   []string
 	jobs   []truth
 	number int

@@ -22,7 +22,7 @@ type resourceList struct {
 	per    per // what the numbers of a GRES count for
 }
 
-// What Slurm multiplies the GPUs of a request with.
+// A per is the unit that Slurm multiplies the GPUs of a request with.
 type per uint8
 
 const (
@@ -123,7 +123,8 @@ func parseTRES(text string) (l resourceList, want string) {
 	for item := range strings.SplitSeq(text, ",") {
 		name, value, _ := strings.Cut(item, "=")
 		gres, isGRES := strings.CutPrefix(name, "gres/")
-		n, err := 0, error(nil)
+		var n int
+		var err error
 		if isGRES && countsGPUs(gres) || name == "cpu" || name == "node" {
 			if n, err = count(value); err != nil {
 				return l, wantCount
