@@ -14,6 +14,18 @@ import (
 // skipped, or fails if the environment variable CI is "true".
 func Path(t testing.TB, rel string) string {
 	t.Helper()
+	return need(t, filepath.Join("data", filepath.FromSlash(rel)))
+}
+
+// Case returns the path of rel below ../shared/cases, the inputs in the forms that real tools print; otherwise
+// as Path.
+func Case(t testing.TB, rel string) string {
+	t.Helper()
+	return need(t, filepath.Join("cases", filepath.FromSlash(rel)))
+}
+
+func need(t testing.TB, rel string) string {
+	t.Helper()
 	path, err := find(rel)
 	switch {
 	case err == nil:
@@ -36,14 +48,14 @@ func Root(t testing.TB) string {
 	return root
 }
 
-// find returns the path of rel in the shared data folder, or why it cannot be
+// find returns the path of rel in the shared folder, or why it cannot be
 // read.
 func find(rel string) (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(root, "..", "shared", "data", filepath.FromSlash(rel))
+	path := filepath.Join(root, "..", "shared", rel)
 	_, err = os.Stat(path)
 	return path, err
 }

@@ -37,13 +37,13 @@ func WriteTrust(w io.Writer, baseline string, t *metrics.Trust, assumed []string
 }
 
 // harmless are notes that do not affect the simulation.
-var harmless = []string{parse.DropNoGPUs, "objects of other kinds, ignored", "nodes without a label for the GPU type, called gpu"}
+var harmless = []string{parse.DropNoGPUs, "nodes without a label for the GPU type, called gpu"}
 
 // Causes lists possible causes of differences between a simulation with this configuration and the history.
 func (h *History) Causes(c *config.Config) []string {
 	var all []string
 	for _, n := range h.notes.Notes {
-		if !slices.Contains(harmless, n.Text) {
+		if !slices.Contains(harmless, n.Text) && !strings.HasPrefix(n.Text, parse.Ignored) {
 			all = append(all, fmt.Sprintf("%s: %d", n.Text, n.Count))
 		}
 	}

@@ -16,6 +16,8 @@ import (
 // kubernetesHistory reads the state of a Kubernetes cluster: one or several lists as printed by
 //
 //	kubectl get jobs.batch,jobsets,trainjobs,rayjobs,workloads.kueue.x-k8s.io,clusterqueues,localqueues,resourceflavors,pods,nodes -A -o json
+//
+// kubeKinds lists the other kinds that it reads.
 func kubernetesHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	k := &History{Format: kubernetesFormat}
 	all, err := parse.Collect(parse.SinceFirst(k.arrivals(b, o), o))
@@ -51,7 +53,9 @@ func (k *History) arrivals(r *bufio.Reader, o parse.Options) iter.Seq2[workload.
 			return
 		}
 		k.Cluster, k.Taken, k.Quotas = d.cluster(), d.taken, d.quotas()
-		for _, root := range d.roots() {
+		roots := d.roots()
+		d.compareQuotas(roots)
+		for _, root := range roots {
 			seen, drop := d.observe(root)
 			if drop != "" {
 				o.Summary.Note(drop)
@@ -101,7 +105,7 @@ func (d *kubeDump) read(f *parse.Feed, r *bufio.Reader) (lines int, ok bool) {
 		}
 		d.o.Summary.Rows++
 		if err == nil {
-			err = d.object(text, line)
+			err = d.object(in, text, line)
 		}
 		if err != nil && !f.Reject(err) {
 			return 0, false
@@ -109,11 +113,12 @@ func (d *kubeDump) read(f *parse.Feed, r *bufio.Reader) (lines int, ok bool) {
 	}
 }
 
-func (d *kubeDump) object(text []byte, line int) error {
+func (d *kubeDump) object(in *kubeLists, text []byte, line int) error {
 	o := &kubeObject{line: line}
 	if err := json.Unmarshal(text, o); err != nil {
 		return &parse.Error{File: d.o.File, Line: line, Problem: jsonProblem(err), Err: err}
 	}
+	in.fill(o)
 	if err := d.add(o); err != nil {
 		return o.problem(d.o, err)
 	}

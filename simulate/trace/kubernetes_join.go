@@ -14,13 +14,15 @@ import (
 
 type kubeDump struct {
 	o         parse.Options
-	jobs      map[string]*kubeJob // by uid
-	order     []*kubeObject       // of jobs, with repeated ones
-	pods      []*kubePod          // with GPUs
-	podUIDs   map[string]bool     // of pods
-	workloads []*kubeObject
-	nodes     map[string]kubeNode // with GPUs, by name
-	rays      map[string]string   // uid of a RayJob, by namespace and name of its RayCluster
+	jobs      map[string]*kubeJob      // by uid
+	order     []*kubeObject            // of jobs, with repeated ones
+	pods      []*kubePod               // with GPUs
+	podUIDs   map[string]bool          // of pods
+	workloads map[string][]*kubeObject // Workloads of Kueue, by their owners
+	nodes     map[string]kubeNode      // with whole GPUs, by name
+	split     map[string]bool          // names of nodes whose GPUs are shared or split
+	labelled  map[string]string        // uid of a job, by namespace, label and value that its pods have
+	ignored   map[string]bool          // kinds
 	taken     time.Time
 	kubeQueues
 }
@@ -28,26 +30,32 @@ type kubeDump struct {
 type kubeJob struct {
 	object *kubeObject
 	shape  *shape
-	pods   []*kubePod // with GPUs
-	quota  *kubeObject
+	pods   []*kubePod    // with GPUs
+	quotas []*kubeObject // Workloads of Kueue
 	parts  []*kubeObject // jobs that it owns, directly or not
 }
 
 type kubePod struct {
 	object *kubeObject
 	node   string
+	gpus   int
 	bound  time.Time // zero: not bound
 }
 
 func newKubeDump(o parse.Options) *kubeDump {
 	return &kubeDump{
-		o: o, jobs: map[string]*kubeJob{}, podUIDs: map[string]bool{}, nodes: map[string]kubeNode{}, rays: map[string]string{},
+		o: o, jobs: map[string]*kubeJob{}, podUIDs: map[string]bool{}, nodes: map[string]kubeNode{},
+		split: map[string]bool{}, labelled: map[string]string{}, ignored: map[string]bool{}, workloads: map[string][]*kubeObject{},
 		kubeQueues: kubeQueues{local: map[string]string{}, flavors: map[string]map[string]string{}, labels: map[string]map[string]string{}},
 	}
 }
 
 // add adds an object to the dump, and counts objects of other kinds.
 func (d *kubeDump) add(o *kubeObject) error {
+	kind := kindOf(o.API, o.Kind)
+	if err := o.readStatus(); err != nil && kind != nil {
+		return fmt.Errorf("status: %w", err)
+	}
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -56,25 +64,14 @@ func (d *kubeDump) add(o *kubeObject) error {
 			d.taken = t
 		}
 	}
-	switch o.Kind {
-	case "Pod":
-		return d.addPod(o)
-	case "Workload":
-		return d.addWorkload(o)
-	case "ClusterQueue":
-		return d.addClusterQueue(o)
-	case "LocalQueue":
-		return d.addLocalQueue(o)
-	case "ResourceFlavor":
-		return d.addFlavor(o)
-	case "Node":
-		return d.addNode(o)
-	case "Job", "JobSet", "TrainJob", "RayJob":
+	switch {
+	case kind == nil:
+		d.ignore(o)
+	case kind.shape != nil:
 		return d.addJob(o)
 	default:
-		d.o.Summary.Note("objects of other kinds, ignored")
+		return kind.add(d, o)
 	}
-	o.Spec = nil
 	return nil
 }
 
@@ -88,10 +85,31 @@ func (d *kubeDump) addJob(o *kubeObject) error {
 	if d.jobs[o.Meta.UID] == nil {
 		d.jobs[o.Meta.UID] = &kubeJob{object: o, shape: s}
 	}
-	if o.Kind == "RayJob" && o.Status.RayCluster != "" {
-		d.rays[o.Meta.Namespace+"/"+o.Status.RayCluster] = o.Meta.UID
-	}
+	d.label(o)
 	return nil
+}
+
+// Labels that pods have which no job owns directly.
+const (
+	rayLabel          = "ray.io/cluster"
+	leaderWorkerLabel = "leaderworkerset.sigs.k8s.io/name"
+)
+
+// label stores the label by which the pods of a job are found.
+func (d *kubeDump) label(o *kubeObject) {
+	at := func(label, value string) string { return o.Meta.Namespace + "/" + label + "=" + value }
+	switch o.Kind {
+	case "RayJob":
+		if o.Status.RayCluster != "" {
+			d.labelled[at(rayLabel, o.Status.RayCluster)] = o.Meta.UID
+		}
+	case "RayCluster":
+		if key := at(rayLabel, o.Meta.Name); d.labelled[key] == "" {
+			d.labelled[key] = o.Meta.UID
+		}
+	case "LeaderWorkerSet":
+		d.labelled[at(leaderWorkerLabel, o.Meta.Name)] = o.Meta.UID
+	}
 }
 
 // addPod adds a pod with GPUs, once: lists may overlap.
@@ -103,7 +121,7 @@ func (d *kubeDump) addPod(o *kubeObject) error {
 	o.Spec = nil
 	if uid := o.Meta.UID; p.gpus() > 0 && !d.podUIDs[uid] {
 		d.podUIDs[uid] = true
-		d.pods = append(d.pods, &kubePod{object: o, node: p.Node, bound: o.since("PodScheduled")})
+		d.pods = append(d.pods, &kubePod{object: o, node: p.Node, gpus: p.gpus(), bound: o.since("PodScheduled")})
 	}
 	return nil
 }
@@ -112,13 +130,18 @@ func (d *kubeDump) addPod(o *kubeObject) error {
 func (d *kubeDump) owner(o *kubeObject) string {
 	uid := ""
 	for range 8 { // deeper than any: TrainJob, JobSet, Job, Pod
-		next := d.rays[o.Meta.Namespace+"/"+o.Meta.Labels["ray.io/cluster"]]
+		next := ""
+		for _, label := range []string{rayLabel, leaderWorkerLabel} {
+			if value := o.Meta.Labels[label]; value != "" && next == "" {
+				next = d.labelled[o.Meta.Namespace+"/"+label+"="+value]
+			}
+		}
 		for _, owner := range o.Meta.Owners {
 			if d.jobs[owner.UID] != nil {
 				next = owner.UID
 			}
 		}
-		if next == "" || next == o.Meta.UID {
+		if next == "" || next == uid || next == o.Meta.UID {
 			break
 		}
 		uid, o = next, d.jobs[next].object
@@ -128,30 +151,45 @@ func (d *kubeDump) owner(o *kubeObject) string {
 
 // roots returns the jobs without an owner, in order, each with its objects.
 func (d *kubeDump) roots() []*kubeObject {
-	var roots []*kubeObject
+	roots := d.assign()
 	for _, o := range d.order {
 		if uid := d.owner(o); uid != "" {
 			d.jobs[uid].parts = append(d.jobs[uid].parts, o)
 			continue
 		}
-		if slices.ContainsFunc(o.Meta.Owners, func(w kubeOwner) bool { return kubeShapes[w.Kind] != nil }) {
+		if slices.ContainsFunc(o.Meta.Owners, kubeOwner.isJob) {
 			d.o.Summary.Note("jobs whose owner is missing from the dump, treated as separate jobs")
 		}
 		roots = append(roots, o)
 	}
 	for _, p := range d.pods {
-		if uid := d.owner(p.object); uid != "" {
+		uid := d.owner(p.object)
+		if own := p.object.Meta.UID; uid == "" && d.jobs[own] != nil { // Kueue admitted it as one of a group of pods
+			uid = own
+		}
+		if uid != "" {
 			d.jobs[uid].pods = append(d.jobs[uid].pods, p)
 		} else {
-			d.o.Summary.Note("GPU pods without a job in the dump, ignored")
-		}
-	}
-	for _, w := range d.workloads {
-		if uid := d.owner(w); uid != "" {
-			d.jobs[uid].quota = w
+			d.o.Summary.Note(p.orphaned())
 		}
 	}
 	return roots
+}
+
+func (w kubeOwner) isJob() bool {
+	kind := kindOf(w.API, w.Kind)
+	return kind != nil && kind.shape != nil
+}
+
+// orphaned returns the note for a pod without a job.
+func (p *kubePod) orphaned() string {
+	const note = "GPU pods without a job in the dump, ignored"
+	for _, w := range p.object.Meta.Owners {
+		if kubeName.MatchString(w.Kind) {
+			return note + ": owned by a " + w.Kind
+		}
+	}
+	return note
 }
 
 // observe returns a job with its times (except At), or why it is dropped.
@@ -163,7 +201,7 @@ func (d *kubeDump) observe(o *kubeObject) (seen parse.Observed, drop string) {
 		}
 	}
 	s := j.shape
-	if drop := s.dropped(); drop != "" {
+	if drop := d.dropped(j); drop != "" {
 		return seen, drop
 	}
 	seen.Submitted = o.Meta.Created
@@ -172,21 +210,31 @@ func (d *kubeDump) observe(o *kubeObject) (seen parse.Observed, drop string) {
 	}
 	queue, priority := d.queued(j)
 	seen.Arrival = workload.Arrival{Duration: d.end(&seen).Sub(seen.Started), Spec: job.Spec{
-		ID: job.ID(o.Meta.UID), Name: o.Meta.Namespace + "/" + o.Meta.Name, User: o.Meta.Namespace,
+		ID: job.ID(o.Meta.UID), Name: o.Meta.Namespace + "/" + o.name(), User: o.Meta.Namespace,
 		Queue: queue, Priority: priority, GPUs: s.gpus, WorkerGPUs: s.each,
 		CPUs: s.cpus, Memory: int64(s.memory), GPUTypes: d.types(j, s), Adaptivity: job.Rigid,
 	}}
 	return seen, dropUnless(seen.Arrival)
 }
 
-func (s *shape) dropped() string {
+// dropped returns why a job is dropped: it has no whole GPUs.
+func (d *kubeDump) dropped(j *kubeJob) string {
+	const parts = "jobs with parts of GPUs dropped"
+	s := j.shape
 	switch {
+	case slices.ContainsFunc(j.pods, func(p *kubePod) bool { return d.split[p.node] }):
+		return parts
 	case s.gpus > 0:
+		if s.parts || s.claims {
+			d.o.Summary.Note("jobs with whole GPUs and with parts of GPUs or resource claims; only the whole GPUs count")
+		}
 		return ""
 	case s.claims:
 		return "jobs with resource claims dropped: claims are not supported"
 	case s.parts:
-		return "jobs with parts of GPUs dropped"
+		return parts
+	case kubeName.MatchString(s.device):
+		return "jobs with 0 GPUs and with " + s.device + " dropped"
 	}
 	return parse.DropNoGPUs
 }
@@ -207,8 +255,11 @@ func (d *kubeDump) types(j *kubeJob, s *shape) []cluster.GPUType {
 			all = append(all, n.gpuType)
 		}
 	}
-	if t := typeOf(s.selector); len(all) == 0 && t != unnamedType {
-		all = append(all, t)
+	if len(all) == 0 {
+		all = slices.Clone(s.types)
+	}
+	if w := j.quota(); len(all) == 0 && w != nil {
+		all = d.flavorTypes(w.workload.flavors)
 	}
 	slices.Sort(all)
 	switch len(all) {

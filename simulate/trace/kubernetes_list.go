@@ -3,15 +3,18 @@ package trace
 import (
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
 type kubeLists struct {
 	elements
-	inside bool // between the items of a list
-	first  bool // the next item is the first of its list
-	lists  int  // number of lists
+	inside bool   // between the items of a list
+	first  bool   // the next item is the first of its list
+	lists  int    // number of lists
+	kind   string // of the list, such as JobList
+	api    string // version of the list's API
 }
 
 // next returns the next object, valid until the next call, and its line; io.EOF at the end. It can continue
@@ -77,6 +80,7 @@ func (k *kubeLists) begin() error {
 	}
 	k.opened = true
 	k.lists++
+	k.kind, k.api = "", ""
 	return k.keys()
 }
 
@@ -107,9 +111,16 @@ func (k *kubeLists) keys() error {
 		if key == "items" {
 			return k.items(c)
 		}
-		if err := k.value(c); err != nil {
+		if err := k.value(key, c); err != nil {
 			return err
 		}
+	}
+}
+
+// fill sets the kind and API of an object that has none: the API server omits them in the items of a list.
+func (k *kubeLists) fill(o *kubeObject) {
+	if kind, ok := strings.CutSuffix(k.kind, "List"); ok && o.Kind == "" {
+		o.Kind, o.API = kind, k.api
 	}
 }
 
@@ -121,10 +132,16 @@ func (k *kubeLists) items(c byte) error {
 	return nil
 }
 
-func (k *kubeLists) value(c byte) error {
+func (k *kubeLists) value(key string, c byte) error {
 	switch c {
 	case '"':
-		_, err := k.text64()
+		text, err := k.text64()
+		switch key {
+		case "kind":
+			k.kind = text
+		case "apiVersion":
+			k.api = text
+		}
 		return err
 	case '{':
 		if _, err := k.object(); err != nil && !errors.Is(err, parse.ErrTooLong) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/oxgang/oxgang/model/cluster"
@@ -36,6 +37,8 @@ func (d *kubeDump) addNode(o *kubeObject) error {
 	switch {
 	case n.gpus > most:
 		return fmt.Errorf("%d GPUs, want at most %d", n.gpus, most)
+	case d.noteSplit(o, n.gpus):
+		return nil
 	case n.gpus == 0:
 		return nil
 	}
@@ -51,6 +54,31 @@ func (d *kubeDump) addNode(o *kubeObject) error {
 	d.nodes[o.Meta.Name] = n
 	d.labels[o.Meta.Name] = maps.Clone(o.Meta.Labels)
 	return nil
+}
+
+// noteSplit counts a node whose GPUs are shared by time slices or split by MIG. It reports whether the node has no whole
+// GPUs. Source: the labels of NVIDIA's GPU feature discovery.
+func (d *kubeDump) noteSplit(o *kubeObject, gpus int) bool {
+	product := o.Meta.Labels["nvidia.com/gpu.product"]
+	shares, _ := strconv.Atoi(o.Meta.Labels["nvidia.com/gpu.replicas"]) // 0: no such label
+	physical, err := strconv.Atoi(o.Meta.Labels["nvidia.com/gpu.count"])
+	var note string
+	switch {
+	case strings.HasSuffix(product, "-SHARED"), shares > 1, err == nil && gpus > physical:
+		note = "nodes whose GPUs are shared by time slices, left out"
+	case strings.Contains(product, "-MIG-"):
+		note = "nodes whose GPUs are split by MIG, left out"
+	case o.Status.Allocatable.parts() != "" && gpus == 0:
+		note = "nodes with only parts of GPUs, left out"
+	case o.Status.Allocatable.parts() != "":
+		d.o.Summary.Note("nodes with whole GPUs and parts of GPUs; only the whole GPUs count")
+		return false
+	default:
+		return false
+	}
+	d.o.Summary.Note(note)
+	d.split[o.Meta.Name] = true
+	return true
 }
 
 // noteReserved counts a node that not every job may use: cordoned, or with a taint not common to GPU nodes or

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 )
 
 type kubeObject struct {
+	API  string `json:"apiVersion"`
 	Kind string `json:"kind"`
 	Meta struct {
 		Name      string            `json:"name"`
@@ -22,16 +24,18 @@ type kubeObject struct {
 		Labels    map[string]string `json:"labels"`
 		Owners    []kubeOwner       `json:"ownerReferences"`
 	} `json:"metadata"`
-	Spec   json.RawMessage `json:"spec"` // depends on the kind
-	Status kubeStatus      `json:"status"`
+	Spec      json.RawMessage `json:"spec"`   // depends on the kind
+	RawStatus json.RawMessage `json:"status"` // depends on the kind
+	Status    kubeStatus      `json:"-"`
 
 	line     int
-	priority float64 // of a workload
-	queue    string  // of a workload: the LocalQueue
+	workload *kubeWorkload // nil: another kind
 }
 
 type kubeOwner struct {
+	API  string `json:"apiVersion"`
 	Kind string `json:"kind"`
+	Name string `json:"name"`
 	UID  string `json:"uid"`
 }
 
@@ -40,6 +44,11 @@ type kubeStatus struct {
 	Completion time.Time       `json:"completionTime"`
 	End        time.Time       `json:"endTime"` // of a RayJob
 	RayCluster string          `json:"rayClusterName"`
+	RayState   string          `json:"jobStatus"`       // of a RayJob
+	Active     int             `json:"active"`          // pods of a Job
+	Phase      string          `json:"phase"`           // of a Pod
+	State      kubeState       `json:"state"`           // of a Volcano Job
+	Ran        string          `json:"runningDuration"` // of a Volcano Job
 	Conditions []kubeCondition `json:"conditions"`
 
 	Allocatable kubeResources `json:"allocatable"` // of a node
@@ -47,7 +56,8 @@ type kubeStatus struct {
 
 type kubeCondition struct {
 	Type   string    `json:"type"`
-	Status string    `json:"status"`
+	Status string    `json:"status"` // of a Volcano Job: the phase
+	Reason string    `json:"reason"`
 	Since  time.Time `json:"lastTransitionTime"`
 	Beat   time.Time `json:"lastHeartbeatTime"` // of a node
 }
@@ -69,21 +79,73 @@ func (o *kubeObject) since(kind string) time.Time {
 	return time.Time{}
 }
 
+// kubeState is the state of a Volcano Job.
+type kubeState struct {
+	Phase string
+	Since time.Time
+}
+
+// UnmarshalJSON ignores states of another form, which other kinds have.
+func (s *kubeState) UnmarshalJSON(text []byte) error {
+	var state struct {
+		Phase string    `json:"phase"`
+		Since time.Time `json:"lastTransitionTime"`
+	}
+	if json.Unmarshal(text, &state) == nil {
+		s.Phase, s.Since = state.Phase, state.Since
+	}
+	return nil
+}
+
+// volcanoEnds maps the last phases of a Volcano Job to whether it failed.
+var volcanoEnds = map[string]bool{"Completed": false, "Failed": true, "Terminated": true, "Aborted": true}
+
 // ended returns when a job ended, and whether it failed; zero if it is live.
 func (o *kubeObject) ended() (at time.Time, failed bool) {
 	if at := o.since("Failed"); !at.IsZero() {
 		return at, true
 	}
-	for _, at := range []time.Time{o.Status.Completion, o.Status.End, o.since("Complete"), o.since("Completed")} {
+	if failed, ok := volcanoEnds[o.Status.State.Phase]; ok {
+		return o.Status.State.Since, failed
+	}
+	ends := []time.Time{o.Status.Completion, o.Status.End, o.since("Complete"), o.since("Completed"), o.since("Succeeded"), o.since("Finished")}
+	for _, at := range ends {
 		if !at.IsZero() {
-			return at, false
+			c := o.condition("Finished")
+			return at, o.Status.RayState == "FAILED" || o.Status.RayState == "STOPPED" || c != nil && c.Reason == "Failed"
 		}
 	}
 	return time.Time{}, false
 }
 
+// ran returns when a Volcano Job last started to run, by its conditions or else by its running time; zero:
+// unknown.
+func (o *kubeObject) ran() (at time.Time) {
+	for _, c := range o.Status.Conditions {
+		if c.Type == "" && c.Status == "Running" {
+			at = latest(at, c.Since)
+		}
+	}
+	if d, err := time.ParseDuration(o.Status.Ran); at.IsZero() && err == nil && !o.Status.State.Since.IsZero() {
+		at = o.Status.State.Since.Add(-d)
+	}
+	return at
+}
+
+// readStatus reads the status of an object. Only a Workload keeps its text.
+func (o *kubeObject) readStatus() error {
+	text := o.RawStatus
+	if o.Kind != "Workload" {
+		o.RawStatus = nil
+	}
+	if len(text) == 0 {
+		return nil
+	}
+	return json.Unmarshal(text, &o.Status)
+}
+
 func (o *kubeObject) times() []time.Time {
-	all := []time.Time{o.Meta.Created, o.Status.Start, o.Status.Completion, o.Status.End}
+	all := []time.Time{o.Meta.Created, o.Status.Start, o.Status.Completion, o.Status.End, o.Status.State.Since}
 	for _, c := range o.Status.Conditions {
 		all = append(all, c.Since, c.Beat)
 	}
@@ -181,11 +243,30 @@ func (r kubeResources) gpus() int {
 	return int(min(math.Ceil(n), parse.MaxCount+1))
 }
 
-func (r kubeResources) parts() bool {
+// partNames are parts of the names of resources that are parts of GPUs: MIG slices, time slices, memory or cores.
+var partNames = []string{"/mig-", "/gpu.shared", "/gpumem", "/gpucores", "/gpu-mem", "/gpu-memory", "/gpu-core", "/vgpu", "/vcuda-"}
+
+// parts returns the name of a resource that is a part of a GPU; "": none.
+func (r kubeResources) parts() string {
+	return r.named(func(name string) bool {
+		return slices.ContainsFunc(partNames, func(part string) bool { return strings.Contains(name, part) })
+	})
+}
+
+// device returns the name of a resource of a vendor that is neither a GPU nor a part of one; "": none.
+func (r kubeResources) device() string {
+	return r.named(func(name string) bool {
+		vendor, _, ok := strings.Cut(name, "/")
+		return ok && !strings.HasSuffix(name, "/gpu") && !strings.HasSuffix(vendor, "kubernetes.io")
+	})
+}
+
+// named returns the first name, in alphabetical order, of a requested resource that is in a class; "": none.
+func (r kubeResources) named(class func(name string) bool) (first string) {
 	for name, q := range r {
-		if q > 0 && (strings.HasPrefix(name, "nvidia.com/mig-") || strings.HasSuffix(name, "/gpu.shared")) {
-			return true
+		if q > 0 && class(name) && (first == "" || name < first) {
+			first = name
 		}
 	}
-	return false
+	return first
 }

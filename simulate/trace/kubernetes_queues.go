@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -160,32 +161,29 @@ func (d *kubeDump) typesOf(labels map[string]string) []cluster.GPUType {
 	return types
 }
 
-func (d *kubeDump) addWorkload(o *kubeObject) error {
-	var spec struct {
-		Priority float64 `json:"priority"`
-		Queue    string  `json:"queueName"`
-	}
-	if len(o.Spec) > 0 {
-		if err := json.Unmarshal(o.Spec, &spec); err != nil {
-			return fmt.Errorf("spec: %w", err)
+// flavorTypes returns the GPU types of ResourceFlavors, by their nodes or else by their labels; empty: unknown.
+func (d *kubeDump) flavorTypes(flavors []string) (types []cluster.GPUType) {
+	for _, f := range flavors {
+		labels := d.flavors[f]
+		found := d.typesOf(labels)
+		if kind := typeOf(labels); len(found) == 0 && kind != unnamedType {
+			found = append(found, kind)
 		}
+		types = append(types, found...)
 	}
-	o.priority, o.queue = spec.Priority, spec.Queue
-	d.workloads = append(d.workloads, o)
-	return nil
+	slices.Sort(types)
+	return slices.Compact(types)
 }
 
 // queued returns the queue of a job (its ClusterQueue, if known) and its priority there.
 func (d *kubeDump) queued(j *kubeJob) (queue string, priority float64) {
 	queue = queueOf(j.object)
-	local := queue
-	if j.quota != nil {
-		if priority = j.quota.priority; local == "" {
-			local = j.quota.queue
+	local, admitted := queue, ""
+	if w := j.quota(); w != nil {
+		priority, admitted = w.workload.Priority, w.workload.admitted
+		if local == "" {
+			local = w.workload.Queue
 		}
 	}
-	if name := d.local[j.object.Meta.Namespace+"/"+local]; name != "" {
-		queue = name
-	}
-	return queue, priority
+	return cmp.Or(d.local[j.object.Meta.Namespace+"/"+local], admitted, local), priority
 }

@@ -1,14 +1,29 @@
 package trace
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
+	"slices"
 
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
 type podTemplate struct {
+	Meta struct {
+		Annotations map[string]string `json:"annotations"`
+	} `json:"metadata"`
 	Spec podSpec `json:"spec"`
+}
+
+// partOf returns what names a part of a GPU in a pod: a resource, or an annotation of KAI Scheduler; "": none.
+func (t *podTemplate) partOf() string {
+	for _, name := range []string{"gpu-fraction", "gpu-memory"} {
+		if t.Meta.Annotations[name] != "" {
+			return name
+		}
+	}
+	return t.Spec.first(kubeResources.parts)
 }
 
 type podSpec struct {
@@ -17,22 +32,27 @@ type podSpec struct {
 	Containers []container       `json:"containers"`
 	Init       []container       `json:"initContainers"`
 	Claims     []struct{}        `json:"resourceClaims"`
+	Overhead   kubeResources     `json:"overhead"`
+	Whole      *podResources     `json:"resources"` // of the pod as a whole; nil: none
+}
+
+type podResources struct {
+	Requests kubeResources `json:"requests"`
+	Limits   kubeResources `json:"limits"`
 }
 
 type container struct {
-	Restart   string `json:"restartPolicy"` // Always: an init container that keeps running
-	Resources struct {
-		Requests kubeResources `json:"requests"`
-		Limits   kubeResources `json:"limits"`
-	} `json:"resources"`
+	Restart   string       `json:"restartPolicy"` // Always: an init container that keeps running
+	Resources podResources `json:"resources"`
 }
 
-// amount returns a container's request for a resource, or else its limit.
-func (c *container) amount(name string) float64 {
-	if q, ok := c.Resources.Requests[name]; ok {
-		return float64(q)
+// amount returns the request for a resource, or else its limit.
+func (r *podResources) amount(name string) (n float64, ok bool) {
+	q, ok := r.Requests[name]
+	if !ok {
+		q, ok = r.Limits[name]
 	}
-	return float64(c.Resources.Limits[name])
+	return float64(q), ok
 }
 
 func (c *container) gpus() float64 {
@@ -57,28 +77,56 @@ func (p *podSpec) need(amount func(*container) float64) float64 {
 
 func (p *podSpec) gpus() int { return int(p.need((*container).gpus)) }
 
+// amount returns the pod's request for cpu or memory, with its overhead.
+func (p *podSpec) amount(name string) float64 {
+	n, ok := 0.0, false
+	if p.Whole != nil {
+		n, ok = p.Whole.amount(name)
+	}
+	if !ok {
+		n = p.need(func(c *container) float64 { n, _ := c.Resources.amount(name); return n })
+	}
+	return n + float64(p.Overhead[name])
+}
+
+// first returns the first name that a function finds in the resources of a container; "": none.
+func (p *podSpec) first(find func(kubeResources) string) string {
+	for _, all := range [][]container{p.Containers, p.Init} {
+		for i := range all {
+			r := &all[i].Resources
+			if name := find(r.Limits) + find(r.Requests); name != "" {
+				return cmp.Or(find(r.Limits), find(r.Requests))
+			}
+		}
+	}
+	return ""
+}
+
 type shape struct {
-	workers, gpus int     // with GPUs; total GPUs
-	each          int     // GPUs of every worker; 0: they differ
-	cpus, memory  float64 // of all pods, in cores and bytes
-	parts, claims bool    // requests parts of GPUs, or claims devices
-	selector      map[string]string
+	workers, gpus int               // with GPUs; total GPUs
+	each          int               // GPUs of every worker; 0: they differ
+	cpus, memory  float64           // of all pods, in cores and bytes
+	parts, claims bool              // requests parts of GPUs, or claims devices
+	device        string            // a resource of a vendor that is no GPU; "": none
+	types         []cluster.GPUType // that selectors name, ascending
 }
 
 // bound returns n, at least 0 and at most one above the limit.
 func bound(n int) int { return min(max(n, 0), parse.MaxCount+1) }
 
-func (s *shape) add(pods int, p *podSpec) {
+func (s *shape) add(pods int, t *podTemplate) {
+	p := &t.Spec
 	pods = bound(pods)
-	s.cpus += float64(pods) * p.need(func(c *container) float64 { return c.amount("cpu") })
-	s.memory += float64(pods) * p.need(func(c *container) float64 { return c.amount("memory") })
+	s.cpus += float64(pods) * p.amount("cpu")
+	s.memory += float64(pods) * p.amount("memory")
 	s.claims = s.claims || len(p.Claims) > 0
-	for i := range p.Containers {
-		s.parts = s.parts || p.Containers[i].Resources.Limits.parts()
-	}
-	s.addWorkers(pods, bound(p.gpus()))
-	if p.gpus() > 0 && s.selector == nil {
-		s.selector = p.Selector
+	s.parts = s.parts || t.partOf() != ""
+	s.device = cmp.Or(s.device, p.first(kubeResources.device))
+	gpus := bound(p.gpus())
+	s.addWorkers(pods, gpus)
+	if kind := typeOf(p.Selector); gpus > 0 && kind != unnamedType && !slices.Contains(s.types, kind) {
+		s.types = append(s.types, kind)
+		slices.Sort(s.types)
 	}
 }
 
@@ -116,19 +164,6 @@ func (j *jobSpec) pods() int {
 	return min(n, or(j.Completions, n))
 }
 
-var kubeShapes = map[string]func(json.RawMessage) (*shape, error){
-	"Job": func(text json.RawMessage) (*shape, error) {
-		var j jobSpec
-		err := json.Unmarshal(text, &j)
-		s := new(shape)
-		s.add(j.pods(), &j.Template.Spec)
-		return s, err
-	},
-	"JobSet":   jobSetShape,
-	"TrainJob": trainJobShape,
-	"RayJob":   rayJobShape,
-}
-
 func jobSetShape(text json.RawMessage) (*shape, error) {
 	var set struct {
 		Jobs []struct {
@@ -142,7 +177,7 @@ func jobSetShape(text json.RawMessage) (*shape, error) {
 	s := new(shape)
 	for i := range set.Jobs {
 		j := &set.Jobs[i]
-		s.add(bound(or(j.Replicas, 1))*bound(j.Template.Spec.pods()), &j.Template.Spec.Template.Spec)
+		s.add(bound(or(j.Replicas, 1))*bound(j.Template.Spec.pods()), &j.Template.Spec.Template)
 	}
 	return s, err
 }
@@ -150,52 +185,44 @@ func jobSetShape(text json.RawMessage) (*shape, error) {
 func trainJobShape(text json.RawMessage) (*shape, error) {
 	var t struct {
 		Trainer struct {
-			Nodes   *int `json:"numNodes"`
-			PerNode struct {
-				Requests kubeResources `json:"requests"`
-				Limits   kubeResources `json:"limits"`
-			} `json:"resourcesPerNode"`
+			Nodes   *int         `json:"numNodes"`
+			PerNode podResources `json:"resourcesPerNode"`
 		} `json:"trainer"`
 	}
 	err := json.Unmarshal(text, &t)
 	c := container{Resources: t.Trainer.PerNode}
 	s := new(shape)
-	s.add(or(t.Trainer.Nodes, 1), &podSpec{Containers: []container{c}})
+	s.add(or(t.Trainer.Nodes, 1), &podTemplate{Spec: podSpec{Containers: []container{c}}})
 	return s, err
 }
 
 func rayJobShape(text json.RawMessage) (*shape, error) {
 	var r struct {
-		Cluster struct {
-			Head struct {
-				Template podTemplate `json:"template"`
-			} `json:"headGroupSpec"`
-			Workers []struct {
-				Replicas *int        `json:"replicas"`
-				Hosts    *int        `json:"numOfHosts"`
-				Template podTemplate `json:"template"`
-			} `json:"workerGroupSpecs"`
-		} `json:"rayClusterSpec"`
+		Cluster json.RawMessage `json:"rayClusterSpec"`
+	}
+	if err := json.Unmarshal(text, &r); err != nil || len(r.Cluster) == 0 {
+		return new(shape), err
+	}
+	return rayClusterShape(r.Cluster)
+}
+
+func rayClusterShape(text json.RawMessage) (*shape, error) {
+	var r struct {
+		Head struct {
+			Template podTemplate `json:"template"`
+		} `json:"headGroupSpec"`
+		Workers []struct {
+			Replicas *int        `json:"replicas"`
+			Hosts    *int        `json:"numOfHosts"`
+			Template podTemplate `json:"template"`
+		} `json:"workerGroupSpecs"`
 	}
 	err := json.Unmarshal(text, &r)
 	s := new(shape)
-	s.add(1, &r.Cluster.Head.Template.Spec)
-	for i := range r.Cluster.Workers {
-		w := &r.Cluster.Workers[i]
-		s.add(bound(or(w.Replicas, 1))*bound(or(w.Hosts, 1)), &w.Template.Spec)
+	s.add(1, &r.Head.Template)
+	for i := range r.Workers {
+		w := &r.Workers[i]
+		s.add(bound(or(w.Replicas, 1))*bound(or(w.Hosts, 1)), &w.Template)
 	}
 	return s, err
-}
-
-func shapeOf(o *kubeObject) (*shape, error) {
-	s, err := kubeShapes[o.Kind](o.Spec)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("spec: %w", err)
-	case s.gpus > parse.MaxCount:
-		return nil, fmt.Errorf("more than %d GPUs, want at most that", parse.MaxCount)
-	case s.cpus > parse.MaxCount || s.memory > 1<<60:
-		return nil, fmt.Errorf("%g cores and %g bytes of memory, want at most %d and 2^60", s.cpus, s.memory, parse.MaxCount)
-	}
-	return s, nil
 }

@@ -11,12 +11,23 @@ import (
 // ones, and counts them.
 func (d *kubeDump) times(j *kubeJob, seen *parse.Observed) (drop string) {
 	note := d.o.Summary.Note
-	seen.Admitted = admitted(j.quota)
+	seen.Admitted = j.admitted()
 	var failed bool
 	seen.Ended, failed = j.object.ended()
 	var from string
 	seen.Started, from = j.started(seen.Admitted)
+	stopped := j.stopped()
+	if past := j.past(); seen.Started.IsZero() && past > 0 {
+		seen.Started = stopped.Add(-past)
+	}
+	if seen.Ended.IsZero() && !seen.Started.IsZero() && stopped.After(seen.Started) {
+		note("jobs evicted or suspended when the dump was made, treated as ending then")
+		seen.Ended = stopped
+	}
+	w := j.quota()
 	switch {
+	case seen.Started.IsZero() && seen.Ended.IsZero() && w != nil && !w.since("Evicted").IsZero():
+		return "jobs evicted when the dump was made dropped: Kueue stores no start of their run"
 	case seen.Started.IsZero() && seen.Ended.IsZero():
 		return "jobs that have not started dropped"
 	case seen.Started.IsZero():
@@ -34,7 +45,7 @@ func (d *kubeDump) times(j *kubeJob, seen *parse.Observed) (drop string) {
 	if failed {
 		note("failed jobs, simulated with their observed running time")
 	}
-	if j.quota != nil && j.quota.condition("Evicted") != nil {
+	if w != nil && w.condition("Evicted") != nil && w.since("Evicted").IsZero() {
 		note("jobs that Kueue evicted; their earlier runs count as waiting")
 	}
 	return ""
@@ -48,14 +59,21 @@ func (d *kubeDump) end(seen *parse.Observed) time.Time {
 	return seen.Ended
 }
 
-func admitted(w *kubeObject) time.Time {
-	if w == nil {
-		return time.Time{}
+// stopped returns since when a job is suspended or evicted; zero: it is neither.
+func (j *kubeJob) stopped() time.Time {
+	at := j.object.since("Suspended")
+	if w := j.quota(); w != nil {
+		at = latest(at, w.since("Evicted"))
 	}
-	if at := w.since("Admitted"); !at.IsZero() {
-		return at
+	return at
+}
+
+// past returns how long an evicted job ran before, if Kueue stores it.
+func (j *kubeJob) past() time.Duration {
+	if w := j.quota(); w != nil && !w.since("Evicted").IsZero() {
+		return w.workload.past
 	}
-	return w.since("QuotaReserved")
+	return 0
 }
 
 // started returns when all workers were bound to nodes. Without pods it returns when the job was admitted, or
@@ -68,6 +86,8 @@ func (j *kubeJob) started(admitted time.Time) (at time.Time, from string) {
 		return j.gathered(), "jobs with pods missing from the dump, treated as starting with the other pods"
 	case !admitted.IsZero():
 		return admitted, "jobs without pods in the dump, treated as starting when Kueue admitted them"
+	case !j.object.ran().IsZero():
+		return j.object.ran(), "jobs without pods in the dump, treated as starting when Volcano ran them"
 	}
 	at = earlier(at, j.object.Status.Start)
 	for _, part := range j.parts {

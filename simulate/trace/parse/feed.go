@@ -19,6 +19,9 @@ const (
 	DropEarlier = "jobs submitted before the start dropped"
 )
 
+// Ignored begins the note for rows that are not jobs; their kind follows.
+const Ignored = "objects ignored, of kind "
+
 // A Feed passes the jobs that a reader finds on to its caller, and applies the options: limits, checks, bad rows.
 type Feed struct {
 	O     Options
