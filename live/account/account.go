@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A User has the numbers that decide on access to files.
+// A User is a user of this machine, with the user and group IDs that decide on access to files.
 type User struct {
 	UID    int   `json:"uid"`
 	GID    int   `json:"gid"`              // primary group
@@ -30,7 +30,7 @@ func Name(uid int) string {
 // In reports whether the user is in a group.
 func (u *User) In(gid int) bool { return u.GID == gid || slices.Contains(u.Groups, gid) }
 
-// Environment returns an environment for a program of the user, with USER, LOGNAME and, unless env has it, HOME.
+// Environment returns env with USER, LOGNAME and, if missing, HOME of the user, for a program of the user.
 func (u *User) Environment(env []string) []string {
 	known, err := user.LookupId(strconv.Itoa(u.UID))
 	if err != nil {
@@ -45,7 +45,7 @@ func (u *User) Environment(env []string) []string {
 	return append(own, "USER="+known.Username, "LOGNAME="+known.Username)
 }
 
-// ID returns the uid for a name or a number.
+// ID returns the uid of a user, given by name or number.
 func ID(name string) (int, error) {
 	if known, err := user.Lookup(name); err == nil {
 		return strconv.Atoi(known.Uid)
@@ -53,7 +53,7 @@ func ID(name string) (int, error) {
 	return number("user", name)
 }
 
-// GroupID returns the gid for a name or a number.
+// GroupID returns the gid of a group, given by name or number.
 func GroupID(name string) (int, error) {
 	if known, err := user.LookupGroup(name); err == nil {
 		return strconv.Atoi(known.Gid)

@@ -60,7 +60,7 @@ func groups(fd uintptr) ([]int, error) {
 	}
 }
 
-// Credential returns the user for a new process.
+// Credential returns what a new process needs to run as the user.
 func (u *User) Credential() *syscall.Credential {
 	c := &syscall.Credential{Uid: uint32(u.UID), Gid: uint32(u.GID)}
 	for _, g := range u.Groups {

@@ -7,8 +7,8 @@ import (
 	"net"
 )
 
-// Of returns an error: only Linux identifies the peer.
+// Of returns an error: only on Linux can the scheduler find out who opened a connection.
 func Of(net.Conn) (User, error) { return User{}, errors.New("users can be identified on Linux only") }
 
-// Do calls f.
+// Do calls f, without a change of rights.
 func (u *User) Do(f func() error) error { return f() }

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Quarantine has the number of refused messages of a job, and the last of them.
+// A Quarantine counts the messages of a job that were refused, and keeps the last one.
 type Quarantine struct {
 	Count     int64
 	Path      string

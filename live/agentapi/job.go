@@ -40,8 +40,8 @@ func (h *Hello) Described(asked *job.Spec, t cluster.GPUType, restart time.Durat
 	return &spec
 }
 
-// ToTrain returns the batch size to train with: the planned one, the job's best if the scheduler may choose, or
-// zero, which leaves the choice to the client. row may be nil.
+// ToTrain returns the batch size to train with: the planned one, the job's best if the scheduler may choose, or zero,
+// which leaves the choice to the job's program. row may be nil.
 func ToTrain(asked job.BatchSize, row *policy.Job, a cluster.Allocation, workers int) Batch {
 	if asked.Local > 0 {
 		return Batch{Local: asked.Local, Accumulation: asked.Accumulation}
@@ -58,9 +58,9 @@ const (
 	mostPasses = 16
 )
 
-// Ladder returns the local batch sizes for the first steps of a job of unknown speed. If the total batch size is
-// fixed, accumulation keeps it. The smallest size is then a sixteenth of a worker's samples, since a local batch
-// size of 1 could take many times as long per step. Source: Sia §3.3.2, which measures a job apart from its
+// Ladder returns the batch sizes per worker that a job of unknown speed tries in its first steps. If the total batch
+// size is fixed, accumulation keeps it. The smallest size is then a sixteenth of a worker's samples, since a local
+// batch size of 1 could take many times as long per step. Source: Sia §3.3.2, which measures a job apart from its
 // training.
 func Ladder(spec *job.Spec, t cluster.GPUType, workers int) []int {
 	limits := spec.Batch
@@ -76,7 +76,7 @@ func Ladder(spec *job.Spec, t cluster.GPUType, workers int) []int {
 	return perf.Ladder(&limits, t, rungs)
 }
 
-// A Mean is the mean time from the start of a generation to its training.
+// A Mean averages the times that starts of a job took until it trained.
 type Mean struct {
 	N    int
 	mean time.Duration

@@ -11,7 +11,7 @@ import (
 // Version is the version of the messages.
 const Version = 1
 
-// A Hello is the first message of a generation and describes the job.
+// A Hello is the first message of a job's program after a start. It describes the job.
 type Hello struct {
 	Version        int         `json:"version"`
 	Client         string      `json:"client"`     // name and version: printable, at most 100 bytes
@@ -47,7 +47,7 @@ type Restored struct {
 	Checksum string  `json:"checksum"` // as Checkpoint.Checksum
 }
 
-// A Welcome answers a Hello.
+// A Welcome is the answer to a Hello.
 type Welcome struct {
 	Batch         Batch   `json:"batch"` // zero if the client chooses
 	ReportSeconds float64 `json:"report_seconds"`
@@ -62,7 +62,8 @@ type Batch struct {
 	Accumulation int `json:"accumulation"` // passes before the one with gradient exchange
 }
 
-// A Report has measurements of an interval without changes. Times are mean seconds per optimiser step.
+// A Report has measurements of an interval in which GPUs and batch size did not change. Times are mean seconds per
+// optimiser step.
 type Report struct {
 	Generation int     `json:"generation"` // as in Hello
 	Sequence   int64   `json:"sequence"`   // from 1, increasing within a generation
@@ -79,7 +80,7 @@ type Report struct {
 	Profile    bool    `json:"profile,omitempty"`   // with a batch size of Welcome.Profile
 }
 
-// An Answer answers a Report.
+// An Answer is the answer to a Report: how to continue.
 type Answer struct {
 	Batch  Batch   `json:"batch"`  // for the next steps; zero if the client chooses
 	Notice *Notice `json:"notice"` // nil to continue
@@ -91,7 +92,7 @@ type Notice struct {
 	Reason   string  `json:"reason"`
 }
 
-// A Checkpoint reports a saved state.
+// A Checkpoint reports that the job has saved its state.
 type Checkpoint struct {
 	Generation int     `json:"generation"`
 	Step       int64   `json:"step"`
@@ -103,16 +104,16 @@ type Checkpoint struct {
 	Checksum   string  `json:"checksum"` // "sha256:" and 64 lower-case hexadecimal digits
 }
 
-// Empty answers a Checkpoint.
+// Empty is the answer to a Checkpoint.
 type Empty struct{}
 
-// Error is the body of every answer that is not 200.
+// An Error is the body of every answer with another status than 200.
 type Error struct {
 	Error string `json:"error"`
 }
 
-// Job converts a checked report for the scheduler. The job held a configuration, cores and host bytes; both are 0
-// if not counted.
+// Job converts a report for the scheduler. held, cpus (cores) and memory (host bytes) are what the job had; the last
+// two are 0 if not counted.
 func (r *Report) Job(id job.ID, held cluster.Configuration, cpus float64, memory int64) job.Report {
 	return job.Report{
 		Job: id, Interval: duration(r.Interval), Configuration: held, CPUs: cpus, Memory: memory,

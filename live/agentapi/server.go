@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Jobs handles the messages. Its methods may be called concurrently, but Hello, Report and Checkpoint only once at
-// a time for one job.
+// Jobs is what a backend implements to receive the messages of its jobs. Its methods may be called concurrently, but
+// Hello, Report and Checkpoint only once at a time for one job.
 //
 // Job returns the job of a token. It returns ErrUnknown, wrapped, if there is none, and ErrLater, wrapped, if it
 // cannot tell now. Its running time must not depend on which bytes of a token are wrong: use crypto/subtle, or look
@@ -51,7 +51,7 @@ const (
 	idleTime   = 2 * time.Minute // between requests; reports come every 30 s
 )
 
-// A Server answers the workers of all jobs.
+// A Server receives the messages of the workers of all jobs.
 type Server struct {
 	jobs Jobs
 	o    Options
@@ -61,7 +61,7 @@ type Server struct {
 	known map[job.ID]*account
 }
 
-// New returns a server for j's jobs. It panics if o fails Validate.
+// New returns a Server that passes messages to j. It panics if o fails Validate.
 func New(j Jobs, o Options) *Server {
 	if err := o.Validate(); err != nil {
 		panic("agentapi: " + err.Error())
@@ -101,7 +101,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// Quarantined returns the Quarantine of each job with refused messages.
+// Quarantined returns, for each job with refused messages, their number and the last one.
 func (s *Server) Quarantined() map[job.ID]Quarantine {
 	s.mu.Lock()
 	accounts := maps.Clone(s.known)
@@ -115,7 +115,7 @@ func (s *Server) Quarantined() map[job.ID]Quarantine {
 	return all
 }
 
-// Forget drops the state of a job that has ended.
+// Forget deletes the server's data about a job that has ended.
 func (s *Server) Forget(id job.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

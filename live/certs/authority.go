@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Options configure certificates. A zero duration has its default.
+// Options configure how long certificates are valid. A zero duration has its default.
 type Options struct {
 	Names     []string      // of the server, at least one
 	Authority time.Duration // of an authority; default 1 year; renewed after two thirds
@@ -67,10 +67,10 @@ type authority struct {
 
 func (a *authority) made() time.Time { return a.cert.NotBefore.Add(skew) }
 
-// Authorities are immutable, the oldest first.
+// Authorities are the certificate authorities of the server, the oldest first. They are immutable.
 type Authorities struct{ all []authority }
 
-// Renew returns a, which may be nil, without expired authorities, and with a new one if due.
+// Renew returns the authorities without expired ones, and with a new one if it is time. a may be nil.
 func (a *Authorities) Renew(now time.Time, o Options) (*Authorities, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -111,7 +111,8 @@ func (a *Authorities) Trusted() []byte {
 	return b.Bytes()
 }
 
-// Issue returns a certificate for the server that does not outlive its signer. It fails if a has no authority.
+// Issue returns a new certificate for the server. It expires no later than its authority. It fails if a has no
+// authority.
 func (a *Authorities) Issue(now time.Time, o Options) (*tls.Certificate, error) {
 	if a == nil || len(a.all) == 0 {
 		return nil, errors.New("certificate: no authority to sign it, want one from Renew")

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A Server has the certificate of this process and its authorities. Call Renew regularly, first before its use.
+// A Server keeps the TLS certificate of this process valid. Call Renew first, and regularly.
 type Server struct {
 	o Options
 
@@ -70,7 +70,7 @@ func (s *Server) again(now time.Time) time.Time {
 
 const retry = 10 * time.Second
 
-// Run renews until ctx ends, and passes errors to failed.
+// Run renews the certificate until ctx ends, and passes errors to failed.
 func (s *Server) Run(ctx context.Context, failed func(error)) {
 	for {
 		next, err := s.Renew()
@@ -86,7 +86,7 @@ func (s *Server) Run(ctx context.Context, failed func(error)) {
 	}
 }
 
-// GetCertificate is for a tls.Config.
+// GetCertificate returns the current certificate; set it in a tls.Config.
 func (s *Server) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +96,7 @@ func (s *Server) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) 
 	return s.leaf, nil
 }
 
-// Config returns a configuration with TLS 1.3, which all workers support.
+// Config returns a TLS configuration with version 1.3, which all workers support.
 func Config(get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) *tls.Config {
 	return &tls.Config{GetCertificate: get, MinVersion: tls.VersionTLS13}
 }

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// MostTrusted is how many authorities of earlier processes Trust keeps.
+// MostTrusted is how many authorities of earlier processes stay trusted.
 const MostTrusted = 8
 
-// Trust returns the certificates to trust, as PEM: mine, and the valid ones of was, which was published before.
+// Trust returns the certificates that workers should trust, as PEM: mine, and the valid ones of was, which were
+// published before.
 func Trust(mine, was string, now time.Time) string {
 	b := bytes.NewBufferString(mine)
 	rest, n := []byte(was), 0

@@ -21,19 +21,19 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ErrAbsent is returned if no scheduler listens on a socket.
+// ErrAbsent reports that no scheduler listens on the socket.
 var ErrAbsent = errors.New("no scheduler listens")
 
 const answerTime = 30 * time.Second
 
-// A Client calls the scheduler on a socket. Its methods return an *Error if the scheduler refuses, and ErrAbsent
-// if there is none.
+// A Client sends requests to the scheduler of this machine. Its methods return an *Error if the scheduler refuses,
+// and ErrAbsent if there is none.
 type Client struct {
 	socket string
 	http   http.Client
 }
 
-// NewClient returns a client for the socket at a path.
+// NewClient returns a Client for the scheduler that listens on a unix socket.
 func NewClient(socket string) *Client {
 	c := &Client{socket: socket}
 	c.http.Transport = &http.Transport{
@@ -94,7 +94,7 @@ func (c *Client) Cancel(ctx context.Context, id job.ID) error {
 	return c.ask(ctx, http.MethodDelete, pathOf(id), nil, nil)
 }
 
-// Ask returns a whatif.Answer.
+// Ask asks a what-if question, and returns a whatif.Answer as JSON.
 func (c *Client) Ask(ctx context.Context, q *Question) (json.RawMessage, error) {
 	v := url.Values{}
 	for name, text := range map[string]string{"cancel": string(q.Cancel), "type": string(q.Type), "resize": string(q.Resize)} {

@@ -15,7 +15,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Request is a job to run. A field that JSON lacks has the value of NewRequest; Command and Dir are required.
+// A Request describes a job to run. A field that is missing in JSON has the value of NewRequest; Command and Dir are
+// required.
 type Request struct {
 	Name     string            `json:"name,omitzero"` // default: from the command
 	Command  []string          `json:"command"`
@@ -36,7 +37,7 @@ type Request struct {
 	User *account.User `json:"-"`
 }
 
-// A Range is the minimum and maximum number of GPUs.
+// A Range has the minimum and maximum number of GPUs of a job.
 type Range struct {
 	Min int `json:"min"`
 	Max int `json:"max"`
@@ -50,7 +51,7 @@ func (r Range) String() string {
 	return fmt.Sprintf("%d..%d", r.Min, r.Max)
 }
 
-// NewRequest returns a request of one GPU with the defaults.
+// NewRequest returns a Request for one GPU, with the defaults.
 func NewRequest() Request {
 	return Request{GPUs: Range{1, 1}, Weight: 1, Preemptible: true, RestartSeconds: 30}
 }
@@ -67,7 +68,7 @@ const (
 	maxTypes   = 64
 )
 
-// Complete fills in the name and class.
+// Complete sets the name and the class if they are empty.
 func (r *Request) Complete() {
 	if r.Class == "" && r.Name != "" {
 		r.Class = job.Class(base(r.Name))
@@ -134,7 +135,7 @@ func (r *Request) numbers() error {
 	return errors.Join(errs...)
 }
 
-// Spec returns the job of a valid and complete r.
+// Spec returns the specification of the requested job. The request must be valid and complete.
 func (r *Request) Spec(id job.ID) *job.Spec {
 	s := &job.Spec{
 		ID: id, Name: r.Name, Class: r.Class, Weight: r.Weight,

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Service is the scheduler of this machine.  Its methods may be called concurrently. An *Error is shown to the
-// user; other errors are faults of the scheduler.
+// A Service is the scheduler of one machine. Its methods may be called concurrently. An *Error is shown to the user;
+// other errors are faults of the scheduler.
 type Service interface {
 	// Submit stores a valid request that fits the Node, and returns its ID.
 	Submit(ctx context.Context, r *Request) (job.ID, error)
@@ -34,7 +34,7 @@ type Service interface {
 	Prune(ctx context.Context, r *PruneRequest) ([]statedir.Amount, error)
 }
 
-// A Question is one of: a job is cancelled, nodes of a type are added, or a job gets other GPUs.
+// A Question asks what would happen if a job were cancelled, nodes of a type were added, or a job got other GPUs.
 type Question struct {
 	Cancel job.ID
 	Nodes  int
@@ -49,7 +49,7 @@ type PruneRequest struct {
 	DryRun bool            `json:"dry_run,omitempty"`
 }
 
-// An Explanation explains the state of a job.
+// An Explanation states why a job waits or runs.
 type Explanation struct {
 	Text    string          `json:"text"`
 	Details string          `json:"details,omitempty"` // prices and weights behind the reasons

@@ -12,14 +12,14 @@ import (
 // CPU is the GPU type of slots without a GPU.
 const CPU cluster.GPUType = "cpu"
 
-// Options configure the division of a machine.
+// Options state into how many slots a machine is divided.
 type Options struct {
 	// Slots is a multiple of the number of GPUs, or any number without GPUs. The default, 0, is one per GPU, or
 	// one per core without GPUs.
 	Slots int
 }
 
-// A Machine is this machine as a node of a cluster.
+// A Machine has the GPUs, slots, cores and memory of this machine.
 type Machine struct {
 	Name      string // host name
 	Type      cluster.GPUType
@@ -30,7 +30,7 @@ type Machine struct {
 	Memory    int64 // bytes
 }
 
-// A Slot is a place for one worker.
+// A Slot is a place for one worker: a GPU, a part of a GPU, or a part of the cores.
 type Slot struct {
 	Visible string // CUDA_VISIBLE_DEVICES of its worker; "" hides all GPUs
 	Shared  bool   // the GPU has other slots
@@ -42,7 +42,7 @@ type gpu struct {
 	memory int64  // bytes
 }
 
-// Find returns this machine. GPUs of several types are an error.
+// Find returns the GPUs, cores and memory of this machine. GPUs of several types are an error.
 func Find(o Options) (Machine, error) {
 	m, err := host()
 	if err != nil {
@@ -100,7 +100,7 @@ func (m *Machine) share(gpus []gpu, slots int) error {
 	return nil
 }
 
-// Workers returns how many workers of one job can work in parallel.
+// Workers returns how many workers of one job can run in parallel.
 func (m Machine) Workers() int {
 	gpus := map[string]bool{}
 	for _, s := range m.Slots {
@@ -112,7 +112,8 @@ func (m Machine) Workers() int {
 	return len(gpus)
 }
 
-// Node returns m as a node whose GPUs are its slots. Slots that share a GPU divide its memory.
+// Node returns the machine as a node of a cluster, whose GPUs are its slots. Slots that share a GPU divide its
+// memory.
 func (m Machine) Node() cluster.Node {
 	n := cluster.Node{
 		ID: cluster.NodeID(m.Name), GPUType: m.Type, GPUMemory: m.GPUMemory,

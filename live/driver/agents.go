@@ -11,7 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Agents implements agentapi.Jobs for a backend, except Job, with which the backend checks tokens.
+// Agents passes the messages of training programs to a backend. It implements agentapi.Jobs, except Job, with which
+// the backend checks tokens.
 type Agents struct {
 	feed  *Feed
 	every time.Duration
@@ -114,7 +115,7 @@ func (s *Start) batch(row *policy.Job) agentapi.Batch {
 	return agentapi.ToTrain(s.Batch, row, s.Allocation, s.GPUs)
 }
 
-// OtherGeneration returns the error for a message from an outdated generation.
+// OtherGeneration returns the error for a message from a start of the job that is no longer the current one.
 func OtherGeneration(sent, present int) error {
 	return fmt.Errorf("%w: the message is from generation %d, the current one is %d", agentapi.ErrGeneration, sent, present)
 }

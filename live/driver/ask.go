@@ -11,7 +11,7 @@ import (
 
 const longestAnswer = 10 * time.Second
 
-// ErrBusy is returned while another question is being answered.
+// ErrBusy reports that another what-if question is being answered.
 var ErrBusy = errors.New("another question is being answered; ask again soon")
 
 // Ask answers a what-if question by simulating from a copy of the last round's state. One question is answered at

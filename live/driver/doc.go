@@ -1,4 +1,4 @@
-// Package driver runs the scheduler over a live backend.
+// Package driver runs the scheduler with a live backend: one machine, Kubernetes or Slurm.
 //
 // A new backend consists of:
 //

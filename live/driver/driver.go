@@ -33,7 +33,7 @@ type Backend interface {
 	Execute(ctx context.Context) error
 }
 
-// A Driver runs the scheduler of one queue over one Backend. Unless noted, its methods are safe for concurrent use
+// A Driver runs the scheduler of one queue with one Backend. Unless noted, its methods are safe for concurrent use
 // after Attach.
 type Driver struct {
 	o         Options
@@ -169,10 +169,10 @@ func (d *Driver) observers() []scheduler.Observer {
 	return all
 }
 
-// Monitor returns the metrics of the queue, to which a backend can add its own.
+// Monitor returns the metrics of the queue, to which a backend can add others.
 func (d *Driver) Monitor() *monitor.Queue { return d.queue }
 
-// Journal returns the path of the part that is being written; empty if there is none.
+// Journal returns the path of the journal file that is being written; empty if there is none.
 func (d *Driver) Journal() string {
 	if d.record == nil {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Feed passes the events of a backend to its scheduler, and stores what the last round decided. Embedded, it
+// A Feed passes the events of a backend to its scheduler, and stores the last snapshot and plan. Embedded, it
 // implements all of Backend except Cluster, Do and Execute. Its lock also guards the backend.
 type Feed struct {
 	sync.Mutex
@@ -25,7 +25,7 @@ type Feed struct {
 	ends     error
 }
 
-// Owner gives a Feed access to the jobs of its backend. All functions are called under the lock.
+// An Owner has the functions by which a Feed accesses the jobs of its backend. All are called under the lock.
 type Owner struct {
 	Known func(id job.ID) bool     // reports whether the scheduler may name this job
 	Live  func() int               // number of jobs that have not ended or are not cleared away
@@ -59,14 +59,14 @@ func (f *Feed) ClockMoved() time.Duration {
 	return f.Events.ClockMoved()
 }
 
-// Drain makes Next return io.EOF once all jobs are cleared away and background work has ended.
+// Drain ends the scheduler once all jobs are gone and background work has ended: Next then returns io.EOF.
 func (f *Feed) Drain() {
 	f.Lock()
 	defer f.Unlock()
 	f.Events.Drain()
 }
 
-// End makes Next return an error from now on. Call it under the lock.
+// End ends the scheduler with an error, which Next returns from now on. Call it under the lock.
 func (f *Feed) End(why error) {
 	f.ends = why
 	f.Events.Wake()
@@ -119,7 +119,7 @@ func (f *Feed) LastRound() (*policy.Snapshot, *policy.Plan) {
 	return f.Snapshot, f.Plan
 }
 
-// A Draft collects the actions of a round that concern jobs or nodes.
+// A Draft receives the actions of a round that concern jobs or nodes.
 type Draft interface {
 	Preempt(a scheduler.Preempt) error
 	Run(a *scheduler.Run) error
@@ -154,7 +154,7 @@ func (f *Feed) Apply(ctx context.Context, actions []scheduler.Action, d Draft) e
 	return nil
 }
 
-// Repeat calls pass now, at every tick, and when there is Work, until ctx is done.
+// Repeat calls pass at once, at every tick, and when there is Work, until ctx is done.
 func (f *Feed) Repeat(ctx context.Context, every time.Duration, pass func()) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

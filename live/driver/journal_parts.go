@@ -32,7 +32,7 @@ func partOf(path string) (first string, number int) {
 	return path, 1
 }
 
-// JournalParts returns the paths of all parts of a journal that exist, in order. path is any of them.
+// JournalParts returns the paths of all files of a journal that exist, in order. path is one of them.
 func JournalParts(path string) ([]string, error) {
 	first, n := partOf(path)
 	if n == 1 && filepath.Ext(path) != extension {
@@ -60,13 +60,13 @@ func JournalParts(path string) ([]string, error) {
 	return all, nil
 }
 
-// A JournalFile is an open journal with its parts.
+// A JournalFile is an open journal, which may consist of several files.
 type JournalFile struct {
 	*journal.File
 	closers []io.Closer
 }
 
-// OpenJournal opens parts of a journal, in order. through, which may be nil, wraps each file.
+// OpenJournal opens the files of a journal, given in order. through, which may be nil, wraps each file.
 func OpenJournal(through func(*os.File) io.ReaderAt, paths ...string) (*JournalFile, error) {
 	f := &JournalFile{}
 	sources := make([]journal.Source, 0, len(paths))

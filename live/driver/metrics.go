@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/live/monitor"
 )
 
-// NewMetrics returns a new registry with the metrics of Oxgang, Go and the process.
+// NewMetrics returns a registry with the metrics of Oxgang, Go and the process.
 func NewMetrics(tool string) (*prometheus.Registry, *monitor.Metrics, error) {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

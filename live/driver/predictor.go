@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Prediction is what is expected of one job.
+// A Prediction states when one job is expected to start and end, and what would help it.
 type Prediction struct {
 	ETA     whatif.ETA // relative to From
 	From    time.Time  // zero if ETA is not known

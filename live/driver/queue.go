@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Queue holds events that the scheduler has not taken yet. The caller guards it by a lock; only the channel of
-// Woken needs none.
+// A Queue holds the events that the scheduler has not processed yet, and keeps its time. The caller guards it by a
+// lock; only the channel of Woken needs none.
 type Queue struct {
 	// Round is the time between regular rounds. The default, 0, stands for the time since the last deadline.
 	Round time.Duration
@@ -54,20 +54,20 @@ func NewQueueWithClock(c Clock) *Queue {
 // Present returns the time stamp for an event that happens now: the wall time at creation plus the elapsed time.
 func (q *Queue) Present() time.Time { return q.start.Add(q.clock.Elapsed()) }
 
-// Begin sets the logical time to the present. Call it after the restored events were emitted, so that the first
-// round takes them all.
+// Begin sets the scheduler's time to the present. Call it after all restored jobs were added, so that the first round
+// includes them.
 func (q *Queue) Begin() { q.now, q.last = q.Present(), q.Present() }
 
 // ClockMoved returns how far the machine's clock is ahead of Present; negative if it was set back.
 func (q *Queue) ClockMoved() time.Duration { return q.clock.Wall().Round(0).Sub(q.Present()) }
 
-// Now returns the logical time.
+// Now returns the scheduler's time: when the last event or round happened.
 func (q *Queue) Now() time.Time { return q.now }
 
 // Len returns the number of events in the queue.
 func (q *Queue) Len() int { return len(q.items) }
 
-// Woken returns a channel that receives an item when there may be something to take.
+// Woken returns a channel that receives an item when there may be an event or a round.
 func (q *Queue) Woken() <-chan struct{} { return q.woken }
 
 // Wake wakes the goroutine that waits for the queue.
@@ -89,7 +89,7 @@ func (q *Queue) Drop(is func(scheduler.Event) bool) {
 	q.items = slices.DeleteFunc(q.items, func(s stamped) bool { return is(s.ev) })
 }
 
-// Take removes the next event and makes its time the logical time; nil if there is none up to the deadline.
+// Take removes the next event and sets the scheduler's time to it; nil if there is none up to the deadline.
 func (q *Queue) Take(deadline time.Time) scheduler.Event {
 	if len(q.items) == 0 || q.items[0].at.After(deadline) {
 		return nil
@@ -105,8 +105,8 @@ func (q *Queue) Take(deadline time.Time) scheduler.Event {
 // Until returns the time until a deadline; 0 or less if it has passed.
 func (q *Queue) Until(deadline time.Time) time.Duration { return deadline.Sub(q.Present()) }
 
-// Pass returns the time until a deadline. If the deadline has passed, Pass makes it the logical time and returns 0.
-// If it was missed by a round or more (Queue.Round), the present becomes the logical time instead.
+// Pass returns the time until a deadline. If the deadline has passed, Pass sets the scheduler's time to it and
+// returns 0, or to the present if it was missed by a round or more (Queue.Round).
 func (q *Queue) Pass(deadline time.Time) time.Duration {
 	wait := q.Until(deadline)
 	if wait > 0 {
@@ -123,8 +123,8 @@ func (q *Queue) Pass(deadline time.Time) time.Duration {
 	return 0
 }
 
-// Wait calls take until it returns an event, an error, or a wait of 0. It calls take again when woken receives an
-// item and after the wait that take returned.
+// Wait waits for the next event: it calls take until it returns an event, an error, or a wait of 0. It calls take
+// again when woken receives an item and after the wait that take returned.
 func Wait(ctx context.Context, woken <-chan struct{}, take func() (scheduler.Event, time.Duration, error)) (scheduler.Event, error) {
 	for {
 		ev, wait, err := take()

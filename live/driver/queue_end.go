@@ -13,7 +13,7 @@ type ending struct {
 	computing int  // background tasks that run
 }
 
-// Compute does background work in a new goroutine, and emits its result under lock.
+// Compute runs background work in a new goroutine, and adds its result as an event, under lock.
 func (q *Queue) Compute(ctx context.Context, lock sync.Locker, work policy.Work) {
 	q.computing++
 	go func() {

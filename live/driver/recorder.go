@@ -23,8 +23,8 @@ const (
 // unfinished ends the name of a part without a checkpoint yet. Readers ignore it.
 const unfinished = ".new"
 
-// A Recorder writes the journal of a run in parts, so that old parts can be deleted. It is a scheduler.Observer
-// and a whatif.Journal. After a write error, scheduling continues, and Trouble returns the error.
+// A Recorder writes the journal of a run in several files, so that old ones can be deleted. It is a
+// scheduler.Observer and a whatif.Journal. After a write error, scheduling continues, and Trouble returns the error.
 type Recorder struct {
 	Start time.Time // of the run
 	// The next part begins with the first checkpoint after either limit. Set them before the first event.

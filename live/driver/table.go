@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An Entry is embedded in a backend's job entry.
+// An Entry is the common part of what every backend stores about a job.
 type Entry struct {
 	ID        job.ID
 	Over      bool      // ended for good
@@ -42,7 +42,7 @@ func NewTable[E interface{ entry() *Entry }](q *Queue, freed, ended func(E)) *Ta
 	return t
 }
 
-// Get returns a job, or an error if the ID is unknown.
+// Get returns the entry of a job, or an error if the ID is unknown.
 func (t *Table[E]) Get(id job.ID) (E, error) {
 	e, ok := t.ByID[id]
 	if !ok {
@@ -51,13 +51,13 @@ func (t *Table[E]) Get(id job.ID) (E, error) {
 	return e, nil
 }
 
-// Add adds a job.
+// Add adds the entry of a job.
 func (t *Table[E]) Add(e E) {
 	t.ByID[e.entry().ID] = e
 	t.Order = append(t.Order, e)
 }
 
-// Remove removes a job.
+// Remove removes the entry of a job.
 func (t *Table[E]) Remove(e E) {
 	id := e.entry().ID
 	delete(t.ByID, id)
@@ -65,13 +65,13 @@ func (t *Table[E]) Remove(e E) {
 	t.Events.Wake()
 }
 
-// Lose reports that a job has lost its GPUs. It may start again.
+// Lose reports to the scheduler that a job has lost its GPUs. The job may start again.
 func (t *Table[E]) Lose(e E, detail string) {
 	e.entry().Lost = true
 	t.exit(e, scheduler.Lost, detail)
 }
 
-// RetractLoss removes the event of a loss that the scheduler has not taken, after it planned a new generation.
+// RetractLoss withdraws the report of Lose if the scheduler has not processed it, because it has planned a new start.
 func (t *Table[E]) RetractLoss(e E) {
 	e.entry().Lost = false
 	t.Events.Drop(func(ev scheduler.Event) bool {
@@ -80,7 +80,7 @@ func (t *Table[E]) RetractLoss(e E) {
 	})
 }
 
-// Conclude reports that a job has ended for good.
+// Conclude reports to the scheduler that a job has ended for good.
 func (t *Table[E]) Conclude(e E, outcome scheduler.Outcome, detail string) {
 	e.entry().Over = true
 	t.exit(e, outcome, detail)
@@ -90,7 +90,7 @@ func (t *Table[E]) exit(e E, outcome scheduler.Outcome, detail string) {
 	t.Events.Emit(scheduler.Exited{Job: e.entry().ID, Outcome: outcome, Detail: detail})
 }
 
-// EndPending reports whether the scheduler has not taken the final end of a job yet.
+// EndPending reports whether the scheduler has not yet processed that a job has ended.
 func (t *Table[E]) EndPending(id job.ID) bool {
 	return t.Events.Any(func(ev scheduler.Event) bool {
 		exit, ok := ev.(scheduler.Exited)

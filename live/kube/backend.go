@@ -17,8 +17,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend is a scheduler.Backend for one queue, and an observer of its scheduler. Only the scheduler's goroutine
-// calls Next and Do; all else is safe for concurrent use.
+// A Backend runs the jobs of one queue of a Kubernetes cluster: a scheduler.Backend, and an observer of its
+// scheduler. Only the scheduler's goroutine calls Next and Do; all other methods are safe for concurrent use.
 type Backend struct {
 	*jobEvents
 	*driver.Agents
@@ -51,10 +51,10 @@ type background struct {
 
 var _ driver.Backend = (*Backend)(nil)
 
-// ErrTypes means that the cluster has a new GPU type: open the Backend again.
+// ErrTypes reports a new GPU type in the cluster: open the Backend again.
 var ErrTypes = errors.New("the cluster has GPUs of a new type")
 
-// Cluster returns the argument for scheduler.New, with all nodes that can be rented or lent.
+// Cluster returns the nodes for scheduler.New, including all that can be rented or lent.
 func (w *Backend) Cluster() *cluster.Cluster { return w.extent.whole }
 
 func (w *Backend) hold() time.Duration {
@@ -77,7 +77,7 @@ func (w *Backend) release(ev scheduler.Event) {
 	}
 }
 
-// Stopping returns, by type, the GPUs of pods whose jobs no longer have them in the plan.
+// Stopping returns, by type, how many GPUs are used by pods of jobs that no longer have them in the plan.
 func (w *Backend) Stopping() map[cluster.GPUType]int {
 	w.Lock()
 	defer w.Unlock()
@@ -92,7 +92,7 @@ func (w *Backend) Stopping() map[cluster.GPUType]int {
 	return all
 }
 
-// Counts returns running and waiting jobs, all GPUs, and the GPUs that the plan assigns.
+// Counts returns the number of running and waiting jobs, of all GPUs, and of the GPUs that the plan assigns.
 func (w *Backend) Counts() (running, waiting, has, used int) {
 	w.Lock()
 	defer w.Unlock()
@@ -109,7 +109,7 @@ func (w *Backend) Counts() (running, waiting, has, used int) {
 	return running, waiting, w.extent.cluster.GPUs(), used
 }
 
-// A Room has the limits that a queue has reached, and the state of its plan.
+// A Room states which limits of a queue are reached, and whether its plan was written.
 type Room struct {
 	planstore.State
 	Full map[string]int // unplanned jobs by namespace

@@ -33,7 +33,7 @@ const writeTime = 2 * time.Second
 // urgentTime is writeTime for conditions and events while pods wait to be created or placed.
 const urgentTime = writeTime / 8
 
-// News wakes the executor after a change.
+// News tells Execute that something has changed.
 func (w *Backend) News() { driver.Wake(w.Work) }
 
 // Execute makes the cluster match the committed plan; in modes that do not act it only observes. It returns when

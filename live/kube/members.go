@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Member returns the member of a job by the uid of its running pod.
+// Member returns the job and service account of a running pod, by its uid.
 func (w *Backend) Member(uid string) (m claims.Member, ok bool) {
 	w.Lock()
 	defer w.Unlock()
@@ -18,7 +18,7 @@ func (w *Backend) Member(uid string) (m claims.Member, ok bool) {
 	return m, ok
 }
 
-// Has reports whether the backend has a job that has not ended.
+// Has reports whether a job of the backend has not ended.
 func (w *Backend) Has(id job.ID) bool {
 	w.Lock()
 	defer w.Unlock()

@@ -152,7 +152,7 @@ func (v *verdict) observe(s *observe.Observation, f *observe.ObservedJob, messag
 	v.message = message + "; observed: " + v.observed
 }
 
-// Word returns a policy's reason as one word: "waiting: price too high" becomes PriceTooHigh.
+// Word converts the reason of a policy into one word: "waiting: price too high" becomes PriceTooHigh.
 func Word(reason string) string {
 	_, rest, waits := strings.Cut(reason, ": ")
 	if !waits {

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend is a scheduler.Backend and the Observer of its scheduler. Next and Do are for the scheduler's
-// goroutine; all other methods are safe for concurrent use.
+// A Backend runs jobs as processes of this machine: a scheduler.Backend, and an observer of its scheduler. Next and
+// Do are for the scheduler's goroutine; all other methods are safe for concurrent use.
 type Backend struct {
 	o       Options
 	folders statedir.Folders
@@ -46,7 +46,7 @@ func (b *Backend) Banner() string {
 	return cmp.Or(b.unwritten, b.jobs.full)
 }
 
-// Live is a job that has not ended.
+// A Live is the state of a job that has not ended.
 type Live struct {
 	store.Job
 	Spoke  bool
@@ -84,11 +84,11 @@ func (b *Backend) Busy(id job.ID) bool {
 	return b.jobs.ByID[id] != nil
 }
 
-// Escapes explains what jobs can do without a cgroup, for people.
+// Escapes explains to people what a job can do if there is no cgroup to contain it.
 const Escapes = "a detached process can keep its GPU after its job has ended; " +
 	"set Delegate=yes in systemd's unit, or serve --cgroup"
 
-// Caveat returns a missing guarantee about the jobs; empty: none.
+// Caveat returns which guarantee about jobs is missing, such as their containment; empty: none.
 func (b *Backend) Caveat() string {
 	if b.o.Cgroup == "" {
 		return "without a cgroup, " + Escapes

@@ -16,7 +16,7 @@ type Options struct {
 	Jobs    bool   // series for each job
 }
 
-// Metrics are the metrics of a process, on one registry.
+// Metrics are the Prometheus metrics of a process, on one registry.
 type Metrics struct {
 	o       Options
 	vectors []vector // with the label queue

@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/ledger"
 )
 
-// A Source provides what a Queue cannot observe. The functions are called once a round by the scheduler's
-// goroutine, and may be nil.
+// A Source has functions for values that a Queue cannot observe. The functions are called once a round by the
+// scheduler's goroutine, and may be nil.
 type Source struct {
 	// Fallback returns the state of the policy's fallback.
 	Fallback func() fallback.State
@@ -25,8 +25,8 @@ type Source struct {
 	ClockMoved func() time.Duration
 }
 
-// A Queue measures the scheduler of one queue. It is a scheduler.Observer, and Timed is a listener of a Watch.
-// Unless noted, only the scheduler's goroutine may call its methods.
+// A Queue computes the metrics of one queue of the scheduler. It is a scheduler.Observer, and Timed is a listener of
+// a Watch. Unless noted, only the scheduler's goroutine may call its methods.
 type Queue struct {
 	m      *Metrics
 	name   string
@@ -73,7 +73,7 @@ func (q *Queue) Budget(perHour float64) {
 	}
 }
 
-// Timed records a round and the times of its stages.
+// Timed records how long the stages of a round took.
 func (q *Queue) Timed(t *Timing) {
 	q.m.rounds.WithLabelValues(q.name).Inc()
 	q.m.last.WithLabelValues(q.name).Set(unix(t.Ended))

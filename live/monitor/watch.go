@@ -20,7 +20,7 @@ const (
 	StageApply    = "apply"
 )
 
-// A Stage is one part of a round.
+// A Stage is one part of a round, such as planning, with its duration.
 type Stage struct {
 	Name         string
 	Begun, Ended time.Time
@@ -28,7 +28,7 @@ type Stage struct {
 	Interrupted  bool
 }
 
-// A Timing has the times of a round's stages. Seq counts the rounds of a Watch from 0.
+// A Timing has the durations of a round's stages. Seq counts the rounds of a Watch from 0.
 type Timing struct {
 	Seq          int
 	Begun, Ended time.Time
@@ -36,8 +36,9 @@ type Timing struct {
 	Refused      string // empty if it was not refused
 }
 
-// A Watch measures the stages of rounds. Give the scheduler its Policy and Placer, and run it with its Backend and
-// with the Watch as the first observer. The scheduler's goroutine calls the listeners after each round.
+// A Watch measures how long the stages of each round take. Give the scheduler its Policy and Placer, and run it with
+// its Backend and with the Watch as the first observer. The scheduler's goroutine calls the listeners after each
+// round.
 type Watch struct {
 	listeners []func(*Timing)
 	now       Timing // the current round
@@ -81,13 +82,13 @@ func (w *Watch) Round(_ *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) 
 	w.end(StageRecord, nil)
 }
 
-// Policy returns p, timed.
+// Policy returns a wrapper of p that measures its time.
 func (w *Watch) Policy(p policy.Policy) policy.Policy { return timedPolicy{p, w} }
 
-// Placer returns p, timed.
+// Placer returns a wrapper of p that measures its time.
 func (w *Watch) Placer(p placement.Placer) placement.Placer { return timedPlacer{p, w} }
 
-// Backend returns b, timed.
+// Backend returns a wrapper of b that measures its time.
 func (w *Watch) Backend(b scheduler.Backend) scheduler.Backend { return timedBackend{b, w} }
 
 type timedPolicy struct {

@@ -8,14 +8,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An Actor is a Source that can cancel jobs.
+// An Actor is a Source that can also cancel jobs.
 type Actor interface {
 	// Cancel ends a job soon. It returns ErrUnknown for an unknown job, and a *RefusedError if the job may not be
 	// cancelled.
 	Cancel(ctx context.Context, id job.ID) error
 }
 
-// A RefusedError has the reason why a source refused a request.
+// A RefusedError states why a request was refused.
 type RefusedError struct{ Text string }
 
 // Error implements error.

@@ -20,7 +20,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Machine is the Source of this machine's scheduler. Times count from 1970.
+// A Machine provides the live page with the state of this machine's scheduler. Times count from 1970.
 type Machine struct {
 	client   *control.Client
 	journals string // directory
@@ -36,7 +36,7 @@ var (
 	_ Actor  = (*Machine)(nil)
 )
 
-// NewMachine returns the Source of the scheduler behind a client.
+// NewMachine returns a Machine that asks the scheduler through a client. journals is the directory of its journals.
 func NewMachine(client *control.Client, journals string) *Machine {
 	return &Machine{client: client, journals: journals}
 }
@@ -119,7 +119,7 @@ func (m *Machine) Log(ctx context.Context, id job.ID, w io.Writer) error {
 // seldom is the pause between readings of the journal, as a multiple of their duration.
 const seldom = 50
 
-// Series implements Source. It may be outdated by the pause (seldom).
+// Series implements Source. The values may be as old as the pause between two reads of the journal (seldom).
 func (m *Machine) Series(context.Context) (*Series, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// An Asker is a Source that answers what-if questions by simulation.
+// An Asker is a Source that can also answer what-if questions by simulation.
 type Asker interface {
 	// Asks reports whether it can answer.
 	Asks() bool

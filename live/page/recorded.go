@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Recorded is the Source of a journal.
+// A Recorded provides the live page with the states in a journal.
 type Recorded struct {
 	Title string
 	File  *journal.File

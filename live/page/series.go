@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Series has values over time. Point i holds from At[i] to At[i+1].
+// A Series has the numbers of GPUs and jobs over time. Point i holds from At[i] to At[i+1].
 type Series struct {
 	Begun   time.Time         `json:"begun"`
 	At      []journal.Seconds `json:"at"`      // since Begun
@@ -23,7 +23,7 @@ type Series struct {
 
 const mostPoints = 2000
 
-// SeriesOf reads a journal after its header. It accepts a truncated journal.
+// SeriesOf computes the Series of a journal whose header has been read. It accepts a truncated journal.
 func SeriesOf(r *journal.Reader) (*Series, error) {
 	h := r.Header()
 	c := counter{held: map[job.ID]int{}}

@@ -24,7 +24,7 @@ import (
 //go:embed web/page.html web/page.css web/page.js
 var files embed.FS
 
-// A Server shows a Source to viewers who have its token.
+// A Server serves the live page of a Source to viewers who have its token.
 type Server struct {
 	source Source
 	actor  Actor  // nil for a read-only page
@@ -35,7 +35,7 @@ type Server struct {
 	feed   feed
 }
 
-// New returns a Server for a page at an address with a port.
+// New returns a Server for the page of a Source at an address with a port.
 func New(source Source, address net.Addr) *Server {
 	_, port, _ := net.SplitHostPort(address.String())
 	s := &Server{source: source, token: rand.Text(), viewer: rand.Text(), host: address.String(), cookie: "oxgang-" + port}

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Source is what a page shows. Its methods may be called concurrently.
+// A Source provides the state that a live page shows. Its methods may be called concurrently.
 type Source interface {
 	// Live reports whether the source shows the present and ignores times.
 	Live() bool
@@ -33,7 +33,7 @@ type unknown struct{}
 // Error implements error.
 func (unknown) Error() string { return "unknown here" }
 
-// An Overview is a Status for the page. Times count from Begun.
+// An Overview is the state of a cluster for the page. Times count from Begun.
 type Overview struct {
 	*status.Status
 	Begun   time.Time       `json:"begun"`
@@ -48,7 +48,7 @@ type Overview struct {
 	Cancelling string `json:"cancelling,omitempty"`
 }
 
-// LiveOverview returns the Overview of a live source. Times count from 1970.
+// LiveOverview converts the state of a live scheduler for the page. Times count from 1970.
 func LiveOverview(s *status.Status) *Overview {
 	s.Fill()
 	at := Since1970(s.At)

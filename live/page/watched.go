@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Watched is the Source of a backend without a history. It shows the last look, and what was observed since the
-// program started.
+// A Watched provides the live page with the state of a scheduler that has no journal: the last state read, and what
+// changed since the program started.
 type Watched struct {
 	look func(context.Context) (*status.Status, error)
 	// Cancelling is Overview.Cancelling.
@@ -28,12 +28,12 @@ type Watched struct {
 
 var _ Source = (*Watched)(nil)
 
-// NewWatched returns the Source of a backend. look returns its state. look returns its state.
+// NewWatched returns a Watched; look must return the present state.
 func NewWatched(look func(context.Context) (*status.Status, error)) *Watched {
 	return &Watched{look: look, past: history{lives: make(map[string]*life)}}
 }
 
-// Look looks once.
+// Look reads the state once.
 func (w *Watched) Look(ctx context.Context) error {
 	_, err := w.again(ctx)
 	return err
@@ -52,7 +52,7 @@ func (w *Watched) again(ctx context.Context) (changed bool, err error) {
 	return changed, nil
 }
 
-// Follow looks repeatedly until ctx is done. pause returns the wait after a look.
+// Follow reads the state again and again until ctx is done. pause returns the wait after a read.
 func (w *Watched) Follow(ctx context.Context, pause func(took time.Duration, changed bool) time.Duration) {
 	took, changed := time.Duration(0), true
 	for {
@@ -67,7 +67,7 @@ func (w *Watched) Follow(ctx context.Context, pause func(took time.Duration, cha
 	}
 }
 
-// Now returns the last look, or the error if there was none.
+// Now returns the last state read, or the error if there was none.
 func (w *Watched) Now() (*status.Status, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,7 +80,7 @@ func (w *Watched) Now() (*status.Status, error) {
 	return nil, errors.New("not read yet")
 }
 
-// Find returns a job of the last look, or ErrUnknown.
+// Find returns a job in the last state read, or ErrUnknown.
 func (w *Watched) Find(id job.ID) (*status.Job, error) {
 	s, err := w.Now()
 	if err != nil {

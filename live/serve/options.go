@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/live/local/statedir"
 )
 
-// Options configure a Run.
+// Options configure the scheduler of one machine.
 type Options struct {
 	Dir      string            // absolute; created if missing
 	Slots    int               // 0: one per GPU, or per core without GPUs
@@ -32,7 +32,7 @@ type Options struct {
 	Program
 }
 
-// A Program has the options that the calling program sets.
+// A Program has the options that the calling program sets, not its user.
 type Program struct {
 	Supervisor []string             // command that runs supervisor.Main, without the directory
 	Tool       string               // name and version, for journals

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Reader returns the jobs and nodes of a Slurm.
+// A Reader reads the jobs and nodes of a Slurm cluster.
 type Reader interface {
 	Jobs(ctx context.Context) ([]client.Job, error)
 	Nodes(ctx context.Context) ([]client.Node, error)
@@ -47,8 +47,8 @@ var (
 	ErrTypes     = errors.New("nodes have a new GPU type: restart the scheduler")
 )
 
-// A Backend is a scheduler.Backend and the Observer of its scheduler. Next and Do are for the scheduler's
-// goroutine; all other methods are safe for concurrent use.
+// A Backend resizes the elastic jobs of a Slurm partition: a scheduler.Backend, and an observer of its scheduler.
+// Next and Do are for the scheduler's goroutine; all other methods are safe for concurrent use.
 type Backend struct {
 	o     Options
 	epoch int64
@@ -67,8 +67,8 @@ var _ driver.Backend = (*Backend)(nil)
 
 var newQueue = driver.NewQueue
 
-// Open returns a Backend of Slurm's elastic jobs, which arrive as Restored. It fails if Slurm does not answer or
-// the partition has no GPUs.
+// Open returns a Backend; the elastic jobs that Slurm already has arrive as Restored. It fails if Slurm does not
+// answer or the partition has no GPUs.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	w := &Backend{o: o, numbers: map[client.ID]*entry{}, entered: map[client.ID]int{}}
 	w.Table = driver.NewTable(newQueue(), release, w.forget)
@@ -97,7 +97,7 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	return w, nil
 }
 
-// Look observes what Slurm has.
+// Look reads the state of a partition from Slurm.
 func Look(ctx context.Context, s Reader, b *Bounds) (*Observation, error) {
 	jobs, err := s.Jobs(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ func Look(ctx context.Context, s Reader, b *Bounds) (*Observation, error) {
 // Cluster returns the nodes of the partition as of Open; events report changes.
 func (b *Backend) Cluster() *cluster.Cluster { return b.first }
 
-// Execute moves Slurm towards the plan until ctx is done, at every poll and every new plan.
+// Execute sends Slurm the commands that the plan requires, at every poll and every new plan, until ctx is done.
 func (b *Backend) Execute(ctx context.Context) error {
 	return b.Repeat(ctx, b.o.Poll, func() {
 		if err := b.pass(ctx); err != nil && ctx.Err() == nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Place is a waiting job and its priority in Slurm.
+// A Place is a waiting job, with its priority and nice value in Slurm.
 type Place struct {
 	Job      uint32
 	Priority int64 // as Slurm shows it: Nice is already subtracted

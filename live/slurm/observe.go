@@ -13,13 +13,13 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Bounds restrict which jobs can take part. Other jobs are never changed.
+// Bounds state which jobs the scheduler may change: partition and accounts.
 type Bounds struct {
 	Partition string
 	Accounts  []string // empty: any
 }
 
-// A Job is a job that takes part, or asks to.
+// A Job is a Slurm job that takes part in scheduling, or asks to.
 type Job struct {
 	client.Job
 	comment.Request
@@ -33,7 +33,7 @@ type Job struct {
 // Takes reports whether the job takes part.
 func (j *Job) Takes() bool { return j.Trouble == "" }
 
-// An Observation is the state of a partition.
+// An Observation is the state of a partition: jobs, nodes and free GPUs.
 type Observation struct {
 	At time.Time
 	// Jobs take part, or ask to, and have not ended; by number.
@@ -52,7 +52,7 @@ type Observation struct {
 	Epoch int64
 }
 
-// Observe returns the state of a partition.
+// Observe computes the state of a partition from Slurm's jobs and nodes.
 func Observe(at time.Time, jobs []client.Job, nodes []client.Node, b *Bounds) *Observation {
 	o := &Observation{At: at}
 	types := map[string]string{}
@@ -85,7 +85,7 @@ func (*Observation) held(lists ...[]Job) map[cluster.NodeID]int {
 	return sum
 }
 
-// Shared returns the nodes without the GPUs that Load holds.
+// Shared returns the nodes without the GPUs that other jobs hold (Load).
 func (o *Observation) Shared() []cluster.Node {
 	load := o.held(o.Load)
 	var all []cluster.Node
@@ -248,7 +248,7 @@ func (o *Observation) node(n *client.Node, b *Bounds, held map[cluster.NodeID]in
 
 const unnamed = "gpu"
 
-// GPUType converts a type of Slurm.
+// GPUType converts the name of a GPU type in Slurm.
 func GPUType(t string) cluster.GPUType { return cluster.GPUType(cmp.Or(t, unnamed)) }
 
 // Barred returns why Slurm does not let a waiting job start even on free nodes; empty if it only waits for its

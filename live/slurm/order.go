@@ -10,9 +10,9 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/comment"
 )
 
-// OrderSteps returns the nice updates after which the jobs of a line wait in Slurm in this order (see Exchange). A
-// nice value stays within most of the job's own value, which the mark of a changed job records. Jobs that left the
-// line get their own value back. bounded are the jobs that most keeps from their place.
+// OrderSteps returns the changes of nice values after which the jobs of line wait in Slurm in this order (see
+// Exchange). A nice value stays within most of the job's own value, which the mark of a changed job records. Jobs
+// that left the line get their own value back. bounded are the jobs that most keeps from their place.
 func OrderSteps(o *Observation, line []client.ID, most int, epoch int64) (steps []Step, bounded []client.ID) {
 	places, others := placesOf(o, line), make([]int64, len(o.Others))
 	for i := range o.Others {

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A ProgramState is what a job's program has sent; zero: nothing.
+// A ProgramState is what the program of a job has sent so far; zero: nothing.
 type ProgramState struct {
 	Token    string                  `json:"token"` // digest; Slurm reuses job numbers
 	Hello    *agentapi.Hello         `json:"hello"` // the last
@@ -34,7 +34,7 @@ func (r *ProgramState) check() error {
 	return r.Hello.Check()
 }
 
-// A ReportStore is the folder of the records; empty: nothing is stored.
+// A ReportStore stores what programs have sent, in a folder; empty: it stores nothing.
 type ReportStore string
 
 const suffix = ".json"

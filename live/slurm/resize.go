@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Wish is the plan for an elastic job.
+// A Wish states what the plan gives an elastic job.
 type Wish struct {
 	Placement  cluster.Placement // none: it gets nothing
 	Generation int

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Restart is the assumed cost of a restart until it is measured.
+// Restart is how long a restart is assumed to take until it is measured.
 const Restart = time.Minute
 
 // JobID returns the job ID for a Slurm job.

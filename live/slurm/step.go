@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Verb is what a step does to a job.
+// A Verb is what a Step does to a job, such as hold.
 type Verb uint8
 
 // The verbs.
@@ -52,7 +52,7 @@ type Commands interface {
 	Signal(ctx context.Context, id client.ID, name string, to client.Target) error
 }
 
-// NoticeSignal is the signal of a Notice.
+// NoticeSignal is the signal that asks a job to save a checkpoint and stop.
 const NoticeSignal = "USR1"
 
 func (s *Step) carry(ctx context.Context, to Commands) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Writer sends steps to Slurm within a rate limit, and repeats refused ones after a pause. It is safe for
-// concurrent use.
+// A Writer sends commands to Slurm, within a limit per minute. It repeats refused commands after a pause. It is safe
+// for concurrent use.
 type Writer struct {
 	Slurm Commands
 	// PerMinute is the limit of commands per minute.

@@ -11,10 +11,10 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Version changes if a field is removed or redefined, not for new fields.
+// Version is the version of the document. It changes if a field is removed or redefined, not for new fields.
 const Version = "oxgang.dev/status/v1"
 
-// A Backend is the kind of system described.
+// A Backend is the kind of system that the document describes, such as Slurm.
 type Backend string
 
 // The backends.
@@ -61,13 +61,13 @@ type Queue struct {
 	Prices     []Price   `json:"prices,omitempty"`
 }
 
-// A Price is per GPU, in the unit of the policy.
+// A Price is the price of one GPU of a type, in the unit of the policy.
 type Price struct {
 	Type  cluster.GPUType `json:"type"`
 	Price float64         `json:"price"`
 }
 
-// GPUs has the numbers of GPUs of a type, in all or in a queue.
+// GPUs counts the GPUs of a type, of the whole cluster or of a queue.
 type GPUs struct {
 	Queue    string          `json:"queue,omitempty"`
 	Type     cluster.GPUType `json:"type"` // empty if unknown
@@ -99,7 +99,7 @@ type Node struct {
 	Slots  []Slot `json:"slots,omitempty"`
 }
 
-// A Holder is a job, or a pod without a job, with GPUs on a node.
+// A Holder is a job that has GPUs on a node, or a pod that has GPUs and no job.
 type Holder struct {
 	Job  job.ID `json:"job"`
 	GPUs int    `json:"gpus"`
@@ -116,7 +116,7 @@ type Slot struct {
 	Rank       int `json:"rank"`
 }
 
-// An Amount is of a resource. Total 0 means not counted.
+// An Amount is the used and total amount of a resource. Total 0 means not counted.
 type Amount struct {
 	Used  float64 `json:"used"`
 	Total float64 `json:"total"`
@@ -182,14 +182,14 @@ type Share struct {
 	GPUs int    `json:"gpus"`
 }
 
-// An Other is the second GPU type of a heterogeneous job.
+// An Other is the GPUs of a second type that a heterogeneous job has.
 type Other struct {
 	GPUs    int             `json:"gpus"`
 	GPUType cluster.GPUType `json:"gpu_type"`
 	Nodes   int             `json:"nodes"`
 }
 
-// A Plan is the part of a plan for one job.
+// A Plan is what the last plan gives one job.
 type Plan struct {
 	Round   int64           `json:"round"`
 	GPUs    int             `json:"gpus"`
@@ -240,7 +240,7 @@ func (s *Status) Job(id job.ID) *Job {
 	return nil
 }
 
-// Fill sets the version and replaces nil lists.
+// Fill sets the version, and replaces nil lists by empty ones.
 func (s *Status) Fill() {
 	s.Version = Version
 	s.GPUs, s.Nodes, s.Jobs = emptied(s.GPUs), emptied(s.Nodes), emptied(s.Jobs)

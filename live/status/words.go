@@ -154,7 +154,7 @@ func (j *Job) fullReason() string {
 	return text
 }
 
-// Headline returns the first line of a detail, without a clause such as "; its last lines:".
+// Headline returns the first line of a message, without a clause such as "; its last lines:".
 func Headline(detail string) string {
 	head, _, more := strings.Cut(detail, "\n")
 	if i := strings.LastIndex(head, "; "); more && i > 0 && strings.HasSuffix(head, ":") {

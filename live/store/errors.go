@@ -9,10 +9,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// ErrFull is wrapped by errors of a full disk. Nothing was written; the store works again once there is room.
+// ErrFull reports a full disk. Nothing was written; the store works again once there is room.
 var ErrFull = errors.New("the disk is full")
 
-// ErrDamaged is wrapped by the error of Open for a damaged or incomplete database.
+// ErrDamaged reports a damaged or incomplete database.
 var ErrDamaged = errors.New("is damaged")
 
 func (s *Store) explain(err error) error {

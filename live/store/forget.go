@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Forget drops command, directory, environment and checkpoints of jobs that have ended. Their IDs, specs and
-// endings stay. It drops nothing if one of the jobs has not ended.
+// Forget deletes command, directory, environment and checkpoints of jobs that have ended. Their IDs, specs and
+// endings stay. It deletes nothing if one of the jobs has not ended.
 func (s *Store) Forget(ids []job.ID) error {
 	return s.write(func(tx *sql.Tx) error {
 		for _, id := range ids {

@@ -114,7 +114,7 @@ func (s *Store) Jobs(all bool) ([]*Job, error) {
 	return list, nil
 }
 
-// An Outline is the progress of a job.
+// An Outline states how often a job was started, and whether it has ended.
 type Outline struct {
 	Generation int // of its last start; 0: never started
 	Ended      bool

@@ -16,7 +16,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Store is an open database, safe for concurrent use. Writes wait for each other; reads do not wait.
+// A Store is the database of a scheduler. It is safe for concurrent use: writes wait for each other; reads do not
+// wait.
 type Store struct {
 	dir, path string
 	lock      *os.File
@@ -147,7 +148,8 @@ func create(path string, list []string) error {
 	return errors.Join(migrate(db, list), db.Close())
 }
 
-// SetAside renames the database of a state directory that is not in use, and returns its new path.
+// SetAside renames the database of a state directory that is not in use, so that Open creates a new one. It returns
+// the new path.
 func SetAside(dir string) (string, error) {
 	lock, err := lock(dir)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Job is what the store keeps of a job.
+// A Job is what the store has about a job.
 type Job struct {
 	Spec       *job.Spec
 	Asked      *job.Spec // as submitted; nil in Accept for Spec
@@ -28,7 +28,8 @@ type Job struct {
 	Previous   *Checkpoint // in case the last is unreadable
 }
 
-// A Request is what to run. Its strings are bytes of any encoding, without zero bytes.
+// A Request is the command of a job, with its directory, environment and user. Its strings are bytes of any encoding,
+// without zero bytes.
 type Request struct {
 	Command []string
 	Dir     string
@@ -93,7 +94,7 @@ type Change struct {
 	Failures   int
 }
 
-// A State is what a restart needs.
+// A State is everything that the scheduler needs after a restart.
 type State struct {
 	Round int64     // of the last plan; 0 for none
 	Time  time.Time // of the last plan

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Look returns the state of the generation of dir. It changes nothing. If the supervisor lives and state.json
-// cannot be read, the phase is Running with a note.
+// Look returns the state of the start of a job whose directory is dir. It changes nothing. If the supervisor lives
+// and state.json cannot be read, the phase is Running with a note.
 func Look(dir string) (State, error) {
 	// The order matters: a generation begins once. If the lock is free after it began, it has no writer any more, and
 	// the state read last is final.
@@ -38,8 +38,8 @@ func Look(dir string) (State, error) {
 	return State{Phase: Absent}, nil // removed in the meantime
 }
 
-// Stop asks the generation of dir to stop: SIGTERM to every worker now, SIGKILL to every process at the deadline.
-// It may be called again; the last deadline holds. It does nothing if nothing runs.
+// Stop stops the workers of dir: SIGTERM to every worker now, SIGKILL to every process at the deadline. It may be
+// called again; the last deadline holds. It does nothing if nothing runs.
 func Stop(dir string, n Notice) error {
 	s, err := Look(dir)
 	if err != nil {
@@ -75,7 +75,7 @@ func Kill(dir string) error {
 	return nil
 }
 
-// Lives reports whether the generation of dir has a supervisor. It is much cheaper than Look.
+// Lives reports whether the supervisor of dir runs. It is much cheaper than Look.
 func Lives(dir string) (bool, error) {
 	alive, err := held(dir)
 	if err != nil {

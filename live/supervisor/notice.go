@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Notice asks a generation to stop. Its workers read it too, and can write a checkpoint until the deadline.
+// A Notice asks workers to stop. Its workers read it too, and can write a checkpoint until the deadline.
 type Notice struct {
 	Deadline time.Time
 	Reason   string

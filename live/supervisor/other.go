@@ -6,32 +6,32 @@ import "errors"
 
 var errLinux = errors.New("supervisor: running jobs needs Linux")
 
-// Main needs Linux.
+// Main returns an error: jobs run only on Linux.
 func Main(string) error { return errLinux }
 
-// Start needs Linux.
+// Start returns an error: jobs run only on Linux.
 func Start([]string, string, *Launch) error { return errLinux }
 
-// Look needs Linux.
+// Look returns an error: jobs run only on Linux.
 func Look(string) (State, error) { return State{}, errLinux }
 
-// Lives needs Linux.
+// Lives returns an error: jobs run only on Linux.
 func Lives(string) (bool, error) { return false, errLinux }
 
-// Stop needs Linux.
+// Stop returns an error: jobs run only on Linux.
 func Stop(string, Notice) error { return errLinux }
 
-// Sweep needs Linux.
+// Sweep returns an error: jobs run only on Linux.
 func Sweep(string, string) error { return errLinux }
 
 // Delegated returns "": there are no cgroups.
 func Delegated() string { return "" }
 
-// ReadLaunch needs Linux.
+// ReadLaunch returns an error: jobs run only on Linux.
 func ReadLaunch(string) (*Launch, error) { return nil, errLinux }
 
-// WriteFile needs Linux.
+// WriteFile returns an error: jobs run only on Linux.
 func WriteFile(string, any) error { return errLinux }
 
-// Kill needs Linux.
+// Kill returns an error: jobs run only on Linux.
 func Kill(string) error { return errLinux }

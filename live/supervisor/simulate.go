@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A System is what this package needs from the machine besides files and locks.
+// A System has the functions of the machine that this package needs besides files and locks.
 type System struct {
 	// Spawn begins the generation of a directory. It must duplicate lock, which is the generation's lock.
 	Spawn func(dir string, lock *os.File) error

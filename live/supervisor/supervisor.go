@@ -1,8 +1,8 @@
 // Package supervisor starts, watches and stops the worker processes of one generation (one start) of a job. A
 // supervisor is a small separate process, so that workers, output and exit statuses outlive the scheduler.
 //
-// A generation has a directory with four files: launch.json, the lock of the supervisor, state.json and
-// notice.json (a request to stop). Invariants: Each invariant has a test that seeds the defect:
+// A generation has a directory with four files: launch.json, the lock of the supervisor, state.json and notice.json
+// (a request to stop). Invariants, each with a test that seeds the defect:
 //
 // 1. A generation begins at most once. Its supervisor holds the lock from before launch.json is written, and
 // state.json exists before the first worker.
@@ -38,10 +38,10 @@ const TempFail = 75
 // not found".
 const NotStarted = 127
 
-// ErrBegun is returned for a generation that began before.
+// ErrBegun reports that this start of the job has begun before.
 var ErrBegun = errors.New("the generation has begun before")
 
-// A Launch describes one generation of a job to its supervisor.
+// A Launch describes one start of a job to its supervisor.
 type Launch struct {
 	Job        string        `json:"job"`
 	Generation int           `json:"generation"` // from 1
@@ -58,7 +58,7 @@ type Launch struct {
 	User       *account.User `json:"user,omitempty"` // nil for the supervisor's own
 }
 
-// A Worker is one process of a generation.
+// A Worker is one process of a job.
 type Worker struct {
 	Env    []string `json:"env"`    // in addition to Launch.Env
 	CPUs   []int    `json:"cpus"`   // cores it may run on; nil for any
@@ -66,7 +66,7 @@ type Worker struct {
 	Memory int64    `json:"memory"` // bytes, limit by cgroup; 0 for none
 }
 
-// A Phase is the progress of a generation.
+// A Phase is how far one start of a job is.
 type Phase string
 
 // Absent and Gone are never written; Look returns them if there is no supervisor.
@@ -79,7 +79,7 @@ const (
 	Gone     Phase = "gone"     // the supervisor died before the end: call Sweep
 )
 
-// A State is the state of a generation.
+// A State is the state of one start of a job.
 type State struct {
 	Phase   Phase
 	Workers []Exit    // by rank, if Ended

@@ -1,4 +1,4 @@
-// Package agenttest lets programs of tests speak the agent API, as the Python client does.
+// Package agenttest lets test programs send messages to the agent API, as the Python client does.
 package agenttest
 
 import (
@@ -17,7 +17,7 @@ var client = http.Client{Transport: &http.Transport{DialContext: func(context.Co
 	return net.Dial("unix", os.Getenv("OXGANG_SOCKET"))
 }}}
 
-// Post sends a message, of kind "hello" or "report", to the scheduler of this process, and reads its answer.
+// Post sends a message, of kind "hello" or "report", to the scheduler of the calling job, and reads its answer.
 func Post(kind string, message, answer any) error {
 	body, err := json.Marshal(message)
 	if err != nil {

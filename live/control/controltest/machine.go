@@ -1,4 +1,4 @@
-// Package controltest has a control.Service on which nothing runs: its jobs do what a test says.
+// Package controltest has a simulated scheduler of one machine, whose jobs do what a test says.
 package controltest
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Machine is a control.Service. It may be used concurrently.
+// A Machine is a control.Service for tests, on which nothing runs. It may be used concurrently.
 type Machine struct {
 	dir string // of logs
 
@@ -124,7 +124,7 @@ func (m *Machine) Job(id job.ID) (status.Job, error) {
 	return *v, nil
 }
 
-// Explain says what SetExplanation set of the job, or its sentence.
+// Explain returns the explanation from SetExplanation, or the sentence of the job.
 func (m *Machine) Explain(_ context.Context, id job.ID) (*control.Explanation, error) {
 	v, err := m.Job(id)
 	if err != nil {
@@ -140,7 +140,7 @@ func (m *Machine) Explain(_ context.Context, id job.ID) (*control.Explanation, e
 	return &control.Explanation{Text: fmt.Sprintf("%s is %s: %s\n", id, v.Phase, v.Sentence), Story: story}, err
 }
 
-// Log follows the file that Say writes.
+// Log writes the text that Say has added.
 func (m *Machine) Log(ctx context.Context, id job.ID, lines int, follow bool, w io.Writer) error {
 	if _, err := m.Job(id); err != nil {
 		return err

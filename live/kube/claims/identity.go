@@ -17,10 +17,11 @@ type Identity struct {
 	Namespace, Name, UID, Account string
 }
 
-// A Review is a TokenReview for an audience. An error means that there was no result.
+// A Review is a function that asks the API server who owns a token (TokenReview). An error means that it did not
+// answer.
 type Review func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error)
 
-// Client returns the Review of a cluster.
+// Client returns a Review that asks the API server of a cluster.
 func Client(c clientv1.TokenReviewInterface, audience string) Review {
 	return func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error) {
 		r := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{audience}}}

@@ -33,7 +33,7 @@ const (
 	burstAll  = 200     // after a restart all jobs send messages
 )
 
-// A Member is a pod of a job, as the scheduler sees it.
+// A Member is a pod of a job, with its service account.
 type Member struct {
 	Job                      job.ID
 	Namespace, Name, Account string // of the pod, and its service account
@@ -43,10 +43,10 @@ func (m *Member) matches(id Identity) bool {
 	return m.Namespace == id.Namespace && m.Name == id.Name && m.Account == id.Account
 }
 
-// A Lookup returns the live member with a pod UID. It must be fast.
+// A Lookup is a function that returns the running pod with a UID, if it belongs to a job. It must be fast.
 type Lookup func(podUID string) (Member, bool)
 
-// A Reviewer identifies the pods of tokens. It is safe for concurrent use.
+// A Reviewer finds out which pod sent a token. It is safe for concurrent use.
 type Reviewer struct {
 	audience string
 	review   Review
@@ -68,7 +68,7 @@ func New(audience string, review Review, lookup Lookup) *Reviewer {
 	}
 }
 
-// Job returns the job whose live member has a token. Its errors are Pod's.
+// Job returns the job whose pod sent a token. Errors: see Pod.
 func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error) {
 	p, err := r.Pod(ctx, source, token)
 	if err != nil {
@@ -84,8 +84,8 @@ func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error
 	return m.Job, nil
 }
 
-// Pod returns the pod of a token from the address source. The error wraps ErrUnknown if Lookup has no such pod, and
-// ErrLater if the token cannot be checked now.
+// Pod returns the pod that sent a token from the address source. The error wraps ErrUnknown if Lookup lacks the pod,
+// and ErrLater if the token cannot be checked now.
 func (r *Reviewer) Pod(ctx context.Context, source, token string) (Identity, error) {
 	named, ends, err := readToken(token, r.audience, time.Now())
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Options configure a Backend.
+// Options configure the Backend of a queue.
 type Options struct {
 	Queue    *v1alpha1.Queue // the state at Open
 	Nodes    inventory.Options
@@ -43,7 +43,7 @@ type Options struct {
 	Inputs func() string
 }
 
-// Times are limits for jobs and their programs.
+// Times are limits on how long jobs and their programs may take.
 type Times struct {
 	// Start bounds the time until all pods of a generation run. Default 5 min.
 	Start time.Duration
@@ -55,13 +55,13 @@ type Times struct {
 	Report time.Duration
 }
 
-// Reasons explain the allocations of jobs. Both texts are empty for an unknown job.
+// Reasons explain in words what each job has. Both texts are empty for an unknown job.
 type Reasons interface {
 	Reason(id job.ID) string // a word of a closed list
 	Text(id job.ID) string   // called only for plans that are written
 }
 
-// DefaultOptions returns the defaults. The caller sets Queue and Identity.
+// DefaultOptions returns the defaults. The caller must set Queue and Identity.
 func DefaultOptions() Options {
 	return Options{
 		Nodes: inventory.Options{GPUResource: "nvidia.com/gpu", TypeLabels: []string{"nvidia.com/gpu.product"}},
@@ -93,13 +93,13 @@ func (o *Options) Validate() error {
 // Mode returns the mode of the queue.
 func (o *Options) Mode() v1alpha1.Mode { return o.Queue.Spec.Mode }
 
-// Acts reports whether the backend starts jobs; otherwise it only plans.
+// Acts reports whether the backend starts jobs in the mode of the queue; otherwise it only plans.
 func (o *Options) Acts() bool { return o.Mode() == v1alpha1.Admit || o.Mode() == v1alpha1.Resize }
 
 // Writes reports whether the backend writes plans to the API server.
 func (o *Options) Writes() bool { return o.Mode() != v1alpha1.Observe && o.Mode() != v1alpha1.Off }
 
-// Headroom returns the part of the loaned GPUs that stays free for their owners.
+// Headroom returns the share of the lender's GPUs that is never lent.
 func (o *Options) Headroom() float64 {
 	if l := o.Queue.Spec.Loans; l != nil && l.HeadroomPercent != nil {
 		return float64(*l.HeadroomPercent) / 100
@@ -107,7 +107,7 @@ func (o *Options) Headroom() float64 {
 	return defaultHeadroom
 }
 
-// Grace returns the time that a job has to leave a node on loan.
+// Grace returns how long a job may take to leave a borrowed node.
 func (o *Options) Grace() time.Duration {
 	if l := o.Queue.Spec.Loans; l != nil && l.GraceSeconds > 0 {
 		return time.Duration(l.GraceSeconds) * time.Second
@@ -130,7 +130,7 @@ func (o *Options) Weights() map[string]int32 {
 	return all
 }
 
-// MostGPUs returns the most GPUs of a job of a namespace; 0: no limit.
+// MostGPUs returns how many GPUs a job of a namespace may have; 0: no limit.
 func (o *Options) MostGPUs(namespace string) int {
 	most := o.Queue.Spec.Limits.MaxGPUs
 	for _, n := range o.Queue.Spec.Namespaces {
@@ -141,7 +141,7 @@ func (o *Options) MostGPUs(namespace string) int {
 	return int(most)
 }
 
-// PriorityOf returns the priority of a PriorityClass, bounded by the queue's limit.
+// PriorityOf returns the priority of a PriorityClass, at most the queue's limit.
 func (o *Options) PriorityOf(class string) float64 {
 	if o.Priority == nil {
 		return 0
@@ -153,7 +153,7 @@ func (o *Options) PriorityOf(class string) float64 {
 	return float64(value)
 }
 
-// NoClass returns an error text if a PriorityClass does not exist; else it is empty.
+// NoClass returns the message that a PriorityClass does not exist; empty if it exists.
 func (o *Options) NoClass(class string) string {
 	if class == "" || o.Priority == nil {
 		return ""
@@ -164,7 +164,7 @@ func (o *Options) NoClass(class string) string {
 	return fmt.Sprintf("its pods name PriorityClass %q, which does not exist", class)
 }
 
-// Expected is the prediction for a job.
+// An Expected predicts when a job starts and ends, and what would help it.
 type Expected struct {
 	Unblock string        // cheapest change that would give it GPUs; empty: not known
 	ETA     *v1alpha1.ETA // nil: not known

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// A Turn lets one queue of a process at a time compare the shared watches of pods and nodes with the API server. It
-// is safe for concurrent use.
+// A Turn makes the queues of a process take turns when they compare the shared watches of pods and nodes with the API
+// server. It is safe for concurrent use.
 type Turn struct {
 	mu    sync.Mutex
 	taken time.Time
 }
 
-// Take takes the turn if the last one was at least every ago. A nil Turn is always free.
+// Take reports whether it is this queue's turn: the last turn was at least every ago. A nil Turn is always free.
 func (t *Turn) Take(now time.Time, every time.Duration) bool {
 	if t == nil {
 		return true

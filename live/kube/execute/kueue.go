@@ -52,8 +52,8 @@ func (w *Planner) readmitting(e *jobstate.Job) *Step {
 	}}
 }
 
-// Marked sets a start's labels and tolerations on a Workload, and reports whether that changes it. While a
-// Workload is evicted, Kueue copies its old ones to the job's template. With quota it is immutable.
+// Marked copies the labels and tolerations of a job's start to its Kueue Workload, and reports whether that changes
+// it. While a Workload is evicted, Kueue copies its old ones to the job's template. With quota it is immutable.
 func (w *Writer) Marked(o, job *object, g *jobadapter.Grant) bool {
 	return isTrue(o, "Evicted") && !isTrue(o, "QuotaReserved") && jobadapter.MarkWorkload(o, job, g, corev1.ResourceName(w.Options.Nodes.GPUResource))
 }

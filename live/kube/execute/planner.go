@@ -10,17 +10,17 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// A Planner returns the steps towards the committed plan, without writing. The caller holds the lock.
+// A Planner computes the next steps towards the committed plan, without writing. The caller holds the lock.
 type Planner struct {
 	*Writer
 
 	table *jobstate.Table
 }
 
-// NewPlanner returns a Planner of a table.
+// NewPlanner returns a Planner for the jobs of a table.
 func NewPlanner(w *Writer, t *jobstate.Table) *Planner { return &Planner{w, t} }
 
-// A Writer writes to the objects of the cluster.
+// A Writer carries out steps: it writes to the objects of the cluster.
 type Writer struct {
 	Options *config.Options
 	Client  client.Client

@@ -16,14 +16,14 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Step brings the cluster closer to the plan.
+// A Step is one change of the cluster towards the plan, such as the start of a job.
 type Step struct {
 	Job  *jobstate.Job
 	What string // for users
 	Do   func(context.Context) error
 }
 
-// A Note is a change of a job's state from planning its steps.
+// A Note is a change of a job's stored state that follows from planning its steps.
 type Note struct {
 	Job     *jobstate.Job
 	Retried bool
@@ -178,8 +178,8 @@ func (w *Planner) closing(e *jobstate.Job, workers int) *Step {
 	return w.rewriting(e, "end", func(o *object) error { return e.Adapter.Resize(o, &g) })
 }
 
-// ToStart returns the grant for a start. If the first workers have succeeded, it gets only those, which completes
-// the job.
+// ToStart returns what a job gets when it starts. If its first workers have succeeded, it gets only those, which
+// completes it.
 func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 	g := w.ToGrant(e)
 	if n := e.Finished(); n > 0 {
@@ -188,7 +188,7 @@ func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 	return g
 }
 
-// ToGrant returns the grant per worker; every leader derives the same one.
+// ToGrant returns what each worker of a job gets; every leader computes the same.
 func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
 	n := e.Workers()
 	var flavor map[string]string

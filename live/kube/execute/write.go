@@ -62,7 +62,7 @@ func (w *Writer) finish(next client.Object, err error) error {
 	return nil
 }
 
-// FieldOwner is the field manager of our writes.
+// FieldOwner is the name of the scheduler as field manager in the API server.
 const FieldOwner = "oxgang"
 
 // disrupt returns nil if all given pods of a job may stop now: dry-run evictions succeed, and PodDisruptionBudgets

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Group returns the first group whose selector matches a node; nil if none does.
+// Group returns the first group of rentable nodes whose selector matches a node; nil if none does.
 func Group(groups []v1alpha1.NodeGroup, n *corev1.Node) *v1alpha1.NodeGroup {
 	i := slices.IndexFunc(groups, func(g v1alpha1.NodeGroup) bool { return Selects(g.NodeSelector, n) })
 	if i < 0 {
@@ -18,7 +18,7 @@ func Group(groups []v1alpha1.NodeGroup, n *corev1.Node) *v1alpha1.NodeGroup {
 	return &groups[i]
 }
 
-// Offer returns the scheduler's form of a group: its node, price and limit.
+// Offer converts a group of rentable nodes for the scheduler: node, price and limit.
 func Offer(g *v1alpha1.NodeGroup) cluster.Offer {
 	n := cluster.Node{
 		GPUType: cluster.GPUType(g.GPUType), Tenure: cluster.Rented, Group: cluster.Group(g.Name), Price: price(g),
@@ -46,7 +46,7 @@ func Leave(n *corev1.Node, queue string) bool {
 	return true
 }
 
-// Stay removes that mark. It reports whether that changes the node.
+// Stay removes the taint of Leave. It reports whether that changes the node.
 func Stay(n *corev1.Node) bool {
 	if !Leaving(n) {
 		return false
@@ -55,7 +55,7 @@ func Stay(n *corev1.Node) bool {
 	return true
 }
 
-// Leaving reports whether a node has that mark.
+// Leaving reports whether a node has the taint of Leave.
 func Leaving(n *corev1.Node) bool { return slices.ContainsFunc(n.Spec.Taints, isLeaving) }
 
 func isLeaving(t corev1.Taint) bool { return t.Key == v1alpha1.LeavingTaint }

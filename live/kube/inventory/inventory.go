@@ -1,4 +1,4 @@
-// Package inventory translates Kubernetes nodes into the scheduler's: of a queue (Read), of a lender (Survey), and
+// Package inventory converts Kubernetes nodes for the scheduler: nodes of a queue (Read), of a lender (Survey), and
 // of rentable groups (Offer).
 package inventory
 
@@ -33,7 +33,7 @@ type Options struct {
 	Now    time.Time
 }
 
-// Patience is how long a node that is not Ready keeps its jobs.
+// Patience is how long a node may be not Ready before its jobs count as lost.
 const Patience = 30 * time.Second
 
 const (
@@ -130,7 +130,7 @@ func (o *Options) closed(n *corev1.Node) bool {
 	})
 }
 
-// Shared reports whether a node's GPUs are shared by time-slicing or MPS.
+// Shared reports whether pods share the GPUs of a node by time-slicing or MPS.
 func Shared(n *corev1.Node) bool {
 	replicas, err := strconv.Atoi(n.Labels[replicasLabel])
 	how := n.Labels[sharingLabel]
@@ -196,7 +196,7 @@ func (o *Options) typeOf(n *corev1.Node) cluster.GPUType {
 	return untyped
 }
 
-// Labels returns the type label of each GPU type whose nodes agree on it.
+// Labels returns, for each GPU type, the node label that names it, if all its nodes agree.
 func Labels(nodes []*corev1.Node, o *Options) map[cluster.GPUType]map[string]string {
 	all := make(map[cluster.GPUType]map[string]string)
 	for _, n := range nodes {

@@ -12,13 +12,13 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Lender is the state of an owner that lends idle nodes. It must not be changed.
+// A Lender is the state of the nodes of an owner that lends idle ones. It must not be changed.
 type Lender struct {
 	Servers []Server // sorted by name
 	Wants   []Want   // oldest first
 }
 
-// A Server is a lender's node with GPUs, lent or not.
+// A Server is a node of the lender with GPUs, lent or not.
 type Server struct {
 	cluster.Node // at full capacity
 	Object       *corev1.Node
@@ -28,7 +28,7 @@ type Server struct {
 
 func (s *Server) lentTo() string { return s.Object.Labels[v1alpha1.LoanLabel] }
 
-// ByID returns the servers by their IDs.
+// ByID returns the lender's nodes by ID.
 func (l *Lender) ByID() map[cluster.NodeID]*Server {
 	all := make(map[cluster.NodeID]*Server, len(l.Servers))
 	for i := range l.Servers {
@@ -37,16 +37,15 @@ func (l *Lender) ByID() map[cluster.NodeID]*Server {
 	return all
 }
 
-// A Want is a pod of the owner for which kube-scheduler has found no node, and whose nodeSelector and node
-// affinity allow a server.
+// A Want is a waiting pod of the owner that could run on one of the lender's nodes.
 type Want struct {
 	UID  types.UID
 	GPUs int
 	pod  *corev1.Pod
 }
 
-// Survey returns the state of a queue's lender; empty without one. It takes time linear in nodes and pods, plus
-// wants times servers.
+// Survey returns the state of the lender's nodes; empty if the queue has no lender. It takes time linear in nodes and
+// pods, plus wants times servers.
 func Survey(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, o *Options) Lender {
 	var l Lender
 	if len(o.Lender) == 0 {

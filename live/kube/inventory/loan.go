@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// Lend sets the label and taint of a loan to a queue. It changes nothing and returns an error if queue is empty or
-// the node is lent to another queue.
+// Lend marks a node as lent to a queue, by a label and a taint. It changes nothing and returns an error if queue is
+// empty or the node is lent to another queue.
 func Lend(n *corev1.Node, queue string) error {
 	to, lent := n.Labels[v1alpha1.LoanLabel]
 	switch {
@@ -28,8 +28,8 @@ func Lend(n *corev1.Node, queue string) error {
 	return nil
 }
 
-// Return removes the label and taint of a loan. It changes nothing and returns an error if the node is not lent to
-// the queue, or has a live pod that is ours.
+// Return removes the mark of Lend. It changes nothing and returns an error if the node is not lent to the queue, or
+// has a running pod of the queue.
 func Return(n *corev1.Node, queue string, all []*corev1.Pod, ours func(*corev1.Pod) bool) error {
 	if to, lent := n.Labels[v1alpha1.LoanLabel]; !lent || to != queue {
 		return fmt.Errorf("node %s: return: it is lent to %q, want %q", n.Name, to, queue)

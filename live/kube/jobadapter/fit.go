@@ -10,10 +10,10 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A Fitting is a pod, and a copy with the requests that it should have.
+// A Fitting is a pod, and the same pod with the CPUs and memory that it should request.
 type Fitting struct{ Is, ToBe *corev1.Pod }
 
-// Shrinks reports whether no request grows.
+// Shrinks reports whether no request of the pod would grow.
 func (f *Fitting) Shrinks(gpu string) bool {
 	a, b := pods.Request(&f.Is.Spec, corev1.ResourceName(gpu)), pods.Request(&f.ToBe.Spec, corev1.ResourceName(gpu))
 	return b.CPUs <= a.CPUs && b.Memory <= a.Memory

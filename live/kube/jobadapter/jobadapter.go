@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Job is the parsed object of a job.
+// A Job is what the scheduler reads from the object of a job.
 type Job struct {
 	UID, Kind, Namespace, Name string
 	Queue                      string // empty: none, or part of another job
@@ -39,13 +39,13 @@ type Job struct {
 	Plain                      *job.Spec // without annotations, if they are the Problem
 }
 
-// An Ending is how a job ended.
+// An Ending states whether and how a job ended.
 type Ending struct {
 	Outcome scheduler.Outcome
 	Detail  string
 }
 
-// A Grant is the size and placement of a job.
+// A Grant states how many workers a job gets, on which nodes and with which CPUs and memory.
 type Grant struct {
 	Epoch      int64
 	Generation int64 // at least 1; not used by Resize
@@ -60,14 +60,15 @@ type Grant struct {
 	Flavor map[string]string
 }
 
-// ErrFixed means that a job cannot change its number of workers.
+// ErrFixed reports that the number of workers of a job cannot be changed.
 var ErrFixed = errors.New("its number of workers is fixed")
 
-// ErrKueue means that only Kueue can stop the job (spec.active=false of its Workload), or resize it unless it is
+// ErrKueue reports that only Kueue can stop the job (spec.active=false of its Workload), or resize it unless it is
 // Sliced.
 var ErrKueue = errors.New("it is in a Kueue queue")
 
-// A Kind reads and changes objects of one kind. After an error, o may be partly changed and must not be used.
+// A Kind reads and changes objects of one kind, such as JobSet. After an error, o may be partly changed and must not
+// be used.
 type Kind interface {
 	GVK() schema.GroupVersionKind
 	// Read parses o with the defaults d of its queue. weight is its namespace's share. It never fails: see
@@ -85,7 +86,7 @@ type Kind interface {
 	Fit(o *unstructured.Unstructured, all []*corev1.Pod, g *Grant) ([]Fitting, error)
 }
 
-// Options are the names of GPUs in the cluster.
+// Options state how the cluster names GPUs, and whether JobSets can be resized.
 type Options struct {
 	GPUResource string
 	TypeLabels  []string
@@ -94,10 +95,10 @@ type Options struct {
 	ElasticJobSets bool
 }
 
-// Kinds are all kinds, for NVIDIA's device plugin.
+// Kinds are all kinds of jobs, for GPUs of NVIDIA's device plugin.
 var Kinds = New(&Options{GPUResource: "nvidia.com/gpu", TypeLabels: []string{"nvidia.com/gpu.product"}})
 
-// New returns all kinds. It keeps o.
+// New returns all kinds of jobs. It keeps o.
 func New(o *Options) []Kind {
 	return []Kind{
 		&adapter{gvk("batch", "v1", "Job"), o, lookJob},

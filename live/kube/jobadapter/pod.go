@@ -11,13 +11,13 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// A Key identifies a job's object.
+// A Key identifies the object of a job.
 type Key struct{ Kind, Namespace, Name string }
 
 // raySuffix is the length of KubeRay's suffix of a RayCluster's name.
 const raySuffix = 6
 
-// RayJobOf returns the name of a RayCluster's RayJob, and whether the RayCluster can have one.
+// RayJobOf returns the name of the RayJob to which a RayCluster belongs, and whether it can belong to one.
 func RayJobOf(cluster string) (name string, made bool) {
 	at := len(cluster) - raySuffix
 	if at < 1 || cluster[at] != '-' {
@@ -26,7 +26,7 @@ func RayJobOf(cluster string) (name string, made bool) {
 	return cluster[:at], true
 }
 
-// Gated reports whether a pod waits for Pin.
+// Gated reports whether a pod waits until Pin names its node.
 func Gated(p *corev1.Pod) bool {
 	return holds(p.Spec.SchedulingGates)
 }

@@ -174,8 +174,8 @@ func ungate(o *unstructured.Unstructured) bool {
 	return true
 }
 
-// ReleaseWorkload removes our AdmissionGate from a Sliced job's Workload, and reports whether it was there. Kueue
-// (0.19) updates other Workloads itself.
+// ReleaseWorkload lets Kueue admit a Sliced job: it removes our AdmissionGate from its Workload, and reports whether
+// it was there. Kueue (0.19) updates other Workloads itself.
 func ReleaseWorkload(workload *unstructured.Unstructured, j *Job) bool {
 	return j.Sliced && ungate(workload)
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// With returns p with the history of another Past of the job.
+// With returns p with the times and reports of history, another Past of the same job.
 func (p Past) With(history Past) Past {
 	p.state = history.state
 	return p
 }
 
-// Adopted returns the grant of a running job whose generation is in no plan, from its pods' labels and nodes, so
-// no job stops because a Plan was deleted or is old. It reports false if the scheduler did not start the job, or
-// if typeOf does not know every worker's node.
+// Adopted finds out from the pods of a running job what it was granted, if no plan states it. So no job stops because
+// a Plan was deleted or is old. It reports false if the scheduler did not start the job, or if typeOf does not know
+// every worker's node.
 func Adopted(j *jobadapter.Job, workers []*corev1.Pod, typeOf func(node string) string) (Past, bool) {
 	if j.Generation == 0 || j.Suspended || j.PerWorker.GPUs == 0 || j.Ended != nil {
 		return Past{}, false

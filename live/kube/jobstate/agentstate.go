@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An Agent is the state that a job's program has reported.
+// An Agent is what the program of a job has reported.
 type Agent struct {
 	Reporting   bool      // it has sent a message in some generation
 	LastMessage time.Time // zero: none
@@ -25,7 +25,7 @@ type Agent struct {
 	LocalMax map[cluster.GPUType]int
 }
 
-// SetHello records a Hello. Its largest local batch size applies to the current GPU type only.
+// SetHello stores the first message after a start. Its largest local batch size applies to the current GPU type only.
 func (a *Agent) SetHello(h *agentapi.Hello, e *Job) {
 	a.Hello = h
 	if h == nil || int64(h.Generation) != e.Held.Generation || e.Held.GPUs == 0 || h.Batch.LocalMax <= 0 {
@@ -38,7 +38,7 @@ func (a *Agent) SetHello(h *agentapi.Hello, e *Job) {
 	a.LocalMax[e.Held.GPUType] = h.Batch.LocalMax
 }
 
-// Described returns a job's specification from its object and its program.
+// Described returns the specification of a job, from its object and from what its program reported.
 func (a *Agent) Described(spec *job.Spec, e *Job) *job.Spec {
 	if a.Hello == nil {
 		return spec
@@ -48,7 +48,7 @@ func (a *Agent) Described(spec *job.Spec, e *Job) *job.Spec {
 	return said
 }
 
-// Rigid returns a specification that fixes a job's current GPUs.
+// Rigid returns a copy of a specification that fixes the GPUs that the job has.
 func Rigid(spec *job.Spec, e *Job) *job.Spec {
 	if e.Held.GPUs == 0 {
 		return spec
@@ -73,7 +73,7 @@ func milli(x float64) int64 {
 	return int64(min(max(0, math.Round(1000*x)), math.MaxInt64/2))
 }
 
-// State returns a job's state for the next leader.
+// State returns what the next leader must know about the job.
 func (e *Job) State() v1alpha1.JobState {
 	st := &e.Status
 	s := v1alpha1.JobState{

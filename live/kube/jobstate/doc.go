@@ -1,2 +1,2 @@
-// Package jobstate holds the leader's state of each job, and restores it from the previous leader's Plan.
+// Package jobstate stores what the leader knows about each job, and restores it from the Plan of the previous leader.
 package jobstate

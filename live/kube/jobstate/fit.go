@@ -1,13 +1,13 @@
 package jobstate
 
-// A Fit tracks the adjustment of CPUs and memory of a job's running pods to the plan.
+// A Fit tracks how the requests of a job's running pods are adjusted to the plan's CPUs and memory.
 type Fit struct {
 	Retry
 	Why string   // for users; empty: no difference, or being changed
 	At  Compared // last that required no change
 }
 
-// Compared identifies a comparison of a plan with pods.
+// A Compared identifies a comparison of pods with a plan, so that it is not repeated.
 type Compared struct {
 	Generation int64
 	Cpus       float64 // per worker, like Memory

@@ -54,24 +54,24 @@ func (e *Job) Wants() bool { return !e.Phase.Over() && e.Held.GPUs > 0 }
 // Workers returns the planned number of workers.
 func (e *Job) Workers() int { return e.WorkersOn(e.Held.GPUs) }
 
-// WorkersOn returns how many workers fit on a number of GPUs.
+// WorkersOn returns how many workers of the job have room on a number of GPUs.
 func (e *Job) WorkersOn(gpus int) int { return gpus / max(1, e.Parsed.PerWorker.GPUs) }
 
 // ID returns the job's ID in the scheduler.
 func (e *Job) ID() job.ID { return job.ID(e.Parsed.UID) }
 
-// Present reports whether a pod is of the planned generation.
+// Present reports whether a pod belongs to the planned start of the job.
 func (e *Job) Present(p *corev1.Pod) bool { return e.Wants() && Generation(p) == e.Held.Generation }
 
 // Running reports whether the job was started and is not suspended.
 func (e *Job) Running() bool { return !e.Parsed.Suspended && e.Parsed.Generation != 0 }
 
-// Started reports whether the planned generation was started, so its pods may appear.
+// Started reports whether the planned start was written, so its pods may appear.
 func (e *Job) Started() bool {
 	return e.Wants() && (e.Stale() || e.Parsed.Generation == e.Held.Generation && (e.Running() || e.Parsed.Kueue && !e.Parsed.Gated))
 }
 
-// Node returns the only node of the planned generation; empty: several are possible.
+// Node returns the node on which all pods of the planned start run; empty: several are possible.
 func (e *Job) Node() string {
 	if len(e.Held.Placement) != 1 || e.Parsed.Resizing == v1alpha1.InPlace || e.Parsed.Kueue {
 		return ""
@@ -95,7 +95,7 @@ func (e *Job) Coming() int {
 	return max(0, n)
 }
 
-// Done returns how many workers have succeeded, in any generation.
+// Done returns how many workers have succeeded, in any start of the job.
 func (e *Job) Done() (n int) {
 	for _, p := range e.Pods {
 		if p.Status.Phase == corev1.PodSucceeded {
@@ -120,7 +120,7 @@ func (e *Job) Finished() (n int) {
 	return n
 }
 
-// ToEnd is how long a job may end by itself after a worker has succeeded.
+// ToEnd is how long a job may take to end by itself after a worker has succeeded.
 const ToEnd = time.Minute
 
 // EndsSoon reports whether a job is about to end by itself.
@@ -159,7 +159,7 @@ func Ready(p *corev1.Pod) bool {
 	return i < 0 || p.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
-// Generation returns a pod's start of its job; 0: not the scheduler's.
+// Generation returns to which start of its job a pod belongs, from 1; 0 if the scheduler did not start it.
 func Generation(p *corev1.Pod) int64 {
 	n, err := strconv.ParseInt(p.Labels[v1alpha1.Generation], 10, 64)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Unmade is how long pods of a Job may be missing before its events are read; the delay doubles each time.
+// Unmade is how long pods of a Job may be missing before its events are read to find out why; the delay doubles each
+// time.
 const Unmade = 10 * time.Second
 
 const longestWhy = 700
@@ -23,7 +24,7 @@ func (e *Job) Lacks(now time.Time) bool {
 	return e.Made() < e.Workers() && now.Sub(e.CompleteAt) >= max(Unmade, 2*e.AskedAt.Sub(e.CompleteAt))
 }
 
-// Overdue reports whether the watches have not shown a write or started pods within prompt.
+// Overdue reports whether the watches should have shown a write or started pods by now, after prompt.
 func (e *Job) Overdue(now time.Time, prompt time.Duration) bool {
 	since := e.CompleteAt
 	if e.Stale() {
@@ -32,12 +33,12 @@ func (e *Job) Overdue(now time.Time, prompt time.Duration) bool {
 	return now.Sub(since) > prompt && e.Awaits()
 }
 
-// Awaits reports whether the watches still lack a write or started pods.
+// Awaits reports whether the watches have yet to show a write or started pods.
 func (e *Job) Awaits() bool {
 	return e.Stale() || e.Started() && e.Running() && e.Made() < e.Workers()
 }
 
-// Made returns how many workers have a pod of the planned generation, or have succeeded.
+// Made returns how many workers have a pod of the planned start, or have succeeded.
 func (e *Job) Made() (n int) {
 	for _, p := range e.Pods {
 		if e.Present(p) || p.Status.Phase == corev1.PodSucceeded {
@@ -47,14 +48,14 @@ func (e *Job) Made() (n int) {
 	return n
 }
 
-// A Limit bounds a job's GPUs for a time, because further pods cannot be created.
+// A Limit bounds the GPUs of a job for a time, because more pods could not be created.
 type Limit struct {
 	GPUs  int
 	Why   string
 	Until time.Time
 }
 
-// Limited returns a specification within the job's limit.
+// Limited returns a specification whose limits include the job's Limit.
 func (e *Job) Limited(spec *job.Spec) *job.Spec {
 	if !time.Now().Before(e.Limit.Until) {
 		return spec
@@ -67,7 +68,7 @@ func (e *Job) Limited(spec *job.Spec) *job.Spec {
 // FailedCreate is the reason of a Job's event that a pod was not created.
 const FailedCreate = "FailedCreate"
 
-// A Refusal is why pods could not be created, from a Job's events.
+// A Refusal states why pods of a Job could not be created.
 type Refusal struct {
 	Why  string
 	Last time.Time // of the last event, in whole seconds

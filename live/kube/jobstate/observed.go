@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// An Observed is the actual state of a job's pods.
+// An Observed states which pods of a job run, and on how many GPUs.
 type Observed struct {
 	Suspended bool
 	Pods      int
@@ -79,7 +79,7 @@ func Count(n int, noun string) string {
 
 const mostNodes = 4
 
-// Planned describes a grant for users.
+// Planned describes in words what a job was granted.
 func (g *Grant) Planned() string {
 	if g.GPUs == 0 {
 		return "no GPUs"
@@ -87,7 +87,7 @@ func (g *Grant) Planned() string {
 	return gpusOn(g.GPUs, GPUsByNode(g.Placement))
 }
 
-// PlannedOf describes an allocation for users.
+// PlannedOf describes in words what an allocation grants.
 func PlannedOf(a *v1alpha1.JobAllocation) string {
 	g := Grant{}
 	g.GPUs = int(a.GPUs)

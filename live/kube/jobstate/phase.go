@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/phase"
 )
 
-// Times are when a job last changed.
+// Times are when the state of a job last changed.
 type Times struct {
 	Since      time.Time // of the present plan; zero: this leader found its pods
 	Begun      time.Time // approximately
@@ -31,7 +31,7 @@ func (e *Job) Stale() bool { return !e.StaleSince.IsZero() }
 // Restored reports whether this leader found the present generation's pods when it took over.
 func (e *Job) Restored() bool { return e.Since.IsZero() }
 
-// Move moves a job to the phase after an event.
+// Move changes the phase of a job because of an event.
 func (e *Job) Move(ev phase.Event) {
 	var f phase.Facts
 	if e.Held.GPUs > 0 {
@@ -40,7 +40,7 @@ func (e *Job) Move(ev phase.Event) {
 	e.Phase, _ = phase.Next(e.Phase, ev, f)
 }
 
-// Look returns the phase of a job by plan and observation, and the due action.
+// Look returns the phase of a job by plan and observation, and the action that is due.
 func (e *Job) Look(now time.Time) (phase.Phase, phase.Action) {
 	return phase.Next(e.Phase, phase.Look, e.facts(now))
 }
@@ -94,7 +94,7 @@ func (e *Job) Ready() int {
 	return n
 }
 
-// Clock updates the times of a job.
+// Clock updates the Times of a job.
 func (e *Job) Clock(now time.Time) {
 	started, admitted := e.Started(), e.Started() && !e.Parsed.Suspended
 	if !admitted {

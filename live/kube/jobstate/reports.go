@@ -13,9 +13,9 @@ import (
 // A job's measurements are stored in the status of the Plan for a new leader.
 
 const (
-	// KeptReports is how many reports of a job are stored.
+	// KeptReports is how many reports of one job are stored at most.
 	KeptReports = 12
-	// MostReports is how many reports of all jobs are stored.
+	// MostReports is how many reports of all jobs are stored at most.
 	MostReports = 2500
 )
 
@@ -49,7 +49,7 @@ type measured struct {
 	GradVar float64 `json:"v,omitempty"`
 }
 
-// LearnedText returns the last most reports as JSON; empty: none.
+// LearnedText returns the last reports, at most most, as JSON; empty: none.
 func (e *Job) LearnedText(most int) string {
 	last := e.Reports[max(0, len(e.Reports)-most):]
 	if len(last) == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Past is what the previous leader stored of a job.
+// A Past is what the previous leader stored about a job.
 type Past struct {
 	Allocation v1alpha1.JobAllocation
 	state      v1alpha1.JobState
@@ -30,7 +30,7 @@ func PastOf(p *v1alpha1.Plan) map[job.ID]Past {
 	return all
 }
 
-// Restore sets a job to its Past.
+// Restore sets the state of a job from its Past.
 func (p *Past) Restore(e *Job) {
 	a, s := &p.Allocation, &p.state
 	e.Held = Grant{Generation: max(a.Generation, e.Parsed.Generation)}
@@ -75,7 +75,7 @@ func GrantOf(a *v1alpha1.JobAllocation) Grant {
 	return g
 }
 
-// A Grant is what a plan gives a job.
+// A Grant is what a plan gives a job: GPUs, nodes, CPUs and memory.
 type Grant struct {
 	Generation int64
 	cluster.Allocation
@@ -83,7 +83,7 @@ type Grant struct {
 	Batch     job.BatchSize
 }
 
-// Allocation returns a grant as an allocation of a plan.
+// Allocation converts a grant into an entry of a Plan object.
 func Allocation(e *Job, g *Grant) v1alpha1.JobAllocation {
 	a := v1alpha1.JobAllocation{
 		UID: e.Parsed.UID, Kind: e.Parsed.Kind, Namespace: e.Parsed.Namespace, Name: e.Parsed.Name, Generation: g.Generation,

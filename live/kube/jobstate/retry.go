@@ -6,7 +6,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// A Retry is when something that failed may be tried again.
+// A Retry states when something that failed may be tried again.
 type Retry struct {
 	Failures  int
 	NotBefore time.Time

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Obstacle describes why planned pods do not run or exist, for users.
+// Obstacle describes in words why planned pods do not run or exist.
 func (e *Job) Obstacle() string {
 	for _, p := range e.Pods {
 		for _, c := range p.Status.Conditions {

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Table holds the committed plan and jobs of a queue. Its owner guards it.
+// A Table has the committed plan and the jobs of a queue. Its owner guards it by a lock.
 type Table struct {
 	Plan  *v1alpha1.Plan // as last written or read
 	ByID  map[job.ID]*Job

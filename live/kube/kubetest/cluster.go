@@ -1,6 +1,6 @@
-// Package kubetest is a cluster in the memory of a test: controller-runtime's fake API server, with a Job
-// controller, a binder and kubelets that act on demand. It checks that GPUs are not overcommitted, and Plans do
-// not go back.
+// Package kubetest is a simulated Kubernetes cluster for tests: controller-runtime's fake API server, with a Job
+// controller, a binder and kubelets that act on demand. It checks that GPUs are not overcommitted, and Plans do not
+// go back.
 package kubetest
 
 import (
@@ -36,7 +36,8 @@ const (
 // holder is a finalizer that keeps a deleted pod until the kubelet has stopped it.
 const holder = "kubetest.oxgang.dev/kubelet"
 
-// A Cluster is a cluster. Methods panic on errors of the fake API server. It is safe for concurrent use.
+// A Cluster is a simulated Kubernetes cluster. Methods panic on errors of the fake API server. It is safe for
+// concurrent use.
 type Cluster struct {
 	// Before may fail or change a request of Client. After may lose its response.
 	Before, After func(*Call) error
@@ -140,7 +141,7 @@ func (t *Cluster) SetReady(name string, is bool) {
 	t.Update(&n)
 }
 
-// Ask is a job submission.
+// An Ask is a job that a test submits.
 type Ask struct {
 	Name        string
 	Workers     int
@@ -149,7 +150,7 @@ type Ask struct {
 	Annotations map[string]string
 }
 
-// Refuse records the Job controller's event for a rejected pod.
+// Refuse simulates that the Job controller could not create a pod, with its event.
 func (t *Cluster) Refuse(j *batchv1.Job, why string) {
 	e := &corev1.Event{Reason: "FailedCreate", Message: "Error creating: " + why, LastTimestamp: metav1.Now()}
 	e.Name, e.Namespace = "refused-"+string(t.uid()), j.Namespace

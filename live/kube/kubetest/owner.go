@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Serves is the label, with value yes, of inference nodes.
+// Serves is the label, with value yes, of nodes of the inference cluster.
 const Serves = "serves"
 
 // AddServer adds an inference node.
@@ -29,7 +29,7 @@ func (t *Cluster) Node(name string) *corev1.Node {
 	return &n
 }
 
-// Serve creates an inference pod for inference nodes.
+// Serve creates a pod that only inference nodes can run.
 func (t *Cluster) Serve(name string, gpus int) {
 	q := corev1.ResourceList{GPU: *resource.NewQuantity(int64(gpus), resource.DecimalSI)}
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "inference", Finalizers: []string{holder}}}

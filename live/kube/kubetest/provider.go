@@ -17,7 +17,7 @@ import (
 // PoolLabel is the node label with the name of its pool.
 const PoolLabel = "kubetest.oxgang.dev/pool"
 
-// A Pool creates nodes, like any object with the scale subresource.
+// A Pool is a simulated group of cloud nodes with the scale subresource.
 type Pool struct {
 	Name     string
 	Replicas int

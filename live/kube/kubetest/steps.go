@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Settle runs the Job controller, the binder and the kubelet until nothing changes.
+// Settle runs the simulated Job controller, binder and kubelet until nothing changes.
 func (t *Cluster) Settle() {
 	for again := true; again; {
 		again = t.Control() || t.Bind() || t.Kubelet()

@@ -19,7 +19,7 @@ const (
 	ConfigKind    = "SchedulerConfiguration"
 )
 
-// A Config is the configuration file of the process.
+// A Config is the configuration file of oxgang-scheduler.
 type Config struct {
 	metav1.TypeMeta `json:",inline"`
 

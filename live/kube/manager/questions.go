@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// An Answerer answers a question about a queue's jobs. Job IDs are uids.
+// An Answerer is a function that answers a what-if question about a queue. Job IDs are uids.
 type Answerer func(ctx context.Context, queue string, q whatif.Question) (*whatif.Answer, error)
 
 const questionsAgain = 10 * time.Minute
@@ -51,8 +51,8 @@ func (l *leader) ask(ctx context.Context, queue string, q whatif.Question) (*wha
 	return d.Ask(ctx, q)
 }
 
-// Answer answers a ConfigMap's questions, until its watch ends or an answer cannot be written. It fails if the
-// ConfigMap cannot be watched.
+// Answer answers the questions that users write into a ConfigMap, until its watch ends or an answer cannot be
+// written. It fails if the ConfigMap cannot be watched.
 func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer Answerer) error {
 	w, err := maps.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + wire.QuestionMap})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// PoolOf returns the lender's nodes of a group; nil: none.
+// PoolOf returns the state of a group of the lender's nodes; nil: none.
 func (ns *Nodes) PoolOf(g cluster.Group) *inventory.Pool {
 	i := slices.IndexFunc(ns.Loans.pools, func(p inventory.Pool) bool { return p.Group == g })
 	if i < 0 {
@@ -38,7 +38,7 @@ func NameOf(l v1alpha1.NodeLoan, name string) int { return strings.Compare(l.Nam
 // ByName compares loans by node name.
 func ByName(a, b v1alpha1.NodeLoan) int { return strings.Compare(a.Name, b.Name) }
 
-// A Transfer is a change of a node's loan mark.
+// A Transfer is a change of the mark that a node is lent.
 type Transfer struct {
 	seen *corev1.Node
 	next *corev1.Node

@@ -57,7 +57,7 @@ func (ns *Nodes) Usable(s *observe.Observation) []cluster.Node {
 	return all
 }
 
-// Review updates the state of the lender's nodes. Unusable and overdue nodes leave the loans.
+// Review updates the state of the lender's nodes. Nodes that are unusable or overdue are no longer on loan.
 func (ns *Nodes) Review(s *observe.Observation) {
 	if len(s.Lender.Servers)+len(ns.Table.Plan.Spec.Loans) == 0 {
 		ns.Loans.pools = nil
@@ -168,7 +168,7 @@ func (ns *Nodes) reclaim(g cluster.Group, due time.Time) {
 	}
 }
 
-// LoanStatus returns the loans, for the scheduler.
+// LoanStatus returns the state of all loans, for the scheduler.
 func (ns *Nodes) LoanStatus() []cluster.Loan {
 	var all []cluster.Loan
 	for i := range ns.Loans.pools {

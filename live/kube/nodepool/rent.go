@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// An Order is the state of a group's last order.
+// An Order is the last order of nodes for a group.
 type Order struct {
 	refused bool
 	missing int
@@ -29,7 +29,7 @@ type rentedNodes struct {
 	Committing bool
 }
 
-// ExpectPods marks nodes as held to which pods of a job may still come.
+// ExpectPods marks the nodes to which pods of a job may still come.
 func (ns *Nodes) ExpectPods() {
 	to := make(map[string]bool)
 	for _, e := range ns.Table.Order {
@@ -44,7 +44,7 @@ func (ns *Nodes) ExpectPods() {
 	}
 }
 
-// Cloned returns a copy of each group's nodes.
+// Cloned returns a copy of the nodes of each group.
 func Cloned(of map[string][]observe.GroupNode) map[string][]observe.GroupNode {
 	all := make(map[string][]observe.GroupNode, len(of))
 	for g, nodes := range of {
@@ -53,7 +53,7 @@ func Cloned(of map[string][]observe.GroupNode) map[string][]observe.GroupNode {
 	return all
 }
 
-// Groups returns the rentable groups.
+// Groups returns the groups of nodes that can be rented.
 func (ns *Nodes) Groups() []v1alpha1.NodeGroup { return ns.Options.Queue.Spec.NodeGroups }
 
 // Group returns a group by name; nil: none.
@@ -65,7 +65,7 @@ func (ns *Nodes) Group(name cluster.Group) *v1alpha1.NodeGroup {
 	return &ns.Groups()[i]
 }
 
-// OrderOf returns the state of a group's last order.
+// OrderOf returns the last order of a group.
 func (ns *Nodes) OrderOf(g *v1alpha1.NodeGroup) *Order {
 	if ns.Rented.Orders == nil {
 		ns.Rented.Orders = make(map[string]*Order)
@@ -78,7 +78,7 @@ func (ns *Nodes) OrderOf(g *v1alpha1.NodeGroup) *Order {
 	return o
 }
 
-// A GroupStatus is the state of a group under a plan. Each node is in one list.
+// A GroupStatus sorts the nodes of a group by their state under a plan. Each node is in one list.
 type GroupStatus struct {
 	Group  *v1alpha1.NodeGroup
 	Wanted int                  // without leaving nodes
@@ -185,7 +185,7 @@ func plannedNodes(p *v1alpha1.Plan) map[string]bool {
 	return all
 }
 
-// WantedOf returns a plan's decision for a group; nil: none yet.
+// WantedOf returns how many nodes of a group a plan wants; nil: not decided yet.
 func WantedOf(all []v1alpha1.PlannedGroup, name string) *v1alpha1.PlannedGroup {
 	i := slices.IndexFunc(all, func(p v1alpha1.PlannedGroup) bool { return p.Name == name })
 	if i < 0 {
@@ -239,7 +239,7 @@ func Offered(groups []v1alpha1.NodeGroup) []cluster.Node {
 	return all
 }
 
-// KeepRented updates the orders after a draft was committed.
+// KeepRented updates the orders after a plan was committed.
 func (ns *Nodes) KeepRented(allRefused map[string]bool) {
 	ns.Rented.Committing = false
 	for name, refused := range allRefused {

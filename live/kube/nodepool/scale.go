@@ -21,10 +21,10 @@ import (
 	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
-// Recheck is how often a scale is read to find changes by others.
+// Recheck is how often a scale is read, to find changes by others.
 const Recheck = 30 * time.Second
 
-// A Scaling is a step of a group: it changes the mark of a leaving node, or the scale.
+// A Scaling is a step towards the wanted nodes of a group: it marks a leaving node, or changes the scale.
 type Scaling struct {
 	group *v1alpha1.NodeGroup
 	order *Order
@@ -32,7 +32,7 @@ type Scaling struct {
 	do    func(context.Context) error
 }
 
-// Scalings returns the possible steps for the groups in the committed plan.
+// Scalings returns the steps that are possible now.
 func (ns *Nodes) Scalings() []Scaling {
 	if !ns.Options.Acts() || len(ns.Groups()) == 0 {
 		return nil
@@ -146,7 +146,7 @@ func scaled(t *v1alpha1.ScaleTarget) *unstructured.Unstructured {
 	return o
 }
 
-// CarryOutScaling takes a step for a group, with retries.
+// CarryOutScaling carries out a step, with retries.
 func (ns *Nodes) CarryOutScaling(ctx context.Context, s *Scaling) error {
 	err := s.do(ctx)
 	if ctx.Err() != nil {

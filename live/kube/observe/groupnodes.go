@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A GroupNode is a node of a group, as last seen.
+// A GroupNode is a node of a rentable group, as last observed.
 type GroupNode struct {
 	Object *corev1.Node // must not be changed
 	Held   bool         // with a live or pinned pod of the scheduler
@@ -24,10 +24,10 @@ type GroupNode struct {
 // Name returns the node's name in Kubernetes.
 func (l *GroupNode) Name() string { return l.Object.Name }
 
-// Is reports whether l is a leaving node of a plan.
+// Is reports whether this is the node that a plan names as leaving.
 func (l *GroupNode) Is(n v1alpha1.LeavingNode) bool { return n.UID == string(l.Object.UID) }
 
-// Ref identifies the node in a plan.
+// Ref returns the node's name and uid, for a plan.
 func (l *GroupNode) Ref() v1alpha1.LeavingNode {
 	return v1alpha1.LeavingNode{Name: l.Name(), UID: string(l.Object.UID)}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
-// Prompt is the normal delay of watches.
+// Prompt is how long watches normally take to show a change.
 const Prompt = 500 * time.Millisecond
 
 // live has pods that were read because a watch was late. The newer version of a pod counts.

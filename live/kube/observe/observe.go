@@ -25,7 +25,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An Observation is what the watches show of a queue. It must not be changed.
+// An Observation is the state of a queue's jobs, pods and nodes, as the watches show it. It must not be changed.
 type Observation struct {
 	Jobs       []ObservedJob            // by creation, then namespace and name
 	Pods       map[string][]*corev1.Pod // by job uid
@@ -46,7 +46,7 @@ type Observation struct {
 	Versions map[string]uint64 // by uid
 }
 
-// An ObservedJob is an object that names the queue.
+// An ObservedJob is the object of a job that names the queue.
 type ObservedJob struct {
 	Adapter jobadapter.Kind
 	Object  jobstate.Object
@@ -74,7 +74,7 @@ func New(o *config.Options, c client.Client, direct client.Reader, known func(jo
 	return &Observer{options: o, client: c, direct: direct, known: known, parsed: make(map[string]parsedObject)}
 }
 
-// Forget drops parsed objects that an observation lacks.
+// Forget deletes parsed objects that are no longer in an observation.
 func (ob *Observer) Forget(s *Observation) {
 	for uid := range ob.parsed {
 		if _, shown := s.Versions[uid]; !shown {
@@ -83,10 +83,10 @@ func (ob *Observer) Forget(s *Observation) {
 	}
 }
 
-// Remembers reports whether an object is stored.
+// Remembers reports whether the parsed form of an object is stored.
 func (ob *Observer) Remembers(uid string) bool { _, known := ob.parsed[uid]; return known }
 
-// Parsed returns the number of stored objects.
+// Parsed returns how many parsed objects are stored.
 func (ob *Observer) Parsed() int { return len(ob.parsed) }
 
 // Observe returns what the watches show now.

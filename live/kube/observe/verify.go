@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ErrWatches means that the watches have lost an event or have stalled: restart the process.
+// ErrWatches reports that the watches have lost an event or have stalled: restart the process.
 var ErrWatches = errors.New("the watches miss changes of the API server")
 
 // Relist is the time between comparisons with the API server. Late is how long the watches may lag.

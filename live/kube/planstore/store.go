@@ -17,10 +17,10 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// ErrFenced means that another leader has written a plan.
+// ErrFenced reports that another leader has written a plan.
 var ErrFenced = errors.New("another scheduler has taken over")
 
-// A Store is the Plan object of a queue. State is safe for concurrent use.
+// A Store writes the Plan object of a queue. State is safe for concurrent use.
 type Store struct {
 	options *config.Options
 	client  client.Client
@@ -41,7 +41,7 @@ type State struct {
 	Since   time.Time // first failure
 }
 
-// State returns the current State.
+// State returns the result of the last attempt to write a plan.
 func (s *Store) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +93,8 @@ func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 	}
 }
 
-// TakeOver reads or creates the Plan and takes the next epoch. In a mode that writes nothing it only reads.
+// TakeOver makes this process the one that may write plans: it reads or creates the Plan and takes the next epoch. In
+// a mode that writes nothing it only reads.
 func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 	for {
 		p := &v1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Name: s.options.Queue.Name}}

@@ -11,16 +11,16 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Index is the name of the index of relevant pods.
+// Index is the name of the cache index by which relevant pods are found.
 const Index = "oxgang.dev/matters"
 
-// Matters is the key of pods that may belong to a job or request devices.
+// Matters is the index key of pods that may belong to a job or request devices.
 const Matters = "matters"
 
-// OnNode returns the key of the pods bound to a node.
+// OnNode returns the index key of the pods bound to a node.
 func OnNode(name string) string { return "node/" + name }
 
-// Keys returns the keys of a pod in the Index.
+// Keys returns the index keys of a pod.
 func Keys(o client.Object) []string {
 	p, is := o.(*corev1.Pod)
 	if !is {

@@ -53,7 +53,7 @@ func named(t *corev1.NodeSelectorTerm) (node string, possible bool) {
 	return node, !slices.ContainsFunc(t.MatchFields, func(r corev1.NodeSelectorRequirement) bool { return !Meets(&r, node) })
 }
 
-// Meets reports whether a node of that name meets a requirement on fields.
+// Meets reports whether a node of that name satisfies a requirement on node fields.
 func Meets(r *corev1.NodeSelectorRequirement, node string) bool {
 	return r.Key != metav1.ObjectNameField || slices.Contains(r.Values, node) == (r.Operator == corev1.NodeSelectorOpIn)
 }

@@ -68,7 +68,7 @@ func ListEvents(ctx context.Context, direct client.Reader, do func(*corev1.Event
 	})
 }
 
-// A Read is the state of pods at one time.
+// A Read is the result of ListPods: the state of pods at one time.
 type Read struct {
 	Kept    []*corev1.Pod
 	UIDs    []types.UID // including pods not kept

@@ -15,9 +15,9 @@ const (
 	MostMemory = 1 << 50 // bytes
 )
 
-// Request returns what a pod uses of its node; gpu is the resource name of GPUs. It is the sum of containers and
-// sidecars, or the most that init containers need. A request of the pod as a whole replaces it. Overhead is added,
-// missing requests equal limits, and numbers are clamped to 0 and the Most constants.
+// Request returns the GPUs, CPUs and memory that a pod requests; gpu is the resource name of GPUs. It is the sum of
+// containers and sidecars, or the most that init containers need. A request of the pod as a whole replaces it.
+// Overhead is added, missing requests equal limits, and numbers are clamped to 0 and the Most constants.
 func Request(spec *corev1.PodSpec, gpu corev1.ResourceName) cluster.Resources {
 	var running, starting cluster.Resources
 	for i := range spec.InitContainers {
@@ -89,7 +89,7 @@ func Sum(a, b cluster.Resources) cluster.Resources {
 	}
 }
 
-// Most returns the larger of each of a and b.
+// Most returns, for each resource, the larger amount of a and b.
 func Most(a, b cluster.Resources) cluster.Resources {
 	return cluster.Resources{GPUs: max(a.GPUs, b.GPUs), CPUs: max(a.CPUs, b.CPUs), Memory: max(a.Memory, b.Memory)}
 }

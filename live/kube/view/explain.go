@@ -40,7 +40,7 @@ func tier(reason string) int {
 	return 3
 }
 
-// A Reason explains the state of a job.
+// A Reason explains why a job waits or runs.
 type Reason struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message,omitempty"`
@@ -51,7 +51,7 @@ type Reason struct {
 // FromPlan reports whether the reason comes from the policy. Other reasons keep a job out of plans.
 func (r *Reason) FromPlan() bool { return tier(r.Reason) > tier(WaitingForQuota) }
 
-// Dominant returns the reason with the highest precedence; the zero Reason if there is none.
+// Dominant returns the most important of several reasons; the zero Reason if there is none.
 func Dominant(all ...Reason) Reason {
 	var best Reason
 	for _, r := range all {

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A LiveJob is an unfinished job of a queue in a Look.
+// A LiveJob is a job of a queue that has not ended, as the user may see it.
 type LiveJob struct {
 	status.Job
 	names  []string

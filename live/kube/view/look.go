@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-// A Looker reads a cluster repeatedly with the user's rights. It is not safe for concurrent use.
+// A Looker reads the state of a cluster repeatedly, with the user's rights.
 type Looker struct {
 	*Kubectl
 	// Namespace is the only one to read; empty: all.
@@ -20,7 +20,7 @@ type Looker struct {
 	also     *object // nil: none
 }
 
-// A Look is what a user may see of a cluster at one time.
+// A Look is the state of a cluster at one time, as far as the user may see it.
 type Look struct {
 	At        time.Time
 	Namespace string // empty: all

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Page is the source of a cluster's live page, as the user may see it.
+// A Page provides the live page with the state of a cluster, as far as the user may see it.
 type Page struct {
 	*page.Watched
 	looker *Looker
@@ -26,7 +26,7 @@ var (
 	_ page.Asker  = (*Page)(nil)
 )
 
-// NewPage returns the source for a Looker. Call Look before it is shown.
+// NewPage returns the Page of a Looker. Call Look before it is shown.
 func NewPage(l *Looker, title string) *Page {
 	p := &Page{looker: l}
 	p.Watched = page.NewWatched(func(ctx context.Context) (*status.Status, error) {
@@ -46,7 +46,7 @@ const (
 	rest  = 9 // as a multiple of its duration
 )
 
-// Follow repeats looks until ctx is done.
+// Follow reads the cluster again and again until ctx is done.
 func (p *Page) Follow(ctx context.Context) {
 	p.Watched.Follow(ctx, func(took time.Duration, _ bool) time.Duration { return max(least, rest*took) })
 }

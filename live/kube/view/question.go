@@ -15,7 +15,7 @@ import (
 
 type asking func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error)
 
-// AskBy turns on questions to the scheduler in a namespace. Call it before the page is served.
+// AskBy lets the page ask the scheduler in a namespace what-if questions. Call it before the page is served.
 func (p *Page) AskBy(k *Kubectl, namespace string) {
 	p.ask = func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error) {
 		return k.Ask(ctx, namespace, queue, q)

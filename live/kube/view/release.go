@@ -20,10 +20,10 @@ const (
 	admissionGates = "kueue.x-k8s.io/admission-gated-by"
 )
 
-// ErrManaged means that a job's queue starts its jobs itself.
+// ErrManaged reports that the queue of a job is in a mode in which the scheduler starts its jobs.
 var ErrManaged = errors.New("its queue starts jobs itself")
 
-// A Release is a job that was or can be released.
+// A Release is a suspended job that was or can be started without the scheduler.
 type Release struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`

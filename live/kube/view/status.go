@@ -15,7 +15,7 @@ const clock = "2006-01-02 15:04:05 UTC"
 
 const mostEnded = 20
 
-// Status returns the Look as a Status.
+// Status returns the state of the cluster as a document for tables and pages.
 func (at *Look) Status(title string) *status.Status {
 	s := &status.Status{Backend: status.Kubernetes, Title: title, At: at.At, Policy: at.policies(), Notes: at.Lacks, Nodes: at.nodes(), GPUs: at.gpus()}
 	for i := range at.Queues {
@@ -142,7 +142,7 @@ func expected(r *Range, now time.Time) (e status.Range) {
 	return e
 }
 
-// Status returns the jobs of a plan.
+// Status returns the jobs of a plan as such a document.
 func (p *Plan) Status() *status.Status {
 	at := &Look{At: time.Now(), Plans: []Plan{*p}, hidden: true}
 	at.fill(new(cluster), nil)

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ErrLost is wrapped by the error of Check.
+// ErrLost reports a database that lacks what the folders of its jobs show.
 var ErrLost = errors.New("history is lost")
 
 type lost struct {

@@ -7,12 +7,12 @@ import (
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
-// Over reports whether the generation has no process left.
+// Over reports whether no process of the start is left.
 func (o *Observation) Over() bool {
 	return o.State.Phase == supervisor.Ended || o.State.Phase == supervisor.Gone
 }
 
-// Succeeded reports whether all workers of the generation succeeded.
+// Succeeded reports whether all workers of the start succeeded.
 func (o *Observation) Succeeded() bool {
 	exits := o.State.Workers
 	return o.State.Phase == supervisor.Ended && len(exits) > 0 && !slices.ContainsFunc(exits, func(x supervisor.Exit) bool { return !x.OK() })
@@ -30,7 +30,7 @@ func (o *Observation) StoppedOnNotice() bool {
 	return stopped
 }
 
-// Detail describes how the generation ended, for people.
+// Detail describes in words how the start ended.
 func (o *Observation) Detail() string {
 	switch {
 	case o.State.Phase == supervisor.Gone:

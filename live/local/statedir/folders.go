@@ -12,13 +12,13 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Folders are the directories of the jobs of a state directory.
+// Folders has the paths of the directories of jobs in a state directory.
 type Folders struct {
 	Dir      string // of the state directory, absolute
 	Identity string // unique on this machine
 }
 
-// A Generation is one start of a job.
+// A Generation identifies one start of a job.
 type Generation struct {
 	Job    job.ID
 	Number int // from 1
@@ -81,12 +81,12 @@ func (f *Folders) unused(id job.ID) bool {
 	return len(saved) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist))
 }
 
-// Generation returns the directory of a generation.
+// Generation returns the directory of one start of a job.
 func (f *Folders) Generation(g Generation) string {
 	return filepath.Join(f.Job(g.Job), strconv.Itoa(g.Number))
 }
 
-// Launched returns the generations with launch files, grouped by job.
+// Launched returns the starts of jobs that have launch files, grouped by job.
 func (f *Folders) Launched() ([]Generation, error) {
 	jobs, err := f.Jobs()
 	if err != nil {
@@ -136,7 +136,7 @@ func subfolders(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Tag returns the tag of a generation's processes, unique on this machine.
+// Tag returns a text that marks the processes of one start of a job, unique on this machine.
 func (f *Folders) Tag(g Generation) string {
 	return fmt.Sprintf("%s/%s/%d", f.Identity, g.Job, g.Number)
 }

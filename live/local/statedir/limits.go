@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Category is a kind of data that jobs and schedulers leave.
+// A Category is a kind of data that is kept after jobs have ended, such as logs.
 type Category string
 
 // The categories.
@@ -21,23 +21,23 @@ const (
 // Categories returns all categories in display order.
 func Categories() []Category { return []Category{Logs, Checkpoints, Journals, Reports} }
 
-// A Limit keeps nothing older than Age, and at most Bytes, the newest first; 0: no limit. Age counts from the end
-// of the job, or the last line of the journal.
+// A Limit states how much data of ended jobs is kept: nothing older than Age, and at most Bytes, the newest first; 0:
+// no limit. Age counts from the end of the job, or the last line of the journal.
 type Limit struct {
 	Age   time.Duration `json:"age"`   // nanoseconds
 	Bytes int64         `json:"bytes"` // in blocks of 4 KiB; not for reports
 }
 
-// Limits are limits by category; a category without one is kept forever.
+// Limits has a Limit for each category of data; without one, everything is kept.
 type Limits map[Category]Limit
 
-// Default returns the defaults. Checkpoints, the results of jobs, have no limit.
+// Default returns the default limits. Checkpoints, the results of jobs, have none.
 func Default() Limits {
 	const day = 24 * time.Hour
 	return Limits{Logs: {Age: 30 * day, Bytes: 1 << 30}, Journals: {Age: 30 * day, Bytes: 1 << 30}, Reports: {Age: 90 * day}}
 }
 
-// With returns the limits, where others take precedence.
+// With returns the limits, replaced by others where those have an entry.
 func (l Limits) With(others Limits) Limits {
 	all := make(Limits, len(l)+len(others))
 	maps.Copy(all, l)

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
-// An Observation is the immutable state of a generation at one time.
+// An Observation is the state of one start of a job at one time. It is immutable.
 type Observation struct {
 	Generation
 	State supervisor.State
@@ -16,8 +16,8 @@ type Observation struct {
 	Cores []int     // of its workers; nil: any; only from All
 }
 
-// Look observes a generation. If it is settled (up and not stopping), Look only checks the supervisor, which is
-// cheap. If the supervisor is gone, Look kills the rest, which may take seconds.
+// Look returns the state of one start of a job. If it is settled (up and not stopping), Look only checks the
+// supervisor, which is cheap. If the supervisor is gone, Look kills the rest, which may take seconds.
 func Look(f *Folders, g Generation, settled bool) (*Observation, error) {
 	dir := f.Generation(g)
 	if settled {
@@ -32,12 +32,13 @@ func Look(f *Folders, g Generation, settled bool) (*Observation, error) {
 	return &Observation{Generation: g, State: state}, err
 }
 
-// Sweep kills the processes of a generation whose supervisor is gone.
+// Sweep kills the processes of a start whose supervisor is gone.
 func Sweep(f *Folders, g Generation) error {
 	return supervisor.Sweep(f.Job(g.Job), f.Tag(g))
 }
 
-// All observes every generation with launch files. One of unknown state counts as running.
+// All returns the state of every start of a job that has launch files. If a state is unknown, the start counts as
+// running.
 func All(f *Folders) ([]*Observation, error) {
 	generations, err := f.Launched()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// PruneOptions configure Prune.
+// PruneOptions state what Prune deletes.
 type PruneOptions struct {
 	Limits   Limits
 	Folders  *Folders
@@ -28,7 +28,7 @@ type PruneOptions struct {
 	DryRun bool // delete nothing
 }
 
-// An Amount is how much of a category was deleted, or would be.
+// An Amount states how much data of a category was deleted, or would be.
 type Amount struct {
 	Category Category `json:"category"`
 	Count    int      `json:"count"` // jobs, journals or reports

@@ -15,9 +15,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Rebuild adds to a database what only the folders of its jobs know, and returns the jobs that differed. A job
-// with a living generation keeps it. Another job ends as its last generation did, or waits. Call it again
-// after a crash.
+// Rebuild adds to a database what only the folders of its jobs show, and returns the jobs that differed. A job whose
+// processes run keeps them. Other jobs end like their last start, or wait. Call it again after a crash.
 func Rebuild(s *store.Store, f *Folders, m *device.Machine) ([]job.ID, error) {
 	known, err := s.Outlines()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // DefaultTimeout is the time limit of a command. slurmctld answers within seconds unless it is overloaded.
 const DefaultTimeout = 30 * time.Second
 
-// A Client runs the commands of one Slurm. It is safe for concurrent use.
+// A Client runs the commands of one Slurm cluster and parses their output. It is safe for concurrent use.
 type Client struct {
 	// Run runs commands; nil: Exec.
 	Run Runner

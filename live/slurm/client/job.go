@@ -29,7 +29,7 @@ const (
 // A Job is a job in Slurm. Unknown times are zero.
 type Job struct {
 	ID        ID
-	Array     ID // accounting: this run ended with a requeue
+	Array     ID // number of the array; 0: none
 	Task      int
 	Tasks     string // not started, such as "2-9%4"; empty: one task, or no array
 	Het       ID     // leader of a heterogeneous job; 0: none

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// DefaultPerMinute is low because slurmctld holds a lock while it answers.
+// DefaultPerMinute is the default limit of commands a minute, low because slurmctld holds a lock while it answers.
 const DefaultPerMinute = 30
 
 // Limited returns a Runner that starts at most perMinute commands in any minute.
@@ -55,20 +55,20 @@ func (w *callLimit) try(now time.Time) time.Duration {
 	return 0
 }
 
-// A Pace computes the interval between looks at Slurm.
+// A Pace determines how often the state of Slurm is read.
 type Pace struct {
 	Least, Most time.Duration // interval
 	Share       float64       // of the time spent looking
 	now         time.Duration
 }
 
-// DefaultPace looks every 2 s during changes and every 30 s otherwise, or less often if a look takes more than 2 %
-// of that time.
+// DefaultPace returns a Pace of 2 s during changes and 30 s otherwise, or less often if a read takes more than 2 % of
+// that time.
 func DefaultPace() *Pace {
 	return &Pace{Least: 2 * time.Second, Most: 30 * time.Second, Share: 0.02}
 }
 
-// Next returns how long to wait after a look that took this long.
+// Next returns how long to wait after a read that took this long.
 func (p *Pace) Next(took time.Duration, changed bool) time.Duration {
 	if changed || p.now == 0 {
 		p.now = p.Least

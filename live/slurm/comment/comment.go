@@ -23,10 +23,10 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Prefix is the start of the scheduler's comments.
+// Prefix is the beginning of comments that are for the scheduler.
 const Prefix = "oxgang:"
 
-// A Part is what the scheduler may do with a job.
+// A Part states what the scheduler may do with a job.
 type Part uint8
 
 // Each part includes the parts before it.
@@ -41,7 +41,7 @@ var partNames = [...]string{"none", "order", "elastic"}
 // String returns the part's name in comments.
 func (p Part) String() string { return partNames[p] }
 
-// A Request is the content of a user's comment.
+// A Request is what a user's comment asks of the scheduler.
 type Request struct {
 	Part     Part
 	Min, Max int       // on all nodes; 1 ≤ Min ≤ Max

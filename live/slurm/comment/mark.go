@@ -25,7 +25,7 @@ type Mark struct {
 // mostNice is Slurm's largest nice value. Source: scontrol(1), Nice.
 const mostNice = 2147483645
 
-// ErrForeign marks an AdminComment that somebody else has written.
+// ErrForeign reports an AdminComment that the scheduler did not write.
 var ErrForeign = errors.New("its AdminComment was not written by the scheduler")
 
 // ParseMark parses an AdminComment. It returns ErrForeign, wrapped, if the scheduler did not write it. An empty

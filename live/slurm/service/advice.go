@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/explain"
 )
 
-// Advice is what the scheduler would do with one job.
+// An Advice states what the scheduler would do with one job, and why.
 type Advice struct {
 	Job   *slurm.Job
 	Gives cluster.Allocation // planned GPUs; zero: none

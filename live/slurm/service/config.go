@@ -19,7 +19,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/comment"
 )
 
-// A Mode is how much the scheduler may do. Each mode includes the modes before it.
+// A Mode states how much the scheduler may do. Each mode includes the modes before it.
 type Mode string
 
 // The modes.

@@ -12,13 +12,13 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Slurm can be read and commanded.
+// A Slurm reads a Slurm cluster and sends it commands.
 type Slurm interface {
 	slurm.Commands
 	slurm.Reader
 }
 
-// Recommend returns the advice for each job that takes part, and the observation.
+// Recommend returns what the scheduler would do with each job that takes part, and the observation.
 func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *slurm.Observation, error) {
 	o, err := slurm.Look(ctx, s, c.bounds())
 	if err != nil {
@@ -28,7 +28,7 @@ func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *slurm.Observ
 	return all, o, err
 }
 
-// An Orderer runs mode order.
+// An Orderer runs the scheduler in mode order, in which it only changes the order of waiting jobs.
 type Orderer struct {
 	slurm  Slurm
 	writer *slurm.Writer

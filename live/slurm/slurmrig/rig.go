@@ -36,7 +36,7 @@ type Options struct {
 	Lines      []string // added to slurm.conf; without a PartitionName line, partition all has all nodes
 }
 
-// A Rig is a running Slurm.
+// A Rig is a Slurm cluster that runs on this machine for a test.
 type Rig struct {
 	Folder  string
 	options Options

@@ -1,5 +1,5 @@
-// Package slurmtest is a Slurm in memory. Jobs wait, start by priority, end, and are held, requeued and updated
-// as in Slurm 22.05. It uses time.Now, so tests run it with testing/synctest.
+// Package slurmtest is a simulated Slurm for tests. Jobs wait, start by priority, end, and are held, requeued and
+// updated as in Slurm 22.05. It uses time.Now, so tests run it with testing/synctest.
 package slurmtest
 
 import (
@@ -17,7 +17,7 @@ import (
 // 121 s.
 const requeueDelay = 121 * time.Second
 
-// A Slurm is a controller with its nodes. It is safe for concurrent use.
+// A Slurm is a simulated slurmctld with its nodes. It is safe for concurrent use.
 type Slurm struct {
 	// Before and After are called around every command that changes something. An error of Before prevents the
 	// command.
@@ -47,7 +47,7 @@ type Job struct {
 	before  uint32    // priority before it was held
 }
 
-// An Ask is a job to submit.
+// An Ask is a job that a test submits.
 type Ask struct {
 	Name, User, Account, Comment string
 	Partition                    string // default gpu
@@ -104,7 +104,7 @@ func (s *Slurm) LoseState() {
 	s.jobs = nil
 }
 
-// Older lets a running job wait again, like a killed slurmctld that read an older state. Its program is gone.
+// Older simulates that slurmctld was killed and read an older state: a running job waits again. Its program is gone.
 func (s *Slurm) Older(id client.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,4 +1,3 @@
-// Package view shows the state of a Slurm: running jobs, waiting jobs with reasons, and idle GPUs with causes.
-//
-// A Look is the state at one moment.
+// Package view shows the state of a Slurm cluster: running jobs, waiting jobs with reasons, and idle GPUs with
+// causes.
 package view

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// A History knows how long past runs took.
+// A History has the durations of past runs, to estimate how long jobs still run.
 type History struct {
 	took map[class][]time.Duration // completed runs, sorted
 }
@@ -22,7 +22,7 @@ type class struct {
 
 const leastRuns = 5
 
-// HistoryOf returns the history in the accounting.
+// HistoryOf computes a History from the accounting.
 func HistoryOf(runs []client.Run) *History {
 	h := &History{took: make(map[class][]time.Duration)}
 	for i := range runs {

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Look is the state of a Slurm at one moment.
+// A Look is the state of a Slurm cluster at one moment.
 type Look struct {
 	At           time.Time
 	Jobs         []client.Job
@@ -19,7 +19,7 @@ type Look struct {
 	NoQOS        string
 }
 
-// Take looks once. Only one asks slurmdbd, and its failure only hides limits.
+// Take reads the state once. If slurmdbd does not answer, only limits are missing.
 func Take(ctx context.Context, c *client.Client, now func() time.Time) (*Look, error) {
 	l := &Look{At: now()}
 	var err error

@@ -11,7 +11,7 @@ import (
 
 const month = 30 * 24 * time.Hour
 
-// Page returns the live page of a client's Slurm. past may be nil; noPast is the reason.
+// Page returns the live page of a Slurm cluster. past may be nil; noPast is the reason.
 func Page(c *client.Client, past *History, noPast string) *page.Watched {
 	return page.NewWatched(func(ctx context.Context) (*status.Status, error) {
 		l, err := Take(ctx, c, time.Now)
@@ -22,8 +22,8 @@ func Page(c *client.Client, past *History, noPast string) *page.Watched {
 	})
 }
 
-// Open returns the live page of the Slurm in the user's PATH, once Slurm answers. It follows client.DefaultPace
-// until ctx is done.
+// Open returns the live page of the Slurm cluster in the user's PATH, once Slurm answers. It follows
+// client.DefaultPace until ctx is done.
 func Open(ctx context.Context) (*page.Watched, error) {
 	c, none := &client.Client{Run: client.Limited(client.Exec, client.DefaultPerMinute)}, ""
 	runs, err := c.Accounting(ctx, time.Now().Add(-month))

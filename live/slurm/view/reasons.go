@@ -2,10 +2,10 @@ package view
 
 import "strings"
 
-// A Meaning explains a reason code of Slurm, and what would end the wait.
+// A Meaning explains one of Slurm's reason codes, and what would end the wait.
 type Meaning struct{ Code, Why, Unblock string }
 
-// Unknown is the meaning of a code that is not in Meanings.
+// Unknown is the meaning of a reason code that is not in Meanings.
 var Unknown = Meaning{"", "Oxgang does not know this reason code", "see \"JOB REASON CODES\" of man squeue"}
 
 // Meanings explain reason codes. A code that ends in * stands for all codes with this beginning.

@@ -11,7 +11,7 @@ type Check interface {
 	See(s *State, c *Change) []Finding
 }
 
-// An Ender is a check whose End is called after the last change, with the end time in s.
+// An Ender is a Check that is also called after the last change, with the end time in s.
 type Ender interface{ End(s *State) []Finding }
 
 // All returns all checks for a test cluster. start bounds the start of a generation, repair how long a node may be

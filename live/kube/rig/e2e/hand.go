@@ -20,14 +20,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Hand plans for a queue instead of a scheduler, with the scheduler's backend.
+// A Hand lets a test write the plans of a queue, with the backend of the scheduler.
 type Hand struct {
 	testing.TB
 	backend *kube.Backend
 	k       client.Client
 }
 
-// Plan takes a queue over until the test ends. Jobs get only what Give assigns.
+// Plan takes a queue over until the test ends. Jobs get only what the test gives them.
 func Plan(t testing.TB, k client.Client, q *v1alpha1.Queue) *Hand {
 	t.Helper()
 	o := config.DefaultOptions()
@@ -69,7 +69,7 @@ func (c indexed) List(ctx context.Context, list client.ObjectList, opts ...clien
 	return nil
 }
 
-// A Gift is all that a job gets, on one node.
+// A Gift states what a job gets, on one node.
 type Gift struct {
 	Job  string
 	Node cluster.NodeID
@@ -77,7 +77,7 @@ type Gift struct {
 	CPUs float64
 }
 
-// Give commits one plan with these gifts.
+// Give writes one plan in which jobs get these gifts, and others nothing.
 func (h *Hand) Give(all ...Gift) {
 	h.Helper()
 	var actions []scheduler.Action

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Series are metric values by name and labels.
+// Series are the values of metrics, by name and labels.
 type Series map[string]float64
 
 // Scrape reads the metrics at an address.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Call is one request.
+// A Call is one request of a program to the API server.
 type Call struct {
 	Verb        string // such as get or deletecollection, or the HTTP method
 	Resource    string // with group, such as "plans.oxgang.dev"; "": none

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A Moment is a point of a call at which a hook is called.
+// A Moment is a point in the course of a call at which the program can be killed.
 type Moment int
 
 // The moments.
@@ -32,7 +32,8 @@ func (m Moment) String() string { return [...]string{"before", "applied", "answe
 // A Hook is called at each moment of each numbered call. If it returns false, the connection is cut.
 type Hook func(c *Call, m Moment) bool
 
-// A Proxy is between one client and the API server. It does not support upgraded connections such as exec.
+// A Proxy stands between one program and the API server, to inject faults. It does not support upgraded connections
+// such as exec.
 type Proxy struct {
 	Rules    Rules
 	upstream *rest.Config

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A Cut is when a connection breaks.
+// A Cut states at which point of a call its connection breaks.
 type Cut int
 
 // The cuts.
@@ -21,7 +21,7 @@ const (
 	AfterAnswer     // the client does not receive it
 )
 
-// Rules are what a proxy does to calls. They can be changed while it runs.
+// Rules are the faults that a proxy injects. They can be changed while it runs.
 type Rules struct {
 	mu        sync.Mutex
 	answers   []*answer

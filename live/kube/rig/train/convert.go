@@ -26,7 +26,7 @@ type Submission struct {
 	Job *batchv1.Job
 }
 
-// As configures how the jobs of a trace are submitted.
+// An As configures how the jobs of a trace are submitted to Kubernetes.
 type As struct {
 	Namespace, Queue string
 	// Speed divides the jobs' stated restart time, as in the emulator.

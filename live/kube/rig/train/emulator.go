@@ -45,7 +45,7 @@ type work struct {
 	starts  int
 }
 
-// A State is the result of a job.
+// A State is how far a job has trained.
 type State struct {
 	Progress, Target float64 // samples
 	Lost             float64 // samples trained and lost by a stop
