@@ -1,4 +1,4 @@
-// Package casestudy writes the results of the case studies as HTML pages.
+// Package casestudy has what the case studies share: HTML pages, processor time, and the parts of POP.
 package casestudy
 
 import (

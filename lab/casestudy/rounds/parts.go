@@ -3,9 +3,9 @@ package rounds
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/oxgang/oxgang/lab/casestudy"
-	"github.com/oxgang/oxgang/opt/pop"
 )
 
 // parts is POP-k: nodes and jobs are split into k parts, each with its own engine. A job stays in its part; a new
@@ -24,7 +24,7 @@ func newParts(k int, inner func(Question) (Engine, error)) func(Question) (Engin
 		p := &parts{of: map[Job]int{}, members: make([]float64, k)}
 		share := make([][]int, k) // of each part
 		for t, gpus := range q.Capacity {
-			for i, nodes := range pop.Split(gpus/q.PerNode[t], k, nil, uint64(t)) {
+			for i, nodes := range casestudy.Split(gpus/q.PerNode[t], k, uint64(t)) {
 				share[i] = append(share[i], len(nodes)*q.PerNode[t])
 			}
 		}
@@ -53,7 +53,7 @@ func newParts(k int, inner func(Question) (Engine, error)) func(Question) (Engin
 func (p *parts) Set(id Job, r Row) error {
 	i, ok := p.of[id]
 	if !ok {
-		i = pop.Least(p.members, func(int) int { return 0 })
+		i = slices.Index(p.members, slices.Min(p.members))
 		p.of[id] = i
 		p.members[i]++
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/lab/casestudy"
-	"github.com/oxgang/oxgang/opt/pop"
 )
 
 // Parts is the balancer POP-k: servers and shards are split once at random into k equal parts. Parts with hot shards
@@ -104,7 +103,7 @@ func (p *Parts) split(in *Instance) error {
 	if p.k > in.Servers() {
 		return fmt.Errorf("%d parts of %d servers, want at most one part per server", p.k, in.Servers())
 	}
-	shards, servers := pop.Split(in.Shards(), p.k, nil, p.seed), pop.Split(in.Servers(), p.k, nil, ^p.seed)
+	shards, servers := casestudy.Split(in.Shards(), p.k, p.seed), casestudy.Split(in.Servers(), p.k, ^p.seed)
 	p.parts = make([]part, p.k)
 	for n := range p.parts {
 		b, err := p.inner()

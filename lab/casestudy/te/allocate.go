@@ -10,7 +10,6 @@ import (
 
 	"github.com/oxgang/oxgang/lab/casestudy"
 	"github.com/oxgang/oxgang/opt/lp"
-	"github.com/oxgang/oxgang/opt/pop"
 )
 
 // An Allocator computes how much flow each path carries. It may use results of earlier rounds with the same paths.
@@ -190,10 +189,10 @@ func (o *Parts) Allocate(ctx context.Context, in *Instance) (*Allocation, error)
 	for j, d := range in.Demands {
 		volumes[j] = d.Volume
 	}
-	pieces := pop.SplitClients(volumes, threshold(volumes, o.Large), ways)
+	pieces := casestudy.SplitClients(volumes, threshold(volumes, o.Large), ways)
 	o.round++
 	all := &Allocation{Flow: make([]float64, in.Paths.Len())}
-	for _, members := range pop.Split(len(pieces), o.K, nil, o.Seed+o.round) {
+	for _, members := range casestudy.Split(len(pieces), o.K, o.Seed+o.round) {
 		before := o.Clock.Read()
 		if err := o.part(ctx, in, pieces, members, all); err != nil {
 			return nil, err
@@ -203,7 +202,7 @@ func (o *Parts) Allocate(ctx context.Context, in *Instance) (*Allocation, error)
 	return all, nil
 }
 
-func (o *Parts) part(ctx context.Context, in *Instance, pieces []pop.Piece, members []int, all *Allocation) error {
+func (o *Parts) part(ctx context.Context, in *Instance, pieces []casestudy.Piece, members []int, all *Allocation) error {
 	demands := make([]int, len(members))
 	for i, m := range members {
 		demands[i] = pieces[m].Of

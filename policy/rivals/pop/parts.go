@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	split "github.com/oxgang/oxgang/opt/pop"
 	"github.com/oxgang/oxgang/policy"
 )
 
@@ -39,7 +39,7 @@ func newRoom(types int) room {
 
 func newParts(o Options) parts {
 	return parts{
-		o: o, order: split.Shuffled(o.Parts, o.Seed), rooms: make([]room, o.Parts), joinedTo: make([]int, o.Parts),
+		o: o, order: rng.Shuffled(o.Parts, o.Seed), rooms: make([]room, o.Parts), joinedTo: make([]int, o.Parts),
 		node: map[cluster.NodeID]int{}, job: map[job.ID]int{}, next: map[job.ID]int{},
 	}
 }
@@ -76,7 +76,7 @@ func (p *parts) dealNodes(c *cluster.Cluster) {
 // newNodes returns the nodes without a part, at random or largest first.
 func (p *parts) newNodes() []int {
 	nodes := p.cluster.Nodes()
-	order := split.Shuffled(len(nodes), p.o.Seed)
+	order := rng.Shuffled(len(nodes), p.o.Seed)
 	if p.o.Split == Balanced {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(nodes[b].Capacity.GPUs, nodes[a].Capacity.GPUs) })
 	}

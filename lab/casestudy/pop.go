@@ -1,0 +1,51 @@
+package casestudy
+
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/internal/rng"
+)
+
+// Split assigns 0 to n-1 at random to k parts, each sorted, with sizes that differ by at most 1. It is
+// deterministic, costs n log n, and panics if k < 1 or n < 0.
+//
+// Source: thesis §4.1 ("randomly partitioning the set of resources and requests", POP), §5.2.2.
+func Split(n, k int, seed uint64) [][]int {
+	if k < 1 || n < 0 {
+		panic("casestudy: want k >= 1 and n >= 0")
+	}
+	parts := make([][]int, k)
+	for place, i := range rng.Shuffled(n, seed) {
+		parts[place%k] = append(parts[place%k], i)
+	}
+	for _, p := range parts {
+		slices.Sort(p)
+	}
+	return parts
+}
+
+// A Piece is a client or a fraction of it.
+type Piece struct {
+	Of    int     // the client
+	Share float64 // 1, or 1/ways
+}
+
+// SplitClients returns clients as pieces, in order: above the threshold, ways equal ones. It panics if ways < 1.
+//
+// Source: thesis §5.2.2 ("4-way client-splitting for large demands").
+func SplitClients(weights []float64, threshold float64, ways int) []Piece {
+	if ways < 1 {
+		panic("casestudy: want ways >= 1")
+	}
+	pieces := make([]Piece, 0, len(weights))
+	for i, w := range weights {
+		n := 1
+		if w > threshold {
+			n = ways
+		}
+		for range n {
+			pieces = append(pieces, Piece{Of: i, Share: 1 / float64(n)})
+		}
+	}
+	return pieces
+}
