@@ -241,6 +241,31 @@ func TestRecord_apart(t *testing.T) {
 	}
 }
 
+// TestRange_crosses: errors of guesses further apart can put the low quantile of a guess above its high one. Even then a
+// more probable range contains a less probable one. Here all jobs took 8 to 10 times the earlier guess.
+func TestRange_crosses(t *testing.T) {
+	r := New(time.Minute)
+	at := begin
+	for i := range 400 {
+		at = at.Add(10 * time.Hour)
+		id := job.ID(fmt.Sprint(i))
+		r.State(at, id, Start, Guess{time.Hour, 10 * time.Hour}, Range{})
+		r.Started(at.Add(8*time.Hour+time.Duration(i)*2*time.Hour/400), id)
+	}
+	g := Guess{84 * time.Minute, 7 * time.Hour}
+	var last Range
+	for i, share := range []float64{0.5, Share, 0.95} {
+		x := r.Wide(at.Add(10*time.Hour), Start, g, share)
+		if x.Early > 7*time.Hour || x.Late < 11*time.Hour {
+			t.Errorf("%.0f %%: %v to %v, want at least 7h to 11h", 100*share, x.Early, x.Late)
+		}
+		if i > 0 && (x.Early > last.Early || x.Late < last.Late) {
+			t.Errorf("%.0f %%: %+v is narrower than %+v", 100*share, x, last)
+		}
+		last = x
+	}
+}
+
 // TestFeatures: an error of another run has the features of the guess that had it.
 func TestFeatures(t *testing.T) {
 	r := New(time.Minute)
@@ -294,8 +319,43 @@ func TestRecord_held(t *testing.T) {
 	r.State(begin, "cancelled", Start, g, said)
 	r.Ended(begin.Add(time.Hour), "cancelled", false)
 	r.State(begin, "open", Start, g, said)
-	if held, of := r.Held(Start); held != 2 || of != 6 {
+	if held, of := r.Held(begin.Add(said.Late), Start); held != 2 || of != 6 {
 		t.Errorf("%d of %d held, want 2 of 6", held, of)
+	}
+}
+
+// TestRecord_overdue: a range whose end has passed is wrong from then on, whether its job starts later, is cancelled or
+// never starts, and counts once.
+func TestRecord_overdue(t *testing.T) {
+	r := New(time.Minute)
+	g := Guess{time.Hour, time.Hour}
+	said := Range{Early: 50 * time.Minute, Likely: time.Hour, Late: 70 * time.Minute}
+	check := func(minutes float64, held, of int) {
+		t.Helper()
+		x := r.Range(begin.Add(time.Duration(minutes*float64(time.Minute))), Start, g)
+		if x.Held != held || x.Of != of {
+			t.Errorf("after %v min %d of %d held, want %d of %d", minutes, x.Held, x.Of, held, of)
+		}
+		if unreliable := x.Unreliable() != ""; unreliable != (held == 0 && of > 0) {
+			t.Errorf("after %v min: %q", minutes, x.Unreliable())
+		}
+	}
+	for _, id := range []job.ID{"late", "cancelled", "never"} {
+		r.State(begin, id, Start, g, said)
+	}
+	check(70.5, 0, 0) // half a round more holds
+	check(70.6, 0, 3)
+	r.Started(begin.Add(80*time.Minute), "late")
+	r.Ended(begin.Add(80*time.Minute), "cancelled", false)
+	check(90, 0, 3)
+	for i := range 9 {
+		id := job.ID(fmt.Sprint(i))
+		r.State(begin.Add(90*time.Minute), id, Start, g, said)
+		r.Started(begin.Add(150*time.Minute), id)
+	}
+	check(160, 9, 12)
+	if held, of := r.Held(begin.Add(160*time.Minute), WaitingEnd); held != 0 || of != 0 {
+		t.Errorf("%d of %d ends held, want none", held, of)
 	}
 }
 

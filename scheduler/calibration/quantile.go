@@ -37,9 +37,11 @@ type observation struct {
 	known  bool // else the error is at least this
 }
 
-// quantiles returns the low quantile of low errors, the median of mid errors and the high quantile of high
-// errors of similar guesses.
-func (r *Record) quantiles(now time.Time, p Phase, g Guess, share float64) [3]float64 {
+// quantiles are errors of similar guesses: a low quantile and the median of the low errors, the median of the mid errors,
+// and the median and a high quantile of the high errors.
+type quantiles struct{ low, lowMedian, median, highMedian, high float64 }
+
+func (r *Record) quantiles(now time.Time, p Phase, g Guess, share float64) quantiles {
 	if !now.Equal(r.asOf) {
 		r.asOf = now
 		clear(r.marks)
@@ -51,10 +53,13 @@ func (r *Record) quantiles(now time.Time, p Phase, g Guess, share float64) [3]fl
 	}
 	all := r.own(now, p, like)
 	all = append(all, r.others(p, like)...)
-	low, high := between(distributionOf(all, 0), distributionOf(all, 2), share)
-	middle, _ := distributionOf(all, 1).upper(0.5)
-	r.marks[at] = [3]float64{low, middle, high}
-	return r.marks[at]
+	low := distributionOf(all, 0)
+	q := quantiles{lowMedian: low.median(), median: distributionOf(all, 1).median()}
+	high := distributionOf(all, 2)
+	q.highMedian = high.median()
+	q.low, q.high = between(low, high, share)
+	r.marks[at] = q
+	return q
 }
 
 // own returns the errors of this run, weighted by features. One job weighs at most one prediction with these
@@ -68,11 +73,7 @@ func (r *Record) own(now time.Time, p Phase, like features) []observation {
 		if w < negligible || !x.at.Before(now) {
 			continue
 		}
-		after := x.took
-		if x.state == open {
-			after = now.Sub(x.at)
-		}
-		all = append(all, observation{x.guess.errors(after, r.round), w, x.state == happened})
+		all = append(all, observation{x.guess.errors(x.after(now), r.round), w, x.state == happened})
 		of = append(of, x.job)
 		total[x.job] += w
 	}
@@ -167,6 +168,11 @@ func (d distribution) upper(share float64) (e, above float64) {
 		return 0, share
 	}
 	return d[len(d)-1].error, share
+}
+
+func (d distribution) median() float64 {
+	e, _ := d.upper(0.5)
+	return e
 }
 
 // lower returns the largest error that at most a share of the errors is below, and how many are.

@@ -60,7 +60,8 @@ func (g Guess) Errors(after, round time.Duration) (length float64, errors [3]flo
 // median. Early <= Likely <= Late.
 type Range struct {
 	Early, Likely, Late time.Duration
-	// Held counts how many of the last Of ranges of this phase with a known outcome were right.
+	// Held counts how many of the last Of ranges of this phase with a known outcome were right. A range whose end has
+	// passed is wrong.
 	Held, Of int
 	Phase    Phase
 }
@@ -120,13 +121,13 @@ type Record struct {
 	round time.Duration
 	all   [Phases][]*prediction
 	open  [Phases]map[job.ID][]*prediction
-	marks map[mark][3]float64 // quantiles as of asOf
+	marks map[mark]quantiles // quantiles as of asOf
 	asOf  time.Time
 }
 
 // New returns a Record without predictions, for a run with rounds of this length.
 func New(round time.Duration) *Record {
-	r := &Record{round: max(round, time.Second), marks: make(map[mark][3]float64)}
+	r := &Record{round: max(round, time.Second), marks: make(map[mark]quantiles)}
 	for p := range r.open {
 		r.open[p] = make(map[job.ID][]*prediction)
 	}
@@ -140,7 +141,7 @@ func New(round time.Duration) *Record {
 // at one time.
 func (r *Record) Range(now time.Time, p Phase, g Guess) Range {
 	x := r.Wide(now, p, g, Share)
-	x.Held, x.Of = r.Held(p)
+	x.Held, x.Of = r.Held(now, p)
 	x.Phase = p
 	return x
 }
@@ -150,13 +151,13 @@ func (r *Record) Wide(now time.Time, p Phase, g Guess, share float64) Range {
 	if g.Late < g.Early {
 		g.Early, g.Late = g.Late, g.Early
 	}
-	m := r.quantiles(now, p, g, share)
+	q := r.quantiles(now, p, g, share)
 	times := func(d time.Duration, e float64) time.Duration {
 		return max(0, time.Duration(float64(d+r.round)*math.Exp(e))-r.round)
 	}
 	mean := time.Duration(g.length(r.round)*float64(time.Second)) - r.round
-	x := Range{Early: times(g.Early, m[0]), Likely: times(mean, m[1]), Late: times(g.Late, m[2])}
-	x.Early, x.Late = min(x.Early, x.Late), max(x.Early, x.Late)
+	x := Range{Early: times(g.Early, q.low), Likely: times(mean, q.median), Late: times(g.Late, q.high)}
+	x.Early, x.Late = min(x.Early, times(g.Late, q.highMedian)), max(x.Late, times(g.Early, q.lowMedian))
 	x.Likely = min(max(x.Likely, x.Early), x.Late)
 	return x
 }
@@ -193,23 +194,35 @@ func (r *Record) close(now time.Time, id job.ID, p Phase, as state) {
 	clear(r.marks)
 }
 
-// Held returns how many of the last ranges of a kind were right, and of how many the outcome is known, at most
-// Recent.
-func (r *Record) Held(p Phase) (held, of int) {
+// Held returns how many of the last ranges of a kind were right as of now, and of how many the outcome is known, at most
+// Recent. A range whose end has passed is wrong, even if its job is still open or was cancelled later.
+func (r *Record) Held(now time.Time, p Phase) (held, of int) {
 	for i := len(r.all[p]) - 1; i >= 0 && of < Recent; i-- {
 		x := r.all[p][i]
-		if x.state != happened {
+		after := x.after(now)
+		if x.state != happened && !x.stated.Overdue(after, r.round) {
 			continue
 		}
 		of++
-		if x.stated.Holds(x.took, r.round) {
+		if x.state == happened && x.stated.Holds(after, r.round) {
 			held++
 		}
 	}
 	return held, of
 }
 
+// after returns the time from the prediction to its outcome, or to now while it is open.
+func (x *prediction) after(now time.Time) time.Duration {
+	if x.state == open {
+		return now.Sub(x.at)
+	}
+	return x.took
+}
+
 // Holds reports whether the actual time is in the range, within half a round.
 func (r *Range) Holds(after, round time.Duration) bool {
 	return after >= r.Early-round/2 && after <= r.Late+round/2
 }
+
+// Overdue reports whether nothing that happens after a time is in the range.
+func (r *Range) Overdue(after, round time.Duration) bool { return after > r.Late+round/2 }

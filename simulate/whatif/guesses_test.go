@@ -126,7 +126,7 @@ func (r *rerun) again(x *noted) {
 	case x.Phase == calibration.Start:
 		r.begin = x
 	default:
-		r.length = x.Round
+		r.length, r.now = x.Round, x.At
 		found := whatif.Times{Job: x.Job, End: *x.Guess}
 		if x.Phase == calibration.WaitingEnd {
 			found.Start = *r.begin.Guess

@@ -37,6 +37,7 @@ type listener struct {
 	notes         *notebook // nil: nothing is noted
 	every, rounds int
 	length        time.Duration
+	now           time.Time // of the last round
 	all           []spoken
 	starts        map[job.ID][]time.Time
 	ends          map[job.ID]time.Time
@@ -64,7 +65,7 @@ func (l *listener) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 	if l.notes != nil {
 		l.notes.Round(s, p, acts)
 	}
-	l.length = s.Length
+	l.length, l.now = s.Length, s.Now
 	for _, a := range acts {
 		if r, ok := a.(scheduler.Run); ok {
 			l.starts[r.Job] = append(l.starts[r.Job], s.Now)
@@ -92,18 +93,23 @@ func (l *listener) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 	}
 }
 
-// after returns how long after x it happened, and false if it did not.
+// after returns how long after x it happened, or how long it did not if the range has passed; false if neither is
+// known.
 func (l *listener) after(x *spoken) (time.Duration, bool) {
+	so := l.now.Sub(x.at)
+	overdue := x.said.Why == whatif.Known && x.said.Overdue(so, l.length)
 	if x.phase != calibration.Start {
-		end, ok := l.ends[x.job]
-		return end.Sub(x.at), ok
+		if end, ok := l.ends[x.job]; ok {
+			return end.Sub(x.at), true
+		}
+		return so, overdue
 	}
 	for _, at := range l.starts[x.job] {
 		if at.After(x.at) {
 			return at.Sub(x.at), true
 		}
 	}
-	return 0, false
+	return so, overdue
 }
 
 // A score says how well ranges held.

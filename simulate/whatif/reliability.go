@@ -22,10 +22,10 @@ var Levels = [...]float64{0.5, calibration.Share, 0.95}
 // the run had measured by then.
 type Reliability struct {
 	Phase   string               `json:"phase"`
-	Ranges  int                  `json:"ranges"`  // with a known outcome
+	Ranges  int                  `json:"ranges"`  // of calibration.Share, with a known outcome
 	Unknown int                  `json:"unknown"` // times without a range
 	Stated  [len(Levels)]float64 `json:"stated"`  // probabilities
-	Held    [len(Levels)]float64 `json:"held"`    // shares of Ranges, parallel to Stated
+	Held    [len(Levels)]float64 `json:"held"`    // shares of the ranges with a known outcome, parallel to Stated
 	// Exact is the share of Ranges for which both simulations were right to less than a round.
 	Exact float64 `json:"exact"`
 	// Rest is the share of the other ranges of calibration.Share that held; 0 if there are none.
@@ -39,7 +39,8 @@ type Reliability struct {
 const auditLooks = 100
 
 // Reliable replays a journal whose header has been read, predicts as a live run would, and returns how many ranges of
-// each kind were right.
+// each kind were right. A range whose end passed before its job started or ended is wrong, even if the job never
+// does.
 func Reliable(ctx context.Context, r *journal.Reader, rounds int, o Options) ([]Reliability, error) {
 	h, so := r.Header(), o.Scheduler
 	so.Round = h.Round
@@ -56,6 +57,7 @@ func Reliable(ctx context.Context, r *journal.Reader, rounds int, o Options) ([]
 	if err != nil && !errors.Is(err, journal.ErrTruncated) && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
+	a.close(begun.backend.Now())
 	return a.result(), nil
 }
 
@@ -75,6 +77,7 @@ type audit struct {
 	round         time.Duration
 	open          map[job.ID][]*audited
 	all           [calibration.Phases]Reliability
+	known         [calibration.Phases][len(Levels)]int // ranges with a known outcome
 	widths        [calibration.Phases][]float64
 	exact, rest   [calibration.Phases]int // exact guesses, and held ranges of the others
 }
@@ -99,7 +102,7 @@ func (a *audit) Event(now time.Time, ev scheduler.Event) {
 			a.test(now, e.Job, calibration.WaitingEnd)
 			a.test(now, e.Job, calibration.RunningEnd)
 		}
-		delete(a.open, e.Job)
+		a.overdue(now, e.Job)
 	}
 }
 
@@ -125,16 +128,13 @@ func (a *audit) test(now time.Time, id job.ID, p calibration.Phase) {
 			return false
 		}
 		after := now.Sub(x.at)
-		a.all[p].Ranges++
 		exact := x.guess.Exact(after, a.round)
 		if exact {
 			a.exact[p]++
 		}
 		for i := range x.ranges {
 			holds := x.ranges[i].Holds(after, a.round)
-			if holds {
-				a.all[p].Held[i]++
-			}
+			a.count(p, i, holds)
 			if Levels[i] == calibration.Share {
 				wide := x.ranges[i].Late - x.ranges[i].Early
 				a.widths[p] = append(a.widths[p], wide.Seconds()/max(after, a.round).Seconds())
@@ -147,13 +147,42 @@ func (a *audit) test(now time.Time, id job.ID, p calibration.Phase) {
 	})
 }
 
+// overdue counts the ranges of a job that have not come true and no longer can, and forgets the job.
+func (a *audit) overdue(now time.Time, id job.ID) {
+	for _, x := range a.open[id] {
+		for i := range x.ranges {
+			if x.ranges[i].Overdue(now.Sub(x.at), a.round) {
+				a.count(x.phase, i, false)
+			}
+		}
+	}
+	delete(a.open, id)
+}
+
+// close counts the overdue ranges at the end of the run.
+func (a *audit) close(now time.Time) {
+	for id := range a.open {
+		a.overdue(now, id)
+	}
+}
+
+func (a *audit) count(p calibration.Phase, level int, holds bool) {
+	a.known[p][level]++
+	if holds {
+		a.all[p].Held[level]++
+	}
+	if Levels[level] == calibration.Share {
+		a.all[p].Ranges++
+	}
+}
+
 func (a *audit) result() []Reliability {
 	all := make([]Reliability, calibration.Phases)
 	for p := range all {
 		all[p] = a.all[p]
 		all[p].Phase, all[p].Stated = calibration.Phase(p).String(), Levels
 		for i := range all[p].Held {
-			all[p].Held[i] /= float64(max(1, all[p].Ranges))
+			all[p].Held[i] /= float64(max(1, a.known[p][i]))
 		}
 		all[p].Exact = float64(a.exact[p]) / float64(max(1, all[p].Ranges))
 		all[p].Rest = float64(a.rest[p]) / float64(max(1, all[p].Ranges-a.exact[p]))
