@@ -67,20 +67,35 @@ type OverviewEnd struct {
 const mostEnded = 20
 
 // OverviewIn returns the Overview at a time since the start of the journal, after all records of that time. It reads
-// from the last checkpoint before the time. It returns an error if the journal is damaged there.
+// from the last checkpoint before the last round. It returns an error if the journal is damaged there.
 func OverviewIn(f *journal.File, at time.Duration) (*Overview, error) {
 	last, err := f.Last()
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
 	at = min(max(at, 0), last.At)
-	r, err := f.Before(at)
+	t, from, err := overviewFrom(f, at, at)
+	if err == nil && from != nil && !t.decided {
+		t, _, err = overviewFrom(f, from.At-1, at)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
+	s := t.overview(at)
+	s.Last = journal.Seconds(last.At)
+	return s, nil
+}
+
+// overviewFrom reads from the last checkpoint up to a time, or from the start of the journal if it returns nil, to
+// another time.
+func overviewFrom(f *journal.File, from, at time.Duration) (*overviewReader, *journal.Checkpoint, error) {
+	r, err := f.Before(from)
+	if err != nil {
+		return nil, nil, err
+	}
 	c, err := r.Checkpoint()
 	if err != nil {
-		return nil, fmt.Errorf("explain: %w", err)
+		return nil, nil, err
 	}
 	t := newOverviewReader(f.Header(), c)
 	for rec, err := range r.Records() {
@@ -88,13 +103,11 @@ func OverviewIn(f *journal.File, at time.Duration) (*Overview, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("explain: %w", err)
+			return nil, nil, err
 		}
 		t.take(&rec)
 	}
-	s := t.overview(at)
-	s.Last = journal.Seconds(last.At)
-	return s, nil
+	return t, c, nil
 }
 
 type overviewReader struct {
@@ -103,6 +116,8 @@ type overviewReader struct {
 	policy string
 	all    map[job.ID]*life
 	ends   []OverviewEnd
+	// decided: the actions of the last round were read. A checkpoint, which follows a round, lacks them.
+	decided bool
 }
 
 // A life is what an Overview has of a job besides its row.
@@ -198,6 +213,7 @@ func (t *overviewReader) round(at time.Duration, r *journal.Round) {
 		}
 	}
 	t.clusterState.round(r)
+	t.decided = true
 }
 
 // overview returns the present state. Complexity: O(n log n) for n jobs.

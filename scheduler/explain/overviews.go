@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -73,10 +74,22 @@ func (o *Overviews) open() error {
 	return err
 }
 
+// move reads the stretch up to a time. Directly after a checkpoint it reads the stretch before, which has the last round.
 func (o *Overviews) move(at time.Duration) error {
 	n := sort.Search(len(o.marks), func(i int) bool { return o.marks[i].At > at })
+	if err := o.moveTo(n, at); err != nil || n == 0 || o.current.decides(at) {
+		return err
+	}
+	return o.moveTo(n-1, at)
+}
+
+func (o *Overviews) moveTo(n int, at time.Duration) error {
 	if o.current == nil || o.current.after != n {
-		r, err := o.File.Before(at)
+		before := at
+		if n < len(o.marks) {
+			before = min(at, o.marks[n].At-1)
+		}
+		r, err := o.File.Before(before)
 		if err != nil {
 			return err
 		}
@@ -87,6 +100,11 @@ func (o *Overviews) move(at time.Duration) error {
 		o.current = &stretch{after: n, reader: r, from: c}
 	}
 	return o.current.read(at, cmp.Or(o.most, maxRecords))
+}
+
+// decides reports whether a stretch has a round up to a time. One that is too long to be kept is not used.
+func (k *stretch) decides(at time.Duration) bool {
+	return k.long || slices.ContainsFunc(k.records, func(rec journal.Record) bool { return rec.Round != nil && rec.At <= at })
 }
 
 // read reads until a record is later than a time, or too many are kept.
