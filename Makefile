@@ -83,21 +83,9 @@ else
 	@echo "race: skipped, the race detector needs a C compiler"
 endif
 
-# seeds: short tests with new random seeds, for SEEDTIME (60) seconds; a failure prints the command that repeats it
+# seeds: short tests with a new random seed, for SEEDTIME (60) seconds; a failure prints the command that repeats it
 seeds:
-	@begin=$$(date +%s); passed=0; all=$$($(DRAWING)); \
-	for pkg in $$all; do \
-		left=$$((begin + $(SEEDTIME) - $$(date +%s))); [ $$left -gt 0 ] || break; \
-		seed=$$(od -An -N6 -tu8 /dev/urandom | tr -d ' '); \
-		output=$$(RAPID_SEED=$$seed RAPID_NOFAILFILE=true timeout $$left $(GO) test -vet=off -short -count=1 $$pkg 2>&1); status=$$?; \
-		if [ $$status -eq 124 ]; then break; fi; \
-		if [ $$status -ne 0 ]; then \
-			echo "$$output"; echo "seeds: $$pkg fails; to repeat it: RAPID_SEED=$$seed $(GO) test -short -count=1 $$pkg" >&2; exit 1; \
-		fi; \
-		passed=$$((passed + 1)); \
-	done; \
-	echo "seeds: $$passed of $$(echo $$all | wc -w) packages pass under new seeds, in $$(($$(date +%s) - begin)) s"; \
-	[ $$passed -gt 0 ]
+	@GO='$(GO)' JOBS=$(JOBS) internal/tools/seeds $(SEEDTIME) $$($(DRAWING))
 
 # A checksum of the working tree: names and contents.
 TREE = { git status --porcelain; git diff; git ls-files -o --exclude-standard | xargs -r sha256sum; } | sha256sum
