@@ -128,7 +128,7 @@ reproduce:
 	$(GO) run ./cmd/oxgang lab reproduce --ci
 
 # The packages with tests on a real Slurm; their names contain Slurm. They run one after another, each with a separate Slurm.
-SLURM = $$($(call MENTION,slurmrig\.|SLURMRIG|package slurmrig))
+SLURM = $$($(call MENTION,slurmtest\.Start|SLURMRIG|package slurmtest))
 
 ## slurm-test: all tests on a real Slurm; needs root and Debian's Slurm packages, else the tests are skipped with a reason
 slurm-test:

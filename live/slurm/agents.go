@@ -8,7 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/slurm/comment"
+	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -49,8 +49,8 @@ func (b *Backend) Agents() agentapi.Jobs {
 
 // Job implements agentapi.Jobs. Tokens are looked up by digest.
 func (a agents) Job(_ context.Context, text string) (job.ID, error) {
-	user, ok := comment.TokenUser(text)
-	digest := comment.Digest(text)
+	user, ok := client.TokenUser(text)
+	digest := client.Digest(text)
 	a.b.Lock()
 	defer a.b.Unlock()
 	id := a.b.tokens[bearer{digest, user}]

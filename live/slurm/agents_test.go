@@ -10,7 +10,6 @@ import (
 
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -19,7 +18,7 @@ import (
 
 // speaking submits a job of a user of which a program speaks with a token.
 func speaking(s *slurmtest.Slurm, user, text string, gpus int) client.ID {
-	comment := "oxgang:elastic;min=1;max=4;token=" + comment.Digest(text)
+	comment := "oxgang:elastic;min=1;max=4;token=" + client.Digest(text)
 	return s.Submit(slurmtest.Ask{User: user, Comment: comment, PerNode: gpus, Work: hours})
 }
 
@@ -55,7 +54,7 @@ func heard(w *Backend) (described []*job.Spec, reported []job.Report) {
 // A program is known by its token alone, and only as long as its job lives.
 func TestAgents_tokens(t *testing.T) {
 	s := twoNodes()
-	anns, bobs, twice := comment.NewToken("ann"), comment.NewToken("bob"), comment.NewToken("carl")
+	anns, bobs, twice := client.NewToken("ann"), client.NewToken("bob"), client.NewToken("carl")
 	ann, bob := speaking(s, "ann", anns, 1), speaking(s, "bob", bobs, 1)
 	speaking(s, "bob", anns, 1) // he copies what he can read of ann's
 	speaking(s, "carl", twice, 1)
@@ -69,8 +68,8 @@ func TestAgents_tokens(t *testing.T) {
 		"ann's":             {anns, ann},
 		"bob's":             {bobs, bob},
 		"none":              {"", 0},
-		"another":           {comment.NewToken("ann"), 0},
-		"a digest":          {comment.Digest(anns), 0},
+		"another":           {client.NewToken("ann"), 0},
+		"a digest":          {client.Digest(anns), 0},
 		"of another user":   {anotherUser, 0},
 		"of two jobs":       {twice, 0},
 		"cut off":           {anns[:len(anns)-1], 0},
@@ -93,7 +92,7 @@ func TestAgents_tokens(t *testing.T) {
 // yet, nothing is taken.
 func TestAgents_messages(t *testing.T) {
 	s := twoNodes()
-	id := speaking(s, "ann", comment.NewToken("ann"), 2)
+	id := speaking(s, "ann", client.NewToken("ann"), 2)
 	w := open(t, s)
 	a, name := w.Agents(), job.ID(id.String())
 	heard(w)
@@ -139,7 +138,7 @@ func TestAgents_messages(t *testing.T) {
 // A start that is to end hears so in the answer to its report, once its mark says that the scheduler stops it.
 func TestAgents_notice(t *testing.T) {
 	s := twoNodes()
-	id := speaking(s, "ann", comment.NewToken("ann"), 2)
+	id := speaking(s, "ann", client.NewToken("ann"), 2)
 	w := open(t, s)
 	a, name := w.Agents(), job.ID(id.String())
 	if _, err := a.Hello(t.Context(), name, hello(1, 2, nil)); err != nil {
@@ -178,7 +177,7 @@ func TestAgents_notice(t *testing.T) {
 // A job's mark says where the agent API is, also that of a job which ran before there was one.
 func TestAgents_mark(t *testing.T) {
 	s := twoNodes()
-	id := speaking(s, "ann", comment.NewToken("ann"), 2)
+	id := speaking(s, "ann", client.NewToken("ann"), 2)
 	for _, folder := range []string{"/shared/a", "", "/shared/b"} {
 		o := options(s)
 		o.Agents = folder
@@ -189,7 +188,7 @@ func TestAgents_mark(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m, err := comment.ParseMark(s.Job(id).AdminComment); err != nil || m.Agents != folder {
+		if m, err := client.ParseMark(s.Job(id).AdminComment); err != nil || m.Agents != folder {
 			t.Errorf("its mark is %+v, %v, want the folder %q", m, err, folder)
 		}
 	}
@@ -198,7 +197,7 @@ func TestAgents_mark(t *testing.T) {
 // The next scheduler knows what programs have said, and not of another job with the number of an earlier one.
 func TestAgents_next_scheduler(t *testing.T) {
 	s, folder := twoNodes(), ReportStore(t.TempDir())
-	text := comment.NewToken("ann")
+	text := client.NewToken("ann")
 	id := speaking(s, "ann", text, 2)
 	name := job.ID(id.String())
 	begin := func(s *slurmtest.Slurm) (*Backend, *scheduler.Restored) {
@@ -237,7 +236,7 @@ func TestAgents_next_scheduler(t *testing.T) {
 		t.Errorf("reported is %+v, want 704 samples", reported)
 	}
 	again := twoNodes() // its state is lost, so numbers begin again
-	speaking(again, "ann", comment.NewToken("ann"), 2)
+	speaking(again, "ann", client.NewToken("ann"), 2)
 	if _, r := begin(again); r.Spec.Target == 5000 || r.Status.Progress != 0 {
 		t.Errorf("another job is restored as %+v with %+v", r.Spec, r.Status)
 	}
@@ -246,7 +245,7 @@ func TestAgents_next_scheduler(t *testing.T) {
 // A hello tells from where a job goes on, whatever was reported before.
 func TestAgents_goes_back(t *testing.T) {
 	s := twoNodes()
-	id := speaking(s, "ann", comment.NewToken("ann"), 2)
+	id := speaking(s, "ann", client.NewToken("ann"), 2)
 	w := open(t, s)
 	a, name := w.Agents(), job.ID(id.String())
 	w.Round(&policy.Snapshot{}, nil, nil)
@@ -272,7 +271,7 @@ func TestAgents_goes_back(t *testing.T) {
 // A job that has the number of another one, since Slurm lost its state, has another ID, has done nothing yet, and is
 // not stopped for what was planned for that one. The token of that one is not heard any more.
 func TestAgents_number_again(t *testing.T) {
-	s, anns, bobs := twoNodes(), comment.NewToken("ann"), comment.NewToken("bob")
+	s, anns, bobs := twoNodes(), client.NewToken("ann"), client.NewToken("bob")
 	speaking(s, "ann", anns, 2)
 	w := open(t, s)
 	if _, err := w.Agents().Hello(t.Context(), "1", hello(1, 2, nil)); err != nil {
@@ -317,7 +316,7 @@ func TestAgents_number_again(t *testing.T) {
 // same job.
 func TestAgents_older_state(t *testing.T) {
 	s := twoNodes()
-	speaking(s, "ann", comment.NewToken("ann"), 2)
+	speaking(s, "ann", client.NewToken("ann"), 2)
 	w := open(t, s)
 	heard(w)
 	seen := &w.numbers[1].observed
@@ -347,7 +346,7 @@ func TestAgents_measure_a_start(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := twoNodes()
 				begin := func() job.ID {
-					id := speaking(s, "ann", comment.NewToken("ann"), 2)
+					id := speaking(s, "ann", client.NewToken("ann"), 2)
 					time.Sleep(c.known)
 					return JobID(id)
 				}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
 
@@ -172,7 +171,7 @@ func TestState_lost(t *testing.T) {
 					time.Sleep(pause)
 					least := 1 + i
 					d.ids["b"] = d.slurm.Submit(slurmtest.Ask{
-						User: user, Comment: fmt.Sprintf("oxgang:elastic;min=%d;max=4;token=%s", least, comment.Digest(comment.NewToken(user))), Work: hours,
+						User: user, Comment: fmt.Sprintf("oxgang:elastic;min=%d;max=4;token=%s", least, client.Digest(client.NewToken(user))), Work: hours,
 					})
 					d.wants(t, map[string]int{"b": 4})
 				}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
@@ -22,8 +21,8 @@ type Bounds struct {
 // A Job is a Slurm job that takes part in scheduling, or asks to.
 type Job struct {
 	client.Job
-	comment.Request
-	Mark          comment.Mark
+	client.Request
+	Mark          client.Mark
 	Configuration cluster.Configuration // zero: none
 	Placement     cluster.Placement
 	// Trouble is why a job that asks to take part cannot; empty: it takes part.
@@ -138,12 +137,12 @@ func (o *Observation) add(c *client.Job, b *Bounds, types map[string]string) {
 
 func parse(c *client.Job) (j Job, asks bool) {
 	j.Job = *c
-	request, err := comment.ParseRequest(c.Comment)
-	mark, markErr := comment.ParseMark(c.AdminComment)
+	request, err := client.ParseRequest(c.Comment)
+	mark, markErr := client.ParseMark(c.AdminComment)
 	j.Request, j.Mark = request, mark
-	if err == nil && request.Part == comment.None {
+	if err == nil && request.Part == client.None {
 		j.Trouble = "its comment no longer asks to take part"
-		return j, mark != comment.Mark{}
+		return j, mark != client.Mark{}
 	}
 	if err = errors.Join(err, markErr); err != nil {
 		j.Trouble = err.Error()
@@ -163,7 +162,7 @@ func trouble(j *Job, b *Bounds) string {
 		return "it requests no GPUs"
 	case len(j.GPUs) > 1 || len(j.PerNode) > 1:
 		return "it requests several GPU types: " + cmp.Or(j.GPUs.String(), j.PerNode.String())
-	case j.Part == comment.Elastic && !j.Requeue:
+	case j.Part == client.Elastic && !j.Requeue:
 		return "it cannot be resized: it was submitted with sbatch --no-requeue"
 	}
 	return ""

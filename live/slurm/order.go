@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
 )
 
 // OrderSteps returns the changes of nice values after which the jobs of line wait in Slurm in this order (see
@@ -68,13 +67,13 @@ func renice(j *Job, nice int, epoch int64, why string) Step {
 	m.Ordered, m.Nice, m.Epoch = nice != own, 0, epoch
 	if m.Ordered {
 		m.Nice = own
-	} else if m == (comment.Mark{Epoch: epoch}) {
-		m = comment.Mark{}
+	} else if m == (client.Mark{Epoch: epoch}) {
+		m = client.Mark{}
 	}
 	return Step{j.ID, Update, []client.Field{niceness(nice), adminComment(m)}, why}
 }
 
-func adminComment(m comment.Mark) client.Field {
+func adminComment(m client.Mark) client.Field {
 	return client.Field{Name: "AdminComment", Value: m.String()}
 }
 
@@ -96,14 +95,14 @@ func Undo(o *Observation) []Step {
 
 // undo clears the mark last: until then its steps are repeated.
 func undo(j *Job) []Step {
-	if j.Mark == (comment.Mark{}) {
+	if j.Mark == (client.Mark{}) {
 		return nil
 	}
 	var steps []Step
 	if j.IsHeld() && j.Mark.Held {
 		steps = append(steps, Step{j.ID, Release, nil, "it was held by the scheduler"})
 	}
-	settings := []client.Field{adminComment(comment.Mark{})}
+	settings := []client.Field{adminComment(client.Mark{})}
 	if j.Mark.Ordered && j.Waits() {
 		settings = append([]client.Field{niceness(j.Mark.Nice)}, settings...)
 	}

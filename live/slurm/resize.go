@@ -9,7 +9,6 @@ import (
 
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
@@ -29,7 +28,7 @@ type Times struct {
 	Agents string
 }
 
-func (t *Times) signed(m comment.Mark) comment.Mark {
+func (t *Times) signed(m client.Mark) client.Mark {
 	m.Epoch, m.Agents = t.Epoch, t.Agents
 	return m
 }
@@ -109,7 +108,7 @@ const delay = "now+2"
 
 func start(j *Job, w *Wish, t Times) []Step {
 	n := strconv.Itoa(len(w.Placement))
-	m := t.signed(comment.Mark{Ordered: j.Mark.Ordered, Nice: j.Mark.Nice, Held: true, Generation: w.Generation})
+	m := t.signed(client.Mark{Ordered: j.Mark.Ordered, Nice: j.Mark.Nice, Held: true, Generation: w.Generation})
 	fields := []client.Field{
 		{Name: "NumNodes", Value: n + "-" + n},
 		{Name: "NumTasks", Value: n},

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -26,7 +25,7 @@ type listener struct {
 // listening is a Backend of two jobs that run, of which the first has a token. agents is its folder.
 func listening(t *testing.T, agents string) *listener {
 	l := &listener{slurm: twoNodes()}
-	speaking(l.slurm, "ann", comment.NewToken("ann"), 2)
+	speaking(l.slurm, "ann", client.NewToken("ann"), 2)
 	l.slurm.Submit(slurmtest.Ask{User: "ann", Comment: "oxgang:elastic;min=1;max=4", PerNode: 2, Work: hours})
 	o := options(l.slurm)
 	o.Agents, o.Log = agents, slog.New(slog.NewTextHandler(&l.log, nil))
@@ -174,7 +173,7 @@ func TestSilence_starts_until_hello(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, folder := twoNodes(), ReportStore(t.TempDir())
 			w := spoken(t, s, folder)
-			id := speaking(s, "ann", comment.NewToken("ann"), 2)
+			id := speaking(s, "ann", client.NewToken("ann"), 2)
 			if got := phaseOf(t, w); got != job.Restoring {
 				t.Fatalf("it is %v, want that it starts", got)
 			}
@@ -206,7 +205,7 @@ func TestSilence_planned_starts_until_hello(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := twoNodes()
 		w := spoken(t, s, "")
-		digest := comment.Digest(comment.NewToken("ann"))
+		digest := client.Digest(client.NewToken("ann"))
 		id := s.Submit(slurmtest.Ask{User: "ann", Comment: "oxgang:elastic;min=1;max=4;token=" + digest, PerNode: 2, Work: hours, Begin: time.Minute})
 		passed(t, w) // it is held
 		passed(t, w)

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -38,7 +37,7 @@ func (j *Job) Spec() *job.Spec {
 }
 
 // Elastic reports whether the job can be resized.
-func (j *Job) Elastic() bool { return j.Takes() && j.Part == comment.Elastic }
+func (j *Job) Elastic() bool { return j.Takes() && j.Part == client.Elastic }
 
 // Status returns the job's status at a time.
 func (j *Job) Status(at time.Time) job.Status {

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/slurmrig"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
 
 // TestSlurm_history: what a real Slurm ran is simulated from its own accounting, on the nodes that it has. QOS, nodes that
 // are down and reservations are told of.
 func TestSlurm_history(t *testing.T) {
-	r := slurmrig.Start(t, slurmrig.Options{
+	r := slurmtest.Start(t, slurmtest.Options{
 		Accounting: true,
 		Lines:      []string{"PartitionName=all Nodes=ALL Default=YES", "PartitionName=big Nodes=h[1-2]"},
 	})
@@ -28,7 +28,7 @@ func TestSlurm_history(t *testing.T) {
 		}
 		r.Submit(t, "sleep 3", options...)
 	}
-	if err := slurmrig.Await(t.Context(), "all jobs", func() (bool, error) {
+	if err := slurmtest.Await(t.Context(), "all jobs", func() (bool, error) {
 		runs, err := r.Client().Accounting(t.Context(), time.Now().Add(-time.Hour))
 		done := 0
 		for i := range runs {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/internal/rng"
-	"github.com/oxgang/oxgang/live/slurm/slurmrig"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
@@ -41,8 +41,8 @@ func TestSlurm_record(t *testing.T) {
 		}
 		lasts = time.Duration(minutes * float64(time.Minute))
 	}
-	rig := slurmrig.Start(t, slurmrig.Options{
-		Accounting: true, Groups: []slurmrig.Group{{Prefix: "n", Nodes: recordedNodes, Type: "a100", GPUs: 8}},
+	rig := slurmtest.Start(t, slurmtest.Options{
+		Accounting: true, Groups: []slurmtest.Group{{Prefix: "n", Nodes: recordedNodes, Type: "a100", GPUs: 8}},
 		Lines: []string{"PriorityMaxAge=1:00:00", "PriorityWeightQOS=0", "PriorityWeightJobSize=0"},
 	})
 	if os.Getenv("OXGANG_RECORD_RESERVE") != "" {
@@ -60,7 +60,7 @@ func TestSlurm_record(t *testing.T) {
 }
 
 // submitAll submits jobs for so long: at a load of 1.3 and of 0.6 in turns, of a quarter of an hour together.
-func submitAll(t *testing.T, rig *slurmrig.Rig, lasts time.Duration) {
+func submitAll(t *testing.T, rig *slurmtest.Rig, lasts time.Duration) {
 	t.Helper()
 	seed := draws.Seed(t)
 	r, begin := rng.Stream(seed, "record"), time.Now()

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/slurmrig"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/live/status"
 )
 
 // observed returns what the command prints as a user. The client is the rig's, so that another account can ask.
-func observed(t *testing.T, r *slurmrig.Rig, as string, args ...string) string {
+func observed(t *testing.T, r *slurmtest.Rig, as string, args ...string) string {
 	t.Helper()
 	cmd := observeCommandOf(&observation{client: &client.Client{Run: client.Limited(r.As(as), 600)}})
 	var out, told bytes.Buffer
@@ -32,7 +32,7 @@ func observed(t *testing.T, r *slurmrig.Rig, as string, args ...string) string {
 
 // written is what a Slurm keeps: jobs without what passes by itself, all rows of the accounting, its transactions,
 // and the lines of slurmctld's log that tell of a request.
-func written(t *testing.T, r *slurmrig.Rig) string {
+func written(t *testing.T, r *slurmtest.Rig) string {
 	t.Helper()
 	var b strings.Builder
 	for field := range strings.FieldsSeq(r.Call(t, "scontrol", "-o", "show", "job")) {
@@ -52,7 +52,7 @@ func written(t *testing.T, r *slurmrig.Rig) string {
 
 // TestSlurm_observe: an ordinary account sees what runs, who waits and why, and nothing is written.
 func TestSlurm_observe(t *testing.T) {
-	r := slurmrig.Start(t, slurmrig.Options{Accounting: true})
+	r := slurmtest.Start(t, slurmtest.Options{Accounting: true})
 	runs := r.Submit(t, "sleep 1000", "--job-name=runs", "--gres=gpu:h100:6", "--nodelist=h1")
 	r.Submit(t, "sleep 1000", "--job-name=other", "--gres=gpu:h100:6", "--nodelist=h2")
 	waits := r.Submit(t, "true", "--job-name=waits", "--gres=gpu:h100:8", "--time=10")
@@ -61,7 +61,7 @@ func TestSlurm_observe(t *testing.T) {
 	r.Until(t, runs, "its start", func(j *client.Job) bool { return j.State == client.Running })
 	r.Until(t, waits, "a reason", func(j *client.Job) bool { return j.Reason == "Resources" && !j.Start.IsZero() })
 	r.Until(t, behind, "a reason", func(j *client.Job) bool { return j.Reason == "Priority" })
-	if err := slurmrig.Await(t.Context(), "accounting of all jobs", func() (bool, error) {
+	if err := slurmtest.Await(t.Context(), "accounting of all jobs", func() (bool, error) {
 		found, err := r.Client().Accounting(t.Context(), time.Now().Add(-time.Hour))
 		started := 0
 		for i := range found {

@@ -12,18 +12,17 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
 )
 
 type submission struct {
-	job   comment.Job
+	job   client.ElasticJob
 	gpus  string
 	types []string
 	print bool
 }
 
 func submitCommand() *cobra.Command {
-	s := submission{job: comment.Job{Grace: time.Minute}}
+	s := submission{job: client.ElasticJob{Grace: time.Minute}}
 	cmd := &cobra.Command{
 		SuggestFor: []string{"sbatch", "run"},
 		Use:        "submit [flags] -- COMMAND [ARG...]", Short: "Submit an elastic job to Slurm",
@@ -75,15 +74,15 @@ func (s *submission) complete(command []string) error {
 		return err
 	}
 	q := &s.job.Request
-	q.Part, q.Min, q.Max, q.Type = comment.Elastic, r.Min, r.Max, strings.Join(s.types, "+")
-	if _, err := comment.ParseRequest(q.String()); err != nil {
+	q.Part, q.Min, q.Max, q.Type = client.Elastic, r.Min, r.Max, strings.Join(s.types, "+")
+	if _, err := client.ParseRequest(q.String()); err != nil {
 		return err
 	}
 	who, err := user.Current()
 	if err != nil {
 		return fmt.Errorf("user: %w", err)
 	}
-	s.job.Command, s.job.Token = command, comment.NewToken(who.Username)
+	s.job.Command, s.job.Token = command, client.NewToken(who.Username)
 	return nil
 }
 
@@ -96,7 +95,7 @@ func (s *submission) submit(ctx context.Context, c *client.Client) (string, erro
 	if err != nil {
 		return "", err
 	}
-	options, err := s.job.Options(comment.MostGPUs(nodes, s.job.Partition, s.types))
+	options, err := s.job.Options(client.MostGPUs(nodes, s.job.Partition, s.types))
 	if err != nil {
 		return "", err
 	}

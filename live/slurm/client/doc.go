@@ -4,4 +4,17 @@
 //
 // Commands run with LC_ALL=C and SLURM_TIME_FORMAT=%s, so dates are seconds since 1970 in each locale and time
 // zone.
+//
+// It also reads and writes the two comments of a job that the scheduler uses, and makes the batch scripts of elastic
+// jobs and the tokens of their programs.
+//
+// The user's Comment opts the job in. It starts with "oxgang:" and contains words separated by ";":
+//
+//	oxgang:order                             its place among waiting jobs may change
+//	oxgang:elastic;min=2;max=16;class=bert   it may also be stopped and resized
+//	oxgang:elastic;min=2;max=16;type=a100+h100   only on these GPU types
+//	oxgang:elastic;min=2;max=16;token=...        its program sends messages with a token of this digest
+//
+// The AdminComment, which users cannot write, is a Mark: the state that the scheduler needs after a restart and
+// to undo its changes.
 package client

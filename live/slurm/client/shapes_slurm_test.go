@@ -14,16 +14,16 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/slurmrig"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
 
 var record = flag.Bool("record", false, "write what a real Slurm prints to testdata")
 
 // shapes is a Slurm in which much is the case at once.
-func shapes(t *testing.T) *slurmrig.Rig {
-	r := slurmrig.Start(t, slurmrig.Options{
+func shapes(t *testing.T) *slurmtest.Rig {
+	r := slurmtest.Start(t, slurmtest.Options{
 		Accounting: true,
-		Groups: []slurmrig.Group{
+		Groups: []slurmtest.Group{
 			{Prefix: "a", Nodes: 2, Type: "a100", GPUs: 8},
 			{Prefix: "h", Nodes: 2, Type: "h100", GPUs: 8},
 			{Prefix: "u", Nodes: 1, GPUs: 4},
@@ -46,7 +46,7 @@ func shapes(t *testing.T) *slurmrig.Rig {
 }
 
 // busy submits jobs of all kinds and returns when those of them that can run do.
-func busy(t *testing.T, r *slurmrig.Rig) {
+func busy(t *testing.T, r *slurmtest.Rig) {
 	first := r.Submit(t, "sleep 1000", "--job-name=two words", "--comment=oxgang:elastic=2..16", "--gres=gpu:a100:8", "--nodes=2", "--ntasks-per-node=1", "--time=30")
 	r.Submit(t, "sleep 1000", "--job-name=hh", "--gpus=h100:3", "--time=1:00:00")
 	array := r.Submit(t, "sleep 1000", "--job-name=arr", "--array=0-9%2", "--gres=gpu:1", "--time=10")
@@ -115,7 +115,7 @@ func TestSlurm_shapes(t *testing.T) {
 }
 
 // compare compares what both forms say, as far as both can. A round may fall between the two calls, so it is tried thrice.
-func compare(t *testing.T, r *slurmrig.Rig, c, text *client.Client) {
+func compare(t *testing.T, r *slurmtest.Rig, c, text *client.Client) {
 	ctx, diff := t.Context(), ""
 	for range 3 {
 		a, err := c.Jobs(ctx)
@@ -170,7 +170,7 @@ func complaints(t *testing.T, c *client.Client) {
 }
 
 // keep writes what commands print to testdata.
-func keep(t *testing.T, r *slurmrig.Rig, commands map[string]string) {
+func keep(t *testing.T, r *slurmtest.Rig, commands map[string]string) {
 	for file, line := range commands {
 		words := strings.Split(line, " ")
 		out, err := r.As("root")(context.Background(), client.Command{Name: words[0], Args: words[1:]})

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/oxgang/oxgang/live/slurm/comment"
+	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
@@ -19,7 +19,7 @@ func (a *Advice) Does() string {
 		return "wait at place " + strconv.Itoa(a.Place)
 	case a.Job.Waits():
 		return fmt.Sprintf("start on %d %s (%s)", gets.GPUs, gets.GPUType, Nodes(a.On))
-	case a.Job.Part != comment.Elastic || gets == has && a.On.Equal(a.Job.Placement):
+	case a.Job.Part != client.Elastic || gets == has && a.On.Equal(a.Job.Placement):
 		return "keep"
 	case gets.IsZero():
 		return fmt.Sprintf("stop, for now, on %d %s", has.GPUs, has.GPUType)

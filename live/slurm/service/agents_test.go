@@ -18,7 +18,6 @@ import (
 	"github.com/oxgang/oxgang/live/certs"
 	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
 
@@ -90,9 +89,9 @@ const helloOf = `{"version":1,"client":"test","generation":%d,"world_size":%d,"b
 // the certificates in the shared folder alone.
 func TestAgents_attacks(t *testing.T) {
 	s, share := slurmtest.New(slurmtest.Node("n1", "a100", 4)), t.TempDir()
-	anns, bobs := comment.NewToken("ann"), comment.NewToken("bob")
+	anns, bobs := client.NewToken("ann"), client.NewToken("bob")
 	for user, text := range map[string]string{"ann": anns, "bob": bobs} {
-		s.Submit(slurmtest.Ask{User: user, Work: 1e9, PerNode: len(user) - 1, Comment: "oxgang:elastic;min=1;max=2;token=" + comment.Digest(text)})
+		s.Submit(slurmtest.Ask{User: user, Work: 1e9, PerNode: len(user) - 1, Comment: "oxgang:elastic;min=1;max=2;token=" + client.Digest(text)})
 	}
 	served(t, s, share)
 	trusted, err := os.ReadFile(filepath.Join(share, trustFile))
@@ -105,8 +104,8 @@ func TestAgents_attacks(t *testing.T) {
 		want                    string
 	}{
 		{"none", "", "/v1/hello", fmt.Sprintf(helloOf, 1, 2), http.StatusUnauthorized, "unknown token"},
-		{"a digest that everybody can read", comment.Digest(anns), "/v1/hello", fmt.Sprintf(helloOf, 1, 2), http.StatusUnauthorized, "unknown token"},
-		{"a token of no job", comment.NewToken("ann"), "/v1/hello", fmt.Sprintf(helloOf, 1, 2), http.StatusUnauthorized, "unknown token"},
+		{"a digest that everybody can read", client.Digest(anns), "/v1/hello", fmt.Sprintf(helloOf, 1, 2), http.StatusUnauthorized, "unknown token"},
+		{"a token of no job", client.NewToken("ann"), "/v1/hello", fmt.Sprintf(helloOf, 1, 2), http.StatusUnauthorized, "unknown token"},
 		{"another job in the body", bobs, "/v1/hello", strings.Replace(fmt.Sprintf(helloOf, 1, 2), "{", `{"job":"1",`, 1), http.StatusBadRequest, "job"},
 		{"a start that is over", anns, "/v1/hello", fmt.Sprintf(helloOf, 0, 2), http.StatusBadRequest, "generation"},
 		{"a start that is to come", anns, "/v1/hello", fmt.Sprintf(helloOf, 2, 2), http.StatusServiceUnavailable, "not known yet"},
@@ -136,8 +135,8 @@ func TestAgents_attacks(t *testing.T) {
 // A start that was requeued is refused for good: it has to stop.
 func TestAgents_old_start(t *testing.T) {
 	s, share := slurmtest.New(slurmtest.Node("n1", "a100", 2)), t.TempDir()
-	anns := comment.NewToken("ann")
-	id := s.Submit(slurmtest.Ask{User: "ann", Work: 1e9, PerNode: 2, Comment: "oxgang:elastic;min=1;max=2;token=" + comment.Digest(anns)})
+	anns := client.NewToken("ann")
+	id := s.Submit(slurmtest.Ask{User: "ann", Work: 1e9, PerNode: 2, Comment: "oxgang:elastic;min=1;max=2;token=" + client.Digest(anns)})
 	if err := s.Requeue(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}

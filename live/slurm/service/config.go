@@ -16,7 +16,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/slurm"
-	"github.com/oxgang/oxgang/live/slurm/comment"
+	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
 // A Mode states how much the scheduler may do. Each mode includes the modes before it.
@@ -131,7 +131,7 @@ func (a *Agents) validate(state string) error {
 	if state == "" {
 		errs = append(errs, errors.New("state: missing; set a directory for stored messages"))
 	}
-	if err := errors.Join(append(errs, comment.CheckFolder(a.Share))...); err != nil {
+	if err := errors.Join(append(errs, client.CheckFolder(a.Share))...); err != nil {
 		return fmt.Errorf("agents: %w", err)
 	}
 	return nil

@@ -15,8 +15,7 @@ import (
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
-	"github.com/oxgang/oxgang/live/slurm/slurmrig"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/live/slurm/view"
 )
 
@@ -39,7 +38,7 @@ func python(t *testing.T) string {
 // train submits a training of python/tests/live_train.py, at 500 samples per second and GPU.
 func (th *theatre) train(python, name string, least, most int, what ...string) {
 	command := append([]string{python, filepath.Join(testdata.Root(th.t), "python", "tests", "live_train.py")}, what...)
-	th.give(name, least, most, comment.NewToken("root"), append(command, "--batch-size", "64", "--pace", "0.002")...)
+	th.give(name, least, most, client.NewToken("root"), append(command, "--batch-size", "64", "--pace", "0.002")...)
 }
 
 // spoke returns what the program of a job has said to a scheduler.
@@ -61,7 +60,7 @@ func (th *theatre) hears(name string, workers ...int) slurm.ProgramState {
 	begin := time.Now()
 	var err error
 	for range 3 { // minutes, on a busy machine
-		if err = slurmrig.Await(th.t.Context(), "a hello", func() (bool, error) {
+		if err = slurmtest.Await(th.t.Context(), "a hello", func() (bool, error) {
 			h := th.spoke(name).Hello
 			return h != nil && slices.Contains(workers, h.WorldSize), nil
 		}); err == nil {
@@ -80,7 +79,7 @@ func (th *theatre) loss(name string) float64 {
 	th.t.Helper()
 	var err error
 	for range 10 { // minutes, on a busy machine
-		if err = slurmrig.Await(th.t.Context(), "its end", func() (bool, error) {
+		if err = slurmtest.Await(th.t.Context(), "its end", func() (bool, error) {
 			j := th.Job(th.t, th.jobs[name])
 			return !j.Waits() && !j.Holds(), nil
 		}); err == nil {
@@ -150,7 +149,7 @@ func TestRig_agents(t *testing.T) {
 	if n := strings.Count(string(out), `"epoch": 0,`); n != 1 {
 		t.Errorf("the first epoch was trained %d times, want once:\n%s", n, out)
 	}
-	if err := slurmrig.Await(t.Context(), "the record's end", func() (bool, error) { return th.spoke("a").Hello == nil, nil }); err != nil {
+	if err := slurmtest.Await(t.Context(), "the record's end", func() (bool, error) { return th.spoke("a").Hello == nil, nil }); err != nil {
 		t.Error(err)
 	}
 	th.kill()
@@ -166,7 +165,7 @@ func TestRig_silence(t *testing.T) {
 		c.Agents = Agents{Listen: "127.0.0.1:0", Names: []string{"localhost"}, Share: filepath.Join(th.dir, "share"), Silence: 5 * time.Second}
 	}
 	th.lead()
-	th.give("mute", 1, 1, comment.NewToken("root"), "sleep", "600")
+	th.give("mute", 1, 1, client.NewToken("root"), "sleep", "600")
 	th.give("plain", 1, 1, "", "sleep", "600")
 	th.Until(t, th.jobs["mute"], "the mark", func(j *client.Job) bool { return strings.Contains(j.AdminComment, "silent") })
 	look, err := view.Take(t.Context(), th.Client(), time.Now)

@@ -11,8 +11,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
-	"github.com/oxgang/oxgang/live/slurm/slurmrig"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
 
 // The accounts of this machine that take part: one whose job is attacked, and one without rights who tries.
@@ -27,8 +26,8 @@ func (th *theatre) as(name, shell, input string) (string, error) {
 // by submits an elastic job of a user, from a folder.
 func (th *theatre) by(name, secret, folder string) client.ID {
 	th.t.Helper()
-	j := comment.Job{
-		Request: comment.Request{Part: comment.Elastic, Min: 1, Max: 1}, Command: []string{"sleep", "600"}, Token: secret,
+	j := client.ElasticJob{
+		Request: client.Request{Part: client.Elastic, Min: 1, Max: 1}, Command: []string{"sleep", "600"}, Token: secret,
 		Output: filepath.Join(folder, "%j.out"), Grace: 10 * time.Second, Limit: time.Hour,
 	}
 	script, err := j.Script()
@@ -40,7 +39,7 @@ func (th *theatre) by(name, secret, folder string) client.ID {
 		th.t.Fatal(err)
 	}
 	for i := range options {
-		options[i] = comment.Quote(options[i])
+		options[i] = client.Quote(options[i])
 	}
 	out, err := th.as(name, "cd "+folder+" && sbatch --parsable "+strings.Join(options, " "), string(script))
 	if err != nil {
@@ -87,7 +86,7 @@ func TestRig_attacks(t *testing.T) {
 		c.State, c.Agents = state, Agents{Listen: "127.0.0.1:0", Names: []string{"localhost"}, Share: share}
 	}
 	th.lead()
-	secret := comment.NewToken(victim)
+	secret := client.NewToken(victim)
 	id := th.by(victim, secret, th.folderOf(victim, 0o755))
 	th.Until(t, id, "runs as planned", func(j *client.Job) bool {
 		return j.State == client.Running && strings.Contains(j.AdminComment, "agents=") && !strings.Contains(j.AdminComment, "hold")
@@ -148,9 +147,9 @@ func (th *theatre) unread(id client.ID, secret, state, share string) {
 
 // unheard has the attacker speak for a job, with tokens that are made up, and with the digest of the job's own, which all can read.
 func (th *theatre) unheard(id client.ID, secret, share string) {
-	own := comment.NewToken(victim)
+	own := client.NewToken(victim)
 	copied := th.by(attacker, own, th.folderOf(attacker, 0o755)) // names the victim, in a job of the attacker's
-	forged := "oxgang:elastic;min=1;max=1;token=" + comment.Digest(secret)
+	forged := "oxgang:elastic;min=1;max=1;token=" + client.Digest(secret)
 	if _, err := th.as(attacker, "scontrol update jobid="+copied.String()+" comment='"+forged+"'", ""); err != nil {
 		th.t.Error(err)
 	}
@@ -167,7 +166,7 @@ func (th *theatre) unheard(id client.ID, secret, share string) {
 			Version: agentapi.Version, Client: "test", Generation: 1, WorldSize: 1, Batch: agentapi.BatchLimits{Init: 1, Max: 1},
 		})
 	}
-	for _, made := range []string{"", "x", comment.NewToken(victim), comment.NewToken(attacker), own} {
+	for _, made := range []string{"", "x", client.NewToken(victim), client.NewToken(attacker), own} {
 		if err := hello(made); err == nil || !strings.Contains(err.Error(), "401") {
 			th.t.Errorf("with another's token: %v, want 401", err)
 		}
@@ -183,9 +182,9 @@ func (th *theatre) unplanted() {
 	if _, err := th.as(attacker, "mkdir -m 777 "+place+"/.oxgang", ""); err != nil {
 		th.t.Fatal(err)
 	}
-	id := th.by(victim, comment.NewToken(victim), place)
+	id := th.by(victim, client.NewToken(victim), place)
 	var ended client.Job
-	if err := slurmrig.Await(th.t.Context(), "its end", func() (bool, error) {
+	if err := slurmtest.Await(th.t.Context(), "its end", func() (bool, error) {
 		ended = th.Job(th.t, id)
 		return !ended.Waits() && !ended.Holds(), nil
 	}); err != nil {

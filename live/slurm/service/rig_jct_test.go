@@ -15,8 +15,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
-	"github.com/oxgang/oxgang/live/slurm/slurmrig"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
@@ -104,8 +103,8 @@ func TestRig_jct(t *testing.T) {
 // playAll plays a trace in all ways at once.
 func playAll(t *testing.T, seed uint64, all []*play) {
 	g, ctx := errgroup.WithContext(t.Context())
-	nodes := slurmrig.Options{
-		Groups: []slurmrig.Group{{Prefix: "a", Nodes: 4, Type: "a100", GPUs: 8}, {Prefix: "h", Nodes: 4, Type: "h100", GPUs: 8}},
+	nodes := slurmtest.Options{
+		Groups: []slurmtest.Group{{Prefix: "a", Nodes: 4, Type: "a100", GPUs: 8}, {Prefix: "h", Nodes: 4, Type: "h100", GPUs: 8}},
 		Lines:  []string{"KillWait=5", "MinJobAge=3600", "PriorityMaxAge=02:48:00", "PriorityWeightJobSize=0"},
 	}
 	th := newTheatreOn(t, nodes, 8, func(*Config) {})
@@ -124,7 +123,7 @@ func playAll(t *testing.T, seed uint64, all []*play) {
 	for _, p := range all {
 		r, dir := th.Rig, th.dir
 		if p.size != nil {
-			r, dir = slurmrig.Start(t, nodes), t.TempDir()
+			r, dir = slurmtest.Start(t, nodes), t.TempDir()
 		}
 		g.Go(func() (err error) {
 			if p.jct, err = p.through(ctx, r, dir, lightTrace(seed)); err != nil {
@@ -142,7 +141,7 @@ func playAll(t *testing.T, seed uint64, all []*play) {
 }
 
 // through plays a trace, and returns how long each job took from its submission to its end.
-func (p *play) through(ctx context.Context, r *slurmrig.Rig, dir string, trace []lightJob) ([]float64, error) {
+func (p *play) through(ctx context.Context, r *slurmtest.Rig, dir string, trace []lightJob) ([]float64, error) {
 	came, next := map[client.ID]time.Time{}, time.Now()
 	for i := range trace {
 		next = next.Add(trace[i].after)
@@ -160,9 +159,9 @@ func (p *play) through(ctx context.Context, r *slurmrig.Rig, dir string, trace [
 }
 
 // submit submits a job: as an elastic one with a token, or of one size.
-func (p *play) submit(ctx context.Context, r *slurmrig.Rig, dir string, i int, j *lightJob) (client.ID, error) {
-	b := comment.Job{
-		Request: comment.Request{Part: comment.Elastic, Min: j.least, Max: j.most, Type: j.kind}, Token: comment.NewToken("root"),
+func (p *play) submit(ctx context.Context, r *slurmtest.Rig, dir string, i int, j *lightJob) (client.ID, error) {
+	b := client.ElasticJob{
+		Request: client.Request{Part: client.Elastic, Min: j.least, Max: j.most, Type: j.kind}, Token: client.NewToken("root"),
 		Name: "j" + strconv.Itoa(i), Output: filepath.Join(dir, "j"+strconv.Itoa(i)+".out"), Grace: 30 * time.Second,
 	}
 	if p.size != nil {

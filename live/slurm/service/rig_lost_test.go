@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/slurm/slurmrig"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
 
 // alive reports whether a start of a job's program lives: it holds the lock.
@@ -57,7 +57,7 @@ func TestRig_lost(t *testing.T) {
 	if th.jobs["d"] != before {
 		t.Errorf("the job after the loss has the number %v, want %v again", th.jobs["d"], before)
 	}
-	if err := slurmrig.Await(t.Context(), "the end of what was lost", func() (bool, error) { return !th.alive("a") && !th.alive("c"), nil }); err != nil {
+	if err := slurmtest.Await(t.Context(), "the end of what was lost", func() (bool, error) { return !th.alive("a") && !th.alive("c"), nil }); err != nil {
 		t.Error(err)
 	}
 	t.Logf("what ran before is gone %v after", time.Since(begin).Round(time.Second))

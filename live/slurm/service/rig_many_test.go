@@ -11,13 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/slurmrig"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/live/slurm/view"
 	"github.com/oxgang/oxgang/live/status"
 )
 
 // manyNodes are 200 nodes, each with a slurmd, all on this machine.
-var manyNodes = []slurmrig.Group{{Prefix: "a", Nodes: 100, Type: "a100", GPUs: 8}, {Prefix: "h", Nodes: 100, Type: "h100", GPUs: 8}}
+var manyNodes = []slurmtest.Group{{Prefix: "a", Nodes: 100, Type: "a100", GPUs: 8}, {Prefix: "h", Nodes: 100, Type: "h100", GPUs: 8}}
 
 // With 200 nodes that each have a slurmd, a user without rights observes all of them, and what runs and waits there; a
 // round of mode order has the shortest job first, of 300, and is undone.
@@ -26,13 +26,13 @@ func TestRig_many(t *testing.T) {
 		t.Skip("minutes: 200 slurmd")
 	}
 	begin := time.Now()
-	r := slurmrig.Start(t, slurmrig.Options{Groups: manyNodes, Lines: []string{"PriorityType=priority/basic"}})
+	r := slurmtest.Start(t, slurmtest.Options{Groups: manyNodes, Lines: []string{"PriorityType=priority/basic"}})
 	t.Logf("200 slurmd are there after %v", time.Since(begin).Round(time.Second))
 	const runs, waits = 200, 300
 	for range runs {
 		r.Submit(t, "sleep 600", "--gres=gpu:8", "--time=60")
 	}
-	if err := slurmrig.Await(t.Context(), "jobs that run", func() (bool, error) { return states(t, r)[client.Running] == runs, nil }); err != nil {
+	if err := slurmtest.Await(t.Context(), "jobs that run", func() (bool, error) { return states(t, r)[client.Running] == runs, nil }); err != nil {
 		t.Fatal(err)
 	}
 	for i := range waits {
@@ -72,7 +72,7 @@ func TestRig_many(t *testing.T) {
 }
 
 // states returns how many jobs are in each state.
-func states(t *testing.T, r *slurmrig.Rig) map[client.State]int {
+func states(t *testing.T, r *slurmtest.Rig) map[client.State]int {
 	t.Helper()
 	jobs, err := r.Client().Jobs(t.Context())
 	if err != nil {
@@ -103,7 +103,7 @@ func TestRig_load(t *testing.T) {
 		t.Skip("minutes: 10,000 jobs")
 	}
 	const jobs, nodes, rounds = 10_000, 1000, 4
-	r := slurmrig.Start(t, slurmrig.Options{Groups: []slurmrig.Group{
+	r := slurmtest.Start(t, slurmtest.Options{Groups: []slurmtest.Group{
 		{Prefix: "a", Nodes: 1, Type: "a100", GPUs: 8}, {Prefix: "gone", Nodes: nodes - 1, Type: "h100", GPUs: 8, Absent: true},
 	}, Lines: []string{"SlurmdTimeout=0", "PriorityType=priority/basic"}})
 	first := r.Submit(t, "sleep 3600", "--gres=gpu:8", "--time=600")
@@ -138,7 +138,7 @@ func TestRig_load(t *testing.T) {
 }
 
 // printing returns what squeue uses to print all jobs.
-func printing(t *testing.T, r *slurmrig.Rig) time.Duration {
+func printing(t *testing.T, r *slurmtest.Rig) time.Duration {
 	t.Helper()
 	before := spent(t)
 	r.Call(t, "squeue", "--json")
@@ -146,7 +146,7 @@ func printing(t *testing.T, r *slurmrig.Rig) time.Duration {
 }
 
 // controller returns what slurmctld has used.
-func controller(t *testing.T, r *slurmrig.Rig) time.Duration {
+func controller(t *testing.T, r *slurmtest.Rig) time.Duration {
 	t.Helper()
 	d, err := r.ProcessorTime("slurmctld")
 	if err != nil {

@@ -13,13 +13,12 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
-	"github.com/oxgang/oxgang/live/slurm/slurmrig"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
 
 // A theatre is a real Slurm of two nodes of four GPUs, with a scheduler in mode resize.
 type theatre struct {
-	*slurmrig.Rig
+	*slurmtest.Rig
 	t     *testing.T
 	gpus  int // of a node
 	dir   string
@@ -48,15 +47,15 @@ func newTheatre(t *testing.T, with func(*Config)) *theatre { return newTheatreOf
 
 // newTheatreOf starts it, with accounting or without.
 func newTheatreOf(t *testing.T, accounting bool, with func(*Config)) *theatre {
-	return newTheatreOn(t, slurmrig.Options{
-		Groups: []slurmrig.Group{{Prefix: "a", Nodes: 2, Type: "a100", GPUs: 4}}, Lines: []string{"KillWait=5", "SlurmctldTimeout=10", "MinJobAge=3600"},
+	return newTheatreOn(t, slurmtest.Options{
+		Groups: []slurmtest.Group{{Prefix: "a", Nodes: 2, Type: "a100", GPUs: 4}}, Lines: []string{"KillWait=5", "SlurmctldTimeout=10", "MinJobAge=3600"},
 		Accounting: accounting,
 	}, 4, with)
 }
 
 // newTheatreOn starts it on other nodes, of so many GPUs each.
-func newTheatreOn(t *testing.T, nodes slurmrig.Options, gpus int, with func(*Config)) *theatre {
-	r := slurmrig.Start(t, nodes)
+func newTheatreOn(t *testing.T, nodes slurmtest.Options, gpus int, with func(*Config)) *theatre {
+	r := slurmtest.Start(t, nodes)
 	th := &theatre{Rig: r, t: t, gpus: gpus, dir: t.TempDir(), jobs: map[string]client.ID{}, bad: make(chan string, 1), with: with, limit: time.Hour}
 	if err := os.Chmod(th.dir, 0o777); err != nil {
 		t.Fatal(err)
@@ -125,8 +124,8 @@ func (th *theatre) submit(name string, least, most int) {
 // give submits an elastic job of a command, whose program has a token if it is not empty.
 func (th *theatre) give(name string, least, most int, token string, command ...string) {
 	th.t.Helper()
-	j := comment.Job{
-		Request: comment.Request{Part: comment.Elastic, Min: least, Max: most}, Command: command, Token: token,
+	j := client.ElasticJob{
+		Request: client.Request{Part: client.Elastic, Min: least, Max: most}, Command: command, Token: token,
 		Name: name, Output: filepath.Join(th.dir, name+".out"), Grace: 10 * time.Second, Limit: th.limit,
 	}
 	script, err := j.Script()
@@ -184,7 +183,7 @@ func (th *theatre) await(what string, runs map[string]int, now *string) (err err
 		return well, nil
 	}
 	for range 3 {
-		if err = slurmrig.Await(th.t.Context(), what, there); err == nil {
+		if err = slurmtest.Await(th.t.Context(), what, there); err == nil {
 			break
 		}
 	}

@@ -7,14 +7,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/slurmrig"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
 
 // On a real Slurm the jobs that take part change places, the one that takes none has one of them before it as it had, and
 // all is undone.
 func TestRig_order(t *testing.T) {
-	r := slurmrig.Start(t, slurmrig.Options{
-		Groups: []slurmrig.Group{{Prefix: "a", Nodes: 1, Type: "a100", GPUs: 2}}, Lines: []string{"PriorityType=priority/basic"},
+	r := slurmtest.Start(t, slurmtest.Options{
+		Groups: []slurmtest.Group{{Prefix: "a", Nodes: 1, Type: "a100", GPUs: 2}}, Lines: []string{"PriorityType=priority/basic"},
 	})
 	first := r.Submit(t, "sleep 600", "--gres=gpu:2", "--time=60")
 	r.Until(t, first, "runs", func(j *client.Job) bool { return j.State == client.Running })
@@ -52,7 +52,7 @@ type placed struct {
 }
 
 // places returns the jobs that wait, by priority.
-func places(t *testing.T, r *slurmrig.Rig) []placed {
+func places(t *testing.T, r *slurmtest.Rig) []placed {
 	t.Helper()
 	jobs, err := r.Client().Jobs(t.Context())
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/slurmrig"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/journal"
@@ -75,7 +75,7 @@ func TestRig_trainings(t *testing.T) {
 	}
 	th.end(names...)
 	for _, name := range names {
-		if err := slurmrig.Await(t.Context(), "the record's end", func() (bool, error) { return th.spoke(name).Hello == nil, nil }); err != nil {
+		if err := slurmtest.Await(t.Context(), "the record's end", func() (bool, error) { return th.spoke(name).Hello == nil, nil }); err != nil {
 			t.Error(err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/slurmrig"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
@@ -97,8 +97,8 @@ func told(all []float64) string {
 func both(t *testing.T, seed uint64) (alone, ordered []float64) {
 	g, ctx := errgroup.WithContext(t.Context())
 	for _, with := range []bool{false, true} {
-		r := slurmrig.Start(t, slurmrig.Options{
-			Groups: []slurmrig.Group{{Prefix: "a", Nodes: 4, Type: "a100", GPUs: 8}, {Prefix: "h", Nodes: 4, Type: "h100", GPUs: 8}},
+		r := slurmtest.Start(t, slurmtest.Options{
+			Groups: []slurmtest.Group{{Prefix: "a", Nodes: 4, Type: "a100", GPUs: 8}, {Prefix: "h", Nodes: 4, Type: "h100", GPUs: 8}},
 			// A week of waiting gives the whole weight of age, of which a minute is a second here.
 			Lines: []string{"PriorityMaxAge=02:48:00", "PriorityWeightJobSize=0", "MinJobAge=3600"},
 		})
@@ -119,7 +119,7 @@ func both(t *testing.T, seed uint64) (alone, ordered []float64) {
 }
 
 // orderedWaits is waits with mode order.
-func orderedWaits(ctx context.Context, t *testing.T, r *slurmrig.Rig, trace []coming) ([]float64, error) {
+func orderedWaits(ctx context.Context, t *testing.T, r *slurmtest.Rig, trace []coming) ([]float64, error) {
 	c := config()
 	c.Partition, c.Round, c.Commands = "all", time.Second, 100_000
 	o := orderer(t, r.Client(), c)
@@ -135,7 +135,7 @@ func orderedWaits(ctx context.Context, t *testing.T, r *slurmrig.Rig, trace []co
 }
 
 // waits submits the jobs of a trace, and returns how long each waited when all have ended.
-func waits(ctx context.Context, r *slurmrig.Rig, trace []coming) ([]float64, error) {
+func waits(ctx context.Context, r *slurmtest.Rig, trace []coming) ([]float64, error) {
 	next := time.Now()
 	for i := range trace {
 		next = next.Add(trace[i].after)
@@ -149,7 +149,7 @@ func waits(ctx context.Context, r *slurmrig.Rig, trace []coming) ([]float64, err
 }
 
 // whenEnded waits until so many jobs have ended well, and returns what of says of each. said, if not nil, is what a job printed that did not.
-func whenEnded(ctx context.Context, r *slurmrig.Rig, n int, of func(*client.Job) float64, said func(*client.Job) []byte) ([]float64, error) {
+func whenEnded(ctx context.Context, r *slurmtest.Rig, n int, of func(*client.Job) float64, said func(*client.Job) []byte) ([]float64, error) {
 	for {
 		jobs, err := r.Client().Jobs(ctx)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/slurmrig"
+	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
 
 // TestSlurm_load: with 10,000 jobs that wait and 1,000 nodes, a look takes at most 2 s, and at the pace of observe
@@ -19,7 +19,7 @@ func TestSlurm_load(t *testing.T) {
 		t.Skip("takes minutes: make slurm-test")
 	}
 	const jobs, nodes, looks = 10_000, 1000, 5
-	r := slurmrig.Start(t, slurmrig.Options{Groups: []slurmrig.Group{
+	r := slurmtest.Start(t, slurmtest.Options{Groups: []slurmtest.Group{
 		{Prefix: "a", Nodes: 1, Type: "a100", GPUs: 8}, {Prefix: "gone", Nodes: nodes - 1, Type: "h100", GPUs: 8, Absent: true},
 	}, Lines: []string{"SlurmdTimeout=0"}}) // nobody asks absent nodes whether they are there
 	id := r.Submit(t, "true", "--hold", "--gres=gpu:1", fmt.Sprintf("--array=0-%d", jobs-1))
@@ -69,7 +69,7 @@ func ownTime(t *testing.T) time.Duration {
 }
 
 // processorTime returns what slurmctld has used.
-func processorTime(t *testing.T, r *slurmrig.Rig) time.Duration {
+func processorTime(t *testing.T, r *slurmtest.Rig) time.Duration {
 	t.Helper()
 	d, err := r.ProcessorTime("slurmctld")
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -81,7 +80,7 @@ func running(j *client.Job, now time.Time, h *History, noHistory string) status.
 		}
 		v.Nodes = append(v.Nodes, share)
 	}
-	if mark, err := comment.ParseMark(j.AdminComment); err == nil && mark.Silent {
+	if mark, err := client.ParseMark(j.AdminComment); err == nil && mark.Silent {
 		v.Trouble = silent
 	}
 	return v

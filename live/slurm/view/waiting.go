@@ -7,7 +7,6 @@ import (
 
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/comment"
 	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -23,7 +22,7 @@ func waiting(j *client.Job, l *Look) status.Job {
 			v.Unblock = neverUnblock
 		}
 	}
-	if mark, err := comment.ParseMark(j.AdminComment); err == nil && mark.Held && j.IsHeld() {
+	if mark, err := client.ParseMark(j.AdminComment); err == nil && mark.Held && j.IsHeld() {
 		v.Sentence, v.Unblock = heldWhy, heldUnblock
 	}
 	switch {

@@ -1,4 +1,4 @@
-package comment
+package client
 
 import (
 	"errors"
@@ -49,7 +49,7 @@ func (m *Mark) set(name, value string) (err error) {
 	switch name {
 	case "nice":
 		m.Ordered = true
-		m.Nice, err = number(value, -mostNice, mostNice)
+		m.Nice, err = numberIn(value, -mostNice, mostNice)
 	case "hold":
 		if m.Held = value == ""; !m.Held {
 			err = errors.New("want no value")
@@ -63,7 +63,7 @@ func (m *Mark) set(name, value string) (err error) {
 			err = errors.New("want no value")
 		}
 	case "generation":
-		m.Generation, err = number(value, 1, mostNice)
+		m.Generation, err = numberIn(value, 1, mostNice)
 	case "epoch":
 		if m.Epoch, err = strconv.ParseInt(value, 10, 64); err != nil || m.Epoch < 1 {
 			err = errors.New("want a whole number of at least 1")

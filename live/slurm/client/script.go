@@ -1,4 +1,4 @@
-package comment
+package client
 
 import (
 	_ "embed"
@@ -8,12 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
 // A Job is an elastic job to be submitted.
-type Job struct {
+type ElasticJob struct {
 	Request   Request
 	Command   []string // of each worker
 	Name      string
@@ -30,7 +28,7 @@ type Job struct {
 var text string
 
 // Script returns the batch script. The command must not be empty or contain a zero byte.
-func (j *Job) Script() ([]byte, error) {
+func (j *ElasticJob) Script() ([]byte, error) {
 	if len(j.Command) == 0 {
 		return nil, errors.New("no command to run")
 	}
@@ -46,7 +44,7 @@ func (j *Job) Script() ([]byte, error) {
 	).Replace(text)), nil
 }
 
-func (j *Job) key() string {
+func (j *ElasticJob) key() string {
 	if j.Token == "" {
 		return ""
 	}
@@ -58,7 +56,7 @@ func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\'
 
 // Options returns the options of sbatch for a first start on the job's minimum of GPUs; an error if nodes of
 // perNode GPUs cannot hold them evenly.
-func (j *Job) Options(perNode int) ([]string, error) {
+func (j *ElasticJob) Options(perNode int) ([]string, error) {
 	least, request := j.Request.Min, j.Request
 	if j.Token != "" {
 		request.Token = Digest(j.Token)
@@ -87,7 +85,7 @@ func (j *Job) Options(perNode int) ([]string, error) {
 
 // MostGPUs returns the size of the partition's largest node with one of these GPU types, or any type for an empty
 // list. It is 0 if there is none.
-func MostGPUs(nodes []client.Node, partition string, types []string) int {
+func MostGPUs(nodes []Node, partition string, types []string) int {
 	most := 0
 	for i := range nodes {
 		n := &nodes[i]

@@ -1,4 +1,4 @@
-package comment
+package client
 
 import (
 	"errors"

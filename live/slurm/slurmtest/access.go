@@ -1,6 +1,6 @@
 //go:build linux
 
-package slurmrig
+package slurmtest
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package comment
+package client
 
 import (
 	"errors"
@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
 // Bash reads the script, and the words of the command as they were given.
@@ -19,7 +17,7 @@ func TestScript(t *testing.T) {
 		t.Skip("starts bash")
 	}
 	words := []string{"it's", `a "b" $HOME`, "c\nd", "`e`", "GRACEFUL"}
-	j := Job{Command: words, Grace: time.Minute}
+	j := ElasticJob{Command: words, Grace: time.Minute}
 	script, err := j.Script()
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +40,7 @@ func TestScript(t *testing.T) {
 
 // A job with a token has it in its script, and only its digest where everybody can read; one without asks nothing.
 func TestScript_token(t *testing.T) {
-	j := Job{Command: []string{"true"}, Request: Request{Part: Elastic, Min: 1, Max: 1}, Token: NewToken("ann")}
+	j := ElasticJob{Command: []string{"true"}, Request: Request{Part: Elastic, Min: 1, Max: 1}, Token: NewToken("ann")}
 	for _, secret := range []string{j.Token, ""} {
 		j.Token = secret
 		script, err := j.Script()
@@ -67,7 +65,7 @@ func TestScript_folder(t *testing.T) {
 		t.Skip("starts bash")
 	}
 	folder := func(secret string) string {
-		j := Job{Command: []string{"true"}, Token: secret}
+		j := ElasticJob{Command: []string{"true"}, Token: secret}
 		script, err := j.Script()
 		if err != nil {
 			t.Fatal(err)
@@ -113,7 +111,7 @@ func TestScript_folder_of_another(t *testing.T) {
 			return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Symlink(dir, path), os.Lchown(path, other, other))
 		},
 	} {
-		script, err := (&Job{Command: []string{"true"}}).Script()
+		script, err := (&ElasticJob{Command: []string{"true"}}).Script()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +131,7 @@ func TestScript_folder_of_another(t *testing.T) {
 
 func TestScript_refuses(t *testing.T) {
 	for name, command := range map[string][]string{"none": nil, "a zero byte": {"a\x00"}} {
-		if _, err := (&Job{Command: command}).Script(); err == nil {
+		if _, err := (&ElasticJob{Command: command}).Script(); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -145,7 +143,7 @@ func TestOptions(t *testing.T) {
 		least, perNode int
 		want           string // nodes and GPUs of each; empty: an error
 	}{{1, 4, "--nodes=1 --gres=gpu:1"}, {4, 4, "--nodes=1 --gres=gpu:4"}, {6, 4, "--nodes=2 --gres=gpu:3"}, {5, 4, ""}, {1, 0, ""}} {
-		j := Job{Request: Request{Part: Elastic, Min: test.least, Max: 16}, Limit: 90 * time.Second}
+		j := ElasticJob{Request: Request{Part: Elastic, Min: test.least, Max: 16}, Limit: 90 * time.Second}
 		got, err := j.Options(test.perNode)
 		text := strings.Join(got, " ")
 		if (err != nil) != (test.want == "") || !strings.Contains(text, test.want) {
@@ -158,10 +156,10 @@ func TestOptions(t *testing.T) {
 }
 
 func TestMostGPUs(t *testing.T) {
-	nodes := []client.Node{
-		{Partitions: []string{"gpu"}, GPUs: client.GPUs{"a100": 4}},
-		{Partitions: []string{"gpu"}, GPUs: client.GPUs{"h100": 8}},
-		{Partitions: []string{"big"}, GPUs: client.GPUs{"a100": 16}},
+	nodes := []Node{
+		{Partitions: []string{"gpu"}, GPUs: GPUs{"a100": 4}},
+		{Partitions: []string{"gpu"}, GPUs: GPUs{"h100": 8}},
+		{Partitions: []string{"big"}, GPUs: GPUs{"a100": 16}},
 		{Partitions: []string{"gpu"}},
 	}
 	for _, test := range []struct {

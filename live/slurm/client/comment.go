@@ -1,16 +1,4 @@
-// Package comment reads and writes the two comments of a Slurm job that the scheduler uses. It also makes the
-// batch scripts of elastic jobs and the tokens of their programs.
-//
-// The user's Comment opts the job in. It starts with "oxgang:" and contains words separated by ";":
-//
-//	oxgang:order                             its place among waiting jobs may change
-//	oxgang:elastic;min=2;max=16;class=bert   it may also be stopped and resized
-//	oxgang:elastic;min=2;max=16;type=a100+h100   only on these GPU types
-//	oxgang:elastic;min=2;max=16;token=...        its program sends messages with a token of this digest
-//
-// The AdminComment, which users cannot write, is a Mark: the state that the scheduler needs after a restart and
-// to undo its changes.
-package comment
+package client
 
 import (
 	"errors"
@@ -49,8 +37,6 @@ type Request struct {
 	Type     string    // joined by "+"; empty: any
 	Token    string    // digest (NewToken); empty: none
 }
-
-const mostGPUs = 1 << 20
 
 // ParseRequest parses a user's comment; without Prefix it is the zero Request. The error names a word that is
 // unknown, repeated or out of range.
@@ -101,9 +87,9 @@ func each(words string, set func(name, value string) error) error {
 func (r *Request) set(name, value string) (err error) {
 	switch name {
 	case "min":
-		r.Min, err = number(value, 1, mostGPUs)
+		r.Min, err = numberIn(value, 1, mostGPUs)
 	case "max":
-		r.Max, err = number(value, 1, mostGPUs)
+		r.Max, err = numberIn(value, 1, mostGPUs)
 	case "class":
 		if r.Class = job.Class(value); value == "" {
 			err = errors.New("want a name")
@@ -120,7 +106,7 @@ func (r *Request) set(name, value string) (err error) {
 	return err
 }
 
-func number(text string, least, most int) (int, error) {
+func numberIn(text string, least, most int) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least || n > most {
 		return 0, fmt.Errorf("want a whole number from %d to %d", least, most)
