@@ -5,13 +5,11 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/kube/claims"
+	"github.com/oxgang/oxgang/live/kube/execute"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/nodepool"
 	"github.com/oxgang/oxgang/live/kube/observe"
-	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/live/kube/planstore"
-	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -30,8 +28,8 @@ type Backend struct {
 	store    *planstore.Store
 	observer *observe.Observer
 
-	nodes   *nodepool.Nodes
-	members map[string]claims.Member // by pod uid
+	nodes   *execute.Nodes
+	members map[string]Member // by pod uid
 }
 
 type latest struct {
@@ -70,7 +68,7 @@ func (w *Backend) release(ev scheduler.Event) {
 	switch {
 	case !ok || e == nil:
 	case exit.Outcome == scheduler.Lost:
-		e.Move(phase.Hear)
+		e.Move(jobstate.Hear)
 		e.Held = jobstate.Grant{Generation: e.Held.Generation}
 	default:
 		w.forget(e)
@@ -84,7 +82,7 @@ func (w *Backend) Stopping() map[cluster.GPUType]int {
 	all := make(map[cluster.GPUType]int)
 	for _, e := range w.table.Order {
 		for _, p := range e.Live() {
-			if i, there := w.extent.cluster.Index(cluster.NodeID(pods.Node(p))); there && !e.Present(p) {
+			if i, there := w.extent.cluster.Index(cluster.NodeID(inventory.Node(p))); there && !e.Present(p) {
 				all[w.extent.cluster.Nodes()[i].GPUType] += e.Parsed.PerWorker.GPUs
 			}
 		}

@@ -10,9 +10,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/live/kube/planstore"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -106,7 +104,7 @@ func (w *Backend) draw(d *draft) *v1alpha1.Plan {
 	return next
 }
 
-func (w *Backend) reasons() config.Reasons {
+func (w *Backend) reasons() jobstate.Reasons {
 	if w.o.Explain == nil || w.Snapshot == nil {
 		return nil
 	}
@@ -114,7 +112,7 @@ func (w *Backend) reasons() config.Reasons {
 }
 
 // allocations are in order of submission, with reasons but without messages.
-func (d *draft) allocations(why config.Reasons) []v1alpha1.JobAllocation {
+func (d *draft) allocations(why jobstate.Reasons) []v1alpha1.JobAllocation {
 	w := d.w
 	all := make([]v1alpha1.JobAllocation, 0, len(w.table.Order))
 	for _, e := range w.table.Order {
@@ -175,13 +173,13 @@ func statesOf(t *jobstate.Table) []v1alpha1.JobState {
 func (w *Backend) applyGrants(d *draft) {
 	for _, e := range w.table.Order {
 		g, changed := d.held[e.ID()]
-		e.Move(phase.Commit)
+		e.Move(jobstate.Commit)
 		if !changed || e.Ended() {
 			continue
 		}
 		if g.Generation != e.Held.Generation {
 			e.Since = time.Now()
-			e.Move(phase.Grant)
+			e.Move(jobstate.Granted)
 			w.retract(e)
 		}
 		e.Held = g

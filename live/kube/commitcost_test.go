@@ -10,10 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -62,8 +60,8 @@ func manyJobs(tb testing.TB, nodes, jobs int) (*Backend, *encoding) {
 		why[e.ID()] = [2]string{"waiting: capacity", "no node has a GPU left for it, and 1999 jobs are before it"}
 		rows = append(rows, &policy.Job{Spec: e.Spec, Status: e.Status})
 	}
-	w.o.Explain = func(*policy.Snapshot, *policy.Plan) config.Reasons { return why }
-	w.o.Expect = func() map[job.ID]config.Expected { return nil }
+	w.o.Explain = func(*policy.Snapshot, *policy.Plan) jobstate.Reasons { return why }
+	w.o.Expect = func() map[job.ID]jobstate.Expected { return nil }
 	w.Jobs = func(time.Time) []*policy.Job { return rows }
 	w.Round(&policy.Snapshot{}, &policy.Plan{}, nil)
 	return w, c
@@ -80,7 +78,7 @@ func BenchmarkCommit(b *testing.B) {
 	b.ResetTimer()
 	b.ReportAllocs()
 	for range b.N {
-		w.table.Order[0].Phase = phase.Vacated
+		w.table.Order[0].Phase = jobstate.Vacated
 		if err := w.Do(b.Context(), []scheduler.Action{}); err != nil {
 			b.Fatal(err)
 		}

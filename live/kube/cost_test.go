@@ -17,9 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -56,12 +55,12 @@ func (c *crowd) indexed(o *client.ListOptions) (all []corev1.Pod) {
 	if c.of != len(c.pods) {
 		c.of, c.byKey = len(c.pods), map[string][]corev1.Pod{}
 		for i := range c.pods {
-			for _, key := range pods.Keys(&c.pods[i]) {
+			for _, key := range inventory.Keys(&c.pods[i]) {
 				c.byKey[key] = append(c.byKey[key], c.pods[i])
 			}
 		}
 	}
-	key, _ := o.FieldSelector.RequiresExactMatch(pods.Index)
+	key, _ := o.FieldSelector.RequiresExactMatch(inventory.Index)
 	return c.byKey[key]
 }
 
@@ -95,7 +94,7 @@ func (s status) Patch(_ context.Context, o client.Object, _ client.Patch, _ ...c
 func crowded(t testing.TB, nodes int) (*Backend, *crowd) {
 	t.Helper()
 	c := &crowd{}
-	o := config.DefaultOptions()
+	o := jobstate.DefaultOptions()
 	o.Queue = &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "q"}, Spec: v1alpha1.QueueSpec{
 		Mode: v1alpha1.Resize, Namespaces: []v1alpha1.NamespaceShare{{Name: "x"}}, Policy: v1alpha1.PolicyRef{Name: "fifo"},
 	}}

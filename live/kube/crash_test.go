@@ -15,9 +15,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
-	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
 // A scene is what users do, and which pods are to run when all has come of it, by job.
@@ -185,7 +185,7 @@ func (d *drama) left() string {
 	for _, j := range d.twin.Jobs() {
 		all = append(all, fmt.Sprintf("%s: suspended %v, ended %v", j.Name, *j.Spec.Suspend, d.twin.Ended(j.Name)))
 		for _, p := range d.twin.PodsOf(j.Name) {
-			all = append(all, fmt.Sprintf("%s%d %s on H100: %v", start(p), jobstate.Index(p), p.Status.Phase, pods.Node(p) == "n2"))
+			all = append(all, fmt.Sprintf("%s%d %s on H100: %v", start(p), jobstate.Index(p), p.Status.Phase, inventory.Node(p) == "n2"))
 		}
 	}
 	for pod := range d.ran {

@@ -14,17 +14,12 @@
 //
 //   - wire: formats shared with the command line
 //   - api/v1alpha1: the kinds of Oxgang, labels and annotations
-//   - phase: the phases of a job
-//   - pods: requests and nodes of pods, and lists of the API server
-//   - claims: senders of messages, and progress from Kubeflow Trainer
-//   - inventory: nodes of a queue, loans and rentals
+//   - inventory: pods, nodes of a queue, loans and rentals
 //   - jobadapter: the kinds of jobs
-//   - config: the options of a queue
-//   - jobstate: the leader's state of each job
+//   - jobstate: the options of a queue, and the leader's state of each job
 //   - planstore: the Plan object
 //   - observe: the observation of the cluster
-//   - execute: the next steps of jobs
-//   - nodepool: the next steps of rented or lent nodes
+//   - execute: the next steps of jobs, and of rented or lent nodes
 //   - kubetest: a cluster for tests
 //   - view: the cluster on the command line
 //   - kube: this package

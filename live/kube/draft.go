@@ -6,7 +6,6 @@ import (
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -28,7 +27,7 @@ func (w *Backend) draft() *draft {
 		}
 	}
 	for _, e := range w.table.Order {
-		d.changed = d.changed || e.Phase == phase.Vacated
+		d.changed = d.changed || e.Phase == jobstate.Vacated
 	}
 	d.request = nodeRequest{groups: w.table.Plan.Spec.NodeGroups, refused: make(map[string]bool)}
 	return d
@@ -62,7 +61,7 @@ func (d *draft) Run(a *scheduler.Run) error {
 	if err != nil {
 		return err
 	}
-	if e.Ended() || e.Phase == phase.Lost {
+	if e.Ended() || e.Phase == jobstate.Lost {
 		return nil // the scheduler still has an event about it
 	}
 	next := jobstate.Grant{Generation: g.Generation, Allocation: a.Allocation, Placement: a.Placement, Batch: a.Batch}

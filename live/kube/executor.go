@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/nodepool"
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
@@ -97,8 +96,8 @@ func (w *Backend) overdue(now time.Time) bool {
 
 type writes struct {
 	steps     []execute.Step
-	scalings  []nodepool.Scaling
-	transfers []nodepool.Transfer
+	scalings  []execute.Scaling
+	transfers []execute.Transfer
 	news      []verdict
 	telling   time.Duration // within which conditions and events may begin
 }

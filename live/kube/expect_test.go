@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/planstore"
@@ -23,8 +22,8 @@ func between(from time.Time, early, late time.Duration) *v1alpha1.TimeRange {
 
 // foretelling returns a backend with a job that waits: what its last plan, written some time ago,
 // said of it, and what is expected now.
-func foretelling(ago time.Duration, was config.Expected, now map[job.ID]config.Expected) *Backend {
-	w := assemble(nil, nil, &config.Options{Queue: &v1alpha1.Queue{}, Expect: func() map[job.ID]config.Expected { return now }})
+func foretelling(ago time.Duration, was jobstate.Expected, now map[job.ID]jobstate.Expected) *Backend {
+	w := assemble(nil, nil, &jobstate.Options{Queue: &v1alpha1.Queue{}, Expect: func() map[job.ID]jobstate.Expected { return now }})
 	w.table.Plan = &v1alpha1.Plan{}
 	w.table.Plan.Spec.Time = metav1.NewMicroTime(w.Now().Add(-ago))
 	e := &jobstate.Job{Adapter: jobadapter.Kinds[0], Parsed: &jobadapter.Job{UID: "u", Kind: "Job", Namespace: "a", Name: "b"}}
@@ -38,27 +37,27 @@ func foretelling(ago time.Duration, was config.Expected, now map[job.ID]config.E
 // and only if it is news.
 func TestDraw_writes_what_is_expected_when_it_is_news(t *testing.T) {
 	now := time.Now()
-	in := func(late time.Duration) config.Expected {
-		return config.Expected{ETA: &v1alpha1.ETA{Start: between(now, 5*time.Minute, late)}}
+	in := func(late time.Duration) jobstate.Expected {
+		return jobstate.Expected{ETA: &v1alpha1.ETA{Start: between(now, 5*time.Minute, late)}}
 	}
 	open := in(time.Hour)
 	open.ETA.Start.Latest = nil
 	for _, test := range []struct {
 		name string
 		ago  time.Duration
-		was  config.Expected
-		is   map[job.ID]config.Expected
+		was  jobstate.Expected
+		is   map[job.ID]jobstate.Expected
 		want bool
 	}{
-		{"a time that was not known", 2 * time.Minute, config.Expected{}, map[job.ID]config.Expected{"u": in(time.Hour)}, true},
-		{"but not a moment after the last plan", 30 * time.Second, config.Expected{}, map[job.ID]config.Expected{"u": in(time.Hour)}, false},
-		{"the same again", 2 * time.Minute, in(time.Hour), map[job.ID]config.Expected{"u": in(time.Hour)}, false},
-		{"a little later", 2 * time.Minute, in(time.Hour), map[job.ID]config.Expected{"u": in(time.Hour + 5*time.Minute)}, false},
-		{"much later", 2 * time.Minute, in(time.Hour), map[job.ID]config.Expected{"u": in(time.Hour + 15*time.Minute)}, true},
-		{"not in sight any more", 2 * time.Minute, in(time.Hour), map[job.ID]config.Expected{"u": open}, true},
-		{"not known any more", 2 * time.Minute, in(time.Hour), map[job.ID]config.Expected{}, true},
+		{"a time that was not known", 2 * time.Minute, jobstate.Expected{}, map[job.ID]jobstate.Expected{"u": in(time.Hour)}, true},
+		{"but not a moment after the last plan", 30 * time.Second, jobstate.Expected{}, map[job.ID]jobstate.Expected{"u": in(time.Hour)}, false},
+		{"the same again", 2 * time.Minute, in(time.Hour), map[job.ID]jobstate.Expected{"u": in(time.Hour)}, false},
+		{"a little later", 2 * time.Minute, in(time.Hour), map[job.ID]jobstate.Expected{"u": in(time.Hour + 5*time.Minute)}, false},
+		{"much later", 2 * time.Minute, in(time.Hour), map[job.ID]jobstate.Expected{"u": in(time.Hour + 15*time.Minute)}, true},
+		{"not in sight any more", 2 * time.Minute, in(time.Hour), map[job.ID]jobstate.Expected{"u": open}, true},
+		{"not known any more", 2 * time.Minute, in(time.Hour), map[job.ID]jobstate.Expected{}, true},
 		{"nobody has looked yet", 2 * time.Minute, in(time.Hour), nil, false},
-		{"another way out", 2 * time.Minute, config.Expected{Unblock: "x"}, map[job.ID]config.Expected{"u": {Unblock: "y"}}, true},
+		{"another way out", 2 * time.Minute, jobstate.Expected{Unblock: "x"}, map[job.ID]jobstate.Expected{"u": {Unblock: "y"}}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := foretelling(test.ago, test.was, test.is)
@@ -81,17 +80,17 @@ func TestDraw_writes_what_is_expected_when_it_is_news(t *testing.T) {
 func TestDraw_brings_what_is_expected_along(t *testing.T) {
 	now := time.Now()
 	both := &v1alpha1.ETA{Start: between(now, 0, time.Minute), End: between(now, time.Hour, 2*time.Hour)}
-	x := config.Expected{Unblock: "x", ETA: both}
+	x := jobstate.Expected{Unblock: "x", ETA: both}
 	for _, test := range []struct {
 		name string
 		gpus int
-		was  config.Expected
-		is   map[job.ID]config.Expected
-		want config.Expected
+		was  jobstate.Expected
+		is   map[job.ID]jobstate.Expected
+		want jobstate.Expected
 	}{
-		{"it waits", 0, config.Expected{}, map[job.ID]config.Expected{"u": x}, x},
-		{"it has GPUs", 2, config.Expected{}, map[job.ID]config.Expected{"u": x}, config.Expected{ETA: &v1alpha1.ETA{End: both.End}}},
-		{"it has GPUs, and no end is known", 2, x, map[job.ID]config.Expected{"u": {ETA: &v1alpha1.ETA{Start: both.Start}}}, config.Expected{}},
+		{"it waits", 0, jobstate.Expected{}, map[job.ID]jobstate.Expected{"u": x}, x},
+		{"it has GPUs", 2, jobstate.Expected{}, map[job.ID]jobstate.Expected{"u": x}, jobstate.Expected{ETA: &v1alpha1.ETA{End: both.End}}},
+		{"it has GPUs, and no end is known", 2, x, map[job.ID]jobstate.Expected{"u": {ETA: &v1alpha1.ETA{Start: both.Start}}}, jobstate.Expected{}},
 		{"nobody has looked yet", 0, x, nil, x},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -145,7 +144,7 @@ func TestFit_in_place(t *testing.T) {
 // What cannot be is said, and keeps a job from nothing else.
 func TestFit_in_vain(t *testing.T) {
 	explained := func(w *Backend, id job.ID) {
-		w.o.Explain = func(*policy.Snapshot, *policy.Plan) config.Reasons {
+		w.o.Explain = func(*policy.Snapshot, *policy.Plan) jobstate.Reasons {
 			return said{id: {"as asked"}}
 		}
 		w.Round(&policy.Snapshot{}, nil, nil)

@@ -9,18 +9,16 @@ import (
 
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
 type jobEvents struct {
-	o *config.Options
+	o *jobstate.Options
 	*driver.Feed
 	table  *jobstate.Table
 	writer *execute.Writer
@@ -30,7 +28,7 @@ func (w *jobEvents) lose(e *jobstate.Job, detail string) {
 	if !e.Wants() {
 		return
 	}
-	e.Move(phase.GiveUp)
+	e.Move(jobstate.GiveUp)
 	w.fail(e, detail)
 }
 
@@ -56,7 +54,7 @@ func (w *jobEvents) end(e *jobstate.Job, outcome scheduler.Outcome, detail strin
 	if e.Ended() {
 		return
 	}
-	e.Move(phase.End)
+	e.Move(jobstate.End)
 	w.table.Over[e.ID()] = true
 	w.Events.Emit(scheduler.Exited{Job: e.ID(), Outcome: outcome, Detail: detail})
 	driver.Wake(w.Work)

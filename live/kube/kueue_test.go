@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
@@ -44,7 +43,7 @@ func truth(is bool) string {
 }
 
 // queued opens a backend with a job that names a queue of Kueue, which does not admit it.
-func queued(t *testing.T, twin *kubetest.Cluster, o config.Options) *Backend {
+func queued(t *testing.T, twin *kubetest.Cluster, o jobstate.Options) *Backend {
 	t.Helper()
 	j := twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2})
 	j.Labels["kueue.x-k8s.io/queue-name"] = "nope"

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
@@ -26,7 +25,7 @@ import (
 // show: a as watches do, b as the API server does.
 func newBackend(t testing.TB, a client.Client, b client.Reader) *Backend {
 	t.Helper()
-	o := config.DefaultOptions()
+	o := jobstate.DefaultOptions()
 	o.Queue, o.Kinds = &v1alpha1.Queue{}, nil
 	o.Queue.Name, o.Queue.Spec.Mode = "q", v1alpha1.Resize
 	none, err := cluster.New(nil)

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/observe"
 )
 
@@ -51,7 +51,7 @@ func TestVerify_costs_the_same_for_many_queues(t *testing.T) {
 		twin := newTwin()
 		lists := make(map[string]int)
 		var mu sync.Mutex
-		turn := new(config.Turn)
+		turn := new(jobstate.Turn)
 		ctx, cancel := context.WithTimeout(t.Context(), periods*(observe.Relist+observe.Late)+time.Second)
 		defer cancel()
 		var gone sync.WaitGroup

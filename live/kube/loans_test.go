@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/inventory"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -23,7 +23,7 @@ import (
 const group = cluster.Group("a100-4-loan")
 
 // lending makes options those of a queue that may borrow, all of its lender's nodes.
-func lending(o config.Options) config.Options {
+func lending(o jobstate.Options) jobstate.Options {
 	none := int32(0)
 	o.Queue.Spec.Loans = &v1alpha1.Lender{NodeSelector: map[string]string{kubetest.Serves: "yes"}, HeadroomPercent: &none}
 	o.Nodes.Lender, o.Nodes.Queue = o.Queue.Spec.Loans.NodeSelector, queue

@@ -9,12 +9,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
@@ -37,12 +37,12 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // options are those of a backend of the twin's one queue.
-func options(mode v1alpha1.Mode) config.Options {
-	o := config.DefaultOptions()
+func options(mode v1alpha1.Mode) jobstate.Options {
+	o := jobstate.DefaultOptions()
 	o.Queue = &v1alpha1.Queue{}
 	o.Queue.Name = queue
 	o.Queue.Spec.Mode = mode
@@ -61,7 +61,7 @@ func newTwin() *kubetest.Cluster {
 }
 
 // open opens a backend of a twin.
-func open(t testing.TB, twin *kubetest.Cluster, o config.Options) *Backend {
+func open(t testing.TB, twin *kubetest.Cluster, o jobstate.Options) *Backend {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

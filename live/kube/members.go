@@ -5,13 +5,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/oxgang/oxgang/live/kube/claims"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/model/job"
 )
 
 // Member returns the job and service account of a running pod, by its uid.
-func (w *Backend) Member(uid string) (m claims.Member, ok bool) {
+func (w *Backend) Member(uid string) (m Member, ok bool) {
 	w.Lock()
 	defer w.Unlock()
 	m, ok = w.members[uid]
@@ -26,12 +25,12 @@ func (w *Backend) Has(id job.ID) bool {
 	return e != nil && !e.Ended()
 }
 
-func membersOf(jobs []*jobstate.Job) map[string]claims.Member {
-	members := make(map[string]claims.Member)
+func membersOf(jobs []*jobstate.Job) map[string]Member {
+	members := make(map[string]Member)
 	for _, e := range jobs {
 		for _, p := range e.Live() {
 			if p.Status.Phase == corev1.PodRunning && jobstate.Generation(p) > 0 {
-				members[string(p.UID)] = claims.Member{Job: e.ID(), Namespace: p.Namespace, Name: p.Name, Account: cmp.Or(p.Spec.ServiceAccountName, "default")}
+				members[string(p.UID)] = Member{Job: e.ID(), Namespace: p.Namespace, Name: p.Name, Account: cmp.Or(p.Spec.ServiceAccountName, "default")}
 			}
 		}
 	}

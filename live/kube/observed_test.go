@@ -6,7 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -15,7 +15,7 @@ import (
 
 // because makes plans of w have one reason and message for all jobs.
 func because(w *Backend, reason, message string) {
-	w.o.Explain = func(s *policy.Snapshot, _ *policy.Plan) config.Reasons {
+	w.o.Explain = func(s *policy.Snapshot, _ *policy.Plan) jobstate.Reasons {
 		all := make(said)
 		for _, e := range w.table.Order {
 			all[e.ID()] = [2]string{reason, message}

@@ -9,10 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/nodepool"
 	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/live/kube/planstore"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -21,7 +19,7 @@ import (
 
 // Open takes over a queue with the newest epoch, once the watches behind c have seen everything that existed then.
 // Jobs in the Plan arrive as Restored. direct must read from the API server.
-func Open(ctx context.Context, c client.Client, direct client.Reader, o config.Options) (*Backend, error) {
+func Open(ctx context.Context, c client.Client, direct client.Reader, o jobstate.Options) (*Backend, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("kube: %w", err)
 	}
@@ -51,7 +49,7 @@ func Open(ctx context.Context, c client.Client, direct client.Reader, o config.O
 
 var newQueue = driver.NewQueue
 
-func assemble(c client.Client, direct client.Reader, o *config.Options) *Backend {
+func assemble(c client.Client, direct client.Reader, o *jobstate.Options) *Backend {
 	w := &Backend{
 		jobEvents: &jobEvents{o: o, table: jobstate.NewTable()},
 		publisher: publisher{published: map[string]string{}, versions: map[string]uint64{}},
@@ -67,7 +65,7 @@ func assemble(c client.Client, direct client.Reader, o *config.Options) *Backend
 	w.observer = observe.New(w.o, c, direct, w.known)
 	w.publisher.o, w.publisher.client, w.publisher.mu = o, c, &w.Mutex
 	w.publisher.table, w.publisher.refuses, w.publisher.full = w.table, w.observer.Refuses, w.observer.Full
-	w.nodes = &nodepool.Nodes{Options: w.o, Client: c, Mu: &w.Mutex, Writer: w.writer, Store: w.store, Table: w.table, IsOurs: w.observer.IsOurs, Lose: w.lose, Loans: nodepool.NewLoans()}
+	w.nodes = &execute.Nodes{Options: w.o, Client: c, Mu: &w.Mutex, Writer: w.writer, Store: w.store, Table: w.table, IsOurs: w.observer.IsOurs, Lose: w.lose, Loans: execute.NewLoans()}
 	return w
 }
 
@@ -79,7 +77,7 @@ func (w *Backend) enterNodes(s *observe.Observation) (err error) {
 	for i := range s.Lender.Servers {
 		all = append(all, s.Lender.Servers[i].Node)
 	}
-	if w.extent.whole, err = cluster.New(append(all, nodepool.Offered(w.nodes.Groups())...)); err != nil {
+	if w.extent.whole, err = cluster.New(append(all, execute.Offered(w.nodes.Groups())...)); err != nil {
 		return err
 	}
 	for _, t := range w.extent.whole.Types() {

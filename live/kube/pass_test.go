@@ -17,11 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/live/kube/observe"
-	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -32,7 +31,7 @@ func places(twin *kubetest.Cluster, name string) string {
 	var all []string
 	for _, p := range twin.PodsOf(name) {
 		if !jobstate.Terminal(p) {
-			all = append(all, fmt.Sprintf("%d %s %d", jobstate.Index(p), pods.Node(p), jobstate.Generation(p)))
+			all = append(all, fmt.Sprintf("%d %s %d", jobstate.Index(p), inventory.Node(p), jobstate.Generation(p)))
 		}
 	}
 	return strings.Join(all, ", ")
@@ -227,7 +226,7 @@ func TestPass_sends_pods_before_it_tells(t *testing.T) {
 			why[job.ID(twin.Submit(queue, &kubetest.Ask{Name: fmt.Sprintf("j%d", i), Workers: 1, GPUs: 1}).UID)] = [2]string{"waiting: capacity"}
 		}
 		o := options(v1alpha1.Resize)
-		o.Explain = func(*policy.Snapshot, *policy.Plan) config.Reasons { return why }
+		o.Explain = func(*policy.Snapshot, *policy.Plan) jobstate.Reasons { return why }
 		w := open(t, twin, o)
 		w.Round(&policy.Snapshot{}, &policy.Plan{}, nil)
 		do(t, w, runOn(id, on("n0", 1)))
@@ -334,7 +333,7 @@ func TestDisrupt(t *testing.T) {
 	bubble(t, "trouble is over once the step is taken", func(t *testing.T) {
 		twin := newTwin()
 		w, a := one(t, twin, v1alpha1.Resize)
-		w.o.Explain = func(*policy.Snapshot, *policy.Plan) config.Reasons {
+		w.o.Explain = func(*policy.Snapshot, *policy.Plan) jobstate.Reasons {
 			return said{a: {"waiting: queue order"}}
 		}
 		w.Round(&policy.Snapshot{}, nil, nil)

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/oxgang/oxgang/live/kube/claims"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -75,12 +74,12 @@ func (w *jobEvents) readTrainer(e *jobstate.Job) {
 	}})
 }
 
-func progressOf(e *jobstate.Job) (*claims.Progress, error) {
+func progressOf(e *jobstate.Job) (*Progress, error) {
 	o, err := e.Object.Unpack()
 	if err != nil {
 		return nil, err
 	}
-	return claims.Trainer(o)
+	return Trainer(o)
 }
 
 // awaitQuota ends a start that Kueue does not admit within Options.Start.

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -32,7 +31,7 @@ const (
 )
 
 type publisher struct {
-	o          *config.Options
+	o          *jobstate.Options
 	client     client.Client
 	mu         sync.Locker
 	table      *jobstate.Table

@@ -19,7 +19,6 @@ import (
 	"github.com/oxgang/oxgang/internal/doctable"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
@@ -68,7 +67,7 @@ func TestWords_stand_for_reasons(t *testing.T) {
 // Of several reasons that hold, the first of the list is said.
 func TestVerdict_says_the_first_reason(t *testing.T) {
 	const says = "waiting: price too high"
-	w := assemble(nil, nil, &config.Options{Queue: &v1alpha1.Queue{}})
+	w := assemble(nil, nil, &jobstate.Options{Queue: &v1alpha1.Queue{}})
 	w.o.Queue.Spec.Namespaces, w.o.Queue.Spec.Mode = []v1alpha1.NamespaceShare{{Name: "a"}}, v1alpha1.Resize
 	f := &observe.ObservedJob{Object: jobstate.ObjectOf(&unstructured.Unstructured{}), Parsed: &jobadapter.Job{UID: "u", Namespace: "a", Kueue: true, Suspended: true, Problem: "p"}}
 	e := &jobstate.Job{Parsed: f.Parsed, Trouble: "stop: no", Retry: jobstate.Retry{NotBefore: time.Now()}}
@@ -98,7 +97,7 @@ func TestPublish_of_what_would_help(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		twin := newTwin()
 		w, a := one(t, twin, v1alpha1.Resize)
-		w.o.Explain = func(*policy.Snapshot, *policy.Plan) config.Reasons {
+		w.o.Explain = func(*policy.Snapshot, *policy.Plan) jobstate.Reasons {
 			return said{a: {"waiting: no capacity", "it needs 4 GPUs"}}
 		}
 		said := events.NewFakeRecorder(10)
@@ -119,7 +118,7 @@ func TestPublish_of_another_leader(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		twin := newTwin()
 		w, a := one(t, twin, v1alpha1.Resize)
-		w.o.Explain = func(*policy.Snapshot, *policy.Plan) config.Reasons {
+		w.o.Explain = func(*policy.Snapshot, *policy.Plan) jobstate.Reasons {
 			return said{a: {"waiting: no capacity", "no node has 4 GPUs"}}
 		}
 		w.Round(&policy.Snapshot{}, nil, nil)

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/nodepool"
 	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -50,7 +50,7 @@ func (w *Backend) reconcile(s *observe.Observation) {
 	}
 	w.members = membersOf(w.table.Order)
 	w.latest.observation = s
-	w.nodes.Rented.Nodes = nodepool.Cloned(s.Groups)
+	w.nodes.Rented.Nodes = execute.Cloned(s.Groups)
 	w.takeNodes(s)
 }
 
@@ -82,7 +82,7 @@ func (w *Backend) takeNodes(s *observe.Observation) {
 	case !reflect.DeepEqual(c.Nodes(), w.extent.cluster.Nodes()):
 		w.dispossess(c)
 		w.extent.cluster = c
-	case slices.Equal(rentals, w.nodes.Rented.Published) && nodepool.SameLoans(loans, w.nodes.Loans.Published):
+	case slices.Equal(rentals, w.nodes.Rented.Published) && execute.SameLoans(loans, w.nodes.Loans.Published):
 		return
 	}
 	w.nodes.Rented.Published, w.nodes.Loans.Published = rentals, loans
@@ -224,7 +224,7 @@ func (w *jobEvents) past(s *observe.Observation, f *observe.ObservedJob) (jobsta
 
 func (w *Backend) settle() {
 	for id := range w.nodes.Loans.Back {
-		if _, planned := slices.BinarySearchFunc(w.table.Plan.Spec.Loans, string(id), nodepool.NameOf); !planned {
+		if _, planned := slices.BinarySearchFunc(w.table.Plan.Spec.Loans, string(id), execute.NameOf); !planned {
 			delete(w.nodes.Loans.Back, id)
 		}
 	}

@@ -12,16 +12,16 @@ import (
 	"k8s.io/client-go/tools/events"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/execute"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
-	"github.com/oxgang/oxgang/live/kube/nodepool"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
 // letting are options of a queue that rents up to four nodes of a pool.
-func letting() config.Options {
+func letting() jobstate.Options {
 	o := options(v1alpha1.Resize)
 	o.Queue.Spec.NodeGroups = []v1alpha1.NodeGroup{{
 		Name: "spare", Scales: v1alpha1.ScaleTarget{APIVersion: "pools.example.com/v1", Kind: "Pool", Name: "pool"},
@@ -231,7 +231,7 @@ func TestRent_asked_wrongly(t *testing.T) {
 		t.rents(1)
 		t.runs("a", "pool-1")
 		t.twin.Scale("pool", 0)
-		time.Sleep(nodepool.Recheck)
+		time.Sleep(execute.Recheck)
 		t.pass()
 		t.provide()
 		t.stands("1 0 0, scale 1: 1")

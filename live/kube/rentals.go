@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/inventory"
-	"github.com/oxgang/oxgang/live/kube/nodepool"
 	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler"
@@ -102,9 +102,9 @@ func (d *draft) expire() {
 }
 
 // want sets a group's number of nodes, not counting leaving ones. more, if not nil, leaves too.
-func (d *draft) want(s *nodepool.GroupStatus, nodes int, more *observe.GroupNode) {
+func (d *draft) want(s *execute.GroupStatus, nodes int, more *observe.GroupNode) {
 	next := v1alpha1.PlannedGroup{Name: s.Group.Name, Nodes: int32(nodes)}
-	old := nodepool.WantedOf(d.request.groups, s.Group.Name)
+	old := execute.WantedOf(d.request.groups, s.Group.Name)
 	if old != nil {
 		next.Leaving = old.Leaving
 	}
@@ -123,13 +123,13 @@ func (d *draft) want(s *nodepool.GroupStatus, nodes int, more *observe.GroupNode
 		return
 	default:
 		d.request.groups = slices.Clone(d.request.groups)
-		*nodepool.WantedOf(d.request.groups, next.Name) = next
+		*execute.WantedOf(d.request.groups, next.Name) = next
 	}
 	d.changed = true
 }
 
-func (d *draft) groupStatus(g *v1alpha1.NodeGroup) *nodepool.GroupStatus {
-	return d.w.nodes.Status(g, nodepool.WantedOf(d.request.groups, g.Name), d.hosts(), time.Now())
+func (d *draft) groupStatus(g *v1alpha1.NodeGroup) *execute.GroupStatus {
+	return d.w.nodes.Status(g, execute.WantedOf(d.request.groups, g.Name), d.hosts(), time.Now())
 }
 
 func (d *draft) hosts() map[string]bool {
@@ -163,7 +163,7 @@ func (d *draft) borrow(p *inventory.Pool, nodes int) error {
 	for _, n := range p.Next(nodes - d.lent(p.Group)) {
 		d.loans, d.changed = append(d.loans, v1alpha1.NodeLoan{Name: string(n.ID), Group: string(p.Group)}), true
 	}
-	slices.SortFunc(d.loans, nodepool.ByName)
+	slices.SortFunc(d.loans, execute.ByName)
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/claims"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -168,7 +167,7 @@ func TestMember(t *testing.T) {
 		twin := newTwin()
 		w, id := trained(t, twin)
 		uid := string(twin.PodsOf("a")[0].UID)
-		want := claims.Member{Job: id, Namespace: kubetest.Namespace, Name: twin.PodsOf("a")[0].Name, Account: "default"}
+		want := Member{Job: id, Namespace: kubetest.Namespace, Name: twin.PodsOf("a")[0].Name, Account: "default"}
 		if got, ok := w.Member(uid); got != want || !ok || !w.Has(id) {
 			t.Errorf("%v %v, want %v", got, ok, want)
 		}

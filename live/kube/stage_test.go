@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/placement"
@@ -20,7 +20,7 @@ import (
 type stage struct {
 	t       teller
 	twin    *kubetest.Cluster
-	o       config.Options
+	o       jobstate.Options
 	policy  string
 	backend *Backend
 	stop    context.CancelFunc
@@ -32,7 +32,7 @@ type stage struct {
 type teller interface{ Log(...any) }
 
 // newStage starts a leader.
-func newStage(t teller, twin *kubetest.Cluster, o config.Options, policyName string) *stage {
+func newStage(t teller, twin *kubetest.Cluster, o jobstate.Options, policyName string) *stage {
 	s := &stage{t: t, twin: twin, o: o, policy: policyName}
 	s.lead()
 	return s

@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/observe"
-	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
@@ -157,21 +157,21 @@ func (w *Planner) spare(s *observe.Observation) freeByNode {
 	for i := range s.Nodes {
 		has := s.Nodes[i].Capacity
 		if has.CPUs == 0 && has.Memory == 0 {
-			has.CPUs, has.Memory = pods.MostCPUs, pods.MostMemory
+			has.CPUs, has.Memory = inventory.MostCPUs, inventory.MostMemory
 		}
 		left[string(s.Nodes[i].ID)] = has
 	}
 	for _, e := range w.table.Order {
 		asks := make(freeByNode)
 		for _, p := range slices.Concat(e.Live(), e.Helpers) {
-			on := pods.Node(p)
-			asks[on] = pods.Sum(asks[on], pods.Request(&p.Spec, corev1.ResourceName(w.Options.Nodes.GPUResource)))
+			on := inventory.Node(p)
+			asks[on] = inventory.Sum(asks[on], inventory.Request(&p.Spec, corev1.ResourceName(w.Options.Nodes.GPUResource)))
 		}
 		if e.Started() {
 			g := w.ToGrant(e)
 			for _, share := range e.Held.Placement {
 				n := e.WorkersOn(share.GPUs)
-				asks[string(share.Node)] = pods.Most(asks[string(share.Node)], cluster.Resources{CPUs: g.CPUs * float64(n), Memory: g.Memory * int64(n)})
+				asks[string(share.Node)] = inventory.Most(asks[string(share.Node)], cluster.Resources{CPUs: g.CPUs * float64(n), Memory: g.Memory * int64(n)})
 			}
 		}
 		for on, r := range asks {

@@ -6,7 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
@@ -22,7 +21,7 @@ func NewPlanner(w *Writer, t *jobstate.Table) *Planner { return &Planner{w, t} }
 
 // A Writer carries out steps: it writes to the objects of the cluster.
 type Writer struct {
-	Options *config.Options
+	Options *jobstate.Options
 	Client  client.Client
 	Direct  client.Reader
 	Mu      sync.Locker // guards Unseen, and the jobs

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -51,7 +51,7 @@ func (r *refusals) read(ctx context.Context, w *Planner, namespace string) (map[
 	}
 	if one.at.IsZero() || stale(one.at, one.took) {
 		began, last := time.Now(), make(map[string]jobstate.Refusal)
-		err := pods.ListEvents(ctx, w.Direct, func(ev *corev1.Event) {
+		err := inventory.ListEvents(ctx, w.Direct, func(ev *corev1.Event) {
 			if uid := string(ev.InvolvedObject.UID); w.known(uid) {
 				last[uid] = last[uid].Later(ev)
 			}

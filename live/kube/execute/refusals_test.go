@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/model/job"
@@ -42,7 +41,7 @@ func (e *eventual) List(_ context.Context, to client.ObjectList, opts ...client.
 // missing returns a planner of so many jobs that run without pods.
 func missing(api *eventual, n int) (*Planner, map[job.ID]string) {
 	refused := map[job.ID]string{}
-	o := config.DefaultOptions()
+	o := jobstate.DefaultOptions()
 	o.Log = slog.New(slog.DiscardHandler)
 	table := &jobstate.Table{ByID: map[job.ID]*jobstate.Job{}}
 	w := &Writer{Options: &o, Direct: api, Mu: &sync.Mutex{}, Refused: func(e *jobstate.Job, why string) { refused[e.ID()] = why }}

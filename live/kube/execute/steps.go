@@ -8,11 +8,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/observe"
-	"github.com/oxgang/oxgang/live/kube/phase"
-	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
@@ -64,36 +63,36 @@ func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, no
 	return steps, notes
 }
 
-func (w *Planner) step(e *jobstate.Job, do phase.Action, r room, now time.Time) *Step {
+func (w *Planner) step(e *jobstate.Job, do jobstate.Action, r room, now time.Time) *Step {
 	switch do {
-	case phase.Nothing:
+	case jobstate.Nothing:
 		return nil
-	case phase.Stop: // other jobs may wait for its GPUs
+	case jobstate.Stop: // other jobs may wait for its GPUs
 		return w.stopping(e)
-	case phase.Fence:
+	case jobstate.Fence:
 		return w.fencing(e)
-	case phase.Resume:
+	case jobstate.Resume:
 		if r.free(e) {
 			return w.starting(e) // this fences, too
 		}
 		return w.fencing(e)
-	case phase.Start:
+	case jobstate.Start:
 		if r.takes(e) {
 			return w.starting(e)
 		}
-	case phase.Close:
+	case jobstate.Close:
 		return w.closing(e, e.Outlived(now))
-	case phase.Ask:
+	case jobstate.Ask:
 		return w.asking(e)
-	case phase.Readmit:
+	case jobstate.Readmit:
 		return w.returning(e)
-	case phase.Shrink:
+	case jobstate.Shrink:
 		return w.resizing(e)
-	case phase.Grow:
+	case jobstate.Grow:
 		if r.free(e) {
 			return w.resizing(e)
 		}
-	case phase.Pin:
+	case jobstate.Pin:
 		if r.free(e) { // a previous leader may have placed another pod there
 			return w.pinning(e)
 		}
@@ -117,7 +116,7 @@ func (w *Planner) room(s *observe.Observation) room {
 			r.give(e.Held.Placement)
 		}
 		for _, p := range e.Live() {
-			n, gpus := pods.Node(p), e.Parsed.PerWorker.GPUs
+			n, gpus := inventory.Node(p), e.Parsed.PerWorker.GPUs
 			switch {
 			case !e.Present(p), e.Started() && own[n] < gpus: // this pod must still go
 				r[n] -= gpus
@@ -236,7 +235,7 @@ func (w *Planner) pinning(e *jobstate.Job) *Step {
 			gated = append(gated, p)
 			n++
 		default:
-			left[pods.Node(p)] -= e.Parsed.PerWorker.GPUs
+			left[inventory.Node(p)] -= e.Parsed.PerWorker.GPUs
 			n++
 		}
 	}

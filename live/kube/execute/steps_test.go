@@ -13,11 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/observe"
-	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -45,7 +43,7 @@ var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // planner returns a Planner of such jobs that may act. It has no client: what it decides is not
 // carried out.
 func planner(jobs ...*jobstate.Job) *Planner {
-	o := config.DefaultOptions()
+	o := jobstate.DefaultOptions()
 	o.Queue = &v1alpha1.Queue{}
 	o.Queue.Spec.Mode = v1alpha1.Resize
 	t := jobstate.NewTable()
@@ -170,7 +168,7 @@ func drawJob(t *rapid.T, id string) *jobstate.Job {
 		e.StaleSince = now
 	}
 	if rapid.IntRange(0, 5).Draw(t, "ended") == 0 {
-		e.Move(phase.End)
+		e.Move(jobstate.End)
 	}
 	if rapid.IntRange(0, 3).Draw(t, "trouble") == 0 {
 		e.Trouble, e.NotBefore = "start: refused", now.Add(rapid.SampledFrom([]time.Duration{-1, 0, 1}).Draw(t, "retry"))

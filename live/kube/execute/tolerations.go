@@ -4,11 +4,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
 // PodTolerations returns the tolerations of pods: the queue's, and those for borrowed nodes.
-func PodTolerations(o *config.Options) []corev1.Toleration {
+func PodTolerations(o *jobstate.Options) []corev1.Toleration {
 	all := Tolerations(o.Queue)
 	if o.Queue.Spec.Loans == nil {
 		return all

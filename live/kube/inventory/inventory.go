@@ -1,5 +1,5 @@
-// Package inventory converts Kubernetes nodes for the scheduler: nodes of a queue (Read), of a lender (Survey), and
-// of rentable groups (Offer).
+// Package inventory reads pods (their requests, nodes and GPU types), lists objects page by page, and converts
+// Kubernetes nodes for the scheduler: nodes of a queue (Read), of a lender (Survey), and of rentable groups (Offer).
 package inventory
 
 import (
@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
@@ -68,9 +67,9 @@ func Read(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, 
 		switch on := p.Spec.NodeName; {
 		case on == "" || ended(p):
 		case ours(p):
-			held[on] += pods.Request(&p.Spec, gpu).GPUs
+			held[on] += Request(&p.Spec, gpu).GPUs
 		default:
-			taken[on] = pods.Sum(taken[on], pods.Request(&p.Spec, gpu))
+			taken[on] = Sum(taken[on], Request(&p.Spec, gpu))
 		}
 	}
 	var found []cluster.Node
@@ -78,7 +77,7 @@ func Read(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, 
 		if !o.mine(n) || !o.usable(n) {
 			continue
 		}
-		has := pods.List(n.Status.Allocatable, gpu)
+		has := List(n.Status.Allocatable, gpu)
 		if o.closed(n) {
 			has.GPUs = min(has.GPUs, held[n.Name]+taken[n.Name].GPUs)
 		}
@@ -186,11 +185,11 @@ func (o *Options) node(n *corev1.Node, left cluster.Resources) cluster.Node {
 }
 
 func (o *Options) gpus(n *corev1.Node) int {
-	return pods.List(n.Status.Allocatable, corev1.ResourceName(o.GPUResource)).GPUs
+	return List(n.Status.Allocatable, corev1.ResourceName(o.GPUResource)).GPUs
 }
 
 func (o *Options) typeOf(n *corev1.Node) cluster.GPUType {
-	if t := pods.TypeName(n.Labels[o.typeLabel(n)], o.Names); t != "" {
+	if t := TypeName(n.Labels[o.typeLabel(n)], o.Names); t != "" {
 		return t
 	}
 	return untyped

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
@@ -57,14 +56,14 @@ func Survey(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool
 		if ended(p) || ours(p) {
 			continue
 		}
-		if n := pods.Request(&p.Spec, gpu).GPUs; n > 0 && p.Spec.NodeName != "" {
+		if n := Request(&p.Spec, gpu).GPUs; n > 0 && p.Spec.NodeName != "" {
 			theirs[p.Spec.NodeName] += n
 		} else if n > 0 && noRoom(p) {
 			l.Wants = append(l.Wants, Want{p.UID, n, p})
 		}
 	}
 	for _, n := range nodes {
-		if has := pods.List(n.Status.Allocatable, gpu); has.GPUs > 0 && o.lenders(n) {
+		if has := List(n.Status.Allocatable, gpu); has.GPUs > 0 && o.lenders(n) {
 			l.Servers = append(l.Servers, Server{o.node(n, has), n, o.open(n), theirs[n.Name]})
 		}
 	}
@@ -90,5 +89,5 @@ func noRoom(p *corev1.Pod) bool {
 }
 
 func (w *Want) fits(s *Server) bool {
-	return w.GPUs <= s.Capacity.GPUs && pods.Allows(&w.pod.Spec, s.Object)
+	return w.GPUs <= s.Capacity.GPUs && Allows(&w.pod.Spec, s.Object)
 }

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
 // Lend marks a node as lent to a queue, by a label and a taint. It changes nothing and returns an error if queue is
@@ -35,7 +34,7 @@ func Return(n *corev1.Node, queue string, all []*corev1.Pod, ours func(*corev1.P
 		return fmt.Errorf("node %s: return: it is lent to %q, want %q", n.Name, to, queue)
 	}
 	for _, p := range all {
-		if pods.Node(p) == n.Name && !ended(p) && ours(p) {
+		if Node(p) == n.Name && !ended(p) && ours(p) {
 			return fmt.Errorf("node %s: return: our pod %s/%s is on it or pinned to it", n.Name, p.Namespace, p.Name)
 		}
 	}

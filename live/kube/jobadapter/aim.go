@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
 func (s *shape) aimed(o *unstructured.Unstructured) string {
 	if !s.affine || s.pod.Labels[v1alpha1.JobUID] != string(o.GetUID()) || holds(s.pod.Spec.SchedulingGates) {
 		return ""
 	}
-	return pods.Pinned(&s.pod.Spec)
+	return inventory.Pinned(&s.pod.Spec)
 }
 
 func holds(all []corev1.PodSchedulingGate) bool {
@@ -30,7 +30,7 @@ func (t template) aim(before, node string) error {
 	if err != nil {
 		return err
 	}
-	own := without(pods.Terms(&p.Spec), before)
+	own := without(inventory.Terms(&p.Spec), before)
 	all, possible := narrowed(own, node)
 	names := func(t corev1.NodeSelectorTerm) bool { return len(t.MatchFields) > 0 }
 	if node != "" && possible && !slices.ContainsFunc(own, names) {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"pgregory.net/rapid"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
 // started returns a job after a start on a node, and what is read of it then.
@@ -45,12 +45,12 @@ func TestAim_property(t *testing.T) {
 			for _, name := range []string{"n1", "n2", "n3"} {
 				for _, zone := range []string{"a", "b"} {
 					want := meetsAny(own, name, zone) && (j.Node == "" || name == node)
-					if got := meetsAny(pods.Terms(&p.Spec), name, zone); got != want {
+					if got := meetsAny(inventory.Terms(&p.Spec), name, zone); got != want {
 						r.Fatalf("sent to %q: node %s in zone %s: may run there: %v, want %v", node, name, zone, got, want)
 					}
 				}
 			}
-			if diff := cmp.Diff(own, pods.Terms(&p.Spec)); j.Node == "" && len(own) > 0 && diff != "" {
+			if diff := cmp.Diff(own, inventory.Terms(&p.Spec)); j.Node == "" && len(own) > 0 && diff != "" {
 				r.Fatal("gated, and what its user demands has changed:", diff)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -41,7 +41,7 @@ func (a *annotations) wrong(key, want string, args ...any) {
 }
 
 func (a *annotations) gpus(key string, each int) int {
-	n, ok := a.number(key, 1, pods.MostGPUs)
+	n, ok := a.number(key, 1, inventory.MostGPUs)
 	switch {
 	case !ok:
 		return 0
@@ -97,7 +97,7 @@ func (a *annotations) types() []cluster.GPUType {
 	}
 	var all []cluster.GPUType
 	for t := range strings.SplitSeq(text, ",") {
-		if t = strings.TrimSpace(t); !pods.IsName(t) || len(all) == maxTypes {
+		if t = strings.TrimSpace(t); !inventory.IsName(t) || len(all) == maxTypes {
 			a.wrong(v1alpha1.GPUTypes, "at most %d names of GPU types, separated by commas", maxTypes)
 			return nil
 		}

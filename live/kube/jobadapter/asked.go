@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
 // A size is what Start changes: workers, and the CPUs and memory of their container with GPUs.
@@ -89,7 +89,7 @@ func sizeOf(s *shape, gpu corev1.ResourceName) *size {
 
 func main(p *corev1.PodSpec, gpu corev1.ResourceName) int {
 	for i := range p.Containers {
-		if pods.Of(p.Containers[i].Resources, gpu).GPUs > 0 {
+		if inventory.Of(p.Containers[i].Resources, gpu).GPUs > 0 {
 			return i
 		}
 	}

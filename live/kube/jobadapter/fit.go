@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
 // A Fitting is a pod, and the same pod with the CPUs and memory that it should request.
@@ -15,7 +15,7 @@ type Fitting struct{ Is, ToBe *corev1.Pod }
 
 // Shrinks reports whether no request of the pod would grow.
 func (f *Fitting) Shrinks(gpu string) bool {
-	a, b := pods.Request(&f.Is.Spec, corev1.ResourceName(gpu)), pods.Request(&f.ToBe.Spec, corev1.ResourceName(gpu))
+	a, b := inventory.Request(&f.Is.Spec, corev1.ResourceName(gpu)), inventory.Request(&f.ToBe.Spec, corev1.ResourceName(gpu))
 	return b.CPUs <= a.CPUs && b.Memory <= a.Memory
 }
 
@@ -66,7 +66,7 @@ func fitted(p *corev1.Pod, ask *size, g *Grant, gpu corev1.ResourceName) (*corev
 		}
 	}
 	is := &p.Spec.Containers[i].Resources
-	if same(is.Requests, c.Resources.Requests) && same(is.Limits, c.Resources.Limits) || pods.QoS(&p.Spec) != pods.QoS(&next.Spec) {
+	if same(is.Requests, c.Resources.Requests) && same(is.Limits, c.Resources.Limits) || inventory.QoS(&p.Spec) != inventory.QoS(&next.Spec) {
 		return nil, nil
 	}
 	return next, nil
@@ -76,7 +76,7 @@ func fitted(p *corev1.Pod, ask *size, g *Grant, gpu corev1.ResourceName) (*corev
 // limits of a running pod cannot be added or removed.
 func refit(r, want *corev1.ResourceRequirements, name corev1.ResourceName) bool {
 	q := want.Requests[name]
-	if q.Cmp(pods.Either(r, name)) == 0 {
+	if q.Cmp(inventory.Either(r, name)) == 0 {
 		return false
 	}
 	if r.Requests == nil {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
 // podOf returns a pod of a Job as the Job controller makes it.
@@ -133,7 +133,7 @@ func TestFit_keeps_the_class(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := podOf(t, o)
-	if got := pods.QoS(&p.Spec); got != corev1.PodQOSBurstable {
+	if got := inventory.QoS(&p.Spec); got != corev1.PodQOSBurstable {
 		t.Fatalf("class %s, want Burstable", got)
 	}
 	for cpus, want := range map[float64]int{14: 1, 15: 0, 16: 0} {

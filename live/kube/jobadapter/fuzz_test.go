@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -28,7 +28,7 @@ func sane(j *Job) error {
 	whole := s.WorkerGPUs > 0 && s.GPUs%s.WorkerGPUs == 0 && s.MinGPUs%s.WorkerGPUs == 0 && s.MaxGPUs%s.WorkerGPUs == 0
 	numbers := s.Target >= 0 && s.Target <= maxSamples && s.CPUs >= 0 && !math.IsInf(s.CPUs, 0) && s.Memory >= 0 && s.Weight >= 1 && s.Weight <= maxWeight
 	switch {
-	case !whole || s.MinGPUs < 1 || s.MinGPUs > s.GPUs || s.GPUs > s.MaxGPUs || s.GPUs > pods.MostGPUs:
+	case !whole || s.MinGPUs < 1 || s.MinGPUs > s.GPUs || s.GPUs > s.MaxGPUs || s.GPUs > inventory.MostGPUs:
 		return fmt.Errorf("%d to %d GPUs, asks for %d, %d a worker", s.MinGPUs, s.MaxGPUs, s.GPUs, s.WorkerGPUs)
 	case !s.Adaptivity.Has(job.GPUCount) && s.MinGPUs != s.MaxGPUs:
 		return fmt.Errorf("rigid, with %d to %d GPUs", s.MinGPUs, s.MaxGPUs)

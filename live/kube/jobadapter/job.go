@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -31,7 +31,7 @@ func lookJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, err
 		templates: func() []template { return []template{child(spec, "template")} },
 	}
 	s.stopping = s.suspended && stopping(&j.Status)
-	if pods.Request(&j.Spec.Template.Spec, gpu).GPUs == 0 {
+	if inventory.Request(&j.Spec.Template.Spec, gpu).GPUs == 0 {
 		return s, noGPUs(gpu, &j.Spec.Template.Spec)
 	}
 	if s.fixed == "" {

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
 type jobSet struct {
@@ -57,7 +57,7 @@ func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName, elastic b
 	var last int
 	for i := range j.Spec.ReplicatedJobs {
 		r := &j.Spec.ReplicatedJobs[i]
-		if pods.Request(&r.Template.Spec.Template.Spec, gpu).GPUs == 0 {
+		if inventory.Request(&r.Template.Spec.Template.Spec, gpu).GPUs == 0 {
 			without = append(without, &r.Template.Spec.Template.Spec)
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
 // A Key identifies the object of a job.
@@ -43,7 +43,7 @@ func Pin(p *corev1.Pod, node string, epoch int64) error {
 	case !Gated(p):
 		return fmt.Errorf("pod %s/%s: pin: it has no gate %s, want it gated", p.Namespace, p.Name, v1alpha1.PlacementGate)
 	}
-	terms, possible := narrowed(pods.Terms(&p.Spec), node)
+	terms, possible := narrowed(inventory.Terms(&p.Spec), node)
 	if !possible {
 		return fmt.Errorf("pod %s/%s: pin to %s: its node affinity allows other nodes only", p.Namespace, p.Name, node)
 	}
@@ -69,7 +69,7 @@ func narrowed(terms []corev1.NodeSelectorTerm, node string) (all []corev1.NodeSe
 		if len(t.MatchExpressions)+len(t.MatchFields) == 0 {
 			continue
 		}
-		possible = possible || !slices.ContainsFunc(t.MatchFields, func(r corev1.NodeSelectorRequirement) bool { return !pods.Meets(&r, node) })
+		possible = possible || !slices.ContainsFunc(t.MatchFields, func(r corev1.NodeSelectorRequirement) bool { return !inventory.Meets(&r, node) })
 		if !slices.ContainsFunc(t.MatchFields, func(r corev1.NodeSelectorRequirement) bool { return equalRequirement(&r, &here) }) {
 			t.MatchFields = append(slices.Clip(t.MatchFields), here)
 		}

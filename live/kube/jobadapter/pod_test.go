@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
 // checkPin returns an error unless what happened to a gated pod is what the API server allows,
@@ -20,7 +20,7 @@ import (
 // are those of ValidatePodUpdate for gated pods: terms stay in number, requirements are only
 // added, the nodeSelector stays, gates only go.
 func checkPin(before, after *corev1.Pod, node string) error {
-	was, is := pods.Terms(&before.Spec), pods.Terms(&after.Spec)
+	was, is := inventory.Terms(&before.Spec), inventory.Terms(&after.Spec)
 	if len(was) > 0 && len(was) != len(is) {
 		return fmt.Errorf("%d terms became %d", len(was), len(is))
 	}
@@ -128,7 +128,7 @@ func TestPin_property(t *testing.T) {
 		if !cmp.Equal(before, after) {
 			t.Fatal("it failed and changed the pod:", cmp.Diff(before, after))
 		}
-		if meetsAny(pods.Terms(&before.Spec), "n1", "a") && meetsAny(pods.Terms(&before.Spec), "n1", "b") {
+		if meetsAny(inventory.Terms(&before.Spec), "n1", "a") && meetsAny(inventory.Terms(&before.Spec), "n1", "b") {
 			t.Fatal("the pod may run there:", err)
 		}
 	})
@@ -140,7 +140,7 @@ func TestCheckPin(t *testing.T) {
 	here := corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{"n1"}}}}
 	for name, broken := range map[string]func(p *corev1.Pod){
 		"terms replaced":   func(p *corev1.Pod) { setTerms(p, []corev1.NodeSelectorTerm{here}) },
-		"one more term":    func(p *corev1.Pod) { setTerms(p, append(pods.Terms(&p.Spec), here)) },
+		"one more term":    func(p *corev1.Pod) { setTerms(p, append(inventory.Terms(&p.Spec), here)) },
 		"not pinned":       func(*corev1.Pod) {},
 		"the gate stays":   func(p *corev1.Pod) { p.Spec.SchedulingGates = gatedPod(nil).Spec.SchedulingGates },
 		"all gates go":     func(p *corev1.Pod) { p.Spec.SchedulingGates = nil },

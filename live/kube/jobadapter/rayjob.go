@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -67,7 +67,7 @@ func lookRayJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, 
 	var without []*corev1.PodSpec
 	for i := range ray.WorkerGroupSpecs {
 		g := &ray.WorkerGroupSpecs[i]
-		if pods.Request(&g.Template.Spec, gpu).GPUs == 0 || g.workers() == 0 {
+		if inventory.Request(&g.Template.Spec, gpu).GPUs == 0 || g.workers() == 0 {
 			without = append(without, &g.Template.Spec)
 			continue
 		}
@@ -103,7 +103,7 @@ func (j *rayJob) problem(gpu corev1.ResourceName) error {
 		return errors.New("spec.shutdownAfterJobFinishes is false, want true: KubeRay cannot suspend the RayJob otherwise")
 	case ray.EnableInTreeAutoscaling:
 		return errors.New("spec.rayClusterSpec.enableInTreeAutoscaling is true, want false: one scheduler chooses the number of workers")
-	case pods.Request(&ray.HeadGroupSpec.Template.Spec, gpu).GPUs > 0:
+	case inventory.Request(&ray.HeadGroupSpec.Template.Spec, gpu).GPUs > 0:
 		return errors.New("its head requests GPUs, want them in one worker group")
 	case j.Status.JobDeploymentStatus == "ValidationFailed":
 		return errors.New("KubeRay rejects it: " + detail(j.Status.Reason, j.Status.Message))

@@ -7,15 +7,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // request sets a template's requests to the grant. The container with GPUs gets the grant minus the others'
 // requests.
 func (t template) request(ask *size, g *Grant, gpu corev1.ResourceName) error {
-	if !(g.CPUs >= 0 && g.CPUs <= pods.MostCPUs) || g.Memory < 0 || g.Memory > pods.MostMemory {
-		return fmt.Errorf("%g CPUs and %d bytes of memory for a worker, want at least 0, and at most %d and %d", g.CPUs, g.Memory, int64(pods.MostCPUs), int64(pods.MostMemory))
+	if !(g.CPUs >= 0 && g.CPUs <= inventory.MostCPUs) || g.Memory < 0 || g.Memory > inventory.MostMemory {
+		return fmt.Errorf("%g CPUs and %d bytes of memory for a worker, want at least 0, and at most %d and %d", g.CPUs, g.Memory, int64(inventory.MostCPUs), int64(inventory.MostMemory))
 	}
 	p, err := t.spec()
 	if err != nil {
@@ -55,7 +55,7 @@ func granted(p *corev1.PodSpec, i int, g *Grant, gpu corev1.ResourceName) (corev
 		}
 		give(r, corev1.ResourceMemory, resource.NewQuantity(left, resource.BinarySI))
 	}
-	all := pods.Request(p, gpu)
+	all := inventory.Request(p, gpu)
 	if g.CPUs > 0 && all.CPUs > g.CPUs+1e-6 || g.Memory > 0 && all.Memory > g.Memory {
 		return *r, fmt.Errorf("%g CPUs and %d bytes of memory for a worker, want at least the %g and %d that its init containers request", g.CPUs, g.Memory, all.CPUs, all.Memory)
 	}
@@ -63,15 +63,15 @@ func granted(p *corev1.PodSpec, i int, g *Grant, gpu corev1.ResourceName) (corev
 }
 
 func others(p *corev1.PodSpec, i int, gpu corev1.ResourceName) cluster.Resources {
-	all := pods.List(p.Overhead, gpu)
+	all := inventory.List(p.Overhead, gpu)
 	for k := range p.Containers {
 		if k != i {
-			all = pods.Sum(all, pods.Of(p.Containers[k].Resources, gpu))
+			all = inventory.Sum(all, inventory.Of(p.Containers[k].Resources, gpu))
 		}
 	}
 	for k := range p.InitContainers {
-		if pods.Sidecar(&p.InitContainers[k]) {
-			all = pods.Sum(all, pods.Of(p.InitContainers[k].Resources, gpu))
+		if inventory.Sidecar(&p.InitContainers[k]) {
+			all = inventory.Sum(all, inventory.Of(p.InitContainers[k].Resources, gpu))
 		}
 	}
 	return all
@@ -79,7 +79,7 @@ func others(p *corev1.PodSpec, i int, gpu corev1.ResourceName) cluster.Resources
 
 // give sets a request. A limit equal to the old request stays equal; a lower limit is raised.
 func give(r *corev1.ResourceRequirements, name corev1.ResourceName, q *resource.Quantity) {
-	before := pods.Either(r, name)
+	before := inventory.Either(r, name)
 	if r.Requests == nil {
 		r.Requests = corev1.ResourceList{}
 	}

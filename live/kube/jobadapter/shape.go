@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -64,12 +64,12 @@ func (s *shape) add(pod corev1.PodTemplateSpec, at template, workers int) {
 }
 
 func (s *shape) alike(gpu corev1.ResourceName) error {
-	n := pods.Request(&s.pod.Spec, gpu).GPUs
+	n := inventory.Request(&s.pod.Spec, gpu).GPUs
 	if n == 0 {
 		return errNoGPUs
 	}
 	for i := range s.also {
-		if k := pods.Request(&s.also[i].Spec, gpu).GPUs; k != n {
+		if k := inventory.Request(&s.also[i].Spec, gpu).GPUs; k != n {
 			return fmt.Errorf("some of its pods request %d GPUs and some %d, want the same number for all pods with GPUs", n, k)
 		}
 	}
@@ -77,9 +77,9 @@ func (s *shape) alike(gpu corev1.ResourceName) error {
 }
 
 func (s *shape) worker(first *corev1.PodSpec, gpu corev1.ResourceName) cluster.Resources {
-	each := pods.Request(first, gpu)
+	each := inventory.Request(first, gpu)
 	for i := range s.also {
-		each = pods.Most(each, pods.Request(&s.also[i].Spec, gpu))
+		each = inventory.Most(each, inventory.Request(&s.also[i].Spec, gpu))
 	}
 	return each
 }

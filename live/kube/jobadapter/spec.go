@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -43,8 +43,8 @@ func (r *request) spec(weight int32) *job.Spec {
 		NonPreemptive: r.yes(v1alpha1.NonPreemptible), NoCheckpoint: !r.yes(v1alpha1.Checkpoints),
 		RestartOverhead: restart,
 	}
-	if spec.GPUs > pods.MostGPUs || r.each.GPUs > pods.MostGPUs/2 {
-		r.bad("%d workers with %d GPUs each, want at most %d GPUs", r.workers, r.each.GPUs, pods.MostGPUs)
+	if spec.GPUs > inventory.MostGPUs || r.each.GPUs > inventory.MostGPUs/2 {
+		r.bad("%d workers with %d GPUs each, want at most %d GPUs", r.workers, r.each.GPUs, inventory.MostGPUs)
 	}
 	r.yes(v1alpha1.OptOut)
 	if n, ok := r.number(v1alpha1.RestartSeconds, 0, maxRestart); ok {
@@ -68,10 +68,10 @@ func (r *request) work(spec *job.Spec) {
 }
 
 func (r *request) memory() int64 {
-	if n := int64(r.workers); r.each.Memory < pods.MostMemory/n {
+	if n := int64(r.workers); r.each.Memory < inventory.MostMemory/n {
 		return n * r.each.Memory
 	}
-	return pods.MostMemory
+	return inventory.MostMemory
 }
 
 // batch lets the scheduler choose the batch size if the largest is above the requested one.

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
 const (
@@ -51,9 +51,9 @@ func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape
 	s.pod = *pod
 	s.templates = func() []template { return []template{ourPatch(o)} }
 	switch {
-	case pods.Request(&pod.Spec, gpu).GPUs == 0 && otherDevices(&pod.Spec) != "":
+	case inventory.Request(&pod.Spec, gpu).GPUs == 0 && otherDevices(&pod.Spec) != "":
 		return s, noGPUs(gpu, &pod.Spec)
-	case pods.Request(&pod.Spec, gpu).GPUs == 0:
+	case inventory.Request(&pod.Spec, gpu).GPUs == 0:
 		return s, errors.New("spec.trainer.resourcesPerNode has no GPUs, want the GPUs of a node: Oxgang does not read its runtime")
 	case t.NumNodes == nil:
 		return s, errors.New("spec.trainer.numNodes is missing: Oxgang does not read its runtime")

@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
@@ -94,7 +94,7 @@ func everyExpression(all []corev1.NodeSelectorRequirement, o *Options) (set, err
 }
 
 func typeOf(value string, o *Options) (cluster.GPUType, error) {
-	if t := pods.TypeName(value, o.Names); t != "" {
+	if t := inventory.TypeName(value, o.Names); t != "" {
 		return t, nil
 	}
 	return "", fmt.Errorf("node label %.70q, want the name of a GPU type", value)

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
 // Start implements Kind.
@@ -220,7 +220,7 @@ func MarkWorkload(workload, o *unstructured.Unstructured, g *Grant, gpu corev1.R
 	for _, set := range sets {
 		m, _ := set.(map[string]any)
 		t := template(child(m, "template"))
-		if p, err := t.spec(); err == nil && pods.Request(&p.Spec, gpu).GPUs > 0 {
+		if p, err := t.spec(); err == nil && inventory.Request(&p.Spec, gpu).GPUs > 0 {
 			t.mark(o, g)
 			t.add(flavorOf(o))
 		}

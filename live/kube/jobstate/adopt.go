@@ -4,8 +4,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
-	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
 // With returns p with the times and reports of history, another Past of the same job.
@@ -48,7 +48,7 @@ func workersByNode(j *jobadapter.Job, workers []*corev1.Pod) tally {
 		return tally{[]string{j.Node}, map[string]int{j.Node: j.Workers}, j.Workers}
 	}
 	for _, p := range workers {
-		node := pods.Node(p)
+		node := inventory.Node(p)
 		if node == "" || Generation(p) != j.Generation || p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil {
 			continue
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
-	"github.com/oxgang/oxgang/live/kube/phase"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -28,7 +27,7 @@ type Job struct {
 	Held    Grant
 	Status  job.Status // at the last drawn plan
 
-	Phase phase.Phase
+	Phase Phase
 	Times
 	TrainsIn int64 // generation reported as training
 	// Late is where a previous leader may still start the pods; nil: nowhere.

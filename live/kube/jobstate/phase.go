@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
-	"github.com/oxgang/oxgang/live/kube/phase"
 )
 
 // Times are when the state of a job last changed.
@@ -23,7 +22,7 @@ type Times struct {
 }
 
 // Ended reports whether a job has ended for good.
-func (e *Job) Ended() bool { return e.Phase == phase.Ended }
+func (e *Job) Ended() bool { return e.Phase == Ended }
 
 // Stale reports whether the watches lack the last write to a job.
 func (e *Job) Stale() bool { return !e.StaleSince.IsZero() }
@@ -32,46 +31,46 @@ func (e *Job) Stale() bool { return !e.StaleSince.IsZero() }
 func (e *Job) Restored() bool { return e.Since.IsZero() }
 
 // Move changes the phase of a job because of an event.
-func (e *Job) Move(ev phase.Event) {
-	var f phase.Facts
+func (e *Job) Move(ev Event) {
+	var f Facts
 	if e.Held.GPUs > 0 {
-		f = phase.Holds
+		f = Holds
 	}
-	e.Phase, _ = phase.Next(e.Phase, ev, f)
+	e.Phase, _ = Next(e.Phase, ev, f)
 }
 
 // Look returns the phase of a job by plan and observation, and the action that is due.
-func (e *Job) Look(now time.Time) (phase.Phase, phase.Action) {
-	return phase.Next(e.Phase, phase.Look, e.facts(now))
+func (e *Job) Look(now time.Time) (Phase, Action) {
+	return Next(e.Phase, Look, e.facts(now))
 }
 
-func (e *Job) facts(now time.Time) (f phase.Facts) {
+func (e *Job) facts(now time.Time) (f Facts) {
 	if e.Stale() {
-		return phase.Unseen
+		return Unseen
 	}
 	j, runs, lasting := e.Parsed, e.Running(), e.Outlived(now)
 	resizes := runs && j.Workers != e.Workers() && e.Done() == 0 // after a success the job is ending
 	for _, x := range [...]struct {
-		fact phase.Facts
+		fact Facts
 		is   bool
 	}{
-		{phase.Holds, e.Wants()},
-		{phase.Planned, e.Wants() && j.Generation == e.Held.Generation},
-		{phase.Started, e.Started()},
-		{phase.Runs, runs},
-		{phase.Suspended, j.Suspended},
-		{phase.Leftover, j.Stopping || slices.ContainsFunc(e.Pods, func(p *corev1.Pod) bool { return !Terminal(p) && !e.Present(p) })},
-		{phase.Late, e.Late != nil},
-		{phase.Fits, e.Wants() && slices.Equal(e.Late, e.Held.Placement)},
-		{phase.MayEnd, e.EndsSoon(now)},
-		{phase.Outlived, lasting > 0 && j.Workers > lasting},
-		{phase.Lacking, e.Lacks(now)},
-		{phase.Evicted, j.Kueue && j.Suspended && e.Readmitted != e.Held.Generation},
-		{phase.TooMany, resizes && j.Workers > e.Workers()},
-		{phase.TooFew, resizes && j.Workers < e.Workers()},
-		{phase.Up, e.Up()},
-		{phase.Failed, e.Trouble != ""},
-		{phase.Waits, now.Before(e.NotBefore)},
+		{Holds, e.Wants()},
+		{Planned, e.Wants() && j.Generation == e.Held.Generation},
+		{Started, e.Started()},
+		{Runs, runs},
+		{Suspended, j.Suspended},
+		{Leftover, j.Stopping || slices.ContainsFunc(e.Pods, func(p *corev1.Pod) bool { return !Terminal(p) && !e.Present(p) })},
+		{Late, e.Late != nil},
+		{Fits, e.Wants() && slices.Equal(e.Late, e.Held.Placement)},
+		{MayEnd, e.EndsSoon(now)},
+		{Outlived, lasting > 0 && j.Workers > lasting},
+		{Lacking, e.Lacks(now)},
+		{Evicted, j.Kueue && j.Suspended && e.Readmitted != e.Held.Generation},
+		{TooMany, resizes && j.Workers > e.Workers()},
+		{TooFew, resizes && j.Workers < e.Workers()},
+		{Up, e.Up()},
+		{Failed, e.Trouble != ""},
+		{Waits, now.Before(e.NotBefore)},
 	} {
 		if x.is {
 			f |= x.fact

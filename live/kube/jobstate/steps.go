@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
@@ -64,7 +64,7 @@ func (e *Job) Grows(next *Grant) bool {
 		if !e.Present(p) || Terminal(p) || Index(p) >= e.WorkersOn(next.GPUs) {
 			continue
 		}
-		if left[pods.Node(p)] -= e.Parsed.PerWorker.GPUs; left[pods.Node(p)] < 0 {
+		if left[inventory.Node(p)] -= e.Parsed.PerWorker.GPUs; left[inventory.Node(p)] < 0 {
 			return false
 		}
 	}

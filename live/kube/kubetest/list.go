@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
 type lookup struct {
@@ -29,7 +29,7 @@ type lookup struct {
 }
 
 func indexes() []lookup {
-	return []lookup{{&corev1.Event{}, "reason", reason}, {&corev1.Pod{}, pods.Index, pods.Keys}}
+	return []lookup{{&corev1.Event{}, "reason", reason}, {&corev1.Pod{}, inventory.Index, inventory.Keys}}
 }
 
 type store struct{ clienttesting.ObjectTracker }

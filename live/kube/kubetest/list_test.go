@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
 // What is listed as it is kept is what the fake client lists, by namespace, label and index.
@@ -29,7 +29,7 @@ func TestLister_lists_what_the_fake_client_does(t *testing.T) {
 		"namespace": {client.InNamespace("a")},
 		"label":     {client.MatchingLabels{batchv1.JobNameLabel: "job-0"}},
 		"both":      {client.InNamespace("b"), client.MatchingLabels{batchv1.JobNameLabel: "job-1"}},
-		"index":     {client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(pods.Index, pods.OnNode("node-1"))}},
+		"index":     {client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(inventory.Index, inventory.OnNode("node-1"))}},
 		"none":      {client.InNamespace("c")},
 	} {
 		t.Run(name, func(t *testing.T) {

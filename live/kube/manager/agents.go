@@ -15,24 +15,23 @@ import (
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/certs"
 	"github.com/oxgang/oxgang/live/kube"
-	"github.com/oxgang/oxgang/live/kube/claims"
 	"github.com/oxgang/oxgang/model/job"
 )
 
 type agents struct {
 	l        *leader
-	reviewer *claims.Reviewer
+	reviewer *kube.Reviewer
 }
 
 var _ agentapi.Jobs = (*agents)(nil)
 
-func (l *leader) member(podUID string) (m claims.Member, ok bool) {
+func (l *leader) member(podUID string) (m kube.Member, ok bool) {
 	for _, w := range l.backends() {
 		if m, ok = w.Member(podUID); ok {
 			return m, true
 		}
 	}
-	return claims.Member{}, false
+	return kube.Member{}, false
 }
 
 func (l *leader) backends() []*kube.Backend {
@@ -51,9 +50,9 @@ func (l *leader) backends() []*kube.Backend {
 func (a *agents) Job(ctx context.Context, token string) (job.ID, error) {
 	id, err := a.reviewer.Job(ctx, agentapi.Source(ctx), token)
 	switch {
-	case errors.Is(err, claims.ErrUnknown):
+	case errors.Is(err, kube.ErrUnknownToken):
 		return "", fmt.Errorf("%w: %w", agentapi.ErrUnknown, err)
-	case errors.Is(err, claims.ErrLater):
+	case errors.Is(err, kube.ErrReviewLater):
 		return "", fmt.Errorf("%w: %w", agentapi.ErrLater, err)
 	}
 	return id, err
@@ -110,8 +109,8 @@ func (l *leader) serveAgents(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("agents: %w", err)
 	}
-	review := claims.Client(l.clients.AuthenticationV1().TokenReviews(), c.Audience)
-	server := agentapi.New(&agents{l: l, reviewer: claims.New(c.Audience, review, l.member)}, agentapi.Options{Log: l.log})
+	review := kube.TokenReviews(l.clients.AuthenticationV1().TokenReviews(), c.Audience)
+	server := agentapi.New(&agents{l: l, reviewer: kube.NewReviewer(c.Audience, review, l.member)}, agentapi.Options{Log: l.log})
 	g.Go(func() error { return server.Serve(tls.NewListener(listener, certs.Config(get))) })
 	g.Go(func() error {
 		<-ctx.Done()

@@ -5,17 +5,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/pods"
 )
 
 func slim(o any) (any, error) {
 	switch o := o.(type) {
 	case *corev1.Pod:
-		pods.Slim(o)
+		inventory.Slim(o)
 		return o, nil
 	case *corev1.Node:
-		pods.SlimNode(o)
+		inventory.SlimNode(o)
 		return o, nil
 	case *unstructured.Unstructured:
 		if o.GetKind() == "Job" {
@@ -29,7 +29,7 @@ func slim(o any) (any, error) {
 func wakes(all ...any) bool {
 	for _, o := range all {
 		p, is := o.(*corev1.Pod)
-		if !is || pods.Matter(p) {
+		if !is || inventory.Matter(p) {
 			return true
 		}
 	}

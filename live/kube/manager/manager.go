@@ -32,8 +32,8 @@ import (
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/monitor"
 )
 
@@ -100,7 +100,7 @@ func newManager(o *Options) (manager.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.GetFieldIndexer().IndexField(context.Background(), &corev1.Pod{}, pods.Index, pods.Keys); err != nil {
+	if err := m.GetFieldIndexer().IndexField(context.Background(), &corev1.Pod{}, inventory.Index, inventory.Keys); err != nil {
 		return nil, err
 	}
 	return m, m.AddHealthzCheck("ping", healthz.Ping)
@@ -134,7 +134,7 @@ type leader struct {
 	mu      sync.Mutex
 	running map[string]*running
 	refused map[string]string // missing rights by queue; only for serveQueues
-	turn    config.Turn
+	turn    jobstate.Turn
 	rights  rights
 	served  served
 	classes classes

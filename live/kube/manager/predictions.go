@@ -7,18 +7,18 @@ import (
 
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-func expected(all map[job.ID]driver.Prediction) map[job.ID]config.Expected {
+func expected(all map[job.ID]driver.Prediction) map[job.ID]jobstate.Expected {
 	if all == nil {
 		return nil
 	}
-	out := make(map[job.ID]config.Expected, len(all))
+	out := make(map[job.ID]jobstate.Expected, len(all))
 	for id, p := range all {
-		x := config.Expected{Unblock: p.Unblock}
+		x := jobstate.Expected{Unblock: p.Unblock}
 		if !p.From.IsZero() {
 			x.ETA = eta(&p.ETA, p.From)
 		}

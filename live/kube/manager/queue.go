@@ -10,10 +10,10 @@ import (
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/planstore"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -99,8 +99,8 @@ func (c *queueController) driverOptions() driver.Options {
 }
 
 // Programs report at least twice per round, so each round knows the result of the last.
-func (c *queueController) backendOptions(d *driver.Driver) config.Options {
-	o := config.DefaultOptions()
+func (c *queueController) backendOptions(d *driver.Driver) jobstate.Options {
+	o := jobstate.DefaultOptions()
 	o.Queue, o.Kinds, o.Identity, o.Log, o.Now = c.q, c.kinds(), c.l.o.Identity, c.l.log, time.Now
 	o.Nodes = inventory.Options{GPUResource: c.common.Spec.GPUResource, TypeLabels: c.common.Spec.GPUTypeLabels, Selector: c.q.Spec.NodeSelector, Names: names(c.common), Queue: c.q.Name, Groups: c.q.Spec.NodeGroups, Tolerations: execute.Tolerations(c.q)}
 	if c.q.Spec.Loans != nil {
@@ -109,8 +109,8 @@ func (c *queueController) backendOptions(d *driver.Driver) config.Options {
 	o.Turn, o.Kueue = &c.l.turn, func() bool { return c.l.serves(workloads) }
 	o.Priority = c.l.classes.value
 	o.Events = c.l.manager.GetEventRecorder("oxgang")
-	o.Explain = func(s *policy.Snapshot, p *policy.Plan) config.Reasons { return explain.Now(s, p) }
-	o.Inputs, o.Expect = d.Digest, func() map[job.ID]config.Expected { return expected(d.Predictions()) }
+	o.Explain = func(s *policy.Snapshot, p *policy.Plan) jobstate.Reasons { return explain.Now(s, p) }
+	o.Inputs, o.Expect = d.Digest, func() map[job.ID]jobstate.Expected { return expected(d.Predictions()) }
 	o.Report = min(o.Report, round(c.q)/2)
 	return o
 }

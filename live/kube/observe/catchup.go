@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
 // Recheck is how often to check whether watches have caught up.
@@ -94,7 +94,7 @@ func (ob *Observer) kinds(all bool) []kind {
 func (ob *Observer) versions(ctx context.Context, kinds []kind) (map[string]uint64, error) {
 	all := make(map[string]uint64)
 	for _, k := range kinds {
-		err := pods.ListMetadata(ctx, ob.direct, k.GroupVersionKind, func(o *metav1.PartialObjectMetadata) { all[string(o.UID)] = Version(o) }, k.of...)
+		err := inventory.ListMetadata(ctx, ob.direct, k.GroupVersionKind, func(o *metav1.PartialObjectMetadata) { all[string(o.UID)] = Version(o) }, k.of...)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", k.Kind, err)
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
@@ -40,7 +39,7 @@ func (ob *Observer) groupNodes(nodes []*corev1.Node, s *Observation, usable []cl
 	ours := ob.IsOurs(s)
 	for _, p := range s.AllPods {
 		if ours(p) && !jobstate.Terminal(p) {
-			held[pods.Node(p)], bound[p.Spec.NodeName] = true, true
+			held[inventory.Node(p)], bound[p.Spec.NodeName] = true, true
 		}
 	}
 	for i := range usable {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
 // Prompt is how long watches normally take to show a change.
@@ -56,8 +56,8 @@ func (ob *Observer) readPods(ctx context.Context, wait time.Duration, of ...clie
 		return err
 	}
 	next := live{pods: make(map[types.UID]*corev1.Pod)}
-	read, err := pods.ListPods(ctx, ob.direct, func(p *corev1.Pod) bool {
-		pods.Slim(p)
+	read, err := inventory.ListPods(ctx, ob.direct, func(p *corev1.Pod) bool {
+		inventory.Slim(p)
 		next.version = max(next.version, Version(p))
 		return shown[string(p.UID)] < Version(p)
 	}, of...)

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
 // versioned returns pods as name and version say.
@@ -82,7 +82,7 @@ func TestReadPods_keeps_what_the_watch_lacks(t *testing.T) {
 
 // late returns an Observer of a queue on an API server.
 func late(a *apiServer) *Observer {
-	o := config.DefaultOptions()
+	o := jobstate.DefaultOptions()
 	o.Queue = &v1alpha1.Queue{}
 	o.Queue.Name = "train"
 	return New(&o, &shows{}, a, nil)

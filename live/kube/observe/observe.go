@@ -16,11 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
-	"github.com/oxgang/oxgang/live/kube/pods"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -59,7 +57,7 @@ func (f *ObservedJob) key() jobadapter.Key {
 
 // An Observer reads the objects of one queue. It is for one goroutine.
 type Observer struct {
-	options *config.Options
+	options *jobstate.Options
 	client  client.Client
 	direct  client.Reader
 	known   func(job.ID) bool
@@ -70,7 +68,7 @@ type Observer struct {
 
 // New returns an Observer. c reads from watches, direct from the API server. known reports whether a job was
 // scheduled before.
-func New(o *config.Options, c client.Client, direct client.Reader, known func(job.ID) bool) *Observer {
+func New(o *jobstate.Options, c client.Client, direct client.Reader, known func(job.ID) bool) *Observer {
 	return &Observer{options: o, client: c, direct: direct, known: known, parsed: make(map[string]parsedObject)}
 }
 
@@ -128,16 +126,16 @@ func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 
 // observePods adds pods that may belong to a job or request devices, and all pods on nodes with GPUs.
 func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Observation) error {
-	keys, has := []string{pods.Matters}, make(map[string]bool)
+	keys, has := []string{inventory.Matters}, make(map[string]bool)
 	for i := range nodes {
-		if pods.List(nodes[i].Status.Capacity, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs+pods.List(nodes[i].Status.Allocatable, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs > 0 {
-			keys, has[nodes[i].Name] = append(keys, pods.OnNode(nodes[i].Name)), true
+		if inventory.List(nodes[i].Status.Capacity, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs+inventory.List(nodes[i].Status.Allocatable, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs > 0 {
+			keys, has[nodes[i].Name] = append(keys, inventory.OnNode(nodes[i].Name)), true
 		}
 	}
 	seen := make(map[types.UID]bool)
 	for _, key := range keys {
 		var some corev1.PodList
-		if err := ob.client.List(ctx, &some, client.UnsafeDisableDeepCopy, client.MatchingFields{pods.Index: key}); err != nil {
+		if err := ob.client.List(ctx, &some, client.UnsafeDisableDeepCopy, client.MatchingFields{inventory.Index: key}); err != nil {
 			return err
 		}
 		for i := range some.Items {
@@ -147,7 +145,7 @@ func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Obs
 			}
 		}
 	}
-	s.AllPods = ob.live.newest(s.AllPods, func(p *corev1.Pod) bool { return pods.Matter(p) || has[p.Spec.NodeName] })
+	s.AllPods = ob.live.newest(s.AllPods, func(p *corev1.Pod) bool { return inventory.Matter(p) || has[p.Spec.NodeName] })
 	return nil
 }
 
@@ -155,7 +153,7 @@ func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Obs
 // scheduler has not marked are no workers.
 func (ob *Observer) assign(p *corev1.Pod, s *Observation) {
 	uid := s.Owner(p)
-	switch gpus := pods.Request(&p.Spec, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs; {
+	switch gpus := inventory.Request(&p.Spec, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs; {
 	case uid == "":
 	case gpus > 0 && ob.options.Acts() && p.Labels[v1alpha1.JobUID] != uid:
 		delete(s.owners, p.UID)

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 )
 
@@ -74,7 +74,7 @@ func belongs() (*Observer, *Observation, *objects) {
 		part("batch/v1", "Job", "other", nil),
 		part("batch/v1", "Job", "round", by("batch/v1", "Job", "round")),
 	}}
-	o := config.DefaultOptions()
+	o := jobstate.DefaultOptions()
 	o.Queue, o.Kinds = &v1alpha1.Queue{}, jobadapter.Kinds
 	o.Queue.Name, o.Queue.Spec.Mode = "train", v1alpha1.Resize
 	o.Queue.Spec.Namespaces = []v1alpha1.NamespaceShare{{Name: "a"}, {Name: "b"}}

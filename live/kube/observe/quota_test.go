@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -21,7 +21,7 @@ func crowd(s *Observation, namespace string, n int) {
 }
 
 func chosen(known job.ID, shares []v1alpha1.NamespaceShare, s *Observation) *Observer {
-	o := config.DefaultOptions()
+	o := jobstate.DefaultOptions()
 	o.Queue = &v1alpha1.Queue{}
 	o.Queue.Name, o.Queue.Spec.Mode, o.Queue.Spec.Namespaces = "train", v1alpha1.Resize, shares
 	ob := New(&o, nil, nil, func(id job.ID) bool { return id == known })

@@ -6,15 +6,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/model/job"
 )
 
 // observer returns an Observer of a queue that namespace kubetest.Namespace may use.
 func observer(twin *kubetest.Cluster, mode v1alpha1.Mode, known ...job.ID) *Observer {
-	o := config.DefaultOptions()
+	o := jobstate.DefaultOptions()
 	o.Queue, o.Kinds = &v1alpha1.Queue{}, jobadapter.Kinds[:1]
 	o.Queue.Name, o.Queue.Spec.Mode = "train", mode
 	o.Queue.Spec.Namespaces = []v1alpha1.NamespaceShare{{Name: kubetest.Namespace}}

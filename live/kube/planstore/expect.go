@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -20,7 +20,7 @@ const (
 
 // FillExpected sets the predictions of a plan's jobs, by default the last plan's. A job that this plan stops gets
 // no Unblock.
-func FillExpected(expect func() map[job.ID]config.Expected, last *v1alpha1.Plan, all []v1alpha1.JobAllocation) {
+func FillExpected(expect func() map[job.ID]jobstate.Expected, last *v1alpha1.Plan, all []v1alpha1.JobAllocation) {
 	if expect == nil {
 		return
 	}
@@ -45,11 +45,11 @@ func hadGPUs(p *v1alpha1.Plan, uid string) bool {
 }
 
 // Predictions returns the predictions in a plan.
-func Predictions(p *v1alpha1.Plan) map[job.ID]config.Expected {
-	all := make(map[job.ID]config.Expected, len(p.Spec.Allocations))
+func Predictions(p *v1alpha1.Plan) map[job.ID]jobstate.Expected {
+	all := make(map[job.ID]jobstate.Expected, len(p.Spec.Allocations))
 	for i := range p.Spec.Allocations {
 		a := &p.Spec.Allocations[i]
-		all[job.ID(a.UID)] = config.Expected{Unblock: a.Unblock, ETA: a.ETA}
+		all[job.ID(a.UID)] = jobstate.Expected{Unblock: a.Unblock, ETA: a.ETA}
 	}
 	return all
 }

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/live/kube/planstore"
 	"github.com/oxgang/oxgang/model/job"
@@ -20,7 +20,7 @@ import (
 
 // storeOf returns the Store of a leader of a queue in a mode.
 func storeOf(c client.Client, direct client.Reader, identity string, mode v1alpha1.Mode) *planstore.Store {
-	o := config.DefaultOptions()
+	o := jobstate.DefaultOptions()
 	o.Queue, o.Identity = &v1alpha1.Queue{}, identity
 	o.Queue.Name, o.Queue.Spec.Mode = "train", mode
 	return planstore.NewStore(&o, c, direct)
@@ -161,17 +161,17 @@ func TestFillExpected(t *testing.T) {
 	last.Spec.Allocations[0].Unblock = "two GPUs more"
 	all := expecting(at, at).Spec.Allocations
 	all[0].ETA, last.Spec.Allocations[0].ETA.Start = nil, last.Spec.Allocations[0].ETA.End
-	planstore.FillExpected(func() map[job.ID]config.Expected { return nil }, last, all)
+	planstore.FillExpected(func() map[job.ID]jobstate.Expected { return nil }, last, all)
 	if all[0].Unblock != "two GPUs more" || all[0].ETA == nil || all[0].ETA.Start == nil {
 		t.Errorf("%+v, want what the last plan said", all[0])
 	}
 	all[0].GPUs = 2
-	planstore.FillExpected(func() map[job.ID]config.Expected { return nil }, last, all)
+	planstore.FillExpected(func() map[job.ID]jobstate.Expected { return nil }, last, all)
 	if all[0].Unblock != "" || all[0].ETA == nil || all[0].ETA.Start != nil || all[0].ETA.End == nil {
 		t.Errorf("%+v, want the end alone of a job that has GPUs", all[0])
 	}
 	last.Spec.Allocations[0].GPUs, all[0].GPUs = 2, 0
-	planstore.FillExpected(func() map[job.ID]config.Expected { return nil }, last, all)
+	planstore.FillExpected(func() map[job.ID]jobstate.Expected { return nil }, last, all)
 	if all[0].Unblock != "" {
 		t.Errorf("%+v, want nothing that was found out before it was stopped", all[0])
 	}
@@ -181,7 +181,7 @@ func TestFillExpected(t *testing.T) {
 func TestTakeOver_is_above_epochs_that_nobody_knows(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	lead := func(twin *kubetest.Cluster, at *time.Time) int64 {
-		o := config.DefaultOptions()
+		o := jobstate.DefaultOptions()
 		o.Queue, o.Identity = &v1alpha1.Queue{}, "a leader"
 		o.Queue.Name, o.Queue.Spec.Mode = "train", v1alpha1.Resize
 		if at != nil {

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
@@ -22,7 +21,7 @@ var ErrFenced = errors.New("another scheduler has taken over")
 
 // A Store writes the Plan object of a queue. State is safe for concurrent use.
 type Store struct {
-	options *config.Options
+	options *jobstate.Options
 	client  client.Client
 	direct  client.Reader
 	shrink  int           // divides the limits of the plan's parts
@@ -49,7 +48,7 @@ func (s *Store) State() State {
 }
 
 // NewStore returns the Store of a queue.
-func NewStore(o *config.Options, c client.Client, direct client.Reader) *Store {
+func NewStore(o *jobstate.Options, c client.Client, direct client.Reader) *Store {
 	return &Store{options: o, client: c, direct: direct, shrink: 1}
 }
 

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
 // The epoch of a queue must never fall, or a former leader could write again. It is also in the Queue's status and on
@@ -24,7 +24,7 @@ func (s *Store) highestEpoch(ctx context.Context) (int64, error) {
 	}
 	epoch := q.Status.Epoch
 	for _, k := range s.options.Kinds {
-		err := pods.ListMetadata(ctx, s.direct, k.GVK(), func(o *metav1.PartialObjectMetadata) {
+		err := inventory.ListMetadata(ctx, s.direct, k.GVK(), func(o *metav1.PartialObjectMetadata) {
 			if e, err := strconv.ParseInt(o.Annotations[v1alpha1.Epoch], 10, 64); err == nil && e < mostEpoch {
 				epoch = max(epoch, e)
 			}

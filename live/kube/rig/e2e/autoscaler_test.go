@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
 
@@ -228,7 +228,7 @@ func place(p *corev1.Pod, hosts []*host) *host {
 // fits reports whether a pod may be on a host, beside those that are: by selector and required node affinity, taints, GPUs, and
 // required anti-affinity by host.
 func (h *host) fits(p *corev1.Pod) bool {
-	if !pods.Allows(&p.Spec, h.Node) || h.Spec.Unschedulable || h.repels(p) {
+	if !inventory.Allows(&p.Spec, h.Node) || h.Spec.Unschedulable || h.repels(p) {
 		return false
 	}
 	free := h.gpus()
@@ -265,4 +265,4 @@ func (h *host) gpus() int {
 	return int(n.Value())
 }
 
-func gpus(p *corev1.Pod) int { return pods.Request(&p.Spec, rig.GPU).GPUs }
+func gpus(p *corev1.Pod) int { return inventory.Request(&p.Spec, rig.GPU).GPUs }

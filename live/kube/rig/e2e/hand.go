@@ -13,8 +13,8 @@ import (
 
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
-	"github.com/oxgang/oxgang/live/kube/config"
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -30,7 +30,7 @@ type Hand struct {
 // Plan takes a queue over until the test ends. Jobs get only what the test gives them.
 func Plan(t testing.TB, k client.Client, q *v1alpha1.Queue) *Hand {
 	t.Helper()
-	o := config.DefaultOptions()
+	o := jobstate.DefaultOptions()
 	o.Queue, o.Identity = q, "hand"
 	w, err := kube.Open(t.Context(), indexed{k}, k, o)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c indexed) List(ctx context.Context, list client.ObjectList, opts ...clien
 	if !ok || o.FieldSelector == nil {
 		return c.Client.List(ctx, list, opts...)
 	}
-	key, ok := o.FieldSelector.RequiresExactMatch(pods.Index)
+	key, ok := o.FieldSelector.RequiresExactMatch(inventory.Index)
 	if !ok {
 		return c.Client.List(ctx, list, opts...)
 	}
@@ -65,7 +65,7 @@ func (c indexed) List(ctx context.Context, list client.ObjectList, opts ...clien
 	if err := c.Client.List(ctx, few, o); err != nil {
 		return err
 	}
-	few.Items = slices.DeleteFunc(few.Items, func(p corev1.Pod) bool { return !slices.Contains(pods.Keys(&p), key) })
+	few.Items = slices.DeleteFunc(few.Items, func(p corev1.Pod) bool { return !slices.Contains(inventory.Keys(&p), key) })
 	return nil
 }
 

@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/oxgang/oxgang/live/kube/pods"
+	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/rig/audit"
 )
 
@@ -43,7 +43,7 @@ func (k *tally) See(s *audit.State, c *audit.Change) []audit.Finding {
 
 // sent reports whether a pod may go to its node, and to no other.
 func sent(p *corev1.Pod) bool {
-	return len(p.Spec.SchedulingGates) == 0 && pods.Pinned(&p.Spec) != ""
+	return len(p.Spec.SchedulingGates) == 0 && inventory.Pinned(&p.Spec) != ""
 }
 
 // bind counts a pod that is bound, with which so many GPUs are over-committed.

@@ -1,2 +1,0 @@
-// Package config holds the options of the Kubernetes backend.
-package config

@@ -1,0 +1,27 @@
+package execute
+
+import (
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/live/kube/observe"
+	"github.com/oxgang/oxgang/live/kube/planstore"
+)
+
+// Nodes are a queue's rented and borrowed nodes. The caller holds the lock.
+type Nodes struct {
+	Options *jobstate.Options
+	Client  client.Client
+	Mu      sync.Locker
+	Writer  *Writer
+	Store   *planstore.Store
+	Table   *jobstate.Table
+	// IsOurs reports whether a pod is or was a pod of the queue's jobs.
+	IsOurs func(*observe.Observation) func(*corev1.Pod) bool
+	Lose   func(j *jobstate.Job, why string) // takes a job's GPUs
+	Rented rentedNodes
+	Loans  LoanState
+}

@@ -1,0 +1,59 @@
+package inventory
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Node returns the node that a pod is bound or pinned to; empty: several are possible.
+func Node(p *corev1.Pod) string {
+	if p.Spec.NodeName != "" {
+		return p.Spec.NodeName
+	}
+	return Pinned(&p.Spec)
+}
+
+// Pinned returns the node that all satisfiable terms of a pod's required affinity name; empty: none.
+func Pinned(spec *corev1.PodSpec) string {
+	only := ""
+	for _, t := range Terms(spec) {
+		node, possible := named(&t)
+		switch {
+		case !possible:
+		case node == "" || only != "" && only != node:
+			return ""
+		default:
+			only = node
+		}
+	}
+	return only
+}
+
+// Terms returns the terms of a pod's required node affinity, without a copy.
+func Terms(spec *corev1.PodSpec) []corev1.NodeSelectorTerm {
+	a := spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return nil
+	}
+	return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+}
+
+// named returns the node that a term names, and whether any node may meet the term.
+func named(t *corev1.NodeSelectorTerm) (node string, possible bool) {
+	for i := range t.MatchFields {
+		if f := &t.MatchFields[i]; f.Key == metav1.ObjectNameField && f.Operator == corev1.NodeSelectorOpIn && len(f.Values) == 1 {
+			node = f.Values[0]
+		}
+	}
+	if node == "" {
+		return "", len(t.MatchExpressions)+len(t.MatchFields) > 0
+	}
+	return node, !slices.ContainsFunc(t.MatchFields, func(r corev1.NodeSelectorRequirement) bool { return !Meets(&r, node) })
+}
+
+// Meets reports whether a node of that name satisfies a requirement on node fields.
+func Meets(r *corev1.NodeSelectorRequirement, node string) bool {
+	return r.Key != metav1.ObjectNameField || slices.Contains(r.Values, node) == (r.Operator == corev1.NodeSelectorOpIn)
+}

@@ -1,0 +1,171 @@
+package jobstate
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"k8s.io/client-go/tools/events"
+
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/inventory"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+)
+
+// Options configure the Backend of a queue.
+type Options struct {
+	Queue    *v1alpha1.Queue // the state at Open
+	Nodes    inventory.Options
+	Kinds    []jobadapter.Kind // default jobadapter.Kinds
+	Identity string            // of the process, in its plans
+	Timeouts
+	// Explain, if not nil, explains the allocations of a plan.
+	Explain func(s *policy.Snapshot, p *policy.Plan) Reasons
+	// Expect, if not nil, returns predictions; nil: none yet. It must not block.
+	Expect func() map[job.ID]Expected
+	// Events, if not nil, records an event for every published decision.
+	Events events.EventRecorder
+	// Log receives errors. Default: discarded.
+	Log *slog.Logger
+	// Turn, if not nil, is shared by all queues of a process.
+	Turn *Turn
+	// Kueue, if not nil, reports whether the cluster has Kueue.
+	Kueue func() bool
+	// Priority, if not nil, returns the value of a PriorityClass and whether it exists. The empty name is the default
+	// class.
+	Priority func(class string) (value int32, known bool)
+	// Now, if not nil, is the wall-clock time. Epochs are at least its Unix time.
+	Now func() time.Time
+	// Inputs, if not nil, returns a digest of the scheduler's events so far.
+	Inputs func() string
+}
+
+// Timeouts are limits on how long jobs and their programs may take.
+type Timeouts struct {
+	// Start bounds the time until all pods of a generation run. Default 5 min.
+	Start time.Duration
+	// Quiet is how long a job's pods run without messages until it counts as training. Default 0.
+	Quiet time.Duration
+	// Silence is the time without messages after which a job is rigid. Default 10 min.
+	Silence time.Duration
+	// Report is the requested interval of reports. Default 30 s.
+	Report time.Duration
+}
+
+// Reasons explain in words what each job has. Both texts are empty for an unknown job.
+type Reasons interface {
+	Reason(id job.ID) string // a word of a closed list
+	Text(id job.ID) string   // called only for plans that are written
+}
+
+// DefaultOptions returns the defaults. The caller must set Queue and Identity.
+func DefaultOptions() Options {
+	return Options{
+		Nodes: inventory.Options{GPUResource: "nvidia.com/gpu", TypeLabels: []string{"nvidia.com/gpu.product"}},
+		Kinds: jobadapter.Kinds, Timeouts: Timeouts{Start: 5 * time.Minute, Silence: 10 * time.Minute, Report: 30 * time.Second},
+		Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// Validate returns an error that joins all problems of o.
+func (o *Options) Validate() error {
+	var errs []error
+	if o.Queue == nil {
+		errs = append(errs, errors.New("no queue"))
+	}
+	if o.Identity == "" {
+		errs = append(errs, errors.New("no identity"))
+	}
+	for _, d := range []struct {
+		name string
+		d    time.Duration
+	}{{"start", o.Start}, {"silence", o.Silence}, {"report", o.Report}} {
+		if d.d <= 0 {
+			errs = append(errs, fmt.Errorf("%s %v, want more than 0", d.name, d.d))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Mode returns the mode of the queue.
+func (o *Options) Mode() v1alpha1.Mode { return o.Queue.Spec.Mode }
+
+// Acts reports whether the backend starts jobs in the mode of the queue; otherwise it only plans.
+func (o *Options) Acts() bool { return o.Mode() == v1alpha1.Admit || o.Mode() == v1alpha1.Resize }
+
+// Writes reports whether the backend writes plans to the API server.
+func (o *Options) Writes() bool { return o.Mode() != v1alpha1.Observe && o.Mode() != v1alpha1.Off }
+
+// Headroom returns the share of the lender's GPUs that is never lent.
+func (o *Options) Headroom() float64 {
+	if l := o.Queue.Spec.Loans; l != nil && l.HeadroomPercent != nil {
+		return float64(*l.HeadroomPercent) / 100
+	}
+	return defaultHeadroom
+}
+
+// Grace returns how long a job may take to leave a borrowed node.
+func (o *Options) Grace() time.Duration {
+	if l := o.Queue.Spec.Loans; l != nil && l.GraceSeconds > 0 {
+		return time.Duration(l.GraceSeconds) * time.Second
+	}
+	return defaultGrace
+}
+
+// Defaults as in the CRD. Source: Lyra §4, §7.1.
+const (
+	defaultHeadroom = 0.02
+	defaultGrace    = 5 * time.Minute
+)
+
+// Weights returns the weight of each namespace of the queue.
+func (o *Options) Weights() map[string]int32 {
+	all := make(map[string]int32, len(o.Queue.Spec.Namespaces))
+	for _, n := range o.Queue.Spec.Namespaces {
+		all[n.Name] = max(1, n.Weight)
+	}
+	return all
+}
+
+// MostGPUs returns how many GPUs a job of a namespace may have; 0: no limit.
+func (o *Options) MostGPUs(namespace string) int {
+	most := o.Queue.Spec.Limits.MaxGPUs
+	for _, n := range o.Queue.Spec.Namespaces {
+		if n.Name == namespace && n.MaxGPUs > 0 && (most == 0 || n.MaxGPUs < most) {
+			most = n.MaxGPUs
+		}
+	}
+	return int(most)
+}
+
+// PriorityOf returns the priority of a PriorityClass, at most the queue's limit.
+func (o *Options) PriorityOf(class string) float64 {
+	if o.Priority == nil {
+		return 0
+	}
+	value, _ := o.Priority(class)
+	if most := o.Queue.Spec.Limits.MaxPriority; most != nil {
+		value = min(value, *most)
+	}
+	return float64(value)
+}
+
+// NoClass returns the message that a PriorityClass does not exist; empty if it exists.
+func (o *Options) NoClass(class string) string {
+	if class == "" || o.Priority == nil {
+		return ""
+	}
+	if _, known := o.Priority(class); known {
+		return ""
+	}
+	return fmt.Sprintf("its pods name PriorityClass %q, which does not exist", class)
+}
+
+// An Expected predicts when a job starts and ends, and what would help it.
+type Expected struct {
+	Unblock string        // cheapest change that would give it GPUs; empty: not known
+	ETA     *v1alpha1.ETA // nil: not known
+}

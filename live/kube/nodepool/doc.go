@@ -1,2 +1,0 @@
-// Package nodepool rents, borrows, marks and returns nodes of a queue to match the committed plan.
-package nodepool
