@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/device"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -34,10 +33,10 @@ func TestMain(m *testing.M) {
 }
 
 // slots is a machine of so many CPU slots.
-func slots(n int) device.Machine {
-	m := device.Machine{Name: "box", Type: "cpu"}
+func slots(n int) Machine {
+	m := Machine{Name: "box", Type: "cpu"}
 	for range n {
-		m.Slots = append(m.Slots, device.Slot{})
+		m.Slots = append(m.Slots, Slot{})
 	}
 	return m
 }

@@ -1,5 +1,5 @@
 // Package local is the backend of one machine: a scheduler.Backend whose jobs are processes on its GPUs, or on
-// slots of its CPUs.
+// slots of its CPUs. It also finds the GPUs, cores and memory of this machine (FindMachine).
 //
 // Do commits a plan to the store in one transaction, the only commit point. The executor then makes the processes
 // match the plan, in as many passes as it takes; slots are released before they are acquired. After a crash the

@@ -4,14 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/oxgang/oxgang/live/device"
 )
 
 // Options configure a Backend.
 type Options struct {
 	Dir     string // of the state directory, absolute
-	Machine device.Machine
+	Machine Machine
 	// Supervisor is the command that runs supervisor.Main, without the directory.
 	Supervisor []string
 	Socket     string // unix socket of the agent API

@@ -152,7 +152,8 @@ func recovers(t *testing.T, h *history) {
 	}
 	defer s.Close()
 	for range 2 { // the second changes nothing
-		if _, err := statedir.Rebuild(s, &statedir.Folders{Dir: h.o.Dir}, &h.o.Machine); err != nil {
+		node := h.o.Machine.Node()
+		if _, err := statedir.Rebuild(s, &statedir.Folders{Dir: h.o.Dir}, &node); err != nil {
 			t.Fatal(err)
 		}
 	}

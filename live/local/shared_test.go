@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/oxgang/oxgang/live/device"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -17,7 +16,7 @@ import (
 func TestSubmit_where_slots_share_GPUs(t *testing.T) {
 	o := options(t, 0)
 	for _, gpu := range []string{"a", "a", "b", "b"} {
-		o.Machine.Slots = append(o.Machine.Slots, device.Slot{Visible: gpu, Shared: true})
+		o.Machine.Slots = append(o.Machine.Slots, Slot{Visible: gpu, Shared: true})
 	}
 	w := open(t, o)
 	live := func(id job.ID) *Live {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/agentapi"
-	"github.com/oxgang/oxgang/live/agentapi/agenttest"
+	"github.com/oxgang/oxgang/live/control/controltest"
 	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
@@ -110,7 +110,7 @@ func work() error {
 	}
 	hello := agentapi.Hello{Version: 1, Client: "test", Generation: generation, WorldSize: 1, Batch: agentapi.BatchLimits{Init: 64, Max: 64}, Samples: 1e9}
 	var welcome agentapi.Welcome
-	if err := agenttest.Post("hello", &hello, &welcome); err != nil {
+	if err := controltest.Post("hello", &hello, &welcome); err != nil {
 		return err
 	}
 	every := time.Duration(welcome.ReportSeconds * float64(time.Second))
@@ -121,7 +121,7 @@ func work() error {
 		r.Step += int64(every / (100 * time.Millisecond))
 		r.StepTime = 0.1 + 0.001*float64((r.Sequence+int64(slot))%7) // no two are quite the same
 		r.Progress = float64(64 * r.Step)
-		if err := agenttest.Post("report", &r, &agentapi.Answer{}); err != nil {
+		if err := controltest.Post("report", &r, &agentapi.Answer{}); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/control"
-	"github.com/oxgang/oxgang/live/device"
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/local"
 	"github.com/oxgang/oxgang/live/local/statedir"
@@ -45,7 +44,7 @@ func JournalFolder(dir string) string { return filepath.Join(dir, journals) }
 // A controller runs the scheduler of this machine. It is a control.Service.
 type controller struct {
 	o       Options
-	machine device.Machine
+	machine local.Machine
 	store   *store.Store
 	backend *local.Backend
 	driver  *driver.Driver
@@ -89,7 +88,7 @@ func (c *controller) open() error {
 		return err
 	}
 	c.closers = append(c.closers, c.store)
-	if c.machine, err = device.Find(device.Options{Slots: c.o.Slots}); err != nil || !c.o.Recover {
+	if c.machine, err = local.FindMachine(c.o.Slots); err != nil || !c.o.Recover {
 		return err
 	}
 	return c.recover()
@@ -112,7 +111,8 @@ func (c *controller) openStore() (*store.Store, error) {
 }
 
 func (c *controller) recover() error {
-	ids, err := statedir.Rebuild(c.store, &statedir.Folders{Dir: c.o.Dir}, &c.machine)
+	node := c.machine.Node()
+	ids, err := statedir.Rebuild(c.store, &statedir.Folders{Dir: c.o.Dir}, &node)
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}

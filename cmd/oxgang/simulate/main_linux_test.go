@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/agentapi"
-	"github.com/oxgang/oxgang/live/agentapi/agenttest"
+	"github.com/oxgang/oxgang/live/control/controltest"
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
@@ -45,7 +45,7 @@ func trains(text string) error {
 	}
 	samples := float64(batch * steps)
 	hello := agentapi.Hello{Version: 1, Client: "test", Generation: generation, WorldSize: 1, Batch: agentapi.BatchLimits{Init: batch, Max: batch}, Samples: samples}
-	if err := agenttest.Post("hello", &hello, &agentapi.Welcome{}); err != nil {
+	if err := controltest.Post("hello", &hello, &agentapi.Welcome{}); err != nil {
 		return err
 	}
 	r := agentapi.Report{Generation: generation, Batch: agentapi.Batch{Local: batch}, Interval: step.Seconds(), StepTime: step.Seconds(), SyncTime: step.Seconds() / 100}
@@ -54,7 +54,7 @@ func trains(text string) error {
 		r.Sequence++
 		r.Step++
 		r.Progress = float64(batch * r.Step)
-		if err := agenttest.Post("report", &r, &agentapi.Answer{}); err != nil {
+		if err := controltest.Post("report", &r, &agentapi.Answer{}); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,5 @@
 // Package controltest has a simulated scheduler of one machine, whose jobs do what a test says.
+// Post sends messages to a real one, as the Python client does.
 package controltest
 
 import (

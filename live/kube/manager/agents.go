@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 
 	"github.com/oxgang/oxgang/live/agentapi"
-	"github.com/oxgang/oxgang/live/certs"
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -111,7 +110,7 @@ func (l *leader) serveAgents(ctx context.Context) error {
 	}
 	review := kube.TokenReviews(l.clients.AuthenticationV1().TokenReviews(), c.Audience)
 	server := agentapi.New(&agents{l: l, reviewer: kube.NewReviewer(c.Audience, review, l.member)}, agentapi.Options{Log: l.log})
-	g.Go(func() error { return server.Serve(tls.NewListener(listener, certs.Config(get))) })
+	g.Go(func() error { return server.Serve(tls.NewListener(listener, agentapi.TLSConfig(get))) })
 	g.Go(func() error {
 		<-ctx.Done()
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)

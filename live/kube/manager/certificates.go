@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"github.com/oxgang/oxgang/live/certs"
+	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
@@ -23,7 +23,7 @@ func (l *leader) certify() error {
 	if c.Address.Address == "" || c.Certificates != "" {
 		return nil
 	}
-	s, err := certs.NewServer(certs.Options{Names: c.Names})
+	s, err := agentapi.NewCertificate(agentapi.CertificateOptions{Names: c.Names})
 	if err != nil {
 		return fmt.Errorf("agents: %w", err)
 	}
@@ -59,13 +59,13 @@ func (l *leader) publishIn(ctx context.Context, namespace, mine string) error {
 	}
 	was := ""
 	if err == nil {
-		was = old.Data[certs.CertificatesKey]
+		was = old.Data[agentapi.CertificatesKey]
 	}
-	all := certs.Trust(mine, was, time.Now())
+	all := agentapi.Trust(mine, was, time.Now())
 	if all == was {
 		return nil
 	}
-	_, err = maps.Apply(ctx, applycorev1.ConfigMap(TrustMap, namespace).WithData(map[string]string{certs.CertificatesKey: all}),
+	_, err = maps.Apply(ctx, applycorev1.ConfigMap(TrustMap, namespace).WithData(map[string]string{agentapi.CertificatesKey: all}),
 		metav1.ApplyOptions{FieldManager: "oxgang", Force: true})
 	if err != nil {
 		return fmt.Errorf("ConfigMap %s: %w", TrustMap, err)

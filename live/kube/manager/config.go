@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/oxgang/oxgang/live/certs"
+	"github.com/oxgang/oxgang/live/agentapi"
 )
 
 // Version and kind of a configuration file.
@@ -127,7 +127,7 @@ func (c *Config) Validate() error {
 			errs = append(errs, errors.New("agents.audience is empty, want the audience of the workers' tokens"))
 		}
 		if a.Certificates == "" {
-			errs = append(errs, (&certs.Options{Names: a.Names}).Validate())
+			errs = append(errs, (&agentapi.CertificateOptions{Names: a.Names}).Validate())
 		}
 	}
 	if c.Client.QPS < 0 || c.Client.Burst < 0 {

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/certs"
+	"github.com/oxgang/oxgang/live/agentapi"
 )
 
 // A certificate in files is the one that is served.
 func TestNewFiles(t *testing.T) {
-	o := certs.Options{Names: []string{"agents.test"}}
-	a, err := (*certs.Authorities)(nil).Renew(time.Now(), o)
+	o := agentapi.CertificateOptions{Names: []string{"agents.test"}}
+	a, err := (*agentapi.Authorities)(nil).Renew(time.Now(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/oxgang/oxgang/live/certs"
+	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
@@ -128,7 +128,7 @@ type leader struct {
 	clients kubernetes.Interface // for unwatched objects
 	metrics *monitor.Metrics
 	events  events.EventRecorder
-	certs   *certs.Server // nil: no agent API, or its certificate is in files
+	certs   *agentapi.Certificate // nil: no agent API, or its certificate is in files
 	known   []schema.GroupVersionKind
 
 	mu      sync.Mutex

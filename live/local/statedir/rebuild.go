@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/live/device"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -17,7 +16,7 @@ import (
 
 // Rebuild adds to a database what only the folders of its jobs show, and returns the jobs that differed. A job whose
 // processes run keeps them. Other jobs end like their last start, or wait. Call it again after a crash.
-func Rebuild(s *store.Store, f *Folders, m *device.Machine) ([]job.ID, error) {
+func Rebuild(s *store.Store, f *Folders, n *cluster.Node) ([]job.ID, error) {
 	known, err := s.Outlines()
 	if err != nil {
 		return nil, err
@@ -29,7 +28,7 @@ func Rebuild(s *store.Store, f *Folders, m *device.Machine) ([]job.ID, error) {
 	if err := identify(s, f, found); err != nil {
 		return nil, err
 	}
-	r := &rebuilder{store: s, folders: f, machine: m, now: time.Now().Round(0).UTC(), live: map[job.ID]*store.Job{}}
+	r := &rebuilder{store: s, folders: f, node: n, now: time.Now().Round(0).UTC(), live: map[job.ID]*store.Job{}}
 	jobs, err := s.Jobs(false)
 	if err != nil {
 		return nil, err
@@ -68,7 +67,7 @@ func identify(s *store.Store, f *Folders, found []*trace) error {
 type rebuilder struct {
 	store   *store.Store
 	folders *Folders
-	machine *device.Machine
+	node    *cluster.Node
 	now     time.Time
 	live    map[job.ID]*store.Job
 	changes []store.Change
@@ -138,9 +137,9 @@ func (r *rebuilder) hold(c *store.Change, g Generation) error {
 	}
 	c.Status.Phase, c.Status.Since, c.Status.FirstStarted = job.Restoring, r.now, r.now
 	c.Status.Allocation = cluster.Allocation{
-		Configuration: cluster.Configuration{Nodes: 1, GPUs: total.GPUs, GPUType: r.machine.Type}, CPUs: total.CPUs, Memory: total.Memory,
+		Configuration: cluster.Configuration{Nodes: 1, GPUs: total.GPUs, GPUType: r.node.GPUType}, CPUs: total.CPUs, Memory: total.Memory,
 	}
-	c.Status.Placement = cluster.Placement{{Node: cluster.NodeID(r.machine.Name), Resources: total}}
+	c.Status.Placement = cluster.Placement{{Node: r.node.ID, Resources: total}}
 	return nil
 }
 

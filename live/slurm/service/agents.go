@@ -14,20 +14,19 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/live/agentapi"
-	"github.com/oxgang/oxgang/live/certs"
 )
 
 func (c *Config) serves() bool { return c.Agents.Listen != "" && !c.Dry }
 
 const (
 	urlFile   = "url"
-	trustFile = certs.CertificatesKey
+	trustFile = agentapi.CertificatesKey
 )
 
 type api struct {
 	share    string
 	url      string
-	certs    *certs.Server
+	certs    *agentapi.Certificate
 	listener net.Listener
 	server   *agentapi.Server
 	log      *slog.Logger
@@ -38,7 +37,7 @@ func newAPI(c *Config, jobs agentapi.Jobs, log *slog.Logger) (*api, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := certs.NewServer(certs.Options{Names: names})
+	s, err := agentapi.NewCertificate(agentapi.CertificateOptions{Names: names})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +73,9 @@ func (a *api) run(ctx context.Context) error {
 	}
 	a.log.Info("the agent API is served", "url", a.url, "share", a.share)
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return a.server.Serve(tls.NewListener(a.listener, certs.Config(a.certs.GetCertificate))) })
+	g.Go(func() error {
+		return a.server.Serve(tls.NewListener(a.listener, agentapi.TLSConfig(a.certs.GetCertificate)))
+	})
 	g.Go(func() error { a.renew(ctx, next); return nil })
 	g.Go(func() error {
 		<-ctx.Done()
@@ -115,7 +116,7 @@ func (a *api) publish() (time.Time, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return time.Time{}, err
 	}
-	trusted := certs.Trust(string(a.certs.Trusted()), string(was), time.Now())
+	trusted := agentapi.Trust(string(a.certs.Trusted()), string(was), time.Now())
 	return next, errors.Join(a.put(trustFile, trusted), a.put(urlFile, a.url+"\n"))
 }
 

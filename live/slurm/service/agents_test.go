@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/certs"
+	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
@@ -118,7 +118,7 @@ func TestAgents_attacks(t *testing.T) {
 			t.Errorf("%s: got %d %s, %v, want %d, %s", attack.name, status, answer, err, attack.status, attack.want)
 		}
 	}
-	other, err := certs.NewServer(certs.Options{Names: []string{"localhost"}})
+	other, err := agentapi.NewCertificate(agentapi.CertificateOptions{Names: []string{"localhost"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/live/certs"
+	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/kube/manager"
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
@@ -58,7 +58,7 @@ func Trusting(ctx context.Context, t testing.TB, k client.Client, namespace stri
 		return k.Get(ctx, client.ObjectKey{Namespace: namespace, Name: manager.TrustMap}, &m)
 	})
 	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM([]byte(m.Data[certs.CertificatesKey])) {
+	if !roots.AppendCertsFromPEM([]byte(m.Data[agentapi.CertificatesKey])) {
 		t.Fatalf("ConfigMap %s: no certificates in %q", manager.TrustMap, m.Data)
 	}
 	c := &http.Client{Transport: &http.Transport{

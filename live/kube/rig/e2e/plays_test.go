@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/live/certs"
+	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/manager"
 	"github.com/oxgang/oxgang/live/kube/rig"
@@ -203,7 +203,7 @@ func (s *turn) trusted() bool {
 	var m corev1.ConfigMap
 	roots := x509.NewCertPool()
 	if s.k.Get(s.Context(), client.ObjectKey{Namespace: "default", Name: manager.TrustMap}, &m) != nil ||
-		!roots.AppendCertsFromPEM([]byte(m.Data[certs.CertificatesKey])) {
+		!roots.AppendCertsFromPEM([]byte(m.Data[agentapi.CertificatesKey])) {
 		return false
 	}
 	c, err := tls.Dial("tcp", s.setup.Agents, &tls.Config{RootCAs: roots, ServerName: AgentName, MinVersion: tls.VersionTLS13})

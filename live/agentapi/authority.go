@@ -1,4 +1,4 @@
-package certs
+package agentapi
 
 import (
 	"bytes"
@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// Options configure how long certificates are valid. A zero duration has its default.
-type Options struct {
+// CertificateOptions configure how long certificates are valid. A zero duration has its default.
+type CertificateOptions struct {
 	Names     []string      // of the server, at least one
 	Authority time.Duration // of an authority; default 1 year; renewed after two thirds
 	Leaf      time.Duration // of the server's certificate; default 1 day; renewed after two thirds
@@ -27,7 +27,7 @@ type Options struct {
 	Overlap time.Duration
 }
 
-func (o Options) complete() Options {
+func (o CertificateOptions) complete() CertificateOptions {
 	for _, d := range []struct {
 		v  *time.Duration
 		to time.Duration
@@ -40,7 +40,7 @@ func (o Options) complete() Options {
 }
 
 // Validate returns all errors of o.
-func (o *Options) Validate() error {
+func (o *CertificateOptions) Validate() error {
 	var errs []error
 	c := o.complete()
 	if len(c.Names) == 0 || slices.Contains(c.Names, "") {
@@ -71,7 +71,7 @@ func (a *authority) made() time.Time { return a.cert.NotBefore.Add(skew) }
 type Authorities struct{ all []authority }
 
 // Renew returns the authorities without expired ones, and with a new one if it is time. a may be nil.
-func (a *Authorities) Renew(now time.Time, o Options) (*Authorities, error) {
+func (a *Authorities) Renew(now time.Time, o CertificateOptions) (*Authorities, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (a *Authorities) Renew(now time.Time, o Options) (*Authorities, error) {
 	return next, nil
 }
 
-func (a *Authorities) signer(now time.Time, o *Options) *authority {
+func (a *Authorities) signer(now time.Time, o *CertificateOptions) *authority {
 	for i := len(a.all) - 1; i > 0; i-- {
 		if !now.Before(a.all[i].made().Add(o.Overlap)) {
 			return &a.all[i]
@@ -113,7 +113,7 @@ func (a *Authorities) Trusted() []byte {
 
 // Issue returns a new certificate for the server. It expires no later than its authority. It fails if a has no
 // authority.
-func (a *Authorities) Issue(now time.Time, o Options) (*tls.Certificate, error) {
+func (a *Authorities) Issue(now time.Time, o CertificateOptions) (*tls.Certificate, error) {
 	if a == nil || len(a.all) == 0 {
 		return nil, errors.New("certificate: no authority to sign it, want one from Renew")
 	}
@@ -139,7 +139,7 @@ func (a *Authorities) Issue(now time.Time, o Options) (*tls.Certificate, error) 
 	return &tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf}, nil
 }
 
-func newAuthority(now time.Time, o *Options) (*authority, error) {
+func newAuthority(now time.Time, o *CertificateOptions) (*authority, error) {
 	t, key, err := template(now, now.Add(o.Authority), "oxgang agents")
 	if err != nil {
 		return nil, err

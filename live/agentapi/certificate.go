@@ -1,4 +1,4 @@
-package certs
+package agentapi
 
 import (
 	"context"
@@ -9,9 +9,14 @@ import (
 	"time"
 )
 
-// A Server keeps the TLS certificate of this process valid. Call Renew first, and regularly.
-type Server struct {
-	o Options
+// A Certificate keeps the TLS certificate of the agent API in a cluster's network valid. Call Renew first,
+// and regularly.
+//
+// Authorities exist only in memory; the caller publishes their certificates for workers. A new authority is
+// published for CertificateOptions.Overlap before it signs, so that workers always know it. An old one is published
+// until it expires, after everything that it has signed.
+type Certificate struct {
+	o CertificateOptions
 
 	mu   sync.Mutex
 	all  *Authorities // nil before the first Renew
@@ -19,17 +24,17 @@ type Server struct {
 	by   string // serial number of the signer
 }
 
-// NewServer returns a Server without a certificate. It fails if o is invalid.
-func NewServer(o Options) (*Server, error) {
+// NewCertificate returns a Certificate without content. It fails if o is invalid.
+func NewCertificate(o CertificateOptions) (*Certificate, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	return &Server{o: o.complete()}, nil
+	return &Certificate{o: o.complete()}, nil
 }
 
 // Renew updates the authorities and the certificate, and returns when to call it again. On an error, the old ones
 // stay.
-func (s *Server) Renew() (time.Time, error) {
+func (s *Certificate) Renew() (time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
@@ -50,7 +55,7 @@ func (s *Server) Renew() (time.Time, error) {
 }
 
 // Trusted returns the certificates for workers to trust, as PEM; nil before Renew.
-func (s *Server) Trusted() []byte {
+func (s *Certificate) Trusted() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all == nil {
@@ -60,7 +65,7 @@ func (s *Server) Trusted() []byte {
 }
 
 // again returns when Renew is due. The caller holds s.mu.
-func (s *Server) again(now time.Time) time.Time {
+func (s *Certificate) again(now time.Time) time.Time {
 	next := due(s.leaf.Leaf.NotBefore.Add(skew), s.leaf.Leaf.NotAfter)
 	if signs := s.all.all[len(s.all.all)-1].made().Add(s.o.Overlap); signs.After(now) && signs.Before(next) {
 		return signs
@@ -68,15 +73,15 @@ func (s *Server) again(now time.Time) time.Time {
 	return next
 }
 
-const retry = 10 * time.Second
+const renewRetry = 10 * time.Second
 
 // Run renews the certificate until ctx ends, and passes errors to failed.
-func (s *Server) Run(ctx context.Context, failed func(error)) {
+func (s *Certificate) Run(ctx context.Context, failed func(error)) {
 	for {
 		next, err := s.Renew()
 		if err != nil {
 			failed(err)
-			next = time.Now().Add(retry)
+			next = time.Now().Add(renewRetry)
 		}
 		select {
 		case <-ctx.Done():
@@ -87,7 +92,7 @@ func (s *Server) Run(ctx context.Context, failed func(error)) {
 }
 
 // GetCertificate returns the current certificate; set it in a tls.Config.
-func (s *Server) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+func (s *Certificate) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.leaf == nil {
@@ -96,7 +101,7 @@ func (s *Server) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) 
 	return s.leaf, nil
 }
 
-// Config returns a TLS configuration with version 1.3, which all workers support.
-func Config(get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) *tls.Config {
+// TLSConfig returns a TLS configuration with version 1.3, which all workers support.
+func TLSConfig(get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) *tls.Config {
 	return &tls.Config{GetCertificate: get, MinVersion: tls.VersionTLS13}
 }

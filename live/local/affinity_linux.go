@@ -1,4 +1,4 @@
-package device
+package local
 
 import "golang.org/x/sys/unix"
 

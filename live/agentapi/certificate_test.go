@@ -1,4 +1,4 @@
-package certs
+package agentapi
 
 import (
 	"bytes"
@@ -44,9 +44,9 @@ func (p *published) pool() *x509.CertPool {
 
 // refused counts how often, over two lives of an authority, a worker would refuse the server;
 // a worker has what is published two minutes late.
-func refused(t *testing.T, o Options) (refusals, wrote int) {
+func refused(t *testing.T, o CertificateOptions) (refusals, wrote int) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := NewServer(o)
+		s, err := NewCertificate(o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func refused(t *testing.T, o Options) (refusals, wrote int) {
 	return refusals, wrote
 }
 
-var brief = Options{Names: []string{"agents.oxgang.svc"}, Authority: 4 * time.Hour, Leaf: 20 * time.Minute, Overlap: 10 * time.Minute}
+var brief = CertificateOptions{Names: []string{"agents.oxgang.svc"}, Authority: 4 * time.Hour, Leaf: 20 * time.Minute, Overlap: 10 * time.Minute}
 
 func TestRotation_is_never_noticed(t *testing.T) {
 	if n, wrote := refused(t, brief); n != 0 || wrote < 4 {
@@ -93,7 +93,7 @@ func TestRotation_without_overlap_is_noticed(t *testing.T) {
 
 // There is nothing before the first Renew, and what there is stays as long as it is good.
 func TestServer_keeps_what_it_has(t *testing.T) {
-	s, err := NewServer(brief)
+	s, err := NewCertificate(brief)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,15 +113,15 @@ func TestServer_keeps_what_it_has(t *testing.T) {
 	}
 }
 
-func TestOptions_Validate(t *testing.T) {
+func TestCertificateOptions_Validate(t *testing.T) {
 	for name, tc := range map[string]struct {
-		edit func(*Options)
+		edit func(*CertificateOptions)
 		want string
 	}{
-		"no names":            {func(o *Options) { o.Names = nil }, "names []"},
-		"an empty name":       {func(o *Options) { o.Names = []string{""} }, `names [""]`},
-		"authorities too new": {func(o *Options) { o.Authority = time.Hour }, "life of an authority 1h0m0s, want at least 1h30m0s"},
-		"negative":            {func(o *Options) { o.Overlap = -time.Hour }, "overlap -1h0m0s"},
+		"no names":            {func(o *CertificateOptions) { o.Names = nil }, "names []"},
+		"an empty name":       {func(o *CertificateOptions) { o.Names = []string{""} }, `names [""]`},
+		"authorities too new": {func(o *CertificateOptions) { o.Authority = time.Hour }, "life of an authority 1h0m0s, want at least 1h30m0s"},
+		"negative":            {func(o *CertificateOptions) { o.Overlap = -time.Hour }, "overlap -1h0m0s"},
 	} {
 		o := brief
 		tc.edit(&o)
@@ -129,7 +129,7 @@ func TestOptions_Validate(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", name, err, tc.want)
 		}
 	}
-	if o := (Options{Names: []string{"a"}}); o.Validate() != nil {
+	if o := (CertificateOptions{Names: []string{"a"}}); o.Validate() != nil {
 		t.Errorf("defaults: %v", o.Validate())
 	}
 }
@@ -148,7 +148,7 @@ func TestConfig_serves(t *testing.T) {
 	pool.AppendCertsFromPEM(a.Trusted())
 	get := func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return leaf, nil }
 	for trusted, roots := range map[bool]*x509.CertPool{true: pool, false: x509.NewCertPool()} {
-		if err := shake(Config(get), &tls.Config{RootCAs: roots, ServerName: brief.Names[0], MinVersion: tls.VersionTLS13}); (err == nil) != trusted {
+		if err := shake(TLSConfig(get), &tls.Config{RootCAs: roots, ServerName: brief.Names[0], MinVersion: tls.VersionTLS13}); (err == nil) != trusted {
 			t.Errorf("trusted %v: got %v", trusted, err)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package device finds the GPUs, cores and memory of this machine, and divides them into slots.
-package device
+package local
 
 import (
 	"fmt"
@@ -11,13 +10,6 @@ import (
 
 // CPU is the GPU type of slots without a GPU.
 const CPU cluster.GPUType = "cpu"
-
-// Options state into how many slots a machine is divided.
-type Options struct {
-	// Slots is a multiple of the number of GPUs, or any number without GPUs. The default, 0, is one per GPU, or
-	// one per core without GPUs.
-	Slots int
-}
 
 // A Machine has the GPUs, slots, cores and memory of this machine.
 type Machine struct {
@@ -42,8 +34,9 @@ type gpu struct {
 	memory int64  // bytes
 }
 
-// Find returns the GPUs, cores and memory of this machine. GPUs of several types are an error.
-func Find(o Options) (Machine, error) {
+// FindMachine returns the GPUs, cores and memory of this machine, divided into slots: a multiple of the number of GPUs,
+// or any number without GPUs. 0 stands for one per GPU, or one per core without GPUs. GPUs of several types are an error.
+func FindMachine(slots int) (Machine, error) {
 	m, err := host()
 	if err != nil {
 		return Machine{}, fmt.Errorf("device: %w", err)
@@ -53,7 +46,7 @@ func Find(o Options) (Machine, error) {
 		gpus, err = visible(gpus, os.LookupEnv)
 	}
 	if err == nil {
-		err = m.divide(gpus, o)
+		err = m.divide(gpus, slots)
 	}
 	if err != nil {
 		return Machine{}, fmt.Errorf("device: %w", err)
@@ -61,17 +54,16 @@ func Find(o Options) (Machine, error) {
 	return m, nil
 }
 
-func (m *Machine) divide(gpus []gpu, o Options) error {
-	if o.Slots < 0 {
-		return fmt.Errorf("%d slots, want at least 0", o.Slots)
+func (m *Machine) divide(gpus []gpu, slots int) error {
+	if slots < 0 {
+		return fmt.Errorf("%d slots, want at least 0", slots)
 	}
 	if len(gpus) == 0 {
 		m.Type = CPU
-		n := o.Slots
-		if n == 0 {
-			n = max(1, int(m.CPUs))
+		if slots == 0 {
+			slots = max(1, int(m.CPUs))
 		}
-		m.Slots = make([]Slot, n)
+		m.Slots = make([]Slot, slots)
 		return nil
 	}
 	m.Type, m.GPUMemory = typeOf(gpus[0].name), gpus[0].memory
@@ -81,7 +73,7 @@ func (m *Machine) divide(gpus []gpu, o Options) error {
 		}
 		m.GPUMemory = min(m.GPUMemory, g.memory)
 	}
-	return m.share(gpus, o.Slots)
+	return m.share(gpus, slots)
 }
 
 func (m *Machine) share(gpus []gpu, slots int) error {

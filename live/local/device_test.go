@@ -1,4 +1,4 @@
-package device
+package local
 
 import (
 	"math"
@@ -126,7 +126,7 @@ func TestDivide(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m := Machine{Name: "here", CPUs: 2.5, Memory: 1000}
-			err := m.divide(tt.gpus, Options{tt.slots})
+			err := m.divide(tt.gpus, tt.slots)
 			if err != nil || tt.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.err) {
 					t.Errorf("error %v, want %q", err, tt.err)
@@ -177,7 +177,7 @@ func TestFind(t *testing.T) {
 			}
 			t.Setenv("PATH", dir)
 			t.Setenv("CUDA_VISIBLE_DEVICES", "0")
-			m, err := Find(Options{tt.slots})
+			m, err := FindMachine(tt.slots)
 			if err != nil || tt.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.err) {
 					t.Errorf("error %v, want %q", err, tt.err)

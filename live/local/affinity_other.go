@@ -1,5 +1,5 @@
 //go:build !linux
 
-package device
+package local
 
 func affinity() []int { return nil }

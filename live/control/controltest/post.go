@@ -1,5 +1,4 @@
-// Package agenttest lets test programs send messages to the agent API, as the Python client does.
-package agenttest
+package controltest
 
 import (
 	"bytes"
