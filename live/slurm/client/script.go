@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A Job is an elastic job to be submitted.
+// An ElasticJob is an elastic job to be submitted.
 type ElasticJob struct {
 	Request   Request
 	Command   []string // of each worker
