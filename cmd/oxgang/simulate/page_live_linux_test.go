@@ -185,7 +185,7 @@ func TestBrowser_answers_and_cancels_live(t *testing.T) {
 	if strings.Contains(address, "act") || strings.Contains(address, "token") {
 		t.Errorf("the token stands in the address %s", address)
 	}
-	if err := contains("If "+string(long)+" were cancelled", "2 jobs would end sooner, 0 later, and 0 as they do", "2 jobs would get GPUs sooner, and 0 later", "Nothing was done")(said); err != nil {
+	if err := contains("If "+string(long)+" were cancelled", "2 jobs would end sooner, 0 later, and 0 at the same time", "2 jobs would get GPUs sooner, and 0 later", "Nothing was changed")(said); err != nil {
 		t.Error(err)
 	}
 	if v := b.view(long); v.HasEnded() {

@@ -294,8 +294,8 @@ func TestBrowser_answers_what_if(t *testing.T) {
 		if err := chromedp.Run(ctx, chromedp.Click(c.button, chromedp.ByQuery), chromedp.WaitVisible("#answer .sentence"), chromedp.Text("#answer", &said)); err != nil {
 			t.Fatalf("%s: %v", c.heading, err)
 		}
-		sums := fmt.Sprintf("would end sooner, %d later, and %d as they do", want.Later, want.Same)
-		if err := contains(c.heading, strconv.Itoa(want.Sooner)+" job", sums, "Nothing was done")(said); err != nil {
+		sums := fmt.Sprintf("would end sooner, %d later, and %d at the same time", want.Later, want.Same)
+		if err := contains(c.heading, strconv.Itoa(want.Sooner)+" job", sums, "Nothing was changed")(said); err != nil {
 			t.Error(err)
 		}
 		if want.Sooner+want.Later == 0 {
