@@ -9,69 +9,69 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-func (c *cursor) action() scheduler.Action {
-	c.want('{')
-	start := c.pos
-	kind := c.str()
-	c.want(':')
-	if c.err != nil {
+func (dec *decoder) action() scheduler.Action {
+	dec.in.want('{')
+	start := dec.in.pos
+	kind := dec.in.str()
+	dec.in.want(':')
+	if dec.in.err != nil {
 		return nil
 	}
 	var a scheduler.Action
 	switch kind {
 	case "run":
-		a = c.run(c.job())
+		a = dec.run(dec.in.job())
 	case "preempt":
-		a = scheduler.Preempt{Job: c.job()}
+		a = scheduler.Preempt{Job: dec.in.job()}
 	case "profile":
-		a = c.profile()
+		a = dec.profile()
 	case "compute":
-		c.yes()
+		dec.in.yes()
 		a = scheduler.Compute{}
 	case "provision":
-		p := scheduler.Provision{Group: cluster.Group(c.str())}
-		c.want(',')
-		c.name("nodes")
-		p.Nodes = int(c.count(maxGPUs))
+		p := scheduler.Provision{Group: cluster.Group(dec.in.str())}
+		dec.in.want(',')
+		dec.in.name("nodes")
+		p.Nodes = int(dec.in.count(maxGPUs))
 		a = p
 	case "return":
 		var r scheduler.Return
-		for range c.items() {
-			r.Nodes = append(r.Nodes, cluster.NodeID(c.str()))
+		for range dec.in.items() {
+			r.Nodes = append(r.Nodes, cluster.NodeID(dec.in.str()))
 		}
 		a = r
 	default:
-		c.pos = start
-		c.fail(`"run", "preempt", "profile", "compute", "provision" or "return"`)
+		dec.in.pos = start
+		dec.in.fail(`"run", "preempt", "profile", "compute", "provision" or "return"`)
 	}
-	c.want('}')
+	dec.in.want('}')
 	return a
 }
 
-func (c *cursor) profile() scheduler.Action {
-	p := scheduler.Profile{Job: c.job()}
-	c.want(',')
-	c.name("types")
-	for range c.items() {
-		p.Types = append(p.Types, cluster.GPUType(c.str()))
+func (dec *decoder) profile() scheduler.Action {
+	p := scheduler.Profile{Job: dec.in.job()}
+	dec.in.want(',')
+	dec.in.name("types")
+	for range dec.in.items() {
+		p.Types = append(p.Types, cluster.GPUType(dec.in.str()))
 	}
 	return p
 }
 
-func (c *cursor) run(id job.ID) scheduler.Action {
+func (dec *decoder) run(id job.ID) scheduler.Action {
 	var d policy.Decision
 	free, resized := false, false
-	for c.take(',') {
-		key := c.str()
-		c.want(':')
+	for dec.in.take(',') {
+		key := dec.in.str()
+		dec.in.want(':')
 		switch {
-		case c.granted(key, &d):
+		case dec.granted(key, &d):
 		case key == "free":
-			free = c.yes()
+			free = dec.in.yes()
 		case key == "resized":
-			resized = c.yes()
+			resized = dec.in.yes()
 		default:
-			c.unknown(key)
+			dec.in.unknown(key)
 		}
 	}
 	return scheduler.Run{Job: id, Allocation: d.Allocation, Placement: d.Placement, Batch: d.Batch, Free: free, Resized: resized}

@@ -118,66 +118,66 @@ func hashed(line []byte) []byte {
 	return state
 }
 
-func (c *cursor) checkpoint(known map[job.ID]policy.Decision) (p Checkpoint) {
-	for key := range c.keys() {
+func (dec *decoder) checkpoint(known map[job.ID]policy.Decision) (p Checkpoint) {
+	for key := range dec.in.keys() {
 		switch key {
 		case "hashed":
-			c.str()
+			dec.in.str()
 		case "back":
-			c.count(1 << 62)
+			dec.in.count(1 << 62)
 		case "nodes":
-			p.Nodes.Cluster = c.listed()
+			p.Nodes.Cluster = dec.listed()
 		case "rentals", "loans":
-			c.offers(key, &p.Nodes)
+			dec.offers(key, &p.Nodes)
 		case "jobs":
-			for range c.items() {
-				p.Jobs = append(p.Jobs, c.jobState(known))
+			for range dec.in.items() {
+				p.Jobs = append(p.Jobs, dec.jobState(known))
 			}
 		case "prices":
-			for range c.items() {
-				p.Prices = append(p.Prices, c.price())
+			for range dec.in.items() {
+				p.Prices = append(p.Prices, dec.price())
 			}
 		case "capacity":
-			p.Capacity = c.capacity()
+			p.Capacity = dec.capacity()
 		case "refused":
-			p.Refused = c.str()
+			p.Refused = dec.in.str()
 		case "memory":
-			p.Memory = c.bytes()
+			p.Memory = dec.in.bytes()
 		default:
-			c.unknown(key)
+			dec.in.unknown(key)
 		}
 	}
-	if c.err == nil && p.Nodes.Cluster == nil {
-		c.err = errors.New("a checkpoint without nodes, want some")
+	if dec.in.err == nil && p.Nodes.Cluster == nil {
+		dec.in.err = errors.New("a checkpoint without nodes, want some")
 	}
-	c.there, c.wants = p.Nodes.Cluster, p.Capacity
+	dec.there, dec.wants = p.Nodes.Cluster, p.Capacity
 	return p
 }
 
-func (c *cursor) listed() *cluster.Cluster {
+func (dec *decoder) listed() *cluster.Cluster {
 	var nodes []nodeLine
 	var there *cluster.Cluster
-	c.decoded("nodes", &nodes, func() (err error) {
+	dec.decoded("nodes", &nodes, func() (err error) {
 		there, err = makeCluster(nodes)
 		return err
 	})
 	return there
 }
 
-func (c *cursor) jobState(known map[job.ID]policy.Decision) JobState {
+func (dec *decoder) jobState(known map[job.ID]policy.Decision) JobState {
 	var s JobState
-	s.Restored = c.restored(func(key string) bool {
+	s.Restored = dec.restored(func(key string) bool {
 		if key != "said" {
 			return false
 		}
 		s.Said = &policy.Decision{}
-		for key := range c.keys() {
+		for key := range dec.in.keys() {
 			switch {
-			case c.granted(key, s.Said):
+			case dec.granted(key, s.Said):
 			case key == "why":
-				s.Said.Why = c.reason()
+				s.Said.Why = dec.reason()
 			default:
-				c.unknown(key)
+				dec.in.unknown(key)
 			}
 		}
 		return true

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
-
-	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // A cursor reads JSON from one line. After the first error, which stays in err, its methods return zero values
@@ -19,14 +17,6 @@ type cursor struct {
 	pos  int
 	err  error
 	seen map[string]string // one copy of each string
-	only []byte            // read only the changes of this job, in quotes; nil: all
-	// there is the last list of nodes; nil: none yet.
-	there *cluster.Cluster
-	// wants is the last number of wanted nodes.
-	wants map[cluster.Group]int
-	ended bool // this is the last line
-	// passed is the value if this line is a checkpoint.
-	passed []byte
 }
 
 const maxSeen = 1 << 20
@@ -230,4 +220,49 @@ func (c *cursor) value() []byte {
 	c.pos = min(c.pos, len(c.buf))
 	c.fail("closing bracket or quote")
 	return nil
+}
+
+// name moves past a key that must come next.
+func (c *cursor) name(key string) {
+	c.peek()
+	start := c.pos
+	if c.str() != key && c.err == nil {
+		c.pos = start
+		c.fail(fmt.Sprintf("%q", key))
+	}
+	c.want(':')
+}
+
+func (c *cursor) unknown(key string) {
+	if c.err == nil {
+		c.err = fmt.Errorf("column %d: unknown key %.40q", c.pos+1, key)
+	}
+}
+
+func (c *cursor) bool() bool {
+	start := c.pos
+	word := string(c.word())
+	if word != "true" && word != "false" && c.err == nil {
+		c.pos = start
+		c.fail("true or false")
+	}
+	return word == "true"
+}
+
+func (c *cursor) yes() bool {
+	start := c.pos
+	if string(c.word()) != "true" && c.err == nil {
+		c.pos = start
+		c.fail("true")
+	}
+	return c.err == nil
+}
+
+func (c *cursor) word() []byte {
+	c.peek()
+	start := c.pos
+	for c.pos < len(c.buf) && c.buf[c.pos] >= 'a' && c.buf[c.pos] <= 'z' {
+		c.pos++
+	}
+	return c.buf[start:c.pos]
 }

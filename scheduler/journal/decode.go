@@ -10,67 +10,63 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
+// A decoder reads the record of one line. The records before it determine what "null" and omitted values mean.
+type decoder struct {
+	in   cursor
+	only []byte // read only the changes of this job, in quotes; nil: all
+	// there is the last list of nodes; nil: none yet.
+	there *cluster.Cluster
+	// wants is the last number of wanted nodes.
+	wants map[cluster.Group]int
+	ended bool // this is the last line
+	// passed is the value if this line is a checkpoint.
+	passed []byte
+}
+
 // record reads a record. known has the last decision on each job, and is updated.
-func (c *cursor) record(known map[job.ID]policy.Decision) Record {
+func (dec *decoder) record(known map[job.ID]policy.Decision) Record {
 	var rec Record
-	c.want('{')
-	c.name("t")
-	rec.At = c.seconds()
-	c.want(',')
-	at := c.pos
-	key := c.str()
-	c.want(':')
-	if c.err != nil {
+	dec.in.want('{')
+	dec.in.name("t")
+	rec.At = dec.in.seconds()
+	dec.in.want(',')
+	at := dec.in.pos
+	key := dec.in.str()
+	dec.in.want(':')
+	if dec.in.err != nil {
 		return rec
 	}
 	switch key {
 	case "submit":
-		rec.Event = scheduler.Submitted{Spec: c.spec()}
+		rec.Event = scheduler.Submitted{Spec: dec.spec()}
 	case "describe":
-		rec.Event = scheduler.Described{Spec: c.spec()}
+		rec.Event = scheduler.Described{Spec: dec.spec()}
 	case "restore":
-		rec.Event = c.restored(func(string) bool { return false })
+		rec.Event = dec.restored(func(string) bool { return false })
 	case "report":
-		rec.Event = scheduler.Reported{Report: c.report()}
+		rec.Event = scheduler.Reported{Report: dec.report()}
 	case "profiled":
-		rec.Event = scheduler.Profiled{Job: c.job()}
+		rec.Event = scheduler.Profiled{Job: dec.in.job()}
 	case "exit":
-		rec.Event = c.exited()
+		rec.Event = dec.exited()
 	case "nodes":
-		rec.Event = c.nodes()
+		rec.Event = dec.nodes()
 	case "computed":
-		c.yes()
+		dec.in.yes()
 		rec.Event = scheduler.Computed{}
 	case "round":
-		rec.Round = c.round(known)
+		rec.Round = dec.round(known)
 	case "checkpoint":
-		c.passed = c.value()
+		dec.passed = dec.in.value()
 	case "end":
-		c.ended = c.yes()
+		dec.ended = dec.in.yes()
 	default:
-		c.pos = at
-		c.fail(`"submit", "describe", "restore", "report", "profiled", "exit", "nodes", "computed", "round", "checkpoint" or "end"`)
+		dec.in.pos = at
+		dec.in.fail(`"submit", "describe", "restore", "report", "profiled", "exit", "nodes", "computed", "round", "checkpoint" or "end"`)
 	}
-	c.want('}')
-	c.end()
+	dec.in.want('}')
+	dec.in.end()
 	return rec
-}
-
-// name moves past a key that must come next.
-func (c *cursor) name(key string) {
-	c.peek()
-	start := c.pos
-	if c.str() != key && c.err == nil {
-		c.pos = start
-		c.fail(fmt.Sprintf("%q", key))
-	}
-	c.want(':')
-}
-
-func (c *cursor) unknown(key string) {
-	if c.err == nil {
-		c.err = fmt.Errorf("column %d: unknown key %.40q", c.pos+1, key)
-	}
 }
 
 func (c *cursor) job() job.ID {
@@ -83,58 +79,58 @@ func (c *cursor) job() job.ID {
 	return job.ID(id)
 }
 
-func (c *cursor) spec() *job.Spec {
-	start := c.pos
-	text := c.value()
-	if c.err != nil {
+func (dec *decoder) spec() *job.Spec {
+	start := dec.in.pos
+	text := dec.in.value()
+	if dec.in.err != nil {
 		return nil
 	}
 	spec, err := parseSpec(text)
 	if err != nil {
-		c.err = fmt.Errorf("column %d: submission: %w", start+1, err)
+		dec.in.err = fmt.Errorf("column %d: submission: %w", start+1, err)
 	}
 	return spec
 }
 
-func (c *cursor) nodes() scheduler.Event {
+func (dec *decoder) nodes() scheduler.Event {
 	var ev scheduler.NodesChanged
-	if c.peek() == 'n' {
-		c.same()
+	if dec.in.peek() == 'n' {
+		dec.same()
 	} else {
-		c.there = c.listed()
+		dec.there = dec.listed()
 	}
-	ev.Cluster = c.there
-	for c.take(',') {
-		key := c.str()
-		c.want(':')
-		c.offers(key, &ev)
+	ev.Cluster = dec.there
+	for dec.in.take(',') {
+		key := dec.in.str()
+		dec.in.want(':')
+		dec.offers(key, &ev)
 	}
 	return ev
 }
 
-func (c *cursor) offers(key string, ev *scheduler.NodesChanged) {
+func (dec *decoder) offers(key string, ev *scheduler.NodesChanged) {
 	switch key {
 	case "rentals":
 		var rentals []rentalLine
-		c.decoded("rentals", &rentals, func() (err error) {
+		dec.decoded("rentals", &rentals, func() (err error) {
 			ev.Rentals, err = makeRentals(rentals)
 			return err
 		})
 	case "loans":
 		var loans []loanLine
-		c.decoded("loans", &loans, func() (err error) {
+		dec.decoded("loans", &loans, func() (err error) {
 			ev.Loans, err = makeLoans(loans)
 			return err
 		})
 	default:
-		c.unknown(key)
+		dec.in.unknown(key)
 	}
 }
 
-func (c *cursor) decoded(what string, v any, use func() error) {
-	start := c.pos
-	text := c.value()
-	if c.err != nil {
+func (dec *decoder) decoded(what string, v any, use func() error) {
+	start := dec.in.pos
+	text := dec.in.value()
+	if dec.in.err != nil {
 		return
 	}
 	err := unmarshal(text, v)
@@ -142,167 +138,139 @@ func (c *cursor) decoded(what string, v any, use func() error) {
 		err = use()
 	}
 	if err != nil {
-		c.err = fmt.Errorf("column %d: %s: %w", start+1, what, err)
+		dec.in.err = fmt.Errorf("column %d: %s: %w", start+1, what, err)
 	}
 }
 
-func (c *cursor) exited() scheduler.Event {
+func (dec *decoder) exited() scheduler.Event {
 	var ev scheduler.Exited
-	c.want('[')
-	ev.Job = c.job()
-	c.want(',')
-	start := c.pos
-	outcome := c.str()
+	dec.in.want('[')
+	ev.Job = dec.in.job()
+	dec.in.want(',')
+	start := dec.in.pos
+	outcome := dec.in.str()
 	for ev.Outcome = scheduler.Done; ev.Outcome.String() != outcome; ev.Outcome++ {
 		if ev.Outcome == scheduler.Lost {
-			c.pos = start
-			c.fail("an outcome")
+			dec.in.pos = start
+			dec.in.fail("an outcome")
 			break
 		}
 	}
-	if c.take(',') {
-		ev.Detail = c.str()
+	if dec.in.take(',') {
+		ev.Detail = dec.in.str()
 	}
-	c.want(']')
+	dec.in.want(']')
 	return ev
 }
 
-func (c *cursor) report() job.Report {
+func (dec *decoder) report() job.Report {
 	var r job.Report
-	c.want('[')
-	r.Job = c.job()
-	c.want(',')
-	r.Interval = c.seconds()
-	c.want(',')
-	r.Configuration = c.configuration()
-	c.want(',')
-	r.Batch.Local = int(c.count(math.MaxInt32))
-	c.want(',')
-	r.Batch.Accumulation = int(c.count(math.MaxInt32))
-	c.want(',')
-	r.StepTime = c.seconds()
-	c.want(',')
-	r.SyncTime = c.seconds()
-	c.want(',')
-	r.GradSqr = c.float()
-	c.want(',')
-	r.GradVar = c.float()
-	c.want(',')
-	r.Progress = c.float()
-	c.want(',')
-	r.Epoch = int(c.count(math.MaxInt32))
-	if c.take(',') {
-		r.Profile = c.bool()
-		r.CPUs, r.Memory = c.host()
+	dec.in.want('[')
+	r.Job = dec.in.job()
+	dec.in.want(',')
+	r.Interval = dec.in.seconds()
+	dec.in.want(',')
+	r.Configuration = dec.configuration()
+	dec.in.want(',')
+	r.Batch.Local = int(dec.in.count(math.MaxInt32))
+	dec.in.want(',')
+	r.Batch.Accumulation = int(dec.in.count(math.MaxInt32))
+	dec.in.want(',')
+	r.StepTime = dec.in.seconds()
+	dec.in.want(',')
+	r.SyncTime = dec.in.seconds()
+	dec.in.want(',')
+	r.GradSqr = dec.in.float()
+	dec.in.want(',')
+	r.GradVar = dec.in.float()
+	dec.in.want(',')
+	r.Progress = dec.in.float()
+	dec.in.want(',')
+	r.Epoch = int(dec.in.count(math.MaxInt32))
+	if dec.in.take(',') {
+		r.Profile = dec.in.bool()
+		r.CPUs, r.Memory = dec.host()
 	}
-	c.want(']')
+	dec.in.want(']')
 	return r
 }
 
-func (c *cursor) bool() bool {
-	start := c.pos
-	word := string(c.word())
-	if word != "true" && word != "false" && c.err == nil {
-		c.pos = start
-		c.fail("true or false")
-	}
-	return word == "true"
-}
-
-func (c *cursor) same() {
-	start := c.pos
-	if string(c.word()) != "null" || c.there == nil {
-		c.pos = start
-		c.fail("nodes, or null if an earlier line lists them")
+func (dec *decoder) same() {
+	start := dec.in.pos
+	if string(dec.in.word()) != "null" || dec.there == nil {
+		dec.in.pos = start
+		dec.in.fail("nodes, or null if an earlier line lists them")
 	}
 }
 
-func (c *cursor) yes() bool {
-	start := c.pos
-	if string(c.word()) != "true" && c.err == nil {
-		c.pos = start
-		c.fail("true")
-	}
-	return c.err == nil
-}
-
-func (c *cursor) word() []byte {
-	c.peek()
-	start := c.pos
-	for c.pos < len(c.buf) && c.buf[c.pos] >= 'a' && c.buf[c.pos] <= 'z' {
-		c.pos++
-	}
-	return c.buf[start:c.pos]
-}
-
-func (c *cursor) configuration() cluster.Configuration {
+func (dec *decoder) configuration() cluster.Configuration {
 	var k cluster.Configuration
-	k.Nodes = int(c.count(maxGPUs))
-	c.want(',')
-	k.GPUs = int(c.count(maxGPUs))
-	c.want(',')
-	k.GPUType = cluster.GPUType(c.str())
+	k.Nodes = int(dec.in.count(maxGPUs))
+	dec.in.want(',')
+	k.GPUs = int(dec.in.count(maxGPUs))
+	dec.in.want(',')
+	k.GPUType = cluster.GPUType(dec.in.str())
 	return k
 }
 
-func (c *cursor) allocation() cluster.Allocation {
+func (dec *decoder) allocation() cluster.Allocation {
 	var a cluster.Allocation
-	c.want('[')
-	if c.take(']') {
+	dec.in.want('[')
+	if dec.in.take(']') {
 		return a
 	}
-	a.Configuration = c.configuration()
-	a.Also = c.also()
-	a.CPUs, a.Memory = c.host()
-	c.want(']')
+	a.Configuration = dec.configuration()
+	a.Also = dec.also()
+	a.CPUs, a.Memory = dec.host()
+	dec.in.want(']')
 	return a
 }
 
-func (c *cursor) also() cluster.Configuration {
-	start := c.pos
-	if !c.take(',') || !c.take('[') {
-		c.pos = start
+func (dec *decoder) also() cluster.Configuration {
+	start := dec.in.pos
+	if !dec.in.take(',') || !dec.in.take('[') {
+		dec.in.pos = start
 		return cluster.Configuration{}
 	}
-	k := c.configuration()
-	c.want(']')
+	k := dec.configuration()
+	dec.in.want(']')
 	return k
 }
 
-func (c *cursor) host() (cpus float64, memory int64) {
-	if !c.take(',') {
+func (dec *decoder) host() (cpus float64, memory int64) {
+	if !dec.in.take(',') {
 		return 0, 0
 	}
-	cpus = c.float()
-	c.want(',')
-	return cpus, c.count(math.MaxInt64)
+	cpus = dec.in.float()
+	dec.in.want(',')
+	return cpus, dec.in.count(math.MaxInt64)
 }
 
-func (c *cursor) placement() cluster.Placement {
+func (dec *decoder) placement() cluster.Placement {
 	var p cluster.Placement
-	for range c.items() {
+	for range dec.in.items() {
 		var s cluster.Share
-		c.want('[')
-		s.Node = cluster.NodeID(c.str())
-		c.want(',')
-		s.GPUs = int(c.count(maxGPUs))
-		s.CPUs, s.Memory = c.host()
-		c.want(']')
+		dec.in.want('[')
+		s.Node = cluster.NodeID(dec.in.str())
+		dec.in.want(',')
+		s.GPUs = int(dec.in.count(maxGPUs))
+		s.CPUs, s.Memory = dec.host()
+		dec.in.want(']')
 		p = append(p, s)
 	}
 	return p
 }
 
-func (c *cursor) batch() job.BatchSize {
+func (dec *decoder) batch() job.BatchSize {
 	var b job.BatchSize
-	c.want('[')
-	if c.take(']') {
+	dec.in.want('[')
+	if dec.in.take(']') {
 		return b
 	}
-	b.Local = int(c.count(math.MaxInt32))
-	c.want(',')
-	b.Accumulation = int(c.count(math.MaxInt32))
-	c.want(']')
+	b.Local = int(dec.in.count(math.MaxInt32))
+	dec.in.want(',')
+	b.Accumulation = int(dec.in.count(math.MaxInt32))
+	dec.in.want(']')
 	return b
 }
 
@@ -314,129 +282,129 @@ var kinds = func() map[string]policy.Kind {
 	return all
 }()
 
-func (c *cursor) reason() policy.Reason {
+func (dec *decoder) reason() policy.Reason {
 	var r policy.Reason
-	c.want('[')
-	start := c.pos
-	kind, ok := kinds[c.str()]
-	if !ok && c.err == nil {
-		c.pos = start
-		c.fail("a kind of reason")
+	dec.in.want('[')
+	start := dec.in.pos
+	kind, ok := kinds[dec.in.str()]
+	if !ok && dec.in.err == nil {
+		dec.in.pos = start
+		dec.in.fail("a kind of reason")
 	}
 	r.Kind = kind
-	if c.take(',') {
-		r.Value = c.float()
+	if dec.in.take(',') {
+		r.Value = dec.in.float()
 	}
-	if c.take(',') {
-		r.Limit = c.float()
+	if dec.in.take(',') {
+		r.Limit = dec.in.float()
 	}
-	if c.take(',') {
-		r.Config = c.allocation().Configuration
+	if dec.in.take(',') {
+		r.Config = dec.allocation().Configuration
 	}
-	c.want(']')
+	dec.in.want(']')
 	return r
 }
 
-func (c *cursor) round(known map[job.ID]policy.Decision) *Round {
+func (dec *decoder) round(known map[job.ID]policy.Decision) *Round {
 	r := &Round{}
-	for key := range c.keys() {
+	for key := range dec.in.keys() {
 		switch key {
 		case "n":
-			r.Number = int(c.count(math.MaxInt32))
+			r.Number = int(dec.in.count(math.MaxInt32))
 		case "jobs":
-			for range c.items() {
-				if c.skips() {
-					c.value()
+			for range dec.in.items() {
+				if dec.skips() {
+					dec.in.value()
 					continue
 				}
-				r.Changed = append(r.Changed, c.change(known))
+				r.Changed = append(r.Changed, dec.change(known))
 			}
 		case "left":
-			for range c.items() {
-				id := c.job()
+			for range dec.in.items() {
+				id := dec.in.job()
 				r.Left = append(r.Left, id)
 				delete(known, id)
 			}
 		case "prices":
-			for range c.items() {
-				r.Prices = append(r.Prices, c.price())
+			for range dec.in.items() {
+				r.Prices = append(r.Prices, dec.price())
 			}
 		case "capacity":
-			c.wants = c.capacity()
+			dec.wants = dec.capacity()
 		case "refused":
-			r.Refused = c.str()
+			r.Refused = dec.in.str()
 		case "stats":
-			r.Stats = c.stats()
+			r.Stats = dec.stats()
 		case "do":
-			for range c.items() {
-				r.Actions = append(r.Actions, c.action())
+			for range dec.in.items() {
+				r.Actions = append(r.Actions, dec.action())
 			}
 		default:
-			c.unknown(key)
+			dec.in.unknown(key)
 		}
 	}
-	r.Capacity = c.wants
+	r.Capacity = dec.wants
 	return r
 }
 
 // skips reports whether the next change is of a job that is not read.
-func (c *cursor) skips() bool {
-	return c.only != nil && c.peek() == '{' && !begins(c.buf[c.pos:], `{"id":`, c.only)
+func (dec *decoder) skips() bool {
+	return dec.only != nil && dec.in.peek() == '{' && !begins(dec.in.buf[dec.in.pos:], `{"id":`, dec.only)
 }
 
-func (c *cursor) change(known map[job.ID]policy.Decision) Change {
+func (dec *decoder) change(known map[job.ID]policy.Decision) Change {
 	var ch Change
-	c.want('{')
-	c.name("id")
-	ch.Job = c.job()
+	dec.in.want('{')
+	dec.in.name("id")
+	ch.Job = dec.in.job()
 	ch.Decision = known[ch.Job]
-	for c.take(',') {
-		key := c.str()
-		c.want(':')
+	for dec.in.take(',') {
+		key := dec.in.str()
+		dec.in.want(':')
 		switch {
-		case c.granted(key, &ch.Decision):
+		case dec.granted(key, &ch.Decision):
 		case key == "why":
-			ch.Why = c.reason()
+			ch.Why = dec.reason()
 		default:
-			c.unknown(key)
+			dec.in.unknown(key)
 		}
 	}
-	c.want('}')
-	if c.err == nil {
+	dec.in.want('}')
+	if dec.in.err == nil {
 		known[ch.Job] = ch.Decision
 	}
 	return ch
 }
 
 // granted reads the value of key into d, if the key is part of a grant.
-func (c *cursor) granted(key string, d *policy.Decision) bool {
+func (dec *decoder) granted(key string, d *policy.Decision) bool {
 	switch key {
 	case "gets":
-		d.Allocation = c.allocation()
+		d.Allocation = dec.allocation()
 	case "on":
-		d.Placement = c.placement()
+		d.Placement = dec.placement()
 	case "batch":
-		d.Batch = c.batch()
+		d.Batch = dec.batch()
 	default:
 		return false
 	}
 	return true
 }
 
-func (c *cursor) stats() policy.Stats {
+func (dec *decoder) stats() policy.Stats {
 	var s policy.Stats
-	c.want('[')
-	s.Iterations = int(c.count(math.MaxInt32))
+	dec.in.want('[')
+	s.Iterations = int(dec.in.count(math.MaxInt32))
 	for _, x := range [...]*float64{&s.Objective, &s.Bound, &s.Gap} {
-		c.want(',')
-		*x = c.float()
+		dec.in.want(',')
+		*x = dec.in.float()
 	}
-	if c.take(',') {
-		s.Interrupted = c.bool()
+	if dec.in.take(',') {
+		s.Interrupted = dec.in.bool()
 	}
-	if c.take(',') {
-		s.Failed = c.str()
+	if dec.in.take(',') {
+		s.Failed = dec.in.str()
 	}
-	c.want(']')
+	dec.in.want(']')
 	return s
 }

@@ -94,16 +94,16 @@ func (r *Reader) resume() error {
 	if text, err = r.chain.open(text); err != nil {
 		return r.place(fmt.Errorf("%w; restore the file", err))
 	}
-	r.cur = cursor{buf: text}
+	r.cur = decoder{in: cursor{buf: text}}
 	rec := r.cur.record(r.known)
-	if r.cur.err != nil {
-		return r.place(r.cur.err)
+	if r.cur.in.err != nil {
+		return r.place(r.cur.in.err)
 	}
 	r.passed, r.at, r.last = bytes.Clone(r.cur.passed), rec.At, rec.At
-	p := cursor{buf: r.passed}
+	p := decoder{in: cursor{buf: r.passed}}
 	p.checkpoint(r.known)
 	r.cur.there, r.cur.wants = p.there, p.wants
-	return p.err
+	return p.in.err
 }
 
 // Checkpoint returns the last checkpoint that this Reader has passed; nil if there was none.
@@ -111,10 +111,10 @@ func (r *Reader) Checkpoint() (*Checkpoint, error) {
 	if r.passed == nil {
 		return nil, nil
 	}
-	c := cursor{buf: r.passed}
-	p := c.checkpoint(map[job.ID]policy.Decision{})
-	if p.At = r.at; c.err != nil {
-		return nil, fmt.Errorf("journal: checkpoint at %v: %w", r.at, c.err)
+	dec := decoder{in: cursor{buf: r.passed}}
+	p := dec.checkpoint(map[job.ID]policy.Decision{})
+	if p.At = r.at; dec.in.err != nil {
+		return nil, fmt.Errorf("journal: checkpoint at %v: %w", r.at, dec.in.err)
 	}
 	return &p, nil
 }

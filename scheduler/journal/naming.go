@@ -145,10 +145,10 @@ func (n *Naming) Records() ([]Named, error) {
 		if bytes.HasPrefix(rest, []byte(`"nodes":`)) {
 			continue
 		}
-		c := cursor{buf: unsealed(l.text), seen: n.seen, only: n.name}
-		rec := c.record(n.known)
-		if n.seen = c.seen; c.err != nil {
-			return nil, fmt.Errorf("journal: line at byte %d: %w", l.offset, c.err)
+		dec := decoder{in: cursor{buf: unsealed(l.text), seen: n.seen}, only: n.name}
+		rec := dec.record(n.known)
+		if n.seen = dec.in.seen; dec.in.err != nil {
+			return nil, fmt.Errorf("journal: line at byte %d: %w", l.offset, dec.in.err)
 		}
 		n.all = append(n.all, Named{rec, l.offset})
 	}

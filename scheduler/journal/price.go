@@ -48,32 +48,32 @@ func (e *encoder) price(p *policy.TypePrice) {
 }
 
 // capacity reads the wanted nodes of each group; nil if there are none.
-func (c *cursor) capacity() map[cluster.Group]int {
+func (dec *decoder) capacity() map[cluster.Group]int {
 	var wants map[cluster.Group]int
-	for range c.items() {
+	for range dec.in.items() {
 		if wants == nil {
 			wants = map[cluster.Group]int{}
 		}
-		c.want('[')
-		group := cluster.Group(c.str())
-		c.want(',')
-		wants[group] = int(c.count(maxGPUs))
-		c.want(']')
+		dec.in.want('[')
+		group := cluster.Group(dec.in.str())
+		dec.in.want(',')
+		wants[group] = int(dec.in.count(maxGPUs))
+		dec.in.want(']')
 	}
 	return wants
 }
 
-func (c *cursor) price() policy.TypePrice {
+func (dec *decoder) price() policy.TypePrice {
 	var p policy.TypePrice
-	c.want('[')
-	p.Type = cluster.GPUType(c.str())
-	c.want(',')
-	p.Price = c.float()
-	if c.take(',') {
-		p.CPU = c.float()
-		c.want(',')
-		p.Memory = c.float()
+	dec.in.want('[')
+	p.Type = cluster.GPUType(dec.in.str())
+	dec.in.want(',')
+	p.Price = dec.in.float()
+	if dec.in.take(',') {
+		p.CPU = dec.in.float()
+		dec.in.want(',')
+		p.Memory = dec.in.float()
 	}
-	c.want(']')
+	dec.in.want(']')
 	return p
 }

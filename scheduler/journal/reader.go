@@ -26,7 +26,7 @@ type Reader struct {
 	header  Header
 	sealed  bool
 	chain   chain
-	cur     cursor
+	cur     decoder
 	known   map[job.ID]policy.Decision
 	line    int
 	offset  int64 // of line 0; 0: the header
@@ -143,11 +143,11 @@ func (r *Reader) record(text []byte) (rec Record, err error) {
 			return Record{}, fmt.Errorf("%w; %s", err, r.remedy())
 		}
 	}
-	r.cur = cursor{buf: text, seen: r.cur.seen, there: r.cur.there, wants: r.cur.wants}
+	r.cur = decoder{in: cursor{buf: text, seen: r.cur.in.seen}, there: r.cur.there, wants: r.cur.wants}
 	rec = r.cur.record(r.known)
 	rec.Line = r.line
-	if r.cur.err != nil {
-		return Record{}, r.cur.err
+	if r.cur.in.err != nil {
+		return Record{}, r.cur.in.err
 	}
 	if rec.At < r.last {
 		return Record{}, fmt.Errorf("time goes back from %v to %v", r.last, rec.At)

@@ -77,36 +77,36 @@ func (e *encoder) job(ev *scheduler.Restored) {
 }
 
 // restored reads a restored job; other reads the value of a key that only the caller knows.
-func (c *cursor) restored(other func(key string) bool) scheduler.Restored {
+func (dec *decoder) restored(other func(key string) bool) scheduler.Restored {
 	var ev scheduler.Restored
 	var held policy.Decision
-	for key := range c.keys() {
+	for key := range dec.in.keys() {
 		switch key {
 		case "spec":
-			ev.Spec = c.spec()
+			ev.Spec = dec.spec()
 		case "status":
 			var l statusLine
-			c.decoded("status", &l, func() (err error) {
+			dec.decoded("status", &l, func() (err error) {
 				ev.Status, err = l.status()
 				return err
 			})
 		case "gets", "on":
-			c.granted(key, &held)
+			dec.granted(key, &held)
 		case "asked":
-			ev.Batch = c.batch()
+			ev.Batch = dec.batch()
 		case "reports":
-			for range c.items() {
-				ev.Reports = append(ev.Reports, c.report())
+			for range dec.in.items() {
+				ev.Reports = append(ev.Reports, dec.report())
 			}
 		default:
 			if !other(key) {
-				c.unknown(key)
+				dec.in.unknown(key)
 			}
 		}
 	}
 	ev.Status.Allocation, ev.Status.Placement = held.Allocation, slices.Clip(held.Placement)
-	if c.err == nil && ev.Spec == nil {
-		c.fail("the spec of a job")
+	if dec.in.err == nil && ev.Spec == nil {
+		dec.in.fail("the spec of a job")
 	}
 	return ev
 }
