@@ -19,13 +19,15 @@
 //
 //	build.go      read an item's choices, drop dominated ones
 //	store.go      stored choices: runs of points, the corners of their hulls
-//	program.go    add, change and remove items
+//	inventory.go  add, change and remove items
+//	program.go    the parts of a program, and the methods for callers
 //	scan.go       find the core: the items whose best choice may change between
 //	              two prices; sum up the others
 //	prices.go     widen the core until the lowest D is inside
 //	internal/core walk down the edges of D, which is convex and piecewise linear
 //	round.go      regrets under these prices, and a first feasible solution
 //	mend.go       improve it by shifts of up to three items together
+//	candidates.go list the choices of small regret
 //	branch.go     depth-first search over the choices of small regret
 //	large.go      split the program on large items
 //

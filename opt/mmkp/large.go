@@ -42,18 +42,18 @@ type fixed struct {
 // improveLarge splits the program on its large items if the solution is not good enough, and returns the best.
 func (p *Program) improveLarge(sol *Solution) *Solution {
 	s := &splitting{Program: p, solves: maxSplits, value: math.Inf(-1)}
-	if sol.Status == Optimal || sol.Gap <= wideGap || p.opts.MaxNodes == 0 || s.largest() < 0 {
+	if sol.Status == Optimal || sol.Gap <= wideGap || p.call.opts.MaxNodes == 0 || s.largest() < 0 {
 		return sol
 	}
-	prices, radius := slices.Clone(p.core.Prices), slices.Clone(p.radius)
+	prices, radius := slices.Clone(p.core.Prices), slices.Clone(p.pricing.radius)
 	bound := s.divide(0, sol)
 	for k, b := range p.given {
 		p.core.Capacity[k] = b * (1 + slack) // undo rounding errors
 	}
 	copy(p.core.Prices, prices) // the next solve starts from the prices of the whole program
-	p.radius = radius
-	for i := range p.items {
-		p.items[i].pick, p.items[i].taken = s.picks[i], s.picks[i]
+	p.pricing.radius = radius
+	for i := range p.inv.items {
+		p.inv.items[i].pick, p.inv.items[i].taken = s.picks[i], s.picks[i]
 	}
 	return s.result(max(bound, s.value), prices)
 }
@@ -67,9 +67,9 @@ func (s *splitting) result(bound float64, prices []float64) *Solution {
 		sol.Gap = (bound - s.value) / math.Abs(bound)
 	}
 	switch {
-	case sol.Gap <= s.opts.Gap:
+	case sol.Gap <= s.call.opts.Gap:
 		sol.Status = Optimal
-	case s.ctx.Err() != nil:
+	case s.call.ctx.Err() != nil:
 		sol.Status = Interrupted
 	}
 	return sol
@@ -81,10 +81,10 @@ func (s *splitting) divide(worth float64, sol *Solution) float64 {
 	s.note(worth, sol)
 	bound := worth + sol.Bound
 	slot := s.largest()
-	if slot < 0 || s.solves <= 0 || bound-s.value <= wideGap*math.Abs(bound) || s.ctx.Err() != nil {
+	if slot < 0 || s.solves <= 0 || bound-s.value <= wideGap*math.Abs(bound) || s.call.ctx.Err() != nil {
 		return bound
 	}
-	x, r := &s.items[slot], &s.rows[slot]
+	x, r := &s.inv.items[slot], &s.inv.rows[slot]
 	x.live = false
 	cases := math.Inf(-1)
 	for c := none; c < int32(len(r.points)+len(r.bundles)); c++ {
@@ -98,7 +98,7 @@ func (s *splitting) divide(worth float64, sol *Solution) float64 {
 // the bound of the program that was split if it is not solved.
 func (s *splitting) solveCase(worth, bound float64, f fixed) float64 {
 	if f.column != none {
-		value := s.items[f.slot].worth(&s.rows[f.slot], f.column)
+		value := s.inv.items[f.slot].worth(&s.inv.rows[f.slot], f.column)
 		if value <= 0 { // the case without it is at least as good
 			return math.Inf(-1)
 		}
@@ -126,14 +126,14 @@ func (s *splitting) solveCase(worth, bound float64, f fixed) float64 {
 // withdraw subtracts a column's use from the capacities, or adds it with sign 1. It reports whether it fits.
 func (s *splitting) withdraw(f fixed, sign float64) (fits bool) {
 	fits = true
-	for _, u := range s.rows[f.slot].columnUses(f.column) {
+	for _, u := range s.inv.rows[f.slot].columnUses(f.column) {
 		k := u.Resource
 		s.core.Capacity[k] += sign * u.Amount
 		if s.core.Capacity[k] < 0 {
 			fits = false
 		}
 	}
-	s.shrunk = true
+	s.inv.shrunk = true
 	return fits
 }
 
@@ -144,10 +144,10 @@ func (s *splitting) note(worth float64, sol *Solution) {
 	}
 	s.value = worth + sol.Value
 	s.picks = s.picks[:0]
-	for i := range s.items {
+	for i := range s.inv.items {
 		pick := none
-		if s.items[i].live {
-			pick = s.items[i].taken
+		if s.inv.items[i].live {
+			pick = s.inv.items[i].taken
 		}
 		s.picks = append(s.picks, pick)
 	}
@@ -160,8 +160,8 @@ func (s *splitting) note(worth float64, sol *Solution) {
 func (s *splitting) largest() (slot int) {
 	slot = -1
 	most := largePart
-	for i := range s.items {
-		if x := &s.items[i]; !x.live || x.must || x.size <= 0 {
+	for i := range s.inv.items {
+		if x := &s.inv.items[i]; !x.live || x.must || x.size <= 0 {
 			continue
 		}
 		if part := s.leastPart(i); part > most {
@@ -175,7 +175,7 @@ func (s *splitting) largest() (slot int) {
 // resource; 0 if no choice fits.
 func (s *splitting) leastPart(i int) float64 {
 	least := math.Inf(1)
-	r := &s.rows[i]
+	r := &s.inv.rows[i]
 	for c := range int32(len(r.points) + len(r.bundles)) {
 		part := 0.0
 		for _, u := range r.columnUses(c) {

@@ -7,15 +7,16 @@ import (
 
 // Remember saves and restores the items, their choices and the last prices (memory.Rememberer).
 func (p *Program) Remember(m *memory.Codec) {
-	m.Fields(&p.given, &p.core.K, &p.core.Capacity, &p.core.Prices, &p.free, &p.live, &p.ranks, &p.span, &p.holes, &p.shrunk, &p.stored, &p.priced, &p.radius)
-	memory.Slice(m, &p.items, (*item).Remember)
-	memory.Slice(m, &p.groups, (*group).Remember)
+	p.connect()
+	m.Fields(&p.given, &p.core.K, &p.core.Capacity, &p.core.Prices, &p.inv.free, &p.inv.live, &p.inv.ranks, &p.inv.span, &p.inv.holes, &p.inv.shrunk, &p.inv.stored, &p.pricing.priced, &p.pricing.radius)
+	memory.Slice(m, &p.inv.items, (*item).Remember)
+	memory.Slice(m, &p.inv.groups, (*group).Remember)
 	if m.Decoding() {
-		p.rows = make([]row, len(p.items))
-		p.scale = make([]float64, p.core.K)
+		p.inv.rows = make([]row, len(p.inv.items))
+		p.pricing.scale = make([]float64, p.core.K)
 	}
-	for i := range p.items {
-		p.rows[i].Remember(m)
+	for i := range p.inv.items {
+		p.inv.rows[i].Remember(m)
 	}
 }
 

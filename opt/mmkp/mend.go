@@ -10,13 +10,19 @@ import (
 
 type shift struct {
 	regret float64
-	item   int32 // in search.open
+	item   int32 // in candidates.open
 	column int32
 	change int32 // first of k in mending.changes: additional use
 }
 
-// mending improves a solution by shifts of one, two or three items at a time.
+// A mending improves the incumbent by shifts of one, two or three items at a time.
 type mending struct {
+	core    *core.Core
+	inv     *inventory
+	scan    *scanner
+	found   *rounding
+	options *candidates
+
 	now      []core.Column
 	shifts   []shift // by regret
 	fresh    []shift // of items that have moved
@@ -42,89 +48,89 @@ const maxTried = 1 << 14
 
 // mend improves the best solution while a few items together can use idle capacity. The gain is at most the price of
 // the idle capacity, so only shifts with less regret are tried.
-func (p *Program) mend() {
-	p.tried, p.allowed = 0, min(maxTried, 256+16*p.live)
-	p.room = sized(p.room, (maxShifts+1)*p.core.K)
-	p.findNow()
-	p.listShifts()
-	for p.gap > p.tolerance && p.tried < p.allowed {
-		p.gain, p.depth = 1e-12*p.gap, 0
-		for p.atMost = 1; p.atMost <= maxShifts && p.depth == 0; p.atMost++ {
-			copy(p.room, p.rest)
-			p.combine(0, 0, 0)
+func (m *mending) mend() {
+	m.tried, m.allowed = 0, min(maxTried, 256+16*m.inv.live)
+	m.room = sized(m.room, (maxShifts+1)*m.core.K)
+	m.findNow()
+	m.listShifts()
+	for m.found.gap > m.found.tolerance && m.tried < m.allowed {
+		m.gain, m.depth = 1e-12*m.found.gap, 0
+		for m.atMost = 1; m.atMost <= maxShifts && m.depth == 0; m.atMost++ {
+			copy(m.room, m.found.rest)
+			m.combine(0, 0, 0)
 		}
-		if p.depth == 0 {
+		if m.depth == 0 {
 			return
 		}
-		for n, s := range p.improved[:p.depth] {
-			p.moved[n] = p.shifts[s].item
-			p.apply(&p.shifts[s])
+		for n, s := range m.improved[:m.depth] {
+			m.moved[n] = m.shifts[s].item
+			m.apply(&m.shifts[s])
 		}
-		p.gap -= p.gain
-		p.relistShifts(p.moved[:p.depth])
+		m.found.gap -= m.gain
+		m.relistShifts(m.moved[:m.depth])
 	}
 }
 
-func (p *Program) findNow() {
-	p.now = p.now[:0]
-	for _, u := range p.open {
+func (m *mending) findNow() {
+	m.now = m.now[:0]
+	for _, u := range m.options.open {
 		first, end := u.first, u.end
-		id := p.items[u.slot].taken
-		n := len(p.core.Columns)
-		if !slices.ContainsFunc(p.core.Columns[first:end], func(c core.Column) bool { return c.ID == id }) {
-			p.list(u.slot, math.Inf(1))
-			first, end = int32(n), int32(len(p.core.Columns))
+		id := m.inv.items[u.slot].taken
+		n := len(m.core.Columns)
+		if !slices.ContainsFunc(m.core.Columns[first:end], func(c core.Column) bool { return c.ID == id }) {
+			m.scan.list(u.slot, math.Inf(1))
+			first, end = int32(n), int32(len(m.core.Columns))
 		}
-		for _, c := range p.core.Columns[first:end] {
+		for _, c := range m.core.Columns[first:end] {
 			if c.ID == id {
-				p.now = append(p.now, c)
+				m.now = append(m.now, c)
 			}
 		}
-		p.core.Columns = p.core.Columns[:n]
+		m.core.Columns = m.core.Columns[:n]
 	}
 }
 
-func (p *Program) listShifts() {
-	p.shifts, p.changes = p.shifts[:0], p.changes[:0]
-	for i := range p.open {
-		p.shifts = p.addShifts(p.shifts, int32(i))
+func (m *mending) listShifts() {
+	m.shifts, m.changes = m.shifts[:0], m.changes[:0]
+	for i := range m.options.open {
+		m.shifts = m.addShifts(m.shifts, int32(i))
 	}
-	slices.SortFunc(p.shifts, lessRegret)
+	slices.SortFunc(m.shifts, lessRegret)
 }
 
-func (p *Program) relistShifts(items []int32) {
-	p.fresh = p.fresh[:0]
+func (m *mending) relistShifts(items []int32) {
+	m.fresh = m.fresh[:0]
 	for _, i := range items {
-		p.fresh = p.addShifts(p.fresh, i)
+		m.fresh = m.addShifts(m.fresh, i)
 	}
-	slices.SortFunc(p.fresh, lessRegret)
-	p.merged = p.merged[:0]
-	fresh := p.fresh
-	for _, s := range p.shifts {
+	slices.SortFunc(m.fresh, lessRegret)
+	m.merged = m.merged[:0]
+	fresh := m.fresh
+	for _, s := range m.shifts {
 		if slices.Contains(items, s.item) {
 			continue
 		}
 		for len(fresh) > 0 && lessRegret(fresh[0], s) < 0 {
-			p.merged, fresh = append(p.merged, fresh[0]), fresh[1:]
+			m.merged, fresh = append(m.merged, fresh[0]), fresh[1:]
 		}
-		p.merged = append(p.merged, s)
+		m.merged = append(m.merged, s)
 	}
-	p.merged = append(p.merged, fresh...)
-	p.shifts, p.merged = p.merged, p.shifts
+	m.merged = append(m.merged, fresh...)
+	m.shifts, m.merged = m.merged, m.shifts
 }
 
-func (p *Program) addShifts(list []shift, i int32) []shift {
-	u, now := &p.open[i], &p.now[i]
+func (m *mending) addShifts(list []shift, i int32) []shift {
+	u, now := &m.options.open[i], &m.now[i]
 	for c := u.first; c < u.end; c++ {
-		if p.core.Columns[c].ID == now.ID {
+		if m.core.Columns[c].ID == now.ID {
 			continue
 		}
-		at := len(p.changes)
-		p.changes = append(p.changes, p.room[:p.core.K]...)
-		clear(p.changes[at:])
-		p.core.Use(&p.core.Columns[c], p.changes[at:], 1)
-		p.core.Use(now, p.changes[at:], -1)
-		list = append(list, shift{p.core.Columns[c].Regret - now.Regret, i, c, int32(at)})
+		at := len(m.changes)
+		m.changes = append(m.changes, m.room[:m.core.K]...)
+		clear(m.changes[at:])
+		m.core.Use(&m.core.Columns[c], m.changes[at:], 1)
+		m.core.Use(now, m.changes[at:], -1)
+		list = append(list, shift{m.core.Columns[c].Regret - now.Regret, i, c, int32(at)})
 	}
 	return list
 }
@@ -135,52 +141,53 @@ func lessRegret(a, b shift) int {
 
 // combine adds each shift from first on to the chosen ones, whose additional regret is given, and keeps the best
 // combination that fits.
-func (p *Program) combine(depth, first int, regret float64) {
-	left := p.room[depth*p.core.K : (depth+1)*p.core.K]
-	next := p.room[(depth+1)*p.core.K : (depth+2)*p.core.K]
-	idle := p.idleCost(p.rest)
-	for s := first; s < len(p.shifts); s++ {
-		x := &p.shifts[s]
+func (m *mending) combine(depth, first int, regret float64) {
+	left := m.room[depth*m.core.K : (depth+1)*m.core.K]
+	next := m.room[(depth+1)*m.core.K : (depth+2)*m.core.K]
+	rest, prices := m.found.rest, m.core.Prices
+	idle := m.core.Idle(rest)
+	for s := first; s < len(m.shifts); s++ {
+		x := &m.shifts[s]
 		more := regret + x.regret
-		if more+p.gain >= idle || p.tried >= p.allowed {
+		if more+m.gain >= idle || m.tried >= m.allowed {
 			return
 		}
-		if p.moves(depth, x.item) {
+		if m.moves(depth, x.item) {
 			continue
 		}
-		p.tried++
+		m.tried++
 		fits := true
 		worth := -more
 		for k := range next {
-			change := p.changes[int(x.change)+k]
+			change := m.changes[int(x.change)+k]
 			next[k] = left[k] - change
 			fits = fits && next[k] >= 0
-			worth += (p.rest[k] - next[k]) * p.core.Prices[k]
+			worth += (rest[k] - next[k]) * prices[k]
 		}
-		p.chosen[depth] = int32(s)
-		if fits && worth > p.gain {
-			p.gain, p.depth = worth, depth+1
-			p.improved = p.chosen
+		m.chosen[depth] = int32(s)
+		if fits && worth > m.gain {
+			m.gain, m.depth = worth, depth+1
+			m.improved = m.chosen
 		}
-		if depth+1 < p.atMost {
-			p.combine(depth+1, s+1, more)
+		if depth+1 < m.atMost {
+			m.combine(depth+1, s+1, more)
 		}
 	}
 }
 
-func (p *Program) moves(depth int, item int32) bool {
-	for _, s := range p.chosen[:depth] {
-		if p.shifts[s].item == item {
+func (m *mending) moves(depth int, item int32) bool {
+	for _, s := range m.chosen[:depth] {
+		if m.shifts[s].item == item {
 			return true
 		}
 	}
 	return false
 }
 
-func (p *Program) apply(s *shift) {
-	p.now[s.item] = p.core.Columns[s.column]
-	for k := range p.rest {
-		p.rest[k] -= p.changes[int(s.change)+k]
+func (m *mending) apply(s *shift) {
+	m.now[s.item] = m.core.Columns[s.column]
+	for k := range m.found.rest {
+		m.found.rest[k] -= m.changes[int(s.change)+k]
 	}
-	p.items[p.open[s.item].slot].taken = p.core.Columns[s.column].ID
+	m.inv.items[m.options.open[s.item].slot].taken = m.core.Columns[s.column].ID
 }

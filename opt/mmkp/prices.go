@@ -2,10 +2,17 @@ package mmkp
 
 import (
 	"math"
+
+	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// pricing is the state of prices between solves.
+// A pricing finds the prices of the lowest bound, and keeps them between solves.
 type pricing struct {
+	call *call
+	core *core.Core
+	inv  *inventory
+	scan *scanner
+
 	priced  bool      // prices exist, from an earlier solve or the caller
 	par     []float64 // prices at which all capacity is worth as much as all items
 	scale   []float64 // the prices, at least a hundredth of par
@@ -13,16 +20,16 @@ type pricing struct {
 	started []float64 // prices at the start of the solve
 }
 
-func (p *Program) forget(k int) {
-	p.core.Prices, p.scale = sized(p.core.Prices, k), sized(p.scale, k)
-	clear(p.core.Prices)
-	p.priced, p.radius = false, p.radius[:0]
+func (pr *pricing) forget(k int) {
+	pr.core.Prices, pr.scale = sized(pr.core.Prices, k), sized(pr.scale, k)
+	clear(pr.core.Prices)
+	pr.priced, pr.radius = false, pr.radius[:0]
 }
 
-func (p *Program) begin(prices []float64) {
-	copy(p.core.Prices, prices)
-	p.priced = true
-	p.radius = p.radius[:0]
+func (pr *pricing) begin(prices []float64) {
+	copy(pr.core.Prices, prices)
+	pr.priced = true
+	pr.radius = pr.radius[:0]
 }
 
 // small is the number of stored choices up to which a program without prices starts with all items in the core.
@@ -35,53 +42,55 @@ const maxRounds = 200
 // them. It fills a core around the last prices and walks down in it. If the walk ends at an end of a range, the
 // lowest bound may lie beyond, and the next range is wider. Otherwise no price anywhere has a lower bound, because
 // the bound is convex. A core that would be too large is replaced by one of narrower ranges, around better prices.
-func (p *Program) findPrices() {
-	p.core.Steps, p.core.Bound, p.whole = 0, math.Inf(1), false
-	p.measurePrices()
-	cold := !p.priced
-	if cold && p.stored <= small {
-		p.setRanges()
-		p.setAllRanges()
+func (pr *pricing) findPrices() {
+	pr.core.Steps, pr.core.Bound, pr.scan.whole = 0, math.Inf(1), false
+	pr.measurePrices()
+	cold := !pr.priced
+	if cold && pr.inv.stored <= small {
+		pr.setRanges()
+		pr.scan.setAllRanges()
 	} else if cold {
-		p.approach()
+		pr.approach()
 	}
-	p.started = append(p.started[:0], p.core.Prices...)
+	pr.started = append(pr.started[:0], pr.core.Prices...)
 	for range maxRounds {
-		if !p.whole {
-			p.setRanges()
+		if !pr.scan.whole {
+			pr.setRanges()
 		}
-		if !p.scan() {
+		if !pr.scan.scan() {
 			if !cold {
 				cold = true
-				p.approach()
+				pr.approach()
 			}
-			for k := range p.radius {
-				p.radius[k] /= 4
+			for k := range pr.radius {
+				pr.radius[k] /= 4
 			}
 			continue
 		}
-		p.core.Descend(p.ctx, p.opts.MaxSteps)
-		if p.halted() || !p.widen() {
+		pr.core.Descend(pr.call.ctx, pr.call.opts.MaxSteps)
+		if pr.halted() || !pr.widen() {
 			break
 		}
 	}
-	p.priced = true
-	for k, x := range p.core.Prices {
+	pr.priced = true
+	for k, x := range pr.core.Prices {
 		if cold {
-			p.radius[k] = p.scale[k] / 100
+			pr.radius[k] = pr.scale[k] / 100
 		} else {
-			p.radius[k] = max(2*math.Abs(x-p.started[k]), p.radius[k]/4, p.scale[k]/1000)
+			pr.radius[k] = max(2*math.Abs(x-pr.started[k]), pr.radius[k]/4, pr.scale[k]/1000)
 		}
 	}
 }
 
-func (p *Program) halted() bool { return p.core.Steps >= p.opts.MaxSteps || p.ctx.Err() != nil }
+func (pr *pricing) halted() bool {
+	return pr.core.Steps >= pr.call.opts.MaxSteps || pr.call.ctx.Err() != nil
+}
 
 // measurePrices sets the scale of prices, the penalty, and missing widths of ranges.
-func (p *Program) measurePrices() {
+func (pr *pricing) measurePrices() {
 	total, must := 1.0, 0.0
-	for i := range p.items {
-		x := &p.items[i]
+	for i := range pr.inv.items {
+		x := &pr.inv.items[i]
 		switch {
 		case !x.live:
 		case x.must:
@@ -90,62 +99,72 @@ func (p *Program) measurePrices() {
 			total += x.size
 		}
 	}
-	p.penalty = 2 * (total + must)
-	p.par = sized(p.par, p.core.K)
-	for k, b := range p.core.Capacity {
-		p.par[k] = 0
+	pr.scan.penalty = 2 * (total + must)
+	pr.par = sized(pr.par, pr.core.K)
+	for k, b := range pr.core.Capacity {
+		pr.par[k] = 0
 		if b > 0 {
-			p.par[k] = (total + must) / (float64(p.core.K) * b)
+			pr.par[k] = (total + must) / (float64(pr.core.K) * b)
 		}
-		p.scale[k] = max(p.core.Prices[k], p.par[k]/100)
+		pr.scale[k] = max(pr.core.Prices[k], pr.par[k]/100)
 	}
-	if len(p.radius) != p.core.K {
-		p.radius = sized(p.radius, p.core.K)
-		for k := range p.radius {
-			p.radius[k] = p.scale[k] / 20
+	if len(pr.radius) != pr.core.K {
+		pr.radius = sized(pr.radius, pr.core.K)
+		for k := range pr.radius {
+			pr.radius[k] = pr.scale[k] / 20
 		}
 	}
 }
 
 // approach moves from prices at which all capacity is worth as much as all items towards the lowest bound. The price
 // of a resource with too much demand rises, in steps that shrink. The widths of the ranges follow the last steps.
-func (p *Program) approach() {
-	clear(p.radius)
-	wide := append([]float64(nil), p.scale...)
-	copy(p.core.Prices, p.par)
-	for n := 0; n < 32 && !p.halted(); n++ {
-		p.setRanges()
-		p.scan()
+func (pr *pricing) approach() {
+	clear(pr.radius)
+	wide := append([]float64(nil), pr.scale...)
+	copy(pr.core.Prices, pr.par)
+	for n := 0; n < 32 && !pr.halted(); n++ {
+		pr.setRanges()
+		pr.scan.scan()
 		far := false
 		power := 0.8 / (1 + float64(n)/8)
-		for k, b := range p.core.Capacity {
+		for k, b := range pr.core.Capacity {
 			ratio := 0.0
 			if b > 0 {
-				ratio = (b - p.core.Spare[k]) / b
+				ratio = (b - pr.core.Spare[k]) / b
 			}
-			far = far || ratio > 1.02 || ratio < 0.98 && p.core.Prices[k] > 0
+			far = far || ratio > 1.02 || ratio < 0.98 && pr.core.Prices[k] > 0
 			move := min(max(math.Pow(ratio, power), 0.25), 4)
-			p.core.Prices[k] *= move
-			p.scale[k] = max(p.core.Prices[k], p.par[k]/100)
-			wide[k] = p.scale[k] * min(0.25, max(0.02, 2*math.Abs(move-1)))
+			pr.core.Prices[k] *= move
+			pr.scale[k] = max(pr.core.Prices[k], pr.par[k]/100)
+			wide[k] = pr.scale[k] * min(0.25, max(0.02, 2*math.Abs(move-1)))
 		}
-		p.core.Steps++
+		pr.core.Steps++
 		if !far {
 			break
 		}
 	}
-	copy(p.radius, wide)
+	copy(pr.radius, wide)
 }
 
 // widen makes a range four times as wide if its price is at an end, and reports whether any is.
-func (p *Program) widen() bool {
-	if p.whole {
+func (pr *pricing) widen() bool {
+	if pr.scan.whole {
 		return false
 	}
 	wider := false
-	p.core.AtEnds(func(k int) {
-		p.radius[k] *= 4
+	pr.core.AtEnds(func(k int) {
+		pr.radius[k] *= 4
 		wider = true
 	})
 	return wider
+}
+
+func (pr *pricing) setRanges() {
+	pr.core.Ranges = sized(pr.core.Ranges, pr.core.K)
+	pr.scan.whole = false
+	for k, x := range pr.core.Prices {
+		b := core.Range{Middle: x, Low: max(0, x-pr.radius[k]), High: x + pr.radius[k]}
+		b.Below, b.Above = b.Low*(1-2*core.Nudge), b.High*(1+2*core.Nudge)
+		pr.core.Ranges[k] = b
+	}
 }

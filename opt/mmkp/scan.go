@@ -8,48 +8,49 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-func (p *Program) setRanges() {
-	p.core.Ranges = sized(p.core.Ranges, p.core.K)
-	p.whole = false
-	for k, x := range p.core.Prices {
-		b := core.Range{Middle: x, Low: max(0, x-p.radius[k]), High: x + p.radius[k]}
-		b.Below, b.Above = b.Low*(1-2*core.Nudge), b.High*(1+2*core.Nudge)
-		p.core.Ranges[k] = b
-	}
+// A scanner passes over the items. It fills the core with those whose best column may change within the ranges of
+// prices, and lists the columns of one item at the prices.
+type scanner struct {
+	call *call
+	core *core.Core
+	inv  *inventory
+
+	whole   bool    // the core's ranges contain every price at which a resource is used
+	penalty float64 // value lost if an item that must be served is not; beyond any other loss
 }
 
 // setAllRanges makes the ranges as wide as useful.
-func (p *Program) setAllRanges() {
-	for k, x := range p.core.Prices {
-		p.core.Ranges[k] = core.Range{Middle: x, High: math.MaxFloat64, Above: math.MaxFloat64}
+func (sc *scanner) setAllRanges() {
+	for k, x := range sc.core.Prices {
+		sc.core.Ranges[k] = core.Range{Middle: x, High: math.MaxFloat64, Above: math.MaxFloat64}
 	}
-	p.scan()
-	p.whole = true
-	for k := range p.core.Ranges {
-		b := &p.core.Ranges[k]
+	sc.scan()
+	sc.whole = true
+	for k := range sc.core.Ranges {
+		b := &sc.core.Ranges[k]
 		b.High = 0
 	}
-	for _, e := range p.core.Items {
+	for _, e := range sc.core.Items {
 		for c := e.First + 1; c < e.End; c++ {
-			p.raise(&p.core.Columns[c], p.core.Columns[c].Nudged-p.core.Columns[e.First].Nudged)
+			sc.raise(&sc.core.Columns[c], sc.core.Columns[c].Nudged-sc.core.Columns[e.First].Nudged)
 		}
 	}
-	for k := range p.core.Ranges {
-		p.core.Prices[k] = min(p.core.Prices[k], p.core.Ranges[k].High)
-		p.core.Ranges[k].Middle = p.core.Prices[k]
+	for k := range sc.core.Ranges {
+		sc.core.Prices[k] = min(sc.core.Prices[k], sc.core.Ranges[k].High)
+		sc.core.Ranges[k].Middle = sc.core.Prices[k]
 	}
 }
 
 // raise extends the ranges to the prices at which c is no longer worth taking.
-func (p *Program) raise(c *core.Column, worth float64) {
+func (sc *scanner) raise(c *core.Column, worth float64) {
 	if c.Resource != core.Several {
 		if c.Amount > 0 {
-			p.core.Ranges[c.Resource].High = max(p.core.Ranges[c.Resource].High, 1.001*worth/c.Amount)
+			sc.core.Ranges[c.Resource].High = max(sc.core.Ranges[c.Resource].High, 1.001*worth/c.Amount)
 		}
 		return
 	}
-	for _, u := range p.core.Amounts[c.First:c.End] {
-		p.core.Ranges[u.Resource].High = max(p.core.Ranges[u.Resource].High, 1.001*worth/u.Amount)
+	for _, u := range sc.core.Amounts[c.First:c.End] {
+		sc.core.Ranges[u.Resource].High = max(sc.core.Ranges[u.Resource].High, 1.001*worth/u.Amount)
 	}
 }
 
@@ -57,23 +58,23 @@ func (p *Program) raise(c *core.Column, worth float64) {
 const widest = 1 << 20
 
 // scan passes over the items and fills the core. It reports false if the core would be too large.
-func (p *Program) scan() bool {
-	p.core.Items, p.core.Columns, p.core.Amounts = p.core.Items[:0], p.core.Columns[:0], p.core.Amounts[:0]
-	p.core.Spare = append(p.core.Spare[:0], p.core.Capacity...)
-	p.core.Others = 0
-	for i := range p.items {
-		x := &p.items[i]
+func (sc *scanner) scan() bool {
+	sc.core.Items, sc.core.Columns, sc.core.Amounts = sc.core.Items[:0], sc.core.Columns[:0], sc.core.Amounts[:0]
+	sc.core.Spare = append(sc.core.Spare[:0], sc.core.Capacity...)
+	sc.core.Others = 0
+	for i := range sc.inv.items {
+		x := &sc.inv.items[i]
 		if !x.live {
 			continue
 		}
-		if worth, active := p.look(int32(i), x); active {
-			if p.enter(int32(i), x, worth); len(p.core.Columns) > widest {
+		if worth, active := sc.look(int32(i), x); active {
+			if sc.enter(int32(i), x, worth); len(sc.core.Columns) > widest {
 				return false
 			}
 		}
 	}
-	if !slices.IsSortedFunc(p.core.Items, byRank) {
-		slices.SortFunc(p.core.Items, byRank)
+	if !slices.IsSortedFunc(sc.core.Items, byRank) {
+		slices.SortFunc(sc.core.Items, byRank)
 	}
 	return true
 }
@@ -103,28 +104,29 @@ func (l *leader) see(worth, least, most float64) bool {
 // look finds an item's best column in the middle of the ranges. If it is best everywhere in them, the item counts
 // among the others. Otherwise the item is active; least is a worth that some column has everywhere. Groups keep their
 // corner, so that a small move of prices costs little.
-func (p *Program) look(i int32, x *item) (least float64, active bool) {
+func (sc *scanner) look(i int32, x *item) (least float64, active bool) {
 	l := leader{second: math.Inf(-1)}
 	if x.must {
-		l.worth = -p.penalty
+		l.worth = -sc.penalty
 	}
 	start := l.worth
 	l.sure, l.least, l.most = start, start, start
+	ranges, groups := sc.core.Ranges, sc.inv.groups[x.group:x.group+x.groups]
 	taken, on, single := none, int32(0), true
 	value, amount := start, 0.0
 	if x.kept != none && x.keptResource != core.Several {
-		b, a := &p.core.Ranges[x.keptResource], x.keptAmount
+		b, a := &ranges[x.keptResource], x.keptAmount
 		worth := x.keptValue - b.Middle*a
 		if l.see(worth, worth-(b.High-b.Middle)*a, worth+(b.Middle-b.Low)*a) {
 			taken, on, value, amount = x.kept, x.keptResource, x.keptValue, a
 		}
 	}
-	for g := x.group; g < x.group+x.groups; g++ {
-		at := &p.groups[g]
-		b := &p.core.Ranges[at.resource]
+	for g := range groups {
+		at := &groups[g]
+		b := &ranges[at.resource]
 		if q := b.Middle * x.inverse; q < at.low || q > at.high {
-			r := &p.rows[i]
-			r.settle(&r.runs[g-x.group], at, q)
+			r := &sc.inv.rows[i]
+			r.settle(&r.runs[g], at, q)
 		}
 		alone := b.Below*x.inverse >= at.low && b.Above*x.inverse <= at.high
 		if alone && at.at == x.kept {
@@ -134,14 +136,14 @@ func (p *Program) look(i int32, x *item) (least float64, active bool) {
 		worth := v - b.Middle*at.amount
 		most := worth + (b.Middle-b.Low)*at.amount
 		if !alone {
-			most = p.peak(i, x, g)
+			most = sc.peak(i, x, at, g)
 		}
 		if l.see(worth, worth-(b.High-b.Middle)*at.amount, most) {
 			taken, on, value, amount, single = at.at, at.resource, v, at.amount, alone
 		}
 	}
 	if x.bundles > 0 {
-		if c, v := p.lookAtBundles(i, x, &l); c != none {
+		if c, v := sc.lookAtBundles(i, x, &l); c != none {
 			taken, on, value, single = c, core.Several, v, true
 		}
 	}
@@ -149,17 +151,17 @@ func (p *Program) look(i int32, x *item) (least float64, active bool) {
 	if !single || l.second+3*core.Nudge*x.size > l.sure {
 		return l.least, true
 	}
-	p.core.Others += value
+	sc.core.Others += value
 	if on != core.Several {
-		p.core.Spare[on] -= amount
+		sc.core.Spare[on] -= amount
 	} else {
-		core.Deduct(p.core.Spare, p.rows[i].usesOf(taken))
+		core.Deduct(sc.core.Spare, sc.inv.rows[i].usesOf(taken))
 	}
 	return l.least, false
 }
 
-func (p *Program) lookAtBundles(i int32, x *item, l *leader) (taken int32, value float64) {
-	r := &p.rows[i]
+func (sc *scanner) lookAtBundles(i int32, x *item, l *leader) (taken int32, value float64) {
+	r := &sc.inv.rows[i]
 	taken = none
 	for n := range r.bundles {
 		if !r.bundles[n].fits {
@@ -169,7 +171,7 @@ func (p *Program) lookAtBundles(i int32, x *item, l *leader) (taken int32, value
 		v := x.worth(r, c)
 		worth, least, most := v, v, v
 		for _, u := range r.usesOf(c) {
-			b := &p.core.Ranges[u.Resource]
+			b := &sc.core.Ranges[u.Resource]
 			worth -= b.Middle * u.Amount
 			least -= b.High * u.Amount
 			most -= b.Low * u.Amount
@@ -181,10 +183,10 @@ func (p *Program) lookAtBundles(i int32, x *item, l *leader) (taken int32, value
 	return taken, value
 }
 
-// peak returns the worth of the best corner of group g at the low end of the ranges.
-func (p *Program) peak(i int32, x *item, g int32) float64 {
-	r, at := &p.rows[i], &p.groups[g]
-	u, b := &r.runs[g-x.group], &p.core.Ranges[at.resource]
+// peak returns the worth of the best corner of an item's g-th group, at the low end of the ranges.
+func (sc *scanner) peak(i int32, x *item, at *group, g int) float64 {
+	r := &sc.inv.rows[i]
+	u, b := &r.runs[g], &sc.core.Ranges[at.resource]
 	c := at.at
 	for up := r.next(u, c); up < u.live && r.slope(c, up) > b.Below*x.inverse; up = r.next(u, c) {
 		c = up
@@ -193,21 +195,21 @@ func (p *Program) peak(i int32, x *item, g int32) float64 {
 }
 
 // enter adds an item to the core, with the columns whose worth can reach least.
-func (p *Program) enter(i int32, x *item, least float64) {
-	r := &p.rows[i]
-	e := core.Item{Slot: i, First: int32(len(p.core.Columns)), Rank: x.rank, Must: x.must}
+func (sc *scanner) enter(i int32, x *item, least float64) {
+	r := &sc.inv.rows[i]
+	e := core.Item{Slot: i, First: int32(len(sc.core.Columns)), Rank: x.rank, Must: x.must}
 	start := 0.0
 	if x.must {
-		start = -p.penalty
+		start = -sc.penalty
 	}
 	least -= 3 * core.Nudge * x.size
-	p.core.Columns = append(p.core.Columns, core.Column{Value: start, Nudged: start, ID: none})
+	sc.core.Columns = append(sc.core.Columns, core.Column{Value: start, Nudged: start, ID: none})
 	if x.kept != none && x.keptResource != core.Several {
-		p.offer(x, r, x.kept, x.keptResource, start, least)
+		sc.offer(x, r, x.kept, x.keptResource, start, least)
 	}
 	for g := range x.groups {
-		u, at := &r.runs[g], &p.groups[x.group+g]
-		b := &p.core.Ranges[u.resource]
+		u, at := &r.runs[g], &sc.inv.groups[x.group+g]
+		b := &sc.core.Ranges[u.resource]
 		if math.IsInf(at.value, -1) {
 			continue
 		}
@@ -217,7 +219,7 @@ func (p *Program) enter(i int32, x *item, least float64) {
 		}
 		for {
 			if c != x.kept {
-				p.offer(x, r, c, u.resource, start, least)
+				sc.offer(x, r, c, u.resource, start, least)
 			}
 			up := r.next(u, c)
 			if up >= u.live || r.slope(c, up) <= b.Below*x.inverse {
@@ -228,52 +230,52 @@ func (p *Program) enter(i int32, x *item, least float64) {
 	}
 	for n := range r.bundles {
 		if r.bundles[n].fits {
-			p.offer(x, r, int32(len(r.points)+n), core.Several, start, least)
+			sc.offer(x, r, int32(len(r.points)+n), core.Several, start, least)
 		}
 	}
-	e.End = int32(len(p.core.Columns))
-	p.core.Items = append(p.core.Items, e)
+	e.End = int32(len(sc.core.Columns))
+	sc.core.Items = append(sc.core.Items, e)
 }
 
 // offer adds a column of an item if it is worth more than nothing, and can reach least.
-func (p *Program) offer(x *item, r *row, id, resource int32, start, least float64) {
+func (sc *scanner) offer(x *item, r *row, id, resource int32, start, least float64) {
 	c := core.Column{Value: x.worth(r, id), Resource: resource, ID: id}
 	most := c.Value
 	if resource == core.Several {
-		c.First = int32(len(p.core.Amounts))
+		c.First = int32(len(sc.core.Amounts))
 		for _, u := range r.usesOf(id) {
-			most -= p.core.Ranges[u.Resource].Low * u.Amount
+			most -= sc.core.Ranges[u.Resource].Low * u.Amount
 		}
 	} else {
 		c.Amount = r.amount(id)
-		most -= p.core.Ranges[resource].Low * c.Amount
+		most -= sc.core.Ranges[resource].Low * c.Amount
 	}
 	if c.Value <= start || most < least {
 		return
 	}
 	key := resource
 	if resource == core.Several {
-		p.core.Amounts = append(p.core.Amounts, r.usesOf(id)...)
-		c.End = int32(len(p.core.Amounts))
-		key = int32(p.core.K) + r.bundles[int(id)-len(r.points)].choice
+		sc.core.Amounts = append(sc.core.Amounts, r.usesOf(id)...)
+		c.End = int32(len(sc.core.Amounts))
+		key = int32(sc.core.K) + r.bundles[int(id)-len(r.points)].choice
 	}
-	c.Nudged = p.nudge(c.Value, x.rank, key)
-	p.core.Columns = append(p.core.Columns, c)
+	c.Nudged = sc.nudge(c.Value, x.rank, key)
+	sc.core.Columns = append(sc.core.Columns, c)
 }
 
 // nudge raises a value by at most a relative 1e-6, less from item to item. So among equal items the first is served
 // first. Equal items also change their best column at different prices, so that a vertex of the bound has only as
 // many ties as resources. The hash prevents equal prices of other items by chance. Bound and regrets use the values
 // as given.
-func (p *Program) nudge(v float64, rank uint32, key int32) float64 {
+func (sc *scanner) nudge(v float64, rank uint32, key int32) float64 {
 	h := uint64(rank)*0x9e3779b97f4a7c15 + uint64(key)*0xbf58476d1ce4e5b9
-	h = (h ^ p.opts.Ties ^ h>>31) * 0x94d049bb133111eb
-	if p.opts.Ties != 0 {
+	h = (h ^ sc.call.opts.Ties ^ h>>31) * 0x94d049bb133111eb
+	if sc.call.opts.Ties != 0 {
 		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 		return v + math.Abs(v)*core.Nudge*float64(h>>11)/(1<<53)
 	}
 	part := float64(h>>11) / (1 << 53)
-	return v + math.Abs(v)*core.Nudge*(float64(p.span-1-rank)+part)/float64(p.span)
+	return v + math.Abs(v)*core.Nudge*(float64(sc.inv.span-1-rank)+part)/float64(sc.inv.span)
 }
 
 func (x *item) worth(r *row, c int32) float64 {
@@ -286,4 +288,122 @@ func (x *item) worth(r *row, c int32) float64 {
 func (r *row) usesOf(c int32) []core.Use {
 	b := &r.bundles[int(c)-len(r.points)]
 	return r.uses[b.first:b.end]
+}
+
+// loosen widens the ranges beyond the search for prices, for the n-th time, and reports false if that makes the core
+// too large.
+func (sc *scanner) loosen(n int) bool {
+	switch {
+	case sc.whole:
+		return false
+	case n < 4:
+		for k := range sc.core.Ranges {
+			b := &sc.core.Ranges[k]
+			wide := 8 * max(b.High-b.Middle, b.Middle-b.Low)
+			b.Low, b.High = max(0, b.Middle-wide), b.Middle+wide
+			b.Below, b.Above = b.Low, b.High
+		}
+		return sc.scan()
+	}
+	for k, x := range sc.core.Prices {
+		sc.core.Ranges[k] = core.Range{Middle: x, High: math.MaxFloat64, Above: math.MaxFloat64}
+	}
+	sc.whole = true
+	return sc.scan()
+}
+
+func (sc *scanner) recenter() {
+	for k, x := range sc.core.Prices {
+		sc.core.Ranges[k].Middle = x
+	}
+}
+
+// list appends the columns of an item whose regret is below the limit to the core's columns.
+func (sc *scanner) list(i int32, limit float64) {
+	x, r := &sc.inv.items[i], &sc.inv.rows[i]
+	start := 0.0
+	if x.must {
+		start = -sc.penalty
+	}
+	best := sc.highest(x, r, start)
+	if best-start < limit {
+		sc.core.Columns = append(sc.core.Columns, core.Column{Value: start, Regret: best - start, ID: none})
+	}
+	if x.kept != none && x.keptResource != core.Several {
+		sc.listOne(x, r, x.kept, x.keptResource, best, start, limit)
+	}
+	for g := range x.groups {
+		u, at := &r.runs[g], &sc.inv.groups[x.group+g]
+		if math.IsInf(at.value, -1) {
+			continue
+		}
+		for c := at.at; c < u.live; c++ {
+			if c != x.kept && sc.listOne(x, r, c, u.resource, best, start, limit) {
+				break
+			}
+		}
+		for c := at.at - 1; c >= u.first; c-- {
+			if c != x.kept && sc.listOne(x, r, c, u.resource, best, start, limit) {
+				break
+			}
+		}
+	}
+	for n := range r.bundles {
+		if r.bundles[n].fits {
+			sc.listOne(x, r, int32(len(r.points)+n), core.Several, best, start, limit)
+		}
+	}
+}
+
+// listOne appends a column if its regret is below the limit and it is worth more than nothing. It reports whether the
+// columns beyond it on the hull are worse.
+func (sc *scanner) listOne(x *item, r *row, id, resource int32, best, start, limit float64) (worse bool) {
+	c := core.Column{Value: x.worth(r, id), Resource: resource, ID: id}
+	c.Regret = best - c.Value
+	if resource == core.Several {
+		uses := r.usesOf(id)
+		for _, u := range uses {
+			c.Regret += sc.core.Prices[u.Resource] * u.Amount
+		}
+		if c.Regret < limit {
+			c.First = int32(len(sc.core.Amounts))
+			sc.core.Amounts = append(sc.core.Amounts, uses...)
+			c.End = int32(len(sc.core.Amounts))
+		}
+	} else {
+		c.Amount = r.amount(id)
+		c.Regret += sc.core.Prices[resource] * c.Amount
+	}
+	if c.Regret >= limit {
+		return resource != core.Several && r.points[id].corner()
+	}
+	if c.Value > start {
+		sc.core.Columns = append(sc.core.Columns, c)
+	}
+	return false
+}
+
+// highest returns the worth of an item's best column at the prices, and moves its groups there.
+func (sc *scanner) highest(x *item, r *row, start float64) float64 {
+	best := start
+	if x.kept != none && x.keptResource != core.Several {
+		best = max(best, x.keptValue-sc.core.Prices[x.keptResource]*x.keptAmount)
+	}
+	for g := range x.groups {
+		at := &sc.inv.groups[x.group+g]
+		price := sc.core.Prices[at.resource]
+		r.settle(&r.runs[g], at, price*x.inverse)
+		best = max(best, x.base+x.factor*at.value-price*at.amount)
+	}
+	for n := range r.bundles {
+		if r.bundles[n].fits {
+			c := int32(len(r.points) + n)
+			w := x.worth(r, c)
+			for _, u := range r.usesOf(c) {
+				w -= sc.core.Prices[u.Resource] * u.Amount
+			}
+			best = max(best, w)
+		}
+	}
+	return best
 }

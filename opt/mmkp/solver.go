@@ -105,7 +105,7 @@ func (s *Solver) Solve(ctx context.Context, p *Problem, start []float64, opts Op
 		s.ids = append(s.ids, id)
 	}
 	if start != nil {
-		s.program.begin(start)
+		s.program.pricing.begin(start)
 	}
 	sol, err := s.program.Solve(ctx, opts)
 	if err != nil {
@@ -138,8 +138,8 @@ func (p *Program) Solve(ctx context.Context, opts Options) (*Solution, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	p.opts, p.ctx = opts, ctx
-	defer func() { p.ctx = nil }()
+	p.call.opts, p.call.ctx = opts, ctx
+	defer func() { p.call.ctx = nil }()
 	sol, err := p.solveOnce()
 	if err != nil {
 		return nil, err
@@ -149,41 +149,23 @@ func (p *Program) Solve(ctx context.Context, opts Options) (*Solution, error) {
 
 // solveOnce solves the program without splitting large items.
 func (p *Program) solveOnce() (*Solution, error) {
-	p.refit()
+	p.inv.refit()
 	if err := p.checkNeeds(); err != nil {
 		return nil, err
 	}
-	p.findPrices()
-	p.round()
-	p.improve()
+	p.pricing.findPrices()
+	p.found.round()
+	p.search.improve()
 	return p.finish()
-}
-
-func (p *Program) refit() {
-	if !p.shrunk {
-		return
-	}
-	p.shrunk = false
-	for i := range p.items {
-		r := &p.rows[i]
-		for g := range p.items[i].groups {
-			if u := &r.runs[g]; r.fitting(u, p.core.Capacity[u.resource]) != u.live {
-				p.computeHull(uint32(i), g)
-			}
-		}
-		for n := range r.bundles {
-			r.bundles[n].fits = core.Fits(r.uses[r.bundles[n].first:r.bundles[n].end], p.core.Capacity)
-		}
-	}
 }
 
 // checkNeeds fails if one resource cannot hold the least use of all items that must be served.
 func (p *Program) checkNeeds() error {
 	p.core.Spare = sized(p.core.Spare, p.core.K)
 	clear(p.core.Spare)
-	for i := range p.items {
-		if x := &p.items[i]; x.live && x.must {
-			core.Deduct(p.core.Spare, p.rows[i].least)
+	for i := range p.inv.items {
+		if x := &p.inv.items[i]; x.live && x.must {
+			core.Deduct(p.core.Spare, p.inv.rows[i].least)
 		}
 	}
 	for k, b := range p.given {
@@ -197,8 +179,8 @@ func (p *Program) checkNeeds() error {
 func (p *Program) finish() (*Solution, error) {
 	sol := &p.solution
 	sol.Pick, sol.Value = nil, 0
-	for i := range p.items {
-		x := &p.items[i]
+	for i := range p.inv.items {
+		x := &p.inv.items[i]
 		if !x.live {
 			continue
 		}
@@ -206,17 +188,17 @@ func (p *Program) finish() (*Solution, error) {
 			return nil, p.unserved(i)
 		}
 		if x.taken != none {
-			sol.Value += x.worth(&p.rows[i], x.taken)
+			sol.Value += x.worth(&p.inv.rows[i], x.taken)
 		}
 	}
-	for i := range p.items {
-		p.items[i].pick = p.items[i].taken
+	for i := range p.inv.items {
+		p.inv.items[i].pick = p.inv.items[i].taken
 	}
 	sol.Prices = append(sol.Prices[:0], p.core.Prices[:len(p.given)]...)
-	sol.Iterations, sol.Nodes, sol.Status, sol.Fractional = p.core.Steps, p.nodes, p.status, p.split
+	sol.Iterations, sol.Nodes, sol.Status, sol.Fractional = p.core.Steps, p.search.nodes, p.search.status, p.found.split
 	sol.Bound = p.core.Bound
-	if p.status == Optimal {
-		sol.Bound = min(p.core.Bound, sol.Value+p.tolerance)
+	if p.search.status == Optimal {
+		sol.Bound = min(p.core.Bound, sol.Value+p.found.tolerance)
 	}
 	sol.Bound = max(sol.Bound, sol.Value)
 	sol.Gap = 0
@@ -229,8 +211,8 @@ func (p *Program) finish() (*Solution, error) {
 // unserved returns the error for an item that must be served and is not. A completed search proves it impossible; the
 // resource whose whole capacity costs most counts as the short one.
 func (p *Program) unserved(slot int) error {
-	if p.status != Optimal {
-		return fmt.Errorf("item of slot %d: not served after %d nodes: %w", slot, p.nodes, ErrLimit)
+	if p.search.status != Optimal {
+		return fmt.Errorf("item of slot %d: not served after %d nodes: %w", slot, p.search.nodes, ErrLimit)
 	}
 	short := 0
 	for k := range p.given {

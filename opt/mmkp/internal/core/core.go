@@ -119,6 +119,15 @@ func (s *Core) Uses(c *Column, k int) float64 {
 	return 0
 }
 
+// Idle returns the price of the capacity in rest.
+func (s *Core) Idle(rest []float64) float64 {
+	total := 0.0
+	for k, b := range rest {
+		total += b * s.Prices[k]
+	}
+	return total
+}
+
 // FitsInto reports whether the needs of column c are within rest.
 func (s *Core) FitsInto(c *Column, rest []float64) bool {
 	if c.Resource != Several {
