@@ -9,12 +9,12 @@ import (
 
 // A search proves the incumbent optimal, or finds a better solution: depth first over the options of small regret.
 type search struct {
-	call    *call
-	core    *core.Core
-	inv     *inventory
-	found   *rounding
-	options *candidates
-	mending *mending
+	call     *call
+	core     *core.Core
+	inv      *inventory
+	rounding *rounding
+	options  *candidates
+	mending  *mending
 
 	nodes  int
 	budget int
@@ -42,12 +42,12 @@ func (s *search) improve() {
 	s.nodes, s.mending.tried, s.status = 0, 0, Limited
 	if s.call.opts.MaxNodes > 0 && s.call.ctx.Err() == nil {
 		few := s.polish() && len(s.options.open) <= maxOpen
-		if few && s.found.gap > s.found.tolerance && s.options.collect(true, s.found.gap-s.found.tolerance, maxOptions) {
+		if few && s.rounding.gap > s.rounding.tolerance && s.options.collect(true, s.rounding.gap-s.rounding.tolerance, maxOptions) {
 			s.prove()
 		}
 	}
 	switch {
-	case s.found.gap <= s.found.tolerance:
+	case s.rounding.gap <= s.rounding.tolerance:
 		s.status = Optimal
 	case s.call.ctx.Err() != nil:
 		s.status = Interrupted
@@ -57,15 +57,15 @@ func (s *search) improve() {
 // polish mends the solution by the core's options of least regret, and by more of them while that helps little. It
 // reports whether it used all of them.
 func (s *search) polish() (all bool) {
-	for near := minNear; s.found.gap > s.found.tolerance && near <= maxNear; {
-		before, limit := s.found.gap, s.found.gap
+	for near := minNear; s.rounding.gap > s.rounding.tolerance && near <= maxNear; {
+		before, limit := s.rounding.gap, s.rounding.gap
 		for n := 0; n < 40 && !s.options.collect(false, limit, near+len(s.core.Items)); n++ {
 			share := float64(len(s.options.open)+len(s.options.closed)) / float64(len(s.core.Items))
 			limit *= min(max(share, 0.1), 0.7) // the number of options is about proportional to the limit
 		}
 		all = limit == before
 		s.mending.mend()
-		if s.found.gap > 0.7*before {
+		if s.rounding.gap > 0.7*before {
 			near *= 2
 			if all {
 				break
@@ -77,9 +77,9 @@ func (s *search) polish() (all bool) {
 
 // prove searches all options. If the search completes, the best solution is optimal.
 func (s *search) prove() {
-	before := s.found.gap
+	before := s.rounding.gap
 	s.mending.mend()
-	if s.found.gap < before && !s.options.collect(true, s.found.gap-s.found.tolerance, maxOptions) {
+	if s.rounding.gap < before && !s.options.collect(true, s.rounding.gap-s.rounding.tolerance, maxOptions) {
 		return
 	}
 	if !s.prepareLevels() {
@@ -134,7 +134,7 @@ func (s *search) branch(d int, regret float64) {
 		return
 	}
 	rest := s.levels[d*s.core.K : (d+1)*s.core.K]
-	if s.tooMuch(d, rest) || regret+s.wasted(d, rest) >= s.found.gap-s.found.tolerance {
+	if s.tooMuch(d, rest) || regret+s.wasted(d, rest) >= s.rounding.gap-s.rounding.tolerance {
 		return
 	}
 	if d == len(s.options.open) {
@@ -148,7 +148,7 @@ func (s *search) branch(d int, regret float64) {
 	next := s.levels[(d+1)*s.core.K : (d+2)*s.core.K]
 	for o := u.first; o < u.end; o++ {
 		more := s.core.Columns[o].Regret
-		if regret+more >= s.found.gap-s.found.tolerance || s.status != Optimal {
+		if regret+more >= s.rounding.gap-s.rounding.tolerance || s.status != Optimal {
 			return
 		}
 		if c := &s.core.Columns[o]; s.core.FitsInto(c, rest) {
@@ -194,7 +194,7 @@ func (s *search) wasted(d int, rest []float64) float64 {
 }
 
 func (s *search) record(gap float64) {
-	s.found.gap = gap
+	s.rounding.gap = gap
 	for _, u := range s.options.closed {
 		s.inv.items[u.slot].taken = s.core.Columns[u.first].ID
 	}

@@ -17,11 +17,11 @@ type shift struct {
 
 // A mending improves the incumbent by shifts of one, two or three items at a time.
 type mending struct {
-	core    *core.Core
-	inv     *inventory
-	scan    *scanner
-	found   *rounding
-	options *candidates
+	core     *core.Core
+	inv      *inventory
+	scan     *scanner
+	rounding *rounding
+	options  *candidates
 
 	now      []core.Column
 	shifts   []shift // by regret
@@ -53,10 +53,10 @@ func (m *mending) mend() {
 	m.room = sized(m.room, (maxShifts+1)*m.core.K)
 	m.findNow()
 	m.listShifts()
-	for m.found.gap > m.found.tolerance && m.tried < m.allowed {
-		m.gain, m.depth = 1e-12*m.found.gap, 0
+	for m.rounding.gap > m.rounding.tolerance && m.tried < m.allowed {
+		m.gain, m.depth = 1e-12*m.rounding.gap, 0
 		for m.atMost = 1; m.atMost <= maxShifts && m.depth == 0; m.atMost++ {
-			copy(m.room, m.found.rest)
+			copy(m.room, m.rounding.rest)
 			m.combine(0, 0, 0)
 		}
 		if m.depth == 0 {
@@ -66,7 +66,7 @@ func (m *mending) mend() {
 			m.moved[n] = m.shifts[s].item
 			m.apply(&m.shifts[s])
 		}
-		m.found.gap -= m.gain
+		m.rounding.gap -= m.gain
 		m.relistShifts(m.moved[:m.depth])
 	}
 }
@@ -144,7 +144,7 @@ func lessRegret(a, b shift) int {
 func (m *mending) combine(depth, first int, regret float64) {
 	left := m.room[depth*m.core.K : (depth+1)*m.core.K]
 	next := m.room[(depth+1)*m.core.K : (depth+2)*m.core.K]
-	rest, prices := m.found.rest, m.core.Prices
+	rest, prices := m.rounding.rest, m.core.Prices
 	idle := m.core.Idle(rest)
 	for s := first; s < len(m.shifts); s++ {
 		x := &m.shifts[s]
@@ -186,8 +186,8 @@ func (m *mending) moves(depth int, item int32) bool {
 
 func (m *mending) apply(s *shift) {
 	m.now[s.item] = m.core.Columns[s.column]
-	for k := range m.found.rest {
-		m.found.rest[k] -= m.changes[int(s.change)+k]
+	for k := range m.rounding.rest {
+		m.rounding.rest[k] -= m.changes[int(s.change)+k]
 	}
 	m.inv.items[m.options.open[s.item].slot].taken = m.core.Columns[s.column].ID
 }

@@ -29,7 +29,7 @@ type Program struct {
 	inv      inventory
 	scan     scanner
 	pricing  pricing
-	found    rounding
+	rounding rounding
 	options  candidates
 	mending  mending
 	search   search
@@ -75,10 +75,10 @@ func (p *Program) connect() {
 	p.inv.core = &p.core
 	p.scan.call, p.scan.core, p.scan.inv = &p.call, &p.core, &p.inv
 	p.pricing.call, p.pricing.core, p.pricing.inv, p.pricing.scan = &p.call, &p.core, &p.inv, &p.scan
-	p.found.call, p.found.core, p.found.inv, p.found.scan = &p.call, &p.core, &p.inv, &p.scan
+	p.rounding.call, p.rounding.core, p.rounding.inv, p.rounding.scan = &p.call, &p.core, &p.inv, &p.scan
 	p.options.core, p.options.inv, p.options.scan = &p.core, &p.inv, &p.scan
-	p.mending.core, p.mending.inv, p.mending.scan, p.mending.found, p.mending.options = &p.core, &p.inv, &p.scan, &p.found, &p.options
-	p.search.call, p.search.core, p.search.inv, p.search.found = &p.call, &p.core, &p.inv, &p.found
+	p.mending.core, p.mending.inv, p.mending.scan, p.mending.rounding, p.mending.options = &p.core, &p.inv, &p.scan, &p.rounding, &p.options
+	p.search.call, p.search.core, p.search.inv, p.search.rounding = &p.call, &p.core, &p.inv, &p.rounding
 	p.search.options, p.search.mending = &p.options, &p.mending
 }
 

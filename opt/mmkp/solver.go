@@ -154,7 +154,7 @@ func (p *Program) solveOnce() (*Solution, error) {
 		return nil, err
 	}
 	p.pricing.findPrices()
-	p.found.round()
+	p.rounding.round()
 	p.search.improve()
 	return p.finish()
 }
@@ -195,10 +195,10 @@ func (p *Program) finish() (*Solution, error) {
 		p.inv.items[i].pick = p.inv.items[i].taken
 	}
 	sol.Prices = append(sol.Prices[:0], p.core.Prices[:len(p.given)]...)
-	sol.Iterations, sol.Nodes, sol.Status, sol.Fractional = p.core.Steps, p.search.nodes, p.search.status, p.found.split
+	sol.Iterations, sol.Nodes, sol.Status, sol.Fractional = p.core.Steps, p.search.nodes, p.search.status, p.rounding.split
 	sol.Bound = p.core.Bound
 	if p.search.status == Optimal {
-		sol.Bound = min(p.core.Bound, sol.Value+p.found.tolerance)
+		sol.Bound = min(p.core.Bound, sol.Value+p.rounding.tolerance)
 	}
 	sol.Bound = max(sol.Bound, sol.Value)
 	sol.Gap = 0
