@@ -24,7 +24,7 @@ func (ev NodesChanged) apply(s *Scheduler, now time.Time) error {
 	if ev.Cluster == nil {
 		return errors.New("nodes changed: no cluster")
 	}
-	s.cluster, s.rentals, s.loans = ev.Cluster, ev.Rentals, ev.Loans
+	s.nodes.cluster, s.nodes.rentals, s.nodes.loans = ev.Cluster, ev.Rentals, ev.Loans
 	s.changed(now)
 	return nil
 }
@@ -33,7 +33,7 @@ func (ev Profiled) apply(s *Scheduler, now time.Time) error {
 	return s.update(ev.Job, func(r *record) {
 		if r.status.Phase == job.Profiling {
 			r.status.Phase = job.Waiting
-			s.soon(now)
+			s.times.soon(now, &s.o)
 		}
 	})
 }

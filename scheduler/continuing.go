@@ -33,7 +33,7 @@ type continuer struct {
 // lean reports whether some jobs may be left out of a round. Shared beliefs and shares of CPUs and memory
 // change without the row, and an early round has its own rules.
 func (s *Scheduler) lean(snap *policy.Snapshot) bool {
-	if !s.o.Lean || s.between || s.computing || s.classes != nil || s.o.Known != nil || s.o.Estimate.Share {
+	if !s.o.Lean || s.times.between || s.computing || s.classes != nil || s.o.Known != nil || s.o.Estimate.Share {
 		return false
 	}
 	if t := s.policy.Traits(); !t.Steady || !t.Keeps || len(snap.Rentals)+len(snap.Loans) > 0 {
@@ -132,21 +132,20 @@ func (s *Scheduler) note(snap *policy.Snapshot, plan *policy.Plan, asked []int) 
 	st.last, st.spare = plan.Jobs, st.last
 }
 
-// rows returns memory for the n rows of a snapshot. It is reused two rounds later.
-func (s *Scheduler) rows(n int) []*policy.Job {
-	if !s.o.Lean || !s.policy.Traits().Keeps {
+// memory returns memory for the n rows of a snapshot. If it is reused, then two rounds later.
+func (st *continuing) memory(n int, reuse bool) []*policy.Job {
+	if !reuse {
 		return make([]*policy.Job, n)
 	}
-	st := &s.continuing
 	st.turn = 1 - st.turn
 	st.shown[st.turn] = slices.Grow(st.shown[st.turn][:0], n)[:n]
 	return st.shown[st.turn]
 }
 
-func (s *Scheduler) everyone() []int {
-	all := &s.continuing.all
-	for len(*all) < len(s.active) {
-		*all = append(*all, len(*all))
+// everyone returns the indexes of all n active jobs.
+func (st *continuing) everyone(n int) []int {
+	for len(st.all) < n {
+		st.all = append(st.all, len(st.all))
 	}
-	return (*all)[:len(s.active)]
+	return st.all[:n]
 }

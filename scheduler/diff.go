@@ -24,14 +24,14 @@ func (s *Scheduler) diff(now time.Time, plan *policy.Plan, asked []int) []Action
 	}
 	for _, i := range asked {
 		r := s.active[i]
-		if d := &plan.Jobs[i]; !d.Allocation.IsZero() && s.differs(r, d) {
+		if d := &plan.Jobs[i]; !d.Allocation.IsZero() && r.differs(d) {
 			acts = append(acts, s.run(now, r, d))
 		}
 	}
 	return acts
 }
 
-func (s *Scheduler) differs(r *record, d *policy.Decision) bool {
+func (r *record) differs(d *policy.Decision) bool {
 	st := &r.status
 	return d.Allocation != st.Allocation || !d.Placement.Equal(st.Placement) ||
 		d.Batch.Local != 0 && d.Batch != r.batch
@@ -53,7 +53,7 @@ func (s *Scheduler) run(now time.Time, r *record, d *policy.Decision) Action {
 	case act.Resized:
 		r.settle(now)
 	case !same && !act.Free:
-		s.restart(now, r)
+		r.restart(now)
 	}
 	st.Allocation, st.Placement = d.Allocation, d.Placement
 	return act
@@ -64,24 +64,24 @@ func (s *Scheduler) resizes(r *record, act *Run) bool {
 	if !r.spec.Resizes || !r.status.Holding() {
 		return false
 	}
-	stay := s.staying(r.status.Placement, act)
+	stay := s.nodes.staying(r.status.Placement, act)
 	return r.spec.Enough(&stay)
 }
 
 // staying returns the GPUs of each type that a job keeps on the same nodes. Its number of nodes is 0.
-func (s *Scheduler) staying(held cluster.Placement, act *Run) cluster.Allocation {
+func (u *supply) staying(held cluster.Placement, act *Run) cluster.Allocation {
 	var stay cluster.Allocation
 	stay.GPUType, stay.Also.GPUType = act.Allocation.GPUType, act.Allocation.Also.GPUType
 	if !act.Allocation.Mixed() {
 		stay.GPUs = act.Placement.Common(held)
 		return stay
 	}
-	stay.GPUs = s.cluster.On(act.Placement, stay.GPUType).Common(held)
-	stay.Also.GPUs = s.cluster.On(act.Placement, stay.Also.GPUType).Common(held)
+	stay.GPUs = u.cluster.On(act.Placement, stay.GPUType).Common(held)
+	stay.Also.GPUs = u.cluster.On(act.Placement, stay.Also.GPUType).Common(held)
 	return stay
 }
 
-func (s *Scheduler) restart(now time.Time, r *record) {
+func (r *record) restart(now time.Time) {
 	st := &r.status
 	if st.FirstStarted.IsZero() {
 		st.FirstStarted = now

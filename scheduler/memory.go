@@ -1,9 +1,6 @@
 package scheduler
 
 import (
-	"time"
-
-	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/model/perf/estimate"
@@ -14,22 +11,16 @@ type Memory struct {
 	beliefs  *estimate.Pool
 	classes  *estimate.Classes // nil: not learned
 	locality perf.LocalityLearner
-	cluster  *cluster.Cluster
-	rentals  []cluster.Rental
-	loans    []cluster.Loan
+	nodes    supply
 	round    int
 	records  map[job.ID]*record
 	active   []*record // by submission time, then ID
 	hasEnded bool      // active has records in a terminal phase
-	planned  time.Time // last round with something to plan
-	extra    time.Time // time of the next submission round; zero: none
-	between  bool      // the present round is a submission round
+	times    timetable
 	// Whether background work of the policy is under way, and the result of the last one, until a snapshot has
 	// it.
 	computing bool
 	computed  any
-	// When the present round began, and when the next one does. Set by Run.
-	begun, next time.Time
 }
 
 // memory keeps the fields of the embedded Memory unexported.
@@ -61,5 +52,5 @@ func (m *Memory) Active() []Restored {
 
 // Nodes returns the present nodes, and the state of rentals and loans.
 func (m *Memory) Nodes() NodesChanged {
-	return NodesChanged{Cluster: m.cluster, Rentals: m.rentals, Loans: m.loans}
+	return NodesChanged{Cluster: m.nodes.cluster, Rentals: m.nodes.rentals, Loans: m.nodes.loans}
 }

@@ -17,10 +17,10 @@ func (m *Memory) Remember(c *codec.Codec) {
 	if m.computed != nil {
 		c.Fail("a result of background work: %w", errors.ErrUnsupported)
 	}
-	codec.Once(c, &m.cluster, (*cluster.Cluster).Remember)
-	codec.Slice(c, &m.rentals, (*cluster.Rental).Remember)
-	codec.Slice(c, &m.loans, (*cluster.Loan).Remember)
-	c.Fields(m.beliefs, &m.locality, &m.round, &m.planned, &m.extra, &m.between, &m.computing, &m.begun, &m.next)
+	codec.Once(c, &m.nodes.cluster, (*cluster.Cluster).Remember)
+	codec.Slice(c, &m.nodes.rentals, (*cluster.Rental).Remember)
+	codec.Slice(c, &m.nodes.loans, (*cluster.Loan).Remember)
+	c.Fields(m.beliefs, &m.locality, &m.round, &m.times.planned, &m.times.extra, &m.times.between, &m.computing, &m.times.begun, &m.times.next)
 	if m.classes != nil {
 		c.Fields(m.classes)
 	}

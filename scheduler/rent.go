@@ -7,22 +7,29 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
+// A supply is the nodes that jobs may hold, and those that can be rented or lent.
+type supply struct {
+	cluster *cluster.Cluster
+	rentals []cluster.Rental
+	loans   []cluster.Loan
+}
+
 // rent returns the actions that change the rented and lent nodes to the numbers of the plan: cancelled orders,
 // then returns of the nodes that the plan names, then of nodes without jobs, in reverse cluster order.
-func (s *Scheduler) rent(plan *policy.Plan) []Action {
-	acts, back := s.borrow(plan)
+func (u *supply) rent(plan *policy.Plan) []Action {
+	acts, back := u.borrow(plan)
 	if len(plan.Capacity) == 0 && len(back) == 0 {
 		return nil
 	}
 	used, returned := nodesOf(plan), make(map[cluster.Group]int)
 	for _, id := range plan.Return {
 		used[id] = true
-		if n, ok := s.cluster.Index(id); ok {
-			returned[s.cluster.Nodes()[n].Group]++
+		if n, ok := u.cluster.Index(id); ok {
+			returned[u.cluster.Nodes()[n].Group]++
 		}
 	}
-	for i := range s.rentals {
-		r := &s.rentals[i]
+	for i := range u.rentals {
+		r := &u.rentals[i]
 		want, ok := plan.Capacity[r.Group]
 		if !ok || want == r.Ready+r.Starting {
 			continue
@@ -30,7 +37,7 @@ func (s *Scheduler) rent(plan *policy.Plan) []Action {
 		if r.Starting > 0 || want > r.Ready {
 			acts = append(acts, Provision{Group: r.Group, Nodes: max(want, r.Ready)})
 		}
-		back = append(back, s.idle(r.Group, used, r.Ready-want-returned[r.Group])...)
+		back = append(back, u.idle(r.Group, used, r.Ready-want-returned[r.Group])...)
 	}
 	if len(back) > 0 {
 		acts = append(acts, Return{Nodes: back})
@@ -39,9 +46,9 @@ func (s *Scheduler) rent(plan *policy.Plan) []Action {
 }
 
 // borrow returns the actions that borrow nodes, and the nodes that the plan returns.
-func (s *Scheduler) borrow(plan *policy.Plan) (acts []Action, back []cluster.NodeID) {
-	for i := range s.loans {
-		l := &s.loans[i]
+func (u *supply) borrow(plan *policy.Plan) (acts []Action, back []cluster.NodeID) {
+	for i := range u.loans {
+		l := &u.loans[i]
 		if want := plan.Capacity[l.Group]; want > l.Lent {
 			acts = append(acts, Provision{Group: l.Group, Nodes: want})
 		}
@@ -60,9 +67,9 @@ func nodesOf(plan *policy.Plan) map[cluster.NodeID]bool {
 }
 
 // idle returns up to most unused rented nodes of a group, the last first.
-func (s *Scheduler) idle(g cluster.Group, used map[cluster.NodeID]bool, most int) []cluster.NodeID {
+func (u *supply) idle(g cluster.Group, used map[cluster.NodeID]bool, most int) []cluster.NodeID {
 	var found []cluster.NodeID
-	for _, n := range slices.Backward(s.cluster.Nodes()) {
+	for _, n := range slices.Backward(u.cluster.Nodes()) {
 		if len(found) >= most {
 			break
 		}

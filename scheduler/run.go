@@ -24,23 +24,23 @@ import (
 //
 // Neither option moves the regular rounds.
 func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
-	s.begun = b.Now()
-	s.next = s.begun.Add(cmp.Or(s.o.First, s.o.Round))
+	s.times.begun = b.Now()
+	s.times.next = s.times.begun.Add(cmp.Or(s.o.First, s.o.Round))
 	return s.loop(ctx, b, obs)
 }
 
 // Resume is Run for a Scheduler with the Memory of another one after a round. The backend continues directly
 // after that round.
 func (s *Scheduler) Resume(ctx context.Context, b Backend, obs ...Observer) error {
-	if !s.between {
-		s.turn(b.Now())
+	if !s.times.between {
+		s.times.turn(b.Now(), s.o.Round)
 	}
 	return s.loop(ctx, b, obs)
 }
 
 func (s *Scheduler) loop(ctx context.Context, b Backend, obs []Observer) error {
 	for {
-		due := s.due(s.next)
+		due := s.times.due()
 		ev, err := b.Next(ctx, due) // 1. events
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -55,24 +55,24 @@ func (s *Scheduler) loop(ctx context.Context, b Backend, obs []Observer) error {
 			continue
 		}
 		how := s.plan
-		s.between = false
-		if s.o.OnEvent > 0 && !due.Before(s.next) && s.settled() {
-			s.turn(b.Now())
+		s.times.between = false
+		if s.o.OnEvent > 0 && !due.Before(s.times.next) && s.settled() {
+			s.times.turn(b.Now(), s.o.Round)
 			continue
 		}
-		if now := b.Now(); due.Before(s.next) && !now.Before(due) && now.Before(s.next) {
-			if s.extra = (time.Time{}); s.o.OnEvent == 0 && !s.admits() {
+		if now := b.Now(); due.Before(s.times.next) && !now.Before(due) && now.Before(s.times.next) {
+			if s.times.extra = (time.Time{}); s.o.OnEvent == 0 && !s.admits() {
 				continue
 			}
-			if s.between = true; s.o.OnEvent == 0 {
+			if s.times.between = true; s.o.OnEvent == 0 {
 				how = s.keep
 			}
 		}
 		if err := s.carryOut(ctx, b, how, obs); err != nil {
 			return err
 		}
-		if !s.between {
-			s.turn(b.Now())
+		if !s.times.between {
+			s.times.turn(b.Now(), s.o.Round)
 		}
 	}
 }
@@ -94,11 +94,12 @@ func (s *Scheduler) carryOut(ctx context.Context, b Backend, how planner, obs []
 	return nil
 }
 
-func (s *Scheduler) turn(now time.Time) {
-	if now.Before(s.next) && !now.Before(s.begun) || !now.Before(s.next.Add(s.o.Round)) {
-		s.next = now
+// turn begins the next round at its time, or now if it begins early or a round late.
+func (t *timetable) turn(now time.Time, length time.Duration) {
+	if now.Before(t.next) && !now.Before(t.begun) || !now.Before(t.next.Add(length)) {
+		t.next = now
 	}
-	s.begun, s.next = s.next, s.next.Add(s.o.Round)
+	t.begun, t.next = t.next, t.next.Add(length)
 }
 
 func (s *Scheduler) take(ctx context.Context, b Backend, ev Event, obs []Observer) error {

@@ -104,7 +104,7 @@ func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*
 	if o.Estimate.Fits == nil {
 		o.Estimate.Fits = estimate.NewCache()
 	}
-	s := &Scheduler{policy: p, placer: pl, o: o, memory: &memory{cluster: c.Held(), rentals: c.Rentals(), loans: c.Loans(), records: make(map[job.ID]*record)}}
+	s := &Scheduler{policy: p, placer: pl, o: o, memory: &memory{nodes: supply{c.Held(), c.Rentals(), c.Loans()}, records: make(map[job.ID]*record)}}
 	s.beliefs = estimate.NewPool(&s.o.Estimate)
 	if o.Classes && o.Known == nil {
 		s.classes = estimate.NewClasses(s.o.Estimate, o.Class)
@@ -140,7 +140,7 @@ func (s *Scheduler) submit(now time.Time, spec *job.Spec) error {
 	s.classes.Submitted(now, spec)
 	s.enter(r)
 	if !s.o.Profile {
-		s.soon(now)
+		s.times.soon(now, &s.o)
 		return nil
 	}
 	r.status.Phase = job.Profiling
@@ -227,7 +227,7 @@ func (s *Scheduler) report(now time.Time, r *record, rep *job.Report) {
 	if rep.Configuration != st.Allocation.Configuration {
 		return
 	}
-	s.locality.Learn(r.spec.Class, rep, s.cluster.Racks(st.Placement))
+	s.locality.Learn(r.spec.Class, rep, s.nodes.cluster.Racks(st.Placement))
 	if st.Phase == job.Restoring {
 		st.Phase = job.Running
 	}
@@ -303,7 +303,7 @@ func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 }
 
 func (s *Scheduler) snapshot(now time.Time, rows []*policy.Job) *policy.Snapshot {
-	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.cluster, Jobs: rows, Computed: s.computed, Rentals: s.rentals, Loans: s.loans, Locality: s.locality.Costs()}
+	snap := &policy.Snapshot{Now: now, Round: s.round, Length: s.o.Round, Cluster: s.nodes.cluster, Jobs: rows, Computed: s.computed, Rentals: s.nodes.rentals, Loans: s.nodes.loans, Locality: s.locality.Costs()}
 	for i, r := range s.active {
 		if r.row == nil || s.o.Estimate.Share && r.version != r.belief.Version() {
 			r.row, r.version, r.pinned = r.show(), r.belief.Version(), nil
@@ -347,25 +347,25 @@ func (s *Scheduler) decide(ctx context.Context, now time.Time, how planner) (*po
 		return snap, plan, nil
 	}
 	s.sweep()
-	snap := s.snapshot(now, s.rows(len(s.active)))
+	snap := s.snapshot(now, s.continuing.memory(len(s.active), s.o.Lean && s.policy.Traits().Keeps))
 	s.round++
-	s.extra = time.Time{}
+	s.times.extra = time.Time{}
 	if len(snap.Jobs) == 0 && len(snap.Rentals)+len(snap.Loans) == 0 {
 		return nil, nil, nil
 	}
-	s.planned, s.computed = now, nil // snap has it
+	s.times.planned, s.computed = now, nil // snap has it
 	plan, asked := s.planOthers(ctx, snap)
 	if plan == nil {
 		var err error
 		if plan, err = how(ctx, snap); err != nil {
 			plan = stay(snap, err)
 		}
-		asked = s.everyone()
+		asked = s.continuing.everyone(len(s.active))
 	}
 	for _, i := range asked {
 		s.active[i].why, s.active[i].decided = plan.Jobs[i].Why, true
 	}
-	acts := append(s.diff(now, plan, asked), s.rent(plan)...)
+	acts := append(s.diff(now, plan, asked), s.nodes.rent(plan)...)
 	s.note(snap, plan, asked)
 	if plan.Background != nil && !s.computing {
 		s.computing = true

@@ -17,7 +17,7 @@ type steadyRound struct {
 // placer may place a job later that it took back (submesh). Rentals, loans and class statistics change with
 // time. A policy may wait for its background work.
 func (s *Scheduler) storeSteady(snap *policy.Snapshot, plan *policy.Plan, acts []Action) {
-	if len(acts) > 0 || s.between || !s.policy.Traits().Steady || plan.Refused != "" || plan.Background != nil || s.computing {
+	if len(acts) > 0 || s.times.between || !s.policy.Traits().Steady || plan.Refused != "" || plan.Background != nil || s.computing {
 		return
 	}
 	if len(snap.Rentals)+len(snap.Loans) > 0 || s.classes != nil || s.o.Known != nil {
@@ -39,12 +39,12 @@ func unplaced(plan *policy.Plan) bool {
 // repeat repeats the last round, if nothing can have changed; nil otherwise. Rows and decisions are shared with
 // that round: both are immutable.
 func (s *Scheduler) repeat(now time.Time) (*policy.Snapshot, *policy.Plan) {
-	if s.steady.plan == nil || s.between {
+	if s.steady.plan == nil || s.times.between {
 		return nil, nil
 	}
 	snap := *s.steady.snap
 	snap.Now, snap.Round, snap.Computed = now, s.round, nil
 	s.round++
-	s.extra, s.planned = time.Time{}, now
+	s.times.extra, s.times.planned = time.Time{}, now
 	return &snap, s.steady.plan
 }

@@ -14,23 +14,33 @@ const settle = 500 * time.Millisecond
 
 const perRound = 20
 
-func (s *Scheduler) soon(now time.Time) {
-	if !s.o.OnSubmit && s.o.OnEvent == 0 || !s.extra.IsZero() {
+// A timetable has the times of rounds.
+type timetable struct {
+	planned time.Time // last round with something to plan
+	extra   time.Time // time of the next submission round; zero: none
+	between bool      // the present round is a submission round
+	// When the present round began, and when the next one does. Set by Run.
+	begun, next time.Time
+}
+
+// soon adds a submission round, unless there is one.
+func (t *timetable) soon(now time.Time, o *Options) {
+	if !o.OnSubmit && o.OnEvent == 0 || !t.extra.IsZero() {
 		return
 	}
-	s.extra = now.Add(settle)
-	apart := s.o.Round / perRound
-	if s.o.OnEvent > 0 {
-		apart = s.o.OnEvent
+	t.extra = now.Add(settle)
+	apart := o.Round / perRound
+	if o.OnEvent > 0 {
+		apart = o.OnEvent
 	}
-	if least := s.planned.Add(apart); least.After(s.extra) {
-		s.extra = least
+	if least := t.planned.Add(apart); least.After(t.extra) {
+		t.extra = least
 	}
 }
 
 func (s *Scheduler) changed(now time.Time) {
 	if s.o.OnEvent > 0 && !s.settled() {
-		s.soon(now)
+		s.times.soon(now, &s.o)
 	}
 }
 
@@ -42,11 +52,11 @@ func (s *Scheduler) settled() bool {
 	})
 }
 
-func (s *Scheduler) due(next time.Time) time.Time {
-	if s.extra.IsZero() || !s.extra.Before(next) {
-		return next
+func (t *timetable) due() time.Time {
+	if t.extra.IsZero() || !t.extra.Before(t.next) {
+		return t.next
 	}
-	return s.extra
+	return t.extra
 }
 
 // admits reports whether a submission round can start a job: GPUs are free, and no job waits that an earlier
@@ -54,7 +64,7 @@ func (s *Scheduler) due(next time.Time) time.Time {
 func (s *Scheduler) admits() bool {
 	s.sweep()
 	free := 0
-	for _, t := range s.cluster.Types() {
+	for _, t := range s.nodes.cluster.Types() {
 		free += t.GPUs
 	}
 	for _, r := range s.active {
