@@ -66,7 +66,7 @@ type agent struct {
 
 func newAgent(w *World, a *workload.Arrival) *agent {
 	spec := &a.Spec
-	g := &agent{spec: spec, app: w.application(a), slow: 1, apart: 1, limits: spec.Batch}
+	g := &agent{spec: spec, app: w.in.application(a), slow: 1, apart: 1, limits: spec.Batch}
 	if w.o.Public.WideBatchRange {
 		g.limits.Max = max(g.limits.Max, g.app.Batch.Max)
 	}
@@ -76,28 +76,12 @@ func newAgent(w *World, a *workload.Arrival) *agent {
 	}
 	if n := w.o.Noise; n.Report > 0 || n.Bias > 0 {
 		g.noise = rng.Stream(w.o.Seed, "noise/"+string(spec.ID))
-		g.bias = w.biases(spec)
+		g.bias = w.in.biases(spec)
 	}
 	if w.o.Noise.Straggler > 0 {
 		g.luck = rng.Stream(w.o.Seed, "straggler/"+string(spec.ID))
 	}
 	return g
-}
-
-func (w *World) application(a *workload.Arrival) *workload.Application {
-	if a.Application != "" {
-		return w.catalog[a.Application]
-	}
-	return w.steady.Of(&a.Spec, a.ScalingLoss)
-}
-
-func (w *World) biases(spec *job.Spec) map[cluster.GPUType]float64 {
-	stream := rng.Stream(w.o.Seed, "bias/"+string(spec.ID))
-	b := make(map[cluster.GPUType]float64)
-	for _, t := range w.full.Types() {
-		b[t.Type] = math.Exp(w.o.Noise.Bias * stream.NormFloat64())
-	}
-	return b
 }
 
 func (g *agent) holding() bool { return g.alloc.GPUs > 0 }
@@ -133,7 +117,7 @@ func (g *agent) count(w *World, a *workload.Arrival) {
 
 func (g *agent) run(w *World, a scheduler.Run) {
 	g.fixed, g.asked, g.repeats = a.Batch, nil, false
-	g.apart = w.apart(a.Placement)
+	g.apart = w.in.apart(a.Placement)
 	switch {
 	case a.InPlace(g.alloc, g.placement) || a.Free && a.Allocation.Configuration == g.alloc.Configuration:
 		if !g.restoring && g.steps == nil {
@@ -162,7 +146,7 @@ func (g *agent) run(w *World, a scheduler.Run) {
 	default:
 		g.lose() // drops progress of a job without checkpoints
 		g.hold(a)
-		g.restoring, g.at = true, w.now.Add(w.delay(g))
+		g.restoring, g.at = true, w.now.Add(w.in.delay(g))
 		g.started, g.savedAt = true, g.at
 		g.starts++
 		g.slow = g.drawSlow(w)
@@ -174,14 +158,6 @@ func (g *agent) run(w *World, a scheduler.Run) {
 func (g *agent) hold(a scheduler.Run) {
 	g.alloc, g.placement, g.shape = a.Allocation, a.Placement, a.Placement.Shape()
 	g.replicas = max(1, a.Allocation.AllGPUs()/g.spec.ReplicaGPUs(a.Allocation.GPUType))
-}
-
-// apart returns the factor on gradient exchange for a placement, relative to one rack.
-func (w *World) apart(p cluster.Placement) float64 {
-	if w.o.CrossRack > 1 && w.full.Racks(p) > 1 {
-		return w.o.CrossRack
-	}
-	return 1
 }
 
 func (g *agent) drawSlow(w *World) float64 {

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,14 +9,12 @@ import (
 
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
-	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 func (w *World) plan() {
 	f := &w.o.Faults
-	for _, n := range w.full.Nodes() {
+	for _, n := range w.in.full.Nodes() {
 		if f.NodeMTBF > 0 {
 			w.failLater(n.ID, rng.Stream(w.o.Seed, "node/"+string(n.ID)))
 		}
@@ -119,7 +116,7 @@ func (w *World) lose(g *agent, why string, last func(*agent)) {
 
 func (w *World) leave(nodes []cluster.NodeID, why string, last func(*agent)) {
 	for _, id := range nodes {
-		w.away[id]++
+		w.nodes.away[id]++
 	}
 	for _, g := range w.on(func(id cluster.NodeID) bool { return slices.Contains(nodes, id) }) {
 		w.lose(g, why, last)
@@ -129,29 +126,36 @@ func (w *World) leave(nodes []cluster.NodeID, why string, last func(*agent)) {
 
 func (w *World) comeBack(nodes []cluster.NodeID) {
 	for _, id := range nodes {
-		w.away[id]--
+		w.nodes.away[id]--
 	}
 	w.changed()
 }
 
 func (w *World) changed() {
-	w.emit(scheduler.NodesChanged{Cluster: w.present(), Rentals: w.provider.rentals(), Loans: w.lender.loans()})
+	w.emit(scheduler.NodesChanged{Cluster: w.nodes.present(), Rentals: w.provider.rentals(), Loans: w.lender.loans()})
+}
+
+// A presence holds which nodes of a cluster are available.
+type presence struct {
+	full *cluster.Cluster       // with all nodes
+	here *cluster.Cluster       // nodes of the last NodesChanged; nil: none was emitted
+	away map[cluster.NodeID]int // number of reasons why a node is unavailable
 }
 
 // present returns the available nodes. The pointer changes only if the nodes do, so policies can compare
 // pointers.
-func (w *World) present() *cluster.Cluster {
-	if w.here == nil || !w.same() {
-		w.here = w.full.Without(func(id cluster.NodeID) bool { return w.away[id] > 0 })
+func (p *presence) present() *cluster.Cluster {
+	if p.here == nil || !p.same() {
+		p.here = p.full.Without(func(id cluster.NodeID) bool { return p.away[id] > 0 })
 	}
-	return w.here
+	return p.here
 }
 
-func (w *World) same() bool {
-	left := w.here.Nodes()
-	for i := range w.full.Nodes() {
-		id := w.full.Nodes()[i].ID
-		if w.away[id] > 0 {
+func (p *presence) same() bool {
+	left := p.here.Nodes()
+	for i := range p.full.Nodes() {
+		id := p.full.Nodes()[i].ID
+		if p.away[id] > 0 {
 			continue
 		}
 		if len(left) == 0 || left[0].ID != id {
@@ -160,43 +164,4 @@ func (w *World) same() bool {
 		left = left[1:]
 	}
 	return len(left) == 0
-}
-
-func (w *World) validate(arrivals []*workload.Arrival) error {
-	errs := []error{w.o.Validate(), w.setInitial(arrivals)}
-	for i, win := range w.o.Faults.Maintenance {
-		for _, id := range win.Nodes {
-			if _, ok := w.full.Index(id); !ok {
-				errs = append(errs, fmt.Errorf("maintenance window %d: no node %q", i, id))
-			}
-		}
-	}
-	seen := make(map[job.ID]bool, len(arrivals))
-	for _, a := range arrivals {
-		if seen[a.Spec.ID] {
-			errs = append(errs, fmt.Errorf("job %s: ID is used twice", a.Spec.ID))
-		}
-		seen[a.Spec.ID] = true
-		if _, ok := w.catalog[a.Application]; !ok && a.Application != "" {
-			errs = append(errs, fmt.Errorf("job %s: unknown application %q", a.Spec.ID, a.Application))
-		} else if err := w.countable(a); err != nil {
-			errs = append(errs, err)
-		}
-		if err := Fits(w.full, &a.Spec); err != nil {
-			errs = append(errs, err)
-		}
-		if len(errs) > 20 {
-			return errors.Join(append(errs, errors.New("and more"))...)
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (w *World) countable(a *workload.Arrival) error {
-	app := w.application(a)
-	if w.o.Public.WholeRounds && app.Curve != nil {
-		return fmt.Errorf("job %s: application %s has a training curve, want jobs that count steps with whole rounds", a.Spec.ID, a.Application)
-	}
-	_, err := app.Regimes(&a.Spec)
-	return err
 }

@@ -45,7 +45,7 @@ func (w *World) resume(g *agent, s *InitialState) {
 	w.held++
 	g.started, g.fixed = true, s.Batch
 	g.hold(scheduler.Run{Allocation: s.Status.Allocation, Placement: s.Status.Placement})
-	g.slow, g.apart = g.drawSlow(w), w.apart(s.Status.Placement)
+	g.slow, g.apart = g.drawSlow(w), w.in.apart(s.Status.Placement)
 	g.at = w.now.Add(s.Restore)
 	g.savedAt = g.at
 	g.fit()
@@ -56,32 +56,32 @@ func (w *World) resume(g *agent, s *InitialState) {
 	g.checkIn(w)
 }
 
-func (w *World) setInitial(arrivals []*workload.Arrival) error {
-	if len(w.o.Initial) == 0 {
+func (in *input) setInitial(arrivals []*workload.Arrival) error {
+	if len(in.o.Initial) == 0 {
 		return nil
 	}
 	var errs []error
-	if w.o.Public.WholeRounds {
+	if in.o.Public.WholeRounds {
 		errs = append(errs, errors.New("initial jobs, want none with whole rounds"))
 	}
 	held, found := make(map[cluster.NodeID]int), 0
 	for _, a := range arrivals {
-		s := w.o.Initial[a.Spec.ID]
+		s := in.o.Initial[a.Spec.ID]
 		if s == nil {
 			continue
 		}
 		found++
-		if err := w.holds(s, held); err != nil {
+		if err := in.holds(s, held); err != nil {
 			errs = append(errs, fmt.Errorf("job %s: %w", a.Spec.ID, err))
 		}
 	}
-	if found < len(w.o.Initial) {
-		errs = append(errs, fmt.Errorf("%d initial jobs, but %d of them arrive, want all", len(w.o.Initial), found))
+	if found < len(in.o.Initial) {
+		errs = append(errs, fmt.Errorf("%d initial jobs, but %d of them arrive, want all", len(in.o.Initial), found))
 	}
 	return errors.Join(errs...)
 }
 
-func (w *World) holds(s *InitialState, held map[cluster.NodeID]int) error {
+func (in *input) holds(s *InitialState, held map[cluster.NodeID]int) error {
 	st := &s.Status
 	switch {
 	case st.Phase.Terminal():
@@ -92,12 +92,12 @@ func (w *World) holds(s *InitialState, held map[cluster.NodeID]int) error {
 		return fmt.Errorf("is placed on %d GPUs, want the %d it holds", st.Placement.GPUs(), st.Allocation.AllGPUs())
 	}
 	for _, share := range st.Placement {
-		i, ok := w.full.Index(share.Node)
-		if !ok || !slices.Contains([]cluster.GPUType{st.Allocation.GPUType, st.Allocation.Also.GPUType}, w.full.Nodes()[i].GPUType) {
+		i, ok := in.full.Index(share.Node)
+		if !ok || !slices.Contains([]cluster.GPUType{st.Allocation.GPUType, st.Allocation.Also.GPUType}, in.full.Nodes()[i].GPUType) {
 			return fmt.Errorf("holds GPUs of node %q, want a node of %v", share.Node, st.Allocation)
 		}
-		if held[share.Node] += share.GPUs; held[share.Node] > w.full.Nodes()[i].Capacity.GPUs {
-			return fmt.Errorf("with others holds %d GPUs of node %s, want at most %d", held[share.Node], share.Node, w.full.Nodes()[i].Capacity.GPUs)
+		if held[share.Node] += share.GPUs; held[share.Node] > in.full.Nodes()[i].Capacity.GPUs {
+			return fmt.Errorf("with others holds %d GPUs of node %s, want at most %d", held[share.Node], share.Node, in.full.Nodes()[i].Capacity.GPUs)
 		}
 	}
 	return nil

@@ -100,19 +100,19 @@ var _ scheduler.Expander = (*lender)(nil)
 // newLender returns a lender without lent nodes. Its first review is at Epoch.
 func newLender(w *World) *lender {
 	l := &lender{w: w, o: &w.o.Lender, nodes: make(map[cluster.NodeID]*loanNode), next: w.now}
-	for _, loan := range w.full.Loans() {
+	for _, loan := range w.in.full.Loans() {
 		p := &pool{loan: loan}
 		if l.o.Forecast != nil {
 			p.forecast = l.o.Forecast()
 		}
 		l.pools = append(l.pools, p)
 	}
-	for i := range w.full.Nodes() {
-		if n := &w.full.Nodes()[i]; n.Tenure == cluster.Loaned {
+	for i := range w.in.full.Nodes() {
+		if n := &w.in.full.Nodes()[i]; n.Tenure == cluster.Loaned {
 			p, own := l.pool(n.Group), &loanNode{node: n}
 			p.nodes = append(p.nodes, own)
 			l.nodes[n.ID] = own
-			w.away[n.ID]++
+			w.nodes.away[n.ID]++
 		}
 	}
 	if len(l.pools) > 0 {
@@ -161,7 +161,7 @@ func (p *pool) lent() int {
 
 // idle returns the nodes that can be lent: not lent, broken or in maintenance.
 func (l *lender) idle(p *pool) []*loanNode {
-	return slices.DeleteFunc(p.in(false), func(n *loanNode) bool { return l.w.away[n.node.ID] > 1 })
+	return slices.DeleteFunc(p.in(false), func(n *loanNode) bool { return l.w.nodes.away[n.node.ID] > 1 })
 }
 
 func (l *lender) spare(p *pool) int {
@@ -183,7 +183,7 @@ func (l *lender) loans() []cluster.Loan {
 
 func (l *lender) back(n *loanNode) {
 	n.lent = false
-	l.w.away[n.node.ID]++
+	l.w.nodes.away[n.node.ID]++
 }
 
 // Provision implements scheduler.Expander. It lends the first idle nodes in the cluster's order, at
@@ -199,7 +199,7 @@ func (l *lender) Provision(g cluster.Group, nodes int) error {
 	}
 	for _, n := range l.idle(p)[:max(0, nodes-lent)] {
 		n.lent = true
-		l.w.away[n.node.ID]--
+		l.w.nodes.away[n.node.ID]--
 	}
 	l.w.changed()
 	return nil

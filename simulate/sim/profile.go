@@ -62,7 +62,7 @@ func (g *agent) runs(w *World, t cluster.GPUType) *profileRuns {
 	r := &profileRuns{agent: g, noise: w.o.Noise.Report}
 	r.alloc.Configuration = cluster.Configuration{Nodes: 1, GPUs: g.spec.ReplicaGPUs(t), GPUType: t}
 	if g.app.Sensitivity != nil {
-		r.alloc.CPUs, r.alloc.Memory = host(w.full, r.alloc.Configuration)
+		r.alloc.CPUs, r.alloc.Memory = host(w.in.full, r.alloc.Configuration)
 	}
 	least, most := g.app.Speed.LocalRange(t, []int{r.alloc.GPUs})
 	limits := job.BatchLimits{Init: g.limits.Init, Max: g.limits.Max, LocalMin: max(least, g.limits.LocalMin), LocalMax: map[cluster.GPUType]int{t: most}}

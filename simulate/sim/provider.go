@@ -96,11 +96,11 @@ var _ scheduler.Expander = (*provider)(nil)
 
 func newProvider(w *World) *provider {
 	p := &provider{w: w, o: &w.o.Provider, leases: make(map[cluster.NodeID]*lease)}
-	for _, offer := range w.full.Offers() {
+	for _, offer := range w.in.full.Offers() {
 		p.controllers = append(p.controllers, &groupController{offer: offer, luck: rng.Stream(w.o.Seed, "provider/"+string(offer.Group))})
 	}
-	for i := range w.full.Nodes() {
-		if n := &w.full.Nodes()[i]; n.Tenure == cluster.Rented {
+	for i := range w.in.full.Nodes() {
+		if n := &w.in.full.Nodes()[i]; n.Tenure == cluster.Rented {
 			p.add(n)
 		}
 	}
@@ -115,7 +115,7 @@ func (p *provider) add(n *cluster.Node) {
 	d := p.groupController(n.Group)
 	d.leases = append(d.leases, l)
 	p.leases[n.ID] = l
-	p.w.away[n.ID]++
+	p.w.nodes.away[n.ID]++
 }
 
 func (p *provider) groupController(g cluster.Group) *groupController {
@@ -191,7 +191,7 @@ func (p *provider) cancel(coming []*lease, most int) {
 
 // order orders up to nodes more nodes, but no broken ones, and returns how many it got.
 func (p *provider) order(d *groupController, nodes int) int {
-	idle := slices.DeleteFunc(d.in(free), func(l *lease) bool { return p.w.away[l.node.ID] > 1 })
+	idle := slices.DeleteFunc(d.in(free), func(l *lease) bool { return p.w.nodes.away[l.node.ID] > 1 })
 	var got []stateChange
 	for range nodes {
 		if len(got) == len(idle) || p.o.Refuse > 0 && d.luck.Float64() < p.o.Refuse {
@@ -212,7 +212,7 @@ func (p *provider) come(got []stateChange) {
 	changed := false
 	for _, g := range got {
 		if g.current() {
-			p.w.away[g.node.ID]--
+			p.w.nodes.away[g.node.ID]--
 			p.watch(g.enter(ready))
 			changed = true
 		}
@@ -262,7 +262,7 @@ func (p *provider) Return(nodes []cluster.NodeID) error {
 // leave releases a node, which jobs cannot use from now on, and which becomes free later.
 func (p *provider) leave(l *lease, after time.Duration) {
 	if l.state == ready {
-		p.w.away[l.node.ID]++
+		p.w.nodes.away[l.node.ID]++
 	}
 	gone := l.enter(leaving)
 	p.w.agenda.push(entry{at: p.w.now.Add(after), what: func(w *World) {

@@ -92,7 +92,7 @@ func (l *lender) foresee(p *pool) float64 {
 
 func (l *lender) takeBroken(p *pool) {
 	for _, n := range p.in(true) {
-		if l.w.away[n.node.ID] > 0 && p.lent() > p.limit {
+		if l.w.nodes.away[n.node.ID] > 0 && p.lent() > p.limit {
 			l.back(n)
 		}
 	}

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/oxgang/oxgang/scheduler"
-	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // endRound makes each job in training exit if complete and report otherwise, once per deadline, under
@@ -57,24 +55,4 @@ func (g *agent) truncate() {
 	samples := float64(g.replicas * g.batch.PerReplica())
 	g.progress = g.begun + samples*math.Floor((g.progress-g.begun)/samples+whole)
 	g.begun = g.progress
-}
-
-func (w *World) delay(g *agent) time.Duration {
-	if w.o.FreeStart && !g.started {
-		return 0
-	}
-	if n := len(g.app.Delays); n > 0 && w.o.Restart == nil && !w.o.Public.WholeRounds {
-		return g.app.Delays[min(g.starts, n-1)]
-	}
-	return w.restartDelay(g.app)
-}
-
-func (w *World) restartDelay(a *workload.Application) time.Duration {
-	if w.o.Public.WholeRounds {
-		return 0
-	}
-	if w.o.Restart != nil {
-		return *w.o.Restart
-	}
-	return a.RestartDelay
 }

@@ -27,16 +27,13 @@ const stallRounds = 10000
 type World struct {
 	o        Options
 	beliefs  *estimate.Pool // makes the estimates of the agents
-	catalog  workload.Catalog
-	steady   workload.Steadies // of arrivals known by their duration
+	in       input
 	arrivals *workload.Pending // by time, then ID
 	jobs     map[job.ID]*agent // live jobs
 	agenda   agenda
 	ready    []scheduler.Event // events of the present time, not returned yet
 	now      time.Time
-	full     *cluster.Cluster       // with all nodes
-	here     *cluster.Cluster       // nodes of the last NodesChanged; nil: none was emitted
-	away     map[cluster.NodeID]int // number of reasons why a node is unavailable
+	nodes    presence
 	provider *provider
 	lender   *lender
 	held     int       // number of jobs with GPUs
@@ -53,14 +50,15 @@ type World struct {
 // could never run.
 func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arrival, o Options) (*World, error) {
 	w := &World{
-		o: o, catalog: catalog, full: c, now: Epoch,
-		jobs: make(map[job.ID]*agent),
-		away: make(map[cluster.NodeID]int),
+		o: o, now: Epoch,
+		jobs:  make(map[job.ID]*agent),
+		nodes: presence{full: c, away: make(map[cluster.NodeID]int)},
 	}
+	w.in = input{o: &w.o, catalog: catalog, full: c}
 	w.o.Estimate.Types = c.Types()
 	w.beliefs = estimate.NewPool(&w.o.Estimate)
 	all := sorted(arrivals)
-	if err := w.validate(all); err != nil {
+	if err := w.in.validate(all); err != nil {
 		return nil, fmt.Errorf("sim: %w", err)
 	}
 	w.arrivals = workload.NewPending(all)
@@ -84,7 +82,7 @@ func sorted(arrivals []workload.Arrival) []*workload.Arrival {
 func (w *World) Now() time.Time { return w.now }
 
 // Cluster returns the cluster with all nodes, including broken ones and those for rent or loan.
-func (w *World) Cluster() *cluster.Cluster { return w.full }
+func (w *World) Cluster() *cluster.Cluster { return w.in.full }
 
 // Next implements scheduler.Backend. It is the main loop: see the package comment.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
