@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -15,16 +14,16 @@ func (r *Recorder) submitted(spec *job.Spec) {
 	}
 	if r.submission.IsZero() {
 		r.submission = r.now
-		clear(r.pauseSeconds)
+		clear(r.gpus.pauseSeconds)
 		r.rent.paused, r.lending.paused = payment{}, usage{}
 	}
 	r.rent.paid.add(&r.rent.paused)
 	r.rent.paused = payment{}
 	r.lending.used.add(&r.lending.paused, 1)
 	r.lending.paused = usage{}
-	for i, pause := range r.pauseSeconds {
-		r.capacitySeconds[i] += pause
-		r.pauseSeconds[i] = 0
+	for i, pause := range r.gpus.pauseSeconds {
+		r.gpus.capacitySeconds[i] += pause
+		r.gpus.pauseSeconds[i] = 0
 	}
 	r.active[spec.ID] = &account{
 		spec: spec, outcome: Active, submitted: r.now, since: r.now, contention: r.jobSeconds,
@@ -46,7 +45,7 @@ func (r *Recorder) settle(a *account) {
 		return
 	}
 	switch {
-	case !r.measures(a):
+	case !r.opts.measures(a):
 		return
 	case r.intervals >= r.opts.MaxIntervals:
 		r.dropped++
@@ -64,7 +63,7 @@ func (i Interval) continues(next Interval) bool {
 // run assigns other GPUs to a job. A Run that changes only CPUs, memory, batch size or the number of workers is no
 // restart.
 func (r *Recorder) run(a *account, act *scheduler.Run) {
-	next := r.holding(act)
+	next := r.gpus.holding(act)
 	if next.gpus == 0 {
 		return
 	}
@@ -92,8 +91,8 @@ func (a *account) moves(act *scheduler.Run) bool {
 }
 
 func (r *Recorder) hold(a *account, h holding) {
-	r.busy[h.typ] += h.gpus - h.others
-	r.busy[h.second] += h.others
+	r.gpus.busy[h.typ] += h.gpus - h.others
+	r.gpus.busy[h.second] += h.others
 	r.rent.busy += h.rented
 	r.lending.busy += h.loaned
 	if h.loaned > 0 {
@@ -104,8 +103,8 @@ func (r *Recorder) hold(a *account, h holding) {
 }
 
 func (r *Recorder) free(a *account) {
-	r.busy[a.held.typ] -= a.held.gpus - a.held.others
-	r.busy[a.held.second] -= a.held.others
+	r.gpus.busy[a.held.typ] -= a.held.gpus - a.held.others
+	r.gpus.busy[a.held.second] -= a.held.others
 	r.rent.busy -= a.held.rented
 	r.lending.busy -= a.held.loaned
 	if a.held.loaned > 0 {
@@ -133,36 +132,6 @@ func (a *account) atStake() time.Duration {
 		return 0
 	}
 	return a.useful - a.lost
-}
-
-// holding uses the means of the GPU types if the Run names no nodes.
-func (r *Recorder) holding(act *scheduler.Run) holding {
-	a := &act.Allocation
-	h := holding{typ: r.typeIndex(a.GPUType), gpus: a.AllGPUs(), others: a.Also.GPUs}
-	if h.second = h.typ; a.Mixed() {
-		h.second = r.typeIndex(a.Also.GPUType)
-	}
-	if len(act.Placement) == 0 || r.cluster == nil {
-		own, others := float64(h.gpus-h.others), float64(h.others)
-		h.watts = own*r.watts[h.typ] + others*r.watts[h.second]
-		h.price = own*r.price[h.typ] + others*r.price[h.second]
-		return h
-	}
-	nodes := r.cluster.Nodes()
-	for _, share := range act.Placement {
-		if i, ok := r.cluster.Index(share.Node); ok {
-			h.watts += float64(share.GPUs) * nodes[i].Power
-			h.price += float64(share.GPUs) * float64(nodes[i].Price)
-			switch nodes[i].Tenure {
-			case cluster.Rented:
-				h.rented += share.GPUs
-			case cluster.Loaned:
-				h.loaned += share.GPUs
-			case cluster.Owned:
-			}
-		}
-	}
-	return h
 }
 
 // unchanged handles a report of a job that keeps training. It does not move the clock: the rounding of integrals
@@ -194,12 +163,12 @@ func (r *Recorder) reported(a *account, rep *job.Report) {
 
 // profiled books a profiling run, which uses none of the job's own GPUs.
 func (r *Recorder) profiled(a *account, rep *job.Report) {
-	typ := r.typeIndex(rep.Configuration.GPUType)
+	typ := r.gpus.typeIndex(rep.Configuration.GPUType)
 	used := time.Duration(max(1, rep.Configuration.GPUs)) * max(0, rep.Interval)
 	a.spend(typ, used)
 	a.profiling += used
-	a.joules += r.watts[typ] * used.Seconds()
-	a.cost += r.price[typ] * used.Hours()
+	a.joules += r.gpus.watts[typ] * used.Seconds()
+	a.cost += r.gpus.price[typ] * used.Hours()
 }
 
 func (r *Recorder) release(a *account) {
@@ -226,7 +195,7 @@ func (r *Recorder) exited(a *account, how scheduler.Outcome) {
 	a.contention = r.meanContention(a)
 	switch how {
 	case scheduler.Done:
-		a.outcome, a.rho = Done, r.rho(a)
+		a.outcome, a.rho = Done, r.opts.rho(a, r.gpus.cluster)
 	case scheduler.Failed:
 		a.outcome = Failed
 	default:
@@ -251,14 +220,12 @@ func (r *Recorder) meanContention(a *account) float64 {
 	return (r.jobSeconds - a.contention) / life
 }
 
-func (r *Recorder) measures(a *account) bool {
-	return r.opts.Measured == nil || r.opts.Measured(a.spec)
-}
+func (o *Options) measures(a *account) bool { return o.Measured == nil || o.Measured(a.spec) }
 
 func (r *Recorder) store(a *account) {
-	if !r.measures(a) {
+	if !r.opts.measures(a) {
 		return
 	}
 	a.intervals = slices.Clip(a.intervals)
-	r.streamJob(a, r.done.add(a.result(r.start, r.now, len(r.types))))
+	r.streamJob(a, r.done.add(a.result(r.start, r.now, len(r.gpus.types))))
 }

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"slices"
+	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
 )
@@ -52,9 +53,9 @@ func (u *usage) of(l *cluster.Loan) {
 func (r *Recorder) usage() usage {
 	l := &r.lending
 	u := usage{lent: float64(l.gpus), busy: float64(l.busy), training: -float64(l.gpus), trained: -float64(l.busy)}
-	for i := range r.types {
-		u.training += float64(r.capacity[i])
-		u.trained += float64(r.busy[i])
+	for i := range r.gpus.types {
+		u.training += float64(r.gpus.capacity[i])
+		u.trained += float64(r.gpus.busy[i])
 	}
 	for i := range l.loans {
 		u.of(&l.loans[i])
@@ -105,29 +106,28 @@ func (l *lending) last(g cluster.Group) cluster.Loan {
 	return cluster.Loan{}
 }
 
-// setLent counts the nodes on loan of the coming cluster c.
-func (r *Recorder) setLent(c *cluster.Cluster) {
-	r.lending.nodes, r.lending.gpus = 0, 0
+// setLent counts the nodes on loan of the coming cluster c. The present one is nil at first.
+func (l *lending) setLent(was, c *cluster.Cluster, now time.Time) {
+	l.nodes, l.gpus = 0, 0
 	for _, n := range c.Nodes() {
 		if n.Tenure == cluster.Loaned {
-			r.lending.nodes++
-			r.lending.gpus += n.Capacity.GPUs
+			l.nodes++
+			l.gpus += n.Capacity.GPUs
 		}
 	}
-	if r.cluster == nil {
+	if was == nil {
 		return
 	}
-	for _, n := range r.cluster.Nodes() {
+	for _, n := range was.Nodes() {
 		if _, there := c.Index(n.ID); n.Tenure == cluster.Loaned && !there {
-			r.nodeLeft(&n)
+			l.nodeLeft(&n, now)
 		}
 	}
 }
 
 // nodeLeft counts a lost node on loan as taken by its owner, if it was due.
-func (r *Recorder) nodeLeft(n *cluster.Node) {
-	l := &r.lending
-	if due := l.last(n.Group); !l.returned[n.ID] && due.Reclaim > 0 && !r.now.Before(due.By) {
+func (l *lending) nodeLeft(n *cluster.Node, now time.Time) {
+	if due := l.last(n.Group); !l.returned[n.ID] && due.Reclaim > 0 && !now.Before(due.By) {
 		l.count.Taken++
 	}
 	delete(l.returned, n.ID)

@@ -68,7 +68,7 @@ func TestJobsOnTwoTypes_without_nodes(t *testing.T) {
 	act := onTwo(3, 2)
 	act.Placement = nil
 	want := holding{typ: 0, gpus: 5, second: 1, others: 2, watts: 3*300 + 2*70, price: 3*3 + 2}
-	if got := s.holding(&act); got != want {
+	if got := s.gpus.holding(&act); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

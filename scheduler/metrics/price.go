@@ -25,21 +25,21 @@ func (r *Recorder) setWorth(s *policy.Snapshot, p *policy.Plan) {
 	if p == nil || len(p.Prices) == 0 || len(s.Jobs) == 0 {
 		return
 	}
-	l.worth = r.worth(p.Prices)
+	l.worth = r.gpus.worth(p.Prices)
 	if l.nodes > 0 {
 		l.appraisals.add(&l.worth, float64(l.gpus)/float64(l.nodes))
 	}
 }
 
-func (r *Recorder) worth(prices []policy.TypePrice) worth {
+func (u *supply) worth(prices []policy.TypePrice) worth {
 	var w, gpus worth
 	for i := range prices {
-		k := slices.Index(r.types, prices[i].Type)
+		k := slices.Index(u.types, prices[i].Type)
 		if k < 0 {
 			continue
 		}
-		loan := float64(r.loaned[k])
-		training := float64(r.capacity[k]) - loan
+		loan := float64(u.loaned[k])
+		training := float64(u.capacity[k]) - loan
 		gpus.training, w.training = gpus.training+training, w.training+training*prices[i].Price
 		gpus.loan, w.loan = gpus.loan+loan, w.loan+loan*prices[i].Price
 	}

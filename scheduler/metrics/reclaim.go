@@ -31,7 +31,7 @@ type wave struct {
 // reclaim counts the nodes that a round returns, before its actions are carried out. A job that leaves a returned
 // node is preempted, even if it moves.
 func (r *Recorder) reclaim(actions []scheduler.Action) {
-	w := r.wave(actions)
+	w := r.lending.wave(actions, r.gpus.cluster)
 	if len(w.back) == 0 {
 		return
 	}
@@ -51,7 +51,7 @@ func (r *Recorder) reclaim(actions []scheduler.Action) {
 }
 
 // wave returns the returned nodes that are wanted, and records all returned ones.
-func (r *Recorder) wave(actions []scheduler.Action) wave {
+func (l *lending) wave(actions []scheduler.Action, c *cluster.Cluster) wave {
 	var w wave
 	for _, act := range actions {
 		act, ok := act.(scheduler.Return)
@@ -59,20 +59,20 @@ func (r *Recorder) wave(actions []scheduler.Action) wave {
 			continue
 		}
 		for _, id := range act.Nodes {
-			if i, there := r.cluster.Index(id); there {
-				r.giveBack(&w, &r.cluster.Nodes()[i])
+			if i, there := c.Index(id); there {
+				l.giveBack(&w, &c.Nodes()[i])
 			}
 		}
 	}
 	return w
 }
 
-func (r *Recorder) giveBack(w *wave, n *cluster.Node) {
+func (l *lending) giveBack(w *wave, n *cluster.Node) {
 	if n.Tenure != cluster.Loaned {
 		return
 	}
-	r.lending.returned[n.ID] = true
-	if r.lending.last(n.Group).Reclaim > 0 {
+	l.returned[n.ID] = true
+	if l.last(n.Group).Reclaim > 0 {
 		if w.back == nil {
 			w.back = make(map[cluster.NodeID]bool)
 		}

@@ -61,30 +61,20 @@ func (o *Options) Validate() error {
 // A Recorder measures a run as a scheduler.Observer: waiting and completion times, restarts, utilisation. An event
 // costs O(GPU types), a round O(actions). Not safe for concurrent use.
 type Recorder struct {
-	opts        Options
-	start, now  time.Time // of events or rounds, without efficiency reports
-	lastReport  time.Time // of efficiency reports
-	submission  time.Time // of the first job
-	boundary    time.Time // end of the current round
-	quiet       bool      // the round ended without active jobs
-	types       []cluster.GPUType
-	cluster     *cluster.Cluster
-	capacity    []int     // available GPUs, by type
-	maxCapacity []int     // its maximum so far
-	loaned      []int     // part of capacity
-	busy        []int     // held GPUs, by type
-	watts       []float64 // mean by type
-	price       []float64 // mean per hour, by type
+	opts       Options
+	start, now time.Time // of events or rounds, without efficiency reports
+	lastReport time.Time // of efficiency reports
+	submission time.Time // of the first job
+	boundary   time.Time // end of the current round
+	quiet      bool      // the round ended without active jobs
+	gpus       supply
 
 	active  map[job.ID]*account
 	ending  []*account // they hold GPUs until their round ends
 	done    resultStore
 	running int // active accounts with GPUs
 
-	jobSeconds      float64   // integral of active jobs
-	heldSeconds     []float64 // integral of busy
-	capacitySeconds []float64 // up to the last end
-	pauseSeconds    []float64 // since then
+	jobSeconds float64 // integral of active jobs
 
 	rent    tenancy
 	lending lending
@@ -166,7 +156,7 @@ func (r *Recorder) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler
 	r.advance(s.Now)
 	r.boundary = s.Now.Add(s.Length)
 	r.quiet = false
-	if s.Cluster != r.cluster {
+	if s.Cluster != r.gpus.cluster {
 		r.setCluster(s.Cluster)
 	}
 	r.setRentals(s.Rentals)
@@ -217,16 +207,16 @@ func (r *Recorder) integrate(now time.Time) {
 	}
 	r.now = now
 	r.jobSeconds += d * float64(len(r.active))
-	there, paid := r.capacitySeconds, &r.rent.paid
+	there, paid := r.gpus.capacitySeconds, &r.rent.paid
 	if len(r.active) == 0 && len(r.ending) == 0 {
-		there, paid = r.pauseSeconds, &r.rent.paused
+		there, paid = r.gpus.pauseSeconds, &r.rent.paused
 	}
 	more := r.rent.over(d)
 	paid.add(&more)
 	r.integrateLoans(d)
-	for i := range r.types {
-		r.heldSeconds[i] += d * float64(r.busy[i])
-		there[i] += d * float64(r.capacity[i])
+	for i := range r.gpus.types {
+		r.gpus.heldSeconds[i] += d * float64(r.gpus.busy[i])
+		there[i] += d * float64(r.gpus.capacity[i])
 	}
 }
 
@@ -243,79 +233,50 @@ func (r *Recorder) record() {
 	now := r.usage()
 	r.row = append(r.row[:0], float64(r.running), float64(len(r.active)-r.running), r.rent.rate,
 		now.lent, now.busy, now.wanted, now.load, now.pool, r.lending.worth.training, r.lending.worth.loan)
-	for i := range r.types {
-		r.row = append(r.row, float64(r.busy[i]), float64(r.capacity[i]), float64(r.rent.comingOf(i)))
+	for i := range r.gpus.types {
+		r.row = append(r.row, float64(r.gpus.busy[i]), float64(r.gpus.capacity[i]), float64(r.rent.comingOf(i)))
 	}
 	r.series.add(r.now.Sub(r.start).Seconds(), r.row)
 	r.streamRound()
 }
 
-func (r *Recorder) typeIndex(t cluster.GPUType) int {
-	if i := slices.Index(r.types, t); i >= 0 {
-		return i
-	}
-	r.types = append(r.types, t)
-	r.capacity, r.loaned, r.busy = append(r.capacity, 0), append(r.loaned, 0), append(r.busy, 0)
-	r.watts, r.price = append(r.watts, 0), append(r.price, 0)
-	r.heldSeconds, r.capacitySeconds = append(r.heldSeconds, 0), append(r.capacitySeconds, 0)
-	r.pauseSeconds, r.maxCapacity = append(r.pauseSeconds, 0), append(r.maxCapacity, 0)
-	return len(r.types) - 1
-}
-
 // setCluster assumes that the first nodes exist since the first submission.
 func (r *Recorder) setCluster(c *cluster.Cluster) {
-	first := r.cluster == nil
-	r.setLent(c)
-	r.cluster = c
-	r.setLives(c)
-	clear(r.capacity)
-	clear(r.loaned)
-	clear(r.watts)
-	clear(r.price)
+	first := r.gpus.cluster == nil && !r.submission.IsZero()
+	r.lending.setLent(r.gpus.cluster, c, r.now)
+	r.rent.setLives(c, r.now.Sub(r.start).Seconds(), r.opts.MaxNodes)
+	r.gpus.set(c)
 	r.rent.owned = 0
 	for _, n := range c.Nodes() {
-		i := r.typeIndex(n.GPUType)
-		gpus := float64(n.Capacity.GPUs)
-		r.capacity[i] += n.Capacity.GPUs
-		r.watts[i] += gpus * n.Power
-		r.price[i] += gpus * float64(n.Price)
-		if n.Tenure == cluster.Loaned {
-			r.loaned[i] += n.Capacity.GPUs
-		}
 		if n.Tenure != cluster.Rented {
-			r.rent.owned += gpus * n.GPUPrice()
+			r.rent.owned += float64(n.Capacity.GPUs) * n.GPUPrice()
 		}
 	}
-	for i, gpus := range r.capacity {
-		r.maxCapacity[i] = max(r.maxCapacity[i], gpus)
-		if gpus > 0 {
-			r.watts[i] /= float64(gpus)
-			r.price[i] /= float64(gpus)
-		}
-		if first && !r.submission.IsZero() {
-			r.capacitySeconds[i] = r.now.Sub(r.submission).Seconds() * float64(gpus)
-		}
+	if !first {
+		return
 	}
-	if first && !r.submission.IsZero() {
-		r.rent.paid.owned = r.now.Sub(r.submission).Seconds() * r.rent.owned
+	since := r.now.Sub(r.submission).Seconds()
+	r.rent.paid.owned = since * r.rent.owned
+	for i, gpus := range r.gpus.capacity {
+		r.gpus.capacitySeconds[i] = since * float64(gpus)
 	}
 }
 
-func (r *Recorder) rho(a *account) float64 {
+func (o *Options) rho(a *account, c *cluster.Cluster) float64 {
 	jct := a.finished.Sub(a.submitted)
 	switch {
-	case r.opts.Fair != nil:
-		rho, _ := perf.Rho(jct, []perf.Isolated{{GPUs: 1, JCT: r.opts.Fair(a.spec)}})
+	case o.Fair != nil:
+		rho, _ := perf.Rho(jct, []perf.Isolated{{GPUs: 1, JCT: o.Fair(a.spec)}})
 		return rho
-	case r.opts.Isolated == nil || r.cluster == nil:
+	case o.Isolated == nil || c == nil:
 		return 0
 	}
-	isolated := make([]perf.Isolated, 0, len(r.types))
-	for _, t := range r.cluster.Types() {
+	isolated := make([]perf.Isolated, 0, len(c.Types()))
+	for _, t := range c.Types() {
 		if !a.spec.Eligible(t.Type) {
 			continue
 		}
-		alone := r.opts.Isolated(a.spec, t.Type, perf.FairShare(t.GPUs, a.contention))
+		alone := o.Isolated(a.spec, t.Type, perf.FairShare(t.GPUs, a.contention))
 		isolated = append(isolated, perf.Isolated{GPUs: t.GPUs, JCT: alone})
 	}
 	rho, _ := perf.Rho(jct, isolated)

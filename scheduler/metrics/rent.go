@@ -68,15 +68,17 @@ func (r *Recorder) setRentals(rentals []cluster.Rental) {
 	t.ready, t.leaving, t.rate, t.late = 0, 0, 0, 0
 	clear(t.starting)
 	for i := range rentals {
-		r.setRental(&rentals[i])
+		typ := r.gpus.typeIndex(rentals[i].Node.GPUType)
+		t.add(&rentals[i], typ, len(r.gpus.types))
 	}
 	t.most = max(t.most, t.ready+t.coming())
 	t.bill.change(r.now.Sub(r.start).Seconds(), t.rate+t.late)
 }
 
-func (r *Recorder) setRental(l *cluster.Rental) {
-	t, typ, gpus := &r.rent, r.typeIndex(l.Node.GPUType), l.Node.Capacity.GPUs
-	t.starting = append(t.starting, make([]int, len(r.types)-len(t.starting))...)
+// add adds what is rented of a group, whose GPUs have index typ; types is the number of GPU types.
+func (t *tenancy) add(l *cluster.Rental, typ, types int) {
+	gpus := l.Node.Capacity.GPUs
+	t.starting = append(t.starting, make([]int, types-len(t.starting))...)
 	t.ready += l.Ready * gpus
 	t.starting[typ] += l.Starting * gpus
 	t.leaving += l.Leaving * gpus
@@ -91,8 +93,8 @@ func (t *tenancy) comingOf(typ int) int {
 	return t.starting[typ]
 }
 
-func (r *Recorder) setLives(c *cluster.Cluster) {
-	t, now := &r.rent, r.now.Sub(r.start).Seconds()
+// setLives ends and begins the lives of rented nodes, now, in seconds. It stores at most the given number.
+func (t *tenancy) setLives(c *cluster.Cluster, now float64, most int) {
 	for id, i := range t.open { // iterations are independent: their order does not matter
 		if _, there := c.Index(id); there {
 			continue
@@ -106,9 +108,9 @@ func (r *Recorder) setLives(c *cluster.Cluster) {
 		if _, known := t.open[n.ID]; known || n.Tenure != cluster.Rented {
 			continue
 		}
-		if len(t.lives) >= r.opts.MaxNodes {
+		if len(t.lives) >= most {
 			t.dropped++
-			t.open[n.ID] = r.opts.MaxNodes
+			t.open[n.ID] = most
 			continue
 		}
 		t.open[n.ID] = len(t.lives)

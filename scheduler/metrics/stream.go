@@ -35,26 +35,27 @@ func (r *Recorder) Finish() *Result {
 
 // streamHeld keeps an interval back, because the next may continue it.
 func (r *Recorder) streamHeld(a *account, next Interval) {
-	if r.opts.Stream.Held == nil || !r.measures(a) {
+	if r.opts.Stream.Held == nil || !r.opts.measures(a) {
 		return
 	}
 	if a.unsent && a.pending.continues(next) {
 		a.pending.End = next.End
 		return
 	}
-	r.flushHeld(a)
+	r.opts.Stream.flush(a, r.gpus.types)
 	a.pending, a.unsent = next, true
 }
 
-func (r *Recorder) flushHeld(a *account) {
-	if a.unsent && r.opts.Stream.Held != nil {
-		r.opts.Stream.Held(a.spec.ID, r.types[a.pending.Type], a.pending)
+// flush sends the interval that was kept back.
+func (s *Stream) flush(a *account, types []cluster.GPUType) {
+	if a.unsent && s.Held != nil {
+		s.Held(a.spec.ID, types[a.pending.Type], a.pending)
 		a.unsent = false
 	}
 }
 
 func (r *Recorder) streamJob(a *account, res *JobResult) {
-	r.flushHeld(a)
+	r.opts.Stream.flush(a, r.gpus.types)
 	if r.opts.Stream.Job != nil {
 		r.opts.Stream.Job(res)
 	}
@@ -66,6 +67,6 @@ func (r *Recorder) streamRound() {
 	}
 	r.opts.Stream.Round(&RoundState{
 		Time: r.now.Sub(r.start).Seconds(), Running: r.running, Waiting: len(r.active) - r.running,
-		Types: r.types, Busy: r.busy, Capacity: r.capacity,
+		Types: r.gpus.types, Busy: r.gpus.busy, Capacity: r.gpus.capacity,
 	})
 }

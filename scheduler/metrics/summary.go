@@ -31,21 +31,21 @@ func (r *Recorder) close() *Result {
 	for _, id := range slices.Sorted(maps.Keys(r.active)) {
 		a := r.active[id]
 		r.settle(a)
-		if !r.measures(a) {
+		if !r.opts.measures(a) {
 			continue
 		}
 		a.contention = r.meanContention(a)
-		r.streamJob(a, r.done.add(a.result(r.start, r.now, len(r.types))))
+		r.streamJob(a, r.done.add(a.result(r.start, r.now, len(r.gpus.types))))
 	}
 	res := &Result{
-		Start: r.start, Types: append([]cluster.GPUType{}, r.types...),
+		Start: r.start, Types: append([]cluster.GPUType{}, r.gpus.types...),
 		Jobs: r.done.all(), IntervalsDropped: r.dropped,
 	}
 	for i := range res.Jobs { // types that appeared after the job was stored
-		res.Jobs[i].ByType = append(res.Jobs[i].ByType, make([]float64, len(r.types)-len(res.Jobs[i].ByType))...)
+		res.Jobs[i].ByType = append(res.Jobs[i].ByType, make([]float64, len(r.gpus.types)-len(res.Jobs[i].ByType))...)
 	}
 	sortResults(res.Jobs)
-	res.Series = r.series.series(len(r.types), r.rent.groups)
+	res.Series = r.series.series(len(r.gpus.types), r.rent.groups)
 	if len(r.lending.loans) > 0 {
 		res.Series.Loans = r.series.loans(r.lending.appraisals.rounds > 0)
 	}
@@ -83,10 +83,7 @@ func sortResults(jobs []JobResult) {
 // clone returns a copy that can be closed without changing r.
 func (r *Recorder) clone() *Recorder {
 	c := *r
-	c.types, c.busy, c.maxCapacity = slices.Clip(r.types), slices.Clone(r.busy), slices.Clone(r.maxCapacity)
-	c.pauseSeconds = slices.Clone(r.pauseSeconds)
-	c.heldSeconds, c.capacitySeconds = slices.Clone(r.heldSeconds), slices.Clone(r.capacitySeconds)
-	c.done = r.done.clone()
+	c.gpus, c.done = r.gpus.clone(), r.done.clone()
 	c.series, c.rent = r.series.clone(), r.rent.clone()
 	c.active = make(map[job.ID]*account, len(r.active))
 	for id, a := range r.active {
@@ -110,15 +107,15 @@ func (r *Recorder) summary(jobs []JobResult) Summary {
 	s.MeanContention = ratio(float64(r.contention), float64(r.rounds))
 	s.count(jobs)
 	s.times(jobs)
-	s.Rho = r.rhoSummary(jobs)
+	s.Rho = r.opts.rhoSummary(jobs)
 	held, there := 0.0, 0.0
 	s.Types = []TypeSummary{}
-	for i, t := range r.types {
-		ts := TypeSummary{Type: t, GPUs: r.capacity[i], MaxGPUs: r.maxCapacity[i], Utilisation: ratio(r.heldSeconds[i], r.capacitySeconds[i])}
+	for i, t := range r.gpus.types {
+		ts := TypeSummary{Type: t, GPUs: r.gpus.capacity[i], MaxGPUs: r.gpus.maxCapacity[i], Utilisation: ratio(r.gpus.heldSeconds[i], r.gpus.capacitySeconds[i])}
 		for j := range jobs {
 			ts.Hours += jobs[j].ByType[i] / 3600
 		}
-		held, there = held+r.heldSeconds[i], there+r.capacitySeconds[i]
+		held, there = held+r.gpus.heldSeconds[i], there+r.gpus.capacitySeconds[i]
 		s.Types = append(s.Types, ts)
 	}
 	s.Utilisation = ratio(held, there)
@@ -192,7 +189,7 @@ func mean(values []float64) float64 {
 	return ratio(total, float64(len(values)))
 }
 
-func (r *Recorder) rhoSummary(jobs []JobResult) *RhoSummary {
+func (o *Options) rhoSummary(jobs []JobResult) *RhoSummary {
 	var rhos []float64
 	total := 0.0
 	for i := range jobs {
@@ -205,8 +202,8 @@ func (r *Recorder) rhoSummary(jobs []JobResult) *RhoSummary {
 		return nil
 	}
 	return &RhoSummary{
-		Static: r.opts.Fair != nil, Mean: total / float64(len(rhos)), Worst: perf.WorstRho(rhos),
-		UnfairAbove: r.opts.UnfairAbove, Unfair: perf.UnfairFraction(rhos, r.opts.UnfairAbove),
+		Static: o.Fair != nil, Mean: total / float64(len(rhos)), Worst: perf.WorstRho(rhos),
+		UnfairAbove: o.UnfairAbove, Unfair: perf.UnfairFraction(rhos, o.UnfairAbove),
 	}
 }
 
