@@ -16,7 +16,7 @@ type Memory struct {
 	records  map[job.ID]*record
 	active   []*record // by submission time, then ID
 	hasEnded bool      // active has records in a terminal phase
-	times    timetable
+	times    roundTimes
 	// Whether background work of the policy is under way, and the result of the last one, until a snapshot has
 	// it.
 	computing bool

@@ -95,7 +95,7 @@ func (s *Scheduler) carryOut(ctx context.Context, b Backend, how planner, obs []
 }
 
 // turn begins the next round at its time, or now if it begins early or a round late.
-func (t *timetable) turn(now time.Time, length time.Duration) {
+func (t *roundTimes) turn(now time.Time, length time.Duration) {
 	if now.Before(t.next) && !now.Before(t.begun) || !now.Before(t.next.Add(length)) {
 		t.next = now
 	}

@@ -14,8 +14,8 @@ const settle = 500 * time.Millisecond
 
 const perRound = 20
 
-// A timetable has the times of rounds.
-type timetable struct {
+// roundTimes are when rounds begin.
+type roundTimes struct {
 	planned time.Time // last round with something to plan
 	extra   time.Time // time of the next submission round; zero: none
 	between bool      // the present round is a submission round
@@ -24,7 +24,7 @@ type timetable struct {
 }
 
 // soon adds a submission round, unless there is one.
-func (t *timetable) soon(now time.Time, o *Options) {
+func (t *roundTimes) soon(now time.Time, o *Options) {
 	if !o.OnSubmit && o.OnEvent == 0 || !t.extra.IsZero() {
 		return
 	}
@@ -52,7 +52,7 @@ func (s *Scheduler) settled() bool {
 	})
 }
 
-func (t *timetable) due() time.Time {
+func (t *roundTimes) due() time.Time {
 	if t.extra.IsZero() || !t.extra.Before(t.next) {
 		return t.next
 	}
