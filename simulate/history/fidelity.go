@@ -10,13 +10,19 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
 // Judge measures how far a simulation is from the recorded jobs. A wait that is off by less than round (seconds)
-// counts as reproduced.
-func Judge(jobs map[job.ID]*parse.Observed, run *metrics.Result, nodes *cluster.Cluster, round float64, causes []string) *metrics.Trust {
+// counts as reproduced. Jobs that the cluster cannot run count as not reproduced, and are named as causes.
+func (h *History) Judge(result *metrics.Result, in *run.Inputs, round float64, causes []string) *metrics.Trust {
+	left := h.LeftOut(in.Arrivals, in.Cluster)
+	return judge(h.Jobs(), result, in.Cluster, total(left), round, append(Named(left), causes...))
+}
+
+func judge(jobs map[job.ID]*parse.Observed, run *metrics.Result, nodes *cluster.Cluster, missing int, round float64, causes []string) *metrics.Trust {
 	c := Compare(jobs, "", []string{""}, run)
 	ended := 0
 	for i := range run.Jobs {
@@ -25,7 +31,7 @@ func Judge(jobs map[job.ID]*parse.Observed, run *metrics.Result, nodes *cluster.
 		}
 	}
 	n := len(c.Pairs)
-	return metrics.Judge(c.Figures(nodes.GPUs(), Observed), c.Figures(nodes.GPUs(), Run(0)), n, ended-n, round, causes)
+	return metrics.Judge(c.Figures(nodes.GPUs(), Observed), c.Figures(nodes.GPUs(), Run(0)), n, ended-n+missing, round, causes)
 }
 
 // WriteTrust prints the accuracy of the simulation and its assumptions.

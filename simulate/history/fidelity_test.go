@@ -43,17 +43,17 @@ func eight(t *testing.T) *cluster.Cluster {
 // submission to the last end, without what is held for profiling and until rounds end; jobs that did not end in the simulation are an error.
 func TestJudge(t *testing.T) {
 	jobs, run := watched(10, 100)
-	if got := Judge(jobs, run, eight(t), 60, nil); !got.Trusted || got.JCT != 0 || got.Wait != 0 || math.Abs(got.Utilisation) > 1e-9 {
+	if got := judge(jobs, run, eight(t), 0, 60, nil); !got.Trusted || got.JCT != 0 || got.Wait != 0 || math.Abs(got.Utilisation) > 1e-9 {
 		t.Errorf("exact: %+v", got)
 	}
 	jobs, run = watched(40, 100) // the last ends 30 minutes later, after 220
 	want := metrics.Trust{JCT: 150.0/120 - 1, Wait: 1.5, Utilisation: 190.0/220 - 1}
-	if got := Judge(jobs, run, eight(t), 60, nil); got.Trusted || math.Abs(got.JCT-want.JCT) > 1e-9 || math.Abs(got.Wait-want.Wait) > 1e-9 || math.Abs(got.Utilisation-want.Utilisation) > 1e-9 {
+	if got := judge(jobs, run, eight(t), 0, 60, nil); got.Trusted || math.Abs(got.JCT-want.JCT) > 1e-9 || math.Abs(got.Wait-want.Wait) > 1e-9 || math.Abs(got.Utilisation-want.Utilisation) > 1e-9 {
 		t.Errorf("waits of 30 minutes more: %+v, want %+v", got, want)
 	}
 	jobs, run = watched(10, 100)
 	run.Jobs[1].Finished = -1
-	if got := Judge(jobs, run, eight(t), 60, nil); got.Trusted {
+	if got := judge(jobs, run, eight(t), 0, 60, nil); got.Trusted {
 		t.Errorf("half of the jobs did not end: %+v, want it not trusted", got)
 	}
 }

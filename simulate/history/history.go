@@ -31,6 +31,7 @@ type History struct {
 	since   string        // see Options
 	earlier int           // number of jobs before since, which are dropped
 	name    string        // of the trace in the configuration
+	first   time.Time     // jobs submitted earlier are not simulated; zero: all are
 	short   int           // number of jobs shorter than a start
 	workers bool          // see Options
 }
@@ -140,9 +141,11 @@ func (h *History) configure(c *config.Config, name string, notes io.Writer) erro
 // simulations add, so write subtracts it, but leaves at least a second.
 func (h *History) write(since, start time.Duration, notes io.Writer) error {
 	var arrivals []workload.Arrival
-	first := h.Recorded.Taken.Add(-since)
+	if since > 0 {
+		h.first = h.Recorded.Taken.Add(-since)
+	}
 	for i := range h.Recorded.Jobs {
-		if j := &h.Recorded.Jobs[i]; since == 0 || !j.Submitted.Before(first) {
+		if j := &h.Recorded.Jobs[i]; !j.Submitted.Before(h.first) {
 			arrivals = append(arrivals, h.arrival(j, start))
 		}
 	}

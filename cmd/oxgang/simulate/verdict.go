@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/scheduler/metrics"
-	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
@@ -42,7 +41,7 @@ func (s *simulation) fidelity(runs []report.Run, tasks []*task) *metrics.Trust {
 	}
 	var t *metrics.Trust
 	if i := slices.IndexFunc(tasks, func(t *task) bool { return t.policy == s.past.baseline && t.run != nil }); i >= 0 {
-		t = history.Judge(s.past.Jobs(), runs[i].Result, tasks[i].Inputs.Cluster, s.config.Scheduler.Round.Seconds(), s.past.Causes(s.config))
+		t = s.past.Judge(runs[i].Result, tasks[i].Inputs, s.config.Scheduler.Round.Seconds(), s.past.Causes(s.config))
 	} else {
 		t = metrics.Judge(metrics.Figures{}, metrics.Figures{}, 0, 0, 0, []string{s.past.baseline + " was not simulated"})
 	}

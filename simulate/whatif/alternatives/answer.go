@@ -2,6 +2,7 @@ package alternatives
 
 import (
 	"math"
+	"time"
 
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/metrics"
@@ -19,10 +20,14 @@ type Answer struct {
 	Rows     []Row          `json:"rows"`
 	Sizes    []RowSizes     `json:"by_size"`
 	Fewer    *Fewer         `json:"fewer_gpus,omitempty"`
-	RestsOn  []string       `json:"rests_on"`
-	Must     []string       `json:"must_be_true"`
+	// LeftOut counts the jobs that the cluster cannot run.
+	LeftOut []history.LeftOut `json:"left_out,omitempty"`
+	RestsOn []string          `json:"rests_on"`
+	Must    []string          `json:"must_be_true"`
 
+	accuracy time.Duration // error below which a wait counts as reproduced
 	replayed Row
+	recorded int     // jobs of the history
 	average  float64 // spread of the mean wait over replays with other fractions of a second; 0: not measured
 	best     *Row    // the alternative with the least mean wait; may be nil
 	jobs     []history.Pair

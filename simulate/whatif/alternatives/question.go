@@ -40,15 +40,28 @@ var Defaults = []string{"multifactor", "oxgang"}
 // a log to seconds.
 const precision = batchDelay + time.Second
 
+// accuracy returns the error below which waits count as reproduced: a round of backfilling if nobody waits for
+// longer than a round, in the history and in the replay. Otherwise it is precision.
+func (q *Question) accuracy(c *history.Comparison, gpus int) time.Duration {
+	round := q.Own.round()
+	longest := max(c.Figures(gpus, history.Observed).P90, c.Figures(gpus, history.Run(0)).P90)
+	if longest < round.Seconds() {
+		return max(round, precision)
+	}
+	return precision
+}
+
 // Answer simulates the alternatives, and compares them with the cluster's own policy.
 func (q *Question) Answer(ctx context.Context) (*Answer, error) {
 	own, in, err := q.simulate(ctx, variant{policy: q.History.Baseline, scenario: &Rigid, seed: q.Config.Sim.Seed, own: true})
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{Own: cmp.Or(q.Own.called, q.History.Baseline), GPUs: in.Cluster.GPUs(), Cluster: q.Config.Cluster, price: &q.Price}
-	a.Trust = history.Judge(q.History.Jobs(), own.Result, in.Cluster, precision.Seconds(), q.causes())
-	a.judged(history.Compare(q.History.Jobs(), "", nil, own.Result), in.Cluster.GPUs())
+	a := &Answer{Own: cmp.Or(q.Own.called, q.History.Baseline), GPUs: in.Cluster.GPUs(), Cluster: q.Config.Cluster, price: &q.Price, recorded: len(q.History.Recorded.Jobs)}
+	both := history.Compare(q.History.Jobs(), "", nil, own.Result)
+	a.LeftOut, a.accuracy = q.History.LeftOut(in.Arrivals, in.Cluster), q.accuracy(both, in.Cluster.GPUs())
+	a.Trust = q.History.Judge(own.Result, in, a.accuracy.Seconds(), q.causes())
+	a.judged(both, in.Cluster.GPUs())
 	if err := q.recordedWaits(a, own.Result, in); err != nil {
 		return nil, err
 	}
@@ -151,7 +164,7 @@ func (q *Question) conditions(a *Answer) {
 	if !a.Trust.Trusted {
 		a.RestsOn = append(a.RestsOn, a.Trust.Causes...)
 	} else {
-		a.RestsOn = append(a.RestsOn, q.causes()...)
+		a.RestsOn = append(append(a.RestsOn, history.Named(a.LeftOut)...), q.causes()...)
 	}
 	a.Must = append(a.Must, "each job runs as long as recorded, whatever runs next to it", "users submit the same jobs at the same times, even if waits change", "the scheduler has time limits, not real run times")
 	for i := range q.Scenarios {

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *Answer) conclude() {
-	var parts []string
+	parts := a.leftOut()
 	if a.best != nil {
 		parts = append(parts, a.waits())
 		if a.best.delays != nil {
@@ -28,6 +28,15 @@ func (a *Answer) conclude() {
 	if !a.Trust.Trusted {
 		a.Sentence = "NOT TO BE TRUSTED: " + a.Sentence
 	}
+}
+
+// leftOut names the jobs that the cluster cannot run.
+func (a *Answer) leftOut() []string {
+	var parts []string
+	for _, l := range a.LeftOut {
+		parts = append(parts, fmt.Sprintf("%d of %d jobs are left out: they %s", l.Jobs, a.recorded, l.Why))
+	}
+	return parts
 }
 
 func (a *Answer) waits() string {
@@ -63,12 +72,12 @@ func (a *Answer) size() string {
 	return text
 }
 
-// own returns the accuracy of the replay: the largest error of a figure, except for waits within precision.
+// own returns the accuracy of the replay: the largest error of a figure, except for waits within accuracy.
 func (a *Answer) own() string {
 	worst := math.Max(math.Abs(a.Trust.JCT), math.Abs(a.Trust.Utilisation))
 	was, now := &a.Rows[0], &a.replayed
 	for _, w := range [][2]float64{{was.MeanWait, now.MeanWait}, {was.MedianWait, now.MedianWait}, {was.P90Wait, now.P90Wait}} {
-		if off := math.Abs(w[1] - w[0]); off >= precision.Seconds() {
+		if off := math.Abs(w[1] - w[0]); off >= a.accuracy.Seconds() {
 			worst = math.Max(worst, off/math.Max(1, w[0]))
 		}
 	}

@@ -108,8 +108,13 @@ func pace(c *config.Config, sizes bool, own *OwnPolicy) {
 	if own.kueue {
 		c.Scheduler.OnEvent = admissionDelay
 	}
-	c.Scheduler.Round = multifactor.DefaultOptions().Interval
+	c.Scheduler.Round = own.round()
+}
+
+// round returns the time between passes of backfilling.
+func (own *OwnPolicy) round() time.Duration {
 	if s := own.slurm; s != nil && s.Interval > 0 {
-		c.Scheduler.Round = s.Interval
+		return s.Interval
 	}
+	return multifactor.DefaultOptions().Interval
 }
