@@ -23,6 +23,10 @@ type reservation struct {
 // reserve makes a reservation for job i, which does not fit now, on the type on which it is
 // estimated to end first.
 func (r *line) reserve(i int) {
+	if r.packed != nil {
+		r.expect(i)
+		return
+	}
 	if r.profiles == nil {
 		r.profile()
 	}
@@ -99,6 +103,10 @@ func (r *line) allows(i, t, gpus int) bool {
 
 func (r *line) uses(i int) {
 	a := &r.Plan().Jobs[i].Allocation
+	if r.packed != nil && a.GPUs > 0 {
+		r.settle(i, r.Snapshot.Cluster.TypeIndex(a.GPUType))
+		return
+	}
 	if r.profiles == nil || a.GPUs == 0 {
 		return
 	}
@@ -121,7 +129,7 @@ func (r *line) holdBack(i int) {
 	}
 	j := r.Snapshot.Jobs[i]
 	gpus := float64(grant.Requested(j))
-	if r.delaysHead(i) {
+	if r.packed != nil || r.delaysHead(i) {
 		r.Plan().Jobs[i].Why = policy.Reason{Kind: policy.WaitBackfill, Value: math.Round(r.head.in.Seconds()), Limit: gpus}
 		return
 	}

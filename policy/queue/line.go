@@ -14,6 +14,7 @@ type line struct {
 	moves   bool         // running jobs may move to a faster type if that pays for the restart
 	head    *reservation // of the first job that does not fit; nil: all fit
 
+	packed   *packing  // nil: by the GPUs of types
 	profiles []profile // of free GPUs by type, once a job does not fit
 	reserved int
 }
@@ -39,8 +40,8 @@ func (r *line) grant(i int) bool {
 		if r.Free(t) < grant.Size(j, r.Types[t].Type) {
 			continue
 		}
-		if !r.allows(i, t, grant.Size(j, r.Types[t].Type)) {
-			held = true
+		if may, later := r.startable(i, t); !may {
+			held = held || later
 			continue
 		}
 		v := grant.Goodput(j, grant.Gang(j, &r.Types[t]))
@@ -68,6 +69,16 @@ func (r *line) grant(i int) bool {
 		return false
 	}
 	return r.Assign(i, best, grant.Gang(j, &r.Types[best]))
+}
+
+// startable reports whether job i, for which type t has GPUs, may start there. later: only a reservation stops it.
+func (r *line) startable(i, t int) (may, later bool) {
+	if r.packed != nil {
+		at, held := r.fit(i, t)
+		return at != nil, held
+	}
+	may = r.allows(i, t, grant.Size(r.Snapshot.Jobs[i], r.Types[t].Type))
+	return may, !may
 }
 
 // restartGain returns the factor by which another type must be faster than job j's type, with

@@ -30,6 +30,9 @@ type Options struct {
 	// Reservations is the number of waiting jobs that backfilling must not delay: 1 is EASY, more
 	// is conservative backfilling, 0 none. It is for queues without Preempt.
 	Reservations int
+	// ByNode lets a job start only if it fits on nodes, and makes the reservation on nodes. It is for queues
+	// without Preempt, and without effect if Reservations is above 1. Without it the GPUs of a type are one pool.
+	ByNode bool
 	// Classes states that Order uses estimates for classes of jobs.
 	Classes bool
 	// Gate, if not nil, is called before each grant of allocation a to job i. It may change a's
@@ -99,6 +102,9 @@ func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		return !q.o.Preempt || j.NoCheckpoint && !q.o.Weighs
 	})
 	q.lineUp(r)
+	if q.o.ByNode && q.o.Reservations <= 1 && len(q.line) > 0 {
+		r.packed = newPacking(r.Round)
+	}
 	q.serve(r)
 	if !q.o.Preempt {
 		r.stay(&q.rooms)

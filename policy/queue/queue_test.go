@@ -19,7 +19,7 @@ import (
 func TestConformance(t *testing.T) {
 	for name, o := range map[string]queue.Options{
 		"fifo": queue.FIFO(), "srtf": queue.SRTF(), "las": queue.LAS(),
-		"fifo with backfill": {Backfill: true}, "fifo that preempts": {Preempt: true}, "srtf without backfill": {Order: queue.ShortestFirst, Preempt: true},
+		"fifo with backfill": {Backfill: true}, "fifo by node": {ByNode: true}, "easy by node": {Order: queue.HighestPriority, Backfill: true, Reservations: 1, ByNode: true}, "fifo that preempts": {Preempt: true}, "srtf without backfill": {Order: queue.ShortestFirst, Preempt: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			policytest.RunMemoryless(t, func() policy.Policy { return queue.New(o) })

@@ -7,7 +7,9 @@ import (
 )
 
 func init() {
-	registry.Add(lineEntry("fifo", "First in, first out; jobs run as submitted and are not preempted.", FIFO))
+	registry.Add(registry.WithOptions(registry.Entry{
+		Name: "fifo", Doc: "First in, first out; jobs run as submitted and are not preempted.",
+	}, FIFO, bindFIFO, func(o Options) (*Policy, error) { return New(o), nil }))
 	registry.Add(lineEntry("srtf", "Shortest remaining time first, by estimated speed; jobs run as submitted and may be preempted.", SRTF))
 	registry.Add(lineEntry("las", "Least attained GPU service first; jobs run as submitted and may be preempted.", LAS))
 	registry.Add(registry.WithOptions(registry.Entry{
@@ -24,12 +26,22 @@ func lineEntry(name, doc string, defaults func() Options) registry.Entry {
 	return registry.WithOptions(registry.Entry{Name: name, Doc: doc}, defaults, bind, build)
 }
 
+func bindFIFO(s *registry.Settings, o *Options) {
+	bindBackfill(s, &o.Backfill)
+	bindByNode(s, o)
+}
+
 func bindBackfill(s *registry.Settings, to *bool) {
 	s.Var("backfill", to, "let jobs pass a job ahead of them that does not fit (true, false)")
 }
 
+func bindByNode(s *registry.Settings, o *Options) {
+	s.Var("by-node", &o.ByNode, "start a job only if it fits on nodes, next to the running jobs; without effect if reservations is above 1 (true, false)")
+}
+
 func bindEASY(s *registry.Settings, o *Options) {
 	s.Var("reservations", &o.Reservations, "number of waiting jobs that backfilling may not delay: 1 is EASY, more is conservative backfilling")
+	bindByNode(s, o)
 }
 
 func buildEASY(o Options) (*Policy, error) {

@@ -95,7 +95,7 @@ func TestNewExplainsWhatIsWrong(t *testing.T) {
 		{"pollux-autoscale", map[string]string{"p": "0", "target": "1", "least": "-1", "cycles": "0"}, "policy pollux-autoscale: pollux: p 0, want -10 to 10 and not 0\ntarget 1, want above 0 and below 1\nleast -1, want at least 0\ncycles 0, want 1 to 1000"},
 		{"lyra", map[string]string{"order": "lifo", "growth": "fast", "rule": "best", "loan": "some"}, "policy lyra: lyra: order \"lifo\", want sjf or fifo\ngrowth \"fast\", want knapsack, none, gandiva or afs\nrule \"best\", want greedy, random, scf or exact\nloan \"some\", want loan, opportunity or none"},
 		{"lyra", map[string]string{"pause": "63", "steps": "few", "group": "no"}, "policy lyra: setting pause is \"63\", want a duration such as 180s\nsetting steps is \"few\", want a whole number\nsetting group is \"no\", want true or false"},
-		{"fifo", map[string]string{"a": "", "b": ""}, "policy fifo: setting \"a\" is not known, want one of backfill\nsetting \"b\" is not known, want one of backfill"},
+		{"fifo", map[string]string{"a": "", "b": ""}, "policy fifo: setting \"a\" is not known, want one of backfill, by-node\nsetting \"b\" is not known, want one of backfill, by-node"},
 	}
 	for _, test := range tests {
 		_, err := registry.New(test.policy, test.settings)

@@ -32,8 +32,7 @@ type Question struct {
 }
 
 // Defaults are the policies that oxgang whatif compares unless told otherwise: first in, first out with backfilling
-// on nodes, as most sites run it, and this project's policy. Policy easy backfills by the GPUs of a type: if jobs
-// cannot be moved, whole-node jobs wait for each other.
+// on nodes, as most sites run it, and this project's policy.
 var Defaults = []string{"multifactor", "oxgang"}
 
 // precision is the best possible accuracy of a replayed wait: a pass of the main scheduler, and the rounding of

@@ -63,8 +63,14 @@ func setNodes(t *testing.T, c *config.Config, name string) {
 // answered answers a question about a history.
 func answered(t *testing.T, q *Question, name string) *Answer {
 	t.Helper()
+	return answeredUnder(t, q, name, "")
+}
+
+// answeredUnder is answered with a policy in place of the cluster's own scheduler.
+func answeredUnder(t *testing.T, q *Question, name, baseline string) *Answer {
+	t.Helper()
 	q.Config.Sim.FreeStart = true
-	past, err := history.Read(opened(t, name), q.Config, history.Options{Name: name, Workers: true}, io.Discard)
+	past, err := history.Read(opened(t, name), q.Config, history.Options{Name: name, Workers: true, Baseline: baseline}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/policy/multifactor"
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/simulate/config"
+	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 	"github.com/oxgang/oxgang/simulate/workload"
@@ -44,6 +45,7 @@ func (q *Question) simulate(ctx context.Context, v variant) (*run.Run, *run.Inpu
 	c := *q.Config
 	c.Policies, c.Sim.Seed = []string{v.policy}, v.seed
 	v.scenario.apply(&c)
+	c.Settings = append(history.ByNode(c.Policies), c.Settings...)
 	if v.own {
 		c.Settings = append(slices.Clone(q.Own.alone), c.Settings...)
 	}
