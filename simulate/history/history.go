@@ -137,18 +137,6 @@ func (h *History) configure(c *config.Config, name string, notes io.Writer) erro
 	return c.Set("cluster", nodes, name)
 }
 
-// ByNode returns settings with which the policies of a replay start jobs only where they fit on nodes, as real
-// clusters do.
-func ByNode(policies []string) []string {
-	var all []string
-	for _, p := range policies {
-		if p == "easy" || p == "fifo" {
-			all = append(all, p+".by-node=true")
-		}
-	}
-	return all
-}
-
 // write writes the jobs since a time, the first at time zero. Running times include the first start, which
 // simulations add, so write subtracts it, but leaves at least a second.
 func (h *History) write(since, start time.Duration, notes io.Writer) error {

@@ -93,9 +93,6 @@ func (h *historyFlags) load(ctx context.Context, c *config.Config, o history.Opt
 	} else if err != nil {
 		return err
 	}
-	if !h.must { // oxgang whatif adds them itself
-		c.Settings = append(history.ByNode(c.Policies), c.Settings...)
-	}
 	return nil
 }
 

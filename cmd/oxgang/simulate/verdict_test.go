@@ -14,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/workload"
 )
 
 // ended returns a task of a policy that took so many hours for its job; 0: it failed.
@@ -115,7 +116,7 @@ func TestSimulation_fidelity(t *testing.T) {
 	for wait, stamp := range map[float64]string{600: "", 2400: metrics.Stamp} {
 		result := &metrics.Result{Jobs: []metrics.JobResult{{ID: "a", FirstStarted: wait, Finished: wait + 6000, JCT: wait + 6000, Allocated: 24000}}}
 		s := &simulation{config: config.Default(), past: historyFlags{baseline: "fifo", History: &history.History{Baseline: "fifo", Recorded: &trace.History{Jobs: []parse.Observed{o}}}}}
-		in := &run.Inputs{Cluster: nodes}
+		in := &run.Inputs{Cluster: nodes, Arrivals: []workload.Arrival{o.Arrival}}
 		tasks := []*task{{policy: "sia", run: &run.Run{}, Inputs: in}, {policy: "lyra"}, {policy: "fifo", run: &run.Run{}, Inputs: in}}
 		runs := []report.Run{{Name: "sia", Result: &metrics.Result{}}, {Name: "lyra", Error: "no"}, {Name: "fifo", Result: result}}
 		got := s.fidelity(runs, tasks)

@@ -59,7 +59,7 @@ func phillyLogOf(t *testing.T, policy, setting string) string {
 		}
 	}
 	if setting != "" {
-		c.Settings = []string{setting}
+		c.Settings = append(byNode(policy), setting)
 	}
 	pace(c, false, &OwnPolicy{})
 	in, err := run.Load(c, files)

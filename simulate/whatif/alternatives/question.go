@@ -39,8 +39,8 @@ var Defaults = []string{"multifactor", "oxgang"}
 // a log to seconds.
 const precision = batchDelay + time.Second
 
-// accuracy returns the error below which waits count as reproduced: a round of backfilling if nobody waits for
-// longer than a round, in the history and in the replay. Otherwise it is precision.
+// accuracy returns the error below which waits count as reproduced: a round of backfilling if nine in ten
+// jobs wait for less than a round, in the history and in the replay. Otherwise it is precision.
 func (q *Question) accuracy(c *history.Comparison, gpus int) time.Duration {
 	round := q.Own.round()
 	longest := max(c.Figures(gpus, history.Observed).P90, c.Figures(gpus, history.Run(0)).P90)

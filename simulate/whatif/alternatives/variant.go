@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/policy/multifactor"
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/simulate/config"
-	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 	"github.com/oxgang/oxgang/simulate/workload"
@@ -45,7 +44,7 @@ func (q *Question) simulate(ctx context.Context, v variant) (*run.Run, *run.Inpu
 	c := *q.Config
 	c.Policies, c.Sim.Seed = []string{v.policy}, v.seed
 	v.scenario.apply(&c)
-	c.Settings = append(history.ByNode(c.Policies), c.Settings...)
+	c.Settings = append(byNode(v.policy), c.Settings...)
 	if v.own {
 		c.Settings = append(slices.Clone(q.Own.alone), c.Settings...)
 	}
@@ -77,6 +76,14 @@ func (q *Question) simulate(ctx context.Context, v variant) (*run.Run, *run.Inpu
 		return nil, nil, ctx.Err()
 	}
 	return result, in, nil
+}
+
+// byNode returns the setting with which a policy starts jobs only where they fit on nodes, as a real cluster does.
+func byNode(policy string) []string {
+	if policy == "easy" || policy == "fifo" {
+		return []string{policy + ".by-node=true"}
+	}
+	return nil
 }
 
 // prioritise gives arrivals the priorities of the history, or none. Slurm's priorities are for its own policy
