@@ -239,7 +239,7 @@ func TestLive(t *testing.T) {
 		}
 	}
 	b.keep()
-	out := b.must("replay", b.journal())
+	out := b.must("whatif", b.journal())
 	t.Logf("%v\n%s", happened, out)
 	if !strings.Contains(out, ": identical") {
 		t.Error("the journal does not replay to the same plans")
@@ -319,7 +319,7 @@ func ratesOf(r *journal.Reader) map[held][]float64 {
 func (b *box) predicts() {
 	b.t.Helper()
 	var v history.Verdict
-	if err := json.Unmarshal([]byte(b.must("replay", b.journal(), "-o", "json")), &v); err != nil {
+	if err := json.Unmarshal([]byte(b.must("whatif", b.journal(), "-o", "json")), &v); err != nil {
 		b.t.Fatal(err)
 	}
 	f := v.Fidelity

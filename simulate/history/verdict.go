@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Verdict is the result of the command oxgang replay: does a replay decide as recorded, and is a simulation
+// A Verdict is the result of the command oxgang whatif for a journal: does a replay decide as recorded, and is a simulation
 // accurate?
 type Verdict struct {
 	Recorded  string `json:"recorded"` // policy

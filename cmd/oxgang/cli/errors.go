@@ -53,6 +53,13 @@ func Group(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
+// Renamed returns a hidden command under an old name. It prints the new name as an error.
+func Renamed(old, now string) *cobra.Command {
+	return &cobra.Command{Use: old, Hidden: true, DisableFlagParsing: true, RunE: func(cmd *cobra.Command, _ []string) error {
+		return UsageError{Hinted(fmt.Errorf("%q has a new name", cmd.CommandPath()), "use %q", "oxgang "+now)}
+	}}
+}
+
 // release is the version of a release, set by the linker.
 var release string
 

@@ -16,7 +16,7 @@ import (
 var commands = map[string]func() *cobra.Command{
 	"simulate": simulate.Command,
 	"report":   simulate.ReportCommand,
-	"replay":   simulate.ReplayCommand,
+	"replay":   func() *cobra.Command { return cli.Renamed("replay", "whatif JOURNAL") },
 	"ledger":   simulate.LedgerCommand,
 	"whatif":   simulate.WhatIfCommand,
 	"explain":  simulate.ExplainCommand,

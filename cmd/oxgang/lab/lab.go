@@ -15,7 +15,10 @@ func Command() *cobra.Command {
 		Short: "Reproduce papers, compare policies, and measure solvers",
 	}
 	cmd.AddCommand(reproduceCommand(), matrixCommand(), sweepCommand(), simulate.GymCommand(),
-		profileCommand(), roundsCommand(), shardsCommand(), teCommand())
+		profileCommand(), solversCommand())
+	for _, name := range solverCases {
+		cmd.AddCommand(cli.Renamed(name, "lab solvers "+name))
+	}
 	cli.Group(cmd)
 	return cmd
 }

@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/policy/registry"
@@ -15,46 +18,39 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
+// replaying judges a journal: see the help of whatif.
 type replaying struct {
 	journal, policy, format string
 	actions, etas           bool
 }
 
-// ReplayCommand returns the command "oxgang replay".
-func ReplayCommand() *cobra.Command {
-	var r replaying
-	cmd := &cobra.Command{
-		Use:   "replay JOURNAL",
-		Short: "Check that a recorded run can be reproduced, and how well a simulation predicts it",
-		Long: `Check a recorded run twice. First, replay its events: the policy must make the recorded decisions
-(allocations, placements, batch sizes, reasons, prices and actions). The first difference is reported
-as an error. Second, simulate the run with what it learned of its jobs, and compare the ends of jobs.
---policy simulates another policy as well. If the simulation of the recorded policy is more than 5 %
-off in mean JCT, mean wait or utilisation, the result for the other policy is marked as untrusted.`,
-		Example: `  oxgang simulate --policy sia --out run/
-  oxgang replay run/sia.oxj
-  oxgang replay run/sia.oxj --policy fifo`,
-		Args: cli.OneArg("JOURNAL"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.CheckOutput(r.format, verdicts...); err != nil {
-				return err
-			}
-			if r.policy != "" {
-				if _, err := registry.Find(r.policy); err != nil {
-					return cli.Usage(err)
-				}
-			}
-			r.journal = args[0]
-			return r.run(cmd.Context(), cmd.OutOrStdout())
-		},
+// isJournal reports whether a history is a journal of Oxgang, by its name.
+func isJournal(args []string) bool { return len(args) > 0 && filepath.Ext(args[0]) == ".oxj" }
+
+// forJournals are the flags of whatif with a meaning for a journal.
+var forJournals = []string{"policy", "output", "quiet", "actions", "etas"}
+
+// replay judges a journal. It refuses flags without a meaning for one.
+func (r *replaying) replay(cmd *cobra.Command, name string) error {
+	var foreign error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if foreign == nil && !slices.Contains(forJournals, f.Name) {
+			foreign = cli.Misused("--%s is not for journals: a journal has its own cluster and settings", f.Name)
+		}
+	})
+	if foreign != nil {
+		return foreign
 	}
-	f := cmd.Flags()
-	f.StringVar(&r.policy, "policy", "", "policy to simulate; default: the recorded one")
-	cli.CompleteLater(cmd, "policy", registry.Names, false)
-	f.BoolVar(&r.actions, "actions", false, "compare only actions, for recordings by another version with other reasons")
-	f.BoolVar(&r.etas, "etas", false, "test the predicted ranges of starts and ends")
-	cli.Output(cmd, &r.format, verdicts...)
-	return cmd
+	if err := cli.CheckOutput(r.format, verdicts...); err != nil {
+		return err
+	}
+	if r.policy = cmd.Flag("policy").Value.String(); !cmd.Flags().Changed("policy") {
+		r.policy = ""
+	} else if _, err := registry.Find(r.policy); err != nil {
+		return cli.Usage(err)
+	}
+	r.journal = name
+	return r.run(cmd.Context(), cmd.OutOrStdout())
 }
 
 var verdicts = []string{"table", "json", "yaml"}

@@ -28,6 +28,7 @@ type whatIf struct {
 	assume        string // empty: only the rigid scenario
 	price, source string
 	quiet         bool
+	journal       replaying
 	stderr        io.Writer
 }
 
@@ -45,12 +46,25 @@ marked as untrusted.
 
 HISTORY is the output of sacct, a dump of Kubernetes, or the log of Philly or
 Helios; --from-slurm and --from-cluster read it from the cluster. Jobs run as recorded. Further
-assumptions are scenarios: rigid jobs, or the scenarios in the file of --assume.`,
+assumptions are scenarios: rigid jobs, or the scenarios in the file of --assume.
+
+If HISTORY is a journal of Oxgang (.oxj), it is checked twice. First, its events are replayed: the
+policy must make the recorded decisions (allocations, placements, batch sizes, reasons, prices and
+actions). The first difference is reported as an error. Second, the run is simulated with what it
+learned of its jobs, under its own policy and the one of --policy, and the ends of jobs are compared.`,
 		Example: `  oxgang whatif history.txt --slurm-nodes nodes.txt --slurm-config config.txt
   oxgang whatif --from-slurm --gpu-price "2.50 EUR" --price-source "contract of 2026"
-  oxgang whatif history.txt --assume scenarios.yaml -o json`,
+  oxgang whatif history.txt --assume scenarios.yaml -o json
+  oxgang whatif run/sia.oxj --policy fifo`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if isJournal(args) {
+				q.journal.format = q.format
+				return q.journal.replay(cmd, args[0])
+			}
+			if q.journal.actions || q.journal.etas {
+				return cli.Misused("--actions and --etas need a journal (.oxj)")
+			}
 			if q.Config, err = q.flags.Load(cmd); err != nil {
 				return err
 			}
@@ -74,6 +88,8 @@ assumptions are scenarios: rigid jobs, or the scenarios in the file of --assume.
 	f.BoolVarP(&q.quiet, "quiet", "q", false, "show no progress")
 	f.StringVar(&q.price, "gpu-price", "", `price of a GPU-hour, with currency: "2.50 EUR"`)
 	f.StringVar(&q.source, "price-source", "", "source of the price, printed with each amount")
+	f.BoolVar(&q.journal.actions, "actions", false, "journals: compare only actions, for recordings by another version with other reasons")
+	f.BoolVar(&q.journal.etas, "etas", false, "journals: test the predicted ranges of starts and ends")
 	cli.GroupFlags(cmd, whatifGroups...)
 	return cmd
 }
@@ -87,6 +103,7 @@ var whatifGroups = []cli.FlagGroup{
 	{Heading: "GPUs", Flags: []string{"cluster", "slurm-nodes"}, Brief: groups[1].Brief},
 	{Heading: "Policies", Flags: []string{"baseline", "slurm-config", "policy", "set"}, Brief: groups[2].Brief},
 	{Heading: "Assumptions", Flags: []string{"assume", "seeds", "gpu-price", "price-source"}},
+	{Heading: "Journals", Flags: []string{"actions", "etas"}},
 	{Heading: "Output", Flags: []string{"output", "report", "quiet"}},
 	{Heading: "Help and configuration", Flags: []string{"config", "help", "help-all"}},
 }
