@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/oxgang/oxgang/simulate/workload"
-	"github.com/oxgang/oxgang/simulate/workload/sensitivity"
+	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // fedApplications have input pipelines. Source: Synergy §5.1, Table 4.
@@ -21,7 +21,7 @@ func readFed(file string) ([]*workload.Application, error) {
 		return nil, err
 	}
 	defer f.Close()
-	catalog, err := sensitivity.Read(f, file, cpuRatio)
+	catalog, err := profiles.ReadSensitivity(f, file, cpuRatio)
 	if err != nil {
 		return nil, err
 	}

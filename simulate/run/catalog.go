@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/workload"
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
-	"github.com/oxgang/oxgang/simulate/workload/sensitivity"
 )
 
 // LoadCatalog returns the applications that the jobs of a run may be of, with their speeds, including GPU types of
@@ -94,11 +93,11 @@ func readSensitivity(r io.Reader, name string, c *config.Config) (workload.Catal
 		largest.CPUs = max(largest.CPUs, n.Capacity.CPUs)
 		largest.Memory = max(largest.Memory, n.Capacity.Memory)
 	}
-	catalog, err := sensitivity.Read(r, name, ratio)
+	catalog, err := profiles.ReadSensitivity(r, name, ratio)
 	if err != nil {
 		return nil, err
 	}
-	if err := sensitivity.Check(catalog, largest); err != nil {
+	if err := profiles.CheckSensitivity(catalog, largest); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return catalog, nil

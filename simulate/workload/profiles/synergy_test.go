@@ -1,4 +1,4 @@
-package sensitivity
+package profiles
 
 import (
 	"encoding/json"
@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/workload"
-	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // synergyProfiles are the public sensitivity profiles, read without the reader
@@ -57,7 +56,7 @@ func TestSynergyCells(t *testing.T) {
 		if m.Ratio != 3 || m.GPUs != 1 || m.Task == "" {
 			continue
 		}
-		app := profiles.Default()[m.Model]
+		app := Default()[m.Model]
 		if app == nil || app.Sensitivity == nil {
 			t.Errorf("%s is not in the embedded catalog", m.Model)
 			continue
@@ -98,7 +97,7 @@ func TestSynergyDemands(t *testing.T) {
 		"res18": {CPUs: 9, Memory: 62.5e9}, "res50": {CPUs: 4, Memory: 62.5e9}, "mobilenet": {CPUs: 6, Memory: 62.5e9},
 		"deepspeech": {CPUs: 3, Memory: 62.5e9}, "gnmt": {CPUs: 1, Memory: 20e9}, "lstm": {CPUs: 1, Memory: 20e9}, "transformer": {CPUs: 1, Memory: 20e9},
 	} {
-		app := profiles.Default()[name]
+		app := Default()[name]
 		cells := app.Sensitivity.Cells(rateOf(app, "v100", 24, 500), share, most)
 		got := cells[len(cells)-1]
 		if got.CPUs != want.CPUs || got.Memory > want.Memory || want.Memory-got.Memory > 1 {
@@ -114,7 +113,7 @@ func TestLikenedCells(t *testing.T) {
 	for name, want := range map[string][2]float64{ // CPUs for the most of v100, and of h100
 		"alexnet": {12, 36}, "shufflenet": {12, 36}, "m5": {6, 18}, "res18": {9, 27}, "gnmt": {1, 3},
 	} {
-		app := workload.Extrapolate(profiles.Default(), []workload.Likeness{{Type: "h100", Like: "v100", Speed: 3}})[name]
+		app := workload.Extrapolate(Default(), []workload.Likeness{{Type: "h100", Like: "v100", Speed: 3}})[name]
 		for i, gpu := range []cluster.GPUType{"v100", "h100"} {
 			rounded := rateOf(app, gpu, 96, 1000) * (1 + 1e-15)
 			cells := app.Sensitivity.Cells(rounded, share, most)
@@ -128,7 +127,7 @@ func TestLikenedCells(t *testing.T) {
 // A GPU that computes three times as fast takes in more where CPUs and storage
 // deliver it, and waits as long as before where they do not.
 func TestLikenFed(t *testing.T) {
-	base := profiles.Default()
+	base := Default()
 	fast := workload.Extrapolate(base, []workload.Likeness{{Type: "h100", Like: "v100", Speed: 3}})
 	for _, tc := range []struct {
 		name             string

@@ -1,4 +1,4 @@
-package sensitivity
+package profiles
 
 import (
 	"errors"
@@ -110,9 +110,9 @@ func checkCells(cells [][]float64, first int) error {
 	return nil
 }
 
-// Check returns an error that names all applications that were measured with more CPUs per GPU than the largest node
+// CheckSensitivity returns an error that names all applications that were measured with more CPUs per GPU than the largest node
 // has, or that need more memory per GPU. Nodes that do not count CPUs and memory suit every application.
-func Check(c workload.Catalog, largest cluster.Resources) error {
+func CheckSensitivity(c workload.Catalog, largest cluster.Resources) error {
 	if largest.CPUs == 0 || largest.Memory == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package sensitivity
+package profiles
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/simulate/workload"
-	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 // sensitivityText is a small file: one job that waits for both, one that waits
@@ -27,7 +26,7 @@ const sensitivityText = `{
 ]}`
 
 func readText(text string, ratio float64) (workload.Catalog, error) {
-	return Read(strings.NewReader(text), "p.json", ratio)
+	return ReadSensitivity(strings.NewReader(text), "p.json", ratio)
 }
 
 func TestReadSensitivity(t *testing.T) {
@@ -78,7 +77,7 @@ func TestReadSensitivityShared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := Read(f, "profiles.json", ratio)
+		c, err := ReadSensitivity(f, "profiles.json", ratio)
 		if err = errors.Join(err, f.Close()); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +140,7 @@ func TestReadSensitivityErrors(t *testing.T) {
 		t.Errorf("two bad profiles: got error %v, want both", err)
 	}
 	broken := errors.New("disk on fire")
-	if _, err := Read(failing{broken}, "p.json", 3); !errors.Is(err, broken) {
+	if _, err := ReadSensitivity(failing{broken}, "p.json", 3); !errors.Is(err, broken) {
 		t.Errorf("got error %v, want %v", err, broken)
 	}
 }
@@ -167,14 +166,14 @@ func TestCheckSensitivity(t *testing.T) {
 		{cluster.Resources{GPUs: 1, CPUs: 6, Memory: 9e9}, "application both: mem_axis_gb: it runs with 62.5 GB or more, the largest node has 9\napplication none: mem_axis_gb: it runs with 10 GB or more, the largest node has 9"},
 	} {
 		got := ""
-		if err := Check(c, tc.largest); err != nil {
+		if err := CheckSensitivity(c, tc.largest); err != nil {
 			got = err.Error()
 		}
 		if got != tc.want {
 			t.Errorf("%+v: got error %q, want %q", tc.largest, got, tc.want)
 		}
 	}
-	if err := Check(profiles.Default(), cluster.Resources{GPUs: 8, CPUs: 24, Memory: 500e9}); err != nil {
+	if err := CheckSensitivity(Default(), cluster.Resources{GPUs: 8, CPUs: 24, Memory: 500e9}); err != nil {
 		t.Errorf("the embedded catalog on Synergy's servers: %v", err)
 	}
 }

@@ -1,6 +1,4 @@
-// Package sensitivity reads how CPUs and host memory affect the speed of applications, from files in the form of
-// Synergy's public profiles.
-package sensitivity
+package profiles
 
 import (
 	"cmp"
@@ -13,7 +11,6 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/simulate/workload"
-	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
 type sensitivityFile struct {
@@ -52,13 +49,13 @@ const (
 // mem_gb_per_gpu is between the last such column and the next, the job runs with that much memory.
 // gpu_type is v100 by default. Other keys, and profiles of several GPUs, are ignored.
 //
-// Read uses the profiles of servers with ratio CPUs per GPU if present, else of ratio 3, else of the first
+// ReadSensitivity uses the profiles of servers with ratio CPUs per GPU if present, else of ratio 3, else of the first
 // profile's ratio.
 //
-// Errors have name, profile, field and what is wanted. Read rejects throughput that falls with more
+// Errors have name, profile, field and what is wanted. ReadSensitivity rejects throughput that falls with more
 // resources, and a matrix that differs by more than 3 % from a CPU curve with a cache. Errors of different
 // profiles are joined. Source: Synergy §3.1.
-func Read(r io.Reader, name string, ratio float64) (workload.Catalog, error) {
+func ReadSensitivity(r io.Reader, name string, ratio float64) (workload.Catalog, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -103,7 +100,7 @@ func typed(err error) error {
 type fedProfile struct {
 	model string
 	ratio float64
-	app   *profiles.FedApplication
+	app   *FedApplication
 }
 
 func (f *sensitivityFile) profiles() ([]fedProfile, error) {
@@ -146,13 +143,13 @@ func (f *sensitivityFile) catalog(all []fedProfile, ratio float64) workload.Cata
 	c := workload.Catalog{}
 	for _, m := range all {
 		if m.ratio == ratio {
-			c[m.model] = m.app.Application(cmp.Or(f.GPUType, profiles.MeasuredOn))
+			c[m.model] = m.app.Application(cmp.Or(f.GPUType, MeasuredOn))
 		}
 	}
 	return c
 }
 
-func (f *sensitivityFile) application(p *sensitivityProfile) (*profiles.FedApplication, error) {
+func (f *sensitivityFile) application(p *sensitivityProfile) (*FedApplication, error) {
 	first, err := f.checkProfile(p)
 	if err != nil {
 		return nil, err
