@@ -7,7 +7,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/oxgang/oxgang/simulate/report/chart"
+	"github.com/oxgang/oxgang/simulate/report"
 )
 
 // A Page is an HTML page with tables, heat maps and charts.
@@ -15,7 +15,7 @@ type Page struct {
 	Title, Intro string
 	Tables       []Table
 	HeatMaps     []HeatMap
-	Charts       []chart.Lines
+	Charts       []report.Lines
 }
 
 // A Table has text in its first column, and numbers in the others.
@@ -26,7 +26,7 @@ type Table struct {
 }
 
 // Style returns the CSS of the page.
-func (p *Page) Style() template.CSS { return chart.Style }
+func (p *Page) Style() template.CSS { return report.Style }
 
 // Write writes the page as HTML.
 func (p *Page) Write(w io.Writer) error {
@@ -36,7 +36,7 @@ func (p *Page) Write(w io.Writer) error {
 	return nil
 }
 
-var layout = sync.OnceValue(func() *template.Template { return chart.Page(layoutHTML) })
+var layout = sync.OnceValue(func() *template.Template { return report.Page(layoutHTML) })
 
 const layoutHTML = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{{.Title}}</title>

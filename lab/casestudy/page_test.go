@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/simulate/report/chart"
+	"github.com/oxgang/oxgang/simulate/report"
 )
 
 func TestPage_has_everything_and_loads_nothing(t *testing.T) {
@@ -12,7 +12,7 @@ func TestPage_has_everything_and_loads_nothing(t *testing.T) {
 		Title: "A <study>", Intro: "Two methods.",
 		Tables:   []Table{{Head: []string{"method", "s"}, Rows: [][]string{{"copter", "0.3"}}}},
 		HeatMaps: []HeatMap{{Title: "Heat", Columns: []string{"a", "b", "c"}, Rows: []HeatRow{{"r", []HeatCell{{"0", -1, false}, {"1", 1, true}, {"x", 0.5, false}}}}}},
-		Charts:   []chart.Lines{{Title: "Time", Note: "s", Lines: []chart.Line{{Name: "copter", X: []float64{0, 1}, Y: []float64{1, 2}}}}},
+		Charts:   []report.Lines{{Title: "Time", Note: "s", Lines: []report.Line{{Name: "copter", X: []float64{0, 1}, Y: []float64{1, 2}}}}},
 	}
 	var b strings.Builder
 	if err := p.Write(&b); err != nil {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/oxgang/oxgang/simulate/report/chart"
+	"github.com/oxgang/oxgang/simulate/report"
 )
 
 const (
@@ -19,7 +19,7 @@ func spans() []float64 {
 		0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 2 * 3600, 4 * 3600, 8 * 3600, 16 * 3600,
 		86400, 2 * 86400, 4 * 86400, 8 * 86400, 16 * 86400, 32 * 86400, 64 * 86400, 128 * 86400, 256 * 86400,
 	}
-	for _, days := range chart.Decades() {
+	for _, days := range report.Decades() {
 		if days > 365 {
 			steps = append(steps, days*86400)
 		}
@@ -28,14 +28,14 @@ func spans() []float64 {
 }
 
 type plot struct {
-	across, up chart.Axis
+	across, up report.Axis
 	perDay     bool // money instead of GPUs
 }
 
 func newPlot(all []*Frontier) *plot {
 	c := &plot{perDay: all[0].Planner.Prices.Currency != ""}
-	c.across = chart.Axis{Low: math.Inf(1), Start: chartLeft, End: chartWidth - chartRight, Log: true}
-	c.up = chart.Axis{Low: math.Inf(1), Start: chartHeight - chartBottom, End: chartTop, Log: true}
+	c.across = report.Axis{Low: math.Inf(1), Start: chartLeft, End: chartWidth - chartRight, Log: true}
+	c.up = report.Axis{Low: math.Inf(1), Start: chartHeight - chartBottom, End: chartTop, Log: true}
 	for _, f := range all {
 		c.across.Low, c.across.High = min(c.across.Low, c.budget(f.Least().Budget)), max(c.across.High, c.budget(f.Most().Budget))
 		c.up.Low, c.up.High = min(c.up.Low, f.Most().MeanJCT), max(c.up.High, f.Least().MeanJCT)
@@ -79,11 +79,11 @@ func (c *plot) curve(f *Frontier) string {
 	return strings.TrimSpace(b.String())
 }
 
-func (c *plot) ticksAcross() []chart.Tick {
-	return c.across.Ticks(chart.Decades(), 46, func(v float64) string { return strings.TrimSuffix(figure(v), ".00") })
+func (c *plot) ticksAcross() []report.Tick {
+	return c.across.Ticks(report.Decades(), 46, func(v float64) string { return strings.TrimSuffix(figure(v), ".00") })
 }
 
-func (c *plot) ticksUp() []chart.Tick { return c.up.Ticks(spans(), 16, brief) }
+func (c *plot) ticksUp() []report.Tick { return c.up.Ticks(spans(), 16, brief) }
 
 // brief leaves out units that are 0: 2h0m0s is 2h.
 func brief(seconds float64) string {

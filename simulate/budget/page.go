@@ -6,7 +6,7 @@ import (
 	"html/template"
 	"io"
 
-	"github.com/oxgang/oxgang/simulate/report/chart"
+	"github.com/oxgang/oxgang/simulate/report"
 )
 
 var (
@@ -24,7 +24,7 @@ type pageView struct {
 	Width, Height    float64
 	Left, Right, Low float64 // in pixels
 	Across           string  // the axis' label
-	TicksX, TicksY   []chart.Tick
+	TicksX, TicksY   []report.Tick
 	Curves           []pageCurve
 	Style            []template.CSS
 	Script           template.JS
@@ -54,7 +54,7 @@ func Page(w io.Writer, name string, all []*Frontier) error {
 		Title: "Completion time by budget: " + name, Facts: facts(all[0].Planner),
 		Width: chartWidth, Height: chartHeight, Left: chartLeft, Right: chartWidth - chartRight, Low: chartHeight - chartBottom,
 		Across: "GPUs on average", TicksX: c.ticksAcross(), TicksY: c.ticksUp(),
-		Style: []template.CSS{chart.Style, template.CSS(pageCSS)}, Script: template.JS(pageJS), //nolint:gosec // our own files
+		Style: []template.CSS{report.Style, template.CSS(pageCSS)}, Script: template.JS(pageJS), //nolint:gosec // our own files
 	}
 	if c.perDay {
 		v.Across = all[0].Planner.Prices.Currency + " a day"

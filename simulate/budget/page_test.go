@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/simulate/report/chart"
+	"github.com/oxgang/oxgang/simulate/report"
 )
 
 // A page needs nothing but itself, has every list, and its names are no markup.
@@ -85,10 +85,10 @@ func drawn(t *testing.T, text string) {
 
 // No axis has more ticks than there is room for, whatever a price list and a trace say.
 func TestTicks_are_few(t *testing.T) {
-	for _, steps := range [][]float64{chart.Decades(), spans()} {
+	for _, steps := range [][]float64{report.Decades(), spans()} {
 		for e := -8; e < 18; e++ {
 			for _, spread := range []float64{1.001, 1.1, 2, 7, 100} {
-				a := chart.Axis{Low: math.Pow10(e), High: spread * math.Pow10(e), Log: true}
+				a := report.Axis{Low: math.Pow10(e), High: spread * math.Pow10(e), Log: true}
 				if got := a.Values(steps); len(got) > 120 {
 					t.Errorf("%g to %g: %d ticks", a.Low, a.High, len(got))
 				}

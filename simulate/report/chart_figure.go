@@ -1,5 +1,4 @@
-// Package chart draws lines and bars as SVG, for self-contained pages.
-package chart
+package report
 
 import (
 	_ "embed"
@@ -13,7 +12,7 @@ type Figure struct {
 	Width, Height int
 	Strokes       []Stroke
 	Curves        []Curve
-	Texts         []Text
+	Texts         []Label
 }
 
 // A Stroke is a straight line; Class is its colour.
@@ -28,8 +27,8 @@ type Curve struct {
 	Class, Points, Dash, Name string
 }
 
-// A Text is a label in a Figure.
-type Text struct {
+// A Label is a text in a Figure.
+type Label struct {
 	X, Y   float64
 	Anchor string
 	Text   string
@@ -37,7 +36,7 @@ type Text struct {
 
 var (
 	// Style is the CSS of all pages: colours (c0 to c7, ink), text, tables and figures.
-	//go:embed page.css
+	//go:embed chart.css
 	Style template.CSS
 	//go:embed figure.html
 	figureHTML string

@@ -1,4 +1,4 @@
-package chart
+package report
 
 import (
 	"fmt"
@@ -27,27 +27,27 @@ type Lines struct {
 	FromZero    bool // the horizontal axis starts at 0
 }
 
-// Wide is the width of a chart; the others are its height and margins.
+// chartWidth is the width of a chart; the others are its height and margins.
 const (
-	Wide  = 720.0
-	high  = 240.0
-	left  = 70.0
-	right = 530.0 // labels are right of it
-	upper = 15.0
+	chartWidth = 720.0
+	high       = 240.0
+	left       = 70.0
+	right      = 530.0 // labels are right of it
+	upper      = 15.0
 )
 
 // Figure draws the lines, with names at their ends.
 func (c *Lines) Figure() *Figure {
-	f := &Figure{Title: c.Title, Note: c.Note, Width: Wide, Height: high + 40}
+	f := &Figure{Title: c.Title, Note: c.Note, Width: chartWidth, Height: high + 40}
 	f.Strokes = []Stroke{{"axis", left, high, right, high, 1}, {"axis", left, upper, left, high, 1}}
 	across, up := c.axes()
 	if up.Low > up.High || across.Low > across.High {
-		f.Texts = []Text{{(left + right) / 2, high / 2, "middle", "nothing to draw"}}
+		f.Texts = []Label{{(left + right) / 2, high / 2, "middle", "nothing to draw"}}
 		return f
 	}
 	for _, part := range []float64{0, 0.5, 1} {
 		x, y := across.part(part), up.part(part)
-		f.Texts = append(f.Texts, Text{left - 6, up.At(y) + 4, "end", text(c.YText, y)}, Text{across.At(x), high + 18, "middle", text(c.XText, x)})
+		f.Texts = append(f.Texts, Label{left - 6, up.At(y) + 4, "end", text(c.YText, y)}, Label{across.At(x), high + 18, "middle", text(c.XText, x)})
 	}
 	ends := make([]float64, len(c.Lines))
 	for i := range c.Lines {
@@ -56,7 +56,7 @@ func (c *Lines) Figure() *Figure {
 		f.Curves = append(f.Curves, Curve{l.class(i), l.points(across, up), l.Dash, l.Name})
 	}
 	for i, at := range apart(ends) {
-		f.Texts = append(f.Texts, Text{right + 6, at + 4, "start", c.Lines[i].Name})
+		f.Texts = append(f.Texts, Label{right + 6, at + 4, "start", c.Lines[i].Name})
 	}
 	return f
 }
@@ -119,15 +119,15 @@ type Bar struct {
 // Bars draws a chart of horizontal bars.
 func Bars(title, note string, all []Bar) *Figure {
 	const high, left = 26, 290
-	f := &Figure{Title: title, Note: note, Width: Wide, Height: high*len(all) + 10}
+	f := &Figure{Title: title, Note: note, Width: chartWidth, Height: high*len(all) + 10}
 	most := 1.0
 	for _, b := range all {
 		most = max(most, b.Value, b.High)
 	}
-	x := Axis{High: most, Start: left, End: Wide - 90}
+	x := Axis{High: most, Start: left, End: chartWidth - 90}
 	for i, b := range all {
 		y := float64(high*i + high/2 + 5)
-		f.Texts = append(f.Texts, Text{left - 8, y + 4, "end", b.Name}, Text{x.At(max(b.Value, b.High)) + 8, y + 4, "start", b.Text})
+		f.Texts = append(f.Texts, Label{left - 8, y + 4, "end", b.Name}, Label{x.At(max(b.Value, b.High)) + 8, y + 4, "start", b.Text})
 		f.Strokes = append(f.Strokes, Stroke{b.Class, left, y, max(left+1, x.At(b.Value)), y, 12})
 		if b.High != 0 {
 			f.Strokes = append(f.Strokes, Stroke{b.Class, x.At(b.Low), y, x.At(b.High), y, 2})

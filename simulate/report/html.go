@@ -11,7 +11,6 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler/metrics"
-	"github.com/oxgang/oxgang/simulate/report/chart"
 )
 
 // Input is the content of a report page.
@@ -96,7 +95,7 @@ func HTML(w io.Writer, in Input) error {
 	runs := ended(in.Runs)
 	v := pageView{
 		Title: in.Title, Facts: in.Facts,
-		Style:  []template.CSS{chart.Style, template.CSS(pageCSS)},                                     //nolint:gosec // our own file
+		Style:  []template.CSS{Style, template.CSS(pageCSS)},                                           //nolint:gosec // our own file
 		Script: template.JS(strings.Join([]string{baseJS, chartsJS, ganttJS, scheduleJS, mainJS}, "")), //nolint:gosec // likewise
 		Unfair: unfairAbove(runs), Rented: rented(runs), Lent: lending(runs),
 		Data: pageData{

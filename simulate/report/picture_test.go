@@ -14,7 +14,7 @@ import (
 	_ "github.com/oxgang/oxgang/policy/standard"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/config"
-	"github.com/oxgang/oxgang/simulate/report/chart"
+	"github.com/oxgang/oxgang/simulate/report"
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
@@ -38,7 +38,7 @@ func TestPicture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := chart.Lines{
+	lines := report.Lines{
 		Title: "Jobs that wait or run, over time", Top: 40,
 		XText: func(v float64) string { return fmt.Sprintf("%.1f h", v) }, YText: func(v float64) string { return fmt.Sprintf("%.0f jobs", v) },
 	}
@@ -50,7 +50,7 @@ func TestPicture(t *testing.T) {
 		lines.Lines = append(lines.Lines, unfinished(name, r.Result.Jobs))
 	}
 	var page bytes.Buffer
-	if err := chart.Page(`{{template "figure" .}}`).Execute(&page, lines.Figure()); err != nil {
+	if err := report.Page(`{{template "figure" .}}`).Execute(&page, lines.Figure()); err != nil {
 		t.Fatal(err)
 	}
 	for theme, c := range colours {
@@ -66,7 +66,7 @@ func standalone(page []byte, style string) []byte {
 }
 
 // unfinished returns how many jobs were submitted and not finished at each time, in hours.
-func unfinished(name string, jobs []metrics.JobResult) chart.Line {
+func unfinished(name string, jobs []metrics.JobResult) report.Line {
 	type change struct {
 		at float64
 		by float64
@@ -76,7 +76,7 @@ func unfinished(name string, jobs []metrics.JobResult) chart.Line {
 		all = append(all, change{jobs[i].Submitted, 1}, change{jobs[i].Finished, -1})
 	}
 	slices.SortFunc(all, func(a, b change) int { return int(a.at - b.at) })
-	l := chart.Line{Name: name}
+	l := report.Line{Name: name}
 	n := 0.0
 	for _, c := range all {
 		at := c.at / 3600

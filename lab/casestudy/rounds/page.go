@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/lab/casestudy"
-	"github.com/oxgang/oxgang/simulate/report/chart"
+	"github.com/oxgang/oxgang/simulate/report"
 )
 
 // HTML writes the measurements as a page: summaries, times (Figure 4.5 of the thesis), changes (4.2), and relaxed
 // solutions (4.4).
 func HTML(w io.Writer, s Study, all []Measurement) error {
-	times := chart.Lines{Title: "Time of a round (Figure 4.5)", Note: "CPU time in ms, by share of the rounds that take at most as long", Logarithmic: true}
-	changes := chart.Lines{Title: "Changes between rounds (Figure 4.2)", Note: "values that changed, ppm, over rounds", Logarithmic: true}
+	times := report.Lines{Title: "Time of a round (Figure 4.5)", Note: "CPU time in ms, by share of the rounds that take at most as long", Logarithmic: true}
+	changes := report.Lines{Title: "Changes between rounds (Figure 4.2)", Note: "values that changed, ppm, over rounds", Logarithmic: true}
 	speed := casestudy.Table{Head: []string{"engine", "cold", "edit", "solve", "shim", "p50", "p90", "p99", "value", "gap", "violation", "heap, MB"}}
 	made := casestudy.Table{
 		Title: "The relaxed solution (Figure 4.4)",
@@ -32,12 +32,12 @@ func HTML(w io.Writer, s Study, all []Measurement) error {
 	p := casestudy.Page{
 		Title:  fmt.Sprintf("Rounds of %d GPUs, %d jobs", s.Spec.GPUs, s.Spec.Jobs),
 		Intro:  fmt.Sprintf("CPU milliseconds; %d rounds, seed %d. GAP is the worst distance to the best proven bound of a round.", s.Rounds, s.Spec.Seed),
-		Tables: []casestudy.Table{speed, made}, Charts: []chart.Lines{times, changes},
+		Tables: []casestudy.Table{speed, made}, Charts: []report.Lines{times, changes},
 	}
 	return p.Write(w)
 }
 
-func lines(engine string, all []Measurement) (times, changed chart.Line) {
+func lines(engine string, all []Measurement) (times, changed report.Line) {
 	times.Name, changed.Name = engine, engine
 	for _, m := range all {
 		if m.Engine == engine && m.Round >= WarmUp {

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/oxgang/oxgang/lab/casestudy"
-	"github.com/oxgang/oxgang/simulate/report/chart"
+	"github.com/oxgang/oxgang/simulate/report"
 )
 
 // HTML writes the results as a page: the table, loads (Figure 5.1 of the thesis), and movements, imbalance and time
@@ -37,10 +37,10 @@ func HTML(w io.Writer, runs []Run, first int) error {
 	return p.Write(w)
 }
 
-func roundChart(title, up string, runs []Run, value func(*Round) float64) chart.Lines {
-	c := chart.Lines{Title: title, Note: up + ", over rounds"}
+func roundChart(title, up string, runs []Run, value func(*Round) float64) report.Lines {
+	c := report.Lines{Title: title, Note: up + ", over rounds"}
 	for i := range runs {
-		l := chart.Line{Name: runs[i].Method}
+		l := report.Line{Name: runs[i].Method}
 		for k := range runs[i].Rounds {
 			l.X, l.Y = append(l.X, float64(k)), append(l.Y, value(&runs[i].Rounds[k]))
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/lab/casestudy"
-	"github.com/oxgang/oxgang/simulate/report/chart"
+	"github.com/oxgang/oxgang/simulate/report"
 )
 
 // HTML writes the results as a page: the table, demands (Figure 5.4 of the thesis), and flow, gap and time by round
@@ -15,7 +15,7 @@ func HTML(w io.Writer, title string, demands []Demand, rounds []Round, first int
 	p := casestudy.Page{
 		Title: title,
 		Intro: fmt.Sprintf("Means over the rounds after the first %d. Flow is feasible; topped-up flow also uses all remaining capacity. Gaps are to the best proven bound.", first),
-		Charts: []chart.Lines{
+		Charts: []report.Lines{
 			demandChart(demands),
 			roundChart("Total flow", "of the demand, %", rounds, func(r *Round) float64 { return 100 * r.Flow / r.Demand }),
 			roundChart("Optimality gap", "to the best bound, %", rounds, func(r *Round) float64 { return 100 * r.Gap() }),
@@ -34,14 +34,14 @@ func HTML(w io.Writer, title string, demands []Demand, rounds []Round, first int
 	return p.Write(w)
 }
 
-func roundChart(title, up string, rounds []Round, value func(*Round) float64) chart.Lines {
-	c := chart.Lines{Title: title, Note: up + ", over rounds", Logarithmic: true}
+func roundChart(title, up string, rounds []Round, value func(*Round) float64) report.Lines {
+	c := report.Lines{Title: title, Note: up + ", over rounds", Logarithmic: true}
 	for i := range rounds {
 		r := &rounds[i]
-		at := slices.IndexFunc(c.Lines, func(l chart.Line) bool { return l.Name == r.Method })
+		at := slices.IndexFunc(c.Lines, func(l report.Line) bool { return l.Name == r.Method })
 		if at < 0 {
 			at = len(c.Lines)
-			c.Lines = append(c.Lines, chart.Line{Name: r.Method})
+			c.Lines = append(c.Lines, report.Line{Name: r.Method})
 		}
 		l := &c.Lines[at]
 		l.X, l.Y = append(l.X, float64(r.Round)), append(l.Y, value(r))
@@ -49,8 +49,8 @@ func roundChart(title, up string, rounds []Round, value func(*Round) float64) ch
 	return c
 }
 
-func demandChart(demands []Demand) chart.Lines {
-	line := chart.Line{Name: "first round"}
+func demandChart(demands []Demand) report.Lines {
+	line := report.Line{Name: "first round"}
 	order := heaviest(demands)
 	slices.Reverse(order)
 	const points = 400
@@ -59,5 +59,5 @@ func demandChart(demands []Demand) chart.Lines {
 		line.X = append(line.X, float64(k)/points)
 		line.Y = append(line.Y, demands[order[i]].Volume)
 	}
-	return chart.Lines{Title: "Demands (Figure 5.4)", Note: "volume, by share of demands that have at most as much", Logarithmic: true, Lines: []chart.Line{line}}
+	return report.Lines{Title: "Demands (Figure 5.4)", Note: "volume, by share of demands that have at most as much", Logarithmic: true, Lines: []report.Line{line}}
 }

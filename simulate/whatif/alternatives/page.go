@@ -10,14 +10,14 @@ import (
 
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
-	"github.com/oxgang/oxgang/simulate/report/chart"
+	"github.com/oxgang/oxgang/simulate/report"
 )
 
 var (
 	//go:embed page.html
 	pageHTML string
 
-	pageTemplate = sync.OnceValue(func() *template.Template { return chart.Page(pageHTML) })
+	pageTemplate = sync.OnceValue(func() *template.Template { return report.Page(pageHTML) })
 )
 
 type pageView struct {
@@ -30,12 +30,12 @@ type pageView struct {
 	Later    string
 	Largest  *metrics.Waits // size of the last column
 	Style    template.CSS
-	Pictures []*chart.Figure
+	Pictures []*report.Figure
 }
 
 // Page writes the answer as a page that needs no other file and no network.
 func (a *Answer) Page(w io.Writer) error {
-	v := pageView{Answer: a, Results: strings.Split(upper(a.Sentence), "\n"), Stamped: !a.Trust.Trusted, Share: int(100 * statistics.Share), Verdict: a.Trust.Verdict(), Style: chart.Style, Later: metrics.LaterRule, Largest: a.largest()}
+	v := pageView{Answer: a, Results: strings.Split(upper(a.Sentence), "\n"), Stamped: !a.Trust.Trusted, Share: int(100 * statistics.Share), Verdict: a.Trust.Verdict(), Style: report.Style, Later: metrics.LaterRule, Largest: a.largest()}
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		v.Table = append(v.Table, []string{
@@ -43,7 +43,7 @@ func (a *Answer) Page(w io.Writer) error {
 			fmt.Sprintf("%.1f %%", 100*r.Utilisation), r.later(), r.longest(),
 		})
 	}
-	v.Pictures = []*chart.Figure{a.bars(), a.queue()}
+	v.Pictures = []*report.Figure{a.bars(), a.queue()}
 	if p := a.sizes(); p != nil {
 		v.Pictures = append(v.Pictures, p)
 	}

@@ -6,22 +6,22 @@ import (
 
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/history"
-	"github.com/oxgang/oxgang/simulate/report/chart"
+	"github.com/oxgang/oxgang/simulate/report"
 )
 
 // Lines have colours, and dashes for readers who cannot tell these apart.
 var (
-	observedLine = chart.Line{Class: "ink"}
-	replayedLine = chart.Line{Class: "c0", Dash: "8 4"}
-	bestLine     = chart.Line{Class: "c1", Dash: "2 3"}
+	observedLine = report.Line{Class: "ink"}
+	replayedLine = report.Line{Class: "c0", Dash: "8 4"}
+	bestLine     = report.Line{Class: "c1", Dash: "2 3"}
 )
 
-func (a *Answer) bars() *chart.Figure {
+func (a *Answer) bars() *report.Figure {
 	classes := []string{observedLine.Class, replayedLine.Class, bestLine.Class}
-	var all []chart.Bar
+	var all []report.Bar
 	for i := range a.Rows {
 		r := &a.Rows[i]
-		b := chart.Bar{Name: r.Name, Text: span(r.MeanWait), Class: classes[min(i, 2)], Value: r.MeanWait}
+		b := report.Bar{Name: r.Name, Text: span(r.MeanWait), Class: classes[min(i, 2)], Value: r.MeanWait}
 		if r.Assumes != "" && r.scenario != nil {
 			b.Name += " · " + r.Assumes
 		}
@@ -30,11 +30,11 @@ func (a *Answer) bars() *chart.Figure {
 		}
 		all = append(all, b)
 	}
-	return chart.Bars("Mean wait, observed and under other policies", fmt.Sprintf("Thin lines are %.0f %% intervals.", 100*statistics.Share), all)
+	return report.Bars("Mean wait, observed and under other policies", fmt.Sprintf("Thin lines are %.0f %% intervals.", 100*statistics.Share), all)
 }
 
-func (a *Answer) queue() *chart.Figure {
-	c := chart.Lines{
+func (a *Answer) queue() *report.Figure {
+	c := report.Lines{
 		Title: "How many jobs waited", Note: "Waiting jobs by days since the first submission. Each point is a mean over its interval.",
 		XText: func(v float64) string { return fmt.Sprintf("%.3g d", v) }, FromZero: true, Top: 1,
 	}
@@ -45,7 +45,7 @@ func (a *Answer) queue() *chart.Figure {
 	for i := range a.jobs {
 		first, last = min(first, a.jobs[i].Observed.Submitted), max(last, a.jobs[i].Observed.Ended)
 	}
-	add := func(l chart.Line, name string, jobs []history.Pair, of history.Select) {
+	add := func(l report.Line, name string, jobs []history.Pair, of history.Select) {
 		l.Name = name
 		l.X, l.Y = waiting(jobs, first, last, of)
 		c.Lines = append(c.Lines, l)
@@ -77,7 +77,7 @@ func waiting(jobs []history.Pair, first, last float64, of history.Select) (x, y 
 }
 
 // sizes draws the waits on smaller clusters; nil: none was simulated.
-func (a *Answer) sizes() *chart.Figure {
+func (a *Answer) sizes() *report.Figure {
 	if a.Fewer == nil || len(a.Fewer.Tried) < 2 {
 		return nil
 	}
@@ -92,10 +92,10 @@ func (a *Answer) sizes() *chart.Figure {
 		return nil
 	}
 	own.X, own.Y = []float64{slices.Min(best.X), float64(a.GPUs)}, []float64{a.replayed.MeanWait, a.replayed.MeanWait}
-	c := chart.Lines{
+	c := report.Lines{
 		Title: "GPUs needed for the same service",
 		Note:  fmt.Sprintf("Mean wait under %s with fewer GPUs; each point is simulated. Sizes with more than four times the present wait are left out.", a.Fewer.Policy),
-		Lines: []chart.Line{own, best}, XText: func(v float64) string { return fmt.Sprintf("%.0f GPUs", v) }, YText: span, Top: 1,
+		Lines: []report.Line{own, best}, XText: func(v float64) string { return fmt.Sprintf("%.0f GPUs", v) }, YText: span, Top: 1,
 	}
 	return c.Figure()
 }
