@@ -36,7 +36,7 @@ const (
 	defaultShare = 62.5 // GB of memory per GPU
 )
 
-// Read reads measured speeds by CPUs and memory (sensitivity matrices), and fits an application to each:
+// ReadSensitivity reads measured speeds by CPUs and memory (sensitivity matrices), and fits an application to each:
 //
 //	{"cpu_axis": [1, 2, ...], "mem_axis_gb": [20.83, 62.5, ...],
 //	 "profiles": [{"model": "m", "profiled_gpus": 1, "cpu_gpu_ratio": 3,
