@@ -210,7 +210,6 @@ func (c *checker) allowed(j *Job, a *cluster.Allocation, same, held bool) {
 	}
 }
 
-// cpuSlack is the permitted relative rounding error in sums of CPUs.
 const cpuSlack = 1e-9
 
 func (c *checker) hosts() {
@@ -349,5 +348,4 @@ func (c *checker) summary(p *Plan) {
 	}
 }
 
-// finite reports whether x is neither infinite nor NaN.
 func finite(x float64) bool { return x-x == 0 }

@@ -95,7 +95,6 @@ func (c *checker) use(j *Job, n int, share *cluster.Resources) {
 	}
 }
 
-// keepsPlace reports whether a decision has the same placement slice as j.
 func keepsPlace(j *Job, d *Decision) bool {
 	return len(d.Placement) > 0 && len(d.Placement) == len(j.Placement) && &d.Placement[0] == &j.Placement[0]
 }

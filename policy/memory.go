@@ -13,12 +13,12 @@ type Rememberer interface {
 	memory.Rememberer
 }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (d *Decision) Remember(m *memory.Codec) {
 	m.Fields(&d.Allocation, &d.Placement, &d.Batch, &d.Why)
 }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (r *Reason) Remember(m *memory.Codec) {
 	m.Fields((*uint8)(&r.Kind), &r.Config, &r.Value, &r.Limit)
 }

@@ -63,7 +63,6 @@ var kindNames = [kinds]string{
 	"impossible on this cluster", "plan refused", "kept: no placement for another", "waiting: quota", "waiting: others are first", "waiting: higher priority", "promised",
 }
 
-// String returns the kind in a few words.
 func (k Kind) String() string {
 	if k >= kinds {
 		return "unknown"

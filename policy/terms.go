@@ -32,7 +32,6 @@ const (
 
 var termNames = [terms]string{"work", "end", "fairness", "share", "restart", "margin", "others", "loan", "priority"}
 
-// String returns the term's name.
 func (t Term) String() string {
 	if t >= terms {
 		return "unknown"

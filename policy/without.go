@@ -40,8 +40,6 @@ func (j *Job) elsewhere(gone map[cluster.NodeID]bool) cluster.Placement {
 // Stopped returns the job after it has lost its GPUs: it waits, with its saved progress.
 func (j *Job) Stopped(now time.Time) *Job { return j.reduced(nil, now) }
 
-// reduced returns the row of a job with only left of its placement: it continues there if it can, and
-// otherwise waits.
 func (j *Job) reduced(left cluster.Placement, now time.Time) *Job {
 	row := *j
 	row.Service, row.GPUService, row.Since = j.AttainedService(now), j.AttainedGPUService(now), now

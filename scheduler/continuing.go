@@ -17,9 +17,9 @@ type continuing struct {
 	jobs    []continuer // in the order of the active jobs
 	last    []policy.Decision
 	spare   []policy.Decision // for the next plan
-	asked   []int             // indexes of the active jobs that do not continue
-	rows    []*policy.Job     // of asked
-	shown   [2][]*policy.Job  // memory for the rows of snapshots, used in turns
+	asked   []int
+	rows    []*policy.Job    // of asked
+	shown   [2][]*policy.Job // memory for the rows of snapshots, used in turns
 	turn    int
 	all     []int // 0, 1, 2, …
 }

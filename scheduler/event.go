@@ -48,7 +48,6 @@ const (
 
 var outcomeNames = [...]string{"done", "failed", "cancelled", "lost"}
 
-// String returns the outcome in words.
 func (o Outcome) String() string { return outcomeNames[o] }
 
 // Exited: a job's processes ended.
@@ -83,7 +82,6 @@ type Topic struct {
 	World string // the request, in words
 }
 
-// String returns the topic in words.
 func (t Topic) String() string {
 	switch {
 	case t.Job != "":

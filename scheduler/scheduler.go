@@ -198,7 +198,6 @@ func (s *Scheduler) eligible(spec *job.Spec) []cluster.GPUType {
 	return types
 }
 
-// update changes a job's row, unless the job has ended.
 func (s *Scheduler) update(id job.ID, change func(*record)) error {
 	r, ok := s.records[id]
 	if !ok {

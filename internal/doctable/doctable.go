@@ -80,7 +80,6 @@ func folderOf(row []string) string {
 	return ""
 }
 
-// extra reports rows that are unknown or repeated.
 func extra(all [][]string, names []string, of func(row []string) string) error {
 	var errs []error
 	rows := make([]string, len(all))

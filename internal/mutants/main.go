@@ -18,7 +18,7 @@ var list string
 
 type mutant struct {
 	name, file, old, new string
-	test                 []string // arguments of go test
+	test                 []string
 }
 
 func parse(text string) ([]mutant, error) {
@@ -144,7 +144,6 @@ func try(all []mutant, names []string) (caught, tried int, err error) {
 	return caught, tried, nil
 }
 
-// least is the percentage of mutants that must be caught.
 const least = 95
 
 func main() {

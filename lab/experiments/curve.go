@@ -8,7 +8,6 @@ import (
 // A point has the metric y at the metric x.
 type point struct{ x, y float64 }
 
-// curve returns y by ascending x.
 func (g Group) curve(x, y metric, results map[string][]measured) []point {
 	var c []point
 	for _, name := range g {
@@ -32,7 +31,6 @@ func gain(ours, other []point, least bool) float64 {
 	return best
 }
 
-// at returns y at x, if the curve reaches x.
 func at(c []point, x float64) (y float64, ok bool) {
 	if len(c) == 1 && c[0].x == x {
 		return c[0].y, true

@@ -18,9 +18,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// library has the experiments and the matrix.
-//
-//go:embed boa lyra matrix oxgang shockwave sia synergy
 var library embed.FS
 
 const matrixFolder = "matrix/"
@@ -72,7 +69,6 @@ func (g *Group) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode(&(*g)[0])
 }
 
-// String returns the names of the runs.
 func (g Group) String() string { return strings.Join(g, ", ") }
 
 // Names returns the names of all experiments, sorted.
@@ -158,7 +154,6 @@ func (e *Experiment) Configs(p *Plan, data string) ([]*config.Config, error) {
 	return all, nil
 }
 
-// embedded starts a library path.
 const embedded = "embedded:"
 
 func withLibrary(files run.Files) run.Files {

@@ -16,7 +16,6 @@ var timeMetrics = slices.Concat(
 	timesOf("loan_queued", "times without GPUs, of jobs that ever held GPUs on loan", borrowed(queuedOf)),
 )
 
-// loanMetrics are means; 0 without loans.
 var loanMetrics = []metric{
 	{"preemption_pct", "preemptions over submissions, percent", mean(func(s *metrics.Summary) float64 { return 100 * s.PreemptionRatio() })},
 	{"preemptions", "how often a job lost all its GPUs: preempted, lost with a node, or moved off a returned node on loan", mean(func(s *metrics.Summary) float64 { return float64(s.Preemptions) })},
@@ -79,7 +78,6 @@ func borrowed(of func(*measured) []float64) func(*measured) []float64 {
 	}
 }
 
-// ofLoans returns the mean, 0 without loans.
 func ofLoans(of func(*metrics.LoanSummary) float64) func([]measured) float64 {
 	return mean(func(s *metrics.Summary) float64 {
 		if s.Loans == nil {

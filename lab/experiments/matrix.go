@@ -58,7 +58,6 @@ type Cell struct {
 
 const matrixBaseline = "easy"
 
-// matrixMetrics are a cell's; less is better.
 func matrixMetrics() []string {
 	return []string{"jct_mean_h", "jct_p99_h", "makespan_h", "rho_worst", "rho_unfair_pct", "gpu_hours_per_job", "restarts_per_job"}
 }

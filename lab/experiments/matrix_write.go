@@ -96,7 +96,6 @@ func (t *matrixWriter) cross() {
 	t.line("–: not every job ended; the reason is below the table of that family.")
 }
 
-// figure returns three digits, bold if best.
 func (t *matrixWriter) figure(c *Cell, family string, metric int) string {
 	switch {
 	case c == nil:
@@ -143,7 +142,6 @@ func (t *matrixWriter) family(f *Family) {
 	}
 }
 
-// later returns the share of later jobs, in per cent.
 func later(c *Cell) string {
 	if c.Delays == nil || c.Delays.Compared == 0 {
 		return "–"

@@ -221,7 +221,6 @@ func sizesOf(j *metrics.JobResult) []int32 {
 	return sizes
 }
 
-// valuesOf panics for an unknown name.
 func valuesOf(names []string, runs []measured) []float64 {
 	all := make([]float64, len(names))
 	for i, name := range names {

@@ -137,7 +137,6 @@ func profile(ctx context.Context, c *config.Config, on *cluster.Cluster, app *wo
 	return all, nil
 }
 
-// runsOn returns the usable types with known CPUs and memory.
 func runsOn(app *workload.Application, on *cluster.Cluster) []cluster.TypeInfo {
 	var types []cluster.TypeInfo
 	for _, t := range on.Types() {
@@ -225,7 +224,6 @@ func (v *view) worst(m *Matrix) float64 {
 	return worst
 }
 
-// axes uses a report with a whole node.
 func (m *Matrix) axes(r *job.Report) {
 	gpus := r.Configuration.GPUs
 	m.Counts = int(r.CPUs)

@@ -88,7 +88,6 @@ func (e *Experiment) compare(results map[string][]measured) []Finding {
 	return all
 }
 
-// finding compares a figure with its band.
 func (e *Experiment) finding(c *Check, f Figure, results map[string][]measured, outside Verdict) Finding {
 	m, _ := findMetric(f.Metric) // checked by Parse
 	ours := c.figure(m, results)
@@ -106,7 +105,6 @@ func (c *Check) figure(m metric, results map[string][]measured) float64 {
 	return c.Run.mean(m, results)
 }
 
-// mean needs a non-empty group.
 func (g Group) mean(m metric, results map[string][]measured) float64 {
 	sum := 0.0
 	for _, name := range g {

@@ -41,7 +41,7 @@ func (d *deviation) add(got, want float64) {
 
 // A layout is the profiled machines of a GPU type.
 type layout struct {
-	perNode int // GPUs per node
+	perNode int
 	nodes   int // most whole nodes
 	partial int // nodes with any number of GPUs
 }
@@ -69,7 +69,6 @@ func (l layout) configurations() [][]int {
 	return all
 }
 
-// placements returns all profiled ones, up to rotation.
 func (l layout) placements() [][]int {
 	var all, last [][]int
 	for n := 1; n <= l.partial; n++ {
@@ -112,7 +111,6 @@ func fit(app *workload.Application) model {
 	return m
 }
 
-// phi returns the noise scale in samples.
 func phi(app *workload.Application, batch, epoch int) float64 {
 	return float64(app.Batch.Init) * app.Curve.Var[batch][epoch] / app.Curve.Sqr[batch][epoch]
 }
@@ -187,7 +185,6 @@ func sum(shape []int) int {
 	return total
 }
 
-// round keeps six significant digits.
 func round(p *perf.Params) {
 	for _, v := range []*float64{&p.AlphaC, &p.BetaC, &p.AlphaN, &p.BetaN, &p.AlphaR, &p.BetaR, &p.Gamma} {
 		*v = digits(*v, 6)

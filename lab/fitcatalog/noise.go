@@ -87,7 +87,6 @@ func (n *noise) scale(epoch int, batch float64) float64 {
 	return math.Exp(level + slope*math.Log(batch/n.first))
 }
 
-// solve returns the least weighted squares.
 func (n *noise) solve(all []sample) float64 {
 	k := len(n.knots)
 	a := make([][]float64, 2*k) // normal equations, right side last

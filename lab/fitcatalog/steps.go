@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// stepsTable is the measured steps.
 const stepsTable = "simulation"
 
 // A stepModel is the applications of one model.

@@ -89,7 +89,6 @@ func (f *form) needs(level int) {
 	}
 }
 
-// solve returns an infeasible solution unless the method converges.
 func (f *form) solve() *barrier.Solution {
 	s := Solve(&f.program, Settings{})
 	out := &barrier.Solution{Objective: -s.Objective, Bound: -s.Bound, Iterations: s.Iterations, Feasible: s.Converged, Converged: s.Converged}

@@ -40,7 +40,6 @@ func newSystem(n int, rows []Row) system {
 	return y
 }
 
-// factor keeps and changes the diagonal d.
 func (y *system) factor(rows []Row, d []float64) {
 	y.d = d
 	for i := range d {

@@ -41,12 +41,10 @@ type public struct {
 // NewSynergy returns the policy of Synergy's public simulator; the options must have the rules PublicCode.
 func NewSynergy(o synergy.Options) policy.Policy { return &public{o: o} }
 
-// Traits implements policy.Policy.
 func (*public) Traits() policy.Traits {
 	return policy.Traits{Models: true}
 }
 
-// Plan implements policy.Policy.
 func (p *public) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := errors.Join(ctx.Err(), p.replayable(s)); err != nil {
 		return nil, fmt.Errorf("synergy: public rules: round %d: %w", s.Round, err)
@@ -120,7 +118,6 @@ func (r *publicRound) line() []*candidate {
 	return line
 }
 
-// prefix returns the jobs of a line whose GPUs fit together.
 func (r *publicRound) prefix(line []*candidate) []*candidate {
 	free := r.t.GPUs
 	return slices.DeleteFunc(line, func(c *candidate) bool {
@@ -165,13 +162,11 @@ func (c *candidate) cap(t *cluster.TypeInfo) {
 	c.full.CPUs, c.full.Memory = min(c.full.CPUs, most.CPUs), min(c.full.Memory, most.Memory)
 }
 
-// leastCPUs is the simulator's least CPUs per GPU.
 const leastCPUs = 1
 
 // demands is the simulator's bytes per GPU: language models, then measured. Source: Synergy simulator.
 var demands = [...]int64{20e9, 62.5e9, 125e9, 187.5e9, 250e9}
 
-// demandedMemory rounds m up to one of demands.
 func demandedMemory(m int64) int64 {
 	for _, x := range demands {
 		if m <= x {

@@ -90,7 +90,6 @@ func (r *publicRound) relieve(node int, want cluster.Resources) {
 	}
 }
 
-// peers returns the jobs above their share.
 func (r *publicRound) peers(node int) []*candidate {
 	var peers []*candidate
 	for _, c := range r.on {

@@ -19,7 +19,6 @@ const (
 	Seed   = "seed"
 )
 
-// mostRuns catches mistyped ranges.
 const mostRuns = 100_000
 
 // A Sweep is a grid of configurations: every combination of the values of its axes.
@@ -104,7 +103,6 @@ func (s *Sweep) field(key, value *yaml.Node) error {
 	}
 }
 
-// want checks a field's kind: a scalar or a sequence.
 func (s *Sweep) want(n *yaml.Node, field string, kind yaml.Kind) error {
 	switch {
 	case n.Kind == kind:
@@ -134,7 +132,6 @@ func (s *Sweep) readAxes(n *yaml.Node) error {
 	return errors.Join(errs...)
 }
 
-// readAxis reads one value, a list, or a range, "1..5".
 func (s *Sweep) readAxis(key string, n *yaml.Node) (Axis, error) {
 	a := Axis{Key: key}
 	if first, last, ok := rangeOf(n); ok {
@@ -182,7 +179,6 @@ func rangeOf(n *yaml.Node) (first, last uint64, ok bool) {
 	return first, last, err == nil
 }
 
-// scalar joins a sequence by commas.
 func scalar(n *yaml.Node) string {
 	if n.Kind != yaml.SequenceNode {
 		return n.Value
@@ -227,7 +223,6 @@ func (s *Sweep) complete() error {
 	return nil
 }
 
-// last orders Policy, then Seed, last.
 func last(key string) int { return slices.Index([]string{Policy, Seed}, key) }
 
 func (s *Sweep) axis(key string) *Axis {

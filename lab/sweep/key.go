@@ -64,7 +64,6 @@ func (k *keyer) file(w io.Writer, name string) error {
 	return cmp.Or(err, f.Close())
 }
 
-// folder writes names, sizes and contents, by name.
 func (k *keyer) folder(w io.Writer, name string) error {
 	dir := k.files.Dir(name)
 	return fs.WalkDir(dir, ".", func(path string, d fs.DirEntry, err error) error {

@@ -40,7 +40,6 @@ func (f folder) load(key string) (*Record, error) {
 	return r, nil
 }
 
-// save is atomic.
 func (f folder) save(r *Record) error {
 	text, err := json.Marshal(r)
 	if err != nil {

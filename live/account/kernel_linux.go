@@ -36,7 +36,6 @@ func Of(c net.Conn) (User, error) {
 	return u, err
 }
 
-// mostGroups is NGROUPS_MAX of Linux.
 const mostGroups = 1 << 16
 
 // groups needs unsafe, because golang.org/x/sys/unix has no call for an option of variable size.

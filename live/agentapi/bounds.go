@@ -41,7 +41,6 @@ func (s span) admit(v float64) (float64, error) {
 	return v + 0, nil // -0 becomes 0
 }
 
-// String returns "0 to 86400 s".
 func (s span) String() string {
 	if s.least == s.most {
 		return plain(s.most) + s.unit

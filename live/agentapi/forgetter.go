@@ -12,12 +12,10 @@ type forgetter struct{ server *Server }
 // Forgetter returns an observer of the scheduler that deletes the server's data about jobs that have ended.
 func (s *Server) Forgetter() scheduler.Observer { return forgetter{s} }
 
-// Event implements scheduler.Observer.
 func (f forgetter) Event(_ time.Time, ev scheduler.Event) {
 	if e, ok := ev.(scheduler.Exited); ok && e.Outcome != scheduler.Lost {
 		f.server.Forget(e.Job)
 	}
 }
 
-// Round implements scheduler.Observer.
 func (forgetter) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}

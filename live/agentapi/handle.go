@@ -53,7 +53,6 @@ type refusal struct {
 	hangUp bool          // close the connection
 }
 
-// Error returns the message to the client.
 func (r *refusal) Error() string { return r.text }
 
 // ServeHTTP identifies the job, checks its limits, then decodes and handles the message.

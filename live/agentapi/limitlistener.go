@@ -30,7 +30,6 @@ func newLimitListener(l net.Listener, o *Options) *limitListener {
 	return d
 }
 
-// Accept implements net.Listener.
 func (d *limitListener) Accept() (net.Conn, error) {
 	c, err := d.Listener.Accept()
 	if err != nil {
@@ -55,7 +54,6 @@ func (d *limitListener) Accept() (net.Conn, error) {
 	return &limitedConn{Conn: c, listener: d}, nil
 }
 
-// Close implements net.Listener.
 func (d *limitListener) Close() error {
 	d.mu.Lock()
 	d.shut = true
@@ -64,7 +62,6 @@ func (d *limitListener) Close() error {
 	return d.Listener.Close()
 }
 
-// closed records that a connection is closed. It needs d.mu.
 func (d *limitListener) closed(v *limitedConn) {
 	if v.gone {
 		return
@@ -75,14 +72,12 @@ func (d *limitListener) closed(v *limitedConn) {
 	d.changed.Broadcast()
 }
 
-// setBusy removes a connection from the quiet ones. It needs d.mu.
 func (d *limitListener) setBusy(v *limitedConn) {
 	if i := slices.Index(d.quiet, v); i >= 0 {
 		d.quiet = slices.Delete(d.quiet, i, i+1)
 	}
 }
 
-// setQuiet adds a connection to the quiet ones. It needs d.mu.
 func (d *limitListener) setQuiet(v *limitedConn) {
 	d.setBusy(v)
 	if !v.gone {
@@ -97,7 +92,6 @@ type limitedConn struct {
 	gone     bool // guarded by listener.mu
 }
 
-// Close implements net.Conn.
 func (v *limitedConn) Close() error {
 	v.listener.mu.Lock()
 	v.listener.closed(v)

@@ -24,7 +24,6 @@ func (p *pace) measure(r *Report, now time.Time) {
 	p.at = now
 }
 
-// samples returns 0 if the number of workers is not known.
 func (r *Report) samples(workers int) float64 {
 	return float64(r.Batch.Local) * float64(r.Batch.Accumulation+1) * float64(workers)
 }

@@ -149,7 +149,6 @@ type sink struct {
 	err error
 }
 
-// Write writes p.
 func (s *sink) Write(p []byte) (int, error) {
 	n, err := s.w.Write(p)
 	if err != nil {

@@ -17,7 +17,6 @@ type Error struct {
 	Hint    string `json:"hint,omitzero"`
 }
 
-// Error returns the message without the hint.
 func (e *Error) Error() string { return e.Message }
 
 // Refuse returns an Error for an impossible request (status 400).

@@ -173,7 +173,6 @@ type stream struct {
 	c *http.ResponseController
 }
 
-// Write writes p and sends it.
 func (s *stream) Write(p []byte) (int, error) {
 	n, err := s.w.Write(p)
 	if err != nil {

@@ -32,7 +32,6 @@ func peerOf(ctx context.Context) peer {
 	return p
 }
 
-// noGroup is the gid if there is no group.
 const noGroup = -1
 
 // allowed admits the owner, root and the group. Without a group all jobs run as the owner, so submitting a job

@@ -43,7 +43,6 @@ type Range struct {
 	Max int `json:"max"`
 }
 
-// String returns "2" or "1..4".
 func (r Range) String() string {
 	if r.Min == r.Max {
 		return strconv.Itoa(r.Min)

@@ -125,7 +125,6 @@ type until struct {
 	f   *os.File
 }
 
-// Read reads from the file.
 func (r until) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err

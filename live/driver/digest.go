@@ -23,14 +23,12 @@ func (d *digest) begin(h journal.Header) {
 	d.w = journal.NewWriter(d.h, h)
 }
 
-// Event implements scheduler.Observer.
 func (d *digest) Event(now time.Time, ev scheduler.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.w.Event(now, ev)
 }
 
-// Round implements scheduler.Observer.
 func (d *digest) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

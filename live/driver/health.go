@@ -19,10 +19,8 @@ type health struct {
 	moved time.Duration  // clockMoved after the last round
 }
 
-// Event implements scheduler.Observer.
 func (*health) Event(time.Time, scheduler.Event) {}
 
-// Round implements scheduler.Observer.
 func (h *health) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -68,13 +68,11 @@ func (d *Driver) Look(ctx context.Context) (map[job.ID]whatif.ETA, time.Time) {
 	return d.ahead.Look(ctx)
 }
 
-// Event implements scheduler.Observer.
 func (p *predictor) Event(now time.Time, ev scheduler.Event) {
 	p.ahead.Event(now, ev)
 	p.news = true
 }
 
-// Round implements scheduler.Observer.
 func (p *predictor) Round(s *policy.Snapshot, plan *policy.Plan, acts []scheduler.Action) {
 	p.ahead.Round(s, plan, acts)
 	if p.news || len(acts) > 0 || s.Now.Sub(p.woken) >= quietLook {

@@ -9,8 +9,8 @@ import (
 )
 
 type ending struct {
-	draining  bool // Drain was called
-	computing int  // background tasks that run
+	draining  bool
+	computing int // background tasks that run
 }
 
 // Compute runs background work in a new goroutine, and adds its result as an event, under lock.

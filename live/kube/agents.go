@@ -41,7 +41,6 @@ func (w *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Star
 	return agent{w, e, planned}, s, nil
 }
 
-// Hello implements driver.Program.
 func (a agent) Hello(h *agentapi.Hello) (*job.Spec, error) {
 	a.e.Agent.SetHello(h, a.e)
 	if a.w.messageReceived(a.e); a.planned {
@@ -62,7 +61,6 @@ func (w *Backend) messageReceived(e *jobstate.Job) {
 	w.describe(e)
 }
 
-// Report implements driver.Program.
 func (a agent) Report(r *agentapi.Report) error {
 	w, e := a.w, a.e
 	if w.messageReceived(e); a.planned {

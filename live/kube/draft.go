@@ -44,7 +44,6 @@ func (d *draft) planned(id job.ID) (jobstate.Grant, *jobstate.Job, error) {
 	return e.Held, e, nil
 }
 
-// Preempt implements driver.Draft.
 func (d *draft) Preempt(a scheduler.Preempt) error {
 	g, _, err := d.planned(a.Job)
 	if err == nil {

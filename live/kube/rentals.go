@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Nodes implements driver.Draft.
 func (d *draft) Nodes(a scheduler.Action) error {
 	switch a := a.(type) {
 	case scheduler.Provision:

@@ -26,7 +26,6 @@ type tokenClaims struct {
 // An audience is a string or a list of strings.
 type audience []string
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (a *audience) UnmarshalJSON(text []byte) error {
 	var one string
 	if json.Unmarshal(text, &one) == nil {

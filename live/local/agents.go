@@ -59,7 +59,6 @@ func (b *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Star
 	return runAgent{b.jobs, e, r}, s, nil
 }
 
-// Hello implements driver.Program.
 func (a runAgent) Hello(h *agentapi.Hello) (*job.Spec, error) {
 	t, e := a.t, a.e
 	e.Heard = time.Now() // even if storing it fails
@@ -72,7 +71,6 @@ func (a runAgent) Hello(h *agentapi.Hello) (*job.Spec, error) {
 	return e.Spec, nil
 }
 
-// Report implements driver.Program.
 func (a runAgent) Report(r *agentapi.Report) error {
 	on := &a.r.allocation
 	report := r.Job(a.e.ID, on.Configuration, on.CPUs, on.Memory)
@@ -81,7 +79,6 @@ func (a runAgent) Report(r *agentapi.Report) error {
 	return a.t.report(a.e, &report)
 }
 
-// Checkpoint implements driver.Program.
 func (a runAgent) Checkpoint(c *agentapi.Checkpoint) error {
 	t, e := a.t, a.e
 	e.Heard = time.Now()

@@ -43,7 +43,6 @@ func (d *draft) planned(id job.ID) (*store.Change, *entry, error) {
 	return &d.changed[i], e, nil
 }
 
-// Preempt implements driver.Draft.
 func (d *draft) Preempt(a scheduler.Preempt) error {
 	p, _, err := d.planned(a.Job)
 	if err == nil {
@@ -104,7 +103,6 @@ func (d *draft) Run(a *scheduler.Run) error {
 	return nil
 }
 
-// Nodes implements driver.Draft.
 func (*draft) Nodes(a scheduler.Action) error {
 	return fmt.Errorf("%T: a backend of one machine neither rents nor lends nodes", a)
 }

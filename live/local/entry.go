@@ -33,7 +33,7 @@ type run struct {
 	observed   time.Time // last observation
 	step       int64
 	up         bool
-	announced  bool      // the scheduler knows that it runs
+	announced  bool
 	stop       time.Time // deadline; zero: it is not to stop
 	why        string    // reason of the stop
 }
@@ -72,7 +72,6 @@ func (e *entry) run(generation int) *run {
 	return e.runs[i]
 }
 
-// current returns the run of the planned generation; nil: not yet.
 func (e *entry) current() *run {
 	if !e.wants() {
 		return nil

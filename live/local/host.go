@@ -46,7 +46,6 @@ func memory() (int64, error) {
 	return total, nil
 }
 
-// totalIn reads the line "MemTotal: 123 kB".
 func totalIn(meminfo string) (int64, error) {
 	for line := range strings.Lines(meminfo) {
 		words := strings.Fields(line)

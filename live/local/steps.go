@@ -41,8 +41,8 @@ type startStep struct {
 // no job.
 //
 // Slots are released before they are acquired: a slot is free once no process uses it. So two jobs never share a
-// slot, whatever was planned in between. The steps end: a step either sends notice, once per generation, after
-// which the supervisor kills it at the deadline, or starts a generation on free slots.
+// slot. The steps end: a step either sends notice, once per generation, after which the supervisor kills it at the
+// deadline, or starts a generation on free slots.
 func nextSteps(jobs []jobState, cores []int, now time.Time) (stops []stopStep, starts []startStep) {
 	taken, bound, unknown := map[int]bool{}, map[int]bool{}, false
 	for i := range jobs {

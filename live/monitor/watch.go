@@ -96,7 +96,6 @@ type timedPolicy struct {
 	w *Watch
 }
 
-// Plan implements policy.Policy.
 func (t timedPolicy) Plan(ctx context.Context, s *policy.Snapshot) (p *policy.Plan, err error) {
 	t.w.end(StagePolicy, nil)
 	err = errPanic
@@ -115,7 +114,6 @@ type timedPlacer struct {
 	w *Watch
 }
 
-// Place implements placement.Placer.
 func (t timedPlacer) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (placed *policy.Plan, err error) {
 	t.w.end(StagePlace, nil)
 	err = errPanic
@@ -129,7 +127,6 @@ type timedBackend struct {
 	w *Watch
 }
 
-// Next implements scheduler.Backend. A return without an event begins a round.
 func (t timedBackend) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	t.w.open = false // a round that was dropped
 	ev, err := t.Backend.Next(ctx, deadline)
@@ -139,7 +136,6 @@ func (t timedBackend) Next(ctx context.Context, deadline time.Time) (scheduler.E
 	return ev, err
 }
 
-// Do implements scheduler.Backend.
 func (t timedBackend) Do(ctx context.Context, acts []scheduler.Action) error {
 	if !t.w.open {
 		return t.Backend.Do(ctx, acts)

@@ -18,7 +18,6 @@ type Actor interface {
 // A RefusedError states why a request was refused.
 type RefusedError struct{ Text string }
 
-// Error implements error.
 func (e *RefusedError) Error() string { return e.Text }
 
 // Act lets viewers with the token cancel jobs. Call it before Handler.

@@ -27,7 +27,7 @@ type life struct {
 	changes []explain.Change
 	begun   time.Time     // its holding is known from then on
 	gpuTime time.Duration // GPUs times time, from begun to last
-	last    time.Time     // of the last look
+	last    time.Time
 }
 
 const (
@@ -35,7 +35,6 @@ const (
 	mostChanges = 200    // of a job
 )
 
-// key identifies a job, since names are reused.
 func key(j *status.Job) string { return cmp.Or(j.UID, string(j.ID)) }
 
 func (h *history) add(s *status.Status) {
@@ -124,7 +123,6 @@ func holding(j *status.Job) *explain.Holding {
 	return &explain.Holding{Nodes: len(j.Nodes), GPUs: j.GPUs, Type: j.GPUType}
 }
 
-// since returns when the job got its current state, or at.
 func since(at time.Time, j *status.Job) time.Time {
 	if j.Since.IsZero() {
 		return at

@@ -30,7 +30,6 @@ var ErrUnknown error = unknown{}
 
 type unknown struct{}
 
-// Error implements error.
 func (unknown) Error() string { return "unknown here" }
 
 // An Overview is the state of a cluster for the page. Times count from Begun.

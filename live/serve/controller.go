@@ -21,7 +21,6 @@ import (
 
 var _ control.Service = (*controller)(nil)
 
-// Submit implements control.Service.
 func (c *controller) Submit(_ context.Context, r *control.Request) (job.ID, error) {
 	find := func() error {
 		_, err := supervisor.Program(r.Command[0], r.Dir, r.Env)
@@ -42,7 +41,6 @@ func (c *controller) Submit(_ context.Context, r *control.Request) (job.ID, erro
 	return id, nil
 }
 
-// Cancel implements control.Service.
 func (c *controller) Cancel(_ context.Context, id job.ID) error {
 	j, err := c.job(id)
 	if err != nil {
@@ -58,7 +56,6 @@ func (c *controller) Cancel(_ context.Context, id job.ID) error {
 	return nil
 }
 
-// Log implements control.Service.
 func (c *controller) Log(ctx context.Context, id job.ID, lines int, follow bool, w io.Writer) error {
 	if _, err := c.job(id); err != nil {
 		return err
@@ -71,7 +68,6 @@ func (c *controller) Log(ctx context.Context, id job.ID, lines int, follow bool,
 	return t.Copy(ctx, lines, follow, w)
 }
 
-// Explain implements control.Service.
 func (c *controller) Explain(ctx context.Context, id job.ID) (*control.Explanation, error) {
 	j, err := c.job(id)
 	if err != nil {
@@ -101,7 +97,6 @@ func (c *controller) Explain(ctx context.Context, id job.ID) (*control.Explanati
 	return &control.Explanation{Text: text.String(), Details: details.String(), Story: marshal(story)}, nil
 }
 
-// Ask implements control.Service.
 func (c *controller) Ask(ctx context.Context, q *control.Question) (json.RawMessage, error) {
 	of := whatif.Question(*q)
 	if err := of.Validate(); err != nil {

@@ -45,7 +45,6 @@ func (c *controller) listenMetrics() (net.Listener, error) {
 
 type closeTwice struct{ net.Listener }
 
-// Close implements io.Closer.
 func (l closeTwice) Close() error {
 	if err := l.Listener.Close(); !errors.Is(err, net.ErrClosed) {
 		return err

@@ -23,7 +23,6 @@ const (
 	pruneAfter = 1000
 )
 
-// Prune implements control.Service.
 func (c *controller) Prune(_ context.Context, r *control.PruneRequest) ([]statedir.Amount, error) {
 	if err := r.Keep.Validate(); err != nil {
 		return nil, control.Refuse("keep: %v", err)
@@ -46,7 +45,6 @@ type ends struct {
 
 func newEnds() *ends { return &ends{many: make(chan struct{}, 1)} }
 
-// Event implements scheduler.Observer.
 func (e *ends) Event(_ time.Time, ev scheduler.Event) {
 	if x, ok := ev.(scheduler.Exited); !ok || x.Outcome == scheduler.Lost {
 		return
@@ -56,7 +54,6 @@ func (e *ends) Event(_ time.Time, ev scheduler.Event) {
 	}
 }
 
-// Round implements scheduler.Observer.
 func (*ends) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}
 
 func (c *controller) keepPruning(ctx context.Context, many <-chan struct{}) error {

@@ -204,9 +204,8 @@ func cgroup(asked string, delegated func() string) string {
 }
 
 // settings sets lambda. Sia and oxgang penalize giving a job nothing, with lambda 1.1. On few GPUs that lets the
-// first job keep all of them. Their objective values a job four times as fast on four GPUs above a second job that
-// starts. With lambda 2, the second job always starts. Deviation: lambda is 2 unless set, because one machine is
-// small.
+// first job keep all of them. With lambda 2, a second job always starts. Deviation: lambda is 2 unless set, because
+// one machine is small.
 func settings(o *Options) map[string]string {
 	all := make(map[string]string, len(o.Settings)+1)
 	if o.Policy == "sia" || o.Policy == "oxgang" {

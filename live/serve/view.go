@@ -58,7 +58,6 @@ func (c *controller) state(ctx context.Context) *state {
 	return s
 }
 
-// Job implements control.Service.
 func (c *controller) Job(id job.ID) (status.Job, error) {
 	j, err := c.job(id)
 	if err != nil {
@@ -169,7 +168,6 @@ func (s *state) expected(g *whatif.Range) status.Range {
 	return status.Range{Early: s.from.Add(g.Early), Likely: s.from.Add(g.Likely), Late: s.from.Add(g.Late), Probability: calibration.Share}
 }
 
-// Status implements control.Service.
 func (c *controller) Status(all bool) *status.Status {
 	jobs, err := c.store.Jobs(all)
 	if err != nil {

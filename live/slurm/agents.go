@@ -47,7 +47,6 @@ func (b *Backend) Agents() agentapi.Jobs {
 	return agents{driver.NewAgents(b.Feed, b.o.Report, b.agent, b.save), b}
 }
 
-// Job implements agentapi.Jobs. Tokens are looked up by digest.
 func (a agents) Job(_ context.Context, text string) (job.ID, error) {
 	user, ok := client.TokenUser(text)
 	digest := client.Digest(text)
@@ -97,7 +96,6 @@ func (b *Backend) startOf(e *entry) *driver.Start {
 	return s
 }
 
-// Hello implements driver.Program.
 func (a agent) Hello(h *agentapi.Hello) (*job.Spec, error) {
 	b, e := a.b, a.e
 	planned := e.asPlanned()
@@ -129,7 +127,6 @@ func (a agent) Report(r *agentapi.Report) error {
 	return nil
 }
 
-// Checkpoint implements driver.Program.
 func (a agent) Checkpoint(c *agentapi.Checkpoint) error {
 	a.e.program.Progress, a.e.program.Epoch = c.Progress, c.Epoch
 	return nil

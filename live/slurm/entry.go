@@ -22,13 +22,13 @@ type grant struct {
 type entry struct {
 	driver.Entry       // Slurm's number, with a suffix such as "~2" if Slurm reuses it
 	observed           Job
-	request            *job.Spec // the user's request
+	request            *job.Spec
 	spec               *job.Spec
 	planned            grant
 	running            int
 	noticed            time.Time
 	released           time.Time // zero: not since it was planned
-	releasedGeneration int       // generation that was released
+	releasedGeneration int
 	failures           int
 	why                string // last failure
 	heldByOther        bool   // somebody else holds it

@@ -22,7 +22,6 @@ func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 
 type plan struct{ b *Backend }
 
-// Preempt implements driver.Draft.
 func (p plan) Preempt(a scheduler.Preempt) error {
 	e, err := p.b.Get(a.Job)
 	if err == nil {
@@ -31,12 +30,10 @@ func (p plan) Preempt(a scheduler.Preempt) error {
 	return err
 }
 
-// Nodes implements driver.Draft.
 func (plan) Nodes(a scheduler.Action) error {
 	return fmt.Errorf("%T: a Slurm backend neither rents nor lends nodes", a)
 }
 
-// Run implements driver.Draft.
 func (p plan) Run(a *scheduler.Run) error {
 	e, err := p.b.Get(a.Job)
 	if err != nil || e.Over || e.Lost {

@@ -13,9 +13,8 @@ const helloWithin = 2 * time.Minute
 
 // findSilent finds programs with a token that have sent nothing for Options.Silence.
 //
-// If the program had sent messages before, the job keeps what it holds until the next message: its progress is
-// unknown, and it might not receive a notice. Otherwise the program may lack the client, so its job is resized by
-// its time limit as if it had no token.
+// If the program had sent messages before, the job keeps what it holds until the next message. Otherwise the program
+// may lack the client, so its job is resized by its time limit as if it had no token.
 func (b *Backend) findSilent(now time.Time) {
 	if b.o.Agents == "" {
 		return

@@ -32,7 +32,6 @@ type Step struct {
 	Why      string
 }
 
-// String returns the step as a command.
 func (s *Step) String() string {
 	words := []string{s.Verb.String(), s.Job.String()}
 	for _, f := range s.Settings {

@@ -25,7 +25,6 @@ type column[T any] struct {
 	cell func(*T) string
 }
 
-// write writes a table of printable cells. Empty cells become "-".
 func write[T any](w io.Writer, o Options, rows []T, columns []column[T]) error {
 	var text strings.Builder
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)

@@ -18,7 +18,6 @@ func encode(v any) (string, error) {
 	return string(body), err
 }
 
-// decode reads the result of encode. Unknown fields are an error.
 func decode(body string, v any) error {
 	d := json.NewDecoder(strings.NewReader(body))
 	d.DisallowUnknownFields()

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	keptEnded   = 50  // of a class: a restart learns from them
-	listedEnded = 200 // ended jobs in a listing
+	keptEnded   = 50 // of a class: a restart learns from them
+	listedEnded = 200
 )
 
 // Load returns a consistent state for a restart.

@@ -79,7 +79,6 @@ func migrate(db *sql.DB, list []string) error {
 	return nil
 }
 
-// step applies migration n. The first one also creates the identity.
 func step(db *sql.DB, n int, migration string) error {
 	tx, err := db.Begin()
 	if err != nil {

@@ -28,7 +28,7 @@ type Store struct {
 	reports   *sql.Stmt // prepared, as the most frequent statement
 
 	naming  sync.Mutex
-	named   map[job.ID]bool  // IDs returned by Name
+	named   map[job.ID]bool
 	highest map[string]int64 // by name: the highest number appended, at least 1
 }
 
@@ -166,7 +166,6 @@ func SetAside(dir string) (string, error) {
 	return aside, nil
 }
 
-// syncFile makes a file durable. It is a variable for tests.
 var syncFile = (*os.File).Sync
 
 // SimulateSync replaces the sync of files until restore is called. Tests that simulate a disk use it, and open no

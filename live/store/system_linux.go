@@ -15,10 +15,8 @@ func full(dir string) bool {
 	return syscall.Statfs(dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) < room
 }
 
-// release unlocks a file, even if other processes have it open.
 func release(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
-// seize locks a file, or fails at once with EWOULDBLOCK.
 func seize(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
 func private(dir string) error {
@@ -38,7 +36,6 @@ func private(dir string) error {
 	return nil
 }
 
-// openLock opens or creates a lock file, and refuses a link.
 func openLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if errors.Is(err, syscall.ELOOP) {

@@ -24,7 +24,6 @@ func groupPath(l *Launch) string {
 	return filepath.Join(l.Cgroup, "oxgang-"+url.PathEscape(l.Tag))
 }
 
-// newGroup may return a partial group with an error.
 func newGroup(l *Launch) (*group, error) {
 	if l.Cgroup == "" {
 		return nil, nil //nolint:nilnil // nil is no cgroup, and none was asked for

@@ -40,7 +40,6 @@ func (r *record) state() State {
 	return State{r.Phase, r.Exits, r.Ended, r.Killed, r.Tail, r.Detail, r.Note}
 }
 
-// readRecord returns nil, nil if there is no state.json.
 func readRecord(dir string) (*record, error) {
 	var r record
 	found, err := readJSON(filepath.Join(dir, stateFile), &r)
@@ -67,7 +66,6 @@ func readJSON(path string, v any) (found bool, err error) {
 	return true, nil
 }
 
-// syncFile makes a file durable. It is a variable for tests.
 var syncFile = (*os.File).Sync
 
 // fileMax is in bytes: jobs can write to the directory too.

@@ -26,13 +26,13 @@ const (
 	stepBegun                    // state.json says Starting
 	stepReported                 // Start has returned
 	stepForked                   // once for each worker
-	stepRunning                  // state.json says Running
-	stepStopping                 // SIGTERM was sent
-	stepKilled                   // SIGKILL was sent
-	stepOver                     // all workers have ended
-	stepSwept                    // all descendants have ended
-	stepRetry                    // writing Ended failed
-	stepEnded                    // state.json says Ended
+	stepRunning
+	stepStopping // SIGTERM was sent
+	stepKilled   // SIGKILL was sent
+	stepOver     // all workers have ended
+	stepSwept    // all descendants have ended
+	stepRetry    // writing Ended failed
+	stepEnded
 	steps
 )
 

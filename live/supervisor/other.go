@@ -6,32 +6,32 @@ import "errors"
 
 var errLinux = errors.New("supervisor: running jobs needs Linux")
 
-// Main returns an error: jobs run only on Linux.
+// Main fails: jobs run only on Linux.
 func Main(string) error { return errLinux }
 
-// Start returns an error: jobs run only on Linux.
+// Start fails: jobs run only on Linux.
 func Start([]string, string, *Launch) error { return errLinux }
 
-// Look returns an error: jobs run only on Linux.
+// Look fails: jobs run only on Linux.
 func Look(string) (State, error) { return State{}, errLinux }
 
-// Lives returns an error: jobs run only on Linux.
+// Lives fails: jobs run only on Linux.
 func Lives(string) (bool, error) { return false, errLinux }
 
-// Stop returns an error: jobs run only on Linux.
+// Stop fails: jobs run only on Linux.
 func Stop(string, Notice) error { return errLinux }
 
-// Sweep returns an error: jobs run only on Linux.
+// Sweep fails: jobs run only on Linux.
 func Sweep(string, string) error { return errLinux }
 
 // Delegated returns "": there are no cgroups.
 func Delegated() string { return "" }
 
-// ReadLaunch returns an error: jobs run only on Linux.
+// ReadLaunch fails: jobs run only on Linux.
 func ReadLaunch(string) (*Launch, error) { return nil, errLinux }
 
-// WriteFile returns an error: jobs run only on Linux.
+// WriteFile fails: jobs run only on Linux.
 func WriteFile(string, any) error { return errLinux }
 
-// Kill returns an error: jobs run only on Linux.
+// Kill fails: jobs run only on Linux.
 func Kill(string) error { return errLinux }

@@ -99,7 +99,6 @@ type Exit struct {
 // OK reports whether the worker succeeded.
 func (e Exit) OK() bool { return e == Exit{} }
 
-// String returns "exit code 1" or "signal 9".
 func (e Exit) String() string {
 	if e.Signal > 0 {
 		return fmt.Sprintf("signal %d", e.Signal)

@@ -2,28 +2,28 @@ package cluster
 
 import "github.com/oxgang/oxgang/internal/memory"
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (c *Configuration) Remember(m *memory.Codec) {
 	m.Fields(&c.Nodes, &c.GPUs, (*string)(&c.GPUType))
 }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (a *Allocation) Remember(m *memory.Codec) {
 	m.Fields(&a.Configuration, &a.Also, &a.CPUs, &a.Memory)
 }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (r *Resources) Remember(m *memory.Codec) { m.Fields(&r.GPUs, &r.CPUs, &r.Memory) }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (p *Placement) Remember(m *memory.Codec) {
 	memory.Slice(m, (*[]Share)(p), (*Share).Remember)
 }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (s *Share) Remember(m *memory.Codec) { m.Fields((*string)(&s.Node), &s.Resources) }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (n *Node) Remember(m *memory.Codec) {
 	m.Fields((*string)(&n.ID), (*string)(&n.GPUType), &n.GPUMemory, &n.Capacity, (*string)(&n.Group), (*uint8)(&n.Tenure), (*float64)(&n.Price),
 		&n.Interruptions, &n.Power, &n.Rack, &n.NVLinkDomain)
@@ -42,17 +42,17 @@ func (c *Cluster) Remember(m *memory.Codec) {
 	}
 }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (o *Offer) Remember(m *memory.Codec) {
 	m.Fields((*string)(&o.Group), &o.Node, &o.Most)
 }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (r *Rental) Remember(m *memory.Codec) {
 	m.Fields(&r.Offer, &r.Ready, &r.Starting, &r.Leaving, &r.Refused)
 }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (l *Loan) Remember(m *memory.Codec) {
 	m.Fields((*string)(&l.Group), &l.Node, &l.Nodes, &l.Lent, &l.Spare, &l.Reclaim, &l.By, &l.Load, &l.Expected, &l.Every)
 }

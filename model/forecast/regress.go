@@ -2,10 +2,8 @@ package forecast
 
 import "math"
 
-// clues is the number of inputs of a regression.
 const clues = 4
 
-// tiny prevents a division by 0 for a flat curve.
 const tiny = 1e-12
 
 // A regression fits a linear function of the clues by least squares, with fading weights. A prior draws each

@@ -22,7 +22,6 @@ const (
 
 var modeNames = [...]string{"", "static", "accordion", "gns", "given"}
 
-// String returns the mode's name, as ParseScheduleMode reads it.
 func (m ScheduleMode) String() string { return modeNames[m] }
 
 // ParseScheduleMode returns the ScheduleMode with a name; "" is Unscheduled.

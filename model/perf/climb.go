@@ -52,16 +52,14 @@ type offer struct {
 	last     float64 // seconds of the last pass, lower bound
 }
 
-// climb finds the best candidate of a model with a StepTime. Each candidate has an upper bound of
-// its goodput, from the shortest possible step, and climb tries the candidate with the highest
-// bound. The measured step bounds e from below for all others: for smaller local batches because e
-// does not rise, for larger ones because e·Exchange does not fall. So the upper bounds fall, and
-// candidates whose bound is below the best goodput are dropped. Each turn drops at least the tried
-// candidate, so climb ends. No candidate is dropped that could be as good as the best, so it finds
-// the smallest of the best.
+// climb finds the best candidate of a model with a StepTime. It tries the candidate with the highest upper bound of
+// goodput, which follows from the shortest possible step. The measured step bounds e from below for all others: for
+// smaller local batches because e does not rise, for larger ones because e·Exchange does not fall. Candidates whose
+// bound is below the best goodput are dropped. Each turn drops at least the tried candidate, so climb ends with the
+// smallest of the best.
 //
-// If the highest bound belongs to a larger local batch than all tried, the largest is tried
-// instead: nothing bounds e there yet, and the bounds would fall one by one.
+// If the highest bound belongs to a larger local batch than all tried, the largest is tried instead, because nothing
+// bounds e there yet.
 func (s *search) climb(t *StepTime) {
 	var room [Candidates]offer
 	offers, next := s.offers(&room, t)

@@ -23,7 +23,7 @@ type LocalityCost struct {
 type LocalityCosts map[job.Class]LocalityCost
 
 // A LocalityLearner measures how much longer the steps of a class of jobs take when it is spread over several racks.
-// Its zero value is ready for use. It is not safe for concurrent use.
+// Its zero value is ready for use.
 //
 // Steps with the same batch size and GPUs of a type on the same number of nodes form a pair, if some are in
 // one rack and some in several. The cost of a class is the exponential of the mean difference of log times
@@ -106,7 +106,6 @@ func (l *LocalityLearner) Costs() LocalityCosts {
 	return l.costs
 }
 
-// localityCost ignores pairs with too few steps.
 func localityCost(pairs []stepPair) LocalityCost {
 	var c LocalityCost
 	sum, weight := 0.0, 0.0

@@ -5,7 +5,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (l *LocalityLearner) Remember(m *memory.Codec) {
 	memory.Map(m, &l.pairs, func(all *[]stepPair, m *memory.Codec) {
 		memory.Slice(m, all, func(p *stepPair, m *memory.Codec) {

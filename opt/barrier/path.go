@@ -22,7 +22,6 @@ type path struct {
 	step    stepper
 }
 
-// newPath scales a program; most is 0 for Best.
 func newPath(p *Program, most float64) *path {
 	n, k := len(p.Items), len(p.Capacity)
 	w := &path{p: p, items: make([]item, n), level: most > 0, most: most}

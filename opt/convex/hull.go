@@ -4,7 +4,7 @@ import "slices"
 
 type corner struct {
 	rate, speed float64
-	point       int32 // index into Epoch.Points
+	point       int32
 }
 
 // A vertex is a hull's corner per unit of work, from cheap to fast, ever less steep.

@@ -106,7 +106,6 @@ func (b *knapsack) nextKink(target, give []float64, mu float64, upwards bool) fl
 // A kink is the multiplier that moves a column between its bounds.
 type kink struct{ at, span float64 }
 
-// dual returns the row's multiplier in min r'x over the block.
 func (b *knapsack) dual(r []float64, scratch []kink) (mu float64, _ []kink) {
 	// At multiplier 0 a column without reduced cost may be anywhere: the activity is within least..most.
 	least, most := 0.0, 0.0

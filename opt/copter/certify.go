@@ -156,7 +156,6 @@ func entries(p *lp.Problem, j int, rows []lp.Row) []lp.RowEntry {
 	return all
 }
 
-// must returns v: these edits cannot fail.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

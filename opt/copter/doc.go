@@ -13,19 +13,6 @@
 //
 // and its result is the next centre. The steps converge from any centre; a nearer one takes fewer steps.
 //
-//	load.go      keep x and y of unchanged columns and rows
-//	shape.go     divide the rows into blocks, which share no column, and coupling rows
-//	price.go     a pass over all columns: reduced costs, the bound of y, residuals, the working set
-//	build.go     the restricted problem: the working set and the coupling rows that hold or might
-//	solver.go    proximal steps on it, until both residuals and the gap are within tolerance
-//	newton.go    one proximal step: Newton steps, solved by conjugate gradients, maximise its dual,
-//	             which is concave in the multipliers y of coupling rows, with slope z − A x(y)
-//	work.go      x(y): block by block, the exact minimiser over the block's columns
-//	block.go     a block is a knapsack: bounds and one row, solved by one multiplier
-//	finish.go    repair: packing rows become feasible, up to rounding
-//	polish.go    optional: move to a vertex, where few values are between their bounds
-//	certify.go   a Farkas ray or a direction for problems without a solution
-//
 // Dictionary: x, y, c, A as in opt/lp; x_{t-1}*: Solver.x; ρ: Solver.rho; gⱼ and hᵢ: work.give and work.zGive,
 // sizes of a value per unit of cost; active set: working set; multipliers of block rows: mu.
 //

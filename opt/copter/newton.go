@@ -41,7 +41,6 @@ func newNewton(w *work) *newton {
 	}
 }
 
-// solve maximises from w.y to a slope within tolerance.
 func (n *newton) solve(ctx context.Context, tolerance float64, limit int) (steps, evals int) {
 	w := n.w
 	w.minimise(w.y)

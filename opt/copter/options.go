@@ -20,7 +20,7 @@ type Options struct {
 
 const (
 	maxConjugate = 200 // conjugate gradient steps per Newton step
-	coldWeight   = 1.0 // proximal weight of a cold first step
+	coldWeight   = 1.0
 	shrink       = 0.2 // factor of that weight per step
 	workingSet   = 16  // columns per row
 )

@@ -140,7 +140,6 @@ func (q *pusher) directions(b int32) []direction {
 	return all
 }
 
-// on sets column to a direction's effect on the holding rows.
 func (q *pusher) on(v direction, column []float64) {
 	clear(q.rows)
 	q.addRows(v, 1)

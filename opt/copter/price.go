@@ -234,7 +234,6 @@ func (s *pricing) blockDual(sh *share, cols []uint32, b block) float64 {
 	return mu
 }
 
-// over returns how far v is outside low..up, relative.
 func over(v, low, up float64) float64 {
 	worst := 0.0
 	if low > math.Inf(-1) {

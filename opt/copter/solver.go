@@ -9,7 +9,7 @@ import (
 )
 
 // A Solver solves a linear program that changes between solves. Each solve starts from the last values of unchanged
-// columns and rows. It implements lp.Solver. It is not safe for concurrent use.
+// columns and rows. It implements lp.Solver.
 type Solver struct {
 	opts  Options
 	shape shape

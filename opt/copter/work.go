@@ -100,7 +100,6 @@ func (w *work) residual() float64 {
 	return worst
 }
 
-// rowSize returns 1 + the size of the row's nearest side.
 func (w *work) rowSize(i int) float64 {
 	size := math.Min(math.Abs(w.rowLow[i]), math.Abs(w.rowUp[i]))
 	if math.IsInf(size, 0) {

@@ -18,7 +18,7 @@ import (
 var ErrNoItem = errors.New("no such item")
 
 // An Engine chooses one option for each item, round after round, within capacities that the items share. Memory grows
-// with the largest item number. It is not safe for concurrent use.
+// with the largest item number.
 type Engine interface {
 	// Set adds or replaces item i and discards its adjustment. It copies the item.
 	Set(i int, it mmkp.Item) error
@@ -157,7 +157,6 @@ func (b *book) remove(i int) error {
 
 func (b *book) has(i int) bool { return i >= 0 && i < len(b.entries) && b.entries[i].live }
 
-// SetCapacity implements Engine.
 func (b *book) SetCapacity(k int, amount float64) error {
 	if k < 0 || k >= len(b.capacity) {
 		return fmt.Errorf("resource %d, want one of %d", k, len(b.capacity))
@@ -169,7 +168,6 @@ func (b *book) SetCapacity(k int, amount float64) error {
 	return nil
 }
 
-// take subtracts choice j of entry i from left, if it fits.
 func (b *book) take(i, j int, left []float64) bool {
 	c := &b.entries[i].choices[j]
 	for k := range left {

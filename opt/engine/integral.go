@@ -17,15 +17,12 @@ func newIntegral(capacity []float64, _ Options) (Engine, error) {
 	return &integral{book: b}, err
 }
 
-// Set implements Engine.
 func (e *integral) Set(i int, it mmkp.Item) error { return e.set(i, it) }
 
-// Adjust implements Engine.
 func (e *integral) Adjust(i int, a mmkp.Adjustment) error {
 	return e.adjust(i, a)
 }
 
-// Remove implements Engine.
 func (e *integral) Remove(i int) error { return e.remove(i) }
 
 // Solve implements Engine, perhaps in exponential time.

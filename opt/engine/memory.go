@@ -6,19 +6,16 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// Remember saves and restores the state (memory.Rememberer).
 func (e *price) Remember(m *memory.Codec) {
 	m.Fields(e.program)
 	memory.Slice(m, &e.ids, (*mmkp.ItemID).Remember)
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (e *withPrices) Remember(m *memory.Codec) { m.Fields(e.chooser, e.price) }
 
 // Remember implements memory.Rememberer. A solve keeps no state.
 func (e *integral) Remember(m *memory.Codec) { m.Fields(&e.book) }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (e *relaxed) Remember(m *memory.Codec) {
 	m.Fields(&e.book, &e.program)
 	if s, ok := e.solver.(memory.Rememberer); ok {
@@ -33,7 +30,6 @@ func (e *relaxed) Remember(m *memory.Codec) {
 	})
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (b *book) Remember(m *memory.Codec) {
 	m.Fields(&b.capacity)
 	memory.Slice(m, &b.entries, func(e *entry, m *memory.Codec) {

@@ -30,7 +30,6 @@ func pricesOf(capacity []float64, o mmkp.Options) (*price, error) {
 	return &price{program: p, options: o, none: make([]float64, len(capacity))}, err
 }
 
-// Set implements Engine.
 func (e *price) Set(i int, it mmkp.Item) error {
 	if i < 0 {
 		return fmt.Errorf("item %d, want at least 0", i)
@@ -46,7 +45,6 @@ func (e *price) Set(i int, it mmkp.Item) error {
 	return err
 }
 
-// Adjust implements Engine.
 func (e *price) Adjust(i int, a mmkp.Adjustment) error {
 	if !e.has(i) {
 		return ErrNoItem
@@ -54,7 +52,6 @@ func (e *price) Adjust(i int, a mmkp.Adjustment) error {
 	return e.program.Adjust(e.ids[i], a)
 }
 
-// Remove implements Engine.
 func (e *price) Remove(i int) error {
 	if !e.has(i) {
 		return ErrNoItem
@@ -66,10 +63,8 @@ func (e *price) Remove(i int) error {
 
 func (e *price) has(i int) bool { return i >= 0 && i < len(e.ids) && e.ids[i] != (mmkp.ItemID{}) }
 
-// SetCapacity implements Engine.
 func (e *price) SetCapacity(k int, b float64) error { return e.program.SetCapacity(k, b) }
 
-// Solve implements Engine.
 func (e *price) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	s, err := e.program.Solve(ctx, e.options)
 	if err != nil {
@@ -106,7 +101,6 @@ func priced(kind newEngine) newEngine {
 	}
 }
 
-// Set implements Engine.
 func (e *withPrices) Set(i int, it mmkp.Item) error {
 	if err := e.price.Set(i, it); err != nil {
 		return err
@@ -114,7 +108,6 @@ func (e *withPrices) Set(i int, it mmkp.Item) error {
 	return e.chooser.Set(i, it)
 }
 
-// Adjust implements Engine.
 func (e *withPrices) Adjust(i int, a mmkp.Adjustment) error {
 	if err := e.price.Adjust(i, a); err != nil {
 		return err
@@ -122,7 +115,6 @@ func (e *withPrices) Adjust(i int, a mmkp.Adjustment) error {
 	return e.chooser.Adjust(i, a)
 }
 
-// Remove implements Engine.
 func (e *withPrices) Remove(i int) error {
 	if err := e.price.Remove(i); err != nil {
 		return err
@@ -130,7 +122,6 @@ func (e *withPrices) Remove(i int) error {
 	return e.chooser.Remove(i)
 }
 
-// SetCapacity implements Engine.
 func (e *withPrices) SetCapacity(k int, b float64) error {
 	if err := e.price.SetCapacity(k, b); err != nil {
 		return err
@@ -138,7 +129,6 @@ func (e *withPrices) SetCapacity(k int, b float64) error {
 	return e.chooser.SetCapacity(k, b)
 }
 
-// Solve implements Engine. Prices may be 0.
 func (e *withPrices) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	s, err := e.chooser.Solve(ctx)
 	if err != nil {

@@ -113,7 +113,6 @@ func (e *relaxed) price(i int) error {
 	return nil
 }
 
-// Adjust implements Engine.
 func (e *relaxed) Adjust(i int, a mmkp.Adjustment) error {
 	if e.has(i) {
 		if e.book.entries[i].adjustment == a {
@@ -126,7 +125,6 @@ func (e *relaxed) Adjust(i int, a mmkp.Adjustment) error {
 	return e.price(i)
 }
 
-// Remove implements Engine.
 func (e *relaxed) Remove(i int) error {
 	if err := e.remove(i); err != nil {
 		return err
@@ -138,7 +136,6 @@ func (e *relaxed) Remove(i int) error {
 	return e.program.RemoveRow(e.items[i].row)
 }
 
-// SetCapacity implements Engine.
 func (e *relaxed) SetCapacity(k int, b float64) error {
 	if err := e.book.SetCapacity(k, b); err != nil {
 		return err
@@ -146,7 +143,6 @@ func (e *relaxed) SetCapacity(k int, b float64) error {
 	return e.program.SetRHS(e.resources[k], -lp.Inf, b)
 }
 
-// Solve implements Engine.
 func (e *relaxed) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	s, err := e.solver.Solve(ctx, &e.program)
 	if err != nil {

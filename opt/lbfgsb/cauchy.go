@@ -52,7 +52,6 @@ func (m *Minimizer) descend(d, meets []float64) {
 	}
 }
 
-// nextWall returns the next variable to meet a wall, and the time.
 func (m *Minimizer) nextWall(d, meets []float64) (int, float64) {
 	wall, next := -1, math.Inf(1)
 	for i, t := range meets {

@@ -8,14 +8,8 @@
 //
 //	m(z) = f(x) + g'(z − x) + (z − x)'B(z − x)/2,
 //
-// and takes these steps:
-//
-//	hessian.go    build B from the last pairs of steps s and gradient changes y
-//	cauchy.go     follow −g, bent at the walls of the box, to the first local minimum of m:
-//	              this determines the variables that stay at a wall
-//	subspace.go   minimise m over the other variables, within the box
-//	search.go     walk towards that point until f and its slope have fallen enough;
-//	              trial.go chooses the steps
+// follows −g, bent at the walls of the box, to the first local minimum of m (the Cauchy point), minimises m over the
+// variables that are at no wall there, and searches along the line to that point until f and its slope have fallen.
 //
 // Dictionary: iterate x, gradient g, model Hessian B = θI plus updates, Cauchy point, target (the minimiser of m
 // in the box), direction d = target − x.

@@ -45,17 +45,17 @@ func (o Options) withDefaults() Options {
 type Status uint8
 
 const (
-	// SmallGradient: the function no longer falls in any direction inside the box.
+	// SmallGradient means that the function no longer falls in any direction inside the box.
 	SmallGradient Status = iota
-	// SmallDecrease: an iteration hardly lowered the function.
+	// SmallDecrease means that an iteration hardly lowered the function.
 	SmallDecrease
-	// NoProgress: no step along the steepest descent lowered the function.
+	// NoProgress means that no step along the steepest descent lowered the function.
 	NoProgress
-	// OutOfIterations: the limit Options.Iterations was reached.
+	// OutOfIterations means that the limit Options.Iterations was reached.
 	OutOfIterations
-	// OutOfEvaluations: the limit Options.Evaluations was reached.
+	// OutOfEvaluations means that the limit Options.Evaluations was reached.
 	OutOfEvaluations
-	// NotFinite: the function or its gradient was not finite. The result is the point before.
+	// NotFinite means that the function or its gradient was not finite. The result is the point before.
 	NotFinite
 )
 
@@ -63,7 +63,6 @@ var statusNames = [...]string{
 	"small gradient", "small decrease", "no progress", "out of iterations", "out of evaluations", "not finite",
 }
 
-// String returns the status in words.
 func (s Status) String() string { return statusNames[s] }
 
 // A Result is the point at which a search stopped, and why.
@@ -78,7 +77,7 @@ type Result struct {
 // slices or change x.
 type Func func(x, grad []float64) float64
 
-// A Minimizer runs searches and reuses their memory. The zero value is ready. It is not safe for concurrent use.
+// A Minimizer runs searches and reuses their memory. The zero value is ready.
 type Minimizer struct {
 	n            int
 	f            Func
@@ -226,7 +225,6 @@ func finite(value float64, grad []float64) bool {
 	return sum == 0
 }
 
-// projectedGradient returns the largest entry of P(x − g) − x.
 func (m *Minimizer) projectedGradient() float64 {
 	norm := 0.0
 	for i, x := range m.x {

@@ -98,7 +98,6 @@ func (m *Minimizer) cut(free []int, step []float64) {
 	}
 }
 
-// room returns how many times d fits before a wall.
 func (m *Minimizer) room(i int, x, d float64) float64 {
 	switch {
 	case d < 0:

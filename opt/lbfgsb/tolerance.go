@@ -1,7 +1,7 @@
 package lbfgsb
 
 // WithTolerance returns a function that minimises f between low and high, with one tolerance for decrease and slope,
-// as in SciPy. It writes the final point to x. It is not safe for concurrent use.
+// as in SciPy. It writes the final point to x.
 func WithTolerance() func(x, low, high []float64, f func(x, grad []float64) float64, tolerance float64) {
 	var m Minimizer
 	return func(x, low, high []float64, f func(x, grad []float64) float64, tolerance float64) {

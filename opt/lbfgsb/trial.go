@@ -8,7 +8,7 @@ const (
 	curvature  = 0.9  // η: share of the slope that may be left
 	narrow     = 0.1  // relative width of a final bracket
 	grow       = 4.0  // most extrapolation without a bracket
-	growLeast  = 1.1  // least extrapolation
+	growLeast  = 1.1
 	shrink     = 0.66 // of the bracket in two trials
 )
 

@@ -99,7 +99,6 @@ func (p *Problem) lagrangian(y []float64, implied ranges) float64 {
 	return total
 }
 
-// rounding is the relative size that counts as 0.
 const rounding = 1e-9
 
 func (p *Problem) significant(j int, d float64, y []float64) bool {
@@ -187,7 +186,6 @@ func (p *Problem) implied(j, i int, a float64, least, most span) (low, up float6
 	return low, up
 }
 
-// half cuts low..up at b/a.
 func half(a, b, low, up float64, upper bool) (newLow, newUp float64) {
 	if upper {
 		return low, min(up, b/a)

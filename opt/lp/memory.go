@@ -31,11 +31,10 @@ func (s *store) Remember(m *memory.Codec) {
 	}
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (p *place) Remember(m *memory.Codec) { m.Fields(&p.block, &p.first) }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (c *Col) Remember(m *memory.Codec) { m.Fields(&c.slot, &c.stamp) }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (r *Row) Remember(m *memory.Codec) { m.Fields(&r.slot, &r.stamp) }

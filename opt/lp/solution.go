@@ -20,7 +20,6 @@ const (
 	Unbounded  // Ray proves it
 )
 
-// String returns the status in lower case.
 func (s Status) String() string {
 	return [...]string{"optimal", "limited", "interrupted", "infeasible", "unbounded"}[s]
 }

@@ -16,16 +16,12 @@ type node struct {
 // nodes is a heap: lowest rank first, then newest, to reach answers.
 type nodes []*node
 
-// Len implements heap.Interface.
 func (n nodes) Len() int { return len(n) }
 
-// Swap implements heap.Interface.
 func (n nodes) Swap(i, j int) { n[i], n[j] = n[j], n[i] }
 
-// Push implements heap.Interface.
 func (n *nodes) Push(x any) { *n = append(*n, x.(*node)) }
 
-// Less implements heap.Interface.
 func (n nodes) Less(i, j int) bool {
 	if n[i].rank != n[j].rank {
 		return n[i].rank < n[j].rank
@@ -33,7 +29,6 @@ func (n nodes) Less(i, j int) bool {
 	return n[i].order > n[j].order
 }
 
-// Pop implements heap.Interface.
 func (n *nodes) Pop() any {
 	last := len(*n) - 1
 	x := (*n)[last]
@@ -60,7 +55,6 @@ func (s *searcher) search(limit int) {
 	}
 }
 
-// enter moves to a node from the last common step.
 func (s *searcher) enter(steps []step) {
 	same := 0
 	for same < min(len(steps), len(s.trail)) && steps[same] == s.trail[same] {

@@ -49,7 +49,6 @@ func (s *searcher) from(picked []bool) {
 	s.mend(s.completed(picked, whole))
 }
 
-// completed adds the cheapest sets by weight to the picked ones.
 func (s *searcher) completed(picked []bool, weight []float64) *greedy {
 	g := s.greedy(weight)
 	for i, in := range picked {
@@ -181,7 +180,6 @@ func (g *greedy) buy(e int) {
 	}
 }
 
-// leave releases set i and its own elements.
 func (g *greedy) leave(i int) {
 	g.taken[i] = false
 	g.count--
@@ -202,7 +200,6 @@ func (g *greedy) add(e int, score float64) {
 	}
 }
 
-// swap replaces the sets of element e by others if cheaper.
 func (g *greedy) swap(e int) bool {
 	before := g.cost
 	var left, came []int

@@ -78,7 +78,6 @@ func (b *builder) reset(it *Item) {
 	b.top, b.last = math.Inf(-1), 0
 }
 
-// take adds choice j; false if it is out of order.
 func (b *builder) take(c *Choice, j int) bool {
 	u, ok := b.single(c, j)
 	return !ok || b.put(u, c.Value, j)
@@ -207,7 +206,6 @@ func (b *builder) thin() {
 	b.bundles = b.bundles[:n]
 }
 
-// pointBeats reports whether a point dominates bundle i.
 func (b *builder) pointBeats(i int) bool {
 	x := &b.bundles[i]
 	for _, u := range b.runs {

@@ -20,18 +20,15 @@ func (p *Program) Remember(m *memory.Codec) {
 	}
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (x *item) Remember(m *memory.Codec) {
 	m.Fields(&x.base, &x.factor, &x.inverse, &x.size, &x.kept, &x.keptResource, &x.keptAmount, &x.keptValue, &x.group, &x.groups, &x.room,
 		&x.bundles, &x.rank, &x.turn, &x.taken, &x.pick, &x.must, &x.live)
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (g *group) Remember(m *memory.Codec) {
 	m.Fields(&g.value, &g.amount, &g.low, &g.high, &g.at, &g.resource)
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (r *row) Remember(m *memory.Codec) {
 	memory.Slice(m, &r.points, func(q *point, m *memory.Codec) { m.Fields(&q.value, &q.amount, &q.choice) })
 	memory.Slice(m, &r.runs, func(u *run, m *memory.Codec) { m.Fields(&u.first, &u.end, &u.live, &u.resource) })
@@ -43,17 +40,17 @@ func (r *row) Remember(m *memory.Codec) {
 
 func rememberUse(u *core.Use, m *memory.Codec) { m.Fields(&u.Resource, &u.Amount) }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (u *Use) Remember(m *memory.Codec) { m.Fields(&u.Resource, &u.Amount) }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (c *Choice) Remember(m *memory.Codec) {
 	m.Fields(&c.Value, &c.Use)
 	memory.Slice(m, &c.More, (*Use).Remember)
 }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (a *Adjustment) Remember(m *memory.Codec) { m.Fields(&a.Base, &a.Factor, &a.Kept, &a.KeptFactor) }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (id *ItemID) Remember(m *memory.Codec) { m.Fields(&id.slot, &id.turn) }

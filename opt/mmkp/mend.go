@@ -39,7 +39,6 @@ type mending struct {
 	gain     float64
 }
 
-// maxShifts is the maximum number of items that one improvement moves.
 const maxShifts = 3
 
 // maxTried bounds the combinations tried in one call. Programs of less than a thousand items get fewer, because the

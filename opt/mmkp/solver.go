@@ -58,7 +58,6 @@ const (
 	Interrupted               // the context ended
 )
 
-// String returns "optimal", "limited" or "interrupted".
 func (s Status) String() string { return [...]string{"optimal", "limited", "interrupted"}[s] }
 
 // A Solution has the choice taken for each item. It exceeds no capacity by more than a relative 1e-10. Bound >=
@@ -147,7 +146,6 @@ func (p *Program) Solve(ctx context.Context, opts Options) (*Solution, error) {
 	return p.improveLarge(sol), nil
 }
 
-// solveOnce solves the program without splitting large items.
 func (p *Program) solveOnce() (*Solution, error) {
 	p.inv.refit()
 	if err := p.checkNeeds(); err != nil {

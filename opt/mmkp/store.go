@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// none is the column of an item that takes nothing.
 const none int32 = -1
 
 // A point is a stored choice of one resource: 16 bytes.
@@ -71,7 +70,6 @@ func (r *row) find(choice int) int32 {
 	return none
 }
 
-// choice returns the choice of a column, -1 for none.
 func (r *row) choice(c int32) int {
 	switch n := int32(len(r.points)); {
 	case c == none:
@@ -143,13 +141,11 @@ func (r *row) resource(c int32) int32 {
 	return core.Several
 }
 
-// empty drops the choices and keeps the memory.
 func (r *row) empty() {
 	r.points, r.runs, r.bundles, r.uses, r.least = r.points[:0], r.runs[:0], r.bundles[:0], r.uses[:0], r.least[:0]
 	r.wide, r.choices = r.wide[:0], 0
 }
 
-// next returns the corner after c, u.live if there is none.
 func (r *row) next(u *run, c int32) int32 {
 	c++
 	for c < u.live && !r.points[c].corner() {

@@ -56,7 +56,6 @@ func (c *chooser) choose(ctx context.Context, z, price float64) (pick []count, b
 	return pick, c.idle.Value - price*c.idle.Load + s.Bound, nil
 }
 
-// list makes job i's choices with at most z left.
 func (c *chooser) list(i int, z, price float64) {
 	j, item := &c.p.Jobs[i], &c.problem.Items[i]
 	item.Choices, c.counts[i] = item.Choices[:0], c.counts[i][:0]

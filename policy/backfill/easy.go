@@ -40,7 +40,6 @@ func (s *Schedule) fill() {
 	})
 }
 
-// full reports whether no GPU is free.
 func (s *Schedule) full() bool {
 	return !slices.ContainsFunc(s.pools, func(p pool) bool { return p.total > 0 })
 }
@@ -119,7 +118,6 @@ func (s *Schedule) expect(o *Option) *reservation {
 	return &reservation{kind: k, at: at, left: room}
 }
 
-// byEnd returns the running twins of a type, ordered by their end.
 func (s *Schedule) byEnd(k int) (all []*virtualJob) {
 	for _, t := range s.running {
 		if t.options[t.on].GPUType == s.types[k].Type {

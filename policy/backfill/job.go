@@ -31,9 +31,9 @@ type virtualJob struct {
 	priority  float64
 	restart   float64 // seconds from a start until the job makes progress
 	options   []Option
-	total     float64 // progress of the whole job
-	stated    bool    // the job states its total
-	reached   float64 // real progress of the job
+	total     float64
+	stated    bool
+	reached   float64
 	service   float64 // seconds for which the job has really held GPUs
 
 	on      int       // index of the option that it runs or ran on; -1: it waits
@@ -42,23 +42,20 @@ type virtualJob struct {
 	since   time.Time // start of the current run
 	before  float64   // part of its work done in earlier runs, 0 to 1
 	ended   time.Time // zero: not yet
-	gone    bool      // the job has really ended
-	seen    int       // last Schedule.round in which the job was active
+	gone    bool
+	seen    int // last Schedule.round in which the job was active
 
 	model *policy.Job // the job at the time when its rates were computed; nil: compute them again
 }
 
-// before orders the queue by priority, submission and ID.
 func before(a, b *virtualJob) int {
 	return cmp.Or(cmp.Compare(b.priority, a.priority), a.submitted.Compare(b.submitted), cmp.Compare(a.id, b.id))
 }
 
-// startedBefore orders running twins by start and ID.
 func startedBefore(a, b *virtualJob) int {
 	return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.id, b.id))
 }
 
-// update adopts the current estimates of the job.
 func (t *virtualJob) update(j *policy.Job, types []cluster.TypeInfo, w Work, now time.Time) {
 	t.spend(j, w.Done, now)
 	t.stated, t.reached, t.total = w.Stated, max(t.reached, w.Done), w.Total
@@ -89,7 +86,6 @@ func (t *virtualJob) spend(j *policy.Job, done float64, now time.Time) {
 	}
 }
 
-// rate returns the estimated progress per second on a configuration; 1 without a model.
 func rate(j *policy.Job, c cluster.Configuration) float64 {
 	if j.Perf == nil {
 		return 1
@@ -98,7 +94,6 @@ func rate(j *policy.Job, c cluster.Configuration) float64 {
 	return g
 }
 
-// adopt replaces the options. An option with the same GPUs keeps its time spent.
 func (t *virtualJob) adopt(all []Option) {
 	on := -1
 	for i := range all {
@@ -120,7 +115,6 @@ func (t *virtualJob) adopt(all []Option) {
 	t.options, t.on = all, on
 }
 
-// runs reports whether the twin has started and not ended.
 func (t *virtualJob) runs() bool { return t.on >= 0 && t.ended.IsZero() }
 
 // stop returns a running twin to waiting, and keeps the part of its work that it has done.
@@ -140,7 +134,6 @@ func (t *virtualJob) lasts(o *Option) time.Duration {
 	return perf.Seconds(t.restart + (1-t.before)*t.needs(o))
 }
 
-// end returns when a running twin ends.
 func (t *virtualJob) end() time.Time { return t.since.Add(t.lasts(&t.options[t.on])) }
 
 // optionsOf returns where a job could run alone. A job without a model counts as equally fast on all types.

@@ -19,7 +19,6 @@ func (s *Schedule) Remember(m *memory.Codec) {
 	}
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (t *virtualJob) Remember(m *memory.Codec) {
 	m.Fields((*string)(&t.id), &t.submitted, &t.priority, &t.restart, &t.total, &t.stated, &t.reached, &t.service, &t.on, &t.started,
 		&t.since, &t.before, &t.ended, &t.gone, &t.seen)
@@ -53,7 +52,6 @@ func (s *Schedule) rebuild(m *memory.Codec) {
 	slices.SortFunc(s.running, startedBefore)
 }
 
-// holds reports whether the GPUs of a running twin exist.
 func (s *Schedule) holds(t *virtualJob) bool {
 	k := s.typeOf(t.options[t.on].GPUType)
 	return k >= 0 && !slices.ContainsFunc(t.at, func(a share) bool { return a.node < 0 || a.node >= len(s.pools[k].free) })

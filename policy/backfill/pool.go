@@ -14,7 +14,6 @@ type pool struct {
 	total   int
 }
 
-// newPool returns a pool of idle nodes with so many GPUs in all.
 func newPool(gpus, nodes, perNode int) pool {
 	p := pool{perNode: max(1, perNode)}
 	for range nodes {
@@ -25,7 +24,6 @@ func newPool(gpus, nodes, perNode int) pool {
 	return p
 }
 
-// pools returns idle pools of these types.
 func pools(types []cluster.TypeInfo) []pool {
 	all := make([]pool, len(types))
 	for k := range types {
@@ -60,13 +58,11 @@ func (p *pool) find(gpus int) (at []share, ok bool) {
 	return at, whole == 0 && (rest == 0 || best >= 0)
 }
 
-// fits reports whether a gang fits.
 func (p *pool) fits(gpus int) bool {
 	_, ok := p.find(gpus)
 	return ok
 }
 
-// add returns GPUs to the pool; with sign -1 it takes them.
 func (p *pool) add(all []share, sign int) {
 	for _, s := range all {
 		p.free[s.node] += sign * s.gpus
@@ -74,7 +70,6 @@ func (p *pool) add(all []share, sign int) {
 	}
 }
 
-// both returns the GPUs that are free in both pools, node by node.
 func (p *pool) both(other *pool) *pool {
 	c := pool{perNode: p.perNode, free: make([]int, len(p.free))}
 	for node := range p.free {

@@ -12,7 +12,7 @@ import (
 )
 
 // A Schedule simulates EASY backfilling of the same jobs, next to the real cluster. The zero value is empty and ready
-// to use. It is not safe for concurrent use.
+// to use.
 type Schedule struct {
 	now     time.Time
 	types   []cluster.TypeInfo // of the last snapshot
@@ -95,7 +95,6 @@ func sameGPUs(a, b cluster.TypeInfo) bool {
 	return a.Type == b.Type && a.GPUs == b.GPUs && a.Nodes == b.Nodes && a.PerNode == b.PerNode
 }
 
-// typeOf returns the index of a GPU type, or -1.
 func (s *Schedule) typeOf(t cluster.GPUType) int {
 	return slices.IndexFunc(s.types, func(i cluster.TypeInfo) bool { return i.Type == t })
 }
@@ -150,13 +149,11 @@ func (s *Schedule) resume(t *virtualJob, j *policy.Job, now time.Time) bool {
 	return false
 }
 
-// enqueue inserts a twin in the queue.
 func (s *Schedule) enqueue(t *virtualJob) {
 	at, _ := slices.BinarySearchFunc(s.waiting, t, before)
 	s.waiting = slices.Insert(s.waiting, at, t)
 }
 
-// nextEnd returns the running twin that ends first; nil if none runs.
 func (s *Schedule) nextEnd() *virtualJob {
 	if len(s.running) == 0 {
 		return nil
@@ -164,7 +161,6 @@ func (s *Schedule) nextEnd() *virtualJob {
 	return slices.MinFunc(s.running, func(a, b *virtualJob) int { return a.end().Compare(b.end()) })
 }
 
-// start runs a waiting twin on its option i.
 func (s *Schedule) start(t *virtualJob, i int, at []share) {
 	t.on, t.at, t.since = i, at, s.now
 	if t.started.IsZero() {
@@ -175,7 +171,6 @@ func (s *Schedule) start(t *virtualJob, i int, at []share) {
 	s.running = slices.Insert(s.running, place, t)
 }
 
-// finish ends a running twin.
 func (s *Schedule) finish(t *virtualJob) {
 	s.pools[s.typeOf(t.options[t.on].GPUType)].add(t.at, 1)
 	s.running = slices.DeleteFunc(s.running, func(r *virtualJob) bool { return r == t })

@@ -14,7 +14,7 @@ import (
 )
 
 // A Policy is BOA Constrictor, which rents GPUs within a budget. It stores the number of GPUs planned per class, past
-// spending, and the state of each job. It is not safe for concurrent use.
+// spending, and the state of each job.
 type Policy struct {
 	o      Options
 	ledger ledger

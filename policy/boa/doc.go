@@ -16,14 +16,6 @@
 // nodes in use first, so that whole nodes become empty and can be returned. A job that grows moves once all its GPUs
 // are there. If no more nodes can be rented or paid for, the jobs that end soonest come first.
 //
-//	problem.go  tables of widths
-//	widths.go   the current table, recomputed in the background
-//	goal.go     the width of one job
-//	rents.go    widths if jobs want too many GPUs of a type
-//	round.go    which jobs keep their GPUs; place.go, pool.go: nodes of the others
-//	nodes.go    how many nodes to rent
-//	ledger.go   spending; fill.go: how full nodes are
-//
 // Deviation: there are two tables of widths, each for a share of the arrivals of every class, because one is not
 // optimal if rescaling takes time (opt/convex). Method Single has one table, Published has Algorithm 1's.
 //

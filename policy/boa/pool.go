@@ -107,8 +107,6 @@ func (y *pool) best(need int, held map[cluster.NodeID]bool, taken []part) int {
 	return best
 }
 
-// rank orders nodes: present before absent, used before idle, idle owned before idle rented, the job's own
-// before others, then by little room.
 func (n *slot) rank(room int, held map[cluster.NodeID]bool) int {
 	const more = 1 << 12
 	rank := room

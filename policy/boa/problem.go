@@ -127,7 +127,6 @@ func paid(o *cluster.Offer, gpus int, fill float64) float64 {
 	return float64(gpus-rest) + min(float64(rest)/fill, float64(node))
 }
 
-// available returns the part of time in which a job on interruptible nodes trains rather than restarts.
 func available(o *cluster.Offer, nodes int, restart float64) float64 {
 	return 1 / (1 + float64(nodes)*o.Node.Interruptions/3600*restart)
 }
@@ -144,7 +143,6 @@ const (
 
 var methodNames = [...]string{"mixture", "single", "published"}
 
-// String returns the method's name, such as "mixture".
 func (m Method) String() string { return methodNames[m] }
 
 // Methods returns every method.

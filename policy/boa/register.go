@@ -26,7 +26,6 @@ func BindUnit(s *registry.Settings, o *Options) {
 
 type unit bool
 
-// String returns the unit's name.
 func (u unit) String() string {
 	if u {
 		return "money"

@@ -35,9 +35,8 @@ const (
 
 // ration changes goals if jobs together want too many GPUs of a type.
 //
-// Each GPU of such a type gets a rent, and each job takes its cheapest option, restart included. The rent
-// rises until demand fits. It is the multiplier of the type's capacity in problem (7), for the present jobs
-// instead of their mean number.
+// Each GPU of such a type gets a rent, and each job takes its cheapest option, restart included. The rent rises until
+// demand fits.
 func (r *round) ration() {
 	room := r.rooms()
 	if len(room) < 2 && r.p.o.Budget > 0 {

@@ -53,7 +53,6 @@ const (
 
 var causeNames = [causes]string{"none", "error", "panic", "deadline", "check"}
 
-// String returns the cause's name.
 func (c Cause) String() string { return causeNames[c] }
 
 // Causes returns all causes of failure.

@@ -77,7 +77,6 @@ func (p *Program) leastOf(r *Row, first, end int, least float64) float64 {
 	return p.leastOf(r, middle, end, p.leastOf(r, first, middle, least))
 }
 
-// floor returns a lower bound on the goodput of columns first to last; 0 if none is cheap to compute.
 func (p *Program) floor(r *Row, first, last int) float64 {
 	j := r.job
 	if j.Perf == nil || j.Goal != job.Training || !j.Adaptivity.Has(job.BatchSizes) || r.limited(first) {
@@ -95,7 +94,6 @@ func (r *Row) replicas(i int) perf.Replicas {
 	return perf.Replicas{Allocation: cluster.Allocation{Configuration: c}, Replicas: c.GPUs / r.job.ReplicaGPUs(c.GPUType)}
 }
 
-// minGPUs returns N_min: the fewest GPUs the job may ever run on, 0 if it can run on none.
 func minGPUs(r *Row) int {
 	j, least := r.job, 0
 	for i, c := range r.columns {

@@ -19,13 +19,12 @@ type Claim struct {
 	First bool    // it goes before claims without First
 }
 
-// claimTries is the maximum number of solves until all claims are met.
 const claimTries = 4
 
 // solve finds the best plan that meets all claims. It first solves the program without them. Then it pins each job
 // whose claim is not met, and solves again. A job of a fixed GPU count is pinned from the start, because no plan
-// could make it grow. The loop ends because each pass pins at least one more job, and after claimTries passes all
-// claims are pinned. Claims that do not fit together are met in the order of byDue.
+// could make it grow. After claimTries passes all claims are pinned. Claims that do not fit together are met in the
+// order of byDue.
 func (p *Program) solve(ctx context.Context, rows []*Row) (*mmkp.Solution, error) {
 	for try := 1; ; try++ {
 		sol, err := p.engine.Solve(ctx)
@@ -66,7 +65,6 @@ func (r *Row) reaches(column int, most float64) bool {
 	return column >= 0 && min(most, r.Goodput(column)) >= nearly*r.Claim.Rate
 }
 
-// byDue returns the rows with a firm claim, the first due first.
 func byDue(rows []*Row) (all []*Row) {
 	for _, r := range rows {
 		if r.firm {

@@ -10,17 +10,6 @@
 // row: its least goodput. Resources are GPUs, and CPUs and memory if nodes count them, of each GPU type. Source: Sia
 // §3.3.4, Eq. 3.4, with Synergy's cells (§3.1, §4.1).
 //
-// A round is Program.Plan. A snapshot passes these stages:
-//
-//	resources.go  the cluster becomes coupling resources and columns, once
-//	rows.go       each job gets a row: its possible columns, and those
-//	              that growth allows in this round
-//	cells.go      each allowed column gets its cells: CPUs, memory, goodput
-//	pin.go        jobs with a fixed allocation
-//	program.go    each row becomes an item of the program, each cell a choice
-//	decide.go     the solution becomes allocations
-//	reason.go     each allocation gets its reason from the prices
-//
 // CPUs and memory. If nodes count them, they couple the jobs as GPUs do, and a job's sensitivity matrix gives the
 // goodput of each cell. No cell is slower than the GPU-proportional share; an insensitive job has its share. A change
 // of CPUs on the same GPUs is no restart. A plan fits the nodes of a type together, and the placer fits it to each

@@ -62,8 +62,8 @@ type Program struct {
 	hosts   []host
 	rows    map[job.ID]*Row
 	engine  engine.Engine // nil before the first cluster
-	items   int           // numbers given to items
-	numbers []int         // numbers to reuse
+	items   int
+	numbers []int
 	prices  []float64
 	free    []float64 // GPUs that this round's plan leaves free, by resource
 	gone    []*Row    // of jobs that left in this round

@@ -2,7 +2,6 @@ package goodput
 
 import "github.com/oxgang/oxgang/opt/mmkp"
 
-// growth returns a row's options to grow: more GPUs of the same type, each with its additional worth and use.
 func (l *levelled) growth(r *Row) (all []option) {
 	it := &r.item
 	has := l.sol.Pick[it.number]

@@ -158,7 +158,6 @@ func fitting(all []option, there []float64) []option {
 	return slices.DeleteFunc(all, func(o option) bool { return !fits(&o.Choice, there) })
 }
 
-// rounded is the relative rounding error of sums of uses.
 const rounded = 1e-12
 
 // there returns the free resources plus the rounding error: fractions of CPUs add up to all of them.
@@ -190,7 +189,6 @@ func (l *levelled) take(r *Row, c int) {
 	*at = c
 }
 
-// claims returns the options of a row in its level: the job's request, or less.
 func (p leveller) claims(r *Row) (all []option) {
 	if r.Pinned() || r.evicted {
 		return nil
@@ -205,7 +203,6 @@ func (p leveller) claims(r *Row) (all []option) {
 	return all
 }
 
-// claimed reports whether column k is within the job's claim in its level.
 func (r *Row) claimed(k int) bool {
 	c := &r.columns[k]
 	return c.GPUs <= r.job.Requested(c.GPUType) || r.least(k) || r.Keeps && k == r.held
@@ -224,7 +221,6 @@ func (p leveller) claimWorth(r *Row, c, k int) float64 {
 	return r.item.value(c)
 }
 
-// claimsMore reports whether the job may claim more GPUs of the type of column k.
 func (r *Row) claimsMore(k int) bool {
 	for more := k + 1; more < len(r.columns) && r.columns[more].resource == r.columns[k].resource; more++ {
 		if r.allowed[more] && r.claimed(more) && len(r.cells[more]) > 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (p *Program) Remember(m *memory.Codec) {
 	memory.Once(m, &p.cluster, (*cluster.Cluster).Remember)
 	if p.cluster == nil {
@@ -25,8 +25,6 @@ func (p *Program) Remember(m *memory.Codec) {
 	memory.Map(m, &p.rows, memory.To(p.rememberRow))
 }
 
-// rememberRow codes a row. Of its job it keeps only what the next round compares. Columns follow from the cluster and
-// the job.
 func (p *Program) rememberRow(r *Row, m *memory.Codec) {
 	if m.Decoding() {
 		r.job = &policy.Job{}
@@ -97,10 +95,8 @@ func (r *Row) rememberColumn(i int, m *memory.Codec) {
 	}
 }
 
-// maxCells bounds the cells of a column that are read; more are damage.
 const maxCells = 1 << 16
 
-// Remember saves and restores the state (memory.Rememberer).
 func (it *item) Remember(m *memory.Codec) {
 	s := &it.shape
 	m.Fields(&it.number, &it.filed, &it.stale, &it.now, &it.factors, &s.pin, &s.held, &s.share, &s.out, &s.frozen, &s.baked, &s.factor)

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 )
 
-// share is the number of rows that a worker takes at a time. Fewer are not worth a goroutine.
 const share = 32
 
 // refreshAll updates rows. Rows are independent and models immutable, so the result does not depend on the number of

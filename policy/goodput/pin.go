@@ -67,7 +67,6 @@ func (p pinner) pinnedShare(r *Row, c cluster.Configuration, k int, free *cluste
 	return cluster.Resources{CPUs: min(share.CPUs, max(0, free.CPUs)), Memory: min(share.Memory, max(0, free.Memory))}, true
 }
 
-// carries reports whether idle nodes of GPU type k could hold c.
 func (p *Program) carries(k int, c cluster.Configuration) bool {
 	t := &p.cluster.Types()[k]
 	return c.Nodes <= t.Nodes && c.GPUs <= min(c.Nodes*t.PerNode, t.GPUs)

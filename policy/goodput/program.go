@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// maxCost is the largest cost in Sia's public code.
 const maxCost = 3000
 
 // A Worth turns a job's normalised goodput G into the value that the optimisation adds up:
@@ -97,7 +96,6 @@ func (p *Program) file(rows []*Row) error {
 	return nil
 }
 
-// worthless is the restart factor below which a restart costs everything.
 const worthless = 1e-9
 
 func (p *Program) fileRow(r *Row) error {
@@ -186,7 +184,6 @@ func (r *Row) pinnedChoice() mmkp.Choice {
 	return c
 }
 
-// filedFactor returns the factor of a move contained in the Value of a choice of column k.
 func (r *Row) filedFactor(k int, held bool) float64 {
 	switch {
 	case held:

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// tie is the smallest difference of the objective that counts.
 const tie = 1e-9
 
 // A change selects whether a choice that the job does not hold includes the cost of the move.
@@ -163,7 +162,6 @@ func (p reasons) net(r *Row, k int, change change) float64 {
 	return v - p.cost(r, k)
 }
 
-// gain is net before the price of GPUs. ok is false if the job cannot run there.
 func (p reasons) gain(r *Row, k int, change change) (most float64, ok bool) {
 	factor := 1.0
 	if change == move && r.job.Holding() && r.columns[k].Configuration != r.job.Allocation.Configuration {
@@ -186,7 +184,6 @@ func (p reasons) best(r *Row, k int, factor float64) (cell int, most float64) {
 	return cell, most
 }
 
-// value returns the normalised goodput of column k with its best cell; 0 if the job cannot run there.
 func (p reasons) value(r *Row, k int) float64 {
 	cell := 0
 	if r.limited(k) {
@@ -273,7 +270,6 @@ func (p reasons) costOf(uses []mmkp.Use) float64 {
 	return cost
 }
 
-// speed returns the job's speed with column k, as a multiple of its speed on its minimum; 0: not known.
 func (p reasons) speed(r *Row, k int) float64 {
 	if r.fewest == 0 || r.job.Perf == nil {
 		return 0

@@ -66,7 +66,6 @@ func runsOf(columns []configuration) (runs [][]configuration) {
 	return runs
 }
 
-// setCapacity sets the capacities of the engine, or makes a new engine if the resources differ.
 func (p *Program) setCapacity(capacity []float64, same bool) error {
 	if !same {
 		e, err := engine.New(p.o.Solver, capacity, engine.Options{Ties: p.o.Ties})

@@ -46,7 +46,6 @@ func (l *levelled) picked(r *Row) *configuration {
 	return &r.columns[r.item.origin[c].column]
 }
 
-// obstructed reports whether a later level has a job that the placer cannot move.
 func (l *levelled) obstructed(level int) bool {
 	for i, r := range l.rows {
 		if l.of[i] > level && r.stays() {

@@ -170,7 +170,6 @@ func (p *Program) appendColumns(columns []configuration, j *policy.Job) []config
 	return columns
 }
 
-// appendRun appends the columns of a run between the fewest and the most GPUs that the job may have.
 func appendRun(columns, run []configuration, j *policy.Job) []configuration {
 	if len(run) == 0 || !j.Eligible(run[0].GPUType) {
 		return columns
@@ -221,7 +220,6 @@ func (p *Program) limits(j *policy.Job) limits {
 	return l
 }
 
-// limit returns the most GPUs a job may have this round: Growth times what it holds, or Start.
 func (p *Program) limit(j *policy.Job) int {
 	now := p.holds(j)
 	if p.o.Rules.HistoricGrowth {

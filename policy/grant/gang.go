@@ -25,7 +25,6 @@ func Usable(j *policy.Job, t *cluster.TypeInfo) bool {
 	return n <= t.GPUs && j.KeepsType(t.Type) && j.Allows(cluster.Configuration{GPUs: n, GPUType: t.Type})
 }
 
-// amounts is Round.Range. An elastic job of a fixed batch size has at least one sample for each replica.
 func amounts(j *policy.Job, t *cluster.TypeInfo) (least, most, step int) {
 	p := j.ReplicaGPUs(t.Type)
 	if !j.Adaptivity.Has(job.GPUCount) {
@@ -66,7 +65,6 @@ func amount(j *policy.Job, t *cluster.TypeInfo, n int) cluster.Allocation {
 	return host(j, t, c)
 }
 
-// host adds the GPU-proportional CPUs and memory, or j's request if nodes do not count them.
 func host(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) cluster.Allocation {
 	if t.Counts() {
 		return t.Proportional(c)

@@ -44,7 +44,6 @@ func NewGated(s *policy.Snapshot, gate Gate, yields bool) *Round {
 // Decided reports whether job i has a decision in this round.
 func (r *Round) Decided(i int) bool { return r.plan.Jobs[i].Why.Kind != policy.Unexplained }
 
-// pin makes the fixed decisions; see NewRound.
 func (r *Round) pin() {
 	reserved := false
 	for i, j := range r.Snapshot.Jobs {

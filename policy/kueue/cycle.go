@@ -9,7 +9,7 @@ import (
 
 type head struct {
 	job, queue int
-	flavor     int // a flavor with enough quota
+	flavor     int
 	borrows    bool
 }
 

@@ -73,7 +73,6 @@ func (r *round) lineUp() {
 	})
 }
 
-// queue returns the index of a job's queue; -1: it has no quotas.
 func (r *round) queue(j *policy.Job) int {
 	if q, ok := r.index[j.Queue]; ok {
 		return q

@@ -2,7 +2,7 @@ package kueue
 
 import "github.com/oxgang/oxgang/internal/memory"
 
-// Remember saves and restores the state (policy.Rememberer).
+// Remember implements policy.Rememberer.
 func (p *Policy) Remember(m *memory.Codec) {
 	m.Fields(&p.next)
 	memory.Map(m, &p.admitted, func(a *admission, m *memory.Codec) { m.Fields(&a.flavor, &a.number) })

@@ -60,7 +60,6 @@ func (l *ledger) borrows(q, k, gpus int) bool {
 	return l.used[q][k]+gpus > l.queues[q].Flavors[k].Nominal
 }
 
-// most returns the GPUs of a flavor that a queue could use if no other queue used any.
 func (l *ledger) most(q, k int) int {
 	queue := &l.queues[q]
 	f := &queue.Flavors[k]

@@ -59,7 +59,6 @@ func (s *sharing) aimAt(t *tenant, all []prospect) {
 	}
 }
 
-// expectedRate returns the expected progress per second on a type; 0 if the job has no room or must not run there.
 func (s *sharing) expectedRate(t *tenant, at int, p prospect) float64 {
 	s.demand(t, at)
 	left := p.room - s.gpus(t, at, t.least)

@@ -7,22 +7,6 @@
 // of workers that come and go while they train: the policy chooses how many workers each job gets (§5.2), and where
 // (§5.3).
 //
-//	lyra.go      a round, as numbered steps
-//	round.go     present base and flexible workers
-//	inventory.go nodes and free GPUs; pairs of a training type and a type on loan
-//	pin.go       fixed decisions
-//	shares.go    arithmetic of placements
-//	demand.go    a job's limits and remaining work
-//	memo.go      cache of unchanged jobs
-//	speed.go     estimated speed by workers
-//	aim.go       the best of several GPU types
-//	loans.go     servers to return (package reclaim) and to borrow
-//	ageing.go    jobs that have waited long
-//	allocate.go  how many workers (package allocate), pair by pair
-//	place.go     best fit: base demands by decreasing worker, then flexible workers
-//	rank.go      order of nodes
-//	write.go     the plan, with reasons
-//
 //	paper                      code
 //	N_R                        cluster.Loan.Reclaim
 //	base and flexible demand   tenant.base, tenant.flex

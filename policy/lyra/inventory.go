@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// none is no GPU type, pair or node.
 const none = -1
 
 // A pair is a GPU type of the training cluster and one on loan, by allocate.Side; either may be none.
@@ -92,7 +91,6 @@ func sameType(a, b cluster.TypeInfo) bool {
 	return a.Type == b.Type && a.PerNode == b.PerNode && a.Share == b.Share
 }
 
-// lay computes the layout of new nodes. With Opportunity, types on loan form their own pairs.
 func (inv *inventory) lay() {
 	inv.spots = make([]spot, len(inv.types))
 	own, lent := inv.split()
@@ -153,8 +151,6 @@ func (inv *inventory) capacity(at pair) allocate.Capacity {
 	return c
 }
 
-// perGPU returns how many GPUs of a type equal one training GPU: for a type on loan, as the first job states
-// it.
 func (inv *inventory) perGPU(t int) int {
 	if !inv.lent[t] {
 		return 1

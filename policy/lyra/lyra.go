@@ -60,7 +60,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Policy is Lyra. It stores which workers of elastic jobs are their base demand. It is not safe for concurrent use.
+// A Policy is Lyra. It stores which workers of elastic jobs are their base demand.
 type Policy struct {
 	o      Options
 	bases  map[job.ID]base
@@ -68,7 +68,7 @@ type Policy struct {
 
 	allocator allocate.Allocator
 	jobs      []allocate.Job
-	last      []*tenant // of the last round, in its order
+	last      []*tenant
 	spare     []*tenant // buffer for the next round
 	at        int       // read position in last
 	layout    layout

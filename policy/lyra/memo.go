@@ -102,7 +102,6 @@ func (d *demands) whole(t *tenant) bool {
 	return true
 }
 
-// resume is settle for a job with a memo.
 func (d *demands) resume(t *tenant) {
 	if !d.holds(t) {
 		*t = tenant{Job: t.Job, index: t.index, pair: none, aim: none}

@@ -68,7 +68,6 @@ func (p *placer) shrink(t *tenant) {
 	}
 }
 
-// trim releases GPUs that are no whole worker: a worker on loan may be on several nodes, and one went back.
 func (p *placer) trim(t *tenant, at int) {
 	if t.untouched && t.memo.whole {
 		return

@@ -33,7 +33,6 @@ func (p *placer) rankBase(t *tenant) func(int) int {
 	}
 }
 
-// apart ranks by the hours that other jobs end later, then by the hours that they end earlier.
 func apart(later time.Duration) int {
 	if later >= 0 {
 		return min(249, int(later/time.Hour))

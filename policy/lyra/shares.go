@@ -26,7 +26,6 @@ func join(p, q cluster.Placement) cluster.Placement {
 	return out
 }
 
-// less returns p minus q, which must be part of it.
 func less(p, q cluster.Placement) cluster.Placement {
 	var out cluster.Placement
 	i := 0

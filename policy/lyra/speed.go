@@ -29,7 +29,6 @@ type place struct {
 	at int
 }
 
-// modelled reports whether a job's speed is known beyond its duration.
 func (t *tenant) modelled() bool { return t.Perf != nil && !t.Timed }
 
 // setSpeeds sets the speeds of an elastic job with a model, and limits its workers to the fastest number, or its

@@ -76,12 +76,10 @@ func (n *nodes) later(at time.Duration) (time.Duration, bool) {
 	return n.edges[i], true
 }
 
-// earliest returns the earliest start of a want and its nodes, as the backfill scheduler finds it;
-// never beyond the horizon. It tries now, and then each edge of a reservation. In a try, only nodes
-// that stay open while the job lasts count, and running jobs end in turn until enough is free. If
-// that is after the next edge, or the nodes are reserved by then, it tries that later time. Each
-// try is later than the one before, and edges are finite, so it ends. Source: Slurm's
-// sched/backfill, _attempt_backfill, TRY_LATER.
+// earliest returns the earliest start of a want and its nodes, as the backfill scheduler finds it; never beyond the
+// horizon. It tries now, and then each edge of a reservation. In a try, only nodes that stay open while the job lasts
+// count, and running jobs end in turn until enough is free. If that is after the next edge, or the nodes are reserved
+// by then, it tries that later time. Source: Slurm's sched/backfill, _attempt_backfill, TRY_LATER.
 func (n *nodes) earliest(w *want, lasts, horizon time.Duration) (time.Duration, []int) {
 	for at := time.Duration(0); at <= horizon; {
 		edge, more := n.later(at)

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Remember saves and restores the state (policy.Rememberer).
+// Remember implements policy.Rememberer.
 func (p *Policy) Remember(m *memory.Codec) {
 	m.Fields(&p.filled, &p.lasts, &p.used.total, &p.used.at, &p.nodes)
 	memory.Map(m, &p.used.of, memory.Float)
@@ -38,5 +38,4 @@ func (n *nodes) Remember(m *memory.Codec) {
 	})
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (r *release) Remember(m *memory.Codec) { m.Fields(&r.at, &r.node, &r.Resources) }

@@ -15,7 +15,7 @@ type nodes struct {
 	all     []node
 	byType  [][]int
 	least   [][]int // by type and GPUs: nodes with at least this many free GPUs
-	free    []room  // scratch: by node, in a test
+	free    []room
 	able    []int
 	began   time.Time       // first sight of the cluster
 	now     time.Duration   // since then
@@ -52,7 +52,6 @@ const overdue = time.Second
 
 func (n *nodes) in(e *release) time.Duration { return max(overdue, e.at-n.now) }
 
-// begin starts a round: no reservations, and the grants of the last round are returned.
 func (n *nodes) begin(c *cluster.Cluster, now time.Time) {
 	if n.cluster != c {
 		n.learn(c, now)
@@ -69,7 +68,6 @@ func (n *nodes) begin(c *cluster.Cluster, now time.Time) {
 	n.edges, n.given = n.edges[:0], n.given[:0]
 }
 
-// learn sets the nodes of a cluster, all free.
 func (n *nodes) learn(c *cluster.Cluster, now time.Time) {
 	types := c.Types()
 	*n = nodes{cluster: c, began: now, byType: make([][]int, len(types)), least: make([][]int, len(types))}
@@ -178,7 +176,6 @@ func (n *nodes) choose(w *want) []int {
 	return on
 }
 
-// runsOf splits ascending numbers into runs of consecutive ones.
 func runsOf(able []int) [][]int {
 	var runs [][]int
 	from := 0

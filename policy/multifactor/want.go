@@ -28,7 +28,6 @@ func wantOf(j *policy.Job, t int, info *cluster.TypeInfo) (w want, ok bool) {
 	return w, true
 }
 
-// with returns the resources of a node with this many GPUs: requested, or else GPU-proportional.
 func (w *want) with(gpus int) cluster.Resources {
 	what := cluster.Resources{GPUs: gpus}
 	if !w.info.Counts() {

@@ -69,7 +69,6 @@ func (b *basis) weighed(share float64, others bool) string {
 	}
 }
 
-// sized explains the job's length, unless it is exactly as stated.
 func (st *state) sized() string {
 	left, told := inWords(st.length), inWords(st.basis.told)
 	switch {

@@ -63,7 +63,6 @@ func (p *Policy) setClaims(s *policy.Snapshot, rows []*goodput.Row) {
 	}
 }
 
-// unstoppable reports whether a job cannot be preempted, or would lose all of its work.
 func unstoppable(j *policy.Job) bool { return j.NoCheckpoint || j.NonPreemptive }
 
 func (st *state) work(j *policy.Job) backfill.Work {
@@ -85,7 +84,6 @@ func (p *Policy) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backf
 	return twin.Left > until && twin.Left > until*boost(r, twin)
 }
 
-// boost returns how many times as fast as its twin a job could train.
 func boost(r *goodput.Row, twin *backfill.Comparison) float64 {
 	if !r.Job().Adaptivity.Has(job.GPUCount) {
 		return 1
@@ -93,7 +91,6 @@ func boost(r *goodput.Row, twin *backfill.Comparison) float64 {
 	return max(1, r.Potential(twin.GPUType, catchUp*twin.GPUs)/twin.Rate)
 }
 
-// allowed returns the seconds by which a job may end later than its twin.
 func (p *Policy) allowed(s *policy.Snapshot, j *policy.Job, twin *backfill.Comparison) float64 {
 	wait := twin.Started.Sub(twin.Submitted).Seconds()
 	margin := p.o.Margin * (wait + twin.Total/twin.Rate)
@@ -106,7 +103,6 @@ func (p *Policy) allowed(s *policy.Snapshot, j *policy.Job, twin *backfill.Compa
 	return margin
 }
 
-// large reports whether a twin holds more than half of the GPUs of its type.
 func large(s *policy.Snapshot, twin *backfill.Comparison) bool {
 	k := s.Cluster.TypeIndex(twin.GPUType)
 	return k >= 0 && 2*twin.GPUs > s.Cluster.Types()[k].GPUs

@@ -76,8 +76,6 @@ func (p *Policy) lasting(rows []*goodput.Row, rest float64) {
 	}
 }
 
-// runs returns that bonus in the objective: st.last times the job's worth at its unit, with the factor of its best
-// column.
 func (p *Policy) runs(st *state, w *goodput.Worth) float64 {
 	left := 1.0
 	if w.Factors != nil {

@@ -74,8 +74,6 @@ func (e *ended) mean() float64 {
 	return e.work / e.jobs
 }
 
-// few is the least work assumed to be left for a job of unknown size, in seconds on its unit. Otherwise it would
-// start as the smallest of all.
 const few = 600
 
 var anonymous job.Spec

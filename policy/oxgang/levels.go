@@ -46,7 +46,6 @@ func (p *Policy) rankLevels(rows []*goodput.Row) {
 	}
 }
 
-// priority returns a job's priority: 0 for NaN, and if priorities are ignored.
 func (p *Policy) priority(r *goodput.Row) float64 {
 	if p.ignored.leaves(policy.TermPriority) || math.IsNaN(r.Job().Priority) {
 		return 0
@@ -69,7 +68,6 @@ func (st *state) awaits(s *policy.Snapshot, sized *policy.Plan, i int) bool {
 	return s.Now.Sub(st.ordered).Seconds() < horizon
 }
 
-// brings reports whether some provider of these nodes has not refused them.
 func brings(s *policy.Snapshot, why *policy.Reason) bool {
 	for i := range s.Rentals {
 		if r := &s.Rentals[i]; r.Node.GPUType == why.Config.GPUType && !r.Refused {
@@ -79,7 +77,6 @@ func brings(s *policy.Snapshot, why *policy.Reason) bool {
 	return false
 }
 
-// expecting gives jobs without an allocation that wait for nodes that reason.
 func (p *Policy) expecting(sized, plan *policy.Plan) {
 	for i, st := range p.active {
 		if d := &plan.Jobs[i]; st.expects && d.Allocation.IsZero() {

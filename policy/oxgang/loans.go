@@ -46,7 +46,6 @@ func tenures(s *policy.Snapshot) map[cluster.GPUType]tenure {
 	return lent
 }
 
-// askedBack returns the part of the nodes expected back within a time, weighted by the owners' reliability.
 func (p *Policy) askedBack(t tenure, within time.Duration) float64 {
 	lent, back := 0, 0.0
 	for _, l := range t {
@@ -91,5 +90,4 @@ func displaced(s, rest *policy.Snapshot, plan *policy.Plan) {
 	}
 }
 
-// lost reports whether a job has lost all its nodes in this round.
 func lost(before, rest *policy.Job) bool { return before.Holding() && !rest.Holding() }

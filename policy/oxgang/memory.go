@@ -2,7 +2,7 @@ package oxgang
 
 import "github.com/oxgang/oxgang/internal/memory"
 
-// Remember saves and restores the state (policy.Rememberer).
+// Remember implements policy.Rememberer.
 func (p *Policy) Remember(m *memory.Codec) {
 	m.Fields(p.program, &p.stated, &p.influx, &p.round, &p.easy)
 	if p.renter != nil {
@@ -20,14 +20,10 @@ func (s *state) Remember(m *memory.Codec) {
 		&s.slack, &s.granted, &s.refused, &s.refusals, &s.until, &s.ordered, &s.claims, &s.seen)
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (e *ended) Remember(m *memory.Codec) { m.Fields(&e.jobs, &e.work, &e.sum, &e.squares, &e.stated) }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (t *track) Remember(m *memory.Codec) { m.Fields(&t.jobs, &t.squares) }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (f *influx) Remember(m *memory.Codec) { m.Fields(&f.first, &f.last, &f.quiet, &f.jobs, &f.work) }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (f *forecast) Remember(m *memory.Codec) { m.Fields(&f.due, &f.most, &f.least, &f.right, &f.wrong) }

@@ -27,7 +27,7 @@ type Policy struct {
 	easy     backfill.Schedule
 	active   []*state // of this round, in the order of its jobs
 	weights  float64
-	weighted bool // some job has a weight
+	weighted bool
 	spectrum
 	ignored ignored
 	round   int                         // of the last plan

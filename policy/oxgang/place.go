@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// longest is the maximum number of rounds for which a refused allocation is paused.
 const longest = 8
 
 // placed records whether the last grant to a job that held nothing got a placement. GPUs may be free in number, yet
@@ -28,7 +27,6 @@ func holds(s *policy.Snapshot, t cluster.GPUType) bool {
 	return slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return j.Allocation.GPUs > 0 && j.Allocation.Has(t) })
 }
 
-// paused returns the configurations that the job cannot get in this round.
 func (st *state) paused(round int) []cluster.Configuration {
 	if round >= st.until {
 		return nil

@@ -13,7 +13,6 @@ import (
 // longer, and restart for it (docs/experiments/oxgang.md). Without a limit, this policy shares out the rented nodes
 // like owned ones. Surplus nodes are vacated, those with the fewest jobs first.
 
-// within returns boa's plan under a budget; nil if nothing is rented or there is no limit.
 func (p *Policy) within(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if p.renter == nil || p.o.Rent.Budget == 0 {
 		return nil, nil

@@ -16,7 +16,6 @@ func (t *track) add(wrong float64) {
 	t.squares += math.Round(wrong*wrong*(1<<20)) / (1 << 20)
 }
 
-// variance returns the variance of log(work / stated), given a prior.
 func (t *track) variance(prior float64) float64 {
 	return (trusted*prior + t.squares) / (trusted + t.jobs)
 }
@@ -65,7 +64,6 @@ func (p *Policy) believed(st *state, left float64) float64 {
 	return excess(mean, math.Sqrt(variance), st.done)
 }
 
-// excess returns E[X − d | X > d], where log X is normal.
 func excess(mean, deviation, d float64) float64 {
 	all := math.Exp(mean + deviation*deviation/2)
 	if !(d > 0) {

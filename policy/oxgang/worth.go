@@ -58,7 +58,7 @@ func share(j *policy.Job) float64 {
 }
 
 // span returns a lower bound on the seconds until all jobs end: the larger of the longest path, and all work at its
-// least GPU time on all GPUs. A path is a job's remaining time at its fastest.
+// least GPU time on all GPUs.
 //
 // makespan is the weight by which a percent of the makespan counts as a percent of the mean completion time:
 // Options.Makespan times the mean of age and path, over the span, at most 1. rest is the span with expected

@@ -48,7 +48,6 @@ func (*BestFit) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (
 	return p, nil
 }
 
-// stay leaves jobs with an unchanged allocation on their nodes, if these have room, and returns the rest.
 func stay(s *policy.Snapshot, p *policy.Plan, room *Room) (todo []int) {
 	for i, j := range s.Jobs {
 		d := &p.Jobs[i]

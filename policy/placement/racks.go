@@ -101,7 +101,6 @@ func newLevels(c *cluster.Cluster) *levels {
 	return l
 }
 
-// indexed numbers the names in the order of the nodes. The empty name is last.
 func indexed(c *cluster.Cluster, name func(*cluster.Node) string) map[string]int {
 	index := make(map[string]int)
 	for at := range c.Nodes() {
@@ -128,7 +127,6 @@ func (l *levels) grouped(index map[string]int, name func(*cluster.Node) string) 
 	return g
 }
 
-// apart reports whether a placement is not within one group of a level.
 func (l *levels) apart(g *level, p cluster.Placement) bool {
 	first := int32(-1)
 	for k := range p {
@@ -165,7 +163,6 @@ func (l *levels) gangs(s *policy.Snapshot, p *policy.Plan, given []bool) (all []
 
 func starts(j *policy.Job, d *policy.Decision) bool { return !d.Placement.SameGPUs(j.Placement) }
 
-// movable reports whether a job may move. given: the policy placed it.
 func movable(j *policy.Job, d *policy.Decision, given bool) bool {
 	switch {
 	case given || j.NonPreemptive && j.Holding():

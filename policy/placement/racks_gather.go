@@ -60,7 +60,6 @@ func (b *board) at(s *cluster.Share) int32 {
 	return int32(at)
 }
 
-// moves reports whether a job starts on other nodes anyway, so that moving it costs nothing.
 func (b *board) moves(i int32) bool { return b.changed[i] || starts(b.s.Jobs[i], &b.p.Jobs[i]) }
 
 // An exchange swaps all jobs of two nodes: one that the gang leaves, and one in its new group.
@@ -110,7 +109,6 @@ func (b *board) into(l *level, g, group int32) (all []exchange, ok bool) {
 	return all, true
 }
 
-// open returns the nodes that a gang could take, those with the fewest GPUs of running jobs first.
 func (b *board) open(g int32, of []int32) (nodes []int32) {
 	for _, n := range of {
 		if !slices.Contains(b.on[n], g) && b.yields(g, n) {

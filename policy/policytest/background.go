@@ -29,7 +29,6 @@ type controller struct {
 
 func (d *controller) busy(p *policy.Plan) bool { return d.work != nil || p.Background != nil }
 
-// advance starts a plan's work if none is running, and finishes running work that is not late.
 func (d *controller) advance(p *policy.Plan, f outcome) {
 	d.computed = nil
 	if d.work == nil && p.Background != nil {
@@ -44,7 +43,6 @@ func (d *controller) advance(p *policy.Plan, f outcome) {
 	}
 }
 
-// begin runs work without Do, so that a panic fails the test.
 func (d *controller) begin(work policy.Work) policy.Work {
 	result := work(context.Background())
 	if d.again {

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// plansBeside checks plans without some of the continuing jobs. Decisions must not change.
 func plansBeside(t *rapid.T, fresh func() policy.Policy) {
 	w, p := newWorld(t, uncounted(t), market{}), fresh()
 	var before map[*policy.Job]policy.Decision

@@ -14,7 +14,6 @@ import (
 // NewLendingWorld draws a random World with nodes on loan, for policies that borrow.
 func NewLendingWorld(t *rapid.T) *World { return newLendingWorld(t, true) }
 
-// newLendingWorld draws a world in which nodes can be lent; only with midlife some are.
 func newLendingWorld(t *rapid.T, midlife bool) *World {
 	nodes := slices.Clone(Clusters().Draw(t, "cluster").Nodes())
 	lent, both := rapid.SampledFrom(nodes).Draw(t, "a lent node").GPUType, oneIn(t, 4, "of both tenures")
@@ -58,7 +57,6 @@ func (w *World) needs(t *rapid.T, s *job.Spec) {
 	}
 }
 
-// lend applies loans and returns, seizes overdue nodes, and reviews the owners' needs.
 func (w *World) lend(t *rapid.T, p *policy.Plan) {
 	if len(w.loans) == 0 {
 		return
@@ -109,7 +107,6 @@ func (w *World) seize(l *cluster.Loan) {
 	w.lose(func(id cluster.NodeID) bool { return w.market.away[id] })
 }
 
-// review draws spare nodes, or nodes to reclaim with at least one round of notice.
 func (w *World) review(t *rapid.T, l *cluster.Loan) {
 	if l.Lent > 0 && oneIn(t, 3, "wants nodes back") {
 		if l.Reclaim == 0 {

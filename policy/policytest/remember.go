@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// remembers checks that policies with an old one's memory, copied or as bytes, plan the same.
 func remembers(t *rapid.T, fresh func() policy.Policy) {
 	w, p := drawWorld(t), fresh()
 	for range rapid.IntRange(1, rounds).Draw(t, "rounds before") {
@@ -65,7 +64,6 @@ type owner struct {
 	policy policy.Rememberer
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (o *owner) Remember(m *memory.Codec) {
 	memory.Own(m, o.w.cluster)
 	for _, j := range o.w.jobs {

@@ -15,7 +15,6 @@ type market struct {
 	refused  map[cluster.Group]bool
 }
 
-// drawWorld draws any kind of world: one in four can rent, one in four can borrow.
 func drawWorld(t *rapid.T) *World {
 	switch rapid.IntRange(1, 4).Draw(t, "kind of world") {
 	case 4:
@@ -53,7 +52,6 @@ func (w *World) rentals() []cluster.Rental {
 	return all
 }
 
-// rent applies a plan's Capacity: nodes may come late or not, and idle ones are returned.
 func (w *World) rent(t *rapid.T, p *policy.Plan) {
 	used := w.used()
 	w.market.starting, w.market.refused = make(map[cluster.Group]int), make(map[cluster.Group]bool)

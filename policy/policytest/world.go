@@ -132,7 +132,6 @@ func (w *World) begin(t *rapid.T, j *policy.Job, free []cluster.Resources) *poli
 	return &row
 }
 
-// place takes an allocation from few nodes, with proportional CPUs and memory; nil if too little is free.
 func (w *World) place(free []cluster.Resources, a cluster.Allocation) cluster.Placement {
 	var p cluster.Placement
 	left := a.GPUs

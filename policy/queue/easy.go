@@ -122,7 +122,6 @@ func (r *line) uses(i int) {
 	}
 }
 
-// holdBack explains why a job waits that only a reservation stops.
 func (r *line) holdBack(i int) {
 	if r.head == nil {
 		return

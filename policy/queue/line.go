@@ -10,7 +10,7 @@ import (
 
 type line struct {
 	*grant.Round
-	largest int          // GPUs of the largest type
+	largest int
 	moves   bool         // running jobs may move to a faster type if that pays for the restart
 	head    *reservation // of the first job that does not fit; nil: all fit
 

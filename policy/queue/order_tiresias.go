@@ -56,7 +56,6 @@ type twoQueues struct {
 
 type promotion struct{ service, gpuService time.Duration }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (q *twoQueues) Remember(m *memory.Codec) {
 	memory.Map(m, &q.promoted, func(p *promotion, m *memory.Codec) { m.Fields(&p.service, &p.gpuService) })
 }

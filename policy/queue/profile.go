@@ -27,7 +27,6 @@ func newProfile(free int, ends []step) profile {
 	return p
 }
 
-// earliest returns the first time at which enough GPUs are free for long enough; false: never.
 func (p profile) earliest(gpus int, lasts time.Duration) (in time.Duration, ok bool) {
 	from := -1
 	for k, s := range p {
@@ -53,7 +52,6 @@ func (p *profile) take(gpus int, in, lasts time.Duration) {
 	}
 }
 
-// cut returns the index of the step that begins at in, which it adds if necessary.
 func (p *profile) cut(in time.Duration) int {
 	k, found := slices.BinarySearchFunc(*p, in, func(s step, in time.Duration) int { return cmp.Compare(s.in, in) })
 	if !found {

@@ -159,7 +159,6 @@ func (q *Policy) serve(r *line) {
 	}
 }
 
-// served reports whether preemptible jobs before the k-th in line have GPUs that it could use.
 func (q *Policy) served(r *line, k int) bool {
 	j := r.Snapshot.Jobs[q.line[k].index]
 	return q.o.Preempt && slices.ContainsFunc(q.line[:k], func(p place) bool {

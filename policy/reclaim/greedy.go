@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// fraction is the cost that job j adds to each of its servers.
 func (w *serverSet) fraction(j int) float64 { return 1 / float64(len(w.on[j])) }
 
 func (w *serverSet) one(int) float64 { return 1 }
@@ -19,7 +18,6 @@ func (w *serverSet) greedy(n int) []int {
 	return w.pick(n, w.fraction)
 }
 
-// tie is the difference up to which costs, sums of fractions, count as equal.
 const tie = 1e-9
 
 type selection struct {
@@ -27,9 +25,9 @@ type selection struct {
 	each      func(j int) float64 // cost that a job adds to its servers
 	cost      []float64           // of each server
 	live      []int               // by server: remaining jobs
-	preempted []bool              // by job: preempted
-	eligible  []bool              // by server: can be picked
-	hits      []int               // scratch, all 0
+	preempted []bool
+	eligible  []bool // by server: can be picked
+	hits      []int  // scratch, all 0
 }
 
 // pick repeatedly picks the server of least cost and removes its jobs from all servers. Ties go to the least
@@ -107,7 +105,6 @@ func (c *selection) damage(s, wanted int) int {
 	return freed
 }
 
-// vacated returns the GPUs of each other server whose last jobs go with s.
 func (c *selection) vacated(s int) []int {
 	var met, vacated []int
 	for _, j := range c.w.jobs[s] {

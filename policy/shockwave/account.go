@@ -13,7 +13,7 @@ import (
 type account struct {
 	row       *policy.Job // as last read
 	index     int         // in this round's snapshot
-	lastRound int         // last round with the job
+	lastRound int
 
 	predictor     *Predictor // nil: constant batch size
 	unpredictable bool       // its batch sizes do not follow its schedule
@@ -81,7 +81,6 @@ func (p *Policy) predictor(j *policy.Job) (*Predictor, error) {
 	return NewPredictor(p.o.Rule, j.Schedule.Epochs, sizes)
 }
 
-// wait adds the contention since the last round. Source: Shockwave App. G.2, N_avg.
 func (a *account) wait(s *policy.Snapshot) {
 	passed := max(0, s.Now.Sub(a.updated).Seconds())
 	a.contention += passed * float64(len(s.Jobs)) / float64(max(1, s.Cluster.GPUs()))

@@ -10,7 +10,7 @@ import (
 )
 
 type option struct {
-	typeIndex int // GPU type
+	typeIndex int
 	cluster.Configuration
 	ahead forecast
 }
@@ -44,7 +44,6 @@ func (p *Policy) expect(s *policy.Snapshot, r *grant.Round, a *account) {
 	a.compare()
 }
 
-// guess assumes that the remaining service of a job is its past service plus a window.
 func (a *account) guess(window, served float64) {
 	a.done, a.total = served, 2*served+window
 	for i := range a.options {
@@ -117,8 +116,6 @@ func (p *Policy) amounts(s *policy.Snapshot, t cluster.GPUType, least, most int)
 	return all
 }
 
-// rate returns the progress per second on an option with a total batch size (0: the agent's choice); 0 if
-// unknown.
 func (a *account) rate(o *option, batch int) float64 {
 	j := a.row
 	if j.Perf == nil {
@@ -137,7 +134,6 @@ func (a *account) rate(o *option, batch int) float64 {
 	return rate / a.skew
 }
 
-// forecast returns the remaining work on an option; nil if the speed is unknown.
 func (a *account) forecast(o *option) forecast {
 	left := max(0, a.total-a.done)
 	if a.predictor == nil {
@@ -171,7 +167,6 @@ func (f forecast) add(progress, rate float64) forecast {
 	return append(f, stretch{progress, rate})
 }
 
-// pastTime returns the seconds that an option needs for the work done so far.
 func (a *account) pastTime(o *option) float64 {
 	if a.predictor == nil || a.guessed {
 		return a.done / o.ahead[0].rate

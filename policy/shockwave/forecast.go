@@ -10,7 +10,6 @@ type stretch struct {
 // App. G, "Decomposing job schedules to regime schedules".
 type forecast []stretch
 
-// endless caps all durations in seconds, at about 30 years.
 const endless = 1e9
 
 func (f forecast) time() float64 {
@@ -39,7 +38,6 @@ func (f forecast) extended(seconds float64) float64 {
 	return f.run(seconds) + max(0, seconds-f.time())*f[len(f)-1].rate
 }
 
-// after returns the forecast once some progress is made.
 func (f forecast) after(progress float64) forecast {
 	for i, s := range f {
 		if s.progress > progress {

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/opt/multimode"
 )
 
-// Remember saves and restores the state (policy.Rememberer).
+// Remember implements policy.Rememberer.
 func (p *Policy) Remember(m *memory.Codec) {
 	memory.Shared(m, &p.cluster)
 	m.Fields(&p.free, &p.failed)
@@ -14,14 +14,12 @@ func (p *Policy) Remember(m *memory.Codec) {
 	memory.Once(m, &p.window, (*window).Remember)
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (a *account) Remember(m *memory.Codec) {
 	memory.Shared(m, &a.row)
 	memory.Pointer(m, &a.predictor, (*Predictor).Remember)
 	m.Fields(&a.lastRound, &a.unpredictable, &a.batch, &a.epochs, &a.contention, &a.updated, &a.skew, &a.expectation)
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (e *expectation) Remember(m *memory.Codec) {
 	memory.Slice(m, &e.options, func(o *option, m *memory.Codec) {
 		m.Fields(&o.typeIndex, &o.Configuration)
@@ -30,7 +28,6 @@ func (e *expectation) Remember(m *memory.Codec) {
 	m.Fields(&e.guessed, &e.total, &e.done, &e.past, &e.start, &e.alone, &e.fastest, &e.leanest)
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (w *window) Remember(m *memory.Codec) {
 	m.Fields(&w.first, &w.rounds, &w.free)
 	memory.Slice(m, &w.types, func(t *cluster.GPUType, m *memory.Codec) { m.Fields((*string)(t)) })

@@ -16,7 +16,7 @@ type Regime struct {
 }
 
 // A Predictor predicts how many epochs a job trains with each of its batch sizes, from the epochs so far, and how
-// long they take. It is not safe for concurrent use. Source: Shockwave §5.
+// long they take. Source: Shockwave §5.
 //
 // A job has N epochs and at most K regimes. The order of their batch sizes is known, their lengths are not. A
 // repeated batch size begins another regime. The fractions of the epochs have a Dirichlet distribution, and

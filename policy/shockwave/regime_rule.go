@@ -12,7 +12,6 @@ const (
 
 var ruleNames = [...]string{"restatement", "bayes", "greedy"}
 
-// String returns the name of the rule.
 func (r Rule) String() string { return ruleNames[r] }
 
 // update sets Expected of all regimes in O(K) time.

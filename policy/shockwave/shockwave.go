@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A Policy is Shockwave, which plans a window of rounds ahead. It is not safe for concurrent use.
+// A Policy is Shockwave, which plans a window of rounds ahead.
 type Policy struct {
 	o              Options
 	accounts       map[job.ID]*account
@@ -21,7 +21,7 @@ type Policy struct {
 	free           []int // GPUs to share, by type; never modified in place
 	configurations []cluster.Configuration
 	window         *window // nil: none yet
-	failed         string  // why the last planning failed
+	failed         string
 }
 
 // New returns a Policy, or all errors in o, joined.

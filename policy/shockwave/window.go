@@ -13,11 +13,11 @@ import (
 
 // A window is an immutable plan for rounds ahead.
 type window struct {
-	first   int // first round
+	first   int
 	rounds  int
 	types   []cluster.GPUType
-	free    []int          // GPUs by type
-	batches map[job.ID]int // batch sizes of its jobs
+	free    []int // GPUs by type
+	batches map[job.ID]int
 	runs    map[job.ID]run // of jobs that get GPUs
 	solved  *multimode.Schedule
 }
@@ -76,7 +76,6 @@ func (p *Policy) fill(s *policy.Snapshot, r *grant.Round) {
 	}
 }
 
-// gain returns the value of a round to a job for each GPU, on its present GPUs or else on option leanest.
 func (p *Policy) gain(s *policy.Snapshot, a *account) float64 {
 	o := &a.options[a.leanest]
 	for i := range a.options {
@@ -95,7 +94,6 @@ func (a *account) lost(c cluster.Configuration) float64 {
 	return a.start
 }
 
-// grantAny gives the job its present GPUs, or its fastest option with room.
 func (a *account) grantAny(r *grant.Round) {
 	best := -1
 	for i := range a.options {

@@ -2,5 +2,5 @@ package sia
 
 import "github.com/oxgang/oxgang/internal/memory"
 
-// Remember saves and restores the state (policy.Rememberer).
+// Remember implements policy.Rememberer.
 func (p *Policy) Remember(m *memory.Codec) { m.Fields(p.program) }

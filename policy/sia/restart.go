@@ -20,7 +20,6 @@ func RestartFactor(age time.Duration, restarts int, overhead time.Duration) floa
 	return min(1, max(0, (t-float64(restarts)*s)/(t+s)))
 }
 
-// restartFactor returns rᵢ; it is 1 for a job without GPUs.
 func (p *Policy) restartFactor(j *policy.Job, now time.Time) float64 {
 	if !j.Holding() || p.o.FreeYoung && j.Age(now) < j.RestartOverhead {
 		return 1

@@ -47,9 +47,8 @@
 // Stats.Bound of Tune and Opt is the program's: no plan is worth more (Theorem 4.1). Stats.Objective is the
 // program's value, or the packing's if the plan names nodes (DemandOnly, Opt).
 //
-// On real nodes Opt is not better than Tune: giving whole GPUs to the jobs that its second program divides
-// leaves less choice than packing all jobs. On 16 servers Opt loses 2 to 5 % of the bound on average, Tune
-// with placer pack 0 to 2 %. Opt's use is the bound, as in the paper.
+// On 16 servers Opt loses 2 to 5 % of the bound on average, Tune with placer pack 0 to 2 %. Opt's use is the bound,
+// as in the paper.
 //
 // Rules PublicCode reproduce the authors' simulator in replays: package lab/rules.
 package synergy

@@ -30,7 +30,6 @@ func (g *program) remember(m *memory.Codec, o *Options) {
 	}
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (r *row) Remember(m *memory.Codec) {
 	memory.Shared(m, &r.perf)
 	memory.Shared(m, &r.sensitivity)

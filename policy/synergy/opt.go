@@ -13,7 +13,6 @@ import (
 
 const largest = 100_000
 
-// whole is the fraction on one node that counts as the whole job.
 const whole = 1 - 1e-6
 
 // deploy places the tenants, with the cells of the first program, by a second program, and writes the plan.
@@ -125,7 +124,6 @@ func (m *spreading) divided(sol *lp.Solution) int {
 	return gpus
 }
 
-// spreading lists the unplaced tenants of a type, and its nodes.
 func (p *Policy) spreading(kind int) *spreading {
 	m := &spreading{}
 	for k := range p.tenants {
@@ -142,7 +140,6 @@ func (p *Policy) spreading(kind int) *spreading {
 	return m
 }
 
-// problem returns the program: a row for each job, three for each node, a column for each pair.
 func (m *spreading) problem(p *Policy, s *policy.Snapshot) (*lp.Problem, error) {
 	problem := &lp.Problem{}
 	rows := make([][3]lp.Row, len(m.nodes))
@@ -176,7 +173,6 @@ func (m *spreading) problem(p *Policy, s *policy.Snapshot) (*lp.Problem, error) 
 	return problem, nil
 }
 
-// moved returns the part of a job's GPUs that would move if all were on a node.
 func moved(held []hostalloc.Slot, node, gpus int) float64 {
 	for _, slot := range held {
 		if slot.Node == node {
@@ -199,7 +195,6 @@ func (m *spreading) place(p *Policy, sol *lp.Solution) {
 	}
 }
 
-// mend places tenant k with the largest allowed cell that fits, or by GPUs alone.
 func (p *Policy) mend(s *policy.Snapshot, k int) {
 	t := &p.tenants[k]
 	for level := t.level; level >= 0; level-- {

@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// gb is the unit of memory in the program, so that its numbers have the size of CPU counts.
 const gb = 1e9
 
 // A program is (1) to (5) of §4.1.1, by GPU type. The cells of a job form a chain: a faster cell needs no
@@ -22,9 +21,9 @@ const gb = 1e9
 // resources that it adds. That is the same program, and no job is left out.
 type program struct {
 	engine   engine.Engine // nil until there is a choice
-	numbers  []int         // free item numbers
-	items    int           // item numbers used so far
-	capacity []float64     // CPUs of type k at 2k, memory at 2k+1
+	numbers  []int
+	items    int
+	capacity []float64 // CPUs of type k at 2k, memory at 2k+1
 	left     []cluster.Resources
 	asked    []cluster.Resources
 	choices  []mmkp.Choice
@@ -63,7 +62,6 @@ func (m *program) choose(ctx context.Context, p *Policy, plan *policy.Plan) erro
 	return nil
 }
 
-// count computes what first cells leave of each type's CPUs and memory, and what fastest cells would add.
 func (m *program) count(p *Policy, plan *policy.Plan) {
 	types := p.cluster.Types()
 	m.left, m.asked = m.left[:0], m.asked[:0]
@@ -132,7 +130,6 @@ func step(t *tenant, c *cell) mmkp.Choice {
 // tuneNodes limits the engine's search for Tune, which starts within some tenths of a percent of the bound.
 const tuneNodes = 1000
 
-// small is the most choices for which Opt uses the exact solver if the engine proves nothing.
 const small = 4096
 
 func (m *program) solve(ctx context.Context, p *Policy) (*mmkp.Solution, error) {

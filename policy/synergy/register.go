@@ -19,7 +19,6 @@ func init() {
 	bigData("tetris", "Tetris: least resources times remaining time first; each job has its full demand or waits.")
 }
 
-// bigData adds a policy whose order counts a job's demand for all resources.
 func bigData(name, doc string) {
 	defaults := func() Options {
 		o := DefaultOptions()

@@ -17,10 +17,10 @@ type row struct {
 	limits      *job.BatchLimits
 	config      cluster.Configuration
 	cells       []cell // by ascending use and worth; the first is within the share
-	number      int    // item number in the engine
-	filed       bool   // the engine has these cells
-	known       bool   // the engine has the item
-	seen        int    // round in which the job last ran
+	number      int
+	filed       bool // the engine has these cells
+	known       bool // the engine has the item
+	seen        int  // round in which the job last ran
 }
 
 type cell struct {

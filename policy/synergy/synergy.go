@@ -15,7 +15,7 @@ import (
 )
 
 // A Policy is Synergy. It caches the last program and prices. Plans do not depend on them, except that the last
-// prices may decide between plans within the solver's gap. It is not safe for concurrent use.
+// prices may decide between plans within the solver's gap.
 type Policy struct {
 	o       Options
 	line    *queue.Policy
@@ -26,8 +26,8 @@ type Policy struct {
 	settler hostalloc.Settler // for Opt
 	greedy  greedy
 	tenants []tenant // of this round
-	round   int      // rounds so far
-	stopped []*row   // of jobs that stopped in this round
+	round   int
+	stopped []*row // of jobs that stopped in this round
 }
 
 // New returns a Policy, or for the rules PublicCode the policy of the public code. It returns all errors in o,

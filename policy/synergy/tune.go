@@ -60,7 +60,6 @@ func (p *Policy) byDemand() []int {
 	return order
 }
 
-// fastest returns the value of all demands, an upper bound.
 func (p *Policy) fastest() float64 {
 	sum := 0.0
 	for k := range p.tenants {

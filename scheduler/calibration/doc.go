@@ -1,10 +1,8 @@
 // Package calibration turns predicted times into ranges of a stated probability. It
 // records predictions and what happened.
 //
-// A simulation predicts when a job ends if nothing unforeseen happens. Its error cannot be known
-// beforehand: under a policy that never preempts it is right within minutes; under one
-// that prefers short jobs it depends on the jobs that come next. So the width of a range follows from
-// the errors of earlier predictions of the run.
+// A simulation predicts when a job ends if nothing unforeseen happens. Its error depends on the policy and on the
+// jobs that come next. So the width of a range follows from the errors of earlier predictions of the run.
 //
 // # The method
 //
@@ -16,15 +14,11 @@
 //	mid  = log(actual / geometric mean of both guesses)
 //	high = log(actual / later guess)
 //
-// The range of a new guess goes from the earlier guess times exp(10 % quantile of low) to the
-// later guess times exp(90 % quantile of high). Its middle is the mean of both times
-// exp(median of mid). If many errors are equal, as errors of exact predictions,
-// fewer than 10 % may be left out on one side. Then as many more are
-// left out on the other side, if that makes the range narrower. If the errors of the new guess are like those
-// before (formally: exchangeable with them), the range holds with 80 %, whatever the
-// quality of the simulation. A guess whose two times are far apart has a wide range. One
-// round is added to every time before it is divided, because nothing happens
-// between rounds, and because a time of 0 has no logarithm.
+// The range of a new guess goes from the earlier guess times exp(10 % quantile of low) to the later guess times
+// exp(90 % quantile of high). Its middle is the mean of both times exp(median of mid). If the errors of the new guess
+// are like those before (formally: exchangeable with them), the range holds with 80 %, whatever the quality of the
+// simulation. One round is added to every time before it is divided, because nothing happens between rounds, and
+// because a time of 0 has no logarithm.
 //
 // Example: a job is predicted to start in 10 or 20 min, with rounds of 1 min. The 10 % quantile of low is -0.2 and the 90 %
 // quantile of high is 0.3. The range is 11·exp(-0.2) - 1 = 8 min to 21·exp(0.3) - 1 = 27 min.
@@ -33,12 +27,11 @@
 // Patterson and Candès 2019), and four changes that a running cluster needs:
 //
 //   - Open predictions count, too: without them only jobs that ended early
-//     would count, and ranges would be too early. An open prediction shows that its error is
-//     above the one it would have now. The quantiles come from
+//     would count, and ranges would be too early. The quantiles come from
 //     the product-limit estimate for such observations (Kaplan and Meier 1958).
 //   - The errors of one job are nearly equal. All its predictions together weigh as much as
 //     one prediction (Lee, Barber and Willett 2023, on data in groups).
-//   - Errors differ by phase (Phase), and by how far ahead a time is. Each phase has its own record.
+//   - Errors differ by phase (Phase), and by how far ahead a time is.
 //     Predictions of about the same length count most: the weight falls with the square of the
 //     logarithm of the ratio of the lengths, as a normal density of standard deviation 0.7. It falls in the
 //     same way with the difference in how far apart the two times of guesses are: guesses

@@ -24,7 +24,6 @@ const (
 
 var phaseNames = [Phases]string{"start of a waiting job", "end of a waiting job", "end of a running job"}
 
-// String returns the predicted time in words.
 func (p Phase) String() string {
 	if p >= Phases {
 		return "unknown"
@@ -116,7 +115,7 @@ const (
 )
 
 // A Record compares the predictions of a run with the outcomes, and turns new predictions into ranges. Make one with
-// New. It is not safe for concurrent use.
+// New.
 type Record struct {
 	round time.Duration
 	all   [Phases][]*prediction

@@ -230,7 +230,6 @@ func (t *journalReader) partsToRead(f *journal.File, marks []journal.Mark, then 
 	return all, nil
 }
 
-// retell applies the job's own records, and all records of the parts.
 func retell(f *journal.File, own *own, parts []part, id job.ID, at time.Duration) (*Story, error) {
 	t := newJournalReader(f.Header(), id)
 	var then *snapshot

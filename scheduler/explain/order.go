@@ -68,7 +68,6 @@ func (h *holders) who(tie bool) string {
 	return fmt.Sprintf("%d jobs, %d of them not preemptible%s", len(all), len(h.pinned), names)
 }
 
-// order ranks the jobs. Complexity: O(n log n) for n jobs.
 func (w *clusterState) order() *jobOrder { return orderOf(maps.Values(w.jobs)) }
 
 func orderOf(jobs iter.Seq[*row]) *jobOrder {

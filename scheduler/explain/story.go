@@ -178,7 +178,6 @@ type UnknownJobError struct {
 	Closest []job.ID // up to three jobs of the journal whose names are closest
 }
 
-// Error returns a message with the closest names.
 func (e *UnknownJobError) Error() string {
 	if len(e.Closest) == 0 {
 		return fmt.Sprintf("job %s: not in this journal, which has no jobs", e.Job)

@@ -53,7 +53,6 @@ func (g *gains) add(id job.ID, byNode map[cluster.NodeID]int, had cluster.Alloca
 	}
 }
 
-// gainsOf returns the changes by actions, from the state before the round.
 func (w *clusterState) gainsOf(acts []scheduler.Action) gains {
 	all := newGains()
 	for _, a := range acts {

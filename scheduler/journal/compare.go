@@ -162,7 +162,6 @@ type Difference struct {
 	Interrupted bool
 }
 
-// Error states the recorded and the new decision.
 func (d *Difference) Error() string {
 	what, got, want := d.what()
 	text := fmt.Sprintf("round %d at %v: %s: got %s, want %s as recorded", d.Round, d.At, what, got, want)

@@ -32,20 +32,16 @@
 //	{"t":60,"end":true}
 //
 // "h" has the first eight hexadecimal digits of the SHA-256 of the file up to the comma before it. A Reader thus
-// finds a line that was changed, lost, doubled or moved. Users can check it, too (head -c BYTES FILE | sha256sum). It
-// is no signature: after a change all later hashes can be computed again. It costs 15 bytes a line, 6 to 10 % of a
-// journal, and about 0.2 µs. "end" is the last line of a journal that was closed; without it, the run crashed or
-// still writes.
+// finds a line that was changed, lost, doubled or moved. It is no signature: whoever changes a line can compute all
+// later hashes again. "end" is the last line of a journal that was closed; without it, the run crashed or still
+// writes.
 //
-// A "checkpoint" is the state after the round before it, and a reader can
-// begin there (File). It has the nodes, rentals and loans as in "nodes"; the jobs that
-// have not ended as in "restore", with the last decision on each in "said"; prices,
-// "capacity" and "refused" of the round; and the "memory" of scheduler, policy and placer, in base64,
-// which only the program that wrote it can read. "hashed" is the
-// state of SHA-256 after all lines before, as Go's crypto/sha256 encodes it, in base64:
-// with it, a Reader checks the lines from the checkpoint on. "back" is the
-// byte at which the previous checkpoint begins; 0: there is none. Checkpoints take
-// about a seventeenth of a journal at most; one of less than 4 MiB has none.
+// A "checkpoint" is the state after the round before it, and a reader can begin there (File). It has the nodes,
+// rentals and loans as in "nodes"; the jobs that have not ended as in "restore", with the last decision on each in
+// "said"; prices, "capacity" and "refused" of the round; and the "memory" of scheduler, policy and placer, in base64,
+// which only the program that wrote it can read. "hashed" is the state of SHA-256 after all lines before, as Go's
+// crypto/sha256 encodes it, in base64: with it, a Reader checks the lines from the checkpoint on. "back" is the byte
+// at which the previous checkpoint begins; 0: there is none. A journal of less than 4 MiB has no checkpoints.
 //
 // A journal may have parts, each a file. A later part begins with the
 // same header, in which "from" is the byte of the whole journal with which the
@@ -99,9 +95,8 @@
 // A journal records when background work started and ended, and neither its contents nor its result. The work is a
 // pure function: a replay does the work again, and delivers the result when the recorded work ended.
 //
-// Actions decided directly after an event (profiling of a submitted
-// job) are not recorded, because an Observer does not see them. Rounds
-// without jobs are recorded only if nodes can be rented or lent.
+// Actions decided directly after an event (profiling of a submitted job) are not recorded. Rounds without jobs are
+// recorded only if nodes can be rented or lent.
 //
 // Equal runs give equal bytes.
 package journal

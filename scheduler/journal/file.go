@@ -179,7 +179,6 @@ func timeIn(head []byte) (time.Duration, bool, error) {
 	return at, true, nil
 }
 
-// window is the number of bytes searched at a time.
 const window = 1 << 18
 
 // next returns the offset of the line after the one with an offset, or the size of the file.

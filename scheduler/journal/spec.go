@@ -93,7 +93,6 @@ func makeRentals(lines []rentalLine) ([]cluster.Rental, error) {
 	return all, err
 }
 
-// maxGPUs limits every count of GPUs that is read.
 const maxGPUs = 1 << 30
 
 func makeCluster(lines []nodeLine) (*cluster.Cluster, error) {

@@ -22,7 +22,6 @@ const (
 
 var useNames = [...]string{"held", "idle", "profiling", "free", "starting", "leaving"}
 
-// String returns the use in one word.
 func (u Use) String() string { return useNames[u] }
 
 // Nobody reports whether the use is one without a job.

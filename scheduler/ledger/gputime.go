@@ -34,7 +34,6 @@ func (t GPUTime) Seconds() float64 { return float64(t.seconds) + float64(t.nanos
 // Hours returns GPU-hours.
 func (t GPUTime) Hours() float64 { return t.Seconds() / 3600 }
 
-// String returns GPU-seconds with up to nine decimals: "90.5".
 func (t GPUTime) String() string {
 	if t.nanos == 0 {
 		return strconv.FormatInt(t.seconds, 10)

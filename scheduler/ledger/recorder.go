@@ -11,7 +11,7 @@ import (
 )
 
 // A Recorder is the scheduler.Observer that accounts for every GPU-second of a run. An event costs O(pools of GPUs),
-// a round O(active jobs). It is not safe for concurrent use.
+// a round O(active jobs).
 type Recorder struct {
 	book func(*Entry)
 

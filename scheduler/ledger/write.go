@@ -29,7 +29,6 @@ func (s *Statement) Write(w io.Writer) error {
 	return nil
 }
 
-// legend explains the columns that are not empty.
 func (s *Statement) legend() []string {
 	lines := []string{"HELD: GPU-hours that jobs held, without profiling; FREE: GPU-hours that no job held"}
 	if !s.Total.Idle.IsZero() {
@@ -68,7 +67,7 @@ func (s *Statement) WriteCSV(w io.Writer) error {
 type column struct {
 	head  string
 	cells []string
-	some  bool // some cell is not zero
+	some  bool
 }
 
 func (c *column) put(cell string, some bool) {

@@ -44,8 +44,8 @@ type holding struct {
 	gpus   int
 	second int // type of the others; typ if there is one type
 	others int // GPUs of the type second
-	rented int // on rented nodes
-	loaned int // on loan
+	rented int
+	loaned int
 	watts  float64
 	price  float64 // per hour
 }

@@ -11,7 +11,7 @@ import (
 
 // Waves sum up the rounds that reclaim.
 type waves struct {
-	gpus      int           // GPUs of the nodes
+	gpus      int
 	flexible  int           // nodes without a preempted job
 	damage    int           // GPUs given up on other nodes
 	lost      time.Duration // useful GPU time to repeat

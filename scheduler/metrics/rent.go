@@ -9,8 +9,8 @@ import (
 )
 
 type tenancy struct {
-	groups   bool  // something can be rented
-	ready    int   // GPUs ready
+	groups   bool // something can be rented
+	ready    int
 	starting []int // GPUs starting, by type
 	leaving  int   // given back, still paid
 	busy     int   // rented GPUs that jobs hold
@@ -137,7 +137,6 @@ func (t *tenancy) summary(now float64) *Rent {
 	}
 }
 
-// week is the window of BOA's budget.
 const week = 7 * 24 * time.Hour
 
 // A bill is the money spent over time, piecewise linear.

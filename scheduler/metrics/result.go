@@ -85,7 +85,6 @@ const (
 
 var stateNames = [...]string{"training", "restoring", "idle"}
 
-// String returns the name in lower case.
 func (s State) String() string { return stateNames[s] }
 
 // MarshalText returns the name in lower case.

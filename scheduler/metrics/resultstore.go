@@ -8,7 +8,6 @@ type resultStore struct {
 	n     int
 }
 
-// mostInPart bounds a part; smaller parts double in size.
 const mostInPart = 8192
 
 func (s *resultStore) add(j JobResult) *JobResult {

@@ -19,7 +19,6 @@ func (r *Recorder) Result() *Result {
 	return c.close()
 }
 
-// close ends the measurement; r is unusable afterwards.
 func (r *Recorder) close() *Result {
 	if !r.lastReport.IsZero() {
 		r.advance(r.lastReport)
@@ -80,7 +79,6 @@ func sortResults(jobs []JobResult) {
 	}
 }
 
-// clone returns a copy that can be closed without changing r.
 func (r *Recorder) clone() *Recorder {
 	c := *r
 	c.gpus, c.done = r.gpus.clone(), r.done.clone()
@@ -219,7 +217,6 @@ func Quantile[T any](sorted []T, q float64) (value T) {
 	return sorted[min(max(rank, 1), len(sorted))-1]
 }
 
-// ratio returns a / b, 0 if b is 0.
 func ratio(a, b float64) float64 {
 	if b == 0 {
 		return 0

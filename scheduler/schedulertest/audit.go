@@ -32,7 +32,7 @@ import (
 //  10. No more nodes are rented or borrowed than are offered. Returned nodes
 //     were rented or lent, and no job is on them.
 //
-// Make one with Audit; Err and End return its findings. It is not safe for concurrent use.
+// Make one with Audit; Err and End return its findings.
 type Auditor struct {
 	// Checkpoint is the longest time between two checkpoints of a running job; 0: one at the end of every
 	// epoch.

@@ -199,7 +199,6 @@ func newWatch(b scheduler.Backend) *watch {
 	return &watch{Backend: b, last: b.Now(), jobs: map[job.ID]life{}, runs: map[job.ID]*granted{}}
 }
 
-// maxComplaints limits the errors: one broken rule is broken often.
 const maxComplaints = 10
 
 func (w *watch) complain(format string, args ...any) {

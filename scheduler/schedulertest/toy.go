@@ -17,7 +17,7 @@ var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const (
 	toyReport  = 30 * time.Second // between reports
-	toyProfile = time.Minute      // of profiling
+	toyProfile = time.Minute
 )
 
 // A ToyJob is one job of the backend Toy.
@@ -50,7 +50,7 @@ type toyJob struct {
 	alloc      cluster.Allocation
 	on         cluster.Placement
 	settled    time.Time // time of the last update of Work
-	report     time.Time // next report, while it holds GPUs
+	report     time.Time
 	profiled   time.Time // end of profiling; zero: there is none
 }
 

@@ -14,7 +14,6 @@ const (
 	Month = 30 * Day
 )
 
-// mostMoney catches typing errors.
 const mostMoney = 1e15
 
 // ParseAmount parses an amount per hour: "40" and "40/hour" are 40, "2000/day" and "60000/month" 83.3. It rejects
@@ -39,7 +38,6 @@ func (u unit) per(hour float64) string {
 	return string(u) + figure(hour) + " an hour"
 }
 
-// long formats per hour, day and month.
 func (u unit) long(hour float64) string { return u.times(hour, figure) }
 
 // atLeast is long rounded up, so that the budget is enough.
@@ -52,10 +50,8 @@ func (u unit) times(hour float64, figure func(float64) string) string {
 	return fmt.Sprintf("%[1]s%[2]s an hour, %[1]s%[3]s a day, %[1]s%[4]s a month", string(u), figure(hour), figure(hour*Day), figure(hour*Month))
 }
 
-// large numbers have no decimals.
 const large = 10_000
 
-// figureUp rounds up to what figure prints.
 func figureUp(x float64) string {
 	if x >= large {
 		return figure(math.Ceil(x))
@@ -63,7 +59,6 @@ func figureUp(x float64) string {
 	return figure(math.Ceil(100*x) / 100)
 }
 
-// figure has two decimals, or none if large.
 func figure(x float64) string {
 	decimals := 2
 	if math.Abs(x) >= large {

@@ -21,7 +21,7 @@ import (
 type Goodputs struct {
 	file  string
 	speed map[goodputKey]float64
-	last  map[job.Class]int // last epoch
+	last  map[job.Class]int
 	sizes map[epochKey]float64
 	every map[job.Class]float64 // sizes of equal epochs
 	rest  map[job.Class]time.Duration
@@ -197,7 +197,6 @@ func (r *csvRow) text(name string) string {
 	return r.cell[i]
 }
 
-// number reads the first existing column of names, between least and most.
 func (r *csvRow) number(least, most float64, names ...string) float64 {
 	i := r.column(names)
 	if i < 0 {

@@ -38,7 +38,6 @@ func NewPlanner(w *Workload, l *PriceList, widest int) (*Planner, error) {
 	return p, err
 }
 
-// runsOn reports whether a class has some speed on an offer.
 func runsOn(c *perf.ClassStats, o *Offer, widest int) bool {
 	nodes := cluster.TypeInfo{Type: o.Type, PerNode: o.GPUs}
 	for epoch := range c.Sizes {
@@ -147,7 +146,6 @@ func step(l *PriceList) float64 {
 	return 1 / Day
 }
 
-// class also adds its GPUs to use.
 func (p *Planner) class(use []Use, c *perf.ClassStats, t *boa.Table, i int) Class {
 	out := Class{Name: string(c.Class), Jobs: c.Rate * 3600, Guessed: c.Guessed}
 	cheap, fast, share := t.Cheap.Widths[i], t.Fast.Widths[i], t.Share

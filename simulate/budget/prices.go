@@ -89,13 +89,11 @@ func ReadPriceList(r io.Reader, file string) (*PriceList, error) {
 	return l, l.addOffers(read.Offers, file, offerLines(text))
 }
 
-// yamlKinds maps types in YAML's errors; others are text.
 var yamlKinds = map[string]string{
 	"float64": "a number", "[]budget.row": "a list of offers", "budget.row": "an offer: name, type, gpus, price",
 	"budget.priceFile": "name, currency and offers",
 }
 
-// blame adds file and line to YAML errors.
 func blame(err error, file string) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("price list %s: it is empty, want name, currency and offers", file)
@@ -173,7 +171,6 @@ func (o *row) complaints() []error {
 
 func whole(v, least, most float64) bool { return v >= least && v <= most && v == math.Trunc(v) }
 
-// validName allows letters, digits, and "-", "_", ".".
 func validName(name string) bool {
 	return name != "" && strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }

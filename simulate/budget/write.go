@@ -118,7 +118,6 @@ func inUse(use []Use) string {
 	return strings.Join(parts, ", ")
 }
 
-// named adds the offer if its name differs from the type.
 func (u *Use) named() string {
 	if u.Offer == string(u.GPUType) {
 		return u.Offer

@@ -15,7 +15,6 @@ type Window struct{ First, Last int }
 // IsZero reports whether the window selects all jobs.
 func (w Window) IsZero() bool { return w == Window{} }
 
-// String returns the window as text, such as "4000-4999".
 func (w Window) String() string {
 	if w.IsZero() {
 		return ""

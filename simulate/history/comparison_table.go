@@ -83,7 +83,6 @@ func (c *Comparison) days(w io.Writer) error {
 	return t.Flush()
 }
 
-// signed returns a difference of times: "+12m", "-3s".
 func signed(d time.Duration) string {
 	if d < 0 {
 		return "-" + printable.Short(-d)

@@ -56,12 +56,10 @@ const (
 
 type valueFunc = func(*Run) (float64, bool)
 
-// known is for numbers of every summary.
 func known(f func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) { return f(&r.Result.Summary), true }
 }
 
-// positive is for numbers that are known if above 0.
 func positive(f func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) { v := f(&r.Result.Summary); return v, v > 0 }
 }
@@ -88,7 +86,6 @@ func ofRent(f func(*metrics.Rent) float64) valueFunc {
 	}
 }
 
-// ofPaid is for shares of the rented GPU-hours, in per cent.
 func ofPaid(part func(*metrics.Rent) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		rent := r.Result.Summary.Rent
@@ -219,7 +216,6 @@ func columnsOfEnded(runs []Run) []column {
 	return all
 }
 
-// fairnessOf returns the first known finish-time fairness, or nil.
 func fairnessOf(runs []Run) *metrics.RhoSummary {
 	for i := range runs {
 		if rho := runs[i].Result.Summary.Rho; rho != nil {

@@ -24,7 +24,6 @@ type series struct {
 	index  map[string]int
 }
 
-// newDataset puts words in columns whose names start with "@".
 func newDataset(name string, columns ...string) *dataset {
 	d := &dataset{Name: name}
 	for _, c := range columns {
@@ -37,7 +36,6 @@ func newDataset(name string, columns ...string) *dataset {
 	return d
 }
 
-// add appends a row of words and numbers.
 func (d *dataset) add(words []string, numbers ...float64) {
 	for _, s := range d.Columns {
 		if s.index == nil {

@@ -88,7 +88,6 @@ func waitOf(size int, f func(*metrics.Waits) float64) valueFunc {
 	}
 }
 
-// largestSize returns the largest size with jobs.
 func largestSize(runs []Run) int {
 	largest := 0
 	for i := range runs {
@@ -101,7 +100,6 @@ func largestSize(runs []Run) int {
 	return largest
 }
 
-// sizeName adds numbers if some run has waits.
 func sizeName(runs []Run, size int) string {
 	for i := range runs {
 		if size < len(runs[i].Waits) {

@@ -26,7 +26,6 @@ func ofTrust(f func(*metrics.Trust) string) func(*Run) string {
 	}
 }
 
-// ofWaits is for errors of quantiles of waits; empty if unknown.
 func ofWaits(f func(*metrics.WaitErrors) float64) func(*Run) string {
 	return ofTrust(func(t *metrics.Trust) string {
 		if t.Waits == nil {

@@ -46,7 +46,7 @@ type pageView struct {
 	Over    string   // basis of the means; may be empty
 	Facts   []string
 	Tables  []pageTable
-	Rented  bool // some run can rent
+	Rented  bool
 	Lent    bool // some run can borrow
 	Unfair  float64
 	Style   []template.CSS
@@ -63,14 +63,14 @@ type pageTable struct {
 
 type pageRow struct {
 	Name   string
-	Key    int    // among the policies of the plots
-	Failed string // of a failed run
+	Key    int // among the policies of the plots
+	Failed string
 	Cells  []pageCell
 }
 
 type pageCell struct {
 	Text string
-	Best bool // see column.best
+	Best bool
 }
 
 type pageData struct {
@@ -132,7 +132,6 @@ func HTML(w io.Writer, in Input) error {
 	return nil
 }
 
-// summarise returns a group's columns that have a value.
 func summarise(title string, about group, runs []Run) pageTable {
 	t := pageTable{Title: title, Rows: make([]pageRow, len(runs))}
 	key := 0
@@ -161,8 +160,6 @@ func summarise(title string, about group, runs []Run) pageTable {
 	return t
 }
 
-// Title is for the template.
 func (c column) Title() string { return c.title }
 
-// Unit is for the template.
 func (c column) Unit() string { return c.unit }

@@ -10,7 +10,6 @@ func lending(runs []Run) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { return r.Result.Summary.Loans != nil })
 }
 
-// ofLoans needs nodes that can be lent.
 func ofLoans(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		if r.Result.Summary.Loans == nil {
@@ -20,7 +19,6 @@ func ofLoans(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// ofLent needs lent nodes.
 func ofLent(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		l := r.Result.Summary.Loans
@@ -31,7 +29,6 @@ func ofLent(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// ofReclaimed needs nodes returned on demand.
 func ofReclaimed(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		l := r.Result.Summary.Loans
@@ -42,7 +39,6 @@ func ofReclaimed(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// ofPriced needs prices of nodes on loan.
 func ofPriced(f func(*metrics.LoanSummary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		l := r.Result.Summary.Loans
@@ -53,7 +49,6 @@ func ofPriced(f func(*metrics.LoanSummary) float64) valueFunc {
 	}
 }
 
-// preempted is per 100 submitted jobs.
 func preempted(r *Run) (float64, bool) {
 	s := &r.Result.Summary
 	return 100 * s.PreemptionRatio(), s.Jobs > 0

@@ -40,7 +40,6 @@ func rented(runs []Run) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { return r.Result.Summary.Rent != nil })
 }
 
-// paid returns GPUs and spending over time.
 func paid(runs []Run, l limits) *dataset {
 	d := newDataset("paid", "@policy", "time_s", "paid_gpus", "starting_gpus", "spending_per_h")
 	for i := range runs {
@@ -182,7 +181,6 @@ func gpuHours(runs []Run) *dataset {
 	return d
 }
 
-// largestModels sorts models by GPU time.
 func largestModels(runs []Run) []string {
 	total := make(map[string]float64)
 	for i := range runs {

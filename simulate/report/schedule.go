@@ -30,7 +30,6 @@ func schedule(runs []Run, l limits) *dataset {
 	return d
 }
 
-// finestPause is the first to leave out, relative to the run.
 const finestPause = 1.0 / 4096
 
 // barsOf doubles the pause that is left out while there are more than most bars.
@@ -120,7 +119,6 @@ func (s *sizing) of(hours float64) int {
 	return n
 }
 
-// twoDigits rounds to two significant digits.
 func twoDigits(v float64) float64 {
 	if !(v > 0) {
 		return 0

@@ -179,7 +179,6 @@ func writeJSON(out *bytes.Buffer, runs []Run, cols []column) {
 	out.WriteString("]\n")
 }
 
-// writeYAML uses JSON strings.
 func writeYAML(out *bytes.Buffer, runs []Run, cols []column) {
 	if len(runs) == 0 {
 		out.WriteString("[]\n")

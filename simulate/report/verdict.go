@@ -89,7 +89,6 @@ var verdictColumns = []remark{
 	}, words: true},
 }
 
-// versus is for the difference to the best policy.
 func versus(of func(*verdict.Difference) (float64, bool)) func(*Run) string {
 	return func(r *Run) string {
 		if r.Verdict == nil {

@@ -14,7 +14,6 @@ func drawn(c *config.Config, name string, id job.ID, share float64) bool {
 	return share > 0 && rng.Stream(c.Sim.Seed, name+"/"+string(id)).Float64() < share
 }
 
-// misstate applies jobs.wrong-size. The application still knows the true work.
 func misstate(c *config.Config, spec *job.Spec, app *workload.Application) {
 	if c.Jobs.WrongSize > 0 && app != nil && app.Curve != nil {
 		spec.Target *= math.Exp(c.Jobs.WrongSize * rng.Stream(c.Sim.Seed, "size error/"+string(spec.ID)).NormFloat64())

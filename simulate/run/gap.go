@@ -35,7 +35,6 @@ func (g *gaps) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
 	g.run.Gaps = append(g.run.Gaps, 1-sum/p.Stats.Bound)
 }
 
-// relative is the cached function relative.
 func (g *gaps) relative(s *policy.Snapshot, j *policy.Job, a *cluster.Allocation) float64 {
 	if k, ok := g.known[j]; ok && k.of == *a && k.on == s.Cluster {
 		return k.speed

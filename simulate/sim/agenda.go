@@ -8,7 +8,7 @@ import (
 // An entry is a future event: a call of what or, if that is nil, a turn of an agent.
 type entry struct {
 	at    time.Time
-	order int // insertion order, to break ties
+	order int
 	agent *agent
 	turn  int // of the agent at insertion; the entry is void if the agent's turn differs
 	what  func(*World)
@@ -88,7 +88,6 @@ func (a *agenda) up(i int) {
 	h[i] = e
 }
 
-// down restores the heap for the entry at i.
 func (a *agenda) down(i int) {
 	h := a.heap
 	if i >= len(h) {

@@ -32,7 +32,7 @@ type agent struct {
 	restoring bool
 	over      bool // complete, and exits at the end of the round
 	started   bool // at least once
-	starts    int  // number of starts; 0 for a restored job
+	starts    int
 	alloc     cluster.Allocation
 	placement cluster.Placement
 	shape     []int
@@ -57,7 +57,7 @@ type agent struct {
 	epoch    int
 	saved    float64   // progress at the last checkpoint
 	savedAt  time.Time // time of the last checkpoint of Options.Checkpoint
-	epochs   int       // epoch at the last checkpoint
+	epochs   int
 
 	noise *rand.Rand // nil: reports are exact
 	bias  map[cluster.GPUType]float64

@@ -22,10 +22,9 @@
 //
 // The clock never goes back, and every event in ready happened at the present time.
 //
-// A job's speed is constant between two entries that concern it, so its progress is a straight
-// line: agent.settle adds rate times elapsed time, and agent.plan divides the rest of the epoch by
-// the rate. Time is never cut into steps. Except for rounding, the result does not depend on how
-// often progress is settled.
+// A job's speed is constant between two entries that concern it, so its progress is a straight line: agent.settle
+// adds rate times elapsed time, and agent.plan divides the rest of the epoch by the rate. Except for rounding, the
+// result does not depend on how often progress is settled.
 //
 // At most one entry of an agent is valid: the one whose turn equals the agent's turn. The turn
 // increases when a job gets other GPUs or loses them. The old entry is then void. It stays in the
@@ -47,8 +46,6 @@
 //
 // # Cost
 //
-// An entry costs O(log n) with n entries in the heap, at most half of them void. A run takes about
-// (hours of jobs on GPUs) x (3600 s / report interval) turns; reports that are omitted
-// (Options.Sparse) cost an addition each. Public rules that end jobs at the end of a round also
-// sort the running jobs once per round.
+// An entry costs O(log n) with n entries in the heap, at most half of them void. A run takes about (hours of jobs on
+// GPUs) x (3600 s / report interval) turns; reports that are omitted (Options.Sparse) cost an addition each.
 package sim

@@ -27,7 +27,6 @@ func hosts(c *cluster.Cluster, spec *job.Spec, t *cluster.TypeInfo, gpus int) er
 		spec.ID, spec.CPUs, spec.Memory, whose(c), has.CPUs, has.Memory, gpus, t.Type)
 }
 
-// hostSlack is the accepted relative rounding error in sums of CPUs.
 const hostSlack = 1e-9
 
 // largest returns the most CPUs of a number of nodes of a type, and independently the most memory, without

@@ -91,13 +91,12 @@ type lender struct {
 	o      *Lender
 	pools  []*pool // by group, in the order of cluster.Loans
 	nodes  map[cluster.NodeID]*loanNode
-	next   time.Time // next review
-	seized int       // nodes taken by force
+	next   time.Time
+	seized int // nodes taken by force
 }
 
 var _ scheduler.Expander = (*lender)(nil)
 
-// newLender returns a lender without lent nodes. Its first review is at Epoch.
 func newLender(w *World) *lender {
 	l := &lender{w: w, o: &w.o.Lender, nodes: make(map[cluster.NodeID]*loanNode), next: w.now}
 	for _, loan := range w.in.full.Loans() {

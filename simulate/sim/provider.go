@@ -89,7 +89,7 @@ type provider struct {
 	o           *Provider
 	controllers []*groupController // by group, in the order of cluster.Offers
 	leases      map[cluster.NodeID]*lease
-	orders      int // number of ordered nodes
+	orders      int
 }
 
 var _ scheduler.Expander = (*provider)(nil)

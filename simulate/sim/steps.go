@@ -10,12 +10,12 @@ import (
 // steps counts the progress of a job under WholeRounds. A step is a pass of one GPU. Source: Gavel
 // and Shockwave simulators.
 type steps struct {
-	total, made float64 // total and completed steps at the present batch size
-	local       int     // samples per GPU
-	asked       int     // samples per GPU from the end of the next round, under LateRegimes
-	now         float64 // steps of the present round
-	round       int     // number of the last round in which the job ran
-	empty       int     // rounds in a row without a step to make
+	total, made float64
+	local       int // samples per GPU
+	asked       int // samples per GPU from the end of the next round, under LateRegimes
+	now         float64
+	round       int // number of the last round in which the job ran
+	empty       int // rounds in a row without a step to make
 	done        bool
 }
 

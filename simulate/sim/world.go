@@ -29,7 +29,7 @@ type World struct {
 	beliefs  *estimate.Pool // makes the estimates of the agents
 	in       input
 	arrivals *workload.Pending // by time, then ID
-	jobs     map[job.ID]*agent // live jobs
+	jobs     map[job.ID]*agent
 	agenda   agenda
 	ready    []scheduler.Event // events of the present time, not returned yet
 	now      time.Time

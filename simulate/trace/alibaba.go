@@ -17,7 +17,6 @@ var alibabaTable = parse.Table{
 	Arrival:  alibabaArrival,
 }
 
-// alibabaArrival returns the job of a pod, from scheduling to deletion.
 func alibabaArrival(r *parse.Row) (workload.Arrival, string) {
 	a := workload.Arrival{At: r.Seconds("creation_time")}
 	a.Spec = job.Spec{

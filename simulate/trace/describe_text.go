@@ -13,7 +13,6 @@ const (
 	barWidth = 40
 )
 
-// String returns the description as text for a terminal.
 func (d *Description) String() string {
 	var b strings.Builder
 	if d.Summary != nil {

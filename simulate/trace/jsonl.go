@@ -122,7 +122,6 @@ func readJSONL(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] 
 	}
 }
 
-// jsonLine feeds one line, or its read error, and reports whether to continue.
 func jsonLine(f *parse.Feed, line []byte, number int, err error) bool {
 	if err != nil {
 		return f.Reject(err)

@@ -69,7 +69,6 @@ func (k *History) arrivals(r *bufio.Reader, o parse.Options) iter.Seq2[workload.
 	}
 }
 
-// pass feeds a job and reports whether to continue.
 func (k *History) pass(f *parse.Feed, root *kubeObject, seen parse.Observed) bool {
 	a := &seen.Arrival
 	var ok bool

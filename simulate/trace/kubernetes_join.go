@@ -14,10 +14,10 @@ import (
 
 type kubeDump struct {
 	o         parse.Options
-	jobs      map[string]*kubeJob      // by uid
-	order     []*kubeObject            // of jobs, with repeated ones
-	pods      []*kubePod               // with GPUs
-	podUIDs   map[string]bool          // of pods
+	jobs      map[string]*kubeJob // by uid
+	order     []*kubeObject       // of jobs, with repeated ones
+	pods      []*kubePod          // with GPUs
+	podUIDs   map[string]bool
 	workloads map[string][]*kubeObject // Workloads of Kueue, by their owners
 	nodes     map[string]kubeNode      // with whole GPUs, by name
 	split     map[string]bool          // names of nodes whose GPUs are shared or split
@@ -50,7 +50,6 @@ func newKubeDump(o parse.Options) *kubeDump {
 	}
 }
 
-// add adds an object to the dump, and counts objects of other kinds.
 func (d *kubeDump) add(o *kubeObject) error {
 	kind := kindOf(o.API, o.Kind)
 	if err := o.readStatus(); err != nil && kind != nil {
@@ -126,7 +125,6 @@ func (d *kubeDump) addPod(o *kubeObject) error {
 	return nil
 }
 
-// owner returns the uid of the outermost job that owns an object, or "".
 func (d *kubeDump) owner(o *kubeObject) string {
 	uid := ""
 	for range 8 { // deeper than any: TrainJob, JobSet, Job, Pod

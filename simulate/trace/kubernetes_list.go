@@ -10,9 +10,9 @@ import (
 
 type kubeLists struct {
 	elements
-	inside bool   // between the items of a list
-	first  bool   // the next item is the first of its list
-	lists  int    // number of lists
+	inside bool
+	first  bool
+	lists  int
 	kind   string // of the list, such as JobList
 	api    string // version of the list's API
 }

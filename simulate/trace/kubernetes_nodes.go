@@ -19,7 +19,6 @@ type kubeNode struct {
 // typeLabels name the type of a node's GPUs; the first one present counts.
 var typeLabels = []string{"nvidia.com/gpu.product", "amd.com/gpu.product-name", "cloud.google.com/gke-accelerator"}
 
-// unnamedType is the type of GPUs without such a label.
 const unnamedType cluster.GPUType = "gpu"
 
 func typeOf(labels map[string]string) cluster.GPUType {
@@ -108,7 +107,6 @@ func (d *kubeDump) noteReserved(o *kubeObject) error {
 	return nil
 }
 
-// cluster returns the nodes as text for a configuration.
 func (d *kubeDump) cluster() string {
 	count := make(map[kubeNode]int)
 	var kinds []kubeNode

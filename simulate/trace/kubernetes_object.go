@@ -214,7 +214,6 @@ var kubeUnits = []struct {
 	{"E", 1e18},
 }
 
-// UnmarshalJSON reads a quantity like "500m", "16Gi" or 8, from 0 to 2^60.
 func (q *kubeQuantity) UnmarshalJSON(text []byte) error {
 	s := strings.Trim(string(text), `"`)
 	number, factor := s, 1.0

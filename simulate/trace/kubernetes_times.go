@@ -51,7 +51,6 @@ func (d *kubeDump) times(j *kubeJob, seen *parse.Observed) (drop string) {
 	return ""
 }
 
-// end returns when a job ended, or the time of the dump.
 func (d *kubeDump) end(seen *parse.Observed) time.Time {
 	if seen.Ended.IsZero() {
 		return d.taken

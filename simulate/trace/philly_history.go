@@ -104,7 +104,6 @@ func (l *phillyLog) addMachines(j *phillyJob) error {
 	return nil
 }
 
-// cluster returns the machines as text for a configuration.
 func (l *phillyLog) cluster() string {
 	count := make(map[int]int)
 	for _, n := range l.machines {

@@ -43,7 +43,7 @@ const (
 
 type phillyLog struct {
 	o        parse.Options
-	last     *phillyJob     // of the last arrival
+	last     *phillyJob
 	machines map[string]int // GPUs by name; nil: not requested
 }
 
@@ -213,7 +213,6 @@ func (e *elements) next() (text []byte, line int, err error) {
 	return text, line, err
 }
 
-// object returns the object whose opening brace was read.
 func (e *elements) object() ([]byte, error) {
 	e.text = append(e.text[:0], '{')
 	begin, size := e.line, 1
@@ -247,7 +246,6 @@ func (e *elements) object() ([]byte, error) {
 	return e.text, nil
 }
 
-// read returns the next byte. The end of the file is an error here.
 func (e *elements) read() (byte, error) {
 	c, err := e.r.ReadByte()
 	switch {

@@ -13,7 +13,6 @@ type tally struct {
 	count  int
 }
 
-// mostRecent is the number of unsorted durations.
 const mostRecent = 1 << 16
 
 func (t *tally) add(d time.Duration) {

@@ -101,7 +101,6 @@ func extend(c *workload.Curve, end, sqr, vari float64) {
 	}
 }
 
-// last returns the last known gradient statistics, and up to how many samples.
 func (t *truth) last() (sqr, vari, known float64) {
 	if n := len(t.pieces); n > 0 {
 		p := &t.pieces[n-1]
@@ -154,7 +153,6 @@ func (s speed) Step(t cluster.GPUType, shape []int, local int) (step, sync float
 	return step * s.factor, (step - compute) * s.factor, true
 }
 
-// LocalRange implements workload.Speed by the limits in the job's specification.
 func (s speed) LocalRange(t cluster.GPUType, shape []int) (least, most int) {
 	least, most = max(1, s.spec.Batch.LocalMin), max(1, s.spec.Batch.Max)
 	if own, ok := s.spec.Batch.LocalMax[t]; ok {

@@ -35,22 +35,18 @@
 // rate of the past, less the longer none has come (submissions). New jobs may also make a job
 // start earlier, so a guess has the earlier and the later of the two times.
 //
-// The future of a job follows from others of its class: speeds, restarts, gradient statistics
-// in later epochs, and durations. Beyond what any of them has reached, the efficiency is 1 in
-// the first scenario, and the present one in the second: as training continues, large batches
-// lose less (Pollux §3.1).
+// A job continues like others of its class: speeds, restarts, gradient statistics in later epochs, and durations.
+// Beyond what any of them has reached, the efficiency is 1 in the first scenario, and the present one in the second:
+// as training continues, large batches lose less (Pollux §3.1).
 //
-// A scenario ends when all jobs with a known end have ended and all other waiting jobs have
-// started, after Options.Rounds rounds, or when for long nothing awaited happens. Without
-// these bounds it might not end: the policy may never start a job.
+// A scenario ends when all jobs with a known end have ended and all other waiting jobs have started, after
+// Options.Rounds rounds, or when for long nothing awaited happens.
 //
 // A Predictor turns these times into ranges with a stated probability: see package calibration.
 //
 // # Replay
 //
-// Replay simulates nothing. The scheduler gets the recorded events at their recorded times, and
-// everything that policy and placer decide is compared with the recording. Scheduler, policy and
-// placer are functions of the events and the seed. So while all decisions equal the recorded
-// ones, the next recorded event is what would have followed. At the first difference Replay
-// stops. It costs as many plans as the journal has rounds.
+// Replay simulates nothing. The scheduler gets the recorded events at their recorded times, and everything that
+// policy and placer decide is compared with the recording. Scheduler, policy and placer are functions of the events
+// and the seed, so equal decisions lead to the recorded events. At the first difference Replay stops.
 package whatif

@@ -24,7 +24,6 @@ const (
 
 var whyNames = [whys]string{"known", "no target declared", "speed not measured yet", "not within the simulated rounds"}
 
-// String returns the reason in a few words.
 func (w Why) String() string {
 	if w >= whys {
 		return "unknown"

@@ -40,11 +40,10 @@ const (
 // A Learner learns from a run what a simulation of it needs, such as how long starts take. It is a
 // scheduler.Observer. Make one with NewLearner. It drops jobs that have ended.
 type Learner struct {
-	o    estimate.Options
-	pool *estimate.Pool
-	keep bool // keep ended jobs, and the fields below marked with keep; for Compare
-	jobs map[job.ID]*learned
-	// classes predict later jobs.
+	o       estimate.Options
+	pool    *estimate.Pool
+	keep    bool // keep ended jobs, and the fields below marked with keep; for Compare
+	jobs    map[job.ID]*learned
 	classes map[job.Class]*class
 	order   []*learned // by arrival; with keep
 	now     time.Time

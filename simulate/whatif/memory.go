@@ -18,7 +18,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// errNoMemory reports a checkpoint from which this program cannot continue.
 var errNoMemory = errors.New("this program cannot continue from the checkpoint")
 
 // A runState is the memory of all that decides and predicts in a run. It is read into a run that has not begun.
@@ -119,9 +118,9 @@ type Checkpointer struct {
 	run    Run
 	w      Journal
 	ahead  *Predictor
-	own    bool  // ahead belongs to the Checkpointer
-	rows   int   // rows of the run's snapshots together
-	looked int   // rows of the snapshots of looks
+	own    bool // ahead belongs to the Checkpointer
+	rows   int  // rows of the run's snapshots together
+	looked int
 	every  int64 // minimum number of bytes between checkpoints
 	share  int64 // minimum distance of checkpoints, in lengths of a checkpoint
 	due    int64 // bytes after the last checkpoint when the next one is due
@@ -130,7 +129,7 @@ type Checkpointer struct {
 const (
 	checkpointEvery = 4 << 20
 	checkpointShare = 16
-	lookShare       = 10 // rows of the run for one of looks
+	lookShare       = 10
 )
 
 // NewCheckpointer returns the Checkpointer of a run that has not begun.
@@ -184,7 +183,6 @@ func (c *Checkpointer) write(now time.Time) {
 	c.due = max(c.every, c.share*(after-before))
 }
 
-// learnerOf returns the Learner of a run by the options of its scheduler.
 func learnerOf(so scheduler.Options, types []cluster.TypeInfo) *Learner {
 	so.Estimate.Types = types
 	so.Estimate.Share = true // a job is expected to be as fast as others of its class

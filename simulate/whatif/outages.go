@@ -45,7 +45,6 @@ func newOutages(c *cluster.Cluster) *outages {
 	return o
 }
 
-// event records an event. Call it before the learner gets the event.
 func (o *outages) event(at time.Duration, ev scheduler.Event, jobs map[job.ID]*learned) {
 	switch ev := ev.(type) {
 	case scheduler.NodesChanged:

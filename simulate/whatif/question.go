@@ -166,7 +166,6 @@ func (q *Question) resized(s *policy.Snapshot, p *policy.Plan, i int) (*policy.S
 	return other, changed(p, func(rows []policy.Decision) []policy.Decision { rows[i] = policy.Decision{}; return rows }), nil
 }
 
-// changed returns a plan with other rows; nil stays nil.
 func changed(p *policy.Plan, of func([]policy.Decision) []policy.Decision) *policy.Plan {
 	if p == nil {
 		return nil

@@ -30,8 +30,8 @@ type scenario struct {
 // An outcome is when a job starts and ends in a scenario.
 type outcome struct {
 	start, end time.Duration // negative: it did not happen
-	why        Why           // why its end cannot be known
-	awaited    bool          // the scenario continues until the job has ended or, if its end cannot be known, started
+	why        Why
+	awaited    bool // the scenario continues until the job has ended or, if its end cannot be known, started
 }
 
 func (f *outcome) unknown() Why {
@@ -52,9 +52,8 @@ type simulatedWorld struct {
 	patience int      // idle rounds after which nothing is awaited any more; 0: no limit
 	held     *service // may be nil
 	coarse   coarse
-	// refused counts plans that broke a rule.
-	refused int
-	planned int // rows of all snapshots
+	refused  int
+	planned  int // rows of all snapshots
 	// asked has the submitted specifications of jobs that their programs described when they first trained;
 	// spec has the described ones, until that report.
 	asked, spec map[job.ID]*job.Spec
@@ -247,7 +246,6 @@ func owned(c *cluster.Cluster) (*cluster.Cluster, error) {
 	return own, nil
 }
 
-// add adds a copy of a job of the snapshot in its present state.
 func (in *setting) add(s *policy.Snapshot, j *policy.Job, m Measured, best bool) {
 	f, t := in.outcomes[j.ID], &truth{spec: j.Spec, model: j.Perf, believed: j.Perf, input: j.Sensitivity, factor: 1, target: target(s, j), delay: j.RestartOverhead, pieces: m.pieces, best: best, done: j.Done(s.Now)}
 	if m.Model != nil && j.Perf != nil {

@@ -2,7 +2,6 @@ package whatif
 
 import "time"
 
-// mostGaps is the maximum number of gaps that are kept.
 const mostGaps = 1000
 
 // submissions predict the rate of new jobs from the times of earlier ones.

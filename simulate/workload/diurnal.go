@@ -19,7 +19,6 @@ const (
 	diurnalLeast, diurnalMost = 0.40, 0.97
 )
 
-// diurnalHours is the profile of a day at full hours.
 var diurnalHours = [24]float64{
 	0.84, 0.69, 0.55, 0.47, 0.435, 0.42, 0.43, 0.455, 0.51, 0.57, 0.61, 0.65,
 	0.67, 0.65, 0.62, 0.61, 0.625, 0.65, 0.71, 0.81, 0.93, 0.95, 0.95, 0.93,

@@ -63,7 +63,6 @@ func (a *Application) regimes(s *job.Spec) ([]job.Regime, error) {
 	return regimes, nil
 }
 
-// extend appends a regime, or extends the last one with the same batch size.
 func extend(all []job.Regime, r job.Regime) []job.Regime {
 	if last := len(all) - 1; last >= 0 && all[last].BatchSize == r.BatchSize {
 		all[last].Epochs += r.Epochs

@@ -33,7 +33,6 @@ func Hinted(err error, format string, args ...any) error {
 // A UsageError reports a wrong command line.
 type UsageError struct{ error }
 
-// Unwrap returns the cause.
 func (e UsageError) Unwrap() error { return e.error }
 
 // Usage turns an error into a UsageError.

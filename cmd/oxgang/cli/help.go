@@ -132,10 +132,8 @@ type setting struct {
 	adds           bool // repeated uses append
 }
 
-// String implements pflag.Value.
 func (s *setting) String() string { return s.text }
 
-// Set implements pflag.Value.
 func (s *setting) Set(text string) error {
 	if s.adds && s.text != "" {
 		text = s.text + "," + text

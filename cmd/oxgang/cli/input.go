@@ -44,7 +44,6 @@ type interruptible struct {
 	*os.File
 }
 
-// Read reads from the file.
 func (r interruptible) Read(p []byte) (int, error) {
 	if r.ctx.Err() != nil {
 		return 0, ErrInterrupted
@@ -129,7 +128,6 @@ func randomly(f io.Reader) (src io.ReaderAt, size int64, err error) {
 	return bytes.NewReader(text), int64(len(text)), err
 }
 
-// ReadAt reads from the file.
 func (r interruptible) ReadAt(p []byte, at int64) (int, error) {
 	if r.ctx.Err() != nil {
 		return 0, ErrInterrupted

@@ -47,17 +47,14 @@ func (p *Progress) Observer() scheduler.Observer { return counter{p} }
 
 type counter struct{ p *Progress }
 
-// Event implements scheduler.Observer.
 func (c counter) Event(_ time.Time, ev scheduler.Event) {
 	if e, ok := ev.(scheduler.Exited); ok && e.Outcome != scheduler.Lost {
 		c.p.step()
 	}
 }
 
-// Unreported implements scheduler.Unreported.
 func (counter) Unreported() {}
 
-// Round implements scheduler.Observer.
 func (counter) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}
 
 func (p *Progress) step() {

@@ -223,7 +223,6 @@ type unprefixed struct {
 	prefix string
 }
 
-// Error returns the rest of the text.
 func (e unprefixed) Error() string { return strings.TrimPrefix(e.error.Error(), e.prefix) }
 
 // TrimPrefix removes a prefix from the text of an error.

@@ -22,7 +22,7 @@ var matrixFormats = []string{"table", "json", "yaml", "csv"}
 type matrixEntry struct {
 	believed, truth float64 // samples per second and GPU
 	relative        float64 // to the estimated rate with the GPU-proportional share
-	heat            float64 // to the largest entry
+	heat            float64
 	measured        bool
 }
 

@@ -52,7 +52,6 @@ func parseLimit(text string) (statedir.Limit, error) {
 	return l, nil
 }
 
-// parseAge parses a duration, or days such as "30d".
 func parseAge(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16) // 179 years

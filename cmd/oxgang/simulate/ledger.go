@@ -168,10 +168,8 @@ type counted struct {
 	to  *account
 }
 
-// Event implements scheduler.Observer.
 func (c *counted) Event(now time.Time, ev scheduler.Event) { c.rec.Event(now, ev) }
 
-// Round implements scheduler.Observer.
 func (c *counted) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	c.to.Rounds++
 	if len(p.Prices) > 0 {

@@ -164,7 +164,6 @@ func jobsOf(tasks []*task) int {
 	return jobs
 }
 
-// plan returns the tasks, with inputs loaded once per seed.
 func (s *simulation) plan(ctx context.Context) ([]*task, error) {
 	var tasks []*task
 	for i := range s.seeds {

@@ -11,7 +11,7 @@ import (
 
 type configFlags struct {
 	file string
-	now  service.Config // from flags
+	now  service.Config
 	cmd  *cobra.Command
 }
 

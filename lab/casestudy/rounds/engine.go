@@ -81,7 +81,6 @@ func KindNames() []string {
 	return names
 }
 
-// find returns a kind by name, such as "pop:16" or "pop:16:mip".
 func find(name string) (Kind, error) {
 	if rest, ok := strings.CutPrefix(name, "pop:"); ok {
 		count, inner, _ := strings.Cut(rest, ":")

@@ -49,7 +49,6 @@ func newParts(k int, inner func(Question) (Engine, error)) func(Question) (Engin
 	}
 }
 
-// Set implements Engine.
 func (p *parts) Set(id Job, r Row) error {
 	i, ok := p.of[id]
 	if !ok {
@@ -70,7 +69,6 @@ func (p *parts) Set(id Job, r Row) error {
 	return p.engines[i].Set(id, r)
 }
 
-// Remove implements Engine.
 func (p *parts) Remove(id Job) error {
 	i := p.of[id]
 	delete(p.of, id)

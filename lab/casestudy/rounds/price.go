@@ -60,7 +60,6 @@ func (e *price) number() int {
 	return len(e.numbers)
 }
 
-// Remove implements Engine.
 func (e *price) Remove(id Job) error {
 	number := e.numbers[id]
 	delete(e.numbers, id)
@@ -68,7 +67,6 @@ func (e *price) Remove(id Job) error {
 	return e.engine.Remove(number)
 }
 
-// Solve implements Engine.
 func (e *price) Solve(ctx context.Context) (*Answer, error) {
 	s, err := e.engine.Solve(ctx)
 	if err != nil {

@@ -204,7 +204,6 @@ func (r *run) judgeBound(ctx context.Context, e Edits) (float64, error) {
 	return a.Bound, nil
 }
 
-// batchValues is the values between time measurements.
 const batchValues = 1 << 20
 
 func (r *run) edit(e Edits) (spent time.Duration, err error) {

@@ -99,7 +99,6 @@ func (b *Relaxed) update(in *Instance) error {
 	return err
 }
 
-// statsOf returns the stats of a solution, or an error.
 func statsOf(sol *lp.Solution) (Stats, error) {
 	s := Stats{
 		Objective: sol.Objective, Bound: sol.Bound, Iterations: sol.Iterations, Sweeps: sol.Sweeps,

@@ -18,8 +18,7 @@
 // Deviation: (a) charges sⱼ and (c) sums Rᵢⱼ lⱼ, where the thesis prints sᵢ and Xᵢⱼ lⱼ, because its text does.
 //
 // The relaxation needs R alone. If (R, X) is feasible with 0 ≤ R ≤ X ≤ 1, then (R, R) is also feasible, at no more
-// cost. It has half the columns and no row per pair: 131,072 columns and 1,280 rows instead of 262,144 and 132,352
-// for 1,024 shards on 128 servers.
+// cost. It has half the columns and no row per pair.
 //
 // Methods: Heuristic moves hot shards greedily (E-Store), Exact solves the program, Relaxed its relaxation with
 // Shim, Parts (POP-k) random parts.

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/lab/casestudy"
 )
 
-// cores is for Parallel.
 const cores = 64
 
 // A Round has the result of one method in one round.

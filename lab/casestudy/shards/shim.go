@@ -51,7 +51,6 @@ func newShim(in *Instance, r Assignment) *shim {
 	return s
 }
 
-// over ignores rounding.
 func (s *shim) over(i int) bool { return s.used[i] > s.in.Memory[i]*(1+1e-12) }
 
 func (s *shim) lightest(i int) []int {
@@ -65,7 +64,6 @@ func (s *shim) lightest(i int) []int {
 	return shards
 }
 
-// drop removes replicated shards from server i until it fits.
 func (s *shim) drop(i int) {
 	if !s.over(i) {
 		return
@@ -141,7 +139,6 @@ func (s *shim) home(j, i int) int {
 	return best
 }
 
-// spare returns the memory of replicated shards on server i.
 func (s *shim) spare(i int) float64 {
 	sum := 0.0
 	for _, j := range s.on[i] {
@@ -152,7 +149,6 @@ func (s *shim) spare(i int) float64 {
 	return sum
 }
 
-// clear drops replicated shards from server i until size more fits.
 func (s *shim) clear(i int, size float64) {
 	for _, j := range s.lightest(i) {
 		if s.used[i]+size <= s.in.Memory[i] {

@@ -103,7 +103,6 @@ func (o *Top) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
 	return a, nil
 }
 
-// pin routes demands on shortest paths, as far as possible.
 func (in *Instance) pin(demands []int, flow []float64, free capacities) {
 	for _, j := range demands {
 		if p := int(in.Paths.First[j]); p < int(in.Paths.First[j+1]) {
@@ -225,7 +224,6 @@ func (o *Parts) part(ctx context.Context, in *Instance, pieces []casestudy.Piece
 	return nil
 }
 
-// threshold returns the volume above which a share of the volumes lies.
 func threshold(volumes []float64, share float64) float64 {
 	ascending := slices.Sorted(slices.Values(volumes))
 	i := len(ascending) - 1 - int(share*float64(len(ascending)))

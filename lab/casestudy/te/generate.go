@@ -73,7 +73,6 @@ func shortEdges(x, y []float64) []edge {
 	})
 }
 
-// size sets capacities by shortest paths.
 func (t *Topology) size() {
 	var all []Demand
 	for s := range t.Nodes {

@@ -66,7 +66,6 @@ func matrixRow(row []string, index map[string]int) (slot int, d Demand, err erro
 	return slot, d, nil
 }
 
-// sorted rejects duplicate pairs.
 func sorted(name string, slots [][]Demand) ([][]Demand, error) {
 	order := func(a, b Demand) int { return cmp.Or(a.Source-b.Source, a.Target-b.Target) }
 	for s, demands := range slots {

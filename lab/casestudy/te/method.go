@@ -80,7 +80,6 @@ func unknown(name string) error {
 	return fmt.Errorf("method %q, want one of %s", name, strings.Join(Methods(), ", "))
 }
 
-// solver needs no vertex.
 func solver(m exact.Method) (lp.Solver, error) {
 	o := exact.DefaultOptions()
 	o.Method, o.Tolerance, o.NoCrossover = m, tolerance, m == exact.InteriorPoint

@@ -97,7 +97,6 @@ func (in *Instance) free(flow []float64) capacities {
 	return free
 }
 
-// take uses up to most of all the links.
 func (c capacities) take(links []int32, most float64) float64 {
 	for _, e := range links {
 		most = min(most, c[e])
@@ -113,7 +112,6 @@ func (c capacities) take(links []int32, most float64) float64 {
 
 type ofDemand struct{ path, demand int }
 
-// byLength sorts paths by links, then by their demand's volume.
 func (in *Instance) byLength() []ofDemand {
 	byLinks := make([][]ofDemand, len(in.Topology.Nodes))
 	for _, j := range heaviest(in.Demands) {

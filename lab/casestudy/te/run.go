@@ -117,7 +117,6 @@ func (s *Spec) move(in *Instance, k int) error {
 	return nil
 }
 
-// everyPair returns a demand for each pair of any round.
 func everyPair(rounds [][]Demand) []Demand {
 	all := slices.Concat(rounds...)
 	slices.SortFunc(all, bySource)

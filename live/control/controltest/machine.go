@@ -180,7 +180,6 @@ func (m *Machine) End(id job.ID, phase job.Phase, outcome, detail string) {
 	m.Change(id, func(v *status.Job) { m.end(v, phase, outcome, detail) })
 }
 
-// end ends a job; the caller holds the lock.
 func (m *Machine) end(v *status.Job, phase job.Phase, outcome, detail string) {
 	v.Phase, v.Outcome, v.Detail, v.Finished = phase.String(), outcome, detail, m.now
 	v.GPUs, v.GPUType, v.Goodput = 0, "", 0

@@ -19,7 +19,6 @@ func (f *Fitting) Shrinks(gpu string) bool {
 	return b.CPUs <= a.CPUs && b.Memory <= a.Memory
 }
 
-// Fit implements Kind.
 func (a *adapter) Fit(o *unstructured.Unstructured, all []*corev1.Pod, g *Grant) ([]Fitting, error) {
 	s, err := a.look(o)
 	if err != nil {

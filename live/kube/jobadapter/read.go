@@ -25,7 +25,6 @@ const (
 	kueueGates = "kueue.x-k8s.io/admission-gated-by" // an annotation, separated by commas
 )
 
-// Read implements Kind.
 func (a *adapter) Read(o *unstructured.Unstructured, d *v1alpha1.JobDefaults, weight int32) *Job {
 	j := a.meta(o)
 	s, err := a.look(o)

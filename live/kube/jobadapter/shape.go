@@ -44,7 +44,6 @@ func (a *adapter) look(o *unstructured.Unstructured) (*shape, error) {
 	return a.find(o, a.o.gpu())
 }
 
-// GVK implements Kind.
 func (a *adapter) GVK() schema.GroupVersionKind { return a.gvk }
 
 func (s *shape) add(pod corev1.PodTemplateSpec, at template, workers int) {
@@ -126,7 +125,6 @@ func decode(from map[string]any, into any) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(from, into)
 }
 
-// child returns the map of a field; nil if there is none.
 func child(m map[string]any, fields ...string) map[string]any {
 	for _, f := range fields {
 		next, _ := m[f].(map[string]any)
@@ -135,7 +133,6 @@ func child(m map[string]any, fields ...string) map[string]any {
 	return m
 }
 
-// grow is child, but adds missing maps.
 func grow(m map[string]any, fields ...string) map[string]any {
 	for _, f := range fields {
 		next, ok := m[f].(map[string]any)

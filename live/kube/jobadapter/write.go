@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
-// Start implements Kind.
 func (a *adapter) Start(o *unstructured.Unstructured, g *Grant) error {
 	if err := a.start(o, g); err != nil {
 		return fmt.Errorf("%s: start: %w", name(o), err)
@@ -87,7 +86,6 @@ func (s *size) names(r corev1.ResourceName) bool {
 	return s.Requests[string(r)] != "" || s.Limits[string(r)] != ""
 }
 
-// Stop implements Kind.
 func (a *adapter) Stop(o *unstructured.Unstructured, epoch int64) error {
 	if o.GetLabels()[kueueQueue] != "" {
 		return fmt.Errorf("%s: stop: %w", name(o), ErrKueue)
@@ -97,7 +95,6 @@ func (a *adapter) Stop(o *unstructured.Unstructured, epoch int64) error {
 	return nil
 }
 
-// Resize implements Kind.
 func (a *adapter) Resize(o *unstructured.Unstructured, g *Grant) error {
 	if err := a.resize(o, g); err != nil {
 		return fmt.Errorf("%s: resize: %w", name(o), err)

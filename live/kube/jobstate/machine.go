@@ -25,7 +25,6 @@ var phaseNames = [...]string{
 	"Waiting", "Pending", "Queued", "Starting", "Running", "Resizing", "Closing", "Finishing", "Stopping", "Draining", "Fencing", "Lost", "Vacated", "Ended",
 }
 
-// String returns the name of a phase.
 func (p Phase) String() string { return phaseNames[p] }
 
 // Over reports whether the job no longer owns its planned GPUs.
@@ -46,7 +45,6 @@ const (
 
 var eventNames = [...]string{"Look", "Grant", "Commit", "GiveUp", "Hear", "End"}
 
-// String returns the name of an event.
 func (e Event) String() string { return eventNames[e] }
 
 // Facts are what is planned and observed of a job, as a set of bits.

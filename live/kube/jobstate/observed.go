@@ -38,7 +38,6 @@ func ObservedOf(j *jobadapter.Job, pods []*corev1.Pod) Observed {
 	return o
 }
 
-// String describes the state for users.
 func (o Observed) String() string {
 	switch {
 	case o.Pods == 0 && o.Suspended:

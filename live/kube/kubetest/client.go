@@ -61,7 +61,6 @@ type watching struct {
 	t *Cluster
 }
 
-// List implements client.Reader.
 func (w *watching) List(ctx context.Context, list client.ObjectList, o ...client.ListOption) error {
 	w.t.watches.Lock()
 	defer w.t.watches.Unlock()

@@ -34,17 +34,14 @@ func indexes() []lookup {
 
 type store struct{ clienttesting.ObjectTracker }
 
-// Create implements clienttesting.ObjectTracker.
 func (s store) Create(gvr schema.GroupVersionResource, o runtime.Object, namespace string, opts ...metav1.CreateOptions) error {
 	return s.ObjectTracker.Create(gvr, sent(o), namespace, opts...)
 }
 
-// Update implements clienttesting.ObjectTracker.
 func (s store) Update(gvr schema.GroupVersionResource, o runtime.Object, namespace string, opts ...metav1.UpdateOptions) error {
 	return s.ObjectTracker.Update(gvr, sent(o), namespace, opts...)
 }
 
-// Patch implements clienttesting.ObjectTracker.
 func (s store) Patch(gvr schema.GroupVersionResource, o runtime.Object, namespace string, opts ...metav1.PatchOptions) error {
 	return s.ObjectTracker.Patch(gvr, sent(o), namespace, opts...)
 }

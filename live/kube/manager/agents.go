@@ -45,7 +45,6 @@ func (l *leader) backends() []*kube.Backend {
 	return all
 }
 
-// Job implements agentapi.Jobs.
 func (a *agents) Job(ctx context.Context, token string) (job.ID, error) {
 	id, err := a.reviewer.Job(ctx, agentapi.Source(ctx), token)
 	switch {
@@ -66,7 +65,6 @@ func (a *agents) backend(id job.ID) (*kube.Backend, error) {
 	return nil, agentapi.ErrUnknown
 }
 
-// Hello implements agentapi.Jobs.
 func (a *agents) Hello(ctx context.Context, id job.ID, h *agentapi.Hello) (*agentapi.Welcome, error) {
 	w, err := a.backend(id)
 	if err != nil {
@@ -75,7 +73,6 @@ func (a *agents) Hello(ctx context.Context, id job.ID, h *agentapi.Hello) (*agen
 	return w.Hello(ctx, id, h)
 }
 
-// Report implements agentapi.Jobs.
 func (a *agents) Report(ctx context.Context, id job.ID, r *agentapi.Report) (*agentapi.Answer, error) {
 	w, err := a.backend(id)
 	if err != nil {
@@ -84,7 +81,6 @@ func (a *agents) Report(ctx context.Context, id job.ID, r *agentapi.Report) (*ag
 	return w.Report(ctx, id, r)
 }
 
-// Checkpoint implements agentapi.Jobs.
 func (a *agents) Checkpoint(ctx context.Context, id job.ID, c *agentapi.Checkpoint) error {
 	w, err := a.backend(id)
 	if err != nil {
@@ -93,7 +89,6 @@ func (a *agents) Checkpoint(ctx context.Context, id job.ID, c *agentapi.Checkpoi
 	return w.Checkpoint(ctx, id, c)
 }
 
-// serveAgents serves the agent API. Only the leader listens.
 func (l *leader) serveAgents(ctx context.Context) error {
 	c := &l.o.Config.Agents
 	if c.Address.Address == "" {

@@ -143,7 +143,6 @@ type leader struct {
 
 var _ manager.LeaderElectionRunnable = (*leader)(nil)
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (l *leader) NeedLeaderElection() bool { return true }
 
 // ready is the readiness probe: a leader is ready once its watches show all objects.

@@ -21,7 +21,6 @@ type right struct {
 	inside                             bool // not cluster-wide
 }
 
-// String returns the right in the form of kubectl auth can-i.
 func (r right) String() string {
 	text := r.verb + " " + r.resource
 	if r.group != "" {

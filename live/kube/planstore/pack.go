@@ -39,7 +39,6 @@ func fitSpec(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
 	return f, err
 }
 
-// fitStatus returns a plan without its spec, in the same way.
 func fitStatus(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
 	f.plan = &v1alpha1.Plan{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Status: p.Status}
 	states, more, err := split(p.Status.Jobs, readable(openStatus, len(p.Status.Jobs), shrink))

@@ -10,10 +10,8 @@ import (
 // A Fatal error ends a wait.
 type Fatal struct{ Err error }
 
-// Error implements error.
 func (f Fatal) Error() string { return f.Err.Error() }
 
-// Unwrap returns the cause.
 func (f Fatal) Unwrap() error { return f.Err }
 
 // Until calls ready every 50 ms until it returns nil. It fails at the end of ctx or with a Fatal error. The error

@@ -26,7 +26,6 @@ const (
 
 var partNames = [...]string{"none", "order", "elastic"}
 
-// String returns the part's name in comments.
 func (p Part) String() string { return partNames[p] }
 
 // A Request is what a user's comment asks of the scheduler.

@@ -9,7 +9,6 @@ import (
 // An ID is a job number. Each task of an array and each component of a heterogeneous job has its own.
 type ID uint32
 
-// String returns the number in decimal.
 func (id ID) String() string { return strconv.FormatUint(uint64(id), 10) }
 
 // A State is the base state of a job, by Slurm's name.

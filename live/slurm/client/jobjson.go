@@ -137,7 +137,6 @@ func (j *Job) setState(states, flags []string) {
 	j.Flags = append(j.Flags, upper(flags)...)
 }
 
-// stateOf is the state that a lone flag implies.
 var stateOf = map[string]State{
 	"COMPLETING": "COMPLETING", "CONFIGURING": Running, "RESIZING": Running, "SIGNALING": Running, "STOPPED": Suspended,
 	"STAGE_OUT": "COMPLETING", "REQUEUED": Pending, "REQUEUE_HOLD": Pending, "REQUEUE_FED": Pending, "SPECIAL_EXIT": Pending,
@@ -209,7 +208,6 @@ func (c *checker) held(node, list string) Held {
 // exit is a status as in wait(2), or an object with its parts.
 type exit struct{ code, signal int }
 
-// UnmarshalJSON parses both forms.
 func (e *exit) UnmarshalJSON(text []byte) error {
 	var parts struct {
 		Code   *number `json:"return_code"`

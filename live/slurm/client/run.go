@@ -40,7 +40,6 @@ type Error struct {
 	Err     error
 }
 
-// Error returns the command and Slurm's message.
 func (e *Error) Error() string {
 	if e.Message == "" {
 		return fmt.Sprintf("%s: %v", e.Command, e.Err)
@@ -48,7 +47,6 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s", e.Command, e.Message)
 }
 
-// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
 const longestStop = time.Second

@@ -104,7 +104,6 @@ func (c *checker) span(r *record, name string) time.Duration {
 	return d
 }
 
-// span parses 1-02:03:04, 02:03:04 or 03:04.
 func span(v string) (time.Duration, error) {
 	days, clock, hasDays := strings.Cut(v, "-")
 	if !hasDays {

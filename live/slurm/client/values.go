@@ -13,7 +13,6 @@ type number struct {
 	set, infinite bool
 }
 
-// UnmarshalJSON parses all these forms.
 func (n *number) UnmarshalJSON(text []byte) error {
 	*n = number{}
 	switch {

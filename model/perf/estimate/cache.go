@@ -7,7 +7,7 @@ import (
 )
 
 // A Cache stores fitted throughput models, so that each is computed once, although a job's program and the scheduler
-// both fit the same reports. It is not safe for concurrent use. A nil Cache stores nothing.
+// both fit the same reports. A nil Cache stores nothing.
 type Cache struct {
 	// Minimize finds the fits of mode PublicCode. Nil: that mode has no fits.
 	Minimize Minimizer
@@ -18,7 +18,6 @@ type Cache struct {
 	public PublicFitter
 }
 
-// cacheLimit is the number of fits at which a cache is emptied.
 const cacheLimit = 1 << 14
 
 // NewCache returns an empty Cache.

@@ -46,7 +46,7 @@ func (o *ClassOptions) Validate() error {
 const Material = 0.05
 
 // Classes learns for each class of jobs how often they arrive, and how much progress they make in each epoch and how
-// fast. Make it with NewClasses; a nil Classes learns nothing. It is not safe for concurrent use. Source: BOA §3.1,
+// fast. Make it with NewClasses; a nil Classes learns nothing. Source: BOA §3.1,
 // §5.2.
 type Classes struct {
 	o     ClassOptions

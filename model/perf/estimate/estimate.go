@@ -34,7 +34,6 @@ const (
 
 var modeNames = [...]string{"bootstrap", "no-prof", "oracle", "public-code"}
 
-// String returns the mode's name, as ParseMode reads it.
 func (m Mode) String() string { return modeNames[m] }
 
 // ParseMode returns the Mode with a name.

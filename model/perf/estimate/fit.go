@@ -45,7 +45,7 @@ func Loss(obs []perf.Observation, p *perf.Params) float64 {
 }
 
 // A Fitter fits the parameters of the throughput model to measurements, and reuses its scratch memory. The zero value
-// is ready for use. It is not safe for concurrent use.
+// is ready for use.
 type Fitter struct {
 	points []point
 	terms  []term // of two states

@@ -33,7 +33,7 @@ func (p *Pool) Job(m *memory.Codec, of **Job) {
 	})
 }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (v *Version) Remember(m *memory.Codec) { m.Fields(&v.own, &v.refits, &v.noise) }
 
 // Row saves or restores a job's pointers to its model and batch limits in a checkpoint, so that unchanged ones stay
@@ -75,7 +75,7 @@ func (p *measured) Remember(m *memory.Codec) {
 	})
 }
 
-// Remember saves and restores the state (memory.Rememberer).
+// Remember implements memory.Rememberer.
 func (cs *Classes) Remember(m *memory.Codec) {
 	m.Fields(cs.pool, &cs.began)
 	memory.Slice(m, &cs.list, func(c **class, m *memory.Codec) {

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// edited solves a problem between random edits, and rebuilt.
 func (s suite) edited(t *rapid.T) {
 	d := rapidly(t)
 	b := &builder{t: t, p: &lp.Problem{}}

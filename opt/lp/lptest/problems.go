@@ -31,7 +31,6 @@ func (b *builder) row(low, up float64) int {
 	return len(b.rows) - 1
 }
 
-// col adds a column; entries are pairs of row and value.
 func (b *builder) col(cost, low, up float64, entries ...float64) {
 	var all []lp.RowEntry
 	for k := 0; k < len(entries); k += 2 {

@@ -97,16 +97,12 @@ func (r *round) contender(i int) (c contender, ok bool) {
 
 type contenders []contender
 
-// Len implements heap.Interface.
 func (h contenders) Len() int { return len(h) }
 
-// Swap implements heap.Interface.
 func (h contenders) Swap(a, b int) { h[a], h[b] = h[b], h[a] }
 
-// Push implements heap.Interface.
 func (h *contenders) Push(x any) { *h = append(*h, x.(contender)) }
 
-// Less implements heap.Interface.
 func (h contenders) Less(a, b int) bool {
 	x, y := &h[a], &h[b]
 	if x.gain != y.gain {
@@ -118,7 +114,6 @@ func (h contenders) Less(a, b int) bool {
 	return x.job < y.job
 }
 
-// Pop implements heap.Interface.
 func (h *contenders) Pop() any {
 	last := len(*h) - 1
 	c := (*h)[last]

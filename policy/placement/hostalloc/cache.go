@@ -9,7 +9,7 @@ type answer struct {
 }
 
 type key struct {
-	cells *Cell // first cell, as identity
+	cells *Cell
 	n     int
 	gpus  int
 	cell  int

@@ -30,7 +30,6 @@ func (n *Nodes) BestFit(t cluster.GPUType, gpus, worker int, per cluster.Resourc
 	return n.split(&n.shelves[k], gpus, worker, per)
 }
 
-// anyDemand is a demand that every node meets, even an overbooked one.
 var anyDemand = cluster.Resources{CPUs: -1e300, Memory: -1 << 50}
 
 // BestFitGPUs is BestFit that ignores CPUs and memory.
@@ -114,7 +113,6 @@ func (n *Nodes) tighter(i, j int) bool {
 	return cmp.Or(cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.CPUs, b.CPUs), cmp.Compare(a.Memory, b.Memory)) < 0
 }
 
-// split uses the nodes with most room; any node with room for the rest can be the last.
 func (n *Nodes) split(s *shelf, gpus, worker int, per cluster.Resources) ([]Slot, bool) {
 	n.room, n.slots = n.room[:0], n.slots[:0]
 	for _, i := range s.nodes {

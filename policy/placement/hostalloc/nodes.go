@@ -6,13 +6,12 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// cpuSlack is the permitted relative rounding error in sums of CPUs.
 const cpuSlack = 1e-9
 
 // A Slot is a number of GPUs on a node, given as an index into Cluster.Nodes.
 type Slot struct{ Node, GPUs int }
 
-// Nodes tracks the free resources of every node of a cluster. It is not safe for concurrent use.
+// Nodes tracks the free resources of every node of a cluster.
 type Nodes struct {
 	cluster *cluster.Cluster
 	free    []cluster.Resources

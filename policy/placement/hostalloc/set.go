@@ -20,7 +20,6 @@ func (n *Nodes) enter(i int) {
 	*s = slices.Insert(*s, at, i)
 }
 
-// leave removes node i from its set, before its free resources change.
 func (n *Nodes) leave(i int) {
 	s := n.setOf(i)
 	if at, found := slices.BinarySearchFunc(*s, i, n.compare); found {

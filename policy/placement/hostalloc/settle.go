@@ -23,7 +23,7 @@ type Job struct {
 }
 
 // A Settler divides the CPUs and memory of each node among its jobs so that the sum of their speeds is large. Its
-// results depend only on the plan, the snapshot and the placements. It is not safe for concurrent use.
+// results depend only on the plan, the snapshot and the placements.
 type Settler struct {
 	// Penalty is the part of its speed that a job loses on several nodes. Source: Synergy §6, "Tradeoff
 	// between consolidation and allocation".
@@ -187,7 +187,6 @@ func (st *Settler) settle(n int) float64 {
 	return value
 }
 
-// spread chooses the cell of job i, which is on several nodes, so that the value around it is largest.
 func (st *Settler) spread(i int) {
 	j := &st.Jobs[i]
 	if len(j.Cells) == 1 {
@@ -217,8 +216,6 @@ func (st *Settler) most(i int) (value float64) {
 	return value
 }
 
-// around returns the value of job i and of the jobs that are only on one of its nodes; false if first cells
-// do not fit.
 func (st *Settler) around(i int) (value float64, ok bool) {
 	value = st.worth(i, st.Jobs[i].Cell)
 	for _, s := range st.Jobs[i].Slots {

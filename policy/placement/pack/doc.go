@@ -25,8 +25,7 @@
 //
 // mend takes the nodes that lack something, the worst first. Two nodes of a type exchange GPUs of one job for as many
 // GPUs of another, or for free GPUs, if their lack, as a part of a node, decreases by more than the cost of splitting
-// jobs. Example: node A lacks 8 CPUs because of a data-loading job of 2 GPUs; node B has spare CPUs and a language
-// model on 2 GPUs. The two jobs change places.
+// jobs.
 //
 // This is a local search: at its end no single exchange that it weighed helps; two together might. It ends because every exchange
 // decreases one number, the lack of all nodes plus the cost of all splits, by more than a constant. Passes, exchanges

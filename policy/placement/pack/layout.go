@@ -34,7 +34,6 @@ func (pl *Placer) demand(i int) cluster.Resources { return pl.demands[i] }
 
 func (pl *Placer) modest(i int) cluster.Resources { return pl.modests[i] }
 
-// fill makes a layout. With stay, running jobs keep their GPUs if they may.
 func (pl *Placer) fill(l *layout, stay bool) {
 	pl.start(l)
 	pending := pl.mending.pending[:0]
@@ -263,7 +262,6 @@ func (pl *Placer) most(i int) float64 {
 	return split
 }
 
-// copy copies the slots of from, whose bookings must be current.
 func (pl *Placer) copy(l, from *layout) {
 	for len(l.slots) < len(from.slots) {
 		l.slots = append(l.slots, nil)

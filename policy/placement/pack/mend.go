@@ -11,9 +11,9 @@ import (
 
 // Bounds of mend. None of them matters on 16 nodes.
 const (
-	passes   = 4       // over the nodes that lack something
-	partners = 24      // nodes compared for an exchange
-	weighed  = 200_000 // exchanges weighed in a layout
+	passes   = 4  // over the nodes that lack something
+	partners = 24 // nodes compared for an exchange
+	weighed  = 200_000
 )
 
 type mending struct {
@@ -211,7 +211,6 @@ func splits(slots []hostalloc.Slot, from, to, gpus int) float64 {
 	return 0
 }
 
-// weigh keeps an offer if it is the best so far. was is the present lack of both nodes.
 func (pl *Placer) weigh(l *layout, best *offer, o offer, was float64) {
 	pl.mending.left--
 	more := times(pl.demand(o.out), o.gpus, 1)

@@ -30,7 +30,7 @@ func (o Options) Validate() error {
 }
 
 // A Placer chooses nodes by GPUs, CPUs and memory (placement.Placer). Its placements depend only on the snapshot and
-// the plan. It is not safe for concurrent use.
+// the plan.
 type Placer struct {
 	o       Options
 	settler hostalloc.Settler
@@ -41,7 +41,7 @@ type Placer struct {
 	s       *policy.Snapshot
 	p       *policy.Plan
 	held    [][]hostalloc.Slot // by job: GPUs that it holds and may keep
-	order   []int              // in order of packing
+	order   []int
 	demands []cluster.Resources
 	modests []cluster.Resources
 	tried   [3]layout

@@ -20,9 +20,7 @@
 // A smaller job that keeps its place could break the invariant. If it is in the way, it is moved, and has its own
 // turn later.
 //
-// Example: two nodes of 4 GPUs, and allocations of 1, 1, 2 and 4. In this order the two single GPUs could end up on
-// different nodes, and no room for 4 would be left. From large to small, the 4 takes one node and 2, 1 and 1 fill the
-// other.
+// Example: on two nodes of 4 GPUs, allocations of 1, 1, 2 and 4 in this order could leave no room for the 4.
 //
 // If R is not a power of two, the paper cuts a node into virtual nodes, one for each binary digit of R: two nodes of
 // 6 GPUs carry two allocations of 4, not three. The floor in step 3 accounts for this.
@@ -43,9 +41,8 @@
 // It ends: a job is displaced at most once, because that changes its state from staying to moving. Each piece of an
 // allocation is queued at most twice, the second time to be scattered.
 //
-// A move is a restart, and steps 1 and 3 keep moves few. This is a heuristic: a plan may need fewer moves. On uniform
-// nodes, no allocation of Sia's configurations within the virtual nodes is ever evicted, unless some jobs are
-// non-preemptive, without checkpoints, or resized.
+// Steps 1 and 3 keep moves few, but not always fewest. On uniform nodes, no allocation of Sia's configurations within
+// the virtual nodes is ever evicted, unless some jobs are non-preemptive, without checkpoints, or resized.
 //
 // Cost: linear in the jobs if no allocation changed. Otherwise a piece finds its node in time linear in the GPUs of a
 // node plus a 64th of the nodes of its type (bit sets by free GPUs). A piece that displaces jobs looks at all nodes

@@ -34,7 +34,6 @@ func (pl *Placer) fitHost(p piece) int32 {
 	return best
 }
 
-// tighter prefers nodes in use, then fewer free GPUs, then fewer free CPUs.
 func (pl *Placer) tighter(a, b int32) bool {
 	x, y := &pl.nodes[a], &pl.nodes[b]
 	if idleX, idleY := x.free == x.size, y.free == y.size; idleX != idleY {

@@ -22,9 +22,9 @@ type piece struct {
 type class uint8
 
 const (
-	whole   class = iota // whole nodes
-	single               // some GPUs of one node
-	scatter              // on one node if possible, else on several
+	whole   class = iota
+	single        // some GPUs of one node
+	scatter       // on one node if possible, else on several
 )
 
 func byRank(a, b piece) int {
@@ -76,13 +76,10 @@ func (pl *Placer) cut(i int) {
 	}
 }
 
-// regular reports whether g GPUs are a submesh shape within a node: a power of two, or a whole node.
 func (p *pool) regular(g int) bool {
 	return bits.OnesCount(uint(g)) == 1 || slices.Contains(p.sizes, g)
 }
 
-// exactly returns how many nodes of each size up to sizes[last] make n nodes with g GPUs, large nodes first;
-// nil: impossible.
 func (p *pool) exactly(n, g, last int) []int {
 	if last == 0 {
 		if n*p.sizes[0] != g || n > p.count[p.sizes[0]] {

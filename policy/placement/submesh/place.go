@@ -67,7 +67,6 @@ func (pl *Placer) placeOnIdle(p piece) bool {
 	return true
 }
 
-// scatter places all of a piece, or nothing, on the nodes with the most free GPUs, in whole workers.
 func (pl *Placer) scatter(p piece) bool {
 	pool, before, worker := pl.poolAt(p), len(pl.claims[p.job].slots), int32(max(1, pl.s.Jobs[p.job].WorkerGPUs))
 	for left := p.size; left > 0; {

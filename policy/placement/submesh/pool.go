@@ -12,7 +12,7 @@ type node struct {
 	size, free int32 // GPUs
 	pool       int32
 	local      int32
-	rank       int32 // position by node ID
+	rank       int32
 }
 
 // A pool is the nodes of one GPU type. Each node with free GPUs is in the set for their number.
@@ -96,8 +96,6 @@ func (pl *Placer) take(i, g int32) {
 	}
 }
 
-// fit returns the node in use with the fewest free GPUs that suffice, or else the smallest idle node; -1:
-// none.
 func (p *pool) fit(g int) int32 {
 	for f := g; f < len(p.part); f++ {
 		if p.part[f].n > 0 {

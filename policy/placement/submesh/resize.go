@@ -56,12 +56,10 @@ func (pl *Placer) stayingSlots(i int) []slot {
 	return stay
 }
 
-// resizes reports whether a job can change to an allocation without a restart.
 func resizes(j *policy.Job, a *cluster.Allocation) bool {
 	return j.Resizes && j.Phase == job.Running && len(j.Placement) > 0 && j.Allocation.GPUType == a.GPUType && !j.Allocation.Mixed() && !a.Mixed()
 }
 
-// stop leaves a job that found no room to grow its old allocation.
 func (pl *Placer) stop(i int32) {
 	pl.giveBack(i, pl.claims[i].own)
 	d, j := &pl.p.Jobs[i], pl.s.Jobs[i]

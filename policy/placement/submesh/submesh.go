@@ -23,7 +23,7 @@ type Options struct {
 func DefaultOptions() Options { return Options{Split: true} }
 
 // A Placer chooses nodes by the rules of Sia §3.3.1 (placement.Placer). Its placements depend only on the snapshot
-// and the plan. Between rounds it caches the positions of nodes. It is not safe for concurrent use.
+// and the plan. Between rounds it caches the positions of nodes.
 type Placer struct {
 	o       Options
 	cluster *cluster.Cluster

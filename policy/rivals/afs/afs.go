@@ -20,7 +20,7 @@ type Options struct {
 // DefaultOptions returns the default settings.
 func DefaultOptions() Options { return Options{Steady: true} }
 
-// A Policy is AFS-L, which grants GPUs one at a time. It is not safe for concurrent use.
+// A Policy is AFS-L, which grants GPUs one at a time.
 type Policy struct {
 	o            Options
 	cluster      *cluster.Cluster
@@ -69,7 +69,6 @@ func (p *Policy) churned(s *policy.Snapshot, r *grant.Round) bool {
 	return !same || n != len(p.lastDivision)
 }
 
-// allowed reports whether job i may have share s under its present limits.
 func (s share) allowed(r *grant.Round, i int) bool {
 	if s.gpus == 0 { // for example, no GPUs
 		return true

@@ -42,7 +42,6 @@ func newDivision(s *policy.Snapshot, r *grant.Round, free []int) *division {
 	return d
 }
 
-// aim sets a job's next step. The first determines its type.
 func (d *division) aim(c *contender) {
 	if c.gpus > 0 {
 		_, most, step := d.r.Range(c.index, c.t)
@@ -71,7 +70,6 @@ func (d *division) aim(c *contender) {
 	}
 }
 
-// speed returns the estimated progress per second; without a model, the number of GPUs.
 func (d *division) speed(c *contender, t, gpus int) float64 {
 	if c.job.Perf == nil {
 		return float64(gpus)
@@ -102,7 +100,6 @@ func (d *division) top() *contender {
 	return best
 }
 
-// prefer reports whether job a rather than b should. Source: AFS (AFS-L, the comparison of two jobs).
 func prefer(a, b *contender) bool {
 	if a.gpus == 0 && b.gpus == 0 {
 		return a.left/a.next < b.left/b.next

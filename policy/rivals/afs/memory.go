@@ -2,7 +2,7 @@ package afs
 
 import "github.com/oxgang/oxgang/internal/memory"
 
-// Remember saves and restores the state (policy.Rememberer).
+// Remember implements policy.Rememberer.
 func (p *Policy) Remember(m *memory.Codec) {
 	memory.Shared(m, &p.cluster)
 	m.Fields(&p.free)

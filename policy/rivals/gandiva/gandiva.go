@@ -36,7 +36,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Policy is Gandiva, in which jobs take turns. It is not safe for concurrent use.
+// A Policy is Gandiva, in which jobs take turns.
 type Policy struct {
 	o     Options
 	turns map[job.ID]*turn

@@ -5,7 +5,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Remember saves and restores the state (policy.Rememberer).
+// Remember implements policy.Rememberer.
 func (p *Policy) Remember(m *memory.Codec) {
 	m.Fields(&p.next, &p.round)
 	memory.Slice(m, &p.line, memory.To((*turn).Remember))
@@ -17,5 +17,4 @@ func (p *Policy) Remember(m *memory.Codec) {
 	}
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (t *turn) Remember(m *memory.Codec) { m.Fields((*string)(&t.id), &t.runs, &t.since, &t.lastRound) }

@@ -14,7 +14,6 @@ type round struct {
 	free []int
 }
 
-// meet lists undecided jobs in the last order, newcomers last. Losing GPUs loses the turn.
 func (p *Policy) meet(r *round) {
 	p.round++
 	for i, j := range r.s.Jobs {
@@ -75,7 +74,6 @@ func (p *Policy) turn(over bool) {
 	})
 }
 
-// serve gives each job its request if it fits.
 func (p *Policy) serve(r *round) {
 	for _, m := range p.line {
 		if m.t = r.where(m.index); m.t >= 0 {
@@ -85,7 +83,6 @@ func (p *Policy) serve(r *round) {
 	}
 }
 
-// where returns job i's GPU type, or the one with the most free GPUs; -1 if none has room.
 func (r *round) where(i int) int {
 	best, j := -1, r.s.Jobs[i]
 	for t, info := range r.s.Cluster.Types() {
@@ -103,7 +100,6 @@ func (r *round) where(i int) int {
 	return best
 }
 
-// asked returns job i's request within its limits on type t, or 0.
 func (r *round) asked(i, t int) int {
 	least, most, step := r.Range(i, t)
 	if least == 0 {

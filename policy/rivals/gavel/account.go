@@ -31,7 +31,6 @@ type account struct {
 	fair     record
 }
 
-// newAccount counts half a round, in seconds, as received.
 func newAccount(types int, half float64) *account {
 	rows := make([]float64, 6*types)
 	cut := func(n int) []float64 { return rows[n*types : (n+1)*types : (n+1)*types] }
@@ -42,7 +41,6 @@ func newAccount(types int, half float64) *account {
 	return a
 }
 
-// read updates an account and reports changes of sizes or throughputs. Unknown speeds are equal on all types.
 func (p *Policy) read(a *account, j *policy.Job, r *grant.Round) bool {
 	if a.row == j && !p.gpusChanged {
 		return false
@@ -82,7 +80,6 @@ func (p *Policy) read(a *account, j *policy.Job, r *grant.Round) bool {
 	return changed
 }
 
-// pace returns a job's steps per second. A step is one of all replicas under SiaCode.
 func (p *Policy) pace(j *policy.Job, a cluster.Allocation, step float64) float64 {
 	rate, all := j.Throughput(a)
 	if p.o.Rules == SiaCode {
@@ -109,7 +106,6 @@ func (p *Policy) counts(a *account) []float64 {
 	return a.rate
 }
 
-// left returns the remaining steps; 0 if unknown.
 func (a *account) left() float64 {
 	return max(0, a.row.Target-a.done) / a.step
 }

@@ -69,7 +69,6 @@ func slotsFor(free []int, jobs int) []slot {
 	return slots
 }
 
-// costs returns a job's cost of each place.
 func (p *Policy) costs(a *account, slots []slot, s *policy.Snapshot) []float64 {
 	cost := make([]float64, len(slots))
 	age := a.row.Age(s.Now).Seconds()
@@ -111,7 +110,6 @@ func (p *Policy) start(jobs []*account, columns []int, slots []slot, free []int)
 	}
 }
 
-// begin assigns a type and returns the machines used, none for a gang in Shockwave's code.
 func (p *Policy) begin(a *account, t int) int {
 	a.x[t] = 1
 	if p.o.Rules == PublicCode {

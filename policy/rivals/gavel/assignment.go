@@ -64,7 +64,6 @@ func newMatching(cost [][]float64) *matching {
 	return t
 }
 
-// match matches row i: columns on the shortest path to a free one move up.
 func (t *matching) match(i int) {
 	end, length := t.search(i)
 	if end < 0 {
@@ -86,7 +85,6 @@ func (t *matching) match(i int) {
 	}
 }
 
-// search returns the nearest free column to row i, or -1, and its distance.
 func (t *matching) search(i int) (column int, length float64) {
 	for j := range t.far {
 		t.far[j], t.from[j], t.done[j] = math.Inf(1), -1, false
@@ -104,7 +102,6 @@ func (t *matching) search(i int) (column int, length float64) {
 	}
 }
 
-// relax updates distances from row i, reached through column at, and returns the nearest column that is not done.
 func (t *matching) relax(i, at int, length float64) int {
 	next := -1
 	for j, c := range t.cost[i] {

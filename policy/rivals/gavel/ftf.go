@@ -85,7 +85,6 @@ func (p *Policy) aloneRho(s *policy.Snapshot) float64 {
 	return worst
 }
 
-// isolatedTotal returns a job's seconds on its part of the cluster; 0 if unknown.
 func (a *account) isolatedTotal() float64 {
 	if a.left() == 0 || a.fair.rate == 0 {
 		return 0
@@ -93,7 +92,6 @@ func (a *account) isolatedTotal() float64 {
 	return a.fair.isolated + a.left()/a.fair.rate
 }
 
-// spare returns the level for rho minus 1, at most 1; all jobs can have rho if it is not negative.
 func (p *Policy) spare(s *policy.Snapshot, rho float64) float64 {
 	g, ok := p.fairProgram(s, rho)
 	if !ok {
@@ -107,7 +105,6 @@ func (p *Policy) spare(s *policy.Snapshot, rho float64) float64 {
 	return math.Min(1, out.Level-1)
 }
 
-// fairProgram returns the program of rho; false if some job is too old for it.
 func (p *Policy) fairProgram(s *policy.Snapshot, rho float64) (g *barrier.Program, ok bool) {
 	g, ok = p.program(), true
 	for i, a := range p.active {

@@ -13,15 +13,15 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A Policy is Gavel, which gives each job a fraction of time on each GPU type. It is not safe for concurrent use.
+// A Policy is Gavel, which gives each job a fraction of time on each GPU type.
 type Policy struct {
 	o           Options
 	accounts    map[job.ID]*account
 	active      []*account // by submission
 	types       []cluster.GPUType
 	free        []int // to share, by type
-	gpusChanged bool  // GPUs changed since the last round
-	stale       bool  // jobs or throughputs changed
+	gpusChanged bool
+	stale       bool // jobs or throughputs changed
 	solved      time.Time
 	fresh       bool      // PublicCode does not wait for Reset yet
 	planned     time.Time // last round; zero: none

@@ -5,7 +5,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Remember saves and restores the state (policy.Rememberer).
+// Remember implements policy.Rememberer.
 func (p *Policy) Remember(m *memory.Codec) {
 	o, active := &p.outcome, len(p.active)
 	m.Fields(&p.free, &p.gpusChanged, &p.stale, &p.solved, &p.fresh, &p.planned, &p.rounds, &p.turnStart, &p.allReceived, &active)
@@ -17,7 +17,6 @@ func (p *Policy) Remember(m *memory.Codec) {
 	}
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (a *account) Remember(m *memory.Codec) {
 	memory.Shared(m, &a.row)
 	m.Fields(&a.done, &a.lastRound, &a.size, &a.rate, &a.pace, &a.step, &a.x, &a.owed, &a.solved, &a.received, &a.service, &a.last, &a.before, &a.charge)

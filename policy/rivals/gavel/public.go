@@ -44,7 +44,6 @@ func (p publicRules) settlePublic() {
 // simulator.
 const lossMargin = 5
 
-// charge returns the seconds of a round's full steps, without restart time after the first round.
 func (p publicRules) charge(a *account, t int, round float64) float64 {
 	steps := math.Floor(a.rate[t] * round)
 	if left := a.left(); left > 0 {
@@ -57,7 +56,6 @@ func (p publicRules) charge(a *account, t int, round float64) float64 {
 	return max(0, time)
 }
 
-// restart begins a new count before a solution and carries debts over.
 func (p publicRules) restart(s *policy.Snapshot) {
 	passed := 0.0
 	if !p.solved.IsZero() {
@@ -110,7 +108,6 @@ const (
 	makespanRatio = 1.05
 )
 
-// bisect stores the last makespan that a bisection finds feasible, at least best's.
 func (p publicRules) bisect(g *barrier.Program, best *barrier.Solution) {
 	low, high := float64(leastMakespan), float64(mostMakespan)
 	for makespanRatio*low < high {

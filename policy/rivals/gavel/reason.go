@@ -45,7 +45,6 @@ func (p reasons) wait(s *policy.Snapshot, r *grant.Round, a *account) policy.Rea
 	return policy.Turn(a.row, s.Now)
 }
 
-// where returns the GPU type that serves a job longest and its gang there; -1 if even an empty cluster cannot.
 func (p reasons) where(a *account, r *grant.Round) (at int, gang cluster.Configuration) {
 	at = -1
 	for t := range p.types {

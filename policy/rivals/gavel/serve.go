@@ -16,7 +16,6 @@ type entry struct {
 	holds bool
 }
 
-// negligible is the fraction that counts as 0, for an interior point.
 const negligible = 1e-6
 
 // serve grants GPUs in order, to jobs that fit. Source: Gavel §5.

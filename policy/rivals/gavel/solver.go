@@ -5,7 +5,6 @@ import "github.com/oxgang/oxgang/opt/barrier"
 // A Solver finds the time fractions of a Program: those with the greatest level, or with the most gain.
 type Solver func(g *barrier.Program, level bool) *barrier.Solution
 
-// best returns the fractions with the most gain, from Options.Public if that finds any.
 func (p *Policy) best(g *barrier.Program) *barrier.Solution {
 	if p.o.Rules == PublicCode {
 		if out := p.o.Public(g, false); out.Feasible {
@@ -16,7 +15,6 @@ func (p *Policy) best(g *barrier.Program) *barrier.Solution {
 	return &out
 }
 
-// level returns the fractions with the greatest level, or the centre without needs.
 func (p *Policy) level(g *barrier.Program) *barrier.Solution {
 	if p.o.Rules == PublicCode && p.o.Objective == MaxMin {
 		if out := p.o.Public(g, true); out.Feasible {

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// begins reports whether a turn begins: only then do running jobs give way.
 func (p *Policy) begins(s *policy.Snapshot) bool {
 	if p.o.Rules != Paper || p.turnStart.IsZero() || s.Now.Sub(p.turnStart)+s.Length/2 >= p.o.Turn {
 		p.turnStart = s.Now

@@ -90,7 +90,6 @@ func (a *Autoscaler) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan
 	return plan, nil
 }
 
-// kept returns the rented nodes that jobs may use: wanted, or all while a reservation waits.
 func (a *Autoscaler) kept(f *rentedNodes) int {
 	if !a.started {
 		a.started, a.wanted = true, f.ready+f.rental.Starting
@@ -129,7 +128,6 @@ func (a *Autoscaler) resize(ctx context.Context, f *rentedNodes, shown *policy.S
 	a.wanted = min(max(a.wanted, low), high)
 }
 
-// growing freezes the target while wanted nodes may still come.
 func (a *Autoscaler) growing(f *rentedNodes) bool {
 	return f.ready < a.wanted && (f.rental.Starting > 0 || !f.rental.Refused)
 }

@@ -6,18 +6,17 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Remember saves and restores the state (policy.Rememberer).
+// Remember implements policy.Rememberer.
 func (p *Policy) Remember(m *codec.Codec) {
 	codec.Map(m, &p.beliefs, codec.To((*belief).Remember))
 	codec.Pointer(m, &p.last, (*memory).Remember)
 }
 
-// Remember saves and restores the state (policy.Rememberer).
+// Remember implements policy.Rememberer.
 func (a *Autoscaler) Remember(m *codec.Codec) {
 	m.Fields(a.pollux, &a.started, &a.wanted, &a.size, &a.recent)
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (b *belief) Remember(m *codec.Codec) {
 	codec.Shared(m, &b.model)
 	codec.Shared(m, &b.limits)
@@ -25,7 +24,6 @@ func (b *belief) Remember(m *codec.Codec) {
 	codec.Slice(m, &b.goodput, func(by *[]float64, m *codec.Codec) { m.Fields(by) })
 }
 
-// Remember saves and restores the state (memory.Rememberer).
 func (f *memory) Remember(m *codec.Codec) {
 	codec.Once(m, &f.cluster, (*cluster.Cluster).Remember)
 	if m.Fields(&f.changed); m.Decoding() && f.cluster != nil {

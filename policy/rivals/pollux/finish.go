@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// pin decides profiling jobs, non-preemptive jobs and reservations first, in this order.
 func (r *round) pin() {
 	for i, j := range r.s.Jobs {
 		d := &r.plan.Jobs[i]
@@ -79,7 +78,6 @@ func (r *round) freeOf(free []int, kind int) int {
 	return sum
 }
 
-// spread puts a configuration on its number of nodes, nearly equally, where the fewest free GPUs suffice.
 func (r *round) spread(row []int, kind int, want cluster.Configuration) bool {
 	var where cluster.Placement
 	for _, n := range r.rooms(kind) {
@@ -109,7 +107,6 @@ func (r *round) rooms(kind int) []room {
 	return nodes
 }
 
-// majority returns the GPU type that a row has most of, the faster in a tie; -1 if empty.
 func (r *round) majority(t *seat, row []int) int {
 	best, most := -1, 0
 	for kind := range r.types {
@@ -172,7 +169,6 @@ func (r *round) start(x []int) {
 	}
 }
 
-// alone uses the first virtual node with enough free GPUs, even next to a distributed job.
 func (r *round) alone(row []int, kind, gpus int) {
 	for k, at := range r.slots {
 		if at.typeIndex == kind && r.room[k] >= gpus {

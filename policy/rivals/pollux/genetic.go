@@ -135,7 +135,6 @@ func (s *breeder) add(x []int) {
 	s.result.evaluated++
 }
 
-// survive keeps the fittest, each once, parents first.
 func (s *breeder) survive() {
 	slices.SortStableFunc(s.all, func(a, b candidate) int { return cmp.Compare(b.fitness, a.fitness) })
 	kept := 0

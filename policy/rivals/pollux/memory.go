@@ -16,7 +16,6 @@ type memory struct {
 	changed bool // from the last round's
 }
 
-// on returns the memory for c: m itself or probe(c).
 func (m *memory) on(c *cluster.Cluster) *memory {
 	if m.cluster == c {
 		return m
@@ -40,7 +39,6 @@ func (m *memory) probe(c *cluster.Cluster) *memory {
 	return to
 }
 
-// sources returns, by slot of to, the same part of the same node in m; -1: none.
 func (m *memory) sources(to *memory) []int {
 	first := make(map[cluster.NodeID]int)
 	for k, at := range slices.Backward(m.slots) {
@@ -65,7 +63,6 @@ func (m *memory) has(first, part, gpus int) bool {
 	return k < len(m.slots) && m.slots[k].node == m.slots[first].node && m.slots[k].gpus == gpus
 }
 
-// carry returns matrix x with the columns of from; -1 is empty.
 func carry(x []int, columns int, from []int) []int {
 	var out []int
 	for row := 0; row < len(x); row += columns {

@@ -33,7 +33,6 @@ func cut(c *cluster.Cluster) []slot {
 	return all
 }
 
-// lay moves a placement from free to row, into the smallest slots that suffice; false if some was not free.
 func (r *round) lay(row []int, where cluster.Placement, free []int) bool {
 	all := true
 	for _, share := range where {

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Policy is Pollux, a genetic search for placements of high goodput. It is not safe for concurrent use.
+// A Policy is Pollux, a genetic search for placements of high goodput.
 type Policy struct {
 	o       Options
 	beliefs map[job.ID]*belief
@@ -41,7 +41,6 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return plan, nil
 }
 
-// plan searches from m, the memory of the cluster, and stores the search there.
 func (p *Policy) plan(ctx context.Context, s *policy.Snapshot, m *memory) *policy.Plan {
 	r := p.newRound(s, m)
 	r.pin()

@@ -42,7 +42,6 @@ func newRentedNodes(s *policy.Snapshot, least int) (*rentedNodes, error) {
 	return f, nil
 }
 
-// order ranks nodes: pinned ones first, then by used GPUs.
 func (f *rentedNodes) order() {
 	used, fixed := make(map[cluster.NodeID]int), make(map[cluster.NodeID]bool)
 	for _, j := range f.s.Jobs {
@@ -69,7 +68,6 @@ func (f *rentedNodes) order() {
 	f.ready = len(rented)
 }
 
-// fewest returns the least rented nodes: for least nodes in all, pinned nodes, and each possible job.
 func (f *rentedNodes) fewest(least int) int {
 	most := f.rental.Most
 	others := len(f.whole.Nodes()) - len(f.rank)

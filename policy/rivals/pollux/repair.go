@@ -87,7 +87,6 @@ func (r *round) repairRow(t *seat, row []int, src *rand.Rand) {
 	r.occupy(row)
 }
 
-// keepTypes empties slots of unusable types, for a gang of all but its majority type.
 func (r *round) keepTypes(t *seat, row []int) {
 	only := -1
 	if t.gang {
@@ -150,7 +149,6 @@ func (r *round) shed(row []int, gpus int, src *rand.Rand) {
 	}
 }
 
-// settle gives a gang a possible number of GPUs: fewer, more of the type, or none.
 func (r *round) settle(t *seat, row []int, src *rand.Rand) {
 	sum, first := 0, slices.IndexFunc(row, positive)
 	if first < 0 {
@@ -172,7 +170,6 @@ func (r *round) settle(t *seat, row []int, src *rand.Rand) {
 	}
 }
 
-// fill adds GPUs of a type, first on the row's nodes, or empties the row.
 func (r *round) fill(row []int, kind, gpus int) {
 	for _, own := range []bool{true, false} {
 		for k, v := range row {

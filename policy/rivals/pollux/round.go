@@ -37,9 +37,9 @@ type seat struct {
 	most     int     // the most GPUs it may have in this round
 	gang     bool
 	fair     float64
-	factor   float64 // reallocFactor
-	base     []int   // present GPUs by slot
-	partial  bool    // some cannot be kept
+	factor   float64
+	base     []int // present GPUs by slot
+	partial  bool  // some cannot be kept
 }
 
 func (p *Policy) newRound(s *policy.Snapshot, m *memory) *round {
@@ -102,7 +102,6 @@ func (r *round) usable(j *policy.Job) []bool {
 	return all
 }
 
-// least returns a job's fewest GPUs of a type, in full replicas.
 func least(j *policy.Job, t cluster.GPUType) int {
 	if !j.Adaptivity.Has(job.GPUCount) {
 		return j.Requested(t)
@@ -146,7 +145,6 @@ func (r *round) fairShare(t *seat, jobs int) float64 {
 	return max(on(replica), math.SmallestNonzeroFloat32)
 }
 
-// base returns a job's present GPUs by slot, and subtracts them from left.
 func (r *round) base(t *seat, left []int) []int {
 	row := make([]int, len(r.slots))
 	if !t.job.Holding() {
@@ -159,7 +157,6 @@ func (r *round) base(t *seat, left []int) []int {
 	return row
 }
 
-// take subtracts row from free if it fits.
 func take(free, row []int) bool {
 	for k, v := range row {
 		if v > free[k] {
@@ -175,7 +172,6 @@ func take(free, row []int) bool {
 // speedup returns SPEEDUP_j. Source: Pollux §4.2.
 func (t *seat) speedup(nodes, gpus int) float64 { return t.belief.at(t.job, nodes, gpus) / t.fair }
 
-// shape returns a row's virtual nodes and GPUs, and whether they differ from the present ones.
 func (r *round) shape(t *seat, row []int) (nodes, gpus int, moved bool) {
 	more := 0
 	moved = t.partial

@@ -39,7 +39,6 @@ func (r settler) stays(t *seat, row []int) bool {
 	return !t.partial && gpus > 0 && nodes == before && gpus == held
 }
 
-// displace gives the other jobs their rows, or as much on another virtual node; false if one does not fit.
 func (r settler) displace(x []int) bool {
 	n := len(r.slots)
 	for i, t := range r.seats {
@@ -54,7 +53,6 @@ func (r settler) displace(x []int) bool {
 	return true
 }
 
-// shift moves a row to the first virtual node of its type with room.
 func (r settler) shift(row []int) bool {
 	from := slices.IndexFunc(row, positive)
 	for k, at := range r.slots {

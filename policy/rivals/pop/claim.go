@@ -58,7 +58,6 @@ func (r *room) hold(t int, a *cluster.Allocation) {
 	h.GPUs, h.CPUs, h.Memory = h.GPUs+a.GPUs, h.CPUs+a.CPUs, h.Memory+a.Memory
 }
 
-// meets reports whether an idle part has the job's fewest GPUs of an eligible type.
 func (p *parts) meets(r *room, j *policy.Job) bool {
 	for t := range p.types {
 		gpu := p.types[t].Type

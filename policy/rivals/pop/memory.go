@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Remember saves and restores the state (policy.Rememberer).
+// Remember implements policy.Rememberer.
 func (p *Policy) Remember(m *memory.Codec) {
 	memory.Once(m, &p.cluster, (*cluster.Cluster).Remember)
 	if m.Decoding() && p.cluster != nil {

@@ -73,7 +73,6 @@ func (p *parts) dealNodes(c *cluster.Cluster) {
 	}
 }
 
-// newNodes returns the nodes without a part, at random or largest first.
 func (p *parts) newNodes() []int {
 	nodes := p.cluster.Nodes()
 	order := rng.Shuffled(len(nodes), p.o.Seed)
@@ -153,7 +152,6 @@ func (p *parts) unite(a, b int) int {
 	return a
 }
 
-// dealJobs deals jobs in the order in which policies honour claims.
 func (p *parts) dealJobs(s *policy.Snapshot) {
 	clear(p.next)
 	for _, j := range s.Jobs {
@@ -213,7 +211,6 @@ func (p *parts) place(j *policy.Job, c claim) int {
 	return part
 }
 
-// lastOrBest returns the last part if it will do, or else the best; -1: none.
 func (p *parts) lastOrBest(was int, known bool, do func(r *room) bool) int {
 	if known && do(&p.rooms[p.joined(was)]) {
 		return was
@@ -221,7 +218,6 @@ func (p *parts) lastOrBest(was int, known bool, do func(r *room) bool) int {
 	return p.best(do)
 }
 
-// best returns the part of least load per GPU that will do; -1: none.
 func (p *parts) best(do func(r *room) bool) int {
 	best, least := -1, 0.0
 	for _, part := range p.order {
@@ -237,7 +233,6 @@ func (p *parts) best(do func(r *room) bool) int {
 	return best
 }
 
-// join joins parts, least load first, until there is enough, or none if there never is.
 func (p *parts) join(part int, enough func(r *room) bool) {
 	if !enough(&p.whole) {
 		return

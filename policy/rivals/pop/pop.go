@@ -132,7 +132,6 @@ func (p *Policy) snapshot(s *policy.Snapshot, part int) (sub *policy.Snapshot, a
 	return &cut, at
 }
 
-// cut returns the cluster of a part, the same pointer for the same nodes.
 func (p *Policy) cut(whole *cluster.Cluster, part int) *cluster.Cluster {
 	last := p.clusters[part]
 	left, same := 0, last != nil

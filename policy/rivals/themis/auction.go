@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// admit moves the jobs among the first n that fit together to the front, worst treated first.
 func (r *round) admit(n int) int {
 	left := slices.Clone(r.free)
 	var in, out []bidder
@@ -58,7 +57,6 @@ func (p *Policy) auction(ctx context.Context, r *round, n int) error {
 
 const tieWeight = 1e-6
 
-// solve finds one offer per bidder, with the greatest product. Ties go to those treated worse.
 func (p *Policy) solve(ctx context.Context, bidders []bidder, free []int) (*mmkp.Solution, error) {
 	if len(bidders) == 0 {
 		return &mmkp.Solution{}, nil
@@ -118,7 +116,6 @@ func (p *Policy) keeps(ctx context.Context, bidders []bidder, i int, free []int)
 
 func (b *bidder) fewest(t int) int { return b.offers[b.most(t, 0)].gpus }
 
-// most returns the largest offer of at most n GPUs, or else the smallest.
 func (b *bidder) most(t, n int) int {
 	best := -1
 	for k, o := range b.offers {

@@ -89,7 +89,6 @@ func (r *round) offers(b *bidder) {
 	b.alone = r.missing(b.Job) / fastest
 }
 
-// missing returns the remaining progress; one round's if unknown.
 func (r *round) missing(j *policy.Job) float64 {
 	left, from := r.s.Work(j)
 	if j.Perf == nil || from == perf.FromAttained {
@@ -115,7 +114,6 @@ func (r *round) judge(b *bidder) {
 	}
 }
 
-// seconds caps x at 100 years.
 func seconds(x float64) time.Duration {
 	return time.Duration(math.Min(x, 100*365*24*3600) * float64(time.Second))
 }

@@ -25,8 +25,6 @@ func (r *round) share(n, through int) {
 	}
 }
 
-// best returns the best offer that fits, up to the request; -1: none. The present type goes first: a move costs a
-// restart.
 func (r *round) best(b *bidder) int {
 	best, home := -1, false
 	for k, o := range b.offers {

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Policy is Themis, which auctions GPUs in each round. It is not safe for concurrent use.
+// A Policy is Themis, which auctions GPUs in each round.
 type Policy struct {
 	o      Options
 	solver *mmkp.Solver

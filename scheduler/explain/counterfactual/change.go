@@ -57,7 +57,6 @@ var kindNames = [kinds]string{
 	"checkpoints", "preemptible", "more GPUs", "rounds pass", "nothing helps",
 }
 
-// String returns the kind in a few words.
 func (k Kind) String() string {
 	if k >= kinds {
 		return "unknown"

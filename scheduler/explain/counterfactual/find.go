@@ -289,7 +289,6 @@ func (f *finder) later() *Change {
 	return nil
 }
 
-// mostRounds is the number of rounds that later tries.
 const mostRounds = 32
 
 func (f *finder) with(change func(*job.Spec)) func() *policy.Snapshot {

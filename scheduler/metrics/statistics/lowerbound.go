@@ -135,9 +135,9 @@ func (a *ascent) evaluate() (value, norm float64) {
 // choose gives a job its cheapest progress. It returns mean busy time plus half its length, minus Ready, plus the
 // prices.
 //
-// x seconds of progress in an interval that starts at b are centred at b + x/2 at the earliest. They cost x (b +
-// x/2) / p, and x times the price. The sum is minimal if the marginal costs (b + x)/p + price are equal in all
-// intervals that are neither full nor unused. Bisection finds that common cost.
+// x seconds of progress in an interval that starts at b are centred at b + x/2 at the earliest. They cost x (b + x/2)
+// / p, and x times the price. The sum is minimal if the marginal costs (b + x)/p + price are equal in all intervals
+// that are neither full nor unused.
 func (a *ascent) choose(j *Task) float64 {
 	if !a.costs(j) {
 		return 0 // it cannot run
@@ -191,7 +191,6 @@ func (a *ascent) taken(j *Task, i int, marginal float64) float64 {
 	return min(length, (marginal-a.cost[i])*j.Fastest)
 }
 
-// progress returns the total progress at a marginal cost.
 func (a *ascent) progress(j *Task, marginal float64) float64 {
 	total := max(0, marginal*j.Fastest-intervals*a.length)
 	for i := range a.cost {

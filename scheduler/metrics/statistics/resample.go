@@ -101,7 +101,6 @@ func widened(n int, free float64) float64 {
 // A sum is the sum of the pairs of one block.
 type sum struct{ jobs, was, would float64 }
 
-// cut returns the sums of blocks with pairs.
 func cut(pairs []Pair) []sum {
 	if len(pairs) == 0 {
 		return nil
@@ -130,7 +129,6 @@ func cut(pairs []Pair) []sum {
 	return sums
 }
 
-// total returns the change over len(sums) blocks chosen by which.
 func total(sums []sum, which func(int) int) float64 {
 	var all sum
 	for i := range sums {

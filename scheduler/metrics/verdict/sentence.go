@@ -215,7 +215,6 @@ func differs(does, what string, seconds float64) string {
 	return does + " " + printable.Duration(d) + " more" + what
 }
 
-// listed returns "a", "a and b" or "a, b and c".
 func listed(names []string) string {
 	last := len(names) - 1
 	if last == 0 {

@@ -46,7 +46,7 @@ type Verdict struct {
 	Seeds []uint64 `json:"seeds"`
 
 	baseline        string
-	omittedPolicies []string // policies that are not compared
+	omittedPolicies []string
 	trials          map[string][]Trial
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// rowGroup is the rows held in memory.
 const rowGroup = 1 << 16
 
 // A parquetSink has optional columns, dictionaries for texts, and Snappy pages.
@@ -40,7 +39,6 @@ type renamed struct {
 	columns []Column
 }
 
-// Fields implements parquet.Node.
 func (r renamed) Fields() []parquet.Field {
 	fields := r.Node.Fields()
 	for i := range fields {
@@ -54,7 +52,6 @@ type named struct {
 	name string
 }
 
-// Name implements parquet.Field.
 func (n named) Name() string { return n.name }
 
 func (k Type) goType() reflect.Type {
@@ -75,7 +72,6 @@ func (k Type) tag() string {
 	return ""
 }
 
-// row implements sink; definition level 1 is a known value.
 func (s *parquetSink) row(values []any) error {
 	for i, v := range values {
 		if v == nil {

@@ -28,10 +28,8 @@ type FieldError struct {
 	Err   error
 }
 
-// Error implements error.
 func (e *FieldError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the cause.
 func (e *FieldError) Unwrap() error { return e.Err }
 
 // Blame adds file, line and column to an error about a field of the row.

@@ -26,8 +26,8 @@ const Ignored = "objects ignored, of kind "
 type Feed struct {
 	O     Options
 	yield func(workload.Arrival, error) bool
-	named bool           // the format names its jobs, so names may repeat
-	lines map[job.ID]int // line of each name
+	named bool // the format names its jobs, so names may repeat
+	lines map[job.ID]int
 }
 
 // NewFeed returns a Feed that passes jobs to yield. named means that the format names its jobs; otherwise the reader

@@ -15,9 +15,9 @@ var ByteOrderMark = []byte("\uFEFF")
 type Lines struct {
 	r       *bufio.Reader
 	o       Options
-	Number  int    // of the last line, 1-based
-	rest    bool   // the rest of a too long line is not read yet
-	long    []byte // a line beyond the reader's buffer
+	Number  int  // of the last line, 1-based
+	rest    bool // the rest of a too long line is not read yet
+	long    []byte
 	started bool
 }
 

@@ -28,7 +28,6 @@ func BadRowOf(name string) (BadRow, error) {
 	return Fail, fmt.Errorf("bad-row policy %q, want fail or skip", name)
 }
 
-// String returns "fail" or "skip".
 func (b BadRow) String() string {
 	if b == Skip {
 		return "skip"
@@ -100,7 +99,6 @@ type Error struct {
 	Err     error // cause, if it is not the form of the input
 }
 
-// Error returns "file:line:column: problem".
 func (e *Error) Error() string {
 	switch {
 	case e.Line == 0:
@@ -111,5 +109,4 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Problem)
 }
 
-// Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.Err }

@@ -148,7 +148,6 @@ func (t *Table) rows(f *Feed, r *Row, in *Lines) {
 	}
 }
 
-// row feeds one line and reports whether to continue.
 func (t *Table) row(f *Feed, r *Row, line string) bool {
 	f.O.Summary.Rows++
 	r.Index++

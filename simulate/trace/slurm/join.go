@@ -43,7 +43,6 @@ func (l *log) noCluster() error {
 	return &parse.Error{File: l.o.File, Problem: fmt.Sprintf("no rows of cluster %s: the file has %s", parse.Quote(l.o.Cluster), has)}
 }
 
-// first returns time zero: Options.Start, or when the first of the jobs that ran could start.
 func (l *log) first(jobs []uint32) time.Time {
 	if !l.o.Start.IsZero() {
 		return l.o.Start

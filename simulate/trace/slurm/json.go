@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// jsonHead matches the beginning of output of sacct --json.
 var jsonHead = regexp.MustCompile(`^\s*\{\s*"(meta|jobs|errors|warnings)"\s*:`)
 
 func sniffJSON(head []byte) bool {
@@ -219,7 +218,6 @@ func (n jsonNumber) minutes() int64 {
 	return minutes(n.value)
 }
 
-// UnmarshalJSON parses all forms.
 func (n *jsonNumber) UnmarshalJSON(text []byte) error {
 	*n = jsonNumber{}
 	if len(text) > 0 && text[0] == '{' {
@@ -248,7 +246,6 @@ func (n *jsonNumber) UnmarshalJSON(text []byte) error {
 // A jsonState is a state, or the first of a list.
 type jsonState string
 
-// UnmarshalJSON parses both forms.
 func (s *jsonState) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '[' {
 		var all []string

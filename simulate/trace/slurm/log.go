@@ -132,7 +132,6 @@ func askOf(r *record) ask {
 	return wanted
 }
 
-// waitReason returns why a job waited; "" if for GPUs.
 func waitReason(reason string) string {
 	switch reason {
 	case "None", "Resources", "Priority":
@@ -182,7 +181,6 @@ func (l *log) pass(r *run, from time.Time) bool {
 	return l.feed.Accept(a, int(r.line), 0, "")
 }
 
-// observedJob returns a job with its observed times.
 func (l *log) observedJob(r *run, a workload.Arrival) parse.Observed {
 	o := parse.Observed{Arrival: a, Nodes: l.asks.all[r.ask].nodes, Submitted: time.Unix(int64(r.eligible), 0).UTC()}
 	if r.start == 0 {
@@ -209,7 +207,6 @@ func (l *log) nameOf(id key) job.ID {
 	return job.ID(name)
 }
 
-// dropped returns why a job in its last state is dropped, or "".
 func dropped(a *workload.Arrival, state string) string {
 	switch {
 	case a.Duration == 0:
@@ -248,7 +245,6 @@ func (l *log) typesOf(number uint32) []cluster.GPUType {
 	return l.types[number]
 }
 
-// blame adds the place to an error of a check.
 func (l *log) blame(line int, err error) error {
 	if l.row == nil {
 		return &parse.Error{File: l.o.File, Line: line, Problem: err.Error(), Err: err}

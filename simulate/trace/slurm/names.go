@@ -2,7 +2,6 @@ package slurm
 
 import "strings"
 
-// maxRecent is the number of texts that textCache stores.
 const maxRecent = 1 << 12
 
 // interned stores each distinct value once.
@@ -11,7 +10,6 @@ type interned[T comparable] struct {
 	number map[T]uint32
 }
 
-// keep stores a clone of a value and returns its number.
 func (n *interned[T]) keep(value T, clone func(T) T) uint32 {
 	if number, ok := n.number[value]; ok {
 		return number
@@ -27,7 +25,6 @@ func (n *interned[T]) keep(value T, clone func(T) T) uint32 {
 // textCache caches the meaning of recent texts. The zero value is empty.
 type textCache[T any] struct{ known map[string]T }
 
-// of returns the meaning of a text, or what parse wanted.
 func (m *textCache[T]) of(text string, parse func(string) (T, string)) (value T, want string) {
 	if value, ok := m.known[text]; ok {
 		return value, ""

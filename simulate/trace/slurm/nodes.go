@@ -23,7 +23,6 @@ type shape struct {
 // unnamed is the type of GPUs without a type in Slurm's configuration.
 const unnamed = "gpu"
 
-// mostGPUs is the largest number of GPUs of a node.
 const mostGPUs = 1024
 
 // Nodes returns the nodes with GPUs as text for a configuration, "a100:3x8,h100:1x4". It reads output of
@@ -81,7 +80,6 @@ func (n *nodes) line(words []string) error {
 	return nil
 }
 
-// header reads the column names of sinfo.
 func (n *nodes) header(words []string) error {
 	if !slices.Contains(words, "NODES") || slices.Contains(words, "PARTITION") {
 		return fmt.Errorf("columns %s, want NODES and GRES without PARTITION, because nodes may be in several: sinfo -o \"%%D %%G\"", strings.Join(words, " "))
@@ -121,7 +119,6 @@ func (n *nodes) add(list string, many int) error {
 	return nil
 }
 
-// String returns the nodes as text for a configuration.
 func (n *nodes) String() string {
 	var parts []string
 	for s, many := range n.count {

@@ -42,7 +42,6 @@ func (l *log) note(state string, r *run, wanted *ask) {
 	}
 }
 
-// stillRan reports whether a state means a live job.
 func stillRan(state string) bool { return state == "RUNNING" || state == "SUSPENDED" }
 
 // heldBy lists possible reasons for a wait without a logged one.
@@ -55,7 +54,6 @@ func orElse(text, other string) string {
 	return text
 }
 
-// usualQOS is Slurm's default QOS, without limits.
 const usualQOS = "normal"
 
 func (l *log) noteQOS(name string) {

@@ -37,7 +37,6 @@ type key struct {
 
 const heterogeneous = 1 << 31
 
-// String returns Slurm's notation, without cluster and use.
 func (k key) String() string {
 	switch {
 	case k.part == 0:
@@ -128,7 +127,6 @@ func (r *record) arrived() int64 {
 	return max(r.submit, r.eligible)
 }
 
-// started returns when a job started; 0: unknown.
 func (r *record) started() int64 {
 	if r.start == 0 && r.end > 0 {
 		return max(r.submit, r.end-r.elapsed)

@@ -31,7 +31,6 @@ var (
 	human   = regexp.MustCompile(`^\s*(\w+\s+)*JobID(\s.*)?\n[ -]*---`)
 )
 
-// shapeProblem describes why an input cannot be read, or returns "".
 func shapeProblem(head []byte) string {
 	switch {
 	case human.Match(head):
@@ -44,7 +43,7 @@ func shapeProblem(head []byte) string {
 
 type table struct {
 	comma byte
-	names []string // column names, in lower case
+	names []string
 	row   *parse.Row
 	free  []int // columns of free text, which may contain the separator
 	check []int // columns with a form

@@ -16,11 +16,11 @@ import (
 // A lyraFamily describes a trace with Lyra's published figures; others are from the shared traces (README).
 // Source: Lyra §2, §7.1, Table 5.
 type lyraFamily struct {
-	lengths []knot     // of running time
-	rigid   []template // GPUs of rigid jobs
-	elastic []template // base demand of elastic jobs
+	lengths []knot // of running time
+	rigid   []template
+	elastic []template
 
-	elasticShare float64 // share of jobs
+	elasticShare float64
 	from         float64 // quantile of running time above which jobs are elastic
 	days         bool    // rates follow days and weeks, and some jobs run already at time 0
 }

@@ -152,7 +152,6 @@ func (f *family) application(jobType string) *workload.Application {
 	return app
 }
 
-// limits returns the measured batch sizes over all GPUs.
 func (f *family) limits() job.BatchLimits {
 	l := job.BatchLimits{LocalMax: map[cluster.GPUType]int{}}
 	for shape, s := range f.rates.shapes {

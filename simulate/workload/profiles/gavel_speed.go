@@ -17,7 +17,7 @@ type stepShape struct {
 // GPUs without measurement do not run.
 type stepRates struct {
 	shapes map[stepShape]series
-	zeros  map[stepShape][]int // batch sizes with rate 0
+	zeros  map[stepShape][]int
 }
 
 func (s *stepRates) add(shape stepShape, local int, rate float64) bool {

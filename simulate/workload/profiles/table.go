@@ -146,7 +146,6 @@ func (p *profile) near(nodes, replicas int) (*measurement, float64) {
 	return m, factor
 }
 
-// kind returns 0 for one node, 1 for several.
 func kind(nodes int) int { return min(nodes, 2) - 1 }
 
 // estimate returns the times of a shape without measurement: the compute time of the nearest measured

@@ -26,7 +26,6 @@ const (
 // A Key names an object. Resource includes the group, as in "pods" or "jobsets.jobset.x-k8s.io".
 type Key struct{ Resource, Namespace, Name string }
 
-// String joins the parts by slashes.
 func (k Key) String() string {
 	if k.Namespace == "" {
 		return k.Resource + "/" + k.Name
@@ -153,7 +152,6 @@ type Finding struct {
 	Message  string
 }
 
-// String returns the finding in one line.
 func (f Finding) String() string {
 	return fmt.Sprintf("%s: revision %d: %s: %s", f.Check, f.Revision, f.Object, f.Message)
 }

@@ -50,7 +50,6 @@ func Plan(t testing.TB, k client.Client, q *v1alpha1.Queue) *Hand {
 // indexed emulates the scheduler's pod index.
 type indexed struct{ client.Client }
 
-// List implements client.Reader.
 func (c indexed) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	o := new(client.ListOptions).ApplyOptions(opts)
 	few, ok := list.(*corev1.PodList)

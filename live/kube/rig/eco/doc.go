@@ -26,16 +26,16 @@
 // after the update and nothing of its JobSet is active. Entries of other managers must stay: Kueue's Workload
 // depends on the entry of kueue.x-k8s.io/manager. An affinity is accepted, but the existing JobSet rejects it.
 //
-// A TrainJob that was created with a quantity that is not a string (cpu: 1) can never get a runtime patch:
-// Trainer's webhook then writes it as "1", which counts as a change of spec.trainer. A TrainJob with a runtime
-// patch at its creation, even an empty one, can be patched later.
+// A TrainJob that was created with a quantity that is not a string (cpu: 1) can never get a runtime patch: Trainer's
+// webhook then writes it as "1", which counts as a change of spec.trainer. A TrainJob created with a runtime patch
+// can be patched later.
 //
 // # How Kueue holds jobs
 //
-// The annotation kueue.x-k8s.io/admission-gated-by lists who holds a job: paths with a domain, at most 63
-// characters each, separated by commas. Its feature gate AdmissionGatedBy is beta and on since 0.19. The
-// annotation must be set at creation; later, names can be removed but not added. Meanwhile the Workload exists
-// without quota, with condition AdmissionGated. The job can be changed as in the table, and the Workload follows.
+// The annotation kueue.x-k8s.io/admission-gated-by lists who holds a job: paths with a domain, at most 63 characters
+// each, separated by commas. Its feature gate AdmissionGatedBy is beta and on since 0.19. Names can be removed later,
+// but not added. Meanwhile the Workload exists without quota, with condition AdmissionGated. The job can be changed
+// as in the table, and the Workload follows.
 //
 // Only Kueue may resume a held job. Otherwise Kueue suspends it again and resets a Job's template to its
 // Workload's, without later labels and gates. Changing and releasing a job in one update works.

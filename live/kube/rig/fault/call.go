@@ -20,7 +20,6 @@ type Call struct {
 	Code int
 }
 
-// String describes the call.
 func (c *Call) String() string {
 	what := c.Resource
 	if c.Subresource != "" {

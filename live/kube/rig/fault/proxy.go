@@ -26,7 +26,6 @@ const (
 	Answered               // the client's further calls wait for the hook
 )
 
-// String returns the moment's name.
 func (m Moment) String() string { return [...]string{"before", "applied", "answered"}[m] }
 
 // A Hook is called at each moment of each numbered call. If it returns false, the connection is cut.

@@ -43,7 +43,7 @@ type bench struct {
 	oxgang  *rig.Process
 	beside  []*rig.Process // whose processor time counts too
 	metrics string         // of the scheduler
-	agents  string         // agent API
+	agents  string
 
 	patience time.Duration // bounds until
 }

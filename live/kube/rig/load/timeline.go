@@ -132,7 +132,6 @@ func (s *timeline) done(want int) error {
 
 func (s *timeline) wall() time.Duration { return s.last.Sub(s.first) }
 
-// String returns the mean times of each class.
 func (s *timeline) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,7 +31,7 @@ type Cluster struct {
 	Nodes []*Node
 
 	debian  string
-	images  map[string]string // by image
+	images  map[string]string
 	forward *forwarder
 }
 

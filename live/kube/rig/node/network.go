@@ -61,7 +61,6 @@ func forward(address, target string) (*forwarder, error) {
 	return f, nil
 }
 
-// Close stops accepting connections.
 func (f *forwarder) Close() error {
 	err := f.listener.Close()
 	f.group.Wait()

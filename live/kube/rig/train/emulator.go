@@ -37,8 +37,8 @@ type work struct {
 	voice
 
 	pods    []types.UID // ascending; nil: none
-	last    []types.UID // trained last
-	spoken  time.Time   // last attempted message
+	last    []types.UID
+	spoken  time.Time // last attempted message
 	trouble error
 	ended   bool
 	lost    float64 // samples trained but not saved

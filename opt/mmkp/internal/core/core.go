@@ -19,13 +19,7 @@
 // at every price, so an early stop costs quality, never correctness. A limit of steps bounds the rest.
 //
 // Cost of a step: one pass over the core's columns, an inversion of a matrix with as many rows as resources, and a
-// search along an edge. The files:
-//
-//	core.go     items, columns, their use and cost; regrets
-//	descend.go  the walk
-//	vertex.go   where the planes meet
-//	edges.go    the edge that leads down most steeply
-//	line.go     the lowest point along it
+// search along an edge.
 package core
 
 import "math"

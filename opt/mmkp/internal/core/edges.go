@@ -14,7 +14,7 @@ type candidate struct {
 // no edge leads down.
 //
 // Each plane of a price has an edge to each side. An item tied between m + 1 columns has m + 1 edges: on each, one
-// column becomes worse than the others. The bound is linear between edges, so if none leads down, no direction does.
+// column becomes worse than the others.
 func (s *Core) steepest() (leaves int, slope float64) {
 	best := candidate{plane: -1, rate: -1e-9}
 	for r := range s.planes {

@@ -113,12 +113,10 @@ type devices struct {
 	file  string // names of unhealthy devices; "": none
 }
 
-// GetDevicePluginOptions returns no options.
 func (d *devices) GetDevicePluginOptions(context.Context, *plugin.Empty) (*plugin.DevicePluginOptions, error) {
 	return &plugin.DevicePluginOptions{}, nil
 }
 
-// ListAndWatch sends the devices, and again after each change.
 func (d *devices) ListAndWatch(_ *plugin.Empty, to grpc.ServerStreamingServer[plugin.ListAndWatchResponse]) error {
 	last := "none was sent"
 	for tick := time.NewTicker(period); ; {
@@ -157,7 +155,6 @@ func (d *devices) list(sick string) []*plugin.Device {
 	return all
 }
 
-// Allocate tells containers their devices.
 func (d *devices) Allocate(_ context.Context, r *plugin.AllocateRequest) (*plugin.AllocateResponse, error) {
 	answer := &plugin.AllocateResponse{}
 	for _, c := range r.ContainerRequests {
