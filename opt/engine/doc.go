@@ -9,5 +9,7 @@
 // In the relaxation an item may take fractions of its choices; the shim rounds them. Source: thesis §4.4.1 (copter
 // and the shim), §4.5.1 (LP* is lp-exact).
 //
+// A program contains price, and the others if it imports opt/copter or opt/exact.
+//
 // Every solution has prices and a proven bound; exact takes them from price.
 package engine

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/oxgang/oxgang/internal/memory"
-	"github.com/oxgang/oxgang/opt/copter"
-	"github.com/oxgang/oxgang/opt/exact"
-	"github.com/oxgang/oxgang/opt/lp"
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
@@ -59,34 +57,34 @@ func New(name string, capacity []float64, o Options) (Engine, error) {
 	return kind(capacity, o)
 }
 
-type newEngine func(capacity []float64, o Options) (Engine, error)
+// A Maker makes an engine without items. Its errors are as of New.
+type Maker func(capacity []float64, o Options) (Engine, error)
 
-func maker(name string) (newEngine, error) {
-	switch name {
-	case "price":
-		return newPrice, nil
-	case "copter":
-		return relaxedBy(continual), nil
-	case "exact", "lp-exact":
-		if !exact.Available {
-			return nil, fmt.Errorf("engine %s: %w", name, exact.ErrUnavailable)
-		}
-		if name == "exact" {
-			return priced(newIntegral), nil
-		}
-		return relaxedBy(fromScratch), nil
+// A kind is how to make an engine, or why this build cannot.
+type kind struct {
+	make    Maker
+	missing error
+}
+
+var kinds = map[string]kind{"price": {make: newPrice}}
+
+// Register adds an engine of Names to the program. If missing is not nil, the build lacks something that the engine
+// needs. Packages call it when they are initialised.
+func Register(name string, make Maker, missing error) { kinds[name] = kind{make, missing} }
+
+func maker(name string) (Maker, error) {
+	if !slices.Contains(Names(), name) {
+		return nil, fmt.Errorf("engine %q, want one of %s", name, strings.Join(Names(), ", "))
 	}
-	return nil, fmt.Errorf("engine %q, want one of %s", name, strings.Join(Names(), ", "))
+	k, linked := kinds[name]
+	switch {
+	case !linked:
+		return nil, fmt.Errorf("engine %s: this program does not contain it, want %s", name, strings.Join(slices.Sorted(maps.Keys(kinds)), " or "))
+	case k.missing != nil:
+		return nil, fmt.Errorf("engine %s: %w", name, k.missing)
+	}
+	return k.make, nil
 }
-
-// continual ends at a vertex, because rounding divided items costs value.
-func continual() (lp.Solver, error) {
-	o := copter.DefaultOptions()
-	o.Polish = true
-	return copter.New(o)
-}
-
-func fromScratch() (lp.Solver, error) { return exact.New(exact.DefaultOptions()) }
 
 type entry struct {
 	choices    []mmkp.Choice

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "github.com/oxgang/oxgang/opt/copter" // the engine
 	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/mmkp"

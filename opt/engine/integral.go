@@ -3,18 +3,25 @@ package engine
 import (
 	"context"
 
-	"github.com/oxgang/oxgang/opt/exact"
+	"github.com/oxgang/oxgang/opt/lp"
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
+// A Knapsack solves one problem to a proven optimum.
+type Knapsack func(context.Context, *mmkp.Problem) (*mmkp.Solution, error)
+
 type integral struct {
 	book
+	solve   Knapsack
 	problem mmkp.Problem
 }
 
-func newIntegral(capacity []float64, _ Options) (Engine, error) {
-	b, err := newBook(capacity)
-	return &integral{book: b}, err
+// Integral returns a Maker of engines that solve each round from scratch, and take prices from price.
+func Integral(solve Knapsack) Maker {
+	return priced(func(capacity []float64, _ Options) (Engine, error) {
+		b, err := newBook(capacity)
+		return &integral{book: b, solve: solve}, err
+	})
 }
 
 func (e *integral) Set(i int, it mmkp.Item) error { return e.set(i, it) }
@@ -44,7 +51,7 @@ func (e *integral) Solve(ctx context.Context) (*mmkp.Solution, error) {
 			}
 		}
 	}
-	s, err := exact.Solve(ctx, p)
+	s, err := e.solve(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -54,4 +61,23 @@ func (e *integral) Solve(ctx context.Context) (*mmkp.Solution, error) {
 		}
 	}
 	return s, nil
+}
+
+// Exact has the solvers that prove optima, for programs that no Engine solves.
+type Exact struct {
+	Knapsack Knapsack
+	Vertex   func() (lp.Solver, error) // returns a solver whose solutions are vertices
+}
+
+var exact *Exact
+
+// RegisterExact adds the exact solvers to the program.
+func RegisterExact(e Exact) { exact = &e }
+
+// ExactSolvers returns the exact solvers; false if the program does not contain them.
+func ExactSolvers() (Exact, bool) {
+	if exact == nil {
+		return Exact{}, false
+	}
+	return *exact, true
 }

@@ -88,7 +88,7 @@ type withPrices struct {
 	price   *price
 }
 
-func priced(kind newEngine) newEngine {
+func priced(kind Maker) Maker {
 	return func(capacity []float64, o Options) (Engine, error) {
 		chooser, err := kind(capacity, o)
 		if err != nil {

@@ -27,7 +27,8 @@ type columns struct {
 	cols []lp.Col
 }
 
-func relaxedBy(solver func() (lp.Solver, error)) newEngine {
+// Relaxed returns a Maker of engines that solve the relaxation by an lp.Solver, and round it by Shim.
+func Relaxed(solver func() (lp.Solver, error)) Maker {
 	return func(capacity []float64, _ Options) (Engine, error) {
 		b, err := newBook(capacity)
 		if err != nil {

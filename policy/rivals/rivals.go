@@ -1,7 +1,12 @@
-// Package rivals registers every policy: all of policy/standard, and the policies that serve only for comparison.
+// Package rivals registers every policy and every engine: all of policy/standard, and those that serve only for
+// comparison.
 package rivals
 
 import (
+	// Each of these registers its engines.
+	_ "github.com/oxgang/oxgang/opt/copter"
+	_ "github.com/oxgang/oxgang/opt/exact" // exact, lp-exact
+
 	// Each of these registers its policies.
 	_ "github.com/oxgang/oxgang/policy/rivals/afs"
 	_ "github.com/oxgang/oxgang/policy/rivals/gandiva"

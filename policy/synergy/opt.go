@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/model/perf"
-	"github.com/oxgang/oxgang/opt/exact"
+	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/opt/lp"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/placement/hostalloc"
@@ -16,7 +16,7 @@ const largest = 100_000
 const whole = 1 - 1e-6
 
 // deploy places the tenants, with the cells of the first program, by a second program, and writes the plan.
-// If that is too large, has no solution, or this build has no exact solver, the placer decides.
+// If that is too large, has no solution, or the program has no exact solver, the placer decides.
 //
 // Deviation: a job that the program divides gets whole GPUs, on as few nodes as possible, because GPUs are
 // not shared (§4.1.3). If cells then have no room, the jobs of each node settle on smaller ones.
@@ -61,16 +61,15 @@ func (p *Policy) spread(ctx context.Context, s *policy.Snapshot, kind int) (bool
 	if len(m.jobs) == 0 {
 		return true, nil
 	}
-	if !exact.Available || len(m.jobs)*len(m.nodes) > largest {
+	exact, ok := engine.ExactSolvers()
+	if !ok || len(m.jobs)*len(m.nodes) > largest {
 		return false, nil
 	}
 	problem, err := m.problem(p, s)
 	if err != nil {
 		return false, err
 	}
-	o := exact.DefaultOptions()
-	o.Method = exact.Simplex
-	solver, err := exact.New(o)
+	solver, err := exact.Vertex()
 	if err != nil {
 		return false, err
 	}

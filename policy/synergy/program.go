@@ -8,7 +8,6 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/opt/engine"
-	"github.com/oxgang/oxgang/opt/exact"
 	"github.com/oxgang/oxgang/opt/mmkp"
 	"github.com/oxgang/oxgang/policy"
 )
@@ -134,7 +133,8 @@ const small = 4096
 
 func (m *program) solve(ctx context.Context, p *Policy) (*mmkp.Solution, error) {
 	sol, err := m.engine.Solve(ctx)
-	if err != nil || p.o.Mechanism != Opt || sol.Gap <= 1e-9 || !exact.Available {
+	exact, ok := engine.ExactSolvers()
+	if err != nil || p.o.Mechanism != Opt || sol.Gap <= 1e-9 || !ok {
 		return sol, err
 	}
 	whole := mmkp.Problem{Capacity: m.capacity, Items: make([]mmkp.Item, m.items)}
@@ -153,7 +153,7 @@ func (m *program) solve(ctx context.Context, p *Policy) (*mmkp.Solution, error) 
 	if choices > small {
 		return sol, nil
 	}
-	best, err := exact.Solve(ctx, &whole)
+	best, err := exact.Knapsack(ctx, &whole)
 	if err != nil {
 		return nil, err
 	}
