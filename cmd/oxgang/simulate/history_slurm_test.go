@@ -56,7 +56,7 @@ func TestSlurm_history(t *testing.T) {
 	}
 	for _, want := range []string{
 		"6 rows, 6 jobs", "jobs of QOS high (logged priorities include it, its limits are not replayed): 3",
-		"simulated as if they were not: 1 with 8 GPUs (a2)", "reservation maint of 1 nodes (h2) from ",
+		"simulated as available: 1 with 8 GPUs (a2)", "reservation maint of 1 nodes (h2) from ",
 	} {
 		if !strings.Contains(told.String(), want) {
 			t.Errorf("no %q in\n%s", want, told.String())

@@ -76,7 +76,7 @@ func TestSlurm_observe(t *testing.T) {
 	before := written(t, r)
 	text := observed(t, r, "nobody")
 	for _, want := range []string{
-		"16 GPUs of type a100: 0 held, 16 idle, of which 8 cannot be used",
+		"16 GPUs of type a100: 0 held, 16 idle (8 unusable)",
 		"Resources: it is next, but what it needs is not free: it needs 8 GPUs of type h100 on 1 node; no node has enough free (at most 2 GPUs on one)",
 		"Priority: jobs of higher priority come first: 1 job is ahead, for 8 GPUs",
 		"drained: the node is drained: bad fan",
@@ -117,7 +117,7 @@ func TestSlurm_observe(t *testing.T) {
 	if err := r.Signal("slurmdbd", syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if text := observed(t, r, "nobody"); !strings.Contains(text, "note: limits of QOS are not known: sacctmgr: ") || !strings.Contains(text, "waiting") {
+	if text := observed(t, r, "nobody"); !strings.Contains(text, "note: limits of QOS are unknown: sacctmgr: ") || !strings.Contains(text, "waiting") {
 		t.Errorf("without slurmdbd:\n%s", text)
 	}
 	if err := r.Signal("slurmctld", syscall.SIGKILL); err != nil {
@@ -127,7 +127,7 @@ func TestSlurm_observe(t *testing.T) {
 	cmd := observeCommandOf(&observation{client: &client.Client{Run: r.As("nobody")}})
 	cmd.SetArgs([]string{"--history=0"})
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
-	if err := cmd.ExecuteContext(t.Context()); !errors.Is(err, client.ErrUnreachable) || !strings.Contains(err.Error(), "hint: \"scontrol ping\"") {
+	if err := cmd.ExecuteContext(t.Context()); !errors.Is(err, client.ErrUnreachable) || !strings.Contains(err.Error(), "hint: check slurmctld with \"scontrol ping\"") {
 		t.Errorf("without slurmctld: %v, want that it does not answer", err)
 	}
 	t.Logf("without slurmctld the error came after %v", time.Since(begin).Round(time.Second))

@@ -191,7 +191,7 @@ func (th *theatre) unplanted() {
 		th.t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(place, id.String()+".out"))
-	if ended.State != client.Failure || !strings.Contains(string(text), "is not of "+victim) {
+	if ended.State != client.Failure || !strings.Contains(string(text), "does not belong to "+victim) {
 		th.t.Errorf("the job is %s and says %q, %v, want that it refuses the folder", ended.State, text, err)
 	}
 }

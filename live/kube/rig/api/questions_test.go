@@ -54,7 +54,7 @@ func (s *server) answersTenQuestions(t *testing.T) {
 		{"What ended last?", "", "#ended", []string{"page-pia/done completed"}},
 		{"What would help it?", "page-otto/waits", "#job", []string{"it would get GPUs if it asked for 2"}},
 		{"When will it go on?", "page-otto/waits", "#job", []string{"80 %"}},
-		{"Who took my GPUs?", "page-pia/runs", "#job", []string{"more GPUs of its nodes than before: page-otto/waits 4"}},
+		{"Who took my GPUs?", "page-pia/runs", "#job", []string{"on its nodes these now hold more GPUs: page-otto/waits 4"}},
 		{"What has it cost?", "page-otto/runs", "#job", []string{"it has held", "GPU-hours"}},
 	}
 	for i, q := range all {
