@@ -90,7 +90,7 @@ func (f *form) needs(level int) {
 }
 
 func (f *form) solve() *barrier.Solution {
-	s := Solve(&f.program, Settings{})
+	s := Solve(&f.program)
 	out := &barrier.Solution{Objective: -s.Objective, Bound: -s.Bound, Iterations: s.Iterations, Feasible: s.Converged, Converged: s.Converged}
 	out.X = make([][]float64, len(f.g.Items))
 	for i := range out.X {

@@ -34,25 +34,11 @@ type Program struct {
 	Rows []Row
 }
 
-// Settings limit the accuracy and iterations of Solve; 0 selects the default.
-type Settings struct {
-	Feasible   float64 // relative residual; default 1e-8 (ECOS)
-	Gap        float64 // absolute or relative; default 1e-8 (ECOS)
-	Iterations int     // default 100 (ECOS)
-}
-
-func (s Settings) withDefaults() Settings {
-	if s.Feasible <= 0 {
-		s.Feasible = 1e-8
-	}
-	if s.Gap <= 0 {
-		s.Gap = 1e-8
-	}
-	if s.Iterations <= 0 {
-		s.Iterations = 100
-	}
-	return s
-}
+// The limits of Solve. Source: ECOS.
+const (
+	tolerance      = 1e-8 // of relative residuals, and of the absolute or relative gap
+	mostIterations = 100
+)
 
 // A Solution is the point at which Solve stopped.
 type Solution struct {
@@ -66,20 +52,19 @@ type Solution struct {
 
 // Solve solves a linear program by the method of ECOS. It is deterministic and does not change p. An iteration costs
 // the columns times the squared lengths of rows that are not long.
-func Solve(p *Program, o Settings) Solution {
-	o = o.withDefaults()
+func Solve(p *Program) Solution {
 	it := newIterate(p)
 	it.start()
 	out := Solution{}
-	for out.Iterations = 0; out.Iterations < o.Iterations; out.Iterations++ {
+	for out.Iterations = 0; out.Iterations < mostIterations; out.Iterations++ {
 		it.residuals()
-		if out.Converged = it.within(o); out.Converged {
+		if out.Converged = it.within(tolerance); out.Converged {
 			break
 		}
 		it.save()
 		if it.advance(); !it.finite() {
 			it.restore()
-			out.Converged = it.within(Settings{Feasible: closeBy, Gap: closeBy})
+			out.Converged = it.within(closeBy)
 			break
 		}
 	}

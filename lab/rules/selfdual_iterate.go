@@ -74,7 +74,7 @@ func (t *iterate) residuals() {
 }
 
 // within tests the tolerances; without a feasible point tau goes to 0, kappa does not.
-func (t *iterate) within(o Settings) bool {
+func (t *iterate) within(limit float64) bool {
 	primal := norm(t.rz) / (math.Max(1, norm(t.h)) + norm(t.x) + norm(t.s)) / t.tau
 	dual := norm(t.rx) / (math.Max(1, norm(t.c)) + norm(t.z)) / t.tau
 	gap, relative := dot(t.s, t.z), math.Inf(1)
@@ -84,7 +84,7 @@ func (t *iterate) within(o Settings) bool {
 	} else if bound > 0 {
 		relative = gap / bound
 	}
-	return t.tau > t.kappa && primal < o.Feasible && dual < o.Feasible && (gap < o.Gap || relative < o.Gap)
+	return t.tau > t.kappa && primal < limit && dual < limit && (gap < limit || relative < limit)
 }
 
 // advance makes one step, centred by the affine direction. Source: CVXOPT §7.1, Mehrotra's predictor and

@@ -69,7 +69,7 @@ func TestSolve_ends_where_ECOS_does(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := Solve(test.program, Settings{})
+			got := Solve(test.program)
 			if !got.Converged || got.Iterations != test.iterations {
 				t.Errorf("converged %v after %d iterations, want true after %d", got.Converged, got.Iterations, test.iterations)
 			}
@@ -83,7 +83,7 @@ func TestSolve_ends_where_ECOS_does(t *testing.T) {
 }
 
 func TestSolve_without_a_solution(t *testing.T) {
-	if s := Solve(deadline(golden(), 1000), Settings{}); s.Converged {
+	if s := Solve(deadline(golden(), 1000)); s.Converged {
 		t.Error("converged where nobody can end in time")
 	}
 }
@@ -104,7 +104,7 @@ func TestSolve_agrees_with_the_central_path(t *testing.T) {
 			all.Cols, all.Values = append(all.Cols, j), append(all.Values, size)
 		}
 		p.Rows = append(p.Rows, all)
-		want, got := g.Best(barrier.Settings{}), Solve(p, Settings{})
+		want, got := g.Best(barrier.Settings{}), Solve(p)
 		if !got.Converged || math.Abs(got.Objective+want.Objective) > 1e-5*(1+want.Objective) {
 			t.Fatalf("objective %v, converged %v, want %v", -got.Objective, got.Converged, want.Objective)
 		}
@@ -122,6 +122,6 @@ func BenchmarkSolve(b *testing.B) {
 	}
 	p.Rows = append(p.Rows, all)
 	for b.Loop() {
-		Solve(p, Settings{})
+		Solve(p)
 	}
 }

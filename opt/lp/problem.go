@@ -347,9 +347,3 @@ func checkRange(low, up float64) error {
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
-
-// Relax makes all columns continuous.
-func (p *Problem) Relax() {
-	p.integer = nil
-	p.edits++
-}

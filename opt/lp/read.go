@@ -60,14 +60,3 @@ func (p *Problem) RowCols(i int) []uint32 {
 	p.inRow[i].sweep(p, uint32(i))
 	return p.inRow[i].members
 }
-
-// Integers returns the number of integer columns.
-func (p *Problem) Integers() int {
-	n := 0
-	for _, is := range p.integer {
-		if is {
-			n++
-		}
-	}
-	return n
-}
