@@ -1,6 +1,7 @@
 package agentapi
 
 import (
+	"maps"
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
@@ -38,6 +39,18 @@ func (h *Hello) Described(asked *job.Spec, t cluster.GPUType, restart time.Durat
 		spec.RestartOverhead = restart.Round(time.Millisecond)
 	}
 	return &spec
+}
+
+// AddLocalMax returns a copy of known with the largest local batch size that the program reports on GPUs of type t; known
+// itself if it reports none.
+func (h *Hello) AddLocalMax(known map[cluster.GPUType]int, t cluster.GPUType) map[cluster.GPUType]int {
+	if h.Batch.LocalMax <= 0 {
+		return known
+	}
+	all := map[cluster.GPUType]int{}
+	maps.Copy(all, known)
+	all[t] = h.Batch.LocalMax
+	return all
 }
 
 // ToTrain returns the batch size to train with: the planned one, the job's best if the scheduler may choose, or zero,

@@ -21,20 +21,19 @@ type Feed struct {
 	Jobs     func(now time.Time) []*policy.Job // nil before Follow
 	Snapshot *policy.Snapshot                  // nil before the first round
 	Plan     *policy.Plan                      // nil before the first round
-	owner    Owner
+	Hold     func() time.Duration              // how long a due round has to wait; nil: not at all
+	owner    owner
 	ends     error
 }
 
-// An Owner has the functions by which a Feed accesses the jobs of its backend. All are called under the lock.
-type Owner struct {
-	Known func(id job.ID) bool     // reports whether the scheduler may name this job
-	Live  func() int               // number of jobs that have not ended or are not cleared away
-	Taken func(ev scheduler.Event) // called with each event that the scheduler takes
-	Hold  func() time.Duration     // how long a due round has to wait; may be nil
+// An owner has the functions by which a Feed accesses the jobs of its backend. All are called under the lock, as is Hold.
+type owner struct {
+	known func(id job.ID) bool     // reports whether the scheduler may name this job
+	live  func() int               // number of jobs that have not ended or are not cleared away
+	taken func(ev scheduler.Event) // called with each event that the scheduler takes
 }
 
-// NewFeed returns a Feed over a queue of events.
-func NewFeed(q *Queue, o Owner) *Feed {
+func newFeed(q *Queue, o owner) *Feed {
 	return &Feed{Events: q, Work: make(chan struct{}, 1), owner: o}
 }
 
@@ -88,14 +87,14 @@ func (f *Feed) Take(deadline time.Time) (scheduler.Event, time.Duration, error) 
 		return nil, 0, f.ends
 	}
 	if ev := f.Events.Take(deadline); ev != nil {
-		f.owner.Taken(ev)
+		f.owner.taken(ev)
 		return ev, 0, nil
 	}
-	if f.Events.Over(f.owner.Live()) {
+	if f.Events.Over(f.owner.live()) {
 		return nil, 0, io.EOF
 	}
-	if f.owner.Hold != nil && f.Events.Until(deadline) <= 0 {
-		if wait := f.owner.Hold(); wait > 0 {
+	if f.Hold != nil && f.Events.Until(deadline) <= 0 {
+		if wait := f.Hold(); wait > 0 {
 			return nil, wait, nil
 		}
 	}
@@ -138,7 +137,7 @@ func (f *Feed) Apply(ctx context.Context, actions []scheduler.Action, d Draft) e
 		case scheduler.Run:
 			err = d.Run(&a)
 		case scheduler.Profile:
-			if !f.owner.Known(a.Job) {
+			if !f.owner.known(a.Job) {
 				return errNotLive(a.Job)
 			}
 			f.Events.Emit(scheduler.Profiled{Job: a.Job})

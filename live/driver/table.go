@@ -11,13 +11,12 @@ import (
 
 // An Entry is the common part of what every backend stores about a job.
 type Entry struct {
-	ID        job.ID
-	Over      bool      // ended for good
-	Lost      bool      // it holds nothing, and the scheduler has not taken that event yet
-	NotBefore time.Time // earliest restart after a failure
-	Heard     time.Time // of its program; zero for none
-	Silent    bool
-	Starts    agentapi.Mean // time from plan to training
+	ID     job.ID
+	Over   bool          // ended for good
+	Lost   bool          // it holds nothing, and the scheduler has not taken that event yet
+	Heard  time.Time     // last message of its program; zero for none
+	Silent bool          // no message for long: it counts as rigid
+	Starts agentapi.Mean // time from plan to training
 }
 
 func (e *Entry) entry() *Entry { return e }
@@ -38,7 +37,7 @@ type Table[E interface{ entry() *Entry }] struct {
 // loss of a job's GPUs, ended after it took a job's final end.
 func NewTable[E interface{ entry() *Entry }](q *Queue, freed, ended func(E)) *Table[E] {
 	t := &Table[E]{ByID: map[job.ID]E{}, freed: freed, ended: ended}
-	t.Feed = NewFeed(q, Owner{Known: t.known, Live: func() int { return len(t.Order) }, Taken: t.taken})
+	t.Feed = newFeed(q, owner{known: t.known, live: func() int { return len(t.Order) }, taken: t.taken})
 	return t
 }
 
@@ -111,4 +110,15 @@ func (t *Table[E]) taken(ev scheduler.Event) {
 	} else {
 		t.ended(e)
 	}
+}
+
+// Rigid returns a copy of a specification that fixes the GPUs that a job holds; the same if it holds none.
+func Rigid(spec *job.Spec, gpus int) *job.Spec {
+	if gpus == 0 {
+		return spec
+	}
+	r := *spec
+	r.Adaptivity &^= job.GPUCount | job.BatchSizes
+	r.GPUs = gpus
+	return &r
 }

@@ -27,7 +27,7 @@ func (w *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Star
 	}
 	planned := e.Wants() && int64(generation) == e.Held.Generation
 	s := &driver.Start{
-		Took: &e.Agent.StartTimes, Unsettled: !e.Wants(),
+		Took: &e.Starts, Unsettled: !e.Wants(),
 		Batch: e.Held.Batch, Allocation: e.Held.Allocation, Type: e.Held.GPUType, GPUs: e.Held.GPUs,
 	}
 	if !planned {
@@ -57,14 +57,14 @@ func restored(h *agentapi.Hello) *float64 {
 }
 
 func (w *Backend) messageReceived(e *jobstate.Job) {
-	e.Agent.Reporting, e.Agent.Silent, e.Agent.LastMessage = true, false, time.Now()
+	e.Agent.Reporting, e.Silent, e.Heard = true, false, time.Now()
 	w.describe(e)
 }
 
 func (a agent) Report(r *agentapi.Report) error {
 	w, e := a.w, a.e
 	if w.messageReceived(e); a.planned {
-		report := r.Job(e.ID(), e.Held.Configuration, e.Held.CPUs, e.Held.Memory)
+		report := r.Job(e.ID, e.Held.Configuration, e.Held.CPUs, e.Held.Memory)
 		w.background.unsaved = e.Keep(&report) || w.background.unsaved
 		w.Events.Emit(scheduler.Reported{Report: report})
 	}
@@ -81,11 +81,10 @@ func (a agent) Checkpoint(*agentapi.Checkpoint) error {
 // markSilent marks jobs whose running pods sent no message for Options.Silence. The caller holds the lock.
 func (w *Backend) markSilent() {
 	for _, e := range w.table.Order {
-		a := &e.Agent
-		if e.Ended() || a.Silent || !a.Reporting || e.UpSince.IsZero() || min(time.Since(a.LastMessage), time.Since(e.UpSince)) < w.o.Silence {
+		if e.Ended() || e.Silent || !e.Agent.Reporting || e.UpSince.IsZero() || min(time.Since(e.Heard), time.Since(e.UpSince)) < w.o.Silence {
 			continue
 		}
-		a.Silent = true
+		e.Silent = true
 		w.describe(e)
 	}
 }

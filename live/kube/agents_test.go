@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/live/agentapi"
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -24,7 +25,7 @@ func grants(e *jobstate.Job, generation int64, gpu cluster.GPUType, ago time.Dur
 // or is about to; and each start that ends with a first hello counts as one of so long.
 func TestHello_of_each_type(t *testing.T) {
 	w := newBackend(t, nil, nil)
-	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: "u", Spec: &job.Spec{ID: "u"}}, Spec: &job.Spec{ID: "u"}}
+	e := &jobstate.Job{Entry: driver.Entry{ID: "u"}, Parsed: &jobadapter.Job{UID: "u", Spec: &job.Spec{ID: "u"}}, Spec: &job.Spec{ID: "u"}}
 	e.Parsed.PerWorker.GPUs = 1
 	w.table.ByID["u"], w.table.Order = e, []*jobstate.Job{e}
 	says := func(generation, most int) {

@@ -7,12 +7,10 @@ import (
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/inventory"
-	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/live/kube/planstore"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/scheduler"
 )
 
 // A Backend runs the jobs of one queue of a Kubernetes cluster: a scheduler.Backend, and an observer of its
@@ -60,19 +58,6 @@ func (w *Backend) hold() time.Duration {
 		return observe.Recheck
 	}
 	return 0
-}
-
-func (w *Backend) release(ev scheduler.Event) {
-	exit, ok := ev.(scheduler.Exited)
-	e := w.table.ByID[exit.Job]
-	switch {
-	case !ok || e == nil:
-	case exit.Outcome == scheduler.Lost:
-		e.Move(jobstate.Hear)
-		e.Held = jobstate.Grant{Generation: e.Held.Generation}
-	default:
-		w.forget(e)
-	}
 }
 
 // Stopping returns, by type, how many GPUs are used by pods of jobs that no longer have them in the plan.

@@ -119,13 +119,13 @@ func (d *draft) allocations(why jobstate.Reasons) []v1alpha1.JobAllocation {
 		if e.Ended() {
 			continue
 		}
-		g, changed := d.held[e.ID()]
+		g, changed := d.held[e.ID]
 		if !changed {
 			g = e.Held
 		}
 		a := jobstate.Allocation(e, &g)
 		if why != nil {
-			a.Reason = why.Reason(e.ID())
+			a.Reason = why.Reason(e.ID)
 		}
 		all = append(all, a)
 	}
@@ -172,7 +172,7 @@ func statesOf(t *jobstate.Table) []v1alpha1.JobState {
 // jobs with a new generation are no longer lost.
 func (w *Backend) applyGrants(d *draft) {
 	for _, e := range w.table.Order {
-		g, changed := d.held[e.ID()]
+		g, changed := d.held[e.ID]
 		e.Move(jobstate.Commit)
 		if !changed || e.Ended() {
 			continue
@@ -180,7 +180,7 @@ func (w *Backend) applyGrants(d *draft) {
 		if g.Generation != e.Held.Generation {
 			e.Since = time.Now()
 			e.Move(jobstate.Granted)
-			w.retract(e)
+			w.table.RetractLoss(e)
 		}
 		e.Held = g
 		w.describe(e) // it may have failed meanwhile, and backs off

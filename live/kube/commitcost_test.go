@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -49,15 +50,15 @@ func manyJobs(tb testing.TB, nodes, jobs int) (*Backend, *encoding) {
 	var rows []*policy.Job
 	for i := range jobs {
 		uid := fmt.Sprintf("9e3f1c52-0f63-4c0e-a1b5-%012d", i)
-		e := &jobstate.Job{Parsed: &jobadapter.Job{UID: uid, Kind: "Job", Namespace: "default", Name: fmt.Sprintf("j%d", i)}, Spec: &job.Spec{ID: job.ID(uid)}}
+		e := &jobstate.Job{Entry: driver.Entry{ID: job.ID(uid)}, Parsed: &jobadapter.Job{UID: uid, Kind: "Job", Namespace: "default", Name: fmt.Sprintf("j%d", i)}, Spec: &job.Spec{ID: job.ID(uid)}}
 		e.Parsed.PerWorker.GPUs = 1
 		if i < 8*nodes {
 			e.Held = grantOn(fmt.Sprintf("a100-%d", i/8))
 		}
 		e.Status = job.Status{Submitted: time.Unix(1e9, int64(i)), Since: time.Unix(1e9, int64(i))}
-		w.table.ByID[e.ID()] = e
+		w.table.ByID[e.ID] = e
 		w.table.Order = append(w.table.Order, e)
-		why[e.ID()] = [2]string{"waiting: capacity", "no node has a GPU left for it, and 1999 jobs are before it"}
+		why[e.ID] = [2]string{"waiting: capacity", "no node has a GPU left for it, and 1999 jobs are before it"}
 		rows = append(rows, &policy.Job{Spec: e.Spec, Status: e.Status})
 	}
 	w.o.Explain = func(*policy.Snapshot, *policy.Plan) jobstate.Reasons { return why }

@@ -185,7 +185,7 @@ func TestPass_of_what_is_as_planned_writes_nothing(t *testing.T) {
 	defer w.Unlock()
 	for _, e := range w.table.Order {
 		if !e.Started() || e.Workers() != 8 || e.UpSince.IsZero() || e.Trouble != "" || e.Failures > 0 {
-			t.Errorf("job %s: started %v, %d workers, up since %v, trouble %q", e.ID(), e.Started(), e.Workers(), e.UpSince, e.Trouble)
+			t.Errorf("job %s: started %v, %d workers, up since %v, trouble %q", e.ID, e.Started(), e.Workers(), e.UpSince, e.Trouble)
 		}
 	}
 	if n := len(w.extent.cluster.Nodes()); n != 20 || len(w.table.Order) != 20 {

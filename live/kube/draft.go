@@ -34,7 +34,7 @@ func (w *Backend) draft() *draft {
 }
 
 func (d *draft) planned(id job.ID) (jobstate.Grant, *jobstate.Job, error) {
-	e, err := d.w.entry(id)
+	e, err := d.w.table.Get(id)
 	if err != nil {
 		return jobstate.Grant{}, nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -26,7 +27,7 @@ func foretelling(ago time.Duration, was jobstate.Expected, now map[job.ID]jobsta
 	w := assemble(nil, nil, &jobstate.Options{Queue: &v1alpha1.Queue{}, Expect: func() map[job.ID]jobstate.Expected { return now }})
 	w.table.Plan = &v1alpha1.Plan{}
 	w.table.Plan.Spec.Time = metav1.NewMicroTime(w.Now().Add(-ago))
-	e := &jobstate.Job{Adapter: jobadapter.Kinds[0], Parsed: &jobadapter.Job{UID: "u", Kind: "Job", Namespace: "a", Name: "b"}}
+	e := &jobstate.Job{Entry: driver.Entry{ID: "u"}, Adapter: jobadapter.Kinds[0], Parsed: &jobadapter.Job{UID: "u", Kind: "Job", Namespace: "a", Name: "b"}}
 	w.table.ByID["u"], w.table.Order = e, []*jobstate.Job{e}
 	w.table.Plan.Spec.Allocations = w.draft().allocations(nil)
 	w.table.Plan.Spec.Allocations[0].Unblock, w.table.Plan.Spec.Allocations[0].ETA = was.Unblock, was.ETA

@@ -2,9 +2,7 @@ package kube
 
 import (
 	"cmp"
-	"fmt"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/live/driver"
@@ -46,7 +44,7 @@ func (w *jobEvents) refuse(e *jobstate.Job, why error) {
 func (w *jobEvents) fail(e *jobstate.Job, detail string) {
 	e.Setback = detail
 	e.Fail(time.Now())
-	w.Events.Emit(scheduler.Exited{Job: e.ID(), Outcome: scheduler.Lost, Detail: detail})
+	w.table.Lose(e, detail)
 	w.describe(e)
 }
 
@@ -55,30 +53,15 @@ func (w *jobEvents) end(e *jobstate.Job, outcome scheduler.Outcome, detail strin
 		return
 	}
 	e.Move(jobstate.End)
-	w.table.Over[e.ID()] = true
-	w.Events.Emit(scheduler.Exited{Job: e.ID(), Outcome: outcome, Detail: detail})
+	w.table.Over[e.ID] = true
+	w.table.Conclude(e, outcome, detail)
 	driver.Wake(w.Work)
 }
 
 func (w *jobEvents) forget(e *jobstate.Job) {
-	unheard := func(ev scheduler.Event) bool {
-		exit, ok := ev.(scheduler.Exited)
-		return ok && exit.Job == e.ID()
+	if e.Ended() && len(e.Live()) == 0 && !w.table.EndPending(e.ID) {
+		w.table.Remove(e)
 	}
-	if !e.Ended() || len(e.Live()) > 0 || w.Events.Any(unheard) {
-		return
-	}
-	delete(w.table.ByID, e.ID())
-	w.table.Order = slices.DeleteFunc(w.table.Order, func(o *jobstate.Job) bool { return o == e })
-	w.Events.Wake()
-}
-
-func (w *jobEvents) entry(id job.ID) (*jobstate.Job, error) {
-	e := w.table.ByID[id]
-	if e == nil {
-		return nil, fmt.Errorf("job %s is unknown or has ended", id)
-	}
-	return e, nil
 }
 
 // refused handles a failure to create pods. A job that can run with its existing pods is limited to their GPUs for
@@ -137,8 +120,8 @@ func (w *jobEvents) describe(e *jobstate.Job) {
 		return
 	}
 	spec := e.Limited(w.bounded(e.Agent.Described(w.spec(e.Parsed), e)))
-	if e.Agent.Silent {
-		spec = jobstate.Rigid(spec, e)
+	if e.Silent {
+		spec = driver.Rigid(spec, e.Held.GPUs)
 	}
 	if !e.Wants() && (beyond || e.BacksOff(time.Now())) {
 		spec.GPUTypes, spec.GPUsPerReplica = []cluster.GPUType{nowhere}, nil
@@ -147,14 +130,6 @@ func (w *jobEvents) describe(e *jobstate.Job) {
 		e.Spec = spec
 		w.Events.Emit(scheduler.Described{Spec: spec})
 	}
-}
-
-// retract removes the untaken event of a loss, because the plan has a newer generation.
-func (w *jobEvents) retract(e *jobstate.Job) {
-	w.Events.Drop(func(ev scheduler.Event) bool {
-		lost, ok := ev.(scheduler.Exited)
-		return ok && lost.Job == e.ID() && lost.Outcome == scheduler.Lost
-	})
 }
 
 func (w *jobEvents) planner() *execute.Planner { return execute.NewPlanner(w.writer, w.table) }

@@ -59,7 +59,7 @@ func TestQuota_is_not_awaited_for_ever(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		twin := newTwin()
 		w := queued(t, twin, options(v1alpha1.Resize))
-		a := w.table.Order[0].ID()
+		a := w.table.Order[0].ID
 		do(t, w, runOn(a, on("n0", 4)))
 		looks(t, w, 3)
 		for _, c := range []struct {

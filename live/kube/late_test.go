@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -41,7 +42,7 @@ func newBackend(t testing.TB, a client.Client, b client.Reader) *Backend {
 // ever showed the write.
 func TestTakeIn_deleted_before_the_write_was_seen(t *testing.T) {
 	w := newBackend(t, nil, nil)
-	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: "u"}, Held: jobstate.Grant{Generation: 1}, Times: jobstate.Times{StaleSince: time.Now()}}
+	e := &jobstate.Job{Entry: driver.Entry{ID: "u"}, Parsed: &jobadapter.Job{UID: "u"}, Held: jobstate.Grant{Generation: 1}, Times: jobstate.Times{StaleSince: time.Now()}}
 	w.table.ByID["u"], w.table.Order, w.writer.Unseen["u"] = e, []*jobstate.Job{e}, 7
 	w.reconcile(&observe.Observation{})
 	ev := w.Events.Take(time.Now())
@@ -156,7 +157,7 @@ func TestPass_reads_pods_that_the_watch_is_late_to_show(t *testing.T) {
 // GPUs on two nodes.
 func TestApply_tells_of_what_cannot_be(t *testing.T) {
 	w := newBackend(t, nil, nil)
-	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: "u", PerWorker: cluster.Resources{GPUs: 8}}, Spec: &job.Spec{ID: "u"}}
+	e := &jobstate.Job{Entry: driver.Entry{ID: "u"}, Parsed: &jobadapter.Job{UID: "u", PerWorker: cluster.Resources{GPUs: 8}}, Spec: &job.Spec{ID: "u"}}
 	w.table.ByID["u"], w.table.Order = e, []*jobstate.Job{e}
 	r := scheduler.Run{Job: "u", Placement: cluster.Placement{
 		{Node: "a", Resources: cluster.Resources{GPUs: 6}}, {Node: "b", Resources: cluster.Resources{GPUs: 2}},
@@ -175,7 +176,7 @@ func TestApply_tells_of_what_cannot_be(t *testing.T) {
 // else's.
 func TestTakeIn_a_job_that_opts_out(t *testing.T) {
 	w := newBackend(t, nil, nil)
-	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: "u"}, Held: jobstate.Grant{Generation: 1}}
+	e := &jobstate.Job{Entry: driver.Entry{ID: "u"}, Parsed: &jobadapter.Job{UID: "u"}, Held: jobstate.Grant{Generation: 1}}
 	w.table.ByID["u"], w.table.Order = e, []*jobstate.Job{e}
 	f := observe.ObservedJob{Parsed: &jobadapter.Job{UID: "u", OptOut: true, Generation: 1}}
 	if w.observer.Takes(&f) {

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -174,7 +175,7 @@ func rows(all ...*policy.Job) func(time.Time) []*policy.Job {
 // elastic returns a job of workers of one GPU, so many of which run on node n, that is planned
 // to have others there; 0: it is not, and was not.
 func elastic(id string, has, gets int) *jobstate.Job {
-	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: id, Generation: 1, Workers: has}, Spec: &job.Spec{ID: job.ID(id)}, Held: jobstate.Grant{Generation: 1}}
+	e := &jobstate.Job{Entry: driver.Entry{ID: job.ID(id)}, Parsed: &jobadapter.Job{UID: id, Generation: 1, Workers: has}, Spec: &job.Spec{ID: job.ID(id)}, Held: jobstate.Grant{Generation: 1}}
 	e.Parsed.PerWorker.GPUs, e.Parsed.Suspended = 1, has == 0
 	if gets > 0 {
 		e.Held.GPUs = gets

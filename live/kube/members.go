@@ -30,7 +30,7 @@ func membersOf(jobs []*jobstate.Job) map[string]Member {
 	for _, e := range jobs {
 		for _, p := range e.Live() {
 			if p.Status.Phase == corev1.PodRunning && jobstate.Generation(p) > 0 {
-				members[string(p.UID)] = Member{Job: e.ID(), Namespace: p.Namespace, Name: p.Name, Account: cmp.Or(p.Spec.ServiceAccountName, "default")}
+				members[string(p.UID)] = Member{Job: e.ID, Namespace: p.Namespace, Name: p.Name, Account: cmp.Or(p.Spec.ServiceAccountName, "default")}
 			}
 		}
 	}

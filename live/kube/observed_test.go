@@ -18,7 +18,7 @@ func because(w *Backend, reason, message string) {
 	w.o.Explain = func(s *policy.Snapshot, _ *policy.Plan) jobstate.Reasons {
 		all := make(said)
 		for _, e := range w.table.Order {
-			all[e.ID()] = [2]string{reason, message}
+			all[e.ID] = [2]string{reason, message}
 		}
 		return all
 	}

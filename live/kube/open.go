@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/observe"
 	"github.com/oxgang/oxgang/live/kube/planstore"
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/model/job"
 )
 
 // Open takes over a queue with the newest epoch, once the watches behind c have seen everything that existed then.
@@ -51,14 +50,11 @@ var newQueue = driver.NewQueue
 
 func assemble(c client.Client, direct client.Reader, o *jobstate.Options) *Backend {
 	w := &Backend{
-		jobEvents: &jobEvents{o: o, table: jobstate.NewTable()},
+		jobEvents: &jobEvents{o: o},
 		publisher: publisher{published: map[string]string{}, versions: map[string]uint64{}},
 	}
-	w.Feed = driver.NewFeed(newQueue(), driver.Owner{
-		Known: func(id job.ID) bool { return w.table.ByID[id] != nil },
-		Live:  func() int { return len(w.table.Order) },
-		Taken: w.release, Hold: w.hold,
-	})
+	w.table = jobstate.NewTable(newQueue(), w.forget)
+	w.Feed, w.table.Hold = w.table.Feed, w.hold
 	w.Agents = driver.NewAgents(w.Feed, o.Report, w.agent, nil)
 	w.writer = &execute.Writer{Options: w.o, Client: c, Direct: direct, Mu: &w.Mutex, Refused: w.refused, GivenUp: w.lose, Unseen: map[types.UID]uint64{}}
 	w.store = planstore.NewStore(w.o, c, direct)

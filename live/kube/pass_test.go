@@ -318,7 +318,7 @@ func TestDisrupt(t *testing.T) {
 		o := options(v1alpha1.Resize)
 		o.Queue.Spec.Limits.IgnoreDisruptionBudgets = true
 		w := open(t, twin, o)
-		a := w.table.Order[0].ID()
+		a := w.table.Order[0].ID
 		do(t, w, runOn(a, on("n0", 4)))
 		pass(t, w, twin)
 		b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "b", Namespace: kubetest.Namespace}}

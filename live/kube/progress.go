@@ -45,7 +45,7 @@ func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
 		return
 	}
 	e.TrainsIn, e.Failures, e.Setback = e.Held.Generation, 0, ""
-	first := job.Report{Job: e.ID(), Configuration: e.Held.Configuration, Progress: e.Progress()}
+	first := job.Report{Job: e.ID, Configuration: e.Held.Configuration, Progress: e.Progress()}
 	if from != nil {
 		first.Progress = *from
 	}
@@ -70,7 +70,7 @@ func (w *jobEvents) readTrainer(e *jobstate.Job) {
 	}
 	e.PercentAt = p.At
 	w.Events.Emit(scheduler.Reported{Report: job.Report{
-		Job: e.ID(), Configuration: e.Held.Configuration, CPUs: e.Held.CPUs, Memory: e.Held.Memory, Progress: e.Spec.Target * p.Percent / 100,
+		Job: e.ID, Configuration: e.Held.Configuration, CPUs: e.Held.CPUs, Memory: e.Held.Memory, Progress: e.Spec.Target * p.Percent / 100,
 	}})
 }
 

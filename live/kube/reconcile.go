@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -30,7 +31,7 @@ func (w *Backend) reconcile(s *observe.Observation) {
 		w.takeJob(s, f)
 	}
 	for _, e := range slices.Clone(w.table.Order) {
-		if !there[e.ID()] {
+		if !there[e.ID] {
 			e.Pods, e.Helpers, e.StaleSince = nil, nil, time.Time{}
 			w.end(e, scheduler.Cancelled, "its object was deleted")
 		}
@@ -186,17 +187,16 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 	if w.table.Over[id] || f.Parsed.Ended != nil || !s.Ours[f.Parsed.UID] {
 		return nil
 	}
-	e := &jobstate.Job{Adapter: f.Adapter, Object: f.Object, Parsed: f.Parsed, Spec: w.spec(f.Parsed), Held: jobstate.Grant{Generation: f.Parsed.Generation}}
+	e := &jobstate.Job{Entry: driver.Entry{ID: id}, Adapter: f.Adapter, Object: f.Object, Parsed: f.Parsed, Spec: w.spec(f.Parsed), Held: jobstate.Grant{Generation: f.Parsed.Generation}}
 	e.Since = time.Now()
 	e.Begun, e.CompleteAt = e.Since, e.Since // starting pods get their full time
-	w.table.ByID[id] = e
-	w.table.Order = append(w.table.Order, e)
+	w.table.Add(e)
 	if old, known := w.past(s, f); known {
 		delete(w.table.Past, id)
 		old.Restore(e)
 		e.Spec = w.bounded(e.Agent.Described(e.Spec, e))
 		if e.Parsed.Spec == nil || w.beyond(e.Spec) { // invalid while it runs: it keeps its GPUs
-			e.Spec = jobstate.Rigid(e.Spec, e)
+			e.Spec = driver.Rigid(e.Spec, e.Held.GPUs)
 		}
 		if e.Node() != "" && !e.Started() {
 			e.Late = e.Held.Placement

@@ -24,7 +24,7 @@ const quota = `pods "a-0" is forbidden: exceeded quota: gpus`
 // begin starts job a, of which no pod is made.
 func begin(t *testing.T, twin *kubetest.Cluster, w *Backend) {
 	t.Helper()
-	do(t, w, runOn(w.table.Order[0].ID(), on("n0", 4)))
+	do(t, w, runOn(w.table.Order[0].ID, on("n0", 4)))
 	looks(t, w, 2) // a step shows in the next look
 	if *twin.Job("a").Spec.Suspend {
 		t.Fatal("it was not started")

@@ -142,7 +142,7 @@ func (d *draft) hosts() map[string]bool {
 func (d *draft) jobs() map[string]string {
 	all := make(map[string]string)
 	for _, e := range d.w.table.Order {
-		g, changed := d.held[e.ID()]
+		g, changed := d.held[e.ID]
 		if !changed {
 			g = e.Held
 		}

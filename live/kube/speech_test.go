@@ -154,7 +154,7 @@ func TestSilence_of_one_that_starts_again(t *testing.T) {
 		pass(t, w, twin)
 		for _, want := range []bool{false, true} {
 			w.Round(nil, nil, nil)
-			if got := w.table.ByID[id].Agent.Silent; got != want {
+			if got := w.table.ByID[id].Silent; got != want {
 				t.Errorf("silent %v, %v after its pods ran, want %v", got, time.Since(w.table.ByID[id].UpSince), want)
 			}
 			time.Sleep(w.o.Silence)

@@ -68,7 +68,7 @@ func (b *Backend) Live() []Live {
 		if e.Over {
 			continue
 		}
-		l := Live{Job: e.Job, Spoke: e.hasClient, Silent: e.Silent, Waits: e.NotBefore, Trouble: e.trouble(time.Now()), Withheld: b.jobs.withheldBy(e)}
+		l := Live{Job: e.Job, Spoke: e.hasClient, Silent: e.Silent, Waits: e.notBefore, Trouble: e.trouble(time.Now()), Withheld: b.jobs.withheldBy(e)}
 		if r := e.current(); r != nil {
 			l.Up = r.up
 		}

@@ -14,10 +14,11 @@ import (
 
 // Invariant: Held is the last committed plan. runs are all generations that may have processes.
 type entry struct {
-	driver.Entry      // Heard is about this generation
-	store.Job         // Spec is as last described
-	withheld     bool // by its user's quota
-	uncommitted  bool // its slots or failures differ from the last plan
+	driver.Entry           // Heard is about this generation
+	store.Job              // Spec is as last described
+	notBefore    time.Time // earliest restart after a failure
+	withheld     bool      // by its user's quota
+	uncommitted  bool      // its slots or failures differ from the last plan
 	planned      time.Time
 	hasClient    bool         // in any generation
 	runs         []*run       // oldest first
@@ -95,7 +96,7 @@ func (e *entry) name(r *run) statedir.Generation {
 }
 
 func (e *entry) state() jobState {
-	j := jobState{ID: e.Spec.ID, Generation: e.Generation, Cores: int(e.Status.Allocation.CPUs), Ended: e.Over, NotBefore: e.NotBefore}
+	j := jobState{ID: e.Spec.ID, Generation: e.Generation, Cores: int(e.Status.Allocation.CPUs), Ended: e.Over, NotBefore: e.notBefore}
 	if e.wants() {
 		j.Slots = e.Held
 	}

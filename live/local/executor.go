@@ -137,7 +137,7 @@ func (x *executor) start(s *startStep) step {
 		hook("start: supervised")
 		if err != nil {
 			x.b.Lock()
-			e.NotBefore = time.Now().Add(backoff)
+			e.notBefore = time.Now().Add(backoff)
 			x.b.Unlock()
 		}
 		return err

@@ -53,7 +53,7 @@ func (t *jobTable) removeIfOver(e *entry) {
 }
 
 func (t *jobTable) lose(e *entry, detail string, wait time.Duration) {
-	e.NotBefore = time.Now().Add(wait)
+	e.notBefore = time.Now().Add(wait)
 	t.Lose(e, detail)
 }
 
@@ -121,10 +121,7 @@ func (t *jobTable) findSilent() {
 			continue
 		}
 		e.Silent = true
-		rigid := *e.Spec
-		rigid.Adaptivity &^= job.GPUCount | job.BatchSizes
-		rigid.GPUs = len(e.Held)
-		t.Events.Emit(scheduler.Described{Spec: &rigid})
+		t.Events.Emit(scheduler.Described{Spec: driver.Rigid(e.Spec, len(e.Held))})
 	}
 }
 

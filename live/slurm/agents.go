@@ -3,13 +3,11 @@ package slurm
 import (
 	"context"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
@@ -100,13 +98,7 @@ func (a agent) Hello(h *agentapi.Hello) (*job.Spec, error) {
 	b, e := a.b, a.e
 	planned := e.asPlanned()
 	e.program.Token, e.program.Hello = e.observed.Token, h
-	if h.Batch.LocalMax > 0 {
-		e.program.LocalMax = maps.Clone(e.program.LocalMax)
-		if e.program.LocalMax == nil {
-			e.program.LocalMax = map[cluster.GPUType]int{}
-		}
-		e.program.LocalMax[e.observed.Configuration.GPUType] = h.Batch.LocalMax
-	}
+	e.program.LocalMax = h.AddLocalMax(e.program.LocalMax, e.observed.Configuration.GPUType)
 	if e.program.Progress = 0; h.Restored != nil {
 		e.program.Progress = h.Restored.Progress
 	}

@@ -30,8 +30,9 @@ type entry struct {
 	released           time.Time // zero: not since it was planned
 	releasedGeneration int
 	failures           int
-	why                string // last failure
-	heldByOther        bool   // somebody else holds it
+	notBefore          time.Time // earliest restart after a failure
+	why                string    // last failure
+	heldByOther        bool      // somebody else holds it
 	program            ProgramState
 	runningSince       time.Time // when first observed
 	awaitsHello        bool      // Restoring until it says hello
@@ -99,7 +100,7 @@ func (b *Backend) lose(e *entry, detail string) {
 
 func (b *Backend) fail(e *entry, why string) {
 	e.failures++
-	e.NotBefore, e.why = time.Now().Add(min(backoff<<min(e.failures-1, 10), mostBackoff)), why
+	e.notBefore, e.why = time.Now().Add(min(backoff<<min(e.failures-1, 10), mostBackoff)), why
 	b.lose(e, why)
 	b.describe(e)
 }
@@ -109,9 +110,9 @@ const noGPUType = "(none: retry later)"
 func (b *Backend) describe(e *entry) {
 	spec := e.described()
 	if e.Silent && e.program.Hello != nil && e.wants() {
-		spec = e.rigid(spec)
+		spec = driver.Rigid(spec, e.planned.allocation.GPUs)
 	}
-	if e.heldByOther || time.Now().Before(e.NotBefore) {
+	if e.heldByOther || time.Now().Before(e.notBefore) {
 		barred := *spec
 		barred.GPUTypes = []cluster.GPUType{noGPUType}
 		spec = &barred

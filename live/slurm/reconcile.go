@@ -145,7 +145,7 @@ func (b *Backend) oldState(e *entry) {
 		b.fail(e, why)
 		return
 	}
-	e.NotBefore, e.why = time.Now().Add(backoff), why
+	e.notBefore, e.why = time.Now().Add(backoff), why
 }
 
 func (b *Backend) started(e *entry) {

@@ -3,7 +3,6 @@ package slurm
 import (
 	"time"
 
-	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
 )
 
@@ -45,11 +44,4 @@ func (b *Backend) messageReceived(e *entry) {
 		b.o.Log.Info("a program sends messages again", "job", e.spec.ID)
 		b.describe(e)
 	}
-}
-
-func (e *entry) rigid(spec *job.Spec) *job.Spec {
-	r := *spec
-	r.Adaptivity &^= job.GPUCount | job.BatchSizes
-	r.GPUs = e.planned.allocation.GPUs
-	return &r
 }

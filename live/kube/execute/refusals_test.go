@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/model/job"
@@ -43,11 +44,11 @@ func missing(api *eventual, n int) (*Planner, map[job.ID]string) {
 	refused := map[job.ID]string{}
 	o := jobstate.DefaultOptions()
 	o.Log = slog.New(slog.DiscardHandler)
-	table := &jobstate.Table{ByID: map[job.ID]*jobstate.Job{}}
-	w := &Writer{Options: &o, Direct: api, Mu: &sync.Mutex{}, Refused: func(e *jobstate.Job, why string) { refused[e.ID()] = why }}
+	table := jobstate.NewTable(driver.NewQueue(), nil)
+	w := &Writer{Options: &o, Direct: api, Mu: &sync.Mutex{}, Refused: func(e *jobstate.Job, why string) { refused[e.ID] = why }}
 	for i := range n {
-		e := &jobstate.Job{Parsed: &jobadapter.Job{UID: fmt.Sprintf("j%d", i), Namespace: "a", Kind: "Job"}, Times: jobstate.Times{CompleteAt: time.Now()}}
-		table.ByID[e.ID()], table.Order = e, append(table.Order, e)
+		e := &jobstate.Job{Entry: driver.Entry{ID: job.ID(fmt.Sprintf("j%d", i))}, Parsed: &jobadapter.Job{UID: fmt.Sprintf("j%d", i), Namespace: "a", Kind: "Job"}, Times: jobstate.Times{CompleteAt: time.Now()}}
+		table.ByID[e.ID], table.Order = e, append(table.Order, e)
 	}
 	return NewPlanner(w, table), refused
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"pgregory.net/rapid"
 
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -23,7 +24,7 @@ import (
 // elastic returns a job of workers of one GPU, so many of which run on node n, that is planned
 // to have others there; 0: it is not, and was not.
 func elastic(id string, has, gets int) *jobstate.Job {
-	e := &jobstate.Job{Parsed: &jobadapter.Job{UID: id, Generation: 1, Workers: has}, Spec: &job.Spec{ID: job.ID(id)}, Held: jobstate.Grant{Generation: 1}}
+	e := &jobstate.Job{Entry: driver.Entry{ID: job.ID(id)}, Parsed: &jobadapter.Job{UID: id, Generation: 1, Workers: has}, Spec: &job.Spec{ID: job.ID(id)}, Held: jobstate.Grant{Generation: 1}}
 	e.Parsed.PerWorker.GPUs, e.Parsed.Suspended = 1, has == 0
 	if gets > 0 {
 		e.Held.GPUs = gets
@@ -46,7 +47,7 @@ func planner(jobs ...*jobstate.Job) *Planner {
 	o := jobstate.DefaultOptions()
 	o.Queue = &v1alpha1.Queue{}
 	o.Queue.Spec.Mode = v1alpha1.Resize
-	t := jobstate.NewTable()
+	t := jobstate.NewTable(driver.NewQueue(), nil)
 	t.Plan, t.Order = &v1alpha1.Plan{}, jobs
 	return NewPlanner(&Writer{Options: &o}, t)
 }
@@ -77,7 +78,7 @@ func TestSteps_release_before_they_acquire(t *testing.T) {
 		w := planner(c.jobs...)
 		var got []string
 		for _, s := range steps(w) {
-			got = append(got, string(s.Job.ID())+" "+s.What)
+			got = append(got, string(s.Job.ID)+" "+s.What)
 		}
 		if fmt.Sprint(got) != c.want {
 			t.Errorf("%s: got %v, want %s", c.name, got, c.want)
@@ -101,7 +102,7 @@ func TestSteps_look_again_before_pods_go_to_their_nodes(t *testing.T) {
 	}
 	w := planner(old, next)
 	if got := steps(w); len(got) != 0 {
-		t.Errorf("%s is to %s, and 4 GPUs of its node are in use: want that it waits", got[0].Job.ID(), got[0].What)
+		t.Errorf("%s is to %s, and 4 GPUs of its node are in use: want that it waits", got[0].Job.ID, got[0].What)
 	}
 	old.Pods = nil
 	if got := steps(w); len(got) != 1 || got[0].What != "pin" {
@@ -250,18 +251,18 @@ func TestSteps_property(t *testing.T) {
 		taken, seen := held(jobs), map[*jobstate.Job]bool{}
 		for _, s := range all {
 			if seen[s.Job] || s.Job.Stale() {
-				rt.Errorf("%s is to %s: it has a step, or what was written of it is not seen", s.Job.ID(), s.What)
+				rt.Errorf("%s is to %s: it has a step, or what was written of it is not seen", s.Job.ID, s.What)
 			}
 			seen[s.Job] = true
 			if s.What == "start" {
 				if taken += s.Job.Held.GPUs; taken > 8 {
-					rt.Errorf("%s is started: %d GPUs of 8 would be taken", s.Job.ID(), taken)
+					rt.Errorf("%s is started: %d GPUs of 8 would be taken", s.Job.ID, taken)
 				}
 			}
 		}
 		for _, n := range notes {
 			if n.Retried && now.Before(n.Job.NotBefore) {
-				rt.Errorf("%s is tried again before its time", n.Job.ID())
+				rt.Errorf("%s is tried again before its time", n.Job.ID)
 			}
 		}
 	})
@@ -269,7 +270,7 @@ func TestSteps_property(t *testing.T) {
 
 func names(all []Step) (text string) {
 	for _, s := range all {
-		text += string(s.Job.ID()) + " " + s.What + "; "
+		text += string(s.Job.ID) + " " + s.What + "; "
 	}
 	return text
 }

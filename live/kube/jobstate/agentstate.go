@@ -2,9 +2,7 @@ package jobstate
 
 import (
 	"encoding/json"
-	"maps"
 	"math"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -16,11 +14,8 @@ import (
 
 // An Agent is what the program of a job has reported.
 type Agent struct {
-	Reporting   bool      // it has sent a message in some generation
-	LastMessage time.Time // zero: none
-	Silent      bool      // no message for long: the job counts as rigid
-	Hello       *agentapi.Hello
-	StartTimes  agentapi.Mean
+	Reporting bool // it has sent a message in some generation
+	Hello     *agentapi.Hello
 	// LocalMax is the largest local batch size by GPU type.
 	LocalMax map[cluster.GPUType]int
 }
@@ -28,14 +23,9 @@ type Agent struct {
 // SetHello stores the first message after a start. Its largest local batch size applies to the current GPU type only.
 func (a *Agent) SetHello(h *agentapi.Hello, e *Job) {
 	a.Hello = h
-	if h == nil || int64(h.Generation) != e.Held.Generation || e.Held.GPUs == 0 || h.Batch.LocalMax <= 0 {
-		return
+	if h != nil && int64(h.Generation) == e.Held.Generation && e.Held.GPUs > 0 {
+		a.LocalMax = h.AddLocalMax(a.LocalMax, e.Held.GPUType)
 	}
-	a.LocalMax = maps.Clone(a.LocalMax)
-	if a.LocalMax == nil {
-		a.LocalMax = make(map[cluster.GPUType]int)
-	}
-	a.LocalMax[e.Held.GPUType] = h.Batch.LocalMax
 }
 
 // Described returns the specification of a job, from its object and from what its program reported.
@@ -43,20 +33,9 @@ func (a *Agent) Described(spec *job.Spec, e *Job) *job.Spec {
 	if a.Hello == nil {
 		return spec
 	}
-	said := a.Hello.Described(spec, e.Held.GPUType, a.StartTimes.Value())
+	said := a.Hello.Described(spec, e.Held.GPUType, e.Starts.Value())
 	said.Batch.LocalMax = a.LocalMax
 	return said
-}
-
-// Rigid returns a copy of a specification that fixes the GPUs that the job has.
-func Rigid(spec *job.Spec, e *Job) *job.Spec {
-	if e.Held.GPUs == 0 {
-		return spec
-	}
-	r := *spec
-	r.Adaptivity &^= job.GPUCount | job.BatchSizes
-	r.GPUs = e.Held.GPUs
-	return &r
 }
 
 const longestText = 4096

@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -18,14 +19,15 @@ import (
 //
 // Invariant: Held is the grant of the last committed plan, or empty after a loss that the scheduler has taken.
 type Job struct {
-	Adapter jobadapter.Kind
-	Object  Object // must not be changed
-	Parsed  *jobadapter.Job
-	Pods    []*corev1.Pod // workers, including terminal ones
-	Helpers []*corev1.Pod // without GPUs
-	Spec    *job.Spec     // last sent to the scheduler
-	Held    Grant
-	Status  job.Status // at the last drawn plan
+	driver.Entry // Over is set when Phase becomes Ended
+	Adapter      jobadapter.Kind
+	Object       Object // must not be changed
+	Parsed       *jobadapter.Job
+	Pods         []*corev1.Pod // workers, including terminal ones
+	Helpers      []*corev1.Pod // without GPUs
+	Spec         *job.Spec     // last sent to the scheduler
+	Held         Grant
+	Status       job.Status // at the last drawn plan
 
 	Phase Phase
 	Times
@@ -55,9 +57,6 @@ func (e *Job) Workers() int { return e.WorkersOn(e.Held.GPUs) }
 
 // WorkersOn returns how many workers of the job have room on a number of GPUs.
 func (e *Job) WorkersOn(gpus int) int { return gpus / max(1, e.Parsed.PerWorker.GPUs) }
-
-// ID returns the job's ID in the scheduler.
-func (e *Job) ID() job.ID { return job.ID(e.Parsed.UID) }
 
 // Present reports whether a pod belongs to the planned start of the job.
 func (e *Job) Present(p *corev1.Pod) bool { return e.Wants() && Generation(p) == e.Held.Generation }
@@ -133,7 +132,7 @@ func (e *Job) EndsSoon(now time.Time) bool {
 func (e *Job) Outlived(now time.Time) int {
 	together := e.Parsed.Kind == "Job" && (e.Parsed.Resizing == v1alpha1.InPlace || e.Agent.Hello != nil)
 	fixed := e.Parsed.Kueue && !e.Parsed.Sliced
-	if !together || fixed || e.Ending.IsZero() || e.EndsSoon(now) || e.Agent.LastMessage.After(e.Ending) {
+	if !together || fixed || e.Ending.IsZero() || e.EndsSoon(now) || e.Heard.After(e.Ending) {
 		return 0
 	}
 	return e.Finished()
