@@ -65,18 +65,13 @@ func ParseJobs(text []byte) ([]Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs := make([]Job, 0, len(all))
-	for i := range all {
-		j, err := all[i].job()
-		if err != nil {
-			return nil, fmt.Errorf("job %v: %w", all[i].ID.value, err)
-		}
-		jobs = append(jobs, j)
-	}
-	return ordered(jobs)
+	return ordered(convert(all, (*jsonJob).job))
 }
 
-func ordered(jobs []Job) ([]Job, error) {
+func ordered(jobs []Job, err error) ([]Job, error) {
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(jobs, func(a, b Job) int { return int(int64(a.ID) - int64(b.ID)) })
 	for i := 1; i < len(jobs); i++ {
 		if jobs[i].ID == jobs[i-1].ID {
@@ -119,7 +114,7 @@ func (s *jsonJob) job() (Job, error) {
 	if c.err == nil && j.State == "" {
 		c.err = fmt.Errorf("%w: no job_state", ErrMalformed)
 	}
-	return j, c.err
+	return j, c.of("job", fmt.Sprint(s.ID.value))
 }
 
 // setState separates states from flags. Slurm may print only a flag, or print it first.

@@ -13,15 +13,7 @@ func ParseJobsText(text []byte) ([]Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs := make([]Job, 0, len(all))
-	for i := range all {
-		j, err := all[i].job()
-		if err != nil {
-			return nil, fmt.Errorf("job %s: %w", all[i].get("JobId"), err)
-		}
-		jobs = append(jobs, j)
-	}
-	return ordered(jobs)
+	return ordered(convert(all, (*record).job))
 }
 
 func (r *record) job() (Job, error) {
@@ -60,10 +52,8 @@ func (r *record) job() (Job, error) {
 	}
 	j.setAmounts(&c, amounts{tres: tres, perJob: r.get("TresPerJob"), perTask: r.get("TresPerTask")})
 	j.setHeldText(&c, r.parts)
-	if code, signal, ok := strings.Cut(r.get("ExitCode"), ":"); ok && digits(code) && digits(signal) {
-		j.ExitCode, j.Signal = atoi(code), atoi(signal)
-	}
-	return j, c.err
+	j.ExitCode, j.Signal = exitOf(r.get("ExitCode"))
+	return j, c.of("job", r.get("JobId"))
 }
 
 // ordered detects text that looks like another field: Slurm prints the user right after the name (except for
@@ -112,6 +102,15 @@ func (c *checker) signed(r *record, name string) int {
 		return -atoi(v)
 	}
 	return atoi(v)
+}
+
+// exitOf parses an exit code and a signal, such as 0:15. Other texts are zero.
+func exitOf(text string) (code, signal int) {
+	c, s, ok := strings.Cut(text, ":")
+	if !ok || !digits(c) || !digits(s) {
+		return 0, 0
+	}
+	return atoi(c), atoi(s)
 }
 
 func digits(s string) bool {

@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -29,18 +30,13 @@ func ParseNodes(text []byte) ([]Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes := make([]Node, 0, len(all))
-	for i := range all {
-		n, err := all[i].node()
-		if err != nil {
-			return nil, fmt.Errorf("node %q: %w", all[i].Name, err)
-		}
-		nodes = append(nodes, n)
-	}
-	return byName(nodes)
+	return byName(convert(all, (*jsonNode).node))
 }
 
-func byName(nodes []Node) ([]Node, error) {
+func byName(nodes []Node, err error) ([]Node, error) {
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
 	for i := 1; i < len(nodes); i++ {
 		if nodes[i].Name == nodes[i-1].Name {
@@ -60,7 +56,7 @@ func (s *jsonNode) node() (Node, error) {
 		Boot: c.at(s.Boot, "boot_time"),
 	}
 	n.setState(append(slices.Clone(s.State), s.Flags...))
-	return n, n.check(c.err)
+	return n, n.check(&c)
 }
 
 const mostMegabytes = 1 << 40
@@ -83,14 +79,11 @@ func (n *Node) setState(states []string) {
 	}
 }
 
-func (n *Node) check(err error) error {
-	if err != nil {
-		return err
-	}
+func (n *Node) check(c *checker) error {
 	if _, err := expanded(n.Name); err != nil || n.State == "" {
-		return fmt.Errorf("%w: name %q, state %q: want both", ErrMalformed, n.Name, n.State)
+		c.keep(fmt.Errorf("%w: name %q, state %q: want both", ErrMalformed, n.Name, n.State))
 	}
-	return nil
+	return c.of("node", strconv.Quote(n.Name))
 }
 
 // ParseNodesText parses scontrol -o show node. An error is ErrMalformed.
@@ -99,15 +92,7 @@ func ParseNodesText(text []byte) ([]Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes := make([]Node, 0, len(all))
-	for i := range all {
-		n, err := all[i].node()
-		if err != nil {
-			return nil, fmt.Errorf("node %q: %w", n.Name, err)
-		}
-		nodes = append(nodes, n)
-	}
-	return byName(nodes)
+	return byName(convert(all, (*record).node))
 }
 
 func (r *record) node() (Node, error) {
@@ -126,5 +111,5 @@ func (r *record) node() (Node, error) {
 		Boot:       c.at(c.field(r, "BootTime"), "BootTime"),
 	}
 	n.setState(strings.Split(r.get("State"), "+"))
-	return n, n.check(c.err)
+	return n, n.check(&c)
 }

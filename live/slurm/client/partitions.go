@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -11,22 +12,18 @@ func ParsePartitions(text []byte) ([]Partition, error) {
 	if err != nil {
 		return nil, err
 	}
-	var parts []Partition
-	for i := range all {
-		r := &all[i]
-		var c checker
-		p := Partition{
-			Name: r.get("PartitionName"), Default: r.get("Default") == "YES", State: r.get("State"), Nodes: c.nodes(r.get("Nodes")),
-			Limit: c.span(r, "MaxTime"), Usual: c.span(r, "DefaultTime"), Tier: c.count(c.field(r, "PriorityTier"), "PriorityTier"),
-			Preempt: r.get("PreemptMode"), QOS: r.get("QoS"), Accounts: listed(r.get("AllowAccounts")),
-			Groups: listed(r.get("AllowGroups")), AllowQOS: listed(r.get("AllowQos")),
-		}
-		if c.err != nil {
-			return nil, fmt.Errorf("partition %q: %w", p.Name, c.err)
-		}
-		parts = append(parts, p)
+	return convert(all, (*record).partition)
+}
+
+func (r *record) partition() (Partition, error) {
+	var c checker
+	p := Partition{
+		Name: r.get("PartitionName"), Default: r.get("Default") == "YES", State: r.get("State"), Nodes: c.nodes(r.get("Nodes")),
+		Limit: c.span(r, "MaxTime"), Usual: c.span(r, "DefaultTime"), Tier: c.count(c.field(r, "PriorityTier"), "PriorityTier"),
+		Preempt: r.get("PreemptMode"), QOS: r.get("QoS"), Accounts: listed(r.get("AllowAccounts")),
+		Groups: listed(r.get("AllowGroups")), AllowQOS: listed(r.get("AllowQos")),
 	}
-	return parts, nil
+	return p, c.of("partition", strconv.Quote(p.Name))
 }
 
 // ParseReservations parses scontrol -o show reservation. An error is ErrMalformed.
@@ -35,21 +32,17 @@ func ParseReservations(text []byte) ([]Reservation, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []Reservation
-	for i := range all {
-		r := &all[i]
-		var c checker
-		v := Reservation{
-			Name: r.get("ReservationName"), Start: c.at(c.field(r, "StartTime"), "StartTime"), End: c.at(c.field(r, "EndTime"), "EndTime"),
-			Nodes: c.nodes(r.get("Nodes")), Users: listed(r.get("Users")), Accounts: listed(r.get("Accounts")),
-			Flags: listed(r.get("Flags")), Partition: r.get("PartitionName"), State: r.get("State"), GPUs: c.gpus(r.get("TRES")),
-		}
-		if c.err != nil {
-			return nil, fmt.Errorf("reservation %q: %w", v.Name, c.err)
-		}
-		found = append(found, v)
+	return convert(all, (*record).reservation)
+}
+
+func (r *record) reservation() (Reservation, error) {
+	var c checker
+	v := Reservation{
+		Name: r.get("ReservationName"), Start: c.at(c.field(r, "StartTime"), "StartTime"), End: c.at(c.field(r, "EndTime"), "EndTime"),
+		Nodes: c.nodes(r.get("Nodes")), Users: listed(r.get("Users")), Accounts: listed(r.get("Accounts")),
+		Flags: listed(r.get("Flags")), Partition: r.get("PartitionName"), State: r.get("State"), GPUs: c.gpus(r.get("TRES")),
 	}
-	return found, nil
+	return v, c.of("reservation", strconv.Quote(v.Name))
 }
 
 // QOSColumns are the columns that ParseQOS reads.
@@ -73,8 +66,8 @@ func ParseQOS(text []byte) ([]QOS, error) {
 			JobsPerUser: c.count(c.field(r, "MaxJobsPU"), "MaxJobsPU"), SubmitPerUser: c.count(c.field(r, "MaxSubmitPU"), "MaxSubmitPU"),
 			Limit: c.span(r, "MaxWall"),
 		}
-		if c.err != nil {
-			return nil, fmt.Errorf("qos %q: %w", q.Name, c.err)
+		if err := c.of("qos", strconv.Quote(q.Name)); err != nil {
+			return nil, err
 		}
 		all = append(all, q)
 	}

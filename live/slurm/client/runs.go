@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -42,7 +43,7 @@ func ParseRuns(text []byte) ([]Run, error) {
 		}
 		r, err := run(f, n)
 		if err != nil {
-			return nil, fmt.Errorf("job %q: %w", f[1], err)
+			return nil, err
 		}
 		all = append(all, r)
 	}
@@ -66,8 +67,6 @@ func run(f []string, line int) (Run, error) {
 	if f[15] != "None assigned" {
 		r.Nodes = c.nodes(f[15])
 	}
-	if code, signal, ok := strings.Cut(f[9], ":"); ok && digits(code) && digits(signal) {
-		r.ExitCode, r.Signal = atoi(code), atoi(signal)
-	}
-	return r, c.err
+	r.ExitCode, r.Signal = exitOf(f[9])
+	return r, c.of("job", strconv.Quote(f[1]))
 }

@@ -133,6 +133,27 @@ func (c *checker) gpus(list string) GPUs {
 	return g
 }
 
+// of returns the first error, with the object that it is about.
+func (c *checker) of(kind, name string) error {
+	if c.err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %s: %w", kind, name, c.err)
+}
+
+// convert converts all parts of a list, or returns the first error.
+func convert[S, T any](all []S, one func(*S) (T, error)) ([]T, error) {
+	found := make([]T, 0, len(all))
+	for i := range all {
+		v, err := one(&all[i])
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, v)
+	}
+	return found, nil
+}
+
 func (c *checker) keep(err error) {
 	if c.err == nil {
 		c.err = err
