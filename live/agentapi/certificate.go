@@ -77,16 +77,22 @@ const renewRetry = 10 * time.Second
 
 // Run renews the certificate until ctx ends, and passes errors to failed.
 func (s *Certificate) Run(ctx context.Context, failed func(error)) {
+	KeepRenewed(ctx, time.Time{}, s.Renew, failed)
+}
+
+// KeepRenewed calls renew at a time, and then at each time that it returns, until ctx ends. It passes an error to failed,
+// and calls renew 10 s after it.
+func KeepRenewed(ctx context.Context, next time.Time, renew func() (time.Time, error), failed func(error)) {
 	for {
-		next, err := s.Renew()
-		if err != nil {
-			failed(err)
-			next = time.Now().Add(renewRetry)
-		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(time.Until(next)):
+		}
+		var err error
+		if next, err = renew(); err != nil {
+			failed(err)
+			next = time.Now().Add(renewRetry)
 		}
 	}
 }

@@ -33,10 +33,6 @@ type owner struct {
 	taken func(ev scheduler.Event) // called with each event that the scheduler takes
 }
 
-func newFeed(q *Queue, o owner) *Feed {
-	return &Feed{Events: q, Work: make(chan struct{}, 1), owner: o}
-}
-
 // Follow implements Backend.
 func (f *Feed) Follow(round time.Duration, jobs func(now time.Time) []*policy.Job) {
 	f.Lock()

@@ -37,7 +37,9 @@ type Table[E interface{ entry() *Entry }] struct {
 // loss of a job's GPUs, ended after it took a job's final end.
 func NewTable[E interface{ entry() *Entry }](q *Queue, freed, ended func(E)) *Table[E] {
 	t := &Table[E]{ByID: map[job.ID]E{}, freed: freed, ended: ended}
-	t.Feed = newFeed(q, owner{known: t.known, live: func() int { return len(t.Order) }, taken: t.taken})
+	t.Feed = &Feed{Events: q, Work: make(chan struct{}, 1), owner: owner{
+		known: t.known, live: func() int { return len(t.Order) }, taken: t.taken,
+	}}
 	return t
 }
 

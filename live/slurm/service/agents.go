@@ -76,7 +76,10 @@ func (a *api) run(ctx context.Context) error {
 	g.Go(func() error {
 		return a.server.Serve(tls.NewListener(a.listener, agentapi.TLSConfig(a.certs.GetCertificate)))
 	})
-	g.Go(func() error { a.renew(ctx, next); return nil })
+	g.Go(func() error {
+		agentapi.KeepRenewed(ctx, next, a.publish, func(err error) { a.log.Warn("the certificate was not renewed", "err", err) })
+		return nil
+	})
 	g.Go(func() error {
 		<-ctx.Done()
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
@@ -84,23 +87,6 @@ func (a *api) run(ctx context.Context) error {
 		return errors.Join(ctx.Err(), a.server.Shutdown(end))
 	})
 	return g.Wait()
-}
-
-const retry = 10 * time.Second
-
-func (a *api) renew(ctx context.Context, next time.Time) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(time.Until(next)):
-		}
-		var err error
-		if next, err = a.publish(); err != nil {
-			a.log.Warn("the certificate was not renewed", "err", err)
-			next = time.Now().Add(retry)
-		}
-	}
 }
 
 // publish returns when it is due again. Certificates of earlier schedulers stay until they expire.
