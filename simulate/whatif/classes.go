@@ -11,7 +11,9 @@ type class struct {
 	furthest *learned
 	delay    time.Duration // of all starts together
 	delays   int
-	used     []float64 // GPU-seconds of each completed job, ascending
+	used     []float64     // GPU-seconds of each completed job, ascending
+	profile  time.Duration // from submission to the end of its profile, of all profiles together
+	profiles int
 }
 
 const mostUsed = 1000
@@ -42,6 +44,25 @@ func (c *class) completed(j *learned) {
 	}
 	i, _ := slices.BinarySearch(c.used, j.used)
 	c.used = slices.Insert(c.used, i, j.used)
+}
+
+func (c *class) profiled(took time.Duration) {
+	if c != nil {
+		c.profile += took
+		c.profiles++
+	}
+}
+
+// profiling returns the mean time that profiles took, of the class or else of all classes; 0: none was made.
+func (l *Learner) profiling(c *class) time.Duration {
+	if c != nil && c.profiles > 0 {
+		return c.profile / time.Duration(c.profiles)
+	}
+	total, n := time.Duration(0), 0
+	for _, c := range l.classes {
+		total, n = total+c.profile, n+c.profiles
+	}
+	return total / time.Duration(max(1, n))
 }
 
 // remaining returns the median of the remaining GPU-seconds of completed jobs of the class that used more than

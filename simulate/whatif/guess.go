@@ -55,18 +55,24 @@ type Times struct {
 //
 // Complexity: at most twice Rounds plans of the policy.
 func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, error) {
+	all, _, err := ahead(ctx, s, o)
+	return all, err
+}
+
+// ahead is Ahead, and returns the outcomes of the second simulation, too: its statistics are the present ones.
+func ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, map[job.ID]*outcome, error) {
 	if err := o.Validate(); err != nil {
-		return nil, fmt.Errorf("whatif: %w", err)
+		return nil, nil, fmt.Errorf("whatif: %w", err)
 	}
 	soon, cancel := half(ctx)
 	defer cancel()
 	alone, _, err := scenario{best: true}.run(soon, s, &o)
 	if err != nil {
-		return nil, fmt.Errorf("whatif: %w", err)
+		return nil, nil, fmt.Errorf("whatif: %w", err)
 	}
 	pressed, end, err := scenario{between: o.Between}.run(ctx, s, &o)
 	if err != nil {
-		return nil, fmt.Errorf("whatif: %w", err)
+		return nil, nil, fmt.Errorf("whatif: %w", err)
 	}
 	all := make([]Times, len(s.Jobs))
 	for i, j := range s.Jobs {
@@ -79,7 +85,7 @@ func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, error) 
 			all[i].Start, all[i].Next = Guess{}, all[i].Start
 		}
 	}
-	return all, nil
+	return all, pressed, nil
 }
 
 func half(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -111,6 +111,10 @@ func (l *Learner) Event(now time.Time, ev scheduler.Event) {
 		l.came.came(now)
 	case scheduler.Restored:
 		l.restore(now, &ev)
+	case scheduler.Profiled:
+		if j := l.jobs[ev.Job]; j != nil {
+			l.of(j).profiled(now.Sub(j.came))
+		}
 	case scheduler.Described:
 		if j := l.jobs[ev.Spec.ID]; j != nil {
 			j.spec = ev.Spec

@@ -16,7 +16,7 @@ func (l *Learner) Remember(m *memory.Codec) {
 	memory.Map(m, &l.jobs, once)
 	memory.Map(m, &l.classes, memory.To(func(c *class, m *memory.Codec) {
 		once(&c.furthest, m)
-		m.Fields(&c.delay, &c.delays, &c.used)
+		m.Fields(&c.delay, &c.delays, &c.used, &c.profile, &c.profiles)
 	}))
 }
 

@@ -53,6 +53,7 @@ type Predictor struct {
 	last   *policy.Snapshot    // nil: no round yet
 	plan   *policy.Plan        // for last
 	ended  []job.ID            // since last
+	came   []*job.Spec         // submitted since last
 }
 
 // NewPredictor returns a Predictor for a run on a cluster with these GPU types.
@@ -68,6 +69,9 @@ func (l *Predictor) Event(now time.Time, ev scheduler.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.learn.Event(now, ev)
+	if e, ok := ev.(scheduler.Submitted); ok {
+		l.came = append(l.came, e.Spec)
+	}
 	if e, ok := ev.(scheduler.Exited); ok && l.record != nil && e.Outcome != scheduler.Lost {
 		l.record.Ended(now, e.Job, e.Outcome == scheduler.Done)
 		l.ended = append(l.ended, e.Job)
@@ -79,7 +83,7 @@ func (l *Predictor) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.A
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.learn.Round(s, p, acts)
-	l.last, l.plan, l.ended = s, p, nil
+	l.last, l.plan, l.ended, l.came = s, p, nil, nil
 	if l.record == nil {
 		l.record = calibration.New(s.Length)
 	}

@@ -76,7 +76,7 @@ func (r *Round) SeveralRacks() (perf.LocalityCost, bool) { return r.snapshot.Sev
 
 // A Moment names a job and a time since the start of a recording.
 type Moment struct {
-	Job job.ID
+	Job job.ID // empty: none, for Try
 	At  time.Duration
 	// Rough: skip the predictions that show how accurate ranges are. They take most of the time without
 	// checkpoints.
@@ -108,7 +108,7 @@ func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *runState, 
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("whatif: %w", err)
-	case t.snapshot == nil, t.snapshot.Index(t.of.Job) < 0, t.plan.Refused != "":
+	case t.snapshot == nil, t.of.Job != "" && t.snapshot.Index(t.of.Job) < 0, t.plan.Refused != "":
 		return nil, fmt.Errorf("whatif: job %s: %w", t.of.Job, ErrUndecided)
 	}
 	s, d, err := rec.At(t.ctx, t.snapshot.Now)

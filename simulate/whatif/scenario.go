@@ -29,7 +29,9 @@ type scenario struct {
 
 // An outcome is when a job starts and ends in a scenario.
 type outcome struct {
-	start, end time.Duration // negative: it did not happen
+	start, end time.Duration      // negative: it did not happen
+	got        cluster.Allocation // at its start
+	price      float64            // of a GPU of its type in the round of its start; 0: the policy has no prices
 	why        Why
 	awaited    bool // the scenario continues until the job has ended or, if its end cannot be known, started
 }
@@ -178,11 +180,22 @@ func (w *simulatedWorld) Round(s *policy.Snapshot, p *policy.Plan, acts []schedu
 	for _, a := range acts {
 		if r, ok := a.(scheduler.Run); ok {
 			if f := w.outcomes[r.Job]; f != nil && f.start < 0 {
+				f.got, f.price = r.Allocation, priceOf(p, r.Allocation.GPUType)
 				w.started(f, s.Now.Sub(sim.Epoch))
 				w.idle = 0
 			}
 		}
 	}
+}
+
+// priceOf returns a plan's price of a GPU type; 0: none.
+func priceOf(p *policy.Plan, t cluster.GPUType) float64 {
+	for _, x := range p.Prices {
+		if x.Type == t {
+			return x.Price
+		}
+	}
+	return 0
 }
 
 // nears reports whether an awaited job with a known end has GPUs: it approaches its end.
@@ -269,19 +282,27 @@ func (in *setting) add(s *policy.Snapshot, j *policy.Job, m Measured, best bool)
 	if f.awaited = f.why == Known || !j.Holding(); f.awaited {
 		in.open++
 	}
+	later := j.Submitted.Sub(s.Now) // of a job on trial
+	if later <= s.Length {          // it is there in the next round
+		later = 0
+	}
 	if lasts > 0 {
-		in.last(s, j, m, lasts)
+		in.last(s, j, m, lasts, later)
 		return
 	}
-	in.arrive(t, 0)
-	in.options.Initial[j.ID] = initialState(s, j, t, m)
+	if in.arrive(t, later); later == 0 {
+		in.options.Initial[j.ID] = initialState(s, j, t, m)
+	}
 }
 
 // last adds a copy of a job of unknown speed, with the remaining duration of its class.
-func (in *setting) last(s *policy.Snapshot, j *policy.Job, m Measured, lasts time.Duration) {
-	a := workload.Arrival{Spec: *j.Spec, Duration: lasts}
+func (in *setting) last(s *policy.Snapshot, j *policy.Job, m Measured, lasts, later time.Duration) {
+	a := workload.Arrival{At: later, Spec: *j.Spec, Duration: lasts}
 	a.Spec.Schedule = job.BatchSchedule{}
 	in.arrivals = append(in.arrivals, a)
+	if later > 0 {
+		return
+	}
 	st := &sim.InitialState{Status: shifted(j.Status, sim.Epoch.Sub(s.Now)), Batch: m.Asked}
 	st.Status.Progress, st.Status.Epoch = 0, 0 // its duration is counted from here on
 	if st.Status.Phase == job.Profiling {
