@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
@@ -20,7 +21,8 @@ import (
 type Trial struct {
 	From   time.Time              // of the last round, from which Start counts
 	Round  time.Duration          // length of a round
-	Never  error                  // why the cluster can never run the job; nil: it can. The fields below are then zero
+	Passed time.Duration          // from the last round to now
+	Never  string                 // why the cluster can never run the job; empty: it can. The fields below are then zero
 	Now    bool                   // it gets GPUs in the next round
 	Start  Range                  // time until it gets GPUs
 	Gets   cluster.Allocation     // at its start; zero: the simulation ended before
@@ -42,13 +44,14 @@ func (l *Predictor) Try(ctx context.Context, now time.Time, spec *job.Spec, d co
 	if s == nil {
 		return nil, errors.New("try: no round yet")
 	}
-	t := &Trial{From: s.Now, Round: s.Length}
+	t := &Trial{From: s.Now, Round: s.Length, Passed: max(0, now.Sub(s.Now))}
 	nodes, err := owned(s.Cluster)
 	if err != nil {
 		return nil, err
 	}
 	row := s.Jobs[len(s.Jobs)-1]
-	if t.Never = sim.Fits(nodes, row.Spec); t.Never != nil {
+	if err := sim.Fits(nodes, row.Spec); err != nil {
+		t.Never = strings.TrimPrefix(err.Error(), "job "+string(triedID)+": ")
 		return t, nil
 	}
 	for i, j := range s.Jobs[:len(s.Jobs)-1] {

@@ -30,6 +30,12 @@ func Hinted(err error, format string, args ...any) error {
 	return fmt.Errorf("%w"+hintMark+"%s", err, fmt.Sprintf(format, args...))
 }
 
+// A StatusError ends the program with an exit status that is an answer. It prints nothing.
+type StatusError int
+
+// Error implements error.
+func (e StatusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
 // A UsageError reports a wrong command line.
 type UsageError struct{ error }
 

@@ -10,7 +10,7 @@ var groups = []struct {
 	title string
 	names []string
 }{
-	{"Simulate, and analyse recorded runs:", []string{"simulate", "whatif", "explain", "report", "ledger", "plan", "lab"}},
+	{"Simulate, and analyse recorded runs:", []string{"simulate", "whatif", "explain", "try", "report", "ledger", "plan", "lab"}},
 	{"Training on this machine:", []string{"serve", "submit", "jobs", "logs", "cancel", "top", "ui", "backup", "prune"}},
 	{"Clusters:", []string{"kubectl", "slurm"}},
 	{"Traces and policies:", []string{"trace", "policies"}},

@@ -14,7 +14,7 @@ import (
 )
 
 // Main runs the command line of the process, with additional policies. It returns 0 for success, 1 for failure, 2
-// for wrong usage or an invalid policy. Call it once.
+// for wrong usage or an invalid policy, and the statuses of "oxgang try". Call it once.
 func Main(policies ...registry.Entry) int {
 	collect(collectLess)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -23,6 +23,9 @@ func Main(policies ...registry.Entry) int {
 	err := run(ctx, policies)
 	if err == nil {
 		return 0
+	}
+	if status := cli.StatusError(0); errors.As(err, &status) {
+		return int(status)
 	}
 	cli.PrintError(os.Stderr, err)
 	if errors.As(err, new(cli.UsageError)) {

@@ -20,6 +20,7 @@ var commands = map[string]func() *cobra.Command{
 	"ledger":   simulate.LedgerCommand,
 	"whatif":   simulate.WhatIfCommand,
 	"explain":  simulate.ExplainCommand,
+	"try":      simulate.TryCommand,
 	"ui":       simulate.UICommand,
 	"serve":    machine.ServeCommand,
 	"keeper":   machine.SupervisorCommand,

@@ -1,0 +1,112 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/trace/slurm"
+)
+
+// ReadSubmission returns the job of a file that a user would submit: a script for sbatch, a manifest of Kubernetes
+// with one job of a kind that dumps have, or an object of the format jsonl. name is for messages. The job has no ID.
+func ReadSubmission(text []byte, name string) (*job.Spec, error) {
+	spec, err := submission(text, name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	spec.ID = ""
+	return spec, nil
+}
+
+func submission(text []byte, name string) (*job.Spec, error) {
+	text = bytes.TrimPrefix(text, parse.ByteOrderMark)
+	if slurm.IsScript(string(text)) {
+		return slurm.ParseScript(string(text))
+	}
+	var head struct {
+		API  string `json:"apiVersion"`
+		Kind string `json:"kind"`
+	}
+	first, _, _ := bytes.Cut(text, []byte("\n---"))
+	if err := yaml.Unmarshal(first, &head); err == nil && (head.Kind != "" || head.API != "") || bytes.HasPrefix(text, []byte("---")) {
+		return manifest(text)
+	}
+	if firstByte(text) == '{' {
+		return jsonJob(text, name)
+	}
+	return nil, errors.New("want a script for sbatch, a manifest of Kubernetes, or a JSON object such as {\"gpus\": 2}")
+}
+
+// jsonJob reads one job in the format jsonl, on one or several lines.
+func jsonJob(text []byte, name string) (*job.Spec, error) {
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, errors.New(jsonProblem(err))
+	}
+	if fields["id"] == nil {
+		fields["id"] = "job"
+	}
+	line, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
+	for a, err := range readJSONL(bytes.NewReader(line), parse.Options{File: name}) {
+		return &a.Spec, err
+	}
+	return nil, errors.New("no job")
+}
+
+// documents separates the documents of a YAML file.
+var documents = regexp.MustCompile(`(?m)^---.*$`)
+
+// manifest reads the only job of a file with one or several objects.
+func manifest(text []byte) (spec *job.Spec, err error) {
+	var others []string
+	for _, doc := range documents.Split(string(text), -1) {
+		var o kubeObject
+		if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
+			return nil, fmt.Errorf("manifest: %w", err)
+		}
+		if o.Kind == "" {
+			continue
+		}
+		kind := kindOf(o.API, o.Kind)
+		switch {
+		case kind == nil || kind.shape == nil:
+			others = append(others, o.Kind)
+		case spec != nil:
+			return nil, errors.New("several jobs, want one")
+		default:
+			if spec, err = manifestJob(&o); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if spec == nil {
+		return nil, fmt.Errorf("no job that is supported: found %s", cut(strings.Join(others, ", ")))
+	}
+	return spec, nil
+}
+
+func manifestJob(o *kubeObject) (*job.Spec, error) {
+	s, err := shapeOf(o)
+	if err != nil {
+		return nil, err
+	}
+	if drop := (&kubeDump{o: parse.Options{}.Filled()}).dropped(&kubeJob{object: o, shape: s}); drop != "" {
+		reason, _, _ := strings.Cut(drop, " dropped")
+		return nil, fmt.Errorf("%s %s: %s", strings.ToLower(o.Kind), cut(o.Meta.Name), strings.TrimPrefix(reason, "jobs with ")+" are not supported")
+	}
+	return &job.Spec{
+		Name: o.Meta.Name, User: o.Meta.Namespace, Queue: queueOf(o), GPUs: s.gpus, WorkerGPUs: s.each,
+		CPUs: s.cpus, Memory: int64(s.memory), GPUTypes: s.types, Adaptivity: job.Rigid, Weight: 1,
+	}, nil
+}
