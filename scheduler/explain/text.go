@@ -128,11 +128,11 @@ func (m *Moment) ends() string {
 
 func rough(d journal.Seconds) string { return printable.Rough(time.Duration(d)) }
 
-// text returns "in 10 min to 25 min, median 14 min (80 % interval; 30 of the last 40 end estimates for running
-// jobs were right)".
 // StartText returns the estimate of a start in words.
 func (e *Expected) StartText() string { return e.text(calibration.Start) }
 
+// text returns "in 10 min to 25 min, median 14 min (80 % interval; 30 of the last 40 end estimates for running
+// jobs were right)".
 func (e *Expected) text(p calibration.Phase) string {
 	early, likely, late := rough(e.Early), rough(e.Likely), rough(e.Late)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
@@ -35,9 +35,10 @@ func submission(text []byte, name string) (*job.Spec, error) {
 		API  string `json:"apiVersion"`
 		Kind string `json:"kind"`
 	}
-	first, _, _ := bytes.Cut(text, []byte("\n---"))
-	if err := yaml.Unmarshal(first, &head); err == nil && (head.Kind != "" || head.API != "") || bytes.HasPrefix(text, []byte("---")) {
-		return manifest(text)
+	for _, doc := range documents.Split(string(text), -1) {
+		if fromYAML(doc, &head) == nil && (head.Kind != "" || head.API != "") {
+			return manifest(text)
+		}
 	}
 	if firstByte(text) == '{' {
 		return jsonJob(text, name)
@@ -67,12 +68,25 @@ func jsonJob(text []byte, name string) (*job.Spec, error) {
 // documents separates the documents of a YAML file.
 var documents = regexp.MustCompile(`(?m)^---.*$`)
 
+// fromYAML decodes YAML, or JSON, by the JSON names of the fields of to.
+func fromYAML(text string, to any) error {
+	var value any
+	if err := yaml.Unmarshal([]byte(text), &value); err != nil {
+		return err
+	}
+	same, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(same, to)
+}
+
 // manifest reads the only job of a file with one or several objects.
 func manifest(text []byte) (spec *job.Spec, err error) {
 	var others []string
 	for _, doc := range documents.Split(string(text), -1) {
 		var o kubeObject
-		if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
+		if err := fromYAML(doc, &o); err != nil {
 			return nil, fmt.Errorf("manifest: %w", err)
 		}
 		if o.Kind == "" {

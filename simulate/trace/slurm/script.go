@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -78,7 +79,7 @@ func (s script) job() (*job.Spec, error) {
 		return nil, err
 	}
 	if spec.GPUs = gpus; gpus == 0 {
-		return nil, fmt.Errorf("the script requests no GPUs, want an option such as --gpus=2 or --gres=gpu:2")
+		return nil, errors.New("the script requests no GPUs, want an option such as --gpus=2 or --gres=gpu:2")
 	}
 	if gpus > parse.MaxCount {
 		return nil, fmt.Errorf("%d GPUs, want at most %d", gpus, parse.MaxCount)
@@ -120,17 +121,19 @@ func (s script) limit(spec *job.Spec) error {
 	if text == "" || strings.EqualFold(text, "UNLIMITED") || strings.EqualFold(text, "INFINITE") {
 		return nil
 	}
-	seconds := int64(0)
-	if n, err := strconv.ParseInt(text, 10, 32); err == nil {
-		seconds = minutes(n)
-	} else if seconds, err = clockOf(text); err != nil {
+	seconds, err := clockOf(text)
+	if err != nil {
 		return err
 	}
 	spec.Timed, spec.Target = true, (time.Duration(seconds) * time.Second).Seconds()
 	return nil
 }
 
+// clockOf parses a time limit, minutes or days-hours:minutes:seconds with parts left out, into seconds.
 func clockOf(text string) (int64, error) {
+	if n, err := strconv.ParseInt(text, 10, 32); err == nil {
+		return minutes(n), nil
+	}
 	if days, hours, ok := strings.Cut(text, "-"); ok && !strings.Contains(hours, ":") {
 		text = days + "-" + hours + ":00:00"
 	} else if ok && strings.Count(hours, ":") == 1 {
