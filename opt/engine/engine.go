@@ -70,7 +70,7 @@ var kinds = map[string]kind{"price": {make: newPrice}}
 
 // Register adds an engine of Names to the program. If missing is not nil, the build lacks something that the engine
 // needs. Packages call it when they are initialised.
-func Register(name string, make Maker, missing error) { kinds[name] = kind{make, missing} }
+func Register(name string, m Maker, missing error) { kinds[name] = kind{m, missing} }
 
 func maker(name string) (Maker, error) {
 	if !slices.Contains(Names(), name) {
