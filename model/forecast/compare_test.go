@@ -36,10 +36,10 @@ func horizons(m forecast.Model, unseen []float64, ahead ...int) []record {
 func (r *record) add(f forecast.Forecast, busy float64) {
 	e := f.Mean[r.horizon-1] - busy
 	one := record{mse: e * e, sd: f.SD[r.horizon-1] * f.SD[r.horizon-1], n: 1}
-	if busy <= f.Upper(r.horizon-1, 1.645) {
+	if busy <= upper(f, r.horizon-1, 1.645) {
 		one.below95 = 1
 	}
-	if busy <= f.Upper(r.horizon-1, 2) {
+	if busy <= upper(f, r.horizon-1, 2) {
 		one.below2 = 1
 	}
 	r.merge(&one)

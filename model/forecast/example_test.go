@@ -20,7 +20,7 @@ func Example() {
 	f := m.Predict(day)
 	for _, hour := range []int{1, 5, 9, 21} {
 		i := hour * 12 // the interval from then on
-		fmt.Printf("at %2d:00 %.2f ± %.2f of the GPUs: %g servers\n", hour, f.Mean[i], f.SD[i], math.Ceil(520*f.Upper(i, 1.645)))
+		fmt.Printf("at %2d:00 %.2f ± %.2f of the GPUs: %g servers\n", hour, f.Mean[i], f.SD[i], math.Ceil(520*forecast.Share(f.Mean[i]+1.645*f.SD[i])))
 	}
 	// Output:
 	// at  1:00 0.71 ± 0.03 of the GPUs: 389 servers

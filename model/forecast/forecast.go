@@ -18,10 +18,6 @@ type Forecast struct {
 	SD   []float64 // expected root mean squared error, 0 to 0.5
 }
 
-// Upper returns an upper limit for the value i+1 steps ahead, 0 to 1: the mean plus z standard deviations. With z =
-// 1.645 the true value is above it with a probability of 5 %.
-func (f Forecast) Upper(i int, z float64) float64 { return Share(f.Mean[i] + z*f.SD[i]) }
-
 // New returns an empty forecast of ahead steps.
 func New(ahead int) Forecast {
 	return Forecast{Mean: make([]float64, ahead), SD: make([]float64, ahead)}

@@ -68,16 +68,17 @@ func (p *Program) leastOf(r *Row, first, end int, least float64) float64 {
 	switch {
 	case end == first:
 		return least
-	case end-first == 1 && (r.goodput[first] >= 0 || p.floor(r, first, first) < least):
+	case end-first == 1 && (r.goodput[first] >= 0 || r.floor(first, first) < least):
 		return p.lower(r, first, least)
-	case end-first == 1 || p.floor(r, first, end-1) >= least:
+	case end-first == 1 || r.floor(first, end-1) >= least:
 		return least
 	}
 	middle := (first + end) / 2
 	return p.leastOf(r, middle, end, p.leastOf(r, first, middle, least))
 }
 
-func (p *Program) floor(r *Row, first, last int) float64 {
+// floor returns a lower bound of the goodputs of columns first to last, of one GPU type.
+func (r *Row) floor(first, last int) float64 {
 	j := r.job
 	if j.Perf == nil || j.Goal != job.Training || !j.Adaptivity.Has(job.BatchSizes) || r.limited(first) {
 		return 0

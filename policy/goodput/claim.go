@@ -28,7 +28,7 @@ const claimTries = 4
 func (p *Program) solve(ctx context.Context, rows []*Row) (*mmkp.Solution, error) {
 	for try := 1; ; try++ {
 		sol, err := p.engine.Solve(ctx)
-		if err != nil || !p.firmUp(rows, sol, try == claimTries) {
+		if err != nil || !firmUp(rows, sol, try == claimTries) {
 			return sol, err
 		}
 		pinner{p}.pin(rows)
@@ -38,7 +38,7 @@ func (p *Program) solve(ctx context.Context, rows []*Row) (*mmkp.Solution, error
 	}
 }
 
-func (p *Program) firmUp(rows []*Row, sol *mmkp.Solution, all bool) (more bool) {
+func firmUp(rows []*Row, sol *mmkp.Solution, all bool) (more bool) {
 	for _, r := range rows {
 		if r.Claim.Rate > 0 && !r.firm && (all || !r.meets(sol)) && r.job.Phase != job.Profiling {
 			r.firm, more = true, true

@@ -43,22 +43,26 @@ func (f *forecast) heed(l *cluster.Loan, now time.Time) {
 	}
 }
 
-func (p *Policy) heed(s *policy.Snapshot) {
+// owners has the forecasts of the owners of lent nodes, by group.
+type owners map[cluster.Group]*forecast
+
+// heed checks the forecasts of all owners.
+func (o owners) heed(s *policy.Snapshot) {
 	for i := range s.Loans {
 		l := &s.Loans[i]
-		f := p.owners[l.Group]
+		f := o[l.Group]
 		if f == nil {
 			f = &forecast{}
-			p.owners[l.Group] = f
+			o[l.Group] = f
 		}
 		f.heed(l, s.Now)
 	}
 }
 
-// trusting explains the assumptions about owners of a type; empty if their forecasts are fully trusted.
-func (p *Policy) trusting(of cluster.GPUType) string {
-	for _, l := range p.lent[of] {
-		f := p.owners[l.Group]
+// trusting explains the assumptions about owners of a type; empty if their forecasts are fully trusted. t has their loans.
+func (o owners) trusting(of cluster.GPUType, t tenure) string {
+	for _, l := range t {
+		f := o[l.Group]
 		switch {
 		case len(l.Expected) == 0:
 			return fmt.Sprintf("the owner of the %s does not state when it needs them back: never is assumed", of)

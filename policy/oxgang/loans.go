@@ -46,7 +46,8 @@ func tenures(s *policy.Snapshot) map[cluster.GPUType]tenure {
 	return lent
 }
 
-func (p *Policy) askedBack(t tenure, within time.Duration) float64 {
+// askedBack returns the share of the lent nodes that owners are expected to want back within a time.
+func (o owners) askedBack(t tenure, within time.Duration) float64 {
 	lent, back := 0, 0.0
 	for _, l := range t {
 		now, least := l.Lent+l.Spare, l.Lent+l.Spare
@@ -55,7 +56,7 @@ func (p *Policy) askedBack(t tenure, within time.Duration) float64 {
 				least = min(least, n)
 			}
 		}
-		lent, back = lent+now, back+float64(now-least)*p.owners[l.Group].belief()
+		lent, back = lent+now, back+float64(now-least)*o[l.Group].belief()
 	}
 	return back / float64(max(1, lent))
 }
@@ -79,7 +80,7 @@ func (p *Policy) stable(r *goodput.Row, k int, left float64) float64 {
 	if j.NoCheckpoint {
 		loss += seconds
 	}
-	return seconds / (seconds + p.askedBack(t, within)*max(0, loss))
+	return seconds / (seconds + p.owners.askedBack(t, within)*max(0, loss))
 }
 
 func displaced(s, rest *policy.Snapshot, plan *policy.Plan) {

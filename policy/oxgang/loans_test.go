@@ -121,7 +121,7 @@ func TestTenures(t *testing.T) {
 	}
 	w.s.Loans[0].Expected, w.s.Loans[0].Every = []int{5, 4, 1, 3}, time.Hour
 	for within, want := range map[time.Duration]float64{time.Minute: 0, 90 * time.Minute: 0.2, 3 * time.Hour: 0.8, 99 * time.Hour: 0.8} {
-		if got := w.p.askedBack(tenures(w.s)["t4"], within); math.Abs(got-want) > 1e-9 {
+		if got := w.p.owners.askedBack(tenures(w.s)["t4"], within); math.Abs(got-want) > 1e-9 {
 			t.Errorf("within %v: %g asked back, want %g", within, got, want)
 		}
 	}

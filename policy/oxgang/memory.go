@@ -1,6 +1,9 @@
 package oxgang
 
-import "github.com/oxgang/oxgang/internal/memory"
+import (
+	"github.com/oxgang/oxgang/internal/memory"
+	"github.com/oxgang/oxgang/model/cluster"
+)
 
 // Remember implements policy.Rememberer.
 func (p *Policy) Remember(m *memory.Codec) {
@@ -11,7 +14,7 @@ func (p *Policy) Remember(m *memory.Codec) {
 	memory.Map(m, &p.jobs, memory.To((*state).Remember))
 	memory.Map(m, &p.classes, memory.To((*ended).Remember))
 	memory.Map(m, &p.prices, memory.Float)
-	memory.Map(m, &p.owners, memory.To((*forecast).Remember))
+	memory.Map(m, (*map[cluster.Group]*forecast)(&p.owners), memory.To((*forecast).Remember))
 }
 
 // Remember implements memory.Rememberer. Fields that each round sets before use are left out.

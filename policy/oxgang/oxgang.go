@@ -33,7 +33,7 @@ type Policy struct {
 	round   int                         // of the last plan
 	lent    map[cluster.GPUType]tenure  // types on loan; nil: none
 	prices  map[cluster.GPUType]float64 // of a GPU in the last round
-	owners  map[cluster.Group]*forecast
+	owners  owners
 }
 
 // New returns the policy, or an error that joins all invalid settings.
@@ -46,7 +46,7 @@ func New(o Options) (*Policy, error) {
 		return nil, fmt.Errorf("oxgang: %w", err)
 	}
 	p := &Policy{o: o, program: program, jobs: make(map[job.ID]*state), classes: make(map[job.Class]*ended), prices: make(map[cluster.GPUType]float64)}
-	p.owners = make(map[cluster.Group]*forecast)
+	p.owners = make(owners)
 	if o.Rent != nil {
 		if p.renter, err = boa.New(*o.Rent); err != nil {
 			return nil, fmt.Errorf("oxgang: %w", err)
@@ -81,7 +81,7 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 	there := s.Without(vanished(s))
 	rest := there.Without(back)
 	p.lent = tenures(rest)
-	p.heed(s)
+	p.owners.heed(s)
 	plan, err := p.program.Plan(ctx, rest, func(rows []*goodput.Row) {
 		p.measure(rest, rows)
 		p.weigh(rest, rows)

@@ -38,7 +38,7 @@ func (p *Policy) note(s *policy.Snapshot, plan *policy.Plan) {
 	for i, st := range p.active {
 		d := &plan.Jobs[i]
 		if of := d.Allocation.GPUType; of != "" {
-			st.basis.owner = cmp.Or(p.trusting(of), p.unpriced(s, of))
+			st.basis.owner = cmp.Or(p.owners.trusting(of, p.lent[of]), p.unpriced(s, of))
 		}
 		if st.granted = (cluster.Configuration{}); !s.Jobs[i].Holding() {
 			st.granted = d.Allocation.Configuration
