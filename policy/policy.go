@@ -18,7 +18,7 @@ import (
 type Snapshot struct {
 	Now     time.Time
 	Round   int
-	Length  time.Duration // of a round
+	Length  time.Duration // length of a round
 	Cluster *cluster.Cluster
 	Jobs    []*Job // active, by submission time, then ID
 	// Computed is the result or error of an earlier plan's Background, given once; nil: none ended since the
@@ -89,12 +89,12 @@ type Policy interface {
 // Traits state what data a policy needs, and what it decides. The zero value uses only submitted data and runs every
 // job on the GPUs that it requests.
 type Traits struct {
-	Models  bool // it uses estimated speeds: one-GPU profiles are measured for it
-	Sizes   bool // it chooses the GPU counts of elastic jobs
-	Classes bool // it uses Snapshot.Classes
+	Models  bool // the policy uses estimated speeds: one-GPU profiles are measured for it
+	Sizes   bool // the policy chooses the GPU counts of elastic jobs
+	Classes bool // the policy uses Snapshot.Classes
 	Pools   bool // estimates of jobs of one class are pooled, so that new jobs have one
 	Rents   bool // it decides how many nodes are rented: the whole cluster, if nothing is declared
-	Borrows bool // it decides how many nodes are on loan
+	Borrows bool // the policy decides how many nodes are on loan
 	// Steady: plans depend only on job rows and nodes, not on time or earlier rounds. So a round without
 	// changes needs no new plan, except with background work, rentals or classes.
 	Steady bool
@@ -157,14 +157,14 @@ func (p *Plan) Returned(c *cluster.Cluster, t cluster.GPUType) int {
 type TypePrice struct {
 	Type   cluster.GPUType
 	Price  float64
-	CPU    float64 // of one core
-	Memory float64 // of 10^9 host bytes
+	CPU    float64 // price of one core
+	Memory float64 // price of 10^9 bytes of host memory
 }
 
 // Stats describe how good a plan is and how it was found. They contain no times, which would differ between runs.
 type Stats struct {
 	Iterations  int
-	Objective   float64 // of the plan
+	Objective   float64 // objective value of the plan
 	Bound       float64 // upper bound of all plans
 	Gap         float64 // see Gap
 	Interrupted bool    // the context ended first; the plan is the best until then

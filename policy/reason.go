@@ -26,7 +26,7 @@ const (
 	Grown                 // Config: before; Value, Limit: speed now and before
 	Shrunk                // Config: before; others gain more; Value: value of each GPU to it, Limit: price, at least Value; both 0: other reasons
 	Moved                 // Config: before, on another GPU type or other nodes; Value, Limit: as for Grown, not always a gain
-	KeptNoRestart         // Config: better, but not worth a restart; Value: gain factor, Limit: factor that would pay, more than Value
+	KeptNoRestart         // a better configuration exists (Config), but is not worth a restart; Value: its gain factor, Limit: the factor that would pay
 	AboveShare            // keeps its GPUs, with more than their share of CPUs or memory; Value: speed relative to the share
 	BelowShare            // keeps its GPUs, with less than their share of CPUs and memory, which would not make it faster; Value: as for AboveShare
 	PinnedRestore         // starting or restoring a checkpoint; not interrupted
@@ -37,10 +37,10 @@ const (
 	WaitHost              // GPUs are free, but on no node with the CPUs and memory it wants; Config: GPUs, Value: cores, Limit: host bytes
 	WaitOrder             // Value: jobs ahead of it in the queue, Limit: GPUs it needs
 	WaitBackfill          // it would fit, but delay the first in the queue; Value: estimated seconds until that starts, Limit: GPUs it needs
-	WaitNodes             // its rented nodes are starting; Config: planned, Value: missing nodes
+	WaitNodes             // the job's rented nodes are starting; Config: planned, Value: missing nodes
 	WaitBudget            // more nodes would exceed the budget; Config: planned, Value: cost per hour with it, Limit: allowed, less
-	Reclaimed             // its nodes on loan, or rented, went back; Config: before
-	WaitProfile           // its one-GPU profiles are not complete
+	Reclaimed             // the job's nodes on loan, or rented, went back; Config: before
+	WaitProfile           // the job's one-GPU profiles are not complete
 	WaitTurn              // time sharing: it has had its share; Value: seconds of service, Limit: seconds since submission
 	WaitPlanned           // time sharing: its rounds come later; Config: planned, Value: seconds until then, Limit: its seconds in the window
 	Unpredicted           // keeps what it has; its batch sizes do not follow its schedule, so the present one is assumed to stay; Value: its samples

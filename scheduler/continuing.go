@@ -14,7 +14,7 @@ import (
 type continuing struct {
 	cluster *cluster.Cluster
 	held    policy.Continuing
-	jobs    []continuer // in the order of the active jobs
+	jobs    []continuer
 	last    []policy.Decision
 	spare   []policy.Decision // for the next plan
 	asked   []int
@@ -142,7 +142,6 @@ func (st *continuing) memory(n int, reuse bool) []*policy.Job {
 	return st.shown[st.turn]
 }
 
-// everyone returns the indexes of all n active jobs.
 func (st *continuing) everyone(n int) []int {
 	for len(st.all) < n {
 		st.all = append(st.all, len(st.all))

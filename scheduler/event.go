@@ -41,9 +41,9 @@ type Outcome uint8
 // The outcomes. After Lost the job continues from its last checkpoint.
 const (
 	Done   Outcome = iota
-	Failed         // with an error; terminal
+	Failed         // the job ended with an error; terminal
 	Cancelled
-	Lost // its node or GPU failed; not terminal
+	Lost // a node or GPU of the job failed; not terminal
 )
 
 var outcomeNames = [...]string{"done", "failed", "cancelled", "lost"}

@@ -18,12 +18,11 @@ const perRound = 20
 type roundTimes struct {
 	planned time.Time // last round with something to plan
 	extra   time.Time // time of the next submission round; zero: none
-	between bool      // the present round is a submission round
+	between bool
 	// When the present round began, and when the next one does. Set by Run.
 	begun, next time.Time
 }
 
-// soon adds a submission round, unless there is one.
 func (t *roundTimes) soon(now time.Time, o *Options) {
 	if !o.OnSubmit && o.OnEvent == 0 || !t.extra.IsZero() {
 		return

@@ -11,7 +11,6 @@ import (
 	"strings"
 )
 
-// Constants below one comment share its text.
 func writeNames(b *bytes.Buffer, text []byte) error {
 	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ParseComments)
 	if err != nil {

@@ -28,7 +28,7 @@ type measured struct {
 	millis  []float64     // of the policy, per round
 	gaps    []float64     // per round with a bound
 	sizes   []int32       // GPUs over time of the longest job; never empty
-	jct     float64       // its JCT, hours
+	jct     float64
 }
 
 var metricTable = slices.Concat(runMetrics, timeMetrics, loanMetrics)

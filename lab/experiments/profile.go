@@ -175,7 +175,6 @@ type view struct {
 	report *job.Report // with a whole node's CPUs and memory
 }
 
-// at returns samples per second and GPU.
 func (v *view) at(cpus float64, memory int64) (believed, truth float64) {
 	c, batch := v.report.Configuration, v.report.Batch
 	gpus := float64(c.GPUs)

@@ -20,8 +20,8 @@ type Policy struct {
 	in     *json.Decoder
 	out    *bufio.Writer
 	meter  *Meter
-	first  time.Time // of the first question
-	failed error     // ends the questions
+	first  time.Time
+	failed error // ends the questions
 	fail   func()
 }
 

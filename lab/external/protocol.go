@@ -12,10 +12,10 @@ const Version = 1
 type Question struct {
 	Round int     `json:"round"`
 	Now   float64 `json:"now_s"`    // since the first question
-	Span  float64 `json:"length_s"` // of the round
+	Span  float64 `json:"length_s"` // length of the round
 	// JobTime is job-seconds since the last question.
 	JobTime float64 `json:"job_s"`
-	GPUs    []GPUs  `json:"gpus"` // by type
+	GPUs    []GPUs  `json:"gpus"` // GPUs of each type
 	Jobs    []Job   `json:"jobs"` // active, by submission
 }
 
@@ -39,9 +39,9 @@ type Job struct {
 	HeldType  cluster.GPUType `json:"held_type,omitempty"`
 	Service   float64         `json:"service_gpu_s"` // so far
 	Restarts  int             `json:"restarts"`
-	Restart   float64         `json:"restart_s"`   // of a start or move
+	Restart   float64         `json:"restart_s"`   // time of a start or move
 	Remaining float64         `json:"remaining_s"` // on its request
-	Fixed     bool            `json:"fixed"`       // its GPUs cannot change this round
+	Fixed     bool            `json:"fixed"`       // the job's GPUs cannot change this round
 }
 
 // Sizes are the numbers of GPUs of a type that a job could get in an empty cluster.

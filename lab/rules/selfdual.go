@@ -43,7 +43,7 @@ const (
 // A Solution is the point at which Solve stopped.
 type Solution struct {
 	X          []float64
-	Duals      []float64 // of the rows
+	Duals      []float64 // multipliers of the rows
 	Objective  float64
 	Bound      float64 // if the duals have no residual
 	Iterations int

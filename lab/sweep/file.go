@@ -23,7 +23,7 @@ const mostRuns = 100_000
 
 // A Sweep is a grid of configurations: every combination of the values of its axes.
 type Sweep struct {
-	Axes     []Axis // with Policy and Seed, each with a value
+	Axes     []Axis // settings that vary, Policy and Seed included, each with a value
 	Baseline string // a value of Policy
 	Measures []string
 

@@ -18,7 +18,7 @@ import (
 
 // Options configure how a sweep is run.
 type Options struct {
-	Out     string   // of records
+	Out     string   // folder of records
 	From    []string // other shards' folders, to copy from
 	Program string   // version; records are separate
 	Shard   Shard    // zero: all runs
@@ -51,7 +51,7 @@ func ParseShard(text string) (Shard, error) {
 type Status struct {
 	Records []*Record
 	Before  int // records found
-	Ran     int // by Play
+	Ran     int // runs that Play ran
 	Failed  map[*Run]error
 	keys    []string
 }

@@ -20,7 +20,7 @@ type limitListener struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	open    int
-	quiet   []*limitedConn // quiet longest first
+	quiet   []*limitedConn
 	shut    bool
 }
 

@@ -15,14 +15,14 @@ const Version = 1
 type Hello struct {
 	Version        int         `json:"version"`
 	Client         string      `json:"client"`     // name and version: printable, at most 100 bytes
-	Generation     int         `json:"generation"` // of this start of the job, from 1
+	Generation     int         `json:"generation"` // number of this start of the job, from 1
 	WorldSize      int         `json:"world_size"` // number of workers
 	Batch          BatchLimits `json:"batch"`
 	Schedule       []Regime    `json:"schedule,omitempty"`        // the job's own changes of its batch size
 	Epochs         int         `json:"epochs,omitempty"`          // 0 if not known
-	Samples        float64     `json:"samples,omitempty"`         // to completion, at the efficiency of the initial batch; 0 if not known
+	Samples        float64     `json:"samples,omitempty"`         // samples from the start to completion, at the efficiency of the initial batch; 0 if not known
 	Restored       *Restored   `json:"restored"`                  // nil without a checkpoint
-	RestoreSeconds float64     `json:"restore_seconds,omitempty"` // since the process started; 0 if not measured
+	RestoreSeconds float64     `json:"restore_seconds,omitempty"` // seconds from the start of the process until the checkpoint was restored; 0 if not measured
 }
 
 // BatchLimits limits the batch sizes of a job, in samples.
@@ -66,17 +66,17 @@ type Batch struct {
 // optimiser step.
 type Report struct {
 	Generation int     `json:"generation"` // as in Hello
-	Sequence   int64   `json:"sequence"`   // from 1, increasing within a generation
+	Sequence   int64   `json:"sequence"`   // number of the report, from 1, increasing within a generation
 	Step       int64   `json:"step"`       // since the job began
 	Progress   float64 `json:"progress"`   // samples at the efficiency of the initial batch, since the job began
-	Epoch      int     `json:"epoch"`      // from 0
+	Epoch      int     `json:"epoch"`      // current epoch, from 0
 	Interval   float64 `json:"interval"`   // covered by the report
 	Batch      Batch   `json:"batch"`
 	StepTime   float64 `json:"step_time"`           // one pass with gradient exchange; 0 if not measured
 	SyncTime   float64 `json:"sync_time"`           // gradient exchange, part of StepTime
 	WaitTime   float64 `json:"wait_time,omitempty"` // waiting for input, per step
 	GradSqr    float64 `json:"grad_sqr,omitempty"`  // squared norm, referred to the initial batch
-	GradVar    float64 `json:"grad_var,omitempty"`  // its variance; both 0 if not measured
+	GradVar    float64 `json:"grad_var,omitempty"`  // variance of the gradient; both 0 if not measured
 	Profile    bool    `json:"profile,omitempty"`   // with a batch size of Welcome.Profile
 }
 
@@ -99,7 +99,7 @@ type Checkpoint struct {
 	Progress   float64 `json:"progress"`
 	Epoch      int     `json:"epoch"`
 	Bytes      int64   `json:"bytes"`
-	Seconds    float64 `json:"seconds"`  // of pause in training
+	Seconds    float64 `json:"seconds"`  // seconds for which training paused
 	Path       string  `json:"path"`     // name in the job's checkpoint directory: letters, digits and ". _ -", no leading dot, at most 255 bytes
 	Checksum   string  `json:"checksum"` // "sha256:" and 64 lower-case hexadecimal digits
 }

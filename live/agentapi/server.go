@@ -47,7 +47,7 @@ const (
 	atOnce     = 4               // requests of one job; only rank 0 sends
 	knowTime   = 5 * time.Second // for Jobs.Job
 	callTime   = 10 * time.Second
-	answerTime = 5 * time.Second // to write the answer
+	answerTime = 5 * time.Second
 	idleTime   = 2 * time.Minute // between requests; reports come every 30 s
 )
 

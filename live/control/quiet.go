@@ -13,7 +13,7 @@ const mostQuiet = 64
 // longest, to save file descriptors.
 type quietList struct {
 	mu    sync.Mutex
-	conns []net.Conn // quiet longest first
+	conns []net.Conn
 }
 
 func (q *quietList) note(c net.Conn, state http.ConnState) {

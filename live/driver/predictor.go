@@ -24,8 +24,8 @@ type Prediction struct {
 
 // Limits on the cost of predictions.
 const (
-	longestLook = 10 * time.Second // of one look
-	restFactor  = 9                // pause after a look, as a multiple of its duration
+	longestLook = 10 * time.Second
+	restFactor  = 9 // pause after a look, as a multiple of its duration
 	mostWaiting = 20
 	quietLook   = time.Minute // between looks while nothing happens
 )

@@ -17,7 +17,7 @@ type Queue struct {
 
 	clock Clock
 	start time.Time
-	last  time.Time // the last one that passed
+	last  time.Time
 	now   time.Time
 	items []stamped // by time
 	woken chan struct{}

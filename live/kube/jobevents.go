@@ -82,7 +82,6 @@ func (w *jobEvents) refused(e *jobstate.Job, why string) {
 	w.lose(e, "its pods cannot be created: "+why)
 }
 
-// In mode Admit all jobs are non-preemptible.
 func (w *jobEvents) spec(j *jobadapter.Job) *job.Spec {
 	spec := *cmp.Or(j.Spec, j.Plain)
 	spec.Queue, spec.Priority = w.o.Queue.Name, w.o.PriorityOf(j.PriorityClass)

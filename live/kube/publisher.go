@@ -25,7 +25,7 @@ const (
 	Misconfigured   = "Misconfigured"   // only a change of the job or its queue helps
 	NotManaged      = "NotManaged"      // started by others, or opted out
 	WaitingForQuota = "WaitingForQuota" // Kueue has not admitted it
-	QueueFull       = "QueueFull"       // its namespace or the queue has too many jobs
+	QueueFull       = "QueueFull"       // the namespace or the queue of the job has too many jobs
 	StepFailed      = "StepFailed"      // a step of the plan failed
 	NotStarted      = "NotStarted"      // other pods still use its planned GPUs
 )

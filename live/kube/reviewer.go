@@ -17,7 +17,7 @@ import (
 
 // Errors for tokens that are not accepted.
 var (
-	ErrUnknownToken = errors.New("unknown token") // it belongs to no pod of a job here
+	ErrUnknownToken = errors.New("unknown token") // the token belongs to no pod of a job here
 	ErrReviewLater  = errors.New("cannot be checked now")
 )
 

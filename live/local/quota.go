@@ -14,8 +14,8 @@ var maxUnended = 1000
 
 // Quotas limit how many GPUs the jobs of a user hold together.
 type Quotas struct {
-	Of     map[int]int // by uid
-	Others int         // of other users; 0: no limit
+	Of     map[int]int // limits of users by uid
+	Others int         // limit of other users; 0: no limit
 }
 
 func (q *Quotas) most(u *account.User) (most int, limited bool) {

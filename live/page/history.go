@@ -25,8 +25,8 @@ type life struct {
 	held    *explain.Holding
 	on      []status.Share
 	changes []explain.Change
-	begun   time.Time     // its holding is known from then on
-	gpuTime time.Duration // GPUs times time, from begun to last
+	begun   time.Time // its holding is known from then on
+	gpuTime time.Duration
 	last    time.Time
 }
 

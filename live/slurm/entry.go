@@ -35,7 +35,7 @@ type entry struct {
 	heldByOther        bool      // somebody else holds it
 	program            ProgramState
 	runningSince       time.Time // when first observed
-	awaitsHello        bool      // Restoring until it says hello
+	awaitsHello        bool
 }
 
 func (e *entry) currentRequest(j *Job) *job.Spec {

@@ -109,7 +109,7 @@ type Holder struct {
 type Slot struct {
 	Index   int             `json:"index"`
 	Type    cluster.GPUType `json:"type"`
-	Visible string          `json:"visible,omitempty"` // its CUDA_VISIBLE_DEVICES
+	Visible string          `json:"visible,omitempty"` // value of CUDA_VISIBLE_DEVICES
 	Job     job.ID          `json:"job,omitempty"`     // empty for a free slot
 	// Generation counts the starts of the job from 1.
 	Generation int `json:"generation,omitempty"`
@@ -152,7 +152,7 @@ type Job struct {
 	Also    *Other          `json:"also,omitempty"`
 	Unseen  bool            `json:"unseen,omitempty"`
 	Pods    int             `json:"pods,omitempty"`  // Kubernetes: not ended
-	Ready   int             `json:"ready,omitempty"` // of these, running
+	Ready   int             `json:"ready,omitempty"` // running workers of these
 	Plan    *Plan           `json:"plan,omitempty"`  // Kubernetes: its part of the last plan
 
 	Batch       int         `json:"batch,omitempty"`   // samples per step
@@ -161,7 +161,7 @@ type Job struct {
 	Target      float64     `json:"target,omitempty"`  // samples at initial efficiency
 	Restarts    int         `json:"restarts"`          // after the first start
 	Profiling   bool        `json:"profiling,omitempty"`
-	Checkpoint  *Checkpoint `json:"checkpoint,omitempty"`  // the last one
+	Checkpoint  *Checkpoint `json:"checkpoint,omitempty"`  // the last checkpoint
 	Quarantined int         `json:"quarantined,omitempty"` // rejected reports
 	Command     []string    `json:"command,omitempty"`
 
@@ -172,7 +172,7 @@ type Job struct {
 	Outcome   string    `json:"outcome,omitempty"` // done, failed or cancelled
 	Detail    string    `json:"detail,omitempty"`
 
-	Start Range `json:"start,omitzero"` // of a waiting job
+	Start Range `json:"start,omitzero"` // expected start of a waiting job
 	End   Range `json:"end,omitzero"`
 }
 

@@ -16,7 +16,7 @@ type Job struct {
 	Spec       *job.Spec
 	Asked      *job.Spec // as submitted; nil in Accept for Spec
 	Request    Request
-	Token      string // its workers' secret, unique
+	Token      string // secret of the job's workers, unique
 	Generation int    // of its last start, from 1; 0: never started
 	Status     job.Status
 	Batch      job.BatchSize // of the committed plan
@@ -24,7 +24,7 @@ type Job struct {
 	Ended      *Ending
 	Failures   int         // in a row, without progress
 	Held       []int       // in the committed plan, by rank
-	Checkpoint *Checkpoint // the last one
+	Checkpoint *Checkpoint // the last checkpoint
 	Previous   *Checkpoint // in case the last is unreadable
 }
 
@@ -79,7 +79,7 @@ type Ending struct {
 
 // A Plan is the result of one round.
 type Plan struct {
-	Round   int64     // from 1, increasing
+	Round   int64     // number of the round, from 1, increasing
 	Time    time.Time // logical
 	Changes []Change  // at most one per job
 }
@@ -96,8 +96,8 @@ type Change struct {
 
 // A State is everything that the scheduler needs after a restart.
 type State struct {
-	Round int64     // of the last plan; 0 for none
-	Time  time.Time // of the last plan
+	Round int64     // round of the last plan; 0 for none
+	Time  time.Time // time of the last plan
 	Jobs  []Known   // unfinished, in order of acceptance
 	Ended []Known   // last 50 of each class, in order
 }

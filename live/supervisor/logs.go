@@ -26,7 +26,7 @@ const (
 // so writing never fails: lost output is reported by tail.
 type logFile struct {
 	path  string
-	bytes int64 // per file
+	bytes int64
 	files int
 	user  *account.User // may read it; nil for the owner only
 

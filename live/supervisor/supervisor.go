@@ -44,11 +44,11 @@ var ErrBegun = errors.New("the generation has begun before")
 // A Launch describes one start of a job to its supervisor.
 type Launch struct {
 	Job        string        `json:"job"`
-	Generation int           `json:"generation"` // from 1
+	Generation int           `json:"generation"` // number of this start, from 1
 	Tag        string        `json:"tag"`        // OXGANG_RUN of its processes: state directory/job/generation, unique on this machine
 	Command    []string      `json:"command"`
 	Dir        string        `json:"dir"`            // working directory, absolute
-	Env        []string      `json:"env"`            // of all workers, as name=value
+	Env        []string      `json:"env"`            // environment of all workers, as name=value
 	Workers    []Worker      `json:"workers"`        // by rank
 	Log        string        `json:"log"`            // absolute; its directory exists
 	LogBytes   int64         `json:"log_bytes"`      // maximum of each

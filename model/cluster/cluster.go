@@ -69,8 +69,8 @@ type Cluster struct {
 	nodes     []Node
 	index     map[NodeID]int
 	types     []TypeInfo
-	notOnLoan []TypeInfo // without nodes on loan
-	lends     bool       // there are nodes on loan
+	notOnLoan []TypeInfo
+	lends     bool // there are nodes on loan
 }
 
 // TypeInfo has totals over all nodes of one GPU type.

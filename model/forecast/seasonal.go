@@ -31,7 +31,7 @@ const (
 	fadeTime    = 6.0 // a day over the time in which a deviation falls to 1/e: 4 hours, as in the shared curves (0.98 in 5 minutes)
 	independent = 5   // pairs of disjoint spans that the prior of a coefficient counts as
 	baseLevel   = 2   // index of the average in the prediction
-	firstBase   = 1   // its index on the first day
+	firstBase   = 1
 )
 
 // NewSeasonal returns a Seasonal for load curves with day values per day, at least 1.

@@ -17,7 +17,7 @@ const (
 	Static                          // one batch size in all epochs
 	Accordion                       // small in critical epochs, the largest in others
 	GNS                             // doubles as the gradient noise scale grows
-	Given                           // as stated by the user
+	Given                           // the user states the regimes
 )
 
 var modeNames = [...]string{"", "static", "accordion", "gns", "given"}
@@ -51,7 +51,7 @@ func BatchAt(regimes []Regime, epoch int) int {
 // A BatchSchedule describes how a training program changes its batch size by itself. Zero: it counts no epochs.
 type BatchSchedule struct {
 	Mode    ScheduleMode
-	Epochs  int      // of training; 0: unknown
+	Epochs  int      // epochs of training; 0: unknown
 	Sizes   []int    // batch sizes in order, as stated by the user; empty: any sizes of the mode
 	Regimes []Regime // of mode Given; they cover all epochs
 }

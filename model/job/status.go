@@ -44,8 +44,8 @@ type Status struct {
 	Restarts     int           // N_i: starts after the first
 	Progress     float64       // samples at Init efficiency, as last reported; estimated if the job was stopped since
 	Reported     time.Time     // when Progress was last reported; zero if never
-	Epoch        int           // as last reported
-	Batch        BatchSize     // as last reported
+	Epoch        int           // last reported epoch
+	Batch        BatchSize     // last reported batch size
 	MaxGPUs      int           // most GPUs in a report
 	Allocation   cluster.Allocation
 	Placement    cluster.Placement

@@ -48,7 +48,7 @@ type offer struct {
 	progress float64 // of a step
 	passes   float64 // seconds of all passes but the last
 	compute  float64 // seconds of the last pass without exchange
-	exchange float64 // StepTime.Exchange
+	exchange float64
 	last     float64 // seconds of the last pass, lower bound
 }
 

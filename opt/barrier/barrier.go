@@ -6,14 +6,14 @@ import "math"
 type Item struct {
 	Size  []float64 // capacity that it uses while there; 0: not allowed
 	Rate  []float64 // at least 0
-	Gain  []float64 // of Best; nil: 0
+	Gain  []float64 // gain per unit of time on each kind, for Best; nil: 0
 	Least float64   // needed rate, at least 0
 }
 
 // A Program asks which fraction of time each item gets on each kind of machine.
 type Program struct {
 	Items    []Item
-	Capacity []float64 // by kind, at least 0
+	Capacity []float64 // machines of each kind, at least 0
 }
 
 // Settings limit the accuracy and iterations of a solve; 0 means the default.
@@ -34,10 +34,10 @@ func (s Settings) withDefaults() Settings {
 
 // A Solution has the time fractions that solve a Program.
 type Solution struct {
-	X          [][]float64 // by item and kind
+	X          [][]float64 // time fraction of each item on each kind
 	Level      float64     // only from Level
 	Objective  float64     // the level, or the sum of gains
-	Bound      float64     // of all feasible x
+	Bound      float64     // no feasible x has a better objective
 	Prices     []float64   // by kind: objective per unit of capacity
 	Iterations int
 	Feasible   bool // a point inside all rows was found

@@ -113,7 +113,6 @@ func (w *path) startAt(x [][]float64) {
 	w.slacks()
 }
 
-// slacks also sets duals with equal products.
 func (w *path) slacks() {
 	const least = 1e-12
 	product := 1.0

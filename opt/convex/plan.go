@@ -8,8 +8,8 @@ import (
 // A Plan states how many machines a job gets, by its class and epoch. Source: BOA §4.1, Definition 4.4, "fixed-width
 // policy".
 type Plan struct {
-	Widths  [][]Point // by class and epoch
-	MeanJCT float64   // with rescaling time
+	Widths  [][]Point // width of each class in each epoch
+	MeanJCT float64   // mean completion time, with rescaling
 	Spend   float64   // mean per unit of time
 }
 

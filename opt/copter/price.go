@@ -10,7 +10,7 @@ import (
 type pass struct {
 	bound     float64 // proven by y
 	estimate  float64 // bound, with unheld reduced costs counted at x
-	dual      float64 // as lp.DualResidual
+	dual      float64
 	slip      float64 // sum of unheld reduced costs at x
 	objective float64
 	violation float64 // of rows, as lp.PrimalResidual

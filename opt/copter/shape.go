@@ -9,7 +9,7 @@ import (
 const (
 	noRow    uint8 = iota
 	coupling       // its multiplier is in y
-	blockRow       // its columns are in no other block row
+	blockRow
 )
 
 type shape struct {

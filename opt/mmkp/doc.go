@@ -15,21 +15,7 @@
 // is an upper bound for every π ≥ 0.
 //
 // A [Program] is continual: items are added, set, adjusted and removed, and every solve starts from the state of the
-// last one. A [Solver] makes a program of a whole [Problem] at once. The files:
-//
-//	build.go      read an item's choices, drop dominated ones
-//	store.go      stored choices: runs of points, the corners of their hulls
-//	inventory.go  add, change and remove items
-//	program.go    the parts of a program, and the methods for callers
-//	scan.go       find the core: the items whose best choice may change between
-//	              two prices; sum up the others
-//	prices.go     widen the core until the lowest D is inside
-//	internal/core walk down the edges of D, which is convex and piecewise linear
-//	round.go      regrets under these prices, and a first feasible solution
-//	mend.go       improve it by shifts of up to three items together
-//	candidates.go list the choices of small regret
-//	branch.go     depth-first search over the choices of small regret
-//	large.go      split the program on large items
+// last one. A [Solver] makes a program of a whole [Problem] at once.
 //
 // Terms: value v, amount a, capacity b, price π, bound D. The regret of a choice is its reduced value below its
 // item's best choice, at the final prices. The value of a solution is D(π) minus its regrets minus the price of its

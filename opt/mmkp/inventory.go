@@ -18,7 +18,7 @@ type inventory struct {
 	rows   []row    // by slot
 	free   []uint32 // slots without an item
 	live   int
-	ranks  uint32 // next rank
+	ranks  uint32
 	span   uint32 // ranks are below
 	groups []group
 	holes  int  // groups that belong to no item

@@ -17,7 +17,7 @@ type pricing struct {
 	par     []float64 // prices at which all capacity is worth as much as all items
 	scale   []float64 // the prices, at least a hundredth of par
 	radius  []float64 // half the width of the core's next range
-	started []float64 // prices at the start of the solve
+	started []float64
 }
 
 func (pr *pricing) forget(k int) {

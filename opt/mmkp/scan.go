@@ -19,7 +19,6 @@ type scanner struct {
 	penalty float64 // value lost if an item that must be served is not; beyond any other loss
 }
 
-// setAllRanges makes the ranges as wide as useful.
 func (sc *scanner) setAllRanges() {
 	for k, x := range sc.core.Prices {
 		sc.core.Ranges[k] = core.Range{Middle: x, High: math.MaxFloat64, Above: math.MaxFloat64}

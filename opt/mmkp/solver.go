@@ -70,7 +70,7 @@ type Solution struct {
 	Prices     []float64 // value per unit of each resource; nil from a solver without prices
 	Status     Status
 	Iterations int // price steps
-	Nodes      int // of the search
+	Nodes      int // nodes that the search visited
 	Fractional int // items that the best prices divide between columns: at most one per resource
 }
 

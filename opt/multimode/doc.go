@@ -24,7 +24,6 @@
 // gives the bound of the lower half, and a plan. The bound of the upper half falls because its low end rises.
 // Halves that cannot be better are dropped.
 //
-// It ends when the largest bound is within Options.Gap of the best plan, after Options.Solves knapsacks, or when
-// an interval is too narrow. The gap need not close: rounds that the heuristic packing cannot place count in the
-// bound.
+// It ends when the largest bound is within Options.Gap of the best plan, after Options.Solves knapsacks, or when an
+// interval is too narrow.
 package multimode

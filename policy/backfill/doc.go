@@ -18,6 +18,4 @@
 //
 // Jobs that have really ended stay in the schedule until they end there, because under EASY they would still hold
 // GPUs. Jobs that have ended virtually stay until they really end.
-//
-// Cost. An event costs a pass over the virtual jobs that run, and one over the jobs that wait while GPUs are free.
 package backfill

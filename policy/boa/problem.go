@@ -154,7 +154,7 @@ type Table struct {
 	Problem     *Problem
 	Cheap, Fast convex.Plan
 	Share       float64
-	Budget      float64 // as requested
+	Budget      float64 // the requested budget
 	MeanJCT     float64 // seconds
 	Spend       float64 // used per hour
 	Multiplier  float64 // seconds of MeanJCT that one more unit of budget buys

@@ -44,9 +44,9 @@ type Cause uint8
 // The causes.
 const (
 	None     Cause = iota // no failure
-	Error                 // it returned an error
-	Panic                 // it panicked
-	Deadline              // it had no plan in time
+	Error                 // the policy returned an error
+	Panic                 // the policy panicked
+	Deadline              // the policy had no plan in time
 	Check                 // policy.Check refused its plan
 	causes
 )
@@ -61,8 +61,8 @@ func Causes() []Cause { return []Cause{Error, Panic, Deadline, Check} }
 // A State is what happened in the last round: which policy planned, and the last failure.
 type State struct {
 	Failures int   // in a row; 0: the wrapped policy planned
-	Cause    Cause // of the last failure
-	Err      error // of the last failure
+	Cause    Cause // cause of the last failure
+	Err      error // error of the last failure
 	Active   bool  // the queue planned
 }
 

@@ -16,7 +16,7 @@ type Claim struct {
 	cluster.Configuration
 	Rate  float64 // goodput there, not normalised; 0: no claim
 	Due   float64 // seconds from now by which the job should have ended; negative: it is late
-	First bool    // it goes before claims without First
+	First bool    // a claim with First goes before those without
 }
 
 const claimTries = 4

@@ -13,7 +13,7 @@ import (
 // A ClusterQueue is a queue of Kueue with its quotas. Its jobs are those with its name in job.Spec.Queue.
 type ClusterQueue struct {
 	Name    string
-	Cohort  string // its queues borrow from each other; empty: none
+	Cohort  string // queues of a cohort borrow from each other; empty: none
 	Strict  bool   // StrictFIFO: a job without quota blocks those behind it
 	Flavors []Flavor
 }

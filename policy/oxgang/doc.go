@@ -41,9 +41,7 @@
 // Growth. A job starts on at most eight GPUs, and may grow eightfold in a round. Doubling instead costs more restarts
 // (docs/experiments/oxgang.md).
 //
-// Special cases: nodes on loan (loans.go), jobs without checkpoints (place.go), rented nodes (rents.go), missing or
-// impossible values (assumed.go), priorities (levels.go; docs/adr/0056-levels-of-priority.md), and a bound on the
-// delay of each job (deadlines.go).
+// Priorities: docs/adr/0056-levels-of-priority.md.
 //
 // Limits: it does not plan several rounds ahead, and does not predict that a job will change its batch size.
 package oxgang

@@ -12,7 +12,7 @@ import (
 
 // Sources of job sizes.
 const (
-	Stated   = "stated"   // as the job states; without a statement like Class
+	Stated   = "stated"   // work left is what the job states; without a statement as for Class
 	Class    = "class"    // the mean work of ended jobs of its class; without any like Attained
 	Attained = "attained" // the GPU time that the job already had, once more
 )

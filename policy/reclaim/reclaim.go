@@ -38,8 +38,8 @@ const (
 // Options select the rule, and limit its work.
 type Options struct {
 	Rule     Rule
-	Seed     uint64 // of Random
-	MaxSteps int    // of Exact, 5 to 10 ns each
+	Seed     uint64 // seed of rule Random
+	MaxSteps int    // most steps of rule Exact, 5 to 10 ns each
 }
 
 // DefaultOptions returns rule Exact, with a limit of about 10 to 18 ms.
@@ -68,7 +68,7 @@ type Answer struct {
 	Damage int
 	Bound  int  // lower bound on preemptions; 0 if a rule proves nothing
 	Proven bool // no answer has fewer preemptions, or as many and less damage
-	Steps  int  // of Exact
+	Steps  int  // steps that rule Exact took
 }
 
 // ErrTooFew reports that non-preemptive jobs are on too many servers to give back as many as are wanted.

@@ -21,7 +21,7 @@ type Options struct {
 	// Error is the largest relative error put into predicted run times, at random for each job, for
 	// experiments (§8.10). Default 0.
 	Error float64
-	Seed  uint64 // of Error
+	Seed  uint64 // seed of Error
 	Solve multimode.Options
 }
 

@@ -16,9 +16,9 @@ type Mechanism string
 
 // The mechanisms.
 const (
-	Proportional Mechanism = "proportional" // by GPUs (§2)
+	Proportional Mechanism = "proportional" // every GPU gets its share (§2)
 	Greedy       Mechanism = "greedy"       // full demand or none in this round (§3.3)
-	Tune         Mechanism = "tune"         // by need, no job slower than Proportional (§4.2)
+	Tune         Mechanism = "tune"         // CPUs and memory by need, no job slower than Proportional (§4.2)
 	Opt          Mechanism = "opt"          // as Tune, proven best for the sum of all nodes, and packed by a second program (§4.1)
 )
 

@@ -41,7 +41,6 @@
 //     at most as much as 20 jobs, or, if that is more, as four jobs for each time as long as
 //     the predicted one that has passed: errors so far apart are nearly independent.
 //
-// At the start of a run its errors are not known. So a table of errors of other runs (prior.csv)
-// counts like five jobs. It has 13 runs under each of eight policies. The run's own errors soon
-// outweigh it.
+// At the start of a run its errors are not known. So a table of errors of other runs (prior.csv) counts like five
+// jobs. The run's own errors soon outweigh it.
 package calibration

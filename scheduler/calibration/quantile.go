@@ -206,7 +206,7 @@ func between(low, high distribution, share float64) (from, to float64) {
 
 // A before is the errors and the length of a prediction of another run.
 type before struct {
-	length float64 // logarithm of the length in rounds
+	length float64
 	errors [3]float64
 }
 

@@ -24,7 +24,7 @@ type clusterState struct {
 	gains   gains
 
 	length    time.Duration
-	lastRound time.Duration // when the last round was
+	lastRound time.Duration
 	freed     map[cluster.GPUType]int
 	freedAt   map[cluster.GPUType]time.Duration
 }

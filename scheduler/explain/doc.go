@@ -15,10 +15,7 @@
 //     unblock what later rounds may change, and details the prices and speeds.
 //     Package counterfactual finds the changes that would give the job GPUs.
 //  3. The template compares the reason with the present cluster: GPUs may have
-//     become free since the round. A sentence must not contradict the state
-//     that is printed next to it, and numbers that differ must look different.
+//     become free since the round.
 //
-// A recording contains what came next, so At reads it there. Estimates are in
-// package whatif. Reading is linear in the journal and keeps only the present
-// state and the changes of one job.
+// A recording contains what came next, so At reads it there. Estimates are in package whatif.
 package explain

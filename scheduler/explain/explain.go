@@ -65,7 +65,7 @@ type Preemption uint8
 const (
 	NotKnown  Preemption = iota
 	Forbidden            // submitted with --no-preempt
-	NotYet               // its program has not connected yet
+	NotYet               // the job's program has not connected yet
 )
 
 // Live explains the present state of a job under a running scheduler. Only the header of the journal may have been

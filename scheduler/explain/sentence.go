@@ -220,7 +220,6 @@ func (s *explainContext) because() string {
 	return text
 }
 
-// reason is because without the last part.
 func (s *explainContext) reason() string {
 	switch {
 	case !s.gave:

@@ -16,7 +16,6 @@ type decoder struct {
 	only []byte // read only the changes of this job, in quotes; nil: all
 	// there is the last list of nodes; nil: none yet.
 	there *cluster.Cluster
-	// wants is the last number of wanted nodes.
 	wants map[cluster.Group]int
 	ended bool // this is the last line
 	// passed is the value if this line is a checkpoint.

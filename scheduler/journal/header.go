@@ -15,7 +15,7 @@ const Version = 2
 
 // A Header describes the run of a journal: its policy, settings, cluster and start.
 type Header struct {
-	Tool     string // that wrote it, with its version
+	Tool     string // program that wrote the journal, with its version
 	Policy   string
 	Settings []Setting // of the policy, in display order
 	Seed     uint64

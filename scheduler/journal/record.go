@@ -11,7 +11,7 @@ import (
 
 // A Record is one line of a journal after its header: an event or a round.
 type Record struct {
-	Line  int             // from 1
+	Line  int             // number of the line, from 1
 	At    time.Duration   // since Header.Start
 	Event scheduler.Event // nil: see Round
 	Round *Round          // nil: see Event

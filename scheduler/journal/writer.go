@@ -39,7 +39,7 @@ type Writer struct {
 
 type recordedDecision struct {
 	policy.Decision
-	round int // the last round of the job, counted as Writer.round
+	round int
 }
 
 var _ scheduler.Observer = (*Writer)(nil)

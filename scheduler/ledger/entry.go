@@ -56,7 +56,7 @@ type Sum struct {
 	Time   GPUTime
 	Priced GPUTime // part of Time, in rounds whose plan has prices
 	Paid   float64 // in the unit of the policy's objective
-	Rent   float64 // of rented nodes, in the currency of their prices
+	Rent   float64 // cost of rented nodes, in the currency of their prices
 }
 
 // Add adds u to s.

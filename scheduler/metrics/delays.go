@@ -9,7 +9,7 @@ import (
 
 // A job finishes later if its completion time exceeds the baseline's by more than both limits.
 const (
-	LaterShare   = 0.1 // of the JCT under the baseline
+	LaterShare   = 0.1 // share of the JCT under the baseline by which a job counts as later
 	LaterSeconds = 600
 )
 
@@ -148,7 +148,7 @@ type DelayCount struct {
 	Later    int     `json:"later"`
 	Worst    float64 `json:"worst_s"` // largest delay, in seconds
 	WorstJob job.ID  `json:"worst_job,omitempty"`
-	Seed     uint64  `json:"worst_seed,omitempty"` // of WorstJob's run
+	Seed     uint64  `json:"worst_seed,omitempty"` // seed of WorstJob's run
 }
 
 // SizeDelays counts the jobs of one size that finish later.

@@ -43,6 +43,9 @@ type Trust struct {
 	Trusted bool        `json:"trusted"`
 	// Causes lists possible causes of the errors; empty if Trusted.
 	Causes []string `json:"causes,omitempty"`
+
+	recorded, simulated Figures
+	round               float64
 }
 
 // WaitErrors are the relative errors of quantiles of the waiting time.
@@ -58,6 +61,7 @@ func Judge(recorded, simulated Figures, jobs, missing int, round float64, causes
 	t := &Trust{
 		JCT: relative(simulated.JCT, recorded.JCT), Wait: relative(simulated.Wait, recorded.Wait),
 		Utilisation: relative(simulated.Utilisation, recorded.Utilisation), Causes: causes,
+		recorded: recorded, simulated: simulated, round: round,
 	}
 	near := func(simulated, recorded float64) bool {
 		return math.Abs(relative(simulated, recorded)) <= Tolerance || math.Abs(simulated-recorded) < round
@@ -90,11 +94,20 @@ const Stamp = " (not to be trusted)"
 
 // Errors lists the errors in words.
 func (t *Trust) Errors() string {
-	quantiles := ""
+	was, now := &t.recorded, &t.simulated
+	text := fmt.Sprintf("mean JCT %+.1f %%, mean wait %s", 100*t.JCT+0, t.wait(t.Wait, now.Wait, was.Wait))
 	if t.Waits != nil {
-		quantiles = fmt.Sprintf(", median wait %+.1f %%, P90 wait %+.1f %%", 100*t.Waits.Median+0, 100*t.Waits.P90+0)
+		text += fmt.Sprintf(", median wait %s, P90 wait %s", t.wait(t.Waits.Median, now.Median, was.Median), t.wait(t.Waits.P90, now.P90, was.P90))
 	}
-	return fmt.Sprintf("mean JCT %+.1f %%, mean wait %+.1f %%%s, utilisation %+.1f %%", 100*t.JCT+0, 100*t.Wait+0, quantiles, 100*t.Utilisation+0)
+	return fmt.Sprintf("%s, utilisation %+.1f %%", text, 100*t.Utilisation+0)
+}
+
+// wait returns the error of a wait: as two times if a difference of less than a round is a large part of it.
+func (t *Trust) wait(off, simulated, recorded float64) string {
+	if math.Abs(off) > Tolerance && (recorded <= 0 || math.Abs(simulated-recorded) < t.round) {
+		return fmt.Sprintf("%.0f s instead of %.0f s", simulated, recorded)
+	}
+	return fmt.Sprintf("%+.1f %%", 100*off+0)
 }
 
 func (t *Trust) byRound() bool {

@@ -11,7 +11,7 @@ type lending struct {
 	loans    []cluster.Loan          // latest; none if nothing can be lent
 	returned map[cluster.NodeID]bool // given back, still there
 	nodes    int
-	gpus     int // their GPUs
+	gpus     int
 	busy     int // of gpus, held by jobs
 	jobs     int // with some of gpus
 
@@ -28,7 +28,7 @@ type usage struct {
 	lent, busy        float64 // on loan: all, held
 	pool, load        float64 // the owner's: all nodes, its own load
 	short             float64 // part of load that lent nodes miss
-	wanted            float64 // on loan, wanted back
+	wanted            float64
 }
 
 func (u *usage) add(now *usage, seconds float64) {

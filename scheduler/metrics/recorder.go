@@ -74,7 +74,7 @@ type Recorder struct {
 	done    resultStore
 	running int // active accounts with GPUs
 
-	jobSeconds float64 // integral of active jobs
+	jobSeconds float64
 
 	rent    tenancy
 	lending lending

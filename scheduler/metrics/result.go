@@ -16,7 +16,7 @@ type Result struct {
 	Types   []cluster.GPUType `json:"types"` // in the cluster's order
 	Summary Summary           `json:"summary"`
 	Series  Series            `json:"series"`
-	Jobs    []JobResult       `json:"jobs"` // by submission time, then ID
+	Jobs    []JobResult       `json:"jobs"` // sorted by submission time, then ID
 	// IntervalsDropped counts those beyond Options.MaxIntervals.
 	IntervalsDropped int `json:"intervals_dropped,omitempty"`
 	// Nodes are the lives of rented nodes, in order of arrival, without NodesDropped later ones.
@@ -46,7 +46,7 @@ const (
 // A JobResult has the measurements of one job, in seconds since Result.Start and GPU-seconds.
 type JobResult struct {
 	ID           job.ID     `json:"id"`
-	Class        job.Class  `json:"class"` // its Name if its Spec has none
+	Class        job.Class  `json:"class"` // the job's Name if its Spec has no class
 	GPUs         int        `json:"gpus"`  // requested
 	Outcome      Outcome    `json:"outcome"`
 	Submitted    float64    `json:"submitted_s"`
@@ -70,7 +70,7 @@ type JobResult struct {
 	Rho          float64    `json:"rho,omitempty"`       // finish-time fairness; 0 if unknown
 	Energy       float64    `json:"energy_kwh"`
 	Cost         float64    `json:"cost"`
-	Intervals    []Interval `json:"intervals,omitempty"` // by start
+	Intervals    []Interval `json:"intervals,omitempty"` // sorted by start
 }
 
 // A State is what a job does with the GPUs it holds.
@@ -208,7 +208,7 @@ type LoanSummary struct {
 	// Table 5, footnote 1.
 	Overall float64 `json:"overall_usage"`
 
-	LentHours  float64 `json:"lent_gpu_hours"` // of nodes on loan
+	LentHours  float64 `json:"lent_gpu_hours"` // GPU-hours of nodes on loan
 	BusyHours  float64 `json:"busy_gpu_hours"`
 	ShortHours float64 `json:"short_gpu_hours"` // owner's demand not met because nodes were lent
 

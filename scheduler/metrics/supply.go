@@ -24,7 +24,6 @@ type supply struct {
 	pauseSeconds    []float64 // since then
 }
 
-// set replaces the cluster.
 func (u *supply) set(c *cluster.Cluster) {
 	u.cluster = c
 	clear(u.capacity)
@@ -50,7 +49,6 @@ func (u *supply) set(c *cluster.Cluster) {
 	}
 }
 
-// clone returns a copy for Recorder.clone.
 func (u *supply) clone() supply {
 	c := *u
 	c.types, c.busy, c.maxCapacity = slices.Clip(u.types), slices.Clone(u.busy), slices.Clone(u.maxCapacity)

@@ -15,9 +15,9 @@ import (
 type Planner struct {
 	Workload *Workload
 	Prices   *PriceList
-	Widest   int // of a job
+	Widest   int // most GPUs of a job
 	Repaired int // epochs whose concave hulls are used
-	Epochs   int // of all classes
+	Epochs   int // epochs of all classes together
 	problem  *boa.Problem
 }
 

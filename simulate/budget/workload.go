@@ -18,7 +18,7 @@ import (
 type Workload struct {
 	Jobs    int
 	Span    time.Duration      // until the last arrival
-	Classes []*perf.ClassStats // by name
+	Classes []*perf.ClassStats // sorted by name
 }
 
 // NewWorkload groups the jobs of a trace into classes: jobs of one application and, if fixed, equal GPUs, types and

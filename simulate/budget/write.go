@@ -156,7 +156,6 @@ func (c *Class) lines() [][]string {
 	return rows
 }
 
-// aligned writes columns without trailing blanks.
 func aligned(w io.Writer, rows [][]string) error {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

@@ -36,9 +36,9 @@ type Inputs struct {
 	Cluster  string   // a preset, or "t4:6x4,a100:2x8": type:nodes x GPUs per node
 	Scale    int      // factor on the nodes of Cluster
 	Trace    string   // a file; empty: generate
-	Format   string   // of Trace; empty: by its content
+	Format   string   // format of Trace; empty: guessed from its content
 	OnBadRow string   // fail or skip
-	Zone     string   // of local times in Trace, for Location; empty: UTC, with a note
+	Zone     string   // time zone of local times in Trace; empty: UTC, with a note
 	Limit    int      // most jobs taken; 0: all
 	Profiles string   // a folder of measured profiles; empty: the embedded fits
 	Table    string   // of measured steps, if the profiles have several
@@ -68,7 +68,7 @@ type Measuring struct {
 type Generate struct {
 	Kind string
 	Jobs int           // 0: the kind's
-	Span time.Duration // of submissions; 0: the kind's
+	Span time.Duration // time in which jobs are submitted; 0: the kind's
 	Load float64       // for kinds with a load: see generate.Options; 0: the kind's
 	// Split and MultiGPU are for Synergy's kinds; empty: the kind's, "20-70-10".
 	Split    string
@@ -98,7 +98,7 @@ func Default() *Config {
 
 // The sources of class statistics.
 const (
-	Learned = "learned" // from past jobs
+	Learned = "learned" // classes learned from past jobs
 	Known   = "known"   // the truth, of the whole trace
 )
 

@@ -10,7 +10,7 @@ import (
 // Jobs changes the jobs of a trace, such as the share of rigid jobs. Shares are drawn per job, so that a larger share
 // contains a smaller one.
 type Jobs struct {
-	Applications []string // with jobs to keep; empty: all
+	Applications []string // keep only jobs of these applications; empty: all
 	// Burstiness is the squared coefficient of variation of redrawn times between jobs (generate.Bursty); 0:
 	// none.
 	Burstiness    float64

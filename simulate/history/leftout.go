@@ -55,7 +55,6 @@ func cannotRun(spec *job.Spec, nodes *cluster.Cluster) string {
 	return fmt.Sprintf("want %s, the cluster has %s", strings.Join(wanted, " or "), strings.Join(has, ", "))
 }
 
-// total returns the number of these jobs.
 func total(all []LeftOut) int {
 	n := 0
 	for _, l := range all {

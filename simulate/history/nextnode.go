@@ -21,8 +21,8 @@ import (
 // A NextNode states what one more node of a type would have saved in a run.
 type NextNode struct {
 	Type cluster.GPUType `json:"type"`
-	GPUs int             `json:"gpus"`  // of the node
-	Rate float64         `json:"price"` // of the node per hour; its GPUs if no price is known
+	GPUs int             `json:"gpus"`  // GPUs of the node
+	Rate float64         `json:"price"` // price of the node per hour; its number of GPUs if no price is known
 	// Saved is the difference between simulations of the run without and with the node.
 	Saved Saving `json:"saved"`
 	// Low and High are the 90 % prediction interval of Saved for another order of the arrivals; nil without
@@ -57,7 +57,7 @@ type TeamSaving struct {
 // A NextNodeStudy states for each GPU type what one more node would have saved. Times are in seconds.
 type NextNodeStudy struct {
 	Policy   string     `json:"policy"`              // set by callers, like Recorded
-	Hours    float64    `json:"hours"`               // from the first submission to the last end
+	Hours    float64    `json:"hours"`               // hours from the first submission to the last end
 	Recorded float64    `json:"recorded_jct_mean_s"` // as recorded; 0: unknown
 	MeanJCT  float64    `json:"jct_mean_s"`          // simulated, without another node
 	Orders   int        `json:"orders"`              // simulated orders of the arrivals, including the recorded one
@@ -144,7 +144,7 @@ func grown(c *cluster.Cluster) []growth {
 
 type rerun struct {
 	*metrics.Result
-	priced int                         // number of rounds with prices
+	priced int
 	faster map[cluster.GPUType]float64 // job-seconds saved by one more GPU
 	specs  map[job.ID]*job.Spec
 }

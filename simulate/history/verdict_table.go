@@ -19,10 +19,13 @@ func (v *Verdict) Table(w io.Writer) error {
 		v.writeTrust(w)
 		fmt.Fprintf(w, "%s in place of %s%s\n\n", v.Policy, v.Recorded, v.stamp())
 	case v.First == "":
-		fmt.Fprintf(w, "%s: %d rounds, %d actions: identical\n\n", v.Policy, v.Rounds, v.Actions)
+		fmt.Fprintf(w, "%s decided again: %d rounds, %d actions: identical\n\n", v.Policy, v.Rounds, v.Actions)
 		v.writeTrust(w)
+		if !v.Trust.Trusted {
+			fmt.Fprint(w, "The decisions are reproduced. Only the simulated times below are not to be trusted.\n\n")
+		}
 	default:
-		fmt.Fprintf(w, "%s: %d rounds, %d actions, and then a difference\n%s\n\n", v.Policy, v.Rounds-1, v.Actions, v.First)
+		fmt.Fprintf(w, "%s decided again: %d rounds, %d actions, and then a difference\n%s\n\n", v.Policy, v.Rounds-1, v.Actions, v.First)
 		v.writeTrust(w)
 	}
 	f := v.Fidelity
@@ -39,7 +42,7 @@ func (v *Verdict) Table(w io.Writer) error {
 		return err
 	}
 	v.writeRanges(w)
-	_, err := fmt.Fprintf(w, "\n%d jobs: mean error %.1f %%, worst %.1f %%\nmean JCT %v, simulated %v; makespan %v, simulated %v%s\n%s",
+	_, err := fmt.Fprintf(w, "\ncompletion times of %d jobs: off by %.1f %% on average, at most %.1f %%\nmean JCT %v, simulated %v; makespan %v, simulated %v%s\n%s",
 		len(f.Jobs), 100*f.Mean, 100*f.Worst, rounded(f.RealJCT), rounded(f.PredictedJCT), rounded(f.Real), rounded(f.Predicted), v.stamp(), v.notes())
 	return err
 }

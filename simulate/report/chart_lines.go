@@ -32,7 +32,7 @@ const (
 	chartWidth = 720.0
 	high       = 240.0
 	left       = 70.0
-	right      = 530.0 // labels are right of it
+	right      = 530.0
 	upper      = 15.0
 )
 
@@ -61,7 +61,6 @@ func (c *Lines) Figure() *Figure {
 	return f
 }
 
-// axes returns Low above High without points.
 func (c *Lines) axes() (across, up Axis) {
 	across = Axis{Low: math.Inf(1), High: math.Inf(-1), Start: left, End: right}
 	up = Axis{Low: math.Inf(1), High: math.Inf(-1), Start: high, End: upper, Log: c.Logarithmic}

@@ -31,11 +31,11 @@ type column struct {
 type view uint8
 
 const (
-	narrow    view = iota // table, wide and the page
-	wide                  // wide and the page
-	onPageToo             // the page
-	data                  // only programs
-	paged                 // it depends on the machine
+	narrow view = iota // table, wide and the page
+	wide
+	onPageToo
+	data  // only programs
+	paged // it depends on the machine
 )
 
 type group uint8

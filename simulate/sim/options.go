@@ -19,8 +19,8 @@ type Options struct {
 	ReportInterval time.Duration
 	Noise          Noise
 	Faults         Faults
-	Provider       Provider // of rented nodes
-	Lender         Lender   // of nodes on loan
+	Provider       Provider // the provider of rented nodes
+	Lender         Lender   // the owner of nodes on loan
 	Costs
 	// Public has rules of the public simulator that differ from the thesis.
 	Public Public

@@ -55,11 +55,10 @@ const (
 // A lease is a node for rent. Invariant: World.away counts the node once while it is not ready.
 // Failures and maintenance add to the same count.
 type lease struct {
-	node  *cluster.Node
-	state leaseState
-	turn  int        // number of state changes
-	spot  *rand.Rand // nil: never reclaimed
-	// ordered is the number of the node's last order.
+	node    *cluster.Node
+	state   leaseState
+	turn    int        // number of state changes
+	spot    *rand.Rand // nil: never reclaimed
 	ordered int
 }
 

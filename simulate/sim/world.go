@@ -38,8 +38,8 @@ type World struct {
 	lender   *lender
 	held     int       // number of jobs with GPUs
 	ended    time.Time // deadline of the last endRound
-	round    round     // of WholeRounds
-	stalled  int       // rounds counted by stuck
+	round    round
+	stalled  int // rounds counted by stuck
 }
 
 // New returns a World in which the jobs of arrivals are submitted to the cluster. Nodes of tenure Rented are

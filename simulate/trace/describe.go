@@ -45,13 +45,13 @@ type Asked struct {
 type Load struct {
 	Hour     int // 0: the first hour of the trace
 	Jobs     int
-	GPUHours float64 // of jobs with a known running time
+	GPUHours float64 // GPU-hours of jobs with a known running time
 }
 
 // A SizeCount counts the jobs that request a certain number of GPUs.
 type SizeCount struct {
 	GPUs, Jobs int
-	GPUHours   float64 // of jobs with a known running time
+	GPUHours   float64 // GPU-hours of jobs with a known running time
 }
 
 // A NameCount counts the jobs with one name, of an application or user for example.

@@ -13,12 +13,12 @@ import (
 
 // A History is the record of a cluster's jobs, as read from a file.
 type History struct {
-	Format string           // of the input
-	Jobs   []parse.Observed // that ran, in the order of the input
+	Format string           // name of the input's format
+	Jobs   []parse.Observed // jobs that ran, in the order of the input
 	// Cluster is the nodes with GPUs as text for a configuration: "a100:1x8,h200:2x8". Empty: unknown.
 	Cluster string
 	Taken   time.Time // the latest time in the history
-	Quotas  []Quota   // of Kueue's ClusterQueues, by name; nil: unknown
+	Quotas  []Quota   // quotas of Kueue's ClusterQueues, by name; nil: unknown
 }
 
 // ReadHistory reads a history in the format called name or, if empty, the format that r looks like. r may be

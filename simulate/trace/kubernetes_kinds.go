@@ -52,7 +52,6 @@ func kindOf(api, kind string) *kubeKind {
 	return nil
 }
 
-// shapeOf returns the pods of a job.
 func shapeOf(o *kubeObject) (*shape, error) {
 	s, err := kindOf(o.API, o.Kind).shape(o.Spec)
 	if err != nil {

@@ -13,8 +13,8 @@ type kubeLists struct {
 	inside bool
 	first  bool
 	lists  int
-	kind   string // of the list, such as JobList
-	api    string // version of the list's API
+	kind   string
+	api    string
 }
 
 // next returns the next object, valid until the next call, and its line; io.EOF at the end. It can continue

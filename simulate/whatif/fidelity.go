@@ -20,7 +20,7 @@ import (
 type Match struct {
 	Job       job.ID          `json:"job"`
 	Real      journal.Seconds `json:"real"`
-	Predicted journal.Seconds `json:"predicted"` // as Real; negative if it did not end in the simulation
+	Predicted journal.Seconds `json:"predicted"` // end in the simulation, as Real; negative if it did not end there
 	Error     float64         `json:"error"`     // predicted over real, less 1; -1 if it did not end in the simulation
 	Modelled  bool            `json:"modelled"`  // simulated by its reports; else by how long it held GPUs
 }
@@ -28,7 +28,7 @@ type Match struct {
 // A Fidelity states how well a simulation reproduces a recorded run.
 type Fidelity struct {
 	Jobs  []Match `json:"jobs"`
-	Mean  float64 `json:"mean"` // of the errors' absolute values; 0 without jobs
+	Mean  float64 `json:"mean"` // mean of the errors' absolute values; 0 without jobs
 	Worst float64 `json:"worst"`
 	// Real and Predicted are the makespans: from the first submission to the last end of Jobs. RealJCT and
 	// PredictedJCT are means over the jobs whose copies ended.

@@ -17,8 +17,8 @@ type Why uint8
 const (
 	Known Why = iota
 	NoTarget
-	NoSpeed // its speed on the GPUs that it has or would get is not measured yet
-	Beyond  // it does not happen within the simulated rounds
+	NoSpeed // the job's speed on the GPUs that it has or would get is not measured yet
+	Beyond  // the start or end does not happen within the simulated rounds
 	whys
 )
 

@@ -118,8 +118,8 @@ type Checkpointer struct {
 	run    Run
 	w      Journal
 	ahead  *Predictor
-	own    bool // ahead belongs to the Checkpointer
-	rows   int  // rows of the run's snapshots together
+	own    bool
+	rows   int // rows of the run's snapshots together
 	looked int
 	every  int64 // minimum number of bytes between checkpoints
 	share  int64 // minimum distance of checkpoints, in lengths of a checkpoint

@@ -77,7 +77,7 @@ type audit struct {
 	round         time.Duration
 	open          map[job.ID][]*audited
 	all           [calibration.Phases]Reliability
-	known         [calibration.Phases][len(Levels)]int // ranges with a known outcome
+	known         [calibration.Phases][len(Levels)]int
 	widths        [calibration.Phases][]float64
 	exact, rest   [calibration.Phases]int // exact guesses, and held ranges of the others
 }

@@ -56,7 +56,6 @@ type durations struct {
 	Max  float64 `json:"max"`
 }
 
-// described converts a description. Lists are never null.
 func described(d *trace.Description) *description {
 	q := &d.Durations
 	all := &description{

@@ -22,7 +22,6 @@ type solverStudy interface {
 	methods() (defaults, all []string)
 }
 
-// solverStudies returns the case studies by name.
 func solverStudies() map[string]solverStudy {
 	return map[string]solverStudy{"rounds": new(roundsStudy), "shards": newShardsStudy(), "te": newTEStudy()}
 }
@@ -145,7 +144,6 @@ func (m *measuring) checkRounds(rounds, part int) error {
 	return errors.Join(errs...)
 }
 
-// write writes the requested files.
 func (m *measuring) write(csv, html func(io.Writer) error) error {
 	for _, f := range []struct {
 		name  string
@@ -161,7 +159,6 @@ func (m *measuring) write(csv, html func(io.Writer) error) error {
 	return nil
 }
 
-// note prints progress.
 func (m *measuring) note(format string, args ...any) {
 	if !m.quiet {
 		fmt.Fprintf(m.stderr, format, args...)

@@ -25,7 +25,7 @@ type historyFlags struct {
 	from             bool   // from the user's kubectl
 	slurm            bool   // from the user's sacct and scontrol
 	context, kconf   string // of kubectl
-	since            string // see history.Options
+	since            string
 	baseline         string // in place of the cluster's own scheduler
 	must             bool
 }

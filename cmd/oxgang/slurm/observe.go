@@ -27,7 +27,7 @@ type observation struct {
 	client  *client.Client
 	width   int // of tables
 	past    *view.History
-	noPast  string // reason for a missing past
+	noPast  string
 }
 
 func observeCommand() *cobra.Command { return observeCommandOf(newObservation()) }

@@ -76,7 +76,6 @@ func (m *randomJob) fit(r *rand.Rand) {
 	}
 }
 
-// goodput returns the believed goodput, up to a factor.
 func (m *randomJob) goodput(c Config, perNode int) float64 {
 	n := float64(c.GPUs)
 	wait := 0.0

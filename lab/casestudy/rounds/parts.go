@@ -13,7 +13,7 @@ import (
 // Deviation: parts are kept between rounds, because each should start from its last solution.
 type parts struct {
 	engines []Engine
-	configs [][]int // of each part
+	configs [][]int
 	of      map[Job]int
 	members []float64
 	row     []float64

@@ -14,7 +14,7 @@ type Parts struct {
 	k     int
 	seed  uint64
 	clock casestudy.Clock
-	inner func() (Balancer, error) // of a part
+	inner func() (Balancer, error)
 	parts []part
 }
 

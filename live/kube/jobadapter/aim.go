@@ -44,7 +44,6 @@ func (t template) aim(before, node string) error {
 	return t.require(own)
 }
 
-// without undoes narrowed, on a copy.
 func without(terms []corev1.NodeSelectorTerm, node string) []corev1.NodeSelectorTerm {
 	here := called(node)
 	var all []corev1.NodeSelectorTerm

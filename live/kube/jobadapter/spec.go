@@ -29,7 +29,6 @@ type request struct {
 	flavor  map[string]string
 }
 
-// spec also sets the job's Resizing.
 func (r *request) spec(weight int32) *job.Spec {
 	spec := &job.Spec{
 		ID: job.ID(r.j.UID), Name: r.j.Namespace + "/" + r.j.Name,

@@ -80,7 +80,6 @@ func stuck(o *unstructured.Unstructured) bool {
 	return false
 }
 
-// patched merges the runtimePatches. Later patches override earlier ones.
 func patched(o *unstructured.Unstructured) (*corev1.PodTemplateSpec, error) {
 	pod := &corev1.PodTemplateSpec{}
 	all, _ := child(o.Object, "spec")["runtimePatches"].([]any)

@@ -40,7 +40,7 @@ type Job struct {
 	Setback      string
 	Agent        Agent
 	Reports      []job.Report // oldest first: see Keep
-	PercentAt    time.Time    // of Kubeflow Trainer's last progress
+	PercentAt    time.Time    // time of Kubeflow Trainer's last progress
 	TrainerError string       // last logged
 
 	Fit   Fit

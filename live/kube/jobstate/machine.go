@@ -53,7 +53,7 @@ type Facts uint32
 // Values of Facts.
 const (
 	Holds   Facts = 1 << iota // the last plan has GPUs for the job
-	Planned                   // its object is of the planned generation
+	Planned                   // the job's object is of the planned generation
 	Started                   // pods of the planned generation may appear at any time
 	Runs                      // started by the scheduler, and not suspended
 	Suspended
@@ -64,11 +64,11 @@ const (
 	Outlived // successes are long ago, and other workers exist
 	Lacking  // workers have not been created for a while
 	Evicted  // Kueue keeps it stopped, as we requested
-	TooMany  // its object has more workers than planned
-	TooFew   // its object has fewer workers than planned
+	TooMany  // the job's object has more workers than planned
+	TooFew   // the job's object has fewer workers than planned
 	Up       // all workers run or have succeeded
 	Unseen   // the watches lack the last write
-	Failed   // the last step failed
+	Failed   // the last step of the job failed
 	Waits    // a retry is not yet due
 )
 

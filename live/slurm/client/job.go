@@ -63,7 +63,7 @@ type Job struct {
 	PerNode       GPUs // requested on each node; nil: not stated
 	HeldGPUs      []Held
 	ExitCode      int // after its end
-	Signal        int // that ended it; 0: none
+	Signal        int // signal that ended the job; 0: none
 	BatchHost     string
 	TimeMinimum   time.Duration // accepted shorter time limit
 	ExclusiveNode bool

@@ -58,7 +58,7 @@ func (w *callLimit) try(now time.Time) time.Duration {
 // A Pace determines how often the state of Slurm is read.
 type Pace struct {
 	Least, Most time.Duration // interval
-	Share       float64       // of the time spent looking
+	Share       float64       // share of the time to spend looking
 	now         time.Duration
 }
 

@@ -14,11 +14,11 @@ type class struct {
 	belief   *Job // learns from all its jobs
 	arrivals arrivals
 	restart  time.Duration // sum over all jobs
-	target   mean          // of jobs with a target
-	passed   []mean        // sizes of completed epochs, by epoch
-	ended    int           // number of completed jobs
-	sums     []float64     // of their epoch sizes, by epoch
-	furthest float64       // largest progress of a job
+	target   mean
+	passed   []mean    // sizes of completed epochs, by epoch
+	ended    int       // number of completed jobs
+	sums     []float64 // of their epoch sizes, by epoch
+	furthest float64   // largest progress of a job
 	pace     pace
 	shown    *perf.ClassStats
 	last     summary // summary of shown

@@ -27,7 +27,7 @@ type typeModel struct {
 	name      cluster.GPUType
 	params    perf.Params
 	known     bool // params are fitted to measurements on this type
-	replica   int  // GPUs per replica
+	replica   int
 	perNode   int
 	lender    int     // index of the type whose scaling is used; its own index if none
 	reference float64 // throughput of one replica before any measurement

@@ -24,7 +24,6 @@ func (m *Model) StepTime(a cluster.Allocation) perf.StepTime {
 	return s
 }
 
-// stepTime has the cases of taken.
 func (m *Model) stepTime(t *typeModel, replicas int) perf.StepTime {
 	l := &m.types[t.lender]
 	own, lent := t.params.StepTime(), l.params.StepTime()

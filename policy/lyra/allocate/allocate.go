@@ -15,8 +15,8 @@ type Reason string
 // The reasons.
 const (
 	Runs   Reason = "runs"
-	NoRoom Reason = "no room"     // its base demand does not fit
-	Behind Reason = "queue order" // it comes after a job that does not fit (FIFO)
+	NoRoom Reason = "no room"     // the job's base demand does not fit
+	Behind Reason = "queue order" // the job comes after one that does not fit (FIFO)
 )
 
 // A Grant is the number of workers that one job gets, and why.

@@ -29,7 +29,7 @@ func (w Workers) Mixed() bool { return w[Training] > 0 && w[Loaned] > 0 }
 // A Job is a job as the Allocator sees it: waiting, or with some workers.
 type Job struct {
 	ID       job.ID
-	GPUs     int           // of a worker on training
+	GPUs     int           // GPUs of a worker on the training cluster
 	Min, Max int           // workers; the same for an inelastic job
 	Work     time.Duration // remaining for one worker: w workers take Work / Speed(w)
 	Fungible bool          // may run on loan; heterogeneous jobs always may

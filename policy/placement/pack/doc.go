@@ -27,7 +27,8 @@
 // GPUs of another, or for free GPUs, if their lack, as a part of a node, decreases by more than the cost of splitting
 // jobs.
 //
-// This is a local search: at its end no single exchange that it weighed helps; two together might. It ends because every exchange
+//	It ends because every exchange
+//
 // decreases one number, the lack of all nodes plus the cost of all splits, by more than a constant. Passes, exchanges
 // and compared nodes are also bounded by counts.
 //

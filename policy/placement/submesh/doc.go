@@ -45,8 +45,7 @@
 // the virtual nodes is ever evicted, unless some jobs are non-preemptive, without checkpoints, or resized.
 //
 // Cost: linear in the jobs if no allocation changed. Otherwise a piece finds its node in time linear in the GPUs of a
-// node plus a 64th of the nodes of its type (bit sets by free GPUs). A piece that displaces jobs looks at all nodes
-// of its type and their jobs. So does every piece of a part of a node if nodes count CPUs.
+// node plus a 64th of the nodes of its type (bit sets by free GPUs).
 //
 // # Other allocations
 //

@@ -68,11 +68,11 @@ type claim struct {
 type state uint8
 
 const (
-	none    state = iota // no GPUs granted
-	fixed                // placed by the policy, non-preemptive, or without checkpoints: stays
-	staying              // stays, unless it is displaced
-	moving               // needs a place, or got one in this round
-	dropped              // no placement
+	none  state = iota // no GPUs granted
+	fixed              // placed by the policy, non-preemptive, or without checkpoints: stays
+	staying
+	moving  // needs a place, or got one in this round
+	dropped // no placement
 )
 
 type slot struct{ node, gpus int32 }

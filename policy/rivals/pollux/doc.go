@@ -28,8 +28,7 @@
 //
 // Outside its band, it searches for each number of nodes, ten times as long.
 //
-// Details follow the public code: least attained service first, 0.001 added to every speedup, a start discounted
-// like a move, no job larger than the smallest type.
+// Details follow the public code.
 //
 // Deviation: mutation is the public code's (rows return to present GPUs, elements become zero, free GPUs are
 // handed out), not the paper's, because published figures used it.

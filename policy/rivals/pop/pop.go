@@ -13,14 +13,14 @@ import (
 // How nodes and jobs are split.
 const (
 	Random   = "random"   // equal numbers of nodes and of jobs
-	Balanced = "balanced" // by GPUs and requested GPUs
+	Balanced = "balanced" // parts have about equal GPUs and requested GPUs
 )
 
 // Options configure POP.
 type Options struct {
 	Parts int    // k; default 4 (§4.1, POP-4)
 	Split string // Random or Balanced; default Random (§4.1)
-	Seed  uint64 // of Random; default 1
+	Seed  uint64 // seed of Random; default 1
 }
 
 // DefaultOptions returns four parts, drawn at random (POP-4).

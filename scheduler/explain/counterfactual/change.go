@@ -16,11 +16,11 @@ import (
 type Change struct {
 	Kind     Kind               `json:"kind"`
 	GPUs     int                `json:"gpus,omitzero"`   // requested, of FewerGPUs; added, of MoreGPUs and NodesCome
-	Type     cluster.GPUType    `json:"type,omitzero"`   // of AnotherType, MoreGPUs and NodesCome
-	Group    cluster.Group      `json:"group,omitzero"`  // of NodesCome
+	Type     cluster.GPUType    `json:"type,omitzero"`   // GPU type of the kinds AnotherType, MoreGPUs and NodesCome
+	Group    cluster.Group      `json:"group,omitzero"`  // node group of kind NodesCome
 	Jobs     []job.ID           `json:"jobs,omitempty"`  // that end, of JobsEnd; soonest first
 	Rough    bool               `json:"rough,omitzero"`  // some of Jobs may not be needed
-	Rounds   int                `json:"rounds,omitzero"` // of RoundsPass
+	Rounds   int                `json:"rounds,omitzero"` // number of rounds of kind RoundsPass
 	In       time.Duration      `json:"-"`               // until the last of Jobs ends; negative: not known
 	Gets     cluster.Allocation `json:"-"`
 	Each     int                `json:"-"`                 // GPUs of the type of Gets that replace one requested GPU; 0: one

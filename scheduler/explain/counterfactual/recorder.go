@@ -30,7 +30,7 @@ type Recorder struct {
 
 	mu     sync.Mutex
 	copies int
-	before state // before the first of since
+	before state
 	since  []*policy.Snapshot
 }
 

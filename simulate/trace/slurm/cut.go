@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// freeText are the columns that may contain the separator.
 var freeText = []string{"jobname", "submitline", "comment", "admincomment", "systemcomment", "workdir", "constraints", "container", "wckey"}
 
 // forms are patterns of columns, which determine how a row is split.

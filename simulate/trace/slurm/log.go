@@ -19,8 +19,8 @@ type log struct {
 	o        parse.Options
 	zone     *time.Location
 	feed     *parse.Feed
-	row      *parse.Row    // nil: the input is JSON
-	last     record        // of the last row
+	row      *parse.Row // nil: the input is JSON
+	last     record
 	runs     runs          // of all jobs, in the order of the input
 	notes    parse.Summary // about joins
 	others   []string      // names of clusters that are left out

@@ -31,7 +31,7 @@ type record struct {
 type key struct {
 	number  uint32
 	part    uint32 // 0: none; 1 + task of an array; heterogeneous + component
-	cluster uint16 // index in log.clusters
+	cluster uint16
 	use     uint16 // 1 for the second job with this number, and so on
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 type resourceList struct {
-	gpus   int      // whole ones
-	typed  int      // of them, with a type
+	gpus   int // whole ones
+	typed  int
 	slices int      // of MIG
 	parts  string   // kinds of parts of GPUs: "1g.10gb", "shard", "mps"; empty: none
 	types  []string // of whole GPUs, as listed; immutable

@@ -52,7 +52,7 @@ type Row struct {
 	Compared *int     `json:"later_compared,omitempty"`
 	Worst    *float64 `json:"later_worst_s,omitempty"`
 	WorstJob job.ID   `json:"later_worst_job,omitempty"`
-	MaxWait  *float64 `json:"wait_max_largest_s,omitempty"` // of the largest jobs, until the first start
+	MaxWait  *float64 `json:"wait_max_largest_s,omitempty"` // longest wait of the largest jobs until the first start
 
 	policy   string
 	scenario *Scenario

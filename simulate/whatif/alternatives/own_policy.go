@@ -16,9 +16,9 @@ import (
 type OwnPolicy struct {
 	settings []string        // of policies multifactor and kueue, as for --set
 	slurm    *slurm.Settings // may be nil
-	kueue    bool            // the history has queues of Kueue
-	alone    []string        // settings of the replay only
-	called   string          // name of the policy with these; empty: its usual name
+	kueue    bool
+	alone    []string // settings of the replay only
+	called   string   // name of the policy with these; empty: its usual name
 }
 
 // WithSlurm imitates a Slurm cluster: policy multifactor with the cluster's configuration.

@@ -93,7 +93,7 @@ func (a *Answer) sizes() *report.Figure {
 	}
 	own.X, own.Y = []float64{slices.Min(best.X), float64(a.GPUs)}, []float64{a.replayed.MeanWait, a.replayed.MeanWait}
 	c := report.Lines{
-		Title: "GPUs needed for the same service",
+		Title: "GPUs needed for the same waits",
 		Note:  fmt.Sprintf("Mean wait under %s with fewer GPUs; each point is simulated. Sizes with more than four times the present wait are left out.", a.Fewer.Policy),
 		Lines: []report.Line{own, best}, XText: func(v float64) string { return fmt.Sprintf("%.0f GPUs", v) }, YText: span, Top: 1,
 	}

@@ -63,11 +63,11 @@ func (a *Answer) size() string {
 	case a.Rows[0].MeanWait == 0:
 		return "no job waited, so fewer GPUs were not examined"
 	case f == nil || f.Enough == a.GPUs:
-		return "the same service needs all GPUs"
+		return fmt.Sprintf("under %s, too, all GPUs are needed to keep the recorded waits", called(a.best.policy))
 	}
-	text := fmt.Sprintf("the same service needs %.0f %% fewer GPUs (%d of %d; range %d to %d)", 100*f.Saved, f.Enough, a.GPUs, f.AtLeast, f.AtMost)
+	text := fmt.Sprintf("under %s, %d of the %d GPUs are enough to keep the recorded waits (%.0f %% fewer; range %d to %d)", called(a.best.policy), f.Enough, a.GPUs, 100*f.Saved, f.AtLeast, f.AtMost)
 	if f.Currency != "" {
-		text += fmt.Sprintf(", or %s %s a year at your prices (%g %s a GPU-hour, %s)", thousands(f.Money), f.Currency, a.price.perHour, f.Currency, f.PriceSource)
+		text += fmt.Sprintf(", which saves %s %s a year at your prices (%g %s a GPU-hour, %s)", thousands(f.Money), f.Currency, a.price.perHour, f.Currency, f.PriceSource)
 	}
 	return text
 }

@@ -120,7 +120,6 @@ func pace(c *config.Config, sizes bool, own *OwnPolicy) {
 	c.Scheduler.Round = own.round()
 }
 
-// round returns the time between passes of backfilling.
 func (own *OwnPolicy) round() time.Duration {
 	if s := own.slurm; s != nil && s.Interval > 0 {
 		return s.Interval

@@ -88,7 +88,6 @@ func (m *matrix) cache(working int64, end int) (dataset int64, storage float64) 
 	return int64(math.Min(mostBytes, -at/slope*(1+1e-12))), storage // whole bytes despite rounding
 }
 
-// rounding exceeds rounding errors of short sums.
 const rounding = 1e-9
 
 const mostBytes = 1 << 60

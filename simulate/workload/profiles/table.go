@@ -190,7 +190,6 @@ func nearestTo(where [][2]float64, nodes, replicas int) int16 {
 	return int16(best)
 }
 
-// otherKind exceeds any distance between shapes of one kind.
 const otherKind = 1e6
 
 // fitLine returns the least-squares line of mean sync times over replicas of one kind, without single

@@ -25,7 +25,7 @@ type training struct {
 	shape    []int // GPUs by node
 	batch    job.BatchSize
 	pass     float64 // seconds of a pass with exchange
-	exchange float64 // exchange's part of it
+	exchange float64
 }
 
 // begin continues the training on new resources with its default batch. Unsaved progress is lost unless the state

@@ -27,10 +27,10 @@ import "math"
 // A Core is the part of a knapsack whose choices depend on the prices of resources, for a range of prices. Descend
 // finds the best prices in it. Package mmkp fills its slices.
 type Core struct {
-	K        int       // resources, at least 1
-	Capacity []float64 // by resource
+	K        int       // number of resources, at least 1
+	Capacity []float64 // capacity of each resource
 	Prices   []float64 // start of Descend, then the best found
-	Ranges   []Range   // of prices, by resource
+	Ranges   []Range   // range of the price of each resource
 	Items    []Item
 	Columns  []Column
 	Amounts  []Use     // of the columns that use several resources
