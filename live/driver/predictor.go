@@ -25,7 +25,8 @@ type Prediction struct {
 // Limits on the cost of predictions.
 const (
 	longestLook = 10 * time.Second
-	restFactor  = 9 // pause after a look, as a multiple of its duration
+	simulates   = 3 * time.Second // part of a look for starts and ends
+	restFactor  = 9               // pause after a look, as a multiple of its duration
 	mostWaiting = 20
 	quietLook   = time.Minute // between looks while nothing happens
 )
@@ -115,7 +116,9 @@ func (p *predictor) look(ctx context.Context) (err error) {
 	}()
 	ctx, cancel := context.WithTimeout(ctx, longestLook)
 	defer cancel()
-	etas, from := p.ahead.Look(ctx)
+	soon, stop := context.WithTimeout(ctx, simulates)
+	defer stop()
+	etas, from := p.ahead.LookFor(soon)
 	s, _ := p.ahead.Last()
 	if s == nil {
 		return nil

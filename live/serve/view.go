@@ -21,6 +21,7 @@ import (
 type state struct {
 	snapshot *policy.Snapshot
 	plan     *policy.Plan
+	at       map[job.ID]int // index in snapshot and plan
 	live     map[job.ID]local.Live
 	reasons  *explain.Reasons
 	etas     map[job.ID]whatif.ETA
@@ -38,9 +39,12 @@ func (s *state) name(u *account.User) string {
 
 // state may take whatif.Patience once a round, to predict.
 func (c *controller) state(ctx context.Context) *state {
-	s := &state{reasons: explain.Now(nil, nil), live: make(map[job.ID]local.Live), refused: make(map[job.ID]int), names: make(map[int]string)}
+	s := &state{reasons: explain.Now(nil, nil), at: make(map[job.ID]int), live: make(map[job.ID]local.Live), refused: make(map[job.ID]int), names: make(map[int]string)}
 	if s.snapshot, s.plan = c.backend.LastRound(); s.snapshot != nil {
 		s.reasons = explain.Now(s.snapshot, s.plan)
+		for i, j := range s.snapshot.Jobs {
+			s.at[j.ID] = i
+		}
 	}
 	for _, l := range c.backend.Live() {
 		s.live[l.Spec.ID] = l
@@ -130,8 +134,8 @@ func (s *state) view(j *store.Job) status.Job {
 }
 
 func (s *state) row(id job.ID) (*policy.Job, policy.Kind) {
-	i := s.snapshot.Index(id)
-	if i < 0 {
+	i, ok := s.at[id]
+	if !ok {
 		return nil, policy.Unexplained
 	}
 	return s.snapshot.Jobs[i], s.plan.Jobs[i].Why.Kind

@@ -45,7 +45,7 @@ func (p *Policy) setClaims(s *policy.Snapshot, rows []*goodput.Row) {
 	for _, r := range rows {
 		r.Claim, r.Stays = goodput.Claim{}, false
 	}
-	if p.o.Margin == 0 || len(s.Loans) > 0 || len(s.Rentals) > 0 || slices.ContainsFunc(rows, func(r *goodput.Row) bool { return r.Level != rows[0].Level }) {
+	if p.unlimited(s) || slices.ContainsFunc(rows, func(r *goodput.Row) bool { return r.Level != rows[0].Level }) {
 		return
 	}
 	p.easy.Advance(s, func(i int) backfill.Work { return p.active[i].work(s.Jobs[i]) })

@@ -39,25 +39,48 @@ func (s *Story) WriteDetails(w io.Writer) error {
 
 // WriteText writes the story as plain text, one line for each change, without WriteDetails.
 func (s *Story) WriteText(w io.Writer) error {
+	if err := s.WriteState(w); err != nil {
+		return err
+	}
+	return s.WriteForecast(w)
+}
+
+// WriteState writes the part of WriteText that needs only the journal.
+func (s *Story) WriteState(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	if m := s.Moment; m != nil {
 		s.moment(b, m)
 	} else {
 		s.life(b)
 	}
+	return flushed(b)
+}
+
+// WriteForecast writes the rest of WriteText: what helps, when the job starts and ends, and what came next.
+func (s *Story) WriteForecast(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	if m := s.Moment; m != nil && !m.Ended {
+		m.prediction(func(key, value string) { writeRow(b, key, value) })
+	}
 	if s.Note != "" {
 		fmt.Fprintf(b, "\nNote: %s\n", s.Note)
 	}
+	return flushed(b)
+}
+
+func flushed(b *bufio.Writer) error {
 	if err := b.Flush(); err != nil {
 		return fmt.Errorf("explain: write: %w", err)
 	}
 	return nil
 }
 
+func writeRow(b *bufio.Writer, key, value string) { fmt.Fprintf(b, "  %-8s %s\n", key, value) }
+
 func (s *Story) moment(b *bufio.Writer, m *Moment) {
 	sentence := strings.ReplaceAll(m.Sentence, "\n", "\n  ") // it may end with lines of the job's output
 	fmt.Fprintf(b, "%s at %s, under %s\n\n%s\n\n", s.Job, clock(time.Duration(m.At)), s.Policy, sentence)
-	row := func(key, value string) { fmt.Fprintf(b, "  %-8s %s\n", key, value) }
+	row := func(key, value string) { writeRow(b, key, value) }
 	row("asked", s.Asked)
 	row("phase", m.Phase)
 	if m.Since != nil {
@@ -73,7 +96,6 @@ func (s *Story) moment(b *bufio.Writer, m *Moment) {
 		return
 	}
 	row("cluster", m.Cluster.text())
-	m.prediction(row)
 }
 
 func (m *Moment) went() string {

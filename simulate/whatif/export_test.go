@@ -11,7 +11,7 @@ import (
 )
 
 // Whys returns every reason of the closed list.
-func Whys() []Why { return []Why{Known, NoTarget, NoSpeed, Beyond} }
+func Whys() []Why { return []Why{Known, NoTarget, NoSpeed, Beyond, TooMany} }
 
 // Stating calls a function with each guess that is recorded.
 func (l *Predictor) Stating(f func(*policy.Snapshot, calibration.Phase, job.ID, Guess)) {
@@ -49,7 +49,9 @@ func (q *Question) Of(s *policy.Snapshot, p *policy.Plan) (*policy.Snapshot, *po
 }
 
 // Noted returns a Predictor that has guesses of another's, and simulates nothing.
-func Noted() *Predictor { return &Predictor{learn: &Learner{jobs: map[job.ID]*learned{}}} }
+func Noted() *Predictor {
+	return &Predictor{one: make(chan struct{}, 1), learn: &Learner{jobs: map[job.ID]*learned{}}}
+}
 
 // NotedStart says that a job got GPUs.
 func (l *Predictor) NotedStart(now time.Time, id job.ID) {

@@ -19,10 +19,11 @@ const (
 	NoTarget
 	NoSpeed // the job's speed on the GPUs that it has or would get is not measured yet
 	Beyond  // the start or end does not happen within the simulated rounds
+	TooMany // the simulation stopped before, because it would take too long
 	whys
 )
 
-var whyNames = [whys]string{"known", "no target declared", "speed not measured yet", "not within the simulated rounds"}
+var whyNames = [whys]string{"known", "no target declared", "speed not measured yet", "not within the simulated rounds", "too many jobs to simulate"}
 
 func (w Why) String() string {
 	if w >= whys {
@@ -37,6 +38,8 @@ type Guess struct {
 	// Open: with new jobs, it does not happen within the simulated rounds; Late is their length.
 	Open bool
 	Why  Why // if it is not Known, the times are zero
+	// By is the time by which the policy promises it; 0: it promises nothing.
+	By time.Duration
 }
 
 // A Times predicts when a job gets GPUs and completes. Start is zero for a job with GPUs; Next is when that gets
@@ -51,7 +54,8 @@ type Times struct {
 // statistics. It returns when each job starts and ends, in the order of the snapshot.
 // Its result depends only on its arguments. Jobs of unknown work or speed take part, and never end.
 //
-// If ctx has a deadline, it returns what it found until then.
+// If ctx has a deadline, it returns what it found until then. If the policy promises the start of a job
+// (policy.Promiser), the Guess has that time.
 //
 // Complexity: at most twice Rounds plans of the policy.
 func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, error) {
@@ -66,26 +70,29 @@ func ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, map[job
 	}
 	soon, cancel := half(ctx)
 	defer cancel()
-	alone, _, err := scenario{best: true}.run(soon, s, &o)
+	alone, err := scenario{best: true}.run(soon, s, &o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("whatif: %w", err)
 	}
-	pressed, end, err := scenario{between: o.Between}.run(ctx, s, &o)
+	pressed, err := scenario{between: o.Between}.run(ctx, s, &o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("whatif: %w", err)
 	}
 	all := make([]Times, len(s.Jobs))
 	for i, j := range s.Jobs {
-		a, b := alone[j.ID], pressed[j.ID]
-		all[i] = Times{Job: j.ID, Start: guess(a.start, b.start, end), End: guess(a.end, b.end, end)}
-		if why := a.unknown(); why != Known {
+		a, b := alone.outcomes[j.ID], pressed.outcomes[j.ID]
+		all[i] = Times{Job: j.ID, Start: alone.guess(a.start, b.start, pressed.length), End: alone.guess(a.end, b.end, pressed.length)}
+		if why := alone.unknown(a); why != Known {
 			all[i].End = Guess{Why: why}
+		}
+		if by, ok := alone.promised[j.ID]; ok && !j.Holding() {
+			all[i].Start = alone.promise(all[i].Start, by.Sub(s.Now))
 		}
 		if j.Holding() {
 			all[i].Start, all[i].Next = Guess{}, all[i].Start
 		}
 	}
-	return all, pressed, nil
+	return all, pressed.outcomes, nil
 }
 
 func half(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -96,13 +103,38 @@ func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
 
-// guess returns the earlier and the later of two times; a negative one did not come within the horizon.
-func guess(alone, pressed, horizon time.Duration) Guess {
+// A future is the result of a scenario.
+type future struct {
+	outcomes map[job.ID]*outcome
+	length   time.Duration // simulated
+	rest     Why           // why the other times are not known
+	promised map[job.ID]time.Time
+}
+
+// guess returns the earlier and the later of two times; a negative one was not reached in the simulations. f is
+// the simulation without new jobs, and pressed the length of the other.
+func (f *future) guess(alone, with, pressed time.Duration) Guess {
 	switch {
 	case alone < 0:
-		return Guess{Why: Beyond}
-	case pressed < 0:
-		return Guess{Guess: calibration.Guess{Early: alone, Late: max(alone, horizon)}, Open: true}
+		return Guess{Why: f.rest}
+	case with < 0:
+		return Guess{Guess: calibration.Guess{Early: alone, Late: max(alone, pressed)}, Open: true}
 	}
-	return Guess{Guess: calibration.Guess{Early: min(alone, pressed), Late: max(alone, pressed)}}
+	return Guess{Guess: calibration.Guess{Early: min(alone, with), Late: max(alone, with)}}
+}
+
+// promise returns a guess with the time of a promise. A start that was not reached comes after the simulation.
+func (f *future) promise(g Guess, by time.Duration) Guess {
+	if g.Why != Known {
+		g = Guess{Guess: calibration.Guess{Early: min(f.length, by), Late: by}}
+	}
+	g.By = by
+	return g
+}
+
+func (f *future) unknown(o *outcome) Why {
+	if o.why == Known && o.end < 0 {
+		return f.rest
+	}
+	return o.why
 }

@@ -2,6 +2,8 @@ package whatif
 
 import (
 	"context"
+	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -14,8 +16,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/calibration"
 )
 
-// Patience is the longest time that Look spends on a prediction.
-const Patience = 3 * time.Second
+// Patience is the longest time for which Look waits or simulates.
+const Patience = time.Second
 
 // A Range is a predicted time until something happens, with bounds that hold with probability calibration.Share.
 type Range struct {
@@ -42,10 +44,9 @@ type Predictor struct {
 	options Options
 	stating func(*policy.Snapshot, calibration.Phase, job.ID, Guess) // may be nil; called before a guess is recorded
 
-	one   sync.Mutex       // held while simulating
-	tried *policy.Snapshot // from which Look simulated last, with or without success
-	etas  []ETA
-	of    *policy.Snapshot // of etas
+	one   chan struct{}    // has an element while somebody simulates
+	tried *policy.Snapshot // from which LookFor simulated last, with or without success
+	spent time.Duration    // limit of that simulation if it was reached, else unlimited
 
 	mu     sync.Mutex
 	learn  *Learner
@@ -54,14 +55,19 @@ type Predictor struct {
 	plan   *policy.Plan        // for last
 	ended  []job.ID            // since last
 	came   []*job.Spec         // submitted since last
+	etas   []ETA
+	of     *policy.Snapshot // of etas
+	within time.Duration    // limit of the simulation of etas if it was reached, else unlimited
 }
+
+const unlimited = time.Duration(math.MaxInt64)
 
 // NewPredictor returns a Predictor for a run on a cluster with these GPU types.
 func NewPredictor(fresh func() (policy.Policy, placement.Placer, error), so scheduler.Options, types []cluster.TypeInfo) *Predictor {
 	o := DefaultOptions(fresh)
 	so.Estimate.Types = types
 	o.Scheduler = so
-	return &Predictor{options: o, learn: learnerOf(so, types)}
+	return &Predictor{options: o, one: make(chan struct{}, 1), learn: learnerOf(so, types)}
 }
 
 // Event implements scheduler.Observer.
@@ -122,32 +128,70 @@ func (l *Predictor) Ended() []job.ID {
 }
 
 // Look returns when the jobs of the last round start and end, and the time of that round. It simulates at most
-// once a round and for at most Patience; then it returns an earlier prediction, or nil.
+// once a round and for at most Patience; then it returns an earlier prediction, or what it found, or nil.
 func (l *Predictor) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	soon, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	return l.LookFor(soon)
 }
 
-// LookFor is Look without a limit of time, until ctx ends.
+// LookFor is Look without Patience, until ctx ends. It simulates a round again if it has more than twice as much time as
+// a simulation that did not end.
 func (l *Predictor) LookFor(ctx context.Context) (map[job.ID]ETA, time.Time) {
-	l.one.Lock()
-	defer l.one.Unlock()
+	select {
+	case l.one <- struct{}{}:
+		l.simulate(ctx)
+		<-l.one
+	case <-ctx.Done():
+	}
+	return l.known()
+}
+
+// simulate predicts the state after the last round. If the caller has gone, the next call tries again.
+func (l *Predictor) simulate(ctx context.Context) {
 	s, o := l.State()
-	if s == nil {
-		return nil, time.Time{}
+	limit := unlimited
+	if deadline, ok := ctx.Deadline(); ok {
+		limit = time.Until(deadline)
 	}
-	if l.tried != s {
-		if found, err := Ahead(ctx, s, o); err == nil {
-			l.etas, l.of = l.ranges(s, found), s
-			if l.Explained != nil {
-				l.Explained(s.Now)
-			}
-		}
-		if ctx.Err() == nil { // if the caller has gone, the next call tries again
-			l.tried = s
-		}
+	if s == nil || ctx.Err() != nil || l.tried == s && limit/2 <= l.spent {
+		return
 	}
+	found, err := Ahead(ctx, s, o)
+	switch {
+	case ctx.Err() == nil:
+		limit = unlimited
+	case !errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return
+	}
+	l.tried, l.spent = s, limit
+	if err != nil || !l.adopt(s, found, limit) {
+		return
+	}
+	if l.Explained != nil {
+		l.Explained(s.Now)
+	}
+}
+
+// adopt makes simulated times the prediction, unless an earlier prediction had more time.
+func (l *Predictor) adopt(s *policy.Snapshot, found []Times, limit time.Duration) bool {
+	l.mu.Lock()
+	worse := l.of != nil && limit < l.within/2
+	l.mu.Unlock()
+	if worse {
+		return false
+	}
+	etas := l.ranges(s, found)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.etas, l.of, l.within = etas, s, limit
+	return true
+}
+
+// known returns the last prediction, and the time of its round.
+func (l *Predictor) known() (map[job.ID]ETA, time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.of == nil {
 		return nil, time.Time{}
 	}
@@ -199,13 +243,25 @@ func (l *Predictor) calibrate(s *policy.Snapshot, p calibration.Phase, id job.ID
 		return Range{Why: g.Why}
 	}
 	r := l.record.Range(s.Now, p, g.Guess)
+	kept := g.keep(&r, s.Length)
 	if before.Why == Known {
 		r = notBefore(r, before.Range, run)
 	}
 	if record {
 		l.record.State(s.Now, id, p, g.Guess, r)
 	}
-	return Range{Range: r, Open: g.Open}
+	return Range{Range: r, Open: g.Open && !kept}
+}
+
+// keep makes a range end with the promise of the policy, and reports whether it did. That is earlier than the range
+// would end, or else new jobs, whose number is not known, would delay the start until then.
+func (g *Guess) keep(r *calibration.Range, round time.Duration) bool {
+	if g.By == 0 || r.Late <= g.By && !g.Open && g.Late-g.Early < round {
+		return false
+	}
+	r.Late = g.By
+	r.Early, r.Likely = min(r.Early, r.Late), min(r.Likely, r.Late)
+	return true
 }
 
 // notBefore raises a range to another one, and its median to the other median plus run: their errors are

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -33,5 +34,32 @@ func TestLook_is_tried_once_a_round(t *testing.T) {
 		if once == before || tries != once {
 			t.Errorf("%d tries, then %d more, want some and none", once-before, tries-once)
 		}
+	}
+}
+
+// TestLookFor_waits_no_longer: while somebody else simulates, a caller gets the earlier prediction when its time is up. A
+// simulation that was cut short does not replace one that had more time, and is not repeated in as much time.
+func TestLookFor_waits_no_longer(t *testing.T) {
+	c, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "t4", Capacity: cluster.Resources{GPUs: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := NewPredictor(nil, scheduler.DefaultOptions(), c.Types())
+	s := &policy.Snapshot{Now: time.Unix(9, 0), Length: time.Minute, Cluster: c}
+	l.Round(s, &policy.Plan{}, nil)
+	l.adopt(s, nil, 3*time.Second)
+	l.one <- struct{}{}
+	soon, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, at := l.LookFor(soon); !at.Equal(s.Now) {
+		t.Errorf("the prediction is of %v, want the earlier one", at)
+	}
+	later := *s
+	later.Now = s.Now.Add(time.Minute)
+	if l.adopt(&later, nil, time.Second) {
+		t.Error("a simulation of 1 s replaced one of 3 s")
+	}
+	if !l.adopt(&later, nil, unlimited) {
+		t.Error("a complete simulation did not replace one of 3 s")
 	}
 }

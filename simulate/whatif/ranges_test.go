@@ -34,14 +34,20 @@ type spoken struct {
 // A listener asks a Predictor every few rounds, and notes what it says and what happens.
 type listener struct {
 	*whatif.Predictor
+	ctx           context.Context
 	notes         *notebook // nil: nothing is noted
 	every, rounds int
+	silent        bool // the answers are not noted
 	length        time.Duration
 	now           time.Time // of the last round
 	all           []spoken
 	starts        map[job.ID][]time.Time
 	ends          map[job.ID]time.Time
 	backwards     int // jobs that were said to end before they start
+}
+
+func newListener(t testing.TB, every int) *listener {
+	return &listener{ctx: t.Context(), every: every, starts: map[job.ID][]time.Time{}, ends: map[job.ID]time.Time{}}
 }
 
 // watch makes the listener know who decides.
@@ -74,7 +80,11 @@ func (l *listener) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 	if l.rounds++; l.rounds%l.every != 0 {
 		return
 	}
-	etas, _ := l.LookFor(context.Background())
+	if l.silent {
+		l.LookFor(l.ctx)
+		return
+	}
+	etas, _ := l.LookFor(l.ctx)
 	for i, j := range s.Jobs {
 		eta, ok := etas[j.ID]
 		if !ok {
@@ -221,7 +231,7 @@ func listen(t testing.TB, name string, under load, seed uint64) *listener {
 func listenTo(t testing.TB, name string, under load, seed uint64, stating func(*policy.Snapshot, calibration.Phase, job.ID, whatif.Guess)) *listener {
 	t.Helper()
 	c, in, again, types := configured(t, name, under, seed)
-	l := &listener{every: under.every, starts: map[job.ID][]time.Time{}, ends: map[job.ID]time.Time{}}
+	l := newListener(t, under.every)
 	l.Predictor = whatif.NewPredictor(again.Fresh, again.Scheduler, types)
 	if stating == nil {
 		if l.notes = notes(t, name, under.settings); l.notes != nil {
@@ -245,12 +255,12 @@ func configured(t testing.TB, name string, under load, seed uint64) (*settings.C
 			t.Fatal(err)
 		}
 	}
-	in, err := simrun.Load(c, simrun.Files{})
+	in, err := simrun.Load(c, simrun.Files{Open: opened})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := simrun.Header(c, in, name, "test")
-	again, err := simrun.Again(&h, "", simrun.Files{})
+	again, err := simrun.Again(&h, "", simrun.Files{Open: opened})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,13 +36,6 @@ type outcome struct {
 	awaited    bool // the scenario continues until the job has ended or, if its end cannot be known, started
 }
 
-func (f *outcome) unknown() Why {
-	if f.why == Known && f.end < 0 {
-		return Beyond
-	}
-	return f.why
-}
-
 // A simulatedWorld is the backend of a scenario or of Compare, and its observer.
 type simulatedWorld struct {
 	*sim.World
@@ -50,6 +43,7 @@ type simulatedWorld struct {
 	open     int      // number of awaited jobs
 	rounds   int      // remaining, of normal length
 	plans    int      // remaining; 0: no limit
+	stopped  bool     // by the limit of plans, or by the deadline
 	idle     int      // rounds since an awaited event, or since an awaited job had GPUs
 	patience int      // idle rounds after which nothing is awaited any more; 0: no limit
 	held     *service // may be nil
@@ -69,40 +63,54 @@ const mostRows = 1_000_000
 // start a job.
 const mostIdle = 3000
 
-// run simulates a scenario to its end, or until the deadline of ctx. It returns the outcomes of the jobs, and
-// the simulated time.
-func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (map[job.ID]*outcome, time.Duration, error) {
+// run simulates a scenario to its end, or until the deadline of ctx.
+func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (*future, error) {
 	in, err := c.setting(s, o)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: o.Rounds, plans: max(1, mostRows/max(1, len(s.Jobs))), patience: mostIdle, coarse: coarse{share: o.Coarse, length: s.Length}}
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	so := in.scheduler(s, o)
 	p, placer, err := o.decider(ctx, s, &so)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
+	f := &future{outcomes: w.outcomes, rest: Beyond, promised: promises(p, s)}
 	sch, err := scheduler.New(p, placer, in.cluster, so)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	rounds := w.rounds
 	if err = sch.Run(ctx, w, w); errors.Is(err, context.DeadlineExceeded) {
-		err = nil
+		w.stopped, err = true, nil
+	}
+	if w.stopped {
+		f.rest = TooMany
 	}
 	if o.rows != nil {
 		*o.rows += w.planned
 	}
-	return w.outcomes, time.Duration(rounds-w.rounds) * s.Length, err
+	f.length = time.Duration(rounds-w.rounds) * s.Length
+	return f, err
+}
+
+// promises returns by when a policy that continues a run promises the starts of jobs; nil if it promises none.
+func promises(p policy.Policy, s *policy.Snapshot) map[job.ID]time.Time {
+	if r, ok := p.(*resumed); ok {
+		if of, ok := r.Policy.(policy.Promiser); ok {
+			return of.Promised(s)
+		}
+	}
+	return nil
 }
 
 // Next implements scheduler.Backend. It returns io.EOF when everything awaited has happened, and after the last
 // round.
 func (w *simulatedWorld) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
-	if w.open == 0 || w.rounds == 0 || w.patience > 0 && w.idle > w.patience {
+	if w.open == 0 || w.rounds == 0 || w.stopped || w.patience > 0 && w.idle > w.patience {
 		return nil, io.EOF
 	}
 	if ev := w.later; ev != nil {
@@ -114,7 +122,7 @@ func (w *simulatedWorld) Next(ctx context.Context, deadline time.Time) (schedule
 		n := w.coarse.ended(deadline, w.World.Now())
 		w.rounds = max(0, w.rounds-n)
 		if w.plans--; w.plans == 0 {
-			w.rounds = min(w.rounds, 0)
+			w.stopped = true
 		}
 		w.idle += n
 	}

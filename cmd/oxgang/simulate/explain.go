@@ -66,11 +66,7 @@ or with --at its state at one time, the reason, and what came next.
 			if e.verbose, err = cmd.Flags().GetBool("verbose"); err != nil {
 				return err
 			}
-			s, err := e.story(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return e.write(cmd.OutOrStdout(), s)
+			return e.run(cmd.Context(), cmd.OutOrStdout())
 		},
 	}
 	f := cmd.Flags()
@@ -110,21 +106,32 @@ func (e *explanation) check() error {
 	return cli.CheckOutput(e.format, "text", "json", "yaml")
 }
 
-func (e *explanation) story(ctx context.Context) (*explain.Story, error) {
+// run writes the state of the job first as text, because the rows that are simulated take longer.
+func (e *explanation) run(ctx context.Context, w io.Writer) error {
 	j, err := cli.OpenJournalFile(ctx, e.journal)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer j.Close()
 	s, err := e.recorded(j.File)
 	if unknown, ok := errors.AsType[*explain.UnknownJobError](err); ok {
-		return nil, e.unknown(unknown)
+		return e.unknown(unknown)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", e.journal, err)
+		return fmt.Errorf("%s: %w", e.journal, err)
+	}
+	if e.format != "text" {
+		e.again(ctx, j.File, s)
+		return cli.WriteJSON(w, s)
+	}
+	if err := s.WriteState(w); err != nil {
+		return err
 	}
 	e.again(ctx, j.File, s)
-	return s, nil
+	if err := s.WriteForecast(w); err != nil || !e.verbose {
+		return err
+	}
+	return writeDetails(w, s)
 }
 
 func (e *explanation) recorded(f *journal.File) (*explain.Story, error) {
@@ -134,39 +141,76 @@ func (e *explanation) recorded(f *journal.File) (*explain.Story, error) {
 	return explain.LifeIn(f, job.ID(e.job))
 }
 
+// budget is the processor time for the forecast, and again for the change that would help.
+const budget = 3 * time.Second
+
 func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Story) {
 	m := s.Moment
 	if m == nil || m.Reason == "" {
 		return
 	}
-	round, err := roundOf(ctx, f, whatif.Moment{Job: job.ID(e.job), At: time.Duration(m.At)})
+	round, all, err := foresee(ctx, f, job.ID(e.job), m)
+	if err == nil && m.Unblockable() {
+		err = unblock(ctx, round, job.ID(e.job), m, all)
+	}
 	if err == nil {
-		if terms, ok := round.Weighed(ctx); ok {
-			m.Weigh(terms)
-		}
-		if cost, ok := round.SeveralRacks(); ok {
-			m.Cross(cost)
-		}
-		err = expect(ctx, round, job.ID(e.job), m)
+		expect(round, m, all, job.ID(e.job))
 	}
 	switch {
 	case m.Change != nil:
 		m.Unblock = m.Change.String()
+	case errors.Is(err, cli.ErrBudget):
+		tooMany(m)
 	case err != nil && !errors.Is(err, whatif.ErrUndecided) && m.Holds == nil:
 		m.Unblock = "unknown: the round cannot be decided again: " + err.Error()
 	}
 }
 
-func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment) error {
-	all := round.Expect(ctx, id)
-	if m.Unblockable() {
-		if err := unblock(ctx, round, id, m, all); err != nil {
-			return err
-		}
+// foresee decides the round again, adds what only that shows, and simulates what follows. The expected times are nil
+// if there is no processor time for them.
+func foresee(ctx context.Context, f *journal.File, id job.ID, m *explain.Moment) (*whatif.Round, map[job.ID]whatif.ETA, error) {
+	ctx, cancel := cli.WithBudget(ctx, budget)
+	defer cancel()
+	round, err := roundOf(ctx, f, whatif.Moment{Job: id, At: time.Duration(m.At)})
+	if err != nil {
+		return nil, nil, spent(ctx, err)
 	}
+	if terms, ok := round.Weighed(ctx); ok {
+		m.Weigh(terms)
+	}
+	if cost, ok := round.SeveralRacks(); ok {
+		m.Cross(cost)
+	}
+	return round, round.Expect(ctx, id), nil
+}
+
+// spent returns ErrBudget in place of an error that follows from it.
+func spent(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), cli.ErrBudget) {
+		return cli.ErrBudget
+	}
+	return err
+}
+
+// tooMany sets what there was no processor time for.
+func tooMany(m *explain.Moment) {
+	const why = "unknown: too many jobs to simulate"
+	if m.Unblockable() {
+		m.Unblock = why
+	}
+	unknown := &explain.Expected{Unknown: whatif.TooMany.String()}
+	if m.End == nil {
+		m.End = unknown
+	}
+	if m.Start == nil && m.Holds == nil {
+		m.Start = unknown
+	}
+}
+
+func expect(round *whatif.Round, m *explain.Moment, all map[job.ID]whatif.ETA, id job.ID) {
 	eta, ok := all[id]
 	if !ok {
-		return nil
+		return
 	}
 	in := func(r *whatif.Range) *explain.Expected {
 		if r.Why != whatif.Known {
@@ -178,13 +222,14 @@ func expect(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Mome
 		m.Start = in(&eta.Start)
 	}
 	m.End = in(&eta.End)
-	return nil
 }
 
 // unblock adds the change that would have helped, and predicts the ends of the jobs that it names.
 func unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment, all map[job.ID]whatif.ETA) (err error) {
+	ctx, cancel := cli.WithBudget(ctx, budget)
+	defer cancel()
 	if m.Change, err = round.Unblock(ctx, whatif.Ends(all, round.Passed())); err != nil {
-		return err
+		return spent(ctx, err)
 	}
 	of := m.Change.Jobs
 	if slices.ContainsFunc(of, func(id job.ID) bool { _, ok := all[id]; return !ok }) && !m.Change.Rough && all != nil {
@@ -220,13 +265,7 @@ func (e *explanation) unknown(err *explain.UnknownJobError) error {
 	return cli.Hinted(fmt.Errorf("%s: no job %q", e.journal, err.Job), "did you mean %s?", strings.Join(names, ", "))
 }
 
-func (e *explanation) write(w io.Writer, s *explain.Story) error {
-	if e.format != "text" {
-		return cli.WriteJSON(w, s)
-	}
-	if err := s.WriteText(w); err != nil || !e.verbose {
-		return err
-	}
+func writeDetails(w io.Writer, s *explain.Story) error {
 	var details strings.Builder
 	if err := s.WriteDetails(&details); err != nil || details.Len() == 0 {
 		return err

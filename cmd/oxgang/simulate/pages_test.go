@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/model/job"
@@ -122,10 +123,16 @@ func recorded(t *testing.T, policy string, set map[string]string) (path string, 
 func pageOf(t *testing.T, path string, id job.ID, at time.Duration) (*explain.Story, string) {
 	t.Helper()
 	e := explanation{journal: path, job: string(id), at: at, moment: true}
-	s, err := e.story(t.Context())
+	j, err := cli.OpenJournalFile(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer j.Close()
+	s, err := e.recorded(j.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.again(t.Context(), j.File, s)
 	var text strings.Builder
 	if err := s.WriteText(&text); err != nil {
 		t.Fatal(err)

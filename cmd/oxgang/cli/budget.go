@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/oxgang/oxgang/lab/casestudy"
+)
+
+// ErrBudget is the cause of a context that used up its processor time.
+var ErrBudget = errors.New("the limit of processor time is reached")
+
+const budgetTick = 20 * time.Millisecond
+
+// WithBudget returns a context that is cancelled, with the cause ErrBudget, once the process has used so much more
+// processor time, of all threads together. cancel frees its resources.
+func WithBudget(ctx context.Context, budget time.Duration) (_ context.Context, cancel context.CancelFunc) {
+	ctx, stop := context.WithCancelCause(ctx)
+	end := casestudy.ProcessTime() + budget
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(budgetTick):
+				if casestudy.ProcessTime() > end {
+					stop(ErrBudget)
+				}
+			}
+		}
+	})
+	return ctx, func() {
+		stop(context.Canceled)
+		watch.Wait()
+	}
+}

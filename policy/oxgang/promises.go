@@ -1,0 +1,91 @@
+package oxgang
+
+import (
+	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/backfill"
+	"github.com/oxgang/oxgang/policy/grant"
+)
+
+var _ policy.Promiser = (*Policy)(nil)
+
+// Promised implements policy.Promiser. A job that needs more than half of the GPUs of a type gets its first GPUs at the
+// latest when it claims them: see the limit in deadlines.go. If its twin waits, the start of the twin is expected from
+// the EASY schedule without new jobs. That expectation moves as speeds are learned, so grace is added. There is no promise while jobs that are never stopped hold GPUs that it needs.
+func (p *Policy) Promised(s *policy.Snapshot) map[job.ID]time.Time {
+	jobs := p.unstarted(s)
+	if len(jobs) == 0 || p.unlimited(s) || slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return p.differs(s.Jobs[0], j) }) {
+		return nil
+	}
+	twins := make(map[job.ID]backfill.Comparison)
+	var waiting []job.ID
+	for id := range jobs {
+		if twin, ok := p.easy.Compare(id); ok {
+			twins[id] = twin
+		} else {
+			waiting = append(waiting, id)
+		}
+	}
+	slices.Sort(waiting)
+	for id, twin := range p.easy.Starts(waiting) {
+		twins[id] = twin
+	}
+	return p.promises(s, jobs, twins)
+}
+
+// promises returns by when large jobs claim the GPUs of their twins.
+func (p *Policy) promises(s *policy.Snapshot, jobs map[job.ID]*policy.Job, twins map[job.ID]backfill.Comparison) map[job.ID]time.Time {
+	kept := unstoppableGPUs(s)
+	all := make(map[job.ID]time.Time)
+	for id, twin := range twins {
+		k := s.Cluster.TypeIndex(twin.GPUType)
+		if k < 0 || !large(s, &twin) || twin.GPUs+kept[twin.GPUType] > s.Cluster.Types()[k].GPUs {
+			continue
+		}
+		by := twin.Started.Add(perf.Seconds(max(grace, p.allowed(s, jobs[id], &twin)) + grace))
+		if by.After(s.Now) { // else the promise is broken
+			all[id] = by
+		}
+	}
+	return all
+}
+
+// unstarted returns the jobs that have never had GPUs and may need more than half of the GPUs of a type.
+func (p *Policy) unstarted(s *policy.Snapshot) map[job.ID]*policy.Job {
+	all := make(map[job.ID]*policy.Job)
+	for _, j := range s.Jobs {
+		if !j.FirstStarted.IsZero() || j.Holding() || j.Phase == job.Profiling {
+			continue
+		}
+		if slices.ContainsFunc(s.Cluster.Types(), func(t cluster.TypeInfo) bool { return 2*grant.Size(j, t.Type) > t.GPUs }) {
+			all[j.ID] = j
+		}
+	}
+	return all
+}
+
+// unlimited reports whether jobs may be later than under EASY by any time.
+func (p *Policy) unlimited(s *policy.Snapshot) bool {
+	return p.o.Margin == 0 || len(s.Loans) > 0 || len(s.Rentals) > 0
+}
+
+// differs reports whether two jobs have different priorities.
+func (p *Policy) differs(a, b *policy.Job) bool {
+	return !p.ignored.leaves(policy.TermPriority) && a.Priority != b.Priority
+}
+
+// unstoppableGPUs returns the GPUs of each type that jobs hold which are never stopped for a claim.
+func unstoppableGPUs(s *policy.Snapshot) map[cluster.GPUType]int {
+	all := make(map[cluster.GPUType]int)
+	for _, j := range s.Jobs {
+		if unstoppable(j) && j.Holding() {
+			all[j.Allocation.GPUType] += j.Allocation.GPUs
+		}
+	}
+	return all
+}
