@@ -1,6 +1,7 @@
 package oxgang
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -32,9 +33,7 @@ func (p *Policy) Promised(s *policy.Snapshot) map[job.ID]time.Time {
 		}
 	}
 	slices.Sort(waiting)
-	for id, twin := range p.easy.Starts(waiting) {
-		twins[id] = twin
-	}
+	maps.Copy(twins, p.easy.Starts(waiting))
 	return p.promises(s, jobs, twins)
 }
 

@@ -18,6 +18,9 @@ const budgetTick = 20 * time.Millisecond
 // processor time, of all threads together. cancel frees its resources.
 func WithBudget(ctx context.Context, budget time.Duration) (_ context.Context, cancel context.CancelFunc) {
 	ctx, stop := context.WithCancelCause(ctx)
+	if budget <= 0 {
+		stop(ErrBudget)
+	}
 	end := casestudy.ProcessTime() + budget
 	var watch sync.WaitGroup
 	watch.Go(func() {

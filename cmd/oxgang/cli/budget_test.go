@@ -10,7 +10,8 @@ import (
 // TestWithBudget: a context ends when the process has used its budget, and only with that cause.
 func TestWithBudget(t *testing.T) {
 	ctx, cancel := WithBudget(t.Context(), 50*time.Millisecond)
-	for ctx.Err() == nil { // uses processor time
+	for sum := 0; ctx.Err() == nil; sum++ { // uses processor time
+		_ = sum
 	}
 	if !errors.Is(context.Cause(ctx), ErrBudget) {
 		t.Errorf("cause %v, want %v", context.Cause(ctx), ErrBudget)

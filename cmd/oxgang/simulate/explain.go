@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,11 +28,14 @@ type explanation struct {
 	at                   time.Duration
 	moment               bool // --at was given
 	verbose              bool
+	budget               time.Duration // processor time for the forecast, and again for the change that would help
 }
+
+const explainBudget = 5 * time.Second
 
 // ExplainCommand returns the command "oxgang explain".
 func ExplainCommand() *cobra.Command {
-	var e explanation
+	e := explanation{budget: explainBudget}
 	live := machine.ExplainJobCommand()
 	slurm.AddExplain(live)
 	cmd := &cobra.Command{
@@ -141,35 +145,34 @@ func (e *explanation) recorded(f *journal.File) (*explain.Story, error) {
 	return explain.LifeIn(f, job.ID(e.job))
 }
 
-// budget is the processor time for the forecast, and again for the change that would help.
-const budget = 3 * time.Second
-
 func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Story) {
 	m := s.Moment
 	if m == nil || m.Reason == "" {
 		return
 	}
-	round, all, err := foresee(ctx, f, job.ID(e.job), m)
-	if err == nil && m.Unblockable() {
-		err = unblock(ctx, round, job.ID(e.job), m, all)
-	}
-	if err == nil {
-		expect(round, m, all, job.ID(e.job))
+	id := job.ID(e.job)
+	round, all, err := e.foresee(ctx, f, id, m)
+	if round != nil {
+		if m.Unblockable() {
+			err = cmp.Or(e.unblock(ctx, round, id, m, all), err)
+		}
+		expect(round, m, all, id)
 	}
 	switch {
-	case m.Change != nil:
-		m.Unblock = m.Change.String()
 	case errors.Is(err, cli.ErrBudget):
 		tooMany(m)
 	case err != nil && !errors.Is(err, whatif.ErrUndecided) && m.Holds == nil:
 		m.Unblock = "unknown: the round cannot be decided again: " + err.Error()
 	}
+	if m.Change != nil {
+		m.Unblock = m.Change.String()
+	}
 }
 
-// foresee decides the round again, adds what only that shows, and simulates what follows. The expected times are nil
-// if there is no processor time for them.
-func foresee(ctx context.Context, f *journal.File, id job.ID, m *explain.Moment) (*whatif.Round, map[job.ID]whatif.ETA, error) {
-	ctx, cancel := cli.WithBudget(ctx, budget)
+// foresee decides the round again, adds what only that shows, and simulates what follows. The round is nil if it cannot be
+// decided again. The error is ErrBudget if there was no processor time for all of it.
+func (e *explanation) foresee(ctx context.Context, f *journal.File, id job.ID, m *explain.Moment) (*whatif.Round, map[job.ID]whatif.ETA, error) {
+	ctx, cancel := cli.WithBudget(ctx, e.budget)
 	defer cancel()
 	round, err := roundOf(ctx, f, whatif.Moment{Job: id, At: time.Duration(m.At)})
 	if err != nil {
@@ -181,7 +184,11 @@ func foresee(ctx context.Context, f *journal.File, id job.ID, m *explain.Moment)
 	if cost, ok := round.SeveralRacks(); ok {
 		m.Cross(cost)
 	}
-	return round, round.Expect(ctx, id), nil
+	all := round.Expect(ctx, id)
+	if all == nil {
+		err = spent(ctx, nil)
+	}
+	return round, all, err
 }
 
 // spent returns ErrBudget in place of an error that follows from it.
@@ -225,8 +232,8 @@ func expect(round *whatif.Round, m *explain.Moment, all map[job.ID]whatif.ETA, i
 }
 
 // unblock adds the change that would have helped, and predicts the ends of the jobs that it names.
-func unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment, all map[job.ID]whatif.ETA) (err error) {
-	ctx, cancel := cli.WithBudget(ctx, budget)
+func (e *explanation) unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment, all map[job.ID]whatif.ETA) (err error) {
+	ctx, cancel := cli.WithBudget(ctx, e.budget)
 	defer cancel()
 	if m.Change, err = round.Unblock(ctx, whatif.Ends(all, round.Passed())); err != nil {
 		return spent(ctx, err)

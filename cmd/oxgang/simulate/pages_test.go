@@ -122,7 +122,7 @@ func recorded(t *testing.T, policy string, set map[string]string) (path string, 
 // pageOf returns what is said of a job at a time, also as text.
 func pageOf(t *testing.T, path string, id job.ID, at time.Duration) (*explain.Story, string) {
 	t.Helper()
-	e := explanation{journal: path, job: string(id), at: at, moment: true}
+	e := explanation{journal: path, job: string(id), at: at, moment: true, budget: time.Hour}
 	j, err := cli.OpenJournalFile(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -213,4 +213,19 @@ func amounts(m *explain.Moment, text string) (all []string) {
 func atoi(text string) int {
 	n, _ := strconv.Atoi(text)
 	return n
+}
+
+// TestPage_of_too_many_jobs: without processor time for the forecast, a page has the reason and states what is missing.
+func TestPage_of_too_many_jobs(t *testing.T) {
+	path, jobs := crowded(t, "fifo", "1")
+	e := explanation{journal: path, job: string(jobs[len(jobs)-1].ID), at: 60 * time.Minute, moment: true, format: "text", budget: -time.Hour}
+	var text strings.Builder
+	if err := e.run(t.Context(), &text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{" jobs are ahead of it", "\n  unblock  unknown: too many", "\n  start    unknown: too many jobs to simulate", "\n  end      unknown: too many", "\n  next "} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
 }

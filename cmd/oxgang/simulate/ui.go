@@ -80,7 +80,7 @@ func pageSource(ctx context.Context, live *machine.PageSource, args []string) (p
 		return nil, nil, err
 	}
 	again := func(ctx context.Context, s *explain.Story) {
-		e := explanation{journal: args[0], job: string(s.Job), moment: true}
+		e := explanation{journal: args[0], job: string(s.Job), moment: true, budget: explainBudget}
 		e.again(ctx, j.File, s)
 	}
 	return &page.Recorded{Title: filepath.Base(args[0]), File: j.File, Again: again, WhatIf: asking(j.File)}, func() { _ = j.Close() }, nil
