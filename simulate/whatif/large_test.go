@@ -89,18 +89,7 @@ func TestRangesHold_large(t *testing.T) {
 	slices.Sort(names)
 	var all score
 	for _, name := range names {
-		under := gangWorlds[name]
-		if strings.Contains(name, "/") {
-			under.settings += ";trace=" + testdata.Path(t, name)
-		}
-		c, in, again, types := configured(t, "oxgang", load{under.settings, under.every}, seed)
-		l := &submissionListener{newListener(t, under.every), map[job.ID]bool{}}
-		l.silent = true
-		l.Predictor = whatif.NewPredictor(again.Fresh, again.Scheduler, types)
-		watch := func(d *simrun.Decider) scheduler.Observer { l.watch(d); return l }
-		if _, err := simrun.SimulateWatched(t.Context(), c, in, "oxgang", simrun.Watch{Observer: watch, Whole: true}); err != nil {
-			t.Fatal(err)
-		}
+		l := listenForLarge(t, name, seed)
 		var one score
 		for i := range l.all {
 			x := &l.all[i]
@@ -117,6 +106,23 @@ func TestRangesHold_large(t *testing.T) {
 	if s := all.share(); s < 0.75 {
 		t.Errorf("%.2f of the ranges held, want at least 0.75", s)
 	}
+}
+
+// listenForLarge simulates one of the gangWorlds, and asks for the start of each large job when it comes.
+func listenForLarge(t *testing.T, name string, seed uint64) *submissionListener {
+	under := gangWorlds[name]
+	if strings.Contains(name, "/") {
+		under.settings += ";trace=" + testdata.Path(t, name)
+	}
+	c, in, again, types := configured(t, "oxgang", under, seed)
+	l := &submissionListener{newListener(t, under.every), map[job.ID]bool{}}
+	l.silent = true
+	l.Predictor = whatif.NewPredictor(again.Fresh, again.Scheduler, types)
+	watch := func(d *simrun.Decider) scheduler.Observer { l.watch(d); return l }
+	if _, err := simrun.SimulateWatched(t.Context(), c, in, "oxgang", simrun.Watch{Observer: watch, Whole: true}); err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
 
 // opened opens a file, and decompresses it if its name ends in .gz.
