@@ -86,7 +86,7 @@ func ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, map[job
 			all[i].End = Guess{Why: why}
 		}
 		if by, ok := alone.promised[j.ID]; ok && !j.Holding() {
-			all[i].Start = alone.promise(all[i].Start, by.Sub(s.Now))
+			all[i].Start = alone.reserved(all[i].Start, by.Sub(s.Now))
 		}
 		if j.Holding() {
 			all[i].Start, all[i].Next = Guess{}, all[i].Start
@@ -123,8 +123,8 @@ func (f *future) guess(alone, with, pressed time.Duration) Guess {
 	return Guess{Guess: calibration.Guess{Early: min(alone, with), Late: max(alone, with)}}
 }
 
-// promise returns a guess with the time of a promise. A start that was not reached comes after the simulation.
-func (f *future) promise(g Guess, by time.Duration) Guess {
+// reserved returns a guess with the time by which the policy promises it. A start that was not reached comes after the simulation.
+func (f *future) reserved(g Guess, by time.Duration) Guess {
 	if g.Why != Known {
 		g = Guess{Guess: calibration.Guess{Early: min(f.length, by), Late: by}}
 	}

@@ -188,7 +188,7 @@ func (l *Predictor) adopt(s *policy.Snapshot, found []Times, limit time.Duration
 	return true
 }
 
-// known returns the last prediction, and the time of its round.
+// known returns the last prediction, and the time of its round. Jobs that came later are unknown.
 func (l *Predictor) known() (map[job.ID]ETA, time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -198,6 +198,16 @@ func (l *Predictor) known() (map[job.ID]ETA, time.Time) {
 	all := make(map[job.ID]ETA, len(l.etas))
 	for _, e := range l.etas {
 		all[e.Job] = e
+	}
+	for _, j := range l.last.Jobs {
+		if _, ok := all[j.ID]; ok {
+			continue
+		}
+		e := ETA{Job: j.ID, End: Range{Why: TooMany}}
+		if !j.Holding() {
+			e.Start.Why = TooMany
+		}
+		all[j.ID] = e
 	}
 	return all, l.of.Now
 }
@@ -253,10 +263,12 @@ func (l *Predictor) calibrate(s *policy.Snapshot, p calibration.Phase, id job.ID
 	return Range{Range: r, Open: g.Open && !kept}
 }
 
-// keep makes a range end with the promise of the policy, and reports whether it did. That is earlier than the range
-// would end, or else new jobs, whose number is not known, would delay the start until then.
+// keep makes a range end with the promise of the policy, and reports whether it did: if new jobs, whose number is not
+// known, could delay the start until then. A range that ends later stays: jobs that are late can be in each other's way, so
+// that a promise is broken.
 func (g *Guess) keep(r *calibration.Range, round time.Duration) bool {
-	if g.By == 0 || r.Late <= g.By && !g.Open && g.Late-g.Early < round {
+	delayed := g.Open || r.Late < g.By && g.Late-g.Early >= round
+	if g.By == 0 || !delayed {
 		return false
 	}
 	r.Late = g.By

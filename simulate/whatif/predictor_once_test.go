@@ -51,11 +51,15 @@ func TestLookFor_waits_no_longer(t *testing.T) {
 	l.one <- struct{}{}
 	soon, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	if _, at := l.LookFor(soon); !at.Equal(s.Now) {
-		t.Errorf("the prediction is of %v, want the earlier one", at)
-	}
 	later := *s
 	later.Now = s.Now.Add(time.Minute)
+	later.Jobs = []*policy.Job{{Spec: &job.Spec{ID: "new", GPUs: 1}, Status: job.Status{Phase: job.Waiting}}}
+	l.Round(&later, &policy.Plan{Jobs: make([]policy.Decision, 1)}, nil)
+	all, at := l.LookFor(soon)
+	if !at.Equal(s.Now) || all["new"].Start.Why != TooMany || all["new"].End.Why != TooMany {
+		t.Errorf("%v as of %v, want the earlier prediction, and nothing of the new job", all, at)
+	}
+	later.Jobs = nil
 	if l.adopt(&later, nil, time.Second) {
 		t.Error("a simulation of 1 s replaced one of 3 s")
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/calibration"
 )
 
-// TestGuess_keep: a promise is the end of a range that would end later, or whose end depends on new jobs.
+// TestGuess_keep: a promise is the end of a range whose end depends on new jobs and would come earlier, or is not known.
 func TestGuess_keep(t *testing.T) {
 	const h = time.Hour
 	guess := func(early, late, by time.Duration, open bool) Guess {
@@ -18,11 +18,12 @@ func TestGuess_keep(t *testing.T) {
 		late time.Duration
 	}{
 		"no promise":            {guess(h, 3*h, 0, false), 4 * h},
-		"earlier":               {guess(h, h, 2*h, false), 2 * h},
+		"earlier":               {guess(h, 3*h, 2*h, false), 4 * h},
+		"earlier, open":         {guess(h, h, 2*h, true), 2 * h},
 		"later, new jobs delay": {guess(h, 3*h, 9*h, false), 9 * h},
 		"later, open":           {guess(h, h, 9*h, true), 9 * h},
 		"later, both agree":     {guess(h, h, 9*h, false), 4 * h},
-		"before the range":      {guess(h, 3*h, h/4, false), h / 4},
+		"before the range":      {guess(h, 3*h, h/4, true), h / 4},
 	} {
 		r := calibration.Range{Early: h / 2, Likely: 3 * h, Late: 4 * h}
 		kept := c.g.keep(&r, time.Minute)
@@ -39,7 +40,7 @@ func TestFuture(t *testing.T) {
 	if g.Why != TooMany || f.unknown(&outcome{start: -1, end: -1}) != TooMany {
 		t.Errorf("%v, want %v", g.Why, TooMany)
 	}
-	if g = f.promise(g, 3*time.Hour); g.Why != Known || g.Early != time.Hour || g.Late != 3*time.Hour || g.By != 3*time.Hour {
+	if g = f.reserved(g, 3*time.Hour); g.Why != Known || g.Early != time.Hour || g.Late != 3*time.Hour || g.By != 3*time.Hour {
 		t.Errorf("%+v, want 1h to 3h by the promise", g)
 	}
 }
