@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -45,6 +46,10 @@ func TestPromised(t *testing.T) {
 // TestPromised_is_kept: in random worlds with exact durations, 90 % of large jobs start by the time that they are
 // promised first, as an 80 % range needs. The others wait for large jobs that are late, too.
 func TestPromised_is_kept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays a hundred worlds")
+	}
+	draws.AtLeast(t, 100)
 	promised, late := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newSmall(t, DefaultOptions(), 1, 8)
