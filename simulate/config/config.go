@@ -37,7 +37,7 @@ type Inputs struct {
 	Scale    int      // factor on the nodes of Cluster
 	Trace    string   // a file; empty: generate
 	Format   string   // format of Trace; empty: guessed from its content
-	OnBadRow string   // fail or skip
+	OnBadRow string   // few, fail or skip
 	Zone     string   // time zone of local times in Trace; empty: UTC, with a note
 	Limit    int      // most jobs taken; 0: all
 	Profiles string   // a folder of measured profiles; empty: the embedded fits
@@ -84,7 +84,7 @@ type Fairness struct {
 // Default returns the configuration in which every key has its default.
 func Default() *Config {
 	return &Config{
-		Inputs: Inputs{Cluster: "hetero64", Scale: 1, OnBadRow: "fail", Generate: Generate{Kind: "philly-like"}},
+		Inputs: Inputs{Cluster: "hetero64", Scale: 1, OnBadRow: "few", Generate: Generate{Kind: "philly-like"}},
 		Deciding: Deciding{
 			Policies: []string{"oxgang", "sia", "easy", "srtf"}, Penalty: pack.DefaultOptions().Penalty,
 			Estimate: estimate.Bootstrap.String(), Classes: Learned,

@@ -46,7 +46,7 @@ var keys = []Key{
 	number("scale", "factor on the number of nodes of the cluster", func(c *Config) *int { return &c.Scale }),
 	text("trace", "trace file, or format:file (shockwave:jobs.csv); empty: generate a trace", func(c *Config) *string { return &c.Trace }),
 	text("format", "format of the trace; empty: detect it", func(c *Config) *string { return &c.Format }),
-	text("on-bad-row", "action on an unusable row: fail or skip", func(c *Config) *string { return &c.OnBadRow }),
+	text("on-bad-row", "action on an unusable row: fail, skip, or few (skip, unless more than 1 % of rows are unusable)", func(c *Config) *string { return &c.OnBadRow }),
 	text("zone", "time zone of a trace's local times: Europe/Berlin, UTC, or Local for this machine's zone (slurm only); empty: UTC, with a note", func(c *Config) *string { return &c.Zone }),
 	number("limit", "number of jobs to read from the trace; 0: all", func(c *Config) *int { return &c.Limit }),
 	text("profiles", "folder of measured profiles; with a profiles.json: of sensitivity profiles; with a throughputs_isolated.csv: of measured steps; empty: embedded profiles", func(c *Config) *string { return &c.Profiles }),

@@ -34,12 +34,13 @@ var formats = []Format{
 	{"jsonl", "our own JSON Lines, lossless", func(h []byte) bool { return firstByte(h) == '{' && !sniffKubernetes(h) && !slurm.Sniff(h) }, readJSONL, writeJSONL, nil},
 	{"sia", "Sia and Pollux simulator CSV", siaTable.Sniff, siaTable.Read, writeSia, nil},
 	{PhillyFormat, "Microsoft Philly: cluster_job_log, or the CSV derived from it", func(h []byte) bool { return firstByte(h) == '[' || phillyTable.Sniff(h) }, readPhilly, nil, phillyHistory},
-	{HeliosFormat, "Helios cluster_log.csv", heliosTable.Sniff, readHelios, nil, heliosHistory},
+	{HeliosFormat, "Helios cluster_log.csv, and Acme trace_seren.csv and trace_kalos.csv", heliosTable.Sniff, readHelios, nil, heliosHistory},
 	{"alibaba", "Alibaba GPU 2023 openb pod list", alibabaTable.Sniff, alibabaTable.Read, nil, nil},
+	{alibabaSpotTable.Format, "Alibaba GPU 2026 job_info_df.csv, with spot jobs", alibabaSpotTable.Sniff, readAlibabaSpot, nil, nil},
 	{"gavel", "Gavel simulator, 7 or 10 columns, or CSV", func(h []byte) bool { return gavelTable.Sniff(h) && !shockwaveTable.Sniff(h) }, gavelTable.Read, nil, nil},
 	{"shockwave", "Shockwave simulator, 12 columns, or CSV", shockwaveTable.Sniff, shockwaveTable.Read, nil, nil},
 	{"synergy", "Synergy simulator CSV", synergyTable.Sniff, synergyTable.Read, nil, nil},
-	{slurm.Format, "Slurm's accounting: sacct --parsable2 with its header, tables separated by tabs or commas, sacct --json", slurm.Sniff, slurm.Read, nil, slurmHistory},
+	{slurm.Format, "Slurm's accounting: sacct --parsable2 with its header, tables separated by tabs, commas or semicolons, sacct --json", slurm.Sniff, slurm.Read, nil, slurmHistory},
 	{kubernetesFormat, "lists of Jobs, JobSets, TrainJobs, RayJobs, Workloads, Pods and Nodes, as kubectl prints them", sniffKubernetes, readKubernetes, nil, kubernetesHistory},
 }
 
@@ -136,7 +137,28 @@ func choose(name string, head []byte, o parse.Options) (Format, error) {
 	if nodes := parse.FirstLine(head); strings.HasPrefix(nodes, "NodeName=") || strings.HasPrefix(nodes, "NODES ") {
 		return Format{}, &parse.Error{File: o.File, Line: 1, Problem: "this is a list of Slurm nodes, not of jobs; pass it with --slurm-nodes"}
 	}
-	return Format{}, &parse.Error{File: o.File, Line: 1, Problem: fmt.Sprintf("first line %s is of no known format, want one of %s", parse.Quote(parse.FirstLine(head)), names())}
+	return Format{}, &parse.Error{File: o.File, Line: 1, Problem: fmt.Sprintf("first line %s is of no known format%s, want one of %s", parse.Quote(parse.FirstLine(head)), resembles(parse.FirstLine(head)), names())}
+}
+
+// resembles names the table format of which a header has most columns, at least half, and the columns that it lacks.
+// Otherwise it returns "".
+func resembles(header string) string {
+	has := strings.FieldsFunc(strings.ToLower(header), func(r rune) bool { return strings.ContainsRune("|,;\t\" ", r) })
+	best, text := 0.5, ""
+	for _, t := range []*parse.Table{&siaTable, &phillyTable, &heliosTable, &alibabaTable, &alibabaSpotTable, &gavelTable, &synergyTable, slurm.Header()} {
+		var lacks []string
+		for _, want := range t.Required {
+			if !slices.ContainsFunc(strings.Split(want, "|"), func(name string) bool { return slices.Contains(has, name) }) {
+				lacks = append(lacks, strings.ReplaceAll(want, "|", " or "))
+			}
+		}
+		if share := 1 - float64(len(lacks))/float64(len(t.Required)); share >= best && len(lacks) > 0 {
+			best, text = share, fmt.Sprintf(" (it looks like %s without column %s)", t.Format, strings.Join(lacks, ", "))
+		} else if share == 1 {
+			return fmt.Sprintf(" (it looks like %s with another separator)", t.Format)
+		}
+	}
+	return text
 }
 
 func firstByte(head []byte) byte {

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// heliosTable reads cluster_log.csv of the Helios traces, with local times.
+// heliosTable reads cluster_log.csv of the Helios traces, with local times, and the traces of Acme, with offsets.
 var heliosTable = parse.Table{
 	Format:   HeliosFormat,
 	Comma:    ',',
@@ -70,14 +70,37 @@ func heliosObserved(r *parse.Row, a *workload.Arrival) parse.Observed {
 		r.O.Summary.Note("jobs without a start time in the log, not compared")
 		return o
 	}
-	o.Started = began.Add(max(a.At, r.Instant("start_time", time.DateTime)))
+	o.Started = began.Add(max(a.At, heliosTime(r, "start_time")))
 	o.Ended = o.Started.Add(a.Duration)
 	return o
 }
 
+// withOffset is the form of times in the traces of Acme.
+const withOffset = "2006-01-02 15:04:05-07:00"
+
+// heliosTime returns a time of Helios, local, or of Acme, with an offset.
+func heliosTime(r *parse.Row, name string) time.Duration {
+	if len(r.Raw(name)) > len(time.DateTime) {
+		return r.Instant(name, withOffset)
+	}
+	return r.Instant(name, time.DateTime)
+}
+
+// heliosDuration returns the running time of a row, from start to end if the column is empty.
+func heliosDuration(r *parse.Row) time.Duration {
+	start, end := r.Raw("start_time"), r.Raw("end_time")
+	switch {
+	case r.Raw("duration") != "":
+		return r.Seconds("duration")
+	case start == "" || start == "None" || end == "" || end == "None":
+		return 0
+	}
+	return max(0, heliosTime(r, "end_time")-heliosTime(r, "start_time"))
+}
+
 // heliosArrival returns the job of a row, with its running time, even if it failed.
 func heliosArrival(r *parse.Row) (workload.Arrival, string) {
-	a := workload.Arrival{At: r.Instant("submit_time", time.DateTime), Duration: r.Seconds("duration")}
+	a := workload.Arrival{At: heliosTime(r, "submit_time"), Duration: heliosDuration(r)}
 	a.Spec = job.Spec{
 		ID:         job.ID(r.ID("job_id")),
 		User:       r.Word("user"),

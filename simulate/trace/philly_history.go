@@ -51,7 +51,6 @@ func (j *phillyJob) observed(gpus int, told *parse.Summary) parse.Observed {
 			o.Nodes = of
 		}
 		if phillyNone(p.Start) || phillyNone(p.End) {
-			told.Note("attempts without start or end in the log, ignored")
 			continue
 		}
 		if start, _ := phillyTime("", p.Start); i == 0 {

@@ -113,6 +113,9 @@ func (j *phillyJob) arrival(o parse.Options) (a workload.Arrival, drop string, e
 	if j.ID == "" {
 		return a, "", errors.New(`jobid "", want a name`)
 	}
+	if phillyNone(j.Submitted) {
+		return a, "jobs without a submission time dropped", nil
+	}
 	submitted, err := phillyTime("submitted_time", j.Submitted)
 	if err != nil {
 		return a, "", err
@@ -124,8 +127,14 @@ func (j *phillyJob) arrival(o parse.Options) (a workload.Arrival, drop string, e
 	a.Spec = job.Spec{ID: job.ID(j.ID), User: j.User, Queue: j.VC, Adaptivity: job.Rigid}
 	for _, attempt := range j.Attempts {
 		ran, gpus, err := attempt.ran()
-		if err != nil {
+		switch {
+		case err != nil:
 			return a, "", err
+		case ran < 0:
+			o.Summary.Note("attempts that end before they start, counted as 0 s")
+			ran = 0
+		case phillyNone(attempt.Start) || phillyNone(attempt.End):
+			o.Summary.Note("attempts without start or end in the log, ignored")
 		}
 		if a.Duration += ran; a.Duration < 0 || a.Duration > parse.MaxSeconds*time.Second { // below 0: overflow
 			return a, "", errors.New("attempts that last longer than 285 years, want less")
@@ -155,7 +164,7 @@ func (p *phillyAttempt) ran() (time.Duration, int, error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	return max(0, end.Sub(start)), gpus, nil
+	return end.Sub(start), gpus, nil
 }
 
 func phillyNone(s string) bool { return s == "" || s == "None" }

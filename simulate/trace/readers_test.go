@@ -61,6 +61,10 @@ var arrivals = map[string][]workload.Arrival{
 		{At: 9437497 * time.Second, Duration: 1332357 * time.Second, Spec: job.Spec{ID: "openb-pod-0017", Queue: "Burstable", GPUs: 8, CPUs: 88, Memory: 320 << 30, Adaptivity: job.Rigid}},
 		{At: 9679175 * time.Second, Duration: 294651 * time.Second, Spec: job.Spec{ID: "openb-pod-0022", Queue: "BE", GPUs: 1, CPUs: 4, Memory: 15258 << 20, GPUTypes: []cluster.GPUType{"V100M16", "V100M32"}, Adaptivity: job.Rigid}},
 	},
+	"alibaba-v2026/jobs": {
+		{At: 0, Duration: time.Minute, Spec: job.Spec{ID: "1", User: "o1", Queue: "HP", GPUs: 1, CPUs: 20, GPUTypes: []cluster.GPUType{"A10"}, Adaptivity: job.Rigid, NonPreemptive: true}},
+		{At: time.Minute, Duration: 30 * time.Second, Spec: job.Spec{ID: "2", User: "o2", Queue: "Spot", GPUs: 16, WorkerGPUs: 8, CPUs: 30, GPUTypes: []cluster.GPUType{"A100"}, Adaptivity: job.Rigid}},
+	},
 	"gavel/7 columns": {
 		{At: 0, Application: "Transformer (batch size 128)", Spec: job.Spec{ID: "job-0", GPUs: 1, BatchSize: 128, Target: 95121 * 128, Weight: 1, Adaptivity: job.Rigid}},
 		{At: 343918 * time.Second, Application: "A3C", Spec: job.Spec{ID: "job-1", GPUs: 4, BatchSize: 4, Target: 1934260, Weight: 1, Adaptivity: job.Rigid}},
@@ -149,7 +153,7 @@ func TestNotes(t *testing.T) {
 	}{
 		{phillyText, []parse.Note{{Text: parse.DropNoGPUs, Count: 1}, {Text: parse.DropNoTime, Count: 1}}},
 		{lyraText, []parse.Note{{Text: "jobs already running at time 0, put into queue warm", Count: 1}}},
-		{phillyJSONText, []parse.Note{{Text: "jobs with several attempts, simulated with their total running time", Count: 1}, {Text: parse.DropNoGPUs, Count: 1}, {Text: parse.DropNoTime, Count: 1}}},
+		{phillyJSONText, []parse.Note{{Text: "jobs with several attempts, simulated with their total running time", Count: 1}, {Text: parse.DropNoGPUs, Count: 1}, {Text: "attempts without start or end in the log, ignored", Count: 1}, {Text: parse.DropNoTime, Count: 1}}},
 		{heliosText, []parse.Note{{Text: "jobs that ended as CANCELLED, simulated with their observed running time", Count: 1}, {Text: parse.DropNoGPUs, Count: 1}}},
 		{alibabaText, []parse.Note{{Text: "pods with part of a GPU, counted as a whole GPU", Count: 1}, {Text: parse.DropNoGPUs, Count: 1}, {Text: "pods never scheduled dropped", Count: 1}}},
 		{kubernetesText, []parse.Note{
@@ -159,6 +163,7 @@ func TestNotes(t *testing.T) {
 			{Text: "failed jobs, simulated with their observed running time", Count: 1},
 			{Text: "jobs of unknown GPU type, may run on any type", Count: 1},
 		}},
+		{alibabaSpotText, []parse.Note{{Text: parse.DropParts, Count: 1}}},
 		{gavel7Text, []parse.Note{{Text: "jobs without a batch size in their type, counted as 1", Count: 1}}},
 		{slurmText, []parse.Note{{Text: "rows with times without a zone, read as UTC (set it with --zone)", Count: 2}, {Text: "job steps dropped", Count: 1}, {Text: "jobs that ended as CANCELLED, simulated with their observed running time", Count: 1}}},
 	}

@@ -66,6 +66,8 @@ const (
  "spec": {}, "status": {"conditions": [{"type": "Admitted", "status": "True", "lastTransitionTime": "2026-01-02T00:02:00Z"}]}}
 ]}
 `
+	alibabaSpotText = "job_name,organization,gpu_model,cpu_request,gpu_request,worker_num,submit_time,duration,job_type\n" +
+		"1,o1,A10,20,1,1,100,60,HP\n2,o2,A100,15,8,2,160,30,Spot\n3,o2,A10,8,0.5,1,170,30,HP\n"
 	jsonlText = `{"id":"a","gpus":2,"at_s":1.5,"duration_s":10,"adaptivity":["gpu_type"]}` + "\n\n" +
 		`{"id":"b","gpus":1,"application":"bert","batch":{"init":12,"max":384,"local_max":{"t4":12}},"goal":"batch_inference"}` + "\n"
 )
@@ -78,6 +80,7 @@ var samples = []sample{
 	{"philly", "json", phillyJSONText},
 	{"helios", "log", heliosText},
 	{"alibaba", "pods", alibabaText},
+	{"alibaba-v2026", "jobs", alibabaSpotText},
 	{"gavel", "7 columns", gavel7Text},
 	{"gavel", "10 columns", gavel10Text},
 	{"gavel", "csv", gavelCSVText},

@@ -46,7 +46,7 @@ type traceFile struct {
 func (t *traceFile) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&t.format, "format", "", "format of the trace; empty: detected from its content")
-	f.StringVar(&t.onBadRow, "on-bad-row", "fail", "what to do with an invalid row: fail or skip")
+	f.StringVar(&t.onBadRow, "on-bad-row", "few", "what to do with an invalid row: fail, skip, or few (skip, unless more than 1 % of rows are invalid)")
 	f.StringVar(&t.zone, "zone", "", "time zone of Slurm's local times, such as Europe/Berlin, UTC or Local (this machine's); empty: UTC, with a note")
 	f.IntVar(&t.limit, "limit", 0, "maximum number of jobs; 0: all")
 	cli.Complete(cmd, "format", cli.TraceFormats(false))

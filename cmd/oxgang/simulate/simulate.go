@@ -125,7 +125,7 @@ func (s *simulation) run(ctx context.Context, stdout io.Writer) (err error) {
 	if s.seeds > 1 && s.config.Trace == "-" {
 		return cli.Misused("seeds %d: a trace on standard input can be read only once; use a file", s.seeds)
 	}
-	if err := slurmNodes(ctx, s.config, s.nodes); err != nil {
+	if err := slurmNodes(ctx, s.config, s.nodes, s.stderr); err != nil {
 		return err
 	}
 	if err := s.past.load(ctx, s.config, history.Options{}, s.stderr); err != nil {

@@ -35,7 +35,7 @@ func askNodes(ctx context.Context, notes io.Writer) (string, error) {
 	if err := noteReservations(ctx, notes); err != nil {
 		return "", err
 	}
-	return slurm.Nodes(bytes.NewReader(text), slurm.NodesCommand)
+	return slurm.Nodes(bytes.NewReader(text), slurm.NodesCommand, notes)
 }
 
 func noteUnusable(notes io.Writer, text []byte) {
@@ -84,7 +84,7 @@ func slurmRunner(ctx context.Context, c client.Command) ([]byte, error) {
 	return out, err
 }
 
-func slurmNodes(ctx context.Context, c *config.Config, file string) error {
+func slurmNodes(ctx context.Context, c *config.Config, file string, notes io.Writer) error {
 	if file == "" {
 		return nil
 	}
@@ -96,7 +96,7 @@ func slurmNodes(ctx context.Context, c *config.Config, file string) error {
 		return err
 	}
 	defer f.Close()
-	nodes, err := slurm.Nodes(f, file)
+	nodes, err := slurm.Nodes(f, file, notes)
 	if err != nil {
 		return err
 	}

@@ -169,7 +169,7 @@ func (q *whatIf) prepare(ctx context.Context, args []string) (err error) {
 		q.Progress = q.stderr
 	}
 	c.Sim.FreeStart = true
-	return slurmNodes(ctx, c, q.nodes)
+	return slurmNodes(ctx, c, q.nodes, q.stderr)
 }
 
 func (q *whatIf) load(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -28,6 +29,7 @@ type Feed struct {
 	yield func(workload.Arrival, error) bool
 	named bool // the format names its jobs, so names may repeat
 	lines map[job.ID]int
+	unfit error // the last error of Options.Check
 }
 
 // NewFeed returns a Feed that passes jobs to yield. named means that the format names its jobs; otherwise the reader
@@ -42,7 +44,8 @@ func (f *Feed) Check(a *workload.Arrival) error {
 	if f.O.Check == nil {
 		return nil
 	}
-	return f.O.Check(a)
+	f.unfit = f.O.Check(a)
+	return f.unfit
 }
 
 // Accept passes on a job and reports whether to continue. A repeated name is a bad row.
@@ -57,12 +60,22 @@ func (f *Feed) Accept(a workload.Arrival, line, column int, name string) bool {
 		f.lines[a.Spec.ID] = line
 	}
 	f.O.Summary.Jobs++
-	return f.yield(a, nil) && f.O.Summary.Jobs != f.O.Limit
+	if !f.yield(a, nil) {
+		return false
+	}
+	if f.O.Summary.Jobs != f.O.Limit {
+		return true
+	}
+	if err := f.tooMany(); err != nil {
+		f.Fail(err)
+	}
+	return false
 }
 
-// Reject handles a bad row and reports whether to continue.
+// Reject handles a bad row and reports whether to continue. Few never leaves out a job that Options.Check refuses.
 func (f *Feed) Reject(err error) bool {
-	if f.O.OnBadRow == Skip {
+	refused := f.unfit != nil && errors.Is(err, f.unfit)
+	if f.O.OnBadRow == Skip || f.O.OnBadRow == Few && !refused {
 		f.O.Summary.skipped(err)
 		return true
 	}
@@ -80,7 +93,26 @@ func (f *Feed) Finish(line int) {
 		f.Fail(&Error{File: f.O.File, Line: line, Problem: "the file ends, want at least one job"})
 	case s.Bad > 0 && s.Bad == s.Rows:
 		f.Fail(&Error{File: f.O.File, Problem: fmt.Sprintf("all %d rows are bad; the first: %v", s.Bad, s.BadRows[0]), Err: s.BadRows[0]})
+	default:
+		if err := f.tooMany(); err != nil {
+			f.Fail(err)
+		}
 	}
+}
+
+// tooMany returns an error with the first bad row if Few does not allow so many; else nil.
+func (f *Feed) tooMany() error {
+	s := f.O.Summary
+	if f.O.OnBadRow != Few || float64(s.Bad) <= mostBad*float64(s.Rows) {
+		return nil
+	}
+	also := fmt.Sprintf(" (%d of %d rows cannot be read; --on-bad-row skip leaves them out)", s.Bad, s.Rows)
+	if e, ok := errors.AsType[*Error](s.BadRows[0]); ok {
+		first := *e
+		first.Problem += also
+		return &first
+	}
+	return fmt.Errorf("%w%s", s.BadRows[0], also)
 }
 
 // SinceFirst makes submission times relative to the earliest one. It keeps the whole trace in memory. With

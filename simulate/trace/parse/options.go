@@ -15,22 +15,31 @@ type BadRow uint8
 const (
 	Fail BadRow = iota // yield the error and end
 	Skip               // count it in the Summary and continue
+	Few                // as Skip, but yield an error at the end if more than 1 % of the rows are bad
 )
 
-// BadRowOf parses "fail" or "skip".
+// mostBad is the largest share of bad rows with Few.
+const mostBad = 0.01
+
+// BadRowOf parses "few", "fail" or "skip".
 func BadRowOf(name string) (BadRow, error) {
 	switch name {
 	case "fail":
 		return Fail, nil
 	case "skip":
 		return Skip, nil
+	case "few":
+		return Few, nil
 	}
-	return Fail, fmt.Errorf("bad-row policy %q, want fail or skip", name)
+	return Fail, fmt.Errorf("bad-row policy %q, want few, fail or skip", name)
 }
 
 func (b BadRow) String() string {
-	if b == Skip {
+	switch b {
+	case Skip:
 		return "skip"
+	case Few:
+		return "few"
 	}
 	return "fail"
 }
@@ -61,8 +70,8 @@ type Options struct {
 // Validate returns an error that joins all errors.
 func (o Options) Validate() error {
 	var errs []error
-	if o.OnBadRow > Skip {
-		errs = append(errs, fmt.Errorf("bad-row policy %d, want %d (fail) or %d (skip)", o.OnBadRow, Fail, Skip))
+	if o.OnBadRow > Few {
+		errs = append(errs, fmt.Errorf("bad-row policy %d, want %d (fail), %d (skip) or %d (few)", o.OnBadRow, Fail, Skip, Few))
 	}
 	if o.Limit < 0 {
 		errs = append(errs, fmt.Errorf("limit %d, want at least 0", o.Limit))

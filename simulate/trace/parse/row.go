@@ -102,11 +102,12 @@ func (r *Row) ID(name string) string {
 
 // Count parses a whole number from least to most.
 func (r *Row) Count(name string, least, most int) int {
-	n, err := strconv.ParseInt(r.Raw(name), 10, 64)
+	text := strings.TrimSuffix(r.Raw(name), ".0") // as pandas writes columns with gaps
+	n, err := strconv.ParseInt(text, 10, 64)
 	switch {
 	case err == nil && n >= int64(least) && n <= int64(most):
 		return int(n)
-	case n > int64(most) && isNumber(r.Raw(name)):
+	case n > int64(most) && isNumber(text):
 		r.Fail(name, fmt.Sprintf("a whole number of at most %d", most))
 	default:
 		r.Fail(name, fmt.Sprintf("a whole number of at least %d", least))

@@ -27,10 +27,10 @@ const mostGPUs = 1024
 
 // Nodes returns the nodes with GPUs as text for a configuration, "a100:3x8,h100:1x4". It reads output of
 // scontrol show node, with and without -o, and of sinfo with columns NODES and GRES. file names the input in
-// errors of type *parse.Error.
-func Nodes(r io.Reader, file string) (string, error) {
+// errors of type *parse.Error. It writes to notes which nodes are simulated in another form.
+func Nodes(r io.Reader, file string, notes io.Writer) (string, error) {
 	o := parse.Options{File: file}.Filled()
-	n := nodes{count: map[shape]int{}}
+	n := nodes{count: map[shape]int{}, notes: notes}
 	in := parse.NewLines(r, o)
 	for {
 		line, err := in.Next()
@@ -61,6 +61,8 @@ func placed(err error, o parse.Options, line int) error {
 type nodes struct {
 	count   map[shape]int
 	columns []string // of a table of sinfo
+	name    string   // of the last node; empty: unknown
+	notes   io.Writer
 }
 
 func (n *nodes) line(words []string) error {
@@ -73,6 +75,9 @@ func (n *nodes) line(words []string) error {
 		return n.header(words)
 	}
 	for _, word := range words {
+		if name, ok := strings.CutPrefix(word, "NodeName="); ok {
+			n.name = name
+		}
 		if list, ok := strings.CutPrefix(word, "Gres="); ok {
 			return n.add(list, 1)
 		}
@@ -100,23 +105,60 @@ func (n *nodes) row(words []string) error {
 	return n.add(words[slices.Index(n.columns, "GRES")], many)
 }
 
+// add adds nodes with a list of resources. GPUs of several types on one node become a node for each type, because a
+// simulated node has one type.
 func (n *nodes) add(list string, many int) error {
-	l, want := parseGRES(list)
-	switch {
-	case want != "":
-		return fmt.Errorf("GRES %s, want %s", parse.Quote(list), want)
-	case l.gpus > mostGPUs:
-		return fmt.Errorf("GRES %s, want at most %d GPUs", parse.Quote(list), mostGPUs)
-	case len(l.types) > 1:
-		return fmt.Errorf("GRES %s, want GPUs of one type on a node; describe similar nodes with --cluster", parse.Quote(list))
-	case l.gpus > 0:
-		gpuType := unnamed
-		if len(l.types) == 1 {
-			gpuType = l.types[0]
+	var shapes []shape
+	parts := resourceList{}
+	for item := range strings.SplitSeq(withoutSockets(list), ",") {
+		l, want := parseGRES(item)
+		switch {
+		case want != "":
+			return fmt.Errorf("GRES %s, want %s", parse.Quote(list), want)
+		case l.gpus > mostGPUs:
+			return fmt.Errorf("GRES %s, want at most %d GPUs", parse.Quote(list), mostGPUs)
+		case l.parts != "":
+			parts.addPart(l.parts)
+		case l.gpus > 0:
+			gpuType := unnamed
+			if len(l.types) == 1 {
+				gpuType = l.types[0]
+			}
+			shapes = joined(shapes, shape{gpuType, l.gpus})
 		}
-		n.count[shape{gpuType, l.gpus}] += many
 	}
+	for _, s := range shapes {
+		n.count[s] += many
+	}
+	n.note(shapes, parts.parts, many)
 	return nil
+}
+
+// joined adds GPUs to the shapes of a node.
+func joined(shapes []shape, s shape) []shape {
+	if i := slices.IndexFunc(shapes, func(o shape) bool { return o.gpuType == s.gpuType }); i >= 0 {
+		shapes[i].gpus += s.gpus
+		return shapes
+	}
+	return append(shapes, s)
+}
+
+// note writes what differs from the real nodes.
+func (n *nodes) note(shapes []shape, parts string, many int) {
+	which := fmt.Sprintf("%d nodes", many)
+	if n.name != "" {
+		which = "node " + n.name
+	}
+	if len(shapes) > 1 {
+		var types []string
+		for _, s := range shapes {
+			types = append(types, fmt.Sprintf("%d %s", s.gpus, s.gpuType))
+		}
+		fmt.Fprintf(n.notes, "  %s with GPUs of several types (%s), simulated as one node for each type\n", which, strings.Join(types, ", "))
+	}
+	if parts != "" {
+		fmt.Fprintf(n.notes, "  %s with parts of GPUs (%s), simulated without them\n", which, parts)
+	}
 }
 
 func (n *nodes) String() string {

@@ -14,9 +14,12 @@ import (
 // columns are required; "a|b" means one of them.
 var columns = []string{"jobid", "submit", "elapsedraw|elapsed|start", "elapsedraw|elapsed|end", "reqtres|alloctres|reqgres|allocgres"}
 
+// Header returns the required columns, without a separator.
+func Header() *parse.Table { return &parse.Table{Format: Format, Required: columns} }
+
 // separator returns the separator of a header's columns, or 0 if the header is not sacct's.
 func separator(first string) byte {
-	for _, comma := range []byte("|\t,") {
+	for _, comma := range []byte("|\t,;") {
 		names := strings.Split(strings.ToLower(first), string(comma))
 		if len(names) > 1 && slices.Contains(names, "jobid") {
 			return comma

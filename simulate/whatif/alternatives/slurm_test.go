@@ -51,7 +51,7 @@ func slurmConfiguration(t *testing.T, name string) OwnPolicy {
 
 func setNodes(t *testing.T, c *config.Config, name string) {
 	t.Helper()
-	nodes, err := slurm.Nodes(opened(t, name), name)
+	nodes, err := slurm.Nodes(opened(t, name), name, io.Discard)
 	if err == nil {
 		err = c.Set("cluster", nodes, name)
 	}
