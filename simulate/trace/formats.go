@@ -140,8 +140,8 @@ func choose(name string, head []byte, o parse.Options) (Format, error) {
 	return Format{}, &parse.Error{File: o.File, Line: 1, Problem: fmt.Sprintf("first line %s is of no known format%s, want one of %s", parse.Quote(parse.FirstLine(head)), resembles(parse.FirstLine(head)), names())}
 }
 
-// resembles names the table format of which a header has most columns, at least half, and the columns that it lacks.
-// Otherwise it returns "".
+// resembles names the table format that shares most columns with a header, and the columns that the header lacks. It
+// returns "" if the header has less than half of the columns of every format.
 func resembles(header string) string {
 	has := strings.FieldsFunc(strings.ToLower(header), func(r rune) bool { return strings.ContainsRune("|,;\t\" ", r) })
 	best, text := 0.5, ""
