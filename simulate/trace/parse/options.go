@@ -40,6 +40,7 @@ func (b BadRow) String() string {
 		return "skip"
 	case Few:
 		return "few"
+	case Fail:
 	}
 	return "fail"
 }
