@@ -91,6 +91,8 @@ func (f *Feed) Finish(line int) {
 	switch s := f.O.Summary; {
 	case s.Rows == 0:
 		f.Fail(&Error{File: f.O.File, Line: line, Problem: "the file ends, want at least one job"})
+	case s.Bad > 0 && s.Bad == s.Rows && f.O.OnBadRow == Few:
+		f.Fail(s.BadRows[0])
 	case s.Bad > 0 && s.Bad == s.Rows:
 		f.Fail(&Error{File: f.O.File, Problem: fmt.Sprintf("all %d rows are bad; the first: %v", s.Bad, s.BadRows[0]), Err: s.BadRows[0]})
 	default:
