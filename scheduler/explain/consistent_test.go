@@ -163,6 +163,9 @@ func againstFree(page string) string {
 	if m := lacks.FindStringSubmatch(page); m != nil && strings.Contains(page, "holds    no GPUs") && integer(m[1]) <= free(m[2]) {
 		return "not free: " + m[0]
 	}
+	if m := regexp.MustCompile(`the plan had (\d+) (\w+) GPU.* are scattered`).FindStringSubmatch(page); m != nil && integer(m[1]) > free(m[2]) {
+		return "scattered: " + m[0]
+	}
 	return ""
 }
 
