@@ -18,6 +18,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
+//go:embed boa lyra matrix oxgang shockwave sia synergy
 var library embed.FS
 
 const matrixFolder = "matrix/"
