@@ -49,7 +49,7 @@ func (w *Toy) Submit(id job.ID, gpus int, alone time.Duration) *policy.Job {
 }
 
 // Elastic adds a job that requests one GPU and runs on up to most. It takes alone on one; rates are its speeds on 1,
-// 2, …
+// 2 and more GPUs.
 func (w *Toy) Elastic(id job.ID, most int, alone time.Duration, rates ...float64) *policy.Job {
 	j := w.Submit(id, 1, alone)
 	j.Adaptivity, j.Spec.MaxGPUs, j.Perf = job.StrongScaling, most, &Speedup{rates}

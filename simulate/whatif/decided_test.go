@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	simrun "github.com/oxgang/oxgang/simulate/run"
@@ -46,7 +45,7 @@ func TestAhead_goes_on(t *testing.T) {
 	for _, at := range []int{40, 300} {
 		f := &forward{t: t, at: at}
 		c, in, again, types := configured(t, name, under, 7)
-		f.listener = &listener{every: under.every, starts: map[job.ID][]time.Time{}, ends: map[job.ID]time.Time{}}
+		f.listener = newListener(t, under.every)
 		f.Predictor = whatif.NewPredictor(again.Fresh, again.Scheduler, types)
 		watch := simrun.Watch{Whole: true, Observer: func(d *simrun.Decider) scheduler.Observer {
 			f.watch(d)

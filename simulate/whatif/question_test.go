@@ -56,7 +56,7 @@ func TestAsk_goes_on(t *testing.T) {
 				a.CancelAfter = after
 			}
 		}
-		a := &questioner{t: t, at: at, listener: &listener{every: under.every, starts: map[job.ID][]time.Time{}, ends: map[job.ID]time.Time{}}}
+		a := &questioner{t: t, at: at, listener: newListener(t, under.every)}
 		a.Predictor = whatif.NewPredictor(again.Fresh, again.Scheduler, types)
 		watch := simrun.Watch{Whole: true, Observer: func(d *simrun.Decider) scheduler.Observer {
 			a.watch(d)

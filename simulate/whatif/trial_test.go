@@ -55,7 +55,7 @@ func (c *tally) join(d *tally) {
 func apply(t testing.TB, name string, under load, seed uint64) (c tally) {
 	conf, in, again, types := configured(t, name, under, seed)
 	a := &applicant{t: t, trials: map[job.ID]*whatif.Trial{}, at: map[job.ID]time.Time{}}
-	a.listener = &listener{every: under.every, starts: map[job.ID][]time.Time{}, ends: map[job.ID]time.Time{}}
+	a.listener = newListener(t, under.every)
 	a.Predictor = whatif.NewPredictor(again.Fresh, again.Scheduler, types)
 	observe := func(d *simrun.Decider) scheduler.Observer { a.watch(d); return a }
 	if _, err := simrun.SimulateWatched(t.Context(), conf, in, name, simrun.Watch{Observer: observe, Whole: true}); err != nil {
