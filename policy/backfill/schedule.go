@@ -21,6 +21,8 @@ type Schedule struct {
 	waiting []*virtualJob // by priority, submission and ID
 	running []*virtualJob // in the order of their starts
 	round   int           // calls of Advance so far
+
+	expected map[*virtualJob]expectation // of waiting twins; nil: not computed in this round
 }
 
 // Work is a policy's estimate of a job's progress.
@@ -35,6 +37,7 @@ func (s *Schedule) Advance(snapshot *policy.Snapshot, work func(int) Work) {
 	if s.jobs == nil {
 		s.jobs, s.now = make(map[job.ID]*virtualJob), snapshot.Now
 	}
+	s.expected = nil
 	s.resize(snapshot.Cluster.Types(), snapshot.Now)
 	arrivals := s.compare(snapshot, work)
 	for {
@@ -202,10 +205,14 @@ func (s *Schedule) Compare(id job.ID) (st Comparison, ok bool) {
 	if t == nil || t.on < 0 {
 		return Comparison{}, false
 	}
-	o := t.options[t.on]
-	st = Comparison{Option: o, Submitted: t.submitted, Started: t.started, Due: t.ended, Total: t.total, Left: max(0, t.total-t.reached) / o.Rate}
-	if t.ended.IsZero() {
-		st.Due = t.end()
+	due := t.ended
+	if due.IsZero() {
+		due = t.end()
 	}
-	return st, true
+	return t.comparison(t.on, t.started, due), true
+}
+
+func (t *virtualJob) comparison(option int, started, due time.Time) Comparison {
+	o := t.options[option]
+	return Comparison{Option: o, Submitted: t.submitted, Started: started, Due: due, Total: t.total, Left: max(0, t.total-t.reached) / o.Rate}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/backfill"
 	"github.com/oxgang/oxgang/policy/goodput"
+	"github.com/oxgang/oxgang/policy/grant"
 )
 
 // The limit. A job should take at most (1 + Options.Margin) times as long as under EASY backfilling. A job that needs
@@ -32,6 +33,8 @@ import (
 // Example. A job needs all 64 GPUs for 1 h, while small jobs keep coming. Under EASY it starts after 2 h. It claims
 // its GPUs 12 min later (less a restart and a round): all others are preempted, and it ends after 3.2 h.
 //
+// A job that cannot be stopped starts only where it ends in time, because it can never grow (demand).
+//
 // There is no limit while nodes are rented or on loan, or between jobs of different priorities.
 
 const (
@@ -51,16 +54,58 @@ func (p *Policy) setClaims(s *policy.Snapshot, rows []*goodput.Row) {
 	p.easy.Advance(s, func(i int) backfill.Work { return p.active[i].work(s.Jobs[i]) })
 	for i, r := range rows {
 		st := p.active[i]
-		r.Stays = unstoppable(r.Job()) && r.Job().Holding()
+		fragile := unstoppable(r.Job())
+		r.Stays = fragile && r.Job().Holding()
 		twin, ok := p.easy.Compare(r.Job().ID)
-		if !ok || r.Job().Phase == job.Profiling {
+		if r.Job().Phase == job.Profiling {
 			st.claims = false
 			continue
 		}
-		if st.claims = p.late(s, r, st, &twin); st.claims {
+		if fragile && !r.Stays {
+			p.demand(s, r, st)
+		}
+		if st.claims = ok && p.late(s, r, st, &twin); st.claims {
 			r.Claim = p.claim(s, r, &twin)
 		}
 	}
+}
+
+// demand leaves a waiting job that cannot be stopped only the configurations on which it ends in time, or the fastest if
+// there is none. Such a job can never grow, so a start on few GPUs would decide its end. The end of a twin that waits
+// is a forecast.
+func (p *Policy) demand(s *policy.Snapshot, r *goodput.Row, st *state) {
+	twin, ok := p.easy.Compare(r.Job().ID)
+	if !ok {
+		if twin, ok = p.easy.Expect(r.Job().ID); !ok {
+			return
+		}
+	}
+	if r.Worth.Factors == nil {
+		st.factors = slices.Repeat(append(st.factors[:0], r.Worth.Factor), r.Columns())
+		r.Worth.Factors = st.factors
+	}
+	starts := max(0, r.Job().RestartOverhead.Seconds()) + s.Length.Seconds()
+	until := twin.Due.Sub(s.Now).Seconds() + max(grace, p.allowed(s, r.Job(), &twin)) - starts
+	rates, fastest := make([]float64, r.Columns()), 0.0
+	for k, f := range r.Worth.Factors {
+		if rates[k] = linear(s, r, k); r.Allowed(k) && f > 0 {
+			fastest = max(fastest, rates[k])
+		}
+	}
+	least := min(fastest, twin.Left*twin.Rate/max(1, until))
+	for k := range r.Worth.Factors {
+		if rates[k] < least {
+			r.Worth.Factors[k] = 0
+		}
+	}
+}
+
+// linear returns the goodput of column k, at most in proportion to the goodput on the GPUs that the job requests. The
+// efficiency of large batches grows as a job trains, so few GPUs look better now than they are later.
+func linear(s *policy.Snapshot, r *goodput.Row, k int) float64 {
+	c := r.Column(k)
+	n := grant.Size(r.Job(), c.GPUType)
+	return min(r.Goodput(k), r.Share(s.Cluster.TypeIndex(c.GPUType), float64(n))*float64(c.GPUs)/float64(n))
 }
 
 func unstoppable(j *policy.Job) bool { return j.NoCheckpoint || j.NonPreemptive }

@@ -7,7 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy/goodput"
 )
 
 // TestPlan_starts_a_gang_in_time: a job of all GPUs starts soon after it would under EASY, although small jobs keep coming, and runs to its
@@ -105,3 +107,65 @@ func TestPlan_does_not_stop_what_would_be_lost(t *testing.T) {
 	}
 	t.Error("the gang did not start when it would under EASY")
 }
+
+// TestPlan_starts_a_job_that_cannot_grow_on_enough_GPUs: two of eight GPUs are free for half an hour. A job that asks for four
+// GPUs for four hours would end after eight hours on two. Without checkpoints it could never grow, so it waits for more.
+// Without a limit it starts at once.
+func TestPlan_starts_a_job_that_cannot_grow_on_enough_GPUs(t *testing.T) {
+	for name, set := range map[string]func(*job.Spec){
+		"no checkpoints":  func(s *job.Spec) { s.Adaptivity |= job.GPUCount; s.NoCheckpoint = true },
+		"not preemptible": func(s *job.Spec) { s.Adaptivity |= job.GPUCount; s.NonPreemptive = true },
+	} {
+		for margin, want := range map[float64][2]int{0.5: {30, 4}, 0: {0, 2}} {
+			o := DefaultOptions()
+			o.Margin = margin
+			w := newSmall(t, o, 1, 8)
+			w.submit("busy", 6, 30*time.Minute, func(s *job.Spec) { s.NonPreemptive = true })
+			w.submit("fragile", 4, 4*time.Hour, set)
+			first, gpus := -1, 0
+			for n := 0; n < 40 && first < 0; n++ {
+				if gpus = w.round()["fragile"]; gpus > 0 {
+					first = n
+				}
+			}
+			if first < want[0] || first > want[0]+2 || gpus < want[1] || margin == 0 && gpus > want[1] {
+				t.Errorf("%s, margin %v: it starts in minute %d on %d GPUs, want minute %d and %d GPUs", name, margin, first, gpus, want[0], want[1])
+			}
+		}
+	}
+}
+
+// TestPlan_starts_a_job_that_cannot_grow_on_most_GPUs: a job that asks for 16 GPUs starts at once on 8, the most for a start,
+// although it would end in time only on 16.
+func TestPlan_starts_a_job_that_cannot_grow_on_most_GPUs(t *testing.T) {
+	w := newSmall(t, DefaultOptions(), 2, 8)
+	w.submit("fragile", 16, time.Hour, func(s *job.Spec) { s.Adaptivity |= job.GPUCount; s.NoCheckpoint = true })
+	if has := w.round(); has["fragile"] != 8 {
+		t.Errorf("it starts on %d GPUs, want 8", has["fragile"])
+	}
+}
+
+// TestLinear: few GPUs count at most in proportion to the requested ones. Here one GPU is estimated to be as fast as eight.
+func TestLinear(t *testing.T) {
+	w := newSmall(t, DefaultOptions(), 1, 8)
+	w.submit("flat", 8, time.Hour, func(s *job.Spec) { s.Adaptivity |= job.GPUCount })
+	w.s.Jobs[0].Perf = flat{}
+	rows, err := w.p.program.Prepare(w.s, func(rows []*goodput.Row) {
+		for _, r := range rows {
+			r.Worth = goodput.Worth{Weight: 1, Base: 1.1, Factor: 1}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range rows[0].Columns() {
+		if n := rows[0].Column(k).GPUs; linear(w.s, rows[0], k) != 10*float64(n) {
+			t.Errorf("%d GPUs: %v, want %d", n, linear(w.s, rows[0], k), 10*n)
+		}
+	}
+}
+
+// flat makes 80 samples a second on any number of GPUs.
+type flat struct{ rated }
+
+func (flat) Throughput(cluster.Allocation, job.BatchSize) float64 { return 80 }
