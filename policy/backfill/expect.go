@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy/profile"
 )
 
@@ -17,7 +18,7 @@ type expectation struct {
 }
 
 // Expect returns what Compare is expected to return later for a twin that waits, if no more jobs are submitted. ok is
-// false if it does not wait, can run nowhere, or more than ahead twins wait before it.
+// false if it does not wait, has no end in sight, or more than ahead twins wait before it.
 func (s *Schedule) Expect(id job.ID) (st Comparison, ok bool) {
 	t := s.jobs[id]
 	if t == nil || t.on >= 0 {
@@ -41,7 +42,7 @@ func (s *Schedule) forecast() {
 	for _, t := range s.running {
 		o := &t.options[t.on]
 		k := s.typeOf(o.GPUType)
-		ends[k] = append(ends[k], profile.Step{In: t.end().Sub(s.now), Free: o.GPUs})
+		ends[k] = append(ends[k], profile.Step{In: min(max(0, t.end().Sub(s.now)), perf.Endless), Free: o.GPUs})
 	}
 	free := make([]profile.Profile, len(s.pools))
 	for k := range free {
@@ -63,8 +64,9 @@ func (s *Schedule) await(t *virtualJob, free []profile.Profile) {
 		if k < 0 {
 			continue
 		}
-		if in, ok := free[k].Earliest(o.GPUs, t.lasts(o)); ok && (best.option < 0 || in+t.lasts(o) < end) {
-			best, end = expectation{i, in}, in+t.lasts(o)
+		lasts := min(t.lasts(o), perf.Endless)
+		if in, ok := free[k].Earliest(o.GPUs, lasts); ok && in+lasts <= perf.Endless && (best.option < 0 || in+lasts < end) {
+			best, end = expectation{i, in}, in+lasts
 		}
 	}
 	if best.option < 0 {

@@ -101,7 +101,7 @@ func (p *Policy) demand(s *policy.Snapshot, r *goodput.Row, st *state) {
 }
 
 // linear returns the goodput of column k, at most in proportion to the goodput on the GPUs that the job requests. The
-// efficiency of large batches grows as a job trains, so few GPUs look better now than they are later.
+// efficiency of large batches grows as a job trains, so the present estimate favours few GPUs.
 func linear(s *policy.Snapshot, r *goodput.Row, k int) float64 {
 	c := r.Column(k)
 	n := grant.Size(r.Job(), c.GPUType)

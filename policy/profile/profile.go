@@ -18,7 +18,7 @@ type Step struct {
 	Free int
 }
 
-// New returns the profile of GPUs that are free now, and of others that become free later.
+// New returns the profile of free GPUs from those that are free now and those that become free at ends.
 func New(free int, ends []Step) Profile {
 	slices.SortStableFunc(ends, func(a, b Step) int { return cmp.Compare(a.In, b.In) })
 	p := Profile{{0, free}}
