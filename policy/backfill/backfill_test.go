@@ -212,10 +212,10 @@ func TestSchedule(t *testing.T) {
 		var s backfill.Schedule
 		snapshot := all(0, timed("a", 6, 30, 0), timed("b", 8, 10, 0), timed("c", 4, 20, 0))
 		s.Advance(snapshot, stated(snapshot))
-		for id, want := range map[job.ID][2]time.Duration{"b": {30, 40}, "c": {40, 60}} {
+		for id, want := range map[job.ID][2]time.Duration{"b": {30 * time.Minute, 40 * time.Minute}, "c": {40 * time.Minute, time.Hour}} {
 			st, ok := s.Expect(id)
-			if !ok || st.Started != epoch.Add(want[0]*time.Minute) || st.Due != epoch.Add(want[1]*time.Minute) {
-				t.Errorf("%s: %v to %v, want minutes %v", id, st.Started.Sub(epoch), st.Due.Sub(epoch), want)
+			if !ok || st.Started != epoch.Add(want[0]) || st.Due != epoch.Add(want[1]) {
+				t.Errorf("%s: %v to %v, want %v", id, st.Started.Sub(epoch), st.Due.Sub(epoch), want)
 			}
 		}
 		if _, ok := s.Expect("a"); ok {
