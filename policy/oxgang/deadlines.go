@@ -61,7 +61,7 @@ func (p *Policy) setClaims(s *policy.Snapshot, rows []*goodput.Row) {
 			st.claims = false
 			continue
 		}
-		if fragile && !r.Stays {
+		if fragile && !r.Stays && r.Columns() > 1 {
 			p.demand(s, r, st)
 		}
 		if st.claims = ok && p.late(s, r, st, &twin); st.claims {
