@@ -18,7 +18,9 @@ func TraceFormats(written bool) []string {
 }
 
 // BadRows returns the values of the setting on-bad-row.
-func BadRows() []string { return []string{parse.Few.String(), parse.Fail.String(), parse.Skip.String()} }
+func BadRows() []string {
+	return []string{parse.Few.String(), parse.Fail.String(), parse.Skip.String()}
+}
 
 // GeneratorNames returns the kinds of generated traces.
 func GeneratorNames() []string {
