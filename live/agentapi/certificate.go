@@ -80,8 +80,8 @@ func (s *Certificate) Run(ctx context.Context, failed func(error)) {
 	KeepRenewed(ctx, time.Time{}, s.Renew, failed)
 }
 
-// KeepRenewed calls renew at a time, and then at each time that it returns, until ctx ends. It passes an error to failed,
-// and calls renew 10 s after it.
+// KeepRenewed calls renew at the time next, and then again at each time that renew returns, until ctx ends. If renew
+// fails, it passes the error to failed and tries again after 10 s.
 func KeepRenewed(ctx context.Context, next time.Time, renew func() (time.Time, error), failed func(error)) {
 	for {
 		select {

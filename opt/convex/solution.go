@@ -12,7 +12,8 @@ func (m Mix) Width() float64 {
 	return (here*float64(m.At.Width) + there*float64(m.Next.Width)) / (here + there)
 }
 
-// A Solution is the optimum for one budget, if starts and changes of width take no time: problem (1) or (7).
+// A Solution is the best plan for one budget, if starting and resizing a job took no time. BOA Constrictor states this as
+// problem (1), or (7) with several GPU types.
 type Solution struct {
 	Widths     [][]Mix // by class and epoch; at most one has a Share
 	MeanJCT    float64 // weighted

@@ -38,7 +38,8 @@ func (e *Job) Awaits() bool {
 	return e.Stale() || e.Started() && e.Running() && e.Made() < e.Workers()
 }
 
-// Made returns how many workers have a pod of the planned start, or have succeeded.
+// Made counts the job's workers whose pod exists, or that have already succeeded. Only pods of the start that the plan
+// has now count, not those of earlier starts.
 func (e *Job) Made() (n int) {
 	for _, p := range e.Pods {
 		if e.Present(p) || p.Status.Phase == corev1.PodSucceeded {

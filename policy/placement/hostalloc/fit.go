@@ -88,8 +88,8 @@ func (s *shelf) beyond(gpus int, per cluster.Resources) bool {
 	return gpus > s.info.PerNode || s.info.Counts() && (all.CPUs > s.most.CPUs*(1+cpuSlack) || all.Memory > s.most.Memory)
 }
 
-// Beyond reports whether gpus GPUs of a type, with per CPUs and memory for each, are more than any node has, even
-// idle.
+// Beyond reports whether no single node of type t, even idle, has this many GPUs together with the CPUs and memory in
+// per for each of them.
 func (n *Nodes) Beyond(t cluster.GPUType, gpus int, per cluster.Resources) bool {
 	k := n.cluster.TypeIndex(t)
 	return k < 0 || n.shelves[k].beyond(gpus, per)

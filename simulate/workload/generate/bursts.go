@@ -25,8 +25,8 @@ func CheckBurstiness(c2 float64) error {
 
 // Bursty replaces the submission times of sorted jobs, to make them arrive in bursts: by a Poisson process that
 // alternates between a high and a low rate, with squared coefficient of variation c2. The last arrival, and so the
-// mean rate, stays. Equal seeds give equal times. All arrivals at the start, and an invalid c2, are errors. Source:
-// BOA §6.4, Fig. 9.
+// mean rate, stays. Equal seeds give equal times. It returns an error if all jobs arrive at time 0, or if
+// CheckBurstiness refuses c2. Source: BOA §6.4, Fig. 9.
 func Bursty(all []workload.Arrival, c2 float64, seed uint64) error {
 	if err := CheckBurstiness(c2); err != nil {
 		return err
