@@ -38,7 +38,6 @@ func share(n cluster.NodeID, gpus int) cluster.Share {
 	return cluster.Share{Node: n, Resources: cluster.Resources{GPUs: gpus}}
 }
 
-// A planned is a snapshot and a plan for it.
 type planned struct {
 	s *policy.Snapshot
 	p *policy.Plan

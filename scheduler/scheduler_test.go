@@ -108,13 +108,11 @@ func (d *bench) report(id job.ID, progress float64) {
 	d.step(scheduler.Reported{Report: job.Report{Job: id, Configuration: d.row(id).Allocation.Configuration, Progress: progress}})
 }
 
-// round moves on by a minute and plans.
 func (d *bench) round() (*policy.Snapshot, *policy.Plan, []scheduler.Action) {
 	d.now = d.now.Add(time.Minute)
 	return d.Round(context.Background(), d.now)
 }
 
-// row returns what a policy would be shown of a job now.
 func (d *bench) row(id job.ID) *policy.Job {
 	for _, j := range d.Snapshot(d.now).Jobs {
 		if j.ID == id {

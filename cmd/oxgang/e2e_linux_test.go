@@ -94,7 +94,6 @@ func (b *box) stop() {
 	_ = b.serve.Wait()
 }
 
-// run runs a command of oxgang and returns what it prints.
 func (b *box) run(args ...string) (string, error) {
 	c := exec.Command(b.oxgang, args...)
 	c.Env = append(os.Environ(), "OXGANG_STATE="+b.state, "PYTHONPATH="+filepath.Join(testdata.Root(b.t), "python"))
@@ -107,7 +106,6 @@ func (b *box) run(args ...string) (string, error) {
 	return out.String(), err
 }
 
-// must is run that has to succeed.
 func (b *box) must(args ...string) string {
 	b.t.Helper()
 	out, err := b.run(args...)
@@ -117,7 +115,6 @@ func (b *box) must(args ...string) string {
 	return out
 }
 
-// submit submits a training and returns the name that it got.
 func (b *box) submit(name string) string {
 	b.t.Helper()
 	tr := trainings[name]
@@ -288,7 +285,6 @@ func (b *box) rates() (most float64) {
 	return most
 }
 
-// A held is a job on a number of slots.
 type held struct {
 	job   job.ID
 	slots int

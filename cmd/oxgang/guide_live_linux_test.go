@@ -68,7 +68,6 @@ func (s *session) ended() {
 	}
 }
 
-// tell explains why a job waits.
 func (s *session) tell(t *testing.T, id job.ID) {
 	t.Helper()
 	since := journal.Seconds(2 * time.Hour)

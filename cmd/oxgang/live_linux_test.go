@@ -36,7 +36,6 @@ func newSession(t *testing.T) *session {
 	return s
 }
 
-// submit gives the scheduler a job of that name.
 func (s *session) submit(t *testing.T, name string) job.ID {
 	t.Helper()
 	r := control.NewRequest()

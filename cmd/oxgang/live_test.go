@@ -105,7 +105,6 @@ var liveCommands = map[string]func(*testscript.TestScript, bool, []string){
 	},
 }
 
-// live returns the fake of a script.
 func live(ts *testscript.TestScript) *fake {
 	f, ok := ts.Value(fakeKey{}).(*fake)
 	if !ok {

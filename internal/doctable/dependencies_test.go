@@ -29,7 +29,6 @@ func TestRequires(t *testing.T) {
 	}
 }
 
-// requires returns the modules that a go.mod names as direct.
 func requires(mod string) []string {
 	var names []string
 	for _, m := range direct.FindAllStringSubmatch(mod, -1) {

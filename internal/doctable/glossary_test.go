@@ -57,7 +57,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// defined returns the names of the package, types, functions, methods and fields that a file defines.
 func defined(f *ast.File) []string {
 	all := []string{f.Name.Name}
 	fields := func(l *ast.FieldList) {

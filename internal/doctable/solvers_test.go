@@ -38,14 +38,12 @@ func TestSolverPackages(t *testing.T) {
 
 var optPackage = regexp.MustCompile(`\bopt(/[a-z]+)+`)
 
-// optPackages returns the packages of opt that a page names, each once.
 func optPackages(page string) []string {
 	all := optPackage.FindAllString(page, -1)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// packagesBelow returns the folders below one that have Go code which is no test.
 func packagesBelow(t *testing.T, root, folder string) []string {
 	t.Helper()
 	var all []string

@@ -116,7 +116,6 @@ func exported(t *testing.T, fset *token.FileSet, f *ast.File) []string {
 	return all
 }
 
-// unnamed returns a function's type without the names of its parameters and results.
 func unnamed(f *ast.FuncType) *ast.FuncType {
 	return &ast.FuncType{Params: withoutNames(f.Params), Results: withoutNames(f.Results)}
 }

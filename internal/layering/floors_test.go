@@ -74,7 +74,6 @@ func goList(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// local returns the path of a package below the module, or the whole path of a foreign one.
 func local(path string) string { return strings.TrimPrefix(path, module+"/") }
 
 func folder(path string) string {

@@ -76,7 +76,6 @@ func compile() []*regexp.Regexp {
 	return out
 }
 
-// finding is one phrase, at an offset of a text.
 type finding struct {
 	offset         int
 	phrase, advice string

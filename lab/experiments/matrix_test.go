@@ -110,7 +110,6 @@ func diskFiles() run.Files {
 	}
 }
 
-// noFiles are files of which there are none.
 func noFiles() run.Files {
 	fsys := fstest.MapFS{}
 	return run.Files{

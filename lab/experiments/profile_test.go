@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// profiles profiles applications on a cluster.
 func profiles(t *testing.T, cluster, like string, names ...string) ([]experiments.Matrix, error) {
 	t.Helper()
 	c := config.Default()

@@ -31,7 +31,6 @@ func TestSynergyReplay(t *testing.T) {
 	}
 }
 
-// replayed runs one plan of an experiment.
 func replayed(t *testing.T, e *Experiment, p *Plan) []metrics.JobResult {
 	t.Helper()
 	configs, err := e.Configs(p, testdata.Path(t, "."))

@@ -154,7 +154,6 @@ func TestConfig_serves(t *testing.T) {
 	}
 }
 
-// shake returns what a client says of a server.
 func shake(server, client *tls.Config) error {
 	l, err := tls.Listen("tcp", "127.0.0.1:0", server)
 	if err != nil {

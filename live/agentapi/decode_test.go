@@ -136,7 +136,6 @@ func TestBadBodies_see_bugs(t *testing.T) {
 	}
 }
 
-// decodeAny decodes a message from outside by its name.
 func decodeAny(name string, body []byte) error {
 	m, of := incoming(name)
 	return decode(body, of, m)

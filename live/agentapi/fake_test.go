@@ -77,7 +77,6 @@ func (w *fakeJobs) Checkpoint(_ context.Context, id job.ID, c *Checkpoint) error
 	return w.take(id, c.Generation, func() { w.checkpoints = append(w.checkpoints, *c) })
 }
 
-// seen returns the reports of a job so far.
 func (w *fakeJobs) seen(id job.ID) []Report {
 	w.mu.Lock()
 	defer w.mu.Unlock()

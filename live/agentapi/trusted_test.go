@@ -12,7 +12,6 @@ import (
 	"time"
 )
 
-// certificate returns one that is good until a time.
 func certificate(t *testing.T, until time.Time) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -110,7 +110,6 @@ func ask(t *testing.T, path string, uid int) (int, string) {
 	return resp.StatusCode, e.Message
 }
 
-// dial connects on this thread.
 func dial(t *testing.T, path string) net.Conn {
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

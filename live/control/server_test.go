@@ -26,7 +26,6 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// A place is a machine, the socket of its server and a client of it.
 type place struct {
 	*controltest.Machine
 	*control.Client
@@ -81,7 +80,6 @@ func (p *place) send(t *testing.T, method, path, body string) (int, string) {
 	return resp.StatusCode, string(text)
 }
 
-// request returns a small one.
 func request(name string) *control.Request {
 	r := control.NewRequest()
 	r.Name, r.Command, r.Dir = name, []string{"python", "train.py"}, "/"

@@ -52,7 +52,6 @@ func (r *rotating) rotate() {
 	}
 }
 
-// numbers returns the lines of first to last.
 func numbers(first, last int) string {
 	var b strings.Builder
 	for i := first; i <= last; i++ {

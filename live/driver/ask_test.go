@@ -77,7 +77,6 @@ func TestAsk_survives_its_policy(t *testing.T) {
 	}
 }
 
-// slow is a policy whose plans take their time.
 type slow struct {
 	policy.Policy
 	takes time.Duration
@@ -88,7 +87,6 @@ func (p slow) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error
 	return p.Policy.Plan(ctx, s)
 }
 
-// slowly returns a driver whose policy takes its time.
 func slowly(t *testing.T, takes time.Duration) *Driver {
 	return asked(full(t, 1), func() (policy.Policy, placement.Placer, error) {
 		p, placer, err := fifo()

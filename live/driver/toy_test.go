@@ -17,7 +17,6 @@ type toy struct {
 	nodes *cluster.Cluster
 }
 
-// A toyEntry is a job of a toy.
 type toyEntry struct {
 	Entry
 	target           float64

@@ -150,7 +150,6 @@ func TestStart_of_a_leader_before(t *testing.T) {
 	})
 }
 
-// twoNodes is a cluster of nodes n and m.
 func twoNodes(t *testing.T) *cluster.Cluster {
 	t.Helper()
 	four := cluster.Resources{GPUs: 4}

@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// between returns a range from a time.
 func between(from time.Time, early, late time.Duration) *v1alpha1.TimeRange {
 	a, b := metav1.NewTime(from.Add(early)), metav1.NewTime(from.Add(late))
 	return &v1alpha1.TimeRange{Earliest: &a, Latest: &b}

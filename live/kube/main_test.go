@@ -61,7 +61,6 @@ func newTwin() *kubetest.Cluster {
 	return t
 }
 
-// open opens a backend of a twin.
 func open(t testing.TB, twin *kubetest.Cluster, o jobstate.Options) *Backend {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -139,7 +138,6 @@ func runOn(id job.ID, at ...cluster.Share) scheduler.Run {
 	return a
 }
 
-// on is so many GPUs of a node.
 func on(node cluster.NodeID, gpus int) cluster.Share {
 	return cluster.Share{Node: node, Resources: cluster.Resources{GPUs: gpus}}
 }

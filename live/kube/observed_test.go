@@ -25,7 +25,6 @@ func because(w *Backend, reason, message string) {
 	w.Round(&policy.Snapshot{}, nil, nil)
 }
 
-// condOf returns reason and message of a job's condition.
 func condOf(twin *kubetest.Cluster, name string) (reason, message string) {
 	for _, c := range twin.Job(name).Status.Conditions {
 		if c.Type == v1alpha1.ScheduledCondition {

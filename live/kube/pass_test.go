@@ -259,7 +259,6 @@ func (s slow) List(ctx context.Context, list client.ObjectList, o ...client.List
 	return s.Client.List(ctx, list, o...)
 }
 
-// withCondition returns how many jobs have our condition.
 func withCondition(twin *kubetest.Cluster) (n int) {
 	for _, j := range twin.Jobs() {
 		if slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == v1alpha1.ScheduledCondition }) {
@@ -383,7 +382,6 @@ func TestTrouble_that_is_over(t *testing.T) {
 	})
 }
 
-// reason returns what the condition of job a says.
 func reason(twin *kubetest.Cluster) string {
 	for _, c := range twin.Job("a").Status.Conditions {
 		if c.Type == v1alpha1.ScheduledCondition {
@@ -393,7 +391,6 @@ func reason(twin *kubetest.Cluster) string {
 	return ""
 }
 
-// message returns that of the condition.
 func message(twin *kubetest.Cluster) string {
 	for _, c := range twin.Job("a").Status.Conditions {
 		if c.Type == v1alpha1.ScheduledCondition {

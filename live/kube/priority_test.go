@@ -77,7 +77,6 @@ func TestPriority_of_no_class(t *testing.T) {
 	}
 }
 
-// ofClass submits a job whose pods name a PriorityClass.
 func ofClass(twin *kubetest.Cluster, class string) job.ID {
 	j := twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 1, GPUs: 1})
 	j.Spec.Template.Spec.PriorityClassName = class

@@ -20,7 +20,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// letting are options of a queue that rents up to four nodes of a pool.
 func letting() jobstate.Options {
 	o := options(v1alpha1.Resize)
 	o.Queue.Spec.NodeGroups = []v1alpha1.NodeGroup{{
@@ -105,7 +104,6 @@ func (t *tenant) stands(want string) {
 	}
 }
 
-// runs makes a job that runs on a node.
 func (t *tenant) runs(name string, node cluster.NodeID) job.ID {
 	t.Helper()
 	id := job.ID(t.twin.Submit(queue, &kubetest.Ask{Name: name, Workers: 1, GPUs: 4}).UID)
@@ -118,7 +116,6 @@ func (t *tenant) runs(name string, node cluster.NodeID) job.ID {
 	return id
 }
 
-// renting runs a test of a tenant in a bubble.
 func renting(t *testing.T, name string, f func(t *tenant)) {
 	t.Helper()
 	bubble(t, name, func(t *testing.T) { f(newTenant(t)) })

@@ -78,7 +78,6 @@ func (s *stage) serve(ctx context.Context) error {
 	return errors.Join(err, <-done)
 }
 
-// planner returns the scheduler of a backend, with a policy.
 func planner(w *Backend, name string, round time.Duration) (*scheduler.Scheduler, error) {
 	p, placer, err := decides(name)
 	if err != nil {
@@ -94,7 +93,6 @@ func planner(w *Backend, name string, round time.Duration) (*scheduler.Scheduler
 	return sched, nil
 }
 
-// decides returns a policy, and its placer.
 func decides(name string) (policy.Policy, placement.Placer, error) {
 	entry, err := registry.Find(name)
 	if err != nil {
@@ -114,7 +112,6 @@ func (s *stage) crash() {
 	s.lead()
 }
 
-// end ends the leader.
 func (s *stage) end() {
 	s.stop()
 	s.gone.Wait()

@@ -87,7 +87,6 @@ func (s *story) until(long time.Duration, ok func() error) error {
 	return ok()
 }
 
-// owed returns an error if nodes are on loan that their owner needs.
 func (s *story) owed() error {
 	if lent, waits := s.twin.Lent(); lent > 0 && waits > 0 {
 		return fmt.Errorf("%d nodes are on loan, and %d pods of the lender wait", lent, waits)
@@ -163,7 +162,6 @@ func (s *story) do(d deed) {
 	}
 }
 
-// ended returns an error that names the jobs that have not.
 func (s *story) ended() error {
 	var errs []error
 	for _, name := range s.names {

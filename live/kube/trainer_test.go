@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// trainJob returns a TrainJob with a status as JSON has it.
 func trainJob(t *testing.T, status string) *unstructured.Unstructured {
 	t.Helper()
 	var o unstructured.Unstructured

@@ -32,7 +32,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// slots is a machine of so many CPU slots.
 func slots(n int) Machine {
 	m := Machine{Name: "box", Type: "cpu"}
 	for range n {

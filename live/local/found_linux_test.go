@@ -28,7 +28,6 @@ func still(t *testing.T, o Options, s *store.Store) *Backend {
 	return w
 }
 
-// elastic submits a job of any number of GPUs.
 func (b *Backend) elastic(t *testing.T, name string) job.ID {
 	t.Helper()
 	spec := &job.Spec{GPUs: 1, MaxGPUs: 4, Adaptivity: job.StrongScaling}

@@ -22,7 +22,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// script submits a shell script.
 func (s *stage) script(name, text string, spec *job.Spec) job.ID {
 	s.t.Helper()
 	id, err := s.Submit(name, spec, store.Request{Command: []string{"/bin/sh", "-c", text}, Dir: s.o.Dir, Env: os.Environ()})
@@ -64,7 +63,6 @@ func kill9(pid int) error {
 // lives reports whether a process of the test does.
 func lives(pid int) bool { return pid > 1 && syscall.Kill(pid, 0) == nil }
 
-// saved returns the step that a job last saved.
 func (s *stage) saved(id job.ID) int {
 	text, err := os.ReadFile(filepath.Join(statedir.Folder(s.o.Dir, id), "checkpoints", "steps"))
 	if err != nil {

@@ -56,7 +56,6 @@ func wanted() []string {
 
 func metClock(by time.Duration) string { return fmt.Sprintf("clock set by %v", by) }
 
-// meet counts what a simulation meets.
 func (m *simulation) meet(what string) { m.met[what]++ }
 
 // meetLosses counts what a power failure took, which the disk counts since it was made.
@@ -74,7 +73,6 @@ func (a meetings) add(b meetings) {
 	}
 }
 
-// missing returns what was not met and is wanted.
 func (a meetings) missing() []string {
 	return slices.DeleteFunc(wanted(), func(what string) bool { return a[what] > 0 })
 }

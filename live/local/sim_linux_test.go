@@ -157,7 +157,6 @@ func shorten(t *testing.T, m *simulation) *simulation {
 	return m
 }
 
-// without returns the scenario without one of its faults, or jobs.
 func (sc *scenario) without(i int) *scenario {
 	less := &scenario{seed: sc.seed, calm: sc.calm}
 	for k, f := range sc.faults {
@@ -173,7 +172,6 @@ func (sc *scenario) without(i int) *scenario {
 	return less
 }
 
-// at returns a line, if there is one.
 func at(lines []string, i int) string {
 	if i >= len(lines) {
 		return "(none)"

@@ -528,7 +528,6 @@ func (m *simulation) choose(what string) func(int) int {
 	}
 }
 
-// since returns a time for traces.
 func (m *simulation) since(t time.Time) time.Duration { return t.Sub(m.began).Round(time.Millisecond) }
 
 // trace notes what happens, without what differs from run to run: where the files are.

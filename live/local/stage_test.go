@@ -60,7 +60,6 @@ func newStage(t *testing.T, o Options) *stage {
 	return s
 }
 
-// train submits the worker of this package.
 func (s *stage) train(name string, steps int, spec *job.Spec) job.ID {
 	s.t.Helper()
 	r := store.Request{Command: []string{s.o.Supervisor[0], "worker", fmt.Sprint(steps)}, Dir: s.o.Dir, Env: os.Environ()}
@@ -130,7 +129,6 @@ func (s *stage) row(id job.ID) *policy.Job {
 	return s.Snapshot.Job(id)
 }
 
-// output returns the log of a job.
 func (s *stage) output(id job.ID) string {
 	s.t.Helper()
 	text, err := os.ReadFile(LogFile(s.o.Dir, id))
@@ -204,7 +202,6 @@ func with(report, old, changed string) string {
 	return strings.Replace(report, old, changed, 1)
 }
 
-// folder returns the directory of a generation.
 func (s *stage) folder(id job.ID, generation int) string {
 	return s.folders.Generation(statedir.Generation{Job: id, Number: generation})
 }

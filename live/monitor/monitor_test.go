@@ -273,7 +273,6 @@ func TestNames_follow_the_conventions(t *testing.T) {
 	}
 }
 
-// everything makes every metric move, by hand.
 func everything(t testing.TB, m *Metrics) *Queue {
 	q := m.Queue("default", time.Minute, Source{ClockMoved: func() time.Duration { return time.Hour }})
 	q.Leading(true)

@@ -48,7 +48,6 @@ func guess(seconds int) (g whatif.Guess) {
 	return g
 }
 
-// fullServed serves a full source.
 func fullServed(t *testing.T) (full, *Server) {
 	t.Helper()
 	r := recorded(t)

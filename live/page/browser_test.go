@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/explain"
 )
 
-// does runs actions in the browser.
 func does(ctx context.Context, t *testing.T, actions ...chromedp.Action) {
 	t.Helper()
 	if err := chromedp.Run(ctx, actions...); err != nil {

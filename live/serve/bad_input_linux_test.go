@@ -144,7 +144,6 @@ func TestFlood_of_output(t *testing.T) {
 	t.Logf("%d bytes of log; the slowest other job took %v", logged(t, s.o.Dir, id), slowest)
 }
 
-// logged returns the bytes of all log files of a job.
 func logged(t *testing.T, dir string, id job.ID) int64 {
 	t.Helper()
 	files, err := filepath.Glob(local.LogFile(dir, id) + "*")

@@ -210,7 +210,6 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// steady measures a load for some time.
 func steady(b *testing.B, round, report, window time.Duration) {
 	l, scheduler := newLoad(b, 100, round, report)
 	defer l.end()

@@ -129,7 +129,6 @@ func (s *served) request(name string, command ...string) *control.Request {
 	return &r
 }
 
-// submit has a command run.
 func (s *served) submit(name string, command ...string) job.ID {
 	s.t.Helper()
 	id, err := s.Submit(s.t.Context(), s.request(name, command...))

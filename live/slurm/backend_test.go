@@ -32,7 +32,6 @@ func open(t testing.TB, s *slurmtest.Slurm) *Backend {
 	return w
 }
 
-// twoNodes is a Slurm of two nodes of four GPUs.
 func twoNodes() *slurmtest.Slurm {
 	return slurmtest.New(slurmtest.Node("n1", "a100", 4), slurmtest.Node("n2", "a100", 4))
 }

@@ -119,7 +119,6 @@ func (d *drama) lead(t *testing.T) {
 	go func() { gone <- sched.Run(ctx, w, w) }()
 }
 
-// end stops the scheduler.
 func (d *drama) end() error {
 	d.stop()
 	return errors.Join(<-d.gone, <-d.gone)

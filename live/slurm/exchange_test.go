@@ -48,7 +48,6 @@ func drawn(t *rapid.T) (wanted []Place, others []int64) {
 	return wanted, rapid.SliceOfN(rapid.Int64Range(90, 150), 0, 6).Draw(t, "others")
 }
 
-// apply returns the places after some changes.
 func apply(places []Place, changes []Change) []Place {
 	after := slices.Clone(places)
 	for _, c := range changes {

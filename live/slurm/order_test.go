@@ -42,7 +42,6 @@ func carry(t *testing.T, w *slurm.Writer, steps []slurm.Step) {
 	}
 }
 
-// waiting returns the jobs that wait, by priority.
 func waiting(t *testing.T, s *slurmtest.Slurm) []client.ID {
 	t.Helper()
 	jobs, err := s.Jobs(t.Context())

@@ -40,7 +40,6 @@ func wants(t testing.TB, err error, want string) {
 	}
 }
 
-// newJob returns a job that can be accepted.
 func newJob(id job.ID, class job.Class) *Job {
 	return &Job{
 		Spec:    &job.Spec{ID: id, Name: string(id), Class: class, GPUs: 2},
@@ -50,7 +49,6 @@ func newJob(id job.ID, class job.Class) *Job {
 	}
 }
 
-// accepted returns a job that was.
 func accepted(t testing.TB, s *Store, id job.ID, class job.Class) *Job {
 	t.Helper()
 	j := newJob(id, class)

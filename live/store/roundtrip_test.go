@@ -136,7 +136,6 @@ func nonempty(list []string) []string {
 	return list
 }
 
-// anyReport draws a report that is valid.
 func anyReport(t *rapid.T, id job.ID) job.Report {
 	r := anyValue[job.Report]().Draw(t, "report")
 	r.Job = id

@@ -34,7 +34,6 @@ type writer struct {
 	epochs map[job.ID]int
 }
 
-// resume returns the writer that goes on where one was killed.
 func resume(s *Store) (*writer, error) {
 	st, err := s.Load()
 	if err != nil {
@@ -80,7 +79,6 @@ func (w *writer) cycle() error {
 	return nil
 }
 
-// commit commits a plan that changes all jobs.
 func (w *writer) commit() error {
 	p := planOf(w.round+1, w.jobs)
 	if err := w.s.Commit(&p); err != nil {

@@ -86,7 +86,6 @@ func TestFlood(t *testing.T) {
 	t.Logf("at most %d bytes on disk, of %d", most, limit)
 }
 
-// disk sums up the files of the log.
 func (b *bench) disk() int64 {
 	files, _ := filepath.Glob(b.launch.Log + "*")
 	total := int64(0)

@@ -169,7 +169,6 @@ func (b *bench) until(what string, is func() bool) {
 	}
 }
 
-// phase waits for a phase.
 func (b *bench) phase(want Phase) State {
 	b.t.Helper()
 	b.until(string(want), func() bool { s, err := Look(b.dir); return err == nil && s.Phase == want })

@@ -6,7 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// rented returns a node for rent.
 func rented(id NodeID, t GPUType, gpus int, g Group, price Price) Node {
 	n := node(id, t, gpus)
 	n.Tenure, n.Group, n.Price = Rented, g, price

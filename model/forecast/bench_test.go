@@ -43,7 +43,6 @@ func BenchmarkSimulation(b *testing.B) {
 	}
 }
 
-// trained returns the network trained on the past of a curve.
 func trained(t testing.TB, c curve, o lstmOptions) *lstmModel {
 	t.Helper()
 	m, err := trainLSTM(c.past, c.day, o)

@@ -109,7 +109,6 @@ var models = []struct {
 	{"seasonal", func(day int) forecast.Model { return forecast.NewSeasonal(day) }},
 }
 
-// shown returns a model that has observed values.
 func shown(m forecast.Model, past []float64) forecast.Model {
 	for _, busy := range past {
 		m.Observe(busy)

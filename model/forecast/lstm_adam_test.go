@@ -19,7 +19,6 @@ func newAdam(weights int) *adam {
 	return &adam{mean: make([]float64, weights), square: make([]float64, weights)}
 }
 
-// step moves the weights by about the rate.
 func (a *adam) step(weights, slope []float64, rate float64) {
 	a.steps++
 	mean := 1 - math.Pow(adamMean, float64(a.steps))

@@ -53,7 +53,6 @@ func cutOff(s []float64, n int) (head, tail []float64) { return s[:n:n], s[n:] }
 // width returns the weights of a row.
 func (l *layer) width() int { return 1 + l.inputs + l.hidden }
 
-// row returns the weights of a gate of a cell.
 func (l *layer) row(weights []float64, gate, cell int) (bias *float64, inputs, before []float64) {
 	i := (gate*l.hidden + cell) * l.width()
 	return &weights[i], weights[i+1 : i+1+l.inputs], weights[i+1+l.inputs : i+l.width()]
@@ -110,10 +109,8 @@ func (n *network) forward(window []float64, p *pass) float64 {
 	return n.output[0] + dot(n.output[1:], p.last())
 }
 
-// last returns what the last layer's last step gave.
 func (p *pass) last() []float64 { return p.steps[len(p.steps)-1][len(p.window)].out }
 
-// forward computes a step from its input and the step before.
 func (l *layer) forward(s, before *step) {
 	for k := range l.hidden {
 		for g := range gates {
@@ -140,7 +137,6 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// add adds w times b to a.
 func add(a []float64, w float64, b []float64) {
 	for i, x := range b {
 		a[i] += w * x

@@ -28,7 +28,6 @@ func (m *borrowed) StepTime(a cluster.Allocation) perf.StepTime {
 	return t
 }
 
-// counted counts what it is asked.
 type counted struct {
 	perf.Model
 	asked int

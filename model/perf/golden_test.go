@@ -39,7 +39,6 @@ func TestBestBatch_agrees_with_the_public_code(t *testing.T) {
 	t.Logf("%d searches", len(rows))
 }
 
-// readGolden reads goodput_optimize.csv and the parameters it refers to.
 func readGolden(t testing.TB) []golden {
 	params := readParams(t)
 	file, err := os.Open(testdata.Path(t, "sia/golden/goodput_optimize.csv"))
@@ -83,7 +82,6 @@ func toGolden(line int, row map[string]float64, gpu cluster.GPUType, params []pe
 	}
 }
 
-// readParams returns the parameters of fit_perf_params.jsonl by fit_id.
 func readParams(t testing.TB) []perf.Params {
 	file, err := os.Open(testdata.Path(t, "sia/golden/fit_perf_params.jsonl"))
 	if err != nil {

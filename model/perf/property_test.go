@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// drawModel draws a job and the parameters a fit may return for it.
 func drawModel(t *rapid.T) *fitted {
 	seconds := rapid.Custom(func(t *rapid.T) float64 { return math.Exp(rapid.Float64Range(-18.4, 2).Draw(t, "log seconds")) })
 	return &fitted{

@@ -122,8 +122,6 @@ func solve(t rapid.TB, p *convex.Problem, budget float64) *convex.Solution {
 	return at(t, frontier(t, p), budget)
 }
 
-// everySolution checks a property of the optima of all problems on up to a number
-// of kinds.
 func everySolution(t *testing.T, kinds int, property func(*rapid.T, *convex.Problem, float64, *convex.Solution)) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := anyProblem(t, kinds)
@@ -248,7 +246,6 @@ func TestSolve_widths_grow_with_the_budget(t *testing.T) {
 	})
 }
 
-// same fails unless two solutions have the same widths.
 func same(t *rapid.T, a, b *convex.Solution) {
 	t.Helper()
 	if diff := cmp.Diff(a.Widths, b.Widths, cmpopts.EquateApprox(1e-6, 1e-6)); diff != "" {

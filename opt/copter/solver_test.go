@@ -103,7 +103,6 @@ func (c *cluster) arrive() {
 	c.jobs, c.rows = append(c.jobs, cols), append(c.rows, row)
 }
 
-// leave removes the oldest job.
 func (c *cluster) leave() {
 	if err := c.p.RemoveCols(c.jobs[0]...); err != nil {
 		c.t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// each runs a test for every engine that this build has.
 func each(t *testing.T, test func(t *testing.T, name string)) {
 	for _, name := range engine.Names() {
 		t.Run(name, func(t *testing.T) {

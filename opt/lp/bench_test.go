@@ -2,7 +2,6 @@ package lp
 
 import "testing"
 
-// A benchmark is a problem of a shape and the handles of its jobs.
 type benchmark struct {
 	shape
 	p        *Problem
@@ -27,7 +26,6 @@ func newBenchmark(tb testing.TB, s shape) *benchmark {
 	return f
 }
 
-// submit adds the row and columns of a job.
 func (f *benchmark) submit(tb testing.TB, job int) {
 	r, err := f.p.AddRow(-Inf, 1)
 	if err != nil {

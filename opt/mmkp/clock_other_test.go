@@ -6,5 +6,4 @@ import "time"
 
 var started = time.Now()
 
-// clock returns the time since the start.
 func clock() time.Duration { return time.Since(started) }

@@ -27,7 +27,6 @@ type recorded struct {
 	Relaxed   float64     `json:"lp_objective"` // with X between 0 and 1
 }
 
-// readRecorded reads the recorded rounds.
 func readRecorded(t testing.TB) []recorded {
 	t.Helper()
 	text, err := os.ReadFile(testdata.Path(t, "sia/golden/ilp_rounds.jsonl"))

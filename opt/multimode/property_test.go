@@ -80,7 +80,6 @@ func solve(t fataler, p *multimode.Problem, o multimode.Options) *multimode.Sche
 	return s
 }
 
-// nobody returns the plan in which nobody runs.
 func nobody(p *multimode.Problem) []multimode.Run {
 	runs := make([]multimode.Run, len(p.Jobs))
 	for i := range runs {
@@ -89,7 +88,6 @@ func nobody(p *multimode.Problem) []multimode.Run {
 	return runs
 }
 
-// everyProblem checks a property of the plans of all kinds of problems.
 func everyProblem(t *testing.T, property func(*rapid.T, *multimode.Problem, *multimode.Schedule)) {
 	for name, kind := range map[string]*rapid.Generator[*multimode.Problem]{"small": small, "large": large, "wide": wide} {
 		t.Run(name, func(t *testing.T) {

@@ -70,7 +70,6 @@ func snapshot(t *testing.T, at time.Duration, nodes []cluster.Node, rentals []cl
 	return &policy.Snapshot{Now: dawn.Add(at), Length: time.Minute, Cluster: c, Rentals: rentals, Classes: classes, Jobs: jobs}
 }
 
-// ask plans a round, and checks the plan.
 func ask(t *testing.T, p *Policy, s *policy.Snapshot) *policy.Plan {
 	t.Helper()
 	plan, err := p.Plan(t.Context(), s)

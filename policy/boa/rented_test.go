@@ -47,7 +47,6 @@ func (f *rentedCluster) submit(id job.ID, class job.Class) {
 	f.jobs = append(f.jobs, j)
 }
 
-// change gives a job another row.
 func (f *rentedCluster) change(id job.ID, change func(*policy.Job)) {
 	i := slices.IndexFunc(f.jobs, func(j *policy.Job) bool { return j.ID == id })
 	row := *f.jobs[i]
@@ -140,7 +139,6 @@ func (f *rentedCluster) rent(plan *policy.Plan) {
 	}
 }
 
-// of returns the decision on a job.
 func (f *rentedCluster) of(plan *policy.Plan, id job.ID) *policy.Decision {
 	for i := range f.jobs {
 		if f.jobs[i].ID == id {

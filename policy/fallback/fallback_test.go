@@ -18,7 +18,6 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// A planner is a policy that is one function.
 type planner func(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error)
 
 func (planner) Traits() policy.Traits { return policy.Traits{} }

@@ -55,7 +55,6 @@ func runs(id, queue string, gpus int, on ...string) *policy.Job {
 	return j
 }
 
-// policyOf returns the policy with queues.
 func policyOf(t interface{ Fatal(...any) }, text string) *kueue.Policy {
 	queues, err := kueue.ParseQueues(text)
 	if err != nil {

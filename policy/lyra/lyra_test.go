@@ -17,7 +17,6 @@ import (
 
 const hour = time.Hour
 
-// fresh returns a policy with some of the defaults changed.
 func fresh(t testing.TB, change func(*lyra.Options)) policy.Policy {
 	t.Helper()
 	o := lyra.DefaultOptions()

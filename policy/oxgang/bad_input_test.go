@@ -99,7 +99,6 @@ func (w *small) speed(c job.Class, m perf.Model) {
 	}
 }
 
-// shrink replaces the cluster; all jobs wait.
 func (w *small) shrink(c *cluster.Cluster) {
 	w.s.Cluster = c
 	for i, j := range w.s.Jobs {

@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// prior sets the priority of a job.
 func prior(p float64) func(*job.Spec) { return func(s *job.Spec) { s.Priority = p } }
 
 // elastic lets a job have so many GPUs.
@@ -95,7 +94,6 @@ func TestPlan_priority_gives_back_where_it_is(t *testing.T) {
 	}
 }
 
-// both returns a cluster of the nodes of two.
 func both(t *testing.T, a, b *cluster.Cluster) *cluster.Cluster {
 	t.Helper()
 	c, err := cluster.New(append(append([]cluster.Node{}, a.Nodes()...), b.Nodes()...))

@@ -95,7 +95,6 @@ func ordered(s *policy.Snapshot) *policy.Snapshot {
 	return &o
 }
 
-// place places a copy of a plan.
 func place(t *rapid.T, pl placement.Placer, s *policy.Snapshot, p *policy.Plan) *policy.Plan {
 	q := *p
 	q.Jobs = slices.Clone(p.Jobs)

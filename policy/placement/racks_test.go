@@ -206,7 +206,6 @@ func paired(t *testing.T, c *cluster.Cluster) *cluster.Cluster {
 // busy is a job that does not move.
 func busy(where string) row { return row{held: where, want: where, set: restoring} }
 
-// gangOn is a gang of two nodes that starts.
 func gangOn(want string) row { return row{nodes: 2, gpus: 8, want: want} }
 
 // blocked is a gang that would be together if jobs gave way that do not.

@@ -123,7 +123,6 @@ func obeyed(t *rapid.T, seen map[string]int, w *World, s *policy.Snapshot, p *po
 	lost(t, seen, w, s, p, due)
 }
 
-// returned returns how many nodes of a group go back.
 func returned(s *policy.Snapshot, p *policy.Plan, g cluster.Group) int {
 	back := 0
 	for _, id := range p.Return {

@@ -59,7 +59,6 @@ func (r *recorder) Failed() bool          { return r.failed }
 func (r *recorder) Logf(string, ...any)   {}
 func (r *recorder) Log(...any)            {}
 
-// fails reports whether a property fails.
 func fails(t *testing.T, property func(*rapid.T)) bool {
 	t.Helper()
 	r, done := &recorder{T: t}, make(chan struct{})

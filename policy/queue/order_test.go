@@ -53,7 +53,6 @@ func (p pipeline) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 }
 func (p pipeline) Efficiency(float64) float64 { return 1 }
 
-// keys asks an order of a name about all jobs of a snapshot.
 func keys(t *testing.T, name string, s *policy.Snapshot) []float64 {
 	t.Helper()
 	order, err := queue.FindOrder(name)

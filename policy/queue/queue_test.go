@@ -43,7 +43,6 @@ func small(t testing.TB) *cluster.Cluster {
 	return c
 }
 
-// gang returns a rigid job that waits for n GPUs.
 func gang(id job.ID, n int, types ...cluster.GPUType) *policy.Job {
 	return &policy.Job{
 		Spec:   &job.Spec{ID: id, GPUs: n, Adaptivity: job.Rigid, GPUTypes: types},
@@ -51,7 +50,6 @@ func gang(id job.ID, n int, types ...cluster.GPUType) *policy.Job {
 	}
 }
 
-// running makes j hold its GPUs on n nodes of a type.
 func running(j *policy.Job, n int, t cluster.GPUType) *policy.Job {
 	j.Phase, j.FirstStarted = job.Running, epoch
 	j.Allocation.Configuration = cluster.Configuration{Nodes: n, GPUs: j.GPUs, GPUType: t}

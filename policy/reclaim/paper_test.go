@@ -57,7 +57,6 @@ func readFigure5(t testing.TB) (*figure5, []reclaim.Server) {
 	return &all.Reclaim, servers
 }
 
-// with is the default with another rule.
 func with(rule reclaim.Rule) reclaim.Options {
 	o := reclaim.DefaultOptions()
 	o.Rule = rule

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/policy/shockwave"
 )
 
-// fresh returns a policy with some of the defaults changed.
 func fresh(t testing.TB, change func(*shockwave.Options)) policy.Policy {
 	t.Helper()
 	o := shockwave.DefaultOptions()

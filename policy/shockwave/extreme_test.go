@@ -62,7 +62,6 @@ func TestPlan_when_a_start_takes_longer_than_the_window(t *testing.T) {
 	}
 }
 
-// oneGPU returns a cluster of one GPU.
 func oneGPU(t *testing.T) *cluster.Cluster {
 	t.Helper()
 	c, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "g", Capacity: cluster.Resources{GPUs: 1}}})

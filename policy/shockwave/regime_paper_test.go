@@ -118,7 +118,6 @@ func predictive(n, seen, _ int, regimes []shockwave.Regime) []float64 {
 	return all
 }
 
-// mean returns the mean score of jobs.
 func (m *method) mean(t *testing.T, jobs []*profile, sizes func(*profile) []int) *score {
 	t.Helper()
 	sum := &score{}
@@ -173,7 +172,6 @@ func TestRestatement_is_6_percent_off(t *testing.T) {
 	}
 }
 
-// draw returns 200 of the jobs.
 func draw(jobs []*profile) []*profile {
 	var drawn []*profile
 	for _, i := range rng.Stream(1, "regime").Perm(len(jobs))[:200] {

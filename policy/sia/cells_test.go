@@ -42,7 +42,6 @@ func fed(id job.ID, rates []float64, set ...func(*job.Spec)) *policy.Job {
 	return j
 }
 
-// allocations plans s and returns what the jobs get, as text.
 func allocations(t testing.TB, p *Policy, s *policy.Snapshot) string {
 	t.Helper()
 	text := ""

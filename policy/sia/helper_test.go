@@ -14,13 +14,11 @@ import (
 
 var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A shape is some nodes of one size.
 type shape struct {
 	gpu         cluster.GPUType
 	nodes, size int
 }
 
-// clusterOf returns a cluster of such nodes.
 func clusterOf(t testing.TB, shapes ...shape) *cluster.Cluster {
 	t.Helper()
 	var nodes []cluster.Node
@@ -64,7 +62,6 @@ func waiting(id job.ID, m perf.Model, set ...func(*job.Spec)) *policy.Job {
 	return &policy.Job{Spec: spec, Limits: &spec.Batch, Perf: m, Status: job.Status{Phase: job.Waiting, Submitted: epoch.Add(-time.Hour)}}
 }
 
-// holding returns the job running on a configuration.
 func holding(j *policy.Job, c cluster.Configuration) *policy.Job {
 	row := *j
 	row.Phase, row.Allocation.Configuration = job.Running, c

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 
-// fresh returns a policy with some of the defaults changed.
 func fresh(t testing.TB, change func(*synergy.Options)) policy.Policy {
 	t.Helper()
 	o := synergy.DefaultOptions()

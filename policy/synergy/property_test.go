@@ -16,7 +16,6 @@ import (
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 
-// pick returns one of several.
 func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
 // anyCluster draws one or two GPU types; nodes of one may be richer than others, and

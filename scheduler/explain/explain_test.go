@@ -177,7 +177,6 @@ func TestSentence_of_a_price_with_CPUs(t *testing.T) {
 	}
 }
 
-// a run writes a journal by hand.
 type run struct {
 	t testing.TB
 	b bytes.Buffer

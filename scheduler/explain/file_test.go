@@ -177,7 +177,6 @@ func TestAtIn_reads_what_it_needs(t *testing.T) {
 	}
 }
 
-// jobsOf returns the jobs of a journal, by submission.
 func jobsOf(t testing.TB, text []byte) []job.ID {
 	t.Helper()
 	var all []job.ID

@@ -98,7 +98,6 @@ func TestOverview_of_a_resize(t *testing.T) {
 	}
 }
 
-// sameAsPage compares a job of an overview with its own page.
 func sameAsPage(t *testing.T, text []byte, j *OverviewJob, at time.Duration) {
 	t.Helper()
 	story, err := At(journalOf(t, text), j.ID, at)

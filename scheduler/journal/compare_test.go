@@ -39,7 +39,6 @@ func (p talker) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, err
 	return plan, err
 }
 
-// watched replays a journal through a policy, and compares everything.
 func watched(t testing.TB, c *cluster.Cluster, text string, p policy.Policy) (*journal.Backend, error) {
 	t.Helper()
 	b := replay(t, text)

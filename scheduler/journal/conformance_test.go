@@ -53,7 +53,6 @@ func with(p policy.Policy) driver {
 	}
 }
 
-// record drives in a world and returns the journal of it.
 func record(t testing.TB, b scheduler.Backend, drive driver) (string, error) {
 	t.Helper()
 	return recordOn(t, nodes(t), b, drive)

@@ -67,7 +67,6 @@ var (
 	}
 )
 
-// record writes a small run.
 func record(w *Writer, c *cluster.Cluster) {
 	w.Event(after(5*time.Second), scheduler.Submitted{Spec: &job.Spec{ID: "bert-3", GPUs: 4}})
 	w.Event(after(6500*time.Millisecond), scheduler.Submitted{Spec: &job.Spec{ID: "gpt-1", GPUs: 2}})

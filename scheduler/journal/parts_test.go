@@ -16,7 +16,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// sources returns texts as parts of a journal.
 func sources(texts ...[]byte) []journal.Source {
 	all := make([]journal.Source, len(texts))
 	for i, text := range texts {

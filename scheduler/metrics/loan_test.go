@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// lent returns a node on loan of four GPUs.
 func lent(id cluster.NodeID) cluster.Node {
 	n := node(id, "t4", 4)
 	n.Tenure, n.Group = cluster.Loaned, "pool"

@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// spare returns a rented node of four GPUs at 0.5 per GPU-hour.
 func spare(id cluster.NodeID) cluster.Node {
 	n := node(id, "t4", 4)
 	n.Tenure, n.Group, n.Price = cluster.Rented, "spare", 0.5

@@ -75,7 +75,6 @@ func (s *script) round(t float64, actions ...scheduler.Action) {
 	}, &policy.Plan{Prices: s.prices}, actions)
 }
 
-// run places gpus GPUs of one node.
 func run(id job.ID, typ cluster.GPUType, gpus int, on cluster.NodeID) scheduler.Run {
 	return scheduler.Run{
 		Job:        id,

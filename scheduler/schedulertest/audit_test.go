@@ -100,7 +100,6 @@ func crowd() scheduler.Backend {
 	return NewToy(jobs)
 }
 
-// auditCrowd audits the crowd through a tamper.
 func auditCrowd(t *testing.T, o *tamper) error {
 	t.Helper()
 	a := Audit()

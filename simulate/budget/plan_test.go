@@ -26,7 +26,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// openData opens shared data, unpacked.
 func openData(t *testing.T, name string) io.Reader {
 	t.Helper()
 	f, err := os.Open(testdata.Path(t, name))
@@ -201,7 +200,6 @@ func TestPlan_of_the_profiles(t *testing.T) {
 	}
 }
 
-// tableRows returns the cells of the tables of a page.
 func tableRows(t *testing.T, page string) [][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(testdata.Root(t), page))

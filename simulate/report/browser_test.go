@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 )
 
-// show shows a page in a window of a width.
 func show(ctx context.Context, t *testing.T, page string, width int64) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "page.html")

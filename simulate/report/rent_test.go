@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// renting are two runs, of which the first rented.
 func renting() []Run {
 	runs := small()
 	r := runs[0].Result

@@ -64,7 +64,6 @@ func shownAs(t *testing.T, set map[string]string) ([]*perf.ClassStats, *Inputs) 
 	return seen.last, in
 }
 
-// classed is a policy that decides by classes, too.
 type classed struct{ policy.Policy }
 
 func (c classed) Traits() policy.Traits {

@@ -87,7 +87,6 @@ func newTown(b *testing.B, gpus, jobs int) *town {
 	return t
 }
 
-// tell gives the scheduler an event.
 func (t *town) tell(ev scheduler.Event) {
 	if _, err := t.s.Step(t.now, ev); err != nil {
 		t.b.Fatal(err)

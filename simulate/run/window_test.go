@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// steady returns the configuration of a window over 60 jobs.
 func steady(t *testing.T, window string) *config.Config {
 	t.Helper()
 	c := config.Default()

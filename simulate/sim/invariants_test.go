@@ -163,7 +163,6 @@ func TestInvariants(t *testing.T) {
 	}
 }
 
-// placerNames returns the names of all placers.
 func placerNames() []string {
 	var all []string
 	for _, p := range registry.Placers() {

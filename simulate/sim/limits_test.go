@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// fours returns a cluster of nodes of four GPUs.
 func fours(t *testing.T, ids ...cluster.NodeID) *cluster.Cluster {
 	t.Helper()
 	nodes := make([]cluster.Node, len(ids))

@@ -56,7 +56,6 @@ type ruler struct {
 	settings map[string]string
 }
 
-// sia returns Sia with a fairness exponent.
 func sia(p string) ruler { return ruler{"sia", map[string]string{"p": p}} }
 
 // oxgang returns Oxgang's policy, with sizes from somewhere.
@@ -169,7 +168,6 @@ func played(t *testing.T, by ruler, verify bool, who job.ID, l *lie) (liar, othe
 	return liar, others
 }
 
-// scaled multiplies the times of a report.
 func scaled(r *job.Report, by float64) {
 	r.StepTime = time.Duration(float64(r.StepTime) * by)
 	r.SyncTime = time.Duration(float64(r.SyncTime) * by)

@@ -100,7 +100,6 @@ func books(ev scheduler.NodesChanged) string {
 	return strings.Join(words, " ")
 }
 
-// do asks for something and returns the error.
 func (l *lessee) do(acts ...scheduler.Action) error { return l.w.Do(l.t.Context(), acts) }
 
 // must asks for something that is to be had.
@@ -119,7 +118,6 @@ func (l *lessee) want(lines ...string) {
 	l.log = nil
 }
 
-// occupy puts the job on a node.
 func occupy(id cluster.NodeID) scheduler.Run {
 	return scheduler.Run{
 		Job:        "j",

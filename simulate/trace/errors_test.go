@@ -186,7 +186,6 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// failing is a reader that fails.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }

@@ -106,7 +106,6 @@ func TestKubernetesStart(t *testing.T) {
 	}
 }
 
-// one returns a dump of one object.
 func one(object string) string { return `{"items":[` + object + "]}" }
 
 const kubeMeta = `"metadata":{"namespace":"a","name":"b","uid":"u","creationTimestamp":"2026-01-02T00:00:00Z"}`

@@ -19,7 +19,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// seqOf returns arrivals as a sequence.
 func seqOf(all ...workload.Arrival) iter.Seq2[workload.Arrival, error] {
 	return func(yield func(workload.Arrival, error) bool) {
 		for _, a := range all {

@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// counted counts the plans of a policy.
 type counted struct {
 	policy.Policy
 	plans *int

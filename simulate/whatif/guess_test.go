@@ -66,7 +66,6 @@ func (w *watch) Round(s *policy.Snapshot, _ *policy.Plan, acts []scheduler.Actio
 	}
 }
 
-// until plays the run up to a time and returns the snapshot then.
 func (r *run) until(t testing.TB, name string, at time.Duration, obs ...scheduler.Observer) *policy.Snapshot {
 	t.Helper()
 	w, err := sim.New(r.cluster, r.catalog, r.arrivals, r.world)

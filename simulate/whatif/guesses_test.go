@@ -208,7 +208,6 @@ func (b *bounds) add(x *score) {
 	}
 }
 
-// named returns the name of a load with these settings, or the settings.
 func named(settings string) string {
 	for name, under := range loads {
 		if under.settings == settings {

@@ -125,7 +125,6 @@ func listenForLarge(t *testing.T, name string, seed uint64) *submissionListener 
 	return l
 }
 
-// opened opens a file, and decompresses it if its name ends in .gz.
 func opened(name string) (io.ReadCloser, error) {
 	f, err := os.Open(name)
 	if err != nil || !strings.HasSuffix(name, ".gz") {

@@ -40,7 +40,6 @@ func (p *turner) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte) {
 	}
 }
 
-// inParts records a run in parts.
 func (r *run) inParts(t *testing.T, name string, forget bool) []journal.Source {
 	t.Helper()
 	p, placer, err := fresh(name)()

@@ -181,7 +181,6 @@ func (c *score) join(d *score) {
 	c.widths = append(c.widths, d.widths...)
 }
 
-// share returns the share of ranges that held.
 func (c *score) share() float64 { return float64(c.held) / float64(max(1, c.known)) }
 
 // rest returns the share that held of the ranges whose predictions were not exact.
@@ -218,7 +217,6 @@ var loads = map[string]load{
 	"constant": {"cluster=v100:2x8/24c/500g;generate.kind=synergy-static;generate.jobs=60;generate.multi-gpu=true", 200},
 }
 
-// short is a load of fewer jobs and GPUs.
 var short = load{"cluster=t4:4x4,rtx:2x8;generate.jobs=30;generate.span=2h", 20}
 
 // listen simulates a policy under a load, and asks every few rounds.

@@ -20,7 +20,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// checkpointed records a run with a checkpoint after each so many bytes.
 func (r *run) checkpointed(t *testing.T, name string, every int64) (*journal.File, []byte) {
 	return r.watched(t, name, every, nil)
 }
@@ -64,7 +63,6 @@ func (r *run) watched(t *testing.T, name string, every int64, after func(*whatif
 	return f, out.Bytes()
 }
 
-// rounds calls a function with the time of each round.
 type rounds struct{ each func(time.Time) }
 
 func (*rounds) Event(time.Time, scheduler.Event) {}
@@ -302,5 +300,4 @@ func TestRoundIn_without_memory(t *testing.T) {
 	}
 }
 
-// other is a policy of another type.
 type other struct{ policy.Policy }

@@ -33,7 +33,6 @@ type row struct {
 	change func(*job.Spec)
 }
 
-// scenario returns a snapshot of jobs on a cluster.
 func scenario(t *testing.T, c *cluster.Cluster, rows ...row) *policy.Snapshot {
 	t.Helper()
 	s := &policy.Snapshot{Now: sim.Epoch, Round: 7, Length: time.Minute, Cluster: c}

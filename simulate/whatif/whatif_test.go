@@ -81,7 +81,6 @@ func mixed(t testing.TB, jobs int) *run {
 	return r
 }
 
-// record plays the run under a policy and returns its journal.
 func (r *run) record(t testing.TB, name string, obs ...scheduler.Observer) []byte {
 	t.Helper()
 	var text bytes.Buffer

@@ -132,7 +132,6 @@ func average(all []float64) float64 {
 	return sum / float64(len(all))
 }
 
-// medianRise is the median of the steps that go up.
 func medianRise(busy []float64) float64 {
 	var up []float64
 	for i := 1; i < len(busy); i++ {

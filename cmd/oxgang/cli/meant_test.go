@@ -45,7 +45,6 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// said fails the test unless an error is printed with a text.
 func said(t *testing.T, err error, want string) {
 	t.Helper()
 	var b bytes.Buffer

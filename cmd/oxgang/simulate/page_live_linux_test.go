@@ -127,7 +127,6 @@ func (b *box) ask(id job.ID) *whatif.Answer {
 	return a
 }
 
-// shiftOf returns what an answer says of a job.
 func shiftOf(t *testing.T, a *whatif.Answer, id job.ID) whatif.Shift {
 	t.Helper()
 	for _, h := range a.Jobs {
@@ -207,7 +206,6 @@ func TestBrowser_answers_and_cancels_live(t *testing.T) {
 	}
 }
 
-// cancelOnPage cancels the job that the page shows, and first decides not to.
 func cancelOnPage(ctx context.Context, t *testing.T, id job.ID) {
 	t.Helper()
 	var title string

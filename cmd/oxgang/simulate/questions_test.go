@@ -62,7 +62,6 @@ func TestBrowser_answers_ten_questions(t *testing.T) {
 	}
 }
 
-// pageServed serves the page of a journal.
 func pageServed(t *testing.T, path string) (*page.Server, *httptest.Server) {
 	t.Helper()
 	source, done, err := pageSource(t.Context(), &machine.PageSource{}, []string{path})
@@ -77,7 +76,6 @@ func pageServed(t *testing.T, path string) (*page.Server, *httptest.Server) {
 	return s, h
 }
 
-// click opens the page and clicks.
 func click(ctx context.Context, t *testing.T, url string, q *ofPage) {
 	t.Helper()
 	actions := []chromedp.Action{chromedp.Navigate("about:blank"), chromedp.Navigate(url), chromedp.WaitVisible(`body[data-ready="true"]`)}
@@ -144,7 +142,6 @@ func questions(t *testing.T, path string, jobs []metrics.JobResult) []ofPage {
 	}
 }
 
-// show returns the click that shows a job.
 func show(id job.ID) []string { return []string{fmt.Sprintf(`main table a[href="#job=%s"]`, id)} }
 
 // opened opens a journal.

@@ -13,8 +13,6 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// drawInstance draws an instance of at most d shards and n servers, with some
-// placement.
 func drawInstance(t *rapid.T, d, n int) *Instance {
 	d, n = rapid.IntRange(1, d).Draw(t, "shards"), rapid.IntRange(1, n).Draw(t, "servers")
 	in := &Instance{Epsilon: 0.05, Now: make(Assignment, d)}

@@ -21,7 +21,6 @@ func podOf(t testing.TB, o *unstructured.Unstructured) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
 }
 
-// mainOf returns the container with GPUs of a job.
 func mainOf(o map[string]any) map[string]any {
 	c, _ := child(o, "spec", "template", "spec")["containers"].([]any)[0].(map[string]any)
 	return c

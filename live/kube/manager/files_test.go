@@ -38,7 +38,6 @@ func TestNewFiles(t *testing.T) {
 	}
 }
 
-// inFiles returns the names of the files of a certificate and its key.
 func inFiles(t *testing.T, leaf *tls.Certificate) (cert, key string) {
 	t.Helper()
 	raw, err := x509.MarshalPKCS8PrivateKey(leaf.PrivateKey)

@@ -23,7 +23,6 @@ import (
 	"github.com/oxgang/oxgang/live/monitor"
 )
 
-// fakeManager is a manager of a cluster in memory.
 type fakeManager struct {
 	manager.Manager
 	twin *kubetest.Cluster

@@ -17,7 +17,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// versioned returns pods as name and version say.
 func versioned(all ...string) (pods []*corev1.Pod) {
 	for _, text := range all {
 		var name, version string
@@ -47,7 +46,6 @@ func (a *apiServer) List(_ context.Context, to client.ObjectList, opts ...client
 	return nil
 }
 
-// shows is a client whose watch shows these pods.
 type shows struct {
 	client.Client
 	pods []*corev1.Pod

@@ -18,7 +18,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// storeOf returns the Store of a leader of a queue in a mode.
 func storeOf(c client.Client, direct client.Reader, identity string, mode v1alpha1.Mode) *planstore.Store {
 	o := jobstate.DefaultOptions()
 	o.Queue, o.Identity = &v1alpha1.Queue{}, identity

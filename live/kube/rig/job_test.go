@@ -58,7 +58,6 @@ func shrink(b *bench, _ *corev1.Pod, name string) {
 	}
 }
 
-// suspend suspends a Job, or lets it go on.
 func (b *bench) suspend(name string, yes bool) {
 	b.Helper()
 	b.patchJob(name, map[string]any{"spec": map[string]any{"suspend": yes}})
@@ -121,7 +120,6 @@ func TestJobControllerCountsFailures(t *testing.T) {
 	}
 }
 
-// ended reports whether a Job has failed.
 func ended(j *batchv1.Job) bool {
 	for _, c := range j.Status.Conditions {
 		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
@@ -153,7 +151,6 @@ func leaving(all []corev1.Pod) bool {
 	return false
 }
 
-// none reports whether a Job has no pods.
 func (b *bench) none(ctx context.Context, name string) bool {
 	list, err := b.client.CoreV1().Pods("default").List(ctx, v1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + name})
 	return err == nil && len(list.Items) == 0

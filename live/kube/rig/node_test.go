@@ -20,7 +20,6 @@ func soon(j *batchv1.Job) {
 	}}
 }
 
-// ready returns the status of a node's condition Ready.
 func (b *bench) ready(ctx context.Context, node string) corev1.ConditionStatus {
 	n, err := b.client.CoreV1().Nodes().Get(ctx, node, v1.GetOptions{})
 	if err != nil {

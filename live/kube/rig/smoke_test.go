@@ -21,14 +21,12 @@ import (
 // within bounds each wait of a test: far more than any takes on a busy machine.
 const within = 90 * time.Second
 
-// A bench is a cluster with what a test does to it.
 type bench struct {
 	*testing.T
 	*Cluster
 	client *kubernetes.Clientset
 }
 
-// newBench starts a cluster for a test.
 func newBench(t *testing.T, o Options) *bench {
 	t.Helper()
 	if testing.Short() {
@@ -99,7 +97,6 @@ func (b *bench) get(ctx context.Context, name string) *batchv1.Job {
 	return j
 }
 
-// pods returns those of a Job.
 func (b *bench) pods(ctx context.Context, name string) []corev1.Pod {
 	list, err := b.client.CoreV1().Pods("default").List(ctx, v1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + name})
 	if err != nil {
@@ -127,7 +124,6 @@ func (b *bench) running(name string, n int) {
 	})
 }
 
-// patchJob merges a patch into a Job.
 func (b *bench) patchJob(name string, patch any) {
 	b.Helper()
 	data, err := json.Marshal(patch)

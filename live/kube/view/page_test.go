@@ -75,7 +75,6 @@ func (f *fake) has(kind, items string) {
 	}
 }
 
-// forbids forbids to list a kind.
 func (f *fake) forbids(kinds ...string) {
 	for _, kind := range kinds {
 		f.has("no-"+kind, "")
@@ -136,7 +135,6 @@ func shown(t *testing.T, c *Page) *page.Overview {
 	return o
 }
 
-// jobs returns the jobs of an overview, by ID.
 func jobs(o *page.Overview) map[job.ID]status.Job {
 	all := make(map[job.ID]status.Job)
 	for _, j := range o.Jobs {

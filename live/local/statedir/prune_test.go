@@ -43,7 +43,6 @@ func (p *place) must(err error) {
 	}
 }
 
-// write writes a file of so many bytes.
 func (p *place) write(path string, bytes int) {
 	p.Helper()
 	p.must(os.MkdirAll(filepath.Dir(path), 0o700))

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// sample returns a file of testdata.
 func sample(t testing.TB, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
@@ -21,7 +20,6 @@ func sample(t testing.TB, name string) []byte {
 	return text
 }
 
-// labelled returns jobs by their labels.
 func labelled(t *testing.T, jobs []Job, err error) map[string]*Job {
 	t.Helper()
 	if err != nil {

@@ -60,7 +60,6 @@ func orderer(t *testing.T, s Slurm, c *Config) *Orderer {
 	return r
 }
 
-// starts returns the jobs in the order in which they have started.
 func starts(t *testing.T, s *slurmtest.Slurm) (ids []client.ID) {
 	t.Helper()
 	jobs, err := s.Jobs(t.Context())

@@ -52,7 +52,6 @@ func (th *theatre) by(name, secret, folder string) client.ID {
 	return client.ID(n) //nolint:gosec // sbatch numbers jobs from 1
 }
 
-// folderOf makes a folder that belongs to a user.
 func (th *theatre) folderOf(name string, mode os.FileMode) string {
 	th.t.Helper()
 	u, err := user.Lookup(name)

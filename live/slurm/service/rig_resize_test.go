@@ -106,7 +106,6 @@ func (th *theatre) lead() {
 	go func() { gone <- s.drive(ctx, c) }()
 }
 
-// kill ends the scheduler with nothing undone.
 func (th *theatre) kill() {
 	th.stop()
 	if err := <-th.gone; !errors.Is(err, context.Canceled) {

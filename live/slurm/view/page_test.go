@@ -23,7 +23,6 @@ type playback struct {
 	down  atomic.Bool
 }
 
-// run is a client.Runner.
 func (r *playback) run(_ context.Context, c client.Command) ([]byte, error) {
 	r.asked.Add(1)
 	if r.down.Load() {

@@ -40,7 +40,6 @@ func gradients(sqr, variance float64) *job.Report {
 	return &job.Report{GradSqr: sqr, GradVar: variance}
 }
 
-// learned returns a job that has seen the reports.
 func learned(o *Options, reports ...*job.Report) *Job {
 	j := New(spec(), o)
 	for _, r := range reports {

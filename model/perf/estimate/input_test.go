@@ -62,7 +62,6 @@ func holding(t cluster.GPUType, gpus int, cpus float64, memory int64) cluster.Al
 	return cluster.Allocation{Configuration: c, CPUs: cpus, Memory: memory}
 }
 
-// believed returns the believed samples per second of an allocation.
 func believed(j *estimate.Job, a cluster.Allocation) float64 {
 	m, _ := j.Model()
 	return m.Throughput(a, job.BatchSize{Local: 1})

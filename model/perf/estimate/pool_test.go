@@ -17,7 +17,6 @@ func classed(id job.ID, c job.Class) *job.Spec {
 	return s
 }
 
-// sharing returns the options of a mode in which classes share.
 func sharing(m Mode) *Options {
 	o := options(m)
 	o.Share = true

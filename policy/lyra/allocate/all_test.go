@@ -39,7 +39,6 @@ func TestAll_is_what_the_solver_finds(t *testing.T) {
 	}
 }
 
-// choices draws the choices of an item on one side.
 func choices(t *rapid.T) (all []mmkp.Choice) {
 	side := rapid.IntRange(0, 1).Draw(t, "side")
 	value := rapid.OneOf(rapid.SampledFrom([]float64{0, 10, 20}), rapid.Float64Range(-50, 100))

@@ -34,7 +34,6 @@ func play(t *testing.T, o allocate.Options, scenarios []scenario) {
 	}
 }
 
-// runs is the grant of workers on training and on loan.
 func runs(own, loaned int) allocate.Grant {
 	return allocate.Grant{Has: allocate.Workers{own, loaned}, Why: allocate.Runs}
 }

@@ -37,7 +37,6 @@ type row struct {
 	want   float64
 }
 
-// round returns the snapshot and the placed plan of rows.
 func round(n *hostalloc.Nodes, rows []row) (*policy.Snapshot, *policy.Plan) {
 	s, p := &policy.Snapshot{Cluster: n.Cluster(), Length: time.Minute}, new(policy.Plan)
 	for i, r := range rows {

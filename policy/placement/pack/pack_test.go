@@ -79,7 +79,6 @@ func linear(cpus int) *perf.Sensitivity {
 	return s
 }
 
-// round returns the snapshot and the fungible plan of rows.
 func round(c *cluster.Cluster, rows []row) (*policy.Snapshot, *policy.Plan) {
 	s, p := &policy.Snapshot{Cluster: c, Length: time.Minute}, &policy.Plan{Fungible: true}
 	for i, r := range rows {

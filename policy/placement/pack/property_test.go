@@ -91,7 +91,6 @@ func TestBrokenCatchesSeededBugs(t *testing.T) {
 	}
 }
 
-// share returns the placement of a decision with other CPUs.
 func share(d *policy.Decision, cpus float64) cluster.Placement {
 	s := d.Placement[0]
 	s.CPUs = cpus
@@ -112,7 +111,6 @@ func hungry() (*policy.Snapshot, *policy.Plan) {
 	return s, p
 }
 
-// place places a copy of a plan with a new placer.
 func place(t fataler, s *policy.Snapshot, asked *policy.Plan) *policy.Plan {
 	pl, err := pack.New(pack.DefaultOptions())
 	if err != nil {

@@ -71,7 +71,6 @@ func TestBrokenCatchesSeededBugs(t *testing.T) {
 	}
 }
 
-// place places a copy of p with a placer.
 func place(t interface{ Fatal(...any) }, pl *submesh.Placer, s *policy.Snapshot, p *policy.Plan) *policy.Plan {
 	q := *p
 	q.Jobs = slices.Clone(p.Jobs)

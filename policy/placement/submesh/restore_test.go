@@ -99,7 +99,6 @@ func drawn(t *testing.T, rt *rapid.T) (*policy.Snapshot, *policy.Plan) {
 	return round(c, rows)
 }
 
-// unused returns the free GPUs of each node under a plan.
 func unused(s *policy.Snapshot, p *policy.Plan) map[cluster.NodeID]int {
 	free := make(map[cluster.NodeID]int)
 	for _, n := range s.Cluster.Nodes() {
@@ -113,7 +112,6 @@ func unused(s *policy.Snapshot, p *policy.Plan) map[cluster.NodeID]int {
 	return free
 }
 
-// room reports whether a placement is free.
 func room(free map[cluster.NodeID]int, p cluster.Placement) bool {
 	for _, share := range p {
 		if free[share.Node] < share.GPUs {

@@ -85,7 +85,6 @@ func unsaved(since time.Duration) func(*policy.Job, *policy.Decision) {
 // now is when test rounds are.
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// round returns the snapshot and the unplaced plan of rows.
 func round(c *cluster.Cluster, rows []row) (*policy.Snapshot, *policy.Plan) {
 	s, p := &policy.Snapshot{Now: now, Cluster: c}, &policy.Plan{}
 	for i, r := range rows {

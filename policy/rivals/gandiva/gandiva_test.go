@@ -16,7 +16,6 @@ import (
 	"github.com/oxgang/oxgang/policy/rivals/gandiva"
 )
 
-// fresh returns a policy with some of the defaults changed.
 func fresh(t testing.TB, change func(*gandiva.Options)) policy.Policy {
 	t.Helper()
 	o := gandiva.DefaultOptions()

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy/rivals/gavel"
 )
 
-// fresh returns a policy with some of the defaults changed.
 func fresh(t testing.TB, change func(*gavel.Options)) policy.Policy {
 	t.Helper()
 	o := gavel.DefaultOptions()

@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/policy/rivals/gavel"
 )
 
-// public returns a policy by the public rules.
 func public(t *testing.T, objective gavel.Objective, change func(*gavel.Options)) policy.Policy {
 	return fresh(t, func(o *gavel.Options) {
 		o.Objective, o.Rules, o.Reset = objective, gavel.PublicCode, 1000*time.Second

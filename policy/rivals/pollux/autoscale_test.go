@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/policy/rivals/pollux"
 )
 
-// autoscaler returns an autoscaler with some of the defaults changed.
 func autoscaler(t testing.TB, change func(*pollux.AutoscaleOptions)) *pollux.Autoscaler {
 	t.Helper()
 	o := pollux.DefaultAutoscaleOptions()

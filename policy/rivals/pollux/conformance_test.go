@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/policy/rivals/pollux"
 )
 
-// fresh returns a policy with some of the defaults changed.
 func fresh(t testing.TB, change func(*pollux.Options)) *pollux.Policy {
 	t.Helper()
 	o := pollux.DefaultOptions()

@@ -13,13 +13,11 @@ import (
 
 var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A shape is some nodes of one size.
 type shape struct {
 	gpu         cluster.GPUType
 	nodes, size int
 }
 
-// clusterOf returns a cluster of such nodes.
 func clusterOf(t testing.TB, shapes ...shape) *cluster.Cluster {
 	t.Helper()
 	var nodes []cluster.Node

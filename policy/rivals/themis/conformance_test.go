@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/policy/rivals/themis"
 )
 
-// fresh returns a policy with some of the defaults changed.
 func fresh(t testing.TB, change func(*themis.Options)) policy.Policy {
 	t.Helper()
 	o := themis.DefaultOptions()

@@ -181,7 +181,6 @@ func TestGPUsOfTwoTypesAreNotComparedByNumber(t *testing.T) {
 	}
 }
 
-// failing is a policy that has no plan.
 type failing struct{ policy.Policy }
 
 func (failing) Plan(context.Context, *policy.Snapshot) (*policy.Plan, error) {
@@ -253,7 +252,6 @@ func TestARecorderGoesOn(t *testing.T) {
 	}
 }
 
-// panicking is a policy with a defect.
 type panicking struct{ policy.Policy }
 
 func (panicking) Plan(context.Context, *policy.Snapshot) (*policy.Plan, error) { panic("seeded") }
@@ -410,7 +408,6 @@ func TestFind_others(t *testing.T) {
 	}
 }
 
-// decided is a Decider that has decided.
 type decided struct{ plan *policy.Plan }
 
 func (d decided) Decide(context.Context, *policy.Snapshot) (*policy.Plan, error) { return d.plan, nil }

@@ -43,7 +43,6 @@ func (c *tally) fault(count *int, format string, of ...any) {
 	c.examples = append(c.examples, fmt.Sprintf("\n  "+format, of...))
 }
 
-// A pair is a policy on a trace.
 type pair struct{ policy, trace string }
 
 // pairs returns every policy, or those that OXGANG_POLICIES names with commas between them, on every trace, of nodes for rent those that rent, of several priorities the one that serves

@@ -93,7 +93,6 @@ func (r *run) timed(b *testing.B, k int) time.Duration {
 	return least
 }
 
-// busiest returns the round in which most jobs wait, and the last of them.
 func (r *run) busiest() (at int, last job.ID) {
 	most := 0
 	for k, x := range r.all {

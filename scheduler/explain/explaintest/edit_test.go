@@ -156,7 +156,6 @@ func (c *stated) smaller(s *policy.Snapshot, id job.ID) []stated {
 	return all
 }
 
-// least returns the fewest GPUs with which a job was submitted.
 func least(spec *job.Spec) int {
 	if !spec.Reservation.IsZero() {
 		return spec.Reservation.GPUs

@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// explained replays the journal of a run and returns what is stated at each point.
 func (r *run) explained(t *testing.T, points []point) map[point]*stated {
 	t.Helper()
 	j, err := journal.NewReader(bytes.NewReader(r.journal))

@@ -108,7 +108,6 @@ func (x *round) hold(names []job.ID, t string) (all int) {
 	return all
 }
 
-// seconds returns a duration as it is written.
 func seconds(text string) int {
 	d, _ := time.ParseDuration(text)
 	return int(d / time.Second)

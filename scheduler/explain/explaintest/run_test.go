@@ -53,7 +53,6 @@ type run struct {
 	remake  *simrun.Remake
 }
 
-// simulate runs a policy on a trace.
 func simulate(t testing.TB, name, trace, seed string) *run {
 	t.Helper()
 	c := settings.Default()
@@ -127,7 +126,6 @@ func live(t testing.TB, name string) *run {
 	return r
 }
 
-// A point is a job that waits in a round.
 type point struct {
 	round int
 	job   job.ID

@@ -44,7 +44,6 @@ func promised(m []string, gets cluster.Allocation) bool {
 	return gets.Also == also && gets.Configuration == cluster.Configuration{Nodes: max(1, number(m[3])), GPUs: number(m[1]), GPUType: cluster.GPUType(m[2])}
 }
 
-// number returns a number that is written in a text; 0 if there is none.
 func number(text string) int {
 	n, _ := strconv.Atoi(text)
 	return n

@@ -40,7 +40,6 @@ func read(text string, o parse.Options) (map[job.ID]workload.Arrival, *parse.Sum
 	return jobs, o.Summary, nil
 }
 
-// mustRead fails the test if a text cannot be read.
 func mustRead(t testing.TB, text string, o parse.Options) (map[job.ID]workload.Arrival, *parse.Summary) {
 	t.Helper()
 	jobs, s, err := read(text, o)

@@ -60,7 +60,6 @@ func setNodes(t *testing.T, c *config.Config, name string) {
 	}
 }
 
-// answered answers a question about a history.
 func answered(t *testing.T, q *Question, name string) *Answer {
 	t.Helper()
 	return answeredUnder(t, q, name, "")

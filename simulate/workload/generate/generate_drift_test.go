@@ -122,7 +122,6 @@ func TestDriftingMix(t *testing.T) {
 	}
 }
 
-// between returns the arrivals of a time.
 func between(all []workload.Arrival, from, to time.Duration) []workload.Arrival {
 	var some []workload.Arrival
 	for _, a := range all {

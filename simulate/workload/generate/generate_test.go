@@ -21,7 +21,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// generate returns the workload of the options.
 func generate(t testing.TB, o Options) []workload.Arrival {
 	t.Helper()
 	all, err := Arrivals(o)

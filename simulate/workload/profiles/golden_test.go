@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// measured returns the catalog of the shared profiles, read once.
 func measured(t testing.TB) workload.Catalog {
 	t.Helper()
 	testdata.Path(t, "sia/profiles") // skips every test, not only the first
@@ -21,7 +20,6 @@ func measured(t testing.TB) workload.Catalog {
 	return readCatalog
 }
 
-// readShared reads the shared profiles.
 func readShared(t testing.TB) workload.Catalog {
 	t.Helper()
 	f, err := os.Open(testdata.Path(t, "sia/derived/offtable_wholenode.csv"))

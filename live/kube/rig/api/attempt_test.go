@@ -65,7 +65,6 @@ func (s *server) try(ctx context.Context, a *attempt) error {
 	return fmt.Errorf("verb %q, want create, patch, delete, sweep, orphan, resize, evict, ask or disturb", a.verb)
 }
 
-// parse reads an object.
 func parse(text string) (*unstructured.Unstructured, error) {
 	o := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {

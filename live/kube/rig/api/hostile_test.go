@@ -163,7 +163,6 @@ var waiting = []attempt{
 	{name: "Job of a CronJob", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}, ownerReferences: [{apiVersion: batch/v1, kind: CronJob, name: c, uid: u, controller: true}]}" + body},
 }
 
-// free are jobs that are not suspended.
 var free = []attempt{
 	{name: "no queue", object: job + "metadata: {namespace: team-a, name: x}" + body},
 	{name: "queue that there is not", object: job + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: nowhere}}" + body},

@@ -107,7 +107,6 @@ func podOf(j *unstructured.Unstructured) *unstructured.Unstructured {
 	return p
 }
 
-// makes creates an object.
 func (s *server) makes(t *testing.T, o *unstructured.Unstructured) {
 	t.Helper()
 	if err := s.admin.Create(t.Context(), o); err != nil {
@@ -210,7 +209,6 @@ func (s *server) tenantSees(t *testing.T) {
 	}
 }
 
-// A shown is an overview, and its text.
 type shown struct {
 	page.Overview
 	text string
@@ -232,7 +230,6 @@ func browser(t *testing.T, url string) *http.Client {
 	return c
 }
 
-// seen returns the overview.
 func seen(t *testing.T, c *http.Client, url string) *shown {
 	t.Helper()
 	address, _, _ := strings.Cut(url, "?")

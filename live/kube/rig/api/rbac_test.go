@@ -72,7 +72,6 @@ func rules(t *testing.T, file string) string {
 	return b.String()
 }
 
-// writeRule writes a line for each resource of a rule.
 func writeRule(b *strings.Builder, r *rbacv1.PolicyRule) {
 	for _, url := range r.NonResourceURLs {
 		fmt.Fprintf(b, "  %s: %s\n", url, strings.Join(r.Verbs, " "))

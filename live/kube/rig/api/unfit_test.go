@@ -30,7 +30,6 @@ func properties(n int, value string) string {
 	return "{" + list[1:len(list)-1] + "}"
 }
 
-// quoted returns a JSON string of n characters.
 func quoted(n int) string { return `"` + strings.Repeat("a", n) + `"` }
 
 func queue(what, body, field string) spec { return spec{what, "Queue", "q", body, field} }

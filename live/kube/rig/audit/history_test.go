@@ -82,7 +82,6 @@ func node(name string, gpus int64) *corev1.Node {
 	}
 }
 
-// lent is a node on loan to a queue.
 func lent(name, queue string) *corev1.Node {
 	n := node(name, 8)
 	n.Labels = map[string]string{v1alpha1.LoanLabel: queue}
@@ -92,7 +91,6 @@ func lent(name, queue string) *corev1.Node {
 // A podOption says what is special about a pod.
 type podOption func(*corev1.Pod)
 
-// pod asks for GPUs.
 func pod(name string, gpus int64, options ...podOption) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, UID: types.UID(name), Labels: map[string]string{}}}
 	p.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{

@@ -186,7 +186,6 @@ var attacks = []attack{
 	}},
 }
 
-// pod creates a pod, with changes.
 func (a *attacker) pod(name string, changes ...func(*corev1.PodTemplateSpec)) error {
 	t := corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "c"}}}}
 	for _, change := range changes {
@@ -205,7 +204,6 @@ func (a *attacker) job(name string, changes ...func(*batchv1.Job)) error {
 	return a.client.Create(a.Context(), j)
 }
 
-// patch changes an object of the attacker's namespace.
 func (a *attacker) patch(o client.Object, name, change string) error {
 	o.SetNamespace(attackers)
 	o.SetName(name)
@@ -226,7 +224,6 @@ func (a *attacker) controlled() func(*corev1.PodTemplateSpec) {
 	}
 }
 
-// template returns a change of a job's pod template.
 func (a *attacker) template(changes ...func(*corev1.PodTemplateSpec)) func(*batchv1.Job) {
 	return func(j *batchv1.Job) {
 		for _, change := range changes {

@@ -147,7 +147,6 @@ func (s *scaling) has(want int) time.Duration {
 	})
 }
 
-// keeps returns the Deployment whose pods keep nodes.
 func (s *scaling) keeps() (*appsv1.Deployment, error) {
 	d := &appsv1.Deployment{}
 	return d, s.k.Get(s.Context(), keeper, d)

@@ -34,7 +34,6 @@ type autoscaler struct {
 	idle    map[string]time.Time // nodes that are of no use, since when
 }
 
-// An order is a node that is on its way.
 type order struct {
 	node *corev1.Node
 	at   time.Time
@@ -43,7 +42,6 @@ type order struct {
 // autoscaled is the label of nodes that names their pool.
 const autoscaled = "cloud.example.com/pool"
 
-// autoscale starts an autoscaler, which ends with the test.
 func autoscale(t *testing.T, c *rig.Cluster, k client.Client, start, unneeded time.Duration, pools map[string]int) {
 	a := &autoscaler{t: t, cluster: c, k: k, pools: pools, start: start, unneeded: unneeded, idle: map[string]time.Time{}}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -150,7 +148,6 @@ func (a *autoscaler) order(p *corev1.Pod, hosts *[]*host) {
 	}
 }
 
-// template returns a new node of a pool.
 func (a *autoscaler) template(pool string) *corev1.Node {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", pool, a.made), Labels: map[string]string{autoscaled: pool}}}
 	n.Status.Allocatable = corev1.ResourceList{rig.GPU: resource.MustParse("8")}
@@ -259,7 +256,6 @@ func apart(p, other *corev1.Pod) bool {
 	})
 }
 
-// gpus returns those of a host.
 func (h *host) gpus() int {
 	n := h.Status.Allocatable[rig.GPU]
 	return int(n.Value())

@@ -134,7 +134,6 @@ func (n *Census) pod(s *audit.State, c *audit.Change) []audit.Finding {
 		"worker %d is stopped, and %s is to have %d GPUs in its generation %d", index, h.Name, h.GPUs, h.Generation)}}
 }
 
-// podOf returns an object as a pod.
 func podOf(o *audit.Object) (*corev1.Pod, bool) {
 	if o == nil {
 		return nil, false

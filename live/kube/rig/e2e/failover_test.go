@@ -97,7 +97,6 @@ type outcome struct {
 	took     time.Duration // with the start of its cluster; 0: it had that of another
 }
 
-// table is a line for each outcome.
 func table(all []outcome) string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -110,7 +109,6 @@ func table(all []outcome) string {
 	return text.String()
 }
 
-// of returns the nodes of a handover.
 func (h *handover) of() rig.Nodes { return rig.Nodes{Type: "NVIDIA-H200", Count: h.nodes} }
 
 // A trial is one handover in a queue of its own.
@@ -255,7 +253,6 @@ func (f *trial) job(i int) client.Object {
 // its node when it is there. Others have their node in the template.
 const gated = string(v1alpha1.InPlace)
 
-// name returns the name of a job or pod.
 func (f *trial) name(i int) string { return fmt.Sprintf("%s-%d", f.queue, i) }
 
 // submit creates all jobs, or pods.

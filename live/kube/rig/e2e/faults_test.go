@@ -110,7 +110,6 @@ func (c *scene) mode(m v1alpha1.Mode) {
 	}
 }
 
-// revision returns the one up to which everything is audited.
 func (c *scene) revision() (r int64) {
 	c.Helper()
 	c.audited(func(a *audit.Auditor) { r = a.State.Revision })
@@ -195,7 +194,6 @@ func metaSet(o client.Object, key, value string) {
 	o.SetAnnotations(a)
 }
 
-// planned returns what the queue's plan says of a job; nil: nothing.
 func (c *scene) planned(uid string) *v1alpha1.JobAllocation {
 	c.Helper()
 	var p v1alpha1.Plan

@@ -144,7 +144,6 @@ func (s *sleeper) fenced(was int64, want []int) {
 	}
 }
 
-// epoch returns that of the plan of a queue.
 func (b *bench) epoch(queue string) int64 {
 	b.Helper()
 	var p v1alpha1.Plan

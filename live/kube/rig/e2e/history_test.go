@@ -57,7 +57,6 @@ func (h *history) since(found []audit.Finding) []audit.Finding {
 	return slices.DeleteFunc(slices.Clone(found), func(f audit.Finding) bool { return f.Revision <= h.from })
 }
 
-// plan returns the plan of the queue as the auditor saw it last; nil: there is none.
 func (h *history) plan(a *audit.Auditor) *v1alpha1.Plan {
 	for p := range a.State.Plans() {
 		if p.Name == h.queue {

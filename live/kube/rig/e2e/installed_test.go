@@ -131,7 +131,6 @@ func (b *bench) survivesItsPlan() {
 	b.runs("waits", 2)
 }
 
-// patch changes queue train.
 func (b *bench) patch(change string) {
 	b.Helper()
 	q := &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "train"}}
@@ -165,7 +164,6 @@ func (b *bench) refusesLoans() {
 	Until(b.Context(), b, within, "without the right it says so", says("Forbidden"))
 }
 
-// event returns nothing if there is an event of an object with a reason.
 func (b *bench) event(uid types.UID, reason string) error {
 	var all eventsv1.EventList
 	if err := b.k.List(b.Context(), &all); err != nil {

@@ -47,7 +47,6 @@ func shortScenes(t *testing.T, o rig.Options) {
 	}
 }
 
-// A bench is a cluster with what a test does to it.
 type bench struct {
 	*testing.T
 	*rig.Cluster
@@ -84,7 +83,6 @@ func (b *bench) remove(queue string) {
 	})
 }
 
-// runs waits until so many pods of a job run.
 func (b *bench) runs(job string, want int) time.Duration {
 	b.Helper()
 	return Until(b.Context(), b, within, fmt.Sprintf("%d pods of %s run", want, job), func() error {

@@ -97,7 +97,6 @@ func (l *Trial) wouldHave(ctx context.Context) {
 	}
 }
 
-// clear deletes a queue and all jobs.
 func (l *Trial) clear(ctx context.Context, q *v1alpha1.Queue) {
 	l.Helper()
 	if err := l.Client.Delete(ctx, q); err != nil {

@@ -36,7 +36,6 @@ type act struct {
 	also   func(*turn) bool // what else is to be so; nil: nothing
 }
 
-// two are two nodes of eight GPUs.
 var two = []rig.Nodes{{Type: "a100", Count: 2}}
 
 // starts is the play that all others begin with.
@@ -167,7 +166,6 @@ func (p *play) hear(kill func(string, *fault.Call) bool, complain func(string, *
 	}
 }
 
-// open makes the queue.
 func (s *turn) open() {
 	q := Queue(s.queue(), v1alpha1.Resize, "")
 	q.Spec.Policy = s.play.policy

@@ -102,7 +102,6 @@ func TestPriority_stops(t *testing.T) {
 	}
 }
 
-// urgent returns a job of one node of the class urgent.
 func urgent(name string) *batchv1.Job {
 	j := Job(name, "train", 1, 8, map[string]string{v1alpha1.RunSeconds: "1000"})
 	j.Spec.Template.Spec.PriorityClassName = "urgent"

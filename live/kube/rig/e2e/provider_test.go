@@ -156,7 +156,6 @@ func (p *provider) take(ctx context.Context, nodes []string, n int) error {
 	return nil
 }
 
-// lose deletes a node at once.
 func (p *provider) lose(ctx context.Context, name string) error {
 	n := &corev1.Node{}
 	n.Name = name
@@ -170,7 +169,6 @@ func (p *provider) refuse(pool string, is bool) {
 	p.refuses[pool] = is
 }
 
-// nodes returns the nodes of a pool that are not being deleted, by name.
 func (p *provider) nodes(ctx context.Context, pool string) ([]string, error) {
 	var all corev1.NodeList
 	if err := p.k.List(ctx, &all, client.MatchingLabels{poolLabel: pool}); err != nil {
@@ -211,7 +209,6 @@ func group(pool string, most int32, price int64) v1alpha1.NodeGroup {
 	}
 }
 
-// nodeOf returns the node of the only pod of a job that runs, and its uid.
 func (c *scene) nodeOf(job string) (node, uid string) {
 	c.Helper()
 	c.runs(job, 1)

@@ -50,7 +50,6 @@ func TestRacks(t *testing.T) {
 	}
 }
 
-// rackOf returns the rack of the i-th node.
 func rackOf(i int) string { return fmt.Sprint("rack-", i%8) }
 
 // A racks is a cluster with racks, and jobs that come and end.

@@ -86,7 +86,6 @@ func (r *relay) has(a *audit.Auditor, job string, so func(*corev1.Pod) bool) *co
 	return nil
 }
 
-// pod waits until a job has a pod that is so, and returns it.
 func (r *relay) pod(job string, so func(*corev1.Pod) bool) (p *corev1.Pod) {
 	r.Helper()
 	r.until("a pod of "+job, func(a *audit.Auditor) bool {
@@ -140,7 +139,6 @@ func (r *relay) passes() {
 	r.pod("elsewhere", runs)
 }
 
-// ends ends a pod that takes its time.
 func (r *relay) ends(p *corev1.Pod) {
 	r.Helper()
 	if err := r.k.Delete(r.Context(), p.DeepCopy(), client.GracePeriodSeconds(0)); err != nil {

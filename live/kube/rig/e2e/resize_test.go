@@ -76,7 +76,6 @@ func podsOf(t *testing.T, k client.Client, name string, phase corev1.PodPhase) i
 	return n
 }
 
-// finish lets the pods of a job succeed.
 func finish(t *testing.T, c *rig.Cluster, k client.Client, name string) {
 	var pods corev1.PodList
 	if err := k.List(t.Context(), &pods, client.InNamespace("default"), client.MatchingLabels{batchv1.JobNameLabel: name}); err != nil {

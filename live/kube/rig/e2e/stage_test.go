@@ -67,7 +67,6 @@ func long(t *testing.T, showed string) {
 	}
 }
 
-// A scene is one fault on a stage, in a queue of its own.
 type scene struct {
 	*testing.T
 	*stage
@@ -81,7 +80,6 @@ func (s *stage) play(t *testing.T, name string, run func(*scene)) {
 	t.Run(name, func(t *testing.T) { s.act(t, name, run) })
 }
 
-// playLong runs a scene that takes long, if those are asked for.
 func (s *stage) playLong(t *testing.T, name, showed string, run func(*scene)) {
 	t.Run(name, func(t *testing.T) {
 		long(t, showed)
@@ -105,7 +103,6 @@ func (c *scene) make(o client.Object) {
 	}
 }
 
-// submit makes a job of the scene's queue.
 func (c *scene) submit(name string, workers, gpus int) {
 	c.make(Job(name, c.queue, workers, gpus, nil))
 }
@@ -128,7 +125,6 @@ func (c *scene) pods(job string) []string {
 	return all
 }
 
-// of returns all pods of a job.
 func (c *scene) of(job string) []corev1.Pod {
 	c.Helper()
 	var pods corev1.PodList
@@ -138,7 +134,6 @@ func (c *scene) of(job string) []corev1.Pod {
 	return pods.Items
 }
 
-// runs waits until so many pods of a job run.
 func (c *scene) runs(job string, want int) time.Duration {
 	c.Helper()
 	return c.until("pods of "+job+" run", func() error {
@@ -159,7 +154,6 @@ func (c *scene) same(before []string) {
 	}
 }
 
-// job returns a job as it is.
 func (c *scene) job(name string) *batchv1.Job {
 	c.Helper()
 	var j batchv1.Job
@@ -191,7 +185,6 @@ func (c *scene) delete(o client.Object) {
 	}
 }
 
-// settles waits until pods and plan agree.
 func (c *scene) settles() {
 	c.Helper()
 	c.until("pods and plans agree", func() error {

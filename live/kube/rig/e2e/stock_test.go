@@ -45,7 +45,6 @@ func (b *bench) stock(name string, p *fault.Proxy) *rig.Process {
 	return s
 }
 
-// free frees the lease of a leader that was killed.
 func (b *bench) free() {
 	b.Helper()
 	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "oxgang-leader"}}

@@ -146,7 +146,6 @@ func (a *attacker) ofTenant(namespace, name string, workers, gpus int, seconds s
 	return j
 }
 
-// running waits until so many pods of a job run, and returns the first.
 func (a *attacker) running(namespace, job string, want int) *corev1.Pod {
 	a.Helper()
 	var first *corev1.Pod

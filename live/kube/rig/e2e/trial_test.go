@@ -31,7 +31,6 @@ type Crowd struct {
 	Speed  float64       // of trainings
 }
 
-// nodes returns the nodes of a crowd's cluster.
 func (c *Crowd) nodes() []rig.Nodes {
 	all := make([]rig.Nodes, 0, len(c.Nodes))
 	for i, gpu := range []string{"a100", "quad", "rtx"} {
@@ -157,7 +156,6 @@ func (l *Trial) ended() error {
 	return nil
 }
 
-// queue returns the queue that the crowd comes to.
 func (l *Trial) queue(mode v1alpha1.Mode) *v1alpha1.Queue {
 	q := Queue("crowd", mode, "oxgang")
 	q.Spec.Round = &metav1.Duration{Duration: l.Round}

@@ -30,7 +30,6 @@ type turn struct {
 	from    int64 // the revision at which the present run began
 }
 
-// newTurn starts a cluster for a play.
 func newTurn(t *testing.T, p *play) *turn {
 	c := rig.Start(t, rig.Options{Nodes: p.nodes, History: true})
 	Prepare(t.Context(), t, c)
@@ -73,7 +72,6 @@ func start(p *corev1.Pod) string {
 
 func (s *turn) queue() string { return fmt.Sprintf("play-%d", s.plays) }
 
-// prepare clears the turn.
 func (s *turn) prepare() {
 	if s.plays > 0 {
 		s.remove(s.queue())
@@ -88,7 +86,6 @@ func (s *turn) prepare() {
 	s.watcher.Look(func(*audit.Auditor) { clear(s.made) })
 }
 
-// start starts the scheduler.
 func (s *turn) start(t testing.TB, p *fault.Proxy) func() {
 	setup := s.setup
 	setup.Name, setup.Config = s.queue(), p.Config()
@@ -165,7 +162,6 @@ func ended(j *batchv1.Job) batchv1.JobConditionType {
 	return ""
 }
 
-// gpuType returns that of the node that a pod is on.
 func gpuType(s *audit.State, p *corev1.Pod) string {
 	n := s.Get(audit.Key{Resource: "nodes", Name: p.Spec.NodeName})
 	if n == nil {
@@ -174,7 +170,6 @@ func gpuType(s *audit.State, p *corev1.Pod) string {
 	return n.Meta.GetLabels()[rig.Product]
 }
 
-// restarts returns how often containers of a pod were restarted.
 func restarts(p *corev1.Pod) (n int32) {
 	for i := range p.Status.ContainerStatuses {
 		n += p.Status.ContainerStatuses[i].RestartCount

@@ -105,7 +105,6 @@ func (u *upgrade) job(name, queue string, workers, gpus int, annotations map[str
 	return j
 }
 
-// start starts one more scheduler of a release.
 func (u *upgrade) start(r *release) {
 	u.Helper()
 	u.made++

@@ -45,7 +45,6 @@ func made(ctx context.Context, c *rig.Cluster, file, name string, replace ...str
 	return Apply(ctx, c, r.Replace(string(text)))
 }
 
-// get asks kubectl for a field of an object.
 func get(ctx context.Context, c *rig.Cluster, object, field string) (string, error) {
 	kind, name, _ := strings.Cut(object, "/")
 	return kubectl(ctx, c, "", "get", kind, name, "-o", "jsonpath={"+field+"}")

@@ -47,7 +47,6 @@ func TestGate(t *testing.T) {
 	admitted(t, c)
 }
 
-// among reports whether one of the pods has a uid.
 func among(pods []corev1.Pod, uid types.UID) bool {
 	return slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.UID == uid })
 }

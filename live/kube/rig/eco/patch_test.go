@@ -104,7 +104,6 @@ func try(t *testing.T, c *rig.Cluster, object, name, patch string, want bool) {
 	}
 }
 
-// change patches an object.
 func change(ctx context.Context, c *rig.Cluster, object, patch string, more ...string) error {
 	kind, name, _ := strings.Cut(object, "/")
 	_, err := kubectl(ctx, c, "", append([]string{"patch", kind, name, "--type=json", "-p", patch}, more...)...)

@@ -92,7 +92,6 @@ func (s *served) state(want string) {
 	})
 }
 
-// clusters returns the names of the RayClusters that there are.
 func (s *served) clusters(ctx context.Context) string {
 	s.Helper()
 	names, err := kubectl(ctx, s.Cluster, "", "get", "rayclusters", "-o", "name")

@@ -79,7 +79,6 @@ func (s *served) runs(name string, want, gpus int) time.Duration {
 	})
 }
 
-// workers returns the pods of a job that have GPUs.
 func (s *served) workers(name string) ([]corev1.Pod, error) {
 	all, err := jobPods(s.Context(), s.Cluster, name)
 	return slices.DeleteFunc(all, func(p corev1.Pod) bool {
@@ -88,7 +87,6 @@ func (s *served) workers(name string) ([]corev1.Pod, error) {
 	}), err
 }
 
-// planned returns what the plan has for a job.
 func (s *served) planned(name string) (v1alpha1.JobAllocation, error) {
 	var p v1alpha1.Plan
 	if err := s.k.Get(s.Context(), client.ObjectKey{Name: "train"}, &p); err != nil {
@@ -119,7 +117,6 @@ func (s *served) says(object, reason, part string) {
 	})
 }
 
-// remove deletes an object.
 func (s *served) remove(object string) {
 	s.Helper()
 	if _, err := kubectl(s.Context(), s.Cluster, "", "delete", object, "--wait=false"); err != nil {

@@ -76,7 +76,6 @@ func clientFor(t testing.TB, c *rest.Config) *kubernetes.Clientset {
 	return client
 }
 
-// namespace makes one for a test.
 func namespace(t *testing.T) string {
 	t.Helper()
 	n := metav1.ObjectMeta{GenerateName: "fault-"}

@@ -114,7 +114,6 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// next returns the next event of a watch, or fails.
 func next(t *testing.T, w watch.Interface) (kind watch.EventType, name string) {
 	t.Helper()
 	select {

@@ -61,7 +61,6 @@ func (all *baseline) nodes() (n []rig.Nodes) {
 // poolLabel is the label of a node that names its cohort.
 const poolLabel = "load.oxgang.dev/pool"
 
-// begin starts a cluster with the nodes.
 func (all *baseline) begin(t *testing.T) *bench {
 	b := start(t, rig.Options{Lean: true, Nodes: all.nodes()})
 	b.patience = time.Hour

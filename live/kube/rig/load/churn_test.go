@@ -117,7 +117,6 @@ func (c *churn) tidies() (running []*batchv1.Job) {
 	return running
 }
 
-// list returns all jobs.
 func (c *churn) list() []*batchv1.Job {
 	c.Helper()
 	var list batchv1.JobList
@@ -170,7 +169,6 @@ func (c *churn) exits(ctx context.Context, j *batchv1.Job) error {
 	return nil
 }
 
-// submits makes as many jobs as are missing.
 func (c *churn) submits() {
 	c.Helper()
 	var jobs []*batchv1.Job

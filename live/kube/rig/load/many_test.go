@@ -139,7 +139,6 @@ type pulse struct {
 	still   time.Duration // without a round, at most
 }
 
-// roundTime is the histogram of the time of rounds.
 const roundTime = "oxgang_round_duration_seconds"
 
 // pulse looks every two seconds how many rounds there were.

@@ -51,7 +51,6 @@ func job(name string, n int32, spec corev1.PodSpec) *batchv1.Job {
 	}
 }
 
-// create makes a headless service and a job.
 func create(t *testing.T, client *kubernetes.Clientset, j *batchv1.Job) {
 	t.Helper()
 	service := &corev1.Service{
@@ -69,7 +68,6 @@ func create(t *testing.T, client *kubernetes.Clientset, j *batchv1.Job) {
 	}
 }
 
-// pods returns those of a job.
 func pods(ctx context.Context, client *kubernetes.Clientset, name string) ([]corev1.Pod, error) {
 	all, err := client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{LabelSelector: "job=" + name})
 	if err != nil {

@@ -71,7 +71,6 @@ func (w *fakeJobs) said() (hellos, reports int) {
 	return len(w.hellos), len(w.reports)
 }
 
-// saved returns the progress of the last checkpoint.
 func (w *fakeJobs) saved() float64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()

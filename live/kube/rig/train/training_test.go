@@ -17,7 +17,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// fixed returns an arrival of an application whose batch size is fixed.
 func fixed(t *testing.T, name string, gpus, batch int) (*workload.Application, *workload.Arrival) {
 	t.Helper()
 	catalog := profiles.Default()
@@ -28,7 +27,6 @@ func fixed(t *testing.T, name string, gpus, batch int) (*workload.Application, *
 	return catalog[name], a
 }
 
-// begun returns a training that has begun.
 func begun(app *workload.Application, a *workload.Arrival, held cluster.Configuration, shape []int) *training {
 	t := &training{app: app, total: a.Spec.BatchSize, target: a.Spec.Target}
 	t.begin(held, shape, false)

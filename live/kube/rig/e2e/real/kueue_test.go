@@ -23,7 +23,6 @@ var complete = map[string]struct {
 	"trainjob": {schema.GroupVersionKind{Group: "trainer.kubeflow.org", Version: "v1alpha1", Kind: "TrainJob"}, "Complete"},
 }
 
-// object returns a job of a kind as it is.
 func (b *bench) object(kind, name string) (*unstructured.Unstructured, error) {
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(complete[kind].gvk)

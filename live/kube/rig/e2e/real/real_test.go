@@ -84,7 +84,6 @@ func (b *bench) create(o client.Object) {
 	}
 }
 
-// queue makes a queue, or changes its mode and policy.
 func (b *bench) queue(mode v1alpha1.Mode, policy string) {
 	b.Helper()
 	q := e2e.Queue("train", mode, policy)
@@ -112,7 +111,6 @@ func (b *bench) apply(file string, replace ...string) {
 	}
 }
 
-// allocation returns what the plan says of a job.
 func (b *bench) allocation(name string) (*v1alpha1.JobAllocation, error) {
 	var p v1alpha1.Plan
 	if err := b.k.Get(b.Context(), client.ObjectKey{Name: "train"}, &p); err != nil {
