@@ -39,7 +39,6 @@ func (m *Memory) Remember(c *codec.Codec) {
 	}
 }
 
-// parted returns the jobs that have not ended, and the IDs of the others, in order.
 func (m *Memory) parted() (active []*record, ended []job.ID) {
 	for _, r := range m.active {
 		if !r.status.Phase.Terminal() {

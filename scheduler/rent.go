@@ -45,7 +45,6 @@ func (u *supply) rent(plan *policy.Plan) []Action {
 	return acts
 }
 
-// borrow returns the actions that borrow nodes, and the nodes that the plan returns.
 func (u *supply) borrow(plan *policy.Plan) (acts []Action, back []cluster.NodeID) {
 	for i := range u.loans {
 		l := &u.loans[i]
@@ -66,7 +65,6 @@ func nodesOf(plan *policy.Plan) map[cluster.NodeID]bool {
 	return used
 }
 
-// idle returns up to most unused rented nodes of a group, the last first.
 func (u *supply) idle(g cluster.Group, used map[cluster.NodeID]bool, most int) []cluster.NodeID {
 	var found []cluster.NodeID
 	for _, n := range slices.Backward(u.cluster.Nodes()) {

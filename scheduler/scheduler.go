@@ -320,7 +320,6 @@ func (r *record) show() *policy.Job {
 	return &policy.Job{Spec: r.spec, Status: r.status, Perf: believed(model, r.spec), Limits: limits, Sensitivity: r.belief.Sensitivity()}
 }
 
-// believed returns the model of a job's speed; nil if there is none.
 func believed(model *estimate.Model, spec *job.Spec) perf.Model {
 	switch {
 	case model != nil: // a nil *Model is not a nil perf.Model
@@ -398,7 +397,6 @@ func (s *Scheduler) plan(ctx context.Context, snap *policy.Snapshot) (plan *poli
 	return plan, nil
 }
 
-// stay returns the plan in which every job keeps what it has.
 func stay(snap *policy.Snapshot, why error) *policy.Plan {
 	p := &policy.Plan{Jobs: make([]policy.Decision, len(snap.Jobs)), Refused: why.Error()}
 	for i, j := range snap.Jobs {

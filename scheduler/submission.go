@@ -14,7 +14,6 @@ const settle = 500 * time.Millisecond
 
 const perRound = 20
 
-// roundTimes are when rounds begin.
 type roundTimes struct {
 	planned time.Time // last round with something to plan
 	extra   time.Time // time of the next submission round; zero: none

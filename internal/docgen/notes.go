@@ -137,7 +137,6 @@ func enclosing(file *ast.File, group *ast.CommentGroup) string {
 	return ""
 }
 
-// specName returns the first name for the comment above the declaration, and "" for other comments.
 func specName(d *ast.GenDecl, group *ast.CommentGroup) string {
 	first := ""
 	for _, s := range d.Specs {

@@ -51,7 +51,6 @@ func parse(text string) ([]mutant, error) {
 	return all, nil
 }
 
-// apply fails unless the old text occurs exactly once.
 func (m *mutant) apply(source string) (string, error) {
 	if n := strings.Count(source, m.old); n != 1 || m.old == m.new || len(m.test) == 0 {
 		return "", fmt.Errorf("%s: %s has %q %d times, want once, another text, and a test; correct the list", m.name, m.file, m.old, n)

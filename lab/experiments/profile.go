@@ -168,7 +168,6 @@ func profileReports(ctx context.Context, w *sim.World, action scheduler.Profile)
 	}
 }
 
-// A view is belief and truth on a type.
 type view struct {
 	app    *workload.Application
 	model  *estimate.Model

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// follow grants in the answer's order, as far as GPUs are free.
 func follow(r *grant.Round, answer *Answer) error {
 	place := make(map[job.ID]int, len(r.Snapshot.Jobs))
 	for i, j := range r.Snapshot.Jobs {
@@ -50,7 +49,6 @@ func follow(r *grant.Round, answer *Answer) error {
 	return nil
 }
 
-// typesOf returns the answer's type, or the held one and then the fastest.
 func typesOf(r *grant.Round, i int, g *Grant) ([]int, error) {
 	j := r.Snapshot.Jobs[i]
 	at := func(name string) int {

@@ -39,7 +39,6 @@ func (d *deviation) add(got, want float64) {
 	d.max = math.Max(d.max, off)
 }
 
-// A layout is the profiled machines of a GPU type.
 type layout struct {
 	perNode int
 	nodes   int // most whole nodes

@@ -16,7 +16,6 @@ import (
 
 const stepsTable = "simulation"
 
-// A stepModel is the applications of one model.
 type stepModel struct {
 	name   string
 	locals []int // in their names, ascending; may be empty

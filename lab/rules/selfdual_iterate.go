@@ -15,7 +15,6 @@ type point struct {
 	tau, kappa float64
 }
 
-// An iterate is a scaled point with residuals.
 type iterate struct {
 	point
 	saved point

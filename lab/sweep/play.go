@@ -51,7 +51,7 @@ func ParseShard(text string) (Shard, error) {
 type Status struct {
 	Records []*Record
 	Before  int // records found
-	Ran     int // runs that Play ran
+	Ran     int
 	Failed  map[*Run]error
 	keys    []string
 }

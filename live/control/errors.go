@@ -45,7 +45,6 @@ func Unknown(id job.ID, known []job.ID) *Error {
 	return e
 }
 
-// asError returns err as an Error, of status 500 if it is of another type.
 func asError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

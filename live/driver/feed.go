@@ -28,9 +28,9 @@ type Feed struct {
 
 // An owner has the functions by which a Feed accesses the jobs of its backend. All are called under the lock, as is Hold.
 type owner struct {
-	known func(id job.ID) bool     // reports whether the scheduler may name this job
-	live  func() int               // number of jobs that have not ended or are not cleared away
-	taken func(ev scheduler.Event) // called with each event that the scheduler takes
+	known func(id job.ID) bool // reports whether the scheduler may name this job
+	live  func() int           // number of jobs that have not ended or are not cleared away
+	taken func(ev scheduler.Event)
 }
 
 // Follow implements Backend.

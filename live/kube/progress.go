@@ -82,7 +82,6 @@ func progressOf(e *jobstate.Job) (*Progress, error) {
 	return Trainer(o)
 }
 
-// awaitQuota ends a start that Kueue does not admit within Options.Start.
 func (w *jobEvents) awaitQuota(e *jobstate.Job, now time.Time) {
 	if now.Sub(e.Queued) <= w.o.Start {
 		return

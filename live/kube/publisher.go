@@ -26,8 +26,8 @@ const (
 	NotManaged      = "NotManaged"      // started by others, or opted out
 	WaitingForQuota = "WaitingForQuota" // Kueue has not admitted it
 	QueueFull       = "QueueFull"       // the namespace or the queue of the job has too many jobs
-	StepFailed      = "StepFailed"      // a step of the plan failed
-	NotStarted      = "NotStarted"      // other pods still use its planned GPUs
+	StepFailed      = "StepFailed"
+	NotStarted      = "NotStarted" // other pods still use its planned GPUs
 )
 
 type publisher struct {

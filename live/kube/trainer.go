@@ -10,8 +10,8 @@ import (
 
 // Progress is how far a TrainJob is, as its status states; it is not verified.
 type Progress struct {
-	Percent float64   // done, 0 to 100
-	At      time.Time // time of the report
+	Percent float64 // done, 0 to 100
+	At      time.Time
 }
 
 // Trainer returns the progress in status.trainerStatus of a TrainJob; nil if there is none. It returns an error if a

@@ -13,10 +13,10 @@ import (
 const (
 	StageSnapshot = "snapshot" // snapshot and fitting of models
 	StagePolicy   = "policy"   // planning and solving
-	StageCheck    = "check"    // check of the plan
-	StagePlace    = "place"    // choice of nodes
-	StageDiff     = "diff"     // check of the placement, comparison with the current one
-	StageRecord   = "record"   // observers: journals, predictions
+	StageCheck    = "check"
+	StagePlace    = "place"  // choice of nodes
+	StageDiff     = "diff"   // check of the placement, comparison with the current one
+	StageRecord   = "record" // observers: journals, predictions
 	StageApply    = "apply"
 )
 

@@ -65,7 +65,6 @@ func timeless(overview *Overview) (uint64, error) {
 	return maphash.Bytes(seed, plain), err
 }
 
-// now returns the overview, its number, and a channel that is closed on the next one.
 func (f *feed) now() (text []byte, number int, next chan struct{}, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -17,7 +17,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A scheduler prunes every pruneEvery, and after every pruneAfter ended jobs.
 const (
 	pruneEvery = time.Hour
 	pruneAfter = 1000

@@ -62,7 +62,6 @@ func Exchange(wanted []Place, others []int64, most int) (changes []Change, bound
 // lastPriority is above every priority of Slurm, which has 32 bits.
 const lastPriority int64 = 1 << 33
 
-// targets returns the priorities of the places in descending order, without duplicates.
 func targets(places []Place) []int64 {
 	all := make([]int64, len(places))
 	for i := range places {

@@ -156,7 +156,6 @@ func nodes(p cluster.Placement) string {
 	return printable.Count(p.GPUs(), "GPU") + " on " + strings.Join(names(p), ",")
 }
 
-// take takes the GPUs of a placement from free, if all are there.
 func take(free map[cluster.NodeID]int, p cluster.Placement) bool {
 	for _, s := range p {
 		if free[s.Node] < s.GPUs {

@@ -90,11 +90,11 @@ type search struct {
 	model      Model
 	alloc      cluster.Allocation
 	candidates [Candidates]candidate
-	n          int                 // candidates
-	throughput [Candidates]float64 // of the tried candidates
-	efficiency [Candidates]float64 // of the tried candidates
-	best       float64             // goodput
-	choice     int                 // index of the best candidate; Candidates: none yet
+	n          int // candidates
+	throughput [Candidates]float64
+	efficiency [Candidates]float64
+	best       float64 // goodput
+	choice     int     // index of the best candidate; Candidates: none yet
 }
 
 func (s *search) try(i int) {
@@ -122,7 +122,6 @@ func (s *search) scan() {
 	}
 }
 
-// run returns the last candidate with as many passes as candidate i.
 func (s *search) run(i int) int {
 	k := i
 	for k+1 < s.n && s.candidates[k+1].batch.Accumulation == s.candidates[i].batch.Accumulation {

@@ -82,7 +82,6 @@ func (e *price) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	return s, nil
 }
 
-// withPrices adds price's prices and bound to an engine.
 type withPrices struct {
 	chooser Engine
 	price   *price

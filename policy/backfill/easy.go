@@ -70,7 +70,6 @@ func (r *reservation) delayed(s *Schedule, t *virtualJob, o *Option) bool {
 	return r != nil && s.typeOf(o.GPUType) == r.kind && s.now.Add(t.lasts(o)).After(r.at)
 }
 
-// lasting returns the GPUs for twins that still run when the reservation begins.
 func (r *reservation) lasting(free *pool) *pool {
 	if r.both == nil {
 		r.both = free.both(&r.left)

@@ -11,7 +11,6 @@ import (
 // ahead is the number of waiting twins whose starts are forecast.
 const ahead = 1000
 
-// An expectation is where and when a waiting twin is expected to start.
 type expectation struct {
 	option int
 	in     time.Duration // from now
@@ -54,7 +53,6 @@ func (s *Schedule) forecast() {
 	}
 }
 
-// await reserves GPUs for a waiting twin on the option on which it would end first.
 func (s *Schedule) await(t *virtualJob, free []profile.Profile) {
 	best := expectation{option: -1}
 	var end time.Duration

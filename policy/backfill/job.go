@@ -129,7 +129,6 @@ func (t *virtualJob) stop(now time.Time) {
 // needs returns the seconds that the whole job takes on an option, without its start-up.
 func (t *virtualJob) needs(o *Option) float64 { return o.spent + max(0, t.total-t.reached)/o.Rate }
 
-// lasts returns for how long the twin holds the GPUs of an option if it starts there.
 func (t *virtualJob) lasts(o *Option) time.Duration {
 	return perf.Seconds(t.restart + (1-t.before)*t.needs(o))
 }

@@ -31,7 +31,6 @@ func (t *virtualJob) Remember(m *memory.Codec) {
 	})
 }
 
-// rebuild derives the queue, the running twins and the free GPUs from the twins.
 func (s *Schedule) rebuild(m *memory.Codec) {
 	s.pools = pools(s.types)
 	s.waiting, s.running = nil, nil

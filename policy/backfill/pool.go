@@ -32,7 +32,6 @@ func pools(types []cluster.TypeInfo) []pool {
 	return all
 }
 
-// A share is the part of a gang on one node.
 type share struct{ node, gpus int }
 
 // find returns where a gang fits: whole nodes, and for the rest the node with the fewest sufficient GPUs. ok is false

@@ -180,7 +180,6 @@ func (s *Schedule) finish(t *virtualJob) {
 	t.ended, t.at = s.now, nil
 }
 
-// forget drops the twins of ended jobs that have ended here too, or can never run.
 func (s *Schedule) forget() {
 	for id, t := range s.jobs {
 		if t.gone && (!t.ended.IsZero() || len(t.options) == 0) {

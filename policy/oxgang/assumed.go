@@ -14,7 +14,7 @@ import (
 type basis struct {
 	from     perf.WorkSource
 	told     float64 // length as stated or as the mean of the class, before corrections
-	modelled bool    // it has a performance model
+	modelled bool
 	weight   float64
 	priced   bool   // its GPU type had a price in the last round
 	owner    string // assumption about the owner of its nodes; empty: none
@@ -82,7 +82,6 @@ func (st *state) sized() string {
 	return ""
 }
 
-// unpriced explains the assumed price of rented nodes; empty if the price is known or does not matter.
 func (p *Policy) unpriced(s *policy.Snapshot, of cluster.GPUType) string {
 	for i := range s.Rentals {
 		if n := &s.Rentals[i].Node; p.renter != nil && p.o.Rent.Money && n.GPUType == of && n.Price == 0 {

@@ -43,10 +43,8 @@ func (f *forecast) heed(l *cluster.Loan, now time.Time) {
 	}
 }
 
-// owners has the forecasts of the owners of lent nodes, by group.
 type owners map[cluster.Group]*forecast
 
-// heed checks the forecasts of all owners.
 func (o owners) heed(s *policy.Snapshot) {
 	for i := range s.Loans {
 		l := &s.Loans[i]

@@ -37,7 +37,6 @@ func (p *Policy) Promised(s *policy.Snapshot) map[job.ID]time.Time {
 	return p.promises(s, jobs, twins)
 }
 
-// promises returns by when large jobs claim the GPUs of their twins.
 func (p *Policy) promises(s *policy.Snapshot, jobs map[job.ID]*policy.Job, twins map[job.ID]backfill.Comparison) map[job.ID]time.Time {
 	kept := unstoppableGPUs(s)
 	all := make(map[job.ID]time.Time)
@@ -73,12 +72,10 @@ func (p *Policy) unlimited(s *policy.Snapshot) bool {
 	return p.o.Margin == 0 || len(s.Loans) > 0 || len(s.Rentals) > 0
 }
 
-// differs reports whether two jobs have different priorities.
 func (p *Policy) differs(a, b *policy.Job) bool {
 	return !p.ignored.leaves(policy.TermPriority) && a.Priority != b.Priority
 }
 
-// unstoppableGPUs returns the GPUs of each type that jobs hold which are never stopped for a claim.
 func unstoppableGPUs(s *policy.Snapshot) map[cluster.GPUType]int {
 	all := make(map[cluster.GPUType]int)
 	for _, j := range s.Jobs {

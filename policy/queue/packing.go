@@ -51,7 +51,6 @@ func newPacking(r *grant.Round) *packing {
 	return p
 }
 
-// add adds the GPUs of a placement to the free GPUs, or with sign -1 takes them.
 func (p *packing) add(c *cluster.Cluster, free []int, at cluster.Placement, sign int) {
 	for _, s := range at {
 		if n, ok := c.Index(s.Node); ok {
@@ -60,7 +59,6 @@ func (p *packing) add(c *cluster.Cluster, free []int, at cluster.Placement, sign
 	}
 }
 
-// find returns GPUs of type t for a job; nil if it fits nowhere.
 func (p *packing) find(free []int, j *policy.Job, t int) cluster.Placement {
 	gpus, size, unit := grant.Size(j, p.types[t].Type), p.types[t].PerNode, j.WorkerGPUs
 	if unit > 0 && unit < size && gpus%unit == 0 && gpus > unit {
@@ -91,7 +89,6 @@ func (p *packing) share(n, gpus int) cluster.Share {
 	return cluster.Share{Node: p.nodes[n].ID, Resources: cluster.Resources{GPUs: gpus}}
 }
 
-// tightest returns the node with the fewest sufficient free GPUs that is not used yet; -1: none.
 func (p *packing) tightest(free []int, t, gpus int, used cluster.Placement) int {
 	best := -1
 	for n, f := range free {
@@ -105,7 +102,6 @@ func (p *packing) tightest(free []int, t, gpus int, used cluster.Placement) int 
 	return best
 }
 
-// workers places workers one by one; several may share a node.
 func (p *packing) workers(free []int, t, count, unit int) cluster.Placement {
 	left, on := slices.Clone(free), make(map[int]int)
 	for range count {
@@ -155,7 +151,6 @@ func (r *line) outlasts(i, t int) bool {
 	return !known || took > r.head.in
 }
 
-// settle places job i, which was granted GPUs of type t.
 func (r *line) settle(i, t int) {
 	p, d := r.packed, &r.Plan().Jobs[i]
 	at, _ := r.fit(i, t)
@@ -166,7 +161,6 @@ func (r *line) settle(i, t int) {
 	d.Placement, d.Allocation.Nodes = at, len(at)
 }
 
-// expect makes the reservation of job i, the first that does not fit.
 func (r *line) expect(i int) {
 	p, j := r.packed, r.Snapshot.Jobs[i]
 	for t := range r.Types {
@@ -209,13 +203,11 @@ func (r *line) fits(j *policy.Job, t int) (time.Duration, []int) {
 	return in, later
 }
 
-// An ending is the expected end of a running job.
 type ending struct {
 	in time.Duration
 	at cluster.Placement
 }
 
-// ends returns the expected ends of the jobs on type t, soonest first.
 func (r *line) ends(t int) []ending {
 	var all []ending
 	for i, j := range r.Snapshot.Jobs {

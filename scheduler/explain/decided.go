@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// decided adds the changes that a round made to the job, which had held and on before.
 func (t *journalReader) decided(round *journal.Round, held cluster.Allocation, on cluster.Placement) {
 	r := t.jobs[t.id]
 	if r == nil {
@@ -94,7 +93,6 @@ func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on
 	t.totals.Restarts = s.starts - 1
 }
 
-// verb returns the kind of the change from one allocation to another, and a text for it.
 func (t *journalReader) verb(from, to cluster.Allocation) (What, string) {
 	switch {
 	case from.IsZero() && t.state.starts == 0:

@@ -108,7 +108,6 @@ func noted(sealed bool, note string) string {
 	return note + " " + journal.Unverified
 }
 
-// A snapshot is the state of the job at one time.
 type snapshot struct {
 	state   state
 	row     *row // nil: not submitted, or ended
@@ -170,7 +169,6 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 
 var ended = map[job.Phase]string{job.Completed: "completed", job.Failed: "failed", job.Cancelled: "was cancelled"}
 
-// best returns the configuration that a reason calls better than the present one; nil if there is none.
 func best(why policy.Reason) *Holding {
 	if k := why.Kind; k == policy.WaitPrice || k == policy.KeptNoRestart || k == policy.AsPlanned && why.Limit > 0 {
 		return holding(cluster.Allocation{Configuration: why.Config})

@@ -136,7 +136,6 @@ func restartDetails(s *explainContext) string {
 	return better + y + " times"
 }
 
-// planned says that a job keeps its GPUs, and which better ones are not free.
 func planned(s *explainContext) string {
 	const keeps = "it keeps its GPUs, as planned"
 	if _, _, same := apart(s.why.Value, s.why.Limit); same || s.why.Limit <= 0 {

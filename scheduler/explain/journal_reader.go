@@ -61,7 +61,6 @@ func (t *journalReader) listen(r *journal.Reader, before func(at time.Duration))
 	return t.over()
 }
 
-// over ends the reading. It returns an error if no record was about the job.
 func (t *journalReader) over() error {
 	if t.state.spec == nil {
 		return &UnknownJobError{t.id, printable.Closest(t.id, t.ids)}
@@ -171,7 +170,6 @@ func (t *journalReader) trains(interval time.Duration) {
 	t.lose(max(t.state.train, t.now-interval))
 }
 
-// lose adds the GPU-hours that the job held without training, up to a time.
 func (t *journalReader) lose(until time.Duration) {
 	if r := t.jobs[t.id]; r != nil {
 		t.totals.LostHours += float64(r.holds.AllGPUs()) * (until - t.state.train).Hours()

@@ -164,7 +164,6 @@ func included(s *explainContext) string {
 	return ""
 }
 
-// allPinned says that all holders cannot be preempted, if that is so.
 func (s *explainContext) allPinned(others bool) string {
 	h := s.holders
 	if h == nil || len(h.free) > 0 || len(h.pinned) == 0 {

@@ -181,7 +181,6 @@ func (o *jobOrder) others(s *explainContext) {
 	s.holders = o.holders[s.why.Config.GPUType]
 }
 
-// rivals returns the waiting jobs with a higher offer for the same type, the highest first.
 func (o *jobOrder) rivals(why policy.Reason) []string {
 	k := o.offers[why.Config.GPUType]
 	if k == nil {

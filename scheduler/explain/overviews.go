@@ -27,7 +27,6 @@ type Overviews struct {
 
 const maxRecords = 200_000
 
-// A stretch is the part of a journal after a checkpoint that was read.
 type stretch struct {
 	after   int // number of checkpoints before it
 	reader  *journal.Reader
@@ -107,7 +106,6 @@ func (k *stretch) decides(at time.Duration) bool {
 	return k.long || slices.ContainsFunc(k.records, func(rec journal.Record) bool { return rec.Round != nil && rec.At <= at })
 }
 
-// read reads until a record is later than a time, or too many are kept.
 func (k *stretch) read(at time.Duration, most int) error {
 	for !k.ended && !k.long && (len(k.records) == 0 || k.records[len(k.records)-1].At <= at) {
 		rec, err := k.reader.Read()

@@ -36,7 +36,6 @@ type Holding struct {
 	Also *Holding `json:"also,omitempty"`
 }
 
-// holding returns the GPUs of an allocation; nil if there are none.
 func holding(a cluster.Allocation) *Holding {
 	h := ofType(a.Configuration)
 	if h != nil {

@@ -111,7 +111,6 @@ func (m *Moment) went() string {
 	return takenBy(m.Takers, "them")
 }
 
-// prediction writes rows for the hours lost and the expected times, if known.
 func (m *Moment) prediction(row func(key, value string)) {
 	if m.Starts > 0 {
 		row("lost", fmt.Sprintf("%s GPU-hours to starting and %s", fixed(m.LostHours), count(m.Starts-1, "restart")))

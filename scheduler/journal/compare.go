@@ -39,8 +39,6 @@ type planned struct {
 	plan *policy.Plan
 }
 
-// plans returns the first difference between the plan of a round and the recorded one, which may be nil; nil if
-// there is none.
 func (b *Backend) plans(rec *Round, now *planned) *Difference {
 	if b.decisions == nil || b.Shadow {
 		return nil
@@ -73,7 +71,6 @@ func (b *Backend) hear(rec *Round) {
 	}
 }
 
-// jobsOf returns the first difference between recorded and present decisions on jobs.
 func (b *Backend) jobsOf(now *planned) *Difference {
 	for i, j := range now.Jobs {
 		recorded, ok := b.decisions[j.ID]
@@ -95,7 +92,6 @@ func (b *Backend) jobsOf(now *planned) *Difference {
 	return &Difference{Job: slices.Min(slices.Collect(maps.Keys(missing))), Field: "presence", Got: "not in the round", Want: "in it"}
 }
 
-// apartIn returns the first difference between two decisions on a job; nil if they are equal.
 func apartIn(recorded, now *policy.Decision) *Difference {
 	switch {
 	case now.Allocation != recorded.Allocation:
@@ -110,7 +106,6 @@ func apartIn(recorded, now *policy.Decision) *Difference {
 	return nil
 }
 
-// rest returns the first difference in the parts of a plan that are not about one job.
 func (b *Backend) rest(rec *Round, now *policy.Plan) *Difference {
 	switch {
 	case !slices.Equal(rec.Prices, now.Prices):
@@ -194,7 +189,6 @@ func show(a scheduler.Action) string {
 	return string(e.buf)
 }
 
-// compare counts the differences of one round; rec is nil if none was recorded.
 func (b *Backend) compare(rec *Record, now []scheduler.Action, plan *planned) error {
 	b.counts.Rounds++
 	found := Difference{Round: -1, At: b.at()}

@@ -59,7 +59,6 @@ func (c *cursor) want(b byte) {
 	}
 }
 
-// end fails unless the line is used up.
 func (c *cursor) end() {
 	if c.peek(); c.err == nil && c.pos < len(c.buf) {
 		c.fail("end of record")

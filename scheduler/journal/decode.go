@@ -375,7 +375,6 @@ func (dec *decoder) change(known map[job.ID]policy.Decision) Change {
 	return ch
 }
 
-// granted reads the value of key into d, if the key is part of a grant.
 func (dec *decoder) granted(key string, d *policy.Decision) bool {
 	switch key {
 	case "gets":

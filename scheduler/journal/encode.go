@@ -98,7 +98,6 @@ func (e *encoder) allocation(a cluster.Allocation) {
 	e.raw("]")
 }
 
-// host appends CPU cores and bytes of memory, if there are any.
 func (e *encoder) host(cpus float64, memory int64) {
 	if cpus == 0 && memory == 0 {
 		return

@@ -122,7 +122,6 @@ func (r *Reader) Checkpoint() (*Checkpoint, error) {
 // Passed returns the time of the last checkpoint that this Reader has passed; false if there was none.
 func (r *Reader) Passed() (time.Duration, bool) { return r.at, r.passed != nil }
 
-// last returns the offset of the last checkpoint up to a time; 0 if there is none.
 func (f *File) last(at time.Duration) (int64, error) {
 	if !f.sealed {
 		return 0, nil
@@ -151,7 +150,6 @@ func (f *File) after(at time.Duration) (int64, error) {
 	return f.next(f.body + int64(i) - 1)
 }
 
-// timeOf returns the time of the first line at or after an offset; false if there is none.
 func (f *File) timeOf(offset int64) (at time.Duration, ok bool, err error) {
 	start, err := f.next(offset - 1)
 	if err != nil || start >= f.size {

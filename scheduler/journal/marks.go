@@ -31,7 +31,6 @@ func (f *File) Marks(at time.Duration) ([]Mark, error) {
 	return all, err
 }
 
-// mark reads the head of the checkpoint at an offset, and the offset of the previous one.
 func (f *File) mark(offset int64) (m Mark, back int64, err error) {
 	head := make([]byte, 320)
 	n, err := f.src.ReadAt(head, offset)

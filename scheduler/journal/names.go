@@ -31,7 +31,6 @@ func (f *File) Jobs() ([]job.ID, error) {
 	}
 }
 
-// beginning returns the jobs of the checkpoint at the beginning of a part.
 func (f *File) beginning() ([]job.ID, error) {
 	if f.header.From == 0 {
 		return nil, nil

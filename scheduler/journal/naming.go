@@ -112,7 +112,6 @@ func begins(text []byte, key string, name []byte) bool {
 	return ok && bytes.HasPrefix(rest, name)
 }
 
-// find returns the lines between two marks that contain the name of the job.
 func (n *Naming) find(from, to Mark) ([]line, error) {
 	var all []line
 	src := bufio.NewReaderSize(io.NewSectionReader(n.f.src, from.offset, to.offset-from.offset), 1<<18)

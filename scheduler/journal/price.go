@@ -47,7 +47,6 @@ func (e *encoder) price(p *policy.TypePrice) {
 	e.raw("]")
 }
 
-// capacity reads the wanted nodes of each group; nil if there are none.
 func (dec *decoder) capacity() map[cluster.Group]int {
 	var wants map[cluster.Group]int
 	for range dec.in.items() {

@@ -206,7 +206,6 @@ func (r *Reader) next() (text []byte, whole bool, err error) {
 	return text, false, nil
 }
 
-// long reads the rest of a line that does not fit into the buffer.
 func (r *Reader) long(text []byte) ([]byte, error) {
 	for len(text) <= maxLine {
 		more, err := r.src.ReadSlice('\n')

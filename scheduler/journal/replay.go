@@ -202,7 +202,6 @@ func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	return b.compare(&rec, actions, plan)
 }
 
-// known returns an error if an action is about a job or nodes that do not exist.
 func (b *Backend) known(a scheduler.Action) error {
 	switch a := a.(type) {
 	case scheduler.Compute:

@@ -242,7 +242,6 @@ func (w *Writer) begin(now time.Time) {
 	w.enc.buf = appendSeconds(w.enc.buf, max(at, 0))
 }
 
-// end passes a complete record on, unless an error occurred.
 func (w *Writer) end(what string) {
 	if w.err == nil && w.enc.err != nil {
 		w.err = fmt.Errorf("journal: %s at %v: %w", what, w.last, w.enc.err)

@@ -35,7 +35,6 @@ func (r *Recorder) Again(start time.Time, c *cluster.Cluster) {
 // Now returns the time of the last event or round.
 func (r *Recorder) Now() time.Time { return r.now }
 
-// endAbsence books the time of the absence, and gives restored jobs what they have.
 func (r *Recorder) endAbsence() {
 	x := r.absent
 	if x == nil {
@@ -66,7 +65,6 @@ func (r *Recorder) endAbsence() {
 	}
 }
 
-// bookAbsence books what a restored job had during the absence, and reports whether it had anything.
 func (r *Recorder) bookAbsence(x *absence, spec *job.Spec) bool {
 	a := x.had[spec.ID]
 	if a == nil {

@@ -125,7 +125,6 @@ func (l *lending) setLent(was, c *cluster.Cluster, now time.Time) {
 	}
 }
 
-// nodeLeft counts a lost node on loan as taken by its owner, if it was due.
 func (l *lending) nodeLeft(n *cluster.Node, now time.Time) {
 	if due := l.last(n.Group); !l.returned[n.ID] && due.Reclaim > 0 && !now.Before(due.By) {
 		l.count.Taken++

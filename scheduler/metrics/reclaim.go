@@ -81,7 +81,6 @@ func (l *lending) giveBack(w *wave, n *cluster.Node) {
 	}
 }
 
-// vacate moves a job to a placement, and reports whether it was on a returned node.
 func (r *Recorder) vacate(w *wave, a *account, to cluster.Placement) bool {
 	if a == nil || a.held.gpus == 0 {
 		return false

@@ -65,7 +65,6 @@ func (j *audited) save() {
 	}
 }
 
-// hold adds up the GPU time of the previous allocation, and records the present one.
 func (j *audited) hold(now time.Time, a cluster.Allocation, p cluster.Placement) {
 	j.used += time.Duration(j.allocation.AllGPUs()) * now.Sub(j.since)
 	j.since, j.allocation, j.placement = now, a, p

@@ -73,7 +73,6 @@ func (a *Auditor) rent(s *policy.Snapshot, actions []scheduler.Action) {
 	}
 }
 
-// offered returns how many nodes of a group can be rented, or are lent and spare.
 func offered(s *policy.Snapshot, g cluster.Group) (most int, known bool) {
 	for i := range s.Rentals {
 		if s.Rentals[i].Group == g {

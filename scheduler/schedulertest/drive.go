@@ -85,7 +85,6 @@ func (t *thinker) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 
 func fails(n int) bool { return n%3 == 1 }
 
-// shown checks that a snapshot has the result of the last plan's work.
 func (t *thinker) shown(s *policy.Snapshot) {
 	last, want := t.plans-1, "nothing"
 	good := s.Computed == nil

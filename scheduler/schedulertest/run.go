@@ -167,7 +167,6 @@ func cancelled(ctx context.Context, b scheduler.Backend, drive func(context.Cont
 	return nil
 }
 
-// life is the state of a job by its events.
 type life uint8
 
 const (
@@ -254,7 +253,6 @@ func (w *watch) Do(ctx context.Context, actions []scheduler.Action) error {
 	return w.Backend.Do(ctx, actions)
 }
 
-// silent records an error for each job that was run and had no event since.
 func (w *watch) silent() {
 	for _, id := range slices.Sorted(maps.Keys(w.runs)) {
 		if g := w.runs[id]; !g.heard {
@@ -275,7 +273,6 @@ func (w *watch) progress(r *job.Report) {
 	g.heard = true
 }
 
-// event checks that a job's events come between its submission and its end.
 func (w *watch) event(ev scheduler.Event) {
 	want, then := live, live
 	var id job.ID

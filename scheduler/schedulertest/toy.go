@@ -140,7 +140,6 @@ func (j *toyJob) done() time.Time {
 	return j.settled.Add((j.Work + n - 1) / n)
 }
 
-// lost returns the time of its failure, or a time that never comes.
 func (j *toyJob) lost() time.Time {
 	if at := Epoch.Add(j.LostAt); j.LostAt > 0 && !at.Before(j.settled) {
 		return at

@@ -77,7 +77,6 @@ func figure(x float64) string {
 // year, in seconds, is the longest time that is not printed in days.
 const year = 365 * Day * 3600
 
-// formatSeconds has hours, minutes and seconds, or days from a year on.
 func formatSeconds(seconds float64) string {
 	if math.Abs(seconds) >= year {
 		return figure(seconds/(Day*3600)) + " days"

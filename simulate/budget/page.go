@@ -30,7 +30,6 @@ type pageView struct {
 	Script           template.JS
 }
 
-// A pageCurve is a chart and a table.
 type pageCurve struct {
 	Name   string
 	Colour int

@@ -98,7 +98,6 @@ func classOf(jobs []*workload.Arrival, catalog workload.Catalog) (*perf.ClassSta
 	return c, nil
 }
 
-// checkOffers names each offer on which no class can run with up to widest GPUs.
 func (w *Workload) checkOffers(l *PriceList, widest int) error {
 	var errs []error
 	for i := range l.Offers {

@@ -89,7 +89,6 @@ func (p *Plan) writeText(w io.Writer) error {
 	return p.writeClasses(w)
 }
 
-// oneMore describes the effect of one more GPU, or unit of money a day.
 func oneMore(currency string, buys, mean float64) string {
 	what := "one more GPU"
 	if currency != "" {

@@ -90,7 +90,6 @@ func (h *History) missingOrder() []string {
 	return all
 }
 
-// notRecorded lists what the history of a format never contains.
 var notRecorded = map[string][]string{
 	trace.HeliosFormat: {
 		"the log has no time limits, priorities, node failures or nodes of virtual clusters: all GPUs are open to all jobs, and backfilling uses true running times",

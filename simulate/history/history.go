@@ -201,7 +201,6 @@ func (h *History) encode(arrivals []workload.Arrival) error {
 	return err
 }
 
-// withoutStart returns a running time minus the cost of a start, at least a second.
 func withoutStart(d, start time.Duration) time.Duration {
 	return max(min(d, time.Second), d-start)
 }

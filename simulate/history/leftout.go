@@ -39,7 +39,6 @@ func (h *History) LeftOut(simulated []workload.Arrival, nodes *cluster.Cluster) 
 	return all
 }
 
-// cannotRun returns why a job cannot run on these nodes.
 func cannotRun(spec *job.Spec, nodes *cluster.Cluster) string {
 	var has []string
 	for _, t := range nodes.Types() {

@@ -21,7 +21,7 @@ import (
 // A NextNode states what one more node of a type would have saved in a run.
 type NextNode struct {
 	Type cluster.GPUType `json:"type"`
-	GPUs int             `json:"gpus"`  // GPUs of the node
+	GPUs int             `json:"gpus"`
 	Rate float64         `json:"price"` // price of the node per hour; its number of GPUs if no price is known
 	// Saved is the difference between simulations of the run without and with the node.
 	Saved Saving `json:"saved"`
@@ -122,7 +122,6 @@ type growth struct {
 	nodes *cluster.Cluster
 }
 
-// grown returns a cluster, and copies with one more node for each owned type.
 func grown(c *cluster.Cluster) []growth {
 	all := []growth{{nodes: c}}
 	for _, t := range c.Types() {

@@ -90,7 +90,6 @@ func withLoans(all []column) []column {
 	return append(all, loanColumns...)
 }
 
-// loans returns loan data over time: GPUs on loan, held and wanted; the owner's load; usage; prices.
 func loans(runs []Run, l limits) *dataset {
 	d := newDataset("loans", "@policy", "time_s", "lent_gpus", "busy_gpus", "wanted_gpus", "owner_gpus", "overall_usage", "training_price_s", "loan_price_s")
 	for i := range runs {

@@ -109,7 +109,6 @@ func policyTimes(runs []Run, l limits) *dataset {
 	return d
 }
 
-// means visits groups of points, with a function that averages a curve over the group.
 func means(points, most int, visit func(first int, mean func([]float64) float64)) {
 	size := max(1, int(math.Ceil(float64(points)/float64(most))))
 	for first := 0; first < points; first += size {

@@ -53,7 +53,6 @@ func barsOf(jobs []metrics.JobResult, most int) [][]bar {
 	}
 }
 
-// merged joins intervals with equal GPUs, or less than pause seconds apart.
 func merged(intervals []metrics.Interval, pause float64) []bar {
 	var all []bar
 	for _, iv := range intervals {

@@ -61,7 +61,6 @@ func meansOver(v *verdict.Verdict) string {
 	return "means " + v.Over() + "; plots: seed " + strconv.FormatUint(v.Seeds[0], 10)
 }
 
-// best reports whether the policy beats all others by more than chance.
 func (c *column) best(r *Run) bool {
 	return r.Verdict != nil && r.Policy != "" && r.Verdict.Best[c.key] == r.Policy
 }

@@ -83,7 +83,6 @@ func keeps(c *config.Config, application string) bool {
 	return len(c.Jobs.Applications) == 0 || slices.Contains(c.Jobs.Applications, application)
 }
 
-// choose drops jobs of other applications, and redraws arrival times if requested.
 func (in *Inputs) choose(c *config.Config) error {
 	in.Arrivals = slices.DeleteFunc(in.Arrivals, func(a workload.Arrival) bool { return !keeps(c, a.Application) })
 	if len(in.Arrivals) == 0 && len(c.Jobs.Applications) > 0 {

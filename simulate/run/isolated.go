@@ -106,7 +106,6 @@ func lasting(seconds, share float64, start time.Duration) time.Duration {
 	return start + time.Duration(seconds*float64(time.Second))
 }
 
-// static reports whether rho is static: if configured, or by default if all jobs have a schedule.
 func (in *Inputs) static(c *config.Config) bool {
 	return c.Fairness.Rho == "static" || c.Fairness.Rho == "" && !slices.ContainsFunc(in.Arrivals, func(a workload.Arrival) bool {
 		return a.Spec.Schedule.Mode == job.Unscheduled

@@ -80,7 +80,6 @@ func RecordedStreaming(r *journal.Reader, c *config.Config, in *Inputs, stream m
 	return p.run, nil
 }
 
-// measured returns the number of measured jobs of a complete run; 0 if unknown.
 func (in *Inputs) measured(c *config.Config) int {
 	if in == nil {
 		return 0

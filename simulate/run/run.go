@@ -261,7 +261,6 @@ func options(c *config.Config, in *Inputs, traits policy.Traits) (scheduler.Opti
 	return so, wo, nil
 }
 
-// known returns the true class statistics, with the configured error.
 func (in *Inputs) known(o *estimate.Options) func(time.Time) []*perf.ClassStats {
 	all := workload.Classes(in.Arrivals, in.application)
 	for _, c := range all {

@@ -107,7 +107,6 @@ func (in *Inputs) bind(s *job.Spec) error {
 	return nil
 }
 
-// note records the arrivals whose specifications have an untrue speed or duration.
 func (in *Inputs) note() {
 	in.untrue = make(map[job.ID]*workload.Arrival)
 	for i := range in.Arrivals {

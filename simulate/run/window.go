@@ -30,7 +30,6 @@ func (in *Inputs) window(c *config.Config) (window, error) {
 
 func (w window) measures(spec *job.Spec) bool { return w == nil || w[spec.ID] }
 
-// A passing world ends with the jobs of a window.
 type passing struct {
 	scheduler.Backend
 	left int // live jobs of the window

@@ -231,7 +231,6 @@ func (g *agent) settle(w *World) {
 	g.advance(w, w.now)
 }
 
-// advance adds progress up to a time at constant speed, and the checkpoints in between.
 func (g *agent) advance(w *World, at time.Time) {
 	g.progress += g.rate * at.Sub(g.at).Seconds()
 	g.at = at

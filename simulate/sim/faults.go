@@ -135,7 +135,6 @@ func (w *World) changed() {
 	w.emit(scheduler.NodesChanged{Cluster: w.nodes.present(), Rentals: w.provider.rentals(), Loans: w.lender.loans()})
 }
 
-// A presence holds which nodes of a cluster are available.
 type presence struct {
 	full *cluster.Cluster       // with all nodes
 	here *cluster.Cluster       // nodes of the last NodesChanged; nil: none was emitted

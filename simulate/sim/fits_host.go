@@ -9,8 +9,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// hosts returns an error if the nodes for at most gpus GPUs lack the requested CPUs or memory, and these are
-// known.
 func hosts(c *cluster.Cluster, spec *job.Spec, t *cluster.TypeInfo, gpus int) error {
 	if !(spec.CPUs > 0 || spec.Memory > 0) || !t.Counts() {
 		return nil

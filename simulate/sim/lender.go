@@ -132,7 +132,6 @@ func (l *lender) pool(g cluster.Group) *pool {
 	return l.pools[i]
 }
 
-// available reports whether a node is lent, or not for loan at all.
 func (l *lender) available(id cluster.NodeID) bool {
 	n := l.nodes[id]
 	return n == nil || n.lent
@@ -158,7 +157,6 @@ func (p *pool) lent() int {
 	return lent
 }
 
-// idle returns the nodes that can be lent: not lent, broken or in maintenance.
 func (l *lender) idle(p *pool) []*loanNode {
 	return slices.DeleteFunc(p.in(false), func(n *loanNode) bool { return l.w.nodes.away[n.node.ID] > 1 })
 }

@@ -117,7 +117,6 @@ func (r *profileRuns) note(rep job.Report, took time.Duration) {
 	r.reports = append(r.reports, rep)
 }
 
-// measure runs the job, and returns the report and true step time, or false if it does not run.
 func (r *profileRuns) measure(a cluster.Allocation, local int) (rep job.Report, step time.Duration, ok bool) {
 	g := r.agent
 	seconds, sync, ok := g.app.Speed.Step(a.GPUType, []int{a.GPUs}, local)

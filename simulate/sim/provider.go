@@ -155,7 +155,6 @@ func (p *provider) rentals() []cluster.Rental {
 	return all
 }
 
-// available reports whether a node is rented and ready, or not for rent at all.
 func (p *provider) available(id cluster.NodeID) bool {
 	l := p.leases[id]
 	return l == nil || l.state == ready
@@ -179,7 +178,6 @@ func (p *provider) Provision(g cluster.Group, nodes int) error {
 	return nil
 }
 
-// cancel returns up to most of the starting nodes, latest orders first.
 func (p *provider) cancel(coming []*lease, most int) {
 	for range min(most, len(coming)) {
 		last := slices.MaxFunc(coming, func(a, b *lease) int { return cmp.Compare(a.ordered, b.ordered) })

@@ -31,7 +31,6 @@ func (w *World) endRound() {
 	}
 }
 
-// training returns the agents that hold GPUs and are not restarting, by ID.
 func (w *World) training() []*agent {
 	agents := make([]*agent, 0, w.held)
 	for _, g := range w.jobs {

@@ -14,7 +14,6 @@ func (g *agent) report(w *World) {
 	g.repeats = w.o.Sparse && !taught && g.noise == nil && g.app.Curve == nil && !w.o.Estimate.Share
 }
 
-// due returns the first multiple of the report interval since Epoch after a time.
 func (w *World) due(after time.Time) time.Time {
 	return Epoch.Add(after.Sub(Epoch).Truncate(w.o.ReportInterval) + w.o.ReportInterval)
 }

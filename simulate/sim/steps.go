@@ -29,7 +29,6 @@ func newSteps(g *agent) *steps {
 
 func rate(g *agent) float64 { return float64(g.replicas) / g.step }
 
-// begin plans the whole steps of a round and returns their time, or false if one step takes longer.
 func (s *steps) begin(g *agent, length time.Duration) (took time.Duration, ok bool) {
 	most := math.Floor(rate(g) * length.Seconds())
 	s.now = min(most, max(0, s.total-s.made))

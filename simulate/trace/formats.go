@@ -61,7 +61,6 @@ func Find(name string) (Format, error) {
 	return Format{}, fmt.Errorf("trace format %q, want one of %s", name, names())
 }
 
-// oneCluster returns format slurm for the rows of one cluster.
 func oneCluster(name string) Format {
 	return Format{
 		Name: slurm.Format, Doc: "format slurm, only the rows of cluster " + name, Sniff: slurm.Sniff,

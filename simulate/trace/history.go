@@ -13,7 +13,7 @@ import (
 
 // A History is the record of a cluster's jobs, as read from a file.
 type History struct {
-	Format string           // name of the input's format
+	Format string
 	Jobs   []parse.Observed // jobs that ran, in the order of the input
 	// Cluster is the nodes with GPUs as text for a configuration: "a100:1x8,h200:2x8". Empty: unknown.
 	Cluster string

@@ -179,7 +179,6 @@ func (w kubeOwner) isJob() bool {
 	return kind != nil && kind.shape != nil
 }
 
-// orphaned returns the note for a pod without a job.
 func (p *kubePod) orphaned() string {
 	const note = "GPU pods without a job in the dump, ignored"
 	for _, w := range p.object.Meta.Owners {
@@ -215,7 +214,6 @@ func (d *kubeDump) observe(o *kubeObject) (seen parse.Observed, drop string) {
 	return seen, dropUnless(seen.Arrival)
 }
 
-// dropped returns why a job is dropped: it has no whole GPUs.
 func (d *kubeDump) dropped(j *kubeJob) string {
 	const parts = "jobs with parts of GPUs dropped"
 	s := j.shape

@@ -95,7 +95,6 @@ func (d *kubeDump) ignore(o *kubeObject) {
 	}
 }
 
-// hasGPUs reports whether some object inside a text has containers with GPUs.
 func hasGPUs(text json.RawMessage, depth int) bool {
 	const deepest = 16
 	if depth > deepest || !strings.Contains(string(text), "gpu") {

@@ -71,7 +71,6 @@ func (o *kubeObject) condition(kind string) *kubeCondition {
 	return nil
 }
 
-// since returns the time since which a condition is true; zero if it is not.
 func (o *kubeObject) since(kind string) time.Time {
 	if c := o.condition(kind); c != nil && c.Status == "True" {
 		return c.Since
@@ -79,7 +78,6 @@ func (o *kubeObject) since(kind string) time.Time {
 	return time.Time{}
 }
 
-// kubeState is the state of a Volcano Job.
 type kubeState struct {
 	Phase string
 	Since time.Time
@@ -245,7 +243,6 @@ func (r kubeResources) gpus() int {
 // partNames are parts of the names of resources that are parts of GPUs: MIG slices, time slices, memory or cores.
 var partNames = []string{"/mig-", "/gpu.shared", "/gpumem", "/gpucores", "/gpu-mem", "/gpu-memory", "/gpu-core", "/vgpu", "/vcuda-"}
 
-// parts returns the name of a resource that is a part of a GPU; "": none.
 func (r kubeResources) parts() string {
 	return r.named(func(name string) bool {
 		return slices.ContainsFunc(partNames, func(part string) bool { return strings.Contains(name, part) })
@@ -260,7 +257,6 @@ func (r kubeResources) device() string {
 	})
 }
 
-// named returns the first name, in alphabetical order, of a requested resource that is in a class; "": none.
 func (r kubeResources) named(class func(name string) bool) (first string) {
 	for name, q := range r {
 		if q > 0 && class(name) && (first == "" || name < first) {

@@ -83,7 +83,6 @@ type resource struct {
 	Lend    *kubeQuantity `json:"lendingLimit"`
 }
 
-// addClusterQueue adds a ClusterQueue with a quota of GPUs, and counts features that are not replayed.
 func (d *kubeDump) addClusterQueue(o *kubeObject) error {
 	var s queueSpec
 	if err := json.Unmarshal(o.Spec, &s); err != nil {
@@ -123,7 +122,6 @@ func whole(q *kubeQuantity) *int {
 	return &n
 }
 
-// quotas returns the queues by name, with the GPU types of their flavors.
 func (d *kubeDump) quotas() []Quota {
 	for i := range d.queues {
 		q := &d.queues[i]
@@ -142,7 +140,6 @@ func (d *kubeDump) quotas() []Quota {
 	return d.queues
 }
 
-// typesOf returns the GPU types of nodes with labels; nil for all nodes.
 func (d *kubeDump) typesOf(labels map[string]string) []cluster.GPUType {
 	if len(labels) == 0 {
 		return nil
@@ -175,7 +172,6 @@ func (d *kubeDump) flavorTypes(flavors []string) (types []cluster.GPUType) {
 	return slices.Compact(types)
 }
 
-// queued returns the queue of a job (its ClusterQueue, if known) and its priority there.
 func (d *kubeDump) queued(j *kubeJob) (queue string, priority float64) {
 	queue = queueOf(j.object)
 	local, admitted := queue, ""

@@ -46,7 +46,6 @@ type container struct {
 	Resources podResources `json:"resources"`
 }
 
-// amount returns the request for a resource, or else its limit.
 func (r *podResources) amount(name string) (n float64, ok bool) {
 	q, ok := r.Requests[name]
 	if !ok {
@@ -89,7 +88,6 @@ func (p *podSpec) amount(name string) float64 {
 	return n + float64(p.Overhead[name])
 }
 
-// first returns the first name that a function finds in the resources of a container; "": none.
 func (p *podSpec) first(find func(kubeResources) string) string {
 	for _, all := range [][]container{p.Containers, p.Init} {
 		for i := range all {
@@ -103,10 +101,10 @@ func (p *podSpec) first(find func(kubeResources) string) string {
 }
 
 type shape struct {
-	workers, gpus int               // with GPUs; total GPUs
-	each          int               // GPUs of every worker; 0: they differ
-	cpus, memory  float64           // of all pods, in cores and bytes
-	parts, claims bool              // requests parts of GPUs, or claims devices
+	workers, gpus int     // with GPUs; total GPUs
+	each          int     // GPUs of every worker; 0: they differ
+	cpus, memory  float64 // of all pods, in cores and bytes
+	parts, claims bool
 	device        string            // a resource of a vendor that is no GPU; "": none
 	types         []cluster.GPUType // that selectors name, ascending
 }

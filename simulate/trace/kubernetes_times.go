@@ -67,7 +67,6 @@ func (j *kubeJob) stopped() time.Time {
 	return at
 }
 
-// past returns how long an evicted job ran before, if Kueue stores it.
 func (j *kubeJob) past() time.Duration {
 	if w := j.quota(); w != nil && !w.since("Evicted").IsZero() {
 		return w.workload.past

@@ -73,7 +73,6 @@ func (d *kubeDump) addWorkload(o *kubeObject) error {
 	return nil
 }
 
-// fill sets what follows from the pod sets and the status.
 func (w *kubeWorkload) fill(s *workloadStatus) {
 	w.shape, w.admitted = new(shape), s.Admission.Queue
 	w.past = time.Duration(max(s.Past, s.PastBeta1)) * time.Second
@@ -117,7 +116,6 @@ func (o *kubeObject) owners() string {
 	return cmp.Or(strings.Join(all, " "), o.Meta.UID)
 }
 
-// name returns the object's name, or the name of the only owner of a Workload.
 func (o *kubeObject) name() string {
 	if o.workload != nil && len(o.Meta.Owners) == 1 && o.Meta.Owners[0].Name != "" {
 		return o.Meta.Owners[0].Name
@@ -156,7 +154,6 @@ func (d *kubeDump) assign() (jobs []*kubeObject) {
 	return jobs
 }
 
-// jobOf returns the job in the dump that owns a Workload, or nil.
 func (d *kubeDump) jobOf(o *kubeObject) *kubeJob {
 	if uid := d.owner(o); uid != "" {
 		return d.jobs[uid]
@@ -164,7 +161,6 @@ func (d *kubeDump) jobOf(o *kubeObject) *kubeJob {
 	return nil
 }
 
-// orphan adds a Workload as a job, with all Workloads of that job.
 func (d *kubeDump) orphan(o *kubeObject, all []*kubeObject) *kubeObject {
 	d.o.Summary.Note("Kueue Workloads without their job, read as jobs")
 	for _, w := range all {
@@ -228,7 +224,6 @@ func (d *kubeDump) compareQuotas(roots []*kubeObject) {
 	}
 }
 
-// used returns the GPUs of a job's pods, and whether the dump has them.
 func (j *kubeJob) used() (gpus int, known bool) {
 	for _, p := range j.pods {
 		if phase := p.object.Status.Phase; !p.bound.IsZero() && phase != "Succeeded" && phase != "Failed" {

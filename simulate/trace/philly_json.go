@@ -150,7 +150,6 @@ func (j *phillyJob) arrival(o parse.Options) (a workload.Arrival, drop string, e
 	return a, dropUnless(a), nil
 }
 
-// ran returns the time and GPUs of an attempt; 0 without start or end.
 func (p *phillyAttempt) ran() (time.Duration, int, error) {
 	gpus, _ := p.gpus()
 	if phillyNone(p.Start) || phillyNone(p.End) {

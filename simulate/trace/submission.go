@@ -46,7 +46,6 @@ func submission(text []byte, name string) (*job.Spec, error) {
 	return nil, errors.New("want a script for sbatch, a manifest of Kubernetes, or a JSON object such as {\"gpus\": 2}")
 }
 
-// jsonJob reads one job in the format jsonl, on one or several lines.
 func jsonJob(text []byte, name string) (*job.Spec, error) {
 	var fields map[string]any
 	if err := json.Unmarshal(text, &fields); err != nil {
@@ -65,7 +64,6 @@ func jsonJob(text []byte, name string) (*job.Spec, error) {
 	return nil, errors.New("no job")
 }
 
-// documents separates the documents of a YAML file.
 var documents = regexp.MustCompile(`(?m)^---.*$`)
 
 // fromYAML decodes YAML, or JSON, by the JSON names of the fields of to.
@@ -81,7 +79,6 @@ func fromYAML(text string, to any) error {
 	return json.Unmarshal(same, to)
 }
 
-// manifest reads the only job of a file with one or several objects.
 func manifest(text []byte) (spec *job.Spec, err error) {
 	var others []string
 	for _, doc := range documents.Split(string(text), -1) {

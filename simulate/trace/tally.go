@@ -23,7 +23,6 @@ func (t *tally) add(d time.Duration) {
 	}
 }
 
-// settle merges the recent durations, in one pass over all values.
 func (t *tally) settle() {
 	slices.Sort(t.recent)
 	values, times := make([]time.Duration, 0, len(t.values)+64), make([]uint32, 0, len(t.values)+64)

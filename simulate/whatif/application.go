@@ -14,7 +14,6 @@ import (
 // endless is a target, in samples, that no job reaches.
 const endless = 1e18
 
-// A truth is the ground truth of a job in the simulated world.
 type truth struct {
 	spec  *job.Spec
 	model perf.Model // nil: its speed is not known
@@ -125,7 +124,6 @@ func gradients(m perf.Model, batch int) (sqr, vari float64) {
 	return 1, max(0, (e*large-init)/(1-e)) / init
 }
 
-// speed implements workload.Speed by a performance model.
 type speed struct {
 	spec   *job.Spec
 	model  perf.Model // nil: one sample per second and GPU

@@ -18,7 +18,6 @@ type class struct {
 
 const mostUsed = 1000
 
-// of returns the class of a job; nil if it has none.
 func (l *Learner) of(j *learned) *class {
 	name := j.spec.Class
 	if name == "" {
@@ -97,7 +96,6 @@ func (c *class) coming(j *learned) []piece {
 	return all
 }
 
-// usual returns the mean time of a start of the jobs of the class; 0 if none was measured.
 func (c *class) usual() time.Duration {
 	if c == nil || c.delays == 0 {
 		return 0

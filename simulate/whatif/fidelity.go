@@ -199,7 +199,6 @@ func (rec *recording) asked() map[job.ID]*job.Spec {
 	return all
 }
 
-// compare sets the result from the recorded and the simulated ends of jobs.
 func (rec *recording) compare(in *setting) {
 	f := rec.result
 	f.Lost, f.Restart = rec.lost, journal.Seconds(rec.restart())
@@ -260,7 +259,6 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// restart returns the mean time of a start, of all jobs; 0: not measured.
 func (l *Learner) restart() time.Duration {
 	total, n := time.Duration(0), 0
 	for _, j := range l.order {

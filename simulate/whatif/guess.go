@@ -103,7 +103,6 @@ func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
 
-// A future is the result of a scenario.
 type future struct {
 	outcomes map[job.ID]*outcome
 	length   time.Duration // simulated

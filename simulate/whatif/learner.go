@@ -272,7 +272,6 @@ func (l *Learner) report(now time.Time, j *learned, r *job.Report) {
 	}
 }
 
-// started records the time of a start of a job of class c, which may be nil.
 func (l *Learner) started(j *learned, c *class, took time.Duration) {
 	j.starting = false
 	j.delay, j.delays, j.ran = j.delay+took, j.delays+1, j.ran.Add(took)

@@ -189,7 +189,6 @@ func learnerOf(so scheduler.Options, types []cluster.TypeInfo) *Learner {
 	return NewLearner(so.Estimate)
 }
 
-// began returns the state of a run with these options before its first round.
 func (o *Options) began(h *journal.Header) (*runState, scheduler.Options, error) {
 	so := o.Scheduler
 	so.Round = h.Round

@@ -95,7 +95,6 @@ func (o *outages) come(at time.Duration, n cluster.Node) {
 	}
 }
 
-// all returns a cluster with the nodes of c and those that came in the run.
 func (o *outages) all(c *cluster.Cluster) (*cluster.Cluster, error) {
 	nodes := slices.Clone(c.Nodes())
 	for _, n := range o.nodes {

@@ -212,7 +212,6 @@ func (l *Predictor) known() (map[job.ID]ETA, time.Time) {
 	return all, l.of.Now
 }
 
-// ranges returns the ranges of simulated times, and records them if the snapshot is still the last one.
 func (l *Predictor) ranges(s *policy.Snapshot, found []Times) []ETA {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -236,7 +235,6 @@ func (l *Predictor) ranges(s *policy.Snapshot, found []Times) []ETA {
 	return all
 }
 
-// runs returns the shortest guessed time between start and end of a job; 0 if that is not known.
 func runs(start, end Guess) time.Duration {
 	if start.Why != Known || end.Why != Known {
 		return 0

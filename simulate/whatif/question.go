@@ -18,7 +18,7 @@ import (
 // A Question asks what one change would do: a cancelled job, more nodes, or another size of a job. Nothing is
 // changed.
 type Question struct {
-	Cancel job.ID // the job is cancelled
+	Cancel job.ID
 
 	Nodes int             // number of additional owned nodes
 	Type  cluster.GPUType // they are like the largest node of this type

@@ -36,7 +36,6 @@ func (rec *recording) setting(nodes *cluster.Cluster, so scheduler.Options) *set
 	return in
 }
 
-// record adds a copy of a recorded job, submitted or restored at the recorded time.
 func (in *setting) record(rec *recording, j *learned, usual time.Duration) {
 	at := j.came.Sub(rec.header.Start)
 	if m, _ := j.belief.Model(); m != nil && j.rate > 0 {

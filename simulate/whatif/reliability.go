@@ -69,7 +69,6 @@ type audited struct {
 	ranges [len(Levels)]calibration.Range
 }
 
-// An audit stores the ranges of a Predictor, and tests them.
 type audit struct {
 	*Predictor
 	ctx           context.Context
@@ -121,7 +120,6 @@ func (a *audit) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Actio
 	}
 }
 
-// test compares the ranges of one phase of a job with the present time.
 func (a *audit) test(now time.Time, id job.ID, p calibration.Phase) {
 	a.open[id] = slices.DeleteFunc(a.open[id], func(x *audited) bool {
 		if x.phase != p {
@@ -159,7 +157,6 @@ func (a *audit) overdue(now time.Time, id job.ID) {
 	delete(a.open, id)
 }
 
-// close counts the overdue ranges at the end of the run.
 func (a *audit) close(now time.Time) {
 	for id := range a.open {
 		a.overdue(now, id)

@@ -61,7 +61,6 @@ func (b *beginnings) round(marks []journal.Mark, of Moment) (*Round, error) {
 	return RoundOf(b.ctx, r, of, *b.o)
 }
 
-// from returns the checkpoint at a mark, its memory, and a reader of what follows.
 func (b *beginnings) from(at journal.Mark) (*journal.Reader, *journal.Checkpoint, *runState, error) {
 	r, c, err := b.f.From(at)
 	if err != nil {

@@ -124,7 +124,6 @@ func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *runState, 
 	return &Round{t.of.Job, s, t.plan, d, t.ahead, t.ahead.Ended(), passed}, nil
 }
 
-// replay replays a journal up to the moment, and returns the Recorder of the last round.
 func (t *replayed) replay(r *journal.Reader, c *journal.Checkpoint, m *runState, so scheduler.Options, o *Options) (*counterfactual.Recorder, error) {
 	h := r.Header()
 	if t.ahead == nil {

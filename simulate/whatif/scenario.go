@@ -63,7 +63,6 @@ const mostRows = 1_000_000
 // start a job.
 const mostIdle = 3000
 
-// run simulates a scenario to its end, or until the deadline of ctx.
 func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (*future, error) {
 	in, err := c.setting(s, o)
 	if err != nil {
@@ -196,7 +195,6 @@ func (w *simulatedWorld) Round(s *policy.Snapshot, p *policy.Plan, acts []schedu
 	}
 }
 
-// priceOf returns a plan's price of a GPU type; 0: none.
 func priceOf(p *policy.Plan, t cluster.GPUType) float64 {
 	for _, x := range p.Prices {
 		if x.Type == t {
@@ -319,7 +317,6 @@ func (in *setting) last(s *policy.Snapshot, j *policy.Job, m Measured, lasts, la
 	in.options.Initial[j.ID] = st
 }
 
-// target returns the work of a job: stated, or of its class; 0 if neither is known.
 func target(s *policy.Snapshot, j *policy.Job) float64 {
 	if j.Target > 0 {
 		return j.Target

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A service counts the GPU time that jobs hold in a run, and their first starts.
 type service struct {
 	came, first map[job.ID]time.Time
 	held        map[job.ID]int

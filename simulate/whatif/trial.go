@@ -31,7 +31,6 @@ type Trial struct {
 	Others int                    // jobs that wait already
 }
 
-// triedID is the ID of a job on trial.
 const triedID job.ID = "(this job)"
 
 // Try simulates the state after the last round forward with one more job, which is submitted now. If the job waits,
@@ -68,7 +67,6 @@ func (l *Predictor) Try(ctx context.Context, now time.Time, spec *job.Spec, d co
 	return t, nil
 }
 
-// simulate sets the start of the last job of a snapshot.
 func (t *Trial) simulate(ctx context.Context, l *Predictor, s *policy.Snapshot, o Options) error {
 	soon, cancel := half(ctx)
 	defer cancel()

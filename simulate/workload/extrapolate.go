@@ -77,7 +77,6 @@ func (a scaled) resolve(t cluster.GPUType) (profiled cluster.GPUType, speed floa
 	return t, speed
 }
 
-// fastest returns the largest speed factor among the types of the application.
 func (a scaled) fastest(on map[cluster.GPUType]int) float64 {
 	most := 1.0
 	for _, l := range a.all {

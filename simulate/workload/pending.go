@@ -18,7 +18,6 @@ type Pending struct {
 
 const inPart = 4096
 
-// pending has the values of one arrival.
 type pending struct {
 	at, duration time.Duration
 	id           job.ID

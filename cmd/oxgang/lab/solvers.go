@@ -83,7 +83,6 @@ te      flow over the links of a wide-area network as demands change; without --
 	return cmd
 }
 
-// completeMethods completes --methods with the methods of the case that was typed.
 func completeMethods(cmd *cobra.Command, studies map[string]solverStudy) {
 	cli.CompleteLater(cmd, "methods", func() (all []string) {
 		if s, known := studies[cmd.Flags().Arg(0)]; known {
@@ -123,7 +122,6 @@ func (m *measuring) foreign(cmd *cobra.Command, name string) (err error) {
 	return err
 }
 
-// checkRounds sets the defaults of rounds and of the excluded first rounds, one of part, and returns all errors.
 func (m *measuring) checkRounds(rounds, part int) error {
 	var errs []error
 	if m.rounds == 0 {

@@ -231,7 +231,6 @@ func expect(round *whatif.Round, m *explain.Moment, all map[job.ID]whatif.ETA, i
 	m.End = in(&eta.End)
 }
 
-// unblock adds the change that would have helped, and predicts the ends of the jobs that it names.
 func (e *explanation) unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment, all map[job.ID]whatif.ETA) (err error) {
 	ctx, cancel := cli.WithBudget(ctx, e.budget)
 	defer cancel()

@@ -24,7 +24,6 @@ type replaying struct {
 	actions, etas           bool
 }
 
-// isJournal reports whether a history is a journal of Oxgang, by its name.
 func isJournal(args []string) bool { return len(args) > 0 && filepath.Ext(args[0]) == ".oxj" }
 
 // forJournals are the flags of whatif with a meaning for a journal.

@@ -174,7 +174,6 @@ func (a *tryAnswer) text() string {
 	return printable.Text(b.String())
 }
 
-// status returns the error that sets the exit status.
 func (a *tryAnswer) status() error {
 	switch a.Answer {
 	case "waits":

@@ -67,7 +67,6 @@ func logUniform(r *rand.Rand, low, up float64) float64 {
 	return low * math.Exp(r.Float64()*math.Log(up/low))
 }
 
-// fit draws a new belief, some per cent off.
 func (m *randomJob) fit(r *rand.Rand) {
 	m.least = 0
 	m.belief.phi = m.phi * math.Exp(0.05*r.NormFloat64())

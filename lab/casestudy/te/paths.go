@@ -76,7 +76,6 @@ func collect(found [][]int32) *Paths {
 	return p
 }
 
-// A group is the demands with one target.
 type group struct {
 	target  int
 	demands []int
@@ -94,7 +93,6 @@ func byTarget(t *Topology, demands []Demand) []group {
 // none is the distance of an unconnected node.
 const none = int32(1<<31 - 1)
 
-// A search finds paths to one target at a time.
 type search struct {
 	side   [2]side // forward from the source, backward from the target
 	target int32

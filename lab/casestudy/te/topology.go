@@ -126,7 +126,6 @@ func sortNumbers(names []string) {
 	slices.SortFunc(names, func(a, b string) int { return value[a] - value[b] })
 }
 
-// An arc is a link from one end.
 type arc struct{ node, link int32 }
 
 // arcs are links by one end.

@@ -40,7 +40,6 @@ func Terms(spec *corev1.PodSpec) []corev1.NodeSelectorTerm {
 	return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 }
 
-// named returns the node that a term names, and whether any node may meet the term.
 func named(t *corev1.NodeSelectorTerm) (node string, possible bool) {
 	for i := range t.MatchFields {
 		if f := &t.MatchFields[i]; f.Key == metav1.ObjectNameField && f.Operator == corev1.NodeSelectorOpIn && len(f.Values) == 1 {

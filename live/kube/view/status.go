@@ -33,7 +33,6 @@ func (at *Look) Status(title string) *status.Status {
 	return s
 }
 
-// policies describes each queue's policy, mode and plan time.
 func (at *Look) policies() string {
 	var all []string
 	for i := range at.Queues {

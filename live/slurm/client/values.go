@@ -133,7 +133,6 @@ func (c *checker) gpus(list string) GPUs {
 	return g
 }
 
-// of returns the first error, with the object that it is about.
 func (c *checker) of(kind, name string) error {
 	if c.err == nil {
 		return nil
@@ -141,7 +140,6 @@ func (c *checker) of(kind, name string) error {
 	return fmt.Errorf("%s %s: %w", kind, name, c.err)
 }
 
-// convert converts all parts of a list, or returns the first error.
 func convert[S, T any](all []S, one func(*S) (T, error)) ([]T, error) {
 	found := make([]T, 0, len(all))
 	for i := range all {

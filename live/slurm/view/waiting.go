@@ -170,7 +170,6 @@ func (l *Look) limit(j *client.Job, code string) string {
 	return said
 }
 
-// Shown for a job that can never start.
 const (
 	never        = ": more than the limit, so it can never start"
 	neverUnblock = "ask for fewer GPUs, or another QOS"

@@ -61,7 +61,6 @@ func rebuild(t tb, p *lp.Problem) *lp.Problem {
 	return b.p
 }
 
-// An editor edits a packing problem that has an optimum.
 type editor struct {
 	*builder
 	draw draw

@@ -70,7 +70,7 @@ func (p *Policy) churned(s *policy.Snapshot, r *grant.Round) bool {
 }
 
 func (s share) allowed(r *grant.Round, i int) bool {
-	if s.gpus == 0 { // for example, no GPUs
+	if s.gpus == 0 {
 		return true
 	}
 	least, most, step := r.Range(i, s.t)

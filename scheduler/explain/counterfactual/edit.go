@@ -72,7 +72,6 @@ func Grown(s *policy.Snapshot, t *cluster.TypeInfo, gpus int) *policy.Snapshot {
 	return on(s, nodes)
 }
 
-// arrived returns a copy of the snapshot with more rented nodes of one offer; nil if there is no such cluster.
 func arrived(s *policy.Snapshot, rental, more int) *policy.Snapshot {
 	r := s.Rentals[rental]
 	nodes := slices.Clone(s.Cluster.Nodes())
@@ -100,7 +99,6 @@ func on(s *policy.Snapshot, nodes []cluster.Node) *policy.Snapshot {
 	return &then
 }
 
-// after returns a copy of the snapshot some rounds later, if nothing happens until then.
 func after(s *policy.Snapshot, rounds int) *policy.Snapshot {
 	then := *s
 	then.Round, then.Now = s.Round+rounds, s.Now.Add(time.Duration(rounds)*s.Length)

@@ -156,7 +156,6 @@ func (f *finder) soonest() *Change {
 	return f.needed(all)
 }
 
-// ends tries predicted ends, then the end of one job that has GPUs, then of several.
 func (f *finder) ends() *Change {
 	if c := f.soonest(); c != nil {
 		return c

@@ -98,7 +98,6 @@ func widened(n int, free float64) float64 {
 	return math.Sqrt(float64(n)/float64(n-1)) * (1 + (z*z+1)/(4*free))
 }
 
-// A sum is the sum of the pairs of one block.
 type sum struct{ jobs, was, would float64 }
 
 func cut(pairs []Pair) []sum {

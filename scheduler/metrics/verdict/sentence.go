@@ -54,7 +54,6 @@ func (v *Verdict) tied() []string {
 	return even
 }
 
-// against is empty if first has the baseline or there is none.
 func (v *Verdict) against() string {
 	if !v.otherPolicy(v.baseline) {
 		return ""
@@ -63,7 +62,6 @@ func (v *Verdict) against() string {
 	return fmt.Sprintf("%s is %s %s, the baseline (%s).", v.Policies[0], portion(d.Part), v.baseline, d.spread())
 }
 
-// otherPolicy reports whether a policy is compared but not in the first sentence.
 func (v *Verdict) otherPolicy(policy string) bool {
 	return slices.Contains(v.Policies[2:], policy) && !slices.Contains(v.tied(), policy)
 }

@@ -104,7 +104,6 @@ func (v *Verdict) noVerdict(why string) {
 	v.Policies, v.Sentences = nil, []string{"No verdict: " + why + "."}
 }
 
-// alike reports whether all policies had the same jobs under each seed.
 func (v *Verdict) alike() bool {
 	first := v.trials[v.Policies[0]]
 	return !slices.ContainsFunc(v.Policies, func(p string) bool {

@@ -102,7 +102,6 @@ func (f *Feed) Finish(line int) {
 	}
 }
 
-// tooMany returns an error with the first bad row if Few does not allow so many; else nil.
 func (f *Feed) tooMany() error {
 	s := f.O.Summary
 	if f.O.OnBadRow != Few || float64(s.Bad) <= mostBad*float64(s.Rows) {

@@ -31,7 +31,6 @@ func (l *log) passJobs() (ok bool) {
 	return ok
 }
 
-// noCluster returns an error if Options.Cluster names a cluster without rows.
 func (l *log) noCluster() error {
 	if l.o.Cluster == "" || slices.Contains(l.clusters.all, l.o.Cluster) {
 		return nil
@@ -56,7 +55,6 @@ func (l *log) first(jobs []uint32) time.Time {
 	return time.Unix(int64(began), 0)
 }
 
-// joined returns one run for each job, by name.
 func (l *log) joined() []uint32 {
 	order := make([]uint32, l.runs.count)
 	for i := range order {

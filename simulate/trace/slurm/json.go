@@ -23,7 +23,6 @@ type jsonReader struct {
 	at  lineCounter
 }
 
-// readJSON reads all jobs. It returns the number of lines, and whether to continue.
 func (l *log) readJSON(r io.Reader) (lines int, ok bool) {
 	j := &jsonReader{log: l}
 	j.at.r = r

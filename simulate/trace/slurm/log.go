@@ -87,7 +87,6 @@ func (l *log) add(r *record, line int) error {
 	return nil
 }
 
-// dropRow returns why a row is left out, or "", and how many jobs it stands for.
 func (l *log) dropRow(r *record, wanted *ask) (drop string, count int) {
 	switch {
 	case r.step:
@@ -217,7 +216,6 @@ func dropped(a *workload.Arrival, state string) string {
 	return ""
 }
 
-// neverRan returns why a job without running time is dropped.
 func neverRan(state string) string {
 	switch state {
 	case "PENDING":

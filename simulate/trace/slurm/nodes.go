@@ -14,7 +14,6 @@ import (
 // NodesCommand is the command that prints the nodes of a Slurm cluster, for Nodes.
 const NodesCommand = "scontrol show node -o"
 
-// A shape is the GPU type and number of nodes.
 type shape struct {
 	gpuType string
 	gpus    int
@@ -57,7 +56,6 @@ func placed(err error, o parse.Options, line int) error {
 	return &parse.Error{File: o.File, Line: line, Problem: err.Error()}
 }
 
-// nodes counts nodes by shape.
 type nodes struct {
 	count   map[shape]int
 	columns []string // of a table of sinfo
@@ -134,7 +132,6 @@ func (n *nodes) add(list string, many int) error {
 	return nil
 }
 
-// joined adds GPUs to the shapes of a node.
 func joined(shapes []shape, s shape) []shape {
 	if i := slices.IndexFunc(shapes, func(o shape) bool { return o.gpuType == s.gpuType }); i >= 0 {
 		shapes[i].gpus += s.gpus
@@ -143,7 +140,6 @@ func joined(shapes []shape, s shape) []shape {
 	return append(shapes, s)
 }
 
-// note writes what differs from the real nodes.
 func (n *nodes) note(shapes []shape, parts string, many int) {
 	which := fmt.Sprintf("%d nodes", many)
 	if n.name != "" {

@@ -23,7 +23,6 @@ func IsScript(text string) bool {
 	return strings.HasPrefix(text, "#!") || strings.Contains("\n"+text, "\n#SBATCH")
 }
 
-// shortOptions are the long names of sbatch's options of one letter.
 var shortOptions = map[string]string{
 	"-G": "gpus", "-N": "nodes", "-n": "ntasks", "-c": "cpus-per-task", "-t": "time", "-p": "partition", "-J": "job-name",
 }
@@ -90,7 +89,6 @@ func (s script) job() (*job.Spec, error) {
 	return spec, s.hosts(spec, nodes)
 }
 
-// hosts sets the cores, memory and time limit of a job.
 func (s script) hosts(spec *job.Spec, nodes int) error {
 	tasks, err := s.tasks(nodes)
 	if err != nil {

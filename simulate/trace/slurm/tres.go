@@ -147,7 +147,6 @@ func parseTRES(text string) (l resourceList, want string) {
 	return l, ""
 }
 
-// countsGPUs reports whether a resource is GPUs or shares of them.
 func countsGPUs(gres string) bool {
 	name, _, _ := strings.Cut(gres, ":")
 	return name == "gpu" || name == "shard" || name == "mps"

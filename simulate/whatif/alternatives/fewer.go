@@ -106,7 +106,6 @@ func (q *Question) onPart(ctx context.Context, row *Row, part *cluster.Cluster) 
 	return &Size{part.GPUs(), f.Wait, f.P90}, nil
 }
 
-// fits reports whether every job that fits the history's nodes fits on a part of them.
 func (q *Question) fits(part *cluster.Cluster) bool {
 	for i := range q.History.Recorded.Jobs {
 		o := &q.History.Recorded.Jobs[i]

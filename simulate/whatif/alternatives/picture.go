@@ -58,7 +58,6 @@ func (a *Answer) queue() *report.Figure {
 	return c.Figure()
 }
 
-// waiting returns the mean number of waiting jobs in each part of the time, in days since the first.
 func waiting(jobs []history.Pair, first, last float64, of history.Select) (x, y []float64) {
 	const parts = 100
 	length := max(1, last-first) / parts
@@ -76,7 +75,6 @@ func waiting(jobs []history.Pair, first, last float64, of history.Select) (x, y 
 	return x, y
 }
 
-// sizes draws the waits on smaller clusters; nil: none was simulated.
 func (a *Answer) sizes() *report.Figure {
 	if a.Fewer == nil || len(a.Fewer.Tried) < 2 {
 		return nil

@@ -116,7 +116,6 @@ func (q *Question) alternative(ctx context.Context, policy string, s *Scenario, 
 	return all, nil
 }
 
-// recordedWaits sets the waits by size of the history and of the replay.
 func (q *Question) recordedWaits(a *Answer, own *metrics.Result, in *run.Inputs) error {
 	observed, err := history.ObservedRun(q.History.Jobs(), in.Arrivals, in.Cluster)
 	if err != nil {

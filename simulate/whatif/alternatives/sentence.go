@@ -30,7 +30,6 @@ func (a *Answer) conclude() {
 	}
 }
 
-// leftOut names the jobs that the cluster cannot run.
 func (a *Answer) leftOut() []string {
 	var parts []string
 	for _, l := range a.LeftOut {
@@ -49,7 +48,6 @@ func (a *Answer) waits() string {
 	return text
 }
 
-// rangeText returns the range of the mean wait in another stretch of time.
 func (r *Row) rangeText() string {
 	if r.High == nil {
 		return "too few jobs waited for an interval"

@@ -31,7 +31,6 @@ func (a *Answer) Table(w io.Writer) error {
 	return err
 }
 
-// largest returns the waits of the largest size with jobs, in the first row; may be nil.
 func (a *Answer) largest() *metrics.Waits {
 	waits := a.Rows[0].waits
 	for i := len(waits) - 1; i >= 0; i-- {
@@ -49,7 +48,6 @@ func (r *Row) longest() string {
 	return span(*r.MaxWait)
 }
 
-// later returns the share of jobs that finish later than under the own policy.
 func (r *Row) later() string {
 	if r.delays == nil || r.delays.Compared == 0 {
 		return "-"

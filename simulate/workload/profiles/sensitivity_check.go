@@ -53,7 +53,6 @@ func checkAxis(name string, values []float64) error {
 	return nil
 }
 
-// checkProfile checks a profile and returns the first column in which its job runs.
 func (f *sensitivityFile) checkProfile(p *sensitivityProfile) (first int, err error) {
 	switch {
 	case p.Model == "":

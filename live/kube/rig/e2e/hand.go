@@ -47,7 +47,6 @@ func Plan(t testing.TB, k client.Client, q *v1alpha1.Queue) *Hand {
 	return &Hand{t, w, k}
 }
 
-// indexed emulates the scheduler's pod index.
 type indexed struct{ client.Client }
 
 func (c indexed) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
