@@ -40,8 +40,8 @@ type Backend struct {
 
 var _ scheduler.Backend = (*Backend)(nil)
 
-// Replay returns a Backend that replays the journal in r from its first record. Pass a new Reader, or one of which only
-// the header was read.
+// Replay returns a Backend that replays the journal in r from its first record. Pass a Reader that is new, or
+// that has read the header only.
 func Replay(r *Reader) *Backend {
 	h := r.Header()
 	b := &Backend{r: r, start: h.Start, now: h.Start, jobs: map[job.ID]bool{}, most: most(h.Cluster), nodes: h.Cluster.Held()}

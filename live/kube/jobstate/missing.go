@@ -39,7 +39,7 @@ func (e *Job) Awaits() bool {
 }
 
 // Made counts the job's workers whose pod exists, or that have already succeeded. Only pods of the start that the plan
-// has now count, not those of earlier starts.
+// has now count, and no pods of earlier starts.
 func (e *Job) Made() (n int) {
 	for _, p := range e.Pods {
 		if e.Present(p) || p.Status.Phase == corev1.PodSucceeded {
