@@ -78,10 +78,14 @@ func (s *server) forPage(t *testing.T) {
 	s.makes(t, plan)
 }
 
-// ends makes an object end with the test.
+// ends makes an object end with the test. Admission may refuse this for a moment: it learns of a deleted queue by a watch.
 func (s *server) ends(t *testing.T, o *unstructured.Unstructured) {
 	t.Cleanup(func() {
-		if err := s.admin.Delete(context.Background(), o, client.GracePeriodSeconds(0)); err != nil && !apierrors.IsNotFound(err) {
+		err := s.admin.Delete(context.Background(), o, client.GracePeriodSeconds(0))
+		for end := time.Now().Add(10 * time.Second); apierrors.IsForbidden(err) && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+			err = s.admin.Delete(context.Background(), o, client.GracePeriodSeconds(0))
+		}
+		if err != nil && !apierrors.IsNotFound(err) {
 			t.Errorf("%s %s: %v", o.GetKind(), o.GetName(), err)
 		}
 	})
