@@ -51,4 +51,7 @@ func TestStarts_of_two(t *testing.T) {
 	if len(found) != 2 || !b.Started.Equal(epoch.Add(30*time.Minute)) || !d.Started.Equal(epoch.Add(40*time.Minute)) {
 		t.Errorf("b starts at %v and c at %v, want 30 and 40 minutes after %v", b.Started, d.Started, epoch)
 	}
+	if x, started := s.Compare("b"); started {
+		t.Errorf("looking ahead started b at %v", x.Started)
+	}
 }
