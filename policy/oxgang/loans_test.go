@@ -162,9 +162,11 @@ func TestPlan_pauses_what_has_no_placement(t *testing.T) {
 }
 
 // What would be done twice is worth the GPUs that it takes at their price: a job that grew a
-// minute ago has as much to lose as before.
+// minute ago has as much to lose as before. With a limit against backfilling it would never be stopped.
 func TestPlan_lost_work_of_a_resized_job(t *testing.T) {
-	w := newSmall(t, DefaultOptions(), 1, 2)
+	o := DefaultOptions()
+	o.Margin = 0
+	w := newSmall(t, o, 1, 2)
 	w.submit("first", 1, 10*time.Hour, func(s *job.Spec) { s.NoCheckpoint, s.Resizes = true, true; s.Adaptivity = job.GPUCount; s.MaxGPUs = 2 })
 	for range 60 {
 		w.round()
