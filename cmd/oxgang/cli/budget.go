@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxgang/oxgang/lab/casestudy"
+	"github.com/oxgang/oxgang/internal/usage"
 )
 
 // ErrBudget is the cause of a context that used up its processor time.
@@ -21,14 +21,14 @@ func WithBudget(ctx context.Context, budget time.Duration) (_ context.Context, c
 	if budget <= 0 {
 		stop(ErrBudget)
 	}
-	end := casestudy.ProcessTime() + budget
+	end := usage.ProcessTime() + budget
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		for ctx.Err() == nil {
 			select {
 			case <-ctx.Done():
 			case <-time.After(budgetTick):
-				if casestudy.ProcessTime() > end {
+				if usage.ProcessTime() > end {
 					stop(ErrBudget)
 				}
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/lab/casestudy"
+	"github.com/oxgang/oxgang/internal/usage"
 	"github.com/oxgang/oxgang/lab/casestudy/shards"
 	"github.com/oxgang/oxgang/opt/exact"
 )
@@ -54,11 +54,11 @@ func (s *shardsStudy) run(ctx context.Context, m *measuring) error {
 	}
 	var runs []shards.Run
 	for _, name := range m.names {
-		b, err := shards.NewMethod(name, s.spec.Seed, casestudy.ProcessTime)
+		b, err := shards.NewMethod(name, s.spec.Seed, usage.ProcessTime)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		trial := shards.Trial{Spec: s.spec, Rounds: m.rounds, Clock: casestudy.ProcessTime, Report: func(r *shards.Round) {
+		trial := shards.Trial{Spec: s.spec, Rounds: m.rounds, Clock: usage.ProcessTime, Report: func(r *shards.Round) {
 			m.note("%s, round %d: %d movements, %v\n", name, r.Round, r.Movements, r.CPU)
 		}}
 		r, err := trial.Simulate(ctx, b)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/lab/casestudy"
+	"github.com/oxgang/oxgang/internal/usage"
 	"github.com/oxgang/oxgang/lab/casestudy/te"
 	"github.com/oxgang/oxgang/opt/exact"
 )
@@ -81,7 +81,7 @@ func (s *teStudy) check(m *measuring) ([]te.Method, error) {
 	}
 	var methods []te.Method
 	for _, name := range m.names {
-		method, err := te.NewMethod(name, m.seed, casestudy.ProcessTime)
+		method, err := te.NewMethod(name, m.seed, usage.ProcessTime)
 		if errors.Is(err, exact.ErrUnavailable) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -103,7 +103,7 @@ func (s *teStudy) run(ctx context.Context, m *measuring) error {
 	if err != nil {
 		return err
 	}
-	rounds, err := te.Run(ctx, *spec, methods, m.rounds, casestudy.ProcessTime, func(done []te.Round) {
+	rounds, err := te.Run(ctx, *spec, methods, m.rounds, usage.ProcessTime, func(done []te.Round) {
 		for i := range done {
 			r := &done[i]
 			m.note("round %d: %s: flow %.0f of %.0f, gap %.3f %%, %.2f s\n",
@@ -113,7 +113,7 @@ func (s *teStudy) run(ctx context.Context, m *measuring) error {
 	if err != nil {
 		return err
 	}
-	m.note("memory: %d MB at most\n", casestudy.PeakMemory()>>20)
+	m.note("memory: %d MB at most\n", usage.PeakMemory()>>20)
 	title := fmt.Sprintf("%s, %s demands", spec.Topology.Name, s.what())
 	err = m.write(
 		func(w io.Writer) error { return te.CSV(w, rounds) },

@@ -41,14 +41,14 @@ written. FILE is a script for sbatch, a Kubernetes manifest with one job, or a J
 The answer follows from the journal of a run: a live scheduler's, or one that simulate --out wrote. It simulates the state
 at the end of the journal, or at --at, with one more job. The exit status is 0 if the job starts in the next round, 3 if it
 waits, and 4 if it can never start.`,
-		Example: `  oxgang try train.sh --journal /var/lib/oxgang/journals
+		Example: `  oxgang try train.sh --journal state/journal/JOURNAL.oxj
   oxgang try job.yaml --journal run/sia.oxj --at 2h -o json`,
 		Args: cli.OneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd.Context(), cmd.OutOrStdout(), args[0])
 		},
 	}
-	cmd.Flags().StringVar(&f.journal, "journal", "", "journal (.oxj) of the run, or a folder with its parts")
+	cmd.Flags().StringVar(&f.journal, "journal", "", "journal (.oxj) of the run")
 	cmd.Flags().DurationVar(&f.at, "at", 0, "time since the start of the recording; default: its end")
 	cli.Output(cmd, &f.format, "text", "json", "yaml")
 	return cmd
@@ -130,7 +130,7 @@ type tryAnswer struct {
 	GPUs   int                    `json:"gpus,omitzero"`
 	Type   string                 `json:"gpu_type,omitempty"`
 	Nodes  int                    `json:"nodes,omitzero"`
-	Price  float64                `json:"price,omitzero"` // of one GPU, by the policy
+	Price  float64                `json:"price,omitzero"` // of one GPU in the policy's plan, in units of its objective: not money
 	Others int                    `json:"waiting_jobs"`
 	Helps  *counterfactual.Change `json:"helps,omitempty"`
 }
@@ -159,13 +159,10 @@ func (a *tryAnswer) text() string {
 	case "now":
 		b.WriteString("Starts in the next round")
 	default:
-		fmt.Fprintf(&b, "Waits; %s before it. Start: %s", printable.Counted(a.Others, "waiting job"), a.Start.StartText())
+		fmt.Fprintf(&b, "Waits beside %s. Start: %s", printable.Counted(a.Others, "other job"), a.Start.StartText())
 	}
 	if a.GPUs > 0 {
 		fmt.Fprintf(&b, ", on %s on %s", printable.Counted(a.GPUs, a.Type+" GPU"), printable.Counted(a.Nodes, "node"))
-	}
-	if a.Price > 0 {
-		fmt.Fprintf(&b, ", at a price of %.3g per GPU", a.Price)
 	}
 	b.WriteString(".\n")
 	if a.Helps != nil {

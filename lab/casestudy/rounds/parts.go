@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/oxgang/oxgang/internal/usage"
 	"github.com/oxgang/oxgang/lab/casestudy"
 )
 
@@ -82,13 +83,13 @@ func (p *parts) Solve(ctx context.Context) (*Answer, error) {
 	answers := make([]*Answer, len(p.engines))
 	var prove []func() (bound, violation float64)
 	for i, e := range p.engines {
-		began := casestudy.ProcessTime()
+		began := usage.ProcessTime()
 		part, err := e.Solve(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("part %d: %w", i, err)
 		}
 		answers[i] = part
-		took := casestudy.ProcessTime() - began
+		took := usage.ProcessTime() - began
 		if part.Prove != nil {
 			prove = append(prove, part.Prove)
 		}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/lab/casestudy"
+	"github.com/oxgang/oxgang/internal/usage"
 	"github.com/oxgang/oxgang/opt/engine"
 )
 
@@ -158,20 +158,20 @@ func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
 		return m, err
 	}
 	runtime.GC()
-	began := casestudy.ProcessTime()
+	began := usage.ProcessTime()
 	a, err := r.engine.Solve(ctx) // 2. the relaxation
 	if err != nil {
 		return m, err
 	}
-	m.Solve = casestudy.ProcessTime() - began
+	m.Solve = usage.ProcessTime() - began
 	jobs := r.g.Jobs()
 	weights := make([][]Weight, len(jobs))
-	began = casestudy.ProcessTime()
+	began = usage.ProcessTime()
 	for i, id := range jobs { // 3. choices
 		weights[i] = a.Weights(id, nil)
 	}
 	r.picks = Shim(weights, r.question.Configs, r.question.Capacity)
-	m.Shim = casestudy.ProcessTime() - began
+	m.Shim = usage.ProcessTime() - began
 	if a.Prove != nil {
 		a.Bound, a.Violation = a.Prove()
 	}
@@ -209,21 +209,21 @@ const batchValues = 1 << 20
 func (r *run) edit(e Edits) (spent time.Duration, err error) {
 	news := slices.Concat(e.Refitted, e.Arrived)
 	if r.kind.Rebuilt {
-		began := casestudy.ProcessTime()
+		began := usage.ProcessTime()
 		r.engine = nil
 		if r.engine, err = r.kind.make(r.question); err != nil {
 			return 0, err
 		}
-		spent += casestudy.ProcessTime() - began
+		spent += usage.ProcessTime() - began
 		e, news = Edits{}, r.g.Jobs()
 	}
-	began := casestudy.ProcessTime()
+	began := usage.ProcessTime()
 	for _, id := range e.Left {
 		if err := r.engine.Remove(id); err != nil {
 			return 0, err
 		}
 	}
-	spent += casestudy.ProcessTime() - began
+	spent += usage.ProcessTime() - began
 	for _, part := range []struct {
 		jobs []Job
 		news bool
@@ -246,13 +246,13 @@ func (r *run) set(jobs []Job, news bool) (time.Duration, error) {
 	for i, id := range jobs {
 		r.buffer[i] = Row{Values: r.g.Values(id, r.buffer[i].Values), Restart: r.g.Restart(id), News: news}
 	}
-	began := casestudy.ProcessTime()
+	began := usage.ProcessTime()
 	for i, id := range jobs {
 		if err := r.engine.Set(id, r.buffer[i]); err != nil {
 			return 0, err
 		}
 	}
-	return casestudy.ProcessTime() - began, nil
+	return usage.ProcessTime() - began, nil
 }
 
 func (r *run) composition(m *Measurement, jobs []Job, weights [][]Weight) {

@@ -5,19 +5,6 @@ import (
 	"time"
 )
 
-func TestUsage_grows(t *testing.T) {
-	before := ProcessTime()
-	sum := 0
-	for ProcessTime() == before {
-		for i := range 1_000_000 {
-			sum += i
-		}
-	}
-	if PeakMemory() < 1<<20 {
-		t.Errorf("peak memory %d bytes, want what a Go program has (%d)", PeakMemory(), sum)
-	}
-}
-
 // Thesis §5.2: POP's times are "estimated parallel runtimes computed
 // mathematically for 64 cores".
 func TestPaper_Makespan(t *testing.T) {

@@ -1,6 +1,7 @@
 //go:build unix
 
-package casestudy
+// Package usage measures the processor time and memory of this process.
+package usage
 
 import (
 	"runtime"
