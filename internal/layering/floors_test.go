@@ -11,7 +11,7 @@ import (
 const module = "github.com/oxgang/oxgang"
 
 // floors are the folders at the root, each with the folders that its packages may import besides their own.
-// internal is open to all. cmd/oxgang-scheduler may import what cmd may, except lab.
+// internal is open to all. cmd/oxgang-scheduler, cmd/oxgang/kube and cmd/oxgang/cli may import what cmd may, except lab.
 var floors = map[string][]string{
 	"internal":  {},
 	"model":     {"internal"},
@@ -41,11 +41,14 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// TestScheduler_links_no_lab: the program that runs on Kubernetes contains nothing that only serves papers.
-func TestScheduler_links_no_lab(t *testing.T) {
-	for path := range strings.FieldsSeq(goList(t, "-deps", module+"/cmd/oxgang-scheduler")) {
-		if folder(path) == "lab" {
-			t.Errorf("cmd/oxgang-scheduler links %s", local(path))
+// TestNo_lab: the program that runs on Kubernetes, the kubectl plugin and what all commands share contain nothing that
+// only serves papers.
+func TestNo_lab(t *testing.T) {
+	for _, program := range []string{"cmd/oxgang-scheduler", "cmd/oxgang/kube", "cmd/oxgang/cli"} {
+		for path := range strings.FieldsSeq(goList(t, "-deps", module+"/"+program)) {
+			if folder(path) == "lab" {
+				t.Errorf("%s links %s", program, local(path))
+			}
 		}
 	}
 }
