@@ -1,5 +1,5 @@
-// Package testdata finds the measured data that tests read. It is not in the repository
-// but beside it, in ../shared/data.
+// Package testdata finds the measured data that tests read. It is outside the repository,
+// in ../shared/data.
 package testdata
 
 import (
