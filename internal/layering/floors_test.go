@@ -96,9 +96,9 @@ func TestRefused(t *testing.T) {
 		{"opt/mmkp", "model/job", true},
 		{"model/perf", "opt/convex", true},
 		{"simulate/sim", "live/driver", true},
-		{"live/kube", "lab/sweep", true},
-		{"cmd/oxgang", "lab/sweep", false},
-		{"lab/sweep", "cmd/oxgang/cli", true},
+		{"live/kube", "lab/rules", true},
+		{"cmd/oxgang", "lab/rules", false},
+		{"lab/rules", "cmd/oxgang/cli", true},
 		{"internal/printable", "model/job", true},
 		{"attic/box", "model/job", true},
 	} {

@@ -5,7 +5,6 @@
     r = runs.read("run")                        # what `oxgang simulate --out run --results parquet` left
     r.jobs.groupby("run").jct_s.mean()
     runs.read("run/sia.oxj").allocations        # a journal, by the program `oxgang`
-    runs.summary("sweep-sweep")                 # the table of `oxgang lab sweep`
 
 Times are seconds since the first thing that happened in a run.
 """
@@ -80,8 +79,3 @@ def _table(path: Path) -> pd.DataFrame:
     """The table at a path without its ending."""
     parquet = path.with_name(path.name + ".parquet")
     return pd.read_parquet(parquet) if parquet.exists() else pd.read_csv(path.with_name(path.name + ".csv"))
-
-
-def summary(folder: str | os.PathLike[str]) -> pd.DataFrame:
-    """The table of `oxgang lab sweep`: a row for each cell, policy and measure, with intervals."""
-    return pd.read_parquet(Path(folder) / "summary.parquet")

@@ -197,16 +197,6 @@ def test_what_is_no_run_says_so(tmp_path: Path) -> None:
         runs.read(tmp_path)
 
 
-def test_the_table_of_a_sweep(program: str, tmp_path: Path) -> None:
-    from oxgang import runs
-
-    (tmp_path / "s.yaml").write_text("axes:\n  policy: [fifo, srtf]\n  seed: 1..3\nset:\n  generate.jobs: 5\n")
-    subprocess.run([program, "lab", "sweep", "s.yaml", "-q"], cwd=tmp_path, check=True, capture_output=True)
-    table = runs.summary(tmp_path / "s-sweep").query("measure == 'jct_mean_h'").set_index("policy")
-    assert list(table.seeds) == [3, 3] and table.loc["fifo", "diff"] == 0
-    assert table.loc["srtf", "mean"] - table.loc["fifo", "mean"] == pytest.approx(table.loc["srtf", "diff"])
-
-
 def _loaded(name: str) -> Any:
     spec = importlib.util.spec_from_file_location(name, ROOT / "python" / "examples" / f"{name}.py")
     assert spec is not None and spec.loader is not None
@@ -244,15 +234,13 @@ def test_the_notebook_reproduces_the_figures_of_the_matrix(figure: Any) -> None:
 
 def test_the_python_of_the_guide_runs(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (ROOT / "docs" / "guide" / "research.md").read_text()
-    (sweep,) = re.findall(r"^```yaml sweep.yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert len(blocks) == 3
     monkeypatch.chdir(tmp_path)
-    Path("sweep.yaml").write_text(sweep)
-    for line in re.findall(r"^\$ oxgang ((?:simulate|lab sweep sweep.yaml -q).*)$", page, re.MULTILINE):
+    for line in re.findall(r"^\$ oxgang (simulate .*)$", page, re.MULTILINE):
         subprocess.run([program, *line.split()], check=True, capture_output=True)
     names: dict[str, Any] = {}
     for block in blocks:
         exec(block, names)
-    assert len(names["hours"]) == 2 and len(names["longest"]) == 5 and len(names["table"]) == 6
+    assert len(names["hours"]) == 2 and len(names["longest"]) == 5
     assert Path("mine/external.jobs.parquet").exists() and names["reward"] <= 0

@@ -14,8 +14,7 @@ func Command() *cobra.Command {
 		Use:   "lab",
 		Short: "Reproduce papers, compare policies, and measure solvers",
 	}
-	cmd.AddCommand(reproduceCommand(), matrixCommand(), sweepCommand(), simulate.GymCommand(),
-		profileCommand(), solversCommand())
+	cmd.AddCommand(reproduceCommand(), matrixCommand(), simulate.GymCommand(), profileCommand(), solversCommand())
 	for _, name := range solverCases {
 		cmd.AddCommand(cli.Renamed(name, "lab solvers "+name))
 	}
