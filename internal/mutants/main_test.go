@@ -3,6 +3,9 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -27,7 +30,41 @@ func TestList_applies(t *testing.T) {
 			t.Errorf("%s: twice", m.name)
 		}
 		names[m.name] = true
+		if !m.runsATest(t) {
+			t.Errorf("%s: %q runs no test", m.name, m.test)
+		}
 	}
+}
+
+var testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example)\w*)\(`)
+
+func (m *mutant) runsATest(t *testing.T) bool {
+	run := regexp.MustCompile("")
+	if i := slices.Index(m.test, "-run"); i >= 0 {
+		whole, _, _ := strings.Cut(strings.Trim(m.test[i+1], "'"), "/")
+		run = regexp.MustCompile(whole)
+	}
+	for _, arg := range m.test {
+		if !strings.HasPrefix(arg, "./") {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join("..", "..", arg, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			source, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, found := range testFunction.FindAllSubmatch(source, -1) {
+				if run.Match(found[1]) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 func TestVerdict(t *testing.T) {
