@@ -20,14 +20,13 @@ OUT = Path("figure-jct")
 command = [simulator.find(), "simulate", "--policy", ",".join(POLICIES), "--seeds", "2"]
 subprocess.run([*command, "--out", str(OUT), "--results", "parquet", "--report=", "-q"], check=True, capture_output=True)
 jobs = runs.read(OUT).jobs
-jobs["policy"] = jobs.run.str.rsplit("-", n=1).str[0]  # oxgang-1: seed 1
 
 # %% [markdown]
 # The matrix has the mean over seeds of the mean over jobs.
 
 # %%
 hours = jobs.assign(hours=jobs.jct_s / 3600)
-means = hours.groupby(["policy", "run"]).hours.mean().groupby("policy").mean().loc[POLICIES]
+means = hours.groupby(["policy", "seed"]).hours.mean().groupby("policy").mean().loc[POLICIES]
 print(means.round(3).to_string())
 
 # %% [markdown]

@@ -151,7 +151,7 @@ def test_runs_are_data_frames(folder: Path) -> None:
     from oxgang import runs
 
     r = runs.read(folder)
-    assert list(r.jobs.groupby("run").size()) == [len(r.jobs) // 2] * 2
+    assert list(r.jobs.groupby(["policy", "seed"]).size()) == [len(r.jobs) // 6] * 6
     assert set(r.jobs.outcome) == {"done"} and r.jobs.job.notna().all()
     assert (r.jobs.finished_s - r.jobs.submitted_s - r.jobs.jct_s).abs().max() < 1e-6
     held = r.allocations.assign(gpu_s=lambda a: (a.end_s - a.start_s) * a.gpus).groupby(["run", "job"]).gpu_s.sum()

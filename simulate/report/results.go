@@ -13,7 +13,7 @@ import (
 
 // Results writes a run as tables while it runs, in bounded memory.
 type Results struct {
-	run                       string
+	of                        RunName
 	jobs, rounds, allocations *resultTable
 	err                       error // first error
 }
@@ -23,10 +23,18 @@ type resultTable struct {
 	file io.Closer
 }
 
+// A RunName has the columns that name a run in every table.
+type RunName struct {
+	Run, Policy string // Run is the name of its files
+	Seed        uint64
+}
+
 // The columns. Times are seconds since the start.
 var (
 	jobColumns = []tabular.Column{
 		{Name: "run", Type: tabular.Text},
+		{Name: "policy", Type: tabular.Text},
+		{Name: "seed", Type: tabular.Integer},
 		{Name: "job", Type: tabular.Text},
 		{Name: "class", Type: tabular.Text},
 		{Name: "outcome", Type: tabular.Text},
@@ -52,6 +60,8 @@ var (
 	}
 	allocationColumns = []tabular.Column{
 		{Name: "run", Type: tabular.Text},
+		{Name: "policy", Type: tabular.Text},
+		{Name: "seed", Type: tabular.Integer},
 		{Name: "job", Type: tabular.Text},
 		{Name: "start_s"},
 		{Name: "end_s"},
@@ -61,6 +71,8 @@ var (
 	}
 	roundColumns = []tabular.Column{
 		{Name: "run", Type: tabular.Text},
+		{Name: "policy", Type: tabular.Text},
+		{Name: "seed", Type: tabular.Integer},
 		{Name: "time_s"},
 		{Name: "running_jobs", Type: tabular.Integer},
 		{Name: "waiting_jobs", Type: tabular.Integer},
@@ -72,8 +84,8 @@ var (
 
 // NewResults starts the tables "jobs", "rounds" and "allocations" of a run; file names get the format's extension.
 // create opens the files, Close closes them.
-func NewResults(create func(name string) (io.WriteCloser, error), run string, f tabular.Format) (*Results, error) {
-	r := &Results{run: run}
+func NewResults(create func(name string) (io.WriteCloser, error), of RunName, f tabular.Format) (*Results, error) {
+	r := &Results{of: of}
 	for _, t := range []struct {
 		name    string
 		columns []tabular.Column
@@ -98,7 +110,7 @@ func (r *Results) Stream() metrics.Stream {
 }
 
 func (r *Results) job(j *metrics.JobResult) {
-	r.write(r.jobs, r.run, string(j.ID), string(j.Class), string(j.Outcome),
+	r.write(r.jobs, string(j.ID), string(j.Class), string(j.Outcome),
 		j.Submitted, orNil(j.FirstStarted, j.FirstStarted >= 0), orNil(j.Finished, j.Finished >= 0), j.JCT, j.Queued,
 		int64(j.Restarts), int64(j.Preemptions), int64(j.Resizes),
 		j.Allocated, j.Useful, j.Restart, j.Profiling, j.Idle, j.Lost,
@@ -106,18 +118,18 @@ func (r *Results) job(j *metrics.JobResult) {
 }
 
 func (r *Results) held(id job.ID, t cluster.GPUType, i metrics.Interval) {
-	r.write(r.allocations, r.run, string(id), i.Start, i.End, int64(i.GPUs), string(t), i.State.String())
+	r.write(r.allocations, string(id), i.Start, i.End, int64(i.GPUs), string(t), i.State.String())
 }
 
 func (r *Results) round(s *metrics.RoundState) {
 	for i, t := range s.Types {
-		r.write(r.rounds, r.run, s.Time, int64(s.Running), int64(s.Waiting), string(t), int64(s.Busy[i]), int64(s.Capacity[i]))
+		r.write(r.rounds, s.Time, int64(s.Running), int64(s.Waiting), string(t), int64(s.Busy[i]), int64(s.Capacity[i]))
 	}
 }
 
 func (r *Results) write(t *resultTable, row ...any) {
 	if r.err == nil {
-		r.err = t.Row(row...)
+		r.err = t.Row(append([]any{r.of.Run, r.of.Policy, int64(r.of.Seed)}, row...)...)
 	}
 }
 
@@ -137,7 +149,7 @@ func (r *Results) Close() error {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("report: results of %s: %w", r.run, err)
+		return fmt.Errorf("report: results of %s: %w", r.of.Run, err)
 	}
 	return nil
 }

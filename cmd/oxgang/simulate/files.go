@@ -72,7 +72,19 @@ func (s *simulation) data(runs []report.Run) error {
 	if err != nil {
 		return err
 	}
+	s.sayWhichSeeds()
 	return s.stage.Publish()
+}
+
+func (s *simulation) sayWhichSeeds() {
+	if s.each || s.seeds == 1 {
+		return
+	}
+	first, tables := s.config.Sim.Seed, ""
+	if s.tables != "" {
+		tables = fmt.Sprintf("; tables of seeds %d to %d", first, first+uint64(s.seeds)-1)
+	}
+	s.say("journals and plot data in %s are of seed %d%s\n", s.out, first, tables)
 }
 
 func title(c *config.Config) string {

@@ -102,7 +102,9 @@ func (r *reporting) recorded(file string, j *journal.Reader, c *config.Config, i
 	if r.stage != nil {
 		name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 		create := func(table string) (io.WriteCloser, error) { return r.stage.Create(name + "." + table) }
-		if o.tables, err = report.NewResults(create, name, tabular.Format(r.tables)); err != nil {
+		h := j.Header()
+		of := report.RunName{Run: name, Policy: h.Policy, Seed: h.Seed}
+		if o.tables, err = report.NewResults(create, of, tabular.Format(r.tables)); err != nil {
 			return nil, err
 		}
 	}

@@ -19,14 +19,20 @@ type output struct {
 
 func (s *simulation) output(t *task) (o *output, err error) {
 	o = new(output)
-	if s.stage == nil || t.aside {
+	if s.stage == nil {
 		return o, nil
 	}
-	if o.journal, err = s.stage.Create(fileName(t) + ".oxj"); err != nil || s.tables == "" {
-		return o, err
+	if !t.aside {
+		if o.journal, err = s.stage.Create(fileName(t) + ".oxj"); err != nil {
+			return o, err
+		}
+	}
+	if s.tables == "" {
+		return o, nil
 	}
 	create := func(name string) (io.WriteCloser, error) { return s.stage.Create(fileName(t) + "." + name) }
-	o.tables, err = report.NewResults(create, fileName(t), tabular.Format(s.tables))
+	of := report.RunName{Run: fileName(t), Policy: t.policy, Seed: t.config.Sim.Seed}
+	o.tables, err = report.NewResults(create, of, tabular.Format(s.tables))
 	return o, err
 }
 

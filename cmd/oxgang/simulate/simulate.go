@@ -232,8 +232,8 @@ func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Pr
 // simulate runs a task. It returns errors of output files; the error of the run is in the task.
 func (t *task) simulate(ctx context.Context, out *output, obs ...scheduler.Observer) (err error) {
 	if out.journal == nil {
-		t.run, t.failed = run.SimulateWatched(ctx, t.config, t.Inputs, t.policy, run.Watch{Once: t.once}, obs...)
-		return nil
+		t.run, t.failed = run.SimulateWatched(ctx, t.config, t.Inputs, t.policy, run.Watch{Once: t.once, Stream: out.stream()}, obs...)
+		return out.close()
 	}
 	w := journal.NewWriter(out.journal, run.Header(t.config, t.Inputs, t.policy, "oxgang "+cli.Version()))
 	defer func() { err = errors.Join(err, w.Close(), out.close()) }()
