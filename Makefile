@@ -55,6 +55,7 @@ lint: $(LINT)
 	$(LINT) fmt --diff
 	$(LINT) run
 	CGO_ENABLED=0 $(GO) vet ./opt/exact ./opt/engine
+	cd internal/tools/fitcatalog && $(GO) vet .
 
 # The packages whose tests draw random inputs, in any order.
 DRAWING = $(GO) list -test -f '{{$$p := .ForTest}}{{range .Deps}}{{if or (eq . "pgregory.net/rapid") (eq . "$(MOD)/internal/draws")}}{{$$p}}{{"\n"}}{{end}}{{end}}' $(PKG) | grep . | sort -u | shuf

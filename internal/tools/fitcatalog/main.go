@@ -1,6 +1,6 @@
 // Command fitcatalog fits the embedded catalog of package profiles. Run it in the repository root:
 //
-//	go run ./lab/fitcatalog
+//	go run -C internal/tools/fitcatalog .
 //
 // It reads ../shared/data/sia/profiles, ../shared/data/synergy/profiles.json and
 // ../shared/data/gavel/throughputs_isolated.csv. It writes fitted_data.go, synergy_data.go and gavel_data.go in
@@ -21,6 +21,7 @@ var applications = []string{"bert", "cifar10", "deepspeech2", "gpt_pmp", "imagen
 
 func main() {
 	var p paths
+	root := flag.String("root", "../../..", "folder of the repository; all other paths are relative to it")
 	flag.StringVar(&p.data, "data", "../shared/data/sia", "folder of the shared profiles")
 	flag.StringVar(&p.sensitivity, "sensitivity", "../shared/data/synergy/profiles.json", "file of the shared sensitivity profiles")
 	flag.StringVar(&p.steps, "steps", "../shared/data/gavel/throughputs_isolated.csv", "file of the shared measured steps")
@@ -29,7 +30,11 @@ func main() {
 	flag.StringVar(&p.stepsCode, "steps-code", "simulate/workload/profiles/gavel_data.go", "file of Gavel's models to write")
 	flag.StringVar(&p.page, "page", "docs/experiments/embedded-catalog.md", "page of fit errors to write")
 	flag.Parse()
-	if err := run(&p); err != nil {
+	err := os.Chdir(*root)
+	if err == nil {
+		err = run(&p)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
