@@ -22,13 +22,13 @@ func TestBackup(t *testing.T) {
 	runs := first.submit("runs", "sh", "-c", script)
 	process := pid(t, out)
 	file := filepath.Join(t.TempDir(), "backup")
-	if err := statedir.Backup(file, first.o.Dir, true); err != nil {
+	if _, err := statedir.Backup(t.Context(), file, first.o.Dir, true); err != nil {
 		t.Fatal(err)
 	}
 	later := first.submit("later", "true")
 	first.ended(later)
 	o := options(t)
-	if err := statedir.Restore(file, o.Dir); err != nil {
+	if _, err := statedir.Restore(t.Context(), file, o.Dir); err != nil {
 		t.Fatal(err)
 	}
 	second := start(t, o)

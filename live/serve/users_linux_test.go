@@ -261,7 +261,7 @@ func TestUsers_attack(t *testing.T) {
 		t.Errorf("it succeeded in:\n%s", out)
 	}
 	archive := filepath.Join(t.TempDir(), "backup.tar")
-	if err := statedir.Backup(archive, s.o.Dir, true); err != nil {
+	if _, err := statedir.Backup(t.Context(), archive, s.o.Dir, true); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(archive); err != nil || bytes.Contains(text, []byte("root's secret")) || !bytes.Contains(text, []byte("private\n")) {
@@ -284,7 +284,7 @@ func TestUsers_attack(t *testing.T) {
 func (s *served) restored(archive string) {
 	s.t.Helper()
 	dir := filepath.Join(s.t.TempDir(), "restored")
-	if err := statedir.Restore(archive, dir); err != nil {
+	if _, err := statedir.Restore(s.t.Context(), archive, dir); err != nil {
 		s.t.Fatal(err)
 	}
 	info, err := os.Stat(filepath.Join(dir, "jobs", "hers", "checkpoints", "model"))

@@ -2,6 +2,7 @@ package statedir
 
 import (
 	"archive/tar"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/store"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 const (
@@ -34,29 +36,49 @@ type manifest struct {
 	SHA256  string `json:"sha256"` // of all names, sizes and contents, in order
 }
 
-// Backup writes a state directory to a file atomically, optionally with checkpoints of unfinished jobs. The
+// A Torn checkpoint is not in a backup, or not restored, because it is incomplete.
+type Torn struct {
+	Job  job.ID
+	Name string // in the job's folder of checkpoints
+	Err  error
+}
+
+// String describes the checkpoint in a line.
+func (t *Torn) String() string { return fmt.Sprintf("job %s: checkpoint %s: %v", t.Job, t.Name, t.Err) }
+
+// Backup writes a state directory to a file atomically, optionally with the whole checkpoints of unfinished jobs. It
+// returns the checkpoints that it left out, and fails after writing the file if a job has only such. The
 // directory is not locked: the database is a snapshot, and journals have their length when read.
-func Backup(file, dir string, checkpoints bool) (err error) {
+func Backup(ctx context.Context, file, dir string, checkpoints bool) (_ []Torn, err error) {
 	defer named("backup", &err)
-	temporary, err := os.MkdirTemp(filepath.Dir(file), ".oxgang-backup-")
+	d, err := newDraft(filepath.Dir(file), ".oxgang-backup-")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
-	whole := filepath.Join(temporary, "whole")
+	defer func() { err = errors.Join(err, d.remove()) }()
+	whole := filepath.Join(d.path, "whole")
 	f, err := os.OpenFile(whole, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w := &writer{dir: dir, tar: tar.NewWriter(f), sum: sha256.New()}
-	err = w.all(filepath.Join(temporary, database), checkpoints)
+	w := &writer{ctx: ctx, dir: dir, out: f, tar: tar.NewWriter(f), sum: sha256.New()}
+	err = w.all(filepath.Join(d.path, database), checkpoints)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
+		return nil, err
 	}
 	if err := os.Rename(whole, file); err != nil {
-		return err
+		return nil, err
 	}
-	return syncDir(filepath.Dir(file))
+	return w.torn, errors.Join(syncDir(filepath.Dir(file)), w.bare())
+}
+
+// bare returns an error if a job has only torn checkpoints.
+func (w *writer) bare() error {
+	var errs []error
+	for _, id := range w.without {
+		errs = append(errs, fmt.Errorf("the file has no checkpoint of job %s: none is whole; make another backup later", id))
+	}
+	return errors.Join(errs...)
 }
 
 func named(what string, err *error) {
@@ -74,10 +96,14 @@ func syncDir(path string) error {
 }
 
 type writer struct {
-	dir   string
-	tar   *tar.Writer
-	sum   hash.Hash
-	files int
+	ctx     context.Context //nolint:containedctx // of one call of Backup
+	dir     string
+	out     *os.File
+	tar     *tar.Writer
+	sum     hash.Hash
+	files   int
+	torn    []Torn
+	without []job.ID // jobs whose checkpoints are all torn
 }
 
 func (w *writer) all(copied string, checkpoints bool) error {
@@ -110,7 +136,7 @@ func (w *writer) checkpoints(copied string) error {
 	}
 	f := Folders{Dir: w.dir}
 	for _, j := range all {
-		if err := w.tree(f.Checkpoints(j.Spec.ID)); err != nil {
+		if err := w.saved(&f, j.Spec.ID); err != nil {
 			return err
 		}
 	}
@@ -156,12 +182,42 @@ func (w *writer) file(name string, f *os.File, err error) error {
 	if err != nil || !info.Mode().IsRegular() {
 		return err
 	}
+	_, err = w.copy(name, f, info)
+	return err
+}
+
+// copy writes an entry of an open file, and returns its SHA-256. An error of reading wraps
+// errRead.
+func (w *writer) copy(name string, f io.Reader, info fs.FileInfo) (string, error) {
 	if err := w.header(name, info.Size(), info.ModTime()); err != nil {
-		return err
+		return "", err
 	}
 	w.files++
-	_, err = io.CopyN(io.MultiWriter(w.tar, w.sum), f, info.Size())
-	return err
+	own := sha256.New()
+	_, err := io.CopyN(io.MultiWriter(w.tar, w.sum, own), &source{w.ctx, f}, info.Size())
+	if errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%w: %s became shorter", errRead, name)
+	}
+	return hex.EncodeToString(own.Sum(nil)), err
+}
+
+var errRead = errors.New("read")
+
+// A source ends with its context, and marks errors of reading.
+type source struct {
+	ctx context.Context //nolint:containedctx // of one call of Backup
+	f   io.Reader
+}
+
+func (s *source) Read(to []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := s.f.Read(to)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%w: %w", errRead, err)
+	}
+	return n, err
 }
 
 func (w *writer) header(name string, size int64, at time.Time) error {

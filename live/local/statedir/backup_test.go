@@ -20,6 +20,16 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// whole returns the error of a backup or restore, which must leave nothing out.
+func whole(t *testing.T) func([]Torn, error) error {
+	return func(torn []Torn, err error) error {
+		for i := range torn {
+			t.Errorf("left out: %s", &torn[i])
+		}
+		return err
+	}
+}
+
 // state makes a state directory, whose store stays open, with a job that waits and has two checkpoints,
 // the files of one of which are there, one that has ended and a journal.
 func state(t *testing.T) (string, *store.Store) {
@@ -55,7 +65,7 @@ func accept(t *testing.T, s *store.Store, id job.ID) {
 func restored(t *testing.T, file string) (string, *store.Store) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "other", "state")
-	must(t, Restore(file, dir))
+	must(t, whole(t)(Restore(t.Context(), file, dir)))
 	s, err := store.Open(dir)
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
@@ -69,7 +79,7 @@ func TestRestore(t *testing.T) {
 	dir, s := state(t)
 	file := filepath.Join(t.TempDir(), "backup")
 	must(t, os.WriteFile(file, []byte("an older one"), 0o600))
-	must(t, Backup(file, dir, false))
+	must(t, whole(t)(Backup(t.Context(), file, dir, false)))
 	accept(t, s, "later")
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), ".*")); len(left) > 0 {
 		t.Errorf("left %q", left)
@@ -105,7 +115,7 @@ func TestRestore(t *testing.T) {
 func TestRestore_with_checkpoints(t *testing.T) {
 	dir, _ := state(t)
 	file := filepath.Join(t.TempDir(), "backup")
-	must(t, Backup(file, dir, true))
+	must(t, whole(t)(Backup(t.Context(), file, dir, true)))
 	to, r := restored(t, file)
 	st, err := r.Load()
 	must(t, err)
@@ -125,10 +135,10 @@ func TestRestore_with_checkpoints(t *testing.T) {
 func TestRestore_refuses(t *testing.T) {
 	dir, _ := state(t)
 	file := filepath.Join(t.TempDir(), "backup")
-	must(t, Backup(file, dir, true))
+	must(t, whole(t)(Backup(t.Context(), file, dir, true)))
 	used := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(used, "mine"), nil, 0o600))
-	if err := Restore(file, used); err == nil || !strings.Contains(err.Error(), "contains mine: restore to an empty or new") {
+	if _, err := Restore(t.Context(), file, used); err == nil || !strings.Contains(err.Error(), "contains mine: restore to an empty or new") {
 		t.Errorf("into a directory in use: %v", err)
 	}
 	whole, err := os.ReadFile(file)
@@ -138,7 +148,7 @@ func TestRestore_refuses(t *testing.T) {
 	try := func(what string, text []byte) {
 		t.Helper()
 		must(t, os.WriteFile(file, text, 0o600))
-		if err := Restore(file, to); err == nil {
+		if _, err := Restore(t.Context(), file, to); err == nil {
 			t.Errorf("%s: restored", what)
 		}
 		if left, _ := os.ReadDir(place); len(left) > 0 {
@@ -153,7 +163,7 @@ func TestRestore_refuses(t *testing.T) {
 			try("changed", changed)
 		}
 	}
-	if err := Backup(file, place, false); err == nil || !strings.Contains(err.Error(), "no scheduler has used this directory") {
+	if _, err := Backup(t.Context(), file, place, false); err == nil || !strings.Contains(err.Error(), "no scheduler has used this directory") {
 		t.Errorf("a backup of nothing: %v", err)
 	}
 }

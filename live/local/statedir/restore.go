@@ -2,6 +2,7 @@ package statedir
 
 import (
 	"archive/tar"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -21,36 +22,38 @@ import (
 
 const maxContents = 1 << 16
 
-// Restore makes a new or empty state directory from a backup, completely or not at all.
-func Restore(file, dir string) (err error) {
+// Restore makes a new or empty state directory from a backup, completely or not at all. It returns the torn
+// checkpoints in the backup, which it does not restore.
+func Restore(ctx context.Context, file, dir string) (_ []Torn, err error) {
 	defer named("restore", &err)
 	dir, err = filepath.Abs(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := vacant(dir); err != nil {
-		return err
+		return nil, err
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-		return err
+		return nil, err
 	}
-	part, err := os.MkdirTemp(filepath.Dir(dir), ".oxgang-restore-")
+	d, err := newDraft(filepath.Dir(dir), ".oxgang-restore-")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(part)) }()
-	if err := fill(part, f); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+	defer func() { err = errors.Join(err, d.remove()) }()
+	torn, err := fill(d.path, &source{ctx, f})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	if err := os.Rename(part, dir); err != nil {
-		return err
+	if err := os.Rename(d.path, dir); err != nil {
+		return nil, err
 	}
-	return syncDir(filepath.Dir(dir))
+	return torn, syncDir(filepath.Dir(dir))
 }
 
 func vacant(dir string) error {
@@ -64,19 +67,23 @@ func vacant(dir string) error {
 	return err
 }
 
-func fill(dir string, f io.Reader) error {
+func fill(dir string, f io.Reader) ([]Torn, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer root.Close()
 	r := &reader{root: root, tar: tar.NewReader(f), sum: sha256.New()}
 	if err := r.all(); err != nil {
-		return err
+		return nil, err
+	}
+	torn, err := dropTorn(root)
+	if err != nil {
+		return nil, err
 	}
 	copied := filepath.Join(dir, "copied.db")
 	if err := os.Rename(filepath.Join(dir, database), copied); err != nil {
-		return err
+		return nil, err
 	}
 	l := Folders{Dir: dir}
 	there := func(id job.ID, path string) bool {
@@ -84,9 +91,9 @@ func fill(dir string, f io.Reader) error {
 		return err == nil
 	}
 	if err := store.Restore(dir, copied, there); err != nil {
-		return err
+		return nil, err
 	}
-	return makeFolders(&l)
+	return torn, makeFolders(&l)
 }
 
 func makeFolders(f *Folders) error {
