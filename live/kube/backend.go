@@ -109,8 +109,9 @@ func (w *Backend) Room() Room {
 	return r
 }
 
-func (w *Backend) known(id job.ID) bool {
+func (w *Backend) known(id job.ID) (planned, over bool) {
 	w.Lock()
 	defer w.Unlock()
-	return w.table.ByID[id] != nil || w.table.Over[id]
+	e := w.table.ByID[id]
+	return e != nil && !e.Ended(), w.table.Over[id]
 }

@@ -27,7 +27,7 @@ func (w *Backend) reconcile(s *observe.Observation) {
 	there := make(map[job.ID]bool, len(s.Jobs))
 	for i := range s.Jobs {
 		f := &s.Jobs[i]
-		there[job.ID(f.Parsed.UID)] = true
+		there[job.ID(f.Parsed.UID)] = !f.Parsed.OptOut // it may come back
 		w.takeJob(s, f)
 	}
 	for _, e := range slices.Clone(w.table.Order) {
@@ -184,7 +184,7 @@ func (w *jobEvents) unseen(f *observe.ObservedJob, pods []*corev1.Pod) bool {
 
 func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobstate.Job {
 	id := job.ID(f.Parsed.UID)
-	if w.table.Over[id] || f.Parsed.Ended != nil || !s.Ours[f.Parsed.UID] {
+	if !s.Ours[f.Parsed.UID] {
 		return nil
 	}
 	e := &jobstate.Job{Entry: driver.Entry{ID: id}, Adapter: f.Adapter, Object: f.Object, Parsed: f.Parsed, Spec: w.spec(f.Parsed), Held: jobstate.Grant{Generation: f.Parsed.Generation}}

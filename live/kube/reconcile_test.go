@@ -1,14 +1,18 @@
 package kube
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/kubetest"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -88,12 +92,29 @@ func TestEndings(t *testing.T) {
 	}
 }
 
+// hasJobSet is a client of a cluster with the JobSet x.
+type hasJobSet struct{ client.Client }
+
+func (c hasJobSet) Get(ctx context.Context, k client.ObjectKey, o client.Object, of ...client.GetOption) error {
+	if o.GetObjectKind().GroupVersionKind().Kind != "JobSet" {
+		return c.Client.Get(ctx, k, o, of...)
+	}
+	o.SetUID(types.UID(k.Name))
+	return nil
+}
+
 // What a part of a job says is read once for each of its versions, as what jobs say is, and it is
 // no job.
 func TestLook_reads_parts_of_jobs_once(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		twin := newTwin()
-		w, _ := one(t, twin, v1alpha1.Resize)
+		twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2})
+		o := options(v1alpha1.Resize)
+		o.Kinds = jobadapter.Kinds[:2]
+		w, err := Open(t.Context(), hasJobSet{twin.Client()}, twin.Direct(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
 		part := twin.Submit(queue, &kubetest.Ask{Name: "a-part", Workers: 1, GPUs: 1})
 		part.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "x", UID: "x", Controller: new(true)}}
 		twin.Update(part)

@@ -162,6 +162,9 @@ func (w *Planner) spare(s *observe.Observation) freeByNode {
 		left[string(s.Nodes[i].ID)] = has
 	}
 	for _, e := range w.table.Order {
+		if e.Ended() { // the capacity is without its pods
+			continue
+		}
 		asks := make(freeByNode)
 		for _, p := range slices.Concat(e.Live(), e.Helpers) {
 			on := inventory.Node(p)

@@ -22,10 +22,15 @@ var workload = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 
 const workloadJob = "kueue.x-k8s.io/job-uid"
 
+// deactivating stops a job by its Workload. Kueue does not stop a job without a Workload, so that one is suspended.
 func (w *Planner) deactivating(e *jobstate.Job) *Step {
 	epoch, uid, namespace := w.table.Plan.Spec.Epoch, e.Parsed.UID, e.Parsed.Namespace
+	suspend := w.rewriting(e, "stop", func(o *object) error { jobadapter.Suspend(o, epoch); return nil })
 	return &Step{e, "stop", func(ctx context.Context) error {
-		_, err := w.activate(ctx, namespace, uid, func(o *object) bool { return deactivated(o, epoch) })
+		n, err := w.activate(ctx, namespace, uid, func(o *object) bool { return deactivated(o, epoch) })
+		if n == 0 && (err == nil || meta.IsNoMatchError(err)) {
+			return suspend.Do(ctx)
+		}
 		return err
 	}}
 }

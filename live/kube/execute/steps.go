@@ -110,6 +110,9 @@ func (w *Planner) room(s *observe.Observation) room {
 		r[string(s.Nodes[i].ID)] = s.Nodes[i].Capacity.GPUs
 	}
 	for _, e := range w.table.Order {
+		if e.Ended() { // the capacity is without its pods
+			continue
+		}
 		own := make(map[string]int)
 		if e.Started() {
 			own = jobstate.GPUsByNode(e.Held.Placement)
@@ -125,7 +128,7 @@ func (w *Planner) room(s *observe.Observation) room {
 			}
 		}
 		r[e.Parsed.Node] -= e.Coming() * e.Parsed.PerWorker.GPUs
-		if !e.Ended() && !e.Started() {
+		if !e.Started() {
 			r.give(e.Late)
 		}
 	}

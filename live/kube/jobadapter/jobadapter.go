@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -17,26 +18,28 @@ import (
 // A Job is what the scheduler reads from the object of a job.
 type Job struct {
 	UID, Kind, Namespace, Name string
-	Queue                      string // empty: none, or part of another job
-	Created                    time.Time
-	Suspended                  bool
-	OptOut                     bool
-	Kueue                      bool // a Kueue queue suspends and resumes it
-	Gated                      bool // our AdmissionGate keeps Kueue from admitting it
-	Sliced                     bool // Kueue admits it in slices
-	Ended                      *Ending
-	Workers                    int               // current number of pods with GPUs
-	PerWorker                  cluster.Resources // current requests of each
-	Generation                 int64             // of its pod template; 0: not ours
-	Node                       string            // only node of its new pods; empty: they wait for Pin
-	Stopping                   bool              // suspended, but its controller may still create pods
-	Resizing                   v1alpha1.Resizing // as requested, if possible
-	FixedRequests              bool              // a Grant cannot change CPUs and memory
-	Grace                      time.Duration
-	PriorityClass              string    // empty: none
-	Spec                       *job.Spec // as requested; nil if there is a Problem
-	Problem                    string    // for users; empty: it can be scheduled
-	Plain                      *job.Spec // without annotations, if they are the Problem
+	Queue                      string // of its label; empty: none
+	// Part is the object that controls it, of a kind that makes jobs; nil: none. The reference is not verified.
+	Part          *metav1.OwnerReference
+	Created       time.Time
+	Suspended     bool
+	OptOut        bool
+	Kueue         bool // a Kueue queue suspends and resumes it
+	Gated         bool // our AdmissionGate keeps Kueue from admitting it
+	Sliced        bool // Kueue admits it in slices
+	Ended         *Ending
+	Workers       int               // current number of pods with GPUs
+	PerWorker     cluster.Resources // current requests of each
+	Generation    int64             // of its pod template; 0: not ours
+	Node          string            // only node of its new pods; empty: they wait for Pin
+	Stopping      bool              // suspended, but its controller may still create pods
+	Resizing      v1alpha1.Resizing // as requested, if possible
+	FixedRequests bool              // a Grant cannot change CPUs and memory
+	Grace         time.Duration
+	PriorityClass string    // empty: none
+	Spec          *job.Spec // as requested; nil if there is a Problem
+	Problem       string    // for users; empty: it can be scheduled
+	Plain         *job.Spec // without annotations, if they are the Problem
 }
 
 // An Ending states whether and how a job ended.

@@ -318,15 +318,25 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// A part of another job is none of ours, though it has its labels.
+// A job names the job that it may be a part of. A job that the scheduler has started by itself is no part of another
+// one, whatever owner is written into it afterwards.
 func TestRead_parts(t *testing.T) {
-	o := object(t, "jobset.yaml", func(o map[string]any) {
+	owned := func(o map[string]any) {
 		child(o, "metadata")["ownerReferences"] = []any{map[string]any{
 			"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "name": "gpt", "uid": "u", "controller": true,
 		}}
-	})
-	if got := kindOf(t, o).Read(o, byDefault, 1); got.Queue != "" {
-		t.Errorf("got queue %q, want none", got.Queue)
+	}
+	o := object(t, "jobset.yaml", owned)
+	if got := kindOf(t, o).Read(o, byDefault, 1); got.Part == nil || got.Part.UID != "u" {
+		t.Errorf("part of %+v, want TrainJob u", got.Part)
+	}
+	o = object(t, "job.yaml")
+	if err := kindOf(t, o).Start(o, &Grant{Epoch: 1, Generation: 1, Workers: 4}); err != nil {
+		t.Fatal(err)
+	}
+	owned(o.Object)
+	if got := kindOf(t, o).Read(o, byDefault, 1); got.Part != nil {
+		t.Errorf("part of %+v, want of no other job", got.Part)
 	}
 }
 

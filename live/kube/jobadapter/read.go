@@ -76,10 +76,9 @@ func (a *adapter) meta(o *unstructured.Unstructured) *Job {
 		OptOut:   o.GetAnnotations()[v1alpha1.OptOut] == "true",
 		Kueue:    o.GetLabels()[kueueQueue] != "",
 		Gated:    slices.Contains(gates(o), v1alpha1.AdmissionGate),
+		Queue:    o.GetLabels()[v1alpha1.QueueLabel],
+		Part:     partOf(o),
 		Resizing: v1alpha1.Never,
-	}
-	if !partOf(o) {
-		j.Queue = o.GetLabels()[v1alpha1.QueueLabel]
 	}
 	if o.GetDeletionTimestamp() != nil {
 		j.Ended = &Ending{Outcome: scheduler.Cancelled, Detail: "deleted"}
@@ -104,6 +103,7 @@ func (a *adapter) shape(j *Job, o *unstructured.Unstructured, s *shape) {
 		if err == nil {
 			j.Generation = max(0, n)
 		}
+		j.Part = nil // it was started by itself, so its owner was written afterwards
 		j.Node = s.aimed(o)
 	}
 }
@@ -117,9 +117,12 @@ func grace(p *corev1.PodSpec) time.Duration {
 
 var owners = []string{"JobSet", "TrainJob", "RayJob", "RayCluster"}
 
-func partOf(o *unstructured.Unstructured) bool {
+func partOf(o *unstructured.Unstructured) *metav1.OwnerReference {
 	by := metav1.GetControllerOfNoCopy(o)
-	return by != nil && slices.Contains(owners, by.Kind)
+	if by == nil || !slices.Contains(owners, by.Kind) {
+		return nil
+	}
+	return by
 }
 
 func gates(o *unstructured.Unstructured) []string {

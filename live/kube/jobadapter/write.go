@@ -90,9 +90,14 @@ func (a *adapter) Stop(o *unstructured.Unstructured, epoch int64) error {
 	if o.GetLabels()[kueueQueue] != "" {
 		return fmt.Errorf("%s: stop: %w", name(o), ErrKueue)
 	}
+	Suspend(o, epoch)
+	return nil
+}
+
+// Suspend suspends a job of any kind, also one that names a Kueue queue.
+func Suspend(o *unstructured.Unstructured, epoch int64) {
 	grow(o.Object, "spec")["suspend"] = true
 	Stamp(o, epoch)
-	return nil
 }
 
 func (a *adapter) Resize(o *unstructured.Unstructured, g *Grant) error {

@@ -37,7 +37,7 @@ type Observation struct {
 	uids       map[jobadapter.Key]string
 	namespaces map[string]string
 	owners     map[types.UID]string // job uid of each pod, by pod uid
-	Ours       map[string]bool      // scheduled jobs, by uid
+	Ours       map[string]bool      // scheduled jobs that have not ended, by uid
 	Beyond     map[string]bool      // jobs beyond the limits, by uid
 	// Labels are the node labels that distinguish Kueue's flavors; empty without jobs in Kueue.
 	Labels   map[cluster.GPUType]map[string]string
@@ -60,15 +60,15 @@ type Observer struct {
 	options *jobstate.Options
 	client  client.Client
 	direct  client.Reader
-	known   func(job.ID) bool
+	known   func(job.ID) (planned, over bool)
 	parsed  map[string]parsedObject
 	parents map[types.UID]parent // between jobs and their pods, by uid
 	live    live
 }
 
-// New returns an Observer. c reads from watches, direct from the API server. known reports whether a job was
-// scheduled before.
-func New(o *jobstate.Options, c client.Client, direct client.Reader, known func(job.ID) bool) *Observer {
+// New returns an Observer. c reads from watches, direct from the API server. known reports whether a job is
+// scheduled, or was until its end or its opting out.
+func New(o *jobstate.Options, c client.Client, direct client.Reader, known func(job.ID) (planned, over bool)) *Observer {
 	return &Observer{options: o, client: c, direct: direct, known: known, parsed: make(map[string]parsedObject)}
 }
 
@@ -201,7 +201,11 @@ func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Obser
 		if err != nil {
 			return err
 		}
-		if j.Queue != "" {
+		part, err := ob.partOf(ctx, j)
+		if err != nil {
+			return err
+		}
+		if !part {
 			s.Jobs = append(s.Jobs, ObservedJob{k, seen, j})
 		}
 	}
@@ -243,11 +247,10 @@ func pointers[T any](items []T) []*T {
 
 // Takes reports whether the backend schedules a job; an acting backend ignores jobs started by others.
 func (ob *Observer) Takes(f *ObservedJob) bool {
-	id := job.ID(f.Parsed.UID)
-	switch {
-	case f.Parsed.OptOut:
+	switch planned, over := ob.known(job.ID(f.Parsed.UID)); {
+	case f.Parsed.OptOut, f.Parsed.Ended != nil, over:
 		return false
-	case ob.known(id):
+	case planned:
 		return true
 	case ob.Refuses(f) != "":
 		return ob.options.Acts() && f.runs() && ob.allows(f.Parsed.Namespace) // so that it can still be stopped

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -93,6 +95,35 @@ func (ob *Observer) parent(ctx context.Context, s *Observation, namespace string
 	}
 	parents[of.UID] = p
 	return p.of, true, nil
+}
+
+// partOf reports whether a job is part of another one: the object that controls it exists, with the same uid.
+func (ob *Observer) partOf(ctx context.Context, j *jobadapter.Job) (bool, error) {
+	if j.Part == nil {
+		return false, nil
+	}
+	of := *j.Part
+	if of.Kind == "RayCluster" {
+		name, made := jobadapter.RayJobOf(of.Name)
+		if !made {
+			return false, nil
+		}
+		of.Kind, of.Name, of.UID = "RayJob", name, ""
+	}
+	gvk, watched := ob.kind(&of)
+	if !watched {
+		return false, nil
+	}
+	var o unstructured.Unstructured
+	o.SetGroupVersionKind(gvk)
+	err := ob.client.Get(ctx, client.ObjectKey{Namespace: j.Namespace, Name: of.Name}, &o)
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return of.UID == "" || o.GetUID() == of.UID, nil
 }
 
 func (ob *Observer) kind(of *metav1.OwnerReference) (schema.GroupVersionKind, bool) {

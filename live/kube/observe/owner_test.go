@@ -211,3 +211,27 @@ func TestIsOurs(t *testing.T) {
 		}
 	}
 }
+
+// A job is part of another one if the object that it names exists, with the same uid.
+func TestPartOf(t *testing.T) {
+	other := by(jobSets, "JobSet", "runs-set")
+	other.UID = "invented"
+	for name, c := range map[string]struct {
+		of   *metav1.OwnerReference
+		want bool
+	}{
+		"no controller":              {nil, false},
+		"a JobSet":                   {by(jobSets, "JobSet", "runs-set"), true},
+		"a JobSet with another uid":  {other, false},
+		"a JobSet that is not there": {by(jobSets, "JobSet", "none"), false},
+		"a RayJob that is not there": {by("ray.io/v1", "RayJob", "none"), false},
+		"a cluster of no RayJob":     {by("ray.io/v1", "RayCluster", "none-x7k2p"), false},
+		"a kind that is not watched": {by("example.com/v1", "JobSet", "runs-set"), false},
+	} {
+		ob, _, _ := belongs()
+		got, err := ob.partOf(t.Context(), &jobadapter.Job{Namespace: "a", Part: c.of})
+		if err != nil || got != c.want {
+			t.Errorf("%s: part of another: %v, %v, want %v", name, got, err, c.want)
+		}
+	}
+}

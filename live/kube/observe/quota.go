@@ -25,12 +25,12 @@ func (ob *Observer) choose(s *Observation) {
 		for i := range s.Jobs {
 			f := &s.Jobs[i]
 			p := f.Parsed
-			if was := ob.known(job.ID(p.UID)) || p.Generation > 0 && !p.Suspended; was != earlier {
+			if planned, _ := ob.known(job.ID(p.UID)); (planned || p.Generation > 0 && !p.Suspended) != earlier {
 				continue
 			}
 			s.Ours[p.UID] = ob.Takes(f)
 			switch over := counts[p.Namespace] >= ob.quota(p.Namespace) || total >= mostJobs; {
-			case !s.Ours[p.UID] || p.Ended != nil:
+			case !s.Ours[p.UID]:
 			case over && !earlier:
 				s.Ours[p.UID] = false
 				s.Beyond[p.UID] = true

@@ -24,7 +24,7 @@ func chosen(known job.ID, shares []v1alpha1.NamespaceShare, s *Observation) *Obs
 	o := jobstate.DefaultOptions()
 	o.Queue = &v1alpha1.Queue{}
 	o.Queue.Name, o.Queue.Spec.Mode, o.Queue.Spec.Namespaces = "train", v1alpha1.Resize, shares
-	ob := New(&o, nil, nil, func(id job.ID) bool { return id == known })
+	ob := New(&o, nil, nil, func(id job.ID) (planned, over bool) { return id == known, false })
 	s.Ours, s.Beyond = map[string]bool{}, map[string]bool{}
 	ob.choose(s)
 	return ob
@@ -42,7 +42,7 @@ func TestChoose(t *testing.T) {
 	ended.Ended = &jobadapter.Ending{Outcome: scheduler.Done}
 	wrong.Problem = "no GPUs"
 	chosen("a6", shares, s)
-	for uid, want := range map[string]bool{"a0": true, "a1": false, "a2": true, "a3": false, "a5": false, "a6": true, "a8": true, "b0": true} {
+	for uid, want := range map[string]bool{"a0": false, "a1": false, "a2": true, "a3": false, "a5": false, "a6": true, "a8": true, "b0": true} {
 		if s.Ours[uid] != want {
 			t.Errorf("%s: planned %v, want %v", uid, s.Ours[uid], want)
 		}

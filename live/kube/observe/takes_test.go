@@ -18,7 +18,7 @@ func observer(twin *kubetest.Cluster, mode v1alpha1.Mode, known ...job.ID) *Obse
 	o.Queue, o.Kinds = &v1alpha1.Queue{}, jobadapter.Kinds[:1]
 	o.Queue.Name, o.Queue.Spec.Mode = "train", mode
 	o.Queue.Spec.Namespaces = []v1alpha1.NamespaceShare{{Name: kubetest.Namespace}}
-	is := func(id job.ID) bool { return len(known) > 0 && known[0] == id }
+	is := func(id job.ID) (planned, over bool) { return len(known) > 0 && known[0] == id, false }
 	return New(&o, twin.Client(), twin.Direct(), is)
 }
 

@@ -42,9 +42,10 @@ request.userInfo.username == '{{ include "oxgang.user" . }}'
 request.userInfo.username in {{ .Values.admission.controllers | toJson | replace "\"" "'" }}
 {{- end }}
 
-{{/* CEL: the object was made by the controller of a job, which is the one that counts. */}}
+{{/* CEL: the object was created with the controller of another job, which is the one that counts. An owner that is
+written later makes no difference. */}}
 {{- define "oxgang.child" -}}
-object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && ['jobset.x-k8s.io', 'trainer.kubeflow.org', 'ray.io'].exists(g, o.apiVersion.startsWith(g + '/')))
+(oldObject == null ? object : oldObject).metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && ['jobset.x-k8s.io', 'trainer.kubeflow.org', 'ray.io'].exists(g, o.apiVersion.startsWith(g + '/')))
 {{- end }}
 
 {{/* The kinds of job. */}}

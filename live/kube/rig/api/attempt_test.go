@@ -18,7 +18,7 @@ import (
 type attempt struct {
 	name   string
 	who    identity
-	verb   string // create, patch, delete, sweep, orphan, evict, ask, disturb or resize
+	verb   string // create, patch, delete, sweep, foreground, orphan, evict, ask, disturb or resize
 	object string // YAML; of a patch: what is to be, by merging
 	rule   string // the policy and the index of the validation that refuses it
 	want   string // in the refusal
@@ -40,6 +40,8 @@ func (s *server) try(ctx context.Context, a *attempt) error {
 		return c.Delete(ctx, bare(o), client.DryRunAll)
 	case "sweep": // with what depends on it
 		return c.Delete(ctx, bare(o), client.DryRunAll, client.PropagationPolicy("Background"))
+	case "foreground":
+		return c.Delete(ctx, bare(o), client.DryRunAll, client.PropagationPolicy("Foreground"))
 	case "orphan":
 		return c.Delete(ctx, bare(o), client.DryRunAll, client.PropagationPolicy("Orphan"))
 	case "resize":
@@ -62,7 +64,7 @@ func (s *server) try(ctx context.Context, a *attempt) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("verb %q, want create, patch, delete, sweep, orphan, resize, evict, ask or disturb", a.verb)
+	return fmt.Errorf("verb %q, want create, patch, delete, sweep, foreground, orphan, resize, evict, ask or disturb", a.verb)
 }
 
 func parse(text string) (*unstructured.Unstructured, error) {

@@ -60,6 +60,8 @@ var hostile = []attempt{
 
 	{"tenant brings a job of a JobSet with a job's uid", tenant, "create", job + "metadata: {namespace: team-a, name: x, ownerReferences: [{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, name: set, uid: u, controller: true}]}\nspec: {template: {metadata: {labels: {oxgang.dev/job-uid: u1}}, spec: {restartPolicy: Never, containers: [{name: train, image: train}]}}}", "oxgang-job-marks/2", "want oxgang.dev/placement beside"},
 
+	{"tenant invents an owner of a started job", tenant, "patch", job + "metadata: {namespace: team-a, name: runs, ownerReferences: [{apiVersion: ray.io/v1, kind: RayJob, name: none, uid: u, controller: true}]}", "oxgang-job-marks/3", "keeps its controller"},
+
 	{"tenant joins a queue of another namespace", tenant, "create", job + "metadata: {namespace: team-b, name: x, labels: {oxgang.dev/queue: elastic}}" + body, "oxgang-queue/0", "queue elastic is not for namespace team-b"},
 	{"tenant joins it with a JobSet", tenant, "create", jobSet + "metadata: {namespace: team-b, name: x, labels: {oxgang.dev/queue: elastic}}" + set, "oxgang-queue/0", "queue elastic is not for namespace team-b"},
 	{"tenant joins it with a TrainJob", tenant, "create", trainJob + "metadata: {namespace: team-b, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {runtimeRef: {name: r}}", "oxgang-queue/0", "queue elastic is not for namespace team-b"},
@@ -85,6 +87,9 @@ var hostile = []attempt{
 	{"tenant asks for parts of GPUs by a RayJob", tenant, "create", rayJob + ray("nvidia.com/mig-1g.10gb"), "oxgang-queue/7", "plans no parts"},
 	{"tenant grows a running JobSet", tenant, "patch", jobSet + "metadata: {namespace: team-a, name: wide}\nspec: {replicatedJobs: [{name: workers, template: {spec: {parallelism: 4, completions: 4, template: {spec: {restartPolicy: Never, containers: [{name: train, image: train}]}}}}}]}", "oxgang-queue/8", "parallelism of a running JobSet of queue elastic"},
 
+	{"running job goes to Kueue", tenant, "patch", job + "metadata: {namespace: team-a, name: runs, labels: {kueue.x-k8s.io/queue-name: q}}", "oxgang-queue/9", "label kueue.x-k8s.io/queue-name"},
+	{"tenant grows a job with an invented owner", tenant, "patch", job + "metadata: {namespace: team-a, name: kept, ownerReferences: [{apiVersion: ray.io/v1, kind: RayJob, name: none, uid: u, controller: true}]}\nspec: {parallelism: 2, completions: 2}", "oxgang-queue/4", "only the scheduler grows a running job of queue rigid"},
+
 	{"scheduler suspends a job of no queue", scheduler, "patch", job + "metadata: {namespace: team-a, name: free}\nspec: {suspend: true}", "oxgang-own/0", "writes only to what has it"},
 	{"scheduler takes a queue away", scheduler, "patch", job + "metadata: {namespace: team-a, name: plain, labels: {oxgang.dev/queue: null}}", "oxgang-own/0", "and keeps it"},
 	{"scheduler writes to a pod of no queue", scheduler, "patch", pod + "metadata: {namespace: team-a, name: shell, labels: {color: blue}}", "oxgang-own/0", "writes only to what has it"},
@@ -97,6 +102,7 @@ var hostile = []attempt{
 	{"tenant deletes a job without its pods", tenant, "orphan", job + "metadata: {namespace: team-a, name: runs}", "oxgang-orphans/0", "a job of queue elastic is deleted with its pods"},
 	{"tenant deletes a job and says nothing", tenant, "delete", job + "metadata: {namespace: team-a, name: runs}", "oxgang-orphans/0", "want Background or Foreground"},
 	{"tenant deletes a job with the finalizer orphan", tenant, "delete", job + "metadata: {namespace: team-a, name: sticky}", "oxgang-orphans/0", "a job of queue rigid"},
+	{"tenant deletes a running job with a finalizer", tenant, "sweep", job + "metadata: {namespace: team-a, name: clings}", "oxgang-orphans/1", "want Foreground, or remove example.com/x"},
 	{"tenant deletes a JobSet without its jobs", tenant, "orphan", jobSet + "metadata: {namespace: team-a, name: set}", "oxgang-orphans/0", "a job of queue elastic"},
 
 	{"administrator deletes a plan by accident", people["admin"], "delete", "apiVersion: oxgang.dev/v1alpha1\nkind: Plan\nmetadata: {name: elastic}", "oxgang-plan/0", "set the mode to Off first"},
@@ -135,6 +141,8 @@ var good = []attempt{
 	{name: "tenant submits a TrainJob", who: tenant, verb: "create", object: trainJob + "metadata: {namespace: team-a, name: x, labels: {oxgang.dev/queue: elastic}}\nspec: {runtimeRef: {name: r}, trainer: {numNodes: 2, resourcesPerNode: {limits: {nvidia.com/gpu: 1}}}}"},
 	{name: "tenant submits one without a queue", who: tenant, verb: "create", object: job + "metadata: {namespace: team-b, name: x}" + body},
 	{name: "tenant labels a running JobSet", who: tenant, verb: "patch", object: jobSet + "metadata: {namespace: team-a, name: wide, labels: {color: blue}}"},
+	{name: "tenant deletes a running job with a finalizer and its pods before", who: tenant, verb: "foreground", object: job + "metadata: {namespace: team-a, name: clings}"},
+	{name: "tenant gives a job an owner that is no controller", who: tenant, verb: "patch", object: job + "metadata: {namespace: team-a, name: runs, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: none, uid: u}]}"},
 	{name: "tenant suspends a job", who: tenant, verb: "patch", object: job + "metadata: {namespace: team-a, name: runs}\nspec: {suspend: true}"},
 	{name: "tenant leaves while it waits", who: tenant, verb: "patch", object: job + "metadata: {namespace: team-a, name: waits, labels: {oxgang.dev/queue: rigid}}"},
 	{name: "tenant opts out and starts", who: tenant, verb: "patch", object: job + "metadata: {namespace: team-a, name: alone}\nspec: {suspend: false}"},

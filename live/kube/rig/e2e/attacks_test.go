@@ -129,6 +129,19 @@ var attacks = []attack{
 		err := a.clients.BatchV1().Jobs(attackers).Delete(a.Context(), "own", metav1.DeleteOptions{})
 		return errors.Join(err, a.patch(&batchv1.Job{}, "own", `{"metadata":{"finalizers":null}}`))
 	}},
+	{"a running job with a finalizer is deleted", byOrphan, func(a *attacker) error {
+		if err := a.patch(&batchv1.Job{}, "own", `{"metadata":{"finalizers":["example.com/never"]}}`); err != nil {
+			return err
+		}
+		err := a.client.Delete(a.Context(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: attackers, Name: "own"}}, client.PropagationPolicy("Background"))
+		return errors.Join(err, a.patch(&batchv1.Job{}, "own", `{"metadata":{"finalizers":null}}`))
+	}},
+	{"an owner of a running job is invented", byJobs, func(a *attacker) error {
+		return a.patch(&batchv1.Job{}, "own", `{"metadata":{"ownerReferences":[{"apiVersion":"ray.io/v1","kind":"RayJob","name":"none","uid":"u","controller":true}]}}`)
+	}},
+	{"a running job goes to a queue of Kueue", byQueue, func(a *attacker) error {
+		return a.patch(&batchv1.Job{}, "own", `{"metadata":{"labels":{"kueue.x-k8s.io/queue-name":"nope"}}}`)
+	}},
 	{"GPUs are asked for in parts", byQueue, func(a *attacker) error {
 		return a.job("part", func(j *batchv1.Job) {
 			j.Spec.Template.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"nvidia.com/mig-1g.10gb": resource.MustParse("1")}

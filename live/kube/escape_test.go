@@ -1,0 +1,142 @@
+package kube
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/kubetest"
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler"
+)
+
+// escaping returns a backend whose job "a" runs on all GPUs of n0.
+func escaping(t *testing.T) (*Backend, *kubetest.Cluster, job.ID) {
+	t.Helper()
+	twin := newTwin()
+	id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 1, GPUs: 4}).UID)
+	w := open(t, twin, options(v1alpha1.Resize))
+	news(t, w)
+	do(t, w, runOn(id, on("n0", 4)))
+	pass(t, w, twin)
+	news(t, w)
+	return w, twin, id
+}
+
+// free returns how many GPUs of node n0 the scheduler may assign, by the last of some events.
+func free(t *testing.T, all []scheduler.Event) int {
+	t.Helper()
+	has := -1
+	for _, ev := range all {
+		if n, is := ev.(scheduler.NodesChanged); is {
+			has = gpus(n.Cluster, "n0")
+		}
+	}
+	return has
+}
+
+// A job that is deleted and keeps its object, by a finalizer, leaves the queue. Its pods still use their GPUs, so no
+// other job is planned there until they are gone.
+func TestEscape_by_finalizer(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		w, twin, id := escaping(t)
+		j := twin.Job("a")
+		j.Finalizers = []string{"example.com/x"}
+		twin.Update(j)
+		if err := twin.Client().Delete(t.Context(), j, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
+			t.Fatal(err)
+		}
+		pass(t, w, twin)
+		all := news(t, w)
+		if gone := exits(all); len(gone) != 1 || gone[0].Job != id || gone[0].Outcome != scheduler.Cancelled {
+			t.Errorf("exits %+v, want that a is cancelled", gone)
+		}
+		if got := free(t, all); got != 0 {
+			t.Errorf("%d GPUs of n0 may be assigned, want 0: the pod of a runs there", got)
+		}
+		b := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "b", Workers: 1, GPUs: 4}).UID)
+		pass(t, w, twin)
+		do(t, w, runOn(b, on("n1", 4)))
+		pass(t, w, twin)
+		if got := places(twin, "b"); got != "0 n1 1" {
+			t.Errorf("b runs at %q, want n1", got)
+		}
+		news(t, w)
+		for _, p := range twin.PodsOf("a") {
+			twin.Remove(p)
+		}
+		pass(t, w, twin)
+		if got := free(t, news(t, w)); got != 4 {
+			t.Errorf("%d GPUs of n0 may be assigned, want 4: the pod is gone", got)
+		}
+	})
+}
+
+// A running job stays in its queue and its plan whatever owner is written into it, and can be stopped.
+func TestEscape_by_owner(t *testing.T) {
+	for name, uid := range map[string]string{"an invented one": "11111111-2222-3333-4444-555555555555", "its own job": ""} {
+		bubble(t, name, func(t *testing.T) {
+			w, twin, id := escaping(t)
+			j := twin.Job("a")
+			by := metav1.OwnerReference{APIVersion: "ray.io/v1", Kind: "RayJob", Name: "none", UID: "u", Controller: new(true)}
+			if uid == "" {
+				by.UID = j.UID
+			}
+			j.OwnerReferences = []metav1.OwnerReference{by}
+			twin.Update(j)
+			pass(t, w, twin)
+			if all := news(t, w); len(all) != 0 || !w.Has(id) {
+				t.Errorf("events %+v, in the queue: %v; want no event, and the job in the queue", all, w.Has(id))
+			}
+			do(t, w, scheduler.Preempt{Job: id})
+			pass(t, w, twin)
+			if got := places(twin, "a"); got != "" {
+				t.Errorf("it runs at %q, want it stopped", got)
+			}
+		})
+	}
+}
+
+// A running job that names a Kueue queue afterwards, of a Kueue that is not there, can still be stopped.
+func TestEscape_by_Kueue(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		w, twin, id := escaping(t)
+		j := twin.Job("a")
+		j.Labels["kueue.x-k8s.io/queue-name"] = "nope"
+		twin.Update(j)
+		pass(t, w, twin)
+		do(t, w, scheduler.Preempt{Job: id})
+		pass(t, w, twin)
+		if got := places(twin, "a"); got != "" {
+			t.Errorf("it runs at %q, want it stopped", got)
+		}
+	})
+}
+
+// A job that opts out and comes back is planned again with the GPUs that it has.
+func TestEscape_by_opting_out_and_back(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		w, twin, id := escaping(t)
+		for _, out := range []string{"true", "false"} {
+			j := twin.Job("a")
+			j.Annotations = map[string]string{v1alpha1.OptOut: out}
+			twin.Update(j)
+			pass(t, w, twin)
+			all := news(t, w)
+			pass(t, w, twin)
+			all = append(all, news(t, w)...)
+			if got := free(t, all); out == "true" && got != 0 {
+				t.Errorf("%d GPUs of n0 may be assigned, want 0: the job has them and has opted out", got)
+			}
+		}
+		if e := w.table.ByID[id]; e == nil || e.Held.GPUs != 4 || e.Held.Placement[0].Node != cluster.NodeID("n0") {
+			t.Errorf("job %+v, want it to hold 4 GPUs of n0", e)
+		}
+		if got := gpus(w.extent.cluster, "n0"); got != 4 {
+			t.Errorf("%d GPUs of n0 are planned, want 4", got)
+		}
+	})
+}
