@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Work is a long computation of a policy that runs in the background, while the policy plans further rounds. Its
-// result reaches the policy once, as Snapshot.Computed. It is a pure function of its closure: neither may change what
-// the other reads.
+// Work is a long computation that a policy runs in the background while it plans further rounds. The
+// scheduler passes its result to the policy once, as Snapshot.Computed. The function must not share data
+// that it or the policy modifies.
 type Work func(ctx context.Context) any
 
 // Do runs the computation and returns its result; a panic becomes an error.

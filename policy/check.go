@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Check returns nil if p is a valid plan for s. Otherwise it returns all violations, joined, in the order of the jobs.
-// A valid plan keeps these rules:
+// Check returns nil if p is a valid plan for s. Otherwise it returns all violations, joined, in the order of the
+// jobs. A valid plan keeps these rules:
 //
 //  1. Decisions: there is one per job, and all numbers are finite.
 //  2. Profiling: a job that is being profiled gets nothing.
@@ -23,15 +23,15 @@ import (
 //     type is fixed, it does not change.
 //  6. A non-preemptive job that holds GPUs keeps exactly these.
 //  7. A job with a reservation gets exactly its reservation. It may get nothing in three cases: other
-//     reservations and non-preemptive jobs leave too little room on the nodes that are not returned; the placer
+//     reservations and non-preemptive jobs leave too little room on the nodes that stay; the placer
 //     found no room (Evicted); or the job waits for rented nodes or for their budget.
 //  8. Batch size: it is the submitted one. If the job may adapt it, it is within the job's limits.
 //  9. Groups of nodes (Plan.Capacity): a rented group has at most as many nodes as are offered. A lent group has
 //     at most the nodes that are lent now and those that the owner can spare.
 //  10. Returned nodes (Plan.Return) are on loan or rented. No job is placed on them.
 //  11. Two GPU types: only a heterogeneous job gets two. It needs a placement. It must have neither a reservation
-//     nor replicas of several GPUs, and neither type may count CPUs and memory. The job's limits hold for what
-//     the allocation is worth in GPUs.
+//     nor replicas of several GPUs, and neither type may count CPUs and memory. The job's limits hold for the number of GPUs that the
+//     allocation is worth.
 //
 // GPUs of continuing jobs, which are left out of the snapshot, count as used. Check modifies nothing. Its time is
 // linear in the jobs and in the shares of their placements.
@@ -221,7 +221,6 @@ func (c *checker) hosts() {
 	}
 }
 
-// makeRoom counts a reservation that others made room for, but that was evicted.
 func (c *checker) makeRoom(r *cluster.Configuration) {
 	if t := c.cluster.TypeIndex(r.GPUType); t >= 0 {
 		c.pinned[t] += r.GPUs

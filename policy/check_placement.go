@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// CheckPlacement checks the placements of a plan by the rules of Check. It is for a plan that passed Check
-// and that a placer has completed, so it looks only at nodes.
+// CheckPlacement checks only the nodes of a plan, by the rules of Check. Call it for a plan that passed
+// Check before a placer chose its nodes.
 func CheckPlacement(s *Snapshot, p *Plan) error {
 	if p == nil || len(p.Jobs) != len(s.Jobs) {
 		return errors.New("plan: not one decision per job")

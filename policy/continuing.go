@@ -6,9 +6,10 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Continuing counts the GPUs of running jobs that a snapshot leaves out to save time, because they keep what they
-// have; see Traits.Keeps. It is valid for one round and read-only for policies.
+// Continuing counts the GPUs of running jobs that a snapshot omits because they keep their GPUs (see
+// Traits.Keeps); a short snapshot saves time. It is valid for one round. Policies must not modify it.
 type Continuing struct {
+	// number of omitted jobs
 	Jobs   int
 	ByNode []int // GPUs, by node index
 	ByType []int // GPUs, by type index
@@ -28,7 +29,7 @@ func (s *Continuing) usage(n int) []cluster.Resources {
 	return s.used
 }
 
-// Of returns how many GPUs of type t these jobs hold; 0 if s is nil.
+// Of returns how many GPUs of type index t the omitted jobs hold; 0 if s is nil.
 func (s *Continuing) Of(t int) int {
 	if s == nil {
 		return 0
@@ -36,7 +37,7 @@ func (s *Continuing) Of(t int) int {
 	return s.ByType[t]
 }
 
-// On returns how many GPUs of node n these jobs hold; 0 if s is nil.
+// On returns how many GPUs the omitted jobs hold on node index n; 0 if s is nil.
 func (s *Continuing) On(n int) int {
 	if s == nil {
 		return 0
@@ -44,7 +45,7 @@ func (s *Continuing) On(n int) int {
 	return s.ByNode[n]
 }
 
-// Add adds the GPUs of job j to the counts, or with n = -1 subtracts them.
+// Add adds n times the GPUs of job j to the counts; n is 1, or -1 to subtract them.
 func (s *Continuing) Add(c *cluster.Cluster, j *Job, n int) {
 	s.Jobs += n
 	for _, share := range j.Placement {
@@ -59,9 +60,9 @@ func (s *Continuing) Add(c *cluster.Cluster, j *Job, n int) {
 	}
 }
 
-// Continues reports whether later snapshots may leave out job j after decision d, because it simply keeps its GPUs
-// (see Traits.Keeps). This is so until the job's row or the nodes change, if the job keeps its GPUs of one type where
-// they are, has no reservation, and is preemptible.
+// Continues reports whether later snapshots may omit job j after decision d (see Traits.Keeps). They may
+// until the job's row or the nodes change, if the job is preemptible, has no reservation, and keeps its
+// GPUs of one type on the same nodes.
 func (j *Job) Continues(d *Decision) bool {
 	return d.Why.Kind == AsPlanned && j.Holding() && !j.NonPreemptive && j.Reservation.IsZero() &&
 		d.Allocation == j.Allocation && !d.Allocation.Mixed() && keepsPlace(j, d)

@@ -2,8 +2,8 @@ package policy
 
 import "github.com/oxgang/oxgang/model/job"
 
-// Forget deletes ended jobs from a policy's map of jobs, so that the map does not grow for ever. It returns known
-// itself unless known has more than twice the snapshot's jobs plus 64.
+// Forget deletes ended jobs from a policy's map known, so that the map does not grow for ever. To save time
+// it returns known unchanged unless it has more than twice the snapshot's jobs plus 64.
 func Forget[V any](s *Snapshot, known map[job.ID]V) map[job.ID]V {
 	if len(known) <= 2*len(s.Jobs)+64 {
 		return known

@@ -2,12 +2,12 @@ package policy
 
 import "github.com/oxgang/oxgang/internal/memory"
 
-// A Rememberer is a policy whose plans depend on earlier rounds. It can save and restore what it knows of them:
-// another policy, made the same way, then makes identical plans for ever. Data that follows from the next snapshot,
-// and caches, may be left out. Job rows, specs, models and the cluster are written as references (memory.Shared),
-// because a policy may compare their addresses.
+// A Rememberer is a policy whose plans depend on earlier rounds, and that can save and restore this state.
+// A second policy, made with the same options and given the saved state, must return identical plans from
+// then on. Caches, and data that follows from the next snapshot, need not be saved. Job rows, specs, models
+// and the cluster are saved as references (memory.Shared), because a policy may compare their addresses.
 //
-// Other policies do not depend on earlier rounds.
+// A policy that does not implement it must not depend on earlier rounds.
 type Rememberer interface {
 	Policy
 	memory.Rememberer

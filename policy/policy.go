@@ -16,29 +16,34 @@ import (
 // A Snapshot is the input of a policy in one round: all jobs and nodes. It is immutable. The row of a job that did
 // not change has the same pointer as in the round before.
 type Snapshot struct {
-	Now     time.Time
+	// time at which the round starts
+	Now time.Time
+	// number of the round
 	Round   int
 	Length  time.Duration // length of a round
 	Cluster *cluster.Cluster
-	Jobs    []*Job // active, by submission time, then ID
-	// Computed is the result or error of an earlier plan's Background, given once; nil: none ended since the
-	// last round. It is read-only.
+	Jobs    []*Job // active jobs, by submission time, then ID
+	// Computed is the result, or the error, of Plan.Background from an earlier round. It is set once, and
+	// nil if no background work ended since the last round. Policies must not modify it.
 	Computed any
-	// Rentals are nodes for rent, with their orders. Present ones are also in Cluster.
+	// Rentals are the groups of nodes that can be rented, with their orders. Cluster includes the nodes
+	// that are already rented.
 	Rentals []cluster.Rental
-	// Loans are nodes that other owners lend. Present ones are also in Cluster.
+	// Loans are the groups of nodes that other owners lend. Cluster includes the nodes that are on loan
+	// now.
 	Loans []cluster.Loan
-	// Classes are the statistics of job classes, by class; nil without any.
+	// Classes are the statistics of job classes, indexed by class; nil if there are none.
 	Classes []*perf.ClassStats
-	// Locality is how much longer steps take in several racks, by job class; nil: unknown.
+	// Locality states how much longer a training step takes in several racks, for each job class; nil if
+	// unknown.
 	Locality perf.LocalityCosts
-	// Continuing is the GPUs of active jobs that are not in Jobs; nil: none. Only policies with Traits.Keeps
-	// get one.
+	// Continuing counts the GPUs of active jobs that Jobs omits; nil if it omits none. It is nil for
+	// policies without Traits.Keeps.
 	Continuing *Continuing
 }
 
-// Index returns the position of a job in Jobs, and in the plan for the snapshot; -1 if there is none, or s is nil.
-// Linear time.
+// Index returns the position of a job in Jobs, which is also its position in Plan.Jobs. It returns -1 if
+// the job is missing or s is nil. It takes linear time.
 func (s *Snapshot) Index(id job.ID) int {
 	if s == nil {
 		return -1
@@ -54,7 +59,8 @@ func (s *Snapshot) Job(id job.ID) *Job {
 	return nil
 }
 
-// SeveralRacks returns how much slower the class of a job trains when spread over several racks; false if unknown.
+// SeveralRacks returns how much slower the class of job id trains if its nodes are in several racks; false
+// if unknown.
 func (s *Snapshot) SeveralRacks(id job.ID) (perf.LocalityCost, bool) {
 	j := s.Job(id)
 	if j == nil {
@@ -68,42 +74,47 @@ func (s *Snapshot) SeveralRacks(id job.ID) (perf.LocalityCost, bool) {
 type Job struct {
 	*job.Spec
 	job.Status
+	// estimated speed; nil if unknown
 	Perf perf.Model
-	// Limits are the batch limits for Perf, if they differ from the Spec's because the model is borrowed from
-	// another GPU type.
+	// Limits replace the batch size limits of Spec if Perf was estimated on another GPU type; nil means the
+	// limits of Spec.
 	Limits *job.BatchLimits
-	// Sensitivity is the estimated effect of CPUs and memory, which Perf includes; nil: none.
+	// Sensitivity is the estimated effect of CPUs and memory on speed. Perf includes it. Nil if unknown.
 	Sensitivity *perf.Sensitivity
 }
 
-// A Policy decides which job gets which GPUs: it returns a plan for the snapshot of each round.
+// A Policy decides which job gets which GPUs: Plan returns a plan for the snapshot of each round, and
+// Traits states what the policy needs.
 //
-// Its plans depend only on its construction and on the sequence of snapshots: it reads no clock, network or global
-// random source. It must not modify the snapshot. If it returns an error, jobs keep what they have. Traits always
-// returns the same value.
+// Plans depend only on how the policy was constructed and on the sequence of snapshots, never on a clock,
+// the network or the global random source. A policy must not modify the snapshot. If Plan returns an error,
+// jobs keep their GPUs. Traits always returns the same value.
 type Policy interface {
 	Traits() Traits
 	Plan(ctx context.Context, s *Snapshot) (*Plan, error)
 }
 
-// Traits state what data a policy needs, and what it decides. The zero value uses only submitted data and runs every
-// job on the GPUs that it requests.
+// Traits state which data a policy needs and what it decides. A policy with zero Traits uses only submitted
+// data, and runs every job on the GPUs that it requests.
 type Traits struct {
-	Models  bool // the policy uses estimated speeds: one-GPU profiles are measured for it
+	Models  bool // the policy uses estimated speeds, so every job is first profiled on one GPU
 	Sizes   bool // the policy chooses the GPU counts of elastic jobs
 	Classes bool // the policy uses Snapshot.Classes
-	Pools   bool // estimates of jobs of one class are pooled, so that new jobs have one
-	Rents   bool // it decides how many nodes are rented: the whole cluster, if nothing is declared
+	Pools   bool // jobs of a class share their estimates, so that a new job has one from the start
+	// the policy decides how many nodes are rented; if none are declared for rent, all nodes count as
+	// rented
+	Rents   bool
 	Borrows bool // the policy decides how many nodes are on loan
-	// Steady: plans depend only on job rows and nodes, not on time or earlier rounds. So a round without
-	// changes needs no new plan, except with background work, rentals or classes.
+	// Steady means that plans depend only on job rows and nodes, not on time or earlier rounds. The
+	// scheduler then skips rounds without changes, unless there is background work, or nodes for rent, or
+	// statistics of classes.
 	Steady bool
-	// Keeps, with Steady: a job that holds GPUs keeps them, with the same decision, until its row or the
-	// nodes change or there is a reservation. Other decisions depend on it only by its GPUs on each node. So
-	// it may be left out: see Snapshot.Continuing and Job.Continues.
+	// Keeps, which needs Steady, means that a job that holds GPUs keeps them until its row or the nodes
+	// change or there is a reservation. Decisions about other jobs depend only on how many GPUs of each
+	// node it holds. So snapshots may omit the job: see Snapshot.Continuing and Job.Continues.
 	Keeps bool
-	// IgnoresProgress: plans do not depend on reported progress (job.Status: Progress, Epoch, Reported), so a
-	// simulation may skip such reports.
+	// IgnoresProgress means that plans do not depend on reported progress (Progress, Epoch and Reported of
+	// job.Status), so a simulation may skip progress reports.
 	IgnoresProgress bool
 }
 
@@ -111,37 +122,42 @@ type Traits struct {
 type Plan struct {
 	// Jobs are the decisions, in the order of the snapshot's jobs.
 	Jobs []Decision
-	// Prices are the dual prices of GPU types, if any: what one more GPU would add to the objective.
+	// Prices are the dual prices of GPU types, if the policy has any: the increase of its objective for one
+	// more GPU.
 	Prices []TypePrice
 	Stats  Stats
-	// Capacity is the nodes wanted of each group, starting ones included. A missing group keeps its nodes.
-	// Nodes with placements of this plan stay too. Source: BOA §5.2, "Cluster Sizing".
+	// Capacity is the number of nodes wanted in each group, including nodes that are starting. A missing
+	// group keeps its nodes. A node on which this plan places a job is never released. Source: BOA §5.2,
+	// "Cluster Sizing".
 	Capacity map[cluster.Group]int
-	// Return are nodes on loan or rented that go back, by ascending ID, without placements of this plan.
-	// Source: Lyra §4.
+	// Return lists the nodes on loan or rented that are given back to their owner, by ascending ID. This
+	// plan places no job on them. Source: Lyra §4.
 	Return []cluster.NodeID
-	// Background is started, unless other work is running or the plan is refused. A policy repeats it until
-	// it gets a result.
+	// Background is work to run in the background after this round. It is not started while other work
+	// runs, or if the plan is refused, so a policy repeats it in each plan until it receives a result.
 	Background Work
-	// Fungible means that CPUs and memory are only wishes: the placer gives each job what makes the most of
-	// its node. In other plans no job gets more than its allocation.
+	// Fungible means that the CPUs and memory of allocations are only wishes: the placer divides each node's CPUs
+	// and memory so that jobs gain most. In other plans no job gets more than its allocation.
 	Fungible bool
-	// Refused, if not empty, is why the policy's plan was refused; this plan keeps the last one.
+	// Refused is the reason why the policy's plan was refused, in which case this plan repeats the last
+	// one; empty if it was not.
 	Refused string
 }
 
 // A Decision states what one job gets for one round, and why.
 type Decision struct {
-	// Allocation is the grant. Zero grants nothing; a running job is then preempted.
+	// Allocation is what the job gets. A zero allocation makes a waiting job wait and preempts a running
+	// one.
 	Allocation cluster.Allocation
-	// Placement is the nodes. Nil leaves them to a placement.Placer.
+	// Placement names the nodes. If it is nil, a placement.Placer chooses them.
 	Placement cluster.Placement
-	// Batch is the batch size to train with. Zero leaves it to the job's agent.
+	// Batch is the batch size to train with. If it is zero, the job's agent chooses.
 	Batch job.BatchSize
 	Why   Reason
 }
 
-// Returned returns how many GPUs of a type are on nodes of c that the plan gives back.
+// Returned returns how many GPUs of type t are on the nodes of c that the plan gives back to their owners
+// (Plan.Return).
 func (p *Plan) Returned(c *cluster.Cluster, t cluster.GPUType) int {
 	gpus := 0
 	for _, id := range p.Return {
@@ -152,8 +168,8 @@ func (p *Plan) Returned(c *cluster.Cluster, t cluster.GPUType) int {
 	return gpus
 }
 
-// A TypePrice is the dual price of one GPU of a type, and of the CPUs and memory of its nodes if these have prices:
-// what one more would add to the plan's objective.
+// A TypePrice is the dual price of one GPU of a type: how much the plan's objective would increase with one
+// more. It also has prices for a core and for memory on nodes of this type, if the policy computes these.
 type TypePrice struct {
 	Type   cluster.GPUType
 	Price  float64
@@ -161,14 +177,16 @@ type TypePrice struct {
 	Memory float64 // price of 10^9 bytes of host memory
 }
 
-// Stats describe how good a plan is and how it was found. They contain no times, which would differ between runs.
+// Stats describe how good a plan is and how the policy found it. They contain no times, so that equal runs
+// have equal Stats.
 type Stats struct {
+	// iterations of the solver
 	Iterations  int
 	Objective   float64 // objective value of the plan
-	Bound       float64 // upper bound of all plans
-	Gap         float64 // see Gap
-	Interrupted bool    // the context ended first; the plan is the best until then
-	// Failed, if not empty, is why the last background work failed.
+	Bound       float64 // upper bound on the objective of any plan
+	Gap         float64 // relative distance of Objective from Bound, see Gap
+	Interrupted bool    // the context ended before the solver; the plan is the best that it had found
+	// Failed is the error of the last background work; empty if it did not fail.
 	Failed string
 }
 

@@ -6,10 +6,11 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Promiser is a policy that gives some waiting jobs GPUs by a certain time, whatever other jobs come.
+// A Promiser is a policy that promises some waiting jobs GPUs by a certain time, regardless of jobs that
+// are submitted later.
 type Promiser interface {
 	Policy
-	// Promised returns by when waiting jobs get GPUs, as of the last plan, which was for this snapshot. Jobs without a
-	// promise are missing.
+	// Promised returns the promised start of each waiting job that has one, as of the last plan. Call it
+	// with the snapshot of that plan.
 	Promised(s *Snapshot) map[job.ID]time.Time
 }

@@ -8,11 +8,13 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Speed returns the estimated progress of job j per second on an allocation, in samples at the efficiency of its
-// initial batch size, and the samples of one replica in one step. It returns 0 and 0 without a model.
+// Speed returns two estimates for job j on allocation a. rate is its progress per second, in samples at the
+// efficiency of its initial batch size. pass is the samples that one replica processes in one step. It
+// returns 0 and 0 without a model.
 //
-// The batch size is the last reported one if neither the batch size nor the number of GPUs may be adapted. Otherwise
-// it is the result of AsSubmitted, and if that is zero the batch size that the agent would choose.
+// The batch size is the last reported one if neither the batch size nor the number of GPUs may be adapted.
+// Otherwise it is the result of AsSubmitted, and if that is zero the batch size that the agent would
+// choose.
 func (j *Job) Speed(a cluster.Allocation) (rate, pass float64) {
 	if j.Perf == nil {
 		return 0, 0
@@ -21,8 +23,9 @@ func (j *Job) Speed(a cluster.Allocation) (rate, pass float64) {
 	return perf.Goodput(j.Perf, a, j.Replicas(&a), b), float64(b.PerReplica())
 }
 
-// Throughput returns the estimated samples per second of job j on an allocation, with the batch size of Speed, and
-// the samples of all replicas in one step. It returns 0 and 0 without a model.
+// Throughput returns two estimates for job j on allocation a, with the batch size that Speed uses. rate is
+// the samples per second, and step is the samples that all replicas process in one step. Both are 0 if j
+// has no model.
 func (j *Job) Throughput(a cluster.Allocation) (rate, step float64) {
 	if j.Perf == nil {
 		return 0, 0
@@ -38,9 +41,9 @@ func (j *Job) trains(a *cluster.Allocation) job.BatchSize {
 	return j.Expected(*a, j.AsSubmitted(a))
 }
 
-// AsSubmitted returns the submitted batch size of job j, divided among the replicas of an allocation. It returns
-// zero, which leaves the choice to the agent, in two cases: the job was submitted without a batch size, or the limit
-// of its batch size (BatchLimits.Max) is 0 or 1.
+// AsSubmitted returns the submitted batch size of job j, divided among its replicas on allocation a. It
+// returns zero, which lets the agent choose, if no batch size was submitted or if BatchLimits().Max is at
+// most 1.
 func (j *Job) AsSubmitted(a *cluster.Allocation) job.BatchSize {
 	l := j.BatchLimits()
 	if j.BatchSize <= 0 || l.Max <= 1 {
@@ -54,8 +57,8 @@ func (j *Job) Replicas(a *cluster.Allocation) int {
 	return a.AllGPUs() / j.ReplicaGPUs(a.GPUType)
 }
 
-// Basis returns the information about the remaining work of job j, without statistics of its class; Snapshot.Basis
-// includes these.
+// Basis returns the information about the remaining work of job j at time now, without the statistics of its
+// class. Snapshot.Basis includes these.
 func (j *Job) Basis(now time.Time) perf.Remaining {
 	b := perf.Remaining{Spec: j.Spec, Status: &j.Status, Now: now}
 	if j.Phase == job.Running && j.Holding() {
@@ -64,19 +67,19 @@ func (j *Job) Basis(now time.Time) perf.Remaining {
 	return b
 }
 
-// Done returns the estimated progress of job j at a time.
+// Done returns the estimated progress of job j at time now.
 func (j *Job) Done(now time.Time) float64 {
 	b := j.Basis(now)
 	return b.Progress()
 }
 
-// Work returns the estimated remaining work of job j, and how it was estimated.
+// Work returns the estimated remaining work of job j, and the source of this estimate.
 func (s *Snapshot) Work(j *Job) (left float64, from perf.WorkSource) {
 	b := s.Basis(j)
 	return b.Work()
 }
 
-// Basis returns the information about the remaining work of job j.
+// Basis returns the information about the remaining work of job j, with the statistics of its class.
 func (s *Snapshot) Basis(j *Job) perf.Remaining {
 	b := j.Basis(s.Now)
 	if j.Target > 0 || j.Class == "" {

@@ -2,31 +2,33 @@ package policy
 
 import "github.com/oxgang/oxgang/model/job"
 
-// A Weigher is a policy that gives each job a weight, and can report how the weight came about.
+// A Weigher is a policy that gives each job a weight, and can report from which terms it computed the
+// weight.
 type Weigher interface {
 	Policy
-	// Weighed returns the terms of a job's weight in the last plan; false if the job was not in it.
+	// Weighed returns the terms of a job's weight in the last plan; false if the plan did not include the
+	// job.
 	Weighed(id job.ID) (Terms, bool)
-	// Ignore removes terms from the decisions about a job in all later plans. If a copy of the policy then decides
-	// differently, the term was decisive.
+	// Ignore makes all later decisions about job id without the given terms. If a copy of the policy then
+	// decides differently, the terms were decisive.
 	Ignore(id job.ID, all ...Term)
 }
 
-// A Term is a consideration in the decision about a job, such as its remaining work. The first four weigh jobs
-// against each other; ignoring one makes it equal for all jobs.
+// A Term is one consideration in the decision about a job, such as its remaining work. The first four
+// compare jobs with each other; ignoring one of them gives all jobs the same value.
 type Term uint8
 
 // The terms.
 const (
-	TermWork     Term = iota // remaining work, its own and others'
-	TermEnd                  // the end of all jobs
+	TermWork     Term = iota // remaining work, compared with other jobs
+	TermEnd                  // how much the end of the last job depends on this one
 	TermFair                 // expected finish-time fairness
-	TermShare                // weights of users
-	TermRestart              // cost of a move or a preemption for the job
+	TermShare                // weight of the job's user
+	TermRestart              // time that a move or preemption costs the job
 	TermMargin               // margin by which another choice must be better
-	TermOthers               // cost of preemptions for others
-	TermLoan                 // nodes on loan may go back before it ends
-	TermPriority             // jobs of a higher priority go first; ignored for all
+	TermOthers               // time that preemptions cost other jobs
+	TermLoan                 // risk that nodes on loan go back before the job ends
+	TermPriority             // jobs of higher priority go first; ignoring it applies to all jobs
 	terms
 )
 
@@ -51,23 +53,30 @@ func AllTerms() []Term {
 	return all
 }
 
-// Terms are the terms of a job's weight in a plan: (Rank + Slack·Jobs) · max(1, Rho)² · Share, within bounds.
+// Terms are the parts of a job's weight in a plan. Weight is (Rank + Slack·Jobs) · max(1, Rho)² · Share,
+// limited to a fixed range.
 type Terms struct {
+	// weight of the job
 	Weight float64
 	Mean   float64 // mean weight of all jobs
-	Jobs   int     // in the plan, without profiled ones
-	Rank   float64 // jobs with at least as much remaining work; with a fixed GPU count, halfway to Smith's rule
-	Slack  float64 // 0 to 1: how much the end of all jobs depends on it
-	Rho    float64 // expected finish-time fairness
-	Share  float64 // weight of its user or queue
-	Last   float64 // additional factor for running at any speed, because the end of all jobs depends on it; 0: none
-	// Restart is the cost of a move or preemption in seconds: the restart, plus the work done twice, whose
-	// seconds may be weighted. Move is the part of its goodput that remains after a move, over the time in
-	// which the move must pay. Redone is the seconds of work done twice. All are 0 if it holds nothing.
+	Jobs   int     // number of jobs in the plan, without those being profiled
+	// number of jobs with at least as much remaining work; for a job with a fixed GPU count, adjusted
+	// halfway to Smith's rule
+	Rank  float64
+	Slack float64 // how much the end of the last job depends on this one, 0 to 1
+	Rho   float64 // expected finish-time fairness
+	Share float64 // weight of its user or queue
+	// extra factor for running at any speed, because the end of the last job depends on this one; 0 if it
+	// does not
+	Last float64
+	// Restart, Move and Redone are 0 if the job holds no GPUs. Restart is the cost of a move or preemption
+	// in seconds: the restart itself plus the repeated work, whose seconds may be weighted. Move is the
+	// fraction of the job's goodput that remains after a move, averaged over the time in which the move
+	// must pay off. Redone is the seconds of repeated work.
 	Restart, Move, Redone float64
-	// Assumed describes assumptions about unknown or impossible values of the job.
+	// Assumed lists, in words, the assumptions made where a value of the job was unknown or impossible.
 	Assumed []string `json:",omitempty"`
-	// Decided are the terms that decided alone: without any one of them the job would have got other GPUs.
-	// Weighed leaves it empty.
+	// Decided are the decisive terms: without any one of them the job would have got other GPUs. Weighed
+	// leaves it empty.
 	Decided []Term `json:",omitempty"`
 }

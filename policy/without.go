@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Without returns the snapshot after nodes were given back: the cluster without them, and their jobs with the
-// remaining GPUs. Other jobs keep their pointers.
+// Without returns the snapshot after the nodes back have been returned to their owners: these nodes are missing,
+// and jobs on them keep only their other GPUs. Rows of other jobs keep their pointers.
 func (s *Snapshot) Without(back []cluster.NodeID) *Snapshot {
 	if len(back) == 0 {
 		return s
@@ -37,7 +37,7 @@ func (j *Job) elsewhere(gone map[cluster.NodeID]bool) cluster.Placement {
 	return slices.DeleteFunc(slices.Clone(j.Placement), onOne)
 }
 
-// Stopped returns the job after it has lost its GPUs: it waits, with its saved progress.
+// Stopped returns job j after it has lost its GPUs at time now: it waits, with the progress that it had saved.
 func (j *Job) Stopped(now time.Time) *Job { return j.reduced(nil, now) }
 
 func (j *Job) reduced(left cluster.Placement, now time.Time) *Job {
@@ -54,8 +54,8 @@ func (j *Job) reduced(left cluster.Placement, now time.Time) *Job {
 	return &row
 }
 
-// CanShrinkTo reports whether a running job can continue to train on a part of its placement: its workers may leave,
-// and enough remain.
+// CanShrinkTo reports whether a running job can continue to train on left, a part of its placement: its
+// workers may leave during training, and enough of them remain.
 func (j *Job) CanShrinkTo(left cluster.Placement) bool {
 	return j.Resizes && !j.NonPreemptive && j.Phase == job.Running && !j.Allocation.Mixed() && len(left) > 0 && j.Allows(j.part(left).Configuration)
 }

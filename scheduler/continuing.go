@@ -66,7 +66,6 @@ func (s *Scheduler) planOthers(ctx context.Context, snap *policy.Snapshot) (*pol
 	return plan, st.asked
 }
 
-// sort finds the jobs that continue, and removes the GPUs of the others from held.
 func (st *continuing) sort(active []*record, snap *policy.Snapshot) {
 	st.asked, st.rows = st.asked[:0], nil
 	kept, next := st.jobs[:0], 0

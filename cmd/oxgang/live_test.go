@@ -55,17 +55,17 @@ func (f *fake) stop() error {
 	return errors.Join(err, <-f.done)
 }
 
-// liveCommands are those of scripts that talk to a fake:
+// liveCommands are the script commands that talk to a fake backend:
 //
-//	scheduler start DIR   a scheduler listens in this state directory
-//	scheduler stop        none does any more
-//	change JOB JSON       what is said of a job, over what was said
-//	ends JOB EARLY LATE   when it is expected to end, from now
+//	scheduler start DIR     start a scheduler in this state directory
+//	scheduler stop          stop it
+//	change JOB JSON         change a job's status
+//	ends JOB EARLY LATE     set its expected end, from now
 //	end JOB OUTCOME [DETAIL]
-//	machine JSON          what is said of the machine, over what was said
-//	say JOB LINE...       adds lines to the job's log
-//	await JOB             waits until it has been submitted
-//	request FILE [NAME...]  writes the last request, its environment but for NAMEs left out
+//	machine JSON            change the machine's status
+//	say JOB LINE...         add lines to the job's log
+//	await JOB               wait until it has been submitted
+//	request FILE [NAME...]  write the last request, without the environment except NAMEs
 var liveCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"scheduler": func(ts *testscript.TestScript, _ bool, args []string) {
 		if args[0] == "stop" {

@@ -28,7 +28,6 @@ func Meant[S ~string](name S, names []S) []S {
 	return slices.DeleteFunc(Closest(name, names), func(other S) bool { return 3*distance(string(name), string(other)) > len(name) })
 }
 
-// distance returns the number of inserted, deleted, replaced or swapped bytes between a and b.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

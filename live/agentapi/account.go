@@ -67,7 +67,6 @@ func (a *account) quarantined() Quarantine {
 	return q
 }
 
-// enter reports whether the limits allow a new request. Then call leave at its end.
 func (a *account) enter() bool {
 	if a.inside.Add(1) > atOnce {
 		a.inside.Add(-1)

@@ -217,7 +217,6 @@ func (s *Server) write(w http.ResponseWriter, status int, answer any) {
 	_, _ = w.Write(body)
 }
 
-// survive answers 500 after a panic of Jobs. It is deferred.
 func (s *Server) survive(w http.ResponseWriter, r *http.Request) {
 	v := recover()
 	if v == nil {

@@ -206,11 +206,9 @@ func (d *drama) mode(m v1alpha1.Mode) {
 	d.lead()
 }
 
-// Wherever the leader is killed it ends where it does without, and nothing is started twice: when
-// a write was done and it does not know, and, with OXGANG_LONG=1, also before a write, which is
-// when the one before was done but for what goes on beside it. In short one drama is enough. The
-// same is shown on real control planes by TestCrash_at_every_write (live/kube/rig/e2e).
-// Source: reliability, fault F1.
+// TestCrash kills the leader after any write that it has not seen confirmed, and, with OXGANG_LONG=1, also before
+// it. The outcome is the same as without, and nothing starts twice. -short plays one script.
+// TestCrash_at_every_write (live/kube/rig/e2e) does this on real control planes. Source: reliability, fault F1.
 func TestCrash(t *testing.T) {
 	for i, c := range dramas {
 		if i > 0 && testing.Short() {

@@ -37,7 +37,6 @@ type usage struct {
 	idle    map[cluster.GPUType]int
 }
 
-// settle integrates up to now. An earlier time counts nothing.
 func (u *usage) settle(now time.Time) {
 	d := now.Sub(u.at).Seconds()
 	if u.at.IsZero() {
@@ -162,7 +161,6 @@ func (u *usage) goodput(s *policy.Snapshot) float64 {
 	return math.Min(1, sum/math.Max(1, float64(s.Cluster.GPUs())))
 }
 
-// efficiency returns the statistical efficiency of a job's batch size, 0 to 1.
 func efficiency(j *policy.Job) float64 {
 	total := j.Status.Batch.PerReplica() * j.Allocation.AllGPUs() / j.ReplicaGPUs(j.Allocation.GPUType)
 	if j.Perf == nil || total <= 0 {

@@ -116,7 +116,6 @@ func (c *controller) Ask(ctx context.Context, q *control.Question) (json.RawMess
 	return json.Marshal(a)
 }
 
-// seen returns what the backend knows of a job, and the journal does not.
 func (c *controller) seen(id job.ID) explain.LiveState {
 	for _, l := range c.backend.Live() {
 		if l.Spec.ID == id {

@@ -50,7 +50,6 @@ func (j *Job) gpus() string {
 	return fmt.Sprintf("%s of %d..%d", held, j.MinGPUs, j.MaxGPUs)
 }
 
-// progress returns "42.0 %", or samples if the target is unknown.
 func (j *Job) progress() string {
 	if j.Target > 0 {
 		return fmt.Sprintf("%.1f %%", 100*min(1, j.Progress/j.Target))

@@ -115,7 +115,6 @@ func outputPipe() (read, write *os.File, err error) {
 	return os.NewFile(uintptr(p[0]), "output"), os.NewFile(uintptr(p[1]), "output"), nil
 }
 
-// fork starts a worker, which is killed when the supervisor dies.
 func (sv *supervisor) fork(rank int, path string, env []string, output *os.File) (int, error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {

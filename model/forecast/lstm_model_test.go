@@ -18,13 +18,10 @@ const (
 	tiny       = 1e-12 // added to what is divided by: a curve may be flat
 )
 
-// A lstmModel is the paper's predictor: of the last ten values, which it reads from
-// the first to the last, it predicts the next one. For further steps ahead it
-// stays at that value. It is trained once and then changes no more; only how far
-// off it is, it learns as it goes.
+// A lstmModel is the paper's predictor: it predicts the next value from the last ten, and repeats it for later
+// steps. It is trained once; afterwards it only updates its error.
 // Source: Lyra §6, "Inference resource usage predictor".
-// Deviation: how many cells a layer has and how long it trains are options, because
-// the paper does not say.
+// Deviation: how many cells a layer has and how long it trains are options, because the paper does not say.
 type lstmModel struct {
 	busy     float64 // the last value
 	network  *network
@@ -68,10 +65,9 @@ func (o lstmOptions) validate() error {
 	return errors.Join(errs...)
 }
 
-// trainLSTM returns a network trained on past values, of which there are day a
-// day, that has observed them. It fails on options that are not valid, and on
-// fewer than eleven values or one that is not from 0 to 1. It costs epochs times
-// values times the square of hidden cells.
+// trainLSTM returns a network trained on past values, with day values a day. It returns an error for invalid
+// options, fewer than eleven values, or a value outside [0, 1]. It costs epochs times values times the square of
+// hidden cells.
 func trainLSTM(past []float64, day int, o lstmOptions) (*lstmModel, error) {
 	if err := o.validate(); err != nil {
 		return nil, err

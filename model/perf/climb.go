@@ -6,7 +6,6 @@ type Line struct{ Base, Slope float64 }
 // At returns the time in seconds for a number of samples.
 func (l Line) At(local float64) float64 { return l.Base + l.Slope*local }
 
-// rises reports whether l is more than 0 and does not fall.
 func (l Line) rises() bool { return l.Base >= 0 && l.Slope >= 0 && l.At(1) > 0 }
 
 // A StepTime bounds the time of an optimiser step for all batch sizes, so that BestBatch need not try them all. With

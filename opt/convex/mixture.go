@@ -58,7 +58,6 @@ func (s *pricer) ends() (cheap, fast trail) {
 	return cheap, fast
 }
 
-// between returns the trail farthest below the line from cheap to fast, and its slope.
 func (s *pricer) between(cheap, fast trail) (t trail, slope float64, below bool) {
 	slope = max(0, cheap.jct-fast.jct) / (fast.spend - cheap.spend)
 	t = s.at(1, slope)

@@ -128,7 +128,6 @@ func (s *Solver) buildCol(p *lp.Problem, j int, coef float64, b block) {
 	w.give = append(w.give, size/max(math.Abs(col.Cost), 0.1*s.shape.size))
 }
 
-// chunks divides the blocks into equal work, independently of the threads.
 func (s *Solver) chunks() {
 	w := &s.work
 	m, total := len(w.y), len(w.row)+4*len(w.slot)

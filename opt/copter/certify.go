@@ -101,7 +101,6 @@ func (s *Solver) farkas(ctx context.Context, p *lp.Problem) []float64 {
 	return ray
 }
 
-// recession returns the steepest direction that meets no row or bound, or nil.
 func (s *Solver) recession(ctx context.Context, p *lp.Problem) []float64 {
 	steepest := &lp.Problem{}
 	rows := make([]lp.Row, p.RowSlots())

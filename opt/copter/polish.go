@@ -195,7 +195,6 @@ func (q *pusher) combine(v direction) (weights []float64, dependent bool) {
 	return q.solve(v, pivots), true
 }
 
-// solve returns weights w with sum w d = -v on the pivot rows.
 func (q *pusher) solve(v direction, pivots []int) []float64 {
 	n, m := len(pivots), len(q.tight)
 	a := make([]float64, n*(n+1)) // the basis, then -v

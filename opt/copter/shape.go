@@ -135,7 +135,6 @@ func (h *shape) decide(p *lp.Problem) {
 	}
 }
 
-// rank orders rows by their number of columns, but 1 comes after 2 to short.
 func rank(p *lp.Problem) []int32 {
 	order := make([]int32, p.RowSlots())
 	for j := range p.ColSlots() {

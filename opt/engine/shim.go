@@ -63,7 +63,6 @@ func divided(weights [][]Weight) int {
 	return n
 }
 
-// shim is Shim. A must item takes any choice that fits; mmkp.ErrLimit if none.
 func (b *book) shim(weights [][]Weight) ([]int, error) {
 	left := make([]float64, len(b.capacity))
 	for k, amount := range b.capacity {

@@ -40,7 +40,6 @@ func begin(value, slope, first, longest float64) trial {
 	}
 }
 
-// next adds a sample at step, and returns true if step is the result.
 func (t *trial) next(f, d float64) bool {
 	here := sample{t.step, f, d}
 	fall := sufficient * t.start.d

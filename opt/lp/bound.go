@@ -110,7 +110,6 @@ func (p *Problem) significant(j int, d float64, y []float64) bool {
 	return math.Abs(d) > rounding*size
 }
 
-// impliedBounds replaces infinite column bounds by bounds that a row implies.
 func (p *Problem) impliedBounds() ranges {
 	least, most := p.activityRanges()
 	b := ranges{append([]float64(nil), p.low...), append([]float64(nil), p.up...)}
@@ -146,7 +145,6 @@ func (s *span) add(x float64) {
 	}
 }
 
-// without removes one column's part; not ok if the rest is infinite.
 func (s span) without(x float64) (rest float64, ok bool) {
 	if math.IsInf(x, 0) {
 		return s.finite, s.infinite == 1

@@ -85,7 +85,6 @@ func (w *network) saturate() {
 	}
 }
 
-// levels computes distances, and reports whether an element with room is reachable.
 func (w *network) levels() bool {
 	w.queue = w.queue[:0]
 	for s := range w.far {

@@ -35,7 +35,6 @@ func (s *searcher) price() (bound int64, done bool) {
 	}
 }
 
-// ends sets the first corners, and reports whether they decide the node.
 func (s *searcher) ends() (bound int64, done bool) {
 	s.span()
 	switch {

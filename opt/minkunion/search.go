@@ -71,7 +71,6 @@ func newSearcher(p *Problem, o Options) *searcher {
 	return s
 }
 
-// enough returns the largest L that may beat the best answer.
 func (s *searcher) enough() int64 { return (s.cost - s.o.Slack) * s.unit }
 
 func (s *searcher) try(picked []int) {
@@ -105,7 +104,6 @@ func (s *searcher) expand(known int64) {
 
 func (s *searcher) leave(bound int64) { s.rest = min(s.rest, bound) }
 
-// divide files the node with and without element e, the likelier last.
 func (s *searcher) divide(e int, bound int64) {
 	mark := len(s.trail)
 	likely := 2*(s.p.Pick-s.left.count) >= s.right.count-s.left.count

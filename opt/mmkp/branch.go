@@ -75,7 +75,6 @@ func (s *search) polish() (all bool) {
 	return all
 }
 
-// prove searches all options. If the search completes, the best solution is optimal.
 func (s *search) prove() {
 	before := s.rounding.gap
 	s.mending.mend()

@@ -126,7 +126,6 @@ func (b *builder) gather(c *Choice) {
 	}
 }
 
-// put adds a point at the end; false if it belongs earlier.
 func (b *builder) put(u core.Use, value float64, j int) bool {
 	n := len(b.runs)
 	switch {

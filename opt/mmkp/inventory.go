@@ -52,7 +52,6 @@ type group struct {
 	resource      int32
 }
 
-// reset removes all items and keeps the memory.
 func (inv *inventory) reset() {
 	for i := range inv.items {
 		inv.items[i].live, inv.items[i].groups, inv.items[i].room = false, 0, 0
@@ -183,7 +182,6 @@ func (inv *inventory) adjust(id ItemID, a Adjustment) error {
 	return nil
 }
 
-// held returns the column of the kept choice; none if keeping it makes no difference.
 func (inv *inventory) held(x *item, r *row, a *Adjustment) (int32, error) {
 	kept := a.Kept
 	if kept < -1 || kept >= r.choices {

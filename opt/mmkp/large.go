@@ -58,7 +58,6 @@ func (p *Program) improveLarge(sol *Solution) *Solution {
 	return s.result(max(bound, s.value), prices)
 }
 
-// result returns the best solution, with a bound and the prices of the whole program.
 func (s *splitting) result(bound float64, prices []float64) *Solution {
 	sol := &s.solution
 	sol.Value, sol.Bound, sol.Status, sol.Gap = s.value, bound, Limited, 0
@@ -137,7 +136,6 @@ func (s *splitting) withdraw(f fixed, sign float64) (fits bool) {
 	return fits
 }
 
-// note keeps the solution of a case if it is the best so far.
 func (s *splitting) note(worth float64, sol *Solution) {
 	if worth+sol.Value <= s.value {
 		return

@@ -9,9 +9,8 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// TestSolve_large_items: programs of many small items and a few that take a quarter to all of a resource are solved
-// within 1e-3 of their bound, which the search among small changes misses by tens of percent. The best value, by dynamic
-// programming over whole GPUs, lies between value and bound.
+// TestSolve_large_items: programs of many small items and a few that need a quarter to all of a resource are
+// solved within 1e-3 of their bound. A search among small changes misses it by tens of percent.
 func TestSolve_large_items(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const gpus = 64

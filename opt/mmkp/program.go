@@ -70,7 +70,6 @@ func (p *Program) reset(capacity []float64) error {
 	return nil
 }
 
-// connect gives each part the parts that it uses.
 func (p *Program) connect() {
 	p.inv.core = &p.core
 	p.scan.call, p.scan.core, p.scan.inv = &p.call, &p.core, &p.inv

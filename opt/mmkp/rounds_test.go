@@ -19,13 +19,10 @@ const types = 7
 // lambda and the power p = -1/2 are Sia's defaults.
 const lambda = 1.1
 
-// cluster makes rounds of Sia's shape. A job may have 1, 2, 4 or 8 GPUs of a
-// type, or whole nodes of 8 up to all there are. Its goodput on n GPUs of a type
-// is s n / (1 + (n/m)²) for eight jobs in ten: that peaks at m GPUs, between 8
-// and 512, evenly on a logarithmic scale. For the rest it is s n / (1 + √(n/m)),
-// which keeps growing. Several nodes cost a tenth of it. A choice is worth
-// λ - (r G)^p, where G is the goodput over the row's lowest and r the restart
-// factor, 1 for what the job has.
+// cluster makes rounds of Sia's shape. A job may have 1, 2, 4 or 8 GPUs of a type, or whole nodes of 8. For eight
+// jobs in ten the goodput on n GPUs is s n / (1 + (n/m)²), with a peak at m from 8 to 512, drawn on a logarithmic
+// scale; otherwise s n / (1 + √(n/m)), which keeps growing. Several nodes cost a tenth. A choice is worth λ - (r
+// G)^p, where G is the goodput over the row's lowest and r the restart factor, 1 for the present choice.
 type cluster struct {
 	random  *rand.Rand
 	nodes   int       // of each type

@@ -40,7 +40,6 @@ func (sc *scanner) setAllRanges() {
 	}
 }
 
-// raise extends the ranges to the prices at which c is no longer worth taking.
 func (sc *scanner) raise(c *core.Column, worth float64) {
 	if c.Resource != core.Several {
 		if c.Amount > 0 {

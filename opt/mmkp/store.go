@@ -154,7 +154,6 @@ func (r *row) next(u *run, c int32) int32 {
 	return c
 }
 
-// previous returns the corner before c, u.first - 1 if there is none.
 func (r *row) previous(u *run, c int32) int32 {
 	c--
 	for c >= u.first && !r.points[c].corner() {
@@ -163,7 +162,6 @@ func (r *row) previous(u *run, c int32) int32 {
 	return c
 }
 
-// slope returns the value per amount from corner a to corner b.
 func (r *row) slope(a, b int32) float64 {
 	return (r.points[b].value - r.points[a].value) / (r.amount(b) - r.amount(a))
 }

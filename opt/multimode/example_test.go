@@ -7,10 +7,9 @@ import (
 	"github.com/oxgang/oxgang/opt/multimode"
 )
 
-// Two GPUs for four rounds. The first job, which runs now, needs both for two rounds; the
-// second has one for up to four rounds, of which each is worth less than the last; the
-// third needs one round. The bound is that of three rounds for the second job: all
-// together is no more than there is, but it does not fit.
+// Two GPUs for four rounds. The first job, which runs now, needs both for two rounds. The second can use one for
+// up to four rounds, each worth less than the last. The third needs one round. The bound has three rounds for the
+// second job: these fit in total, but not round by round.
 func ExampleSolve() {
 	rounds := func(left int, values ...float64) []multimode.Point {
 		var after []multimode.Point

@@ -57,7 +57,6 @@ func (k *packing) line() []int {
 	return line
 }
 
-// rank puts the favoured job first, then those in their present mode.
 func (k *packing) rank(i int) int {
 	switch {
 	case i == k.favoured:

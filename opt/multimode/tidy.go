@@ -45,7 +45,6 @@ func beside(others, piece uint64, rounds int) []uint64 {
 	return places
 }
 
-// transfer moves a piece of job i if others lose less than limit.
 func (k *packing) transfer(i int, piece, to uint64, limit float64) bool {
 	k.log = k.log[:0]
 	mode := k.runs[i].Mode

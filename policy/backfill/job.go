@@ -126,7 +126,6 @@ func (t *virtualJob) stop(now time.Time) {
 	t.on, t.at = -1, nil
 }
 
-// needs returns the seconds that the whole job takes on an option, without its start-up.
 func (t *virtualJob) needs(o *Option) float64 { return o.spent + max(0, t.total-t.reached)/o.Rate }
 
 func (t *virtualJob) lasts(o *Option) time.Duration {

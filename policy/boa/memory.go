@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Remember saves and restores the policy's state (policy.Rememberer). The planned numbers of GPUs cannot be written
-// for another process, which lacks the job classes as of their computation.
+// Remember saves and restores the policy's state (policy.Rememberer), but not to another process: the planned
+// numbers of GPUs depend on the statistics of classes at the time of planning.
 func (p *Policy) Remember(m *memory.Codec) {
 	working := p.work != nil
 	if !m.Sharing() && !p.at.IsZero() {

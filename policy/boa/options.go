@@ -9,18 +9,18 @@ import (
 
 // Options configure BOA Constrictor.
 type Options struct {
-	// Budget is the mean spending allowed per hour: GPU-hours, or money. Default 0: no limit (§3.1: b).
+	// Budget is the mean spending allowed per hour, in GPU-hours or money. Default 0: no limit (§3.1: b).
 	Budget float64
-	Money  bool   // Budget is money; default false
+	Money  bool   // whether Budget is money; default false: GPU-hours
 	Method Method // how widths are chosen; default Mixture
-	Widest int    // most GPUs of a job; default 64 (§6.3: the simulator's most)
-	// Recompute is the least time between computations of widths; default 15 min (§5.2).
+	Widest int    // largest number of GPUs of a job; default 64 (§6.3, the limit of the paper's simulator)
+	// Recompute is the minimum time between computations of widths. Default 15 min (§5.2).
 	Recompute time.Duration
-	// Window and Slack limit spending: in any Window, Budget plus Slack; default 7 days and 2 %.
+	// Window and Slack limit spending: in any Window it is at most Budget plus Slack. Default 7 days and 2 %.
 	Window time.Duration
 	Slack  float64
-	// Horizon is the time in which over- and underspending is made up for. Default 7 days, because a price that
-	// follows every burst makes jobs slower. 0: past spending and Window have no effect.
+	// Horizon is the time over which the policy corrects past over- and underspending. Default 7 days, because a
+	// price that follows every burst makes jobs slower. If 0, past spending and Window have no effect.
 	Horizon time.Duration
 }
 

@@ -11,12 +11,12 @@ import (
 	"github.com/oxgang/oxgang/opt/convex"
 )
 
-// A Problem asks how many GPUs each class of jobs should get, and from which offer, so that jobs complete soonest
-// within a budget: (1) of the paper, or (7) with several offers, with the time to rescale (§4.3). Times are in
-// seconds, budgets in money per hour (GPUs without prices).
+// A Problem asks how many GPUs each class of jobs should get, and from which offer, so that the mean completion
+// time is lowest within a budget. It is problem (1) of the BOA paper, or (7) with several offers, with the time to
+// rescale (§4.3). Times are in seconds. Budgets are money per hour, or GPUs if the offers have no prices.
 type Problem struct {
 	Classes []*perf.ClassStats
-	Offers  []cluster.Offer // kinds of points, by index
+	Offers  []cluster.Offer // GPU types for rent, which number the kinds of points
 	convex  convex.Problem
 }
 
@@ -24,8 +24,8 @@ type Problem struct {
 // the budget.
 const rareRate = 1e-9
 
-// NewProblem returns the problem for jobs of up to widest GPUs. It returns all errors, joined: a class that runs on
-// no offer in some epoch, rates or sizes not above 0, prices below 0.
+// NewProblem returns the problem for jobs of at most widest GPUs. It returns an error, which joins all errors, if
+// a class runs on no offer in some epoch, if a rate or size is not above 0, or if a price is negative.
 func NewProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) (*Problem, error) {
 	if err := checkOffers(offers); err != nil {
 		return nil, err
@@ -111,8 +111,8 @@ func (p *Problem) points(s *perf.ClassStats, epoch, offer, widest int) []convex.
 	return to
 }
 
-// ByNode makes the problem charge for whole nodes. fill, in (0, 1], is the used part of shared nodes. Without
-// ByNode only the GPUs of jobs count, as in the paper.
+// ByNode makes the problem charge for whole nodes. fill, in (0, 1], is the fraction of a shared node's GPUs that
+// jobs use on average. Without ByNode the problem charges only for the GPUs of jobs, as in the paper.
 func (p *Problem) ByNode(fill float64) {
 	p.convex.Costs = func(kind, width int) float64 {
 		o := &p.Offers[kind]
@@ -131,14 +131,14 @@ func available(o *cluster.Offer, nodes int, restart float64) float64 {
 	return 1 / (1 + float64(nodes)*o.Node.Interruptions/3600*restart)
 }
 
-// A Method is an algorithm that chooses the number of GPUs per class.
+// A Method is an algorithm that chooses the number of GPUs for each class.
 type Method uint8
 
 // The methods.
 const (
-	Mixture   Method = iota // two tables, each for a share of the arrivals: optimal (opt/convex)
-	Single                  // one table: the better of Mixture's cheaper one and Published
-	Published               // Algorithm 1
+	Mixture   Method = iota // two tables of widths, each for a share of the arrivals: optimal (opt/convex)
+	Single                  // one table: the better of Mixture's cheaper table and Published
+	Published               // Algorithm 1 of the BOA paper
 )
 
 var methodNames = [...]string{"mixture", "single", "published"}
@@ -148,22 +148,22 @@ func (m Method) String() string { return methodNames[m] }
 // Methods returns every method.
 func Methods() []Method { return []Method{Mixture, Single, Published} }
 
-// A Table has the number of GPUs for every class and epoch under one budget. A share of each class's arrivals uses
-// Fast, the others Cheap.
+// A Table has the number of GPUs for every class and epoch under one budget. A fraction Share of each class's
+// arrivals uses Fast, the others Cheap.
 type Table struct {
 	Problem     *Problem
 	Cheap, Fast convex.Plan
 	Share       float64
 	Budget      float64 // the requested budget
-	MeanJCT     float64 // seconds
-	Spend       float64 // used per hour
-	Multiplier  float64 // seconds of MeanJCT that one more unit of budget buys
+	MeanJCT     float64 // mean completion time in seconds
+	Spend       float64 // spending per hour
+	Multiplier  float64 // decrease of MeanJCT, in seconds, for one more unit of budget
 	Least       float64 // the smallest feasible budget
 	Most        float64 // the largest useful budget
 }
 
-// Table returns how many GPUs each class should get within a budget per hour, or a *convex.BudgetError if the budget
-// is too small for any.
+// Table returns how many GPUs each class should get with the given budget per hour. It returns a
+// *convex.BudgetError if the budget is too small for every table.
 func (p *Problem) Table(budget float64, m Method) (*Table, error) {
 	best, err := p.convex.Mixture(budget)
 	if err != nil {
@@ -187,18 +187,18 @@ func (p *Problem) Table(budget float64, m Method) (*Table, error) {
 	return t, nil
 }
 
-// Frontier returns the least mean completion time for every budget, as the corners of a curve. Source: BOA §5.3,
+// Frontier returns the lowest mean completion time for every budget, as the corners of a curve. Source: BOA §5.3,
 // "Decision Support Tool".
 func (p *Problem) Frontier() ([]convex.Breakpoint, error) { return p.convex.MixtureFrontier() }
 
-// At returns the configuration and the offer of a point of the problem.
+// At returns the configuration that point w of the problem stands for, and its offer.
 func (p *Problem) At(w convex.Point) (cluster.Configuration, *cluster.Offer) {
 	o := &p.Offers[w.Kind]
 	return o.Fewest(w.Width), o
 }
 
-// Repaired returns in how many epochs, over all classes, the speeds are not concave, and were replaced by their
-// concave hull. Source: BOA §3.2, "Concavity".
+// Repaired returns the number of epochs, over all classes, whose speeds were not concave in the number of GPUs and
+// were replaced by their concave hull. Source: BOA §3.2, "Concavity".
 func (p *Problem) Repaired() (int, error) {
 	f, err := p.convex.Frontier()
 	if err != nil {

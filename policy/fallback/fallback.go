@@ -12,14 +12,15 @@ import (
 
 // Options state when the fallback takes over.
 type Options struct {
-	// Deadline is how long the wrapped policy may plan, usually half a round; its context then ends. If it has not
-	// answered after 1.5 times as long, it gets no new rounds until it answers.
+	// Deadline is how long the wrapped policy may plan, usually half a round; then its context ends. A
+	// policy that has not returned after 1.5 times the deadline is not called again until it returns.
 	Deadline time.Duration
 	// After is the number of consecutive failures after which the simple queue plans. Default 3.
 	After int
 }
 
-// DefaultOptions returns the options for a round length: a deadline of half a round, at least 5 s.
+// DefaultOptions returns the options for rounds of the given length: a deadline of half a round, but at
+// least 5 s.
 func DefaultOptions(round time.Duration) Options {
 	return Options{Deadline: max(round/2, leastDeadline), After: 3}
 }
@@ -46,7 +47,7 @@ const (
 	None     Cause = iota // no failure
 	Error                 // the policy returned an error
 	Panic                 // the policy panicked
-	Deadline              // the policy had no plan in time
+	Deadline              // the policy returned no plan in time
 	Check                 // policy.Check refused its plan
 	causes
 )
@@ -58,17 +59,17 @@ func (c Cause) String() string { return causeNames[c] }
 // Causes returns all causes of failure.
 func Causes() []Cause { return []Cause{Error, Panic, Deadline, Check} }
 
-// A State is what happened in the last round: which policy planned, and the last failure.
+// A State describes the last round: whether the wrapped policy or the queue planned, and the last failure.
 type State struct {
-	Failures int   // in a row; 0: the wrapped policy planned
+	Failures int   // number of failures in a row; 0 if the wrapped policy planned
 	Cause    Cause // cause of the last failure
 	Err      error // error of the last failure
 	Active   bool  // the queue planned
 }
 
-// A Policy wraps another policy, and plans by a simple queue while that one fails. Its plans depend on the snapshots,
-// and on what the wrapped policy answers and when. An unanswered round counts as another failure. It is not safe for
-// concurrent use.
+// A Policy wraps another policy, and plans by a simple queue while the wrapped policy fails. Its plans
+// depend on the snapshots, and on what the wrapped policy returns and when. Each round in which it does not
+// return counts as another failure. It is not safe for concurrent use.
 //
 // Deviation: a goroutine may outlive Plan, because a policy that ignores its context cannot be stopped, and
 // must not stop the scheduler.
@@ -88,23 +89,23 @@ func New(p policy.Policy, o Options) (*Policy, error) {
 	return &Policy{wrapped: p, simple: queue.New(queue.FIFO()), o: o}, nil
 }
 
-// State returns what happened in the last Plan. Call it from the goroutine that calls Plan.
+// State describes the last call of Plan. Call it from the goroutine that calls Plan.
 func (f *Policy) State() State { return f.state }
 
-// Busy reports whether the wrapped policy still plans an earlier round, so that its goroutine may change it.
-// Call it as State.
+// Busy reports whether the wrapped policy is still planning an earlier round in its own goroutine, so that
+// its data must not be read. Call it from the goroutine that calls Plan.
 func (f *Policy) Busy() bool { return f.busy() }
 
-// Traits returns the traits of the wrapped policy, but asks for every round, so that a failed policy gets another
-// chance.
+// Traits returns the traits of the wrapped policy, but with Steady false, so that a failed policy is tried
+// again in every round.
 func (f *Policy) Traits() policy.Traits {
 	t := f.wrapped.Traits()
 	t.Steady, t.Keeps, t.IgnoresProgress = false, false, false
 	return t
 }
 
-// Plan returns a plan that has passed policy.Check. An error means that jobs should keep what the last plan gave
-// them. A cancelled ctx is an error but does not count as a failure.
+// Plan returns a plan that has passed policy.Check. If it returns an error, jobs should keep their GPUs. A
+// cancelled ctx is an error but does not count as a failure.
 func (f *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	a := f.ask(ctx, s)
 	if err := ctx.Err(); err != nil && a.cause != None {

@@ -8,15 +8,16 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Intake returns how many samples per second each GPU of c can process at the batch size of j if it never waits for
-// input data; 0 if j has no model.
+// Intake returns how many samples per second each GPU of configuration c can process if it never waits for
+// input data, at the batch size that j uses there; 0 if j has no model.
 func Intake(j *policy.Job, c cluster.Configuration) float64 {
 	return j.Intake(c, j.AsSubmitted(&cluster.Allocation{Configuration: c}))
 }
 
-// Cells returns the amounts of CPUs and memory worth giving to job j on c, by ascending speed, CPUs and memory, if at
-// most perNode GPUs share a node. The first is within the share proportional to GPUs. If j's speed is unknown, the
-// share is the only one. If j does not run with its share, the share comes first, at rate 0.
+// Cells returns the amounts of CPUs and memory worth giving to job j on configuration c of type t, if at
+// most perNode GPUs share a node. They ascend by speed, CPUs and memory, and the first is at most the share
+// proportional to GPUs. If j's speed is unknown, that share is the only amount. If j cannot run with that
+// share, it comes first, with rate 0.
 func Cells(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration, perNode int) []perf.Cell {
 	share := t.Proportional(cluster.Configuration{GPUs: 1})
 	fair := perf.Cell{CPUs: share.CPUs, Memory: share.Memory}

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Requested returns the number of GPUs that a job requests, at least 1.
+// Requested returns the number of GPUs that job j requests, at least 1.
 func Requested(j *policy.Job) int { return max(1, j.GPUs) }
 
 // Size returns how many GPUs of type t job j gets when it starts: its request, or its minimum if it requests no

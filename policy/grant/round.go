@@ -9,15 +9,16 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Gate is a function that is called before a grant: job i is to get a. It may change the CPUs and memory of a. If
-// it returns false, the grant is refused, unless it cannot be.
+// A Gate is called before job i gets allocation a. It may change the CPUs and memory of a. It returns false
+// to refuse the grant; the Round ignores a refusal for jobs that must keep or get their GPUs (see
+// NewGated).
 type Gate func(s *policy.Snapshot, i int, a *cluster.Allocation) bool
 
-// A Round is a plan under construction: a policy grants GPUs job by job. Jobs and types are indices into
-// Snapshot.Jobs and Types. A job without a reason is undecided.
+// A Round is a plan under construction: a policy grants GPUs job by job. In its methods, i is an index into
+// Snapshot.Jobs and t an index into Types. A job without a reason is undecided.
 type Round struct {
 	Snapshot *policy.Snapshot
-	Types    []cluster.TypeInfo // of the snapshot's cluster
+	Types    []cluster.TypeInfo // GPU types of the snapshot's cluster
 
 	plan   *policy.Plan
 	free   []int // GPUs, by type
@@ -25,12 +26,13 @@ type Round struct {
 	yields bool  // running jobs may be preempted, so the gate may refuse what they keep
 }
 
-// NewRound returns a Round in which only these are decided: jobs being profiled get nothing, non-preemptive jobs keep
-// their GPUs, and reservations are granted.
+// NewRound returns a Round in which three kinds of jobs are decided: jobs being profiled get nothing,
+// running non-preemptive jobs keep their GPUs, and jobs with a reservation get it. All others are
+// undecided.
 func NewRound(s *policy.Snapshot) *Round { return NewGated(s, nil, false) }
 
-// NewGated is NewRound with a gate. The gate cannot refuse reservations and non-preemptive jobs, nor, unless yields,
-// the GPUs that running jobs keep.
+// NewGated is NewRound with a gate that is asked before each grant. It cannot refuse a reservation or the
+// GPUs of a non-preemptive job. It can refuse the GPUs that other running jobs keep only if yields is true.
 func NewGated(s *policy.Snapshot, gate Gate, yields bool) *Round {
 	r := &Round{Snapshot: s, Types: s.Cluster.Types(), gate: gate, yields: yields, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}}
 	r.free = make([]int, len(r.Types))
@@ -83,7 +85,7 @@ func (r *Round) reserve(i int) {
 	}
 }
 
-// Keep lets each undecided running job keep its GPUs if may returns true for it.
+// Keep lets each undecided running job for which may returns true keep its GPUs.
 func (r *Round) Keep(may func(*policy.Job) bool) {
 	for i, j := range r.Snapshot.Jobs {
 		if j.Holding() && !r.Decided(i) && may(j) {
@@ -117,8 +119,8 @@ func (r *Round) keep(i int, why policy.Kind) {
 	d.Why = policy.Reason{Kind: why, Config: j.Allocation.Configuration}
 }
 
-// Assign gives job i an allocation of type t, for which there must be room. It returns false if the gate
-// refuses.
+// Assign gives job i allocation a of type t. The caller must have checked that there is room. It returns
+// false if the gate refuses.
 func (r *Round) Assign(i, t int, a cluster.Allocation) bool {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	if !r.passes(i, &a) {
@@ -135,8 +137,8 @@ func (r *Round) Assign(i, t int, a cluster.Allocation) bool {
 	return true
 }
 
-// Lacks makes undecided job i wait, with free GPUs as the reason. widest is the type with the most free GPUs among
-// those on which it could run, or -1, and least its minimum there.
+// Lacks makes undecided job i wait because too few GPUs are free. widest is the usable type with the most
+// free GPUs, or -1 if the job can never run, and least is the job's minimum on that type.
 func (r *Round) Lacks(i, widest, least int) {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	if widest < 0 {
@@ -200,15 +202,15 @@ func (r *Round) KeepRunning() {
 	r.Keep(func(*policy.Job) bool { return true })
 }
 
-// KeepUnsaved lets running jobs without checkpoints keep their GPUs. It is for policies that take turns without
-// regard to lost work: such a job might start over in each turn and never end.
+// KeepUnsaved lets running jobs without checkpoints keep their GPUs. It is for policies that share time
+// without regard to lost work: they could preempt such a job in each turn, so that it never ends.
 func (r *Round) KeepUnsaved() {
 	r.Keep(func(j *policy.Job) bool { return j.NoCheckpoint })
 }
 
-// Stay lets jobs with unchanged GPUs keep their nodes, for a policy that chooses nodes itself. It returns the types
-// on which that policy must start nothing, because the placer must find nodes for another grant there, or a running
-// job's nodes are unknown.
+// Stay keeps jobs with unchanged GPUs on their nodes, for a policy that chooses nodes itself. closed is
+// true for each type on which the policy must start no job, because the placer still has to find nodes for
+// another grant of that type.
 func (r *Round) Stay() (closed []bool) {
 	closed = make([]bool, len(r.Types))
 	for i, j := range r.Snapshot.Jobs {
@@ -232,7 +234,8 @@ func (r *Round) Free(t int) int { return r.free[t] }
 // FreeByType returns a copy of the free GPUs of every type.
 func (r *Round) FreeByType() []int { return slices.Clone(r.free) }
 
-// Gang returns the allocation that job i requests on type t, and whether an empty cluster has room for it.
+// Gang returns the allocation that job i requests on type t, and whether an empty cluster would have room
+// for it.
 func (r *Round) Gang(i, t int) (cluster.Allocation, bool) {
 	j, info := r.Snapshot.Jobs[i], &r.Types[t]
 	if !Usable(j, info) {
@@ -241,8 +244,9 @@ func (r *Round) Gang(i, t int) (cluster.Allocation, bool) {
 	return Gang(j, info), true
 }
 
-// Range returns the fewest and most GPUs of type t that job i could get in an empty cluster, and the step between
-// amounts (whole replicas and workers); zeros if none. A rigid job has one amount.
+// Range returns the fewest and most GPUs of type t that job i could get in an empty cluster, and the step
+// between possible amounts, which is whole replicas and workers. All are 0 if the type is unusable. For a
+// rigid job least equals most.
 func (r *Round) Range(i, t int) (least, most, step int) {
 	return amounts(r.Snapshot.Jobs[i], &r.Types[t])
 }
@@ -261,7 +265,8 @@ func (r *Round) Grant(i, t int) bool {
 	return r.Assign(i, t, Gang(j, info))
 }
 
-// Give gives undecided job i n GPUs of type t, and reports whether Range allows n and there was room.
+// Give gives undecided job i n GPUs of type t. It returns false, and grants nothing, if Range does not
+// allow n or there is no room.
 func (r *Round) Give(i, t, n int) bool {
 	least, most, step := r.Range(i, t)
 	if n < max(1, least) || n > most || (n-least)%step != 0 || r.free[t] < n {
@@ -277,7 +282,8 @@ func (r *Round) Give(i, t, n int) bool {
 	return true
 }
 
-// Set gives undecided job i an allocation, for a caller that tracks free GPUs itself.
+// Set gives undecided job i allocation a without changing the free GPUs, for a caller that tracks these
+// itself.
 func (r *Round) Set(i int, a cluster.Allocation) {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	d.Allocation, d.Batch = a, j.AsSubmitted(&a)
@@ -285,7 +291,8 @@ func (r *Round) Set(i int, a cluster.Allocation) {
 	d.Why = started(j, &a, now, held)
 }
 
-// Refuse makes undecided job i wait for GPUs. If even an empty cluster has no room for it, the reason states that.
+// Refuse makes undecided job i wait for GPUs. Its reason is policy.Impossible if even an empty cluster has
+// no room for it.
 func (r *Round) Refuse(i int) {
 	widest, least := -1, 0
 	for t := range r.Types {
@@ -296,5 +303,5 @@ func (r *Round) Refuse(i int) {
 	r.Lacks(i, widest, least)
 }
 
-// Plan returns the finished plan; the caller must give undecided jobs a reason.
+// Plan returns the finished plan. The caller must first give every undecided job a reason.
 func (r *Round) Plan() *policy.Plan { return r.plan }

@@ -12,11 +12,12 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Options configure a Policy. Use the queues of ParseQueues. Jobs of queues that are not listed are admitted at once.
+// Options configure a Policy. Queues come from ParseQueues. Jobs of queues that are not listed are admitted at
+// once.
 type Options struct{ Queues []ClusterQueue }
 
-// A Policy decides like Kueue with kube-scheduler. It stores which jobs are admitted. It is not safe for concurrent
-// use.
+// A Policy decides as Kueue and kube-scheduler do together. It stores which jobs are admitted. It is not safe for
+// concurrent use.
 type Policy struct {
 	o        Options
 	admitted map[job.ID]admission
@@ -43,8 +44,8 @@ type round struct {
 	before []int  // by admitted job without nodes: the number of such jobs admitted before it
 }
 
-// Plan implements policy.Policy. Its time is linear in jobs times nodes, and quadratic in queues.
-// It fails only if ctx has ended.
+// Plan implements policy.Policy. Its time is linear in jobs times nodes, and quadratic in queues. It returns an
+// error only if ctx has ended.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("kueue: round %d: %w", s.Round, err)

@@ -10,18 +10,18 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A ClusterQueue is a queue of Kueue with its quotas. Its jobs are those with its name in job.Spec.Queue.
+// A ClusterQueue is a queue of Kueue with its quotas. A job belongs to it if job.Spec.Queue is its name.
 type ClusterQueue struct {
 	Name    string
-	Cohort  string // queues of a cohort borrow from each other; empty: none
+	Cohort  string // queues of the same cohort borrow quota from each other; empty: no cohort
 	Strict  bool   // StrictFIFO: a job without quota blocks those behind it
 	Flavors []Flavor
 }
 
-// A Flavor is a quota of GPUs of one kind of node. Queues of a cohort share flavors by name.
+// A Flavor is a quota of GPUs on one kind of node. Queues of a cohort share the flavors that have the same name.
 type Flavor struct {
 	Name    string
-	Types   []cluster.GPUType // GPU types of its nodes; nil: all
+	Types   []cluster.GPUType // GPU types of the flavor's nodes; nil: all
 	Nominal int               // quota in GPUs
 	Borrow  int               // GPUs that may be borrowed in addition; below 0: no limit
 	Lend    int               // GPUs of Nominal that may be lent; below 0: all
@@ -33,8 +33,9 @@ func (f *Flavor) has(t cluster.GPUType) bool { return f.Types == nil || slices.C
 //
 //	team-a@pool big=a100:24+16-8 small=t4|l4:16; team-b@pool big=a100:24; team-c! big=a100:16
 //
-// After a name, @ adds the cohort and ! selects StrictFIFO. Each flavor lists GPU types, or * for all, its quota, and
-// how many GPUs may be borrowed (+) and lent (-); without these, any number. The error joins all errors.
+// After a queue's name, @ adds its cohort and ! selects StrictFIFO. Each flavor lists its GPU types, or * for all,
+// and its quota in GPUs. The numbers after + and - limit how many GPUs it may borrow and lend; without them there
+// is no limit. The error joins all errors.
 func ParseQueues(text string) ([]ClusterQueue, error) {
 	var all []ClusterQueue
 	var errs []error

@@ -20,24 +20,26 @@ type Options struct {
 	Reclaim  reclaim.Options
 	// Loan selects what runs on servers on loan. Default Borrow.
 	Loan Loan
-	// Patience is the waiting time after which a job goes first. 0: never, as in the paper. Default four days: one
-	// day costs more than it gains (docs/experiments/lyra.md).
+	// Patience is the waiting time after which a job goes first. 0: never, as in the paper. Default four days:
+	// with one day, jobs end later on average (docs/experiments/lyra.md).
 	Patience time.Duration
-	// Group keeps base and flexible workers on separate servers. Default true (Lyra §5.3); false is Table 6.
+	// Group keeps base and flexible workers on separate servers. Default true (Lyra §5.3); Lyra's Table 6 has
+	// false.
 	Group bool
 	// Foresee keeps jobs off servers on loan that will be returned before they end, and puts jobs that end
 	// late together. Default true; not in Lyra.
 	Foresee bool
 }
 
-// A Loan states which jobs may run on nodes that an inference cluster lends.
+// A Loan selects which jobs may run on nodes that an inference cluster lends. Fungible jobs run on training
+// servers and on lent ones.
 type Loan string
 
 // The values of Loan.
 const (
-	Borrow      Loan = "loan"        // Lyra: fungible jobs run there and on training servers
-	Opportunity Loan = "opportunity" // §7.1: fungible jobs run only there
-	NoLoan      Loan = "none"        // nothing is borrowed
+	Borrow      Loan = "loan"        // as Lyra: fungible jobs run on training servers and on lent ones
+	Opportunity Loan = "opportunity" // fungible jobs run only on lent servers (Lyra §7.1)
+	NoLoan      Loan = "none"        // no nodes are borrowed
 )
 
 // DefaultOptions returns the default settings.
@@ -92,7 +94,7 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true, Borrows: true}
 }
 
-// Plan implements policy.Policy. It returns an error if ctx is done, or for an invalid snapshot.
+// Plan implements policy.Policy. It returns an error if ctx has ended or the snapshot is invalid.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	err := ctx.Err()
 	if err == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A Policy decides like Slurm. It stores the time of its last backfill pass and the GPU usage of users. It is not
-// safe for concurrent use.
+// A Policy decides as Slurm does. It stores the time of its last backfill pass and the GPU usage of users. It is
+// not safe for concurrent use.
 type Policy struct {
 	o       Options
 	filled  time.Time     // last backfill; zero: never
@@ -36,8 +36,8 @@ func New(o Options) (*Policy, error) {
 // Traits implements policy.Policy.
 func (*Policy) Traits() policy.Traits { return policy.Traits{} }
 
-// Plan implements policy.Policy. Its time is linear in jobs and nodes; a backfill takes tested jobs
-// times nodes. It fails only if ctx has ended.
+// Plan implements policy.Policy. Its time is linear in jobs and nodes; a backfill pass takes time proportional to
+// tested jobs times nodes. It returns an error only if ctx has ended.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("multifactor: round %d: %w", s.Round, err)

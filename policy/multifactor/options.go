@@ -10,14 +10,14 @@ import (
 type Options struct {
 	Weights
 	Backfill
-	// Depth is how many jobs the main scheduler tests in one pass. Source: slurm.conf(5), default_queue_depth.
+	// Depth is the number of jobs that the main scheduler tests in one pass. Source: slurm.conf(5),
+	// default_queue_depth.
 	Depth int
 }
 
-// Weights are the terms of a job's priority that are added to its submitted priority. Source: slurm.conf(5).
+// Weights are the terms that are added to a job's submitted priority. Source: slurm.conf(5).
 type Weights struct {
-	// Age is added in full after a wait of MaxAge, less in proportion before: PriorityWeightAge,
-	// PriorityMaxAge.
+	// Age is added in full after a wait of MaxAge, and in proportion before (PriorityWeightAge, PriorityMaxAge).
 	Age    float64
 	MaxAge time.Duration
 	// Calculated is the time between updates of ages: PriorityCalcPeriod. 0: always up to date.
@@ -25,21 +25,20 @@ type Weights struct {
 	// JobSize is multiplied by the job's share of the cluster's GPUs: PriorityWeightJobSize,
 	// without PriorityFavorSmall.
 	JobSize float64
-	// FairShare is added in full to jobs of a user without usage, half to jobs of a user with an
-	// equal part of all usage, and so on: PriorityWeightFairshare. Usage halves after HalfLife:
-	// PriorityDecayHalfLife.
+	// FairShare is added in full to jobs of a user without usage, and half to jobs of a user with an equal part of
+	// all usage (PriorityWeightFairshare). Usage halves after each HalfLife (PriorityDecayHalfLife).
 	FairShare float64
 	HalfLife  time.Duration
 }
 
 // Backfill configures the backfill scheduler. Source: slurm.conf(5), SchedulerParameters.
 type Backfill struct {
-	Interval time.Duration // between passes: bf_interval
-	Horizon  time.Duration // of reservations: bf_window
-	Tests    int           // jobs tested per pass: bf_max_job_test
+	Interval time.Duration // time between passes (bf_interval)
+	Horizon  time.Duration // how far ahead reservations reach (bf_window)
+	Tests    int           // jobs tested per pass (bf_max_job_test)
 }
 
-// DefaultOptions returns Slurm's defaults, and a weight only for age.
+// DefaultOptions returns Slurm's defaults, except that age has a weight.
 func DefaultOptions() Options {
 	return Options{
 		Weights:  Weights{Age: 1000, MaxAge: 7 * 24 * time.Hour, Calculated: 5 * time.Minute, HalfLife: 7 * 24 * time.Hour},

@@ -42,9 +42,9 @@ func TestPlan_starts_a_gang_in_time(t *testing.T) {
 	}
 }
 
-// TestPlan_keeps_its_promise: on one node, where every duration is what it is believed to be, a job takes no longer than
-// 1.5 times as long as its twin under EASY and 10 minutes. Late jobs whose twins have ended can be in the way of others, so that 1 % of
-// all jobs in many random worlds may take longer, but none half an hour longer.
+// On one node, with durations as estimated, a job takes at most 1.5 times as long as its twin under EASY plus 10
+// minutes. Late jobs whose twins have ended can delay others, so 1 % of all jobs in many random worlds may take
+// longer, but no job half an hour longer.
 func TestPlan_keeps_its_promise(t *testing.T) {
 	jobs, late := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -9,24 +9,25 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A BestFit is a Placer: largest workers first, each on the node in use with the least sufficient room. It moves no
-// running job. Its placements depend only on the snapshot and the plan.
+// A BestFit is a Placer that places the largest workers first, each on the node that is in use, has room,
+// and has the fewest free GPUs. It moves no running job. Its placements depend only on the snapshot and the
+// plan.
 //
-// Source: Lyra §5.3: "Jobs are sorted in decreasing order of their per-worker GPU demand.
-// Starting from the largest job, we place each worker of the job into a non-empty server that
-// best fits its demand; if none has sufficient remaining resources, we place it on a new
-// server."
+// Source: Lyra §5.3: "Jobs are sorted in decreasing order of their per-worker GPU demand. Starting from the
+// largest job, we place each worker of the job into a non-empty server that best fits its demand; if none
+// has sufficient remaining resources, we place it on a new server."
 //
-// Deviation: all workers of a job go to one server if it has room for them, because a job on fewer
-// servers shares fewer with others: fewer jobs are preempted when servers are reclaimed.
+// Deviation: all workers of a job go to one server if it has room for them, because a job on fewer servers
+// shares fewer with others: fewer jobs are preempted when servers are reclaimed.
 type BestFit struct{}
 
 // NewBestFit returns a BestFit.
 func NewBestFit() *BestFit { return &BestFit{} }
 
-// Place implements Placer. Placements that the policy chose stay. A job with an unchanged allocation keeps its nodes,
-// unless the policy placed another job there. A job without room gets nothing (policy.Evicted). Time: linear in the
-// jobs, and in the nodes for each job placed. It fails only if ctx is done.
+// Place implements Placer. It keeps placements that the policy chose. A job with an unchanged allocation
+// keeps its nodes, unless the policy placed another job there. A job for which there is no room gets
+// nothing (policy.Evicted). For each placed job it takes time linear in the nodes. It returns an error only
+// if ctx is done.
 func (*BestFit) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -8,19 +8,20 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Placer chooses nodes for the allocations of a plan for which the policy chose none. It changes the plan in place
-// and returns it.
+// A Placer chooses nodes for the allocations of a plan for which the policy chose none. It changes the plan
+// in place and returns it.
 //
-// If there is no room, it may take an allocation back (policy.Evicted). On nodes that state CPUs and memory, it
-// decides them: a job may get less or more than the plan grants, but is never slower than with the share proportional
-// to its GPUs. It changes nothing else. The nodes of policy.Plan.Return are not in the snapshot.
+// If there is no room, it may take an allocation back (policy.Evicted). On nodes that state CPUs and
+// memory, it decides how much of them each job gets. This may be less or more than the plan grants, but a
+// job is never slower than with the share proportional to its GPUs. It changes nothing else. The caller
+// removes nodes that go back (policy.Plan.Return) from the snapshot.
 type Placer interface {
 	Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error)
 }
 
-// An Incremental is a Placer that accepts snapshots without the jobs that simply continue (policy.Continuing), on
-// clusters without CPUs and memory. Its result is the same as if these jobs were in the snapshot and the plan named
-// their nodes.
+// An Incremental is a Placer that accepts snapshots that omit running jobs with unchanged GPUs
+// (policy.Continuing), on clusters without CPUs and memory. Its result is the same as with the complete
+// snapshot.
 type Incremental interface {
 	Placer
 	Incremental()

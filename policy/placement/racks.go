@@ -10,12 +10,13 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Racks is a Placer that brings the nodes of a gang, a job on several nodes, into one NVLink domain or at least one
-// rack, where the network is faster. Another placer places the plan first; Racks then exchanges nodes. It is not safe
-// for concurrent use.
+// A Racks is a Placer that tries to place each gang, a job on several nodes, within one NVLink domain or at
+// least one rack, where the network is faster. Another placer places the plan first; Racks then exchanges
+// nodes. It is not safe for concurrent use.
 //
-// Two nodes can be exchanged if they are alike: in GPU type, GPU memory, capacity, group and tenure. All jobs of each
-// move to the other, so every job stays on as many nodes, with as much of each.
+// Two nodes can be exchanged if they are alike: in GPU type, GPU memory, capacity, group and tenure. All
+// jobs of each node then move to the other node, so every job keeps the same number of nodes and the same
+// share of each.
 //
 //  1. Gangs that start in this round and are spread have their turn, the largest first.
 //  2. For each domain, Racks looks for the cheapest exchanges that bring the whole gang there. The cost is
@@ -24,15 +25,16 @@ import (
 //     If the cost exceeds the GPUs of the gang, or no domain is large enough, Racks tries racks. If that
 //     fails too, the gang stays.
 //
-// Jobs on fewer nodes give way to a gang, and jobs that start and are spread over several racks already. A gang that
-// gave way has a turn only if it is on fewer nodes. Each gang has at most one turn, so the method ends. Jobs never
-// give way if the policy placed them, or if they are non-preemptive, have no checkpoints, restore one, hold a
-// reservation, or change size while they train.
+// A gang can displace jobs on fewer nodes, and starting jobs that are already spread over several racks. A
+// displaced gang has a turn only if it is on fewer nodes. Each gang has at most one turn, so the method
+// ends. A job is never displaced if the policy placed it, or if it is non-preemptive, has no checkpoints,
+// is restoring one, holds a reservation, or changes size while it trains.
 //
-// The other placer sees the nodes ordered by rack and domain, so that nodes in sequence are often in one rack.
+// The other placer sees the nodes ordered by rack and domain, so that nodes in sequence are often in one
+// rack.
 //
-// Cost: linear in the jobs if no starting gang is spread. Otherwise each such gang adds the nodes of its GPU type and
-// their jobs.
+// Cost: linear in the jobs if no starting gang is spread. Otherwise each such gang adds the nodes of its
+// GPU type and their jobs.
 //
 // Racks does not weigh how much a class of jobs loses in several racks: that did not help
 // (docs/adr/0059-what-several-racks-cost-is-learned.md).
@@ -42,11 +44,11 @@ type Racks struct {
 	levels *levels
 }
 
-// NewRacks returns a Racks that improves the placements of another placer.
+// NewRacks returns a Racks that improves the placements of the placer other.
 func NewRacks(other Placer) *Racks { return &Racks{other: other} }
 
-// Place implements Placer. If no node states a domain or a rack, the result is the other placer's. All errors are
-// from the other placer.
+// Place implements Placer. If no node states a domain or a rack, it returns the placements of the other
+// placer. It fails only if the other placer fails.
 func (pl *Racks) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	if pl.known != s.Cluster {
 		pl.known, pl.levels = s.Cluster, newLevels(s.Cluster)

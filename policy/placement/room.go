@@ -2,7 +2,8 @@ package placement
 
 import "github.com/oxgang/oxgang/model/cluster"
 
-// Room tracks the free resources of each node. Nodes are indices into Cluster.Nodes.
+// A Room tracks the free resources of each node of a cluster. In its methods, node is an index into
+// Cluster.Nodes.
 type Room struct {
 	cluster *cluster.Cluster
 	nodes   []cluster.Node
@@ -10,7 +11,7 @@ type Room struct {
 	counts  bool
 }
 
-// NewRoom returns the resources of an empty cluster, all free.
+// NewRoom returns a Room in which all resources of cluster c are free.
 func NewRoom(c *cluster.Cluster) *Room {
 	r := &Room{cluster: c, nodes: c.Nodes(), free: make([]cluster.Resources, len(c.Nodes()))}
 	for i := range r.nodes {
@@ -26,7 +27,7 @@ func (r *Room) Free(node int) int { return max(0, r.free[node].GPUs) }
 // Close sets the free resources of a node to zero.
 func (r *Room) Close(node int) { r.free[node] = cluster.Resources{} }
 
-// Holds reports whether there is room for a placement on each of its nodes.
+// Holds reports whether each node of placement p has room for its share of p.
 func (r *Room) Holds(p cluster.Placement) bool {
 	for k := range p {
 		if i, ok := r.cluster.Index(p[k].Node); !ok || !r.Has(i, &p[k].Resources) {
@@ -36,7 +37,7 @@ func (r *Room) Holds(p cluster.Placement) bool {
 	return true
 }
 
-// Has reports whether there is room for s on a node.
+// Has reports whether a node has room for resources s.
 func (r *Room) Has(node int, s *cluster.Resources) bool {
 	f := &r.free[node]
 	if f.GPUs < s.GPUs {
@@ -46,13 +47,14 @@ func (r *Room) Has(node int, s *cluster.Resources) bool {
 	return !counts || f.CPUs >= s.CPUs*(1-1e-9) && f.Memory >= s.Memory
 }
 
-// Take subtracts a placement from the free resources. It ignores nodes that left the cluster.
+// Take subtracts the resources of placement p from the free ones. It ignores nodes that have left the
+// cluster.
 func (r *Room) Take(p cluster.Placement) { r.add(p, -1) }
 
-// Give frees what Take subtracted.
+// Give adds the resources of placement p, which Take subtracted, to the free ones.
 func (r *Room) Give(p cluster.Placement) { r.add(p, 1) }
 
-// TakeFrom subtracts resources from the free ones of a node.
+// TakeFrom subtracts s from the free resources of a node.
 func (r *Room) TakeFrom(node int, s *cluster.Resources) { r.change(node, s, -1) }
 
 func (r *Room) add(p cluster.Placement, sign int) {
@@ -75,9 +77,10 @@ type Want struct {
 	Type cluster.GPUType
 	GPUs int
 	Unit int // GPUs that must share a node; a unit larger than a node takes whole nodes
-	// Each is the CPUs and memory for each GPU. Nodes that do not count CPUs ignore it.
+	// Each is the CPUs and memory for each GPU. It is ignored on nodes that do not count CPUs.
 	Each cluster.Resources
-	// Rank returns the rank of a node, 0 the best; below 0 it must not be used. Nil: all are equal.
+	// Rank returns the rank of a node; 0 is best, and a node with a negative rank must not be used. If Rank
+	// is nil, all nodes are equal.
 	Rank func(node int) int
 }
 

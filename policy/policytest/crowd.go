@@ -15,15 +15,15 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Crowd is a large cluster for benchmarks, with one job for every seven GPUs. GPUs are of three types, 24:24:16. A
-// tenth of the jobs report in each round.
+// A Crowd is a large cluster for benchmarks, with one job for every seven GPUs. Its GPUs are of three types
+// in the ratio 24:24:16. A tenth of the jobs report in each round.
 type Crowd struct {
 	s          *policy.Snapshot
 	estimators []*estimate.Job
 	o          estimate.Options
 }
 
-// NewCrowd returns a cluster of gpus GPUs whose jobs all wait.
+// NewCrowd returns a Crowd with the given number of GPUs, whose jobs all wait.
 func NewCrowd(b testing.TB, gpus int) *Crowd {
 	share := func(weight, size int) int { return gpus * weight / 64 / size }
 	var nodes []cluster.Node
@@ -73,8 +73,8 @@ func measured(t cluster.GPUType, nodes, gpus, local int, compute, sync float64) 
 	}
 }
 
-// Feed adds 3 CPUs and 62.5 GB per GPU to the nodes. Two of three jobs then need 1 to 12 CPUs per GPU, and half of
-// these read data that is not cached.
+// Feed adds 3 CPUs and 62.5 GB of memory per GPU to the nodes. Two of three jobs then need 1 to 12 CPUs per
+// GPU, and half of these two read data that is not cached.
 func (w *Crowd) Feed(b testing.TB) {
 	nodes := slices.Clone(w.s.Cluster.Nodes())
 	for i := range nodes {
@@ -136,14 +136,14 @@ func (w *Crowd) next(plan *policy.Plan) {
 	}
 }
 
-// Play simulates a number of rounds, with the plans that decide returns.
+// Play simulates a number of rounds, and carries out the plans that decide returns.
 func (w *Crowd) Play(rounds int, decide func(*policy.Snapshot) *policy.Plan) {
 	for range rounds {
 		w.next(decide(w.s))
 	}
 }
 
-// Bench measures the rounds of policy p, with its plans carried out.
+// Bench measures the time and memory of policy p per round, while its plans are carried out.
 func (w *Crowd) Bench(b *testing.B, p policy.Policy) {
 	b.Helper()
 	mean, worst := 0.0, 0.0

@@ -12,11 +12,11 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Epoch is the time at which all test worlds begin.
+// Epoch is the time at which every test cluster starts.
 var Epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Clusters generates random clusters: one to three GPU types of up to six nodes, some of mixed sizes, half with CPUs
-// and memory.
+// Clusters generates random clusters of one to three GPU types, each with up to six nodes. Some have nodes
+// of different sizes, and half count CPUs and memory.
 func Clusters() *rapid.Generator[*cluster.Cluster] {
 	return rapid.Custom(func(t *rapid.T) *cluster.Cluster {
 		sizes := rapid.SampledFrom([]int{4, 8, 2, 1, 6})
@@ -95,7 +95,7 @@ func believe(t *rapid.T, j *policy.Job, types []cluster.TypeInfo) {
 	j.Perf, j.Sensitivity = m, m.Sensitivity
 }
 
-// Sensitivities generates random dependences of a job's speed on CPUs and memory.
+// Sensitivities generates random values for how a job's speed depends on CPUs and memory.
 func Sensitivities() *rapid.Generator[*perf.Sensitivity] {
 	return rapid.Custom(func(t *rapid.T) *perf.Sensitivity {
 		s := new(perf.Sensitivity)

@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// TestLendingWorlds checks that owners keep the rules of nodes on loan, whatever the plan:
+// TestLendingWorlds checks the rules of nodes on loan under any plan:
 //
 //  1. What is told of a loan is right, and what is asked back is due later.
 //  2. What is wanted comes with the next round, if it is spare; what goes back is gone.

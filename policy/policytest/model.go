@@ -6,12 +6,12 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Model is a perf.Model given by a formula, for tests.
+// A Model is a perf.Model computed from given parameters, for tests.
 type Model struct {
 	Params map[cluster.GPUType]perf.Params
-	GPUs   map[cluster.GPUType]int // per replica; default 1
-	Phi    float64                 // samples
-	Init   float64                 // samples
+	GPUs   map[cluster.GPUType]int // GPUs per replica, by type; default 1
+	Phi    float64                 // gradient noise scale, in samples
+	Init   float64                 // initial batch size, in samples
 	// Sensitivity limits throughput by CPUs; nil: unlimited.
 	Sensitivity *perf.Sensitivity
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// RunNonPreemptive checks that a policy never takes GPUs or nodes from a running job. Only a starting reservation, or
-// the loss of a node, may.
+// RunNonPreemptive checks that a policy never takes GPUs or nodes from a running job, except when a
+// reservation starts or a node is lost.
 func RunNonPreemptive(t *testing.T, fresh func() (policy.Policy, placement.Placer)) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {

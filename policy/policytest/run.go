@@ -1,4 +1,4 @@
-// Package policytest tests policies: each plans rounds of random clusters, jobs and failures.
+// Package policytest tests policies: each has to plan rounds with random clusters, jobs and failures.
 package policytest
 
 import (
@@ -16,11 +16,11 @@ import (
 
 const rounds = 6
 
-// Run checks the contract of policy.Policy. fresh must return a new policy at every call, always with the same
-// configuration. Run plays rounds in which jobs come, go, report and lose nodes, and in which nodes are rented, lent and
-// returned. It checks that:
+// Run checks the contract of policy.Policy. fresh must return a new policy at every call, always with the
+// same configuration. Run plays rounds in which jobs come, go, report and lose nodes, and in which nodes
+// are rented, lent and returned. It checks that:
 //
-//   - every plan passes policy.Check, after allocations without CPUs have received their share;
+//   - every plan passes policy.Check, after policy.FillProportional;
 //   - equal snapshots, in order, give equal plans, byte for byte;
 //   - the policy does not modify the snapshot;
 //   - a new policy that receives the memory of another makes the same plans (policy.Rememberer);
@@ -67,7 +67,8 @@ func Run(t *testing.T, fresh func() policy.Policy) {
 	})
 }
 
-// RunMemoryless is Run for a policy without state: a new policy must make the same plan for copied rows.
+// RunMemoryless is Run for a policy without state between rounds. It also checks that a new policy makes
+// the same plan for copies of the rows.
 func RunMemoryless(t *testing.T, fresh func() policy.Policy) {
 	t.Helper()
 	Run(t, fresh)

@@ -11,12 +11,12 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Toy is a small simulated cluster for examples: restarts are free, and speeds are known exactly.
+// A Toy is a small simulated cluster for examples. Restarts take no time, and all speeds are known exactly.
 type Toy struct {
-	Jobs   []*policy.Job // active, by submission
-	Length time.Duration // of a round; default 1 min
+	Jobs   []*policy.Job // active jobs, by submission
+	Length time.Duration // length of a round; default 1 min
 	Now    time.Time
-	Ends   map[job.ID]time.Duration // of the last round since Epoch
+	Ends   map[job.ID]time.Duration // ends of jobs in the last round, counted from Epoch
 
 	t        testing.TB
 	cluster  *cluster.Cluster
@@ -24,7 +24,8 @@ type Toy struct {
 	computed any
 }
 
-// NewToy returns a cluster with one node of each GPU type a, b, c, …; gpus are the numbers of their GPUs.
+// NewToy returns a cluster with one node for each value of gpus, which is its number of GPUs. The GPU types
+// are named a, b, c, ….
 func NewToy(t testing.TB, gpus ...int) *Toy {
 	t.Helper()
 	var nodes []cluster.Node
@@ -39,7 +40,7 @@ func NewToy(t testing.TB, gpus ...int) *Toy {
 	return &Toy{t: t, cluster: c, Length: time.Minute, Now: Epoch, Ends: map[job.ID]time.Duration{}}
 }
 
-// Submit adds a rigid job that takes alone on its gpus GPUs.
+// Submit adds a rigid job that requests gpus GPUs and takes the time alone on them.
 func (w *Toy) Submit(id job.ID, gpus int, alone time.Duration) *policy.Job {
 	s := &job.Spec{ID: id, GPUs: gpus, Weight: 1, Adaptivity: job.Rigid, Target: float64(gpus) * alone.Seconds()}
 	j := &policy.Job{Spec: s, Perf: &Speedup{}, Limits: &s.Batch}
@@ -48,8 +49,8 @@ func (w *Toy) Submit(id job.ID, gpus int, alone time.Duration) *policy.Job {
 	return j
 }
 
-// Elastic adds a job that requests one GPU and runs on up to most. It takes alone on one; rates are its speeds on 1,
-// 2 and more GPUs.
+// Elastic adds a job that requests one GPU and can use up to most. It takes the time alone on one GPU;
+// rates are its relative speeds on 1, 2 and more GPUs.
 func (w *Toy) Elastic(id job.ID, most int, alone time.Duration, rates ...float64) *policy.Job {
 	j := w.Submit(id, 1, alone)
 	j.Adaptivity, j.Spec.MaxGPUs, j.Perf = job.StrongScaling, most, &Speedup{rates}
@@ -59,7 +60,8 @@ func (w *Toy) Elastic(id job.ID, most int, alone time.Duration, rates ...float64
 	return j
 }
 
-// A Speedup lists a job's progress per second on 1, 2, 3, … GPUs; if empty, it is the number of GPUs.
+// A Speedup is a perf.Model that lists a job's progress per second on 1, 2, 3, … GPUs. If the list is
+// empty, progress equals the number of GPUs.
 type Speedup struct{ Rates []float64 }
 
 // Throughput implements perf.Model.
@@ -78,7 +80,7 @@ func (w *Toy) Snapshot() *policy.Snapshot {
 	return &policy.Snapshot{Now: w.Now, Round: w.round, Length: w.Length, Cluster: w.cluster, Jobs: append([]*policy.Job(nil), w.Jobs...), Computed: w.computed}
 }
 
-// Play lets policy p plan a round, carries out the plan and its background work, and returns the plan.
+// Play lets policy p plan one round, carries out the plan and its background work, and returns the plan.
 func (w *Toy) Play(p policy.Policy) *policy.Plan {
 	w.t.Helper()
 	s := w.Snapshot()
@@ -119,7 +121,7 @@ func (w *Toy) carryOut(j *policy.Job, a cluster.Allocation) *policy.Job {
 	return &row
 }
 
-// GPUs returns the name and number of GPUs of each job, for example "a4 b- c2".
+// GPUs returns the name and number of GPUs of each job, for example "a4 b- c2", where b waits.
 func (w *Toy) GPUs() string {
 	text := ""
 	for _, j := range w.Jobs {

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A World is a random cluster whose jobs come, run, fail and end over rounds. A job that does not change keeps its
-// pointer.
+// A World is a random cluster whose jobs arrive, run, fail and end over rounds. The row of a job that did
+// not change keeps its pointer.
 type World struct {
 	cluster    *cluster.Cluster
 	all        *cluster.Cluster // with nodes that are away or down
@@ -28,7 +28,7 @@ type World struct {
 	outcome    outcome // of work before this round
 }
 
-// NewWorld draws a World in which jobs already run and wait.
+// NewWorld draws a World in which some jobs already run and others wait.
 func NewWorld(t *rapid.T) *World {
 	return newWorld(t, Clusters().Draw(t, "cluster"), market{})
 }
@@ -171,11 +171,12 @@ func fit(a *cluster.Allocation, has, free *cluster.Resources) int {
 	return room
 }
 
-// Advance carries out a plan that passed policy.Check and lets a minute pass: reports, ends, profiling, arrivals,
-// failures and repairs. A job without a new placement keeps its nodes if its allocation is unchanged.
+// Advance carries out plan p, which must have passed policy.Check, and lets a minute pass. In this minute
+// jobs report, end, are profiled and arrive, and nodes fail and are repaired. A job without a new placement
+// keeps its nodes if its allocation is unchanged.
 //
-// Nodes are rented and returned later, but never under a job. Reclaimed nodes are taken when due, even with jobs.
-// Background work ends in a later round, or fails.
+// Nodes are rented and returned in later rounds, but a node is not returned while a job uses it. Reclaimed
+// nodes are taken when due, even with jobs. Background work ends in a later round, or fails.
 func (w *World) Advance(t *rapid.T, p *policy.Plan) {
 	w.outcome = outcome{}
 	if w.controller.busy(p) {

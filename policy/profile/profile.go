@@ -1,5 +1,5 @@
-// Package profile counts the GPUs of a type that will be free, as running jobs end. Backfilling looks in it for the first
-// time at which a waiting job fits.
+// Package profile computes how many GPUs of a type will be free over time as running jobs end. Backfilling
+// searches it for the earliest time at which a waiting job fits.
 package profile
 
 import (
@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// A Profile is the free GPUs over time: a step holds until the next one.
+// A Profile is the number of free GPUs over time, as steps; each step holds until the next one.
 type Profile []Step
 
-// A Step is a number of GPUs from a time on, counted from now. In the argument of New, Free is the GPUs that become
-// free at In.
+// A Step states that Free GPUs are free from the time In on, counted from now. In the argument ends of New,
+// Free is instead the number of GPUs that become free at In.
 type Step struct {
 	In   time.Duration
 	Free int
 }
 
-// New returns the profile of free GPUs from those that are free now and those that become free at ends.
+// New returns the profile for free GPUs now and further GPUs that become free at ends.
 func New(free int, ends []Step) Profile {
 	slices.SortStableFunc(ends, func(a, b Step) int { return cmp.Compare(a.In, b.In) })
 	p := Profile{{0, free}}
@@ -33,7 +33,8 @@ func New(free int, ends []Step) Profile {
 	return p
 }
 
-// Earliest returns the first time at which enough GPUs are free for long enough; false: never.
+// Earliest returns the earliest time, from now, from which the given number of GPUs is free for the
+// duration lasts. ok is false if there is none.
 func (p Profile) Earliest(gpus int, lasts time.Duration) (in time.Duration, ok bool) {
 	from := -1
 	for k, s := range p {
@@ -52,7 +53,7 @@ func (p Profile) Earliest(gpus int, lasts time.Duration) (in time.Duration, ok b
 	return p[from].In, true
 }
 
-// Take uses GPUs from a time on for so long.
+// Take subtracts GPUs from the profile for the duration lasts, beginning at in.
 func (p *Profile) Take(gpus int, in, lasts time.Duration) {
 	first, last := p.cut(in), p.cut(in+lasts)
 	for k := first; k < last; k++ {
@@ -68,7 +69,7 @@ func (p *Profile) cut(in time.Duration) int {
 	return k
 }
 
-// At returns the GPUs that are free at a time.
+// At returns the number of GPUs that are free at the time in, from now.
 func (p Profile) At(in time.Duration) int {
 	k, found := slices.BinarySearchFunc(p, in, func(s Step, in time.Duration) int { return cmp.Compare(s.In, in) })
 	if !found {

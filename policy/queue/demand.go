@@ -6,9 +6,9 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Demand returns the GPUs that job j requests, and the CPUs and memory with which it is fastest, on its present GPU
-// type, or else the type on which it is fastest; GPUs alone if no type can run it. Source: Synergy §3.2, "Job demand
-// vector".
+// Demand returns the GPUs that job j requests, with the CPUs and memory at which it is fastest. It assumes
+// the GPU type that j holds, or else the type on which it is fastest. If no type can run j, it returns only
+// GPUs. Source: Synergy §3.2, "Job demand vector".
 func Demand(s *policy.Snapshot, j *policy.Job) cluster.Resources {
 	t, _ := home(s, j)
 	if t == nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// An Order is a function that returns a job's sort key for the queue of a round. Lower keys come first, ties go by
-// submission, NaN is last. It is called once per job and round.
+// An Order is a function that returns the sort key of a job in a round. Jobs with lower keys come first,
+// ties are broken by submission time, and NaN comes last. It is called once per job and round.
 type Order func(s *policy.Snapshot, j *policy.Job) float64
 
-// HighestPriority orders jobs by submitted priority, highest first: the key is minus the priority.
+// HighestPriority is the Order by submitted priority, highest first: the key is minus the priority.
 func HighestPriority(_ *policy.Snapshot, j *policy.Job) float64 { return -j.Priority }
 
-// ServiceLevel orders jobs by the GPU time that they have had, in levels: 0 below one GPU-hour, and one more for each
-// doubling, so that equal jobs do not take turns. The restart time of a running job is subtracted, as the price of
-// preemption. Source: Tiresias §3.2.2 (discretised queues).
+// ServiceLevel is the Order by received GPU time, least first. The key is a level: 0 below one GPU-hour,
+// and one more for each doubling, so that equal jobs do not take turns. A running job's restart time is
+// subtracted first, as the price of preemption. Source: Tiresias §3.2.2 (discretised queues).
 func ServiceLevel(s *policy.Snapshot, j *policy.Job) float64 {
 	hours := j.AttainedGPUService(s.Now).Hours() - float64(j.Allocation.AllGPUs())*j.RestartOverhead.Hours()
 	if hours < 1 {
@@ -29,10 +29,11 @@ func ServiceLevel(s *policy.Snapshot, j *policy.Job) float64 {
 	return 1 + math.Floor(math.Log2(hours))
 }
 
-// RemainingTime returns the time that a job still needs on its requested GPUs of its fastest type, and the source of
-// the estimate. Without a model or a target, the estimate is the time that the job has run, or the mean of its class.
+// RemainingTime returns the time that a job still needs on its requested number of GPUs of its fastest
+// type, and the source of the estimate. Without a model or a target, it returns the time that the job has
+// run, or the mean of its class.
 //
-// It does not use the job's present type. Otherwise a job on slow GPUs would seem shorter once it is preempted, and
+// It ignores the job's present type. Otherwise a job on slow GPUs would seem shorter once preempted, and
 // would preempt others in turn.
 func RemainingTime(s *policy.Snapshot, j *policy.Job) (time.Duration, perf.WorkSource) {
 	b := s.Basis(j)
@@ -49,16 +50,16 @@ func fastest(s *policy.Snapshot, j *policy.Job) (most float64) {
 	return most
 }
 
-// ShortestFirst orders jobs by remaining time in seconds, corrected for the cost of preemption. The key of a waiting
-// job is r+b, and the key of a running job is a-q-l:
+// ShortestFirst is the Order by remaining time in seconds, corrected for the cost of preemption. The key of
+// a waiting job is r+b, and the key of a running job is a-q-l:
 //
 //	a  seconds that the running job still needs
 //	b  seconds that the waiting job still needs after its start, which takes r
 //	q  seconds that another start of the running job takes
 //	l  seconds of work that the running job has not saved, and repeats after a preemption
 //
-// Why: if the second job waits, the jobs end after a and a+r+b. If it preempts the first, they end after r+b and
-// r+b+q+a+l. The sum of the second pair is less if r+b < a-q-l. So two jobs never take turns.
+// Why: if the second job waits, the jobs end after a and a+r+b. If it preempts the first, they end after
+// r+b and r+b+q+a+l. The sum of the second pair is less if r+b < a-q-l. So two jobs never take turns.
 //
 // Seconds are rounded, so that equal jobs are ordered by submission.
 func ShortestFirst(s *policy.Snapshot, j *policy.Job) float64 {
@@ -84,7 +85,7 @@ func lost(s *policy.Snapshot, j *policy.Job) float64 {
 type NamedOrder struct {
 	Name string
 	Doc  string       // one sentence
-	New  func() Order // returns nil: by submission
+	New  func() Order // returns the Order; nil means by submission
 }
 
 // Orders returns all orders that can be chosen by name.

@@ -10,11 +10,12 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Unfairness orders jobs by finish-time fairness, the worst treated first. The key is minus a job's age plus
-// remaining time, over its time on a fair share of the cluster's GPUs. Source: Synergy §2.2 (FTF), after Themis §3.2.
+// Unfairness is the Order by finish-time fairness, the worst treated job first. The key is minus this
+// ratio: the job's age plus its remaining time, divided by its running time on a fair share of the
+// cluster's GPUs. Source: Synergy §2.2 (FTF), after Themis §3.2.
 //
-// Deviation: fair shares are among the present jobs, because a snapshot does not contain earlier
-// numbers.
+// Deviation: a fair share divides the GPUs by the jobs present now, because a snapshot does not contain the
+// number of earlier jobs.
 func Unfairness(s *policy.Snapshot, j *policy.Job) float64 {
 	gpus := s.Cluster.GPUs()
 	turns := math.Max(1, float64(grant.Requested(j))/perf.FairShare(gpus, float64(len(s.Jobs))))
@@ -33,12 +34,12 @@ func Unfairness(s *policy.Snapshot, j *policy.Job) float64 {
 	return -(j.Age(s.Now).Seconds() + left) / (turns * alone)
 }
 
-// Volume returns an order by demand times duration, smallest first: the sum of a job's shares of the cluster's GPUs,
-// CPUs and memory, times its remaining time. Make one for each policy, because it stores demands. Source: Tetris
-// §3.3.
+// Volume returns the Order by demand times duration, smallest first. The key is the sum of the job's shares
+// of the cluster's GPUs, CPUs and memory, times its remaining time. Make one Order for each policy, because
+// it stores demands. Source: Tetris §3.3.
 //
-// Deviation: Tetris adds how well a demand aligns with a machine's free resources; that term is
-// left out, because the jobs to run are chosen before machines are.
+// Deviation: Tetris adds how well a demand aligns with the free resources of a machine. That term is
+// missing here, because jobs are chosen before machines.
 func Volume() Order {
 	var known demands
 	return func(s *policy.Snapshot, j *policy.Job) float64 {
@@ -48,11 +49,12 @@ func Volume() Order {
 	}
 }
 
-// DominantShare returns the order of dominant resource fairness. The key of a job is the largest share of the
-// cluster's GPUs, CPUs or memory that its user would have after its start. This share counts the job, the user's
-// earlier jobs, and the user's jobs that cannot be preempted. A job without a user counts as a separate user.
+// DominantShare returns the Order of dominant resource fairness. The key of a job is the largest of the
+// shares of the cluster's GPUs, CPUs and memory that its user would have after its start. The shares
+// include the job, the user's earlier jobs, and the user's non-preemptive jobs. A job without a user counts
+// as a separate user.
 //
-// The result adds up demands over the jobs of a snapshot, so make one for each policy. Source: DRF §4.1 (progressive
+// The Order keeps sums over a snapshot, so make one for each policy. Source: DRF §4.1 (progressive
 // filling), used as in Synergy §5.7.
 func DominantShare() Order {
 	var known demands

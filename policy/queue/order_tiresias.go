@@ -11,10 +11,10 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// TiresiasOptions configure the order of Tiresias-L.
+// TiresiasOptions configure the policy Tiresias-L, which knows no job lengths.
 type TiresiasOptions struct {
-	// Threshold is the GPU time after which a job moves to the second queue. Default 16 h (two
-	// queues as in Pollux's public code; Tiresias §3.2.3 has any number).
+	// Threshold is the GPU time after which a job moves to the second queue. Default 16 h (two queues as in
+	// Pollux's public code; Tiresias §3.2.3 allows any number of queues).
 	Threshold time.Duration
 	// Promote, if not 0, returns a job to the first queue after it has waited this many times as
 	// long as it ran. Default 0 (Tiresias §3.2.3: PROMOTEKNOB, off by default).
@@ -36,11 +36,12 @@ func (o *TiresiasOptions) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Tiresias returns the options of the policy Tiresias-L: two queues by GPU time received so far, with preemption and
-// backfilling. Make one for each policy, because it stores promotions. Source: Tiresias §3.2.3 (discretised 2D-LAS).
+// Tiresias returns the options of the policy Tiresias-L: two queues by GPU time received so far, with
+// preemption and backfilling. It returns an error if o is invalid. Call it once for each policy, because
+// the Options store promotions. Source: Tiresias §3.2.3 (discretised 2D-LAS).
 //
-// Deviation: jobs of a queue are ordered by submission, where Tiresias orders them by first start,
-// because the earlier job here also started first, unless it did not fit.
+// Deviation: jobs of a queue are ordered by submission, where Tiresias orders them by first start, because
+// the earlier job here also started first, unless it did not fit.
 func Tiresias(o TiresiasOptions) (Options, error) {
 	if err := o.Validate(); err != nil {
 		return Options{}, err

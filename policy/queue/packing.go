@@ -122,7 +122,6 @@ func (p *packing) workers(free []int, t, count, unit int) cluster.Placement {
 	return at
 }
 
-// both returns the GPUs that are free now and later, valid until the next call.
 func (p *packing) both() []int {
 	p.joined = p.joined[:0]
 	for n, f := range p.free {

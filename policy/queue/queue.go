@@ -17,58 +17,59 @@ import (
 type Options struct {
 	// Order sorts the queue. Nil: by submission.
 	Order Order
-	// Preempt lets jobs take the GPUs of running jobs behind them. Without it only reservations do.
+	// Preempt lets a job take the GPUs of running jobs behind it in the queue. Without it only reservations
+	// preempt.
 	Preempt bool
-	// Weighs states that Order accounts for the work that preemption loses. Without it running jobs
-	// without checkpoints keep their GPUs.
+	// Weighs states that Order already accounts for the work that a preemption loses. Without it, running
+	// jobs without checkpoints keep their GPUs.
 	Weighs bool
 	// Moves lets a running job move to a faster GPU type if it is estimated to end sooner there.
 	Moves bool
-	// Backfill lets jobs pass a job that does not fit. Without it that job blocks all others; with
-	// it a large job may wait for ever.
+	// Backfill lets jobs pass a job that does not fit. Without it that job blocks all jobs behind it. A large job
+	// may wait for ever, unless Reservations is above 0.
 	Backfill bool
 	// Reservations is the number of waiting jobs that backfilling must not delay: 1 is EASY, more
 	// is conservative backfilling, 0 none. It is for queues without Preempt.
 	Reservations int
-	// ByNode lets a job start only if it fits on nodes, and makes the reservation on nodes. It is for queues
-	// without Preempt, and without effect if Reservations is above 1. Without it the GPUs of a type are one pool.
+	// ByNode makes starts and the reservation respect nodes: a job starts only if it fits on nodes. Without
+	// it the GPUs of a type count as one pool. It is for queues without Preempt, and has no effect if
+	// Reservations is above 1.
 	ByNode bool
 	// Classes states that Order uses estimates for classes of jobs.
 	Classes bool
-	// Gate, if not nil, is called before each grant of allocation a to job i. It may change a's
-	// CPUs and memory. If it returns false the job is passed over, unless it is pinned, reserved
-	// or, without Preempt, running.
+	// Gate, if not nil, is called before each grant and may change its CPUs and memory. If it returns
+	// false, the job is passed over, unless it is non-preemptive, reserved or, without Preempt, running.
 	Gate grant.Gate
 	// Memory is the state of Order between rounds. Nil: none.
 	Memory memory.Rememberer
 }
 
-// FIFO returns the options of first in, first out: no preemption, no backfilling.
+// FIFO returns the options of first in, first out: without preemption and backfilling.
 func FIFO() Options { return Options{} }
 
-// EASY returns the options of EASY backfilling, ordered by priority, then submission: a job passes others only if it
-// does not delay the first.
+// EASY returns the options of EASY backfilling, ordered by priority, then submission. A job passes jobs
+// ahead of it only if it does not delay the first of them.
 func EASY() Options { return Options{Order: HighestPriority, Backfill: true, Reservations: 1} }
 
-// SRTF returns the options of shortest remaining time first. This order is optimal for the mean completion time on
-// one machine with preemption.
+// SRTF returns the options of the policy shortest remaining time first. On one machine with preemption,
+// this order minimises the mean completion time.
 func SRTF() Options {
 	return Options{Order: ShortestFirst, Preempt: true, Weighs: true, Moves: true, Backfill: true, Classes: true}
 }
 
-// LAS returns the options of least attained service first, for jobs of unknown length: jobs that had least GPU time
-// come first, in levels. Source: Tiresias §3.2 (2D-LAS).
+// LAS returns the options of the policy least attained service first, for jobs of unknown length: jobs that
+// have received the least GPU time come first, in levels (ServiceLevel). Source: Tiresias §3.2 (2D-LAS).
 func LAS() Options { return Options{Order: ServiceLevel, Preempt: true, Backfill: true} }
 
-// A Policy serves jobs in the order of a queue. Its plans depend on the snapshot alone. It is not
-// safe for concurrent use.
+// A Policy serves jobs in the order of a queue. Its plans depend only on the snapshot, and on the state of
+// Order if this has any. It is not safe for concurrent use.
 type Policy struct {
 	o     Options
 	line  []place
 	rooms rooms
 }
 
-// New returns a Policy. All Options are valid.
+// New returns a Policy with options o; every combination is valid.
 func New(o Options) *Policy { return &Policy{o: o} }
 
 type place struct {
@@ -83,16 +84,16 @@ func (q *Policy) Remember(m *memory.Codec) {
 	}
 }
 
-// Traits implements policy.Policy. Plans depend on the time if an Order, a Gate, reservations or moves may. Without
-// preemption only free GPUs matter.
+// Traits implements policy.Policy. Steady is false if plans may depend on time, because of Order, Gate,
+// reservations or moves. Keeps is true without preemption, because then only free GPUs matter.
 func (q *Policy) Traits() policy.Traits {
 	o := &q.o
 	steady := o.Order == nil && o.Gate == nil && o.Reservations == 0 && !o.Moves
 	return policy.Traits{Models: true, Classes: o.Classes, Steady: steady, Keeps: steady && !o.Preempt, IgnoresProgress: steady && !o.Preempt}
 }
 
-// Plan implements policy.Policy. It takes time linear in n jobs, or n log n with an Order. It fails
-// only if ctx has ended.
+// Plan implements policy.Policy. For n jobs it takes time O(n), or O(n log n) with an Order. It returns an
+// error only if ctx has ended.
 func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("queue: round %d: %w", s.Round, err)

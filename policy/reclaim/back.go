@@ -9,9 +9,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Back returns the borrowed nodes to give back to all owners that want some, by ascending ID; fewer if non-preemptive
-// jobs are on too many. Shares that a job can do without while it trains count as flexible, the smallest first.
-// Errors: see Choose.
+// Back returns the lent nodes that the policy should give back to all owners that want some, by ascending ID. It
+// returns fewer than wanted if non-preemptive jobs run on too many. GPUs that jobs can release while they train
+// count as flexible. It returns the errors of Choose.
 func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
 	var back []cluster.NodeID
 	for i := range s.Loans {
@@ -29,7 +29,8 @@ func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
 	return back, nil
 }
 
-// Of returns nodes of one group to give back, with the fewest preemptions: nodes of them, or as many as possible.
+// Of chooses which nodes of group g to give back: the given number, or as many as possible, with the fewest
+// preemptions.
 func Of(s *policy.Snapshot, g cluster.Group, nodes int, o Options) ([]cluster.NodeID, error) {
 	servers := serversOf(s, g)
 	answer, err := Choose(servers, min(nodes, len(newServerSet(servers).returnable)), o)

@@ -7,9 +7,8 @@ import (
 	"github.com/oxgang/oxgang/policy/reclaim"
 )
 
-// Of 500 servers with jobs on up to 8 of them, a part goes back: as many as are asked for, with as many preemptions and as
-// much damage as is said, and at most so much above the bound in sum of the seeds. How much of that is the bound's is not
-// known.
+// Of 500 servers with jobs on up to 8 of them, a part goes back: as many as requested, with the reported
+// preemptions and damage, and with a limited distance from the bound in sum over the seeds.
 func TestChoose_jobs_of_many_servers(t *testing.T) {
 	for part, most := range map[int]float64{10: 0.11, 30: 0.16, 50: 0.085, 70: 0.026} {
 		t.Run(fmt.Sprintf("%d %%", part), func(t *testing.T) {

@@ -14,11 +14,11 @@ import (
 type Share struct {
 	Job      job.ID
 	GPUs     int
-	Flexible bool // beyond the base demand: taken without preemption
+	Flexible bool // the workers are beyond the job's base demand, so they can be taken without preemption
 	Pinned   bool // the job is non-preemptive
 }
 
-// A Server is a node that an inference cluster lends, with the jobs on it.
+// A Server is a node on loan from an inference cluster, with the jobs on it.
 type Server struct {
 	ID       cluster.NodeID
 	Holdings []Share
@@ -39,10 +39,10 @@ const (
 type Options struct {
 	Rule     Rule
 	Seed     uint64 // seed of rule Random
-	MaxSteps int    // most steps of rule Exact, 5 to 10 ns each
+	MaxSteps int    // maximum number of steps of rule Exact; a step takes 5 to 10 ns
 }
 
-// DefaultOptions returns rule Exact, with a limit of about 10 to 18 ms.
+// DefaultOptions returns rule Exact, limited to steps of about 10 to 18 ms in all.
 func DefaultOptions() Options { return Options{Rule: Exact, MaxSteps: 2_000_000} }
 
 // Validate returns all errors in o, joined.
@@ -57,25 +57,27 @@ func (o Options) Validate() error {
 	return errors.Join(bad...)
 }
 
-// An Answer has the servers to give back, and how many jobs that preempts.
+// An Answer lists the servers to give back, and the jobs that this preempts.
 type Answer struct {
 	Servers   []cluster.NodeID // in the order given
 	Preempted []job.ID         // ascending
-	Free      int              // number of Servers without base workers
+	Free      int              // number of Servers that have no base workers
 	Scaled    int              // GPUs of flexible workers taken from jobs that continue
-	// Damage is collateral: GPUs that preempted base workers leave on servers that stay. Source: Lyra §7.3,
-	// "the fraction of GPUs vacated in excess of the reclaiming demand".
+	// Damage is the collateral damage: GPUs that preempted base workers release on servers that stay. Source: Lyra
+	// §7.3, "the fraction of GPUs vacated in excess of the reclaiming demand".
 	Damage int
-	Bound  int  // lower bound on preemptions; 0 if a rule proves nothing
-	Proven bool // no answer has fewer preemptions, or as many and less damage
+	Bound  int  // lower bound on the number of preemptions; 0 if the rule computes none
+	Proven bool // no other choice has fewer preemptions, or equally many and less damage
 	Steps  int  // steps that rule Exact took
 }
 
-// ErrTooFew reports that non-preemptive jobs are on too many servers to give back as many as are wanted.
+// ErrTooFew reports that fewer servers can be given back than wanted, because non-preemptive jobs run on the
+// others.
 var ErrTooFew = errors.New("too few servers can be returned")
 
-// Choose returns n servers to give back, with few preemptions and without base workers of non-preemptive jobs.
-// Errors: ErrTooFew, invalid shares or options. It costs o.MaxSteps with Exact, otherwise n passes over the shares.
+// Choose returns n servers to give back, so that few jobs are preempted. Base workers of non-preemptive jobs are
+// never taken. It returns ErrTooFew, or an error for invalid shares or options. Exact takes at most o.MaxSteps
+// steps, the other rules n passes over the shares.
 func Choose(servers []Server, n int, o Options) (*Answer, error) {
 	if err := errors.Join(o.Validate(), check(servers)); err != nil {
 		return nil, fmt.Errorf("reclaim: %w", err)

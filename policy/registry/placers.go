@@ -9,33 +9,35 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// A Placer is a placer that can be chosen by name.
+// A Placer describes a placement.Placer that can be chosen by name.
 type Placer struct {
 	Name string
 	Doc  string // one sentence
-	New  func(PlacerOptions) (placement.Placer, error)
+	// returns an error for invalid options
+	New func(PlacerOptions) (placement.Placer, error)
 }
 
 // PlacerOptions have the settings of all placers.
 type PlacerOptions struct {
-	Penalty float64 // see pack.Options
+	Penalty float64 // fraction of speed that a job on several nodes loses, see pack.Options
 }
 
 var placers []Placer
 
-// AddPlacers makes placers available by name. Call it from an init function.
+// AddPlacers makes placers available by name. Call it in an init function.
 func AddPlacers(all ...Placer) { placers = append(placers, all...) }
 
 // Placers returns all placers that can be chosen by name.
 func Placers() []Placer { return slices.Clone(placers) }
 
-// NewPlacer makes the placer with a name, or the one that the policy prefers if name is empty. Errors: see NewPlacer.
+// NewPlacer makes the placer with a name, or the placer that the policy prefers if name is empty. It
+// returns the errors of the function NewPlacer.
 func (e *Entry) NewPlacer(name string, o PlacerOptions) (placement.Placer, error) {
 	return NewPlacer(cmp.Or(name, e.Placer, "submesh"), o)
 }
 
-// NewPlacer makes the placer with a name. It returns an error for unknown names, which lists the known ones, and for
-// invalid options.
+// NewPlacer makes the placer with a name. It returns an error for invalid options, and for an unknown name,
+// in which case the error lists the known names.
 func NewPlacer(name string, o PlacerOptions) (placement.Placer, error) {
 	var names []string
 	for _, p := range placers {

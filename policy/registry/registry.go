@@ -15,8 +15,9 @@ type Entry struct {
 	Name     string
 	Doc      string // one sentence
 	Settings []Setting
-	Placer   string // preferred placer; empty: submesh
-	// New makes the policy, with defaults for missing settings. It returns all errors, joined.
+	Placer   string // name of the preferred placer; empty means submesh
+	// New makes the policy from settings, with defaults for the missing ones. It returns all errors,
+	// joined.
 	New func(settings map[string]string) (policy.Policy, error)
 }
 
@@ -56,10 +57,11 @@ type row struct {
 
 var table []row
 
-// Add makes a policy available by name. Call it from an init function. It panics if the name is taken.
+// Add makes a policy available by name. Call it in an init function. It panics if the name is already used.
 func Add(e Entry) { AddAround(e.Name, func([]Entry) Entry { return e }) }
 
-// AddAround is Add for a policy that runs other policies: entry receives those listed before it.
+// AddAround is Add for a policy that runs other policies. entry is called with the policies that Policies
+// lists before name, and returns the new one.
 func AddAround(name string, entry func(before []Entry) Entry) {
 	if slices.ContainsFunc(table, func(r row) bool { return r.name == name }) {
 		panic(fmt.Sprintf("policy %s: this name is taken", name))

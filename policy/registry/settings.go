@@ -16,22 +16,23 @@ import (
 type Setting struct {
 	Name    string
 	Default string
-	Doc     string // with unit
+	Doc     string // with the unit
 }
 
-// Settings bind names to options, as package flag does to variables.
+// Settings bind names to the fields of an options struct, as package flag binds flags to variables.
 type Settings struct {
 	list []Setting
 	set  []func(text string) error
 }
 
-// Var adds a setting for *to: a number, string, bool or time.Duration. Its present value is the default.
+// Var adds a setting that writes *to, a number, string, bool or time.Duration. The present value of *to is
+// the default.
 func (s *Settings) Var(name string, to any, doc string) {
 	option := reflect.ValueOf(to).Elem()
 	s.add(Setting{name, fmt.Sprint(option.Interface()), doc}, func(text string) error { return set(option, text) })
 }
 
-// Enum adds a setting for *to, whose value is one of all, given by name.
+// Enum adds a setting that writes *to. Its text must be the String of one of all.
 func Enum[T fmt.Stringer](s *Settings, name string, to *T, all []T, doc string) {
 	s.add(Setting{name, (*to).String(), doc}, func(text string) error {
 		names := make([]string, len(all))
@@ -87,8 +88,8 @@ func set(option reflect.Value, text string) error {
 	return nil
 }
 
-// Read sets options from their texts. It returns all errors, joined: first unknown settings in alphabetical order,
-// then invalid values.
+// Read sets the options from the texts in given, by setting name. It returns all errors, joined: first
+// unknown settings in alphabetical order, then invalid values.
 func (s *Settings) Read(given map[string]string) error {
 	names := namesOf(s.list)
 	var unknown, errs []error
@@ -108,7 +109,8 @@ func (s *Settings) Read(given map[string]string) error {
 	return errors.Join(append(unknown, errs...)...)
 }
 
-// WithOptions completes an entry: bind adds settings for the default options, and New reads them and calls build.
+// WithOptions returns entry e with its settings and New completed. bind names the settings of an options
+// struct that defaults returned; New reads them and calls build.
 func WithOptions[O any, P policy.Policy](e Entry, defaults func() O, bind func(*Settings, *O), build func(O) (P, error)) Entry {
 	bound := func() (*O, *Settings) {
 		o, s := defaults(), new(Settings)

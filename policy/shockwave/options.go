@@ -9,19 +9,19 @@ import (
 
 // Options configure Shockwave.
 type Options struct {
-	Window int     // rounds planned ahead; default 20 (§6.1)
+	Window int     // number of rounds planned ahead; default 20 (§6.1)
 	K      float64 // exponent of finish-time fairness in weights; default 5 (§6.1)
 	Lambda float64 // weight of the makespan; default 1 (App. G.2)
 	Paper  bool    // ρ̂, weights and utility as in the paper; default false: see the package comment
 	Rule   Rule    // how regimes are predicted; default Restatement (§5)
 	Lazy   bool    // do not replan when a batch size changes; default false (§7)
-	// Accordion is the most regimes expected of a job under Accordion whose user names no batch sizes.
-	// Default 2: one increase, as measured.
+	// Accordion is the largest number of regimes expected of a job whose batch size follows Accordion and whose
+	// user names no batch sizes. Default 2: one increase, as measured.
 	Accordion int
-	// Error is the largest relative error put into predicted run times, at random for each job, for
-	// experiments (§8.10). Default 0.
+	// Error adds a random error to the predicted run time of each job, for experiments (§8.10). It is the largest
+	// relative error. Default 0.
 	Error float64
-	Seed  uint64 // seed of Error
+	Seed  uint64 // seed for the random numbers of Error
 	Solve multimode.Options
 }
 

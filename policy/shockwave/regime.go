@@ -8,17 +8,17 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Regime is a number of consecutive epochs in which a job trains with the same batch size.
+// A Regime is a number of consecutive epochs that a job trains with the same batch size.
 type Regime struct {
-	BatchSize int     // samples in total
-	Seen      int     // epochs trained
-	Expected  float64 // expected epochs in total
+	BatchSize int     // samples over all replicas
+	Seen      int     // number of epochs trained
+	Expected  float64 // expected number of epochs, including those trained
 }
 
-// A Predictor predicts how many epochs a job trains with each of its batch sizes, from the epochs so far, and how
-// long they take. Source: Shockwave §5.
+// A Predictor predicts, from the epochs so far, how many epochs a job trains with each of its batch sizes, and how
+// long these epochs take. Source: Shockwave §5.
 //
-// A job has N epochs and at most K regimes. The order of their batch sizes is known, their lengths are not. A
+// A job has N epochs and at most K regimes. The order of their batch sizes is known, but not their lengths. A
 // repeated batch size begins another regime. The fractions of the epochs have a Dirichlet distribution, and
 // predictions are its means.
 //
@@ -27,8 +27,8 @@ type Regime struct {
 //	m_k    Regime.Seen
 //	f_k·N  Regime.Expected
 //
-// Invariants: the sum of Seen is at most N, the sum of Expected is N up to rounding, no value is negative,
-// and Seen is 0 after the present regime.
+// Invariants: the sum of Seen is at most N, the sum of Expected is N up to rounding, no value is negative, and
+// Seen is 0 after the present regime.
 type Predictor struct {
 	rule    Rule
 	epochs  int // N
@@ -38,9 +38,9 @@ type Predictor struct {
 	stated  []int // epochs of each regime as stated by the user, or nil
 }
 
-// NewPredictor returns a Predictor for a job of epochs epochs that uses batchSizes in this order, each at most once.
-// It returns an error for an unknown rule, no epochs, no regimes, a batch size below 1, or the same one twice in a
-// row.
+// NewPredictor returns a Predictor for a job that trains the given number of epochs and uses batchSizes in this
+// order. It returns an error for an unknown rule, no epochs, no batch sizes, a batch size below 1, or the same
+// batch size twice in a row.
 func NewPredictor(rule Rule, epochs int, batchSizes []int) (*Predictor, error) {
 	switch {
 	case int(rule) >= len(ruleNames):
@@ -65,7 +65,7 @@ func NewPredictor(rule Rule, epochs int, batchSizes []int) (*Predictor, error) {
 }
 
 // NewStatedPredictor returns a Predictor for a job whose user has stated how many epochs each batch size lasts. It
-// returns an error for regimes that a job.BatchSchedule does not allow, and for more than job.MaxEpochs epochs.
+// returns an error for regimes that are invalid in a job.BatchSchedule, and for more than job.MaxEpochs epochs.
 func NewStatedPredictor(regimes []job.Regime) (*Predictor, error) {
 	if err := (&job.BatchSchedule{Mode: job.Given, Regimes: regimes}).Validate(); err != nil {
 		return nil, fmt.Errorf("regime: %w", err)
@@ -89,12 +89,12 @@ func NewStatedPredictor(regimes []job.Regime) (*Predictor, error) {
 	return p, nil
 }
 
-// Observe records more epochs with a batch size; 0 epochs record only a change of batch size. The job is then
-// in the next regime of this size; regimes in between had no epochs. Observe returns an error and changes
-// nothing if epochs is negative or too large, or if no regime has the batch size.
+// Observe records that the job has trained more epochs with a batch size; epochs is 0 for a mere change of batch
+// size. The job is then in the next regime with this batch size, and skipped regimes have no epochs. It returns an
+// error, and changes nothing, if epochs is negative or too large, or if no regime has the batch size.
 //
-// Deviation: a batch size that occurs only in earlier regimes begins a regime beyond the K-th, because the
-// user's K may be too low.
+// Deviation: a batch size that occurs only in earlier regimes begins a regime beyond the K-th, because the user's
+// K may be too low.
 func (p *Predictor) Observe(batchSize, epochs int) error {
 	if left := p.epochs - p.seen; epochs < 0 || epochs > left {
 		return fmt.Errorf("regime: saw %d epochs after %d of %d, want 0 to %d", epochs, p.seen, p.epochs, left)
@@ -130,11 +130,11 @@ func (p *Predictor) batchSizes() []int {
 	return all
 }
 
-// Regimes returns the predicted regimes, in order. The slice is read-only; Observe changes it.
+// Regimes returns the predicted regimes, in order. The caller must not modify the slice; Observe does.
 func (p *Predictor) Regimes() []Regime { return p.regimes }
 
-// Epochs returns the number of epochs of the whole job, N.
+// Epochs returns the number of epochs of the whole job.
 func (p *Predictor) Epochs() int { return p.epochs }
 
-// Present returns the index of the regime in which the job is.
+// Present returns the index in Regimes of the regime that the job is in.
 func (p *Predictor) Present() int { return p.present }

@@ -1,20 +1,19 @@
 package shockwave
 
-// A Rule predicts how many epochs each regime lasts, from the epochs so far.
+// A Rule is a method that predicts, from the epochs so far, how many epochs each regime lasts.
 type Rule uint8
 
 // The rules. The paper proposes Restatement and compares it with the others. Source: Shockwave §5.
 const (
-	Restatement Rule = iota // past regimes as seen, the rest divided equally
-	Bayes                   // every epoch seen adds one to its regime
-	Greedy                  // the present regime lasts to the end
+	Restatement Rule = iota // past regimes keep their epochs, and the remaining epochs are divided equally among the others
+	Bayes                   // each epoch trained adds one to the count of its regime
+	Greedy                  // the present regime lasts until the job ends
 )
 
 var ruleNames = [...]string{"restatement", "bayes", "greedy"}
 
 func (r Rule) String() string { return ruleNames[r] }
 
-// update sets Expected of all regimes in O(K) time.
 func (p *Predictor) update() {
 	if p.stated != nil {
 		p.follow()

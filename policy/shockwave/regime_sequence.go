@@ -8,15 +8,15 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// RegimeSequence returns the batch sizes that a job may use, in order, as known before it runs:
+// RegimeSequence returns the batch sizes that a job may use, in order, as far as known before it starts:
 //
 //   - the batch sizes of the schedule's regimes, if given;
-//   - else the batch sizes that the user names: the schedule's own slice, which is read-only;
-//   - else, from first on: one for a static job; doubling up to limit under GNS; alternating between first
-//     and limit under Accordion, for at most most regimes.
+//   - else the batch sizes that the user names (the schedule's own slice, which must not be modified);
+//   - else a sequence that starts with first: only first for a static job; doubling up to limit under GNS;
+//     alternating between first and limit under Accordion, for at most most regimes.
 //
-// Sizes are samples in total. It returns an error if the schedule has no epochs or is invalid, or if first or
-// most is needed and below 1. Source: Shockwave §5.
+// Sizes are samples in total. It returns an error if the schedule has no epochs or is invalid, or if it needs
+// first or most and these are below 1. Source: Shockwave §5.
 func RegimeSequence(s *job.BatchSchedule, first, limit, most int) ([]int, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("regime: %w", err)

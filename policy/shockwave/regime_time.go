@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Total returns the expected duration of the whole job, at most the longest Duration. epochTimes maps a batch size to
-// the time of an epoch. It returns an error for a missing or negative time. Source: Shockwave §5.
+// Total returns the expected duration of the whole job, capped at the largest time.Duration. epochTimes maps each
+// batch size to the time of an epoch. It returns an error if a time is missing or negative. Source: Shockwave §5.
 func (p *Predictor) Total(epochTimes map[int]time.Duration) (time.Duration, error) {
 	total, _, err := p.times(epochTimes)
 	return duration(total), err
 }
 
-// Remaining returns the expected duration of the job's remaining epochs, at least 0. Errors: see Total. Source:
-// Shockwave §5.
+// Remaining returns the expected duration of the job's remaining epochs, at least 0. It returns the same errors as
+// Total. Source: Shockwave §5.
 func (p *Predictor) Remaining(epochTimes map[int]time.Duration) (time.Duration, error) {
 	total, past, err := p.times(epochTimes)
 	return duration(max(0, total-past)), err

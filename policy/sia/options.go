@@ -9,10 +9,10 @@ import (
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
-// Solvers of the allocation program; engine.Names lists all.
+// Solvers of the allocation program; engine.Names lists all solvers.
 const (
-	Price = "price" // prices, then branch and bound
-	Exact = "exact" // HiGHS
+	Price = "price" // prices GPUs, then searches by branch and bound
+	Exact = "exact" // the solver HiGHS
 )
 
 // Options configure Sia.

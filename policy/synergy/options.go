@@ -11,15 +11,15 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// A Mechanism is an algorithm that divides CPUs and memory.
+// A Mechanism is an algorithm that divides CPUs and host memory among jobs.
 type Mechanism string
 
 // The mechanisms.
 const (
-	Proportional Mechanism = "proportional" // every GPU gets its share (§2)
-	Greedy       Mechanism = "greedy"       // full demand or none in this round (§3.3)
-	Tune         Mechanism = "tune"         // CPUs and memory by need, no job slower than Proportional (§4.2)
-	Opt          Mechanism = "opt"          // as Tune, proven best for the sum of all nodes, and packed by a second program (§4.1)
+	Proportional Mechanism = "proportional" // CPUs and memory in proportion to GPUs (§2)
+	Greedy       Mechanism = "greedy"       // a job gets its full demand, or waits in this round (§3.3)
+	Tune         Mechanism = "tune"         // CPUs and memory by need; no job is slower than under Proportional (§4.2)
+	Opt          Mechanism = "opt"          // as Tune, but the optimum over the sum of all nodes, placed by a second program (§4.1)
 )
 
 // Cells selects which amounts of CPUs and memory Tune considers for a job.
@@ -27,8 +27,8 @@ type Cells string
 
 // The cells.
 const (
-	AllCells   Cells = "all"    // every Pareto cell, chosen together by a program
-	DemandOnly Cells = "demand" // full demand or GPU-proportional share, as published
+	AllCells   Cells = "all"    // every Pareto-optimal amount; one program chooses for all jobs together
+	DemandOnly Cells = "demand" // only the full demand and the GPU-proportional share, as published
 )
 
 // Rules select the algorithm of the paper or of the public code.
@@ -37,17 +37,18 @@ type Rules string
 // The rules.
 const (
 	Paper      Rules = "paper"
-	PublicCode Rules = "public-code" // of the public simulator: see Options.Public
+	PublicCode Rules = "public-code" // as in the public simulator, see Options.Public
 )
 
 // Options configure Synergy.
 type Options struct {
-	Order     string    // order of the queue, one of Orders; default fifo
+	Order     string    // order of the queue, one of the names of Orders; default fifo
 	Mechanism Mechanism // default Tune
 	Cells     Cells     // default AllCells
 	Solver    string    // solver for Tune and Opt, see opt/engine; default price
 	Rules     Rules     // default Paper
-	// Public makes the policy of PublicCode: package lab/rules. Nil: not available.
+	// Public makes the policy for Rules PublicCode. Package lab/rules sets it; nil if that package is not
+	// imported.
 	Public func(Options) policy.Policy
 }
 

@@ -67,10 +67,9 @@ func anyJob(r *rand.Rand, id job.ID) *policy.Job {
 	return j
 }
 
-// Whatever is drawn: a plan keeps the rules before and after it is placed, jobs that
-// run are those that would run with their shares, and none of them is slower than
-// with its share. Of ten thousand snapshots a fifth is drawn, which RAPID_SEED chooses, or all
-// with OXGANG_LONG. Source: Synergy §4.2.
+// On random snapshots plans keep the rules before and after placement, the same jobs run as with proportional
+// shares, and none is slower. RAPID_SEED draws a fifth of ten thousand snapshots; OXGANG_LONG runs all. Source:
+// Synergy §4.2.
 func TestNobody_is_slower_than_with_its_share(t *testing.T) {
 	variants := []func(*synergy.Options){
 		func(*synergy.Options) {},

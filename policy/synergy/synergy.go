@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// A Policy is Synergy. It caches the last program and prices. Plans do not depend on them, except that the last
-// prices may decide between plans within the solver's gap.
+// A Policy is Synergy. It caches the last program and its prices. These affect plans only in one way: the last
+// prices may decide between plans that are equal within the solver's gap.
 type Policy struct {
 	o       Options
 	line    *queue.Policy
@@ -30,8 +30,8 @@ type Policy struct {
 	stopped []*row // of jobs that stopped in this round
 }
 
-// New returns a Policy, or for the rules PublicCode the policy of the public code. It returns all errors in o,
-// joined.
+// New returns a Policy, or the policy of the authors' public code if o.Rules is PublicCode. It returns all errors
+// in o, joined.
 func New(o Options) (policy.Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("synergy: %w", err)

@@ -204,9 +204,9 @@ func TestRecord_a_wave_is_few(t *testing.T) {
 	}
 }
 
-// TestRecord_apart: errors of guesses whose times are equal say nothing of those whose times are far apart. Half of the jobs
-// here end just when both times say, and the others between an hour and two where the times are one hour and eight: the range of such a guess
-// ends near two hours, and holds.
+// Errors of guesses with equal early and late times say nothing about guesses with different ones. Here half of
+// the jobs end when both times state, and the others after one to two hours with times of one and eight. The range
+// of such a guess ends near two hours, and holds.
 func TestRecord_apart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(draws.Seed(t), 3))
 	r := New(time.Minute)

@@ -55,7 +55,6 @@ func known(f *journal.File, id job.ID) (*journal.Reader, error) {
 
 const always = time.Duration(math.MaxInt64)
 
-// fromCheckpoints returns the story of a job; nil if it takes the whole journal.
 func fromCheckpoints(f *journal.File, id job.ID, at time.Duration) (*Story, error) {
 	marks, err := f.Marks(always)
 	if err != nil || len(marks) == 0 {
@@ -100,7 +99,6 @@ type own struct {
 	last    journal.Last
 }
 
-// recordsOf returns the records that name a job; nil if its submission is not found.
 func recordsOf(f *journal.File, marks []journal.Mark, id job.ID, at time.Duration) (*own, error) {
 	n := f.Naming(id)
 	end, err := f.End(at)

@@ -216,7 +216,6 @@ func (t *overviewReader) round(at time.Duration, r *journal.Round) {
 	t.decided = true
 }
 
-// overview returns the present state. Complexity: O(n log n) for n jobs.
 func (t *overviewReader) overview(at time.Duration) *Overview {
 	view, order := t.view(), t.order()
 	s := &Overview{At: journal.Seconds(at), Begun: t.begun, Policy: t.policy, Types: view.Types}

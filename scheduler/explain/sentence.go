@@ -211,7 +211,6 @@ func (s *explainContext) template() template {
 
 func gibibytes(bytes float64) string { return fmt.Sprintf("%.4g GiB", bytes/(1<<30)) }
 
-// because returns why, who got its previous GPUs, and what would change it.
 func (s *explainContext) because() string {
 	text := s.reason()
 	if t := s.template(); t.unblock != nil {

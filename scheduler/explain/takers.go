@@ -26,7 +26,6 @@ func byNode(sum map[cluster.NodeID]int, p cluster.Placement, times int) {
 	}
 }
 
-// more returns the GPUs by node that a placement has more than another; negative: fewer.
 func more(now, was cluster.Placement) map[cluster.NodeID]int {
 	sum := map[cluster.NodeID]int{}
 	byNode(sum, now, 1)
@@ -101,7 +100,6 @@ func (w *clusterState) takers(id job.ID) []Taker {
 	return all
 }
 
-// gave reports whether a job lost GPUs on some node in the last round.
 func (w *clusterState) gave(id job.ID) bool {
 	for _, n := range w.gains.of[id] { // the order does not matter
 		if n < 0 {

@@ -65,7 +65,6 @@ func (c *cursor) end() {
 	}
 }
 
-// keys yields the keys of an object; the loop's body must read each value.
 func (c *cursor) keys() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		c.want('{')
@@ -82,7 +81,6 @@ func (c *cursor) keys() iter.Seq[string] {
 	}
 }
 
-// items yields the indexes of an array; the loop's body must read each element.
 func (c *cursor) items() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		c.want('[')
@@ -221,7 +219,6 @@ func (c *cursor) value() []byte {
 	return nil
 }
 
-// name moves past a key that must come next.
 func (c *cursor) name(key string) {
 	c.peek()
 	start := c.pos

@@ -163,7 +163,6 @@ func (f *File) timeOf(offset int64) (at time.Duration, ok bool, err error) {
 	return timeIn(head[:n])
 }
 
-// timeIn reads the time with which a line begins; 0 if there is none.
 func timeIn(head []byte) (time.Duration, bool, error) {
 	text, ok := bytes.CutPrefix(head, []byte(`{"t":`))
 	end := bytes.IndexByte(text, ',')

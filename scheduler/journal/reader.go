@@ -108,7 +108,6 @@ func (r *Reader) Read() (Record, error) {
 	}
 }
 
-// read returns the record of the next line; empty if that is a checkpoint.
 func (r *Reader) read() (Record, error) {
 	if r.err != nil {
 		return Record{}, r.err

@@ -258,8 +258,8 @@ func TestGPUTime(t *testing.T) {
 	}
 }
 
-// TestRecorder_again: a scheduler that is started again, 50 s after the last thing that it recorded, has its jobs on their GPUs
-// meanwhile; a job that it does not know any more is not taken to have had any. If it knows none, nothing is known of that time.
+// A scheduler restarted 50 s after its last record counts its jobs as holding their GPUs meanwhile. A job that it
+// no longer knows counts as holding none. If it knows no job, that time is recorded as unknown.
 func TestRecorder_again(t *testing.T) {
 	tell := func(restored bool) *ledger.Statement {
 		own := nodes(t, node("own", "t4", cluster.Owned, "", 0))

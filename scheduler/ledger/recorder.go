@@ -255,7 +255,6 @@ func (r *Recorder) price(p *part) float64 {
 	return t.Price*float64(p.gpus) + t.CPU*p.cpus + t.Memory*float64(p.memory)/1e9
 }
 
-// profiled books a profiling run. Its nodes are not known; they count as owned.
 func (r *Recorder) profiled(spec *job.Spec, rep *job.Report) {
 	if rep.Interval <= 0 {
 		return

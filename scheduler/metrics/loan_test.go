@@ -57,10 +57,10 @@ func resized(act scheduler.Run) scheduler.Run {
 	return act
 }
 
-// loanRun has an owned node of 4 GPUs, and three nodes of 4 on loan from 30 s, of which two
-// are wanted at 150 s, given back at 180 s and gone at 185 s. The elastic job e begins on
-// two GPUs of l0, has workers on l1 too from 120 s, and at 180 s all of l0. The job b, on
-// l0 and l2, is preempted at 180 s and begins anew on the owned node at 240 s.
+// loanRun has an owned node of 4 GPUs, and three nodes of 4 on loan from 30 s. Two of them are wanted at 150 s,
+// returned at 180 s and gone at 185 s. Elastic job e starts on two GPUs of l0, has workers also on l1 from 120 s,
+// and has all of l0 at 180 s. Job b, on l0 and l2, is preempted at 180 s and starts again on the owned node at 240
+// s.
 func loanRun(t *testing.T) *script {
 	own := node("own", "v100", 4)
 	s := begin(t, DefaultOptions(), own)

@@ -21,7 +21,6 @@ func (s *resultStore) add(j JobResult) *JobResult {
 	return &s.parts[last][len(s.parts[last])-1]
 }
 
-// all returns the results in order, never nil, and empties s to save memory.
 func (s *resultStore) all() []JobResult {
 	list := make([]JobResult, 0, s.n)
 	for i, part := range s.parts {

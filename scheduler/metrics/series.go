@@ -46,7 +46,6 @@ func (r *recording) flush() {
 	r.count = 0
 }
 
-// halve merges points by pairs; an odd last point becomes unfinished.
 func (r *recording) halve() {
 	n := len(r.time) / 2
 	if len(r.time)%2 == 1 {

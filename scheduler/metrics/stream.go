@@ -46,7 +46,6 @@ func (r *Recorder) streamHeld(a *account, next Interval) {
 	a.pending, a.unsent = next, true
 }
 
-// flush sends the interval that was kept back.
 func (s *Stream) flush(a *account, types []cluster.GPUType) {
 	if a.unsent && s.Held != nil {
 		s.Held(a.spec.ID, types[a.pending.Type], a.pending)

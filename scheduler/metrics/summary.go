@@ -53,7 +53,6 @@ func (r *Recorder) close() *Result {
 	return res
 }
 
-// sortResults sorts by submission, then ID, moving each large result about once.
 func sortResults(jobs []JobResult) {
 	from := make([]int32, len(jobs)) // from[i] is the present index of result i
 	for i := range from {

@@ -34,7 +34,6 @@ func (a *Auditor) shown(s *policy.Snapshot) {
 	}
 }
 
-// act applies a round's actions as one change: GPUs are freed before any are given.
 func (a *Auditor) act(actions []scheduler.Action) {
 	for _, act := range actions {
 		switch act := act.(type) {

@@ -207,7 +207,6 @@ func (p Renter) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, err
 	return plan, err
 }
 
-// empty returns reclaimed nodes of a loan on which a plan has no job.
 func empty(s *policy.Snapshot, p *policy.Plan, l *cluster.Loan) []cluster.NodeID {
 	used := make(map[cluster.NodeID]bool)
 	for i := range p.Jobs {

@@ -218,7 +218,6 @@ func (l *lease) apply(n *cluster.Node) (mark string) {
 	return "spot-"
 }
 
-// parseHost returns the CPU cores and memory (GB) of "24c/500g".
 func parseHost(text string) (cluster.Resources, error) {
 	cores, size, _ := strings.Cut(text, "/")
 	c, ok1 := strings.CutSuffix(cores, "c")

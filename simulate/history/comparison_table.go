@@ -61,7 +61,6 @@ func (c *Comparison) bias(w io.Writer) {
 		name, printable.Short(bias.Abs()), which, printable.Short(metrics.Quantile(errors, 0.5)), printable.Short(metrics.Quantile(errors, 0.9)))
 }
 
-// days writes the regret of each day: observed minus simulated mean completion time.
 func (c *Comparison) days(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "\nDAY (UTC)\tJOBS\tMEAN JCT\tREGRET AGAINST %s\n", strings.Join(c.names, "\t"))

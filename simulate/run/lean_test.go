@@ -17,10 +17,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// TestLean_rounds plays generated traces under policies of the table, once with all jobs shown to the policy in every
-// round and once with those that may not simply go on: journals and results are the same, byte for byte. Those policies
-// that keep what runs play all traces, of the others four play one. With -short fifo alone plays one. The seed of the traces is random unless
-// RAPID_SEED names it.
+// TestLean_rounds plays generated traces twice, with all jobs in every snapshot and without the continuing ones:
+// journals and results are equal, byte for byte. Policies with Traits.Keeps play all traces, four others play one,
+// and -short plays only fifo on one. RAPID_SEED sets the seed of the traces.
 func TestLean_rounds(t *testing.T) {
 	seed, err := strconv.ParseUint(os.Getenv("RAPID_SEED"), 10, 64)
 	if err != nil {

@@ -13,11 +13,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// TestWork_left measures the one estimator of work left: in every round of a run in which nobody
-// is preempted, the time that each running job is believed to need, beside what it then needs.
-// Jobs that are known by their duration never report, and are known to the second; of the
-// others the batch size is chosen anew as the gradient noise grows, which nobody foresees: they
-// end sooner than believed, a tenth of the guesses are above three times the truth.
+// TestWork_left compares, in every round of a run without preemption, the estimated remaining time of each running
+// job with the true time. Jobs with a given duration never report, and their estimate is exact to the second. For
+// others the batch size grows with the gradient noise, which no estimate foresees: they end early, and a tenth of
+// the estimates are above three times the truth.
 func TestWork_left(t *testing.T) {
 	for name, test := range map[string]struct {
 		settings    []string

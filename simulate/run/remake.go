@@ -60,7 +60,6 @@ func Again(h *journal.Header, name string, files Files) (*Remake, error) {
 	return &Remake{c, entry, so}, err
 }
 
-// recordedConfig returns the non-default configuration of a run, without policy settings for another policy.
 func recordedConfig(h *journal.Header, own bool) (*config.Config, error) {
 	c, keys := config.Default(), config.Keys()
 	for _, s := range h.Settings {

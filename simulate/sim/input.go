@@ -76,7 +76,6 @@ func (in *input) biases(spec *job.Spec) map[cluster.GPUType]float64 {
 	return b
 }
 
-// apart returns the factor on gradient exchange for a placement, relative to one rack.
 func (in *input) apart(p cluster.Placement) float64 {
 	if in.o.CrossRack > 1 && in.full.Racks(p) > 1 {
 		return in.o.CrossRack

@@ -130,10 +130,9 @@ func (r *refusals) Round(_ *policy.Snapshot, p *policy.Plan, _ []scheduler.Actio
 	}
 }
 
-// TestInvariants plays random scripts with every policy and placer: nothing
-// that an Auditor looks for ever happens, GPU-hours are conserved, and no plan
-// is refused. Each policy is with two placers, which RAPID_SEED chooses,
-// and with all with OXGANG_LONG; with -short a quarter of the policies are, each with one.
+// TestInvariants plays random scripts with every policy and placer: an Auditor finds no violation, GPU-hours are
+// conserved, and no plan is refused. RAPID_SEED chooses two placers for each policy; OXGANG_LONG runs all; -short
+// runs a quarter of the policies with one placer.
 func TestInvariants(t *testing.T) {
 	few := map[string]string{"population": "8", "generations": "4"}
 	short := map[string]map[string]string{"pollux": few, "pollux-autoscale": few}

@@ -116,9 +116,8 @@ func leanPlay(t *rapid.T, script *script, entry *registry.Entry, placer string, 
 	return d, few
 }
 
-// TestLean plays random scripts under each policy that keeps what runs, with each placer that places beside what
-// continues, twice: once the policy is shown all jobs, once only those that may not simply go on. Events, snapshots, plans,
-// actions and journals are alike to the last digit, and so are results: they come of nothing else.
+// TestLean plays random scripts under each policy and placer that support snapshots without continuing jobs, with
+// all jobs and without the continuing ones. Events, snapshots, plans, actions, journals and results are equal.
 func TestLean(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays 200 scripts twice")

@@ -115,8 +115,7 @@ func without(s *policy.Snapshot, gone []cluster.NodeID) *policy.Snapshot {
 	return &view
 }
 
-// An overseer stands between a world and a scheduler, and collects complaints about nodes
-// on loan:
+// An overseer is between a world and a scheduler, and collects violations of the rules of loans:
 //
 //  1. Of what is asked back nothing is lent after its time, unless a later review needed
 //     less: what is lent is never more than the most that could be lent since the last
@@ -292,10 +291,8 @@ func lends(t *rapid.T) (*play, *overseer) {
 	}}, w
 }
 
-// TestLoan_invariants plays random scripts in which a policy borrows all it can and gives
-// back what it likes: nothing that an Auditor or an overseer looks for ever happens. The
-// Auditor sees that no job that is non-preemptive is preempted; that one is lost, the
-// overseer sees when a node is due, and then it may be.
+// TestLoan_invariants plays random scripts in which a policy borrows and returns nodes at random. Neither an
+// Auditor nor an overseer finds a violation. A non-preemptive job loses GPUs only if its node is due.
 func TestLoan_invariants(t *testing.T) {
 	draws.AtLeast(t, 200) // in 1 script of 10 a job is lost, in 1 of 2 nodes are lent
 	lost, lent := 0, 0

@@ -75,9 +75,8 @@ func (l *lessee) until(seconds float64) {
 	}
 }
 
-// books returns the nodes there, of each group for rent how many are ready, starting and
-// leaving, with ! where the provider had too few, and of each group on loan how many are
-// lent and spare, or lent and asked back by how many seconds since the start.
+// books returns, for each rented group, how many nodes are ready, starting and leaving (! if the provider had too
+// few), and for each lent group how many are lent and spare, or reclaimed and when they are due.
 func books(ev scheduler.NodesChanged) string {
 	var words []string
 	for _, n := range ev.Cluster.Nodes() {

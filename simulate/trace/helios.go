@@ -25,7 +25,6 @@ func readHelios(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error]
 	return parse.SinceFirst(heliosTable.Read(r, o), o)
 }
 
-// heliosHistory reads a Helios log with observed times; nil without column start_time.
 func heliosHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	head, _ := b.Peek(parse.HeadBytes) // a read error occurs again later
 	columns, err := heliosTable.Header(parse.FirstLine(bytes.TrimPrefix(head, parse.ByteOrderMark)), o)
@@ -98,7 +97,6 @@ func heliosDuration(r *parse.Row) time.Duration {
 	return max(0, heliosTime(r, "end_time")-heliosTime(r, "start_time"))
 }
 
-// heliosArrival returns the job of a row, with its running time, even if it failed.
 func heliosArrival(r *parse.Row) (workload.Arrival, string) {
 	a := workload.Arrival{At: heliosTime(r, "submit_time"), Duration: heliosDuration(r)}
 	a.Spec = job.Spec{

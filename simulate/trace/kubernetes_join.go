@@ -94,7 +94,6 @@ const (
 	leaderWorkerLabel = "leaderworkerset.sigs.k8s.io/name"
 )
 
-// label stores the label by which the pods of a job are found.
 func (d *kubeDump) label(o *kubeObject) {
 	at := func(label, value string) string { return o.Meta.Namespace + "/" + label + "=" + value }
 	switch o.Kind {

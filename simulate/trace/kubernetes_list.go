@@ -42,7 +42,6 @@ func (k *kubeLists) next() (text []byte, line int, err error) {
 	}
 }
 
-// item moves to the next item, if any, and reads its opening brace.
 func (k *kubeLists) item() (bool, error) {
 	c, err := k.skip()
 	switch {

@@ -130,7 +130,6 @@ func (o *kubeObject) ran() (at time.Time) {
 	return at
 }
 
-// readStatus reads the status of an object. Only a Workload keeps its text.
 func (o *kubeObject) readStatus() error {
 	text := o.RawStatus
 	if o.Kind != "Workload" {
@@ -229,7 +228,6 @@ func (q *kubeQuantity) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// gpus returns the whole GPUs: nvidia.com/gpu, amd.com/gpu and others.
 func (r kubeResources) gpus() int {
 	n := 0.0
 	for name, q := range r {

@@ -76,7 +76,6 @@ func (p *podSpec) need(amount func(*container) float64) float64 {
 
 func (p *podSpec) gpus() int { return int(p.need((*container).gpus)) }
 
-// amount returns the pod's request for cpu or memory, with its overhead.
 func (p *podSpec) amount(name string) float64 {
 	n, ok := 0.0, false
 	if p.Whole != nil {
@@ -109,7 +108,6 @@ type shape struct {
 	types         []cluster.GPUType // that selectors name, ascending
 }
 
-// bound returns n, at least 0 and at most one above the limit.
 func bound(n int) int { return min(max(n, 0), parse.MaxCount+1) }
 
 func (s *shape) add(pods int, t *podTemplate) {

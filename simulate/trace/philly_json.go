@@ -277,7 +277,6 @@ func (e *elements) skip() (byte, error) {
 	}
 }
 
-// end returns io.EOF if only space is left.
 func (e *elements) end() error {
 	for {
 		c, err := e.r.ReadByte()

@@ -19,7 +19,6 @@ var shockwaveTable = parse.Table{
 	Arrival: shockwaveArrival,
 }
 
-// shockwaveArrival returns the job of a row, with its duration before adaptation.
 func shockwaveArrival(r *parse.Row) (workload.Arrival, string) {
 	a := stepsArrival(r)
 	a.Duration = r.Seconds("duration_s")

@@ -188,7 +188,6 @@ func (rec *recording) play(ctx context.Context, nodes *cluster.Cluster, so sched
 	return in, err
 }
 
-// asked returns the submitted specifications of the jobs that their programs described later.
 func (rec *recording) asked() map[job.ID]*job.Spec {
 	all := make(map[job.ID]*job.Spec)
 	for _, j := range rec.order {

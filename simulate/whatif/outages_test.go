@@ -12,9 +12,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// TestOutages: a job that lost its GPUs with a node lost them to that node alone, which failed unless
-// the job went on from where it was; other jobs failed themselves. A node that came later is away until then, and
-// nodes that are not owned are none of it.
+// A job that lost its GPUs with a node lost them because of that node, which failed unless the job continued from
+// its progress; other jobs failed themselves. A node that appears later counts as away until then, and nodes that
+// are not owned are ignored.
 func TestOutages(t *testing.T) {
 	node := func(id cluster.NodeID) cluster.Node {
 		return cluster.Node{ID: id, GPUType: "t4", Capacity: cluster.Resources{GPUs: 4}}

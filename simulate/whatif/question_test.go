@@ -41,8 +41,8 @@ func (a *questioner) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.
 	}
 }
 
-// TestAsk_goes_on: a policy that goes by earlier rounds goes on with what was decided in the round, and where jobs are as fast as is believed and no
-// more come, all end when the answer says, to a second, if the job is cancelled a second after the round.
+// A policy with state continues from the round's decisions. If jobs are as fast as estimated and no more arrive,
+// each ends within a second of the answer, for a cancellation a second after the round.
 func TestAsk_goes_on(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays long runs")

@@ -74,12 +74,10 @@ func TestClassStats_runs_only_where_its_jobs_may(t *testing.T) {
 	}
 }
 
-// TestClassStats_golden compares with the goodputs of the public simulator, which takes
-// the batch size that a fitted model holds for the best, and whose nodes may share GPUs
-// unevenly: on one GPU and on 1, 2, 4, 8 and 16 whole nodes, where this is the best too,
-// they are equal: in 542 of 1092 rows. Elsewhere ours are faster, but for what the
-// candidates of perf.BestBatch leave out: at most 1.4 %.
-// Source: BOA, public code, cleaned_speedup_raw.csv.
+// TestClassStats_golden compares with goodputs of the public simulator, which uses a fitted model's batch size and
+// may split GPUs unevenly over nodes. On one GPU and 1, 2, 4, 8 and 16 whole nodes, 542 of 1092 rows are equal.
+// Elsewhere ours are faster, except for at most 1.4 % lost by the candidates of perf.BestBatch. Source: BOA,
+// public code, cleaned_speedup_raw.csv.
 func TestClassStats_golden(t *testing.T) {
 	c, err := profiles.ReadProfiles(os.DirFS(testdata.Path(t, "sia/profiles")), nil)
 	if err != nil {

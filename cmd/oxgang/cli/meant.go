@@ -63,7 +63,6 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	return UsageError{Hinted(err, "run %q for a list of commands", cmd.CommandPath()+" --help")}
 }
 
-// likely returns commands with similar names, common prefixes, SuggestFor words, and subcommands of this name.
 func likely(cmd *cobra.Command, word string) []string {
 	var all, names []string
 	for _, sub := range cmd.Commands() {

@@ -81,11 +81,9 @@ func studied(t *testing.T, text []byte) *nextNodes {
 	return found
 }
 
-// TestNextNodes_by_hand: what a next node saves on eight pairs of trace and cluster is what a simulation
-// of the cluster with one more node, written by hand, saves, and the types come in its order. What the
-// prices alone say is far from it; the log says how far, and in how many of the pairs of types they
-// have the order. From what the run learned of its jobs alone, the type that saves the most is the same, where
-// that is said to be trusted.
+// TestNextNodes_by_hand: on eight pairs of trace and cluster, the saving of one more node equals the saving in a
+// simulation of the larger cluster, and types have the same order. The log states how far the prices alone are
+// off. Where an estimate from the run's own jobs is marked as trusted, it names the same best type.
 func TestNextNodes_by_hand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates eight pairs: half a minute")

@@ -162,8 +162,8 @@ func (b *box) ui(args ...string) string {
 	return strings.TrimSpace(string(text[:n]))
 }
 
-// The page of a scheduler that runs says what would be if a job were cancelled, while it runs; the job is cancelled on the page, and
-// then that happens. The simulation disturbs nothing: while it is asked jobs go on, and what is expected of them stays.
+// The page of a running scheduler answers what would happen if a job were cancelled; then the job is cancelled on
+// the page, and this happens. The simulation disturbs no job and no estimate.
 func TestBrowser_answers_and_cancels_live(t *testing.T) {
 	ctx := chromium.Open(t)
 	b := newBox(t, 1)

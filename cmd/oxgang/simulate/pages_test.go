@@ -24,9 +24,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// TestPages: on no page of "explain --journal --at" do two numbers speak of one thing. Each policy has one
-// of a thousand crowded clusters, and its pages are of jobs that wait or run; with OXGANG_LONG 1,000 pages
-// are looked at. The policy that people get by default is among them always.
+// TestPages: no page of "explain --journal --at" has two different numbers for the same thing. Each policy, the
+// default always included, has one of a thousand crowded clusters; OXGANG_LONG checks 1,000 pages.
 func TestPages(t *testing.T) {
 	quick := []string{"fifo", "srtf", "easy", "las", "afs", "synergy"} // of others a page may take a minute
 	policies, each := slices.Concat(quick, []string{"oxgang", "sia", "gavel", "shockwave"}), 100

@@ -25,9 +25,10 @@ const (
 	recordedGPUs  = 8 * recordedNodes
 )
 
-// TestSlurm_record makes a history of a real Slurm in the folder OXGANG_RECORD, with its nodes and its configuration, as
-// `oxgang whatif` reads them. It is no check: it makes what others check. OXGANG_RECORD_MINUTES says how long jobs are submitted; without
-// it: an hour. With OXGANG_RECORD_RESERVE half of the nodes are reserved from a quarter of that time on, for half of it. It waits until all jobs have ended.
+// TestSlurm_record records the history, nodes and configuration of a real Slurm in the folder OXGANG_RECORD, as
+// input for `oxgang whatif`. It checks nothing. It submits jobs for OXGANG_RECORD_MINUTES, default 60, and waits
+// for their ends. With OXGANG_RECORD_RESERVE half of the nodes are reserved for the second quarter of that time
+// and the third.
 func TestSlurm_record(t *testing.T) {
 	folder := os.Getenv("OXGANG_RECORD")
 	if folder == "" {

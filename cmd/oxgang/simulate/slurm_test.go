@@ -39,10 +39,9 @@ func errorsOf(t *testing.T, recording string, args ...string) metrics.Trust {
 	return metrics.Trust{JCT: r.JCT, Wait: r.Wait, Utilisation: r.Utilisation, Trusted: r.Trusted, Waits: &metrics.WaitErrors{Median: r.Median, P90: r.P90}}
 }
 
-// TestReplay_of_a_real_Slurm: what a Slurm 22.05.8 ran on four nodes of 8 GPUs, with multifactor priority (size,
-// age, QOS) and sched/backfill every 2 s. The bounds are what was measured, rounded up: it is not within 5 %, so the
-// simulations are stamped. Backfill that delays all who are ahead of a job may be nearer or further off. Strict FIFO
-// is further off in each.
+// TestReplay_of_a_real_Slurm replays a Slurm 22.05.8 on four nodes of 8 GPUs, with multifactor priority (size,
+// age, QOS) and sched/backfill every 2 s. The bounds are measured values, rounded up. The replay is more than 5 %
+// off, so simulations are stamped. Strict FIFO is further off in each.
 func TestReplay_of_a_real_Slurm(t *testing.T) {
 	for recording, most := range map[string]struct{ wait, median, p90, jct, utilisation float64 }{
 		"slurm.txt":   {0.08, 0.63, 0.06, 0.06, 0.03}, // 90 jobs, that waited 2 minutes on average; the 45th wait is off by 63 %, the 46th by 17 %

@@ -164,7 +164,6 @@ func observe(app *workload.Application, g cluster.GPUType, shapes [][]int) []per
 	return obs
 }
 
-// ladder returns values a factor of about √2 apart; none if most is 0.
 func ladder(least, most int) []int {
 	var rungs []int
 	for x := float64(least); most > 0 && int(math.Round(x)) < most; x *= math.Sqrt2 {

@@ -25,7 +25,6 @@ type sample struct {
 // leastWeight is for noise scales without effect on efficiency; others have its derivative by ln phi, at most 1/4.
 const leastWeight = 0.01
 
-// read weights a sample by its effect on efficiency.
 func read(epoch int, batch, first, init, phi float64) sample {
 	means := phi * math.Abs(batch-init) / ((phi + batch) * (phi + batch))
 	return sample{epoch: epoch, x: math.Log(batch / first), phi: math.Log(phi), weight: leastWeight + means}
@@ -68,7 +67,6 @@ func fitNoise(c *workload.Curve, init float64) noise {
 	return n
 }
 
-// weight returns the knot at or before an epoch, and the next one's weight.
 func (n *noise) weight(epoch int) (int, float64) {
 	i, found := slices.BinarySearch(n.knots, epoch)
 	if found {

@@ -147,7 +147,6 @@ func poisson(r *rand.Rand, mean float64) int {
 	return n
 }
 
-// hops returns the links to a target: by target, then node.
 func (t *Topology) hops() [][]int32 {
 	s := newSearch(t)
 	all := make([][]int32, len(t.Nodes))

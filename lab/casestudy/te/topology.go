@@ -136,7 +136,6 @@ type arcs struct {
 
 func (a *arcs) of(v int32) []arc { return a.list[a.first[v]:a.first[v+1]] }
 
-// arcs returns the links with capacity by source, or by target if back.
 func (t *Topology) arcs(back bool) arcs {
 	a := arcs{make([]int32, len(t.Nodes)+1), nil}
 	for _, l := range t.Links {

@@ -72,8 +72,8 @@ func said(uid, why string) corev1.Event {
 	return corev1.Event{InvolvedObject: corev1.ObjectReference{UID: types.UID(uid)}, Reason: "FailedCreate", Message: why, LastTimestamp: metav1.NewTime(time.Now().Truncate(time.Second))}
 }
 
-// However many jobs wait for pods, the events of a namespace are read once for all of them, and a tenth of the time at most: the API server reads all that
-// there are from etcd each time. Each job hears what is said of its own pods.
+// The events of a namespace are read once for all jobs that wait for pods, and at most a tenth of the time,
+// because each read costs the API server a full read from etcd. Each job gets the events of its own pods.
 func TestAsking_reads_events_of_all_jobs_at_once(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := &eventual{}

@@ -34,9 +34,9 @@ func drawNode(t *rapid.T, i int) observe.GroupNode {
 	return l
 }
 
-// Whatever nodes there are and whatever is planned: each is in one list; no node leaves on which a
-// job is planned; none leaves while no more are there than are wanted; those that the plan gives
-// back leave before others; and the scale never says fewer than are wanted, or than cannot go yet.
+// For any nodes and plan: each node is in one list; no node with a planned job leaves; none leaves while there are
+// too few; nodes that the plan returns leave first; and the scale is never below the nodes that are wanted or must
+// stay.
 func TestStatus_property(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g := &v1alpha1.NodeGroup{Name: "g", Most: int32(rapid.IntRange(0, 6).Draw(rt, "most"))}

@@ -283,8 +283,8 @@ func text(jobs []*jobstate.Job) (all []string) {
 	return all
 }
 
-// A job that the leader before may still start just where it is planned is started at once: that refuses a late write, as a fence
-// does. Where it is to be elsewhere, or not at all, or a pod of another is there, it is fenced first.
+// A job whose late start by the previous leader matches the plan starts at once: that refuses the late write, as a
+// fence does. If it is planned elsewhere or not at all, or another pod is there, it is fenced first.
 func TestSteps_of_what_a_leader_before_may_start(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(e *jobstate.Job)

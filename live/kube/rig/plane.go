@@ -171,7 +171,6 @@ func (c *Cluster) serving(name, user string) (flags []string, url string, err er
 	}, fmt.Sprintf("https://127.0.0.1:%d/healthz", port), nil
 }
 
-// The controllers use their own service accounts, as RBAC requires.
 func (c *Cluster) startController() (*Process, string, error) {
 	flags, url, err := c.serving(Controller, "system:kube-controller-manager")
 	if err != nil {

@@ -78,7 +78,6 @@ func (at *Look) add(c *cluster, s LiveJob) {
 	at.Jobs = append(at.Jobs, s)
 }
 
-// name sets job IDs: namespace/name, or namespace/kind/name if that is ambiguous.
 func (at *Look) name() {
 	count := make(map[job.ID]int)
 	for i := range at.Jobs {

@@ -47,7 +47,6 @@ func (m *machine) shared() bool {
 	return parseGPUs(m.Meta.Labels["nvidia.com/gpu.replicas"]) > 1 || how == "time-slicing" || how == "mps"
 }
 
-// byAge sorts queues: a node that two select belongs to the older one.
 func byAge(queues []Queue) []*Queue {
 	all := make([]*Queue, len(queues))
 	for i := range queues {

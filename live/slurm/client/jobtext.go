@@ -104,7 +104,6 @@ func (c *checker) signed(r *record, name string) int {
 	return atoi(v)
 }
 
-// exitOf parses an exit code and a signal, such as 0:15. Other texts are zero.
 func exitOf(text string) (code, signal int) {
 	c, s, ok := strings.Cut(text, ":")
 	if !ok || !digits(c) || !digits(s) {

@@ -28,10 +28,10 @@ type lightJob struct {
 	kind               string        // of GPU; empty: any
 }
 
-// lightTrace draws 50 jobs: times between them are exponential, with a mean of 3.5 s; on what they ask for they last 60 s in the
-// median, log-normally, of sigma 0.8, between 15 and 240 s; limits are one to four times as long, rounded up to minutes. Six
-// of ten are elastic, from a quarter of what they ask for to four times that, within 1 and 16; of the others a third each
-// asks for one type.
+// lightTrace draws 50 jobs. Times between them are exponential with mean 3.5 s. Durations are log-normal, median
+// 60 s, sigma 0.8, between 15 and 240 s; time limits are one to four times that, rounded up to minutes. Six of ten
+// jobs are elastic, from a quarter to four times the request within 1 to 16; a third of the others requests each
+// type.
 func lightTrace(seed uint64) []lightJob {
 	r := rng.Stream(seed, "light")
 	all := make([]lightJob, 50)
@@ -74,9 +74,9 @@ func plays() []*play {
 	}
 }
 
-// Mean JCT of traces of 50 jobs on 8 nodes of 8 GPUs of two types, in mode resize, and on other Slurms at the same time, with
-// multifactor priorities and backfill alone, where each elastic job has the size that it asks for, the least or the most.
-// Journals replay to the same plans, and no GPU is held twice. OXGANG_LONG=1 runs it.
+// TestRig_jct compares the mean JCT of traces of 50 jobs on 8 nodes of 8 GPUs of two types, in mode resize, with
+// Slurms that run only multifactor priorities and backfill, where elastic jobs have their requested, smallest or
+// largest size. Journals replay to the same plans, and no GPU is held twice. OXGANG_LONG=1 runs it.
 func TestRig_jct(t *testing.T) {
 	if os.Getenv("OXGANG_LONG") == "" {
 		t.Skip("half an hour: OXGANG_LONG=1 runs it")

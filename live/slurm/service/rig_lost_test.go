@@ -22,9 +22,9 @@ func (th *theatre) alive(name string) bool {
 	return errors.Is(err, syscall.EWOULDBLOCK)
 }
 
-// On a real Slurm elastic jobs are resized without slurmdbd as with it.
-// Where slurmctld has lost its state, the same scheduler goes on with the jobs that come then, although they have the
-// numbers of those that were lost: none runs twice, and no GPU is held twice.
+// TestRig_lost: on a real Slurm elastic jobs are resized without slurmdbd as with it. After slurmctld has lost its
+// state, the same scheduler handles new jobs that reuse the lost jobs' numbers: no job runs twice, and no GPU is
+// held twice.
 func TestRig_lost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("minutes: six scenes on a real Slurm")

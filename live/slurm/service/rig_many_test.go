@@ -95,9 +95,9 @@ func spent(t *testing.T) time.Duration {
 	return processor(t) + time.Duration(u.Utime.Nano()+u.Stime.Nano())
 }
 
-// Rounds of mode order, as configured by default, with 10,000 jobs that wait on 1,000 nodes, most without a slurmd: at most 2 % of a processor
-// for slurmctld, all that it does counted, and here, Slurm's commands included, no more than twice as much as squeue needs to print the jobs.
-// Wanted is a round within 2 s, and how long it takes is logged.
+// TestRig_load runs rounds of mode order, by default settings, with 10,000 waiting jobs on 1,000 nodes, most
+// without a slurmd. slurmctld may use 2 % of a processor, and our side, including Slurm's commands, at most twice
+// what squeue needs to print the jobs. The time of a round, with a goal of 2 s, is logged.
 func TestRig_load(t *testing.T) {
 	if testing.Short() {
 		t.Skip("minutes: 10,000 jobs")

@@ -19,9 +19,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A training is one of the examples. The final loss is of an uninterrupted run of seed 0, and spread the difference
-// between the largest and the least of seeds 0 to 4: torch 2.15, one core, python/tests/live_train.py alone. Another number
-// of workers, a restart and a resize must not show.
+// A training is one of the examples. The final loss is from an uninterrupted run with seed 0, and spread is the
+// range over seeds 0 to 4 (torch 2.15, one core, python/tests/live_train.py). Workers, restarts and resizes must
+// not change it.
 type training struct {
 	least, most  int
 	args         []string

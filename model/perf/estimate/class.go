@@ -64,7 +64,6 @@ func (c *class) pass(epoch int, size float64) {
 	c.passed[epoch].add(size)
 }
 
-// finish adds the epoch sizes of a completed job, unless its progress is unknown.
 func (l *life) finish() {
 	end := l.target
 	if end == 0 {

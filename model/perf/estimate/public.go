@@ -60,7 +60,6 @@ func (f *PublicFitter) load(obs []perf.Observation) {
 	f.box.project(&f.x)
 }
 
-// objective returns the loss without smoothing and its gradient, which is 0 at kinks.
 func (f *PublicFitter) objective(x, grad []float64) float64 {
 	s := &f.state
 	s.x = vector(x)

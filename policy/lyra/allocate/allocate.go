@@ -9,34 +9,34 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// A Reason states why a job gets its workers, or none.
+// A Reason states why the Allocator gave a job its workers, or none.
 type Reason string
 
 // The reasons.
 const (
 	Runs   Reason = "runs"
 	NoRoom Reason = "no room"     // the job's base demand does not fit
-	Behind Reason = "queue order" // the job comes after one that does not fit (FIFO)
+	Behind Reason = "queue order" // with FIFO, the job is behind a job that does not fit
 )
 
-// A Grant is the number of workers that one job gets, and why.
+// A Grant is the number of workers that the Allocator gave one job, and why.
 type Grant struct {
-	Has Workers // zero: it waits
+	Has Workers // workers on each side; zero if the job waits
 	Why Reason
 }
 
-// A Plan has the grants of all jobs.
+// A Plan is the result of Allocate: the grants of all jobs, in their order.
 type Plan struct {
 	Grants []Grant
-	Ahead  []int    // by job that waited: jobs before it in phase one that still wait
+	Ahead  []int    // for each waiting job, the number of jobs before it in phase one that still wait
 	Left   Capacity // GPUs free after both phases
-	// Saved is the running time that the knapsack's extra workers save, less pauses, in seconds. Bound is an
-	// upper bound on it, for heterogeneous jobs given the grants before.
+	// Saved is the running time in seconds that extra workers save, less the pauses that changes cost. Bound is an
+	// upper bound on Saved. With heterogeneous jobs it assumes the grants made before theirs.
 	Saved, Bound float64
-	Prices       [sides]float64 // seconds saved by one more GPU, roughly
+	Prices       [sides]float64 // by side, an estimate of the seconds that one more GPU would save
 }
 
-// An Allocator chooses how many workers each job gets (Lyra §5.2). It reuses memory but keeps no state. It is not
+// An Allocator chooses how many workers each job gets (Lyra §5.2). It has no state except reused memory. It is not
 // safe for concurrent use.
 type Allocator struct {
 	seen    map[job.ID]bool
@@ -48,9 +48,9 @@ type Allocator struct {
 	grow    []int
 }
 
-// Allocate divides the free GPUs, and the GPUs of workers that elastic jobs can do without, among the jobs. An ended
-// context cuts the search of phase two short. It returns an error for invalid jobs, pools or options. Cost: a pass
-// over the jobs, a sort of waiting jobs, and a knapsack with a choice for each flexible worker.
+// Allocate divides among the jobs the free GPUs, and the GPUs of workers that elastic jobs can release. If ctx
+// ends, phase two stops with the best grants so far. It returns an error for invalid jobs, pools or options. Cost:
+// a pass over the jobs, a sort of waiting jobs, and a knapsack with a choice for each flexible worker.
 func (a *Allocator) Allocate(ctx context.Context, jobs []Job, c Capacity, o Options) (*Plan, error) {
 	if err := errors.Join(o.Validate(), c.check(), a.check(jobs)); err != nil {
 		return nil, fmt.Errorf("allocate: %w", err)

@@ -7,17 +7,17 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Side is one of two pools of GPUs: the training cluster, or nodes lent by an inference cluster.
+// A Side is one of two pools of GPUs: the training cluster's own, or those on nodes lent by an inference cluster.
 type Side int
 
 // The sides.
 const (
-	Training Side = iota // the training cluster's own GPUs
-	Loaned               // inference servers on loan
+	Training Side = iota // GPUs of the training cluster
+	Loaned               // GPUs on loan from an inference cluster
 	sides
 )
 
-// Workers has the number of a job's workers on each side; all are on one, unless the job is heterogeneous.
+// Workers is the number of a job's workers on each side. Only a heterogeneous job may have workers on both.
 type Workers [sides]int
 
 // Total returns the number of workers on both sides.
@@ -26,19 +26,20 @@ func (w Workers) Total() int { return w[Training] + w[Loaned] }
 // Mixed reports whether there are workers on both sides.
 func (w Workers) Mixed() bool { return w[Training] > 0 && w[Loaned] > 0 }
 
-// A Job is a job as the Allocator sees it: waiting, or with some workers.
+// A Job is the Allocator's input for one job, which waits or has some workers.
 type Job struct {
 	ID       job.ID
-	GPUs     int           // GPUs of a worker on the training cluster
-	Min, Max int           // workers; the same for an inelastic job
-	Work     time.Duration // remaining for one worker: w workers take Work / Speed(w)
-	Fungible bool          // may run on loan; heterogeneous jobs always may
+	GPUs     int           // GPUs for each worker on the training cluster
+	Min, Max int           // fewest and most workers; equal for an inelastic job
+	Work     time.Duration // remaining running time with one worker; with w workers it is Work / Speed(w)
+	Fungible bool          // may run on loan; heterogeneous jobs may in any case
 	Has      Workers       // present workers; zero: it waits
-	// Speed returns the speed of so many workers relative to one, finite and above 0; nil is linear. Source:
-	// Lyra §8, "a non-linear function of resources".
+	// Speed returns the speed of a number of workers relative to one worker; it is finite and above 0. Nil means
+	// linear. Source: Lyra §8, "a non-linear function of resources".
 	Speed func(workers int) float64
-	// Heterogeneous jobs may run on both sides at once, and come last. MixedSpeed, in (0, 1], is the share of their
-	// speed that remains then. Source: Lyra §7.1, "heterogeneous training jobs only achieve at most 70%".
+	// Heterogeneous jobs may run on both sides at once; they are served last. MixedSpeed, in (0, 1], is the
+	// fraction of speed that remains then. Source: Lyra §7.1, "heterogeneous training jobs only achieve at most
+	// 70%".
 	Heterogeneous bool
 	MixedSpeed    float64
 }
@@ -99,16 +100,16 @@ var (
 	loanedFirst   = []Side{Loaned, Training}
 )
 
-// A Pool has the GPUs of one side: training, or on loan.
+// A Pool describes the GPUs of one side.
 type Pool struct {
 	Free  int // idle GPUs, flexible workers not included
 	Total int // all GPUs
-	// PerGPU is how many of these GPUs equal one training GPU, at least 1; for T4 and V100 it is 3. Source: Lyra §7.5,
-	// "three servers which is equivalent to one training server".
+	// PerGPU is how many GPUs of this pool are as fast as one training GPU, at least 1; for T4 and V100 it is 3.
+	// Source: Lyra §7.5, "three servers which is equivalent to one training server".
 	PerGPU float64
 }
 
-// A Capacity has the pools of both sides.
+// A Capacity describes the GPUs of both sides.
 type Capacity [sides]Pool
 
 const slack = 1e-9

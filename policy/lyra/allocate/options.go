@@ -6,38 +6,39 @@ import (
 	"time"
 )
 
-// An Order states in which order waiting jobs get their base demand (phase one).
+// An Order is the order in which waiting jobs get their base demand (phase one).
 type Order string
 
 // The orders.
 const (
 	SJF  Order = "sjf"  // shortest job first; a job that does not fit is passed over
-	FIFO Order = "fifo" // as given; a job that does not fit blocks all behind it
+	FIFO Order = "fifo" // in the given order; a job that does not fit blocks all behind it
 )
 
-// A Growth states how elastic jobs get extra workers (phase two).
+// A Growth is the rule by which elastic jobs get extra workers (phase two).
 type Growth string
 
 // The growths.
 const (
-	Knapsack Growth = "knapsack" // for the most running time saved
+	Knapsack Growth = "knapsack" // maximises the running time saved
 	None     Growth = "none"     // no extra workers
 	Gandiva  Growth = "gandiva"  // in turn, while no job waits
-	AFS      Growth = "afs"      // to the job that gains the most throughput
+	AFS      Growth = "afs"      // next worker to the job whose throughput increases most
 )
 
 // Options configure an Allocator. The zero value is Lyra as published.
 type Options struct {
-	Order  Order         // "": SJF
-	Growth Growth        // "": Knapsack
-	Pause  time.Duration // cost of changing a running job's workers, for Knapsack
-	// TrainingFirst lets elastic jobs also start on training if they fit. Extra workers of heterogeneous jobs still go
-	// on loan first. Source: Lyra §7.2, Table 6, "places them to training servers first just like inelastic jobs".
+	Order  Order         // empty: SJF
+	Growth Growth        // empty: Knapsack
+	Pause  time.Duration // time that Knapsack charges for changing a running job's workers
+	// TrainingFirst starts elastic jobs on training servers if they fit there. Extra workers of heterogeneous jobs
+	// still go on loan first. Source: Lyra §7.2, Table 6, "places them to training servers first just like
+	// inelastic jobs".
 	TrainingFirst bool
 }
 
-// DefaultOptions returns the options of the paper, with a Pause equal to the mean preemption overhead, so that
-// workers change only if it pays. Source: Lyra §7.5, "63 seconds".
+// DefaultOptions returns the options of the paper, but with a Pause equal to its mean preemption overhead, so that
+// workers change only if the gain exceeds it. Source: Lyra §7.5, "63 seconds".
 func DefaultOptions() Options {
 	return Options{Order: SJF, Growth: Knapsack, Pause: 63 * time.Second}
 }

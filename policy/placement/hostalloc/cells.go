@@ -9,9 +9,11 @@ import (
 
 // A Cell is one choice for a job: CPUs and memory for each of its GPUs, and the job's speed with them.
 type Cell struct {
-	CPUs   float64
+	// cores for each GPU
+	CPUs float64
+	// bytes for each GPU
 	Memory int64
-	Value  float64 // speed relative to the GPU-proportional share
+	Value  float64 // speed relative to the speed with the GPU-proportional share
 }
 
 // Per returns the CPUs and memory for one GPU.

@@ -7,8 +7,9 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// BestFit looks for room for gpus GPUs of a type, with per CPUs and memory for each. It books nothing; the result is
-// valid until the next call. It tries, in this order:
+// BestFit searches for nodes with gpus free GPUs of type t, and with the CPUs and memory per for each of
+// these GPUs. It reports whether it found them. It books nothing, and the result is valid until the next
+// call. It tries, in this order:
 //
 //  1. stay, if these slots have exactly gpus GPUs of the type and room;
 //  2. the node with room that has the fewest free GPUs, then CPUs, then memory;
@@ -32,12 +33,13 @@ func (n *Nodes) BestFit(t cluster.GPUType, gpus, worker int, per cluster.Resourc
 
 var anyDemand = cluster.Resources{CPUs: -1e300, Memory: -1 << 50}
 
-// BestFitGPUs is BestFit that ignores CPUs and memory.
+// BestFitGPUs is BestFit, but ignores CPUs and memory.
 func (n *Nodes) BestFitGPUs(t cluster.GPUType, gpus, worker int, stay []Slot) ([]Slot, bool) {
 	return n.BestFit(t, gpus, worker, anyDemand, stay)
 }
 
-// One looks for the single node that fits best (step 2 of BestFit), and reports whether one has room.
+// One returns the single node that fits best (step 2 of BestFit); false if no node has room. The resources
+// per are for each GPU.
 func (n *Nodes) One(t cluster.GPUType, gpus int, per cluster.Resources) (int, bool) {
 	k := n.cluster.TypeIndex(t)
 	if k < 0 || gpus < 1 {
@@ -47,8 +49,8 @@ func (n *Nodes) One(t cluster.GPUType, gpus int, per cluster.Resources) (int, bo
 	return i, i >= 0
 }
 
-// Split looks for room on as few nodes as possible (step 3 of BestFit), and reports whether they have room. Nodes
-// with most room come first.
+// Split searches for room on as few nodes as possible (step 3 of BestFit), and reports whether it found
+// any. It tries nodes with most room first. The resources per are for each GPU.
 func (n *Nodes) Split(t cluster.GPUType, gpus, worker int, per cluster.Resources) ([]Slot, bool) {
 	k := n.cluster.TypeIndex(t)
 	if k < 0 || gpus < 1 {
@@ -88,8 +90,8 @@ func (s *shelf) beyond(gpus int, per cluster.Resources) bool {
 	return gpus > s.info.PerNode || s.info.Counts() && (all.CPUs > s.most.CPUs*(1+cpuSlack) || all.Memory > s.most.Memory)
 }
 
-// Beyond reports whether no single node of type t, even idle, has this many GPUs together with the CPUs and memory in
-// per for each of them.
+// Beyond reports whether the request is too large for every single node of type t, even if idle. The
+// request is gpus GPUs, with the CPUs and memory per for each of them.
 func (n *Nodes) Beyond(t cluster.GPUType, gpus int, per cluster.Resources) bool {
 	k := n.cluster.TypeIndex(t)
 	return k < 0 || n.shelves[k].beyond(gpus, per)

@@ -8,7 +8,7 @@ import (
 
 const cpuSlack = 1e-9
 
-// A Slot is a number of GPUs on a node, given as an index into Cluster.Nodes.
+// A Slot is a number of GPUs on a node. Node is an index into Cluster.Nodes.
 type Slot struct{ Node, GPUs int }
 
 // Nodes tracks the free resources of every node of a cluster.
@@ -80,11 +80,12 @@ func (n *Nodes) setOf(i int) *set {
 // Cluster returns the cluster of the nodes.
 func (n *Nodes) Cluster() *cluster.Cluster { return n.cluster }
 
-// Free returns the free resources of node i. CPUs and memory are negative if it is overbooked, and have no meaning if
-// it does not state them.
+// Free returns the free resources of node i. Its CPUs and memory are negative if they are overbooked, and
+// meaningless if the node does not state them.
 func (n *Nodes) Free(i int) cluster.Resources { return n.free[i] }
 
-// Take books resources on node i. CPUs and memory may become negative; Take panics if there are too few GPUs.
+// Take books resources r on node i. Free CPUs and memory may become negative, but Take panics if there are
+// too few GPUs.
 func (n *Nodes) Take(i int, r cluster.Resources) {
 	if r.GPUs > n.free[i].GPUs {
 		panic("hostalloc: more GPUs taken than a node has free")
@@ -98,19 +99,19 @@ func (n *Nodes) Take(i int, r cluster.Resources) {
 	n.enter(i)
 }
 
-// Give frees resources that Take booked.
+// Give frees resources r of node i, which Take booked.
 func (n *Nodes) Give(i int, r cluster.Resources) {
 	n.Take(i, cluster.Resources{GPUs: -r.GPUs, CPUs: -r.CPUs, Memory: -r.Memory})
 }
 
-// TakeAll books slots, with per CPUs and memory for every GPU.
+// TakeAll books slots, with the CPUs and memory per for every GPU.
 func (n *Nodes) TakeAll(slots []Slot, per cluster.Resources) {
 	for _, s := range slots {
 		n.Take(s.Node, times(per, s.GPUs))
 	}
 }
 
-// GiveAll frees slots that TakeAll booked.
+// GiveAll frees slots that TakeAll booked with the same per.
 func (n *Nodes) GiveAll(slots []Slot, per cluster.Resources) {
 	for _, s := range slots {
 		n.Give(s.Node, times(per, s.GPUs))
@@ -121,7 +122,8 @@ func times(per cluster.Resources, gpus int) cluster.Resources {
 	return cluster.Resources{GPUs: gpus, CPUs: float64(gpus) * per.CPUs, Memory: int64(gpus) * per.Memory}
 }
 
-// Slots appends the slots of a placement to to. It returns false if a node has left the cluster.
+// Slots appends the slots of placement p to the slice to. It returns false if a node of p has left the
+// cluster.
 func (n *Nodes) Slots(to []Slot, p cluster.Placement) ([]Slot, bool) {
 	for i := range p {
 		at, ok := n.cluster.Index(p[i].Node)
@@ -133,7 +135,7 @@ func (n *Nodes) Slots(to []Slot, p cluster.Placement) ([]Slot, bool) {
 	return to, true
 }
 
-// Placement converts slots, with per CPUs and memory for every GPU, into a placement.
+// Placement converts slots into a placement, with the CPUs and memory per for every GPU.
 func (n *Nodes) Placement(slots []Slot, per cluster.Resources) cluster.Placement {
 	p := make(cluster.Placement, len(slots))
 	for i, s := range slots {
@@ -143,8 +145,9 @@ func (n *Nodes) Placement(slots []Slot, per cluster.Resources) cluster.Placement
 	return p
 }
 
-// Reserve sets how much CPU and memory BestFit, One and Split leave for each GPU of a node that stays free, until the
-// next Reset. Without it, the first jobs of a node could take the CPUs that its other GPUs need.
+// Reserve keeps the CPUs and memory per for each GPU of type t that stays free: until the next Reset,
+// BestFit, One and Split do not use them. Otherwise the first jobs of a node could take the CPUs that its
+// other GPUs need.
 func (n *Nodes) Reserve(t cluster.GPUType, per cluster.Resources) {
 	if k := n.cluster.TypeIndex(t); k >= 0 {
 		n.shelves[k].keep = per
@@ -161,10 +164,11 @@ func (n *Nodes) fits(i, gpus int, per, keep cluster.Resources) bool {
 		int64(gpus)*per.Memory+int64(rest)*keep.Memory <= f.Memory
 }
 
-// Fits reports whether all slots, each on another node, are free, with per CPUs and memory for every GPU.
+// Fits reports whether the GPUs of all slots are free, with the CPUs and memory per for each. Each slot
+// must be on another node.
 func (n *Nodes) Fits(slots []Slot, per cluster.Resources) bool {
 	return !slices.ContainsFunc(slots, func(s Slot) bool { return !n.fits(s.Node, s.GPUs, per, cluster.Resources{}) })
 }
 
-// FitsGPUs is Fits that ignores CPUs and memory.
+// FitsGPUs is Fits, but ignores CPUs and memory.
 func (n *Nodes) FitsGPUs(slots []Slot) bool { return n.Fits(slots, anyDemand) }

@@ -8,16 +8,17 @@ import (
 
 // A Job is one decision of a plan, with the job's choices of CPUs and memory.
 type Job struct {
-	// Cells are the choices for each of its GPUs, ascending in value, CPUs and memory. None: the job has no
-	// GPUs, or is Fixed.
+	// Cells are the possible CPUs and memory for each GPU, ascending in value, CPUs and memory. It is empty
+	// if the job has no GPUs or is Fixed.
 	Cells []Cell
-	// Wish is the largest cell within the CPUs and memory that the plan grants: the job's demand vector.
+	// Wish is the index of the largest cell within the CPUs and memory that the plan grants: the job's
+	// demand vector.
 	Wish int
-	// Slots are its GPUs, each node once, set by the placer.
+	// Slots are the job's GPUs, set by the placer. Each node occurs once.
 	Slots []Slot
 	// Fixed is the placement of a job that must stay unchanged.
 	Fixed cluster.Placement
-	// Cell is the chosen cell; -1: there is no room even for the first.
+	// Cell is the index of the chosen cell; -1 if there is no room even for the first.
 	Cell  int
 	exact bool
 }
@@ -25,10 +26,10 @@ type Job struct {
 // A Settler divides the CPUs and memory of each node among its jobs so that the sum of their speeds is large. Its
 // results depend only on the plan, the snapshot and the placements.
 type Settler struct {
-	// Penalty is the part of its speed that a job loses on several nodes. Source: Synergy §6, "Tradeoff
-	// between consolidation and allocation".
+	// Penalty is the fraction of its speed that a job loses on several nodes, 0 to 1. Source: Synergy §6,
+	// "Tradeoff between consolidation and allocation".
 	Penalty float64
-	// Jobs are the jobs of the plan read last, in its order.
+	// Jobs are the jobs of the plan that Read loaded last, in the plan's order.
 	Jobs []Job
 
 	cluster  *cluster.Cluster

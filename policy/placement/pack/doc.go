@@ -1,9 +1,10 @@
-// Package pack places allocations by all their demands, GPUs, CPUs and memory, as Synergy §4.2 does. It is the placer
-// for clusters whose nodes count CPUs; on others it is a best fit by GPUs.
+// Package pack places allocations by all their demands, GPUs, CPUs and memory, as Synergy §4.2 does. It is
+// the placer for clusters whose nodes count CPUs; on others it is a best fit by GPUs.
 //
-// A job has cells: amounts of CPUs and memory for each GPU, sorted by speed. The first cell is the least that it must
-// have; its wish is the fastest cell within what the plan names. Every job is booked twice: in Placer.wish with its
-// wish, in Placer.least with its first cell. A node lacks something if the wishes of its jobs exceed it.
+// A job has cells: amounts of CPUs and memory for each GPU, sorted by speed. The first cell is the least
+// that it must have; its wish is the fastest cell within what the plan names. Every job is booked twice: in
+// Placer.wish with its wish, in Placer.least with its first cell. A node lacks something if the wishes of
+// its jobs exceed it.
 //
 // Invariant: in every layout, the GPUs and first cells of all placed jobs fit on their nodes.
 //
@@ -18,19 +19,17 @@
 //  3. If no node has room, the job takes its fastest smaller cell that fits, and at last its first cell in
 //     Placer.least. So no GPU stays idle for want of CPUs.
 //
-// Then mend exchanges GPUs between nodes, and hostalloc.Settler divides the CPUs and memory of each node. If the plan
-// is fungible, a job may get more than its wish.
+// Then mend exchanges GPUs between nodes, and hostalloc.Settler divides the CPUs and memory of each node.
+// If the plan is fungible, a job may get more than its wish.
 //
 // # Mending
 //
-// mend takes the nodes that lack something, the worst first. Two nodes of a type exchange GPUs of one job for as many
-// GPUs of another, or for free GPUs, if their lack, as a part of a node, decreases by more than the cost of splitting
-// jobs.
+// mend takes the nodes that lack something, the worst first. Two nodes of a type exchange GPUs of one job
+// for as many GPUs of another, or for free GPUs, if their lack, as a part of a node, decreases by more than
+// the cost of splitting jobs.
 //
-//	It ends because every exchange
-//
-// decreases one number, the lack of all nodes plus the cost of all splits, by more than a constant. Passes, exchanges
-// and compared nodes are also bounded by counts.
+// It ends because every exchange decreases one number, the lack of all nodes plus the cost of all splits, by more than a constant. Passes,
+// exchanges and compared nodes are also bounded by counts.
 //
 // # Which jobs move
 //
@@ -41,14 +40,14 @@
 //  3. all jobs are packed again. Nodes of the same kind then exchange names, so that many jobs are where they
 //     were (rename).
 //
-// The second and third win if their gain in this round, the increase in the sum of relative speeds times its length,
-// exceeds their cost: the restart overhead of each moved job times its relative speed.
+// The second and third win if their gain in this round, the increase in the sum of relative speeds times
+// its length, exceeds their cost: the restart overhead of each moved job times its relative speed.
 //
-// A job on several nodes is assumed to lose Options.Penalty of its speed. A job that fits on one node is split only
-// if the gain is larger.
+// A job on several nodes is assumed to lose Options.Penalty of its speed. A job that fits on one node is
+// split only if the gain is larger.
 //
-// Cost: at most three layouts. Each sorts the jobs, searches for nodes at most twice for each cell of a job, weighs
-// at most 200,000 exchanges, and calls hostalloc.Settler.Settle.
+// Cost: at most three layouts. Each sorts the jobs, searches for nodes at most twice for each cell of a
+// job, weighs at most 200,000 exchanges, and calls hostalloc.Settler.Settle.
 //
 //	Synergy                                  here
 //	demand vector of a job                   Placer.demand
@@ -56,7 +55,7 @@
 //	minimum set of servers                   hostalloc.Nodes.Split
 //	switch others to their fair share, step 2  mend, then hostalloc.Settler
 //
-// Deviation: Synergy empties the cluster every round and packs again, and a job that does not fit takes back what a
-// neighbour has beyond its share; here the jobs of a node are settled together when all are placed, because then the
-// jobs with the least use for CPUs and memory give them up.
+// Deviation: Synergy empties the cluster every round and packs again, and a job that does not fit takes
+// back what a neighbour has beyond its share; here the jobs of a node are settled together when all are
+// placed, because then the jobs with the least use for CPUs and memory give them up.
 package pack

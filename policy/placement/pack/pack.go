@@ -10,11 +10,11 @@ import (
 	"github.com/oxgang/oxgang/policy/placement/hostalloc"
 )
 
-// Options configure the placer of Synergy.
+// Options configure a Placer.
 type Options struct {
-	// Penalty is the part of its speed, 0 to 1, that a job is assumed to lose on several nodes. With 1, a job
-	// that fits on one node is never split. Default 0.1. Source: Synergy §6, "Tradeoff between consolidation
-	// and allocation".
+	// Penalty is the fraction of its speed, 0 to 1, that a job is assumed to lose on several nodes. With 1,
+	// a job that fits on one node is never split. Default 0.1. Source: Synergy §6, "Tradeoff between
+	// consolidation and allocation".
 	Penalty float64
 }
 
@@ -29,8 +29,8 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// A Placer chooses nodes by GPUs, CPUs and memory (placement.Placer). Its placements depend only on the snapshot and
-// the plan.
+// A Placer chooses nodes so that their GPUs, CPUs and memory suffice (placement.Placer). Its placements
+// depend only on the snapshot and the plan.
 type Placer struct {
 	o       Options
 	settler hostalloc.Settler

@@ -13,9 +13,9 @@ import (
 
 // Options configure a Placer.
 type Options struct {
-	// Split scatters the rest of an allocation of no submesh shape (3, 6 or 10 GPUs on nodes of 4) over
-	// several nodes if no node has room for it. Without it, smaller jobs are moved to make room. Default
-	// true, as in the public simulator.
+	// Split is for allocations of no submesh shape, such as 3, 6 or 10 GPUs on nodes of 4. It scatters the
+	// GPUs beyond whole nodes over several nodes if no single node has room for them. Without it, smaller
+	// jobs are moved to make room. Default true, as in the public simulator.
 	Split bool
 }
 
@@ -77,10 +77,9 @@ const (
 
 type slot struct{ node, gpus int32 }
 
-// Place implements placement.Placer. It returns an error, and an unfinished plan, if a placement that the policy
-// chose is not free or the cluster lacks a GPU type. It returns an error, with the plan unfinished, if a given
-// placement is not free or the cluster lacks a GPU type. If nothing changed, it takes time linear in the jobs and
-// allocates no memory.
+// Place implements placement.Placer. It returns an error, with the plan unfinished, if a placement that the
+// policy chose is not free or the cluster lacks a GPU type. If nothing changed, it takes time linear in the
+// jobs and allocates no memory.
 func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	pl.s, pl.p = s, p
 	defer func() { pl.s, pl.p = nil, nil }()

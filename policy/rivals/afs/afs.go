@@ -13,14 +13,14 @@ import (
 
 // Options configure AFS-L.
 type Options struct {
-	// Steady keeps allocations until jobs or nodes come or go. Default true (AFS: every churn event).
+	// Steady changes allocations only if jobs or nodes come or go. Default true (AFS: every churn event).
 	Steady bool
 }
 
 // DefaultOptions returns the default settings.
 func DefaultOptions() Options { return Options{Steady: true} }
 
-// A Policy is AFS-L, which grants GPUs one at a time.
+// A Policy is AFS-L, which assigns GPUs one at a time to the job that wins a comparison with every other job.
 type Policy struct {
 	o            Options
 	cluster      *cluster.Cluster
@@ -38,7 +38,7 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true}
 }
 
-// Plan implements policy.Policy. A division of G GPUs among n jobs takes time proportional to G n.
+// Plan implements policy.Policy. To divide G GPUs among n jobs takes time O(G·n).
 //
 // Deviation: jobs without checkpoints keep their GPUs, unless they resize while running, because AFS' jobs all
 // have checkpoints.

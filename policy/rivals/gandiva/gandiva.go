@@ -15,7 +15,7 @@ import (
 type Options struct {
 	// Slice is how long jobs keep their GPUs; at least a round. Default 1 min (Gandiva §3.1).
 	Slice time.Duration
-	// Restarts is the least length of a slice, in mean restart times. Default 10.
+	// Restarts is the minimum length of a slice, in mean restart times. Default 10.
 	Restarts float64
 	// Grow lets elastic jobs use GPUs that no other job can use. Default true (§3.3).
 	Grow bool
@@ -36,7 +36,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Policy is Gandiva, in which jobs take turns.
+// A Policy is Gandiva, in which jobs take turns on the GPUs in slices of time.
 type Policy struct {
 	o     Options
 	turns map[job.ID]*turn
@@ -68,7 +68,7 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true}
 }
 
-// Plan implements policy.Policy. It takes n log n for n jobs, and n more per added replica.
+// Plan implements policy.Policy. For n jobs it takes time O(n log n), plus O(n) for each added replica.
 //
 // Deviation: jobs without checkpoints keep their GPUs and take no turns, because Gandiva's jobs all suspend and
 // resume.

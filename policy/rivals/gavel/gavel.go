@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A Policy is Gavel, which gives each job a fraction of time on each GPU type.
+// A Policy is Gavel, which gives each job a fraction of the time on each GPU type.
 type Policy struct {
 	o           Options
 	accounts    map[job.ID]*account

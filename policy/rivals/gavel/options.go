@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// An Objective selects what the fractions of time optimise.
+// An Objective selects what the fractions of time should maximise or minimise.
 type Objective string
 
 // The objectives.
 const (
-	MaxMin   Objective = "maxmin"   // greatest least normalised throughput (§4.1)
-	Sum      Objective = "sum"      // greatest throughput, in steps per second
-	FTF      Objective = "ftf"      // least worst finish-time fairness (§4.2)
-	Makespan Objective = "makespan" // earliest end of all jobs (§4.2)
-	AlloX    Objective = "allox"    // least mean completion time, by matching
-	Stride   Objective = "stride"   // equal time for all jobs
+	MaxMin   Objective = "maxmin"   // maximises the smallest normalised throughput (§4.1)
+	Sum      Objective = "sum"      // maximises the sum of throughputs, in steps per second
+	FTF      Objective = "ftf"      // minimises the worst finish-time fairness (§4.2)
+	Makespan Objective = "makespan" // minimises the end of the last job (§4.2)
+	AlloX    Objective = "allox"    // minimises the mean completion time, by matching
+	Stride   Objective = "stride"   // gives all jobs equal time
 )
 
 // Objectives returns the objectives.
@@ -37,20 +37,20 @@ const (
 // Options configure Gavel.
 type Options struct {
 	Objective Objective // default MaxMin
-	// Perf uses throughput by GPU type. Default true (§4.1, "heterogeneity-aware").
+	// Perf makes decisions use throughput by GPU type. Default true (§4.1, "heterogeneity-aware").
 	Perf bool
-	// Alpha is AlloX' fraction of waiting jobs that are matched. Default 0.2 (Gavel's public code).
+	// Alpha is the fraction of waiting jobs that AlloX matches. Default 0.2 (Gavel's public code).
 	Alpha float64
 	Rules Rules // default Paper
-	// Turn is, under Paper, the least time for which a job keeps its GPUs; 0: a round. Default 6 min (Gavel §5).
+	// Turn, under Paper, is the minimum time for which a job keeps its GPUs; 0: a round. Default 6 min (Gavel §5).
 	Turn time.Duration
-	// Reset is PublicCode's least time between two solutions. Default 1920 s (Gavel's public code; Shockwave's has
-	// 1000 s).
+	// Reset, under PublicCode, is the minimum time between two solutions. Default 1920 s (Gavel's public code;
+	// Shockwave's has 1000 s).
 	Reset time.Duration
-	// Loss is PublicCode's uncharged restart time of a job that did not run before. Default 0 (Gavel's public
-	// code; Shockwave's has 20 s).
+	// Loss, under PublicCode, is the uncharged restart time of a job that did not run in the round before. Default
+	// 0 (Gavel's public code; Shockwave's has 20 s).
 	Loss time.Duration
-	// Public solves PublicCode's programs (package lab/rules).
+	// Public solves the programs of PublicCode. Package lab/rules sets it.
 	Public Solver
 }
 

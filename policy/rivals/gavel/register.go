@@ -8,7 +8,7 @@ import (
 
 var public Solver
 
-// RegisterPublic sets the solver for the rules PublicCode. Call it once, before making policies.
+// RegisterPublic sets the solver for Rules PublicCode. Call it once, before any policy is made.
 func RegisterPublic(s Solver) { public = s }
 
 func init() {

@@ -13,9 +13,9 @@ import (
 // AutoscaleOptions configure an Autoscaler.
 type AutoscaleOptions struct {
 	Options
-	Target float64 // efficiency c, in (0, 1); default 0.6 (public code)
-	Least  int     // fewest nodes, rented or not; default 2 (public code)
-	Cycles int     // rounds of a mean efficiency; default 2 (public code)
+	Target float64 // target efficiency of the cluster, c in BOA §6.1, in (0, 1); default 0.6 (public code)
+	Least  int     // fewest nodes, including nodes that are not rented; default 2 (public code)
+	Cycles int     // number of rounds over which efficiency is averaged; default 2 (public code)
 }
 
 // DefaultAutoscaleOptions returns the settings of the public code.
@@ -41,8 +41,8 @@ func (o *AutoscaleOptions) Validate() error {
 // band returns the distance of efficiency that is allowed. Source: BOA §6.1, "Pollux with Autoscaling".
 func (o *AutoscaleOptions) band() float64 { return min(0.3*(1-o.Target), 0.3*o.Target) }
 
-// An Autoscaler is Pollux that also rents nodes: as many as keep the efficiency of the cluster near a target. It is
-// not safe for concurrent use.
+// An Autoscaler is Pollux that also decides how many nodes to rent, so that the efficiency of the cluster stays
+// near a target. It is not safe for concurrent use.
 type Autoscaler struct {
 	o         AutoscaleOptions
 	pollux    *Policy
@@ -67,8 +67,8 @@ func (*Autoscaler) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true, Rents: true}
 }
 
-// Plan implements policy.Policy. If the number of nodes changes, it takes as long as Policy.Plan for each of log2 of
-// the possible numbers. It also fails if the offered node is invalid.
+// Plan implements policy.Policy. When it changes the number of nodes, it runs the search of Policy.Plan about
+// log2(N) times, for N possible numbers. It also returns an error if the offered node is invalid.
 func (a *Autoscaler) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if len(s.Rentals) == 0 {
 		return a.pollux.Plan(ctx, s)

@@ -1,5 +1,5 @@
 // Package pollux is the policy Pollux: a genetic search for the placements and batch sizes of all jobs with which
-// their goodput is highest. It knows one GPU type, and is adapted to several as in Sia §3.4.3.
+// their goodput is highest. It is made for one GPU type, and adapted to several as in Sia §3.4.3.
 //
 //	§4.1    GOODPUT_j(A_j), with the best batch size     goodput, perf.BestBatch
 //	§4.1    at most twice the most GPUs it ever had      Options.Growth, round.most

@@ -8,11 +8,11 @@ import (
 
 // Options configure Pollux.
 type Options struct {
-	P           float64 // of the power mean, not 0; lower is fairer; default -1 (§4.2)
-	Growth      float64 // limit relative to the most GPUs so far; default 2 (§4.1)
-	Population  int     // matrices; default 100 (public code)
-	Generations int     // per round; default 100 (public code)
-	Patience    int     // generations without progress before the end; 0: never; default 20
+	P           float64 // exponent of the power mean of speedups, not 0; lower is fairer; default -1 (§4.2)
+	Growth      float64 // largest number of GPUs of a job, relative to the most that it has had; default 2 (§4.1)
+	Population  int     // number of matrices in a generation; default 100 (public code)
+	Generations int     // number of generations per round; default 100 (public code)
+	Patience    int     // number of generations without progress after which the search ends; 0: never; default 20
 	Seed        uint64
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Policy is Pollux, a genetic search for placements of high goodput.
+// A Policy is Pollux, a genetic search for the placements and batch sizes with the highest goodput.
 type Policy struct {
 	o       Options
 	beliefs map[job.ID]*belief
@@ -30,7 +30,7 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true}
 }
 
-// Plan implements policy.Policy. Its time is about population × generations × jobs × virtual nodes.
+// Plan implements policy.Policy. Its time is proportional to population × generations × jobs × virtual nodes.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("pollux: round %d: %w", s.Round, err)

@@ -12,13 +12,13 @@ import (
 
 // How nodes and jobs are split.
 const (
-	Random   = "random"   // equal numbers of nodes and of jobs
-	Balanced = "balanced" // parts have about equal GPUs and requested GPUs
+	Random   = "random"   // parts have equal numbers of nodes and of jobs, drawn at random
+	Balanced = "balanced" // parts have about equal numbers of GPUs, and of requested GPUs
 )
 
 // Options configure POP.
 type Options struct {
-	Parts int    // k; default 4 (§4.1, POP-4)
+	Parts int    // number of parts, k; default 4 (§4.1, POP-4)
 	Split string // Random or Balanced; default Random (§4.1)
 	Seed  uint64 // seed of Random; default 1
 }
@@ -46,8 +46,8 @@ type Policy struct {
 	computed []any              // results of parts, not yet passed on
 }
 
-// New returns a policy that plans each part with a policy that inner makes. It returns all errors of o, or the error
-// of inner.
+// New returns a policy that plans each part with another policy, made by inner. It returns all errors in o, or the
+// error of inner.
 func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("pop: %w", err)
@@ -63,7 +63,8 @@ func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 	return p, nil
 }
 
-// Traits implements policy.Policy. It neither rents nor borrows, and jobs may change parts in every round.
+// Traits implements policy.Policy. The policy neither rents nor borrows, and may move jobs to another part in
+// every round.
 func (p *Policy) Traits() policy.Traits {
 	t := p.inner[0].Traits()
 	t.Rents, t.Borrows, t.Steady, t.Keeps, t.IgnoresProgress = false, false, false, false, false

@@ -4,8 +4,8 @@ import "fmt"
 
 // Options configure Themis.
 type Options struct {
-	// Filter is the fraction of jobs that may bid, in (0, 1]: those with the largest finish-time fairness. Less is
-	// fairer, more is more efficient. Default 0.2 (Themis: 1-f is 0.2).
+	// Filter is the fraction of jobs that may bid, in (0, 1]: the jobs with the worst finish-time fairness. A
+	// smaller fraction is fairer, a larger one more efficient. Default 0.2 (Themis: 1-f is 0.2).
 	Filter float64
 	// Adaptive uses 1/3 or 2/3 instead of Filter. Default false.
 	Adaptive bool

@@ -53,16 +53,13 @@ func schedule(t *testing.T, p policy.Policy) (row, map[job.ID]string) {
 	return row{fmt.Sprintf("%.1f", worst), fmt.Sprintf("%.1f", sum/3), fmt.Sprint(last)}, rho
 }
 
-// Shockwave §2.1, Table 1: "fixed filter values f=1 and f=2/3 violate finish time fairness
-// (ρ>1) while f=1/3 leads to worse JCT"; the adaptive one is best at both.
+// Shockwave §2.1, Table 1: "fixed filter values f=1 and f=2/3 violate finish time fairness (ρ>1) while f=1/3 leads
+// to worse JCT"; the adaptive filter is best at both.
 //
-// How many GPUs there are, and how many each job asks for, stands only in Fig. 1, a drawing
-// that the text does not repeat; when the adaptive filter is which, in Fig. 15. The setting
-// above (5 GPUs, and jobs that ask for 4, 5 and 5 and came in this order) was found by trying
-// all of up to 8 GPUs: it is the only one in which this policy meets the nine figures of the
-// fixed filters, and the three ρ of the caption. The adaptive row is 0.83, 5 and 7 in the
-// table; here it is 0.9, 5.3 and 7, also fair to all and sooner than any fixed filter. No
-// other order of the two filters meets it either, so that the drawing has another setting.
+// The text does not state the number of GPUs and requests. The setting above (5 GPUs; requests of 4, 5 and 5, in
+// this order) is the only one of up to 8 GPUs in which this policy meets the nine figures of the fixed filters and
+// the three ρ of the caption. The adaptive row is 0.83, 5 and 7 in the table, and 0.9, 5.3 and 7 here: also fair
+// to all, and sooner than any fixed filter.
 func TestTable1(t *testing.T) {
 	for filter, want := range map[float64]row{
 		0:       {"0.9", "5.3", "7"}, // adaptive; not the table's
@@ -99,10 +96,9 @@ func TestAuction_maximises_the_product(t *testing.T) {
 	}
 }
 
-// Themis §3.3.1: a winner keeps of its GPUs the fraction to which it brought down the product of
-// the others' valuations. Of two jobs alike each would have twice as much without the other:
-// they keep a half. The leftover goes to jobs outside the auction, and of those that are
-// left the worst treated grow.
+// Themis §3.3.1: a winner keeps the fraction of its GPUs to which it reduced the product of the others'
+// valuations. Each of two equal jobs would have twice as much without the other, so each keeps a half. The rest
+// goes to jobs outside the auction, the worst treated first.
 func TestAuction_takes_hidden_payments(t *testing.T) {
 	for _, payments := range []bool{true, false} {
 		w := policytest.NewToy(t, 8)

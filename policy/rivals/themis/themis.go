@@ -27,7 +27,8 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true}
 }
 
-// Plan implements policy.Policy. It solves one knapsack, and one more for each elastic winner that pays.
+// Plan implements policy.Policy. It solves one knapsack for the auction, and one for the payment of each elastic
+// winner.
 //
 // Deviation: jobs without checkpoints keep their GPUs, because Themis' jobs all have checkpoints.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {

@@ -242,9 +242,9 @@ func (c *tally) judge(ctx context.Context, t *rapid.T, w *random, s *policy.Snap
 	}
 }
 
-// TestWeigh_terms_decided decides again with what was submitted changed so that a term is neutral, and compares with the terms
-// that are said to have decided. A change of the work that is left, of ages, or of what restarts cost all others changes more than
-// the term, so these are confirmed less often.
+// TestWeigh_terms_decided plans again with a submission changed so that a term is neutral, and compares with the
+// terms reported as decisive. Changing remaining work, ages or restart costs changes more than the term, so these
+// are confirmed less often.
 func TestWeigh_terms_decided(t *testing.T) {
 	if testing.Short() {
 		t.Skip("decides hundreds of rounds again")

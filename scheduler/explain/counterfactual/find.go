@@ -132,7 +132,6 @@ func (f *finder) waiting() *Change {
 	return nil
 }
 
-// nodes tries the rented nodes that are ordered, one group at a time.
 func (f *finder) nodes() *Change {
 	for i := range f.s.Rentals {
 		r := &f.s.Rentals[i]
@@ -395,7 +394,6 @@ func (f *finder) least(most int, try func(n int) *Change) *Change {
 // oneByOne is the highest number up to which each is tried, with any number of jobs.
 const oneByOne = 16
 
-// between bisects: low does not help, and high does, by the change c.
 func between(low, high int, c *Change, try func(n int) *Change) *Change {
 	for high-low > 1 {
 		half := (low + high) / 2

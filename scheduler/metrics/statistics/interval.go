@@ -37,7 +37,6 @@ func MeanInterval(values []float64, level float64) Interval {
 	return i
 }
 
-// student returns the quantile p, from 0.5, of Student's t, by bisection.
 func student(p float64, freedom int) float64 {
 	low, high := 0.0, 1.0
 	for below(high, freedom) < p {

@@ -72,7 +72,6 @@ func readLoad(in *Lines, r *Row) (*workload.Load, error) {
 	}
 }
 
-// interval appends a row to the curve. The first two rows determine the step.
 func interval(r *Row, l *workload.Load) {
 	at, ok := Seconds(r.Raw(loadTime))
 	n := len(l.Busy)

@@ -62,7 +62,6 @@ func (t *table) cut(line string) error {
 	return t.row.Take(fields)
 }
 
-// split returns the fields of a line, valid until the next call.
 func (t *table) split(line string) []string {
 	t.fields = t.fields[:0]
 	for {

@@ -265,7 +265,6 @@ type jsonTRES []struct {
 	Count jsonNumber `json:"count"`
 }
 
-// list returns the resources; what names the list in errors.
 func (t jsonTRES) list(what string) (l resourceList, err error) {
 	for _, item := range t {
 		n := item.Count.value
@@ -313,7 +312,6 @@ func (c *lineCounter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// line returns the line of an offset, 1-based. Offsets must not decrease.
 func (c *lineCounter) line(offset int64) int {
 	n := 0
 	for n < len(c.ends) && c.ends[n] < offset {

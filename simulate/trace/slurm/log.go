@@ -148,7 +148,6 @@ func (a ask) clone() ask {
 	return a
 }
 
-// pass passes on a job, unless it is dropped, and reports whether to continue.
 func (l *log) pass(r *run, from time.Time) bool {
 	who, wanted := &l.owners.all[r.owner], &l.asks.all[r.ask]
 	a := workload.Arrival{

@@ -2,7 +2,6 @@ package slurm
 
 import "strings"
 
-// note counts what the replay of a job omits or assumes.
 func (l *log) note(state string, r *run, wanted *ask) {
 	say := l.o.Summary.Note
 	switch {

@@ -71,7 +71,6 @@ func keyOf(text string) (k key, step, ok bool) {
 	return k, m[4] != "", err == nil
 }
 
-// record returns the record of a row, valid until the next call.
 func (l *log) record(r *parse.Row, at *places) *record {
 	rec := &l.last
 	*rec = record{

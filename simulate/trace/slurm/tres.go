@@ -110,7 +110,6 @@ func (l *resourceList) addPart(kind string) {
 	}
 }
 
-// settle sets the number of whole GPUs; an untyped count includes typed GPUs and slices.
 func (l *resourceList) settle() {
 	l.gpus = max(l.typed, l.gpus-l.slices)
 }

@@ -15,7 +15,6 @@ const (
 	worthSaying = 0.01
 )
 
-// chance adds to the causes how much replays differ by what the log leaves out.
 func (q *Question) chance(ctx context.Context, a *Answer) error {
 	if a.Trust.Trusted || len(a.jobs) > mostShaken || len(a.jobs) == 0 || a.replayed.MeanWait == 0 {
 		return nil

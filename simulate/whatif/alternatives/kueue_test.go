@@ -28,10 +28,10 @@ func TestOwn_kueue(t *testing.T) {
 	}
 }
 
-// TestWhatIf_kueue: histories of a real Kueue 0.19 and kube-scheduler 1.36 on 16 fake nodes, of 159 and 104 jobs in a quarter of an hour and what they took to
-// end, with three queues, of which two borrow from each other. TestRecordHistory of live/kube/rig/eco made them. They are replayed under Kueue's quotas as
-// they were. No single replay need be near, because chance picks nodes and seconds; their average is. The first was in view when the policy was written. Where pods
-// that wait for others of their job held no nodes, it was 9 % off.
+// TestWhatIf_kueue replays histories of a real Kueue 0.19 and kube-scheduler 1.36 on 16 fake nodes, with 159 and
+// 104 jobs in a quarter of an hour and three queues, two of which borrow. TestRecordHistory of live/kube/rig/eco
+// made them. Chance picks nodes and seconds, so only the mean of replays must be near. The first history was known
+// when the policy was written.
 func TestWhatIf_kueue(t *testing.T) {
 	for _, name := range []string{"k1.json.gz", "k2.json.gz"} {
 		a := answered(t, &Question{Config: config.Default(), Seeds: 2}, filepath.Join("testdata", "kueue", name))

@@ -14,9 +14,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// TestWhatIf_philly_log: every fourth job of a public week, run on 12 nodes by a policy, and written as Philly writes its log. Where that
-// policy is the one that stands for Philly's own, the replay is near enough, from the log alone; where jobs were served in another order it is
-// stamped, and says what of Philly is not replayed. The real log could not be had: how near Philly itself is replayed is not known.
+// TestWhatIf_philly_log writes a simulated week on 12 nodes in the format of Philly's log. The replay is trusted
+// if the jobs were served in the order of the policy that stands for Philly's, and stamped if not. The real log is
+// not available.
 func TestWhatIf_philly_log(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates a long log")

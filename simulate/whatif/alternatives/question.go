@@ -135,7 +135,6 @@ func called(policy string) string {
 	return policy
 }
 
-// changes returns the waits under the own policy, replayed, and under another.
 func changes(pairs []history.Pair) []statistics.Pair {
 	all := make([]statistics.Pair, len(pairs))
 	for i := range pairs {

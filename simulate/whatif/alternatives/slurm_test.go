@@ -92,10 +92,10 @@ func answeredUnder(t *testing.T, q *Question, name, baseline string) *Answer {
 	return a
 }
 
-// TestWhatIf_real_slurm: histories of a real Slurm 22.05 of six nodes with eight GPUs, loaded for 15 to 24 minutes with jobs of
-// seconds to minutes, on a busy machine of two processors. Some have weights for age, size and quality of service (a), others for
-// age (b). What Slurm takes between jobs, a second or two, is a part of these times, and decides which job starts: no single replay is
-// near enough, and all are stamped. docs/experiments/whatif.md has the figures; a policy whose replays get worse on average fails.
+// TestWhatIf_real_slurm replays histories of a real Slurm 22.05 with six nodes of eight GPUs, loaded for 15 to 24
+// minutes with short jobs, with weights for age, size and quality of service (a) or only age (b). Slurm's delay of
+// a second or two between jobs decides which job starts, so all replays are stamped. The test fails if a policy's
+// replays get worse on average. docs/experiments/whatif.md has the figures.
 func TestWhatIf_real_slurm(t *testing.T) {
 	for name, most := range map[string]float64{"a1": 0.30, "a2": 0.15, "b1": 0.12, "b2": 0.15, "a3": 0.05, "a4": 0.05, "b4": 0.05} {
 		t.Run(name, func(t *testing.T) {
@@ -109,9 +109,10 @@ func TestWhatIf_real_slurm(t *testing.T) {
 	}
 }
 
-// TestWhatIf_quiet_slurm: two histories of a real Slurm of 24 nodes with eight GPUs each, on a machine that had little else to do.
-// TestSlurm_record made them. The replay of the first is near enough: an hour, 697 jobs of 20 s to 20 min. In the second, half of the nodes
-// were reserved for a quarter of an hour. The accounting does not say so, and the replay is stamped.
+// TestWhatIf_quiet_slurm replays two histories that TestSlurm_record made with a real Slurm of 24 nodes with eight
+// GPUs, on an otherwise idle machine. The first, an hour with 697 jobs of 20 s to 20 min, is replayed within the
+// limit. In the second, half of the nodes were reserved for a quarter of an hour, which accounting omits; its
+// replay is stamped.
 func TestWhatIf_quiet_slurm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates a history twice")

@@ -42,7 +42,6 @@ var (
 // in which jobs 165 and 180 belong to it and jobs 60 to 200 meet congestion. Source: Sia §3.5.6.
 var spikePace = pace{step: 30 * time.Minute, rates: []float64{10, 10, 10, 10, 10, 130, 10, 10, 10, 10, 10, 10}}
 
-// times draws n sorted submission times in [0, span), in whole milliseconds.
 func (p *pace) times(r source, n int, span time.Duration) []time.Duration {
 	ends := p.cumulative(span)
 	at := make([]time.Duration, n)
@@ -74,7 +73,6 @@ func (p *pace) cumulative(span time.Duration) []float64 {
 	return ends
 }
 
-// invert returns the time before which a share u of submissions comes.
 func (p *pace) invert(ends []float64, u float64, span time.Duration) time.Duration {
 	if len(ends) == 0 {
 		return 0

@@ -26,7 +26,6 @@ func (f *fittedModel) applications() []*workload.Application {
 	return all
 }
 
-// application builds one of them. It runs with all batch sizes of the model.
 func (f *fittedModel) application(name string, local int) *workload.Application {
 	app := &workload.Application{
 		Name: name, Model: f.name,

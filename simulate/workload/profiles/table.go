@@ -14,7 +14,6 @@ type point struct {
 // A series has the measurements of one shape by ascending local batch size, each once.
 type series []point
 
-// at returns step and sync time, linear between measured sizes; ok is false outside them.
 func (s series) at(local float64) (step, sync float64, ok bool) {
 	if len(s) == 0 || local < s[0].local || local > s[len(s)-1].local {
 		return 0, 0, false

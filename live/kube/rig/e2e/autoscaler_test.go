@@ -18,9 +18,9 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
 
-// An autoscaler makes and deletes nodes of eight GPUs by the rules of cluster-autoscaler, simplified. It makes one for a pod that
-// kube-scheduler calls unschedulable, if the pod fits on none that is there or on its way, and would on a new one. It
-// takes away nodes of whose GPUs less than half is used and whose pods all fit on other nodes, if that is so for a time.
+// An autoscaler adds and deletes nodes of eight GPUs by simplified rules of cluster-autoscaler. It adds a node for
+// a pod that kube-scheduler reports unschedulable, if the pod fits a new node and no present or starting one. It
+// deletes a node that for some time has less than half of its GPUs in use and whose pods all fit elsewhere.
 type autoscaler struct {
 	t        *testing.T
 	cluster  *rig.Cluster

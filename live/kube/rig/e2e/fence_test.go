@@ -22,9 +22,9 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig/fault"
 )
 
-// A leader that was halted with a write in hand, for longer than its lease, changes nothing
-// any more: not the plan, for another has written it; and no job or pod, because admission
-// refuses an epoch that is over. Without admission it does, and the auditor says so.
+// A leader that was halted during a write for longer than its lease changes nothing when it resumes: the plan was
+// rewritten, and admission refuses its epoch for jobs and pods. Without admission it does change them, and the
+// auditor reports it.
 func TestFence_holds_against_a_leader_that_wakes_up(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a control plane")

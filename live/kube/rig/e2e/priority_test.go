@@ -71,8 +71,9 @@ func (b *bench) deleted(job string) {
 	}
 }
 
-// TestPriority_stops: under the default policy a job of a higher class stops a preemptible one of a lower, which is told why and
-// runs again once the other has gone; where the queue bounds priorities, it stops nothing. The scheduler has the rights of the chart, and no more.
+// TestPriority_stops: under the default policy a job of a higher class preempts a preemptible job of a lower
+// class. The preempted job gets the reason, and runs again later. If the queue bounds priorities, nothing is
+// preempted. The scheduler has only the chart's rights.
 func TestPriority_stops(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a control plane")

@@ -13,10 +13,9 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig/fault"
 )
 
-// What keeps a new leader from giving a GPU twice, piece by piece: each scene orders the writes
-// of a leader, what the next one sees and how long pods take to end in the worst way, and is
-// played with pieces missing from the next leader. Where one alone does no harm, another makes
-// up for it, and with both missing it does.
+// TestRelay_with_pieces_missing shows which checks keep a new leader from assigning a GPU twice. Each scene orders
+// the old leader's writes, the new leader's view and the ends of pods in the worst way, and runs with checks
+// removed. One removed check is made up for by another; two are not.
 func TestRelay_with_pieces_missing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a control plane")

@@ -10,8 +10,9 @@ import (
 // asTrainJob makes trainjob.yaml one of two nodes of eight GPUs of queue train.
 var asTrainJob = []string{"{name: NAME}", "{name: trains, labels: {oxgang.dev/queue: train}, annotations: {" + v1alpha1.RunSeconds + `: "100"}}`, `nvidia.com/gpu: "1"`, `nvidia.com/gpu: "8"`}
 
-// TestElastic: where JobSet's gate is on, a JobSet that asks for 2 workers and may have 1 to 4 runs on 4, gives way to a TrainJob,
-// and grows back. Its driver, which has no GPUs, runs beside it. A TrainJob stays as it asks, because Trainer refuses anything else.
+// TestElastic: with JobSet's feature gate, a JobSet that requests 2 workers and allows 1 to 4 runs on 4, gives way
+// to a TrainJob, and grows back. Its driver without GPUs runs next to it. A TrainJob keeps its size, because
+// Trainer refuses changes.
 func TestElastic(t *testing.T) {
 	s := serve(t, 4, "afs", true, ElasticJobSet, Trainer)
 	apply(t, s.Cluster, "runtime.yaml", "")

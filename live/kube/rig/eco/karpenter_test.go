@@ -25,9 +25,8 @@ import (
 // keeper is the Deployment of deploy/samples/queue-autoscaled.yaml, whose pods keep a node each.
 var keeper = client.ObjectKey{Namespace: "oxgang-system", Name: "a100-spot"}
 
-// TestKarpenter: Karpenter brings nodes for what is planned, from none on, and takes away those that nothing is planned on. A job gives
-// way when its node is drained, and runs on the next. None is stopped for another node that goes, nor for a job whose node is on its
-// way. The chart, and the objects of the sample, are as they come.
+// TestKarpenter: Karpenter adds nodes for planned jobs, and removes nodes without planned jobs. A job moves when
+// its node is drained, and never stops because of another node. The chart and the sample are unmodified.
 func TestKarpenter(t *testing.T) {
 	s := grown(t)
 	s.create(e2e.Job("one", "train", 1, 8, map[string]string{v1alpha1.RunSeconds: "1000"}))

@@ -14,10 +14,9 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig/e2e"
 )
 
-// TestRayJob: under KubeRay's operator a RayJob waits suspended without a cluster, starts with as many workers as are planned, gives
-// way to a Job and grows back by restarts, is stopped for a shorter Job, goes on after that, and gives its GPUs back when it has failed.
-// The pods of its head and of its submitter run as fake nodes run them: no Ray answers, so it cannot complete, and fails if
-// its submitter does. One that is deleted leaves nothing.
+// TestRayJob: under KubeRay's operator a RayJob waits suspended, starts with the planned workers, gives way to a
+// Job, grows back by restarts, is stopped for a shorter Job, continues, and frees its GPUs when it fails. Fake
+// nodes run its pods without Ray, so it cannot complete. A deleted RayJob leaves nothing.
 func TestRayJob(t *testing.T) {
 	s := serve(t, 2, "afs", false, KubeRay)
 	s.submit("tune.yaml", "tune")

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig/e2e"
 )
 
-// TestSlices: two queues of Kueue, of 16 GPUs each, are of one cohort. A Job of one that may be resized in place grows on quota
-// that it borrows from the other. When a Job of the other comes, it gives that back without a restart, and grows again after that.
+// TestSlices: two Kueue queues of 16 GPUs each share a cohort. A Job that can be resized in place borrows quota to
+// grow, returns it without a restart when a Job of the other queue arrives, and then grows again.
 func TestSlices(t *testing.T) {
 	s := serve(t, 4, "afs", false, Kueue)
 	apply(t, s.Cluster, "cohort.yaml", "")

@@ -191,7 +191,6 @@ func (p *Proxy) note(c *Call, code int) {
 	}
 }
 
-// forward requests watch events as JSON, because they are parsed here.
 func (p *Proxy) forward(r *http.Request, c *Call) (*http.Response, error) {
 	out := r.Clone(r.Context())
 	out.RequestURI, out.URL.Scheme, out.URL.Host, out.Host = "", p.target.Scheme, p.target.Host, p.target.Host

@@ -45,9 +45,9 @@ const (
 	endsByUser = 5  // each fifth job that ends is deleted by its user
 )
 
-// Jobs come and go for half an hour, nodes are lost and come back, and the scheduler is killed every five minutes: no GPU is given
-// twice at any revision, no job fails, and in the end pods and plans agree and nobody waits for whom there is room.
-// OXGANG_CHURN=MINUTES,NODES,JOBS asks for other numbers.
+// TestChurn: for half an hour jobs arrive and end, nodes are lost and return, and the scheduler is killed every
+// five minutes. At no revision is a GPU assigned twice, no job fails, and at the end pods match plans and no job
+// waits that would fit. OXGANG_CHURN=MINUTES,NODES,JOBS sets other numbers.
 func TestChurn(t *testing.T) {
 	long(t, "0 GPUs over-committed, 0 jobs stuck or failed with 2,000 jobs on 1,000 nodes for 30 minutes; restart time, memory")
 	minutes, nodes, jobs := 30, 1000, 2000

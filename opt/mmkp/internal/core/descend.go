@@ -107,7 +107,6 @@ func (s *Core) evaluate(prices, d []float64, pick []int32) (bound, slope float64
 	return bound, slope
 }
 
-// take returns the best column of item e at the given prices, and its worth.
 func (s *Core) take(e int, prices []float64) (taken int32, worth float64) {
 	x := &s.Items[e]
 	taken, worth = x.First, s.Columns[x.First].Nudged

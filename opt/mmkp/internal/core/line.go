@@ -99,7 +99,6 @@ func (s *Core) adopt(side []int32) {
 	}
 }
 
-// reach returns the step at which a price reaches the end of its range.
 func (s *Core) reach() (end float64, stop plane) {
 	end = math.Inf(1)
 	largest := 0.0

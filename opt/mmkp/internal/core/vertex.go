@@ -44,7 +44,6 @@ func (s *Core) flatten() {
 	}
 }
 
-// untie computes the capacity left by the items without a tie at the vertex.
 func (s *Core) untie() {
 	copy(s.idle, s.Spare)
 	for _, c := range s.pick {
@@ -58,7 +57,6 @@ func (s *Core) untie() {
 	}
 }
 
-// leads reports whether plane r is the first tie of its item.
 func (s *Core) leads(r int) bool {
 	if s.planes[r].bend != tie {
 		return false
