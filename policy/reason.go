@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Reason states why a job got its decision: a Kind, with a configuration and two numbers whose meaning
-// depends on the Kind.
+// A Reason states why a job got its decision: a Kind, with a configuration and two numbers whose meaning depends
+// on the Kind.
 type Reason struct {
 	Kind   Kind
 	Config cluster.Configuration // see Kind
@@ -18,77 +18,44 @@ type Reason struct {
 // A Kind is one of the possible reasons for a decision.
 type Kind uint8
 
-// The kinds of reason, with the meaning of Config, Value and Limit. Each sentence is about one job. "Speed"
-// is relative to the job's speed on its smallest configuration, 0 if unknown. "Before" is the configuration
-// in the last round.
+// The kinds of reason, with the meaning of Config, Value and Limit. Each sentence is about one job. "Speed" is
+// relative to the job's speed on its smallest configuration, 0 if unknown. "Before" is the configuration in the
+// last round.
 const (
-	// no reason stated
-	Unexplained Kind = iota
-	AsPlanned        // keeps its GPUs; Value: speed; Limit: speed with Config, a better configuration that is not free, or 0
-	Started          // gets GPUs after it had none; Value: speed
-	Grown            // gets more GPUs; Config: before; Value: speed now; Limit: speed before
-	// gets fewer GPUs because others gain more; Config: before; Value: what each GPU is worth to it; Limit:
-	// price per GPU, at least Value; both 0: another cause
-	Shrunk
-	// gets another GPU type or other nodes, not always to gain speed; Config: before; Value: speed now;
-	// Limit: speed before
-	Moved
-	// keeps its GPUs because Config, though better, is not worth a restart; Value: speed gain of Config, as
-	// a factor; Limit: smallest factor that would be worth it
-	KeptNoRestart
-	// keeps its GPUs, with more CPUs or memory than is proportional to them; Value: speed relative to the
-	// proportional share
-	AboveShare
-	// keeps its GPUs, with fewer CPUs and less memory than is proportional, and is not slower for it;
-	// Value: speed relative to the proportional share
-	BelowShare
-	PinnedRestore    // starts or restores a checkpoint, and is not interrupted
-	PinnedNonPreempt // keeps its GPUs because it is non-preemptive
-	Reserved         // holds its reservation
-	// waits because too few GPUs are free; Config: smallest possible; Value: free GPUs of its type; Limit:
-	// GPUs needed
-	WaitNoCapacity
-	// waits because other jobs gain more from the GPUs; Config: its best choice; Value: its gain per GPU,
-	// at least 0; Limit: price per GPU with CPUs and memory, at least Value; if equal, a tie
+	Unexplained      Kind = iota
+	AsPlanned             // keeps its GPUs; Value: speed; Limit: speed with Config, a better configuration that is not free, or 0
+	Started               // gets GPUs after it had none; Value: speed
+	Grown                 // gets more GPUs; Config: before; Value: speed now; Limit: speed before
+	Shrunk                // gets fewer GPUs because others gain more; Config: before; Value: what each GPU is worth to it; Limit: price per GPU, at least Value; both 0: another cause
+	Moved                 // gets another GPU type or other nodes, not always to gain speed; Config: before; Value: speed now; Limit: speed before
+	KeptNoRestart         // keeps its GPUs because Config, though better, is not worth a restart; Value: speed gain of Config, as a factor; Limit: smallest factor that would be worth it
+	AboveShare            // keeps its GPUs, with more CPUs or memory than is proportional to them; Value: speed relative to the proportional share
+	BelowShare            // keeps its GPUs, with fewer CPUs and less memory than is proportional, and is not slower for it; Value: speed relative to the proportional share
+	PinnedRestore         // starts or restores a checkpoint, and is not interrupted
+	PinnedNonPreempt      // keeps its GPUs because it is non-preemptive
+	Reserved              // holds its reservation
+	WaitNoCapacity        // waits because too few GPUs are free; Config: smallest possible; Value: free GPUs of its type; Limit: GPUs needed
+	// waits because other jobs gain more from the GPUs; Config: its best choice; Value: its gain per GPU; Limit:
+	// price per GPU with CPUs and memory, at least Value; a tie if equal.
 	WaitPrice
-	// waits because no node has the free GPUs together with the CPUs and memory it wants; Config: GPUs;
-	// Value: cores; Limit: bytes of memory
-	WaitHost
-	WaitOrder // waits behind other jobs in the queue; Value: number of these jobs; Limit: GPUs it needs
-	// would fit, but would delay the first job of the queue; Value: estimated seconds until that job
-	// starts; Limit: GPUs it needs
-	WaitBackfill
-	WaitNodes // waits for rented nodes that are starting; Config: planned; Value: missing nodes
-	// waits because more nodes would exceed the budget; Config: planned; Value: cost per hour with these
-	// nodes; Limit: allowed cost per hour
-	WaitBudget
-	Reclaimed   // lost its nodes, on loan or rented, because they went back; Config: before
-	WaitProfile // gets nothing yet, because its profiling on one GPU is not complete
-	// waits because it has had its share of GPU time; Value: seconds that it ran; Limit: seconds since its
-	// submission
-	WaitTurn
-	// waits because its rounds in the planned window come later; Config: planned; Value: seconds until
-	// then; Limit: seconds that it will run in the window
-	WaitPlanned
-	// keeps its GPUs; its batch sizes deviate from its declared schedule, so the present size is assumed to
-	// stay; Value: present size in samples
-	Unpredicted
-	Evicted     // was granted Config, but gets nothing because free GPUs are too scattered over nodes
-	Impossible  // requests Config, which even the empty cluster cannot grant
-	Refused     // keeps its last decision because the plan broke a rule of Check
-	KeptNoPlace // keeps its GPUs; was granted Config, but free GPUs are too scattered over nodes
-	// waits for quota; Config: its request; Value: GPUs left in the quota of its queue; Limit: GPUs it
-	// needs
-	WaitQuota
-	// waits because jobs ahead of it hold GPUs, and the others are too few or unsuitable; numbers as for
-	// WaitNoCapacity
-	WaitServed
-	// waits because jobs of higher priority hold GPUs, and the others are too few or unsuitable; numbers as
-	// for WaitNoCapacity
-	WaitPriority
-	// gets what it needs to end by the time that policy/oxgang promised; Value: seconds left until then,
-	// negative if it has passed
-	Promised
+	WaitHost     // waits because no node has the free GPUs together with the CPUs and memory it wants; Config: GPUs; Value: cores; Limit: bytes of memory
+	WaitOrder    // waits behind other jobs in the queue; Value: number of these jobs; Limit: GPUs it needs
+	WaitBackfill // would fit, but would delay the first job of the queue; Value: estimated seconds until that job starts; Limit: GPUs it needs
+	WaitNodes    // waits for rented nodes that are starting; Config: planned; Value: missing nodes
+	WaitBudget   // waits because more nodes would exceed the budget; Config: planned; Value: cost per hour with these nodes; Limit: allowed cost per hour
+	Reclaimed    // lost its nodes, on loan or rented, because they went back; Config: before
+	WaitProfile  // gets nothing yet, because its profiling on one GPU is not complete
+	WaitTurn     // waits because it has had its share of GPU time; Value: seconds that it ran; Limit: seconds since its submission
+	WaitPlanned  // waits because its rounds in the planned window come later; Config: planned; Value: seconds until then; Limit: seconds that it will run in the window
+	Unpredicted  // keeps its GPUs; its batch sizes deviate from its declared schedule, so the present size is assumed to stay; Value: present size in samples
+	Evicted      // was granted Config, but gets nothing because free GPUs are too scattered over nodes
+	Impossible   // requests Config, which even the empty cluster cannot grant
+	Refused      // keeps its last decision because the plan broke a rule of Check
+	KeptNoPlace  // keeps its GPUs; was granted Config, but free GPUs are too scattered over nodes
+	WaitQuota    // waits for quota; Config: its request; Value: GPUs left in the quota of its queue; Limit: GPUs it needs
+	WaitServed   // waits because jobs ahead of it hold GPUs, and the others are too few or unsuitable; numbers as for WaitNoCapacity
+	WaitPriority // waits because jobs of higher priority hold GPUs, and the others are too few or unsuitable; numbers as for WaitNoCapacity
+	Promised     // gets what it needs to end by the time that policy/oxgang promised; Value: seconds left until then, negative if it has passed
 	kinds
 )
 
@@ -116,8 +83,7 @@ func Kinds() []Kind {
 	return all
 }
 
-// Turn returns the reason WaitTurn for job j: it waits at time now because it has had its share of GPU
-// time.
+// Turn returns the reason WaitTurn for job j: it waits at time now because it has had its share of GPU time.
 func Turn(j *Job, now time.Time) Reason {
 	return Reason{Kind: WaitTurn, Value: j.AttainedService(now).Seconds(), Limit: max(0, j.Age(now).Seconds())}
 }
