@@ -35,27 +35,25 @@ const (
 	PinnedNonPreempt      // keeps its GPUs because it is non-preemptive
 	Reserved              // holds its reservation
 	WaitNoCapacity        // waits because too few GPUs are free; Config: smallest possible; Value: free GPUs of its type; Limit: GPUs needed
-	// waits because other jobs gain more from the GPUs; Config: its best choice; Value: its gain per GPU; Limit:
-	// price per GPU with CPUs and memory, at least Value; a tie if equal.
-	WaitPrice
-	WaitHost     // waits because no node has the free GPUs together with the CPUs and memory it wants; Config: GPUs; Value: cores; Limit: bytes of memory
-	WaitOrder    // waits behind other jobs in the queue; Value: number of these jobs; Limit: GPUs it needs
-	WaitBackfill // would fit, but would delay the first job of the queue; Value: estimated seconds until that job starts; Limit: GPUs it needs
-	WaitNodes    // waits for rented nodes that are starting; Config: planned; Value: missing nodes
-	WaitBudget   // waits because more nodes would exceed the budget; Config: planned; Value: cost per hour with these nodes; Limit: allowed cost per hour
-	Reclaimed    // lost its nodes, on loan or rented, because they went back; Config: before
-	WaitProfile  // gets nothing yet, because its profiling on one GPU is not complete
-	WaitTurn     // waits because it has had its share of GPU time; Value: seconds that it ran; Limit: seconds since its submission
-	WaitPlanned  // waits because its rounds in the planned window come later; Config: planned; Value: seconds until then; Limit: seconds that it will run in the window
-	Unpredicted  // keeps its GPUs; its batch sizes deviate from its declared schedule, so the present size is assumed to stay; Value: present size in samples
-	Evicted      // was granted Config, but gets nothing because free GPUs are too scattered over nodes
-	Impossible   // requests Config, which even the empty cluster cannot grant
-	Refused      // keeps its last decision because the plan broke a rule of Check
-	KeptNoPlace  // keeps its GPUs; was granted Config, but free GPUs are too scattered over nodes
-	WaitQuota    // waits for quota; Config: its request; Value: GPUs left in the quota of its queue; Limit: GPUs it needs
-	WaitServed   // waits because jobs ahead of it hold GPUs, and the others are too few or unsuitable; numbers as for WaitNoCapacity
-	WaitPriority // waits because jobs of higher priority hold GPUs, and the others are too few or unsuitable; numbers as for WaitNoCapacity
-	Promised     // gets what it needs to end by the time that policy/oxgang promised; Value: seconds left until then, negative if it has passed
+	WaitPrice             // waits because other jobs gain more from the GPUs; Config: its best choice; Value: its gain per GPU; Limit: price per GPU with CPUs and memory, at least Value; a tie if equal
+	WaitHost              // waits because no node has the free GPUs together with the CPUs and memory it wants; Config: GPUs; Value: cores; Limit: bytes of memory
+	WaitOrder             // waits behind other jobs in the queue; Value: number of these jobs; Limit: GPUs it needs
+	WaitBackfill          // would fit, but would delay the first job of the queue; Value: estimated seconds until that job starts; Limit: GPUs it needs
+	WaitNodes             // waits for rented nodes that are starting; Config: planned; Value: missing nodes
+	WaitBudget            // waits because more nodes would exceed the budget; Config: planned; Value: cost per hour with these nodes; Limit: allowed cost per hour
+	Reclaimed             // lost its nodes, on loan or rented, because they went back; Config: before
+	WaitProfile           // gets nothing yet, because its profiling on one GPU is not complete
+	WaitTurn              // waits because it has had its share of GPU time; Value: seconds that it ran; Limit: seconds since its submission
+	WaitPlanned           // waits because its rounds in the planned window come later; Config: planned; Value: seconds until then; Limit: seconds that it will run in the window
+	Unpredicted           // keeps its GPUs; its batch sizes deviate from its declared schedule, so the present size is assumed to stay; Value: present size in samples
+	Evicted               // was granted Config, but gets nothing because free GPUs are too scattered over nodes
+	Impossible            // requests Config, which even the empty cluster cannot grant
+	Refused               // keeps its last decision because the plan broke a rule of Check
+	KeptNoPlace           // keeps its GPUs; was granted Config, but free GPUs are too scattered over nodes
+	WaitQuota             // waits for quota; Config: its request; Value: GPUs left in the quota of its queue; Limit: GPUs it needs
+	WaitServed            // waits because jobs ahead of it hold GPUs, and the others are too few or unsuitable; numbers as for WaitNoCapacity
+	WaitPriority          // waits because jobs of higher priority hold GPUs, and the others are too few or unsuitable; numbers as for WaitNoCapacity
+	Promised              // gets what it needs to end by the time that policy/oxgang promised; Value: seconds left until then, negative if it has passed
 	kinds
 )
 
