@@ -10,6 +10,7 @@ var withoutStarts = map[string][2]string{
 		"a table derived from Philly's log, without start times",
 		"use the log itself, cluster_job_log in trace-data.tar.gz of github.com/msr-fiddle/philly-traces, which has start and end of each attempt",
 	},
+	trace.PAIFormat:    {"pai_task_table.csv without submissions", "put pai_job_table.csv, which has them, into the same file: cat pai_job_table.csv pai_task_table.csv > pai.csv"},
 	trace.HeliosFormat: {"a table of Helios without start_time", "use cluster_log.csv of github.com/S-Lab-System-Group/HeliosData, which has that column"},
 }
 

@@ -176,7 +176,7 @@ func TestReadError(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for _, s := range samples {
 		r := io.MultiReader(strings.NewReader(s.text[:len(s.text)-4]), failing{broken})
-		seq, err := Open(r, s.format, parse.Options{OnBadRow: parse.Skip})
+		seq, err := Open(r, strings.Replace(s.format, swfFormat, swfGPUs, 1), parse.Options{OnBadRow: parse.Skip})
 		if err == nil {
 			_, err = parse.Collect(seq)
 		}

@@ -37,10 +37,12 @@ var formats = []Format{
 	{HeliosFormat, "Helios cluster_log.csv, and Acme trace_seren.csv and trace_kalos.csv", heliosTable.Sniff, readHelios, nil, heliosHistory},
 	{"alibaba", "Alibaba GPU 2023 openb pod list", alibabaTable.Sniff, alibabaTable.Read, nil, nil},
 	{alibabaSpotTable.Format, "Alibaba GPU 2026 job_info_df.csv, with spot jobs", alibabaSpotTable.Sniff, readAlibabaSpot, nil, nil},
+	{PAIFormat, "Alibaba PAI 2020: pai_task_table.csv, or pai_job_table.csv and it as one file", sniffPAI, readPAI, nil, paiHistory},
+	{swfFormat, "Standard Workload Format of CPU clusters; needs " + swfGPUs + ", which counts processors as GPUs", sniffSWF, readSWF(false), nil, swfHistory(false)},
 	{"gavel", "Gavel simulator, 7 or 10 columns, or CSV", func(h []byte) bool { return gavelTable.Sniff(h) && !shockwaveTable.Sniff(h) }, gavelTable.Read, nil, nil},
 	{"shockwave", "Shockwave simulator, 12 columns, or CSV", shockwaveTable.Sniff, shockwaveTable.Read, nil, nil},
 	{"synergy", "Synergy simulator CSV", synergyTable.Sniff, synergyTable.Read, nil, nil},
-	{slurm.Format, "Slurm's accounting: sacct --parsable2 with its header, tables separated by tabs, commas or semicolons, sacct --json", slurm.Sniff, slurm.Read, nil, slurmHistory},
+	{slurm.Format, "Slurm's accounting: sacct --parsable2 with its header, tables separated by tabs, commas or semicolons, sacct --json, MIT Supercloud's slurm-log.csv", slurm.Sniff, slurm.Read, nil, slurmHistory},
 	{kubernetesFormat, "lists of Jobs, JobSets, TrainJobs, RayJobs, Workloads, Pods and Nodes, as kubectl prints them", sniffKubernetes, readKubernetes, nil, kubernetesHistory},
 }
 
@@ -48,10 +50,13 @@ var formats = []Format{
 func Formats() []Format { return slices.Clone(formats) }
 
 // Find returns the format with a name, or an error that lists all names.
-// slurm@NAME is slurm with the rows of one cluster.
+// slurm@NAME is slurm with the rows of one cluster, swf@gpus is swf with each processor counted as a GPU.
 func Find(name string) (Format, error) {
 	if format, cluster, ok := strings.Cut(name, "@"); ok && format == slurm.Format && cluster != "" {
 		return oneCluster(cluster), nil
+	}
+	if name == swfGPUs {
+		return Format{Name: swfFormat, Doc: "format swf, each processor counted as a GPU", Sniff: sniffSWF, Read: readSWF(true), history: swfHistory(true)}, nil
 	}
 	for _, f := range formats {
 		if f.Name == name {

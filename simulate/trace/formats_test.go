@@ -68,7 +68,7 @@ func TestOpenErrors(t *testing.T) {
 		want               string
 	}{
 		{"empty", "", "", parse.Options{}, "input: empty file, want a trace"},
-		{"unknown format", siaText, "csv", parse.Options{}, `trace format "csv", want one of jsonl, sia, philly, helios, alibaba, alibaba-v2026, gavel, shockwave, synergy, slurm, kubernetes`},
+		{"unknown format", siaText, "csv", parse.Options{}, `trace format "csv", want one of jsonl, sia, philly, helios, alibaba, alibaba-v2026, alibaba-pai, swf, gavel, shockwave, synergy, slurm, kubernetes`},
 		{"unknown header", "a,b\n1,2\n", "", parse.Options{File: "w.csv"}, `w.csv:1: first line "a,b" is of no known format, want one of jsonl, sia,`},
 		{"gzip header cut", "\x1f\x8b\x08", "", parse.Options{File: "w.gz"}, "w.gz: truncated: unexpected EOF"},
 		{"options", siaText, "", parse.Options{Limit: -1, MaxLine: -1, OnBadRow: 7}, "trace options: bad-row policy 7, want 0 (fail), 1 (skip) or 2 (few)\nlimit -1, want at least 0\nlongest line -1 bytes, want at least 0"},

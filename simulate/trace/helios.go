@@ -66,7 +66,7 @@ func heliosObserved(r *parse.Row, a *workload.Arrival) parse.Observed {
 		o.Nodes = r.Count("node_num", 0, parse.MaxCount)
 	}
 	if text := r.Word("start_time"); text == "" || text == "None" {
-		r.O.Summary.Note("jobs without a start time in the log, not compared")
+		r.O.Summary.Note(noteNoStart)
 		return o
 	}
 	o.Started = began.Add(max(a.At, heliosTime(r, "start_time")))

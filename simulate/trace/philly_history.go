@@ -61,10 +61,10 @@ func (j *phillyJob) observed(gpus int, told *parse.Summary) parse.Observed {
 	}
 	switch {
 	case o.Started.IsZero():
-		told.Note("jobs without a start time in the log, not compared")
+		told.Note(noteNoStart)
 		o.Started, o.Ended = time.Time{}, time.Time{}
 	case o.Started.Before(o.Submitted):
-		told.Note("jobs that started before their submission, counted as not waiting")
+		told.Note(noteEarlyStart)
 		o.Started = o.Submitted
 	}
 	if last := j.Attempts[len(j.Attempts)-1]; phillyNone(last.End) && !o.Started.IsZero() {

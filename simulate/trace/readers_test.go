@@ -22,6 +22,13 @@ func read(t *testing.T, text string, o parse.Options) ([]workload.Arrival, *pars
 		t.Fatal(err)
 	}
 	all, err := parse.Collect(seq)
+	if err != nil && strings.Contains(err.Error(), swfGPUs) {
+		seq, err = Open(strings.NewReader(text), swfGPUs, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err = parse.Collect(seq)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,6 +109,17 @@ var arrivals = map[string][]workload.Arrival{
 		{At: 10 * time.Second, Duration: time.Minute, Spec: job.Spec{ID: "u1", Name: "nlp/bert", User: "nlp", Queue: "q", GPUs: 8, WorkerGPUs: 4, CPUs: 3, Memory: 4 << 30, GPUTypes: []cluster.GPUType{"nvidia-h200"}, Adaptivity: job.Rigid}},
 		{At: 0, Duration: time.Minute, Spec: job.Spec{ID: "u3", Name: "cv/vit", User: "cv", GPUs: 12, WorkerGPUs: 2, Adaptivity: job.Rigid}},
 	},
+	"slurm/supercloud": {
+		{At: 0, Duration: time.Hour, Spec: job.Spec{ID: "4074251073298", User: "93371910", Queue: "gaia", GPUs: 2, CPUs: 40, Memory: 170000 << 20, Target: 365 * 24 * 3600, GPUTypes: []cluster.GPUType{"volta"}, Adaptivity: job.Rigid}},
+	},
+	"alibaba-pai/tasks": {
+		{At: 493449 * time.Second, Duration: 100 * time.Second, Spec: job.Spec{ID: "j1", GPUs: 2, WorkerGPUs: 1, CPUs: 12, Memory: 2 * 31457280000, GPUTypes: []cluster.GPUType{"V100"}, Adaptivity: job.Rigid}},
+		{At: 0, Duration: 60 * time.Second, Spec: job.Spec{ID: "j2", GPUs: 1, CPUs: 1, Memory: 8 << 30, GPUTypes: []cluster.GPUType{"MISC"}, Adaptivity: job.Rigid}},
+	},
+	"swf/log": {
+		{At: 10 * time.Second, Duration: 100 * time.Second, Spec: job.Spec{ID: "1", User: "7", Queue: "2", GPUs: 8, Target: 3600, Adaptivity: job.Rigid}},
+		{At: 20 * time.Second, Duration: 60 * time.Second, Spec: job.Spec{ID: "2", GPUs: 2, Adaptivity: job.Rigid}},
+	},
 	"jsonl/lines": {
 		{At: 1500 * time.Millisecond, Duration: 10 * time.Second, Spec: job.Spec{ID: "a", GPUs: 2, Adaptivity: job.AnyGPUType}},
 		{Application: "bert", Spec: job.Spec{ID: "b", GPUs: 1, Batch: job.BatchLimits{Init: 12, Max: 384, LocalMax: map[cluster.GPUType]int{"t4": 12}}, Goal: job.BatchInference}},
@@ -162,6 +180,19 @@ func TestNotes(t *testing.T) {
 			{Text: "jobs without pods in the dump, treated as starting when Kueue admitted them", Count: 1},
 			{Text: "failed jobs, simulated with their observed running time", Count: 1},
 			{Text: "jobs of unknown GPU type, may run on any type", Count: 1},
+		}},
+		{paiText, []parse.Note{
+			{Text: "workers with part of a GPU, counted as whole GPUs", Count: 1},
+			{Text: noteNoSubmission, Count: 2},
+			{Text: "jobs with a task that never started or never ended (Running) dropped", Count: 1},
+		}},
+		{swfText, []parse.Note{
+			{Text: "jobs that were cancelled, simulated with their observed running time", Count: 1},
+			{Text: "jobs that were submitted after another job, replayed at their time of submission", Count: 1},
+			{Text: noteNoStart, Count: 1},
+			{Text: "jobs that failed, simulated with their observed running time", Count: 1},
+			{Text: parse.DropNoTime, Count: 1},
+			{Text: "rows of parts of jobs (status 2, 3 or 4) left out: another row has the whole job", Count: 1},
 		}},
 		{alibabaSpotText, []parse.Note{{Text: parse.DropParts, Count: 1}}},
 		{gavel7Text, []parse.Note{{Text: "jobs without a batch size in their type, counted as 1", Count: 1}}},

@@ -68,6 +68,17 @@ const (
 `
 	alibabaSpotText = "job_name,organization,gpu_model,cpu_request,gpu_request,worker_num,submit_time,duration,job_type\n" +
 		"1,o1,A10,20,1,1,100,60,HP\n2,o2,A100,15,8,2,160,30,Spot\n3,o2,A10,8,0.5,1,170,30,HP\n"
+	paiText = "j1,worker,2,Terminated,494449.0,494549.0,600.0,29.296875,100.0,V100\n" +
+		"j1,ps,1,Terminated,494440.0,494549.0,600.0,10,,\n" +
+		"j2,tensorflow,1,Failed,1000,1060,100.0,8,50.0,MISC\n" +
+		"j3,worker,1,Running,1000,,100.0,8,100.0,T4\n"
+	swfText = "; Version: 2.2\n; Computer: Linux\n; UnixStartTime: 1096588800\n; MaxNodes: 4\n; MaxProcs: 16\n" +
+		"    1   10  5  100   8  -1 -1  8  3600 -1 1 7 1 -1 2 1 -1 -1\n" +
+		"    2   20 -1   60  -1  -1 -1  2    -1 -1 5 -1 1 -1 -1 -1 1 30\n" +
+		"    3   30  0   -1   4  -1 -1  4    -1 -1 0 8 1 -1 2 1 -1 -1\n" +
+		"    4   40  0   10   4  -1 -1  4    -1 -1 3 8 1 -1 2 1 -1 -1\n"
+	supercloudText = ",id_job,id_user,partition,state,timelimit,time_submit,time_eligible,time_start,time_end,tres_alloc,tres_req\n" +
+		"0,4074251073298,93371910,gaia,3,4294967295,1609480000,1609480000,1609480060,1609483660,\"1=40,2=170000,4=1,1002=2\",\"1=40,2=170000,4=1,1002=2\"\n"
 	jsonlText = `{"id":"a","gpus":2,"at_s":1.5,"duration_s":10,"adaptivity":["gpu_type"]}` + "\n\n" +
 		`{"id":"b","gpus":1,"application":"bert","batch":{"init":12,"max":384,"local_max":{"t4":12}},"goal":"batch_inference"}` + "\n"
 )
@@ -90,6 +101,9 @@ var samples = []sample{
 	{"slurm", "tres", slurmText},
 	{"slurm", "elapsed", slurmElapsedText},
 	{"slurm", "json", slurmJSONText},
+	{"slurm", "supercloud", supercloudText},
+	{"alibaba-pai", "tasks", paiText},
+	{"swf", "log", swfText},
 	{"jsonl", "lines", jsonlText},
 	{"kubernetes", "lists", kubernetesText},
 }

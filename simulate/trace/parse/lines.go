@@ -85,6 +85,28 @@ func (l *Lines) discard() error {
 	}
 }
 
+// Each calls use for the following lines that are not empty, until use returns false. Too long lines are bad rows of
+// the feed. It reports whether the input has ended.
+func (l *Lines) Each(f *Feed, use func(line string) bool) (ended bool) {
+	for {
+		line, err := l.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return true
+		case errors.Is(err, ErrTooLong):
+			f.O.Summary.Rows++
+			if !f.Reject(err) {
+				return false
+			}
+		case err != nil:
+			f.Fail(err)
+			return false
+		case len(line) > 0 && !use(string(line)):
+			return false
+		}
+	}
+}
+
 // ErrTooLong reports a line that is longer than allowed; reading can continue after it.
 var ErrTooLong = errors.New("line too long")
 

@@ -29,7 +29,7 @@ type Row struct {
 }
 
 // NewRow returns a Row for a file with this header, before its first line.
-func NewRow(o Options, h Header) *Row { return &Row{O: o, Header: h} }
+func NewRow(o Options, h Header) *Row { return &Row{O: o, Header: h, shared: map[string]string{}} }
 
 // Fail records that a field is not what is wanted.
 func (r *Row) Fail(name, want string) {

@@ -3,6 +3,7 @@ package parse
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // MaxBadRows is how many bad rows a Summary describes; further ones are only counted.
@@ -16,6 +17,8 @@ type Summary struct {
 	Bad     int    // unusable rows that were skipped
 	BadRows []error
 	Notes   []Note // in order of first appearance
+	// Began is the calendar time of time zero; zero: the trace has no calendar.
+	Began time.Time
 }
 
 // A Note is a remark of a Summary, and the number of rows that it is about.

@@ -78,11 +78,7 @@ func (t *Table) Header(first string, o Options) (Header, error) {
 		if t.Bare[n] == nil {
 			return Header{}, &Error{File: o.File, Line: 1, Problem: fmt.Sprintf("%d tab-separated columns, want %s", n, t.widths())}
 		}
-		h := Header{column: make(map[string]int, n), width: n, comma: '\t', bare: true}
-		for i, name := range t.Bare[n] {
-			h.column[name] = i
-		}
-		return h, nil
+		return Columns(t.Bare[n], '\t'), nil
 	}
 	fields, ok := split(nil, first, t.Comma)
 	if !ok {
@@ -102,6 +98,15 @@ func (t *Table) Header(first string, o Options) (Header, error) {
 		}
 	}
 	return h, nil
+}
+
+// Columns returns the header of a file without one, whose columns have these names.
+func Columns(names []string, comma byte) Header {
+	h := Header{column: make(map[string]int, len(names)), width: len(names), comma: comma, bare: true}
+	for i, name := range names {
+		h.column[name] = i
+	}
+	return h
 }
 
 func hasAny(names map[string]int, alternatives string) bool {
@@ -124,33 +129,17 @@ func (t *Table) widths() string {
 }
 
 func (t *Table) rows(f *Feed, r *Row, in *Lines) {
-	for {
-		line, err := in.Next()
+	if in.Each(f, func(line string) bool {
 		r.Line = in.Number
-		switch {
-		case errors.Is(err, io.EOF):
-			f.Finish(in.Number)
-			return
-		case errors.Is(err, ErrTooLong):
-			f.O.Summary.Rows++
-			r.Index++
-			if !f.Reject(err) {
-				return
-			}
-			continue
-		case err != nil:
-			f.Fail(err)
-			return
-		}
-		if len(line) > 0 && !t.row(f, r, string(line)) {
-			return
-		}
+		return t.row(f, r, line)
+	}) {
+		f.Finish(in.Number)
 	}
 }
 
 func (t *Table) row(f *Feed, r *Row, line string) bool {
+	r.Index = f.O.Summary.Rows
 	f.O.Summary.Rows++
-	r.Index++
 	if err := r.Cut(line); err != nil {
 		return f.Reject(err)
 	}

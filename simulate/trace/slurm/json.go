@@ -201,7 +201,7 @@ func (j *jsonJob) key() (key, error) {
 		j.Het.Offset.value < 0 || j.Het.Offset.value >= 1<<30 {
 		return key{}, fmt.Errorf("job_id %d, want a number of a job", number.value)
 	}
-	return key{number: uint32(number.value), part: uint32(part)}, nil
+	return key{number: uint64(number.value), part: uint32(part)}, nil
 }
 
 // A jsonNumber is a number, null, or an object like {"set": true, "infinite": false, "number": 8}.

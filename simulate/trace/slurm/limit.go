@@ -23,7 +23,7 @@ func (l *log) limitOf(r *parse.Row, at *places) int64 {
 	case "PARTITION_LIMIT":
 		l.o.Summary.Note("rows with the time limit of their partition, which the log does not state: limit unknown")
 		return 0
-	case "UNLIMITED":
+	case "UNLIMITED", infinite, noValue:
 		return endless
 	}
 	if column == "timelimit" {

@@ -29,7 +29,7 @@ type record struct {
 
 // A key is the name of a job: 7, 7_1 of an array, 7+1 of a heterogeneous job.
 type key struct {
-	number  uint32
+	number  uint64 // MIT Supercloud's have 14 digits
 	part    uint32 // 0: none; 1 + task of an array; heterogeneous + component
 	cluster uint16
 	use     uint16 // 1 for the second job with this number, and so on
@@ -40,7 +40,7 @@ const heterogeneous = 1 << 31
 func (k key) String() string {
 	switch {
 	case k.part == 0:
-		return strconv.FormatUint(uint64(k.number), 10)
+		return strconv.FormatUint(k.number, 10)
 	case k.part >= heterogeneous:
 		return fmt.Sprintf("%d+%d", k.number, k.part-heterogeneous)
 	}
@@ -52,15 +52,15 @@ var jobID = regexp.MustCompile(`^([0-9]+)(?:([_+])([0-9]+|\[[0-9,%:-]*(?:\.\.\.)
 
 // keyOf parses the name of a job or step, and reports whether it is a step's and valid.
 func keyOf(text string) (k key, step, ok bool) {
-	if number, err := strconv.ParseUint(text, 10, 32); err == nil { // most are
-		return key{number: uint32(number)}, false, true
+	if number, err := strconv.ParseUint(text, 10, 64); err == nil { // most are
+		return key{number: number}, false, true
 	}
 	m := jobID.FindStringSubmatch(text)
 	if m == nil {
 		return k, false, false
 	}
-	number, err := strconv.ParseUint(m[1], 10, 32)
-	k.number = uint32(number)
+	number, err := strconv.ParseUint(m[1], 10, 64)
+	k.number = number
 	if err != nil || m[3] == "" || m[3][0] == '[' {
 		return k, m[4] != "", err == nil
 	}
@@ -75,7 +75,7 @@ func (l *log) record(r *parse.Row, at *places) *record {
 	rec := &l.last
 	*rec = record{
 		name: r.At(at.name), user: r.At(at.user), account: r.At(at.account),
-		partition: r.At(at.partition), qos: r.At(at.qos), state: r.At(at.state), cluster: r.At(at.cluster),
+		partition: r.At(at.partition), qos: r.At(at.qos), state: stateName(r.At(at.state)), cluster: r.At(at.cluster),
 		reason: r.At(at.reason), reserved: r.At(at.reservation) != "",
 	}
 	var ok bool
@@ -186,7 +186,7 @@ func ofDay(text string) (int64, bool) {
 // instant parses a time of sacct, local or with a zone, in seconds since 1970; 0: none.
 func instant(text string, zone *time.Location) (at int64, local, ok bool) {
 	switch text {
-	case "", "Unknown", "None", "N/A":
+	case "", "0", "Unknown", "None", "N/A":
 		return 0, false, true
 	}
 	if t, ok := plain(text, zone); ok { // most are

@@ -45,7 +45,7 @@ func TestKeyOf_is_as_the_expression(t *testing.T) {
 	draws.AtLeast(t, 1000) // a third of the texts are numbers alone
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(
-			rapid.StringMatching(`[0-9]{0,11}`), rapid.StringMatching(`[+-]?[0-9_]{1,6}`), rapid.StringMatching(`[0-9]{1,4}[_+][0-9]{1,4}(\.batch)?`),
+			rapid.StringMatching(`[0-9]{0,22}`), rapid.StringMatching(`[+-]?[0-9_]{1,6}`), rapid.StringMatching(`[0-9]{1,4}[_+][0-9]{1,4}(\.batch)?`),
 		).Draw(t, "text")
 		k, step, ok := keyOf(text)
 		m := jobID.FindStringSubmatch(text)
@@ -55,8 +55,8 @@ func TestKeyOf_is_as_the_expression(t *testing.T) {
 			}
 			return
 		}
-		number, err := strconv.ParseUint(m[1], 10, 32)
-		if ok != (err == nil) || ok && k.number != uint32(number) || step != (m[4] != "") || ok && m[3] == "" && k.part != 0 || ok && m[3] != "" && k.part == 0 {
+		number, err := strconv.ParseUint(m[1], 10, 64)
+		if ok != (err == nil) || ok && k.number != number || step != (m[4] != "") || ok && m[3] == "" && k.part != 0 || ok && m[3] != "" && k.part == 0 {
 			t.Fatalf("%q is job %v, step %t, %t, want %v", text, k, step, ok, m)
 		}
 	})

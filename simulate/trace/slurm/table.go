@@ -20,8 +20,7 @@ func Header() *parse.Table { return &parse.Table{Format: Format, Required: colum
 // separator returns the separator of a header's columns, or 0 if the header is not sacct's.
 func separator(first string) byte {
 	for _, comma := range []byte("|\t,;") {
-		names := strings.Split(strings.ToLower(first), string(comma))
-		if len(names) > 1 && slices.Contains(names, "jobid") {
+		if names := headerNames(first, comma); len(names) > 1 && slices.Contains(names, "jobid") {
 			return comma
 		}
 	}
@@ -103,7 +102,8 @@ func (l *log) header(in *parse.Lines) (*table, error) {
 	if t.comma == 0 {
 		t.comma = '|'
 	}
-	h, err := (&parse.Table{Comma: t.comma, Required: columns}).Header(first, l.o)
+	t.names = headerNames(first, t.comma)
+	h, err := (&parse.Table{Comma: t.comma, Required: columns}).Header(strings.Join(t.names, string(t.comma)), l.o)
 	if err != nil {
 		if e, ok := errors.AsType[*parse.Error](err); ok {
 			e.Problem += refused
@@ -111,7 +111,6 @@ func (l *log) header(in *parse.Lines) (*table, error) {
 		return nil, err
 	}
 	t.row = parse.NewRow(l.o, h)
-	t.names = strings.Split(strings.ToLower(first), string(t.comma))
 	t.find()
 	t.places = placesOf(t.row)
 	return t, nil

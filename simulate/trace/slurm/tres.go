@@ -11,15 +11,16 @@ import (
 )
 
 type resourceList struct {
-	gpus   int // whole ones
-	typed  int
-	slices int      // of MIG
-	parts  string   // kinds of parts of GPUs: "1g.10gb", "shard", "mps"; empty: none
-	types  []string // of whole GPUs, as listed; immutable
-	cpus   int
-	memory int64 // bytes
-	nodes  int
-	per    per // what the numbers of a GRES count for
+	gpus     int // whole ones
+	typed    int
+	slices   int      // of MIG
+	parts    string   // kinds of parts of GPUs: "1g.10gb", "shard", "mps"; empty: none
+	types    []string // of whole GPUs, as listed; immutable
+	cpus     int
+	memory   int64 // bytes
+	nodes    int
+	numbered bool // its GPUs were numbered, not named
+	per      per  // what the numbers of a GRES count for
 }
 
 // A per is the unit that Slurm multiplies the GPUs of a request with.
@@ -60,7 +61,9 @@ func (l *log) resources(r *parse.Row, at *places, rec *record) {
 		if list.gpus > parse.MaxCount {
 			r.Fail(c.name, fmt.Sprintf("at most %d GPUs", parse.MaxCount))
 		}
-		c.to.add(list)
+		if c.to.add(list); list.numbered {
+			l.o.Summary.Note("lists of numbered resources, with GPUs 1001 and 1002 read as types tesla and volta, as at MIT Supercloud")
+		}
 	}
 	if rec.asked.gpus == 0 && rec.had.gpus == 0 && rec.asked.per == perOther {
 		r.Fail("reqgres", "GPUs per node or per job, like PER_NODE:gpu:2, or a column AllocTRES")
@@ -119,7 +122,12 @@ var wantCount = fmt.Sprintf("whole numbers from 0 to %d", parse.MaxCount)
 // parseTRES parses a list like "billing=8,cpu=16,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1", or returns what
 // was wanted.
 func parseTRES(text string) (l resourceList, want string) {
-	for item := range strings.SplitSeq(text, ",") {
+	list, want := named(text)
+	if want != "" {
+		return l, want
+	}
+	l.numbered = list != text && strings.Contains(list, "gres/gpu")
+	for item := range strings.SplitSeq(list, ",") {
 		name, value, _ := strings.Cut(item, "=")
 		gres, isGRES := strings.CutPrefix(name, "gres/")
 		var n int
