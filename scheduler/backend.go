@@ -7,11 +7,12 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Backend runs the jobs and has the clock: a simulation, one machine or a Kubernetes cluster.
+// A Backend runs the jobs and has the clock. It is a simulation, one machine, or a Kubernetes or Slurm cluster.
 //
-// Next waits for the next event and returns it, or a nil Event at the deadline. Events at the deadline come first. A
-// backend may return nil early, when the jobs of its round have done their steps, or late, if it slept. Next returns
-// io.EOF when nothing more can happen. Do starts to carry out actions; their results arrive as events.
+// Next waits for the next event and returns it, or a nil Event at the deadline. Events due at the deadline come
+// before nil. A simulation may return nil early, when the jobs have done the steps of a round; a live backend may
+// return it late, for example after a suspend. Next returns io.EOF when nothing more can happen. Do starts to
+// carry out actions; their results arrive as events.
 type Backend interface {
 	Now() time.Time
 	Next(ctx context.Context, deadline time.Time) (Event, error)
@@ -25,8 +26,8 @@ type Observer interface {
 	Round(s *policy.Snapshot, p *policy.Plan, actions []Action)
 }
 
-// An Unreported is an Observer that does not need every progress report of a job, so that a simulation can skip those
-// from which nothing is learned (sim.Options.Sparse).
+// An Unreported is an Observer that does not need every progress report, so that a simulation may skip reports
+// from which the scheduler learns nothing (sim.Options.Sparse).
 type Unreported interface {
 	Observer
 	Unreported()

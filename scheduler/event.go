@@ -16,62 +16,61 @@ type Event interface {
 	apply(s *Scheduler, now time.Time) error
 }
 
-// Submitted: a job was accepted. The scheduler keeps the pointer.
+// Submitted is the event that a job was accepted. The scheduler keeps Spec, so it must not change.
 type Submitted struct{ Spec *job.Spec }
 
-// Described: a job's program reported its batch limits, schedule or target. Spec replaces the submitted
-// specification; measurements are kept. The scheduler keeps the pointer.
+// Described is the event that a job's program reported its batch limits, schedule or target. Spec replaces the
+// submitted specification; measurements stay. The scheduler keeps Spec.
 type Described struct{ Spec *job.Spec }
 
-// Restored: the scheduler was restarted, and the job was submitted before. If the job has ended, only its ID and its
-// class's statistics are kept. The scheduler keeps the pointer.
+// Restored is the event, after a restart of the scheduler, that a job was submitted before. Of a job that has
+// ended, the scheduler keeps only the ID and the statistics of its class. It keeps Spec.
 type Restored struct {
 	Spec    *job.Spec
 	Status  job.Status
-	Batch   job.BatchSize // last requested by the scheduler; zero: the agent decides
+	Batch   job.BatchSize // batch size that the scheduler requested last; zero: the agent decides
 	Reports []job.Report  // stored reports of its agent, oldest first
 }
 
-// Reported: a job's agent sent measurements. The first report after a Run shows that the job trains.
+// Reported is the event that a job's agent sent measurements. The first one after a Run shows that the job trains.
 type Reported struct{ job.Report }
 
 // An Outcome is how a job's processes ended.
 type Outcome uint8
 
-// The outcomes. After Lost the job continues from its last checkpoint.
+// The outcomes. Only Lost is not terminal: the job continues from its last checkpoint.
 const (
 	Done   Outcome = iota
-	Failed         // the job ended with an error; terminal
+	Failed         // the job ended with an error
 	Cancelled
-	Lost // a node or GPU of the job failed; not terminal
+	Lost // a node or GPU of the job failed
 )
 
 var outcomeNames = [...]string{"done", "failed", "cancelled", "lost"}
 
 func (o Outcome) String() string { return outcomeNames[o] }
 
-// Exited: a job's processes ended.
+// Exited is the event that a job's processes ended.
 type Exited struct {
 	Job     job.ID
 	Outcome Outcome
 	Detail  string // for people
 }
 
-// NodesChanged: nodes, rentals or loans changed. Cluster has the present nodes. Jobs on lost nodes exit as Lost
-// in separate events.
+// NodesChanged is the event that nodes, rentals or loans changed. Cluster has the present nodes. Jobs on lost
+// nodes exit as Lost in separate events.
 type NodesChanged struct {
 	Cluster *cluster.Cluster
-	Rentals []cluster.Rental // all; none if nothing can be rented
-	Loans   []cluster.Loan   // all; none if nothing can be lent
+	Rentals []cluster.Rental // all groups for rent; empty if nothing can be rented
+	Loans   []cluster.Loan   // all groups on loan; empty if nothing can be lent
 }
 
-// Computed: the background work that the action Compute started has ended. This event may never come.
+// Computed is the event that the background work of the action Compute has ended. It may never come.
 type Computed struct{ Result any }
 
 // An Action is a request to the backend: Run, Preempt, Profile, Compute, Provision or Return.
 type Action interface {
-	// Topic returns what the action is about. Two actions of a round have the same topic only if they are
-	// alternatives.
+	// Topic returns what the action is about. Two actions of a round share a topic only if they are alternatives.
 	Topic() Topic
 }
 
@@ -92,49 +91,51 @@ func (t Topic) String() string {
 	return "group " + string(t.Group)
 }
 
-// Run: give a job exactly these GPUs, CPUs and memory, and this batch size. A job that runs saves a checkpoint,
-// moves and restores it, unless the change is InPlace, Free or Resized.
+// Run is the request to give a job exactly these GPUs, CPUs, memory and batch size. A running job saves a
+// checkpoint, moves and restores it, unless the change is InPlace, Free or Resized.
 type Run struct {
 	Job        job.ID
 	Allocation cluster.Allocation
 	Placement  cluster.Placement
 	Batch      job.BatchSize // zero: the agent decides
-	// Free: the job moves to other nodes with the same configuration, at no cost. Only with Options.FreeMoves.
+	// Free: the job moves to other nodes with the same configuration, without a restart. Only with
+	// Options.FreeMoves.
 	Free bool
 	// Resized: workers join or leave while the job trains on (job.Spec.Resizes); enough of them stay in place.
 	Resized bool
 }
 
-// InPlace reports whether the job stays on the same GPUs, and changes take effect while it trains.
+// InPlace reports whether the job, which has the allocation held on placement on, stays on the same GPUs, so that
+// changes take effect while it trains.
 func (r *Run) InPlace(held cluster.Allocation, on cluster.Placement) bool {
 	return r.Allocation.SameGPUs(&held) && r.Placement.SameGPUs(on)
 }
 
-// Preempt: a job saves a checkpoint, and loses its GPUs.
+// Preempt is the request that a job saves a checkpoint and releases its GPUs.
 type Preempt struct{ Job job.ID }
 
-// Profile: measure a job on one GPU of each type (Sia §3.3.2). Reports with Profile set and then Profiled
-// follow.
+// Profile is the request to measure a job on one GPU of each type (Sia §3.3.2). Events Reported with Profile set
+// follow, and then Profiled.
 type Profile struct {
 	Job   job.ID
 	Types []cluster.GPUType
 }
 
-// Compute: run a computation for the policy in the background (policy.Work.Do). Event Computed has its result. There
-// is one at a time.
+// Compute is the request to run a policy's work in the background (policy.Work.Do). Computed has its result. At
+// most one is in progress.
 type Compute struct{ Work policy.Work }
 
-// Provision: order or borrow nodes of a group until it has Nodes of them, or cancel orders, the last first.
-// NodesChanged reports the result.
+// Provision is the request to order or borrow nodes of a group until it has Nodes of them, or to cancel orders,
+// the last one first. NodesChanged reports the result.
 type Provision struct {
 	Group cluster.Group
-	Nodes int // up or ordered
+	Nodes int // wanted number, up or ordered
 }
 
-// Return: give back nodes that are rented or on loan. No job is on them.
+// Return is the request to give nodes that are rented or on loan back to their owner. No job is on them.
 type Return struct{ Nodes []cluster.NodeID }
 
-// Profiled: the profiling runs of a job are complete, and plans may give it GPUs.
+// Profiled is the event that a job's profiling runs are complete, so that plans may give it GPUs.
 type Profiled struct{ Job job.ID }
 
 // Topic implements Action.

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf/estimate"
 )
 
-// A Memory is the state of a Scheduler between rounds, without its policy and placer.
+// A Memory is the state of a Scheduler between rounds, without the states of policy and placer.
 type Memory struct {
 	beliefs  *estimate.Pool
 	classes  *estimate.Classes // nil: not learned
@@ -29,8 +29,8 @@ type memory = Memory
 // Memory returns the state of the scheduler; it changes with the next event or round.
 func (s *Scheduler) Memory() *Memory { return s.memory }
 
-// Remember replaces the scheduler's state by m, from a Scheduler with the same options. Afterwards only one of them
-// may be used.
+// Remember replaces the scheduler's state by m, which comes from a Scheduler with the same options. Only one of
+// the two may be used afterwards.
 func (s *Scheduler) Remember(m *Memory) {
 	s.memory, s.steady, s.continuing = m, steadyRound{}, continuing{}
 }
@@ -38,8 +38,8 @@ func (s *Scheduler) Remember(m *Memory) {
 // Computing reports whether a background computation of the policy is running.
 func (m *Memory) Computing() bool { return m.computing }
 
-// Active returns the jobs that have not ended, by submission time, then ID, without reports. Do not change the
-// specifications.
+// Active returns the jobs that have not ended, by submission time, then ID, without reports. The caller must not
+// modify their specifications.
 func (m *Memory) Active() []Restored {
 	var all []Restored
 	for _, r := range m.active {

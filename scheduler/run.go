@@ -9,18 +9,17 @@ import (
 	"time"
 )
 
-// Run runs the scheduler on a backend until nothing more can happen there, and returns
-// nil. It returns an error if one occurs, or if ctx is done; the round in progress
-// is then dropped. If the backend ends a round early, or at least a round late, the
-// next round begins then and has the full length.
+// Run runs the scheduler on a backend until nothing more can happen there, and returns nil. It returns an error if
+// one occurs, or if ctx is done; the round in progress is then dropped. If the backend ends a round early, or late
+// by at least a round, the next round starts at that time and has the full length.
 //
-// Options.OnSubmit adds submission rounds: half a second after a submission, and at the earliest a
-// twentieth of a round after the last round. Jobs that hold GPUs keep them. There is none while no
-// GPU is free, or while a job waits that an earlier round left waiting.
+// Options.OnSubmit adds submission rounds: half a second after a submission, and at the earliest a twentieth of a
+// round after the last round. Jobs that hold GPUs keep them. There is none while no GPU is free, or while another
+// job has been waiting since an earlier round.
 //
-// Options.OnEvent adds rounds half a second after a job comes or ends, or nodes change, but not sooner than
-// that option after the last round. They are planned like regular ones. If the policy uses only what was
-// submitted, no round is held while no job waits.
+// Options.OnEvent adds rounds half a second after a job comes or ends, or nodes change, but not sooner than that
+// option after the last round. They are planned like regular ones. For a policy with zero Traits there are no such
+// rounds while no job waits.
 //
 // Neither option moves the regular rounds.
 func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
@@ -29,8 +28,8 @@ func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
 	return s.loop(ctx, b, obs)
 }
 
-// Resume is Run for a Scheduler with the Memory of another one after a round. The backend continues directly
-// after that round.
+// Resume is Run for a Scheduler that got its Memory from another Scheduler after a round (Remember). The backend
+// must continue directly after that round.
 func (s *Scheduler) Resume(ctx context.Context, b Backend, obs ...Observer) error {
 	if !s.times.between {
 		s.times.turn(b.Now(), s.o.Round)

@@ -22,29 +22,28 @@ type Options struct {
 	Round time.Duration
 	// First is the time until the first plan. Default 0: one Round.
 	First time.Duration
-	// Profile measures a job on one GPU of each type before it is planned for. Default true (Sia §3.3.2).
+	// Profile measures each job on one GPU of each type before it first gets GPUs. Default true (Sia §3.3.2).
 	Profile bool
 	// OnSubmit adds rounds soon after submissions, in which running jobs keep what they hold: see
 	// Scheduler.Run. Default false.
 	OnSubmit bool
-	// OnEvent, if not 0, adds rounds half a second after a job comes or ends, or nodes change, instead of OnSubmit's,
-	// but not sooner than OnEvent after the last round. Policies that start jobs at once need it.
+	// OnEvent, if not 0, replaces OnSubmit's rounds by rounds half a second after a job is submitted or ends or
+	// nodes change, but at the earliest OnEvent after the last round. Policies that start jobs at once need it.
 	OnEvent time.Duration
-	// FreeMoves lets jobs move to other nodes with the same configuration at no cost, as in the public
+	// FreeMoves lets jobs move to other nodes with the same configuration without a restart, as in Sia's public
 	// simulator. Default false.
 	FreeMoves bool
 	// Estimate configures how models are learned. Its Types are set from the cluster.
 	Estimate estimate.Options
-	// Classes lets the scheduler learn what the jobs of a class have in common. Default false. Source: BOA
-	// §3.1.
+	// Classes lets the scheduler estimate statistics of job classes. Default false. Source: BOA §3.1.
 	Classes bool
 	Class   estimate.ClassOptions
-	// Lean makes a round cost only what changed, if policy and placer support it (policy.Traits.Keeps,
-	// placement.Incremental): they get only jobs that may not simply continue. The decisions are the same.
-	// Observers may keep rows, but not snapshots and plans: these are overwritten two rounds later. Default
+	// Lean makes the cost of a round proportional to what changed, if policy and placer support it
+	// (policy.Traits.Keeps, placement.Incremental): snapshots omit jobs that simply continue. Decisions are the
+	// same. Observers may keep rows, but not snapshots and plans, which are overwritten two rounds later. Default
 	// false.
 	Lean bool
-	// Known, if not nil, returns the statistics of classes, which replace learned ones. An unchanged class must
+	// Known, if not nil, returns statistics of classes that replace the estimated ones. An unchanged class must
 	// keep its pointer.
 	Known func(now time.Time) []*perf.ClassStats
 }
@@ -69,8 +68,8 @@ func (o *Options) Validate() error {
 	return errors.Join(append(errs, o.Estimate.Validate())...)
 }
 
-// A Scheduler decides round by round which jobs run where, by a policy. Make one with New. It is not safe for
-// concurrent use.
+// A Scheduler decides in each round which jobs run on which nodes, by asking a policy. Make one with New. It is
+// not safe for concurrent use.
 type Scheduler struct {
 	policy policy.Policy
 	placer placement.Placer
@@ -95,7 +94,8 @@ type record struct {
 	decided bool
 }
 
-// New returns a Scheduler without jobs. Rented and borrowed nodes come later, with events NodesChanged.
+// New returns a Scheduler without jobs, for policy p, placer pl and the nodes of c. Rented and lent nodes arrive
+// later, in events NodesChanged. It returns an error if o is invalid.
 func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*Scheduler, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("scheduler: %w", err)
@@ -117,11 +117,11 @@ func (s *Scheduler) Length() time.Duration { return s.o.Round }
 
 // Step handles one event and returns the actions to carry out at once.
 //
-// It returns an error if an ID is submitted or restored twice; if a job that reports, exits or is described was never
-// submitted; if work ended that was not requested; or if job.Report.Validate refuses a report.
+// It returns an error if an ID is submitted or restored twice; if a job that reports, exits or is described was
+// never submitted; if background work ended that was not requested; or if job.Report.Validate refuses a report.
 //
-// Events of a job that has ended are ignored. Of a report from a configuration that the job no longer holds, only the
-// measurements are used.
+// Events of a job that has ended are ignored. If a report is from a configuration that the job no longer holds,
+// only its measurements are used.
 func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 	if ev == nil {
 		return nil, errors.New("scheduler: no event")
@@ -294,8 +294,8 @@ func (s *Scheduler) sweep() {
 	s.hasEnded = false
 }
 
-// Snapshot returns the state of jobs and nodes for a policy. Rows that did not change since the last snapshot are the
-// same pointers.
+// Snapshot returns the state of jobs and nodes at time now, as input for a policy. Rows that did not change since
+// the last snapshot keep their pointers.
 func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 	s.sweep()
 	return s.snapshot(now, make([]*policy.Job, len(s.active)))

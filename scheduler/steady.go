@@ -13,9 +13,8 @@ type steadyRound struct {
 	plan *policy.Plan
 }
 
-// storeSteady stores a round, unless the next one may differ even if nothing happens. Actions change rows. A
-// placer may place a job later that it took back (submesh). Rentals, loans and class statistics change with
-// time. A policy may wait for its background work.
+// storeSteady stores a round, unless the next one may differ even if nothing happens. Reasons are actions, evicted
+// jobs, rentals, loans, class statistics and background work.
 func (s *Scheduler) storeSteady(snap *policy.Snapshot, plan *policy.Plan, acts []Action) {
 	if len(acts) > 0 || s.times.between || !s.policy.Traits().Steady || plan.Refused != "" || plan.Background != nil || s.computing {
 		return

@@ -31,7 +31,8 @@ func (p Phase) String() string {
 	return phaseNames[p]
 }
 
-// A Guess is a predicted time until something happens: the results of two simulations, the earlier and the later.
+// A Guess is a prediction of the time until something happens: the earlier and the later result of two
+// simulations.
 type Guess struct{ Early, Late time.Duration }
 
 func (g Guess) length(round time.Duration) float64 {
@@ -44,34 +45,34 @@ func (g Guess) errors(after, round time.Duration) [3]float64 {
 	return [3]float64{t - math.Log((g.Early + round).Seconds()), t - math.Log(g.length(round)), t - math.Log((g.Late + round).Seconds())}
 }
 
-// Exact reports whether both times differ by less than a round from the actual time.
+// Exact reports whether both times of the guess differ from the actual time by less than a round.
 func (g Guess) Exact(after, round time.Duration) bool {
 	return (after-g.Early).Abs() < round && (after-g.Late).Abs() < round
 }
 
-// Errors returns the logarithm of the length of a guess in rounds, and its three errors once the actual time is
-// known; see the package comment.
+// Errors returns the logarithm of the length of a guess in rounds, and its three errors (low, mid, high in the
+// package comment), for an actual time of after.
 func (g Guess) Errors(after, round time.Duration) (length float64, errors [3]float64) {
 	return math.Log(g.length(round) / round.Seconds()), g.errors(after, round)
 }
 
-// A Range is an interval of the time until something happens, with a probability of Share. Likely is the
-// median. Early <= Likely <= Late.
+// A Range is an interval for the time until something happens, which contains the actual time with probability
+// Share. Likely is the median. Early <= Likely <= Late.
 type Range struct {
 	Early, Likely, Late time.Duration
-	// Held counts how many of the last Of ranges of this phase with a known outcome were right. A range whose end has
-	// passed is wrong.
+	// Held counts how many of the last Of ranges of this phase whose outcome is known were right. A range whose
+	// end has passed is wrong.
 	Held, Of int
 	Phase    Phase
 }
 
-// Recent is how many ranges the fields Held and Of of a Range count at most.
+// Recent is the maximum of Range.Of: only the last 200 ranges count.
 const Recent = 200
 
 // leastHeld is the share of the last ranges that must have held for a range to be printed.
 const leastHeld = 0.7
 
-// Unreliable returns "unreliable: ..." if too few of the last ranges of this phase held; else "".
+// Unreliable returns "unreliable: ..." if too few of the last ranges of this phase were right, otherwise "".
 func (r *Range) Unreliable() string {
 	if float64(r.Held) >= leastHeld*float64(r.Of) {
 		return ""
@@ -79,7 +80,7 @@ func (r *Range) Unreliable() string {
 	return "unreliable: " + r.Phase.TrackRecord(r.Held, r.Of)
 }
 
-// TrackRecord returns in words how many of the last ranges of this kind were right.
+// TrackRecord states in words that held of the last of ranges of this phase were right.
 func (p Phase) TrackRecord(held, of int) string {
 	one := [...]string{"start estimate", "end estimate for a waiting job", "end estimate for a running job"}[p]
 	many := [...]string{"start estimates", "end estimates for waiting jobs", "end estimates for running jobs"}[p]
@@ -114,8 +115,8 @@ const (
 	forgotten // the job was cancelled or failed
 )
 
-// A Record compares the predictions of a run with the outcomes, and turns new predictions into ranges. Make one with
-// New.
+// A Record compares the predictions of a run with the outcomes, and turns new predictions into ranges. Make one
+// with New.
 type Record struct {
 	round time.Duration
 	all   [Phases][]*prediction
@@ -124,7 +125,7 @@ type Record struct {
 	asOf  time.Time
 }
 
-// New returns a Record without predictions, for a run with rounds of this length.
+// New returns a Record without predictions, for a run with rounds of the given length.
 func New(round time.Duration) *Record {
 	r := &Record{round: max(round, time.Second), marks: make(map[mark]quantiles)}
 	for p := range r.open {
@@ -133,11 +134,9 @@ func New(round time.Duration) *Record {
 	return r
 }
 
-// Range returns the range that contains the actual time with a probability of Share, from the predictions made before
-// now.
-//
-// Complexity: O(n log n) for n predictions of the phase, once for similar guesses
-// at one time.
+// Range converts guess g of phase p into a range that contains the actual time with probability Share. It uses the
+// predictions made before now. For n predictions of the phase it takes O(n log n), once for similar guesses at one
+// time.
 func (r *Record) Range(now time.Time, p Phase, g Guess) Range {
 	x := r.Wide(now, p, g, Share)
 	x.Held, x.Of = r.Held(now, p)
@@ -145,7 +144,7 @@ func (r *Record) Range(now time.Time, p Phase, g Guess) Range {
 	return x
 }
 
-// Wide is Range for another probability, without Held and Of.
+// Wide is Range for the probability share instead of Share. It leaves Held and Of at 0.
 func (r *Record) Wide(now time.Time, p Phase, g Guess, share float64) Range {
 	if g.Late < g.Early {
 		g.Early, g.Late = g.Late, g.Early
@@ -161,7 +160,8 @@ func (r *Record) Wide(now time.Time, p Phase, g Guess, share float64) Range {
 	return x
 }
 
-// State records that a range was printed for a job, so that it is later compared with the outcome.
+// State records that range stated was printed for guess g about job id, so that it is later compared with the
+// outcome.
 func (r *Record) State(now time.Time, id job.ID, p Phase, g Guess, stated Range) {
 	x := &prediction{job: id, at: now, guess: g, features: r.features(g), stated: stated}
 	r.all[p] = append(r.all[p], x)
@@ -171,10 +171,10 @@ func (r *Record) State(now time.Time, id job.ID, p Phase, g Guess, stated Range)
 	}
 }
 
-// Started records that a waiting job got GPUs, which decides predictions of its start.
+// Started records that a waiting job got GPUs, which is the outcome of predictions of its start.
 func (r *Record) Started(now time.Time, id job.ID) { r.close(now, id, Start, happened) }
 
-// Ended records the end of a job. If it was not completed, its predictions will never come true.
+// Ended records the end of a job. If it did not complete, its predictions count as never fulfilled.
 func (r *Record) Ended(now time.Time, id job.ID, completed bool) {
 	as := happened
 	if !completed {
@@ -193,8 +193,8 @@ func (r *Record) close(now time.Time, id job.ID, p Phase, as state) {
 	clear(r.marks)
 }
 
-// Held returns how many of the last ranges of a kind were right as of now, and of how many the outcome is known, at most
-// Recent. A range whose end has passed is wrong, even if its job is still open or was cancelled later.
+// Held returns how many of the last ranges of phase p were right, and the number of these ranges, at most Recent.
+// A range whose end has passed is wrong, even if its job has not ended or was cancelled later.
 func (r *Record) Held(now time.Time, p Phase) (held, of int) {
 	for i := len(r.all[p]) - 1; i >= 0 && of < Recent; i-- {
 		x := r.all[p][i]
@@ -218,10 +218,10 @@ func (x *prediction) after(now time.Time) time.Duration {
 	return x.took
 }
 
-// Holds reports whether the actual time is in the range, within half a round.
+// Holds reports whether the actual time after is in the range, within half a round.
 func (r *Range) Holds(after, round time.Duration) bool {
 	return after >= r.Early-round/2 && after <= r.Late+round/2
 }
 
-// Overdue reports whether nothing that happens after a time is in the range.
+// Overdue reports whether the time after is past the end of the range.
 func (r *Range) Overdue(after, round time.Duration) bool { return after > r.Late+round/2 }

@@ -7,8 +7,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// ExpectedIn converts a predicted range into an estimate for people, some time after the prediction. open: the time
-// may be later than the range. If the estimate is unreliable, only Unknown, Held and Of are set.
+// ExpectedIn converts a predicted range into an estimate to print, when the time passed has elapsed since the
+// prediction. open states that the actual time may be later than the range. If the range is unreliable, only
+// Unknown, Held and Of are set.
 func ExpectedIn(r *calibration.Range, open bool, passed time.Duration) *Expected {
 	if why := r.Unreliable(); why != "" {
 		return &Expected{Unknown: why, Held: r.Held, Of: r.Of}

@@ -11,9 +11,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// Life tells from a journal why the GPUs of a job changed, and where its time went. Only the header of the journal
-// may have been read. The life of a truncated journal ends early and has a Note. It returns an *UnknownJobError if
-// the journal lacks the job.
+// Life returns, from a journal, why the GPUs of job id changed and where its time went. r must be at its first
+// record. The story of a truncated journal ends early and has a Note. It returns an *UnknownJobError if the
+// journal lacks the job.
 func Life(r *journal.Reader, id job.ID) (*Story, error) {
 	t := newJournalReader(r.Header(), id)
 	if err := t.listen(r, func(time.Duration) {}); err != nil {
@@ -22,8 +22,8 @@ func Life(r *journal.Reader, id job.ID) (*Story, error) {
 	return &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec, t.preemption), Changes: t.changes, Totals: &t.totals, Note: noted(r.Sealed(), t.note)}, nil
 }
 
-// At explains the state of a job at a time since the start of the recording, after all records of that time, and what
-// came next. Only the header of the journal may have been read. Errors: as Life.
+// At explains the state of job id at a time since the start of the recording, after all records of that time, and
+// what happened next. r must be at its first record. It returns the same errors as Life.
 func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 	at = max(at, 0)
 	t := newJournalReader(r.Header(), id)
@@ -51,25 +51,25 @@ func (t *journalReader) story(then *snapshot, at time.Duration) *Story {
 	return story
 }
 
-// LiveState is what a running scheduler can add to its journal about a job.
+// LiveState is what a running scheduler adds to its journal to explain a job.
 type LiveState struct {
 	At         time.Duration // now, since the start of the recording
-	Up         bool          // its processes run, and its program has not reported yet
+	Up         bool          // its processes run, but its program has not reported yet
 	Preemption Preemption
 }
 
-// A Preemption states whether a job must not be preempted, and why.
+// A Preemption is a reason why a job must not be preempted.
 type Preemption uint8
 
 // The reasons, if the job must not be preempted.
 const (
-	NotKnown  Preemption = iota
-	Forbidden            // submitted with --no-preempt
-	NotYet               // the job's program has not connected yet
+	NotKnown  Preemption = iota // no reason known
+	Forbidden                   // submitted with --no-preempt
+	NotYet                      // the job's program has not connected yet
 )
 
-// Live explains the present state of a job under a running scheduler. Only the header of the journal may have been
-// read. Errors: as Life.
+// Live explains the present state of job id under a running scheduler, which adds seen. r must be at its first
+// record. It returns the same errors as Life.
 func Live(r *journal.Reader, id job.ID, seen LiveState) (*Story, error) {
 	t := newJournalReader(r.Header(), id)
 	t.preemption = seen.Preemption

@@ -7,13 +7,13 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Because states why a job has the GPUs that a plan gives it.
+// A Because is the reason why a job has the GPUs that a plan gives it.
 type Because struct {
 	Reason string
-	Text   string // why, and what would change it if anything would
+	Text   string // the reason in words, and what would change the decision, if anything
 }
 
-// Reasons explain why each job has the GPUs that a plan gives it. They are computed at the first use.
+// Reasons explain why each job has the GPUs that a plan gives it. They are computed when first used.
 type Reasons struct {
 	// Preemption, if not nil, returns why a job must not be preempted.
 	Preemption func(job.ID) Preemption
@@ -26,10 +26,11 @@ type Reasons struct {
 	order *jobOrder
 }
 
-// Now explains a plan for a snapshot; it has no reasons if s is nil. Neither may change while the result is in use.
+// Now returns the reasons of plan p for snapshot s, or none if s is nil. Neither may change while the result is in
+// use.
 func Now(s *policy.Snapshot, p *policy.Plan) *Reasons { return &Reasons{s: s, p: p} }
 
-// Of returns why a job has what it has. It costs O(n log n) for n jobs the first time, then constant time.
+// Of returns why a job has its GPUs or none. For n jobs the first call costs O(n log n), later ones constant time.
 func (r *Reasons) Of(id job.ID) Because { return Because{r.Reason(id), r.Text(id)} }
 
 // Reason returns the name of the policy's reason; empty if the snapshot lacks the job.

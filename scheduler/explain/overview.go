@@ -22,7 +22,7 @@ type Overview struct {
 	Types  []TypeView      `json:"types"`
 	Nodes  []OverviewNode  `json:"nodes"`
 	Jobs   []OverviewJob   `json:"jobs"`  // not ended, in order of submission
-	Ended  []OverviewEnd   `json:"ended"` // the last ones since the checkpoint before At, the latest first
+	Ended  []OverviewEnd   `json:"ended"` // jobs that ended after the last checkpoint before At, the latest first
 }
 
 // An OverviewNode is a node and the jobs on it.
@@ -46,12 +46,12 @@ type OverviewJob struct {
 	Phase     string          `json:"phase"`
 	Asked     string          `json:"asked"`
 	Submitted journal.Seconds `json:"submitted"`
-	Since     journal.Seconds `json:"since"` // start of its present allocation or of its wait; else Submitted
+	Since     journal.Seconds `json:"since"` // start of its present allocation or wait; otherwise Submitted
 	Holds     *Holding        `json:"holds,omitempty"`
 	Reason    string          `json:"reason,omitempty"` // name of the policy's reason; empty: no round has decided yet
 	Sentence  string          `json:"sentence"`
 	Restarts  int             `json:"restarts,omitzero"`
-	// Progress and Target are in samples at initial efficiency; 0: unknown.
+	// Progress and Target are in samples at the initial efficiency; 0 if unknown.
 	Progress float64 `json:"progress,omitzero"`
 	Target   float64 `json:"target,omitzero"`
 }
@@ -66,8 +66,9 @@ type OverviewEnd struct {
 
 const mostEnded = 20
 
-// OverviewIn returns the Overview at a time since the start of the journal, after all records of that time. It reads
-// from the last checkpoint before the last round. It returns an error if the journal is damaged there.
+// OverviewIn returns the Overview at a time since the start of the journal, after all records of that time. It
+// starts reading at the last checkpoint before the last round. It returns an error if the journal is damaged
+// there.
 func OverviewIn(f *journal.File, at time.Duration) (*Overview, error) {
 	last, err := f.Last()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// Overviews reads Overviews at different times of one journal, and caches the records between two checkpoints. It is
-// safe for concurrent use.
+// Overviews computes Overviews of one journal at different times, and caches the records between two checkpoints.
+// It is safe for concurrent use.
 type Overviews struct {
 	File *journal.File
 

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Cross adds to a moment how much slower the job's class trains when spread over several racks.
+// Cross adds to m the cost c of several racks: how much slower the job's class trains there.
 func (m *Moment) Cross(c perf.LocalityCost) { m.Locality, m.Racks = &c, crossed(c) }
 
 // crossed describes the measurements of a class in several racks. It predicts nothing: the spread between jobs

@@ -17,22 +17,22 @@ type Story struct {
 	Job     job.ID   `json:"job"`
 	Policy  string   `json:"policy"`
 	Asked   string   `json:"asked"`
-	Moment  *Moment  `json:"moment,omitempty"`  // of At
-	Changes []Change `json:"changes,omitempty"` // of Life, by time
-	Totals  *Totals  `json:"totals,omitempty"`  // of Life
-	// Note is a limit of the answer, such as a truncated journal; may be empty.
+	Moment  *Moment  `json:"moment,omitempty"`  // set by At
+	Changes []Change `json:"changes,omitempty"` // set by Life, by time
+	Totals  *Totals  `json:"totals,omitempty"`  // set by Life
+	// Note is a limit of the answer, such as a truncated journal; otherwise empty.
 	Note string `json:"note,omitempty"`
 }
 
-// A Holding is what a job has: a number of GPUs of one type on a number of nodes, and perhaps GPUs of a second type.
+// A Holding is what a job holds: GPUs of one type on a number of nodes, and perhaps GPUs of a second type.
 type Holding struct {
 	Nodes int             `json:"nodes"`
 	GPUs  int             `json:"gpus"`
 	Type  cluster.GPUType `json:"type"`
-	// CPUs (cores) and Memory (host bytes) are set in Moment.Holds only; 0 if nodes do not count them.
+	// CPUs (cores) and Memory (bytes) are set only in Moment.Holds; 0 if nodes do not count them.
 	CPUs   float64 `json:"cpus,omitzero"`
 	Memory int64   `json:"memory,omitzero"`
-	// Also has the GPUs of a second type; may be nil.
+	// Also is the GPUs of a second type, or nil.
 	Also *Holding `json:"also,omitempty"`
 }
 
@@ -51,7 +51,7 @@ func ofType(c cluster.Configuration) *Holding {
 	return &Holding{Nodes: c.Nodes, GPUs: c.GPUs, Type: c.GPUType}
 }
 
-// A What is what happened to a job: it started, was preempted, ended, and so on.
+// A What is a kind of Change: the job started, was preempted, ended, and so on.
 type What string
 
 // The kinds of change.
@@ -77,21 +77,21 @@ type Change struct {
 	To     *Holding        `json:"to,omitempty"`
 	Reason string          `json:"reason,omitempty"`
 	Text   string          `json:"text"`
-	// Details has the prices and speeds behind the reason; empty: there are none.
+	// Details states the prices and speeds behind the reason; may be empty.
 	Details string `json:"details,omitempty"`
 }
 
 // Totals sum up a job's time and GPU-hours over the recording.
 type Totals struct {
 	Submitted journal.Seconds  `json:"submitted"`
-	Ended     *journal.Seconds `json:"ended,omitempty"`   // nil: not in the recording
-	Outcome   string           `json:"outcome,omitempty"` // how it ended; without Ended: before the recording
+	Ended     *journal.Seconds `json:"ended,omitempty"`   // nil if the job did not end in the recording
+	Outcome   string           `json:"outcome,omitempty"` // how the job ended; set without Ended if that was before the recording
 	Profiling journal.Seconds  `json:"profiling"`
-	Waiting   journal.Seconds  `json:"waiting"` // neither GPUs nor profiling
+	Waiting   journal.Seconds  `json:"waiting"` // time with neither GPUs nor profiling
 	Holding   journal.Seconds  `json:"holding"`
-	GPUHours  float64          `json:"gpu_hours"`  // like "held" in the ledger, without profiling and without idle time from its end to the end of the round
+	GPUHours  float64          `json:"gpu_hours"`  // "held" in the ledger: without profiling, and without the time from its end to the end of the round
 	Restarts  int              `json:"restarts"`   // starts after the first
-	LostHours float64          `json:"lost_hours"` // GPU-hours held between starts and the beginning of training
+	LostHours float64          `json:"lost_hours"` // GPU-hours from starts to the beginning of training
 }
 
 // A Moment is the state of a job at one time, and why it has that state.
@@ -100,53 +100,52 @@ type Moment struct {
 	Phase    string           `json:"phase"` // a job.Phase, or "not submitted"
 	Since    *journal.Seconds `json:"since,omitempty"`
 	Holds    *Holding         `json:"holds,omitempty"`
-	Before   *Holding         `json:"before,omitempty"`
+	Before   *Holding         `json:"before,omitempty"` // configuration before At
 	Takers   []Taker          `json:"takers,omitempty"`
 	Lost     string           `json:"lost,omitempty"` // when and how a failure took Before: "lost at 1h02m03s: node failed"; may be empty
 	Reason   string           `json:"reason,omitempty"`
 	Sentence string           `json:"sentence"`
-	Details  string           `json:"details,omitempty"` // the prices and speeds behind Sentence; empty: there are none
-	Ended    bool             `json:"ended,omitempty"`   // before At
+	Details  string           `json:"details,omitempty"` // prices and speeds behind Sentence; may be empty
+	Ended    bool             `json:"ended,omitempty"`   // whether the job ended before At
 	Cluster  *View            `json:"cluster,omitempty"`
-	Next     string           `json:"next"` // what came next, in words; empty: the moment is now, or nothing comes
+	Next     string           `json:"next"` // what happened next, in words; empty for a live run, or if nothing did
 	NextAt   *journal.Seconds `json:"next_at,omitempty"`
-	// Best is the best configuration at today's prices; nil if the reason has none.
+	// Best is the best configuration at today's prices; nil if the reason names none.
 	Best *Holding `json:"best,omitempty"`
-	// LostHours are the GPU-hours held so far between starts and the beginning of training; Starts is the
-	// number of these starts.
+	// LostHours are the GPU-hours so far from starts to the beginning of training; Starts is the number of these
+	// starts.
 	LostHours float64 `json:"lost_hours,omitzero"`
 	Starts    int     `json:"starts,omitzero"`
-	// Package whatif computes the fields below: a recording does not have them. Unblock is the cheapest change
-	// that would help; Start and End say when the job gets GPUs and completes.
+	// Package whatif computes the fields below, which a recording lacks. Unblock is the cheapest change that would
+	// help. Start and End estimate when the job gets GPUs and completes.
 	Unblock string `json:"unblock,omitempty"`
-	// Weight is Terms in words; empty if its policy does not weigh jobs.
+	// Weight is Terms in words; empty if the policy has no weights.
 	Weight string        `json:"weight,omitempty"`
 	Terms  *policy.Terms `json:"terms,omitempty"`
-	// Racks is Locality in words: how much longer steps of its class took in several racks; empty if not
-	// measured.
+	// Racks is Locality in words: how much longer steps of the class took in several racks; empty if not measured.
 	Racks    string             `json:"racks,omitempty"`
 	Locality *perf.LocalityCost `json:"locality,omitempty"`
-	// Change is Unblock for programs; nil: not known.
+	// Change is Unblock as a value; nil if unknown.
 	Change *counterfactual.Change `json:"change,omitempty"`
 	Start  *Expected              `json:"start,omitempty"`
 	End    *Expected              `json:"end,omitempty"`
 }
 
-// Unblockable reports whether a change may give the job GPUs: it has none, and its profiles are complete.
+// Unblockable reports whether a change could give the job GPUs: it has none, and its profiling is complete.
 func (m *Moment) Unblockable() bool { return m.Holds == nil && m.Phase != job.Profiling.String() }
 
-// An Expected is an estimated time until something happens, such as the start of a job. The zero value means now.
+// An Expected is an estimated time until something happens, such as the start of a job. A zero time means now.
 type Expected struct {
 	Early  journal.Seconds `json:"early"`
 	Likely journal.Seconds `json:"likely"`
 	Late   journal.Seconds `json:"late"`
-	Open   bool            `json:"open,omitzero"` // it may be later than Late
-	// Share is the probability of Early to Late; Likely is the median. Of the last Of intervals of this kind,
-	// Held were right.
+	Open   bool            `json:"open,omitzero"` // the time may be later than Late
+	// Share is the probability of Early to Late; Likely is the median. Held of the last Of intervals of this kind
+	// were right.
 	Share float64 `json:"probability"`
 	Held  int     `json:"held"`
 	Of    int     `json:"of"`
-	// Unknown says why the times are not known; empty: they are known.
+	// Unknown states why there is no estimate; empty if there is one.
 	Unknown string `json:"unknown,omitempty"`
 }
 
@@ -154,7 +153,7 @@ type Expected struct {
 type View struct {
 	Types   []TypeView `json:"types"`
 	Running int        `json:"running"`
-	Waiting int        `json:"waiting"` // jobs that do not
+	Waiting int        `json:"waiting"` // jobs without GPUs
 }
 
 // A TypeView is the number of GPUs of one type, and how many are free.
@@ -166,7 +165,7 @@ type TypeView struct {
 	Starting int      `json:"starting,omitzero"`
 	Refused  bool     `json:"refused,omitzero"`
 	Price    *float64 `json:"price,omitempty"` // dual price, if the policy has one
-	// CPU and Memory are the prices of a core and of 10^9 bytes of host memory.
+	// CPU and Memory are the prices of a core and of 10^9 bytes of memory.
 	CPU    float64 `json:"cpu_price,omitzero"`
 	Memory float64 `json:"memory_price,omitzero"`
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// WriteDetails writes the prices, weights and speeds behind the reasons; nothing if there are none.
+// WriteDetails prints the prices, weights and speeds behind the reasons, if any.
 func (s *Story) WriteDetails(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	row := func(key, value string) {
@@ -37,7 +37,7 @@ func (s *Story) WriteDetails(w io.Writer) error {
 	return nil
 }
 
-// WriteText writes the story as plain text, one line for each change, without WriteDetails.
+// WriteText prints the story as plain text, one line for each change, without WriteDetails.
 func (s *Story) WriteText(w io.Writer) error {
 	if err := s.WriteState(w); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (s *Story) WriteText(w io.Writer) error {
 	return s.WriteForecast(w)
 }
 
-// WriteState writes the part of WriteText that needs only the journal.
+// WriteState prints the part of WriteText that needs only the journal.
 func (s *Story) WriteState(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	if m := s.Moment; m != nil {
@@ -56,7 +56,8 @@ func (s *Story) WriteState(w io.Writer) error {
 	return flushed(b)
 }
 
-// WriteForecast writes the rest of WriteText: what helps, when the job starts and ends, and what came next.
+// WriteForecast prints the rest of WriteText: what would help, when the job starts and ends, and what happened
+// next.
 func (s *Story) WriteForecast(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	if m := s.Moment; m != nil && !m.Ended {
@@ -149,7 +150,7 @@ func (m *Moment) ends() string {
 
 func rough(d journal.Seconds) string { return printable.Rough(time.Duration(d)) }
 
-// StartText returns the estimate of a start in words.
+// StartText returns the estimate of a job's start in words.
 func (e *Expected) StartText() string { return e.text(calibration.Start) }
 
 // text returns "in 10 min to 25 min, median 14 min (80 % interval; 30 of the last 40 end estimates for running

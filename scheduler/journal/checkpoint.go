@@ -13,19 +13,19 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Checkpoint is the complete state of a run after a round, from which a reader of the journal can begin.
+// A Checkpoint is the complete state of a run after a round. A reader of the journal can start at it.
 type Checkpoint struct {
-	At       time.Duration // since Header.Start
+	At       time.Duration // time since Header.Start
 	Nodes    scheduler.NodesChanged
 	Jobs     []JobState // not ended, by submission time, then ID
 	Prices   []policy.TypePrice
 	Capacity map[cluster.Group]int
-	Refused  string // why the plan of the round was refused, if it was
-	// Memory is the encoded memory of policy, placer and scheduler; may be empty.
+	Refused  string // why the round's plan was refused, if it was
+	// Memory is the encoded state of policy, placer and scheduler; may be empty.
 	Memory []byte
 }
 
-// A JobState is the state of one job in a checkpoint. Its Restored has no reports.
+// A JobState is the state of one job in a checkpoint. Restored.Reports is empty.
 type JobState struct {
 	scheduler.Restored
 	// Said is the last decision on the job; nil if there is none.
@@ -38,13 +38,14 @@ const (
 	backKey       = `,"back":`
 )
 
-// MostMemory is the largest size of Checkpoint.Memory, in bytes, so that a line has room for many jobs.
+// MostMemory is the maximum size of Checkpoint.Memory in bytes. It leaves room for many jobs in a line.
 const MostMemory = maxLine / 4
 
-// Written returns the size of the journal in bytes, and the size of the part after the last checkpoint.
+// Written returns the size of the journal in bytes, and the number of bytes after the last checkpoint.
 func (w *Writer) Written() (all, since int64) { return w.size, w.size - w.after }
 
-// Checkpoint writes the state after the last recorded round into the journal. memory must have less than 16 MiB.
+// Checkpoint writes the state after the last recorded round. m is the scheduler's state, and memory the encoded
+// state of policy, placer and scheduler, less than 16 MiB.
 func (w *Writer) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte) {
 	if len(memory) > MostMemory {
 		w.enc.fail(fmt.Errorf("a checkpoint has %d bytes of memory, want at most %d", len(memory), MostMemory))

@@ -14,9 +14,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Watch returns an observer for the run that replays, which must be registered before the first call of Next. The
-// Backend then compares with the recording, except in shadow: allocation, placement, batch size and reason of each
-// job, prices, wanted nodes, refusals, and the stats of plans that were not interrupted.
+// Watch returns an observer, which must be registered for the replay before the first call of Next. The Backend
+// then also compares plans with the recording, except in shadow: each job's allocation, placement, batch size and
+// reason, prices, wanted nodes, refusals, and the stats of plans that were not interrupted.
 func (b *Backend) Watch() scheduler.Observer {
 	b.decisions = maps.Clone(b.begun)
 	if b.decisions == nil {
@@ -135,8 +135,8 @@ func unlike[T any](field string, recorded, now T, write func(*encoder, T)) *Diff
 	return &Difference{Field: field, Got: string(got.buf), Want: string(want.buf)}
 }
 
-// A Comparison counts how many decisions of a replay differ from the recorded ones; in shadow only decisions about
-// jobs.
+// A Comparison counts decisions of a replay, and how many differ from the recorded ones. In shadow it counts only
+// decisions about jobs.
 type Comparison struct {
 	Rounds    int
 	Differing int
@@ -144,16 +144,18 @@ type Comparison struct {
 	First     *Difference // nil if there is none
 }
 
-// A Difference is the first decision of a replay that differs from the recorded one. It is an error.
+// A Difference is an error: the first decision of a replay that differs from the recorded one.
 type Difference struct {
-	Round int // as recorded; -1 if none was
+	Round int // number of the recorded round; -1 if there was none
 	At    time.Duration
 	Job   job.ID // may be empty
-	// Field is what differs, with its values as a journal writes them; empty if it is an action.
+	// Field names what differs, and Got and Want are its values as in a journal; all are empty if an action
+	// differs.
 	Field, Got, Want string
 	Recorded         scheduler.Action
 	Now              scheduler.Action // nil if there is none
-	// Interrupted: the recorded plan was the best one before its time limit. Another run may find another one.
+	// Interrupted: the recorded plan was the best one found within its time limit, so another run may find
+	// another.
 	Interrupted bool
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A File is a journal that can be read from any checkpoint on. Only the lines that are read are checked. It is safe
-// for concurrent use.
+// A File is a journal that can be read from any checkpoint. Only lines that are read are checked. It is safe for
+// concurrent use.
 type File struct {
 	src    io.ReaderAt
 	length int64
@@ -25,7 +25,7 @@ type File struct {
 	base   int64 // offset here plus base is the offset in the whole journal
 }
 
-// OpenFile opens a journal of size bytes. Errors: as NewReader.
+// OpenFile opens a journal of size bytes. It returns the errors of NewReader.
 func OpenFile(src io.ReaderAt, size int64) (*File, error) {
 	f := &File{src: src, length: size, size: size}
 	r, err := f.Start()
@@ -60,7 +60,8 @@ func (f *File) Header() Header { return f.header }
 // Start returns a Reader of the whole journal.
 func (f *File) Start() (*Reader, error) { return NewReader(io.NewSectionReader(f.src, 0, f.length)) }
 
-// Before returns a Reader that begins after the last checkpoint up to a time, or at the start of the journal.
+// Before returns a Reader that starts after the last checkpoint at or before a time, or at the start of the
+// journal.
 func (f *File) Before(at time.Duration) (*Reader, error) {
 	offset, err := f.last(at)
 	if err != nil {
@@ -106,7 +107,7 @@ func (r *Reader) resume() error {
 	return p.in.err
 }
 
-// Checkpoint returns the last checkpoint that this Reader has passed; nil if there was none.
+// Checkpoint returns the last checkpoint that the Reader has passed, or nil.
 func (r *Reader) Checkpoint() (*Checkpoint, error) {
 	if r.passed == nil {
 		return nil, nil
@@ -119,7 +120,7 @@ func (r *Reader) Checkpoint() (*Checkpoint, error) {
 	return &p, nil
 }
 
-// Passed returns the time of the last checkpoint that this Reader has passed; false if there was none.
+// Passed returns the time of the last checkpoint that the Reader has passed; false if none.
 func (r *Reader) Passed() (time.Duration, bool) { return r.at, r.passed != nil }
 
 func (f *File) last(at time.Duration) (int64, error) {

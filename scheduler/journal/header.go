@@ -9,21 +9,21 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Version is the version of the journal format that this package writes. It can also read version 1, which has
-// neither hashes nor an end.
+// Version is the version of the journal format that this package writes. It can also read version 1, whose lines
+// have no hashes and which has no end line.
 const Version = 2
 
 // A Header describes the run of a journal: its policy, settings, cluster and start.
 type Header struct {
 	Tool     string // program that wrote the journal, with its version
 	Policy   string
-	Settings []Setting // of the policy, in display order
+	Settings []Setting // settings of the policy, in display order
 	Seed     uint64
 	Start    time.Time // time 0 of the records; UTC when read
 	Round    time.Duration
-	// Cluster has the nodes at the start and, with tenure Rented, those that can be rented.
+	// Cluster has the nodes at the start and, with tenure Rented, the nodes that can be rented.
 	Cluster *cluster.Cluster
-	// From is the byte of the whole journal that follows this line; 0 except in a later part.
+	// From is 0 except in a later part, where it is the position in the whole journal of the byte after this line.
 	From int64
 }
 

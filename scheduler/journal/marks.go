@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// A Mark is a position in a File, usually of a checkpoint.
+// A Mark is a position in a File, usually the position of a checkpoint.
 type Mark struct {
-	At     time.Duration // since Header.Start
+	At     time.Duration // time since Header.Start
 	offset int64
 }
 
-// Marks returns the positions of the checkpoints up to a time, in order. It returns an error if a checkpoint names a
-// missing previous one.
+// Marks returns the positions of the checkpoints up to a time, in order. It returns an error if a checkpoint names
+// a previous one that is missing.
 func (f *File) Marks(at time.Duration) ([]Mark, error) {
 	offset, err := f.last(at)
 	var all []Mark
@@ -60,7 +60,7 @@ func (f *File) mark(offset int64) (m Mark, back int64, err error) {
 	return m, back, nil
 }
 
-// From returns a Reader that begins after the checkpoint at m, and the checkpoint.
+// From returns a Reader that starts after the checkpoint at m, and this checkpoint.
 func (f *File) From(m Mark) (*Reader, *Checkpoint, error) {
 	r, err := f.from(m.offset)
 	if err != nil {

@@ -28,11 +28,11 @@ type Named struct {
 // In reports whether the record is between two positions.
 func (r *Named) In(from, to Mark) bool { return r.offset >= from.offset && r.offset < to.offset }
 
-// A Last has the position and time of the end of a journal.
+// A Last describes the end of a journal.
 type Last struct {
-	At  time.Duration // of the last complete record
-	End Mark          // of the end of the file
-	Cut bool
+	At  time.Duration // time of the last complete record
+	End Mark          // position of the end of the file
+	Cut bool          // whether the last line is incomplete
 }
 
 // Last returns where and when the journal ends.
@@ -51,8 +51,8 @@ func (f *File) Last() (Last, error) {
 	return l, err
 }
 
-// Part returns a Reader of the part between two positions, and the checkpoint at the first, if it is not Body. At the
-// second position the Reader returns ErrTruncated.
+// Part returns a Reader of the part between two positions, and the checkpoint at from, unless from is Body. At
+// position to the Reader returns ErrTruncated.
 func (f *File) Part(from, to Mark) (*Reader, *Checkpoint, error) {
 	some := *f
 	some.length, some.size = to.offset, to.offset
@@ -63,7 +63,8 @@ func (f *File) Part(from, to Mark) (*Reader, *Checkpoint, error) {
 	return some.From(from)
 }
 
-// A Naming collects the records of a journal that name one job, without decoding others or checking hashes.
+// A Naming collects the records of a journal that name one job. It neither decodes other records nor checks
+// hashes.
 type Naming struct {
 	f     *File
 	id    job.ID
@@ -88,14 +89,14 @@ func (f *File) Naming(id job.ID) *Naming {
 	return &Naming{f: f, id: id, name: e.buf}
 }
 
-// Append adds the records between two positions after those already collected.
+// Append adds the records between two positions at the end of the collection.
 func (n *Naming) Append(from, to Mark) error {
 	lines, err := n.find(from, to)
 	n.lines = append(n.lines, lines...)
 	return err
 }
 
-// Prepend adds the records between two positions before those already collected, and reports whether one of them
+// Prepend adds the records between two positions at the start of the collection, and reports whether one of them
 // submits or restores the job.
 func (n *Naming) Prepend(from, to Mark) (bool, error) {
 	lines, err := n.find(from, to)
@@ -132,8 +133,7 @@ func (n *Naming) find(from, to Mark) ([]line, error) {
 	}
 }
 
-// Records returns the collected records, in order. Rounds have no changes of other jobs. Records about nodes are left
-// out.
+// Records returns the collected records, in order. It omits records about nodes, and changes of other jobs.
 func (n *Naming) Records() ([]Named, error) {
 	if n.known == nil {
 		n.known = map[job.ID]policy.Decision{}

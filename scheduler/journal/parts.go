@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Part continues the journal in another file, directly after a round: to gets the header and a checkpoint. It returns
-// the first error since the Writer was made.
+// Part continues the journal in another file, directly after a round: it writes the header and a checkpoint to to.
+// memory is as in Checkpoint. It returns the first error since the Writer was made.
 func (w *Writer) Part(to io.Writer, now time.Time, m *scheduler.Memory, memory []byte) error {
 	if err := w.Flush(); err != nil {
 		return err
@@ -79,8 +79,8 @@ type Source struct {
 	Size int64
 }
 
-// OpenParts opens a journal that consists of several files, given in order; the first ones may be missing. It returns
-// an error if a part between them is missing, or if they are of different runs. Other errors: as OpenFile.
+// OpenParts opens a journal that consists of several files, given in order. The first ones may be missing. It
+// returns an error if a later part is missing or the parts are of different runs, and the errors of OpenFile.
 func OpenParts(sources ...Source) (*File, error) {
 	if len(sources) == 0 {
 		return nil, errors.New("journal: no parts, want one")

@@ -13,14 +13,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// ErrTruncated reports a journal without its last line: the run crashed, or still writes. In format 1, a cut between
-// two lines is not detected.
+// ErrTruncated reports a journal without its last line: its run crashed or is still writing. In format 1, a cut
+// between two lines is not detected.
 var ErrTruncated = errors.New("the journal has no end: its run crashed or still writes")
 
 // maxLine limits a line, in bytes: a round with a few hundred thousand changed jobs.
 const maxLine = 64 << 20
 
-// A Reader reads a journal record by record. If the journal is Sealed, it checks the hash of each line.
+// A Reader reads a journal record by record. If the journal has hashes (Sealed), it checks the hash of each line.
 type Reader struct {
 	src     *bufio.Reader
 	header  Header
@@ -38,8 +38,8 @@ type Reader struct {
 	at     time.Duration
 }
 
-// NewReader returns a Reader of a journal, and reads the header. It returns an error if there is none, or its version
-// is unknown.
+// NewReader reads the header of a journal and returns a Reader of its records. It returns an error if the header
+// is missing or its version is unknown.
 func NewReader(r io.Reader) (*Reader, error) {
 	j := &Reader{src: bufio.NewReaderSize(r, 1<<16), chain: newChain(), known: map[job.ID]policy.Decision{}}
 	text, whole, err := j.next()
@@ -72,14 +72,14 @@ func (r *Reader) begin(text []byte) error {
 	return err
 }
 
-// Sealed reports whether the lines have hashes, by which changes are detected. Format 1 has none.
+// Sealed reports whether the lines have hashes, which reveal changes. Format 1 has none.
 func (r *Reader) Sealed() bool { return r.sealed }
 
 // Header returns the first line of the journal.
 func (r *Reader) Header() Header { return r.header }
 
-// Records returns an iterator over the remaining records. An error names the line, and ends the sequence. It wraps
-// ErrTruncated if the journal ends there, and ErrChanged if the line was changed.
+// Records returns an iterator over the remaining records. An error names the line and ends the sequence. It wraps
+// ErrTruncated if the journal ends early, and ErrChanged if the line was changed.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
@@ -91,8 +91,8 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// Read returns the next record, io.EOF after the last one, or an error, which stays. It skips checkpoints, but
-// returns the one at the beginning of a part as records.
+// Read returns the next record, or io.EOF after the last one. Any other error is returned by all later calls, too.
+// It skips checkpoints, but returns the checkpoint at the start of a part as records.
 func (r *Reader) Read() (Record, error) {
 	if len(r.pending) > 0 {
 		rec := r.pending[0]

@@ -12,16 +12,16 @@ import (
 // A Record is one line of a journal after its header: an event or a round.
 type Record struct {
 	Line  int             // number of the line, from 1
-	At    time.Duration   // since Header.Start
-	Event scheduler.Event // nil: see Round
-	Round *Round          // nil: see Event
+	At    time.Duration   // time since Header.Start
+	Event scheduler.Event // nil if the line is a Round
+	Round *Round          // nil if the line is an Event
 }
 
-// A Round has the decisions of one round that differ from the round before.
+// A Round has the decisions of a round that differ from the decisions of the round before.
 type Round struct {
 	Number  int
 	Changed []Change // in the order of the snapshot
-	Left    []job.ID // jobs of the last round that are not in this one
+	Left    []job.ID // jobs of the last round that are missing in this one
 	Prices  []policy.TypePrice
 	// Capacity is policy.Plan.Capacity; nil in format 1. Rounds share it: do not modify it.
 	Capacity map[cluster.Group]int
@@ -36,7 +36,7 @@ type Change struct {
 	policy.Decision
 }
 
-// Job returns the decision on a job, and whether the round changed it.
+// Job returns the decision on a job, and whether it changed in this round.
 func (r *Round) Job(id job.ID) (policy.Decision, bool) {
 	for i := range r.Changed {
 		if r.Changed[i].Job == id {

@@ -12,12 +12,12 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend replays a recording as a scheduler.Backend. Events happen at their recorded times, whatever actions it
-// gets, and it compares the actions of each round with the recorded ones; with Watch, the whole plan. In shadow,
-// another policy reacts to the recorded events. It does background work, which ends when the recorded work of the
-// same round ended, or else at once.
+// A Backend replays a recording as a scheduler.Backend. Events happen at their recorded times, regardless of the
+// actions that it gets. It compares the actions of each round with the recorded ones and, with Watch, the whole
+// plan. In shadow, another policy reacts to the recorded events. Background work is done again; its result arrives
+// when the recorded work of the same round ended, or else at once.
 type Backend struct {
-	// Shadow counts differences instead of ending at the first. Set it before the first call of Next.
+	// Shadow counts differences, instead of ending at the first one. Set it before the first call of Next.
 	Shadow bool
 
 	r      *Reader
@@ -40,8 +40,8 @@ type Backend struct {
 
 var _ scheduler.Backend = (*Backend)(nil)
 
-// Replay returns a Backend that replays the journal in r from its first record. Pass a Reader that is new, or
-// that has read the header only.
+// Replay returns a Backend that replays the journal in r from its first record, so r must not have returned any
+// record.
 func Replay(r *Reader) *Backend {
 	h := r.Header()
 	b := &Backend{r: r, start: h.Start, now: h.Start, jobs: map[job.ID]bool{}, most: most(h.Cluster), nodes: h.Cluster.Held()}
@@ -49,7 +49,7 @@ func Replay(r *Reader) *Backend {
 	return b
 }
 
-// Resume is Replay from a checkpoint c, at which r begins. Nothing may have been read of r.
+// Resume is Replay from checkpoint c, after which r starts. r must not have returned any record.
 func Resume(r *Reader, c *Checkpoint) *Backend {
 	r.pending = nil
 	b := Replay(r)
@@ -97,8 +97,8 @@ func (b *Backend) advance() {
 
 func (b *Backend) at() time.Duration { return b.now.Sub(b.start) }
 
-// Next returns the next recorded event up to the deadline, or nil at the deadline; at the end io.EOF, or the
-// error of a truncated or damaged journal.
+// Next returns the next recorded event up to the deadline, or nil at the deadline. At the end of the journal it
+// returns io.EOF, or the error of a truncated or damaged journal.
 func (b *Backend) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -170,9 +170,9 @@ func (b *Backend) unanswered(deadline time.Time) error {
 	return nil
 }
 
-// Do compares actions with those recorded for this round. It returns an error if an action is about an unknown
-// job, too many nodes, or a node that is not rented, and except in shadow a *Difference. Actions between an
-// event and the next round are not compared.
+// Do compares actions with the actions recorded for this round; it ignores actions between an event and the next
+// round. It returns a *Difference, except in shadow, and an error if an action is about an unknown job, too many
+// nodes, or a node that is not rented.
 func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	if err := ctx.Err(); err != nil {
 		return err

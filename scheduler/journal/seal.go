@@ -19,11 +19,12 @@ const (
 	sealLength = len(sealKey) + sealDigits + len(`"`)
 )
 
-// ErrChanged reports a line that was changed, or before which a line was lost, doubled or moved. All earlier lines
-// are intact.
+// ErrChanged reports a line that was changed, or that follows a line that was lost, doubled or moved. All earlier
+// lines are intact.
 var ErrChanged = errors.New("the journal was changed after it was written")
 
-// Unverified is the warning printed for journals without hashes, in which changes are not detected.
+// Unverified is the warning printed for journals of format 1, which have no hashes, so that changes are not
+// detected.
 const Unverified = "The journal has format 1, without hashes: changed or lost lines are not detected."
 
 type chain struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Show passes the remaining records to an observer. Snapshots have one nil row per active job and no other state of
-// jobs; plans have no decisions. It returns nil at the end of the journal, or the error of Read.
+// Show passes the remaining records to observer o. Snapshots have a nil row for each active job, and plans have no
+// decisions. It returns nil at the end of the journal, or the error of Read.
 func (r *Reader) Show(o scheduler.Observer) error {
 	h := r.Header()
 	s := policy.Snapshot{Length: h.Round, Cluster: h.Cluster.Held(), Rentals: h.Cluster.Rentals(), Loans: h.Cluster.Loans()}

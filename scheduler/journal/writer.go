@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Writer writes a run into a journal: it is a scheduler.Observer. After the first error it writes nothing more;
-// Flush and Close return that error.
+// A Writer is a scheduler.Observer that writes a run into a journal. After the first error it writes nothing;
+// Flush and Close return this error.
 type Writer struct {
 	w        *bufio.Writer
 	enc      encoder
@@ -44,7 +44,7 @@ type recordedDecision struct {
 
 var _ scheduler.Observer = (*Writer)(nil)
 
-// NewWriter returns a Writer, and writes the header to w.
+// NewWriter writes the header h to w, and returns a Writer.
 func NewWriter(w io.Writer, h Header) *Writer {
 	j := &Writer{w: bufio.NewWriterSize(w, 1<<16), chain: newChain(), head: h, start: h.Start.Round(0).UTC(), recorded: map[job.ID]*recordedDecision{}}
 	if err := h.validate(); err != nil {
@@ -116,8 +116,8 @@ func (w *Writer) nodes(ev *scheduler.NodesChanged) {
 	}
 }
 
-// Round writes the decisions of a round: for each job only what differs from the last recorded one. If a plan is nil
-// or has no decisions, only the actions are recorded.
+// Round writes the decisions of a round: for each job only what differs from its last recorded decision. If p is
+// nil or has no decisions, it records only the actions.
 func (w *Writer) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler.Action) {
 	w.begin(s.Now)
 	w.enc.raw(`,"round":{"n":`)
@@ -268,8 +268,8 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Close writes the end of the journal and flushes; the underlying writer stays open. Later events and rounds are not
-// written.
+// Close writes the end line and flushes, but does not close the underlying writer. Later events and rounds are
+// ignored.
 func (w *Writer) Close() error {
 	if w.err == nil {
 		w.begin(w.start.Add(w.last))

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Book adds up GPU time and cost by job, kind of node and use. Its zero value is empty.
+// A Book adds up GPU time and cost by job, kind of node and use. The zero value is empty.
 type Book struct {
 	sums map[line]*Sum
 }
@@ -60,19 +60,19 @@ func (b *Book) lines() []line {
 
 // A Row is the GPU time and cost of a job or a group of jobs.
 type Row struct {
-	Of        []string `json:"of"` // job, user, or whatever the statement is grouped by
+	Of        []string `json:"of"` // names of the job, user, or other keys by which the statement is grouped
 	Jobs      int      `json:"jobs"`
 	Used      GPUTime  `json:"gpu_seconds"`
 	UsedShare float64  `json:"gpu_seconds_share"`
 	Owned     GPUTime  `json:"owned_gpu_seconds"`     // part of Used
-	Loaned    GPUTime  `json:"loaned_gpu_seconds"`    // part of Used, on nodes on loan
+	Loaned    GPUTime  `json:"loaned_gpu_seconds"`    // part of Used on nodes on loan
 	Rented    GPUTime  `json:"rented_gpu_seconds"`    // part of Used
 	Profiling GPUTime  `json:"profiling_gpu_seconds"` // part of Used, and of Owned
 	Idle      GPUTime  `json:"idle_gpu_seconds"`      // part of Used, from the end of a job to the end of its round
 	Priced    GPUTime  `json:"priced_gpu_seconds"`    // part of Used, in rounds whose plan has prices
-	Paid      float64  `json:"paid"`                  // in the unit of the policy's objective
+	Paid      float64  `json:"paid"`                  // payment at dual prices, in the unit of the policy's objective
 	PaidShare float64  `json:"paid_share"`
-	Rent      float64  `json:"rent"` // in the currency of the nodes' prices
+	Rent      float64  `json:"rent"` // money for rented nodes, in the currency of their prices
 	jobs      map[job.ID]bool
 }
 
@@ -126,33 +126,33 @@ func Keys() []string {
 	return names
 }
 
-// A Statement is a Book as two tables: by jobs, and by pools of nodes.
+// A Statement shows a Book as two tables: by jobs, and by pools of nodes.
 type Statement struct {
 	By    []string `json:"by"`
-	Rows  []Row    `json:"rows"` // of jobs, in the order of the keys
+	Rows  []Row    `json:"rows"` // GPU time by jobs, in the order of the keys
 	Total Row      `json:"total"`
-	Pools []Supply `json:"pools"` // by type, tenure and group
+	Pools []Supply `json:"pools"` // GPU time by type, tenure and group of nodes
 }
 
-// A Supply states how the GPUs of a pool were used.
+// A Supply states how the GPUs of one pool of nodes were used.
 type Supply struct {
 	Type     cluster.GPUType `json:"type"`
 	Tenure   string          `json:"tenure"`
 	Group    cluster.Group   `json:"group,omitempty"`
-	Came     int             `json:"came"`              // nodes that came; 0 for owned ones
+	Came     int             `json:"came"`              // nodes that arrived; 0 for owned ones
 	Returned int             `json:"returned"`          // nodes given back by rounds
 	Gone     int             `json:"gone"`              // nodes that left otherwise
-	There    GPUTime         `json:"there_gpu_seconds"` // held + idle + free + leaving
+	There    GPUTime         `json:"there_gpu_seconds"` // GPU time of nodes that are up: held + idle + free + leaving
 	Jobs     GPUTime         `json:"jobs_gpu_seconds"`  // part of There: held + idle
 	Free     GPUTime         `json:"free_gpu_seconds"`  // part of There: free
 	Leaving  GPUTime         `json:"leaving_gpu_seconds"`
 	Starting GPUTime         `json:"starting_gpu_seconds"` // not part of There
 	Rent     float64         `json:"rent"`
-	Nobody   float64         `json:"nobody_rent"` // part of Rent: starting, free and leaving
+	Nobody   float64         `json:"nobody_rent"` // part of Rent without a job: starting, free and leaving
 }
 
-// State returns the Book as tables, with rows grouped by some of the names in Keys. Movements come from the book's
-// recorders. It returns an error for an unknown or repeated key.
+// State returns the Book as tables, with rows grouped by the keys in by (see Keys). The movements come from the
+// recorders that filled the book. It returns an error for an unknown or repeated key.
 func (b *Book) State(by []string, movements ...Movement) (*Statement, error) {
 	s := &Statement{By: by, Rows: []Row{}, Pools: []Supply{}}
 	if err := checkKeys(by); err != nil {

@@ -16,18 +16,19 @@ const (
 	Idle            // held by a job that had ended, until the end of its round
 	Profiling
 	Free     // up, and held by no job
-	Starting // rented and paid, not up yet
-	Leaving  // rented, given back, and paid until they are gone
+	Starting // rented and charged, but not up yet
+	Leaving  // rented, given back, and charged until they are gone
 )
 
 var useNames = [...]string{"held", "idle", "profiling", "free", "starting", "leaving"}
 
 func (u Use) String() string { return useNames[u] }
 
-// Nobody reports whether the use is one without a job.
+// Nobody reports whether the GPUs had no job in this use.
 func (u Use) Nobody() bool { return u >= Free }
 
-// A Pool is all GPUs of one type and tenure (owned, rented or on loan); rented and lent ones by group.
+// A Pool is all GPUs of one type and tenure (owned, rented or on loan). Rented and lent GPUs of different groups
+// are different pools.
 type Pool struct {
 	Type   cluster.GPUType
 	Tenure cluster.Tenure

@@ -13,7 +13,7 @@ type GPUTime struct {
 	nanos   int64 // 0 to 999,999,999
 }
 
-// Of returns the GPU time of gpus GPUs for a duration; neither may be negative.
+// Of returns the GPU time of gpus GPUs for duration d. Neither may be negative.
 func Of(gpus int, d time.Duration) GPUTime {
 	nanos := int64(gpus) * int64(d%time.Second)
 	return GPUTime{int64(gpus)*int64(d/time.Second) + nanos/1e9, nanos % 1e9}

@@ -18,15 +18,15 @@ type pool struct {
 	came, back, gone int
 }
 
-// A Movement counts the nodes that came into a pool and left it. A node that broke and was repaired came twice.
+// A Movement counts the nodes that entered a pool and left it. A node that broke and was repaired counts twice.
 type Movement struct {
 	Pool
-	Came     int // including those at the start
-	Returned int // given back by a round
-	Gone     int // left otherwise: taken by their owner or provider, or broken
+	Came     int // nodes that arrived, including those at the start
+	Returned int // nodes given back by a round
+	Gone     int // nodes that left otherwise: taken by their owner or provider, or broken
 }
 
-// Movements returns how many nodes came and left, for each rented and lent pool, by type, tenure and group.
+// Movements returns how many nodes arrived in and left each rented and lent pool, by type, tenure and group.
 func (r *Recorder) Movements() []Movement {
 	var all []Movement
 	for _, p := range r.pools {

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Recorder is the scheduler.Observer that accounts for every GPU-second of a run. An event costs O(pools of GPUs),
-// a round O(active jobs).
+// A Recorder is a scheduler.Observer that accounts for every GPU-second of a run. An event costs O(pools), a round
+// O(active jobs).
 type Recorder struct {
 	book func(*Entry)
 
@@ -47,8 +47,8 @@ type part struct {
 	rent   float64
 }
 
-// NewRecorder returns a Recorder that calls book with each entry, which book must not keep. The cluster has the nodes
-// at the start, and the nodes that can be rented or lent. Without it, GPUs count from the first report of nodes.
+// NewRecorder returns a Recorder that calls book with each entry; book must not keep the pointer. c has the nodes
+// at the start, and the nodes that can be rented or lent. If c is nil, GPUs count from the first NodesChanged.
 func NewRecorder(start time.Time, c *cluster.Cluster, book func(*Entry)) *Recorder {
 	r := &Recorder{book: book, now: start, active: map[job.ID]*account{}, returned: map[cluster.NodeID]bool{}, over: true}
 	if c != nil {
@@ -121,10 +121,10 @@ func (r *Recorder) act(act scheduler.Action) {
 	}
 }
 
-// Advance books the time up to a round that had nothing to plan.
+// Advance books the time up to now, for a round without a plan.
 func (r *Recorder) Advance(now time.Time) { r.advance(now) }
 
-// Close books everything up to the last event or round. Without active jobs, the last round counts to its end.
+// Close books the time up to the last event or round. Without active jobs, the last round counts to its end.
 func (r *Recorder) Close() {
 	r.endAbsence()
 	if len(r.active) == 0 && len(r.ending) > 0 && r.boundary.After(r.now) {

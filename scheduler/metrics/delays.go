@@ -9,19 +9,19 @@ import (
 
 // A job finishes later if its completion time exceeds the baseline's by more than both limits.
 const (
-	LaterShare   = 0.1 // share of the JCT under the baseline by which a job counts as later
+	LaterShare   = 0.1 // fraction of the JCT under the baseline
 	LaterSeconds = 600
 )
 
-// LaterRule explains in words which jobs count as later than under the baseline.
+// LaterRule states in words which jobs count as finishing later than under the baseline.
 const LaterRule = "more than 10 % and 10 min"
 
 // JobTimes has the waiting and completion time of one job, in seconds.
 type JobTimes struct {
 	ID        job.ID
-	Submitted float64 // since the start of the run
-	Wait      float64 // until the first start, or so far
-	JCT       float64 // or so far
+	Submitted float64 // seconds since the start of the run
+	Wait      float64 // until the first start, or until now
+	JCT       float64 // until the end, or until now
 	GPUs      int32   // requested
 	Done      bool
 	Active    bool
@@ -43,7 +43,7 @@ func (r *Result) JobTimes() []JobTimes {
 	return all
 }
 
-// LargestPool returns the largest number of GPUs of one type at any time.
+// LargestPool returns the largest number of GPUs of one type that existed at any time.
 func (r *Result) LargestPool() int {
 	most := 0
 	for i := range r.Summary.Types {
@@ -52,9 +52,9 @@ func (r *Result) LargestPool() int {
 	return most
 }
 
-// A Size is a range of requested GPUs, by which jobs are grouped. To is 0 for no limit.
+// A Size is a range of requested GPUs, by which jobs are grouped. To is 0 if there is no upper limit.
 type Size struct {
-	Key  string `json:"size"` // the same for every pool
+	Key  string `json:"size"` // name in SizeKeys, which does not depend on the pool
 	From int    `json:"gpus_from"`
 	To   int    `json:"gpus_to,omitempty"`
 }
@@ -80,8 +80,8 @@ func plural(n int) string {
 // SizeKeys are the names of the groups of jobs by size, smallest first.
 var SizeKeys = [...]string{"1_gpu", "2_to_8_gpus", "9_gpus_to_half", "above_half"}
 
-// Sizes returns the groups of SizeKeys for a cluster whose largest GPU type has pool GPUs. A group is empty (From
-// above To) if the pool is too small.
+// Sizes returns the groups of SizeKeys for a cluster whose most frequent GPU type has pool GPUs. If the pool is
+// too small, a group is empty (From above To).
 func Sizes(pool int) [len(SizeKeys)]Size {
 	half := max(1, pool/2)
 	return [...]Size{
@@ -112,7 +112,7 @@ type Waits struct {
 	P99     float64 `json:"p99_s"`
 }
 
-// WaitsBySize returns the waiting times of the jobs of all runs, by Sizes(pool).
+// WaitsBySize returns the waiting times of the jobs of all runs, grouped by Sizes(pool).
 func WaitsBySize(pool int, runs ...[]JobTimes) []Waits {
 	var waits [len(SizeKeys)][]float64
 	for _, jobs := range runs {
@@ -138,11 +138,11 @@ type Delays struct {
 	DelayCount
 	// NotCompared counts the baseline's jobs that did not complete in both runs.
 	NotCompared int          `json:"not_compared"`
-	Seeds       int          `json:"seeds"`   // added
+	Seeds       int          `json:"seeds"`   // number of runs added
 	BySize      []SizeDelays `json:"by_size"` // by Sizes
 }
 
-// A DelayCount counts how many of the compared jobs finish later, and the worst delay.
+// A DelayCount states how many of the compared jobs finish later, and the largest delay.
 type DelayCount struct {
 	Compared int     `json:"compared"`
 	Later    int     `json:"later"`
@@ -169,8 +169,8 @@ func NewDelays(baseline string, pool int) *Delays {
 	return d
 }
 
-// Add counts the later jobs of a run under a policy against a run of the same jobs under the baseline, matched by ID.
-// An active job counts with its time so far, a lower bound.
+// Add compares two runs of the same jobs, matched by ID, and counts the jobs that finish later under policy than
+// under baseline. pool is as in Sizes. An active job counts with its time so far, a lower bound.
 func (d *Delays) Add(seed uint64, baseline, policy []JobTimes, pool int) {
 	d.Seeds++
 	found := make(map[job.ID]*JobTimes, len(policy))

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Tolerance is the largest relative error with which a replay is still trusted.
+// Tolerance is the maximum relative error with which a replay is still trusted.
 const Tolerance = 0.05
 
-// Figures are the numbers by which a replay is compared with what really happened.
+// Figures are the numbers in which a replay is compared with the recording.
 type Figures struct {
-	JCT         float64 // mean, seconds
-	Wait        float64 // until the first start, seconds
-	Utilisation float64 // held over available GPU time
+	JCT         float64 // mean completion time, seconds
+	Wait        float64 // mean time until the first start, seconds
+	Utilisation float64 // held GPU time over available GPU time
 	// Median and P90 of the wait, in seconds; 0 if unknown.
 	Median, P90 float64
 }
 
-// Figures returns these numbers for the completed jobs of a run.
+// Figures returns the figures of the run's completed jobs.
 func (r *Result) Figures() Figures {
 	f, n := Figures{Utilisation: r.Summary.Utilisation}, 0.0
 	for i := range r.Jobs {
@@ -32,8 +32,8 @@ func (r *Result) Figures() Figures {
 
 func (f *Figures) waits() bool { return f.Median > 0 || f.P90 > 0 }
 
-// A Trust states how far a replay under the recorded policy is off, as relative errors, positive if the replay has
-// more.
+// A Trust states how far a replay under the recorded policy differs from the recording. Errors are relative, and
+// positive if the replay has the larger value.
 type Trust struct {
 	JCT         float64 `json:"jct"`
 	Wait        float64 `json:"wait"`
@@ -54,9 +54,10 @@ type WaitErrors struct {
 	P90    float64 `json:"p90"`
 }
 
-// Judge compares a replay with the recording. Missing counts jobs that ended in the recording alone. The replay is
-// trusted if all errors and the share of missing jobs are within Tolerance. A wait may also be off by less than
-// one round (in seconds), because jobs start only at rounds.
+// Judge compares a replay with the recording. jobs is the number of compared jobs, and missing the number that
+// ended only in the recording. The replay is trusted if all errors, and the fraction of missing jobs, are within
+// Tolerance. A wait may also differ by less than round (seconds), because jobs start only at rounds. causes become
+// Trust.Causes.
 func Judge(recorded, simulated Figures, jobs, missing int, round float64, causes []string) *Trust {
 	t := &Trust{
 		JCT: relative(simulated.JCT, recorded.JCT), Wait: relative(simulated.Wait, recorded.Wait),
@@ -89,7 +90,7 @@ func relative(simulated, recorded float64) float64 {
 	return simulated/recorded - 1
 }
 
-// Stamp is added to the names of simulations that are not trusted.
+// Stamp is appended to the names of simulations that are not trusted.
 const Stamp = " (not to be trusted)"
 
 // Errors lists the errors in words.

@@ -16,21 +16,23 @@ import (
 
 // Options configure what a Recorder measures.
 type Options struct {
-	// Isolated returns the completion time of a job alone on gpus GPUs of a type, not positive if it cannot run.
-	// Without Isolated and Fair there is no finish-time fairness.
+	// Isolated returns the completion time of a job alone on gpus GPUs of type t; 0 or less if it cannot run
+	// there. Without Isolated and Fair, finish-time fairness is not measured.
 	Isolated func(spec *job.Spec, t cluster.GPUType, gpus float64) time.Duration
-	// Fair replaces Isolated: the fair completion time of a job regardless of the run, not positive if unknown.
+	// Fair, if set, replaces Isolated. It returns the fair completion time of a job regardless of the run; 0 or
+	// less if unknown.
 	Fair func(spec *job.Spec) time.Duration
-	// UnfairAbove is the rho above which a job is unfairly scheduled. Default 1.
+	// UnfairAbove is the finish-time fairness above which a job counts as treated unfairly. Default 1.
 	UnfairAbove float64
-	// Measured selects the jobs in the Result; nil for all. Rounds, contention, utilisation and Series have all
-	// jobs.
+	// Measured selects the jobs of the Result; nil selects all. Rounds, contention, utilisation and Series always
+	// include all jobs.
 	Measured func(spec *job.Spec) bool
-	// MaxPoints bounds the points of a Series; at least 2. Default 2000.
+	// MaxPoints limits the points of a Series; at least 2. Default 2000.
 	MaxPoints int
-	// MaxIntervals bounds the intervals of all jobs; later ones are dropped. Default 200,000 (5 MB).
+	// MaxIntervals limits the number of intervals of all jobs together; later ones are dropped. Default 200,000 (5
+	// MB).
 	MaxIntervals int
-	// MaxNodes bounds the lives of rented nodes. Default 100,000.
+	// MaxNodes limits the length of Result.Nodes. Default 100,000.
 	MaxNodes int
 	Stream   Stream
 }
@@ -58,8 +60,8 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Recorder measures a run as a scheduler.Observer: waiting and completion times, restarts, utilisation. An event
-// costs O(GPU types), a round O(actions). Not safe for concurrent use.
+// A Recorder is a scheduler.Observer that measures a run: waiting and completion times, restarts, utilisation. An
+// event costs O(GPU types), a round O(actions). It is not safe for concurrent use.
 type Recorder struct {
 	opts       Options
 	start, now time.Time // of events or rounds, without efficiency reports
@@ -106,8 +108,8 @@ func New(opts Options) (*Recorder, error) {
 // AddPolicyTime records how long the policy planned in one round.
 func (r *Recorder) AddPolicyTime(d time.Duration) { r.policyTimes.add(d) }
 
-// PolicyTimes returns how long the policy planned, by round, or by every 2nd, 4th, … of more than 65,536 rounds. The
-// times depend on the machine and are not in a Result.
+// PolicyTimes returns how long the policy planned in each round, or in every 2nd, 4th, … round if there are more
+// than 65,536. The times depend on the machine and are not part of a Result.
 func (r *Recorder) PolicyTimes() []time.Duration { return slices.Clone(r.policyTimes.times) }
 
 // Event implements scheduler.Observer. Events of unknown jobs are ignored.

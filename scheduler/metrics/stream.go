@@ -5,12 +5,12 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Stream has functions that receive each complete measurement at once, so that long runs need little memory. Nil
-// functions are not called. Arguments are valid only during the call.
+// A Stream is a set of functions that receive each complete measurement at once, so that long runs need little
+// memory. Nil functions are not called. Arguments are valid only during the call.
 type Stream struct {
-	// Job receives each ended job without GPUs, and active jobs at Recorder.Finish.
+	// Job receives each job once it has ended and released its GPUs, and active jobs at Recorder.Finish.
 	Job func(*JobResult)
-	// Held receives each interval of a measured job, by end, with its GPU type.
+	// Held receives each interval of a measured job with its GPU type, by end.
 	Held func(job.ID, cluster.GPUType, Interval)
 	// Round receives the state at the start of each round.
 	Round func(*RoundState)
@@ -20,13 +20,13 @@ type Stream struct {
 type RoundState struct {
 	Time     float64 // seconds since Result.Start
 	Running  int     // jobs with GPUs
-	Waiting  int     // active jobs without
+	Waiting  int     // active jobs without GPUs
 	Types    []cluster.GPUType
-	Busy     []int // held
-	Capacity []int // available
+	Busy     []int // held GPUs, by type
+	Capacity []int // available GPUs, by type
 }
 
-// Finish returns the Result, after sending active jobs and held GPUs to Options.Stream. Call it once, last.
+// Finish passes active jobs and held GPUs to Options.Stream, and returns the Result. Call it once, after the run.
 func (r *Recorder) Finish() *Result {
 	c := r.clone()
 	c.opts.Stream = r.opts.Stream

@@ -204,8 +204,8 @@ func (o *Options) rhoSummary(jobs []JobResult) *RhoSummary {
 	}
 }
 
-// Quantile returns the smallest value that is at least as large as a share q of the sorted values; zero without
-// values.
+// Quantile returns the smallest value that is not below a fraction q of the sorted values; the zero value if there
+// are none.
 //
 // Deviation: the public Sia simulator has sorted[int(q n)], because it rounds down.
 func Quantile[T any](sorted []T, q float64) (value T) {

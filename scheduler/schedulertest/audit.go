@@ -34,8 +34,8 @@ import (
 //
 // Make one with Audit; Err and End return its findings.
 type Auditor struct {
-	// Checkpoint is the longest time between two checkpoints of a running job; 0: one at the end of every
-	// epoch.
+	// Checkpoint is the maximum time between two checkpoints of a running job. 0: one checkpoint at the end of
+	// every epoch.
 	Checkpoint time.Duration
 
 	now      time.Time
@@ -76,7 +76,7 @@ func Audit() *Auditor { return &Auditor{jobs: make(map[job.ID]*audited)} }
 // Err returns the first broken rules, joined, or nil.
 func (a *Auditor) Err() error { return errors.Join(a.errs...) }
 
-// End returns, after the run, Err joined with the jobs that have not ended.
+// End returns the errors of Err and, after the run, an error for each job that has not ended.
 func (a *Auditor) End() error {
 	var left []job.ID
 	for id, j := range a.jobs {
@@ -92,7 +92,7 @@ func (a *Auditor) End() error {
 	return errors.Join(errs...)
 }
 
-// Held returns the GPU time that a job has held so far.
+// Held returns the GPU time that job id has used so far.
 func (a *Auditor) Held(id job.ID) time.Duration {
 	j := a.jobs[id]
 	if j == nil {
@@ -188,7 +188,7 @@ func (a *Auditor) reported(j *audited, r *job.Report) {
 	j.memory.learn(a.now, a.Checkpoint, r)
 }
 
-// Round implements scheduler.Observer. Without a plan, it checks the actions alone.
+// Round implements scheduler.Observer. If p is nil, it checks only the actions.
 func (a *Auditor) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler.Action) {
 	a.advance(s.Now)
 	a.shown(s)

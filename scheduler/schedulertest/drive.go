@@ -13,13 +13,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Drive returns a function that tests a backend: it runs a scheduler with policy FirstFit and rounds of a minute on
-// the nodes of c. Every plan has background work, whose result the next plan must get; some panic.
+// Drive returns a function that tests a backend: it runs a scheduler with policy FirstFit and rounds of a minute
+// on the nodes of c. Every plan has background work, whose result must arrive with the next snapshot; some work
+// panics.
 func Drive(c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return DriveEvery(time.Minute, c, obs...)
 }
 
-// DriveEvery is Drive with rounds of another length, for backends in real time.
+// DriveEvery is Drive with the given round length, for backends in real time.
 func DriveEvery(round time.Duration, c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return func(ctx context.Context, b scheduler.Backend) error {
 		p := &thinker{of: FirstFit{}}
@@ -27,7 +28,7 @@ func DriveEvery(round time.Duration, c *cluster.Cluster, obs ...scheduler.Observ
 	}
 }
 
-// DriveWith is Drive with another policy, whose plans have placements.
+// DriveWith is Drive with policy p, which must choose placements itself.
 func DriveWith(c *cluster.Cluster, p policy.Policy, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return driven(time.Minute, c, p, obs)
 }
@@ -51,7 +52,7 @@ func (asPlanned) Place(_ context.Context, _ *policy.Snapshot, p *policy.Plan) (*
 	return p, nil
 }
 
-// DriveRenting is Drive that also rents, borrows and returns nodes of c, as Renter does.
+// DriveRenting is Drive with a policy that rents, borrows and returns nodes of c (Renter).
 func DriveRenting(c *cluster.Cluster, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return func(ctx context.Context, b scheduler.Backend) error {
 		p := &thinker{of: Renter{}}
@@ -101,7 +102,8 @@ func (t *thinker) shown(s *policy.Snapshot) {
 	}
 }
 
-// FirstFit is a minimal policy for tests: each waiting job, in order, gets its request on the first node with room.
+// FirstFit is a minimal policy for tests: each waiting job, in order, gets its requested GPUs on the first node
+// with room.
 type FirstFit struct {
 	// Last reverses the order of the jobs.
 	Last bool

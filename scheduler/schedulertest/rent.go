@@ -16,8 +16,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// RunRenting checks, in addition to Run, backends that rent nodes of c of tenure Rented.
-// drive rents some and gives some back (DriveRenting):
+// RunRenting checks backends that rent the nodes of c with tenure Rented, in addition to Run. drive must rent
+// nodes and give some back, as DriveRenting does. It checks:
 //
 //   - Before the next round, Provision leads to the wanted number of nodes, ordered or
 //     up, or to Refused; and some ordered nodes arrive;
@@ -42,7 +42,7 @@ func RunRenting(t *testing.T, fresh func(testing.TB) scheduler.Backend, c *clust
 	})
 }
 
-// Unrentable asks a backend for nodes that it cannot provide. It returns an error unless each answer is an error that
+// Unrentable requests nodes that backend b cannot provide. It returns an error unless each answer is an error that
 // names the request.
 func Unrentable(ctx context.Context, b scheduler.Backend, c *cluster.Cluster) error {
 	offer := c.Offers()[0]
@@ -59,7 +59,7 @@ func Unrentable(ctx context.Context, b scheduler.Backend, c *cluster.Cluster) er
 	return errors.Join(errs...)
 }
 
-// Renting runs a backend to its end, checks its reports about rented nodes, and returns all errors, joined.
+// Renting runs backend b to its end, checks what it reports about rented nodes, and returns all errors, joined.
 func Renting(ctx context.Context, b scheduler.Backend, c *cluster.Cluster, drive func(context.Context, scheduler.Backend) error) error {
 	w := &tenant{Backend: b, offers: c.Offers(), there: c.Held(), jobs: make(map[job.ID]cluster.Placement)}
 	if err := drive(ctx, w); err != nil {
@@ -179,7 +179,7 @@ func (w *tenant) round() {
 	}
 }
 
-// Renter is FirstFit that also rents nodes, as many as all its jobs would fill, and borrows every node that it can.
+// Renter is FirstFit that also rents the nodes that all its jobs would fill, and borrows every node on loan.
 type Renter struct{ FirstFit }
 
 // Traits implements policy.Policy.

@@ -51,7 +51,7 @@ func Run(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive func(cont
 	}
 }
 
-// RunRepeatable is Run, and also checks that two equal backends produce the same events at the same times.
+// RunRepeatable is Run, and also checks that two backends made by fresh produce the same events at the same times.
 func RunRepeatable(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive func(context.Context, scheduler.Backend) error) {
 	t.Helper()
 	Run(t, fresh, drive)
@@ -62,7 +62,7 @@ func RunRepeatable(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive
 	})
 }
 
-// RunDrained checks that a backend without jobs waits for background work when it is stopped.
+// RunDrained checks that a backend without jobs waits for background work when it stops.
 func RunDrained(t *testing.T, b scheduler.Backend) {
 	t.Helper()
 	done := make(chan struct{})

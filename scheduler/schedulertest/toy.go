@@ -23,14 +23,14 @@ const (
 // A ToyJob is one job of the backend Toy.
 type ToyJob struct {
 	Spec *job.Spec
-	At   time.Duration // of its submission, since Epoch
-	Work time.Duration // GPU time in all
-	// LostAt, if positive, is when a failure takes its GPUs, if it holds any.
+	At   time.Duration // time of its submission, from Epoch
+	Work time.Duration // total GPU time
+	// LostAt, if positive, is the time at which a failure takes its GPUs, if it holds any.
 	LostAt time.Duration
 }
 
-// A Toy is a minimal backend for tests: its jobs need a given GPU time, start at once, have linear speed-up and lose
-// nothing. Make one with NewToy.
+// A Toy is a minimal backend for tests. Its jobs need a given GPU time, start at once, speed up linearly with
+// GPUs, and lose no work. Make one with NewToy.
 type Toy struct {
 	// Thinking is the duration of background work. Set it before the first call of Next.
 	Thinking time.Duration

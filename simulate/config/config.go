@@ -140,9 +140,9 @@ func (c *Config) Set(key, value, origin string) error {
 	return nil
 }
 
-// setKeys sets the configuration keys among comma-separated settings, and returns the settings for policies.
-// Keys of one word with their own flag are not set, because policies have such settings (window). A part
-// without = continues the list before it.
+// setKeys sets the configuration keys among comma-separated settings, and returns the settings for policies. It
+// skips one-word keys with a flag, because policies have such settings (window). A part without = continues the
+// list before it.
 func (c *Config) setKeys(settings, origin string) (rest string, err error) {
 	var all, policies []string
 	for _, part := range split(settings) {

@@ -14,11 +14,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// An agent is one live job: its ground truth, the estimates of its training agent, and its
-// progress, in samples at the efficiency of the initial batch size.
+// An agent is one live job: its ground truth, the estimates of its training agent, and its progress, in samples at
+// the efficiency of the initial batch size.
 //
-// Invariant: at most one entry of the agenda has the agent's turn. It is the agent's next turn. An
-// agent without GPUs has none.
+// Invariant: the agenda has at most the agent's next turn, and none without GPUs.
 type agent struct {
 	spec   *job.Spec
 	app    *workload.Application

@@ -84,8 +84,8 @@ type pool struct {
 	notices  []notice     // not due yet, by time
 }
 
-// A lender lends the nodes that their owner does not need. It reviews the needs at every interval, and takes
-// nodes by force that were not returned in time. Broken nodes count as not lent. Source: Lyra §4, §6.
+// A lender lends the nodes that their owner does not need. It takes nodes that were not returned in time. Broken
+// nodes count as not lent. Source: Lyra §4, §6.
 type lender struct {
 	w      *World
 	o      *Lender

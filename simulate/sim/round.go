@@ -45,8 +45,7 @@ func (w *World) training() []*agent {
 // whole is the accepted gap of a complete iteration: rounding errors add up.
 const whole = 1e-6
 
-// truncate drops the progress of an incomplete iteration. Iterations are counted from the latest start on
-// these GPUs, start of an epoch or end of a round, so reported progress is never dropped.
+// truncate drops the progress of an incomplete iteration. Reported progress is never dropped.
 func (g *agent) truncate() {
 	if g.app.Curve != nil || g.over || g.progress >= g.target() {
 		return

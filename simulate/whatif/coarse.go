@@ -7,9 +7,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A coarse makes rounds of a scenario longer the further ahead they are, as long as no job comes or ends. Most
-// policies change nothing in such rounds; others are simulated with a small error. Rounds end at ends of normal
-// rounds.
+// A coarse makes rounds of a scenario longer the further ahead they are, as long as no job comes or ends. For most
+// policies this changes nothing. Rounds end at ends of normal rounds.
 type coarse struct {
 	share  float64 // of the time since the start by which a round may be longer; 0: none
 	length time.Duration

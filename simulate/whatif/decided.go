@@ -25,8 +25,8 @@ func DecidedBy(p policy.Policy, fresh counterfactual.Fresh) Decided {
 	}
 }
 
-// decider returns the policy and placer that decided the round of a snapshot, if they are known. Then the first
-// round of the simulation repeats the decision. A policy that does not depend on earlier rounds is made anew.
+// decider returns the policy and placer that decided the round of a snapshot, if they are known. A policy without
+// memory is made again.
 func (o *Options) decider(ctx context.Context, s *policy.Snapshot, so *scheduler.Options) (policy.Policy, placement.Placer, error) {
 	fresh, spare, err := o.Fresh()
 	if err != nil || fresh.Traits().Steady || o.Decided == nil || o.Plan == nil || o.Plan.Refused != "" {

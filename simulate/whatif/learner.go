@@ -314,8 +314,7 @@ func (j *learned) keepPace(r *job.Report, made float64) {
 	}
 }
 
-// turn computes the progress at which the last epoch ended, if others began between two reports. The rates in
-// both epochs and the progress between the reports give two linear equations for the seconds at each rate.
+// turn computes the progress at which the last epoch ended, if others began between two reports.
 func (j *learned) turn(r *job.Report, made float64) {
 	n := len(j.pieces)
 	if n == 0 || j.pieces[n-1].epoch != j.counted.epoch || r.Epoch <= j.counted.epoch {

@@ -113,8 +113,7 @@ func (o *outages) all(c *cluster.Cluster) (*cluster.Cluster, error) {
 }
 
 // faults returns the outages for a simulation. A job that lost its GPUs at most a round before one of its nodes
-// left, or while it was away, lost them with the node. A departure was planned if its jobs continued without a
-// loss.
+// left, or while it was away, lost them with the node.
 func (o *outages) faults(round time.Duration) sim.Faults {
 	var f sim.Faults
 	kept := make([]bool, len(o.absences))

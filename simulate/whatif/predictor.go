@@ -261,9 +261,8 @@ func (l *Predictor) calibrate(s *policy.Snapshot, p calibration.Phase, id job.ID
 	return Range{Range: r, Open: g.Open && !kept}
 }
 
-// keep makes a range end with the promise of the policy, and reports whether it did: if new jobs, whose number is not
-// known, could delay the start until then. A range that ends later stays: jobs that are late can be in each other's way, so
-// that a promise is broken.
+// keep ends a range at the time that the policy promised, and reports whether it did. It does if only new jobs
+// could delay the start until then.
 func (g *Guess) keep(r *calibration.Range, round time.Duration) bool {
 	delayed := g.Open || r.Late < g.By && g.Late-g.Early >= round
 	if g.By == 0 || !delayed {

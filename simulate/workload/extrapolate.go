@@ -40,8 +40,8 @@ func Extrapolate(c Catalog, all []Likeness) Catalog {
 	return wider
 }
 
-// feeding returns the input pipeline of a GPU that computes speed times as fast. Beyond the measured rate of
-// the slower GPU, the rate is assumed proportional to CPUs, at points a third apart like the measured ones.
+// feeding returns the input pipeline of a GPU that computes speed times as fast. Beyond the measured rate, the
+// rate is assumed proportional to CPUs.
 func feeding(s *perf.Sensitivity, speed float64) *perf.Sensitivity {
 	if s == nil || len(s.CPUs) == 0 || speed <= 1 {
 		return s

@@ -12,25 +12,26 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Change is a change that would give a waiting job GPUs, and the GPUs that it would get.
+// A Change is a change of the cluster or the jobs that would give a waiting job GPUs, with the GPUs that it would
+// get. Kind states which of the fields are set.
 type Change struct {
 	Kind     Kind               `json:"kind"`
-	GPUs     int                `json:"gpus,omitzero"`   // requested, of FewerGPUs; added, of MoreGPUs and NodesCome
-	Type     cluster.GPUType    `json:"type,omitzero"`   // GPU type of the kinds AnotherType, MoreGPUs and NodesCome
-	Group    cluster.Group      `json:"group,omitzero"`  // node group of kind NodesCome
-	Jobs     []job.ID           `json:"jobs,omitempty"`  // that end, of JobsEnd; soonest first
-	Rough    bool               `json:"rough,omitzero"`  // some of Jobs may not be needed
-	Rounds   int                `json:"rounds,omitzero"` // number of rounds of kind RoundsPass
-	In       time.Duration      `json:"-"`               // until the last of Jobs ends; negative: not known
+	GPUs     int                `json:"gpus,omitzero"`   // FewerGPUs: GPUs to request; MoreGPUs and NodesCome: GPUs added
+	Type     cluster.GPUType    `json:"type,omitzero"`   // AnotherType, MoreGPUs and NodesCome: GPU type
+	Group    cluster.Group      `json:"group,omitzero"`  // NodesCome: group of the nodes
+	Jobs     []job.ID           `json:"jobs,omitempty"`  // JobsEnd: jobs that end, the soonest first
+	Rough    bool               `json:"rough,omitzero"`  // some of Jobs may not have to end
+	Rounds   int                `json:"rounds,omitzero"` // RoundsPass: number of rounds
+	In       time.Duration      `json:"-"`               // time until the last of Jobs ends; negative: unknown
 	Gets     cluster.Allocation `json:"-"`
 	Each     int                `json:"-"`                 // GPUs of the type of Gets that replace one requested GPU; 0: one
-	Priority float64            `json:"priority,omitzero"` // needed, of MorePriority
-	Others   int                `json:"others,omitzero"`   // GPUs that other jobs gain, of MoreGPUs; negative: lose
+	Priority float64            `json:"priority,omitzero"` // MorePriority: needed priority
+	Others   int                `json:"others,omitzero"`   // MoreGPUs: GPUs that other jobs gain; negative if they lose
 	Asked    int                `json:"-"`
-	Tried    []Kind             `json:"tried,omitempty"` // without success, of NothingHelps
-	Waiting  int                `json:"-"`               // Jobs without GPUs, of JobsEnd
-	Budget   bool               `json:"-"`               // of NothingHelps: the job waits for the budget, which is not varied
-	Earlier  bool               `json:"-"`               // of JobsEnd: the job will probably start before that
+	Tried    []Kind             `json:"tried,omitempty"` // NothingHelps: kinds tried without success
+	Waiting  int                `json:"-"`               // JobsEnd: number of Jobs without GPUs
+	Budget   bool               `json:"-"`               // NothingHelps: the job waits for the budget, which Find does not vary
+	Earlier  bool               `json:"-"`               // JobsEnd: the job will probably start before that
 }
 
 // A Kind is a kind of change that may help a waiting job.
@@ -39,14 +40,14 @@ type Kind uint8
 // The kinds of change, in the order in which they are tried.
 const (
 	NoChange  Kind = iota // a later round gives it GPUs without a change
-	NodesCome             // ordered rented nodes are up
-	JobsEnd               // jobs end, all of them needed
+	NodesCome             // rented nodes that are ordered are up
+	JobsEnd               // all of a set of jobs end
 	MorePriority
-	FewerGPUs // the job asks for fewer GPUs, the most that help
+	FewerGPUs // the job requests fewer GPUs, the largest number that helps
 	AnotherType
 	Checkpoints
 	Preemptible
-	MoreGPUs // the cluster has more GPUs of a type, the fewest that help
+	MoreGPUs // the cluster has more GPUs of a type, the smallest number that helps
 	RoundsPass
 	NothingHelps
 	kinds
@@ -72,7 +73,7 @@ const mostNamed = 3
 // String returns the change as a clause: "it would get 4 a100 GPUs if it asked for 4 GPUs".
 func (c *Change) String() string { return c.Text(func(id job.ID) string { return string(id) }) }
 
-// Text is String with names of jobs from name.
+// Text is String, with jobs named by the function name.
 func (c *Change) Text(name func(job.ID) string) string {
 	switch c.Kind {
 	case NothingHelps:

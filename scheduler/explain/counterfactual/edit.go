@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// With returns a copy of the snapshot in which one job has a changed specification.
+// With returns a copy of snapshot s in which change has modified the specification of job number at.
 func With(s *policy.Snapshot, at int, change func(*job.Spec)) *policy.Snapshot {
 	then, row, spec := *s, *s.Jobs[at], *s.Jobs[at].Spec
 	change(&spec)
@@ -54,8 +54,8 @@ func Remaining(s *policy.Snapshot, p *policy.Plan, ended []job.ID) (*policy.Snap
 	return Without(s, ended), &then
 }
 
-// Grown returns a copy of the snapshot with additional GPUs of a type that the cluster has, on owned nodes of
-// the usual size, with the proportional share of CPUs and memory; nil if there is no such cluster.
+// Grown returns a copy of snapshot s with gpus more GPUs of a type that the cluster has, on owned nodes of the
+// usual size with the proportional CPUs and memory. It returns nil if there is no such cluster.
 func Grown(s *policy.Snapshot, t *cluster.TypeInfo, gpus int) *policy.Snapshot {
 	nodes := slices.Clone(s.Cluster.Nodes())
 	like := nodes[slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.GPUType == t.Type })]

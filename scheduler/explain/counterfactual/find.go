@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Find returns the cheapest change that gives a job of a snapshot GPUs, or more GPUs than the
-// plan does. It makes one change at a time and decides the round again, in this order:
+// Find returns the cheapest change that gives job id of snapshot s GPUs, or more GPUs than plan p does. It makes
+// one change at a time and plans the round again with d, in this order:
 //
 //  1. nothing changes, and the policy's background work is complete;
 //  2. rented nodes that are ordered are up;
@@ -30,14 +30,12 @@ import (
 //  8. waiting jobs have ended, too;
 //  9. 1 to 32 more rounds have passed, and nothing else has changed.
 //
-// If none helps, the change has kind NothingHelps and lists what was tried. It returns an
-// error if the snapshot lacks the job, or if ctx is done. Complexity: about 2n plans
-// for n jobs that hold GPUs, and one for each GPU of the largest type. With many jobs, mostAlone and
-// mostRows bound the plans for ends, and bisection those for GPUs.
+// If none helps, the change has kind NothingHelps and lists what was tried. It returns an error if the snapshot
+// lacks the job, or if ctx is done. Complexity: about 2n plans for n jobs that hold GPUs, and one for each GPU of
+// the largest type. With many jobs, mostAlone and mostRows bound the plans for ends, and bisection those for GPUs.
 //
-// ends is the predicted time until jobs end; may be nil. Without predictions, a job runs on
-// what it has and waiting jobs never end. The change may then name an end that comes long after
-// the real start of the job.
+// ends is the predicted time until jobs end; may be nil. Without predictions jobs keep their GPUs and waiting jobs
+// never end, so the change may name an end long after the real start of the job.
 func Find(ctx context.Context, s *policy.Snapshot, p *policy.Plan, id job.ID, d Decider, ends map[job.ID]time.Duration) (*Change, error) {
 	at := s.Index(id)
 	if at < 0 || at >= len(p.Jobs) {
@@ -265,8 +263,7 @@ func (f *finder) fewest(jobs []job.ID) *Change {
 	return c
 }
 
-// spared leaves out each job whose end is not needed, from the last to the first, in at most left trials. A
-// needed job is not tried again with fewer others: the next pass does that.
+// spared leaves out each job whose end is not needed, from the last to the first, in at most left trials.
 func (f *finder) spared(c *Change, left *int) *Change {
 	for i := len(c.Jobs) - 1; i >= 0 && *left > 0; i-- {
 		*left--
@@ -372,9 +369,8 @@ func (f *finder) fewer(n int) *Change {
 	return c
 }
 
-// least returns the change of the smallest number from 1 to most that helps; nil if none does. With many jobs
-// it tries only the first few one by one, then doubles and bisects, assuming that a larger number helps if a
-// smaller one does.
+// least returns the change of the smallest number from 1 to most that helps; nil if none does. With many jobs it
+// doubles and bisects after the first few, assuming that larger numbers help if smaller ones do.
 func (f *finder) least(most int, try func(n int) *Change) *Change {
 	few := min(most, max(oneByOne, mostRows/max(1, len(f.s.Jobs))))
 	for n := 1; n <= few; n++ {

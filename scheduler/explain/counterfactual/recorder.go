@@ -12,17 +12,18 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// A Decider plans a past round again, with a changed snapshot, each time from the same state of the policy. The plan
-// is valid and names nodes.
+// A Decider plans a past round again with a changed snapshot, each time from the same state of the policy. The
+// plan is valid and names nodes.
 type Decider interface {
 	Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error)
 }
 
-// Fresh is a function that makes a policy and placer equal to the ones of the run, in their initial state.
+// Fresh is a function that makes a policy and a placer with the same options as in the run, in their initial
+// state.
 type Fresh func() (policy.Policy, placement.Placer, error)
 
-// A Recorder wraps a policy so that its last rounds can be decided again, with changed snapshots. A wrapped policy
-// with memory must be a policy.Rememberer. At is safe for concurrent use.
+// A Recorder wraps a policy so that its last rounds can be planned again with changed snapshots. A policy with
+// state must be a policy.Rememberer. At is safe for concurrent use.
 type Recorder struct {
 	policy.Policy
 	fresh Fresh
@@ -36,11 +37,11 @@ type Recorder struct {
 
 var _ policy.Policy = (*Recorder)(nil)
 
-// From returns a Decider for the present state of a policy, with a placer that fresh makes. If the policy cannot be
-// copied, the Decider fails.
+// From returns a Decider that starts from the present state of p, with a placer that fresh makes. If p cannot be
+// copied, the Decider returns an error.
 func From(p policy.Policy, fresh Fresh) Decider { return stateOf(p, fresh) }
 
-// Copy returns an independent copy of a policy, and a new placer. It returns an error if the policy cannot be copied.
+// Copy returns an independent copy of policy p, and a new placer. It returns an error if p cannot be copied.
 func Copy(p policy.Policy, fresh Fresh) (policy.Policy, placement.Placer, error) {
 	return stateOf(p, fresh).copied()
 }
@@ -79,14 +80,14 @@ func (st state) copied() (policy.Policy, placement.Placer, error) {
 	return p, placer, nil
 }
 
-// NewRecorder returns a Recorder that wraps a policy. Placements must depend on snapshot and plan alone. The policy's
-// memory is copied every given number of rounds; to decide a round again, the rounds since are repeated.
+// NewRecorder returns a Recorder around p. Placements must depend only on snapshot and plan. It copies the
+// policy's memory every given number of rounds; to plan a round again, it repeats the rounds since the last copy.
 func NewRecorder(p policy.Policy, fresh Fresh, every int) *Recorder {
 	return &Recorder{Policy: p, fresh: fresh, every: max(1, every)}
 }
 
-// Plan returns the plan of the wrapped policy. If the policy's state cannot be copied, this round cannot be decided
-// again.
+// Plan returns the plan of the wrapped policy. If the policy's state cannot be copied, At returns an error for
+// this round.
 func (r *Recorder) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	r.keep(s)
 	return r.Policy.Plan(ctx, s)
@@ -104,10 +105,9 @@ func (r *Recorder) keep(s *policy.Snapshot) {
 	r.since = append(r.since, s)
 }
 
-// At returns the snapshot of the round at a time, and a Decider for it. If a Steady policy was not called in
-// that round, the snapshot has the number of its last call. It returns an error if there was no such round
-// since the last copy, or if a later round was requested before. Complexity: at most one plan for each round
-// since the copy.
+// At returns the snapshot of the round at a time, and a Decider for it. If a Steady policy was not called in that
+// round, the snapshot has the number of its last call. It returns an error if the round is older than the last
+// copy, or if a later round was requested before. It costs at most one plan for each round since the copy.
 func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Decider, error) {
 	r.mu.Lock()
 	before, since, copies := r.before, r.since, r.copies
@@ -155,8 +155,8 @@ func (r *Recorder) shown(since []*policy.Snapshot, at time.Time) int {
 	return -1
 }
 
-// After returns copies of policy and placer in their state after the round at a time, and its background work,
-// which may be nil. Errors: as At. It costs one more plan.
+// After returns copies of policy and placer in their state after the round at a time, and the policy's background
+// work, which may be nil. It returns the errors of At, and costs one more plan.
 func (r *Recorder) After(ctx context.Context, at time.Time) (policy.Policy, placement.Placer, policy.Work, error) {
 	s, d, err := r.At(ctx, at)
 	if err != nil {
@@ -173,7 +173,8 @@ func (r *Recorder) After(ctx context.Context, at time.Time) (policy.Policy, plac
 	return p, placer, plan.Background, nil
 }
 
-// Decide implements Decider. If the plan has background work, that is done, and the next round decides.
+// Decide implements Decider. If the plan has background work, it completes the work and returns the plan of the
+// next round.
 func (st state) Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	p, placer, err := st.copied()
 	if err != nil {

@@ -4,15 +4,16 @@ package statistics
 
 import "math"
 
-// An Interval is the mean of independent values, one per seed for example, with Student's t interval.
+// An Interval is the mean of independent values, such as one per seed, with its Student's t confidence interval.
 type Interval struct {
 	N         int     // number of values
 	Mean      float64 // 0 if N is 0
-	Low, High float64 // if Known
+	Low, High float64 // bounds, if Known
 	Known     bool    // N is at least 2
 }
 
-// MeanInterval returns the mean of values and its confidence interval at a level between 0 and 1, such as 0.95.
+// MeanInterval returns the mean of values with its confidence interval. level is the confidence, between 0 and 1,
+// such as 0.95.
 //
 // Source: Law, Simulation Modeling and Analysis, §4.5.
 func MeanInterval(values []float64, level float64) Interval {

@@ -36,11 +36,11 @@ import (
 	"slices"
 )
 
-// A Task is one job for LowerBound. Times are in seconds.
+// A Task describes one job for LowerBound. Times are in seconds.
 type Task struct {
-	Ready   float64 // earliest time to train: arrival and first start
-	Fastest float64 // run time alone on the best GPUs
-	// GPUSeconds is the GPU time of the whole job by type; 0 if it cannot run there.
+	Ready   float64 // earliest time at which it can train: its arrival plus the time that a first start takes
+	Fastest float64 // running time alone on the best GPUs
+	// GPUSeconds is the GPU time of the whole job, by type; 0 if it cannot run on the type.
 	GPUSeconds []float64
 }
 
@@ -50,9 +50,9 @@ const (
 	steps     = 200
 )
 
-// LowerBound returns a lower bound on the mean completion time, counted from Ready, that any schedule can reach, in
-// seconds; 0 without jobs. known is the mean under some schedule: it only tightens the bound. It costs O(steps j i
-// (60 + k)) for j jobs, i intervals and k types.
+// LowerBound returns a time in seconds that the mean completion time, counted from Ready, exceeds or equals under
+// every schedule; 0 without jobs. gpus is the number of GPUs by type. known is the mean under some schedule, which
+// tightens the bound. For j jobs, i intervals and k types it costs O(steps j i (60 + k)).
 func LowerBound(jobs []Task, gpus []float64, known float64) float64 {
 	if len(jobs) == 0 {
 		return 0

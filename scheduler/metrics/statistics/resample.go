@@ -10,19 +10,19 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// A Pair has the time of one job under two policies.
+// A Pair is the time of one job under two policies.
 type Pair struct {
-	At         float64 // submission, in seconds
-	Was, Would float64 // at least 0, in seconds
+	At         float64 // submission time in seconds
+	Was, Would float64 // seconds under the first and the second policy, at least 0
 }
 
-// A Change is a ratio of means, Would over Was, with an interval for another period of equal length.
+// A Change is a ratio of means, Would over Was, with an interval for the ratio in another period of equal length.
 type Change struct{ Ratio, Low, High float64 }
 
-// Draws is how many pairs of periods are drawn for an interval.
+// Draws is the number of pairs of periods drawn to compute an interval.
 const Draws = 2000
 
-// Share is the probability that the ratio in another period is inside the interval.
+// Share is the probability with which the ratio in another period is inside the interval.
 const Share = 0.8
 
 // blocks is the number of blocks of a period shorter than ten weeks.
@@ -33,9 +33,10 @@ const week = 7 * 24 * 3600
 // least is added to means, in seconds, so that ratios stay finite.
 const least = 1
 
-// Between returns how the mean changes from Was to Would. Its interval is predictive: the difference of the
-// logarithms of two periods, drawn block by block, estimates how far a third period may differ from the whole. Blocks
-// are weeks, or a tenth of a shorter period. It is unbounded if nearly all waiting was in one block.
+// Between returns the ratio by which the mean changes from Was to Would. Its interval is predictive: the
+// difference of the logarithms of two periods, drawn block by block, estimates how far a third period may differ
+// from the whole. Blocks are weeks, or a tenth of a shorter period. The interval is unbounded if nearly all
+// waiting was in one block. seed determines the draws.
 //
 // Source: Efron and Tibshirani, An Introduction to the Bootstrap, §8.6 (blocks).
 func Between(pairs []Pair, seed uint64) Change {
@@ -90,8 +91,8 @@ func congestions(sums []sum) float64 {
 	return all * all / squares
 }
 
-// widened returns the factor that corrects the interval of n drawn blocks. Drawn blocks vary less than new ones,
-// by the root of n/(n-1). An estimated variance widens it as Student's t does, here to first order.
+// widened returns the factor that corrects the interval of n drawn blocks. It includes the root of n/(n-1), and
+// Student's t to first order for the estimated variance.
 // Source: Abramowitz and Stegun, 26.7.5.
 func widened(n int, free float64) float64 {
 	const z = 1.2816 // normal distribution, middle 80 %

@@ -7,16 +7,17 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
-// A Difference is how much longer or shorter mean completion times are, as a fraction, with an interval at Level.
+// A Difference states by which fraction mean completion times are longer, or shorter if negative, with an interval
+// at confidence Level.
 type Difference struct {
-	Part  float64 `json:"part"`
-	Low   float64 `json:"low"`  // if Known
-	High  float64 `json:"high"` // if Known
+	Part  float64 `json:"part"` // the fraction
+	Low   float64 `json:"low"`  // lower bound, if Known
+	High  float64 `json:"high"` // upper bound, if Known
 	Known bool    `json:"known"`
 }
 
-// Difference returns how much longer the mean completion time of policy is than that under other, as a geometric mean
-// over seeds.
+// Difference returns by how much the mean completion time under policy is longer than under other, as a geometric
+// mean over seeds.
 func (v *Verdict) Difference(policy, other string) Difference {
 	if len(v.Seeds) == 1 {
 		return v.blocks(policy, other)

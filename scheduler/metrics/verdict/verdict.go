@@ -20,29 +20,29 @@ const JCT = "jct_mean_h"
 type Trial struct {
 	Policy   string
 	Seed     uint64
-	Measures map[string]float64 // known values by the names of reports
+	Measures map[string]float64 // known values, by their names in reports
 	Terms    Terms
-	Came     uint64 // hash of the jobs and their submission times
+	Came     uint64 // hash of the jobs and their submission times, which must be equal to compare trials
 	Done     int    // completed jobs
-	Ended    bool   // no job was left at the end
+	Ended    bool   // all jobs ended
 	Jobs     []metrics.JobTimes
 	Pool     int // largest number of GPUs of one type
 }
 
-// Terms are the parts into which a mean completion time is divided, in seconds.
+// Terms are the parts of a mean completion time, in seconds.
 type Terms struct{ Waiting, Restarts, Running float64 }
 
 // A Verdict states which policy is best and by how much, for all reports.
 type Verdict struct {
-	// Sentences are at most four.
+	// Sentences are the verdict in words, at most four.
 	Sentences []string `json:"sentences"`
-	// by mean completion time; none if fewer than two
+	// policies by mean completion time; empty if fewer than two.
 	Policies []string `json:"policies"`
-	// Best maps a measure to the policy better than every other by more than chance, if any.
+	// Best maps a measure to the policy that is better than every other by more than chance, if there is one.
 	Best map[string]string `json:"best"`
-	// Versus compares each policy's mean completion time with the first's.
+	// Versus compares each policy's mean completion time with the first policy's.
 	Versus map[string]Difference `json:"versus"`
-	// Seeds are the compared seeds; with one seed, blocks of time are compared.
+	// Seeds are the compared seeds. With one seed, blocks of time are compared.
 	Seeds []uint64 `json:"seeds"`
 
 	baseline        string
@@ -50,9 +50,9 @@ type Verdict struct {
 	trials          map[string][]Trial
 }
 
-// New compares policies by their runs. better maps a measure to -1 if less is better, or 1. The baseline is the usual
-// policy and may be missing. A policy is compared if it has a trial of each seed, no jobs left, and the most
-// completed jobs. There is no verdict if jobs differ.
+// New compares policies by their runs. better maps a measure to -1 if less is better, or to 1. baseline is the
+// name of the usual policy, which may be missing. A policy is compared if it has a trial for each seed, no jobs
+// left, and the most completed jobs. There is no verdict if the trials had different jobs.
 func New(trials []Trial, better map[string]int, baseline string) *Verdict {
 	v := &Verdict{baseline: baseline, Best: make(map[string]string), Versus: make(map[string]Difference)}
 	if v.choose(trials); len(v.Policies) == 0 {
@@ -116,7 +116,7 @@ func complete(trials []Trial, most map[uint64]int) bool {
 	return len(trials) == len(most) && !slices.ContainsFunc(trials, cut)
 }
 
-// Means returns the means of a policy over its seeds, for measures that all its runs have.
+// Means returns the means over the seeds of a policy, for the measures that all its runs have.
 func Means(trials []Trial, policy string) map[string]float64 {
 	sums, known, n := make(map[string]float64), make(map[string]int), 0
 	for i := range trials {

@@ -1,7 +1,7 @@
 package slurm
 
-// joinParts joins the parts of heterogeneous jobs (7+0, 7+1), which start together. Parts on different GPU
-// types remain jobs of their own, because no job of a simulation needs two types at once.
+// joinParts joins the parts of heterogeneous jobs (7+0, 7+1), which start together. Parts on different GPU types
+// remain separate jobs.
 func (l *log) joinParts(jobs []uint32) []uint32 {
 	joined := jobs[:0]
 	begin := 0 // of the jobs with the same number

@@ -45,9 +45,8 @@ func (o *OwnPolicy) Learn(h *history.History, c *config.Config) error {
 	return nil
 }
 
-// asPhilly sets what stands for Philly's scheduler: jobs in the order of submission, where a job that does not
-// fit lets others pass, each on the recorded number of machines. Run times are not used: the log does not show that
-// they were known.
+// asPhilly sets the policy that stands for Philly's scheduler: first in, first out with passing, on the recorded
+// numbers of machines. Run times are unknown to it.
 func (o *OwnPolicy) asPhilly(h *history.History) {
 	if h.Recorded.Format == trace.PhillyFormat && h.Baseline == "fifo" {
 		o.alone, o.called = []string{"fifo.backfill=true"}, "fifo with unrestricted backfilling"

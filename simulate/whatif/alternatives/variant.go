@@ -86,8 +86,8 @@ func byNode(policy string) []string {
 	return nil
 }
 
-// prioritise gives arrivals the priorities of the history, or none. Slurm's priorities are for its own policy
-// only: multifactor computed them from users, partitions and sizes at submission. Kueue's are the users' own.
+// prioritise gives arrivals the priorities of the history, or none. Slurm's priorities are used only by its own
+// policy, multifactor, which computed them. Kueue's are the users' own.
 func prioritise(arrivals []workload.Arrival, jobs map[job.ID]*parse.Observed, known bool) {
 	for i := range arrivals {
 		s := &arrivals[i].Spec

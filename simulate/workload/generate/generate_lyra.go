@@ -72,8 +72,8 @@ const (
 	lyraRarer         = 0.85 // factor
 )
 
-// generateLyra returns the jobs of a family, and those that run already. Running times and GPUs are spread
-// evenly over their distributions, so that every seed has about the load of the paper.
+// generateLyra returns the jobs of a family, and those that run already. Running times and GPUs are spread evenly,
+// so that every seed has about the paper's load.
 func generateLyra(o Options, f *lyraFamily) []workload.Arrival {
 	at := f.times(o)
 	r := rng.Stream(o.Seed, "workload/lyra/jobs")

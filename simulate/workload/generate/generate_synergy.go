@@ -85,9 +85,8 @@ func synergySeconds(r source) float64 {
 	return 60 * math.Pow(10, least+(most-least)*r.Float64())
 }
 
-// derived returns Synergy's trace: rigid jobs at a rate, or all at the start if it is 0. Their iterations
-// take their duration with the GPU-proportional share of 3 CPUs and 62.5 GB. The jobs do not depend on the
-// times. Source: Synergy §5.1, "Traces".
+// derived returns Synergy's trace: rigid jobs at a rate, or all at the start if it is 0. Their iteration times are
+// for the GPU-proportional share of 3 CPUs and 62.5 GB. Source: Synergy §5.1, "Traces".
 func derived(o Options) ([]workload.Arrival, error) {
 	parts, err := parseSplit(o.Split)
 	if err != nil {

@@ -147,10 +147,9 @@ func (p *profile) near(nodes, replicas int) (*measurement, float64) {
 
 func kind(nodes int) int { return min(nodes, 2) - 1 }
 
-// estimate returns the times of a shape without measurement: the compute time of the nearest measured
-// shape, and its sync time scaled by a line fitted to the sync times of this application and GPU type
-// over replicas. The nearest shape has the least |ln(replicas ratio)| + |ln(nodes ratio)| among shapes
-// that also have one node, or several.
+// estimate returns the times of a shape without measurement: the compute time of the nearest measured shape, and
+// its sync time scaled by a line fitted to the sync times of this application and GPU type over replicas. The
+// nearest shape minimises |ln(replicas ratio)| + |ln(nodes ratio)|; one node and several are kept apart.
 func (p *profile) estimate(nodes, replicas int, local float64) (step, sync float64, ok bool) {
 	m, factor := p.near(nodes, replicas)
 	step, sync, ok = m.series.at(local)
