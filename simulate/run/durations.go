@@ -13,10 +13,10 @@ var profiledShare = cluster.Allocation{
 	Configuration: cluster.Configuration{Nodes: 1, GPUs: 1, GPUType: "v100"}, CPUs: 3, Memory: 62_500_000_000,
 }
 
-// stretches returns a factor on the samples of each application that may wait for input. With it jobs last as long
-// with the GPU-proportional share here as with the trace's. The speed with the trace's share is from the embedded
-// catalog, or else from catalog. Source: public Synergy simulator, which draws durations and has iteration times
-// for each ratio of CPUs to GPUs.
+// stretches returns a factor on the samples of each application that may wait for input. It makes jobs last as
+// long with the GPU-proportional share here as with the trace's. The speed with the trace's share is from the
+// embedded catalog, or else from catalog. Source: public Synergy simulator, which draws durations and has
+// iteration times for each ratio of CPUs to GPUs.
 func stretches(catalog workload.Catalog, cl *cluster.Cluster) map[string]float64 {
 	factors, embedded := make(map[string]float64), profiles.Default()
 	for name, app := range catalog {

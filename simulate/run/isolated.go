@@ -116,8 +116,8 @@ func (in *Inputs) static(c *config.Config) bool {
 // requested GPUs of the first suitable type, with a whole last epoch, times the trace's jobs per GPU, at least 1.
 // Source: public Shockwave simulator.
 //
-// Deviation: the paper's contention is the mean over the job's own life (Shockwave §6); this one is for
-// comparisons with that code.
+// Deviation: contention is not the mean over the job's own life (Shockwave §6), because figures are compared with
+// that code.
 func (in *Inputs) fair() func(*job.Spec) time.Duration {
 	contention := max(1, float64(len(in.Arrivals))/float64(in.Cluster.GPUs()))
 	return func(spec *job.Spec) time.Duration { return lasting(in.exclusive(spec)*contention, 1, 0) }
