@@ -32,7 +32,10 @@ func (c *controller) Prune(_ context.Context, r *control.PruneRequest) ([]stated
 func (c *controller) prune(l statedir.Limits, dry bool) ([]statedir.Amount, error) {
 	c.pruning.Lock()
 	defer c.pruning.Unlock()
-	o := retentionOptions(c.store, c.o.Dir, l, dry)
+	o, err := retentionOptions(c.store, c.o.Dir, l, dry)
+	if err != nil {
+		return nil, err
+	}
 	o.Journal, o.Busy = c.driver.Journal, c.backend.Busy
 	return statedir.Prune(c.store, o)
 }
@@ -71,10 +74,11 @@ func (c *controller) keepPruning(ctx context.Context, many <-chan struct{}) erro
 	}
 }
 
-func retentionOptions(s *store.Store, dir string, l statedir.Limits, dry bool) *statedir.PruneOptions {
+func retentionOptions(s *store.Store, dir string, l statedir.Limits, dry bool) (*statedir.PruneOptions, error) {
+	set, err := statedir.ClockSet(dir, dry)
 	return &statedir.PruneOptions{
-		Limits: l, Folders: &statedir.Folders{Dir: dir, Identity: s.Identity()}, Journals: filepath.Join(dir, journals), Now: time.Now(), DryRun: dry,
-	}
+		Limits: l, Folders: &statedir.Folders{Dir: dir, Identity: s.Identity()}, Journals: filepath.Join(dir, journals), Now: time.Now(), ClockSet: set, DryRun: dry,
+	}, err
 }
 
 // Prune deletes data beyond the limits in a state directory. It fails if there is no database, or a scheduler uses
@@ -88,7 +92,10 @@ func Prune(dir string, l statedir.Limits, dry bool) (amounts []statedir.Amount, 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	o := retentionOptions(s, dir, l, dry)
+	o, err := retentionOptions(s, dir, l, dry)
+	if err != nil {
+		return nil, err
+	}
 	if o.Busy, err = alive(o.Folders); err != nil {
 		return nil, err
 	}

@@ -3,10 +3,12 @@ package store
 import (
 	"cmp"
 	"database/sql"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -118,7 +120,8 @@ func (s *Store) Jobs(all bool) ([]*Job, error) {
 type Outline struct {
 	Generation int // of its last start; 0: never started
 	Ended      bool
-	EndedAt    time.Time // zero if it has not ended
+	EndedAt    time.Time     // zero if it has not ended
+	User       *account.User // nil for the scheduler's
 }
 
 // Outlines returns the outlines of all jobs ever accepted.
@@ -129,17 +132,21 @@ func (s *Store) Outlines() (map[job.ID]Outline, error) {
 			id, o, err := s.outline(rows)
 			all[id] = o
 			return err
-		}, "SELECT id, generation, ended IS NOT NULL, coalesce(ended_at, '') FROM jobs")
+		}, "SELECT id, generation, ended IS NOT NULL, coalesce(ended_at, ''), user FROM jobs")
 	})
 	return all, err
 }
 
 func (s *Store) outline(rows *sql.Rows) (id job.ID, o Outline, err error) {
-	at := ""
-	if err = rows.Scan(&id, &o.Generation, &o.Ended, &at); err == nil && o.Ended {
-		if o.EndedAt, err = decodeTime(at); err != nil {
-			err = s.damaged(about(id, err))
-		}
+	at, user := "", ""
+	if err = rows.Scan(&id, &o.Generation, &o.Ended, &at, &user); err != nil {
+		return id, o, err
+	}
+	if o.Ended {
+		o.EndedAt, err = decodeTime(at)
+	}
+	if err = errors.Join(err, named("user", decode(user, &o.User))); err != nil {
+		err = s.damaged(about(id, err))
 	}
 	return id, o, err
 }

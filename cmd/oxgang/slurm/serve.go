@@ -55,7 +55,11 @@ with each of these jobs, and why, without changing anything. With --release, und
 			case advise:
 				return Hinted(recommend(ctx, cmd.OutOrStdout(), format, now))
 			}
-			s := service.Service{Slurm: &client.Client{}, Read: c.read, Log: log, Tool: "oxgang " + cli.Version()}
+			acting := &client.Client{OnlyJSON: true}
+			if _, err := acting.Jobs(ctx); errors.Is(err, client.ErrText) {
+				return err
+			}
+			s := service.Service{Slurm: acting, Read: c.read, Log: log, Tool: "oxgang " + cli.Version()}
 			err = s.Run(ctx)
 			if errors.Is(err, context.Canceled) {
 				return cli.ErrInterrupted
@@ -74,7 +78,7 @@ with each of these jobs, and why, without changing anything. With --release, und
 }
 
 func release(ctx context.Context, w io.Writer, c *service.Config, log *slog.Logger) error {
-	n, err := service.Release(ctx, &client.Client{}, c, log)
+	n, err := service.Release(ctx, &client.Client{OnlyJSON: true}, c, log)
 	if err != nil {
 		return err
 	}

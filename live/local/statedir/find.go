@@ -2,17 +2,20 @@ package statedir
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/oxgang/oxgang/live/account"
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/job"
 )
 
 type item struct {
 	name   string
+	user   int // uid; -1: the scheduler's
 	at     time.Time
 	paths  []string
 	folder string // deleted when empty
@@ -29,13 +32,15 @@ func find(s *store.Store, o *PruneOptions) (map[Category][]item, error) {
 		return nil, err
 	}
 	all := map[Category][]item{}
+	var errs []error
 	for _, id := range ids {
 		if j, here := known[id]; !here || !j.Ended || o.Busy(id) {
 			continue
 		}
-		logs, checkpoints, err := o.job(id, known[id].EndedAt)
+		logs, checkpoints, err := o.job(id, known[id])
 		if err != nil {
-			return nil, err
+			errs = append(errs, fmt.Errorf("job %s: nothing of it was deleted: %w", id, err))
+			continue
 		}
 		if len(logs.paths) > 0 {
 			logs.bytes += block
@@ -46,18 +51,18 @@ func find(s *store.Store, o *PruneOptions) (map[Category][]item, error) {
 		}
 	}
 	all[Journals], err = o.journals()
-	return all, err
+	return all, errors.Join(append(errs, err)...)
 }
 
 // job returns the files of an ended job. An empty checkpoint folder counts as logs.
-func (o *PruneOptions) job(id job.ID, ended time.Time) (logs, checkpoints item, err error) {
+func (o *PruneOptions) job(id job.ID, j store.Outline) (logs, checkpoints item, err error) {
 	folder := o.Folders.Job(id)
-	logs = item{name: string(id), at: ended, folder: folder}
-	checkpoints = logs
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return logs, checkpoints, err
 	}
+	logs = item{name: string(id), user: user(j.User), at: o.counted(j.EndedAt, entries), folder: folder}
+	checkpoints = logs
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
 		to := &logs
@@ -71,6 +76,27 @@ func (o *PruneOptions) job(id job.ID, ended time.Time) (logs, checkpoints item, 
 		to.paths, to.bytes = append(to.paths, path), to.bytes+n
 	}
 	return logs, checkpoints, nil
+}
+
+func user(u *account.User) int {
+	if u == nil {
+		return -1
+	}
+	return u.UID
+}
+
+// counted returns the time from which an age counts: a time, or a later one at which the clock was set or the job's
+// record was written. A time in the future is from before the clock was set back.
+func (o *PruneOptions) counted(at time.Time, entries []fs.DirEntry) time.Time {
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && e.Name() == recordFile && info.ModTime().After(at) {
+			at = info.ModTime()
+		}
+	}
+	if at.Before(o.ClockSet) || at.After(o.Now) && !o.ClockSet.IsZero() {
+		return o.ClockSet
+	}
+	return at
 }
 
 func empty(dir string) bool {
@@ -97,24 +123,9 @@ func (o *PruneOptions) journals() ([]item, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, item{name: e.Name(), at: info.ModTime(), paths: []string{path}, bytes: blocks(info)})
+		all = append(all, item{name: e.Name(), at: o.counted(info.ModTime(), nil), paths: []string{path}, bytes: blocks(info)})
 	}
 	return all, nil
-}
-
-func size(path string) (int64, error) {
-	var total int64
-	err := filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := e.Info()
-		if err == nil {
-			total += blocks(info)
-		}
-		return err
-	})
-	return total, err
 }
 
 const block = 4 << 10

@@ -21,8 +21,8 @@ const (
 // Categories returns all categories in display order.
 func Categories() []Category { return []Category{Logs, Checkpoints, Journals, Reports} }
 
-// A Limit states how much data of ended jobs is kept: nothing older than Age, and at most Bytes, the newest first; 0:
-// no limit. Age counts from the end of the job, or the last line of the journal.
+// A Limit states how much data of ended jobs is kept: nothing older than Age, and at most Bytes of each user, the newest first;
+// 0: no limit. Age counts from the end of the job, or the last line of the journal.
 type Limit struct {
 	Age   time.Duration `json:"age"`   // nanoseconds
 	Bytes int64         `json:"bytes"` // in blocks of 4 KiB; not for reports

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,9 +24,11 @@ type PruneOptions struct {
 	// so that no later part is deleted.
 	Journal func() string
 	// Busy reports whether a job has not ended or still has processes.
-	Busy   func(job.ID) bool
-	Now    time.Time
-	DryRun bool // delete nothing
+	Busy func(job.ID) bool
+	Now  time.Time
+	// ClockSet is when the machine's clock was last set; ages count from then at the earliest. Zero: never.
+	ClockSet time.Time
+	DryRun   bool // delete nothing
 }
 
 // An Amount states how much data of a category was deleted, or would be.
@@ -36,14 +39,15 @@ type Amount struct {
 }
 
 // Prune deletes what exceeds the limits, and returns the amounts. The database forgets a job's details before its
-// logs are deleted, so after a crash the next Prune deletes the rest. It joins the errors.
+// logs are deleted, so after a crash the next Prune deletes the rest. A job with an error is passed over: the
+// returned error names it, and the amounts cover the other jobs.
 func Prune(s *store.Store, o *PruneOptions) ([]Amount, error) {
 	found, err := find(s, o)
-	if err != nil {
+	if found == nil {
 		return nil, fmt.Errorf("prune: %w", err)
 	}
 	var amounts []Amount
-	var errs []error
+	errs := []error{err}
 	for _, category := range []Category{Logs, Checkpoints, Journals} {
 		old := surplus(found[category], o.Limits[category], o.Now)
 		if !o.DryRun {
@@ -53,14 +57,14 @@ func Prune(s *store.Store, o *PruneOptions) ([]Amount, error) {
 	}
 	reports, err := o.reports(s)
 	if err := errors.Join(append(errs, err)...); err != nil {
-		return nil, fmt.Errorf("prune: %w", err)
+		return append(amounts, reports), fmt.Errorf("prune: %w", err)
 	}
 	return append(amounts, reports), nil
 }
 
 func (o *PruneOptions) reports(s *store.Store) (Amount, error) {
 	age := o.Limits[Reports].Age
-	if age == 0 {
+	if age == 0 || o.Now.Sub(o.ClockSet) < age {
 		return Amount{Category: Reports}, nil
 	}
 	n, err := s.CountReports(o.Now.Add(-age))
@@ -70,7 +74,20 @@ func (o *PruneOptions) reports(s *store.Store) (Amount, error) {
 	return Amount{Category: Reports, Count: n}, err
 }
 
+// surplus returns what exceeds a limit, which holds for each user's items by themselves.
 func surplus(all []item, l Limit, now time.Time) []item {
+	by := map[int][]item{}
+	for i := range all {
+		by[all[i].user] = append(by[all[i].user], all[i])
+	}
+	var old []item
+	for _, uid := range slices.Sorted(maps.Keys(by)) {
+		old = append(old, oldest(by[uid], l, now)...)
+	}
+	return old
+}
+
+func oldest(all []item, l Limit, now time.Time) []item {
 	slices.SortFunc(all, func(a, b item) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(stem(a.name), stem(b.name))) })
 	total := sum("", all).Bytes
 	n := 0
@@ -96,7 +113,7 @@ func remove(s *store.Store, category Category, all []item) error {
 	var errs []error
 	for i := range all {
 		for _, path := range all[i].paths {
-			errs = append(errs, os.RemoveAll(path)) // follows no link
+			errs = append(errs, removeAll(path))
 		}
 		if all[i].folder != "" {
 			_ = os.Remove(all[i].folder) // if it is empty

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -19,6 +20,9 @@ type Client struct {
 	Timeout time.Duration
 	// Text requests text instead of JSON.
 	Text bool
+	// OnlyJSON makes Jobs fail with ErrText instead of reading text, in which the name of a job can imitate other jobs
+	// and fields. Set it before acting on the answer.
+	OnlyJSON bool
 	// Slow is how long a JSON answer may take; 0: no limit. After a slower one the client requests text, which
 	// takes half as long, until it meets text that cannot be parsed, such as a name with a line break.
 	Slow time.Duration
@@ -53,7 +57,7 @@ func (c *Client) call(ctx context.Context, cmd Command) ([]byte, error) {
 func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
 	return inEitherForm(ctx, c, form[Job]{
 		json: Command{Name: "squeue", Args: []string{"--json"}}, parse: ParseJobs,
-		text: Command{Name: "scontrol", Args: []string{"-o", "-d", "show", "job"}}, parseText: ParseJobsText,
+		text: Command{Name: "scontrol", Args: []string{"-o", "-d", "show", "job"}}, parseText: ParseJobsText, forgeable: true,
 	})
 }
 
@@ -94,9 +98,11 @@ func (c *Client) QOS(ctx context.Context) ([]QOS, error) {
 	return asked(ctx, c, Command{Name: "sacctmgr", Args: []string{"-n", "-P", "show", "qos", "format=" + QOSColumns}}, ParseQOS)
 }
 
-// Accounting returns the runs of jobs since a time from slurmdbd, without steps.
+// Accounting returns the runs of jobs since a time from slurmdbd, without steps. The columns are separated by a new random
+// text, which no name of a job can contain.
 func (c *Client) Accounting(ctx context.Context, since time.Time) ([]Run, error) {
+	separator := "," + rand.Text() + ","
 	return asked(ctx, c, Command{Name: "sacct", Args: []string{
 		"-n", "-P", "-a", "-X", "-D", "--delimiter=" + separator, "-S", fmt.Sprintf("uts%d", since.Unix()), "-o", RunColumns,
-	}}, ParseRuns)
+	}}, func(text []byte) ([]Run, error) { return ParseRuns(text, separator) })
 }

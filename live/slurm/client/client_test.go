@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -49,6 +50,34 @@ func TestJobs_fall_back(t *testing.T) {
 				t.Errorf("%s: %d jobs, %v, asked again %d times", name, len(jobs), err, asked)
 			}
 		}
+	}
+}
+
+// A client that acts on its answers reads no text, in which a name can imitate other jobs, and asks sacct for columns that
+// no name can imitate.
+func TestOnlyJSON(t *testing.T) {
+	var asked []string
+	c := Client{OnlyJSON: true, Run: func(_ context.Context, cmd Command) ([]byte, error) {
+		asked = append(asked, cmd.Name)
+		if cmd.Name == "squeue" {
+			return nil, Failed("squeue", "squeue: fatal: JSON plugin load failure\n", nil)
+		}
+		return sample(t, "scontrol-node.txt"), nil
+	}}
+	if _, err := c.Jobs(t.Context()); !errors.Is(err, ErrText) || !strings.Contains(err.Error(), "install Slurm's JSON serializer") || len(asked) != 1 {
+		t.Errorf("%v after %v, want ErrText after squeue alone", err, asked)
+	}
+	c.Run = func(_ context.Context, cmd Command) ([]byte, error) {
+		asked = append(asked, cmd.Args[5])
+		return nil, nil
+	}
+	for range 2 {
+		if _, err := c.Accounting(t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(asked); !strings.HasPrefix(asked[n-1], "--delimiter=") || asked[n-1] == asked[n-2] {
+		t.Errorf("delimiters %q, want a new one in each call", asked[n-2:])
 	}
 }
 

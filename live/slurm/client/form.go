@@ -11,6 +11,7 @@ import (
 type form[T any] struct {
 	json, text       Command
 	parse, parseText func([]byte) ([]T, error)
+	forgeable        bool // users control parts of the text
 }
 
 // inEitherForm requests JSON, and text if JSON is missing, unknown, slow or a complaint. Without slurmctld, squeue
@@ -25,6 +26,10 @@ func inEitherForm[T any](ctx context.Context, c *Client, f form[T]) ([]T, error)
 		if !errors.Is(err, ErrVersion) && !errors.Is(err, errComplaint) && !noJSON(err) {
 			return all, err
 		}
+	}
+	if c.OnlyJSON && f.forgeable {
+		return nil, &Error{Command: f.json.Name, Message: "printed no JSON of a known version; Oxgang changes jobs only if Slurm prints JSON, " +
+			"because in text a job's name can imitate other jobs: install Slurm's JSON serializer", Err: ErrText}
 	}
 	all, err := asked(ctx, c, f.text, f.parseText)
 	if errors.Is(err, ErrMalformed) && c.slow.CompareAndSwap(true, false) && !c.Text {

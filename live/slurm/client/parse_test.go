@@ -137,14 +137,17 @@ func TestParse_none(t *testing.T) {
 	if all, err := ParseReservations(sample(t, "empty-reservations.txt")); err != nil || len(all) != 0 {
 		t.Errorf("reservations: %v, %v", all, err)
 	}
-	if runs, err := ParseRuns(sample(t, "empty-sacct.txt")); err != nil || len(runs) != 0 {
+	if runs, err := ParseRuns(sample(t, "empty-sacct.txt"), separator); err != nil || len(runs) != 0 {
 		t.Errorf("accounting: %v, %v", runs, err)
 	}
 }
 
+// separator separates the columns of the samples.
+const separator = "\x1f"
+
 // TestParseRuns: what a real slurmdbd said.
 func TestParseRuns(t *testing.T) {
-	runs, err := ParseRuns(sample(t, "sacct.txt"))
+	runs, err := ParseRuns(sample(t, "sacct.txt"), separator)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +165,7 @@ func TestBad_input(t *testing.T) {
 	squeue, text, sacct := string(sample(t, "squeue.json")), string(sample(t, "scontrol-job.txt")), string(sample(t, "sacct.txt"))
 	json := func(s string) error { all, err := ParseJobs([]byte(s)); return only(all, err) }
 	plain := func(s string) error { all, err := ParseJobsText([]byte(s)); return only(all, err) }
-	rows := func(s string) error { all, err := ParseRuns([]byte(s)); return only(all, err) }
+	rows := func(s string) error { all, err := ParseRuns([]byte(s), separator); return only(all, err) }
 	for name, c := range map[string]struct {
 		err  error
 		want error
@@ -188,9 +191,9 @@ func TestBad_input(t *testing.T) {
 		"a field in a name":      {plain(strings.Replace(text, "two words", "two Priority=9", 1)), ErrMalformed, "Priority comes twice"},
 		"a date in words":        {plain(strings.Replace(text, "SubmitTime=17", "SubmitTime=Mi 25. Nov 2026 ", 1)), ErrMalformed, "SubmitTime"},
 		"text cut off":           {plain(text[:900]), ErrMalformed, "no "},
-		"columns missing":        {rows(strings.Replace(sacct, separator+"root", "", 1)), ErrMalformed, "columns"},
-		"columns too many":       {rows(strings.Replace(sacct, "\n", separator+"x\n", 1)), ErrMalformed, "columns"},
-		"a row with line break":  {rows(strings.Replace(sacct, "two words", "two\nwords", 1)), ErrMalformed, "line break"},
+		"another row in a name":  {rows(strings.Replace(sacct, "two words", "two\n9"+separator+"9", 1)), ErrMalformed, "row"},
+		"columns missing":        {rows(strings.Replace(sacct, separator+"root", "", 1)), ErrMalformed, "row"},
+		"columns too many":       {rows(strings.Replace(sacct, "\n", separator+"x\n", 1)), ErrMalformed, "row"},
 		"a date of sacct":        {rows(strings.Replace(sacct, separator+"17", separator+"2026-11-25T22:00:00", 1)), ErrMalformed, "Submit"},
 	} {
 		if !errors.Is(c.err, c.want) || !strings.Contains(c.err.Error(), c.says) {
@@ -219,7 +222,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for what, err := range map[string]error{
 			"jobs": both(ParseJobs(text)), "jobs in text": both(ParseJobsText(text)), "nodes": both(ParseNodes(text)), "nodes in text": both(ParseNodesText(text)),
-			"partitions": both(ParsePartitions(text)), "reservations": both(ParseReservations(text)), "QOS": both(ParseQOS(text)), "runs": both(ParseRuns(text)),
+			"partitions": both(ParsePartitions(text)), "reservations": both(ParseReservations(text)), "QOS": both(ParseQOS(text)), "runs": both(ParseRuns(text, separator)),
 		} {
 			if err != nil && !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrVersion) {
 				t.Errorf("%s: %v, want a named error", what, err)
@@ -264,5 +267,29 @@ func TestStates(t *testing.T) {
 		if n.Usable() != usable {
 			t.Errorf("node %s: usable %v, want %v", state, n.Usable(), usable)
 		}
+	}
+}
+
+// A name with line breaks, even one that looks like a row of another job, stays a name.
+func TestParseRuns_keeps_line_breaks(t *testing.T) {
+	text := string(sample(t, "sacct.txt"))
+	want, err := ParseRuns([]byte(text), separator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := ",a random text,"
+	forged := "two\n9" + separator + "9" + separator + "root\n"
+	text = strings.Replace(strings.ReplaceAll(text, separator, secret), "two words", forged, 1)
+	got, err := ParseRuns([]byte(text), secret)
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%d runs, %v; want %d", len(got), err, len(want))
+	}
+	for i := range want {
+		if want[i].Name == "two words" {
+			want[i].Name = forged
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

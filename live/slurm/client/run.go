@@ -31,6 +31,7 @@ var (
 	ErrEnded       = errors.New("the job has ended")
 	ErrVersion     = errors.New("unknown version")
 	ErrMalformed   = errors.New("malformed output")
+	ErrText        = errors.New("no JSON")
 )
 
 // An Error is a failed command.

@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,30 +25,38 @@ type Run struct {
 	Wanted, Held        GPUs
 }
 
-// separator separates the columns of sacct. No name contains it, except on purpose.
-const separator = "\x1f"
-
-// RunColumns are the columns that ParseRuns reads. Texts of users stand between others, so a line break in one
-// leaves rows with too few columns.
+// RunColumns are the columns that ParseRuns reads. The first and the last are equal.
 const RunColumns = "JobIDRaw,JobID,JobName,Comment,User,Account,Partition,QOS,State,ExitCode,Submit,Eligible,Start,End,ElapsedRaw,NodeList,ReqTRES,AllocTRES,JobIDRaw"
 
-// ParseRuns parses the output of sacct. An error is ErrMalformed.
-func ParseRuns(text []byte) ([]Run, error) {
-	want, n := strings.Count(RunColumns, ",")+1, 0
+// ParseRuns parses the output of sacct, whose columns are separated by a text that users cannot know. Names may have line
+// breaks. An error is ErrMalformed.
+func ParseRuns(text []byte, separator string) ([]Run, error) {
+	want := strings.Count(RunColumns, ",") + 1
+	cells := strings.Split(strings.TrimSuffix(string(text), "\n"), separator)
+	if len(text) == 0 {
+		return nil, nil
+	}
 	var all []Run
-	for line := range strings.Lines(string(text)) {
-		n++
-		f := strings.Split(strings.TrimRight(line, "\n"), separator)
-		if len(f) != want || f[0] != f[want-1] {
-			return nil, fmt.Errorf("%w: line %d: %d columns, want %d; a name or comment may have a line break", ErrMalformed, n, len(f), want)
+	for n := 1; ; n++ {
+		if len(cells) < want {
+			return nil, fmt.Errorf("%w: row %d: %d columns, want %d", ErrMalformed, n, len(cells), want)
+		}
+		f := slices.Clone(cells[:want])
+		last, next, _ := strings.Cut(f[want-1], "\n")
+		f[want-1] = last
+		if f[0] != f[want-1] || (len(cells) == want) != (next == "") {
+			return nil, fmt.Errorf("%w: row %d: job %.20q ends as %.20q, want the same, and %d columns", ErrMalformed, n, f[0], f[want-1], want)
 		}
 		r, err := run(f, n)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, r)
+		if all = append(all, r); len(cells) == want {
+			return all, nil
+		}
+		cells = cells[want-1:]
+		cells[0] = next
 	}
-	return all, nil
 }
 
 func run(f []string, line int) (Run, error) {

@@ -1,0 +1,50 @@
+package statedir
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/oxgang/oxgang/live/supervisor"
+)
+
+const clockFile = "clock.json"
+
+// drift is how far the machine's clock may differ from the time since boot before it counts as set.
+const drift = time.Minute
+
+// A Clock is a reading of a machine's clocks.
+type Clock struct {
+	Boot  string        `json:"boot"` // identifies the boot of the machine
+	Up    time.Duration `json:"up"`   // since boot, also while suspended
+	Wall  time.Time     `json:"wall"`
+	Moved time.Time     `json:"set,omitzero"` // time at which the last setting of the clock was noticed; zero: never
+}
+
+// next returns the present, given what was stored before: if the clock was set between, Moved is the present. A clock that was set
+// while the machine was off is noticed only if it was set back.
+func (c Clock) next(now Clock) Clock {
+	now.Moved = c.Moved
+	passed := now.Wall.Sub(c.Wall)
+	known := c.Boot != "" && c.Boot == now.Boot
+	if known && (passed-(now.Up-c.Up)).Abs() > drift || !known && !c.Wall.IsZero() && passed < -drift {
+		now.Moved = now.Wall
+	}
+	return now
+}
+
+// ClockSet returns when the machine's clock was last set; zero: no setting was noticed. Unless dry, it
+// stores the present time in the state directory to notice the next setting.
+func ClockSet(dir string, dry bool) (time.Time, error) {
+	path := filepath.Join(dir, clockFile)
+	var before Clock
+	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &before) != nil {
+		before = Clock{} // damaged
+	}
+	now := before.next(clockNow())
+	if dry {
+		return now.Moved, nil
+	}
+	return now.Moved, supervisor.WriteFile(path, now)
+}
