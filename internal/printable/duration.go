@@ -49,6 +49,18 @@ func Short(d time.Duration) string {
 	return fmt.Sprintf("%dd%dh", minutes/60/24, minutes/60%24)
 }
 
+// GPUs formats a number of GPUs of a type: "2 t4 GPUs"; "1 GPU" if the type is empty. A slot of a machine without GPUs,
+// of type cpu, is "1 CPU slot".
+func GPUs(n int, gpuType string) string {
+	switch gpuType {
+	case "":
+		return Counted(n, "GPU")
+	case "cpu":
+		return Counted(n, "CPU slot")
+	}
+	return Counted(n, gpuType+" GPU")
+}
+
 // Counted formats a number with its noun: "1 GPU", "2 GPUs".
 func Counted(n int, noun string) string {
 	if n == 1 {

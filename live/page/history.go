@@ -162,7 +162,7 @@ func text(h *explain.Holding) string {
 	if h == nil {
 		return "no GPUs"
 	}
-	words := printable.Counted(h.GPUs, strings.TrimSpace(string(h.Type)+" GPU"))
+	words := printable.GPUs(h.GPUs, string(h.Type))
 	if h.Nodes > 1 {
 		words += fmt.Sprintf(" on %d nodes", h.Nodes)
 	}

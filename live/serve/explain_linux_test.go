@@ -20,8 +20,8 @@ func TestExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"late has been waiting", "cpu 0 of 4 GPUs free", "4 jobs hold GPUs, 1 waits",
-		"unblock  it would get 1 cpu GPU if job busy",
+		"late has been waiting", "cpu 0 of 4 slots free", "4 jobs hold GPUs, 1 waits",
+		"unblock  it would get 1 CPU slot if job busy",
 		"end      unknown: ",
 	} {
 		if !strings.Contains(e.Text, want) {
@@ -80,7 +80,7 @@ func TestExplain_running(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"train has been running on 1 cpu GPU for ", "phase    running"} {
+	for _, want := range []string{"train has been running on 1 CPU slot for ", "phase    running"} {
 		if !strings.Contains(e.Text, want) {
 			t.Errorf("want %q in\n%s", want, e.Text)
 		}

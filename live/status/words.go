@@ -190,7 +190,7 @@ func gpusOn(gpus int, gpuType string, nodes []Share) string {
 	if gpus == 0 {
 		return "no GPUs"
 	}
-	text := printable.Counted(gpus, strings.TrimSpace(gpuType+" GPU"))
+	text := printable.GPUs(gpus, gpuType)
 	if on := placementText(nodes); on != "" {
 		text += " on " + on
 	}

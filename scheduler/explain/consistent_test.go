@@ -102,12 +102,11 @@ var (
 	above = func(a, b float64) bool { return a > b }
 	below = func(a, b float64) bool { return a < b }
 	gain  = func(a, _ float64) bool { return a > 1 }
-	loss  = func(a, _ float64) bool { return a < 1 }
 	rules = []rule{
 		{regexp.MustCompile(`others gain (\S+) (times) as much`), gain},
 		{regexp.MustCompile(`are worth (\S+) (times) as much to other jobs`), gain},
 		{regexp.MustCompile(`makes? it (\S+) (times) as fast`), gain},
-		{regexp.MustCompile(`, and it is (\S+) (times) as fast as before`), loss},
+		{regexp.MustCompile(`, and it is (\S+) % (slower) than before`), above},
 		{regexp.MustCompile(`would be (\S+) times as good, and a restart pays only from (\S+) times`), below},
 		{regexp.MustCompile(`it is (\S+) times as fast as with the fewest GPUs of its slowest type; with [^;]*, which are worth their price, it would be (\S+) times`), below},
 		{regexp.MustCompile(`its previous GPUs cost (\S+) (times) as much`), gain},
@@ -179,7 +178,7 @@ func againstPhase(page string) string {
 		{"has been waiting", "it is starting or restoring"},
 		{"has been waiting", "not preemptible, and keeps"},
 		{"has been running", "it is starting or restoring"},
-		{"has been running", "no free slot"},
+		{"has been running", "is free: all "},
 		{"has been running", "come first"},
 		{"has been running", "and none is free"},
 	} {
@@ -259,7 +258,7 @@ func TestContradiction(t *testing.T) {
 		"its GPUs are worth 0.9 times as much to other jobs",
 		"more GPUs make it 1 times as fast",
 		"another GPU type makes it 0.7 times as fast",
-		"the plan for all jobs together moves it, and it is 1.1 times as fast as before",
+		"its move is better for all jobs together, and it is 0 % slower than before",
 		"its previous GPUs cost 1 times as much as its present ones",
 		"4 t4 GPUs would be 1.1 times as good, and a restart pays only from 1.1 times;",
 		"it keeps its GPUs, as planned; 1 t4 GPU would make it faster, but are not free;",

@@ -71,7 +71,7 @@ func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on
 	r.holds = now
 	sc := t.contextOf(r, t.now)
 	what, text := t.verb(held, now)
-	text += t.racks(a.Placement)
+	text += elsewhere(what, held, more(a.Placement, on)) + t.racks(a.Placement)
 	switch {
 	case a.Free:
 		text += " at no cost"
@@ -96,15 +96,38 @@ func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on
 func (t *journalReader) verb(from, to cluster.Allocation) (What, string) {
 	switch {
 	case from.IsZero() && t.state.starts == 0:
-		return Started, fmt.Sprintf("started on %s after %s", both(to), passed(t.came, t.now))
+		return Started, fmt.Sprintf("started on %s, %s after its submission", both(to), passed(t.came, t.now))
 	case from.IsZero():
 		return Resumed, fmt.Sprintf("resumed on %s after %s without GPUs", both(to), passed(t.state.since, t.now))
 	case from.GPUType != to.GPUType:
-		return Moved, fmt.Sprintf("moved from %s to %s", both(from), both(to))
+		return Moved, fmt.Sprintf("%s from %s to %s", t.moved(), both(from), both(to))
 	case to.AllGPUs() > from.AllGPUs():
 		return Grown, fmt.Sprintf("grew from %d to %s", from.AllGPUs(), both(to))
 	case to.AllGPUs() < from.AllGPUs():
 		return Shrunk, fmt.Sprintf("shrank from %d to %s", from.AllGPUs(), both(to))
 	}
-	return Moved, "moved its " + both(to) + " to other nodes"
+	return Moved, t.moved() + " its " + both(to) + " to other nodes"
+}
+
+// moved returns "moved", or "again moved" if the last change was a move, too.
+func (t *journalReader) moved() string {
+	if n := len(t.changes); n > 0 && t.changes[n-1].What == Moved {
+		return "again moved"
+	}
+	return "moved"
+}
+
+// elsewhere says that a job that grew or shrank left nodes for others: it gave up more GPUs than its size shows.
+func elsewhere(what What, held cluster.Allocation, more map[cluster.NodeID]int) string {
+	left, sum := 0, 0
+	for _, n := range more { // sums: the order does not matter
+		left, sum = left+max(0, -n), sum+n
+	}
+	switch {
+	case what != Grown && what != Shrunk || left <= max(0, -sum):
+		return ""
+	case left == held.AllGPUs():
+		return ", all on other nodes"
+	}
+	return ", some of them on other nodes"
 }

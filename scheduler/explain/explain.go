@@ -133,7 +133,7 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	then.context.preemption = t.preemption
 	if then.state.spec == nil {
 		came := time.Duration(t.totals.Submitted)
-		m.Sentence = fmt.Sprintf("%s had not been submitted yet: it came at %s, %s later.", t.id, clock(came), passed(at, came))
+		m.Sentence = fmt.Sprintf("%s had not been submitted yet. It was submitted %s later, at %s.", t.id, passed(at, came), clock(came))
 		return m
 	}
 	since := journal.Seconds(then.state.since)
@@ -203,7 +203,7 @@ func (t *journalReader) sentence(then *snapshot, phase job.Phase, length string)
 			then.context.why.Kind = policy.WaitProfile
 			because = then.context.because()
 		}
-		return fmt.Sprintf("%s has been profiled for %s: %s.", t.id, length, because)
+		return fmt.Sprintf("%s has been in profiling for %s: %s.", t.id, length, because)
 	}
 	if phase == job.Restoring {
 		return fmt.Sprintf("%s got %s %s ago and is starting or restoring its checkpoint: %s.", t.id, held, length, because)

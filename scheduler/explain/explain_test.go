@@ -31,7 +31,7 @@ var sentences = map[policy.Kind]string{
 	policy.AsPlanned:        "it keeps its GPUs, as planned",
 	policy.Started:          "there is room for it",
 	policy.Grown:            "more GPUs make it 1.75 times as fast",
-	policy.Shrunk:           "other jobs gain more from its GPUs",
+	policy.Shrunk:           "other jobs gain more from the GPUs that it gave up",
 	policy.Moved:            "another GPU type makes it 2 times as fast",
 	policy.KeptNoRestart:    "it keeps its GPUs: a move to 16 a100 GPUs on 2 nodes would gain less than its restart costs; a restart counts less as the job gets older",
 	policy.AboveShare:       "more CPUs or memory than its GPUs' share make it 1.8 times as fast; it loses them when other jobs gain more from them",
@@ -39,19 +39,19 @@ var sentences = map[policy.Kind]string{
 	policy.PinnedRestore:    "it is starting or restoring its checkpoint, and is not interrupted; its size may change once it trains",
 	policy.PinnedNonPreempt: "it was submitted as not preemptible, and keeps its GPUs until it ends",
 	policy.Reserved:         "it holds its reservation of 8 a100 GPUs until it ends",
-	policy.Promised:         "it must run now: to end little later than under EASY backfilling, it should end within 1h30m",
-	policy.WaitNoCapacity:   "it needs at least 8 a100 GPUs, and 3 are free",
-	policy.WaitServed:       "it needs at least 8 a100 GPUs, and 3 are free; its policy ranks jobs that have GPUs ahead of it",
-	policy.WaitPriority:     "it needs at least 8 a100 GPUs, and 3 are free; jobs of a higher priority come first",
+	policy.Promised:         "it has precedence: to finish at most a little later than under EASY backfilling, it must finish within 1h30m",
+	policy.WaitNoCapacity:   "it needs 8 a100 GPUs, and 3 are free",
+	policy.WaitServed:       "it needs 8 a100 GPUs, and 3 are free; its policy ranks the jobs that hold GPUs ahead of it",
+	policy.WaitPriority:     "it needs 8 a100 GPUs, and 3 are free; jobs of a higher priority come first",
 	policy.WaitPrice:        "3 jobs that gain more from a100 GPUs come first: x, y and z",
 	policy.WaitHost:         "no node has 4 a100 GPUs free together with the 24 cores and 372.5 GiB of memory that it needs",
 	policy.WaitOrder:        "1 job is ahead of it in the queue (w), and it needs 8 GPUs",
 	policy.WaitBackfill:     "the 8 GPUs that it needs are free, but its start would delay the first job in the queue, which is expected to start in 1h00m; it can start after that job, or earlier if more GPUs become free",
 	policy.WaitNodes:        "1 rented node for its 16 a100 GPUs on 2 nodes has not arrived yet; the first round after its nodes are up decides again",
-	policy.WaitBudget:       "4 t4 GPUs for it would raise the total cost to 43.50 per hour, and the budget now allows 40.00; it can start when other jobs end, when past spending no longer counts, or with a larger budget",
-	policy.Reclaimed:        "its nodes, with 12 t4 GPUs on 2 nodes, went back to their owner; it waits for GPUs from the next round on",
-	policy.WaitProfile:      "its one-GPU profiles are not complete, so its speed is not known yet; the first round after its last profile plans for it",
-	policy.WaitTurn:         "jobs take turns, and it had 5m00s of service in the 20m00s since it was submitted; its next turn comes after the turns of other jobs",
+	policy.WaitBudget:       "4 t4 GPUs for it would raise the total cost to 43.50 per hour, and the budget now allows 40.00; it can start when other jobs end, after a time with less spending, or with a larger budget",
+	policy.Reclaimed:        "the owner took back its nodes, with 12 t4 GPUs on 2 nodes; it can get other GPUs from the next round on",
+	policy.WaitProfile:      "its speed on one GPU of each type is not measured yet; the first round after the measurement decides on it",
+	policy.WaitTurn:         "jobs take turns, and it had GPUs for 5m00s of the 20m00s since it was submitted; its next turn comes after the turns of other jobs",
 	policy.WaitPlanned:      "jobs take turns, and its turn is planned: 2 a100 GPUs in 4m00s, for 10m00s; it starts earlier if other jobs end early; new jobs can delay it",
 	policy.Unpredicted:      "it keeps 2 a100 GPUs; the plan assumes that its batch size stays at 96, because its schedule does not predict changes",
 	policy.Evicted:          "the plan had 16 a100 GPUs on 2 nodes for it, but the nodes went to other jobs; the next round tries again",
@@ -156,7 +156,7 @@ func TestSentences_say_when_prices_are_not_all(t *testing.T) {
 			"it keeps its GPUs, as planned; 8 a100 GPUs would make it faster, but are not free",
 			"it is 3.14 times as fast as with the fewest GPUs of its slowest type; with 8 a100 GPUs, which are worth their price, it would be 5.1 times as fast",
 		},
-		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx")}, "other jobs gain more from its GPUs", ""},
+		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx")}, "other jobs gain more from the GPUs that it gave up", ""},
 	} {
 		s := explainContext{why: c.why}
 		if diff := cmp.Diff(c.text, s.because()); diff != "" {
@@ -315,7 +315,7 @@ func TestAt_says_what_was_lost(t *testing.T) {
 		30*time.Minute + 30*time.Second: "\n  before   4 a100 GPUs, lost at 0h30m00s: node a0 failed\n",
 		35 * time.Minute:                "\n  before   4 a100 GPUs, lost at 0h30m00s: node a0 failed\n",
 		42 * time.Minute:                "\n  before   4 t4 GPUs\n",
-		time.Hour:                       "\n  before   2 a100 GPUs\n",
+		time.Hour:                       "\n  held     2 a100 GPUs\n",
 	} {
 		s, err := At(reader(t, text), "cifar10-17", at)
 		if got := render(t, s, err); !strings.Contains(got, want) {
@@ -330,21 +330,21 @@ func TestLife(t *testing.T) {
 	want := `cifar10-17 under sia
 
      0h10m00s  submitted, asking for 1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
-     0h10m00s  waits: its one-GPU profiles are not complete, so its speed is not known yet
+     0h10m00s  waits: its speed on one GPU of each type is not measured yet
      0h13m00s  profiled on one GPU of each type, which took 3m00s
-     0h13m00s  waits: no free slot: all 8 a100 GPUs are held by a job that gains more from them (bert-1)
+     0h13m00s  waits: no GPU of its best type is free: all 8 a100 GPUs are held by a job that gains more from them (bert-1)
      0h15m00s  still waits: it needs at least 1 a100 GPU, and none is free
-     0h17m00s  started on 2 a100 GPUs after 7m00s: there is room for it
+     0h17m00s  started on 2 a100 GPUs, 7m00s after its submission: there is room for it
      0h20m00s  grew from 2 to 4 a100 GPUs: more GPUs make it 1.75 times as fast
      0h30m00s  lost 4 a100 GPUs: node a0 failed; it continues from its last checkpoint
      0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: there is room for it
-     0h40m00s  preempted: no other job got its 4 t4 GPUs; jobs take turns, and it had 5m00s of service in the 5m00s since it was submitted
+     0h40m00s  preempted: no other job got its 4 t4 GPUs; jobs take turns, and it had GPUs for 5m00s of the 5m00s since it was submitted
      0h45m00s  resumed on 4 a100 GPUs after 5m00s without GPUs: another GPU type makes it 2.33 times as fast
-     0h46m00s  shrank from 4 to 2 a100 GPUs: other jobs gain more from its GPUs
+     0h46m00s  shrank from 4 to 2 a100 GPUs: other jobs gain more from the GPUs that it gave up
      1h00m00s  completed, 50m00s after submission
 
 Completed after 50m00s: 3m00s profiling, 10m00s waiting, 37m00s with GPUs.
-It held 1.90 GPU-hours; 0.17 of them went into starting and 4 restarts.
+It held 1.90 GPU-hours; 0.17 of them went into its start and 4 restarts.
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -367,14 +367,14 @@ func TestAt(t *testing.T) {
 	}{
 		"waiting": {14*time.Minute + 30*time.Second, `cifar10-17 at 0h14m30s, under sia
 
-cifar10-17 has been waiting 1m30s: no free slot: all 8 a100 GPUs are held by a job that gains more from them (bert-1).
+cifar10-17 has been waiting 1m30s: no GPU of its best type is free: all 8 a100 GPUs are held by a job that gains more from them (bert-1).
 
   asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
   phase    waiting
   since    0h13m00s
   holds    no GPUs
   cluster  a100 0 of 8 GPUs free; t4 4 of 4 GPUs free; 1 job holds GPUs, 1 waits
-  next     at 0h17m00s, 2m30s later: started on 2 a100 GPUs after 7m00s: there is room for it
+  next     at 0h17m00s, 2m30s later: started on 2 a100 GPUs, 7m00s after its submission: there is room for it
 `},
 		"running": {25 * time.Minute, `cifar10-17 at 0h25m00s, under sia
 
@@ -386,7 +386,7 @@ cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps its GPUs, as plan
   holds    4 a100 GPUs
   before   2 a100 GPUs
   cluster  a100 4 of 8 GPUs free; t4 4 of 4 GPUs free; 1 job holds GPUs, 0 wait
-  lost     0.05 GPU-hours to starting and 1 restart
+  lost     0.05 GPU-hours to its start and 1 restart
   next     at 0h30m00s, 5m00s later: lost 4 a100 GPUs: node a0 failed; it continues from its last checkpoint
 `},
 		"after the end of the recording": {100 * time.Hour, `cifar10-17 at 100h00m00s, under sia
@@ -396,7 +396,7 @@ cifar10-17 completed at 1h00m00s, 4d03h before.
   asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
   phase    completed
   since    1h00m00s
-  before   2 a100 GPUs
+  held     2 a100 GPUs
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -417,9 +417,9 @@ func TestAt_in_every_phase(t *testing.T) {
 		phase, sentence string
 		note            string
 	}{
-		{"cifar10-17", -m, "not submitted", "cifar10-17 had not been submitted yet: it came at 0h10m00s, 10m00s later.", ""},
-		{"cifar10-17", 9 * m, "not submitted", "cifar10-17 had not been submitted yet: it came at 0h10m00s, 1m00s later.", ""},
-		{"cifar10-17", 12 * m, "profiling", "cifar10-17 has been profiled for 2m00s: its one-GPU profiles are not complete", ""},
+		{"cifar10-17", -m, "not submitted", "cifar10-17 had not been submitted yet. It was submitted 10m00s later, at 0h10m00s.", ""},
+		{"cifar10-17", 9 * m, "not submitted", "cifar10-17 had not been submitted yet. It was submitted 1m00s later, at 0h10m00s.", ""},
+		{"cifar10-17", 12 * m, "profiling", "cifar10-17 has been in profiling for 2m00s: its speed on one GPU of each type is not measured yet", ""},
 		{"cifar10-17", 17*m + 10*time.Second, "restoring", "cifar10-17 got 2 a100 GPUs 10s ago and is starting or restoring", ""},
 		{"cifar10-17", 30*m + time.Second, "waiting", "cifar10-17 has been waiting 1s: ", ""},
 		{"cifar10-17", 41 * m, "waiting", "cifar10-17 was preempted 1m00s ago: no other job got its 4 t4 GPUs; jobs take turns", ""},
@@ -485,7 +485,7 @@ func TestWho_got_the_GPUs_is_named(t *testing.T) {
 	text := r.text()
 	life, err := Life(reader(t, text), "mine")
 	got := render(t, life, err)
-	for _, want := range []string{"other jobs gain more from its GPUs; other started on 1 of its previous GPUs\n", "preempted: other got its 2 a100 GPUs\n"} {
+	for _, want := range []string{"other jobs gain more from the GPUs that it gave up; other started on 1 of its previous GPUs\n", "preempted: other got its 2 a100 GPUs\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %s\nwant %q", got, want)
 		}
@@ -506,7 +506,7 @@ func TestWho_got_the_GPUs_of_a_job_that_ended(t *testing.T) {
 	r.round(2*time.Minute, 1, decided{"mine", policy.Reason{Kind: policy.Shrunk, Config: four, Value: 1, Limit: 2}, two, "a0", true}, decided{"other", starts, two, "a0", true})
 	r.exit(3*time.Minute, "mine", scheduler.Done, "")
 	page, err := At(reader(t, r.text()), "mine", 4*time.Minute)
-	if got := render(t, page, err); !strings.Contains(got, "  before   2 a100 GPUs\n") {
+	if got := render(t, page, err); !strings.Contains(got, "  held     2 a100 GPUs\n") {
 		t.Error(got)
 	}
 }

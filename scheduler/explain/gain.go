@@ -30,7 +30,7 @@ func grew(s *explainContext) string {
 	if text, ok := gained(s, "more GPUs make"); ok {
 		return text
 	}
-	return "the plan for all jobs together gives it more GPUs" + outcome(s)
+	return "more GPUs for it are better for all jobs together" + outcome(s)
 }
 
 func moved(s *explainContext) string {
@@ -50,7 +50,7 @@ func moved(s *explainContext) string {
 	if _, ok := cheaper(s); ok {
 		return "other jobs gain more from the GPUs that it leaves" + outcome(s)
 	}
-	return "the plan for all jobs together moves it" + outcome(s)
+	return "its move is better for all jobs together" + outcome(s)
 }
 
 func movedDetails(s *explainContext) string {
@@ -91,7 +91,7 @@ func outcome(s *explainContext) string {
 	case same:
 		return ", and it is as fast as before"
 	default:
-		return ", and it is " + ratio(s.why.Value, s.why.Limit) + " times as fast as before"
+		return fmt.Sprintf(", and it is %.2g %% slower than before", 100*(1-s.why.Value/s.why.Limit))
 	}
 }
 
@@ -113,11 +113,11 @@ func shrank(s *explainContext) string {
 	_, _, same := apart(s.why.Value, s.why.Limit)
 	switch {
 	case s.why.Limit > 0 && same:
-		return "other jobs gain as much from its GPUs"
+		return "other jobs gain as much from the GPUs that it gave up"
 	case s.why.Limit > 0 && s.why.Value <= 0:
-		return "it gained nothing from its GPUs, and other jobs do"
+		return "it gained nothing from the GPUs that it gave up, and other jobs do"
 	}
-	return "other jobs gain more from its GPUs"
+	return "other jobs gain more from the GPUs that it gave up"
 }
 
 func shrankDetails(s *explainContext) string {

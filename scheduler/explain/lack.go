@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -41,9 +42,9 @@ func (s *explainContext) least() int {
 func need(s *explainContext, n int, words string) string {
 	switch asked := s.least(); {
 	case asked == 0 || n <= asked || !s.spec.Reservation.IsZero():
-		return "it needs at least " + words
+		return map[bool]string{true: "it needs at least ", false: "it needs "}[s.spec == nil || s.spec.Adaptivity.Has(job.GPUCount)] + words
 	case s.spec.Adaptivity.Has(job.GPUCount) && n == s.spec.Requested(s.why.Config.GPUType):
-		return "its policy does not shrink it below the " + words + " that it requested"
+		return "its policy starts it only with " + words + ", as many as it requested"
 	}
 	return "its policy offers it no fewer than " + words
 }
@@ -66,12 +67,12 @@ func (f *freed) text(t cluster.GPUType) string {
 	if f.next > 0 {
 		round += ", within " + span(f.next) + ","
 	}
-	then := "assigns them"
+	then := "assigns them to it or to other jobs"
 	switch {
 	case f.waiting == 1:
 		then = "should give them to it"
 	case f.gpus == 1:
-		then = "assigns it"
+		then = "assigns it to this job or to another"
 	}
 	return fmt.Sprintf("%s became free %s ago; %s %s", gpus(f.gpus, t), span(f.ago), round, then)
 }
@@ -79,6 +80,9 @@ func (f *freed) text(t cluster.GPUType) string {
 // short says how many GPUs a job needs, and how many are free in the view or were in the last round.
 func short(s *explainContext) string {
 	then, least := int(s.why.Value), int(s.why.Limit)
+	if most, all := s.everyTypeLacks(least); all {
+		return need(s, least, ofOneType(least)) + ", and " + mostFree(most)
+	}
 	text := need(s, least, amount(s.why.Config))
 	free, known := s.freeOf(s.why.Config)
 	switch {
@@ -92,6 +96,35 @@ func short(s *explainContext) string {
 		return fmt.Sprintf("%s, and %s free in the last round", text, was(then))
 	}
 	return text + ", and the last round could not give it them" + unplaced(s)
+}
+
+// everyTypeLacks returns the most GPUs that are free of one type, if the job may use several types, is not held up by
+// jobs that cannot be preempted, and every type has fewer free than n.
+func (s *explainContext) everyTypeLacks(n int) (most int, all bool) {
+	if s.spec == nil || len(s.spec.Equivalents) > 0 || !s.spec.Reservation.IsZero() || s.allPinned(false) != "" || s.typeOf(s.why.Config.GPUType) == nil {
+		return 0, false
+	}
+	types := 0
+	for _, t := range s.view.Types {
+		if s.spec.Eligible(t.Type) && t.GPUs > 0 {
+			types, most = types+1, max(most, t.Free)
+		}
+	}
+	return most, types > 1 && most < n
+}
+
+func ofOneType(n int) string {
+	if n == 1 {
+		return "1 GPU"
+	}
+	return count(n, "GPU") + " of one type"
+}
+
+func mostFree(n int) string {
+	if n == 0 {
+		return "none is free"
+	}
+	return fmt.Sprintf("no type has more than %d free", n)
 }
 
 func verb(n int) string {
@@ -131,19 +164,34 @@ func outbid(s *explainContext) string {
 	case known && free >= c.GPUs && free-s.freed.gpus < c.GPUs:
 		return s.freed.text(c.GPUType)
 	case len(s.rivals) == 1:
-		return fmt.Sprintf("1 job that gains more from %s GPUs comes first: %s", c.GPUType, s.rivals[0])
+		return fmt.Sprintf("1 job that gains more from %s comes first: %s", slots(c.GPUType), s.rivals[0])
 	case len(s.rivals) > 1:
-		return fmt.Sprintf("%d jobs that gain more from %s GPUs come first: %s", len(s.rivals), c.GPUType, named(s.rivals, len(s.rivals)))
+		return fmt.Sprintf("%d jobs that gain more from %s come first: %s", len(s.rivals), slots(c.GPUType), named(s.rivals, len(s.rivals)))
 	case known && free >= c.GPUs:
-		return fmt.Sprintf("%s free, but the plan with it was not better", are(free, string(c.GPUType)+" GPU"))
+		return gpus(free, c.GPUType) + map[bool]string{true: " is", false: " are"}[free == 1] + " free, but starting it was not better for all jobs together"
 	case s.why.Value <= 0:
 		return "it would gain nothing from any GPUs now"
 	case s.holders == nil || s.holders.jobs() == 0 || !known:
-		return fmt.Sprintf("other jobs gain more from %s GPUs", c.GPUType)
+		return "other jobs gain more from " + slots(c.GPUType)
 	case free == 0:
-		return "no free slot: " + s.holders.text(s.typeOf(c.GPUType).GPUs, c.GPUType, false, tied(s.why))
+		return s.noneFree() + s.holders.text(s.typeOf(c.GPUType).GPUs, c.GPUType, false, tied(s.why))
 	}
 	return fmt.Sprintf("its best choice is %s, and %s free; %s", amount(c), verb(free), s.holders.text(s.typeOf(c.GPUType).GPUs-free, c.GPUType, true, tied(s.why)))
+}
+
+// noneFree says that the type of the reason has no free GPU.
+func (s *explainContext) noneFree() string {
+	if s.spec == nil || !s.eligibleElsewhere() {
+		return "no GPU is free: "
+	}
+	return "no GPU of its best type is free: "
+}
+
+// eligibleElsewhere reports whether the job may use another type than that of its reason.
+func (s *explainContext) eligibleElsewhere() bool {
+	return slices.ContainsFunc(s.view.Types, func(t TypeView) bool {
+		return t.Type != s.why.Config.GPUType && t.GPUs > 0 && s.spec.Eligible(t.Type)
+	})
 }
 
 func outbidDetails(s *explainContext) string {
@@ -205,7 +253,7 @@ func scattered(s *explainContext) string {
 	if free, known := s.freeOf(s.why.Config); known && free < s.why.Config.GPUs {
 		return text + ", but the nodes went to other jobs"
 	}
-	return text + ", but the free GPUs are scattered and no whole nodes were left"
+	return text + ", but the free GPUs are scattered, and too few whole nodes are free"
 }
 
 func impossible(s *explainContext) string {

@@ -70,7 +70,7 @@ func TestLife_without_checkpoints(t *testing.T) {
 		t.Errorf("got %s, want it to begin anew", got)
 	}
 	s, err := At(reader(t, text), "j", 2*m)
-	if got := render(t, s, err); !strings.Contains(got, "with checkpoints it would lose no work") {
+	if got := render(t, s, err); !strings.Contains(got, "its work is lost, because it has no checkpoints") {
 		t.Errorf("got %s, want what checkpoints would change", got)
 	}
 }

@@ -33,7 +33,7 @@ func TestNow(t *testing.T) {
 	for id, want := range map[job.ID]struct{ reason, text string }{
 		"runs":   {"started", "there is room for it"},
 		"stops":  {"waiting: no capacity", "preempted: runs started on its 4 a100 GPUs"},
-		"dear":   {"waiting: price too high", "4 a100 GPUs are free, but the plan with it was not better"},
+		"dear":   {"waiting: price too high", "4 a100 GPUs are free, but starting it was not better for all jobs together"},
 		"dearer": {"waiting: price too high", "1 job that gains more from a100 GPUs comes first: dear"},
 	} {
 		if got := all.Of(id); got.Reason != want.reason || !strings.Contains(got.Text, want.text) {

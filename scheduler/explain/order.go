@@ -43,7 +43,7 @@ func (h *holders) jobs() int { return len(h.pinned) + len(h.free) }
 func (h *holders) text(n int, t cluster.GPUType, others, tie bool) string {
 	which := map[bool]string{false: "all ", true: "the other "}[others]
 	if n == 1 {
-		return strings.Replace(which, "all", "the", 1) + string(t) + " GPU is held by " + h.who(tie)
+		return strings.Replace(which, "all", "the", 1) + strings.TrimPrefix(gpus(1, t), "1 ") + " is held by " + h.who(tie)
 	}
 	return which + gpus(n, t) + " are held by " + h.who(tie)
 }

@@ -24,7 +24,7 @@ func TestOutlook(t *testing.T) {
 	for want, m := range map[string]*Moment{
 		"":                 {},
 		"next at 0h10m00s": {Next: "at 0h10m00s"},
-		"lost 1.25 GPU-hours to starting and 2 restarts":                                       {LostHours: 1.25, Starts: 3},
+		"lost 1.25 GPU-hours to its start and 2 restarts":                                      {LostHours: 1.25, Starts: 3},
 		"unblock it would get (1, 4, a100) if it asked for 4 GPUs":                             {Unblock: "it would get (1, 4, a100) if it asked for 4 GPUs"},
 		"start in 10 min to 25 min, median 14 min (80 % interval, not tested in this run yet)": {Start: in(10*time.Minute, 14*time.Minute, 25*time.Minute)},
 		"start now": {Start: &Expected{}},

@@ -69,7 +69,7 @@ func TestLife_names_racks(t *testing.T) {
 	s := &policy.Snapshot{Now: at(time.Minute), Round: 1, Jobs: []*policy.Job{{Spec: &job.Spec{ID: "j"}}}}
 	r.w.Round(s, &policy.Plan{Jobs: []policy.Decision{{Allocation: a, Placement: on}}}, []scheduler.Action{scheduler.Run{Job: "j", Allocation: a, Placement: on}})
 	life, err := Life(reader(t, r.text()), "j")
-	if got := render(t, life, err); !strings.Contains(got, "started on 8 t4 GPUs on 2 nodes after 1m00s, all in rack r7: ") {
+	if got := render(t, life, err); !strings.Contains(got, "started on 8 t4 GPUs on 2 nodes, 1m00s after its submission, all in rack r7: ") {
 		t.Errorf("got %s, want the rack named", got)
 	}
 }
@@ -111,7 +111,7 @@ func TestMoved_by_the_placer(t *testing.T) {
 	round(3, policy.Decision{Allocation: a, Placement: on("b"), Why: why}, policy.Decision{Allocation: a, Placement: on("a"), Why: why})
 	text := r.text()
 	life, err := Life(reader(t, text), "j")
-	if got := render(t, life, err); !strings.Contains(got, "moved its 4 t4 GPUs to other nodes: its policy plans the same for it, and the placer put it on other nodes to make room") {
+	if got := render(t, life, err); !strings.Contains(got, "moved its 4 t4 GPUs to other nodes: its policy plans the same number and type of GPUs for it; the placer put it on other nodes to make room") {
 		t.Errorf("got %s", got)
 	}
 	for minutes, moved := range map[int]bool{1: false, 2: true, 3: false} {

@@ -160,9 +160,9 @@ var references = map[policy.Kind]Reference{
 		Why:     policy.Reason{Config: configured(2, 12, "t4")},
 	},
 	policy.WaitProfile: {
-		Means:   "its one-GPU profiles are not complete",
+		Means:   "its speed on one GPU of each type is being measured",
 		Numbers: "none",
-		Ahead:   "its last profile",
+		Ahead:   "its last measurement",
 	},
 	policy.WaitTurn: {
 		Means:   "it has used its share of the time",

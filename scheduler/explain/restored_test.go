@@ -37,14 +37,14 @@ func TestLife_of_jobs_that_were_there_before(t *testing.T) {
      0h06m00s  completed, 1h06m after submission
 
 Completed after 6m00s: 0s profiling, 0s waiting, 6m00s with GPUs.
-It held 0.20 GPU-hours; 0.00 of them went into starting and 1 restart.
+It held 0.20 GPU-hours; 0.00 of them went into its start and 1 restart.
 `,
 		"old": `old under sia
 
      0h00m00s  known since 1999-12-31 22:00:00 UTC, failed before this recording begins; asking for exactly 2 GPUs of any type
 
 Failed before the recording begins: 0s profiling, 0s waiting, 0s with GPUs.
-It held 0.00 GPU-hours; 0.00 of them went into starting and 0 restarts.
+It held 0.00 GPU-hours; 0.00 of them went into its start.
 `,
 	} {
 		s, err := Life(reader(t, again(t)), id)

@@ -86,13 +86,13 @@ var templates = map[policy.Kind]template{
 	}},
 	policy.Promised: {why: func(s *explainContext) string {
 		if s.why.Value <= 0 {
-			return "it is late: to end little later than under EASY backfilling, it should have ended " + secs(-s.why.Value) + " ago"
+			return "it has precedence: to finish at most a little later than under EASY backfilling, it should have finished " + secs(-s.why.Value) + " ago"
 		}
-		return "it must run now: to end little later than under EASY backfilling, it should end within " + secs(s.why.Value)
+		return "it has precedence: to finish at most a little later than under EASY backfilling, it must finish within " + secs(s.why.Value)
 	}},
 	policy.WaitNoCapacity: {why: short},
 	policy.WaitServed: {why: func(s *explainContext) string {
-		return short(s) + "; its policy ranks jobs that have GPUs ahead of it"
+		return short(s) + "; its policy ranks the jobs that hold GPUs ahead of it"
 	}},
 	policy.WaitPriority: {why: func(s *explainContext) string {
 		return short(s) + "; jobs of a higher priority come first"
@@ -111,41 +111,37 @@ var templates = map[policy.Kind]template{
 		return free + ", but its start would delay the first job in the queue, which is expected to start in " + secs(s.why.Value)
 	}, unblock: fixedText("it can start after that job, or earlier if more GPUs become free")},
 	policy.WaitNodes: {why: func(s *explainContext) string {
-		verb := "have"
-		if s.why.Value == 1 {
-			verb = "has"
-		}
-		return fmt.Sprintf("%s for its %s %s not arrived yet", count(int(s.why.Value), "rented node"), amount(s.why.Config), verb)
+		return count(int(s.why.Value), "rented node") + " for its " + amount(s.why.Config) + s.missing()
 	}, unblock: fixedText("the first round after its nodes are up decides again")},
 	policy.WaitBudget: {why: func(s *explainContext) string {
 		return fmt.Sprintf("%s for it would raise the total cost to %s per hour, and the budget now allows %s", amount(s.why.Config), fixed(s.why.Value), fixed(s.why.Limit))
 	}, unblock: func(s *explainContext) string {
 		if s.view.Running == 0 && len(s.view.Types) > 0 {
-			return "it can start when past spending no longer counts, or with a larger budget"
+			return "it can start after a time with less spending, or with a larger budget"
 		}
-		return "it can start when other jobs end, when past spending no longer counts, or with a larger budget"
+		return "it can start when other jobs end, after a time with less spending, or with a larger budget"
 	}},
 	policy.Reclaimed: {why: func(s *explainContext) string {
-		return "its nodes, with " + amount(s.why.Config) + ", went back to their owner"
+		return "the owner took back its nodes, with " + amount(s.why.Config)
 	}, unblock: func(s *explainContext) string {
-		text := "it waits for GPUs from the next round on"
+		text := "it can get other GPUs from the next round on"
 		if !s.holds.IsZero() {
 			text = "it continues on other nodes"
 		}
 		if s.spec != nil && s.spec.NoCheckpoint {
-			text += "; with checkpoints it would lose no work"
+			text += "; its work is lost, because it has no checkpoints"
 		}
 		return text
 	}},
 	policy.WaitProfile: {
-		why:     fixedText("its one-GPU profiles are not complete, so its speed is not known yet"),
-		unblock: fixedText("the first round after its last profile plans for it"),
+		why:     fixedText("its speed on one GPU of each type is not measured yet"),
+		unblock: fixedText("the first round after the measurement decides on it"),
 	},
 	policy.WaitTurn: {why: func(s *explainContext) string {
 		if s.why.Value <= 0 {
 			return "jobs take turns, and it has had no turn yet"
 		}
-		return fmt.Sprintf("jobs take turns, and it had %s of service in the %s since it was submitted", secs(s.why.Value), secs(s.why.Limit))
+		return fmt.Sprintf("jobs take turns, and it had GPUs for %s of the %s since it was submitted", secs(s.why.Value), secs(s.why.Limit))
 	}, unblock: func(s *explainContext) string {
 		if s.why.Value <= 0 {
 			return "its turn comes after the turns of other jobs"
@@ -204,9 +200,21 @@ var keeps = []policy.Kind{policy.AsPlanned, policy.KeptNoRestart, policy.PinnedR
 // policy leaves alone.
 func (s *explainContext) template() template {
 	if s.gave && slices.Contains(keeps, s.why.Kind) {
-		return template{why: fixedText("its policy plans the same for it, and the placer put it on other nodes to make room for other jobs")}
+		return template{why: fixedText("its policy plans the same number and type of GPUs for it; the placer put it on other nodes to make room for other jobs")}
 	}
 	return templates[s.why.Kind]
+}
+
+// missing says that rented nodes are not up, or were not in the last round.
+func (s *explainContext) missing() string {
+	t, one := s.typeOf(s.why.Config.GPUType), s.why.Value == 1
+	switch {
+	case t != nil && t.Starting == 0 && t.Free >= s.why.Config.GPUs:
+		return map[bool]string{true: " was", false: " were"}[one] + " not up in the last round"
+	case one:
+		return " has not arrived yet"
+	}
+	return " have not arrived yet"
 }
 
 func gibibytes(bytes float64) string { return fmt.Sprintf("%.4g GiB", bytes/(1<<30)) }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler/calibration"
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
@@ -90,11 +91,14 @@ func (s *Story) moment(b *bufio.Writer, m *Moment) {
 	if !m.Ended {
 		row("holds", m.Holds.text())
 	}
-	if m.Before != nil {
-		row("before", both(m.Before.allocation())+m.went())
-	}
 	if m.Ended {
+		if m.Before != nil {
+			row("held", both(m.Before.allocation()))
+		}
 		return
+	}
+	if m.Before != nil && (m.went() != "" || m.Holds.allocation() != m.Before.allocation()) {
+		row("before", both(m.Before.allocation())+m.went())
 	}
 	row("cluster", m.Cluster.text())
 }
@@ -114,7 +118,7 @@ func (m *Moment) went() string {
 
 func (m *Moment) prediction(row func(key, value string)) {
 	if m.Starts > 0 {
-		row("lost", fmt.Sprintf("%s GPU-hours to starting and %s", fixed(m.LostHours), count(m.Starts-1, "restart")))
+		row("lost", fixed(m.LostHours)+" GPU-hours to "+starts(m.Starts-1))
 	}
 	if m.Racks != "" {
 		row("racks", m.Racks)
@@ -184,7 +188,7 @@ func (v *View) text() string {
 	for _, t := range v.Types {
 		var of []string
 		if t.GPUs > 0 {
-			of = append(of, fmt.Sprintf("%d of %s free", t.Free, count(t.GPUs, "GPU")))
+			of = append(of, fmt.Sprintf("%d of %s free", t.Free, count(t.GPUs, noun(t.Type))))
 		}
 		if t.Starting > 0 {
 			of = append(of, fmt.Sprintf("%d rented and not up yet", t.Starting))
@@ -201,6 +205,13 @@ func (v *View) text() string {
 	}
 	parts = append(parts, fmt.Sprintf("%s GPUs, %s", hold(v.Running), wait(v.Waiting)))
 	return strings.Join(parts, "; ")
+}
+
+func noun(t cluster.GPUType) string {
+	if t == "cpu" {
+		return "slot"
+	}
+	return "GPU"
 }
 
 func (v *View) prices() string {
@@ -250,8 +261,15 @@ func (s *Story) life(b *bufio.Writer) {
 	}
 	fmt.Fprintf(b, "%s profiling, %s waiting, %s with GPUs.\n",
 		span(time.Duration(t.Profiling)), span(time.Duration(t.Waiting)), span(time.Duration(t.Holding)))
-	fmt.Fprintf(b, "It held %s GPU-hours; %s of them went into starting and %s.\n",
-		fixed(t.GPUHours), fixed(t.LostHours), count(t.Restarts, "restart"))
+	fmt.Fprintf(b, "It held %s GPU-hours; %s of them went into %s.\n", fixed(t.GPUHours), fixed(t.LostHours), starts(t.Restarts))
+}
+
+// starts names the start of a job and its restarts.
+func starts(restarts int) string {
+	if restarts == 0 {
+		return "its start"
+	}
+	return "its start and " + count(restarts, "restart")
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

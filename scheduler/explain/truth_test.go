@@ -3,6 +3,7 @@ package explain
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -25,18 +26,18 @@ func TestSentences_are_true_of_their_numbers(t *testing.T) {
 		"a price of its own":       {policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 1, Limit: 1.000001}, none, "its gain per a100 GPU with 2 a100 GPUs, its best choice, equals today's price"},
 		"no turn yet":              {policy.Reason{Kind: policy.WaitTurn, Limit: 77}, none, "jobs take turns, and it has had no turn yet; its turn comes after the turns of other jobs"},
 		"the GPU that it needs":    {policy.Reason{Kind: policy.WaitBackfill, Value: 60, Limit: 1}, none, "the GPU that it needs is free, but its start would delay the first job in the queue, which is expected to start in 1m00s"},
-		"a tie":                    {policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 1, Limit: 1 + 1e-15}, none, "no free slot: all 16 a100 GPUs are held by jobs that gain as much from them (a and b)"},
-		"held for good":            {policy.Reason{Kind: policy.WaitPrice, Config: config(1, 1, "v100"), Value: 1, Limit: 1}, none, "no free slot: all 4 v100 GPUs are held by jobs that cannot be preempted (sh1, py1 and py2)"},
+		"a tie":                    {policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 1, Limit: 1 + 1e-15}, none, "no GPU of its best type is free: all 16 a100 GPUs are held by jobs that gain as much from them (a and b)"},
+		"held for good":            {policy.Reason{Kind: policy.WaitPrice, Config: config(1, 1, "v100"), Value: 1, Limit: 1}, none, "no GPU of its best type is free: all 4 v100 GPUs are held by jobs that cannot be preempted (sh1, py1 and py2)"},
 		"held for good by some":    {policy.Reason{Kind: policy.WaitPrice, Config: config(1, 8, "t4"), Value: 1, Limit: 2}, none, "its best choice is 8 t4 GPUs, and 6 are free; the other 18 t4 GPUs are held by 2 jobs, 1 of them not preemptible (sh2 and c)"},
 		"too few, all for good":    {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 1, "v100"), Limit: 1}, none, "it needs at least 1 v100 GPU, and none is free; all are held by jobs that cannot be preempted (sh1, py1 and py2)"},
-		"a tie with GPUs free":     {policy.Reason{Kind: policy.WaitPrice, Config: four, Value: 1, Limit: 1}, none, "6 t4 GPUs are free, but the plan with it was not better"},
-		"a move that costs less":   {policy.Reason{Kind: policy.Moved, Config: config(1, 8, "a100"), Value: 8.87, Limit: 13.3}, four, "other jobs gain more from the GPUs that it leaves, and it is 0.667 times as fast as before\nits previous GPUs cost 4 times as much as its present ones at today's prices"},
-		"a move for nothing":       {policy.Reason{Kind: policy.Moved, Config: config(2, 4, "t4"), Value: 4, Limit: 4}, four, "the plan for all jobs together moves it, and it is as fast as before"},
+		"a tie with GPUs free":     {policy.Reason{Kind: policy.WaitPrice, Config: four, Value: 1, Limit: 1}, none, "6 t4 GPUs are free, but starting it was not better for all jobs together"},
+		"a move that costs less":   {policy.Reason{Kind: policy.Moved, Config: config(1, 8, "a100"), Value: 8.87, Limit: 13.3}, four, "other jobs gain more from the GPUs that it leaves, and it is 33 % slower than before\nits previous GPUs cost 4 times as much as its present ones at today's prices"},
+		"a move for nothing":       {policy.Reason{Kind: policy.Moved, Config: config(2, 4, "t4"), Value: 4, Limit: 4}, four, "its move is better for all jobs together, and it is as fast as before"},
 		"fewer that are as good":   {policy.Reason{Kind: policy.Moved, Config: config(1, 8, "t4"), Value: 2, Limit: 2}, four, "fewer GPUs are as good for it"},
 		"fewer that are better":    {policy.Reason{Kind: policy.Moved, Config: config(1, 8, "t4"), Value: 3, Limit: 2}, four, "fewer GPUs make it 1.5 times as fast"},
 		"a move to other nodes":    {policy.Reason{Kind: policy.Moved, Config: config(2, 4, "t4"), Value: 4, Limit: 3}, four, "other nodes make it 1.33 times as fast"},
-		"growth that is a move":    {policy.Reason{Kind: policy.Grown, Config: config(2, 4, "t4"), Value: 4, Limit: 4}, four, "the plan for all jobs together moves it, and it is as fast as before"},
-		"a move of unknown speed":  {policy.Reason{Kind: policy.Moved, Config: config(2, 4, "t4")}, four, "the plan for all jobs together moves it"},
+		"growth that is a move":    {policy.Reason{Kind: policy.Grown, Config: config(2, 4, "t4"), Value: 4, Limit: 4}, four, "its move is better for all jobs together, and it is as fast as before"},
+		"a move of unknown speed":  {policy.Reason{Kind: policy.Moved, Config: config(2, 4, "t4")}, four, "its move is better for all jobs together"},
 		"a start at the least":     {policy.Reason{Kind: policy.Started, Config: four, Value: 1}, four, "there is room for it"},
 		"a start of unknown speed": {policy.Reason{Kind: policy.Started, Config: four}, four, "there is room for it"},
 		"growth without numbers":   {policy.Reason{Kind: policy.Grown, Config: config(1, 1, "t4")}, four, "its policy has more GPUs for it"},
@@ -44,10 +45,13 @@ func TestSentences_are_true_of_their_numbers(t *testing.T) {
 		"a restart by a hair":      {policy.Reason{Kind: policy.KeptNoRestart, Config: four, Value: 1.1201, Limit: 1.1202}, two, "would be 1.1201 times as good, and a restart pays only from 1.1202 times"},
 		"free since":               {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 1, "t4"), Value: 0, Limit: 1}, none, "it needs at least 1 t4 GPU, and none was free in the last round"},
 		"taken since":              {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 1, "a100"), Value: 4, Limit: 1}, none, "it needs at least 1 a100 GPU, and none is free"},
-		"what it requested":        {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(2, 12, "a100"), Value: 4, Limit: 12}, none, "its policy does not shrink it below the 12 a100 GPUs on 2 nodes that it requested, and none is free"},
+		"what it requested":        {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(2, 12, "a100"), Value: 4, Limit: 12}, none, "its policy starts it only with 12 GPUs of one type, as many as it requested, and no type has more than 6 free"},
 		"more than it asked for":   {policy.Reason{Kind: policy.WaitNoCapacity, Config: two, Limit: 2}, none, "its policy offers it no fewer than 2 a100 GPUs, and none is free"},
-		"a queue":                  {policy.Reason{Kind: policy.WaitOrder, Value: 2, Limit: 12}, none, "2 jobs are ahead of it in the queue, and its policy does not shrink it below the 12 GPUs that it requested"},
-		"nodes went back":          {policy.Reason{Kind: policy.Reclaimed, Config: config(1, 8, "t4")}, two, "its nodes, with 8 t4 GPUs, went back to their owner; it continues on other nodes"},
+		"a queue":                  {policy.Reason{Kind: policy.WaitOrder, Value: 2, Limit: 12}, none, "2 jobs are ahead of it in the queue, and its policy starts it only with 12 GPUs, as many as it requested"},
+		"nodes went back":          {policy.Reason{Kind: policy.Reclaimed, Config: config(1, 8, "t4")}, two, "the owner took back its nodes, with 8 t4 GPUs; it continues on other nodes"},
+		"nodes that came":          {policy.Reason{Kind: policy.WaitNodes, Config: four, Value: 1}, none, "1 rented node for its 4 t4 GPUs was not up in the last round; "},
+		"nodes that have not come": {policy.Reason{Kind: policy.WaitNodes, Config: two, Value: 2}, none, "2 rented nodes for its 2 a100 GPUs have not arrived yet; "},
+		"more than all types have": {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 8, "t4"), Value: 0, Limit: 8}, none, "its policy offers it no fewer than 8 GPUs of one type, and no type has more than 6 free"},
 		"nobody ahead":             {policy.Reason{Kind: policy.WaitOrder, Limit: 1}, none, "it is first in the queue, running jobs keep their GPUs, and it needs 1 GPU"},
 		"enough GPUs":              {policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: 2}}, none, "its policy finds no way to run it on this cluster, although the cluster has 24 GPUs that it may use; it can run only if the cluster changes"},
 		"not of one type":          {policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: 30}}, none, "it asks for 30 GPUs, and the cluster has 24 in all; it never runs"},
@@ -59,6 +63,47 @@ func TestSentences_are_true_of_their_numbers(t *testing.T) {
 	}
 }
 
+// A job that grew or shrank may have left its nodes for another job: then the sentence says so.
+func TestElsewhere(t *testing.T) {
+	held := cluster.Allocation{Configuration: config(2, 8, "t4")}
+	for _, c := range []struct {
+		what What
+		more map[cluster.NodeID]int
+		want string
+	}{
+		{Grown, map[cluster.NodeID]int{"a": 4}, ""},
+		{Grown, map[cluster.NodeID]int{"a": -2, "b": 4}, ", some of them on other nodes"},
+		{Grown, map[cluster.NodeID]int{"a": -4, "b": -4, "c": 12}, ", all on other nodes"},
+		{Shrunk, map[cluster.NodeID]int{"a": -4}, ""},
+		{Shrunk, map[cluster.NodeID]int{"a": -6, "b": 2}, ", some of them on other nodes"},
+		{Shrunk, map[cluster.NodeID]int{"a": -8, "b": 4}, ", all on other nodes"},
+		{Moved, map[cluster.NodeID]int{"a": -8, "b": 8}, ""},
+	} {
+		if got := elsewhere(c.what, held, c.more); got != c.want {
+			t.Errorf("%s, %v: got %q, want %q", c.what, c.more, got, c.want)
+		}
+	}
+}
+
+// A second move in a row is called one, and GPUs like the present ones are no row of their own.
+func TestLife_of_a_job_that_moves_twice(t *testing.T) {
+	r, m := newRun(t), time.Minute
+	r.submit(0, "j")
+	two, moved := config(1, 2, "a100"), policy.Reason{Kind: policy.Moved, Config: config(1, 2, "a100"), Value: 1, Limit: 1}
+	r.round(m, 0, decided{"j", policy.Reason{Kind: policy.Started}, two, "a0", true})
+	r.round(2*m, 0, decided{"j", moved, two, "t0", true})
+	r.round(3*m, 0, decided{"j", moved, two, "a0", true})
+	text := r.text()
+	life, err := Life(reader(t, text), "j")
+	if got := render(t, life, err); !strings.Contains(got, "0h02m00s  moved its 2 a100 GPUs to other nodes: ") || !strings.Contains(got, "0h03m00s  again moved its 2 a100 GPUs to other nodes: ") {
+		t.Error(got)
+	}
+	s, err := At(reader(t, text), "j", 3*m)
+	if got := render(t, s, err); strings.Contains(got, "before") {
+		t.Error(got)
+	}
+}
+
 var none cluster.Configuration
 
 // Of a job that counts GPUs of one type as several of another, the page says how many, and its needs are in the type's own.
@@ -66,10 +111,10 @@ func TestSentences_where_GPUs_are_worth_different(t *testing.T) {
 	spec := &job.Spec{ID: "j", GPUs: 8, Equivalents: map[cluster.GPUType]int{"t4": 3}}
 	view := View{Types: []TypeView{{Type: "v100", GPUs: 16}, {Type: "t4", GPUs: 32, Free: 6}}}
 	s := explainContext{spec: spec, why: policy.Reason{Kind: policy.WaitNoCapacity, Config: config(3, 24, "t4"), Value: 6, Limit: 24}, view: view}
-	if got, want := s.because(), "it needs at least 24 t4 GPUs on 3 nodes, and 6 are free"; got != want {
+	if got, want := s.because(), "it needs 24 t4 GPUs on 3 nodes, and 6 are free"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := asked(spec, NotKnown), "exactly 8 GPUs of any type, 3 t4 for one"; got != want {
+	if got, want := asked(spec, NotKnown), "exactly 8 GPUs of any type, 3 t4 GPUs count as one"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -43,11 +43,11 @@ func are(n int, what string) string {
 }
 
 func gpus(n int, t cluster.GPUType) string {
-	if t == "" {
-		return count(n, "GPU")
-	}
-	return count(n, string(t)+" GPU")
+	return printable.GPUs(n, string(t))
 }
+
+// slots returns "t4 GPUs", or "CPU slots".
+func slots(t cluster.GPUType) string { return strings.TrimPrefix(gpus(0, t), "0 ") }
 
 func amount(c cluster.Configuration) string {
 	if c.IsZero() {
@@ -71,7 +71,7 @@ func asked(s *job.Spec, p Preemption) string {
 	parts := []string{size(s), "of " + types(s)}
 	for _, t := range slices.Sorted(maps.Keys(s.Equivalents)) {
 		if n := s.Equivalent(t); n > 1 {
-			parts = append(parts, fmt.Sprintf("%d %s for one", n, t))
+			parts = append(parts, fmt.Sprintf("%d %s GPUs count as one", n, t))
 		}
 	}
 	switch {

@@ -162,7 +162,7 @@ func (a *tryAnswer) text() string {
 		fmt.Fprintf(&b, "Waits beside %s. Start: %s", printable.Counted(a.Others, "other job"), a.Start.StartText())
 	}
 	if a.GPUs > 0 {
-		fmt.Fprintf(&b, ", on %s on %s", printable.Counted(a.GPUs, a.Type+" GPU"), printable.Counted(a.Nodes, "node"))
+		fmt.Fprintf(&b, ", on %s on %s", printable.GPUs(a.GPUs, a.Type), printable.Counted(a.Nodes, "node"))
 	}
 	b.WriteString(".\n")
 	if a.Helps != nil {

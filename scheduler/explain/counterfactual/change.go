@@ -29,7 +29,7 @@ type Change struct {
 	Others   int                `json:"others,omitzero"`   // MoreGPUs: GPUs that other jobs gain; negative if they lose
 	Asked    int                `json:"-"`
 	Tried    []Kind             `json:"tried,omitempty"` // NothingHelps: kinds tried without success
-	Waiting  int                `json:"-"`               // JobsEnd: number of Jobs without GPUs
+	Holding  []job.ID           `json:"-"`               // JobsEnd: the jobs of Jobs that hold GPUs; the others wait
 	Budget   bool               `json:"-"`               // NothingHelps: the job waits for the budget, which Find does not vary
 	Earlier  bool               `json:"-"`               // JobsEnd: the job will probably start before that
 }
@@ -85,16 +85,13 @@ func (c *Change) Text(name func(job.ID) string) string {
 		if c.GPUs == 1 {
 			verb = "is"
 		}
-		return fmt.Sprintf("it would get %s if the %s that %s ordered were up", amount(c.Gets), gpus(c.GPUs, "rented "+string(c.Type)+" "), verb)
+		return fmt.Sprintf("it would get %s if the %s that %s ordered were up", amount(c.Gets), gpus(c.GPUs, "rented", c.Type), verb)
 	case JobsEnd:
-		if c.Rough && len(c.Jobs) > mostNamed {
-			return fmt.Sprintf("no small change helps: it would get %s if %s ended; perhaps fewer are enough%s", amount(c.Gets), c.named(name), c.in())
-		}
-		return fmt.Sprintf("it would get %s if %s ended%s%s", amount(c.Gets), c.named(name), map[bool]string{true: "; perhaps fewer are enough"}[c.Rough], c.in())
+		return c.jobsEnd(name)
 	case MorePriority:
 		return fmt.Sprintf("it would get %s if its priority were %s", amount(c.Gets), strconv.FormatFloat(c.Priority, 'f', -1, 64))
 	case FewerGPUs:
-		return fmt.Sprintf("it would get %s if it asked for %s%s", amount(c.Gets), gpus(c.GPUs, ""), c.each())
+		return fmt.Sprintf("it would get %s if it asked for %s%s", amount(c.Gets), printable.GPUs(c.GPUs, ""), c.each())
 	case AnotherType:
 		return fmt.Sprintf("it would get %s if it allowed GPUs of type %s", amount(c.Gets), c.Type)
 	case Checkpoints:
@@ -102,7 +99,7 @@ func (c *Change) Text(name func(job.ID) string) string {
 	case Preemptible:
 		return "it would get " + amount(c.Gets) + " if it could be preempted"
 	case MoreGPUs:
-		return fmt.Sprintf("it would get %s if the cluster had %s", amount(c.Gets), gpus(c.GPUs, "more "+string(c.Type)+" ")) + c.others()
+		return fmt.Sprintf("it would get %s if the cluster had %s", amount(c.Gets), gpus(c.GPUs, "more", c.Type)) + c.others()
 	case RoundsPass:
 		rounds := strconv.Itoa(c.Rounds) + " rounds"
 		if c.Rounds == 1 {
@@ -136,25 +133,27 @@ func (c *Change) others() string {
 	return fmt.Sprintf(" (other jobs would get %d more)", c.Others)
 }
 
-func (c *Change) named(name func(job.ID) string) string {
-	if len(c.Jobs) == 1 {
-		return "job " + name(c.Jobs[0])
+func named(noun string, jobs []job.ID, name func(job.ID) string) string {
+	if len(jobs) > 1 {
+		noun += "s"
 	}
-	var text strings.Builder
-	text.WriteString("jobs ")
-	for i, id := range c.Jobs[:min(mostNamed, len(c.Jobs))] {
-		switch {
-		case i > 0 && i == len(c.Jobs)-1:
-			text.WriteString(" and ")
-		case i > 0:
-			text.WriteString(", ")
-		}
-		text.WriteString(name(id))
+	return noun + " " + list(jobs, name)
+}
+
+// list returns "a", "a and b", or "a, b, c and 4 more".
+func list(jobs []job.ID, name func(job.ID) string) string {
+	var names []string
+	for _, id := range jobs[:min(mostNamed, len(jobs))] {
+		names = append(names, name(id))
 	}
-	if more := len(c.Jobs) - mostNamed; more > 0 {
-		fmt.Fprintf(&text, " and %d more", more)
+	if more := len(jobs) - mostNamed; more > 0 {
+		names = append(names, strconv.Itoa(more)+" more")
 	}
-	return text.String()
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // trials name the changes that were tried. A trial without a change is not worth a word.
@@ -182,49 +181,78 @@ func (c *Change) tried() string {
 	return text
 }
 
-func gpus(n int, what string) string {
-	if n == 1 {
-		return "1 " + what + "GPU"
-	}
-	return fmt.Sprintf("%d %sGPUs", n, what)
-}
-
-func amount(a cluster.Allocation) string {
-	text := gpus(a.GPUs, string(a.GPUType)+" ")
-	if a.Nodes > 1 {
-		text += fmt.Sprintf(" on %d nodes", a.Nodes)
-	}
-	if a.Mixed() {
-		text += " and " + gpus(a.Also.GPUs, string(a.Also.GPUType)+" ")
-	}
-	return text
-}
-
-// in returns in parentheses how many of the jobs wait, and when the last ends.
-func (c *Change) in() string {
-	var all []string
-	switch {
-	case c.Waiting == 0:
-	case c.Waiting == len(c.Jobs) && c.Waiting == 1:
-		all = append(all, "it waits, too")
-	case c.Waiting == len(c.Jobs):
-		all = append(all, "they wait, too")
-	default:
-		verb := "wait"
-		if c.Waiting == 1 {
-			verb = "waits"
+// jobsEnd names the jobs that must end, or counts them if they are many.
+func (c *Change) jobsEnd(name func(job.ID) string) string {
+	text := "it would get " + amount(c.Gets)
+	if len(c.Jobs) <= mostNamed {
+		text += " if " + named("job", c.Jobs, name) + " ended" + c.in()
+	} else {
+		text += fmt.Sprintf(" if %d jobs ended%s: ", len(c.Jobs), c.expected(", expected in "))
+		var parts []string
+		if n := len(c.Holding); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d that hold%s GPUs (%s)", n, map[bool]string{true: "s"}[n == 1], list(c.Holding, name)))
 		}
-		all = append(all, fmt.Sprintf("%d of these %d %s, too", c.Waiting, len(c.Jobs), verb))
+		if n := c.waiting(); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d that wait%s", n, map[bool]string{true: "s"}[n == 1]))
+		}
+		text += strings.Join(parts, " and ")
 	}
-	if c.In >= 0 {
-		all = append(all, "expected in "+printable.Rough(c.In))
-	}
-	text := ""
-	if len(all) > 0 {
-		text = " (" + strings.Join(all, "; ") + ")"
+	if c.Rough {
+		text += "; perhaps fewer are enough"
 	}
 	if c.Earlier {
 		text += "; it will probably start before that"
 	}
+	if c.Rough && len(c.Jobs) > mostNamed {
+		return "no small change helps: " + text
+	}
 	return text
+}
+
+func (c *Change) waiting() int { return len(c.Jobs) - len(c.Holding) }
+
+func (c *Change) expected(words string) string {
+	if c.In < 0 {
+		return ""
+	}
+	return words + printable.Rough(c.In)
+}
+
+// gpus returns a number of GPUs with an adjective: "2 more t4 GPUs".
+func gpus(n int, which string, t cluster.GPUType) string {
+	return strings.Replace(printable.GPUs(n, string(t)), " ", " "+which+" ", 1)
+}
+
+func amount(a cluster.Allocation) string {
+	text := printable.GPUs(a.GPUs, string(a.GPUType))
+	if a.Nodes > 1 {
+		text += fmt.Sprintf(" on %d nodes", a.Nodes)
+	}
+	if a.Mixed() {
+		text += " and " + printable.GPUs(a.Also.GPUs, string(a.Also.GPUType))
+	}
+	return text
+}
+
+// in returns in parentheses how many of a few jobs wait, and when the last ends.
+func (c *Change) in() string {
+	var all []string
+	switch n := c.waiting(); {
+	case n == 0:
+	case len(c.Jobs) == 1:
+		all = append(all, "it still waits, too")
+	case n == len(c.Jobs):
+		all = append(all, "they still wait, too")
+	case n == 1:
+		all = append(all, "1 of them still waits, too")
+	default:
+		all = append(all, fmt.Sprintf("%d of them still wait, too", n))
+	}
+	if text := c.expected("expected in "); text != "" {
+		all = append(all, text)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(all, "; ") + ")"
 }

@@ -208,8 +208,8 @@ func (f *finder) without(ended []job.ID, and ...job.ID) *Change {
 	}
 	c.In = f.lastEnd(c.Jobs)
 	for _, id := range c.Jobs {
-		if f.plan.Jobs[f.s.Index(id)].Allocation.IsZero() {
-			c.Waiting++
+		if !f.plan.Jobs[f.s.Index(id)].Allocation.IsZero() {
+			c.Holding = append(c.Holding, id)
 		}
 	}
 	return c

@@ -157,9 +157,13 @@ func TestAJobThatNothingHelpsHearsWhatWasTried(t *testing.T) {
 		t.Errorf("got %q, want the budget", got)
 	}
 	for want, c := range map[string]Change{
-		"if jobs a and b ended (1 of these 2 waits, too; expected in 9 min)":     {Jobs: []job.ID{"a", "b"}, Waiting: 1},
-		"if job a ended (it waits, too; expected in 9 min)":                      {Jobs: []job.ID{"a"}, Waiting: 1},
-		"if job a ended (expected in 9 min); it will probably start before that": {Jobs: []job.ID{"a"}, Earlier: true},
+		"if jobs a and b ended (1 of them still waits, too; expected in 9 min)": {Jobs: []job.ID{"a", "b"}, Holding: []job.ID{"b"}},
+		"if job a ended (it still waits, too; expected in 9 min)":               {Jobs: []job.ID{"a"}},
+		"if 5 jobs ended, expected in 9 min: 4 that hold GPUs (b, c, d and 1 more) and 1 that waits; perhaps fewer are enough": {
+			Jobs: []job.ID{"a", "b", "c", "d", "e"}, Holding: []job.ID{"b", "c", "d", "e"}, Rough: true,
+		},
+		"if 4 jobs ended, expected in 9 min: 4 that wait":                        {Jobs: []job.ID{"a", "b", "c", "d"}},
+		"if job a ended (expected in 9 min); it will probably start before that": {Jobs: []job.ID{"a"}, Holding: []job.ID{"a"}, Earlier: true},
 	} {
 		if c.Kind, c.In = JobsEnd, 9*time.Minute; !strings.HasSuffix(c.String(), want) {
 			t.Errorf("got %q, want %q", c.String(), want)

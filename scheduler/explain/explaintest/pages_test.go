@@ -33,7 +33,7 @@ func (r *run) page(t *testing.T, at point, c *stated) string {
 	if err := s.WriteText(&out); err != nil {
 		t.Fatal(err)
 	}
-	return out.String()
+	return asGPUs(out.String())
 }
 
 // A fact is a pattern of numbers on a page, and what is true of them.
@@ -132,7 +132,7 @@ var facts = []fact{
 		hold, wait := x.count()
 		return number(m[1]) == hold && number(m[2]) == wait
 	}},
-	{regexp.MustCompile(`\d+ (\S+) GPUs?(?: on \d+ nodes)?(?: that it requested)?, and (none|\d+) (?:is|are) free`), func(x *round, _ job.ID, m []string) bool {
+	{regexp.MustCompile(`\d+ (\S+) GPUs?(?: on \d+ nodes)?(?:, as many as it requested)?, and (none|\d+) (?:is|are) free`), func(x *round, _ job.ID, m []string) bool {
 		free, _ := x.free(m[1])
 		return number(m[2]) == free
 	}},
@@ -180,6 +180,24 @@ var facts = []fact{
 		slices.Sort(names)
 		return len(slices.Compact(names)) == len(names)
 	}},
+	{regexp.MustCompile(`of one type[^;.\n]*, and (?:no type has more than (\d+) free|none is free)`), func(x *round, id job.ID, m []string) bool {
+		most := 0
+		for _, t := range x.s.Cluster.Types() {
+			if free, _ := x.free(string(t.Type)); x.s.Job(id).Eligible(t.Type) {
+				most = max(most, free)
+			}
+		}
+		return number(m[1]) == most
+	}},
+	{regexp.MustCompile(`if (\d+) jobs ended[^:\n]*:(?: (\d+) that holds? GPUs \(([^)]*)\))?(?:(?: and)? (\d+) that waits?)?`), func(x *round, id job.ID, m []string) bool {
+		names, all := listed(m[3])
+		if m[2] == "" {
+			names, all = nil, 0
+		}
+		return number(m[1]) == number(m[2])+number(m[4]) && all == number(m[2]) && !slices.ContainsFunc(names, func(other job.ID) bool {
+			return other == id || x.wait([]job.ID{other})
+		})
+	}},
 	{regexp.MustCompile(`if jobs? ([^\n]*?) ended`), func(x *round, id job.ID, m []string) bool {
 		names, _ := listed(m[1])
 		return !slices.ContainsFunc(names, func(other job.ID) bool { return other == id || x.s.Job(other) == nil })
@@ -193,8 +211,8 @@ var facts = []fact{
 	{regexp.MustCompile(`needs (?:at least )?(\d+) (?:(\S+) )?GPUs?(?s:.*)asked +exactly (\d+) GPU`), func(x *round, id job.ID, m []string) bool {
 		return number(m[1]) == number(m[3])*each(x.s.Job(id), m[2])
 	}},
-	{regexp.MustCompile(`(does not shrink it below the|offers it no fewer than) (\d+) (?:(\S+) )?GPUs?(?s:.*)asked +[^\n(]*\((\d+) requested`), func(x *round, id job.ID, m []string) bool {
-		return (number(m[2]) == number(m[4])*each(x.s.Job(id), m[3])) == strings.HasPrefix(m[1], "does")
+	{regexp.MustCompile(`(starts it only with|offers it no fewer than) (\d+) (?:(\S+) )?GPUs?(?s:.*)asked +[^\n(]*\((\d+) requested`), func(x *round, id job.ID, m []string) bool {
+		return (number(m[2]) == number(m[4])*each(x.s.Job(id), m[3])) == strings.HasPrefix(m[1], "starts")
 	}},
 	{regexp.MustCompile(`if it asked for (\d+) GPU`), func(x *round, id job.ID, m []string) bool {
 		return number(m[1]) < least(x.s.Job(id).Spec)
@@ -227,7 +245,7 @@ var facts = []fact{
 	{regexp.MustCompile(`the (?:(\d+) GPUs|GPU) that it needs (?:is|are) free`), func(x *round, id job.ID, m []string) bool {
 		return max(1, number(m[1])) == max(1, x.s.Job(id).GPUs)
 	}},
-	{regexp.MustCompile(`it had (\S+) of service in the (\S+) since it was submitted`), func(x *round, id job.ID, m []string) bool {
+	{regexp.MustCompile(`it had GPUs for (\S+) of the (\S+) since it was submitted`), func(x *round, id job.ID, m []string) bool {
 		return seconds(m[1]) <= seconds(m[2]) && spans(m[2], int(x.s.Now.Sub(x.s.Job(id).Submitted).Round(time.Second).Seconds()))
 	}},
 	{regexp.MustCompile(`raise the cost to (\S+) per hour, and the budget allows (\S+) now`), func(_ *round, _ job.ID, m []string) bool {
