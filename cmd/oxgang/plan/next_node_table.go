@@ -15,7 +15,7 @@ func (n *nextNodes) table(w io.Writer) error {
 	fmt.Fprintf(w, "%s: mean JCT %.0f s as recorded, %.0f s in the simulation without another node\n", n.Policy, n.Recorded, n.MeanJCT)
 	fmt.Fprintf(w, "Simulated: %s.\n%s\n\n", n.Trust.Errors(), n.Trust.Verdict())
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "NODE\tJCT (s)\tRANGE\tWAIT (GPU-h)\tRANGE\tBREAK-EVEN/h\tRANGE\tPRICE/h\tBY PRICES (s)\tOFF (%)")
+	fmt.Fprintln(t, "NODE\tJCT SAVED (s)\tRANGE\tWAIT SAVED (GPU-h)\tRANGE\tBREAK-EVEN/h\tRANGE\tPRICE/h\tBY PRICES (s)\tOFF (%)")
 	for i := range n.Nodes {
 		n.row(t, &n.Nodes[i])
 	}
@@ -69,7 +69,7 @@ func (n *nextNodes) notes() string {
 	if !n.Trust.Trusted {
 		stamp = metrics.Stamp
 	}
-	text := fmt.Sprintf("Savings%s compare two simulations. Break-even values a GPU-hour by which jobs end sooner at %.2f.\n", stamp, n.Worth)
+	text := fmt.Sprintf("Savings%s are the difference between a simulation with the node and one without it.\nBREAK-EVEN/h: the hourly price that these savings pay for, at %.2f per saved GPU-hour.\n", stamp, n.Worth)
 	if n.Orders > 1 {
 		text += fmt.Sprintf("Ranges: 90 %% intervals from %d orders of the same jobs.\n", n.Orders)
 	}
