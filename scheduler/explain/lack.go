@@ -187,7 +187,7 @@ func (s *explainContext) noneFree() string {
 	return "no GPU of its best type is free: "
 }
 
-// eligibleElsewhere reports whether the job may use another type than that of its reason.
+// eligibleElsewhere reports whether the job may use a type other than its reason names.
 func (s *explainContext) eligibleElsewhere() bool {
 	return slices.ContainsFunc(s.view.Types, func(t TypeView) bool {
 		return t.Type != s.why.Config.GPUType && t.GPUs > 0 && s.spec.Eligible(t.Type)

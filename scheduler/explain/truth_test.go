@@ -99,7 +99,7 @@ func TestLife_of_a_job_that_moves_twice(t *testing.T) {
 		t.Error(got)
 	}
 	s, err := At(reader(t, text), "j", 3*m)
-	if got := render(t, s, err); strings.Contains(got, "before") {
+	if got := render(t, s, err); strings.Contains(got, "\n  before ") {
 		t.Error(got)
 	}
 }
