@@ -80,7 +80,7 @@ func (n *nextNodes) notes() string {
 	case n.Nodes[0].Estimated == nil:
 		text += "This policy's plans have no prices for an estimate of savings.\n"
 	case n.off() > near:
-		text += fmt.Sprintf("Estimates from shadow prices alone are off by up to %.0f %%, because jobs that end sooner make room for others.\n", 100*n.off())
+		text += fmt.Sprintf("BY PRICES predicts the saved JCT from shadow prices alone. It is off by up to %.0f %%, because jobs that end sooner make room for others.\n", 100*n.off())
 	}
 	return text
 }
