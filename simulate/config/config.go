@@ -38,6 +38,7 @@ type Inputs struct {
 	Trace    string   // a file; empty: generate
 	Format   string   // format of Trace; empty: guessed from its content
 	OnBadRow string   // few, fail or skip
+	Mapping  string   // mapping file of a table in Trace; empty: none
 	Zone     string   // time zone of local times in Trace; empty: UTC, with a note
 	Limit    int      // most jobs taken; 0: all
 	Profiles string   // a folder of measured profiles; empty: the embedded fits

@@ -30,7 +30,7 @@ func (k Key) Option() string { return strings.ReplaceAll(k.Name, ".", "-") }
 
 // options are the keys with their own command-line flag. --set sets any key with a dot.
 var options = []string{
-	"cluster", "scale", "trace", "format", "on-bad-row", "zone", "limit", "profiles", "gpu-like", "generate.kind", "generate.jobs", "generate.span", "generate.load",
+	"cluster", "scale", "trace", "format", "on-bad-row", "mapping", "zone", "limit", "profiles", "gpu-like", "generate.kind", "generate.jobs", "generate.span", "generate.load",
 	"policy", "set", "placer", "split-penalty", "jobs.rigid", "jobs.elastic", "jobs.scaling-loss", "jobs.checkpoints", "jobs.max-gpus", "jobs.restart", "public",
 	"estimate.mode", "estimate.error", "round", "window", "fairness.above", "seed", "horizon", "sim.noise",
 }
@@ -47,6 +47,7 @@ var keys = []Key{
 	text("trace", "trace file, or format:file (shockwave:jobs.csv); empty: generate a trace", func(c *Config) *string { return &c.Trace }),
 	text("format", "format of the trace; empty: detect it", func(c *Config) *string { return &c.Format }),
 	text("on-bad-row", "action on an unusable row: fail, skip, or few (skip, unless more than 1 % of rows are unusable)", func(c *Config) *string { return &c.OnBadRow }),
+	text("mapping", "file that states what the columns of a trace mean, for tables of no known format; empty: none", func(c *Config) *string { return &c.Mapping }),
 	text("zone", "time zone of a trace's local times: Europe/Berlin, UTC, or Local for this machine's zone (slurm only); empty: UTC, with a note", func(c *Config) *string { return &c.Zone }),
 	number("limit", "number of jobs to read from the trace; 0: all", func(c *Config) *int { return &c.Limit }),
 	text("profiles", "folder of measured profiles; with a profiles.json: of sensitivity profiles; with a throughputs_isolated.csv: of measured steps; empty: embedded profiles", func(c *Config) *string { return &c.Profiles }),

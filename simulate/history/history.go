@@ -41,7 +41,8 @@ type Options struct {
 	Format, Name string // of the input
 	// Since is the simulated time before the dump, as "30d" or "12h". Empty: all.
 	Since    string
-	Baseline string // policy in place of the cluster's own scheduler; empty: from the history
+	Baseline string         // policy in place of the cluster's own scheduler; empty: from the history
+	Mapping  *parse.Mapping // of the input's columns; nil: the input has a known format
 	// Workers: each node of a job was a worker, and simulations use as many nodes.
 	Workers bool
 }
@@ -74,7 +75,7 @@ func Read(in io.Reader, c *config.Config, o Options, notes io.Writer) (*History,
 		return nil, err
 	}
 	h := &History{Baseline: o.Baseline, since: o.Since, workers: o.Workers}
-	h.Recorded, err = trace.ReadHistory(in, o.Format, parse.Options{File: o.Name, OnBadRow: onBad, Zone: zone, Summary: &h.notes})
+	h.Recorded, err = trace.ReadHistory(in, o.Format, parse.Options{File: o.Name, OnBadRow: onBad, Zone: zone, Mapping: o.Mapping, Summary: &h.notes})
 	switch {
 	case h.Recorded == nil || err != nil:
 		return h, err
@@ -117,7 +118,7 @@ func startCost(c *config.Config) time.Duration {
 
 func (h *History) configure(c *config.Config, name string, notes io.Writer) error {
 	h.name = "jobs of " + name
-	c.Trace, c.Format = h.name, "jsonl"
+	c.Trace, c.Format, c.Mapping = h.name, "jsonl", ""
 	if !c.IsSet("on-bad-row") {
 		c.OnBadRow = parse.Skip.String() // nodes of jobs may no longer exist
 	}

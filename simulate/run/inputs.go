@@ -123,15 +123,32 @@ func (in *Inputs) read(c *config.Config, files Files) ([]workload.Arrival, error
 	if err != nil {
 		return nil, err
 	}
+	mapping, err := readMapping(c.Mapping, files)
+	if err != nil {
+		return nil, err
+	}
 	in.Read = new(parse.Summary)
 	seq, err := trace.Open(f, format, parse.Options{
-		File: file, OnBadRow: onBad, Limit: c.Limit, Zone: zone, Summary: in.Read,
+		File: file, OnBadRow: onBad, Limit: c.Limit, Zone: zone, Mapping: mapping, Summary: in.Read,
 		Check: func(a *workload.Arrival) error { return in.complete(c, a) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	return parse.Sorted(seq)
+}
+
+// readMapping returns the mapping in a file; nil if name is empty.
+func readMapping(name string, files Files) (*parse.Mapping, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return parse.ReadMapping(f, name)
 }
 
 func (in *Inputs) generate(c *config.Config) ([]workload.Arrival, error) {

@@ -122,6 +122,9 @@ func open(r io.Reader, name string, o parse.Options) (*bufio.Reader, Format, par
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 		return nil, Format{}, o, parse.ReadError(o, 0, err)
 	}
+	if o.Mapping != nil {
+		return b, mapped(o.Mapping), o, nil
+	}
 	format, err := choose(name, bytes.TrimPrefix(head, parse.ByteOrderMark), o)
 	return b, format, o, err
 }
@@ -141,7 +144,7 @@ func choose(name string, head []byte, o parse.Options) (Format, error) {
 	if nodes := parse.FirstLine(head); strings.HasPrefix(nodes, "NodeName=") || strings.HasPrefix(nodes, "NODES ") {
 		return Format{}, &parse.Error{File: o.File, Line: 1, Problem: "this is a list of Slurm nodes, not of jobs; pass it with --slurm-nodes"}
 	}
-	return Format{}, &parse.Error{File: o.File, Line: 1, Problem: fmt.Sprintf("first line %s is of no known format%s, want one of %s", parse.Quote(parse.FirstLine(head)), resembles(parse.FirstLine(head)), names())}
+	return Format{}, &parse.Error{File: o.File, Line: 1, Problem: fmt.Sprintf("first line %s is of no known format%s, want one of %s", parse.Quote(parse.FirstLine(head)), resembles(parse.FirstLine(head)), names()), Mapping: parse.GuessMapping(parse.FirstLine(head))}
 }
 
 // resembles names the table format that shares most columns with a header, and the columns that the header lacks. It

@@ -26,6 +26,10 @@ func checkRecorded(t *rapid.T, text, format string, zero time.Time, want []recor
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
+	compareRecorded(t, h, zero, want, text)
+}
+
+func compareRecorded(t *rapid.T, h *History, zero time.Time, want []recordedTruth, text string) {
 	var got []recordedTruth
 	for i := range h.Jobs {
 		o := &h.Jobs[i]

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -10,9 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// PrintError prints an error on one line, and a hint of what to do on another.
+// PrintError prints an error on one line, and a hint of what to do on another. A table of no known format gets a mapping
+// file to start with.
 func PrintError(w io.Writer, err error) {
 	message, hint, _ := strings.Cut(err.Error(), hintMark)
 	hint = cmp.Or(hint, meant(err))
@@ -20,6 +23,16 @@ func PrintError(w io.Writer, err error) {
 	fmt.Fprintln(w, "error: "+printable.Line(oneLine.Replace(strings.TrimSpace(message))))
 	if hint != "" {
 		fmt.Fprintln(w, "hint: "+printable.Line(oneLine.Replace(hint)))
+	}
+	if e, ok := errors.AsType[*parse.Error](err); ok && e.Mapping != "" {
+		printMapping(w, e.Mapping)
+	}
+}
+
+func printMapping(w io.Writer, mapping string) {
+	fmt.Fprint(w, "hint: a table of jobs can be read with a mapping of its columns: save the lines below, correct them, and add --mapping FILE\n\n")
+	for line := range strings.Lines(mapping) {
+		fmt.Fprintln(w, printable.Line(strings.TrimSuffix(line, "\n")))
 	}
 }
 

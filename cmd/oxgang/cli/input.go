@@ -11,6 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/run"
+	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
 // ErrInterrupted reports that the user interrupted the reading of a file.
@@ -37,6 +38,16 @@ func Open(ctx context.Context, name string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	return interruptible{ctx, f}, nil
+}
+
+// ReadMapping reads a mapping file.
+func ReadMapping(ctx context.Context, name string) (*parse.Mapping, error) {
+	f, err := Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return parse.ReadMapping(f, name)
 }
 
 type interruptible struct {

@@ -38,15 +38,16 @@ func formatList() string {
 const namedFormat = "FILE may have a format prefix: slurm:FILE means --format slurm FILE."
 
 type traceFile struct {
-	name, format, onBadRow, zone string
-	limit                        int
-	summary                      parse.Summary
+	name, format, onBadRow, zone, mapping string
+	limit                                 int
+	summary                               parse.Summary
 }
 
 func (t *traceFile) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&t.format, "format", "", "format of the trace; empty: detected from its content")
 	f.StringVar(&t.onBadRow, "on-bad-row", "few", "what to do with an invalid row: fail, skip, or few (skip, unless more than 1 % of rows are invalid)")
+	f.StringVar(&t.mapping, "mapping", "", "file that states what the columns of a table mean")
 	f.StringVar(&t.zone, "zone", "", "time zone of Slurm's local times, such as Europe/Berlin, UTC or Local (this machine's); empty: UTC, with a note")
 	f.IntVar(&t.limit, "limit", 0, "maximum number of jobs; 0: all")
 	cli.Complete(cmd, "format", cli.TraceFormats(false))
@@ -69,6 +70,11 @@ func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arriva
 	}
 	format, file := trace.Named(t.name, t.format)
 	o := parse.Options{File: file, OnBadRow: onBad, Limit: t.limit, Zone: zone, Summary: &t.summary}
+	if t.mapping != "" {
+		if o.Mapping, err = cli.ReadMapping(ctx, t.mapping); err != nil {
+			return err
+		}
+	}
 	if err := o.Validate(); err != nil {
 		return cli.Usage(err)
 	}

@@ -29,7 +29,7 @@ func Command() *cobra.Command {
 }
 
 var planKeys = []string{
-	"format", "limit", "on-bad-row", "zone", "profiles", "profiles.table", "gpu-like", "generate.kind", "generate.jobs", "generate.span",
+	"format", "limit", "on-bad-row", "mapping", "zone", "profiles", "profiles.table", "gpu-like", "generate.kind", "generate.jobs", "generate.span",
 	"seed", "jobs.applications", "jobs.rigid", "jobs.strong-scaling", "jobs.max-gpus", "jobs.restart", "jobs.slowdown",
 	"round", "sim.start", "sim.release", "set",
 }

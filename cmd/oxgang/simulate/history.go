@@ -97,6 +97,12 @@ func (h *historyFlags) load(ctx context.Context, c *config.Config, o history.Opt
 }
 
 func (h *historyFlags) read(ctx context.Context, c *config.Config, o history.Options, notes io.Writer) (*history.History, error) {
+	var err error
+	if c.Mapping != "" {
+		if o.Mapping, err = cli.ReadMapping(ctx, c.Mapping); err != nil {
+			return nil, err
+		}
+	}
 	in, err := h.open(ctx, &o, notes)
 	if in == nil || err != nil {
 		return nil, err

@@ -14,10 +14,11 @@ import (
 
 // Reasons for dropping well-formed rows.
 const (
-	DropNoGPUs  = "jobs with 0 GPUs dropped"
-	DropParts   = "jobs with parts of GPUs dropped"
-	DropNoTime  = "jobs with no running time dropped"
-	DropEarlier = "jobs submitted before the start dropped"
+	DropNoGPUs      = "jobs with 0 GPUs dropped"
+	DropParts       = "jobs with parts of GPUs dropped"
+	DropNoTime      = "jobs with no running time dropped"
+	RepeatedHeaders = "repeated headers left out"
+	DropEarlier     = "jobs submitted before the start dropped"
 )
 
 // Ignored begins the note for rows that are not jobs; their kind follows.
@@ -133,6 +134,9 @@ func SinceFirst(seq iter.Seq2[workload.Arrival, error], o Options) iter.Seq2[wor
 			if i == 0 || a.At < first {
 				first = a.At
 			}
+		}
+		if o.Summary != nil && o.Summary.Dated {
+			o.Summary.Began = time.Unix(0, 0).UTC().Add(first)
 		}
 		for _, a := range all {
 			a.At -= first

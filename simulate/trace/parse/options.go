@@ -61,6 +61,8 @@ type Options struct {
 	Zone *time.Location
 	// Cluster, for format slurm, selects the rows of one cluster; empty: all rows.
 	Cluster string
+	// Mapping, if not nil, states what the columns of the input mean; its format is not looked for.
+	Mapping *Mapping
 	// Check, if not nil, checks every arrival and may complete it. An error makes the row bad; a *FieldError
 	// names the field.
 	Check func(*workload.Arrival) error
@@ -107,6 +109,8 @@ type Error struct {
 	Column  int // 1-based field of the row, or byte of a JSON line; 0: the whole row
 	Problem string
 	Err     error // cause, if it is not the form of the input
+	// Mapping is a mapping file to start with, if the input may be a table of no known format.
+	Mapping string
 }
 
 func (e *Error) Error() string {

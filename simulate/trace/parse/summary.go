@@ -19,6 +19,8 @@ type Summary struct {
 	Notes   []Note // in order of first appearance
 	// Began is the calendar time of time zero; zero: the trace has no calendar.
 	Began time.Time
+	// Dated: times of the trace are calendar times.
+	Dated bool
 }
 
 // A Note is a remark of a Summary, and the number of rows that it is about.

@@ -63,7 +63,8 @@ type Header struct {
 	column map[string]int // name -> index
 	width  int            // columns
 	comma  byte
-	bare   bool // the first line is a row
+	bare   bool   // the first line is a row
+	first  string // text of the header
 }
 
 // Has reports whether the file has the column.
@@ -84,7 +85,7 @@ func (t *Table) Header(first string, o Options) (Header, error) {
 	if !ok {
 		return Header{}, &Error{File: o.File, Line: 1, Problem: "header with an open quote, want it closed on the same line"}
 	}
-	h := Header{column: make(map[string]int, len(fields)), width: len(fields), comma: t.Comma}
+	h := Header{column: make(map[string]int, len(fields)), width: len(fields), comma: t.Comma, first: first}
 	for i, name := range fields {
 		name = strings.ToLower(strings.TrimSpace(name))
 		if _, ok := h.column[name]; ok && name != "" {
@@ -130,7 +131,10 @@ func (t *Table) widths() string {
 
 func (t *Table) rows(f *Feed, r *Row, in *Lines) {
 	if in.Each(f, func(line string) bool {
-		r.Line = in.Number
+		if r.Line = in.Number; line == r.first {
+			f.O.Summary.Note(RepeatedHeaders)
+			return true
+		}
 		return t.row(f, r, line)
 	}) {
 		f.Finish(in.Number)

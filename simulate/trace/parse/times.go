@@ -54,6 +54,9 @@ func SinceStart(t time.Time, o Options) (time.Duration, bool) {
 	if y := t.Year(); y < FirstYear || y > LastYear {
 		return 0, false
 	}
+	if o.Summary != nil {
+		o.Summary.Dated, o.Summary.Began = true, o.Start
+	}
 	if o.Start.IsZero() {
 		return t.Sub(time.Unix(0, 0)), true
 	}

@@ -21,6 +21,7 @@ func (l *log) passJobs() (ok bool) {
 	jobs := l.joined()
 	slices.Sort(jobs)
 	from := l.first(jobs)
+	of.Began = from.UTC()
 	ok = true
 	for _, i := range jobs {
 		if ok = l.pass(l.runs.at(i), from); !ok {

@@ -50,6 +50,7 @@ type table struct {
 	free  []int // columns of free text, which may contain the separator
 	check []int // columns with a form
 
+	header string
 	fields []string // of the last line
 	places places
 }
@@ -78,6 +79,9 @@ func (l *log) readTable(r io.Reader, head []byte) (lines int, ok bool) {
 			return 0, false
 		case err == nil && len(line) == 0:
 			continue
+		case err == nil && string(line) == t.header:
+			l.o.Summary.Note(parse.RepeatedHeaders)
+			continue
 		}
 		l.o.Summary.Rows++
 		if err == nil {
@@ -98,7 +102,7 @@ func (l *log) header(in *parse.Lines) (*table, error) {
 		return nil, err
 	}
 	first := string(line)
-	t := &table{comma: separator(first)}
+	t := &table{header: first, comma: separator(first)}
 	if t.comma == 0 {
 		t.comma = '|'
 	}
