@@ -1,13 +1,11 @@
 // This file solves small linear programs by the interior point method of their self-dual embedding:
 //
-//	minimise c'x  subject to  G x + s = h, s ≥ 0
+// 	minimise c'x  subject to  G x + s = h, s ≥ 0
 //
-// It replays ECOS and CVXOPT on programs whose optimum is not unique; opt/barrier and opt/exact are better at
-// finding optima. They return neither a vertex nor the centre, but the first iterate within tolerance. So the
-// scaling, the start and the steps must be the same.
+// It replays ECOS and CVXOPT on programs with several optima; use opt/barrier and opt/exact for others. They
+// return the first iterate within tolerance, so scaling, start and steps must be the same.
 //
-// ECOS is by Domahidi, Chu and Boyd ("ECOS: An SOCP solver for embedded systems", ECC 2013), CVXOPT by
-// Vandenberghe ("The CVXOPT linear and quadratic cone program solvers", 2010), the scaling by Ruiz
+// ECOS is by Domahidi, Chu and Boyd (ECC 2013), CVXOPT by Vandenberghe (2010), the scaling by Ruiz
 // (RAL-TR-2001-034).
 //
 // Dictionary: x, s, z, tau, kappa as in the papers; rx, rz, rt the residuals of the embedding's rows; lambda the

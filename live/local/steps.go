@@ -35,14 +35,13 @@ type startStep struct {
 	Cores []int // nil: not bound
 }
 
-// nextSteps returns the generations to stop and the generations that can start now. It stops every generation that
-// is not in the plan. It starts a planned job when no earlier generation of it runs, its backoff is over, and its
-// slots are free. Nothing starts while the slots of any generation are unknown. cores are the machine's; nil: bind
-// no job.
+// nextSteps returns the generations to stop, and the generations that can start now. It stops every generation
+// that is not in the plan. It starts a planned job when no earlier generation of it runs, its backoff is over, and
+// its slots are free. Nothing starts while the slots of a generation are unknown. cores are the machine's; nil:
+// bind no job.
 //
-// Slots are released before they are acquired: a slot is free once no process uses it. So two jobs never share a
-// slot. The steps end: a step either sends notice, once per generation, after which the supervisor kills it at the
-// deadline, or starts a generation on free slots.
+// A slot is free once no process uses it, so two jobs never share one. The steps end: each either sends notice,
+// once per generation, after which the supervisor kills it at the deadline, or starts a generation.
 func nextSteps(jobs []jobState, cores []int, now time.Time) (stops []stopStep, starts []startStep) {
 	taken, bound, unknown := map[int]bool{}, map[int]bool{}, false
 	for i := range jobs {

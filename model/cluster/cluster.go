@@ -26,7 +26,7 @@ type Price float64
 type Resources struct {
 	GPUs   int
 	CPUs   float64 // cores
-	Memory int64   // host bytes
+	Memory int64   // bytes of host memory
 }
 
 // Tenure states whether a node is owned, borrowed or rented.
@@ -43,14 +43,14 @@ const (
 type Node struct {
 	ID        NodeID
 	GPUType   GPUType
-	GPUMemory int64 // per GPU, bytes
+	GPUMemory int64 // bytes per GPU
 	Capacity  Resources
 	Group     Group
 	Tenure    Tenure
 	Price     Price // per GPU-hour; 0: unknown
-	// Interruptions is how often per hour a provider reclaims this rented node (spot); 0: never.
+	// Interruptions is how often per hour the provider reclaims this rented node (spot); 0: never.
 	Interruptions float64
-	Power         float64 // watts per busy GPU; 0: unknown
+	Power         float64 // watts of a busy GPU; 0: unknown
 	Rack          string  // empty: unknown
 	// NVLinkDomain names the nodes of one NVLink network, all in one rack; empty: none.
 	NVLinkDomain string
@@ -77,11 +77,11 @@ type Cluster struct {
 type TypeInfo struct {
 	Type    GPUType
 	Nodes   int
-	GPUs    int   // in total
+	GPUs    int   // GPUs of all nodes
 	PerNode int   // GPUs of the largest node
 	Sizes   []int // distinct GPUs per node, ascending
-	// Share is the GPU-proportional share of one GPU: the least CPUs and memory per GPU of any node, or 0 if
-	// unknown for a node.
+	// Share is the GPU-proportional share of one GPU: the smallest CPUs and memory per GPU of any node; 0 if a
+	// node does not state them.
 	Share Resources
 	// CPUs and Memory are totals.
 	CPUs   float64
@@ -96,7 +96,7 @@ func (t *TypeInfo) Fewest(gpus int) Configuration {
 	return Configuration{Nodes: (gpus + t.PerNode - 1) / t.PerNode, GPUs: gpus, GPUType: t.Type}
 }
 
-// Proportional adds to a configuration the CPUs and memory in proportion to its GPUs, or none if the nodes do not
+// Proportional returns configuration c with CPUs and memory in proportion to its GPUs, or none if the nodes do not
 // state them. Source: Synergy §2, "GPU-proportional allocation".
 func (t *TypeInfo) Proportional(c Configuration) Allocation {
 	a := Allocation{Configuration: c}
@@ -106,8 +106,8 @@ func (t *TypeInfo) Proportional(c Configuration) Allocation {
 	return a
 }
 
-// New builds a cluster from nodes, in the given order. GPU types are ordered by first appearance. The error joins all
-// invalid values.
+// New builds a cluster from nodes, in the given order. GPU types are in the order of first appearance. It returns
+// an error that joins all invalid values.
 func New(nodes []Node) (*Cluster, error) {
 	c := &Cluster{nodes: make([]Node, 0, len(nodes)), index: make(map[NodeID]int, len(nodes))}
 	var errs []error
@@ -176,7 +176,7 @@ func (c *Cluster) Types() []TypeInfo { return c.types }
 // Lends reports whether the cluster has nodes that an inference cluster lends.
 func (c *Cluster) Lends() bool { return c.lends }
 
-// TypesNotOnLoan is Types without the nodes that are on loan. Callers must not modify the slice.
+// TypesNotOnLoan returns totals as Types does, but without nodes on loan. Callers must not modify the slice.
 func (c *Cluster) TypesNotOnLoan() []TypeInfo { return c.notOnLoan }
 
 // TypeIndex returns the position of a GPU type in Types; -1 if the cluster does not have it.
@@ -205,7 +205,7 @@ func (c *Cluster) Index(id NodeID) (int, bool) {
 	return i, ok
 }
 
-// On returns the part of a placement that is on nodes of one GPU type, in O(len(p)).
+// On returns the part of placement p on nodes of GPU type t, in O(len(p)).
 func (c *Cluster) On(p Placement, t GPUType) Placement {
 	var of Placement
 	for _, s := range p {
@@ -247,8 +247,8 @@ func (c *Cluster) enter(n *Node) {
 	c.notOnLoan = count(c.notOnLoan, n)
 }
 
-// Ordered returns the cluster with its nodes sorted by a key, smallest first; the sort is stable. It returns c itself
-// if the order does not change.
+// Ordered returns the cluster with its nodes sorted by key, smallest first; the sort is stable. It returns c
+// itself if the order does not change.
 func (c *Cluster) Ordered(key func(*Node) int) *Cluster {
 	keys, order := make([]int, len(c.nodes)), make([]int, len(c.nodes))
 	for i := range c.nodes {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Configuration is r GPUs of type t on n nodes, in total: (n, r, t) in the paper. The zero value means no GPUs.
-// Source: Sia §3.3.3.
+// A Configuration is a number of GPUs of one type, in total, on a number of nodes; (n, r, t) in the Sia paper. The
+// zero value means no GPUs. Source: Sia §3.3.3.
 type Configuration struct {
 	Nodes   int
 	GPUs    int // total
@@ -25,18 +25,17 @@ func (c Configuration) String() string {
 	return fmt.Sprintf("(%d, %d, %s)", c.Nodes, c.GPUs, c.GPUType)
 }
 
-// An Allocation is what a job gets for one round: a configuration, CPUs and memory. The zero value is nothing. CPUs
-// and memory are totals of the job (c_j and m_j of Synergy).
+// An Allocation is what a job gets for one round: a configuration, and CPUs and memory for the whole job (c_j and
+// m_j of Synergy). The zero value is nothing.
 type Allocation struct {
 	Configuration
-	// Also has the GPUs of a second type of a heterogeneous job; zero for all others. Source: Lyra
-	// §2.1.
+	// Also has the GPUs of a second type, for heterogeneous jobs; zero for all others. Source: Lyra §2.1.
 	Also   Configuration
 	CPUs   float64 // cores
-	Memory int64   // host bytes
+	Memory int64   // bytes of host memory
 }
 
-// AllGPUs returns the number of GPUs, of one or two types.
+// AllGPUs returns the number of GPUs of both types.
 func (a *Allocation) AllGPUs() int { return a.GPUs + a.Also.GPUs }
 
 // Mixed reports whether the allocation has GPUs of two types.
@@ -92,8 +91,8 @@ func (p Placement) Shape() []int {
 	return shape
 }
 
-// SameShape reports whether two placements have the same numbers of GPUs per node, on any nodes. A move between them
-// does not change the speed of communication.
+// SameShape reports whether two placements have the same numbers of GPUs per node, on any nodes. Communication is
+// equally fast on both.
 func (p Placement) SameShape(q Placement) bool {
 	if len(p) != len(q) {
 		return false
@@ -110,7 +109,7 @@ func (p Placement) SameGPUs(q Placement) bool {
 		slices.EqualFunc(p, q, func(a, b Share) bool { return a.Node == b.Node && a.GPUs == b.GPUs }))
 }
 
-// Common returns the number of GPUs that two placements share.
+// Common returns the number of GPUs on nodes that both placements use, the smaller number for each node.
 func (p Placement) Common(q Placement) int {
 	total, i := 0, 0
 	for _, s := range p {

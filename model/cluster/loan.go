@@ -8,22 +8,22 @@ import (
 // A Loan is the state of a group of nodes that an inference cluster lends to training. Source: Lyra §4.
 type Loan struct {
 	Group Group
-	Node  Node // each node, without ID
-	Nodes int  // of the owner, lent or not
+	Node  Node // example of a node, without ID
+	Nodes int  // nodes of the owner, lent or not
 	Lent  int
-	Spare int // further nodes available now; 0 while the owner wants nodes back
-	// Reclaim is the number of lent nodes that the owner wants back until By; it then takes missing ones by
-	// force.
+	Spare int // further nodes that can be borrowed now; 0 while the owner wants nodes back
+	// Reclaim is the number of lent nodes that the owner wants back until By. Then the owner takes missing ones
+	// from their jobs.
 	Reclaim int
 	By      time.Time // zero if Reclaim is 0
-	Load    float64   // share of its GPUs that the owner uses
-	// Expected is the number of nodes available in each coming interval of length Every; nil: unknown.
+	Load    float64   // fraction of its GPUs that the owner uses
+	// Expected is the number of nodes that can be lent in each coming interval of length Every; nil: unknown.
 	Expected []int
 	Every    time.Duration
 }
 
-// Loanable returns how many of the owner's nodes can be lent, in whole nodes. need is the share of GPUs that the
-// owner uses, headroom a further share that is never lent. Source: Lyra §7.1, "we leave a headroom of 2% of the
+// Loanable returns how many of the owner's nodes can be lent. need is the fraction of GPUs that the owner uses,
+// and headroom a further fraction that is never lent. Source: Lyra §7.1, "we leave a headroom of 2% of the
 // inference cluster capacity".
 func Loanable(nodes int, headroom, need float64) int {
 	const rounding = 1e-9 // allowed rounding error, in nodes
@@ -34,7 +34,7 @@ func Loanable(nodes int, headroom, need float64) int {
 // LoanGroup returns the group name of borrowed nodes with gpus GPUs of type t.
 func LoanGroup(t GPUType, gpus int) Group { return RentGroup(t, gpus) + "-loan" }
 
-// Loans returns the initial state of all groups of borrowed nodes, by first appearance. Loan.Node is the first node
+// Loans returns the initial state of all groups of nodes on loan, by first appearance. Loan.Node is the first node
 // of the group.
 func (c *Cluster) Loans() []Loan {
 	var loans []Loan

@@ -7,9 +7,9 @@ import (
 
 // An Offer is a group of equal nodes that can be rented.
 type Offer struct {
-	Group Group // to order by
-	Node  Node  // each node, without ID
-	Most  int   // available at a time
+	Group Group // name to order by
+	Node  Node  // example of a node, without ID
+	Most  int   // maximum number of nodes at a time
 }
 
 // GPUPrice returns the price of one GPU for an hour.
@@ -24,8 +24,8 @@ func (o *Offer) Fewest(gpus int) Configuration {
 	return t.Fewest(gpus)
 }
 
-// A Rental counts the rented nodes of one offer. All are paid for: Ready (even if broken), Starting (ordered) and
-// Leaving (returned or reclaimed).
+// A Rental counts the rented nodes of one offer. All are paid for: Ready ones (even if broken), Starting ones
+// (ordered) and Leaving ones (returned or reclaimed).
 type Rental struct {
 	Offer
 	Ready, Starting, Leaving int
@@ -54,7 +54,7 @@ func (c *Cluster) groups(t Tenure) []Offer {
 	return offers
 }
 
-// Held returns the cluster without rented and borrowed nodes. It returns c itself if there are none.
+// Held returns the cluster without nodes for rent and on loan. It returns c itself if there are none.
 func (c *Cluster) Held() *Cluster {
 	if !slices.ContainsFunc(c.nodes, func(n Node) bool { return n.Tenure != Owned }) {
 		return c
@@ -71,8 +71,8 @@ func (c *Cluster) Rentals() []Rental {
 	return all
 }
 
-// ForRent returns the cluster as if all nodes were rented, in groups by GPU type and number of GPUs ("t4-4"). It
-// returns c itself if it has offers already.
+// ForRent returns the cluster as if all its nodes were for rent, in groups by GPU type and number of GPUs
+// ("t4-4"). It returns c itself if it already has offers.
 func (c *Cluster) ForRent() *Cluster {
 	if len(c.Offers()) > 0 {
 		return c

@@ -2,17 +2,16 @@ package forecast
 
 import "math"
 
-// A Model observes a load curve (shares of GPUs at regular intervals) and predicts it. A prediction depends
-// only on the parameters and the observed values.
+// A Model observes a load curve, the fraction of busy GPUs at regular intervals, and predicts its next values. A
+// prediction depends only on the parameters and the observed values.
 type Model interface {
 	// Observe adds the next value, clipped to 0 to 1; NaN repeats the previous value.
 	Observe(busy float64)
-	// Predict returns the forecast of the next values. Before the first observation it is 0.5 ±
-	// 0.5.
+	// Predict returns the forecast of the next ahead values. Before the first observation it is 0.5 ± 0.5.
 	Predict(ahead int) Forecast
 }
 
-// A Forecast has predicted values of a load curve; entry 0 is one step ahead. It belongs to the caller.
+// A Forecast has predicted values of a load curve; entry 0 is one step ahead. The caller may modify it.
 type Forecast struct {
 	Mean []float64 // 0 to 1
 	SD   []float64 // expected root mean squared error, 0 to 0.5
@@ -26,7 +25,8 @@ func New(ahead int) Forecast {
 // Share limits x to the range 0 to 1.
 func Share(x float64) float64 { return min(max(x, 0), 1) }
 
-// Clean returns an observed load in the form that models use: 0 to 1, and the previous value instead of NaN.
+// Clean returns an observed load in the form that models use: limited to 0 to 1, or the value before if busy is
+// NaN.
 func Clean(busy, before float64) float64 {
 	if math.IsNaN(busy) {
 		return before

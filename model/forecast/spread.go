@@ -38,8 +38,8 @@ func between(at []int, value []float64, h, i int) (v float64, rung int) {
 	return (1-w)*value[i] + w*value[i+1], i
 }
 
-// A Spread measures the errors of predictions by their distance in steps. It stores predictions until their values
-// arrive.
+// A Spread measures the errors of predictions by their distance in steps. It stores predictions until their actual
+// values arrive.
 type Spread struct {
 	at          []int
 	keep        float64     // weight of the past per value
@@ -81,7 +81,7 @@ func (s *Spread) Observe(busy float64) {
 
 func (s *Spread) predicted(rung int, mean float64) { s.predictions[rung][s.seen%s.at[rung]] = mean }
 
-// Hold stores one prediction for all distances.
+// Hold stores mean as the prediction for all distances.
 func (s *Spread) Hold(mean float64) {
 	for rung := range s.at {
 		s.predicted(rung, mean)

@@ -7,11 +7,11 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Forms are the variants of a class of jobs: one for each Adaptivity (and each GPU count, if it is fixed), the most
-// adaptive first. Other limits come from the first job.
+// Forms are the variants of a class of jobs: one for each Adaptivity (and each GPU count, if that is fixed), the
+// most adaptive first. Limits come from the first job.
 type Forms []*Spec
 
-// With returns the forms with the variant of s added, if it is new. It does not modify f.
+// With returns f with the variant of s added if it is new. It does not modify f.
 func (f Forms) With(s *Spec) Forms {
 	at, found := slices.BinarySearchFunc(f, s, byForm)
 	if found {

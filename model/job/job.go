@@ -14,8 +14,8 @@ type ID string
 // Class is the name of a group of jobs that train alike, so that measurements of one help to predict another.
 type Class string
 
-// Adaptivity lists what a scheduler may choose for a job, such as its batch size and its number of GPUs. The zero
-// value is a rigid job: nothing.
+// Adaptivity is the set of properties that a scheduler may choose for a job, such as its batch size and its number
+// of GPUs. The zero value is a rigid job: nothing may be chosen.
 type Adaptivity uint8
 
 // The choices.
@@ -38,14 +38,14 @@ func (a Adaptivity) Has(what Adaptivity) bool { return a&what == what }
 
 // BatchLimits has the smallest and largest batch sizes with which a job may train, in samples.
 type BatchLimits struct {
-	Init     int                     // total, B0: statistical efficiency is 1 here
-	Max      int                     // total, max_bsz
-	LocalMin int                     // per replica and pass; 0 means 1
-	LocalMax map[cluster.GPUType]int // per replica and pass: what fits into GPU memory; missing types are unlimited
+	Init     int                     // initial batch size over all replicas, B0, at which statistical efficiency is 1
+	Max      int                     // largest batch size over all replicas, max_bsz
+	LocalMin int                     // smallest number of samples per replica and pass; 0 means 1
+	LocalMax map[cluster.GPUType]int // most samples per replica and pass that fit into GPU memory; missing types are unlimited
 }
 
-// A BatchSize states how one replica processes its part of a batch: Accumulation passes of Local samples each without
-// exchange of gradients, then one with it. Zero: the job decides.
+// A BatchSize states how one replica processes its part of a batch: Accumulation passes of Local samples without
+// exchange of gradients, then one pass with it. Zero: the job decides.
 type BatchSize struct {
 	Local        int // samples per replica and pass
 	Accumulation int // passes before the synchronising one
@@ -54,11 +54,11 @@ type BatchSize struct {
 // PerReplica returns the number of samples that one replica processes in one optimiser step.
 func (b BatchSize) PerReplica() int { return b.Local * (b.Accumulation + 1) }
 
-// An Input describes a job's input data, per GPU: it determines how much a cache of part of the data helps. Zero:
+// An Input describes the input data of a job, per GPU. It determines how much a partial cache helps. Zero:
 // unknown. Source: Synergy §3.1 (MinIO).
 type Input struct {
-	Working int64   // host bytes that the job needs to run
-	Dataset int64   // host bytes in addition to Working that cache all data; 0: reading costs nothing
+	Working int64   // bytes of host memory that the job needs to run
+	Dataset int64   // further bytes that cache all data; 0: reading costs nothing
 	Storage float64 // samples per second from storage without a cache
 }
 
@@ -72,51 +72,51 @@ const (
 	LatencyBound               // 1 if a pass meets Spec.Latency, else 0
 )
 
-// A Spec is a job as its user submitted it. It never changes.
+// A Spec is a job as its user submitted it. It is immutable.
 type Spec struct {
 	ID          ID
 	Name        string
 	User, Queue string
 	Class       Class   // empty: a separate class for this job
-	Weight      float64 // share; 1 if unset. Used only by policy/oxgang, gavel, shockwave and synergy
-	Priority    float64 // among waiting jobs, larger first; 0 if unset. Used only by policy/queue with EASY backfilling, kueue, multifactor and oxgang
-	GPUs        int     // requested; rigid jobs get exactly this
-	BatchSize   int     // requested total batch size; fixed without BatchSizes
+	Weight      float64 // weight of the job; 1 if unset. Used only by policy/oxgang, gavel, shockwave and synergy
+	Priority    float64 // larger goes first; 0 if unset. Used only by policy/queue with EASY backfilling, kueue, multifactor and oxgang
+	GPUs        int     // requested; rigid jobs get exactly this number
+	BatchSize   int     // requested total batch size; fixed unless Adaptivity has BatchSizes
 	MinGPUs     int     // 0 means 1
 	MaxGPUs     int     // 0 means no limit
-	// GPUsPerReplica is P of hybrid-parallel jobs, which scale in units of P (Sia §3.5.3). Nil means 1;
-	// otherwise, missing types are not eligible.
+	// GPUsPerReplica is the number of GPUs of a replica, P, of hybrid-parallel jobs, which scale by P (Sia
+	// §3.5.3). Nil means 1; otherwise missing types are not eligible.
 	GPUsPerReplica map[cluster.GPUType]int
-	MicroBatches   int // per replica and pass of a pipeline-parallel job; 0: data parallel
-	// Equivalents is the number of GPUs of a type that do the work of one counted by GPUs, MinGPUs and
-	// MaxGPUs; a missing type means 1. Source: Lyra §2.1, "we increase the number of workers"; §7.5.
+	MicroBatches   int // micro-batches per replica and pass of a pipeline-parallel job; 0: data parallel
+	// Equivalents is how many GPUs of a type do the work of one GPU in GPUs, MinGPUs and MaxGPUs; a missing type
+	// means 1. Source: Lyra §2.1, "we increase the number of workers"; §7.5.
 	Equivalents map[cluster.GPUType]int
-	// MixedSpeed is the relative speed on GPUs of two types, above 0 to 1; 0 means 1. Source: Lyra §7.1,
+	// MixedSpeed is the relative speed on GPUs of two types, in (0, 1]; 0 means 1. Source: Lyra §7.1,
 	// "heterogeneous training jobs only achieve at most 70% of the ideal results".
 	MixedSpeed float64
-	// WorkerGPUs is the GPUs of one worker, all on one node; the job is resized by whole workers.
-	// 0: a replica's. Source: Lyra §2.2, "each worker container uses 2 GPUs".
+	// WorkerGPUs is the number of GPUs of a worker, all on one node; the job is resized by whole workers. 0: the
+	// GPUs of a replica. Source: Lyra §2.2, "each worker container uses 2 GPUs".
 	WorkerGPUs int
-	// Resizes: workers join and leave while the others train, at no cost. Source: Lyra §2.2.
+	// Resizes: workers can join and leave while the others train, at no cost. Source: Lyra §2.2.
 	Resizes bool
 	// NoCheckpoint: a preempted job starts from the beginning. Source: Lyra §4.
 	NoCheckpoint bool
-	GPUTypes     []cluster.GPUType // eligible; empty means any
-	CPUs         float64           // requested for the whole job, in cores; information only: policies distribute CPUs by need
-	Memory       int64             // requested for the whole job, in host bytes; as CPUs
+	GPUTypes     []cluster.GPUType // eligible types; empty means any
+	CPUs         float64           // cores requested for the whole job; information only, because policies distribute CPUs by need
+	Memory       int64             // bytes requested for the whole job; information only
 	Input        Input
 	Adaptivity   Adaptivity
 	Batch        BatchLimits
 	Schedule     BatchSchedule // how the job itself changes its batch size
 	Goal         Goal
 	Latency      time.Duration // bound of a LatencyBound job
-	Target       float64       // samples at Init efficiency to completion; 0: unknown
-	// Timed: only the duration of the job is known. Target is in seconds on its requested GPUs, at
-	// 1 per second, and proportional on other numbers.
+	Target       float64       // samples, at the efficiency of Batch.Init, until completion; 0: unknown
+	// Timed: only the job's duration is known. Target is in seconds on its requested GPUs; speed is proportional
+	// to GPUs.
 	Timed           bool
-	RestartOverhead time.Duration // S_i, as the scheduler estimates it
+	RestartOverhead time.Duration // estimated time of a restart, S_i
 	NonPreemptive   bool
-	// Reservation, if not zero, is held exactly from submission until exit.
+	// Reservation, if not zero, is the configuration that the job must hold from submission until it ends.
 	Reservation cluster.Configuration
 }
 
@@ -134,13 +134,14 @@ func (s *Spec) Requested(t cluster.GPUType) int { return s.Equivalent(t) * max(1
 // Equivalent returns how many GPUs of type t do the work of one requested GPU.
 func (s *Spec) Equivalent(t cluster.GPUType) int { return max(1, s.Equivalents[t]) }
 
-// Worth converts an allocation of one or two GPU types into a number of requested GPUs that do the same work.
+// Worth returns the number of requested GPUs that do the same work as allocation a, of one or two GPU types.
 func (s *Spec) Worth(a *cluster.Allocation) float64 {
 	one, other := s.Equivalent(a.GPUType), s.Equivalent(a.Also.GPUType)
 	return float64(a.GPUs*other+a.Also.GPUs*one) / float64(one*other) // exact for whole numbers
 }
 
-// Enough reports whether an allocation, of one or two GPU types, has at least the fewest GPUs on which the job runs.
+// Enough reports whether allocation a, of one or two GPU types, has at least the fewest GPUs on which the job
+// runs.
 func (s *Spec) Enough(a *cluster.Allocation) bool {
 	return s.Worth(a) >= float64(max(1, s.MinGPUs)) && a.AllGPUs() >= s.ReplicaGPUs(a.GPUType)
 }
@@ -161,8 +162,8 @@ func (s *Spec) Eligible(t cluster.GPUType) bool {
 	return len(s.GPUTypes) == 0 || slices.Contains(s.GPUTypes, t)
 }
 
-// Allows reports whether the job may run on a configuration: an eligible type, within its limits, whole replicas and
-// workers, and at least one worker per node. A job with a fixed GPU count gets exactly that.
+// Allows reports whether the job may run on configuration c: an eligible type, within its limits, whole replicas
+// and workers, and at least one worker per node. A job with a fixed GPU count must get exactly this count.
 func (s *Spec) Allows(c cluster.Configuration) bool {
 	switch {
 	case !s.Eligible(c.GPUType) || c.GPUs%s.ReplicaGPUs(c.GPUType) != 0 || c.GPUs%max(1, s.WorkerGPUs) != 0:

@@ -32,11 +32,11 @@ func ParseScheduleMode(name string) (ScheduleMode, error) {
 	return 0, fmt.Errorf("schedule mode %q, want one of %s", name, strings.Join(modeNames[1:], ", "))
 }
 
-// A Regime is a number of successive epochs with the same total batch size (samples). Source: Shockwave §5.1.
+// A Regime is a number of successive epochs with the same total batch size, in samples. Source: Shockwave §5.1.
 type Regime struct{ BatchSize, Epochs int }
 
-// BatchAt returns the total batch size of an epoch, counted from 0. After the last regime its batch size stays.
-// Without regimes it is 0.
+// BatchAt returns the total batch size of an epoch, counted from 0. After the last regime its batch size
+// continues. Without regimes it is 0.
 func BatchAt(regimes []Regime, epoch int) int {
 	batch := 0
 	for _, r := range regimes {
@@ -48,12 +48,13 @@ func BatchAt(regimes []Regime, epoch int) int {
 	return batch
 }
 
-// A BatchSchedule describes how a training program changes its batch size by itself. Zero: it counts no epochs.
+// A BatchSchedule describes how a training program changes its batch size by itself. Zero: the program counts no
+// epochs.
 type BatchSchedule struct {
 	Mode    ScheduleMode
 	Epochs  int      // epochs of training; 0: unknown
 	Sizes   []int    // batch sizes in order, as stated by the user; empty: any sizes of the mode
-	Regimes []Regime // of mode Given; they cover all epochs
+	Regimes []Regime // regimes of mode Given, which cover all epochs
 }
 
 // Validate returns all errors in the schedule, joined.
@@ -89,5 +90,5 @@ func (b *BatchSchedule) Validate() error {
 	return errors.Join(errs...)
 }
 
-// MaxEpochs is the largest number of epochs that a job may have; a simulation has an event for each.
+// MaxEpochs is the largest number of epochs of a job, because a simulation has an event for each.
 const MaxEpochs = 1_000_000

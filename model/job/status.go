@@ -9,15 +9,15 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Phase is the state of a job, such as waiting or running. Every accepted job reaches exactly one final phase:
-// Completed, Failed or Cancelled.
+// A Phase is the state of a job, such as waiting or running. Every accepted job ends in one of the phases
+// Completed, Failed and Cancelled.
 type Phase uint8
 
 // The phases, in the usual order.
 const (
-	Profiling Phase = iota // one-GPU profiles are being measured
-	Waiting                // for GPUs
-	Restoring              // holds GPUs; starts or restores its checkpoint
+	Profiling Phase = iota // being measured on one GPU of each type
+	Waiting                // waits for GPUs
+	Restoring              // holds GPUs, and starts or restores its checkpoint
 	Running
 	Completed
 	Failed
@@ -38,15 +38,15 @@ type Status struct {
 	Submitted    time.Time
 	FirstStarted time.Time     // zero if never
 	Finished     time.Time     // zero if not
-	Since        time.Time     // when Allocation last changed
-	Service      time.Duration // time with GPUs before Since; see AttainedService
-	GPUService   time.Duration // GPU-seconds before Since; see AttainedGPUService
-	Restarts     int           // N_i: starts after the first
-	Progress     float64       // samples at Init efficiency, as last reported; estimated if the job was stopped since
+	Since        time.Time     // time at which Allocation last changed
+	Service      time.Duration // time with GPUs before Since
+	GPUService   time.Duration // GPU-seconds before Since
+	Restarts     int           // starts after the first, N_i
+	Progress     float64       // samples at the efficiency of Batch.Init, as last reported; estimated if the job was stopped since then
 	Reported     time.Time     // when Progress was last reported; zero if never
 	Epoch        int           // last reported epoch
 	Batch        BatchSize     // last reported batch size
-	MaxGPUs      int           // most GPUs in a report
+	MaxGPUs      int           // largest number of GPUs in a report
 	Allocation   cluster.Allocation
 	Placement    cluster.Placement
 }
@@ -73,25 +73,26 @@ func (s *Status) AttainedGPUService(now time.Time) time.Duration {
 	return s.GPUService + time.Duration(s.Allocation.AllGPUs())*now.Sub(s.Since)
 }
 
-// A Report has the measurements of a training program over an interval in which its GPUs and batch size did not
-// change. Times are means over optimiser steps.
+// A Report has the measurements of a training program over an interval with constant GPUs and batch size. Times
+// are means over optimiser steps.
 type Report struct {
 	Job           ID
 	Interval      time.Duration
 	Configuration cluster.Configuration
-	CPUs          float64 // held, cores; 0: not counted
-	Memory        int64   // held, host bytes; as CPUs
+	CPUs          float64 // cores that the job held; 0: not counted
+	Memory        int64   // bytes of host memory that it held; 0: not counted
 	Batch         BatchSize
-	StepTime      time.Duration // one synchronising pass: compute and gradient exchange
-	SyncTime      time.Duration // part of StepTime for gradient exchange
+	StepTime      time.Duration // time of a pass with exchange of gradients
+	SyncTime      time.Duration // part of StepTime for the exchange
 	GradSqr       float64       // squared norm of the gradient, relative to B0
 	GradVar       float64       // variance of the gradient, relative to B0; both 0: not measured
-	Progress      float64       // samples at Init efficiency since the job began
+	Progress      float64       // samples at the efficiency of Batch.Init since the job's start
 	Epoch         int
-	Profile       bool // a one-GPU profiling run, not training
+	Profile       bool // measured by a one-GPU profiling run, not in training
 }
 
-// Step returns the time of one optimiser step: the passes that only compute, and the pass that exchanges gradients.
+// Step returns the time of one optimiser step: the passes that accumulate gradients, and the pass that exchanges
+// them.
 func (r *Report) Step() time.Duration {
 	return r.StepTime + time.Duration(r.Batch.Accumulation)*max(0, r.StepTime-r.SyncTime)
 }

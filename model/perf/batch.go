@@ -10,22 +10,21 @@ import (
 // Candidates is the number of total batch sizes among which BestBatch chooses, evenly spaced on a logarithmic scale.
 const Candidates = 50
 
-// BestBatch finds the batch size with the highest goodput on an allocation. It returns the goodput and the smallest
-// batch size with that goodput; zeros if the limits allow no batch size.
+// BestBatch finds the batch size with the highest goodput on allocation a. It returns the goodput and the smallest
+// batch size that reaches it; zeros if limits allow no batch size.
 //
-// A batch that exceeds GPU memory is split into accumulation passes. One replica with more than the initial
-// batch accumulates at least once, because the gradient noise is measured between passes. Source: Pollux
-// §4.1.
+// A batch that exceeds GPU memory is split into accumulation passes. One replica with more than the initial batch
+// accumulates at least once, because gradient noise is measured between passes. Source: Pollux §4.1.
 //
-// The result is the best of all candidates if the model has a StepTime. For others it assumes that, for a
-// number of passes, a larger batch takes no less time, with no lower throughput and no higher efficiency. If
-// the measured throughput falls somewhere, the error is at most that fall.
+// The result is the best of all candidates if the model has a StepTime. Otherwise it assumes that, for a number of
+// passes, a larger batch takes no less time, with no lower throughput and no higher efficiency. If measured
+// throughput falls somewhere, the error is at most that fall.
 func BestBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) (float64, job.BatchSize) {
 	b := FindBatch(m, a, replicas, limits)
 	return b.Goodput, b.Batch
 }
 
-// A Batch is a batch size with its goodput and throughput. It is zero if the limits allow none, or the job cannot
+// A Batch is a batch size with its goodput and throughput. It is zero if the limits allow none or the job cannot
 // run.
 type Batch struct {
 	Batch      job.BatchSize
@@ -33,7 +32,7 @@ type Batch struct {
 	Throughput float64 // samples per second
 }
 
-// FindBatch is BestBatch that also returns the throughput.
+// FindBatch is BestBatch, and also returns the throughput.
 func FindBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) Batch {
 	s := search{model: m, alloc: a, choice: Candidates}
 	s.n = len(list(s.candidates[:0], scopeOf(replicas, a.GPUType, limits)))

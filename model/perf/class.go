@@ -7,29 +7,29 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ClassStats is what was learned about the jobs of one class: how often they arrive, how much progress they make in
-// each epoch, and how fast. It is immutable. Source: BOA §3.1.
+// ClassStats are statistics of the jobs of one class: how often they arrive, and how much progress they make in
+// each epoch, how fast. They are immutable. Source: BOA §3.1.
 type ClassStats struct {
 	Class    job.Class
-	Arrivals int           // jobs of the class seen so far
+	Arrivals int           // jobs of the class so far
 	Rate     float64       // lambda_i, arrivals per second
-	Restart  time.Duration // r_i: time of a start or a change of GPUs
-	// Sizes holds E[X_ij], the progress made in each epoch, in order.
+	Restart  time.Duration // time of a start or a change of GPUs, r_i
+	// Sizes is the mean progress made in each epoch, E[X_ij], in order.
 	Sizes  []float64
 	Speeds EpochSpeeds
 	// Guessed, if not empty, describes which numbers do not come from ended jobs.
 	Guessed string
 }
 
-// EpochSpeeds gives the speed of the jobs of a class, by epoch and configuration. It is no function, so that a
-// checkpoint can store it.
+// EpochSpeeds returns the speed of the jobs of a class by epoch and configuration. It is an interface, because a
+// checkpoint cannot store a function.
 type EpochSpeeds interface {
 	// At returns the goodput (progress per second) in an epoch, from 0, with the best batch size; 0 if the
 	// jobs do not run there. It is a pure function, safe for concurrent use.
 	At(epoch int, c cluster.Configuration) float64
 }
 
-// An EpochSpeed is a function as an EpochSpeeds.
+// An EpochSpeed is a function that implements EpochSpeeds.
 type EpochSpeed func(epoch int, c cluster.Configuration) float64
 
 // At implements EpochSpeeds.

@@ -8,17 +8,17 @@ func (l Line) At(local float64) float64 { return l.Base + l.Slope*local }
 
 func (l Line) rises() bool { return l.Base >= 0 && l.Slope >= 0 && l.At(1) > 0 }
 
-// A StepTime bounds the time of an optimiser step for all batch sizes, so that BestBatch need not try them all. With
-// s accumulating passes before the last, and b samples per replica and pass, it is
+// A StepTime bounds the time of an optimiser step for all batch sizes, so that BestBatch need not try them all.
+// For s accumulating passes before the last, and b samples per replica and pass, the time is
 //
 //	(s + e(b)) · Compute(b).
 //
-// e is the time of the last pass, with its exchange of gradients, relative to a pass without one.
-// It is at least 1 and does not rise with b; e(b) · Exchange(b) does not fall. Slack is the
-// relative error of these assumptions. The zero StepTime means that nothing is known.
+// e is the time of the last pass, with its exchange of gradients, relative to a pass without one. It is at least 1
+// and does not rise with b; e(b) · Exchange(b) does not fall. Slack is the relative error of these assumptions.
+// Zero means unknown.
 //
-// In the throughput model e(b) = (1 + (T_net/T_acc(b))^gamma)^(1/gamma), and both lines are T_acc:
-// e falls, and e·T_acc is T_opt without accumulation, which rises. Source: Pollux §3.2.
+// In the throughput model e(b) = (1 + (T_net/T_acc(b))^gamma)^(1/gamma), and both lines are T_acc: e falls, and
+// e·T_acc is T_opt without accumulation, which rises. Source: Pollux §3.2.
 type StepTime struct {
 	Compute, Exchange Line
 	Slack             float64
@@ -51,14 +51,13 @@ type offer struct {
 	last     float64 // seconds of the last pass, lower bound
 }
 
-// climb finds the best candidate of a model with a StepTime. It tries the candidate with the highest upper bound of
-// goodput, which follows from the shortest possible step. The measured step bounds e from below for all others: for
-// smaller local batches because e does not rise, for larger ones because e·Exchange does not fall. Candidates whose
-// bound is below the best goodput are dropped. Each turn drops at least the tried candidate, so climb ends with the
-// smallest of the best.
+// climb finds the best candidate of a model with a StepTime. It tries the candidate with the highest upper bound
+// of goodput. The measured step bounds e from below for all others: for smaller local batches because e does not
+// rise, for larger ones because e·Exchange does not fall. Candidates whose bound is below the best goodput are
+// dropped. Each turn drops at least the tried candidate, so climb ends with the smallest of the best.
 //
-// If the highest bound belongs to a larger local batch than all tried, the largest is tried instead, because nothing
-// bounds e there yet.
+// If the highest bound belongs to a larger local batch than all tried, the largest is tried instead, because
+// nothing bounds e there yet.
 func (s *search) climb(t *StepTime) {
 	var room [Candidates]offer
 	offers, next := s.offers(&room, t)

@@ -7,9 +7,9 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ByDuration is the performance model of a job whose duration alone is known (job.Spec.Timed): one unit of progress
-// per second on its requested GPUs, and proportional on other numbers, at any batch size. Source: Lyra §7.1, where
-// jobs without profiles scale linearly.
+// ByDuration is the performance model of a job with only a known duration (job.Spec.Timed): one unit of progress
+// per second on its requested GPUs, and in proportion on other numbers, at any batch size. Source: Lyra §7.1,
+// where jobs without profiles scale linearly.
 type ByDuration struct{ Spec *job.Spec }
 
 // Throughput returns the speed relative to the requested GPUs, in units of progress per second.
@@ -24,5 +24,5 @@ func (d ByDuration) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 // Efficiency returns 1 for every batch size.
 func (d ByDuration) Efficiency(float64) float64 { return 1 }
 
-// StepTime returns zero: unknown.
+// StepTime returns zero, which means unknown.
 func (d ByDuration) StepTime(cluster.Allocation) StepTime { return StepTime{} }

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// An Isolated is how long a job would take alone on its fair share of one GPU type.
+// An Isolated states how long a job would take alone on its fair share of one GPU type.
 type Isolated struct {
 	GPUs int           // N_g: GPUs of the type in the whole cluster
 	JCT  time.Duration // T_f: completion time on FairShare(N_g, N_avg) GPUs; at most 0: the job cannot run there
 }
 
-// FairShare returns a job's fair share of gpus GPUs: N_g / N_avg. contention (N_avg) is the average number of
-// competing jobs, including the job; below 1 counts as 1. Source: Sia §3.5.5.
+// FairShare returns a job's fair share of gpus GPUs, gpus / contention. contention is the average number of
+// competing jobs, including the job, at least 1. Source: Sia §3.5.5.
 func FairShare(gpus int, contention float64) float64 {
 	return float64(gpus) / math.Max(1, contention)
 }
 
-// Rho returns the finish-time-fairness ratio of a job that took jct: the mean of jct / T_f over GPU types,
-// weighted by their GPUs. Above 1, the job would have finished sooner alone. It returns 0 and false if the
-// job can run on no type.
+// Rho returns the finish-time fairness of a job that took jct: the mean of jct / Isolated.JCT over GPU types,
+// weighted by their GPUs. Above 1, the job would have finished sooner alone. It returns 0 and false if the job can
+// run on no type.
 //
-// Deviation: types on which the job cannot run are left out of the mean, because their ratio has no value.
-// Source: Sia §3.5.5, Eq. 3.6.
+// Deviation: types on which the job cannot run are left out of the mean, because their ratio has no value. Source:
+// Sia §3.5.5, Eq. 3.6.
 func Rho(jct time.Duration, isolated []Isolated) (rho float64, ok bool) {
 	total := 0
 	for _, i := range isolated {
@@ -38,7 +38,7 @@ func Rho(jct time.Duration, isolated []Isolated) (rho float64, ok bool) {
 	return rho / float64(total), true
 }
 
-// WorstRho returns the largest finish-time-fairness ratio; 0 without ratios. Source: Sia §3.5.5.
+// WorstRho returns the largest finish-time fairness; 0 without values. Source: Sia §3.5.5.
 func WorstRho(rhos []float64) float64 {
 	worst := 0.0
 	for _, r := range rhos {
@@ -47,8 +47,8 @@ func WorstRho(rhos []float64) float64 {
 	return worst
 }
 
-// UnfairFraction returns the fraction of jobs whose finish-time-fairness ratio is above a threshold; 0 without
-// ratios. The papers use 1, and Shockwave's plots 1.1. Sources: Sia §3.5.5; Shockwave §8.2.
+// UnfairFraction returns the fraction of jobs whose finish-time fairness is above a threshold; 0 without jobs. The
+// papers use 1, and Shockwave's plots 1.1. Sources: Sia §3.5.5; Shockwave §8.2.
 func UnfairFraction(rhos []float64, above float64) float64 {
 	if len(rhos) == 0 {
 		return 0
@@ -62,17 +62,17 @@ func UnfairFraction(rhos []float64, above float64) float64 {
 	return float64(unfair) / float64(len(rhos))
 }
 
-// A Life has the times from which a job's finish-time fairness is estimated.
+// A Life has the times from which finish-time fairness is estimated, with the letters of Shockwave App. G.2.
 type Life struct {
-	Attained  time.Duration // L: held its requested GPUs
-	Waited    time.Duration // W: waited for them
-	Remaining time.Duration // R: left to run, alone on them
-	Total     time.Duration // P: from start to end, alone on them
+	Attained  time.Duration // time on its requested GPUs, L
+	Waited    time.Duration // time that it waited for them, W
+	Remaining time.Duration // remaining time alone on them, R
+	Total     time.Duration // time from start to end alone on them, P
 }
 
-// Estimate returns the finish-time fairness expected at the end of the job: (L + W + R·N) / (P·N). N is contention,
-// the jobs per GPU over the job's life, at least 1. It returns 1 without a positive Total. Source: Shockwave §6.2,
-// App. G.2, Eq. 9.
+// Estimate returns the finish-time fairness expected at the end of the job: (Attained + Waited + Remaining·N) /
+// (Total·N). N is contention, the jobs per GPU over the job's life, at least 1. It returns 1 if Total is not
+// positive. Source: Shockwave §6.2, App. G.2, Eq. 9.
 func (l Life) Estimate(contention float64) float64 {
 	if l.Total <= 0 {
 		return 1
@@ -81,12 +81,12 @@ func (l Life) Estimate(contention float64) float64 {
 	return (float64(l.Attained+l.Waited) + float64(l.Remaining)*n) / (float64(l.Total) * n)
 }
 
-// MakespanBound returns a lower bound on the time until all jobs end. Job i still runs for left[i] on size[i] GPUs, and
-// the cluster has gpus GPUs (at least 1 is assumed). The bound is the larger of two values: the longest left[i], and
-// the sum of left[i]·size[i] divided by gpus. It panics if size is shorter than left. Source: Shockwave App. G.2, Eq. 10.
+// MakespanBound returns a lower bound on the time until all jobs end. Job i still runs for left[i] on size[i] of
+// the cluster's gpus GPUs. The bound is the larger of the longest left[i] and the sum of left[i]·size[i] divided
+// by gpus (at least 1). It panics if size is shorter than left. Source: Shockwave App. G.2, Eq. 10.
 //
-// Deviation: the time left of a job is multiplied by its GPUs, because jobs of
-// several GPUs fill the cluster sooner. For jobs with one GPU it is Eq. 10.
+// Deviation: the time left of a job is multiplied by its GPUs, because jobs of several GPUs fill the cluster
+// sooner. For jobs with one GPU it is Eq. 10.
 func MakespanBound(left []time.Duration, size []int, gpus int) time.Duration {
 	longest, area := time.Duration(0), 0.0
 	for i, d := range left {

@@ -7,14 +7,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Goodput returns throughput times statistical efficiency, on an allocation with data-parallel replicas and batch
-// size b. The unit is samples per second, at the efficiency of the initial batch size. Source: Sia §2.1, Eq. 2.4.
+// Goodput returns throughput times statistical efficiency on allocation a with the given data-parallel replicas
+// and batch size b, in samples per second at the efficiency of the initial batch size. Source: Sia §2.1, Eq. 2.4.
 func Goodput(m Model, a cluster.Allocation, replicas int, b job.BatchSize) float64 {
 	return m.Throughput(a, b) * m.Efficiency(float64(replicas*b.PerReplica()))
 }
 
-// Floor returns the goodput of the smallest batch size that BestBatch tries: a lower bound on the result of BestBatch
-// that takes one evaluation of the model.
+// Floor returns the goodput of the smallest batch size that BestBatch tries. It is a lower bound on the result of
+// BestBatch, and evaluates the model once.
 func Floor(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) float64 {
 	var one [1]candidate
 	first := list(one[:0], scopeOf(replicas, a.GPUType, limits))
@@ -25,10 +25,10 @@ func Floor(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits)
 }
 
 // FloorBetween returns a lower bound on the result of BestBatch for all allocations of one GPU type between fewest
-// and most, with one evaluation of the model; 0 if unknown: for one replica, and between one node and several.
+// and most. It evaluates the model once. It returns 0, unknown, for one replica, and between one node and several.
 //
-// It assumes that more nodes, replicas or samples never make a pass faster, as in the throughput model.
-// Source: Pollux §4.1.
+// It assumes that more nodes, replicas or samples never make a pass faster, as in the throughput model. Source:
+// Pollux §4.1.
 func FloorBetween(m Model, fewest, most Replicas, limits *job.BatchLimits) float64 {
 	low, high := bounds(limits, most.GPUType)
 	if low > high/2 || fewest.Replicas < 2 || fewest.Replicas > most.Replicas ||
@@ -67,7 +67,7 @@ func split(share float64, high int, accumulate bool) job.BatchSize {
 }
 
 // FixedBatch divides a total batch size among replicas on GPU type t, rounded up to whole samples. It adds
-// accumulation passes if a part does not fit into GPU memory.
+// accumulation passes if a replica's part does not fit into GPU memory.
 func FixedBatch(total, replicas int, t cluster.GPUType, limits *job.BatchLimits) job.BatchSize {
 	_, high := bounds(limits, t)
 	if share := total / replicas; 0 < share && share <= high && share*replicas == total {

@@ -15,21 +15,20 @@ const (
 
 // A LocalityCost states how much slower jobs of a class train when they are spread over several racks.
 type LocalityCost struct {
-	Times float64 `json:"times"` // time of a step in several racks over its time in one rack; below 1: faster
-	Pairs int     `json:"pairs"` // compared pairs
+	Times float64 `json:"times"` // time of a step in several racks divided by its time in one rack
+	Pairs int     `json:"pairs"` // number of compared pairs
 }
 
 // LocalityCosts are the measured costs of spreading jobs over racks, by class. They are immutable.
 type LocalityCosts map[job.Class]LocalityCost
 
-// A LocalityLearner measures how much longer the steps of a class of jobs take when it is spread over several racks.
-// Its zero value is ready for use.
+// A LocalityLearner measures how much longer the steps of a class of jobs take when it is spread over several
+// racks. Its zero value is ready for use.
 //
-// Steps with the same batch size and GPUs of a type on the same number of nodes form a pair, if some are in
-// one rack and some in several. The cost of a class is the exponential of the mean difference of log times
-// over its pairs, weighted by the side with fewer measurements. Gradient exchange is not modelled, so a class
-// that always or never ran in one rack has no known cost. Slow nodes and interference add noise. Themis §3
-// and Tiresias §2 call the effect placement sensitivity.
+// Steps with equal batch size, GPUs and number of nodes form a pair, if some are in one rack and some in several.
+// The cost of a class is the exponential of the mean difference of log times over its pairs, weighted by the side
+// with fewer measurements. A class that always or never ran in one rack has no known cost. Themis §3 and Tiresias
+// §2 call the effect placement sensitivity.
 type LocalityLearner struct {
 	pairs map[job.Class][]stepPair
 	costs LocalityCosts
@@ -59,8 +58,8 @@ func (m *logMean) add(seconds float64) {
 	m.log += (math.Log(seconds) - m.log) / float64(m.n)
 }
 
-// Learn adds a report of a job on nodes in racks racks (0: unknown). It ignores reports without a time, of profiling
-// runs, and of jobs on one node. All values must be finite.
+// Learn adds a report of a job of class of, on nodes in the given number of racks (0: unknown). It ignores reports
+// without a time, of profiling runs, and of jobs on one node. All values must be finite.
 func (l *LocalityLearner) Learn(of job.Class, r *job.Report, racks int) {
 	if of == "" || racks < 1 || r.Profile || r.StepTime <= 0 || r.Configuration.Nodes < 2 {
 		return
@@ -92,7 +91,7 @@ func (l *LocalityLearner) pair(of job.Class, k conditions) *stepPair {
 	return &l.pairs[of][len(all)]
 }
 
-// Costs returns what was measured so far; nil if nothing.
+// Costs returns the costs measured so far, or nil.
 func (l *LocalityLearner) Costs() LocalityCosts {
 	if !l.stale {
 		return l.costs

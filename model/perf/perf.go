@@ -9,31 +9,30 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Model predicts how fast one job trains. Implementations must be comparable with ==: callers cache results while a
-// model is equal.
+// A Model predicts how fast one job trains. Implementations must be comparable with ==, because callers cache
+// results until the model changes.
 type Model interface {
 	// Throughput returns samples per second on an allocation at a batch size;
 	// 0 if the job does not run on it with that batch size.
 	Throughput(a cluster.Allocation, b job.BatchSize) float64
-	// Efficiency returns progress per sample at total batch size m (samples),
-	// relative to that at the job's initial batch size.
+	// Efficiency returns the progress per sample at total batch size m (samples), relative to the progress at the
+	// job's initial batch size.
 	Efficiency(m float64) float64
 	// StepTime bounds the step times on an allocation, which saves calls in BestBatch; zero: unknown.
 	StepTime(a cluster.Allocation) StepTime
 }
 
-// Efficiency returns the progress per sample at batch size m, relative to batch size init: (phi + init) / (phi + m),
-// all in samples. phi is the preconditioned gradient noise scale. Source: Sia §2.1, Eq. 2.3.
+// Efficiency returns the progress per sample at batch size m, relative to batch size init: (phi + init) / (phi +
+// m), all in samples. phi is the preconditioned gradient noise scale. Source: Sia §2.1, Eq. 2.3.
 func Efficiency(phi, init, m float64) float64 { return (phi + init) / (phi + m) }
 
-// Params are the seven parameters of the throughput model, in seconds and
-// seconds per sample (alpha, beta of compute) or per replica (beta of the
-// network terms). Source: Pollux §3.2, as used by Sia §3.3.2.
+// Params are the seven parameters of the throughput model, in seconds, seconds per sample (BetaC) or seconds per
+// replica (BetaN, BetaR). Source: Pollux §3.2, as used by Sia §3.3.2.
 type Params struct {
 	AlphaC, BetaC float64 // compute: T_acc = AlphaC + BetaC * local batch
 	AlphaN, BetaN float64 // gradient exchange between nodes
 	AlphaR, BetaR float64 // gradient exchange within a node
-	Gamma         float64 // overlap of the two: 1 none, large full
+	Gamma         float64 // overlap of compute and exchange: 1 none, large full
 }
 
 // tiny, in seconds, is what the model uses instead of 0, so that logarithms are finite.
@@ -42,7 +41,7 @@ const tiny = 1e-8
 // Compute returns T_acc, the seconds of one pass over local samples without exchange of gradients.
 func (p *Params) Compute(local float64) float64 { return p.AlphaC + p.BetaC*local }
 
-// Network returns T_net, the seconds that replicas on nodes take to exchange gradients.
+// Network returns T_net, the seconds that the replicas on the given number of nodes take to exchange gradients.
 func (p *Params) Network(nodes, replicas int) float64 {
 	more := math.Max(float64(replicas-2), tiny)
 	switch {
@@ -93,5 +92,5 @@ type Observation struct {
 	Nodes, Replicas int
 	Local           int     // samples per replica and pass
 	Compute         float64 // seconds of a pass without gradient exchange
-	Step            float64 // seconds of a pass with it
+	Step            float64 // seconds of a pass with gradient exchange
 }

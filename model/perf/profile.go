@@ -8,16 +8,16 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ProfileRungs is the usual number of batch sizes at which a new job is measured on one GPU of each type. CPU counts
-// are measured afterwards (CPUSearch). Sources: Sia §3.3.2; Synergy §3.1.
+// ProfileRungs is the usual number of batch sizes at which a new job is measured on one GPU of each type. CPU
+// counts are measured after these (CPUSearch). Sources: Sia §3.3.2; Synergy §3.1.
 const ProfileRungs = 10
 
 // StepsPerRung is the number of optimiser steps measured at each batch size: one to warm up, and three that count.
 // The five models of Sia's Table 3.2 then take 18 seconds per GPU type on average; the paper states less than 20.
 const StepsPerRung = 4
 
-// Ladder returns the batch sizes at which to measure one replica on GPU type t, in samples. They ascend by equal
-// ratios to the largest that fits into GPU memory, or to the job's limit. There are at most rungs; nil if no batch
+// Ladder returns the batch sizes, in samples, at which to measure one replica on GPU type t. They ascend by equal
+// ratios to the largest that fits into GPU memory or the job's limit. There are at most rungs; nil if no batch
 // size is allowed. Source: Sia §3.3.2.
 func Ladder(limits *job.BatchLimits, t cluster.GPUType, rungs int) []int {
 	low, high := max(1, limits.LocalMin), limits.Max
@@ -39,7 +39,7 @@ func Ladder(limits *job.BatchLimits, t cluster.GPUType, rungs int) []int {
 	return ladder
 }
 
-// ProfileCost returns how long it takes to measure one replica at batch sizes with the given step times.
+// ProfileCost returns the time needed to measure one replica at batch sizes with the given step times.
 func ProfileCost(steps ...time.Duration) time.Duration {
 	total := time.Duration(0)
 	for _, step := range steps {

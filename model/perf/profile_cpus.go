@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// IterationsPerPoint is the number of training iterations that are averaged at each CPU count. Source: Synergy §3.1.
+// IterationsPerPoint is the number of training iterations averaged at each CPU count. Source: Synergy §3.1.
 const IterationsPerPoint = 50
 
-// CPUImprovement is the smallest relative gain in throughput from more CPUs for which the CPU counts in between are
-// measured. Source: Synergy §3.1 ("say 10%").
+// CPUImprovement is a relative gain in throughput. If more CPUs gain at least this much, the CPU counts in between
+// are measured, too. Source: Synergy §3.1 ("say 10%").
 const CPUImprovement = 0.1
 
 // sparePoints is the number of points in addition to a plain binary search.
@@ -20,15 +20,14 @@ const sparePoints = 3
 // A CPUSearch chooses the CPU counts at which to measure a job with all the memory of a node (optimistic
 // profiling). Measure at the count from Next, pass the result to Learn, and repeat until Next returns false.
 //
-// The search begins with the most CPUs and halves ranges. If the middle of a range is less than
-// CPUImprovement slower than its upper end, the search continues in the lower half only; otherwise in both.
-// The lowest range begins at 0 CPUs, with throughput 0. A search takes at most CPUPoints points: 8 for 24
-// CPUs, as in the paper. Source: Synergy §3.1.
+// The search starts with the most CPUs and halves ranges. If the middle of a range is less than CPUImprovement
+// slower than its upper end, the search continues only in the lower half; otherwise in both. The lowest range
+// starts at 0 CPUs with throughput 0. A search takes at most CPUPoints points: 8 for 24 CPUs, as in the paper.
+// Source: Synergy §3.1.
 //
-// Deviation: the paper continues in one of the halves. Here the next range is the one in which a straight
-// line may be furthest from the curve, because a curve over all CPU counts is wanted: its ends differ much,
-// and its middle was far from a straight line when cut. A middle may be on the line by chance, so no range
-// counts as straighter than CPUImprovement.
+// Deviation: the paper continues in one of the halves. Here the next range is the one in which a straight line may
+// be furthest from the curve, because a curve over all CPU counts is wanted. A middle may be on the line by
+// chance, so no range counts as straighter than CPUImprovement.
 type CPUSearch struct {
 	points []cpuPoint // by ascending CPUs
 	most   int
@@ -44,7 +43,7 @@ type cpuPoint struct {
 // NewCPUSearch returns a search over CPU counts from 1 to most.
 func NewCPUSearch(most int) *CPUSearch { return &CPUSearch{most: most} }
 
-// CPUPoints returns the largest number of CPU counts that a search up to most CPUs measures.
+// CPUPoints returns the maximum number of CPU counts that a search up to most CPUs measures.
 func CPUPoints(most int) int { return min(max(0, most), bits.Len(uint(max(0, most)))+sparePoints) }
 
 // Next returns the CPU count to measure next; ok is false if there is none.
@@ -84,7 +83,7 @@ func (s *CPUSearch) Learn(cpus int, rate float64) {
 	s.points = slices.Insert(s.points, i, p)
 }
 
-// CPUProfileCost returns how long it takes to measure one replica at CPU counts with the given iteration times.
+// CPUProfileCost returns the time needed to measure one replica at CPU counts with the given iteration times.
 func CPUProfileCost(iterations ...time.Duration) time.Duration {
 	total := time.Duration(0)
 	for _, it := range iterations {

@@ -7,31 +7,31 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A WorkSource states from what the remaining work of a job was estimated.
+// A WorkSource states how the remaining work of a job was estimated.
 type WorkSource uint8
 
 // The sources, the worst first.
 const (
-	FromAttained WorkSource = iota // how long the job has run
-	FromClass                      // the mean of the jobs of its class that ended
+	FromAttained WorkSource = iota // the time that the job has run
+	FromClass                      // the mean of ended jobs of its class
 	FromStated                     // the target that the job states
 )
 
 // A Remaining estimates a job's remaining work and time. All policies, the scheduler and predictions use it.
 //
-// The sources, best first, are the job's target (job.Spec.Target), the mean of ended jobs of its class, and
-// its past running time. Work is progress, in samples at the efficiency of the initial batch size. It is not
-// comparable between jobs; time is.
+// The sources, best first, are the job's target (job.Spec.Target), the mean of ended jobs of its class, and its
+// past running time. Work is progress, in samples at the efficiency of the initial batch size. Compare times
+// between jobs, not work.
 type Remaining struct {
 	Spec   *job.Spec
 	Status *job.Status
 	Now    time.Time
 	Held   float64 // estimated progress per second on the GPUs that the job holds; 0: unknown
-	Mean   float64 // mean progress at which jobs of its class ended; 0: unknown
+	Mean   float64 // mean progress of ended jobs of its class; 0: unknown
 }
 
 // Progress returns the job's present progress, at most its target: the last report plus, while the job trains, its
-// estimated speed times the time since.
+// estimated speed times the time since then.
 func (b *Remaining) Progress() float64 {
 	done := b.Status.Progress
 	if since := b.silent(); since > 0 && b.Held > 0 && !math.IsInf(b.Held, 1) {
@@ -59,9 +59,8 @@ func (b *Remaining) silent() float64 {
 	return b.Now.Sub(from).Seconds()
 }
 
-// Work returns the progress that the job must still make, and how it was estimated; 0 and FromAttained if unknown. A
-// job past the mean of its class is assumed to make as much again: with heavy-tailed sizes, the longer a job has run,
-// the longer it is likely to continue.
+// Work returns the progress that the job still has to make, and how it was estimated; 0 and FromAttained if
+// unknown. A job past the mean of its class is assumed to be half done, because job sizes are heavy-tailed.
 func (b *Remaining) Work() (left float64, from WorkSource) {
 	done := b.Progress()
 	switch {
@@ -75,8 +74,8 @@ func (b *Remaining) Work() (left float64, from WorkSource) {
 	return 0, FromAttained
 }
 
-// Time returns how long the job still needs at rate units of progress per second, at most Endless, and how that was
-// estimated. If rate is 0 or the work is unknown, it returns how long the job has held GPUs.
+// Time returns how long the job still needs, at most Endless, at rate units of progress per second, and how this
+// was estimated. If rate is 0 or the work is unknown, it returns how long the job has held GPUs.
 func (b *Remaining) Time(rate float64) (time.Duration, WorkSource) {
 	left, from := b.Work()
 	if from == FromAttained || !(rate > 0) {

@@ -9,10 +9,11 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Sensitivity states how fast a job's input data reaches one GPU, by CPUs and host memory per GPU. Storage with its
-// cache, or the CPUs, the slower of both, limits the training speed. Source: Synergy §3.1.
+// A Sensitivity states how fast a job's input data reaches one GPU, by CPUs and host memory per GPU. The slower of
+// CPUs and storage with its cache limits the training speed. Source: Synergy §3.1.
 type Sensitivity struct {
-	// CPUs is the preparation rate with all data cached, ascending. Empty: CPUs do not matter.
+	// CPUs is the rate at which CPUs prepare samples if all data is cached, ascending. If empty, CPUs do not
+	// matter.
 	CPUs []CPURate
 	// Input has the effect of memory: a cache of a fixed part of the dataset (MinIO).
 	job.Input
@@ -24,9 +25,9 @@ type CPURate struct {
 	Rate float64 // samples per second and GPU
 }
 
-// Rate returns the samples per second that one GPU receives with cpus CPUs and memory bytes of host memory: linear
-// between measured CPU counts, proportional below and constant above, and limited by cache misses. It is 0 if the job
-// needs more memory to run, and infinite without limits. Source: Synergy §3.1.
+// Rate returns the samples per second that one GPU receives with cpus CPUs and memory bytes of host memory. It is
+// linear between measured CPU counts, proportional below and constant above, and limited by cache misses. It is 0
+// if the job needs more memory, and infinite without limits. Source: Synergy §3.1.
 func (s *Sensitivity) Rate(cpus float64, memory int64) float64 {
 	if memory < s.Working {
 		return 0
@@ -79,17 +80,17 @@ func (s *Sensitivity) needs(rate float64) int64 {
 // A Cell is one entry of a job's sensitivity matrix: CPUs and memory per GPU, and the speed with them.
 type Cell struct {
 	CPUs   float64 // per GPU
-	Memory int64   // host bytes per GPU
+	Memory int64   // bytes per GPU
 	Rate   float64 // samples per second and GPU
 }
 
-// Cells returns the amounts of CPUs and memory worth giving to a job, by ascending speed: each is at least as fast as
-// the share proportional to GPUs, and no cheaper one is as fast. rate is the samples per second and GPU without
-// waiting for input.
+// Cells returns the amounts of CPUs and memory worth giving to a job, by ascending speed: each is at least as fast
+// as the proportional share, and no cheaper amount is as fast. rate is the samples per second and GPU without
+// waiting for input; share is the proportional share, and most the maximum, of one GPU.
 //
-// CPUs are at measured points, memory is the least that suffices, both at most most. The first cell needs no
-// more than the share. If the job cannot run with its share, all cells need more, and there may be none. CPUs
-// without a curve, and memory without an input, stay at the share.
+// CPUs are at measured points, and memory is the least that suffices. The first cell is within the share, unless
+// the job cannot run with its share; then all cells need more, and there may be none. Without a CPU curve, CPUs
+// stay at the share; without an Input, memory does.
 func (s *Sensitivity) Cells(rate float64, share, most cluster.Resources) []Cell {
 	fair := math.Min(rate, s.Rate(share.CPUs, share.Memory))
 	cells := []Cell{}

@@ -2,12 +2,12 @@ package barrier
 
 import "math"
 
-// An Item receives a fraction of time on each kind of machine.
+// An Item gets a fraction of the time on each kind of machine.
 type Item struct {
-	Size  []float64 // capacity that it uses while there; 0: not allowed
-	Rate  []float64 // at least 0
+	Size  []float64 // capacity that it uses on each kind while there; 0: not allowed there
+	Rate  []float64 // rate on each kind, at least 0
 	Gain  []float64 // gain per unit of time on each kind, for Best; nil: 0
-	Least float64   // needed rate, at least 0
+	Least float64   // rate that it needs, at least 0
 }
 
 // A Program asks which fraction of time each item gets on each kind of machine.
@@ -18,7 +18,7 @@ type Program struct {
 
 // Settings limit the accuracy and iterations of a solve; 0 means the default.
 type Settings struct {
-	Mu         float64 // final product of slack and dual, relative; default 1e-9
+	Mu         float64 // product of slack and dual at which a solve ends, relative; default 1e-9
 	Iterations int     // default 200
 }
 
@@ -35,17 +35,17 @@ func (s Settings) withDefaults() Settings {
 // A Solution has the time fractions that solve a Program.
 type Solution struct {
 	X          [][]float64 // time fraction of each item on each kind
-	Level      float64     // only from Level
+	Level      float64     // set by Program.Level
 	Objective  float64     // the level, or the sum of gains
-	Bound      float64     // no feasible x has a better objective
-	Prices     []float64   // by kind: objective per unit of capacity
+	Bound      float64     // upper bound on the objective
+	Prices     []float64   // increase of the objective per unit of capacity, by kind
 	Iterations int
-	Feasible   bool // a point inside all rows was found
+	Feasible   bool // whether a point inside all rows was found
 	Converged  bool // within the iterations
 }
 
-// Level gives every item the same multiple of its least rate, and finds the greatest such multiple z. Items without a
-// least rate share the rest. It is feasible if there is a least rate, and every item with one has a positive rate
+// Level finds the largest z so that every item gets a rate of z times Item.Least. Items with Least 0 share the
+// rest. It is feasible if some Least is positive, and every item with a positive Least has a positive rate
 // somewhere.
 func (p *Program) Level(s Settings) Solution {
 	s = s.withDefaults()
@@ -58,8 +58,8 @@ func (p *Program) Level(s Settings) Solution {
 	return w.run(s)
 }
 
-// Best gives every item at least its least rate, and finds the greatest sum of gains; without gains, the analytic
-// centre. It is feasible if some x gives every item more than its least rate, by a relative 1e-9.
+// Best maximises the sum of gains, with a rate of at least Item.Least for every item. Without gains it returns the
+// analytic centre. It is feasible if some x gives every item more than its Least, by a relative 1e-9.
 func (p *Program) Best(s Settings) Solution {
 	s = s.withDefaults()
 	w := newPath(p, 0)

@@ -14,7 +14,7 @@ const (
 
 const slack = 1e-12
 
-// A BudgetError reports a budget that is too small for the arriving work, so that the queue would grow for ever.
+// BudgetError reports a budget that is too small for the arriving work, so that the queue would grow for ever.
 // Source: BOA §3.2, "Feasibility".
 type BudgetError struct {
 	Budget float64

@@ -1,9 +1,9 @@
 // Package convex finds how many machines each class of jobs should get, so that jobs complete soonest within a
 // budget.
 //
-// Jobs of several classes arrive in a stream. A job goes through its class' epochs. In each it runs on a number of
-// machines, its width: k machines cost k per unit of time, and do work s(k), with falling gains. Source: BOA §3,
-// §4.
+// Jobs of several classes arrive in a stream. A job goes through its class' epochs. In each it runs on k machines,
+// its width, which cost k per unit of time and do work s(k), with falling gains. Equations (1), (6), (7) and
+// sections are those in the paper on BOA Constrictor. Source: BOA §3, §4.
 //
 //	minimise    Σ ρᵢⱼ/sᵢⱼ(kᵢⱼ)              of a job: Σᵢ λᵢ E[Tᵢ]         (1)
 //	subject to  Σ ρᵢⱼ kᵢⱼ/sᵢⱼ(kᵢⱼ) ≤ b,  kᵢⱼ ≥ 1,   ρᵢⱼ = λᵢ E[Xᵢⱼ]

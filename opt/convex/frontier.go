@@ -2,12 +2,12 @@ package convex
 
 import "slices"
 
-// A Frontier has the least mean completion time for every budget, if starts and changes of width take no time. It has
-// all optima of problem (1) or (7). Source: BOA §4, App. B and E, Eq. 1, 6 and 7.
+// A Frontier has the lowest mean completion time for every budget, if starts and changes of width take no time:
+// all optima of problem (1) or (7) of BOA Constrictor. Source: BOA §4, App. B and E, Eq. 1, 6 and 7.
 type Frontier struct {
 	Least    float64 // smallest feasible budget
 	Most     float64 // largest useful budget
-	Repaired int     // epochs replaced by hulls, because speeds were not monotone and concave
+	Repaired int     // epochs replaced by their concave hull, because speeds were not monotone and concave
 
 	problem  *Problem
 	vertices []vertex
@@ -23,14 +23,14 @@ type segment struct {
 	epoch, to int32
 }
 
-// A Breakpoint is a corner of the frontier, which is straight in between.
+// A Breakpoint is a corner of the frontier, which is straight between corners.
 type Breakpoint struct {
 	Budget, MeanJCT float64
-	Multiplier      float64 // MeanJCT that one more unit of budget buys
+	Multiplier      float64 // decrease of MeanJCT for one more unit of budget
 }
 
-// Frontier computes the least mean completion time for every budget. The problem must not change while the result is
-// in use.
+// Frontier returns the lowest mean completion time for every budget. The problem must not change while the result
+// is in use.
 func (p *Problem) Frontier() (*Frontier, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

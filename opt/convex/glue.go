@@ -7,13 +7,14 @@ import (
 	"math/bits"
 )
 
-// A Source is a generator of random numbers, such as *rand.Rand.
+// A Source generates random numbers, such as *rand.Rand.
 type Source interface {
 	IntN(n int) int
 }
 
-// A WidthCalculator is the search that the BOA paper uses for jobs that lose time when they rescale. It glues epochs
-// at random, and solves problem (1) with a shrinking budget until rescaling fits too. Mixture is better and faster.
+// A WidthCalculator is the search that the BOA paper uses for jobs that lose time when they rescale. It joins
+// neighbouring epochs at random, and solves problem (1) with a shrinking budget until rescaling fits, too. Mixture
+// is better and faster.
 //
 // Source: BOA §4.3, App. C, Algorithm 1.
 //
@@ -21,17 +22,17 @@ type Source interface {
 // that is how long they take: the arithmetic mean is 20 to 29 % above. Deviation: a configuration is given up when
 // problem (1) is infeasible with the rest of the budget, because the paper's loop would not end.
 type WidthCalculator struct {
-	Samples int     // glue configurations; 50 in the paper
-	Shrink  float64 // factor of the running budget after a failure, in (0, 1); 0.99 in the paper
+	Samples int     // random joins of epochs to try; 50 in the paper
+	Shrink  float64 // factor on the budget after a failure, in (0, 1); 0.99 in the paper
 }
 
 // DefaultWidthCalculator returns the settings of the paper.
 func DefaultWidthCalculator() WidthCalculator { return WidthCalculator{Samples: 50, Shrink: 0.99} }
 
-// ErrNoPlan reports that WidthCalculator.Plan tried no configuration that fits the budget.
+// ErrNoPlan reports that no configuration that WidthCalculator.Plan tried fits the budget.
 var ErrNoPlan = errors.New("convex: no glue configuration within the budget")
 
-// Plan returns the best plan found within a budget, or ErrNoPlan. If no plan exists, the error is a *BudgetError.
+// Plan returns the best plan found within a budget, or ErrNoPlan. It returns a *BudgetError if no plan exists.
 func (w WidthCalculator) Plan(p *Problem, budget float64, random Source) (Plan, error) {
 	if !(w.Shrink > 0 && w.Shrink < 1) {
 		return Plan{}, fmt.Errorf("convex: width calculator: shrink %g, want more than 0 and less than 1", w.Shrink)

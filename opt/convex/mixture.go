@@ -1,8 +1,8 @@
 package convex
 
-// A Mixture is the optimum for jobs that lose time when they rescale: a share of every class' arrivals follows the
-// plan Fast, the others Cheap. No policy with the same budget is faster: the price of a move within an epoch is
-// linear in its time, so a move at one end is as good. If one plan is enough, Share is 0 and Fast is Cheap.
+// A Mixture is the optimum for jobs that lose time when they rescale. A fraction Share of every class' arrivals
+// follows the plan Fast, the others Cheap. No policy with the same budget is faster. If one plan is enough, Share
+// is 0 and Fast is Cheap.
 //
 // Deviation: two plans, because with integer widths and rescaling time Lemma 4.3 does not hold (§4.3 says it
 // does): see the counter-example in the tests.
@@ -10,9 +10,9 @@ type Mixture struct {
 	Cheap, Fast Plan
 	Share       float64 // in [0, 1)
 	MeanJCT     float64
-	Spend       float64 // the lesser of the budget and Most
-	Multiplier  float64 // MeanJCT that one more unit of budget buys
-	Bound       float64 // no policy with this budget is faster; MeanJCT, up to rounding
+	Spend       float64 // smaller of the budget and Most
+	Multiplier  float64 // decrease of MeanJCT for one more unit of budget
+	Bound       float64 // lower bound on the mean completion time with this budget; equals MeanJCT up to rounding
 	Least, Most float64 // smallest feasible and largest useful budget
 	Steps       int
 }
@@ -65,8 +65,8 @@ func (s *pricer) between(cheap, fast trail) (t trail, slope float64, below bool)
 	return t, slope, t.jct+slope*t.spend < line*(1-slack)
 }
 
-// Mixture returns the optimum for a budget if starts and changes of width take time, or a *BudgetError. It finds the
-// multiplier by bisection, in some 20 shortest paths per class.
+// Mixture returns the optimum for a budget if starts and changes of width take time. It returns a *BudgetError if
+// the budget is too small. It bisects the multiplier, with some 20 shortest paths per class.
 func (p *Problem) Mixture(budget float64) (*Mixture, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -132,8 +132,8 @@ func (p *Problem) plan(s *pricer, t trail) Plan {
 	return plan
 }
 
-// MixtureFrontier returns the least mean completion time for every budget, if starts and changes of width take time:
-// the corners are plans, the points in between are mixtures.
+// MixtureFrontier returns the lowest mean completion time for every budget, if starts and changes of width take
+// time. Its corners are plans; points in between are mixtures.
 func (p *Problem) MixtureFrontier() ([]Breakpoint, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

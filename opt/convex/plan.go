@@ -9,8 +9,8 @@ import (
 // policy".
 type Plan struct {
 	Widths  [][]Point // width of each class in each epoch
-	MeanJCT float64   // mean completion time, with rescaling
-	Spend   float64   // mean per unit of time
+	MeanJCT float64   // mean completion time, with the time to rescale
+	Spend   float64   // mean cost per unit of time
 }
 
 // evaluate returns the plan with these widths. A job rescales when it starts and when its kind or width changes.

@@ -4,12 +4,12 @@ package convex
 type Point struct {
 	Kind  int     // index into Problem.Prices; 0 for a single kind
 	Width int     // number of machines of the kind; at least 1
-	Speed float64 // s(k): work per unit of time; need not be 1 at width 1
+	Speed float64 // work per unit of time, s(k); need not be 1 at width 1
 }
 
-// An Epoch is a part of a job in which its speed depends on its machines in the same way.
+// An Epoch is a part of a job with the same speeds throughout.
 type Epoch struct {
-	Size float64 // E[Xᵢⱼ]: work, in time at speed 1
+	Size float64 // work, E[Xᵢⱼ], in time at speed 1
 	// Points are the known speeds by kind, then width, not necessarily monotone or concave.
 	Points []Point
 }
@@ -17,7 +17,7 @@ type Epoch struct {
 // A Class is a stream of arriving jobs with the same epochs.
 type Class struct {
 	Rate    float64 // λᵢ: arrivals per unit of time
-	Weight  float64 // in the mean JCT; 0 means 1
+	Weight  float64 // weight in the mean completion time; 0 means 1
 	Rescale float64 // rᵢ: time lost by a start or a change of width
 	Epochs  []Epoch
 }
@@ -25,10 +25,10 @@ type Class struct {
 // A Problem is a stream of jobs that must run within a budget. All times have one unit. Source: BOA §3.1, §4, App.
 // E.1.
 type Problem struct {
-	// Prices are per machine and unit of time, by kind. Nil: one kind of price 1.
+	// Prices are per machine and unit of time, by kind. Nil means one kind with price 1.
 	Prices []float64
-	// Costs returns the cost per unit of time if not Prices × width, such as of entire nodes. It is deterministic
-	// and does not fall with width.
+	// Costs returns the cost per unit of time if it is not Prices × width, for example because whole nodes are
+	// rented. It must be deterministic and must not fall with width.
 	Costs   func(kind, width int) float64
 	Classes []Class
 }

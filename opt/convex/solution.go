@@ -1,29 +1,31 @@
 package convex
 
-// A Mix is the number of machines of a class in an epoch: At, or two numbers, where Next does a share of the work.
+// A Mix is the number of machines of a class in an epoch: At, or two numbers, where a fraction Share of the work
+// runs on Next.
 type Mix struct {
 	At, Next Point
 	Share    float64 // in [0, 1); Next is At if it is 0
 }
 
-// Width returns kᵢⱼ of problem (1), the mean number of machines.
+// Width returns the mean number of machines, kᵢⱼ of problem (1) in the BOA paper.
 func (m Mix) Width() float64 {
 	here, there := (1-m.Share)/m.At.Speed, m.Share/m.Next.Speed
 	return (here*float64(m.At.Width) + there*float64(m.Next.Width)) / (here + there)
 }
 
-// A Solution is the best plan for one budget, if starting and resizing a job took no time. BOA Constrictor states this as
-// problem (1), or (7) with several GPU types.
+// A Solution is the best plan for one budget, if starting and resizing take no time: problem (1) of BOA
+// Constrictor, or (7) with several GPU types.
 type Solution struct {
-	Widths     [][]Mix // by class and epoch; at most one has a Share
-	MeanJCT    float64 // weighted
-	Spend      float64 // the lesser of the budget and Frontier.Most
-	Multiplier float64 // MeanJCT that one more unit of budget buys
-	Bound      float64 // no policy with this budget is faster; MeanJCT, up to rounding
+	Widths     [][]Mix // number of machines by class and epoch; at most one has a Share
+	MeanJCT    float64 // weighted mean completion time
+	Spend      float64 // smaller of the budget and Frontier.Most
+	Multiplier float64 // decrease of MeanJCT for one more unit of budget
+	Bound      float64 // lower bound on the mean completion time with this budget; equals MeanJCT up to rounding
 	Repaired   int     // see Frontier.Repaired
 }
 
-// Solve returns the optimum for a budget, without rescaling time, or a *BudgetError. The budget may be infinite.
+// Solve returns the optimum for a budget if rescaling takes no time. It returns a *BudgetError if the budget is
+// too small. The budget may be infinite.
 func (p *Problem) Solve(budget float64) (*Solution, error) {
 	f, err := p.Frontier()
 	if err != nil {

@@ -21,9 +21,9 @@
 //
 // Why it ends. A proximal step has a unique result, because it minimises a strictly convex function. An exact step
 // moves the centre no farther from any solution of the restricted problem, and exact steps converge to one. Steps
-// are solved to shrinking tolerances. A pass over all columns then confirms the solution, or adds missing columns
-// and rows to the working set. Without a solution, the violation stalls or an unbounded column is far out, and
-// certify.go looks for each certificate once. Options limit passes and steps; then the status is Limited.
+// are solved to shrinking tolerances. A pass over all columns then confirms the solution, or adds columns and rows
+// to the working set. If the violation stalls or an unbounded column is far out, certify.go looks for each
+// certificate once. Options limit passes and steps; then the status is Limited.
 //
 // Cost. A proximal step takes some Newton steps, each some products with the working set's matrix.
 //

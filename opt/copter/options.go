@@ -8,14 +8,14 @@ import (
 
 // Options are the tolerances and limits of a Solver.
 type Options struct {
-	Primal  float64 // largest violation of a row or bound, relative
-	Dual    float64 // largest reduced cost that no bound holds, relative
-	Gap     float64 // largest distance from the proven bound, relative
-	Passes  int     // passes over all columns
-	Outer   int     // proximal steps per working set
-	Steps   int     // Newton steps per proximal step
+	Primal  float64 // largest relative violation of a row or bound
+	Dual    float64 // largest relative reduced cost that no bound justifies
+	Gap     float64 // largest relative distance from the proven bound
+	Passes  int     // limit of passes over all columns
+	Outer   int     // limit of proximal steps per working set
+	Steps   int     // limit of Newton steps per proximal step
 	Threads int     // the result does not depend on it
-	Polish  bool    // move to a vertex
+	Polish  bool    // move to a vertex at the end
 }
 
 const (

@@ -48,7 +48,7 @@ func New(o Options) (*Solver, error) {
 	return &Solver{opts: o}, nil
 }
 
-// Reset discards the last solution, so that the next solve starts from nothing.
+// Reset discards the last solution, so that the next solve starts from zero.
 func (s *Solver) Reset() { *s = Solver{opts: s.opts, nested: s.nested} }
 
 const warmWeight = 1e-2
@@ -58,9 +58,9 @@ const leastSlip = 2e-10
 
 const leastStrict = 1e-6
 
-// Solve returns a solution of p within the tolerances; see lp.Solver. The error is always nil. If an unbounded column
-// keeps y from proving a bound, the gap is an estimate, and Bound is -Inf. It is Infeasible or Unbounded only with a
-// certificate.
+// Solve returns a solution of p within the tolerances; see lp.Solver. The error is always nil. If an unbounded
+// column makes a proof of the bound impossible, Gap is an estimate and Bound is -Inf. The status is Infeasible or
+// Unbounded only with a certificate (Solution.Ray).
 //
 // Time: a few passes over all columns and some dozens over the working set per proximal step. Memory: 12 bytes per
 // column slot, and 100 bytes per column and 12 per coefficient of the working set.

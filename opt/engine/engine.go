@@ -12,22 +12,22 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// ErrNoItem reports an item number that was never set, or was removed.
+// ErrNoItem reports the number of an item that was never set or was removed.
 var ErrNoItem = errors.New("no such item")
 
-// An Engine chooses one option for each item, round after round, within capacities that the items share. Memory grows
-// with the largest item number.
+// An Engine chooses one option for each item, in every round, within capacities that the items share. Its memory
+// grows with the largest item number.
 type Engine interface {
 	// Set adds or replaces item i and discards its adjustment. It copies the item.
 	Set(i int, it mmkp.Item) error
-	// Adjust changes the value of item i's choices, such as for the cost of a restart.
+	// Adjust changes the values of item i's choices, for example by the cost of a restart.
 	Adjust(i int, a mmkp.Adjustment) error
 	// Remove removes item i.
 	Remove(i int) error
 	// SetCapacity changes the capacity of resource k.
 	SetCapacity(k int, b float64) error
-	// Solve chooses for all items. Pick is by item, -1 for none; Prices are by resource. The solution is valid until
-	// the next call. Errors: mmkp.ErrInfeasible, mmkp.ErrLimit, errors of the solver.
+	// Solve chooses for all items. Solution.Pick is by item, -1 for none; Prices are by resource. The solution is
+	// valid until the next call. Errors are mmkp.ErrInfeasible, mmkp.ErrLimit, and errors of the solver.
 	Solve(ctx context.Context) (*mmkp.Solution, error)
 	// An engine that reads this memory solves the same way.
 	memory.Rememberer
@@ -42,13 +42,14 @@ func Check(name string) error {
 	return err
 }
 
-// Options configure an engine; some engines ignore some.
+// Options configure an engine; each engine uses only some of them.
 type Options struct {
-	Ties  uint64 // seed of price: see mmkp.Options
-	Nodes int    // limit of price's search; 0: default
+	Ties  uint64 // seed of engine price for ties, see mmkp.Options
+	Nodes int    // limit of nodes that engine price searches; 0: default
 }
 
-// New returns the engine with a name, without items. Errors: an unknown or unavailable name, bad capacities.
+// New returns the engine with a name, without items. It returns an error for an unknown or unavailable name, and
+// for invalid capacities.
 func New(name string, capacity []float64, o Options) (Engine, error) {
 	kind, err := maker(name)
 	if err != nil {
@@ -57,7 +58,7 @@ func New(name string, capacity []float64, o Options) (Engine, error) {
 	return kind(capacity, o)
 }
 
-// A Maker makes an engine without items. Its errors are as of New.
+// A Maker makes an engine without items. It returns the errors of New.
 type Maker func(capacity []float64, o Options) (Engine, error)
 
 // A kind is how to make an engine, or why this build cannot.
@@ -68,8 +69,8 @@ type kind struct {
 
 var kinds = map[string]kind{"price": {make: newPrice}}
 
-// Register adds an engine of Names to the program. If missing is not nil, the build lacks something that the engine
-// needs. Packages call it when they are initialised.
+// Register makes an engine with one of the Names available. missing, if not nil, states what the build lacks for
+// this engine. Call it in an init function.
 func Register(name string, m Maker, missing error) { kinds[name] = kind{m, missing} }
 
 func maker(name string) (Maker, error) {

@@ -16,7 +16,7 @@ type integral struct {
 	problem mmkp.Problem
 }
 
-// Integral returns a Maker of engines that solve each round from scratch, and take prices from price.
+// Integral returns a Maker of engines that solve each round from scratch, and take prices from the engine price.
 func Integral(solve Knapsack) Maker {
 	return priced(func(capacity []float64, _ Options) (Engine, error) {
 		b, err := newBook(capacity)
@@ -63,7 +63,7 @@ func (e *integral) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	return s, nil
 }
 
-// Exact has the solvers that prove optima, for programs that no Engine solves.
+// Exact has solvers that prove optima, for programs that no Engine can solve.
 type Exact struct {
 	Knapsack Knapsack
 	Vertex   func() (lp.Solver, error) // returns a solver whose solutions are vertices
@@ -74,7 +74,7 @@ var exact *Exact
 // RegisterExact adds the exact solvers to the program.
 func RegisterExact(e Exact) { exact = &e }
 
-// ExactSolvers returns the exact solvers; false if the program does not contain them.
+// ExactSolvers returns the exact solvers; false if the program does not import opt/exact.
 func ExactSolvers() (Exact, bool) {
 	if exact == nil {
 		return Exact{}, false

@@ -27,7 +27,7 @@ type columns struct {
 	cols []lp.Col
 }
 
-// Relaxed returns a Maker of engines that solve the relaxation by an lp.Solver, and round it by Shim.
+// Relaxed returns a Maker of engines that solve the relaxation with an lp.Solver and round it with Shim.
 func Relaxed(solver func() (lp.Solver, error)) Maker {
 	return func(capacity []float64, _ Options) (Engine, error) {
 		b, err := newBook(capacity)
@@ -49,7 +49,6 @@ func Relaxed(solver func() (lp.Solver, error)) Maker {
 	}
 }
 
-// Set implements Engine, with new columns only if the uses change.
 func (e *relaxed) Set(i int, it mmkp.Item) error {
 	if e.has(i) && e.alike(i, it) {
 		if err := e.set(i, it); err != nil {

@@ -8,24 +8,24 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// A Weight is the fraction of an item that a relaxed solution gives to one of its choices.
+// A Weight is the fraction of an item that a relaxed solution assigns to one of its choices.
 type Weight struct {
 	Choice int
 	X      float64 // above 0, at most 1
 }
 
-// Tiny is the distance from 0 or 1 within which a fraction counts as a whole number.
+// Tiny is the distance from 0 or 1 up to which a fraction counts as a whole number.
 const Tiny = 1e-6
 
 const slack = 1e-10
 
-// Shim rounds a solution with fractions, given as weights by item, to one choice per item. Each item takes its choice
-// of highest weight that fits after the items before it; -1 if none fits. take reports whether a choice fits, and
-// then subtracts it from the capacity. Weights are sorted in place. It costs n log n.
+// Shim rounds a solution with fractions, given as weights by item, to one choice per item. Each item gets its
+// choice of highest weight that still fits, or -1. take reports whether a choice fits, and if so subtracts it from
+// the capacity. must marks items that need a choice. Weights are sorted in place. It takes O(n log n).
 //
-// Source: thesis §4.4.1, "Applying COpter". Deviation: items that must be served choose first, then items by
-// their highest weight, because the thesis names no order, and a divided item could take the resources of a
-// complete one.
+// Source: thesis §4.4.1, "Applying COpter". Deviation: items that must be served choose first, then items by their
+// highest weight, because the thesis names no order, and a divided item could take the resources of a complete
+// one.
 func Shim(weights [][]Weight, must func(item int) bool, take func(item, choice int) bool) []int {
 	order, pick := make([]int, len(weights)), make([]int, len(weights))
 	for i, w := range weights {

@@ -8,34 +8,33 @@ import (
 // A Method is an algorithm of HiGHS for linear programs.
 type Method string
 
-// The methods. InteriorPoint crosses over to a vertex unless Options.NoCrossover; PDLP never
-// reaches a vertex.
+// The methods. InteriorPoint moves to a vertex at the end unless Options.NoCrossover; PDLP never reaches a vertex.
 const (
-	Choose        Method = "choose"  // simplex in this version
+	Choose        Method = "choose"  // HiGHS chooses; simplex in this version
 	Simplex       Method = "simplex" // dual simplex; ends at a vertex
 	InteriorPoint Method = "ipm"
-	PDLP          Method = "pdlp" // first-order, on the CPU; coarse tolerance
+	PDLP          Method = "pdlp" // first-order method on the CPU, with a coarse tolerance
 )
 
 // Options configure a Solver. Start from DefaultOptions.
 type Options struct {
 	Method Method
-	// NoCrossover keeps an interior point.
+	// NoCrossover skips the move from an interior point to a vertex.
 	NoCrossover bool
 	// NoPresolve switches presolve off.
 	NoPresolve bool
-	// Tolerance is absolute on rows, bounds and reduced costs, relative on the gap of interior point and PDLP; at
-	// least 1e-10.
+	// Tolerance, at least 1e-10, is absolute for rows, bounds and reduced costs, and relative for the gap of
+	// interior point and PDLP.
 	Tolerance float64
 	// MIPGap is the relative gap at which integer programs stop.
 	MIPGap float64
 	// MaxIterations limits iterations of each linear program; 0: no limit.
 	MaxIterations int
-	// Threads above 1 make ties depend on timing.
+	// Threads above 1 let timing decide between equally good solutions.
 	Threads int
 }
 
-// DefaultOptions returns options with which a solution is at a vertex and proven to 1e-9, on one thread.
+// DefaultOptions returns options for solutions at a vertex, proven to 1e-9, on one thread.
 func DefaultOptions() Options {
 	return Options{Method: Choose, Tolerance: 1e-9, Threads: 1}
 }

@@ -28,10 +28,10 @@ func New(o Options) (*Solver, error) {
 	return &Solver{o}, nil
 }
 
-// Solve returns an optimum of p with duals; with integer columns, a proven optimum without duals. Iterations are then
-// nodes of the search, and Sweeps simplex iterations. A certificate is about the linear part; nil if that proves
-// nothing. X is then the point of least violation, or any feasible one. A context that ends after HiGHS has started
-// does not stop it. Errors: a coefficient of 1e15 or more, a failure of HiGHS.
+// Solve returns an optimum of p with duals; with integer columns, a proven optimum without duals, where Iterations
+// counts search nodes and Sweeps simplex iterations. A certificate is about the linear part; if that proves
+// nothing it is nil. X is then the point of least violation, or any feasible point. HiGHS does not stop when ctx
+// ends. It returns an error for a coefficient of 1e15 or more, or if HiGHS fails.
 func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error) {
 	if ctx.Err() != nil {
 		return nothing(p, lp.Interrupted), nil //nolint:nilerr // an ended context is a status

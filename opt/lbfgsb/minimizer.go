@@ -4,18 +4,18 @@ import "math"
 
 // Options state when a search stops; 0 means the default.
 type Options struct {
-	// Decrease ends the search when an iteration lowers f by at most this share of max(|f before|, |f after|, 1).
-	// Default 1e-9; negative: never.
+	// Decrease stops the search when an iteration lowers f by at most this fraction of max(|f before|, |f after|,
+	// 1). Default 1e-9; negative: never.
 	Decrease float64
-	// Gradient ends the search at this largest entry of the projected gradient. Default 1e-5; negative: never.
+	// Gradient stops the search when no entry of the projected gradient is larger. Default 1e-5; negative: never.
 	Gradient float64
-	// Pairs is the steps that shape the model. Default 10.
+	// Pairs is the number of past steps that shape the model. Default 10.
 	Pairs int
 	// Iterations is the limit of iterations. Default 15000.
 	Iterations int
-	// Evaluations is the most calls of f. Default 15000.
+	// Evaluations is the limit of calls of f. Default 15000.
 	Evaluations int
-	// Trials is the most steps in a line search. Default 20.
+	// Trials is the limit of steps in a line search. Default 20.
 	Trials int
 }
 
@@ -45,9 +45,9 @@ func (o Options) withDefaults() Options {
 type Status uint8
 
 const (
-	// SmallGradient means that the function no longer falls in any direction inside the box.
+	// SmallGradient means that the function no longer decreases in any direction inside the box.
 	SmallGradient Status = iota
-	// SmallDecrease means that an iteration hardly lowered the function.
+	// SmallDecrease means that an iteration lowered the function by less than Options.Decrease.
 	SmallDecrease
 	// NoProgress means that no step along the steepest descent lowered the function.
 	NoProgress
@@ -55,7 +55,7 @@ const (
 	OutOfIterations
 	// OutOfEvaluations means that the limit Options.Evaluations was reached.
 	OutOfEvaluations
-	// NotFinite means that the function or its gradient was not finite. The result is the point before.
+	// NotFinite means that the function or its gradient was not finite. The result is the previous point.
 	NotFinite
 )
 
@@ -65,7 +65,7 @@ var statusNames = [...]string{
 
 func (s Status) String() string { return statusNames[s] }
 
-// A Result is the point at which a search stopped, and why.
+// A Result is the value at which a search stopped, and why it stopped.
 type Result struct {
 	F           float64
 	Iterations  int
@@ -73,11 +73,11 @@ type Result struct {
 	Status      Status
 }
 
-// A Func is a function to minimise: it returns its value at x and sets grad to its gradient. It must not keep the
-// slices or change x.
+// A Func is a function to minimise: it returns its value at x and writes its gradient to grad. It must not keep
+// the slices or change x.
 type Func func(x, grad []float64) float64
 
-// A Minimizer runs searches and reuses their memory. The zero value is ready.
+// A Minimizer runs searches and reuses their memory. The zero value is ready to use.
 type Minimizer struct {
 	n            int
 	f            Func
@@ -109,8 +109,8 @@ const (
 
 const epsilon = 0x1p-52
 
-// Minimize searches for a local minimum of a continuously differentiable f in a box, from x, and writes it to x. It
-// calls f only inside the box. It panics if the lengths differ or the box is empty.
+// Minimize searches for a local minimum of a continuously differentiable f between lower and upper, starting at x,
+// and writes it to x. It calls f only inside this box. It panics if lengths differ or the box is empty.
 func (m *Minimizer) Minimize(x, lower, upper []float64, f Func, o Options) Result {
 	if len(x) != len(lower) || len(x) != len(upper) {
 		panic(lengthMismatch)

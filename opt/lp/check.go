@@ -65,8 +65,8 @@ func finiteOr(x, otherwise float64) float64 {
 	return x
 }
 
-// DualResidual returns the largest relative error of y: a reduced cost whose column is not at a bound, or a
-// multiplier whose row is not at a side.
+// DualResidual returns the largest relative error of y: a reduced cost whose column is not at the matching bound,
+// or a multiplier whose row is not at the matching side.
 func DualResidual(p *Problem, y []float64) float64 {
 	worst := 0.0
 	for j, d := range ReducedCosts(p, y) {

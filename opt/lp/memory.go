@@ -10,7 +10,6 @@ func (p *Problem) Remember(m *memory.Codec) {
 	memory.Slice(m, &p.inRow, func(c *colset, m *memory.Codec) { m.Fields(&c.members, &c.stale, &c.clean) })
 }
 
-// Remember implements memory.Rememberer, with only the columns' coefficients.
 func (s *store) Remember(m *memory.Codec) {
 	m.Fields(&s.used)
 	memory.Slice(m, &s.at, func(r *run, m *memory.Codec) { m.Fields(&r.place, &r.n, &r.size) })

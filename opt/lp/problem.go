@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// ErrRemoved reports a handle whose column or row was removed, or belongs to another problem.
+// ErrRemoved reports a handle whose column or row was removed or is of another problem.
 var ErrRemoved = errors.New("was removed, or is not of this problem")
 
 // Inf is the value of an infinite side or bound.
@@ -15,7 +15,7 @@ var Inf = math.Inf(1)
 // A Col identifies a column of a Problem; the zero value identifies none.
 type Col struct{ slot, stamp uint32 }
 
-// Index returns the column's index in Solution.X. Another column may get it after removal.
+// Index returns the column's index in Solution.X. After a removal another column may get the index.
 func (c Col) Index() int { return int(c.slot) }
 
 // A Row identifies a row of a Problem; the zero value identifies none.
@@ -36,7 +36,8 @@ type ColEntry struct {
 	Value float64 // finite; 0 is ignored
 }
 
-// A Problem is a linear program that can be edited; the zero value is empty. Edits are not safe for concurrent use.
+// A Problem is a linear program that can be edited. The zero value is empty. Edits are not safe for concurrent
+// use.
 type Problem struct {
 	// Offset is added to the objective.
 	Offset float64
@@ -68,17 +69,17 @@ func (p *Problem) Rows() int { return p.rows }
 // Nonzeros returns the number of coefficients that are not 0.
 func (p *Problem) Nonzeros() int { return p.nonzeros }
 
-// ColSlots returns the length of slices indexed by Col.Index. Indices of removed columns are unused.
+// ColSlots returns the length of slices that are indexed by Col.Index. Indices of removed columns are unused.
 func (p *Problem) ColSlots() int { return len(p.cost) }
 
-// RowSlots returns the length of slices indexed by Row.Index. Indices of removed rows are unused.
+// RowSlots returns the length of slices that are indexed by Row.Index. Indices of removed rows are unused.
 func (p *Problem) RowSlots() int { return len(p.side) }
 
 // Edits returns the number of edits so far.
 func (p *Problem) Edits() uint64 { return p.edits }
 
-// AddRow adds the constraint low <= sum of the entries <= up, in time proportional to the entries. Errors: a NaN, an
-// empty range, an infinite coefficient, a removed or repeated column.
+// AddRow adds the constraint low <= sum of the entries <= up, in time proportional to the entries. It returns an
+// error for a NaN, an empty range, an infinite coefficient, or a removed or repeated column.
 func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 	if err := checkRange(low, up); err != nil {
 		return Row{}, fmt.Errorf("row: %w", err)
@@ -104,8 +105,8 @@ func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 	return r, nil
 }
 
-// AddCol adds a variable with its cost, bounds and coefficients, in time proportional to the entries. Errors: a NaN,
-// an empty range, an infinite cost or coefficient, a removed or repeated row.
+// AddCol adds a variable with its cost, bounds and coefficients, in time proportional to the entries. It returns
+// an error for a NaN, an empty range, an infinite cost or coefficient, or a removed or repeated row.
 func (p *Problem) AddCol(cost, low, up float64, entries ...RowEntry) (Col, error) {
 	if err := checkRange(low, up); err != nil {
 		return Col{}, fmt.Errorf("column: %w", err)
@@ -193,7 +194,8 @@ func (p *Problem) newCol(cost, low, up float64, entries []RowEntry) Col {
 	return Col{slot, p.colStamp[slot]}
 }
 
-// RemoveCols removes columns, in time proportional to their coefficients. On an error (ErrRemoved) it removes none.
+// RemoveCols removes columns, in time proportional to their coefficients. If it returns an error (ErrRemoved), it
+// removes none.
 func (p *Problem) RemoveCols(cols ...Col) error {
 	for i, c := range cols {
 		if err := p.checkCol(c); err != nil {
@@ -283,7 +285,7 @@ func (p *Problem) SetRHS(r Row, low, up float64) error {
 	return nil
 }
 
-// SetCoefficient sets one coefficient, in time proportional to its column; 0 removes it.
+// SetCoefficient sets the coefficient of column c in row r, in time proportional to the column; 0 removes it.
 func (p *Problem) SetCoefficient(r Row, c Col, value float64) error {
 	if err := errors.Join(p.checkRow(r), p.checkCol(c)); err != nil {
 		return err

@@ -1,6 +1,6 @@
 package lp
 
-// A Column is a view of one column: read it only, and only until the next edit.
+// A Column is a read-only view of one column, valid until the next edit.
 type Column struct {
 	Cost, Low, Up float64
 	Integer       bool
@@ -14,10 +14,11 @@ func (p *Problem) HasCol(j int) bool { return p.colStamp[j]&1 == 1 }
 // HasRow reports whether index i is in use by a row.
 func (p *Problem) HasRow(i int) bool { return p.rowStamp[i]&1 == 1 }
 
-// ColStamp returns a number that differs between successive columns at index j. It is odd while there is one.
+// ColStamp returns a number that is different for each column that successively uses index j. It is odd while the
+// index is in use.
 func (p *Problem) ColStamp(j int) uint32 { return p.colStamp[j] }
 
-// RowStamp returns a number that differs between successive rows at index i; see ColStamp.
+// RowStamp returns a number that is different for each row that successively uses index i; see ColStamp.
 func (p *Problem) RowStamp(i int) uint32 { return p.rowStamp[i] }
 
 // Column returns the column at index j; zeros if the index is unused.
@@ -37,7 +38,8 @@ func (p *Problem) Entries(j int) (rows []uint32, values []float64) {
 	return p.matrix.column(uint32(j))
 }
 
-// Costs returns the cost of each column; 0 at unused indices. Read the slice only, until the next edit.
+// Costs returns the cost of each column; 0 at unused indices. The slice is read-only and valid until the next
+// edit.
 func (p *Problem) Costs() []float64 { return p.cost }
 
 // Lows returns the lower bound of each column; see Costs.
@@ -54,7 +56,7 @@ func (p *Problem) Sides(i int) (low, up float64) {
 	return p.side[i].low, p.side[i].up
 }
 
-// RowCols returns the indices of the columns in row i, ascending, valid until the next edit. It may sort, so it is
+// RowCols returns the ascending indices of the columns in row i, valid until the next edit. It may sort, so it is
 // not safe for concurrent use.
 func (p *Problem) RowCols(i int) []uint32 {
 	p.inRow[i].sweep(p, uint32(i))

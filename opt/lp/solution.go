@@ -2,8 +2,9 @@ package lp
 
 import "context"
 
-// A Solver solves linear programs. It does not change p; earlier calls only determine where it starts. If the context
-// ends, it returns the best solution so far with status Interrupted. Errors are for invalid input and failures.
+// A Solver solves linear programs. It does not change p; earlier calls only determine where it starts. If ctx
+// ends, it returns the best solution so far with status Interrupted. It returns an error for invalid input or a
+// failure.
 type Solver interface {
 	Solve(ctx context.Context, p *Problem) (*Solution, error)
 }
@@ -16,15 +17,15 @@ const (
 	Optimal Status = iota
 	Limited
 	Interrupted
-	Infeasible // Ray proves it
-	Unbounded  // Ray proves it
+	Infeasible // proven by Ray
+	Unbounded  // proven by Ray
 )
 
 func (s Status) String() string {
 	return [...]string{"optimal", "limited", "interrupted", "infeasible", "unbounded"}[s]
 }
 
-// A Solution is the result of a solve and belongs to the caller. X and Y are 0 at unused indices.
+// A Solution is the result of a solve, which the caller may modify. X and Y are 0 at unused indices.
 type Solution struct {
 	Status                       Status
 	X                            []float64 // primal, by column index

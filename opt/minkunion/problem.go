@@ -6,25 +6,25 @@ import (
 	"math"
 )
 
-// A Set is a set of elements, each once, and has a cost besides theirs.
+// A Set is a set of distinct elements. Its own cost is added to the costs of the elements.
 type Set struct {
 	Elements []int
 	Cost     int64 // may be negative
 }
 
-// A Problem asks for Pick of the sets whose total cost is least: each set's own cost, and the cost of each element in
-// their union.
+// A Problem asks for Pick of the Sets with the lowest total cost: each set's own cost, and once the cost of each
+// element in their union.
 type Problem struct {
 	Sets     []Set
-	Elements []int64 // cost of each, at least 0, paid once
+	Elements []int64 // cost of each element, at least 0
 	Pick     int
 }
 
 // Options limit the work of Solve.
 type Options struct {
-	MaxSteps int     // visited edges, 5 to 10 ns each
-	Slack    int64   // stops at Bound > Cost - Slack; at least 1, the optimum
-	Start    [][]int // answers to start from instead of greedy ones
+	MaxSteps int     // limit of visited edges, 5 to 10 ns each
+	Slack    int64   // stops when Bound > Cost - Slack; at least 1, which means the optimum
+	Start    [][]int // answers to start from, instead of greedy ones
 }
 
 // A Solution has the picked sets and their cost; Bound <= optimum <= Cost.
@@ -87,7 +87,7 @@ func (p *Problem) total() int64 {
 	return int64(min(sum, 2*maxTotal)) + 1
 }
 
-// Cost returns the own costs of the picked sets, plus the cost of each element in their union.
+// Cost returns the cost of the picked sets: their own costs, plus once the cost of each element in their union.
 func (p *Problem) Cost(picked []int) int64 {
 	paid := make([]bool, len(p.Elements))
 	sum := int64(0)

@@ -29,9 +29,9 @@ type step struct {
 	paid  bool
 }
 
-// Solve returns the cheapest pick of sets that it finds within the limits, and a proven lower bound on the cost. It
-// visits about o.MaxSteps edges, plus Pick times the number of sets. Annealing gets half of the steps if a quarter
-// does not end the search.
+// Solve returns the cheapest pick of sets that it finds within the limits of o, and a proven lower bound on the
+// cost. It visits about o.MaxSteps edges, plus Pick times the number of sets. If a quarter of the steps does not
+// complete the search, half of them go to simulated annealing.
 func Solve(p *Problem, o Options) (*Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

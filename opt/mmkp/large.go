@@ -9,15 +9,15 @@ import (
 )
 
 // Large items. An item whose smallest choice takes much of a resource breaks the method of prices in two ways. The
-// relaxation divides the item, although its parts are worth nothing, so the bound is far away. And the search moves
-// few items at a time, although a large item pays only if many others leave at once.
+// relaxation divides the item, although its parts are worth nothing, so the bound is far away. And the search
+// moves few items at a time, although a large item pays only if many others leave.
 //
-// So if the gap of a solution stays above wideGap, the program is split on its largest item: one case without it, and
-// one for each of its choices, which then leaves less for the others. Each case is a program without this item. A
-// case is split again while its gap is wide and it has large items. The best solution of all cases is the result. The
-// largest bound of all cases is a bound, because an optimal solution belongs to one of the cases.
+// So if the gap stays above wideGap, the program is split on its largest item: one case without it, and one for
+// each of its choices, with less capacity for the others. A case is split again while its gap is wide and it has
+// large items. The result is the best solution of all cases. The largest bound of all cases is a bound, because an
+// optimal solution belongs to one of them.
 //
-// Why it ends: every split removes an item. After maxSplits solves, a case that is not solved keeps the bound of the
+// Why it ends: every split removes an item. After maxSplits solves, an unsolved case keeps the bound of the
 // program that was split.
 const (
 	wideGap   = 1e-3

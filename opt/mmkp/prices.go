@@ -38,10 +38,10 @@ const small = 1 << 11
 // maxRounds bounds the number of cores. It is never reached, because ranges grow fourfold.
 const maxRounds = 200
 
-// findPrices walks to the prices of the lowest bound, and leaves them in p.core.Prices, with the last core around
-// them. It fills a core around the last prices and walks down in it. If the walk ends at an end of a range, the
-// lowest bound may lie beyond, and the next range is wider. Otherwise no price anywhere has a lower bound, because
-// the bound is convex. A core that would be too large is replaced by one of narrower ranges, around better prices.
+// findPrices leaves the prices of the lowest bound in p.core.Prices, with the last core around them. It fills a
+// core around the last prices and walks down in it. If the walk ends at an end of a range, the next range is
+// wider. Otherwise these prices are the best, because the bound is convex. If a core would be too large, its
+// ranges become narrower.
 func (pr *pricing) findPrices() {
 	pr.core.Steps, pr.core.Bound, pr.scan.whole = 0, math.Inf(1), false
 	pr.measurePrices()

@@ -15,28 +15,29 @@ type Use struct {
 	Amount   float64 // in the unit of the resource's capacity; finite, at least 0
 }
 
-// A Choice is one option of an item: its value and the resources that it needs. Most need one, and More stays nil.
+// A Choice is one option of an item: its value and the resources that it needs. If it needs one resource, More is
+// nil.
 type Choice struct {
 	Value float64 // finite; a choice of value <= 0 is only taken if the item must be served
 	Use
 	More []Use // further uses; amounts of one resource add up
 }
 
-// An Item has several choices; a solution takes at most one of them. Choices sorted by resource, then amount, are
-// read fastest.
+// An Item has several choices; a solution takes at most one of them. Choices are read fastest if sorted by
+// resource, then amount.
 type Item struct {
 	Choices []Choice
-	Must    bool // exactly one choice has to be taken
-	Keep    int  // a choice that a Program stores even if another dominates it; see Adjust
+	Must    bool // exactly one choice must be taken
+	Keep    int  // index of a choice that a Program stores even if another dominates it; see Adjust
 }
 
-// A Problem is a multiple-choice knapsack: items, and the capacity of each resource. Solvers only read it.
+// A Problem is a multiple-choice knapsack: items, and the capacity of each resource. Solvers do not modify it.
 type Problem struct {
 	Capacity []float64 // per resource; finite, at least 0
 	Items    []Item
 }
 
-// Validate returns all invalid numbers of p as one error. It does not check that the items that must be served fit.
+// Validate returns all invalid numbers of p as one error. It does not check whether the items with Must fit.
 func (p *Problem) Validate() error {
 	var all []error
 	for k, b := range p.Capacity {
@@ -96,8 +97,8 @@ func (c *Choice) complain(j, resources int) error {
 	return nil
 }
 
-// Value returns the value of a solution, given as the index of a choice per item (-1: none), and its use of each
-// resource. It panics if pick has the wrong length.
+// Value returns the value of a solution and its use of each resource. pick has the index of a choice for each
+// item, or -1. Value panics if pick has the wrong length.
 func (p *Problem) Value(pick []int) (value float64, used []float64) {
 	if len(pick) != len(p.Items) {
 		panic("mmkp: pick and items differ in length")

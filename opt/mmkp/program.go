@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// ErrNoItem reports an ItemID whose item was removed, or belongs to another program.
+// ErrNoItem reports an ItemID whose item was removed or is of another program.
 var ErrNoItem = errors.New("no such item")
 
 // An ItemID identifies an item of a Program until the item is removed. The zero ItemID identifies none.
@@ -18,9 +18,10 @@ type ItemID struct {
 	turn uint32 // number of items that the slot has had, including this one
 }
 
-// A Program is a multiple-choice knapsack whose items change between solves, such as jobs between rounds. A solve
-// costs the changes, a pass over the items, and a search around the last prices. It stores 16 bytes for every choice
-// that no other of the same resource dominates (24 if an amount is no float32). Not safe for concurrent use.
+// A Program is a multiple-choice knapsack whose items change between solves, such as jobs between rounds. The cost
+// of a solve is the changes, a pass over the items, and a search near the last prices. It stores 16 bytes for
+// every choice that no other of the same resource dominates (24 if an amount is no float32). It is not safe for
+// concurrent use.
 type Program struct {
 	given []float64 // capacities; core.Capacity has them enlarged by slack, and at least one
 	core  core.Core // undecided items of the last scan, and the prices
@@ -42,7 +43,8 @@ type call struct {
 	ctx  context.Context
 }
 
-// NewProgram returns a program without items. It copies the capacities, which are as in Problem.Capacity.
+// NewProgram returns a program without items. It copies the capacities, which must be finite and at least 0, and
+// otherwise returns an error.
 func NewProgram(capacity []float64) (*Program, error) {
 	p := new(Program)
 	if err := p.reset(capacity); err != nil {
@@ -81,8 +83,8 @@ func (p *Program) connect() {
 	p.search.options, p.search.mending = &p.options, &p.mending
 }
 
-// SetCapacity changes the capacity of resource k. It returns an error if there is no such resource, or b is negative
-// or not finite. The next Solve pays for a pass over all choices of that resource.
+// SetCapacity changes the capacity of resource k. It returns an error if there is no such resource, or b is
+// negative or not finite. The next Solve then passes over all choices of the resource.
 func (p *Program) SetCapacity(k int, b float64) error {
 	if k < 0 || k >= len(p.given) {
 		return fmt.Errorf("resource %d, want one of %d", k, len(p.given))
@@ -99,16 +101,16 @@ func (p *Program) SetCapacity(k int, b float64) error {
 // Len returns the number of items.
 func (p *Program) Len() int { return p.inv.live }
 
-// Add adds a copy of an item. On an error nothing is added. Of equal items, the first added is served first. It costs
-// a pass over the choices, and a sort if they are out of order.
+// Add adds a copy of an item, or returns an error for an invalid one. Among equal items, the one added first is
+// served first. It costs a pass over the choices, and a sort if they are out of order.
 func (p *Program) Add(it Item) (ItemID, error) { return p.inv.add(it, len(p.given)) }
 
-// Set replaces the choices of an item and resets its adjustment. The item keeps its rank among equal ones. On an
-// error it stays unchanged. It costs as much as Add.
+// Set replaces the choices of an item and resets its adjustment. The item keeps its rank among equal ones, and
+// stays unchanged on an error. It costs as much as Add.
 func (p *Program) Set(id ItemID, it Item) error { return p.inv.set(id, it, len(p.given)) }
 
-// An Adjustment changes the values of an item's choices: each becomes Base + Factor * Value, but the choice with
-// index Kept (-1: none) becomes Base + KeptFactor * Value. So a running job pays for a restart in every choice but
+// An Adjustment changes the values of an item's choices to Base + Factor * Value, except that the choice with
+// index Kept (-1: none) gets Base + KeptFactor * Value. So a running job pays for a restart in every choice but
 // its present one.
 type Adjustment struct {
 	Base, Factor float64
@@ -130,15 +132,14 @@ func (a *Adjustment) Check() error {
 }
 
 // Adjust changes the values of an item's choices. It returns an error if a is invalid, if the kept choice would be
-// worth less than the same choice taken newly, or if it was dropped as dominated (set Item.Keep). It costs a search
-// for the kept choice; no hull changes.
+// worth less than without KeptFactor, or if it was dropped as dominated (set Item.Keep).
 func (p *Program) Adjust(id ItemID, a Adjustment) error { return p.inv.adjust(id, a) }
 
 // Remove removes an item. It returns an error if the item was removed before.
 func (p *Program) Remove(id ItemID) error { return p.inv.remove(id) }
 
-// Pick returns the index of the choice that the last solution took for an item; -1 for none, or if the item changed
-// since. It panics if id identifies no item.
+// Pick returns the index of the choice that the last solution took for an item. It is -1 if it took none, or if
+// the item changed since. It panics if id is not of an item.
 func (p *Program) Pick(id ItemID) int {
 	if !p.inv.has(id) {
 		panic("mmkp: no such item")

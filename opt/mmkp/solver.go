@@ -9,10 +9,11 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// ErrInfeasible reports that the capacities are too small for the items that must be served.
+// ErrInfeasible reports that the items with Must do not fit into the capacities.
 var ErrInfeasible = errors.New("items that must be served do not fit")
 
-// ErrLimit reports that a limit was reached before a feasible solution, or a proof that there is none, was found.
+// ErrLimit reports that a limit was reached before the search found a feasible solution, or proved that there is
+// none.
 var ErrLimit = errors.New("limit reached without a feasible solution")
 
 // slack is the relative excess allowed over a capacity, so that ten tenths fit into one. The bound uses the enlarged
@@ -21,16 +22,16 @@ const slack = 1e-10
 
 // Options limit the work of a solve and state the required quality.
 type Options struct {
-	MaxSteps int     // price steps, from one vertex of the bound to the next
-	MaxNodes int     // of the search, which uses fewer if many items are open; 0 keeps the rounded solution
-	Gap      float64 // relative; the search stops at Bound - Value <= Gap * |Bound|
-	// Ties decides between equally good solutions: 0 serves the first added first; each other number is a different
-	// order.
+	MaxSteps int     // limit of price steps, each from one vertex of the bound to the next
+	MaxNodes int     // limit of search nodes, lower if many items are open; 0 keeps the rounded solution
+	Gap      float64 // relative gap: the search stops at Bound - Value <= Gap * |Bound|
+	// Ties decides between equally good solutions: 0 serves items in the order in which they were added; every
+	// other number is another order.
 	Ties uint64
 }
 
-// DefaultOptions returns limits with which small programs (a hundred items) are solved to a proven optimum, and large
-// ones (thousands) in a few milliseconds.
+// DefaultOptions returns limits that solve small programs (a hundred items) to a proven optimum, and large ones
+// (thousands) in a few milliseconds.
 func DefaultOptions() Options { return Options{MaxSteps: 500, MaxNodes: 100_000, Gap: 1e-9} }
 
 // Validate returns all invalid options as one error.
@@ -67,15 +68,15 @@ type Solution struct {
 	Value      float64
 	Bound      float64
 	Gap        float64   // (Bound - Value) / |Bound|; 0 if both are 0
-	Prices     []float64 // value per unit of each resource; nil from a solver without prices
+	Prices     []float64 // value per unit of each resource; nil if the solver computes none
 	Status     Status
 	Iterations int // price steps
 	Nodes      int // nodes that the search visited
-	Fractional int // items that the best prices divide between columns: at most one per resource
+	Fractional int // items that the best prices divide between columns, at most one per resource
 }
 
-// A Solver solves a complete Problem at each call, in reused memory. It keeps no results; pass prices for a warm
-// start. Not safe for concurrent use.
+// A Solver solves a complete Problem at each call, in reused memory, and keeps no results. It is not safe for
+// concurrent use.
 type Solver struct {
 	program Program
 	ids     []ItemID
@@ -85,9 +86,10 @@ type Solver struct {
 // NewSolver returns an empty solver.
 func NewSolver() *Solver { return new(Solver) }
 
-// Solve finds the choices of highest total value, starting from the given prices (nil: none). The solution is valid
-// until the next call. Errors: invalid numbers in p, start or opts; ErrInfeasible with a resource that is short;
-// ErrLimit. It costs as much as adding all items to a Program and solving it.
+// Solve finds the choices with the highest total value. start has prices from which the search begins, or is nil.
+// The solution is valid until the next call. It returns an error for invalid numbers in p, start or opts,
+// ErrInfeasible with the resource that is short, or ErrLimit. It costs as much as adding all items to a Program
+// and solving it.
 func (s *Solver) Solve(ctx context.Context, p *Problem, start []float64, opts Options) (*Solution, error) {
 	if err := errors.Join(opts.Validate(), validateStart(p, start)); err != nil {
 		return nil, errors.Join(err, p.Validate())
@@ -130,9 +132,9 @@ func validateStart(p *Problem, start []float64) error {
 	return nil
 }
 
-// Solve finds the choices of highest total value, starting from the prices of the last solve. The solution is valid
-// until the next solve; Pick has the choices. Errors: invalid opts; ErrInfeasible with a resource that is short;
-// ErrLimit.
+// Solve finds the choices with the highest total value, starting from the last prices. The solution is valid until
+// the next solve; Pick returns the choices. It returns an error for invalid opts, ErrInfeasible with the resource
+// that is short, or ErrLimit.
 func (p *Program) Solve(ctx context.Context, opts Options) (*Solution, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err

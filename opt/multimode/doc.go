@@ -1,4 +1,4 @@
-// Package multimode plans a window of rounds: each job picks a mode and the rounds in which it runs.
+// Package multimode plans a window of rounds: each job gets a mode and the rounds in which it runs.
 //
 //	maximise    Σⱼ valueⱼ(nⱼ) − Σⱼ againⱼ · (further startsⱼ) − λ · max(Σⱼ loadⱼ(nⱼ), maxⱼ leftⱼ(nⱼ))
 //	subject to  in every round, the jobs' use of a resource is within its capacity
@@ -6,7 +6,7 @@
 // for the number nⱼ of rounds of job j. Rounds are alike, so only the number and the starts count. The first part
 // chooses modes and numbers of rounds: a multiple-choice knapsack (opt/mmkp), with one price per resource in any
 // round. The second part packs the rounds. The last term, a bound on the time of all jobs, couples them. With a
-// limit z on the time left it becomes a constraint of each job alone, which excludes small numbers of rounds.
+// limit z on the remaining time it becomes a constraint on each job, which excludes small numbers of rounds.
 //
 // Source: Shockwave §6.1, App. G.3, H.
 //
@@ -24,6 +24,6 @@
 // gives the bound of the lower half, and a plan. The bound of the upper half falls because its low end rises.
 // Halves that cannot be better are dropped.
 //
-// It ends when the largest bound is within Options.Gap of the best plan, after Options.Solves knapsacks, or when an
-// interval is too narrow.
+// It ends when the largest bound is within Options.Gap of the best plan, after Options.Solves knapsacks, or when
+// an interval is too narrow.
 package multimode

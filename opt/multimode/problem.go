@@ -13,38 +13,39 @@ const MaxRounds = 64
 
 const largest = 1e40
 
-// A Point is the state of a job at the end of the window if it ran in a given number of rounds.
+// A Point is the state of a job at the end of the window, after a number of rounds in which it ran.
 type Point struct {
 	Value float64
 	Left  float64 // remaining running time
-	Load  float64 // part of the cluster's mean remaining time
+	Load  float64 // job's part of the cluster's mean remaining time
 }
 
 // A Mode is one way to run a job: an amount of one resource, and the progress after each number of rounds.
 type Mode struct {
 	Resource int // index into Problem.Capacity
 	Amount   int // in each round; at least 1
-	// After has the state after 1, 2, … consecutive rounds; more change nothing.
+	// After has the state after 1, 2, … consecutive rounds; further rounds change nothing.
 	After []Point
 }
 
 // A Job runs in at most one of its modes in a window.
 type Job struct {
-	Idle  Point
-	Modes []Mode  // none: it waits
-	Held  int     // present mode, whose After includes no start
-	Again float64 // value lost by each other start
+	Idle  Point   // state if it does not run
+	Modes []Mode  // possible modes; if empty, it waits
+	Held  int     // index of the present mode, whose After does not include a start
+	Again float64 // value lost by each further start
 }
 
 // A Problem is a window of rounds, the capacities in each round, and the jobs. Solve does not change it.
 type Problem struct {
 	Rounds   int     // 1 to MaxRounds
 	Capacity []int   // in each round
-	Jobs     []Job   // of equal jobs the first is served first
-	Lambda   float64 // value lost per unit of all jobs' time
+	Jobs     []Job   // among equal jobs the first is served first
+	Lambda   float64 // value lost per unit of the time of all jobs
 }
 
-// A Run states in which mode and rounds a job runs: bit t of Rounds is round t. Mode is -1 if it does not run.
+// A Run states the mode of a job and the rounds in which it runs: bit t of Rounds is round t. Mode is -1 if it
+// does not run.
 type Run struct {
 	Mode   int
 	Rounds uint64

@@ -12,8 +12,8 @@ import (
 
 // Options state when Solve stops.
 type Options struct {
-	Gap    float64 // relative; default 1e-3 (Shockwave §8.9)
-	Solves int     // most knapsacks; default 32
+	Gap    float64 // relative gap; default 1e-3 (Shockwave §8.9)
+	Solves int     // limit of knapsacks; default 32
 }
 
 // DefaultOptions returns the defaults.
@@ -31,12 +31,12 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Schedule is the plan that Solve found for a window. Value is its value, and no plan has a value above Bound.
+// A Schedule is the plan that Solve found for a window. Value is its value; no plan has a value above Bound.
 type Schedule struct {
 	Runs  []Run
 	Value float64
 	Bound float64
-	// Prices are per unit and round, in the last knapsack; zeros without one.
+	// Prices are per unit and round, from the last knapsack; zeros if there was none.
 	Prices      []float64
 	Solves      int
 	Interrupted bool
@@ -59,11 +59,11 @@ type search struct {
 	picked []count
 }
 
-// Solve plans a window and returns the best plan that it found. It stops when the plan is within Options.Gap of the
-// upper bound, after Options.Solves knapsacks, or when ctx ends.
+// Solve plans a window and returns the best plan that it found. It stops when the plan is within Options.Gap of
+// the upper bound, after Options.Solves knapsacks, or when ctx ends.
 //
-// A round in which there is room stays unused only if no waiting job gains by it. Equal problems have equal plans,
-// unless ctx ends first. Source: Shockwave §6.1, App. G.3, Eq. 11.
+// Room in a round stays unused only if no waiting job gains from it. Equal problems have equal plans, unless ctx
+// ends first. Source: Shockwave §6.1, App. G.3, Eq. 11.
 //
 // Cost: each step solves a knapsack with jobs × modes × rounds choices, and packs the result into rounds. A small
 // problem whose gap is still too large costs one more packing for each mode of each job.

@@ -23,8 +23,8 @@
 // the last node of a job. How full such nodes are is measured (fill).
 //
 // Deviation: past spending changes the budget of widths, where the paper has a mean over all time, because a
-// budget is a promise. It acts slowly, over Horizon, because money buys most at a constant price. If a window
-// would still exceed its limit (Options.Window, Slack), no node is rented, and in the end jobs are stopped.
+// budget is a promise. It acts slowly, over Horizon, because money buys most at a constant price. At the limit
+// (Options.Window, Slack) no node is rented, and in the end jobs are stopped.
 //
 // Deviation: a job whose width was recomputed moves only if that pays, because it must restart.
 //

@@ -11,12 +11,12 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A packing holds the free GPUs of each node, so that a job starts only if it fits on nodes. A job of at most a node
-// gets the node with the fewest sufficient free GPUs. A larger one gets empty nodes, and such a node for its rest.
-// Workers get nodes one by one.
+// A packing holds the free GPUs of each node, so that a job starts only if it fits on nodes. A job of at most a
+// node gets the node with the fewest sufficient free GPUs. A larger one gets empty nodes, and such a node for its
+// rest. Workers get nodes one by one.
 //
-// later has the free GPUs at the time when the first job of the queue that does not fit is expected to start, without
-// the GPUs of that job. A job that still runs then starts only on GPUs that are free now and later. Nil: all jobs fit.
+// later has the free GPUs at the expected start of the first job that does not fit, without the GPUs of that job.
+// A job that runs beyond this time needs GPUs that are free now and later. Nil: all jobs fit.
 type packing struct {
 	nodes  []cluster.Node
 	types  []cluster.TypeInfo

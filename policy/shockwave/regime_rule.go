@@ -32,12 +32,10 @@ func (p *Predictor) update() {
 // restate applies Dir(m_1, …, m_k, S_k, …, S_k) after k regimes have ended: the K − k other regimes are each
 // expected to last S_k = (N − Σ m_i) / (K − k) epochs. Source: Shockwave §5.
 //
-// Deviation: a present regime that has lasted longer than S_k is expected to end now, because the paper
-// states the rule for the ends of regimes only.
+// Deviation: a present regime that has lasted longer than S_k is expected to end now, because the paper states the
+// rule for the ends of regimes only.
 //
-// With at most K regimes, the sum of |expected − true| never grows from one epoch to the next. Up to S_k
-// epochs nothing changes. Each further epoch reduces the error of the present regime by one, and adds at most
-// one to the errors of the others.
+// With at most K regimes, the sum of |expected − true| never grows.
 func (p *Predictor) restate() {
 	left := float64(p.epochs)
 	for i := range p.regimes {

@@ -6,18 +6,16 @@ const mostGaps = 1000
 
 // submissions predict the rate of new jobs from the times of earlier ones.
 //
-// The longer no job has come, the less likely more are. After each of n submissions they end
-// with a probability of 1/(n+1), by the rule of succession. Otherwise the next gap is
-// longer than the present silence with a probability of (k+1)/n, if k of the gaps so far were
-// longer. If none was, that probability is below 1/n, and assumed to
-// fall with the silence c as longest/c, as heavy-tailed gaps do. By Bayes' rule submissions continue with
-// a probability of (k+1)/(k+2), or longest/(longest+c).
+// After each of n submissions they end with a probability of 1/(n+1), by the rule of succession. Otherwise the
+// next gap is longer than the present silence with a probability of (k+1)/n, if k of the gaps so far were longer.
+// If none was, the probability falls with the silence c as longest/c, as heavy-tailed gaps do. By Bayes' rule
+// submissions continue with a probability of (k+1)/(k+2), or longest/(longest+c).
 //
-// Example: after gaps of 1, 2 and 5 minutes and a silence of 3 minutes, k is 1: submissions continue with 2/3. After
-// 10 minutes: 5/(5+10) = 1/3.
+// Example: after gaps of 1, 2 and 5 minutes and a silence of 3 minutes, k is 1: submissions continue with 2/3.
+// After 10 minutes: 5/(5+10) = 1/3.
 //
-// Source: Fader et al. 2005, the model of who still buys, with the gaps of the run instead of exponential ones:
-// submissions come in bursts, and stop at night.
+// Source: Fader et al. 2005, with the gaps of the run instead of exponential ones, because submissions come in
+// bursts, and stop at night.
 type submissions struct {
 	n           int
 	first, last time.Time

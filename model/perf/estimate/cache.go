@@ -6,10 +6,10 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Cache stores fitted throughput models, so that each is computed once, although a job's program and the scheduler
-// both fit the same reports. A nil Cache stores nothing.
+// A Cache stores fitted throughput models, so that a job's program and the scheduler, which fit the same reports,
+// compute each fit once. A nil Cache stores nothing.
 type Cache struct {
-	// Minimize finds the fits of mode PublicCode. Nil: that mode has no fits.
+	// Minimize is the minimiser for mode PublicCode. If it is nil, that mode has no fits.
 	Minimize Minimizer
 
 	seed   maphash.Seed

@@ -12,10 +12,10 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// ClassOptions configure how the statistics of classes are learned.
+// ClassOptions configure how the statistics of classes are estimated.
 type ClassOptions struct {
 	// BurnIn is added to the observed time in arrival rates, with weight e^(-t/BurnIn). So a first job that
-	// arrives at once means one per BurnIn. Default 1 h, in which 1 to 60 jobs of a class arrive in Sia's
+	// arrives at once counts as one per BurnIn. Default 1 h, in which 1 to 60 jobs of a class arrive in Sia's
 	// newTrace.
 	BurnIn time.Duration
 	// Forget is the age at which an arrival has weight 1/e. Default 7 days, so that the rate
@@ -40,14 +40,13 @@ func (o *ClassOptions) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Material is the relative change of an arrival rate, epoch size, gradient noise or step time from which Classes
-// publishes new statistics. It also publishes for new configurations, batch sizes, epochs or job.Forms, and if the
+// Material is the relative change of an arrival rate, epoch size, gradient noise or step time above which Classes
+// publishes new statistics. It also does so for new configurations, batch sizes, epochs or job.Forms, and if the
 // source of guessed sizes changes.
 const Material = 0.05
 
-// Classes learns for each class of jobs how often they arrive, and how much progress they make in each epoch and how
-// fast. Make it with NewClasses; a nil Classes learns nothing. Source: BOA §3.1,
-// §5.2.
+// Classes estimates for each class of jobs how often they arrive, how much progress they make in each epoch, and
+// how fast. Make it with NewClasses; a nil Classes records nothing. Source: BOA §3.1, §5.2.
 type Classes struct {
 	o     ClassOptions
 	pool  *Pool
@@ -103,8 +102,8 @@ func (cs *Classes) Learn(r *job.Report) {
 // mostEpochs limits the epochs of a class; later ones count as the last. opt/convex needs 40 ms for so many.
 const mostEpochs = 10_000
 
-// Reached records the progress of a job at which it is in an epoch (from 0), at most its target. An epoch begins at
-// the first progress reported in it, even if the job later returns to a checkpoint.
+// Reached records that job id is in an epoch (from 0) with the given progress, at most its target. An epoch starts
+// at the first progress reported in it, even if the job later returns to a checkpoint.
 func (cs *Classes) Reached(id job.ID, epoch int, progress float64) {
 	l := cs.life(id)
 	if l == nil {
@@ -135,8 +134,8 @@ func (cs *Classes) life(id job.ID) *life {
 	return cs.jobs[id]
 }
 
-// Stats returns the statistics of all classes with a known speed, sorted by name. The pointer of a class changes only
-// if something changed by at least Material. Batch limits come from the first job of the class. Source: BOA §3.1.
+// Stats returns the statistics of all classes whose speed is known, sorted by name. The pointer of a class changes
+// only with a Material change. Batch limits come from the first job of the class. Source: BOA §3.1.
 func (cs *Classes) Stats(now time.Time) []*perf.ClassStats {
 	if cs == nil {
 		return nil

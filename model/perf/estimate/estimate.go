@@ -1,6 +1,6 @@
-// Package estimate learns how fast jobs train from their reports: a throughput model per job and GPU type, and the
-// statistical efficiency of each job. It also estimates speeds on GPU types on which a job has not run. Source: Sia
-// §3.3.2.
+// Package estimate estimates from the reports of jobs how fast they train: a throughput model per job and GPU
+// type, and the statistical efficiency of each job. It also estimates speeds on GPU types on which a job has not
+// run. Source: Sia §3.3.2.
 package estimate
 
 import (
@@ -19,16 +19,17 @@ type Mode uint8
 
 // The modes. Source: Sia §3.5.8, Fig. 3.13.
 const (
-	// Bootstrap measures each job on one GPU of every type. How speed grows with GPUs is measured on one type and
-	// assumed for the others (Sia Eq. 3.1).
+	// Bootstrap measures each job on one GPU of every type. The growth of speed with GPUs is measured on one type
+	// and assumed for the others (Sia Eq. 3.1).
 	Bootstrap Mode = iota
-	// NoProf measures nothing beforehand. One replica is assumed equally fast on all types; more replicas cannot be
-	// estimated.
+	// NoProf measures nothing beforehand. One replica is assumed to be equally fast on all types; the speed of
+	// several replicas is unknown.
 	NoProf
-	// Oracle uses the true throughput of the simulation. Statistical efficiency is still learned.
+	// Oracle uses the true throughput of the simulation. Statistical efficiency is still estimated.
 	Oracle
-	// PublicCode is the rule of Sia's published simulator, without measurements beforehand: an unused GPU type gets
-	// the goodput of the first used type, times the ratio of one-GPU reference throughputs (Options.Reference).
+	// PublicCode is the rule of Sia's published simulator, without measurements beforehand. The goodput on an
+	// unused GPU type is that on the first used type, times the ratio of one-GPU reference throughputs
+	// (Options.Reference).
 	PublicCode
 )
 
@@ -49,35 +50,34 @@ func ParseMode(name string) (Mode, error) {
 // A Throughput predicts samples per second, as perf.Model does.
 type Throughput func(a cluster.Allocation, b job.BatchSize) float64
 
-// Options configure how performance models are learned.
+// Options configure how performance models are estimated.
 type Options struct {
 	Mode Mode
 	// Types are the cluster's GPU types.
 	Types []cluster.TypeInfo
-	// Smoothing is the weight of the past in gradient statistics, in [0, 1). Default 0: only the last report
-	// counts.
+	// Smoothing is the weight of earlier reports in gradient statistics, in [0, 1). Default 0: only the last
+	// report counts.
 	Smoothing float64
 	// Oracle returns the true throughput of a job, for mode Oracle.
 	Oracle func(*job.Spec) Throughput
-	// Sensitivity returns the true effect of CPUs and memory on a job, for mode Oracle; nil: none.
+	// Sensitivity returns the true effect of CPUs and memory on a job, for mode Oracle; nil for none.
 	Sensitivity func(*job.Spec) *perf.Sensitivity
 	// Reference returns the one-GPU reference throughput of a job, for mode PublicCode; 0 if the
 	// type cannot run it.
 	Reference func(*job.Spec, cluster.GPUType) float64
-	// ReferenceFirst uses the reference throughput before the first run in mode PublicCode. Default false:
+	// ReferenceFirst makes mode PublicCode use the reference throughput before a job's first run. Default false:
 	// unknown.
 	ReferenceFirst bool
 	// Fits, if not nil, caches fits for all estimators of a run.
 	Fits *Cache
-	// Share lets the jobs of a class that one Pool made learn together. Default false. Source: BOA
-	// §5.3, "Profile Sharing".
+	// Share lets the jobs of a class, made by one Pool, share measurements. Default false. Source: BOA §5.3,
+	// "Profile Sharing".
 	Share bool
-	// Error is the size of the artificial error in estimated speeds: see Factor. Default 0. Source:
-	// BOA §6.4.
+	// Error is the size of an artificial error in estimated speeds, see Factor. Default 0. Source: BOA §6.4.
 	Error float64
 	// Seed is the seed for Error.
 	Seed uint64
-	// Verify limits what jobs can gain by false reports: see verify.go. Default false.
+	// Verify limits the gain of a job from false reports, see verify.go. Default false.
 	Verify bool
 }
 
@@ -96,8 +96,8 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Job learns how fast one job trains, from its reports. Make it with New or, to learn from other jobs too, with a
-// Pool.
+// A Job estimates how fast one job trains, from its reports. Make it with New or, to share measurements of other
+// jobs, with a Pool.
 type Job struct {
 	spec   *job.Spec
 	o      *Options
@@ -234,8 +234,8 @@ func (j *Job) Known() bool {
 	return j.oracle != nil || j.refits > 0 || j.o.ReferenceFirst && j.o.Mode == PublicCode
 }
 
-// Model returns the performance model learned so far, and the batch limits to use with it, both immutable. The
-// pointers change only if something was learned. The model is nil if nothing is known.
+// Model returns the present performance model, nil if nothing is known, and the batch limits to use with it. Both
+// are immutable. The pointers change only after new measurements.
 func (j *Job) Model() (*Model, *job.BatchLimits) {
 	now := j.Version()
 	if j.model != nil && j.built == now {

@@ -18,15 +18,15 @@ const networkPrior = 1.1
 
 const noObservations = "estimate: no observations"
 
-// Fit fits the throughput model to measurements: Fitter.Fit with new scratch memory.
+// Fit is Fitter.Fit with new scratch memory.
 func Fit(obs []perf.Observation, start *perf.Params) (perf.Params, float64) {
 	var f Fitter
 	return f.Fit(obs, start)
 }
 
-// Loss returns how far predicted times are from measured ones: the root mean squares of log T_acc − log Compute and
-// of log T_opt − log Step, plus the priors 1e-3 (Gamma − 1)², 1e-2 (BetaN/AlphaN)² and 1e-2 (BetaR/AlphaR)². It has
-// no unit. It panics without observations. Source: Pollux §4.1.
+// Loss returns how far the times predicted by p are from measured ones: the root mean squares of log T_acc − log
+// Compute and of log T_opt − log Step, plus the priors 1e-3 (Gamma − 1)², 1e-2 (BetaN/AlphaN)² and 1e-2
+// (BetaR/AlphaR)². It has no unit. It panics without observations. Source: Pollux §4.1.
 func Loss(obs []perf.Observation, p *perf.Params) float64 {
 	if len(obs) == 0 {
 		panic(noObservations)

@@ -8,16 +8,12 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// An input is what was learned about a job's input pipeline: its CPU curve, from profiling runs
-// with all the memory of a node. The effect of memory follows from the job's Spec. Source: Synergy
-// §3.1.
+// An input is the CPU curve of a job's input pipeline, from profiling runs with all the memory of a node. The
+// effect of memory follows from the job's Spec. Source: Synergy §3.1.
 //
-// One curve, samples per second against CPUs, serves all GPU types. A measurement shows the lower
-// of two rates: of the CPUs and of the GPU. It is a point of the curve only if the CPUs limit it,
-// which is certain if the job is slower than with all CPUs. The GPU limits other points of a flat
-// curve, except on the type with the highest rate. The curve is the third axis proposed in Synergy
-// §6, "Homogeneous clusters": the throughput on a type is the lower of the curve and the rate of
-// its GPUs.
+// One curve, samples per second against CPUs, serves all GPU types. A measurement shows the lower of two rates: of
+// the CPUs and of the GPU. It is a point of the curve only if the CPUs limit it, which is certain if the job is
+// slower than with all CPUs. Synergy §6, "Homogeneous clusters", proposes the curve as a third axis.
 type input struct {
 	curves [][]perf.CPURate  // by index in Options.Types and ascending CPUs; rates do not fall
 	known  *perf.Sensitivity // combined from all curves; nil: unknown
@@ -103,6 +99,6 @@ func last(curve []perf.CPURate) perf.CPURate {
 	return curve[len(curve)-1]
 }
 
-// Sensitivity returns how CPUs and host memory limit the job's speed, as learned so far; nil if unknown. It is
+// Sensitivity returns the estimate of how CPUs and host memory limit the job's speed; nil if unknown. It is
 // immutable.
 func (j *Job) Sensitivity() *perf.Sensitivity { return j.input.known }

@@ -8,8 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Remember saves and restores the measurements of classes. Measurements of single jobs are saved by their owners,
-// with Pool.Job.
+// Remember saves and restores the measurements of classes. The owners of single jobs save these with Pool.Job.
 func (p *Pool) Remember(m *memory.Codec) {
 	if p.o.Mode == Oracle {
 		m.Fail("estimate: mode oracle: %w", errors.ErrUnsupported)
@@ -36,8 +35,8 @@ func (p *Pool) Job(m *memory.Codec, of **Job) {
 // Remember implements memory.Rememberer.
 func (v *Version) Remember(m *memory.Codec) { m.Fields(&v.own, &v.refits, &v.noise) }
 
-// Row saves or restores a job's pointers to its model and batch limits in a checkpoint, so that unchanged ones stay
-// equal.
+// Row saves or restores a job's pointers to its model and batch limits in a checkpoint, so that unchanged pointers
+// stay equal.
 func (j *Job) Row(m *memory.Codec, model **Model, limits **job.BatchLimits) {
 	memory.Once(m, model, func(of *Model, m *memory.Codec) { of.remember(m, j.o) })
 	own := *limits == &j.spec.Batch

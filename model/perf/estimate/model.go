@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Model is the performance model of one job as estimated at one time. It implements perf.Model and is immutable.
+// A Model is the performance model of one job, estimated at one time. It implements perf.Model and is immutable.
 type Model struct {
 	types  []typeModel
 	oracle Throughput
@@ -57,8 +57,8 @@ func (m *Model) find(t cluster.GPUType) *typeModel {
 	return nil
 }
 
-// Throughput returns samples per second: the speed of the GPUs, limited by CPUs and memory if the allocation states
-// them. With Options.Error it is multiplied by Factor.
+// Throughput returns samples per second: the speed of the GPUs, limited by CPUs and memory if the allocation
+// states them. With Options.Error it is multiplied by Factor.
 func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 	speed := m.fed(a, b)
 	if m.lacking > 0 && speed > 0 {

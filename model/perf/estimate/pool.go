@@ -8,17 +8,16 @@ import (
 )
 
 // A Pool makes the Jobs of one run. With Options.Share, jobs of a class share throughput measurements, and a job
-// without gradient statistics uses those that its class has. CPU curves are never shared. Source: BOA §5.3, "Profile
-// Sharing".
+// without gradient statistics uses the class's. CPU curves are never shared. Source: BOA §5.3, "Profile Sharing".
 type Pool struct {
 	o       *Options
 	classes map[job.Class]*measured
 }
 
-// NewPool returns a Pool without measurements. It keeps the pointer.
+// NewPool returns a Pool without measurements. It keeps the pointer o.
 func NewPool(o *Options) *Pool { return &Pool{o: o, classes: make(map[job.Class]*measured)} }
 
-// New returns a Job that starts from the measurements of its class. It keeps the pointer.
+// New returns a Job that starts with the measurements of its class. It keeps the pointer spec.
 func (p *Pool) New(spec *job.Spec) *Job {
 	if !p.o.Share || spec.Class == "" {
 		return New(spec, p.o)
@@ -71,15 +70,13 @@ func (p *measured) gradientAt(epoch int) gradient {
 	return p.gradients[i]
 }
 
-// A Version is a number for what a Job has learned. While it is the same, Model and Sensitivity return the same
-// pointers.
+// A Version is the number of a state of a Job. While it is equal, Model and Sensitivity return the same pointers.
 type Version struct {
 	own, refits int
 	noise       float64 // of its class, while the job has none
 }
 
-// Version returns the current version. With Options.Share it also changes if another job of the class learned
-// something that this job uses.
+// Version returns the current version. With Options.Share, measurements of other jobs of the class change it, too.
 func (j *Job) Version() Version {
 	v := Version{own: j.own}
 	if j.Known() {

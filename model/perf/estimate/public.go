@@ -10,14 +10,14 @@ const publicTolerance = 1e-5
 
 var publicStart = vector{0.1, 0.01, 0.1, 0.01, 0.1, 0.01, 1.001}
 
-// A Minimizer is a function that searches for a minimum of f from x, between low and high. It stops when f decreases
-// or slopes by less than the tolerance. f writes its gradient. On return, x holds the final point.
+// A Minimizer is a function that searches for a minimum of f from x, between low and high. It stops when f's
+// decrease or slope is below tolerance. f writes its gradient to grad. On return, x holds the final point.
 type Minimizer func(x, low, high []float64, f func(x, grad []float64) float64, tolerance float64)
 
-// A PublicFitter fits the throughput model exactly like Sia's published simulator, to reproduce its results. Minimize
-// must be set. It reuses scratch memory and is not safe for concurrent use.
+// A PublicFitter fits the throughput model exactly as Sia's published simulator does, to reproduce its results.
+// Minimize must be set. It is not safe for concurrent use.
 type PublicFitter struct {
-	Minimize Minimizer // the public simulator's minimiser: package opt/lbfgsb
+	Minimize Minimizer // minimiser of the public simulator: package opt/lbfgsb
 
 	points []point
 	state  state
@@ -26,10 +26,9 @@ type PublicFitter struct {
 	box    box
 }
 
-// Fit returns the parameters found by the public simulator's optimiser (L-BFGS-B with its start and
-// tolerance), and their Loss. Otherwise it is like Fitter.Fit, which finds lower losses; use it to reproduce
-// published results. On kinks the result may depend on rounding. It panics without observations or Minimize.
-// Source: Pollux §4.1.
+// Fit returns the parameters that the public simulator's optimiser finds (L-BFGS-B with its start and tolerance),
+// and their Loss. Fitter.Fit finds lower losses. On kinks the result may depend on rounding. It panics without
+// observations or Minimize. Source: Pollux §4.1.
 func (f *PublicFitter) Fit(obs []perf.Observation) (perf.Params, float64) {
 	if len(obs) == 0 {
 		panic(noObservations)

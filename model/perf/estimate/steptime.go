@@ -5,8 +5,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// StepTime returns bounds on the time of an optimiser step. They are unknown in mode Oracle, for jobs that may wait
-// for input, and without fitted parameters.
+// StepTime returns bounds on the time of an optimiser step. They are unknown in mode Oracle, for jobs that may
+// wait for input, and without fitted parameters.
 func (m *Model) StepTime(a cluster.Allocation) perf.StepTime {
 	t := m.find(a.GPUType)
 	if m.oracle != nil || t == nil || m.input != nil && a.CPUs != 0 || a.GPUs < t.replica {

@@ -10,15 +10,12 @@ import (
 
 // A job may report false measurements to get more GPUs. Options.Verify limits its gain:
 //
-//   - No speed-up is more than linear: more replicas or nodes do not make a pass faster. Speeds
-//     that contradict this are lowered when models are built (physical).
-//   - Step times are trusted only if the job also reports the progress that follows from them.
-//     Each report that claims more reduces the trust in the job; trust recovers slowly.
-//   - Missing trust lowers the job's speed-up, down to the assumption for jobs that were never
-//     measured on several replicas (doubted).
+//   - No speed-up is more than linear; larger ones are lowered when models are built (physical).
+//   - Step times are trusted only if the job also reports the progress that follows from them. Each
+//     report that claims more reduces the trust in the job; trust recovers slowly.
+//   - Missing trust lowers the job's speed-up, down to the assumption for unmeasured jobs (doubted).
 //
-// A job whose false step times and false progress agree is detected only when it should be
-// complete, because only the job itself counts its samples.
+// False step times with matching false progress are detected only when the job should be complete.
 
 const (
 	// tolerance is the accepted relative excess of a claim, for noise and for fast networks within a node.

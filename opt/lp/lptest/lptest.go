@@ -1,5 +1,5 @@
-// Package lptest tests implementations of lp.Solver: with known optima, problems without one, edits between solves,
-// and checks of the numbers in a solution.
+// Package lptest tests implementations of lp.Solver: problems with known optima, problems without an optimum,
+// edits between solves, and the numbers in a solution.
 package lptest
 
 import (
@@ -15,11 +15,11 @@ import (
 
 // Tolerances are the relative errors that the tests allow.
 type Tolerances struct {
-	Objective float64 // against the known optimum
-	Primal    float64 // of an optimum
-	Dual      float64 // of an optimum
-	Gap       float64 // of an optimum
-	// allows a bound of -Inf with infinite columns, from first-order duals
+	Objective float64 // distance from the known optimum
+	Primal    float64 // of an optimum, as the next two
+	Dual      float64
+	Gap       float64
+	// allows a bound of -Inf if columns are infinite, as first-order methods return.
 	Unproven  bool
 	Undecided bool
 }
@@ -27,7 +27,7 @@ type Tolerances struct {
 // Exact has the tolerances for simplex and interior-point solvers.
 var Exact = Tolerances{Objective: 1e-7, Primal: 1e-7, Dual: 1e-7, Gap: 1e-7}
 
-// Run tests a solver; fresh returns a new one at every call.
+// Run tests a solver. fresh must return a new one at every call.
 func Run(t *testing.T, fresh func() lp.Solver, tol Tolerances) {
 	s := suite{fresh, tol}
 	for _, c := range table() {

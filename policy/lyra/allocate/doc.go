@@ -8,16 +8,16 @@
 //	           time saved is largest; a knapsack (opt/mmkp)
 //
 // No running job is preempted: only its flexible workers count as free. Running time is inversely proportional to
-// workers, or to the job's stated speed. Smaller jobs may pass a large one; package lyra starts jobs that have waited
-// long.
+// workers, or to the job's stated speed. Smaller jobs may pass a large one; package lyra starts jobs that have
+// waited long.
 //
 // There are two pools of GPUs, training and on loan, so the knapsack has two capacities, each with a price: the
-// seconds that one more GPU would save. All workers of a job are in one pool. On loan a worker needs PerGPU times as
-// many GPUs, and the job must be fungible.
+// seconds that one more GPU would save. All workers of a job are in one pool. On loan a worker needs PerGPU times
+// as many GPUs, and the job must be fungible.
 //
 // Heterogeneous jobs may have workers in both pools, at a share of their speed. They come last, with their base
-// demand on training first, then on loan. One knapsack chooses their extra workers on loan, a second one on training.
-// Workers that do not make up for the speed lost on two sides are not given.
+// demand on training first, then on loan. One knapsack chooses their extra workers on loan, a second one on
+// training.
 //
 // Other schemes of the paper (§7.1):
 //
@@ -41,8 +41,9 @@
 // Deviation: the knapsack is solved by prices and search instead of dynamic programming, because it has two
 // capacities; on such small programs it proves the optimum.
 //
-// Deviation: with FIFO, a job larger than all its pools does not block others, because it would block them forever.
+// Deviation: with FIFO, a job larger than all its pools does not block others, because it would block them
+// forever.
 //
-// Deviation: AFS and Gandiva give no worker that makes a job slower, as the first on the other side may, because its
-// GPUs do more idle.
+// Deviation: AFS and Gandiva give no worker that makes a job slower, as the first on the other side may, because
+// its GPUs do more idle.
 package allocate

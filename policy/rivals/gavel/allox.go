@@ -10,9 +10,9 @@ import (
 // itself.
 type slot struct{ t, machine, fromLast int }
 
-// allox matches jobs to places on GPUs so that the sum of completion times is least. The first job on each runs
-// until it is done. A gang is in the order of one GPU, but uses several. It matches the first waiting jobs: a
-// fraction Alpha, or one per free GPU if more. Source: AlloX, as in Gavel's public code.
+// allox matches jobs to places on GPUs so that the sum of completion times is least. A job runs until it is done.
+// A gang is in the order of one GPU, but uses several. Only a fraction Alpha of the waiting jobs is matched, or
+// one per free GPU if more. Source: AlloX, as in Gavel's public code.
 //
 // Deviation: a gang's time counts once for each of its GPUs, because it delays as many machines; AlloX has jobs of
 // one GPU.

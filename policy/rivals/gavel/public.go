@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// The rules of the public simulators of Gavel and of Shockwave, to replay their runs. Source: Gavel
-// simulator; Shockwave simulator.
+// The rules of the public simulators of Gavel and of Shockwave, to replay their runs. Source: Gavel simulator;
+// Shockwave simulator.
 //
 // Deviation: each of these differs from the paper, because the simulators do.
 //   - Fractions are recomputed only if jobs came or left and Reset has passed since a solution
@@ -19,15 +19,13 @@ import (
 //   - The priority is the fraction over the job's part of all time received on the type since the
 //     last solution; half a round counts as received. Ties go by the debt at the last solution,
 //     then by fraction.
-//   - A job is charged for the full steps of a round, without the time lost to a restart. Only a
-//     job that uses up its round loses that time.
+//   - A job is charged for the full steps of a round, even after a restart, unless it uses up its round.
 //   - A job runs on the first type with room, in the cluster's order.
 //   - Programs end where the public solver does (Options.Public): for the makespan at any point
 //     that meets a bisection to 5 %.
 //   - The progress in ftf is the decrease of remaining steps, even if a larger batch size caused
 //     it.
-//   - Equal shares of stride may exceed capacity; gangs matched by allox have a part of the time,
-//     and never count as running.
+//   - Equal shares of stride may exceed capacity; gangs matched by allox never count as running.
 
 type publicRules struct{ *Policy }
 

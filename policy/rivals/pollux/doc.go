@@ -40,8 +40,7 @@
 //
 // Deviation: δ is the job's own restart time, not 30 s, because it is known.
 //
-// Deviation: a job that the search leaves waiting while GPUs are idle starts on its least GPUs, because it has no
-// reason to wait.
+// Deviation: a job that the search leaves waiting gets idle GPUs, its fewest, because it has no reason to wait.
 //
 // Deviation: a job that runs only on some numbers of GPUs has one GPU type within the search, because trimming it
 // could leave too few.
@@ -54,11 +53,9 @@
 // Deviation: there are always enough nodes for the reservations and for each job that could run on the most nodes,
 // because a job that cannot run would wait for ever.
 //
-// Deviation: efficiencies of another size, or from before a search, do not count in the mean, because they do not
-// describe the present nodes.
+// Deviation: efficiencies from before a search do not count in the mean, because the nodes were others.
 //
-// Deviation: the target is no longer frozen if the provider refuses or no jobs are left, because no more nodes
-// will come.
+// Deviation: the target thaws if the provider refuses or no jobs are left, because no more nodes will come.
 //
 // Deviation: only sizes on the mean's side are searched, because the paper states when to increase and when to
 // decrease.
