@@ -68,7 +68,7 @@ func (d *draft) Run(a *scheduler.Run) error {
 	if !stays {
 		next.Generation++
 	}
-	if err := errors.Join(e.WholeWorkers(&next), d.w.extent.check(&next)); err != nil { // the next round may do better
+	if err := errors.Join(e.WholeWorkers(&next), d.w.extent.check(&next), d.w.fits(e, &next)); err != nil { // the next round may do better
 		d.w.refuse(e, err)
 		return nil
 	}
@@ -83,6 +83,13 @@ func (w *extent) check(g *jobstate.Grant) error {
 		}
 	}
 	return nil
+}
+
+func (w *Backend) fits(e *jobstate.Job, g *jobstate.Grant) error {
+	if w.latest.observation == nil || len(e.Parsed.Roles) == 0 {
+		return nil
+	}
+	return w.observer.Fits(w.latest.observation, e.Parsed, g.Placement)
 }
 
 type nodeRequest struct {

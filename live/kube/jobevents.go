@@ -122,13 +122,25 @@ func (w *jobEvents) describe(e *jobstate.Job) {
 	if e.Silent {
 		spec = driver.Rigid(spec, e.Held.GPUs)
 	}
-	if !e.Wants() && (beyond || e.BacksOff(time.Now())) {
-		spec.GPUTypes, spec.GPUsPerReplica = []cluster.GPUType{nowhere}, nil
+	if !e.Wants() {
+		spec = w.located(e, spec, beyond)
 	}
 	if !reflect.DeepEqual(spec, e.Spec) {
 		e.Spec = spec
 		w.Events.Emit(scheduler.Described{Spec: spec})
 	}
+}
+
+// located restricts a job that waits to the GPU types on whose nodes its pods can run now.
+func (w *jobEvents) located(e *jobstate.Job, spec *job.Spec, beyond bool) *job.Spec {
+	r := *spec
+	switch {
+	case beyond || e.Nowhere != "" || e.BacksOff(time.Now()):
+		r.GPUTypes, r.GPUsPerReplica = []cluster.GPUType{nowhere}, nil
+	case e.Types != nil:
+		r.GPUTypes = e.Types
+	}
+	return &r
 }
 
 func (w *jobEvents) planner() *execute.Planner { return execute.NewPlanner(w.writer, w.table) }

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -27,8 +29,19 @@ func (w *jobEvents) watch(e *jobstate.Job) {
 		w.awaitQuota(e, now)
 		return
 	}
+	if why := e.Inflated(corev1.ResourceName(w.o.Nodes.GPUResource)); why != "" {
+		e.Failures = max(e.Failures, jobstate.Tries-1) // other jobs get the GPUs at once
+		w.lose(e, why)
+		return
+	}
 	w.awaitSlice(e, now)
 	if !e.Up() {
+		if e.Unplaced(now) > e.PlaceWithin(w.o.Start) {
+			waited := e.PlaceWithin(w.o.Start)
+			e.Failures = max(e.Failures, jobstate.Tries-1) // other jobs get the GPUs at once
+			w.lose(e, fmt.Sprintf("kube-scheduler placed only %d of %d pods within %v%s", e.Placed(), e.Workers(), waited, e.Obstacle()))
+			return
+		}
 		if e.TrainsIn != e.Held.Generation && now.Sub(e.Begun) > w.o.Start {
 			w.lose(e, fmt.Sprintf("only %d of %d pods run %v after the start%s", e.Ready(), e.Workers(), w.o.Start, e.Obstacle()))
 		}

@@ -26,6 +26,7 @@ const (
 	NotManaged      = "NotManaged"      // started by others, or opted out
 	WaitingForQuota = "WaitingForQuota" // Kueue has not admitted it
 	QueueFull       = "QueueFull"       // the namespace or the queue of the job has too many jobs
+	Unschedulable   = "Unschedulable"   // kube-scheduler accepts its pods on no nodes, or has not placed them
 	StepFailed      = "StepFailed"
 	NotStarted      = "NotStarted" // other pods still use its planned GPUs
 )
@@ -53,6 +54,9 @@ type verdict struct {
 }
 
 func (v *verdict) text() string { return v.reason + "\n" + v.unblock + "\n" + v.observed }
+
+// placementDelay is how long kube-scheduler may take for a pod until the condition reports it.
+const placementDelay = 5 * time.Second
 
 // mostFull is how many jobs at a time get the reason QueueFull.
 const mostFull = 8
@@ -125,6 +129,8 @@ func (w *publisher) verdict(s *observe.Observation, f *observe.ObservedJob, a *v
 
 func (w *publisher) failure(e *jobstate.Job, v *verdict) bool {
 	switch now := time.Now(); {
+	case !e.Wants() && e.Nowhere != "":
+		v.scheduled, v.reason, v.message = false, Unschedulable, e.Nowhere
 	case e.Trouble != "":
 		v.reason, v.message = StepFailed, e.Trouble
 	case e.Wants() && e.Fit.Why != "":
@@ -133,6 +139,9 @@ func (w *publisher) failure(e *jobstate.Job, v *verdict) bool {
 		v.reason, v.message = StepFailed, fmt.Sprintf("limited to %s for now, because it cannot have more pods: %s", jobstate.Count(e.Limit.GPUs, "GPU"), e.Limit.Why)
 	case e.Setback != "" && now.Before(e.NotBefore):
 		v.reason, v.message = StepFailed, fmt.Sprintf("%s in a row failed; it will be retried; last failure: %s", jobstate.Count(e.Failures, "start"), e.Setback)
+	case w.o.Acts() && e.Unplaced(now) > placementDelay:
+		v.reason, v.again = Unschedulable, true
+		v.message = fmt.Sprintf("only %d of %d pods have a node; other jobs get its GPUs if that lasts %v%s", e.Placed(), e.Workers(), e.PlaceWithin(w.o.Start), e.Obstacle())
 	case w.o.Acts() && e.Wants() && !e.Started():
 		v.reason, v.message, v.again = NotStarted, "starts on "+e.Held.Planned()+" once the previous pods there are gone", true
 	}

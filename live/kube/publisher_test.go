@@ -174,7 +174,7 @@ func TestPublish_refused(t *testing.T) {
 // of those that hold for a job one is said, the first. Those of policies come last, and of
 // these a job has one. docs/guide/reasons.md lists them.
 func Words() []string {
-	all := []string{Misconfigured, NotManaged, WaitingForQuota, QueueFull, StepFailed, NotStarted}
+	all := []string{Misconfigured, NotManaged, WaitingForQuota, QueueFull, Unschedulable, StepFailed, NotStarted}
 	for _, k := range policy.Kinds() {
 		all = append(all, Word(k.String()))
 	}

@@ -154,7 +154,7 @@ func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 		}
 		return
 	}
-	e.StaleSince = time.Time{}
+	e.StaleSince, e.Types, e.Nowhere = time.Time{}, f.Types, f.Nowhere
 	e.Object, e.Parsed, e.Pods, e.Helpers = f.Object, f.Parsed, pods, s.Helpers[f.Parsed.UID]
 	if e.Ending.IsZero() && e.Done() > 0 {
 		e.Ending = time.Now()
@@ -187,7 +187,7 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 	if !s.Ours[f.Parsed.UID] {
 		return nil
 	}
-	e := &jobstate.Job{Entry: driver.Entry{ID: id}, Adapter: f.Adapter, Object: f.Object, Parsed: f.Parsed, Spec: w.spec(f.Parsed), Held: jobstate.Grant{Generation: f.Parsed.Generation}}
+	e := &jobstate.Job{Entry: driver.Entry{ID: id}, Adapter: f.Adapter, Object: f.Object, Parsed: f.Parsed, Types: f.Types, Nowhere: f.Nowhere, Spec: w.spec(f.Parsed), Held: jobstate.Grant{Generation: f.Parsed.Generation}}
 	e.Since = time.Now()
 	e.Begun, e.CompleteAt = e.Since, e.Since // starting pods get their full time
 	w.table.Add(e)
@@ -204,6 +204,7 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 		w.Events.Emit(scheduler.Restored{Spec: e.Spec, Status: e.Status, Batch: e.Held.Batch, Reports: slices.Clone(e.Reports)})
 		return e
 	}
+	e.Spec = w.located(e, e.Spec, false)
 	w.Events.Emit(scheduler.Submitted{Spec: e.Spec})
 	return e
 }

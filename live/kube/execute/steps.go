@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -52,7 +53,7 @@ func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, no
 			notes = append(notes, Note{Job: e, Retried: true})
 		}
 		_, do := e.Look(now)
-		st := w.step(e, do, r, now)
+		st := w.step(s, e, do, r, now)
 		if st == nil {
 			st = w.fitting(e, changes[e])
 		}
@@ -63,7 +64,7 @@ func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, no
 	return steps, notes
 }
 
-func (w *Planner) step(e *jobstate.Job, do jobstate.Action, r room, now time.Time) *Step {
+func (w *Planner) step(s *observe.Observation, e *jobstate.Job, do jobstate.Action, r room, now time.Time) *Step {
 	switch do {
 	case jobstate.Nothing:
 		return nil
@@ -94,7 +95,7 @@ func (w *Planner) step(e *jobstate.Job, do jobstate.Action, r room, now time.Tim
 		}
 	case jobstate.Pin:
 		if r.free(e) { // a previous leader may have placed another pod there
-			return w.pinning(e)
+			return w.pinning(s, e)
 		}
 	}
 	return nil
@@ -227,7 +228,28 @@ func (w *Planner) stopping(e *jobstate.Job) *Step {
 	}}
 }
 
-func (w *Planner) pinning(e *jobstate.Job) *Step {
+// order sorts pods by the number of planned nodes that allow them, then by index.
+func order(s *observe.Observation, e *jobstate.Job, pods []*corev1.Pod) {
+	choices := make(map[*corev1.Pod]int)
+	if len(e.Parsed.Roles) > 0 {
+		for _, p := range pods {
+			for _, share := range e.Held.Placement {
+				if allows(s, p, string(share.Node)) {
+					choices[p]++
+				}
+			}
+		}
+	}
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Or(choices[a]-choices[b], jobstate.Index(a)-jobstate.Index(b)) })
+}
+
+func allows(s *observe.Observation, p *corev1.Pod, node string) bool {
+	n := s.Object(node)
+	return n == nil || inventory.Allows(&p.Spec, n)
+}
+
+// pinning returns the step that sends all gated pods to the planned nodes. Pods that few of the nodes allow come first.
+func (w *Planner) pinning(s *observe.Observation, e *jobstate.Job) *Step {
 	left := jobstate.GPUsByNode(e.Held.Placement)
 	var gated []*corev1.Pod
 	n := e.Done()
@@ -245,10 +267,10 @@ func (w *Planner) pinning(e *jobstate.Job) *Step {
 	if len(gated) == 0 || n < e.Workers() {
 		return nil
 	}
-	slices.SortFunc(gated, func(a, b *corev1.Pod) int { return jobstate.Index(a) - jobstate.Index(b) })
+	order(s, e, gated)
 	to := make([]string, len(gated))
-	for i := range gated {
-		if to[i] = e.Place(left); to[i] == "" {
+	for i, p := range gated {
+		if to[i] = e.Place(left, func(node string) bool { return allows(s, p, node) }); to[i] == "" {
 			return nil // it stops soon
 		}
 	}

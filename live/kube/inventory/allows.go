@@ -3,10 +3,21 @@ package inventory
 import (
 	"slices"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 )
+
+// Accepts reports whether kube-scheduler may bind a pod to a node by node selector, required node affinity and taints.
+// Tolerations of the pod and of o count.
+func (o *Options) Accepts(p *corev1.PodSpec, n *corev1.Node) bool {
+	return Allows(p, n) && !slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Effect != corev1.TaintEffectPreferNoSchedule && o.keepsOff(&t) && !slices.ContainsFunc(p.Tolerations, func(of corev1.Toleration) bool {
+			return of.ToleratesTaint(logr.Discard(), &t, false)
+		})
+	})
+}
 
 // Allows reports whether a pod's nodeSelector and required node affinity match a node.
 func Allows(p *corev1.PodSpec, n *corev1.Node) bool {

@@ -89,6 +89,19 @@ func Read(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, 
 	return found
 }
 
+// Whole returns the nodes with GPUs that a queue may use as if no pod were on them and none were closed, sorted by
+// name. Like Read, it omits nodes that are going or lost.
+func Whole(nodes []*corev1.Node, o *Options) []cluster.Node {
+	var found []cluster.Node
+	for _, n := range nodes {
+		if has := List(n.Status.Allocatable, corev1.ResourceName(o.GPUResource)); has.GPUs > 0 && o.mine(n) && o.usable(n) && !Shared(n) {
+			found = append(found, o.node(n, has))
+		}
+	}
+	slices.SortFunc(found, func(a, b cluster.Node) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return found
+}
+
 func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }

@@ -31,10 +31,12 @@ func lookJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, err
 		templates: func() []template { return []template{child(spec, "template")} },
 	}
 	s.stopping = s.suspended && stopping(&j.Status)
+	s.role("", s.workers, &j.Spec.Template, gpu)
 	if inventory.Request(&j.Spec.Template.Spec, gpu).GPUs == 0 {
 		return s, noGPUs(gpu, &j.Spec.Template.Spec)
 	}
-	if s.fixed == "" {
+	s.keeps = keepsSize(&j.Spec)
+	if s.fixed == "" && !s.keeps {
 		s.inPlace = true
 		s.size = func(n int) error { return sizeJob(spec, n) }
 	}
@@ -69,6 +71,9 @@ func rigid(s *batchv1.JobSpec) string {
 	}
 	return ""
 }
+
+// keepsSize reports whether a policy of a Job counts its workers: the API server rejects fewer of them.
+func keepsSize(s *batchv1.JobSpec) bool { return s.SuccessPolicy != nil || s.MaxFailedIndexes != nil }
 
 func endedJob(j *batchv1.Job) *Ending {
 	for _, c := range j.Status.Conditions {

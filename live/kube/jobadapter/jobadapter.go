@@ -32,6 +32,7 @@ type Job struct {
 	PerWorker     cluster.Resources // current requests of each
 	Generation    int64             // of its pod template; 0: not ours
 	Node          string            // only node of its new pods; empty: they wait for Pin
+	Roles         []Role            // for which kube-scheduler rejects some nodes
 	Stopping      bool              // suspended, but its controller may still create pods
 	Resizing      v1alpha1.Resizing // as requested, if possible
 	FixedRequests bool              // a Grant cannot change CPUs and memory

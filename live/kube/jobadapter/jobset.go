@@ -57,6 +57,7 @@ func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName, elastic b
 	var last int
 	for i := range j.Spec.ReplicatedJobs {
 		r := &j.Spec.ReplicatedJobs[i]
+		s.role(r.Name, r.workers(), &r.Template.Spec.Template, gpu)
 		if inventory.Request(&r.Template.Spec.Template.Spec, gpu).GPUs == 0 {
 			without = append(without, &r.Template.Spec.Template.Spec)
 			continue
@@ -71,7 +72,8 @@ func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName, elastic b
 	if len(names) == 0 {
 		return s, noGPUs(gpu, without...)
 	}
-	if s.fixed = j.rigid(len(names), last, elastic, o.GetLabels()[kueueQueue] != ""); s.fixed == "" {
+	s.keeps = slices.ContainsFunc(j.Spec.ReplicatedJobs, func(r replicatedJob) bool { return keepsSize(&r.Template.Spec) })
+	if s.fixed = j.rigid(len(names), last, elastic, o.GetLabels()[kueueQueue] != ""); s.fixed == "" && !s.keeps {
 		m, _ := list[last].(map[string]any)
 		s.size = func(n int) error { return sizeJob(child(m, "template", "spec"), n) }
 	}

@@ -3,6 +3,7 @@ package jobadapter
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -378,6 +379,64 @@ func TestRead_opts_out(t *testing.T) {
 		}
 		if got := kindOf(t, o).Read(o, byDefault, 1).OptOut; got != want {
 			t.Errorf("%s: got %v, want %v", field, got, want)
+		}
+	}
+}
+
+// A job whose pods bypass the controllers or kube-scheduler is not planned.
+func TestRead_bypassed(t *testing.T) {
+	for want, edit := range map[string]func(o map[string]any){
+		"spec.managedBy is \"example.com/nobody\"": func(o map[string]any) { child(o, "spec")["managedBy"] = "example.com/nobody" },
+		"nodeName of its pods is \"n1\"":           func(o map[string]any) { child(o, "spec", "template", "spec")["nodeName"] = "n1" },
+		"":                                         func(o map[string]any) { child(o, "spec")["managedBy"] = "kubernetes.io/job-controller" },
+	} {
+		o := object(t, "job.yaml", edit)
+		if got := kindOf(t, o).Read(o, byDefault, 1).Problem; !strings.Contains(got, want) || (got == "") != (want == "") {
+			t.Errorf("problem %q, want %q", got, want)
+		}
+	}
+}
+
+// Roles have the constraints of the user, without the node that Start added.
+func TestRead_roles(t *testing.T) {
+	o := object(t, "job.yaml", func(o map[string]any) {
+		spec := child(o, "spec", "template", "spec")
+		delete(spec, "nodeSelector")
+		spec["affinity"] = map[string]any{"podAntiAffinity": map[string]any{"requiredDuringSchedulingIgnoredDuringExecution": []any{map[string]any{
+			"topologyKey": "kubernetes.io/hostname", "labelSelector": map[string]any{"matchLabels": map[string]any{"app": "resnet"}},
+		}}}}
+	})
+	k := kindOf(t, o)
+	before := k.Read(o, byDefault, 1).Roles
+	if len(before) != 1 || !before[0].Apart || before[0].Spec.Affinity != nil {
+		t.Fatalf("roles %+v, want one whose pods exclude each other", before)
+	}
+	child(o.Object, "spec", "template", "spec")["schedulingGates"] = nil
+	if err := k.Start(o, &Grant{Epoch: 1, Generation: 1, Workers: 4, Node: "n1"}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, k.Read(o, byDefault, 1).Roles); diff != "" {
+		t.Error("the roles have changed:", diff)
+	}
+	o = object(t, "jobset.yaml", func(o map[string]any) {
+		all, _ := child(o, "spec")["replicatedJobs"].([]any)
+		r, _ := all[0].(map[string]any)
+		grow(r, "template", "spec", "template", "spec", "nodeSelector")["pool"] = "big"
+	})
+	if got := kindOf(t, o).Read(o, byDefault, 1).Roles; len(got) == 0 || got[0].Name == "" || got[0].Spec.NodeSelector["pool"] != "big" {
+		t.Errorf("roles %+v, want the first replicated job with its selector", got)
+	}
+}
+
+// A Job whose policies count its workers keeps its size, whatever its annotations allow.
+func TestRead_policies_of_a_size(t *testing.T) {
+	for name, policy := range map[string]any{
+		"successPolicy":    map[string]any{"rules": []any{map[string]any{"succeededIndexes": "0-3"}}},
+		"maxFailedIndexes": int64(4),
+	} {
+		o := object(t, "job.yaml", func(o map[string]any) { child(o, "spec")[name] = policy })
+		if got := kindOf(t, o).Read(o, byDefault, 1); got.Problem != "" || got.Spec.MinGPUs != 32 || got.Spec.MaxGPUs != 32 || got.Spec.Adaptivity&job.GPUCount != 0 {
+			t.Errorf("%s: problem %q, %+v; want that it keeps its 32 GPUs", name, got.Problem, got.Spec)
 		}
 	}
 }

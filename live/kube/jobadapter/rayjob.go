@@ -34,6 +34,7 @@ type rayJob struct {
 }
 
 type workerGroup struct {
+	GroupName   string                 `json:"groupName"`
 	Replicas    *int32                 `json:"replicas"`
 	MinReplicas *int32                 `json:"minReplicas"`
 	MaxReplicas *int32                 `json:"maxReplicas"`
@@ -63,10 +64,12 @@ func lookRayJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, 
 	s := &shape{suspended: j.Spec.Suspend, ended: j.ended()}
 	ray := &j.Spec.RayClusterSpec
 	list, _ := child(o.Object, "spec", "rayClusterSpec")["workerGroupSpecs"].([]any)
+	s.role("head", 1, &ray.HeadGroupSpec.Template, gpu)
 	var groups []int
 	var without []*corev1.PodSpec
 	for i := range ray.WorkerGroupSpecs {
 		g := &ray.WorkerGroupSpecs[i]
+		s.role(g.GroupName, g.workers(), &g.Template, gpu)
 		if inventory.Request(&g.Template.Spec, gpu).GPUs == 0 || g.workers() == 0 {
 			without = append(without, &g.Template.Spec)
 			continue

@@ -2,6 +2,7 @@ package jobadapter
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,7 +33,7 @@ func (a *adapter) Read(o *unstructured.Unstructured, d *v1alpha1.JobDefaults, we
 		a.shape(j, o, s)
 	}
 	if err == nil {
-		err = checkWorkers(s.workers)
+		err = errors.Join(checkWorkers(s.workers), s.bypassed(o))
 	}
 	if err != nil {
 		j.Problem = err.Error()
@@ -92,6 +93,7 @@ func (a *adapter) shape(j *Job, o *unstructured.Unstructured, s *shape) {
 		j.Ended = s.ended
 	}
 	j.PerWorker = s.worker(&s.pod.Spec, a.o.gpu())
+	j.Roles = s.constraints(o)
 	j.FixedRequests = !s.resources || s.pod.Spec.Resources != nil
 	j.Grace, j.PriorityClass = grace(&s.pod.Spec), s.pod.Spec.PriorityClassName
 	for i := range s.also {

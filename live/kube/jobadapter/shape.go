@@ -20,7 +20,9 @@ type shape struct {
 	workers   int // pods with GPUs
 	pod       corev1.PodTemplateSpec
 	also      []corev1.PodTemplateSpec
+	roles     []role // with and without GPUs
 	fixed     string // why the size is fixed; empty: it is not
+	keeps     bool   // the API server accepts it in its own size only
 	inPlace   bool   // the number of workers can change while the job runs
 	// size is nil if the number of workers is fixed.
 	size func(workers int) error

@@ -115,8 +115,8 @@ func (r *request) limits(spec *job.Spec) {
 func (r *request) resizes() v1alpha1.Resizing {
 	asks, inPlace := r.resizing(), r.s.inPlace && (!r.j.Kueue || r.j.Sliced)
 	switch {
-	case asks == v1alpha1.Never:
-		return asks
+	case asks == v1alpha1.Never || r.s.keeps && r.s.fixed == "":
+		return v1alpha1.Never
 	case asks != "" && r.s.fixed != "":
 		r.wrong(v1alpha1.ResizeBy, "%s: %s", v1alpha1.Never, r.s.fixed)
 		return v1alpha1.Never

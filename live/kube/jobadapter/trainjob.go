@@ -61,6 +61,7 @@ func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape
 		return s, fmt.Errorf("spec.trainer.resourcesPerNode has numbers without quotes, so Trainer rejects new runtimePatches: add quotes, or submit the job with an entry of %s in runtimePatches", TrainManager)
 	}
 	s.workers = int(*t.NumNodes)
+	s.role("", s.workers, &s.pod, gpu)
 	return s, nil
 }
 

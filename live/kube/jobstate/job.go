@@ -23,9 +23,11 @@ type Job struct {
 	Adapter      jobadapter.Kind
 	Object       Object // must not be changed
 	Parsed       *jobadapter.Job
-	Pods         []*corev1.Pod // workers, including terminal ones
-	Helpers      []*corev1.Pod // without GPUs
-	Spec         *job.Spec     // last sent to the scheduler
+	Pods         []*corev1.Pod     // workers, including terminal ones
+	Helpers      []*corev1.Pod     // without GPUs
+	Spec         *job.Spec         // last sent to the scheduler
+	Types        []cluster.GPUType // on whose nodes kube-scheduler accepts its pods; nil: any
+	Nowhere      string            // why it accepts them on no nodes, for users; empty: it does
 	Held         Grant
 	Status       job.Status // at the last drawn plan
 

@@ -19,6 +19,8 @@ type Times struct {
 	CompleteAt time.Time // last with all its pods, or not started
 	AskedAt    time.Time // last read of its events for missing pods
 	StaleSince time.Time // zero: the watches have the last write
+	PlacedAt   time.Time // last time a planned pod was created or got its node, or not started
+	placed     int       // pods created, plus pods with a node
 }
 
 // Ended reports whether a job has ended for good.
@@ -102,6 +104,7 @@ func (e *Job) Clock(now time.Time) {
 	if !admitted || e.Made() >= e.Workers() {
 		e.CompleteAt = now
 	}
+	e.clockPlaced(admitted, now)
 	setSince(&e.Queued, started && (!admitted || e.AwaitQuota() > 0), now)
 	setSince(&e.UpSince, admitted && e.Up(), now)
 }

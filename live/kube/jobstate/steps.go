@@ -33,10 +33,10 @@ func (e *Job) Progress() float64 {
 	return e.Status.Progress
 }
 
-// Place returns the first planned node with room for a worker, and takes that room.
-func (e *Job) Place(left map[string]int) string {
+// Place returns the first planned node with room for a worker that allows it, and takes that room.
+func (e *Job) Place(left map[string]int, allows func(node string) bool) string {
 	for _, s := range e.Held.Placement {
-		if name := string(s.Node); left[name] >= e.Parsed.PerWorker.GPUs {
+		if name := string(s.Node); left[name] >= e.Parsed.PerWorker.GPUs && allows(name) {
 			left[name] -= e.Parsed.PerWorker.GPUs
 			return name
 		}

@@ -31,6 +31,8 @@ type Observation struct {
 	Unmarked   map[string][]*corev1.Pod // with GPUs, but not started by this scheduler
 	AllPods    []*corev1.Pod            // relevant pods, and all on nodes with GPUs
 	Nodes      []cluster.Node           // including nodes lent to the queue
+	Whole      []cluster.Node           // the same nodes without any pod
+	Objects    []*corev1.Node           // all nodes of the cluster, by name
 	Groups     map[string][]GroupNode
 	Lender     inventory.Lender
 	Marked     []*corev1.Node // as lent to the queue
@@ -49,6 +51,8 @@ type ObservedJob struct {
 	Adapter jobadapter.Kind
 	Object  jobstate.Object
 	Parsed  *jobadapter.Job
+	Types   []cluster.GPUType // on whose nodes its pods have room; nil: any
+	Nowhere string            // why its pods have room on no nodes, for users; empty: they have
 }
 
 func (f *ObservedJob) key() jobadapter.Key {
@@ -121,6 +125,7 @@ func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 		s.recordVersion(p)
 	}
 	ob.observeNodes(pointers(nodes.Items), s)
+	ob.locate(s)
 	return s, nil
 }
 
@@ -174,6 +179,8 @@ func (ob *Observer) observeNodes(nodes []*corev1.Node, s *Observation) {
 	}
 	of := ob.options.Nodes
 	of.Now = time.Now()
+	s.Objects = slices.SortedFunc(slices.Values(nodes), func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })
+	s.Whole = inventory.Whole(nodes, &of)
 	s.Nodes = inventory.Read(nodes, s.AllPods, func(p *corev1.Pod) bool { return s.Ours[s.Owner(p)] }, &of)
 	if slices.ContainsFunc(s.Jobs, func(f ObservedJob) bool { return f.Parsed.Kueue }) {
 		s.Labels = inventory.Labels(nodes, &of)
@@ -206,7 +213,7 @@ func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Obser
 			return err
 		}
 		if !part {
-			s.Jobs = append(s.Jobs, ObservedJob{k, seen, j})
+			s.Jobs = append(s.Jobs, ObservedJob{Adapter: k, Object: seen, Parsed: j})
 		}
 	}
 	return nil

@@ -1,0 +1,180 @@
+package observe
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
+	"github.com/oxgang/oxgang/live/kube/inventory"
+	"github.com/oxgang/oxgang/live/kube/jobadapter"
+	"github.com/oxgang/oxgang/live/kube/jobstate"
+	"github.com/oxgang/oxgang/model/cluster"
+)
+
+// locate finds out where kube-scheduler accepts the pods of jobs with constraints, if the nodes are empty.
+func (ob *Observer) locate(s *Observation) {
+	for i := range s.Jobs {
+		if f := &s.Jobs[i]; len(f.Parsed.Roles) > 0 && f.Parsed.Spec != nil && f.Parsed.Ended == nil {
+			f.Types, f.Nowhere = ob.typesFor(s, f.Parsed)
+		}
+	}
+}
+
+// typesFor returns the GPU types whose nodes have room for all pods of a job; nil: all types. why states, for users,
+// that there are none, or that a role without GPUs has no node.
+func (ob *Observer) typesFor(s *Observation, j *jobadapter.Job) (types []cluster.GPUType, why string) {
+	all := slices.DeleteFunc(typesOf(s.Whole), func(t cluster.GPUType) bool { return !j.Spec.Eligible(t) })
+	if len(all) == 0 {
+		return nil, "" // a matter of the policy
+	}
+	fit := all
+	for i := range j.Roles {
+		r := &j.Roles[i]
+		if r.GPUs == 0 {
+			if !slices.ContainsFunc(s.Objects, func(n *corev1.Node) bool { return ob.options.Nodes.Accepts(&r.Spec, n) }) {
+				return nil, "no node accepts " + r.String()
+			}
+			continue
+		}
+		need := r.Pods
+		if allWorkers(j, r) {
+			need = max(1, j.Spec.MinGPUs/r.GPUs)
+		}
+		if r.Apart {
+			fit = slices.DeleteFunc(slices.Clone(fit), func(t cluster.GPUType) bool { return ob.holdsTwo(s, r, t) })
+		}
+		if len(fit) == 0 {
+			return nil, fmt.Sprintf("a node has room for several pods, and a plan would put them there (%s): request all GPUs of a node for each pod, or remove the rule", r)
+		}
+		before := fit
+		fit = slices.DeleteFunc(slices.Clone(fit), func(t cluster.GPUType) bool { return ob.room(s, r, t) < need && !ob.grows(s, t) })
+		if len(fit) == 0 {
+			return nil, fmt.Sprintf("the nodes of this queue have room for %s, want %d (%s)", ob.most(s, r, before), need, r)
+		}
+	}
+	if len(fit) == len(all) {
+		return nil, ""
+	}
+	return fit, ""
+}
+
+// allWorkers reports whether a role has all workers of its job, so that its size is the job's.
+func allWorkers(j *jobadapter.Job, r *jobadapter.Role) bool {
+	return r.Name == "" || r.Pods == j.Workers
+}
+
+// grows reports whether the queue can rent or borrow nodes of a type. Their labels are not known before.
+func (ob *Observer) grows(s *Observation, t cluster.GPUType) bool {
+	return slices.ContainsFunc(ob.options.Queue.Spec.NodeGroups, func(g v1alpha1.NodeGroup) bool { return g.GPUType == string(t) }) ||
+		slices.ContainsFunc(s.Lender.Servers, func(n inventory.Server) bool { return n.GPUType == t })
+}
+
+func typesOf(nodes []cluster.Node) []cluster.GPUType {
+	var all []cluster.GPUType
+	for i := range nodes {
+		if !slices.Contains(all, nodes[i].GPUType) {
+			all = append(all, nodes[i].GPUType)
+		}
+	}
+	return all
+}
+
+func (ob *Observer) most(s *Observation, r *jobadapter.Role, types []cluster.GPUType) string {
+	n := 0
+	for _, t := range types {
+		n = max(n, ob.room(s, r, t))
+	}
+	return jobstate.Count(n, "pod")
+}
+
+// room returns how many pods of a role have room on empty nodes of a GPU type.
+func (ob *Observer) room(s *Observation, r *jobadapter.Role, t cluster.GPUType) (n int) {
+	for i := range s.Whole {
+		switch one := &s.Whole[i]; {
+		case one.GPUType != t || !ob.accepts(s, r, one.ID):
+		default:
+			n += one.Capacity.GPUs / r.GPUs
+		}
+	}
+	return n
+}
+
+// holdsTwo reports whether a node of a type has room for two pods of a role.
+func (ob *Observer) holdsTwo(s *Observation, r *jobadapter.Role, t cluster.GPUType) bool {
+	return slices.ContainsFunc(s.Whole, func(n cluster.Node) bool { return n.GPUType == t && n.Capacity.GPUs >= 2*r.GPUs })
+}
+
+func (ob *Observer) accepts(s *Observation, r *jobadapter.Role, node cluster.NodeID) bool {
+	n := s.Object(string(node))
+	return n != nil && ob.options.Nodes.Accepts(&r.Spec, n)
+}
+
+// Fits returns an error, for users, if kube-scheduler would not bind the pods of a job to the planned nodes because of
+// their constraints. Roles with the fewest possible nodes choose first.
+func (ob *Observer) Fits(s *Observation, j *jobadapter.Job, p cluster.Placement) error {
+	left := make(map[cluster.NodeID]int, len(p))
+	total := 0
+	for _, share := range p {
+		left[share.Node] += share.GPUs / max(1, j.PerWorker.GPUs)
+		total += share.GPUs / max(1, j.PerWorker.GPUs)
+	}
+	var roles []choice
+	for i := range j.Roles {
+		r, pods := &j.Roles[i], j.Roles[i].Pods
+		if allWorkers(j, r) {
+			pods = total // of the planned size
+		}
+		if r.GPUs > 0 {
+			roles = append(roles, choice{r, ob.possible(s, r, p), pods})
+		}
+	}
+	slices.SortStableFunc(roles, func(a, b choice) int { return cmp.Compare(len(a.nodes), len(b.nodes)) })
+	for _, r := range roles {
+		if r.take(left) > 0 {
+			return fmt.Errorf("kube-scheduler would not accept the planned nodes for %s", r.role)
+		}
+	}
+	return nil
+}
+
+type choice struct {
+	role  *jobadapter.Role
+	nodes []cluster.NodeID
+	pods  int
+}
+
+// take takes room for the pods of a role, and returns how many pods have none.
+func (c *choice) take(left map[cluster.NodeID]int) int {
+	pods := c.pods
+	for _, n := range c.nodes {
+		k := min(left[n], pods)
+		if c.role.Apart {
+			k = min(k, 1)
+		}
+		left[n] -= k
+		pods -= k
+	}
+	return pods
+}
+
+func (ob *Observer) possible(s *Observation, r *jobadapter.Role, p cluster.Placement) []cluster.NodeID {
+	var all []cluster.NodeID
+	for _, share := range p {
+		if !slices.Contains(all, share.Node) && ob.accepts(s, r, share.Node) {
+			all = append(all, share.Node)
+		}
+	}
+	return all
+}
+
+// Object returns a node as Kubernetes has it; nil: the cluster lacks it. It must not be changed.
+func (s *Observation) Object(name string) *corev1.Node {
+	i, there := slices.BinarySearchFunc(s.Objects, name, func(n *corev1.Node, name string) int { return cmp.Compare(n.Name, name) })
+	if !there {
+		return nil
+	}
+	return s.Objects[i]
+}
