@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// A Range is an interval that contains the mean completion time of a plan with the given probability. It comes from
-// simulations, because the model of the plan ignores four things: nodes take time to start, whole nodes are rented,
-// overspending must be saved later, and jobs arrive in some order.
+// A Range is an interval that contains the mean completion time of a plan with the given Probability, computed
+// from simulations. The model of a plan ignores that nodes take time to start, that whole nodes are rented, that
+// overspending must be saved later, and the order of arrivals.
 type Range struct {
 	Low         float64 `json:"low_s" yaml:"low_s"`
 	High        float64 `json:"high_s" yaml:"high_s"`
@@ -27,8 +27,9 @@ var students = [...]float64{
 // MostSamples is the largest number of simulations from which Expect computes a Range.
 const MostSamples = len(students) + 1
 
-// Expect returns the interval in which the next simulated mean completion time will be, from 2 to MostSamples
-// simulated means, in seconds: Student's t on logarithms. Nil for fewer, or without positive means.
+// Expect returns the interval in which the next simulated mean completion time will be, by Student's t on
+// logarithms of 2 to MostSamples simulated means in seconds. It returns nil for fewer means, or if one is not
+// positive.
 func Expect(means []float64) *Range {
 	n := float64(len(means))
 	if len(means) < 2 || len(means) > MostSamples {

@@ -7,12 +7,12 @@ import (
 	"github.com/oxgang/oxgang/opt/convex"
 )
 
-// A Frontier has the least mean completion time for every budget, piecewise linear.
+// A Frontier has the lowest mean completion time for every budget, piecewise linear.
 type Frontier struct {
 	Planner *Planner
-	Points  []convex.Breakpoint // per hour; the last multiplier is 0
-	Shown   []Shown             // with the first, the knee, the last
-	// Knee is the point from which 1 % more budget buys less than 1 %.
+	Points  []convex.Breakpoint // corners, with budgets per hour; the last multiplier is 0
+	Shown   []Shown             // points to print: the first, the knee, the last and some between
+	// Knee is the index in Points from which 1 % more budget lowers the mean completion time by less than 1 %.
 	Knee int
 }
 
@@ -26,7 +26,7 @@ type Shown struct {
 
 const chartPoints, tablePoints = 48, 14
 
-// Frontier returns the least mean completion time for every budget.
+// Frontier returns the lowest mean completion time for every budget.
 func (p *Planner) Frontier() (*Frontier, error) {
 	points, err := p.problem.Frontier()
 	if err != nil {
@@ -86,8 +86,8 @@ func spread(points []convex.Breakpoint, n, knee int) []int {
 	return kept
 }
 
-// Least returns the smallest feasible budget.
+// Least returns the smallest feasible budget, with its mean completion time.
 func (f *Frontier) Least() convex.Breakpoint { return f.Points[0] }
 
-// Most returns the largest useful budget.
+// Most returns the largest useful budget, with its mean completion time.
 func (f *Frontier) Most() convex.Breakpoint { return f.Points[len(f.Points)-1] }

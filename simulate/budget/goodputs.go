@@ -56,7 +56,7 @@ var (
 
 // ReadGoodputs reads two CSV tables. The goodputs have the columns application, epoch (from 0), gpus, goodput and,
 // if types differ, gpu_type. The sizes have application, size, and optionally epoch (without it all epochs are
-// equal) and restart_s. Goodput is size per second. Errors name file, line and value.
+// equal) and restart_s. Goodput is in units of size per second. Errors name file, line and value.
 func ReadGoodputs(goodputs, sizes io.Reader, file, sizesFile string) (*Goodputs, error) {
 	g := &Goodputs{
 		file: file, speed: map[goodputKey]float64{}, last: map[job.Class]int{},
@@ -102,7 +102,8 @@ func (g *Goodputs) size(r *csvRow) {
 	g.rest[class] = rest
 }
 
-// Measured replaces the speeds of every class by measured ones. Its error names missing classes, epochs and sizes.
+// Measured replaces the speeds of every class by the measured ones in g. It returns an error that names missing
+// classes, epochs and sizes.
 func (w *Workload) Measured(g *Goodputs) error {
 	var errs []error
 	for _, c := range w.Classes {

@@ -15,13 +15,14 @@ import (
 type Planner struct {
 	Workload *Workload
 	Prices   *PriceList
-	Widest   int // most GPUs of a job
-	Repaired int // epochs whose concave hulls are used
+	Widest   int // largest number of GPUs of a job
+	Repaired int // epochs whose speeds were replaced by their concave hull
 	Epochs   int // epochs of all classes together
 	problem  *boa.Problem
 }
 
-// NewPlanner returns a Planner for jobs of up to widest GPUs. Its error names offers and classes that do not match.
+// NewPlanner returns a Planner for jobs of up to widest GPUs. It returns an error that names the offers and
+// classes that do not match.
 func NewPlanner(w *Workload, l *PriceList, widest int) (*Planner, error) {
 	if err := w.checkOffers(l, widest); err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func runsOn(c *perf.ClassStats, o *Offer, widest int) bool {
 var ErrTooSmall = errors.New("too small")
 
 // A Plan states how many GPUs jobs get within a budget, and their completion times. Budgets are money per hour, or
-// GPUs without prices; times are seconds.
+// GPUs if the list has no prices. Times are in seconds.
 type Plan struct {
 	Prices   string  `json:"prices" yaml:"prices"`
 	Currency string  `json:"currency,omitempty" yaml:"currency,omitempty"`
@@ -65,9 +66,9 @@ type Plan struct {
 	MeanJCT  float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
 	// Simulated is MeanJCT's interval in simulations, if any.
 	Simulated *Range `json:"simulated_mean_jct,omitempty" yaml:"simulated_mean_jct,omitempty"`
-	// Multiplier is the seconds of MeanJCT by which one more unit per hour shortens it.
+	// Multiplier is the seconds by which one more unit of budget per hour shortens MeanJCT.
 	Multiplier float64 `json:"s_per_unit_per_hour" yaml:"s_per_unit_per_hour"`
-	// OneMore is the same for one more GPU, or unit of money a day.
+	// OneMore is the same for one more GPU, or for one more unit of money a day.
 	OneMore  float64 `json:"s_by_one_more" yaml:"s_by_one_more"`
 	Use      []Use   `json:"gpus" yaml:"gpus"`
 	Repaired int     `json:"epochs_repaired" yaml:"epochs_repaired"`
@@ -87,9 +88,9 @@ type Class struct {
 	Name    string  `json:"class" yaml:"class"`
 	Jobs    float64 `json:"jobs_per_hour" yaml:"jobs_per_hour"`
 	MeanJCT float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
-	GPUs    float64 `json:"mean_gpus" yaml:"mean_gpus"` // over all its jobs
+	GPUs    float64 `json:"mean_gpus" yaml:"mean_gpus"` // mean number of GPUs of all its jobs together
 	Guessed string  `json:"guessed,omitempty" yaml:"guessed,omitempty"`
-	Tables  []Table `json:"tables" yaml:"tables"` // two if the budget ends in between
+	Tables  []Table `json:"tables" yaml:"tables"` // two if the budget is between two plans
 }
 
 // A Table has the number of GPUs per epoch for a share of the jobs of a class.
@@ -109,7 +110,8 @@ type Run struct {
 	Offer   string          `json:"offer" yaml:"offer"`
 }
 
-// Plan returns the plan for a budget per hour. If the budget is too small, ErrTooSmall names the smallest one.
+// Plan returns the plan for a budget per hour. If the budget is too small, it returns ErrTooSmall with the
+// smallest feasible budget.
 func (p *Planner) Plan(perHour float64) (*Plan, error) {
 	t, err := p.problem.Table(perHour, boa.Mixture)
 	var small *convex.BudgetError

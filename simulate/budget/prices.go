@@ -28,8 +28,8 @@ type Offer struct {
 	Type  cluster.GPUType `yaml:"type"`
 	GPUs  int             `yaml:"-"`     // per node
 	Price float64         `yaml:"price"` // per GPU-hour
-	Most  int             `yaml:"-"`     // at a time; default: mostGPUs
-	// Interruptions are per hour, by the provider.
+	Most  int             `yaml:"-"`     // maximum number of nodes at a time; default mostGPUs
+	// Interruptions is how often per hour the provider reclaims a node.
 	Interruptions float64 `yaml:"interruptions"`
 	// Kind is on-demand, reserved or spot, for display; Interruptions define spot.
 	Kind string `yaml:"kind"`
@@ -60,8 +60,8 @@ type row struct {
 	Most  float64 `yaml:"most"`
 }
 
-// ReadPriceList reads YAML: name, currency (default $), and offers with the keys of Offer. Errors name file and
-// line, and include unknown keys.
+// ReadPriceList reads a YAML file with name, currency (default $) and offers, which have the keys of Offer.
+// Errors, also for unknown keys, name file and line.
 func ReadPriceList(r io.Reader, file string) (*PriceList, error) {
 	text, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // Formats are the names of the formats of plans and frontiers.
 var Formats = []string{"table", "json", "yaml", "csv"}
 
-// Write writes a plan; csv has a row per run of epochs.
+// Write prints a plan in one of Formats; csv has a row for each run of epochs with equal GPUs.
 func (p *Plan) Write(w io.Writer, format string) error {
 	switch format {
 	case "json":
@@ -196,7 +196,7 @@ type record struct {
 	Knee       bool    `json:"knee" yaml:"knee"`
 }
 
-// WriteFrontiers writes frontiers: as a table only some points, in other formats all.
+// WriteFrontiers prints frontiers: only some points as a table, all points in other formats.
 func WriteFrontiers(w io.Writer, all []*Frontier, format string) error {
 	switch format {
 	case "json":

@@ -1,5 +1,5 @@
-// Package config is the configuration of a simulation: a table of keys, set by defaults, then a file, the environment
-// and flags. It remembers where each value comes from.
+// Package config is the configuration of a simulation: a table of keys, set by defaults, then a file, the
+// environment and flags. It stores the origin of each value.
 package config
 
 import (
@@ -40,9 +40,9 @@ type Inputs struct {
 	OnBadRow string   // few, fail or skip
 	Mapping  string   // mapping file of a table in Trace; empty: none
 	Zone     string   // time zone of local times in Trace; empty: UTC, with a note
-	Limit    int      // most jobs taken; 0: all
+	Limit    int      // maximum number of jobs to read; 0: all
 	Profiles string   // a folder of measured profiles; empty: the embedded fits
-	Table    string   // of measured steps, if the profiles have several
+	Table    string   // name of the table of measured steps, if the profiles have several
 	Like     []string // GPU types without profiles: "h100=a100x2.2" (type=profiled type x speed)
 	Generate Generate
 }
@@ -50,16 +50,16 @@ type Inputs struct {
 // Deciding selects the policies, and how speeds are estimated for them.
 type Deciding struct {
 	Policies []string
-	Settings []string // of policies: "p=-1", or "sia.p=-1" for one of them
+	Settings []string // policy settings: "p=-1" for all policies, "sia.p=-1" for one
 	Placer   string   // empty: preferred by the policy
-	Penalty  float64  // of placer pack: part of its speed that a job is assumed to lose if split over nodes
+	Penalty  float64  // for placer pack: fraction of its speed that a job is assumed to lose on several nodes
 	Estimate string   // estimate.Mode
 	Classes  string   // learned or known, for policies that use classes
 }
 
 // Measuring sets when a run ends and which jobs are measured.
 type Measuring struct {
-	Horizon  time.Duration // the run ends here; 0: when all jobs have ended
+	Horizon  time.Duration // time at which the run ends; 0: when all jobs have ended
 	Window   Window        // measured jobs; zero: all
 	Skipped  []string      // queues whose jobs are not measured
 	Fairness Fairness
@@ -99,8 +99,8 @@ func Default() *Config {
 
 // The sources of class statistics.
 const (
-	Learned = "learned" // classes learned from past jobs
-	Known   = "known"   // the truth, of the whole trace
+	Learned = "learned" // statistics estimated from past jobs
+	Known   = "known"   // the true statistics of the whole trace
 )
 
 // Rhos returns the names of the definitions of finish-time fairness; the first lets the trace decide.
@@ -108,7 +108,7 @@ func Rhos() []string { return []string{"", "isolated", "static"} }
 
 const unset = "default"
 
-// Origin returns where the value of a key comes from: "default", a file's name, "environment" or "flag".
+// Origin returns the origin of a key's value: "default", the name of a file, "environment" or "flag".
 func (c *Config) Origin(key string) string {
 	if o, ok := c.origins[key]; ok {
 		return o
@@ -182,8 +182,8 @@ var others = []string{
 	"OXGANG_CHECKPOINTS", "OXGANG_NOTICE", "OXGANG_CPUS", "OXGANG_MEMORY", "OXGANG_SHARED_GPU", "OXGANG_SLOT", "OXGANG_RUN", "OXGANG_PROGRAM",
 }
 
-// Environment sets keys from environment variables: sim.noise from OXGANG_SIM_NOISE. Unknown
-// OXGANG_ variables are errors, except those in others.
+// Environment sets keys from environment variables: OXGANG_SIM_NOISE sets sim.noise. It returns an error for
+// unknown variables that begin with OXGANG_, except those in others.
 func (c *Config) Environment(environ []string) error {
 	var errs []error
 	for _, line := range environ {

@@ -7,34 +7,34 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// Jobs changes the jobs of a trace, such as the share of rigid jobs. Shares are drawn per job, so that a larger share
-// contains a smaller one.
+// Jobs changes the jobs of a trace, for example how many are rigid. Shares are drawn per job, so that the jobs of
+// a smaller share are among the jobs of a larger one.
 type Jobs struct {
 	Applications []string // keep only jobs of these applications; empty: all
-	// Burstiness is the squared coefficient of variation of redrawn times between jobs (generate.Bursty); 0:
-	// none.
+	// Burstiness is the squared coefficient of variation of the times between jobs, which are then drawn again
+	// (generate.Bursty); 0: unchanged.
 	Burstiness    float64
-	Rigid         float64 // share made rigid
-	StrongScaling float64 // share made strong-scaling
-	Static        float64 // share of jobs with a schedule that keep their first batch size
-	MaxGPUs       int     // most GPUs of an adaptive job; 0: no limit
+	Rigid         float64 // share of jobs made rigid
+	StrongScaling float64 // share of jobs made strong-scaling
+	Static        float64 // share of jobs with a batch size schedule that keep their first batch size
+	MaxGPUs       int     // maximum number of GPUs of an adaptive job; 0: no limit
 	SameDurations bool    // jobs that wait for input last as long as on Synergy's servers
-	Slowdown      bool    // divide true goodput like the public simulator
+	Slowdown      bool    // divide the true goodput, as the public simulator does
 
 	Fungible    float64 // share that may run on nodes on loan; AsTraced: from the trace
 	Elastic     float64 // share of jobs known by their duration that are made elastic
-	Checkpoints float64 // share with checkpoints; AsTraced: from the trace
+	Checkpoints float64 // share of jobs with checkpoints; AsTraced: from the trace
 	ScalingLoss float64 // workload.Arrival.ScalingLoss of elastic jobs; 0: from the trace
 	WrongTimes  float64 // share of jobs with a wrong estimate of their duration
-	WrongBy     float64 // largest relative error of it
-	WrongSize   float64 // stated work is multiplied by exp(this N(0, 1)) if the application knows the true work
+	WrongBy     float64 // largest relative error of this estimate
+	WrongSize   float64 // standard deviation of the logarithm of a random factor on stated work, if the application knows the true work
 
 	// Heterogeneous is the share of timed jobs that may run on GPUs of two types at once; AsTraced: from the
 	// trace.
 	Heterogeneous, MixedSpeed float64
 }
 
-// AsTraced means that the trace determines a share.
+// AsTraced is the value of a share for which the trace states the jobs.
 const AsTraced = -1
 
 // Validate returns an error that joins all errors in j.

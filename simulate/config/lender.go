@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Lender configures the load of an inference cluster that lends nodes, and the forecast of this load. sim.Lender
-// configures how it lends.
+// Lender configures the load of an inference cluster that lends nodes, and its forecast. sim.Lender configures how
+// it lends.
 type Lender struct {
 	Load     string // file of its load curve; empty: generated
-	Between  string // "0.42-0.95": new trough and peak of the curve; empty: unchanged
+	Between  string // new trough and peak of the curve, as "0.42-0.95"; empty: unchanged
 	Forecast string // one of Forecasts
 }
 
@@ -41,7 +41,7 @@ func (l *Lender) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Range returns the lowest and highest load to which the curve is scaled; 0 and 0: unchanged.
+// Range returns the trough and peak to which the load curve is scaled; 0 and 0 mean unchanged.
 func (l *Lender) Range() (low, high float64, err error) {
 	if l.Between == "" {
 		return 0, 0, nil

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// SettingsOf returns the settings that the configuration has for a policy, which knows the names in known:
-// "sia.p=-1", and "p=-1" for all policies that know p. An unknown setting for this policy, or one without a value, is
-// an error.
+// SettingsOf returns the settings of the configuration for a policy whose setting names are known: "sia.p=-1" for
+// policy sia, and "p=-1" for all policies with a setting p. It returns an error for a setting of this policy that
+// is unknown or has no value.
 func (c *Config) SettingsOf(policy string, known []string) (map[string]string, error) {
 	own := make(map[string]string)
 	for _, s := range c.Settings {

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// Times are the wait and run time of one job, as recorded or as simulated.
+// Times are the wait and completion time of one job, recorded or simulated.
 type Times struct {
 	Wait, JCT time.Duration
 	// GPUSeconds is the GPU time until the job ended, without the rest of its last round.
@@ -18,14 +18,14 @@ type Times struct {
 	Submitted, Ended float64 // in seconds
 }
 
-// A Pair has the recorded times of a job, and its simulated times in each run.
+// A Pair has the recorded times of one job, and its simulated times in each run.
 type Pair struct {
 	Observed Times
 	Runs     []Times // in the order of the runs
 	day      string  // of submission, UTC
 }
 
-// A Select is a function that chooses the recorded times of a Pair, or the times of one run.
+// A Select is a function that selects, from a Pair, the recorded times or the times of one run.
 type Select func(*Pair) *Times
 
 // Observed selects the recorded times.
@@ -36,14 +36,14 @@ func Run(i int) Select { return func(p *Pair) *Times { return &p.Runs[i] } }
 
 // A Comparison compares the recorded times of jobs with simulated ones.
 type Comparison struct {
-	Pairs []Pair   // jobs that ended everywhere, by submission
+	Pairs []Pair   // jobs that ended in the recording and in all runs, by submission
 	names []string // of runs
 	own   int      // index of the baseline's first run; -1: none
 	apart int      // jobs that did not end everywhere
 }
 
-// Compare compares the recorded jobs that ended with simulated runs, which have names. The baseline is the name of
-// the run under the cluster's own policy, or empty.
+// Compare compares the recorded jobs that ended with simulated runs. names are the names of the runs; baseline is
+// the name of the run under the cluster's own policy, or empty.
 func Compare(jobs map[job.ID]*parse.Observed, baseline string, names []string, runs ...*metrics.Result) *Comparison {
 	c := &Comparison{names: names, own: slices.IndexFunc(names, func(n string) bool { return n == baseline || strings.HasPrefix(n, baseline+" ") })}
 	results := make([]map[job.ID]*metrics.JobResult, len(runs))
@@ -106,7 +106,7 @@ func (c *Comparison) jcts(of Select) []time.Duration {
 	return c.each(func(p *Pair) time.Duration { return of(p).JCT })
 }
 
-// Figures returns the mean times and the utilisation, on a cluster of gpus GPUs.
+// Figures returns the mean times and the utilisation of the selected times, for a cluster with gpus GPUs.
 func (c *Comparison) Figures(gpus int, of Select) metrics.Figures {
 	waits := c.waits(of)
 	slices.Sort(waits)

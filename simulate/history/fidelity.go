@@ -15,8 +15,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// Judge measures how far a simulation is from the recorded jobs. A wait that is off by less than round (seconds)
-// counts as reproduced. Jobs that the cluster cannot run count as not reproduced, and are named as causes.
+// Judge measures how far a simulation is from the recorded jobs. A wait that differs by less than round (seconds)
+// counts as reproduced. Jobs that the cluster cannot run count as not reproduced, and are added to causes.
 func (h *History) Judge(result *metrics.Result, in *run.Inputs, round float64, causes []string) *metrics.Trust {
 	left := h.LeftOut(in.Arrivals, in.Cluster)
 	return judge(h.Jobs(), result, in.Cluster, total(left), round, append(Named(left), causes...))
@@ -72,7 +72,7 @@ func (h *History) Causes(c *config.Config) []string {
 	return append(append(all, NotExactly(h.Baseline)), notRecorded[h.Recorded.Format]...)
 }
 
-// NotExactly returns the sentence that a policy only approximates the cluster's own scheduler.
+// NotExactly returns a sentence stating that a policy only approximates the cluster's own scheduler.
 func NotExactly(policy string) string { return "the cluster's scheduler is not exactly " + policy }
 
 // missingOrder lists what Slurm could have logged about the order of jobs, but did not.

@@ -38,16 +38,16 @@ type History struct {
 
 // Options configure how a history is read.
 type Options struct {
-	Format, Name string // of the input
-	// Since is the simulated time before the dump, as "30d" or "12h". Empty: all.
+	Format, Name string // format and name of the input
+	// Since is the length of the simulated period before the last recorded time, as "30d" or "12h". Empty: all.
 	Since    string
 	Baseline string         // policy in place of the cluster's own scheduler; empty: from the history
 	Mapping  *parse.Mapping // of the input's columns; nil: the input has a known format
-	// Workers: each node of a job was a worker, and simulations use as many nodes.
+	// Workers: each node of a job had one worker, and simulations use the same number of nodes.
 	Workers bool
 }
 
-// DefaultBaseline is the policy that is most like the schedulers of most sites.
+// DefaultBaseline is the policy that resembles the schedulers of most sites.
 const DefaultBaseline = "easy"
 
 // baseline returns the policy nearest to the cluster's own: Slurm's (also for Helios), Kueue's with quotas,
@@ -64,7 +64,7 @@ func baseline(h *trace.History) string {
 	return DefaultBaseline
 }
 
-// Read reads a history. It writes to notes which rows were dropped and which values were assumed.
+// Read reads a history from in. It prints to notes which rows were dropped and which values were assumed.
 func Read(in io.Reader, c *config.Config, o Options, notes io.Writer) (*History, error) {
 	onBad, err := parse.BadRowOf(c.OnBadRow)
 	if err != nil {
@@ -92,8 +92,8 @@ func Read(in io.Reader, c *config.Config, o Options, notes io.Writer) (*History,
 // ErrNoNodes reports a history without nodes that have GPUs.
 var ErrNoNodes = errors.New("has no nodes with GPUs")
 
-// Prepare sets the trace and, unless one is set, the cluster of a configuration from the history. The baseline is
-// always simulated, because it shows the accuracy of simulations.
+// Prepare sets the trace and, unless it is set, the cluster of a configuration from the history. It always adds
+// the baseline to the policies, because the baseline shows how accurate simulations are.
 func (h *History) Prepare(c *config.Config, name string, notes io.Writer) error {
 	if err := h.configure(c, name, notes); err != nil {
 		return err

@@ -22,28 +22,28 @@ import (
 type NextNode struct {
 	Type cluster.GPUType `json:"type"`
 	GPUs int             `json:"gpus"`
-	Rate float64         `json:"price"` // price of the node per hour; its number of GPUs if no price is known
-	// Saved is the difference between simulations of the run without and with the node.
+	Rate float64         `json:"price"` // price of the node per hour; if unknown, its number of GPUs
+	// Saved is the saving of a simulation with the node compared with one without.
 	Saved Saving `json:"saved"`
-	// Low and High are the 90 % prediction interval of Saved for another order of the arrivals; nil without
-	// other orders.
+	// Low and High are the 90 % prediction interval of Saved for another order of arrivals; nil if no other order
+	// was simulated.
 	Low  *Saving `json:"low"`
 	High *Saving `json:"high"`
-	// Estimated is the mean JCT saved according to the prices of the rounds; nil without prices. A node is
-	// worth the prices of its GPUs, a part of the policy's objective, and all jobs of the round are faster by
-	// that part. This ignores room made by earlier ends, and that a node's last GPU may be worth less than
-	// its first.
+	// Estimated is the saved mean JCT in seconds, estimated from the prices of the rounds; nil without prices. It
+	// assumes that the node's GPUs add their prices to the policy's objective, and that all jobs of the round
+	// become faster by that part. This ignores the room made by earlier ends, and that the last GPU of a node may
+	// be worth less than the first.
 	Estimated *float64     `json:"estimated_jct_mean_s"`
-	Teams     []TeamSaving `json:"teams"` // by queue, then user; jobs without either are a team, too
+	Teams     []TeamSaving `json:"teams"` // savings by queue, then user; jobs without either form a team, too
 }
 
-// A Saving is how much sooner jobs end with the additional node, over the jobs that complete in both cases.
+// A Saving states how much sooner jobs end with the additional node, for jobs that complete in both cases.
 type Saving struct {
 	Jobs int     `json:"jobs"`
-	JCT  float64 `json:"jct_mean_s"` // mean over Jobs
+	JCT  float64 `json:"jct_mean_s"` // mean over Jobs, in seconds
 	// Waiting is GPU-hours of waiting: time without GPUs times requested GPUs.
 	Waiting float64 `json:"waiting_gpu_hours"`
-	// Sooner is the JCT saved times requested GPUs, in GPU-hours, per hour of the run.
+	// Sooner is the saved completion time times requested GPUs, in GPU-hours, per hour of the run.
 	Sooner float64 `json:"sooner_gpu_hours_per_hour"`
 }
 
@@ -56,10 +56,10 @@ type TeamSaving struct {
 
 // A NextNodeStudy states for each GPU type what one more node would have saved. Times are in seconds.
 type NextNodeStudy struct {
-	Policy   string     `json:"policy"`              // set by callers, like Recorded
+	Policy   string     `json:"policy"`              // name of the policy; callers set it and Recorded
 	Hours    float64    `json:"hours"`               // hours from the first submission to the last end
-	Recorded float64    `json:"recorded_jct_mean_s"` // as recorded; 0: unknown
-	MeanJCT  float64    `json:"jct_mean_s"`          // simulated, without another node
+	Recorded float64    `json:"recorded_jct_mean_s"` // recorded mean completion time; 0: unknown
+	MeanJCT  float64    `json:"jct_mean_s"`          // simulated mean completion time without another node
 	Orders   int        `json:"orders"`              // simulated orders of the arrivals, including the recorded one
 	Nodes    []NextNode `json:"nodes"`               // largest saving of JCT first
 	// Figures are of the simulated run without another node, and Jobs is its number of completed jobs.
@@ -70,8 +70,8 @@ type NextNodeStudy struct {
 // MostOrders is the largest number of orders of arrivals that NextNodes simulates.
 const MostOrders = 10
 
-// A Resimulation is a function that simulates a run again on other nodes. Order 0 has the recorded arrivals; each
-// other number is another order of them.
+// A Resimulation is a function that simulates a recorded run again on other nodes. Order 0 has the recorded
+// arrivals; every other number is another order of arrivals.
 type Resimulation func(ctx context.Context, nodes *cluster.Cluster, order int, o scheduler.Observer) (*metrics.Result, error)
 
 // Resimulate returns the Resimulation of a recorded run, in the recorded order.

@@ -32,8 +32,7 @@ const (
 	startedAt
 )
 
-// ObservedRun returns what was recorded about the simulated jobs as a run on the same nodes, measured like a
-// simulation.
+// ObservedRun returns the recording of the simulated jobs as a run on the given nodes, measured like a simulation.
 func ObservedRun(jobs map[job.ID]*parse.Observed, simulated []workload.Arrival, nodes *cluster.Cluster) (report.Run, error) {
 	m, err := metrics.New(metrics.DefaultOptions())
 	if err != nil {

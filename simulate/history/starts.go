@@ -14,7 +14,8 @@ var withoutStarts = map[string][2]string{
 	trace.HeliosFormat: {"a table of Helios without start_time", "use cluster_log.csv of github.com/S-Lab-System-Group/HeliosData, which has that column"},
 }
 
-// WithoutStarts returns, for a history without start times, what it is and where to get one with start times.
+// WithoutStarts returns, for a history without start times, what kind of history it is, and where to get one with
+// start times.
 func (h *History) WithoutStarts() (what, where string) {
 	if l, ok := withoutStarts[h.notes.Format]; ok {
 		return l[0], l[1]

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Verdict is the result of the command oxgang whatif for a journal: does a replay decide as recorded, and is a simulation
-// accurate?
+// A Verdict is the result of the command oxgang whatif for a journal: whether a replay decides as recorded, and
+// whether simulations are accurate.
 type Verdict struct {
 	Recorded  string `json:"recorded"` // policy
 	Policy    string `json:"policy"`   // simulated
@@ -20,8 +20,8 @@ type Verdict struct {
 	Truncated bool   `json:"truncated"`            // the journal has no end
 	Unsealed  bool   `json:"unverified,omitempty"` // the journal has no hashes
 	First     string `json:"first_difference,omitempty"`
-	// Trust is the accuracy of the simulation under the run's own policy. Without it, another policy is not
-	// trusted either.
+	// Trust is the accuracy of the simulation under the run's own policy; without it, simulations of other
+	// policies are not trusted.
 	Trust    *metrics.Trust   `json:"trust"`
 	Fidelity *whatif.Fidelity `json:"fidelity"`
 	// Ranges is the accuracy of predicted starts and ends; nil: not requested.
@@ -29,12 +29,12 @@ type Verdict struct {
 	replayed *whatif.Replayed     // nil: with another policy
 }
 
-// A Recording is a function that reads a recorded run from its beginning, with the options of the run, or with
-// another policy if policy is not empty.
+// A Recording is a function that opens a recorded run at its start and passes it to use, with the options of the
+// run, or with the given policy if it is not empty.
 type Recording func(policy string, use func(*journal.Reader, whatif.Options) error) error
 
 // JudgeReplay replays and simulates a recorded run. If policy is not empty, it only simulates the run under that
-// policy. If ranges is set, it tests the predictions of starts and ends that the run would have made.
+// policy. If ranges is true, it also tests the predictions of starts and ends that the run would have made.
 func JudgeReplay(ctx context.Context, recording Recording, policy string, ranges bool) (*Verdict, error) {
 	v := &Verdict{}
 	if err := recording(policy, func(j *journal.Reader, o whatif.Options) error { return v.replay(ctx, j, o, policy) }); err != nil {
@@ -80,7 +80,7 @@ func (v *Verdict) replay(ctx context.Context, j *journal.Reader, o whatif.Option
 	return nil
 }
 
-// ActionsDiffer reports whether the first difference is an action, rather than a reason, price or number behind it.
+// ActionsDiffer reports whether the first difference is an action, not only a reason, price or number behind it.
 func (v *Verdict) ActionsDiffer() bool {
 	return v.replayed != nil && v.replayed.First != nil && v.replayed.First.Field == ""
 }

@@ -71,7 +71,7 @@ func (*Model) Efficiency(float64) float64 { return 1 }
 // StepTime returns zero: unknown.
 func (*Model) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
 
-// A Generator draws jobs; equal seeds draw equal jobs.
+// A Generator draws random jobs. Equal seeds draw equal jobs.
 type Generator struct {
 	mix     Mix
 	random  *rand.Rand
@@ -144,8 +144,8 @@ func (g *Generator) Fill(s *policy.Snapshot) {
 	}
 }
 
-// Pooled returns the plan in which every job runs, with CPUs and memory by program (1)-(5) of Synergy §4.1.1, and an
-// upper bound on Value.
+// Pooled returns the plan in which every job runs, with CPUs and memory chosen by the program (1)-(5) of Synergy
+// §4.1.1, and an upper bound on Value.
 func Pooled(s *policy.Snapshot) (*policy.Plan, float64) {
 	t := &s.Cluster.Types()[0]
 	prob := &mmkp.Problem{Capacity: []float64{t.CPUs, float64(t.Memory) / 1e9}}
@@ -175,7 +175,8 @@ func Pooled(s *policy.Snapshot) (*policy.Plan, float64) {
 	return p, sol.Bound
 }
 
-// Value returns the sum of the jobs' speeds under a plan, each relative to the share proportional to GPUs.
+// Value returns the sum of the jobs' speeds under plan p, each relative to its speed with the share proportional
+// to GPUs.
 func Value(s *policy.Snapshot, p *policy.Plan) float64 {
 	sum := 0.0
 	for i, j := range s.Jobs {
@@ -184,7 +185,8 @@ func Value(s *policy.Snapshot, p *policy.Plan) float64 {
 	return sum
 }
 
-// Relative returns a job's speed under a decision, relative to the share proportional to its GPUs; 0 without GPUs.
+// Relative returns a job's speed under decision d, relative to its speed with the share proportional to GPUs; 0
+// without GPUs.
 func Relative(s *policy.Snapshot, j *policy.Job, d *policy.Decision) float64 {
 	if d.Allocation.GPUs == 0 || j.Perf == nil {
 		return 0
@@ -194,8 +196,8 @@ func Relative(s *policy.Snapshot, j *policy.Job, d *policy.Decision) float64 {
 	return j.Perf.Throughput(d.Allocation, b) / j.Perf.Throughput(t.Proportional(d.Allocation.Configuration), b)
 }
 
-// Next returns the snapshot one round after a plan: jobs hold what they were granted, one in leave ends, and new jobs
-// arrive.
+// Next returns the snapshot one round after plan p of snapshot s: jobs hold what they were granted, one in leave
+// jobs ends, and new jobs arrive.
 func (g *Generator) Next(s *policy.Snapshot, p *policy.Plan, leave int) *policy.Snapshot {
 	next := *s
 	next.Round++

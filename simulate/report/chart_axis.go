@@ -11,7 +11,7 @@ type Axis struct {
 	Log                   bool // logarithmic
 }
 
-// At returns the pixel of a value, on a logarithmic axis at least its low end.
+// At returns the pixel of value v. On a logarithmic axis, values below Low are at its low end.
 func (a Axis) At(v float64) float64 {
 	switch {
 	case a.High <= a.Low:
@@ -35,8 +35,8 @@ func (a *Axis) include(values ...float64) {
 	}
 }
 
-// Values returns the values among steps that get labels. If few are on the axis, it returns three multiples of the
-// largest that fits.
+// Values returns the values among steps to label. If only few are on the axis, it returns three multiples of the
+// largest one on it.
 func (a Axis) Values(steps []float64) []float64 {
 	var on []float64
 	for _, s := range steps {
@@ -77,7 +77,8 @@ type Tick struct {
 	Text string
 }
 
-// Ticks returns the labels of an axis, at least apart pixels from each other.
+// Ticks returns the labels of an axis for the given steps, at least apart pixels from each other; text formats
+// values.
 func (a Axis) Ticks(steps []float64, apart float64, text func(float64) string) []Tick {
 	var ticks []Tick
 	for _, v := range a.Values(steps) {

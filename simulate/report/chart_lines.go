@@ -20,8 +20,8 @@ type Lines struct {
 	Lines       []Line
 	// XText and YText format values; by default with three digits.
 	XText, YText func(float64) string
-	// Logarithmic gives the vertical axis at most six powers of ten. Otherwise it starts at 0 or below, and ends
-	// at Top or above.
+	// Logarithmic gives the vertical axis at most six powers of ten. Otherwise it starts at 0 or below and ends at
+	// Top or above.
 	Logarithmic bool
 	Top         float64
 	FromZero    bool // the horizontal axis starts at 0
@@ -108,7 +108,7 @@ func text(write func(float64) string, v float64) string {
 	return write(v)
 }
 
-// A Bar is a named value with its interval, unless High is 0.
+// A Bar is a named value, with its interval if High is not 0.
 type Bar struct {
 	Name, Text       string
 	Class            string

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Conventions explains how GPU-hours and utilisation are counted.
+// Conventions is a sentence that explains how GPU-hours and utilisation are counted.
 const Conventions = `GPU-hours are held GPU time plus profiling, including the rest of the round in which a job
 ends. Utilisation is held over available GPU time. It includes restarts and the rest of
 such rounds, but not profiling.`

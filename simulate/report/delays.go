@@ -8,8 +8,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 )
 
-// Compare sets the waits over the trials of the run's policy, and the delays against trials of the baseline with the
-// same seeds. Sizes are relative to the baseline's largest pool, or else the run's.
+// Compare sets the waits from trials of the run's policy, and the delays from a comparison with the baseline's
+// trials of the same seeds. Sizes are relative to the largest number of GPUs of a type under the baseline, or else
+// in the run.
 func (r *Run) Compare(trials, baseline []verdict.Trial) {
 	if len(trials) == 0 {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Measures returns the numbers of a run by name, such as "jct_mean_h"; none if it failed.
+// Measures returns the numbers of run r by name, such as "jct_mean_h"; nil if it failed.
 func Measures(r *Run) map[string]float64 {
 	values := make(map[string]float64)
 	for _, c := range columnsOf([]Run{*r}) {

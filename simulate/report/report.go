@@ -15,13 +15,13 @@ import (
 
 // A Run is one simulated or live run, as a row of a report.
 type Run struct {
-	Name   string          `json:"policy"` // policy, and what else distinguishes runs
+	Name   string          `json:"policy"` // policy, and whatever else distinguishes runs
 	Result *metrics.Result `json:"result"` // nil if failed
 	// Error is shown in place of numbers.
 	Error string `json:"error,omitempty"`
 	// Trust is a replay's accuracy; nil if nothing was recorded.
 	Trust *metrics.Trust `json:"trust,omitempty"`
-	// Policy is set if Name has more; empty if not compared.
+	// Policy is set if Name contains more than the policy; empty if the run is not compared.
 	Policy string `json:"-"`
 	// Observed marks the recorded run.
 	Observed bool `json:"-"`
@@ -31,9 +31,9 @@ type Run struct {
 	Verdict *verdict.Verdict `json:"verdict,omitempty"`
 	// Delays are set by Compare; nil for the baseline.
 	Delays *metrics.Delays `json:"delays,omitempty"`
-	// Waits are by size over the row's seeds, set by Compare.
+	// Waits are by size, over the seeds of the row, set by Compare.
 	Waits []metrics.Waits `json:"waits,omitempty"`
-	Pool  int             `json:"largest_pool_gpus,omitempty"` // base of sizes
+	Pool  int             `json:"largest_pool_gpus,omitempty"` // largest number of GPUs of one type, for sizes
 	// PolicyTimes has the policy's time by round, if measured, outside JSON.
 	PolicyTimes []time.Duration `json:"-"`
 }

@@ -82,8 +82,8 @@ var (
 	}
 )
 
-// NewResults starts the tables "jobs", "rounds" and "allocations" of a run; file names get the format's extension.
-// create opens the files, Close closes them.
+// NewResults starts the tables "jobs", "rounds" and "allocations" of a run. create opens the files, whose names
+// have the format's extension; Close closes them.
 func NewResults(create func(name string) (io.WriteCloser, error), of RunName, f tabular.Format) (*Results, error) {
 	r := &Results{of: of}
 	for _, t := range []struct {

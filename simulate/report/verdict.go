@@ -101,7 +101,7 @@ func versus(of func(*verdict.Difference) (float64, bool)) func(*Run) string {
 	}
 }
 
-// Averaged returns a run in which the measures are means over all seeds. Other values stay.
+// Averaged returns run r with its measures replaced by means over the seeds of trials. Other values stay.
 func Averaged(r Run, trials []verdict.Trial) Run {
 	r.Means = verdict.Means(trials, r.Policy)
 	return r

@@ -30,9 +30,9 @@ type Files struct {
 type Inputs struct {
 	Cluster  *cluster.Cluster
 	Catalog  workload.Catalog
-	Arrivals []workload.Arrival // complete, by time, then ID
+	Arrivals []workload.Arrival // complete jobs, by time, then ID
 	Read     *parse.Summary     // dropped or invented rows of the trace; nil if generated
-	Skipped  []error            // generated jobs that could never run, if bad rows are skipped
+	Skipped  []error            // generated jobs that can never run, if bad rows are skipped
 
 	busy        *workload.Load                   // load of the owner of nodes on loan; nil: no such nodes
 	byJob       map[job.ID]*workload.Application // of jobs whose class is not their application's name

@@ -12,9 +12,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// LowerBound returns a lower bound on the mean completion time of the trace, with all nodes for rent or loan,
-// over measured jobs only. known is the mean completion time of some policy. A window outside the trace is an
-// error.
+// LowerBound returns a lower bound on the mean completion time of the measured jobs, as if all nodes for rent or
+// on loan were available. known is the mean completion time under some policy. It returns an error for a window
+// outside the trace.
 func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duration, error) {
 	of, err := in.window(c)
 	if err != nil {

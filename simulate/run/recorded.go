@@ -52,14 +52,14 @@ func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 	return c, in, err
 }
 
-// Recorded returns the result of a recorded run, as Simulate would, without policy times. Without inputs there is no
-// finish-time fairness and all jobs are measured. A job that differs from the inputs is an error. A truncated
-// recording is unfinished.
+// Recorded returns the result of a recorded run as Simulate would, without policy times. If in is nil, there is no
+// finish-time fairness and all jobs are measured. It returns an error if a job differs from the inputs. A
+// truncated recording gives an unfinished run.
 func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
 	return RecordedStreaming(r, c, in, metrics.Stream{})
 }
 
-// RecordedStreaming is Recorded that also passes each result to stream.
+// RecordedStreaming is Recorded, and also passes each result to stream.
 func RecordedStreaming(r *journal.Reader, c *config.Config, in *Inputs, stream metrics.Stream) (*Run, error) {
 	rec, err := recorderOf(c, in, stream)
 	if err != nil {

@@ -30,19 +30,19 @@ type Run struct {
 	Result      *metrics.Result
 	PolicyTimes []time.Duration // per round; not deterministic
 	Refused     []string        // reasons of refused plans
-	Gaps        []float64       // per round with a bound
-	Unfinished  bool            // ended by context or horizon
+	Gaps        []float64       // relative gap of each round that has a bound
+	Unfinished  bool            // ended early, by the context or the horizon
 }
 
 var errHorizon = errors.New("horizon reached")
 
-// Simulate simulates one policy. Observers receive the events and decisions of its scheduler. If the context ends,
-// the run is unfinished.
+// Simulate simulates the policy with a name. Observers receive the events and decisions of its scheduler. If ctx
+// ends, the run is Unfinished.
 func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, obs ...scheduler.Observer) (*Run, error) {
 	return SimulateWatched(ctx, c, in, name, Watch{}, obs...)
 }
 
-// A Decider has the scheduler options and policy of a run that has not begun.
+// A Decider has the scheduler and policy of a run that has not started.
 type Decider struct {
 	Scheduler *scheduler.Scheduler
 	Policy    policy.Policy // without time measurement
@@ -53,19 +53,19 @@ type Decider struct {
 	Fresh func() (policy.Policy, placement.Placer, error)
 }
 
-// A Watch has further ways to observe a run.
+// A Watch lists further ways to observe a run.
 type Watch struct {
-	// Observer makes one more observer, the last one, from the Decider; nil: none.
+	// Observer makes one more observer, called last, from the Decider; nil for none.
 	Observer func(*Decider) scheduler.Observer
-	Stream   metrics.Stream // receives each result early
+	Stream   metrics.Stream // receives each complete result at once
 	// Whole: the policy sees all jobs in every round (no scheduler.Options.Lean), and agents make all reports
 	// (no sim.Options.Sparse), so observers may keep plans and snapshots. The run is the same.
 	Whole bool
-	// Once: the inputs are not used again, so the run frees their arrivals early.
+	// Once: the inputs are not used again, so the run may free their arrivals early.
 	Once bool
 }
 
-// SimulateWatched is Simulate with a Watch.
+// SimulateWatched is Simulate, with a Watch.
 func SimulateWatched(ctx context.Context, c *config.Config, in *Inputs, name string, w Watch, obs ...scheduler.Observer) (*Run, error) {
 	entry, err := registry.Find(name)
 	if err != nil {
@@ -86,8 +86,8 @@ func (r *Run) FirstRefusal() string {
 	return fmt.Sprintf("; %d plans were refused, the first: %s", len(r.Refused), r.Refused[0])
 }
 
-// NewPolicy makes a policy with the settings that the configuration has for it. Unknown names and invalid settings
-// are errors.
+// NewPolicy makes the policy with a name, with its settings in the configuration. It returns an error for an
+// unknown name or an invalid setting.
 func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
 	entry, err := registry.Find(name)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// An InitialState is the state of a job that already existed when the simulation begins. The job is restored instead
-// of submitted and holds its GPUs. This does not count as a start.
+// An InitialState is the state of a job that exists when the simulation starts. The job is restored instead of
+// submitted and holds its GPUs, which does not count as a start.
 type InitialState struct {
 	Status  job.Status    // with virtual times, possibly before Epoch
 	Batch   job.BatchSize // set by the scheduler; zero: the agent decides
 	Reports []job.Report  // all measurements of its agent, oldest first
-	// Restore is the time until the job trains on its GPUs; 0: it trains already.
+	// Restore is the time until the job trains on its GPUs; 0: at once.
 	Restore time.Duration
 }
 

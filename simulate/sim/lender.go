@@ -11,23 +11,25 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Lender configures how an inference cluster lends its nodes. Each group is a pool. All pools have the same Busy.
+// Lender configures how an inference cluster lends its nodes. Each group of nodes is a pool, and Busy is the same
+// for all pools.
 type Lender struct {
 	// Interval is the time between two reviews of the owner's needs. Default 5 min (Lyra §4, §7.1).
 	Interval time.Duration
-	// Headroom is the share of a pool's GPUs that is never lent. Default 0.02, the median burst
-	// within an interval (Lyra §7.1).
+	// Headroom is the fraction of a pool's GPUs that is never lent. Default 0.02, the median burst within an
+	// interval (Lyra §7.1).
 	Headroom float64
-	// Grace is the time from a request for nodes until the owner takes missing ones by force. Default 5 min.
+	// Grace is the time from the owner's request for nodes until it takes missing ones from their jobs. Default 5
+	// min.
 	Grace time.Duration
-	// Busy returns the share of a pool's GPUs in use by the owner at a time since the start, clipped to 0 to
-	// 1; NaN counts as 1. Nil: nothing is lent.
+	// Busy returns the fraction of a pool's GPUs that the owner uses at a time since the start, clipped to 0 to 1;
+	// NaN counts as 1. Nil: nothing is lent.
 	Busy func(at time.Duration) float64
-	// Forecast returns a new forecaster for a pool. Nil: the owner lends by its present use.
+	// Forecast returns a new forecaster for a pool. Nil: the owner lends what it does not use at present.
 	Forecast func() Forecaster
 }
 
-// A Forecaster predicts which share of its GPUs the owner will use.
+// A Forecaster predicts which fraction of its GPUs the owner will use.
 type Forecaster interface {
 	// Observe records the share used in one more interval.
 	Observe(busy float64)
@@ -183,8 +185,6 @@ func (l *lender) back(n *loanNode) {
 	l.w.nodes.away[n.node.ID]++
 }
 
-// Provision implements scheduler.Expander. It lends the first idle nodes in the cluster's order, at
-// once.
 func (l *lender) Provision(g cluster.Group, nodes int) error {
 	p := l.pool(g)
 	if p == nil {

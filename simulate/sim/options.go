@@ -24,30 +24,29 @@ type Options struct {
 	Costs
 	// Public has rules of the public simulator that differ from the thesis.
 	Public Public
-	// ReportEpochs makes agents report the end of an epoch, so that the scheduler learns its length. Default
-	// false.
+	// ReportEpochs makes agents report the end of each epoch, so that the scheduler can measure its length.
+	// Default false.
 	ReportEpochs bool
-	// Sparse omits reports that repeat one from which nothing was learned. Jobs do exactly the same; events
-	// of one instant may change order. The scheduler, observers and the policy must not use the progress of
-	// running jobs, which is older (policy.Traits.IgnoresProgress). Default false.
+	// Sparse omits repeated reports from which nothing is estimated. Jobs do exactly the same; events of one
+	// instant may change order. The progress of running jobs is then older, so the scheduler, observers and the
+	// policy must not use it (policy.Traits.IgnoresProgress). Default false.
 	Sparse bool
 	// Initial has the jobs that existed before the world. Default: none.
 	Initial map[job.ID]*InitialState
-	// Estimate configures how agents learn; use the same for the scheduler.
+	// Estimate configures how agents estimate speeds; use the same options for the scheduler.
 	Estimate estimate.Options
 }
 
-// Costs are the times that starts, moves and checkpoints take.
+// Costs are the durations of starts, moves and checkpoints.
 type Costs struct {
 	// Checkpoint is the interval of checkpoints; 0: at the end of every epoch. Default 0 (Sia
 	// §3.3.5).
 	Checkpoint time.Duration
-	// Restart is the time of every start and move; nil: set by the application.
+	// Restart is the duration of every start and move; nil: as stated by the application.
 	Restart *time.Duration
 	// FreeStart makes the first start of a job free. Default false.
 	FreeStart bool
-	// CrossRack is the factor on gradient exchange of a job in several racks; 0 or 1: none. Default
-	// 0.
+	// CrossRack multiplies the time of gradient exchange of a job in several racks; 0 or 1: no effect. Default 0.
 	CrossRack float64
 }
 
@@ -55,8 +54,7 @@ type Costs struct {
 type Noise struct {
 	Report float64 // relative standard deviation of each reported time
 	Bias   float64 // relative standard deviation of a factor on all reports, drawn per job and GPU type
-	// Straggler is the probability that a start gets slow GPUs, on which steps take Slow times as
-	// long.
+	// Straggler is the probability that a start gets slow GPUs, on which a step takes Slow times the usual time.
 	Straggler float64
 	Slow      float64
 }
@@ -70,8 +68,8 @@ type Faults struct {
 	Losses      []Loss
 }
 
-// A Window is a time in which some nodes are not available. At its beginning, jobs on them save a checkpoint (unless
-// the nodes fail) and lose their GPUs.
+// A Window is a period in which some nodes are not available. At its start, jobs on them save a checkpoint (unless
+// Failed) and lose their GPUs.
 type Window struct {
 	Nodes    []cluster.NodeID
 	From, To time.Duration // since the start
@@ -94,11 +92,11 @@ type Public struct {
 	ExitOnRound     bool // jobs report and exit only at the end of a round; a complete job keeps its GPUs until then
 	WholeIterations bool // an incomplete iteration at the end of a round is lost; needs ExitOnRound, and excludes jobs with a training curve
 
-	// WholeRounds lets jobs make whole steps in a round, which ends with the last step. A step is a pass of
-	// one GPU. Starts take no time. Source: Gavel simulator.
+	// WholeRounds makes jobs do whole steps in a round, which ends with the last step. A step is a pass of one
+	// GPU. Starts take no time. Source: Gavel simulator.
 	WholeRounds bool
-	// ResumeLoss is the training time that a job loses in a full round if it did not run in the
-	// round before. Needs WholeRounds. Source: Shockwave simulator.
+	// ResumeLoss is the training time that a job loses in a round if it did not run in the round before. Needs
+	// WholeRounds. Source: Shockwave simulator.
 	ResumeLoss time.Duration
 	// LateRegimes delays batch size changes of a schedule: a job decides at the end of a round and changes at
 	// the end of its next. Needs WholeRounds. Source: Shockwave simulator.

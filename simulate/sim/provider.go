@@ -15,15 +15,14 @@ import (
 
 // Provider configures how a cloud provider rents nodes.
 type Provider struct {
-	// Start is the time from an order until the node is ready. Default 90 s: BOA §1 says one to two
-	// minutes.
+	// Start is the time from an order until the node is ready. Default 90 s (BOA §1: one to two minutes).
 	Start time.Duration
-	// Release is the time from the return of a node until payment ends. Default 2 min.
+	// Release is the time from the return of a node until it is no longer paid for. Default 2 min.
 	Release time.Duration
 	// Refuse is the probability that the order of a node is refused. Default 0.
 	Refuse float64
-	// Notice is the paid time after a provider reclaims a spot node. Jobs leave at the notice.
-	// Default 2 min.
+	// Notice is the time, still paid for, from the reclaim of a spot node until it is gone. Jobs leave at its
+	// start. Default 2 min.
 	Notice time.Duration
 }
 
@@ -240,7 +239,6 @@ func (p *provider) reclaim(l *lease) {
 	p.w.changed()
 }
 
-// Return implements scheduler.Expander. It stops at the first node that cannot be returned.
 func (p *provider) Return(nodes []cluster.NodeID) error {
 	for _, id := range nodes {
 		l := p.leases[id]

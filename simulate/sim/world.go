@@ -42,12 +42,12 @@ type World struct {
 	stalled  int // rounds counted by stuck
 }
 
-// New returns a World in which the jobs of arrivals are submitted to the cluster. Nodes of tenure Rented are
-// available while rented (Options.Provider), of tenure Loaned while lent (Options.Lender). Arrivals must be complete
-// (workload.Catalog.Complete), in any order; the world keeps pointers into them.
+// New returns a World in which the jobs of arrivals are submitted to the cluster. Nodes with tenure Rented are
+// available while rented (Options.Provider), and nodes with tenure Loaned while lent (Options.Lender). Arrivals
+// may be in any order, but must be complete (workload.Catalog.Complete). The World keeps pointers into them.
 //
-// New returns an error that joins all problems, such as unknown applications, duplicate IDs, or jobs that
-// could never run.
+// New returns an error that joins all problems, such as unknown applications, duplicate IDs, or jobs that could
+// never run.
 func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arrival, o Options) (*World, error) {
 	w := &World{
 		o: o, now: Epoch,
@@ -202,9 +202,8 @@ func (w *World) maintenance() bool {
 	return slices.ContainsFunc(w.o.Faults.Maintenance, func(win Window) bool { return w.now.Before(Epoch.Add(win.To)) })
 }
 
-// Do implements scheduler.Backend. It executes the actions in order: the scheduler frees GPUs
-// before it assigns them. Background work takes no virtual time; its result is an event before the
-// next round.
+// Do implements scheduler.Backend. It executes actions in order, because the scheduler frees GPUs before it
+// assigns them. Background work takes no virtual time; its result is an event before the next round.
 func (w *World) Do(ctx context.Context, acts []scheduler.Action) error {
 	for _, a := range acts {
 		var err error

@@ -15,7 +15,7 @@ import (
 // A Description summarises a trace.
 type Description struct {
 	Jobs        int
-	First, Last time.Duration // times of submission, since the start of the trace
+	First, Last time.Duration // first and last submission, since the start of the trace
 	Users       int
 	Queues      int
 	Demand
@@ -27,14 +27,14 @@ type Description struct {
 	Summary *parse.Summary
 }
 
-// A Demand sums up the jobs whose running time is known. Other jobs get a time from their application.
+// A Demand sums up the jobs whose running time is known. The times of other jobs depend on their application.
 type Demand struct {
 	GPUHours  float64 // requested GPUs times Duration
 	Known     int     // number of jobs with a known running time
 	Durations Quantiles
 }
 
-// Asked counts what jobs request, most frequent first.
+// Asked counts the requests of jobs, the most frequent first.
 type Asked struct {
 	Applications []NameCount
 	GPUTypes     []NameCount // by name

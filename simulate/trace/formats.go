@@ -18,7 +18,7 @@ import (
 // A Format is a format of job traces, with its reader and perhaps a writer.
 type Format struct {
 	Name, Doc string
-	// Sniff reports whether the first 64 KiB of an input, without byte order mark, look like the format.
+	// Sniff reports whether the first 64 KiB of an input, without byte order mark, look like this format.
 	Sniff func(head []byte) bool
 	// Read returns the arrivals of an input, once.
 	Read func(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error]
@@ -80,8 +80,8 @@ func oneCluster(name string) Format {
 	}
 }
 
-// Named splits the name of a trace, FILE or FORMAT:FILE, into format and file. With an explicit format, the whole
-// name is the file's. The format may be empty.
+// Named splits the name of a trace, FILE or FORMAT:FILE, into format and file. If format is not empty, name is the
+// name of the file as a whole. The returned format may be empty.
 func Named(name, format string) (of, file string) {
 	if first, rest, ok := strings.Cut(name, ":"); ok && format == "" {
 		if _, err := Find(first); err == nil {
@@ -99,8 +99,8 @@ func names() string {
 	return strings.Join(all, ", ")
 }
 
-// Open reads the jobs of a trace, once, in the format called name or, if name is empty, the format that r looks like.
-// r may be gzipped.
+// Open reads the jobs of a trace, once. name is the name of the format; if it is empty, Open recognises the
+// format. r may be gzipped.
 func Open(r io.Reader, name string, o parse.Options) (iter.Seq2[workload.Arrival, error], error) {
 	b, format, o, err := open(r, name, o)
 	if err != nil {

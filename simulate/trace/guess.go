@@ -11,8 +11,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// LargestUse returns the smallest cluster that could have run the history, as text for a configuration: the most GPUs
-// of each type that were held at once, on nodes with as many GPUs as a job had on one. Empty: no start is known.
+// LargestUse returns the smallest cluster that could have run the history, as text for a configuration: of each
+// type the most GPUs held at one time, on nodes with the most GPUs that a job had on one node. It is empty if no
+// start is known.
 func (h *History) LargestUse() string {
 	types := map[cluster.GPUType]*usage{}
 	for i := range h.Jobs {

@@ -17,14 +17,13 @@ type History struct {
 	Jobs   []parse.Observed // jobs that ran, in the order of the input
 	// Cluster is the nodes with GPUs as text for a configuration: "a100:1x8,h200:2x8". Empty: unknown.
 	Cluster string
-	Taken   time.Time // the latest time in the history
+	Taken   time.Time // latest time in the history
 	Quotas  []Quota   // quotas of Kueue's ClusterQueues, by name; nil: unknown
 }
 
-// ReadHistory reads a history in the format called name or, if empty, the format that r looks like. r may be
-// gzipped. Arrivals count from Options.Start, or from the first submission. If the trace has no observed
-// times, it reads only the beginning, sets Summary.Format and returns nil without an error. Errors of the
-// input are of type *parse.Error.
+// ReadHistory reads a history in the format called name or, if name is empty, in the format that it recognises. r
+// may be gzipped. Arrivals count from Options.Start, or from the first submission. If the trace has no observed
+// times, it returns nil without an error and sets Summary.Format. Errors of the input have type *parse.Error.
 func ReadHistory(r io.Reader, name string, o parse.Options) (*History, error) {
 	b, format, o, err := open(r, name, o)
 	if err != nil {

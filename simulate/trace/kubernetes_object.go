@@ -83,7 +83,7 @@ type kubeState struct {
 	Since time.Time
 }
 
-// UnmarshalJSON ignores states of another form, which other kinds have.
+// UnmarshalJSON ignores states that are no strings or objects of the expected form.
 func (s *kubeState) UnmarshalJSON(text []byte) error {
 	var state struct {
 		Phase string    `json:"phase"`

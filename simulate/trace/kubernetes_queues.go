@@ -10,15 +10,15 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Quota is a ClusterQueue of Kueue and the numbers of GPUs that it may use.
+// A Quota is a ClusterQueue of Kueue, with the numbers of GPUs that it may use.
 type Quota struct {
 	Queue   string
-	Cohort  string // queues that borrow from each other; empty: none
+	Cohort  string // queues of the same cohort borrow from each other; empty: none
 	Strict  bool   // StrictFIFO
 	Flavors []FlavorQuota
 }
 
-// A FlavorQuota is how many GPUs of one flavor (kind of node) a queue may use.
+// A FlavorQuota states how many GPUs of one flavor (kind of node) a queue may use.
 type FlavorQuota struct {
 	Flavor  string
 	Types   []cluster.GPUType // of its nodes, ascending; nil: all

@@ -15,8 +15,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// PAIFormat is the format of Alibaba's cluster-trace-gpu-v2020 of its platform PAI: pai_task_table.csv, which has GPUs and starts,
-// without or after pai_job_table.csv, which has users and submissions. Neither has a header.
+// PAIFormat is the name of the format of Alibaba's cluster-trace-gpu-v2020, from its platform PAI. The input is
+// pai_task_table.csv, with GPUs and starts, alone or after pai_job_table.csv, with users and submissions. Neither
+// has a header.
 const PAIFormat = "alibaba-pai"
 
 var (

@@ -15,8 +15,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
-// ReadSubmission returns the job of a file that a user would submit: a script for sbatch, a manifest of Kubernetes
-// with one job of a kind that dumps have, or an object of the format jsonl. name is for messages. The job has no ID.
+// ReadSubmission returns the job that a user's file would submit: a script for sbatch, a Kubernetes manifest of
+// one job of a kind that ReadHistory reads, or an object of the format jsonl. name is used in messages. The job
+// has no ID.
 func ReadSubmission(text []byte, name string) (*job.Spec, error) {
 	spec, err := submission(text, name)
 	if err != nil {

@@ -129,7 +129,7 @@ type speed struct {
 	factor float64
 }
 
-// Step implements workload.Speed. The seconds of a pass follow from throughputs of the model with no and one
+// Step implements workload.Speed. It computes the seconds of a pass from the model's throughputs with no and one
 // accumulating pass.
 func (s speed) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
 	a := cluster.Allocation{Configuration: configuration(t, shape)}

@@ -20,15 +20,15 @@ import (
 type Match struct {
 	Job       job.ID          `json:"job"`
 	Real      journal.Seconds `json:"real"`
-	Predicted journal.Seconds `json:"predicted"` // end in the simulation, as Real; negative if it did not end there
-	Error     float64         `json:"error"`     // predicted over real, less 1; -1 if it did not end in the simulation
-	Modelled  bool            `json:"modelled"`  // simulated by its reports; else by how long it held GPUs
+	Predicted journal.Seconds `json:"predicted"` // end in the simulation; negative if it did not end there
+	Error     float64         `json:"error"`     // Predicted / Real - 1; -1 if it did not end in the simulation
+	Modelled  bool            `json:"modelled"`  // simulated from its reports; otherwise from the time that it held GPUs
 }
 
 // A Fidelity states how well a simulation reproduces a recorded run.
 type Fidelity struct {
 	Jobs  []Match `json:"jobs"`
-	Mean  float64 `json:"mean"` // mean of the errors' absolute values; 0 without jobs
+	Mean  float64 `json:"mean"` // mean absolute error of the matches; 0 without jobs
 	Worst float64 `json:"worst"`
 	// Real and Predicted are the makespans: from the first submission to the last end of Jobs. RealJCT and
 	// PredictedJCT are means over the jobs whose copies ended.
@@ -67,13 +67,13 @@ const (
 	slowStart = 200
 )
 
-// Compare simulates a recorded run again with a fresh policy, and compares when the jobs end. It reads the journal from
-// r, whose header has been read. Jobs are submitted, jobs fail and nodes change at the recorded times. The options
-// come from the run. Of o, Measured and Between are not used, and Rounds, if above 0, limits the simulation.
+// Compare simulates a recorded run again with a fresh policy, and compares when jobs end. r must be at its first
+// record. Jobs are submitted, jobs fail and nodes change at the recorded times. o has the options of the run;
+// Measured and Between are ignored, and Rounds, if above 0, limits the simulation.
 //
-// While it reads, it learns the model of each job as the scheduler did. A simulated job runs by its model at the end of
-// the journal, scaled by its pace, with the gradient statistics measured in each epoch and the measured starts.
-// A job without reports has its recorded GPU time as its work, with linear speed-up.
+// While it reads, it estimates the model of each job as the scheduler did. A simulated job runs by its model at
+// the end of the journal, scaled by its pace, with the gradient statistics measured in each epoch and the measured
+// starts. A job without reports has its recorded GPU time as its work, with linear speed-up.
 func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, error) {
 	t, err := NewResimulator(r, o)
 	if err != nil {

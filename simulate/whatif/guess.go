@@ -17,9 +17,9 @@ type Why uint8
 const (
 	Known Why = iota
 	NoTarget
-	NoSpeed // the job's speed on the GPUs that it has or would get is not measured yet
-	Beyond  // the start or end does not happen within the simulated rounds
-	TooMany // the simulation stopped before, because it would take too long
+	NoSpeed // the job's speed on its present or future GPUs is not measured yet
+	Beyond  // the start or end is not within the simulated rounds
+	TooMany // the simulation was stopped earlier, because it would take too long
 	whys
 )
 
@@ -32,32 +32,30 @@ func (w Why) String() string {
 	return whyNames[w]
 }
 
-// A Guess is the time until something happens, in the two simulations of Ahead.
+// A Guess is the predicted time until something happens, from the two simulations of Ahead.
 type Guess struct {
 	calibration.Guess
 	// Open: with new jobs, it does not happen within the simulated rounds; Late is their length.
 	Open bool
 	Why  Why // if it is not Known, the times are zero
-	// By is the time by which the policy promises it; 0: it promises nothing.
+	// By is the time until which the policy promises it; 0: no promise.
 	By time.Duration
 }
 
-// A Times predicts when a job gets GPUs and completes. Start is zero for a job with GPUs; Next is when that gets
-// other GPUs.
+// Times predict when a job gets GPUs and when it completes. For a job with GPUs, Start is zero and Next is when it
+// gets other GPUs.
 type Times struct {
 	Job              job.ID
 	Start, Next, End Guess
 }
 
-// Ahead simulates the state of a snapshot forward twice: without new jobs and with the best gradient
-// statistics where none were measured, and with new jobs at the rate of the past and constant
-// statistics. It returns when each job starts and ends, in the order of the snapshot.
-// Its result depends only on its arguments. Jobs of unknown work or speed take part, and never end.
+// Ahead simulates from snapshot s twice: without new jobs and with the best gradient statistics where none were
+// measured; and with new jobs at the past rate and constant statistics. It returns when each job starts and ends,
+// in the order of the snapshot. The result depends only on the arguments. Jobs with unknown work or speed take
+// part, and never end.
 //
-// If ctx has a deadline, it returns what it found until then. If the policy promises the start of a job
-// (policy.Promiser), the Guess has that time.
-//
-// Complexity: at most twice Rounds plans of the policy.
+// If ctx has a deadline, it returns what it has found until then. If the policy promises the start of a job
+// (policy.Promiser), the Guess has that time. It makes at most twice o.Rounds plans.
 func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, error) {
 	all, _, err := ahead(ctx, s, o)
 	return all, err

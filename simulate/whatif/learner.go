@@ -14,17 +14,17 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Measured has what was measured about a job in addition to its performance model.
+// A Measured has the measurements of a job beyond its performance model.
 type Measured struct {
-	// Pace is the real progress over the progress that follows from the reported step times; 0: not measured.
+	// Pace is the real progress divided by the progress that follows from reported step times; 0: not measured.
 	Pace float64
-	// Delay is the mean time from the decision to start the job to its first step, over Delays starts. If
-	// Delays is 0, the job's specification has it.
+	// Delay is the mean time from the decision to start the job to its first step, over Delays starts. If Delays
+	// is 0, use the job's specification.
 	Delay  time.Duration
 	Delays int
 	// Asked is the last batch size that the scheduler requested; zero: the agent decides.
 	Asked job.BatchSize
-	// Model is the speed by reports of the job and its class; nil: the scheduler's model.
+	// Model is the speed estimated from reports of the job and its class; nil: the scheduler's model.
 	Model perf.Model
 	// pieces are the gradient statistics by epoch: first of the job, then of its class.
 	pieces []piece
@@ -37,8 +37,8 @@ const (
 	mostPace = 10.0 // the largest pace of one report: a larger one is an error of the agent
 )
 
-// A Learner learns from a run what a simulation of it needs, such as how long starts take. It is a
-// scheduler.Observer. Make one with NewLearner. It drops jobs that have ended.
+// A Learner is a scheduler.Observer that measures what a simulation of a run needs, such as how long starts take.
+// Make one with NewLearner. It forgets jobs that have ended.
 type Learner struct {
 	o       estimate.Options
 	pool    *estimate.Pool
@@ -94,8 +94,8 @@ type piece struct {
 	sqr, vari      float64
 }
 
-// NewLearner returns a Learner without measurements. The options come from the observed scheduler, with the Types of
-// its cluster.
+// NewLearner returns a Learner without measurements. o has the options of the observed scheduler, with the Types
+// of its cluster.
 func NewLearner(o estimate.Options) *Learner {
 	l := &Learner{o: o, jobs: make(map[job.ID]*learned), classes: make(map[job.Class]*class)}
 	l.pool = estimate.NewPool(&l.o)
@@ -370,7 +370,7 @@ func (j *learned) learn(r *job.Report) {
 	p.vari += w * (r.GradVar - p.vari)
 }
 
-// Measured returns what was measured of the jobs that have not ended.
+// Measured returns the measurements of the jobs that have not ended.
 func (l *Learner) Measured() map[job.ID]Measured {
 	all := make(map[job.ID]Measured, len(l.jobs))
 	for id, j := range l.jobs {
@@ -396,5 +396,6 @@ func (j *learned) measured() Measured {
 	return m
 }
 
-// Between returns the expected time between submissions. It grows while no job comes; 0 if none is expected.
+// Between returns the expected time between submissions, 0 if none is expected. It grows while no job is
+// submitted.
 func (l *Learner) Between(now time.Time) time.Duration { return l.came.between(now) }

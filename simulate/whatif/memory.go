@@ -78,23 +78,23 @@ func (m *runState) read(packed []byte) error {
 	return nil
 }
 
-// A Run has the parts of a run that has not begun: scheduler, policy and placer.
+// A Run has the parts of a run that has not started: scheduler, policy and placer.
 type Run struct {
 	Scheduler *scheduler.Scheduler
 	Policy    policy.Policy // without its observers
 	Placer    placement.Placer
 	Options   scheduler.Options
 	Cluster   *cluster.Cluster
-	// Ahead predicts in the run, and observes it before the Checkpointer; nil: the Checkpointer predicts
-	// itself.
+	// Ahead predicts in the run, and must observe it before the Checkpointer; nil: the Checkpointer makes its own
+	// predictions.
 	Ahead *Predictor
-	// Fresh makes a policy and placer like the run's. If it and Ahead are nil, there are no predictions.
+	// Fresh makes a policy and placer with the run's options. If it and Ahead are nil, there are no predictions.
 	Fresh func() (policy.Policy, placement.Placer, error)
 }
 
-// A Journal writes checkpoints: a *journal.Writer, or a wrapper of one.
+// A Journal writes checkpoints. It is a *journal.Writer or wraps one.
 type Journal interface {
-	// Written returns the size of the journal in bytes, and how many of them follow its last checkpoint.
+	// Written returns the size of the journal in bytes, and the number of bytes after its last checkpoint.
 	Written() (all, since int64)
 	// Checkpoint records the state after the last round.
 	Checkpoint(now time.Time, m *scheduler.Memory, memory []byte)
@@ -102,17 +102,17 @@ type Journal interface {
 
 var _ Journal = (*journal.Writer)(nil)
 
-// A Checkpointer writes checkpoints into the journal of a run, so that RoundIn need not replay it from the beginning.
-// It is a scheduler.Observer, and must come after the Writer of the journal.
+// A Checkpointer is a scheduler.Observer that writes checkpoints into the journal of a run, so that RoundIn need
+// not replay the run from the start. It must come after the Writer of the journal.
 //
-// The next checkpoint is due 4 MiB after the last one, or 16 times the size of the last one if that is more. If nothing
-// else in the run makes predictions, the Checkpointer looks ahead before a checkpoint. It spends at most a tenth of the
-// rows that the run plans on this.
+// The next checkpoint is due 4 MiB after the last one, or 16 times the size of the last one if that is more. If
+// nothing else in the run makes predictions, the Checkpointer makes one before each checkpoint, and spends at most
+// a tenth of the rows that the run plans on this.
 type Checkpointer struct {
-	// Due reports, after each round, whether a checkpoint is due although the journal is not long; may be nil.
+	// Due, if not nil, reports after each round whether a checkpoint is due although the journal is short.
 	Due func(now time.Time) bool
-	// Busy reports whether the policy may still work on an earlier round, so that its memory cannot be read;
-	// may be nil.
+	// Busy, if not nil, reports whether the policy may still be planning an earlier round, so that its memory
+	// cannot be read.
 	Busy func() bool
 
 	run    Run
@@ -132,7 +132,7 @@ const (
 	lookShare       = 10
 )
 
-// NewCheckpointer returns the Checkpointer of a run that has not begun.
+// NewCheckpointer returns the Checkpointer of a run that has not started.
 func NewCheckpointer(run Run, w Journal) *Checkpointer {
 	c := &Checkpointer{run: run, w: w, ahead: run.Ahead, own: run.Ahead == nil, every: checkpointEvery, share: checkpointShare, due: checkpointEvery}
 	if c.own {

@@ -16,8 +16,8 @@ import (
 type Options struct {
 	// Fresh returns a new policy and placer, of the same kind and options as the run's.
 	Fresh func() (policy.Policy, placement.Placer, error)
-	// Decided, if not nil, returns the policy and placer in their state after a round, for policies that depend
-	// on earlier rounds; Plan is the plan of the snapshot's round. Otherwise Fresh makes them.
+	// Decided, if not nil, returns the policy and placer in their state after a round, for policies with state;
+	// Plan is then the plan of the snapshot's round. If it is nil, Fresh makes them.
 	Decided Decided
 	Plan    *policy.Plan
 	// Scheduler are the run's options; Round is taken from the snapshot. First is the time until the next
@@ -25,15 +25,15 @@ type Options struct {
 	Scheduler scheduler.Options
 	// Measured is the result of Learner.Measured. Jobs that it lacks train as their models predict.
 	Measured map[job.ID]Measured
-	// Between is the time between submissions in the second simulation. New jobs are like the present ones, in
-	// turn. 0: no second simulation.
+	// Between is the time between submissions in the second simulation, whose new jobs are like the present ones,
+	// in turn. 0: no second simulation.
 	Between time.Duration
 	// Rounds is the maximum number of rounds; fewer if many jobs would make it cost more than a few seconds.
 	Rounds int
-	// Coarse is the share of the time ahead by which a round may be longer while no job comes or ends, to save
-	// plans.
+	// Coarse saves plans: while no job is submitted or ends, a round may be longer by this fraction of the time
+	// since the start of the simulation.
 	Coarse float64
-	// Awaited are the jobs whose starts and ends end a simulation. Default nil: all.
+	// Awaited are the jobs after whose starts and ends a simulation ends. Default nil: all.
 	Awaited []job.ID
 	// ActionsAlone makes Replay compare only actions, because reasons, prices and stats may differ between
 	// versions of a policy. Default false.

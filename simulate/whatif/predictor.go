@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/calibration"
 )
 
-// Patience is the longest time for which Look waits or simulates.
+// Patience is the maximum time that Look waits or simulates.
 const Patience = time.Second
 
 // A Range is a predicted time until something happens, with bounds that hold with probability calibration.Share.
@@ -32,11 +32,11 @@ type ETA struct {
 	Start, End Range
 }
 
-// A Predictor predicts when jobs start and end, by simulating the state after the last round. The errors of its
-// earlier predictions set the width of its ranges (package calibration). It is a scheduler.Observer and safe
-// for concurrent use.
+// A Predictor predicts when jobs start and end, by simulating from the state after the last round. The errors of
+// its earlier predictions determine the width of its ranges (package calibration). It is a scheduler.Observer and
+// safe for concurrent use.
 type Predictor struct {
-	// Explained, if not nil, is called with the time of the snapshot of each new prediction. Set it before the
+	// Explained, if not nil, is called after each new prediction, with the time of its snapshot. Set it before the
 	// first call of Look.
 	Explained func(time.Time)
 	// Decided, if not nil, is Options.Decided. Set it before the first call of Look.
@@ -100,8 +100,7 @@ func (l *Predictor) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.A
 	}
 }
 
-// State returns the snapshot of the last round, and the options for Ahead. The snapshot is nil before the first
-// round.
+// State returns the snapshot of the last round, nil before the first one, and the options for Ahead.
 func (l *Predictor) State() (*policy.Snapshot, Options) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,15 +127,15 @@ func (l *Predictor) Ended() []job.ID {
 }
 
 // Look returns when the jobs of the last round start and end, and the time of that round. It simulates at most
-// once a round and for at most Patience; then it returns an earlier prediction, or what it found, or nil.
+// once a round and for at most Patience. After that it returns an earlier prediction, a partial one, or nil.
 func (l *Predictor) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	soon, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	return l.LookFor(soon)
 }
 
-// LookFor is Look without Patience, until ctx ends. It simulates a round again if it has more than twice as much time as
-// a simulation that did not end.
+// LookFor is Look, but waits until ctx ends instead of Patience. If an earlier simulation of the round was cut
+// short, it simulates again if it has more than twice as much time.
 func (l *Predictor) LookFor(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	select {
 	case l.one <- struct{}{}:

@@ -15,16 +15,16 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A Question asks what one change would do: a cancelled job, more nodes, or another size of a job. Nothing is
-// changed.
+// A Question asks what one change would do: cancelling a job, more nodes, or another size of a job. The run itself
+// is not changed.
 type Question struct {
 	Cancel job.ID
 
 	Nodes int             // number of additional owned nodes
-	Type  cluster.GPUType // they are like the largest node of this type
+	Type  cluster.GPUType // GPU type of these nodes, which are like its largest node
 
 	Resize job.ID // the job gets a fixed size
-	GPUs   int    // the size; if the job has another one, it is stopped and waits
+	GPUs   int    // the size; a job with another size is stopped and waits
 }
 
 // Validate returns an error unless the question describes exactly one change, completely.
@@ -47,15 +47,15 @@ func (q *Question) Validate() error {
 	return nil
 }
 
-// An Answer compares when jobs start and end without and with the change. A cancelled job is left out.
+// An Answer compares when jobs start and end without and with the change. It omits a cancelled job.
 type Answer struct {
 	From time.Time // time of the snapshot, from which all times count
 	Jobs []Shift
-	// Numbers of jobs that end sooner, later, and at the same time, if both ends are known.
+	// Numbers of jobs that end sooner, later, and at the same time, among jobs whose two ends are known.
 	Sooner, Later, Same int
-	// Unknown counts the others.
+	// Unknown counts the other jobs.
 	Unknown int
-	// Mean is the mean gain of the known ones; negative: they end later.
+	// Mean is the mean gain of jobs with known ends; negative if they end later.
 	Mean time.Duration
 	// Numbers of waiting jobs that get GPUs sooner and later, of those that get GPUs in both cases.
 	StartSooner, StartLater int
@@ -71,7 +71,8 @@ type Shift struct {
 // Known reports whether the job's end is known in both cases.
 func (h *Shift) Known() bool { return certain(&h.Before) && certain(&h.After) }
 
-// StartsSooner returns how much sooner the job starts with the change, by the middles of both guesses; 0 if unknown.
+// StartsSooner returns how much sooner the job starts with the change, from the middles of both guesses; 0 if
+// unknown.
 func (h *Shift) StartsSooner() time.Duration {
 	if !certain(&h.Starts) || !certain(&h.WouldStart) {
 		return 0
@@ -81,7 +82,8 @@ func (h *Shift) StartsSooner() time.Duration {
 
 func certain(g *Guess) bool { return g.Why == Known && !g.Open }
 
-// Sooner returns how much sooner the job ends with the change, by the middles of both guesses; negative: later.
+// Sooner returns how much sooner the job ends with the change, from the middles of both guesses; negative if
+// later.
 func (h *Shift) Sooner() time.Duration { return middle(&h.Before) - middle(&h.After) }
 
 func middle(g *Guess) time.Duration { return g.Early + (g.Late-g.Early)/2 }
@@ -94,16 +96,16 @@ func (h *Shift) changes() time.Duration {
 	return by
 }
 
-// Keep removes all jobs except the most that change most. The sums stay.
+// Keep removes all jobs except the most whose times change most. The sums stay.
 func (a *Answer) Keep(most int) {
 	all := slices.DeleteFunc(slices.Clone(a.Jobs), func(h Shift) bool { return h.changes() == 0 })
 	slices.SortStableFunc(all, func(a, b Shift) int { return cmp.Compare(b.changes(), a.changes()) })
 	a.Jobs = all[:min(len(all), most)]
 }
 
-// Ask predicts the starts and ends of jobs without and with a change, by simulations as in Ahead. Both begin with the
-// decision of the round. If ctx has a deadline, each gets half of the time. It returns an error if the change is not
-// possible, and the errors of Ahead.
+// Ask predicts the starts and ends of jobs without and with a change, by two simulations as in Ahead. Both start
+// with the round's decisions. If ctx has a deadline, each gets half of the time. It returns an error if the change
+// is impossible, and the errors of Ahead.
 func Ask(ctx context.Context, s *policy.Snapshot, o Options, q Question) (*Answer, error) {
 	other, plan, err := q.of(s, o.Plan)
 	if err != nil {
@@ -229,8 +231,8 @@ func (a *Answer) count(h *Shift) {
 	}
 }
 
-// Ask answers a question about the state after the last round. It returns an error before the first round, and
-// the errors of Ask.
+// Ask answers a question about the state after the last round. It returns an error before the first round, and the
+// errors of the function Ask.
 func (l *Predictor) Ask(ctx context.Context, q Question) (*Answer, error) {
 	s, o := l.State()
 	if s == nil {

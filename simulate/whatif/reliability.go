@@ -18,29 +18,28 @@ import (
 // Levels are the probabilities for which a Reliability tests ranges.
 var Levels = [...]float64{0.5, calibration.Share, 0.95}
 
-// A Reliability counts how many predicted ranges of one kind were right in a recorded run. Each range uses only what
-// the run had measured by then.
+// A Reliability counts how many predicted ranges of one kind were right in a recorded run. Each range is predicted
+// from what the run had measured by then.
 type Reliability struct {
 	Phase   string               `json:"phase"`
-	Ranges  int                  `json:"ranges"`  // of calibration.Share, with a known outcome
+	Ranges  int                  `json:"ranges"`  // number of ranges with probability calibration.Share whose outcome is known
 	Unknown int                  `json:"unknown"` // times without a range
 	Stated  [len(Levels)]float64 `json:"stated"`  // probabilities
-	Held    [len(Levels)]float64 `json:"held"`    // shares of the ranges with a known outcome, parallel to Stated
-	// Exact is the share of Ranges for which both simulations were right to less than a round.
+	Held    [len(Levels)]float64 `json:"held"`    // fractions of right ranges among those with a known outcome, parallel to Stated
+	// Exact is the fraction of Ranges for which both simulations were right within a round.
 	Exact float64 `json:"exact"`
-	// Rest is the share of the other ranges of calibration.Share that held; 0 if there are none.
+	// Rest is the fraction of right ranges among the others; 0 if there are none.
 	Rest float64 `json:"rest"`
-	// Width is the median width of the ranges of calibration.Share, over the real remaining time; 0 without
-	// ranges.
+	// Width is the median width of Ranges divided by the real remaining time; 0 without ranges.
 	Width float64 `json:"width"`
 }
 
 // auditLooks is how often Reliable looks ahead in a run.
 const auditLooks = 100
 
-// Reliable replays a journal whose header has been read, predicts as a live run would, and returns how many ranges of
-// each kind were right. A range whose end passed before its job started or ended is wrong, even if the job never
-// does.
+// Reliable replays a journal, predicts as a live run would, and returns how many ranges of each kind were right. r
+// must be at its first record. A range whose end passed before its job started or ended is wrong, even if the job
+// never starts or ends.
 func Reliable(ctx context.Context, r *journal.Reader, rounds int, o Options) ([]Reliability, error) {
 	h, so := r.Header(), o.Scheduler
 	so.Round = h.Round

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Resimulator simulates a recorded run again, also on other nodes.
+// A Resimulator simulates a recorded run again, on the same or on other nodes.
 type Resimulator struct {
 	header    journal.Header
 	rec       *recording
@@ -18,8 +18,8 @@ type Resimulator struct {
 	options   Options
 }
 
-// NewResimulator reads a journal whose header has been read. Options are as for Compare. It
-// returns an error if the journal is damaged, but not if it is truncated.
+// NewResimulator reads a recorded run; r must be at its first record. The options are as for Compare. It returns
+// an error if the journal is damaged, but not if it is truncated.
 func NewResimulator(r *journal.Reader, o Options) (*Resimulator, error) {
 	t := &Resimulator{header: r.Header(), scheduler: o.Scheduler, options: o}
 	t.scheduler.Round, t.scheduler.Estimate.Types = t.header.Round, t.header.Cluster.Types()

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// RoundIn is RoundOf for a journal in a file. It replays from the last checkpoint before the moment from which
-// this program can continue, or else from the start.
+// RoundIn is RoundOf for a journal in a file. It replays from the last usable checkpoint before the moment, or
+// from the start.
 func RoundIn(ctx context.Context, f *journal.File, of Moment, o Options) (*Round, error) {
 	marks, err := f.Marks(of.At)
 	if err != nil {

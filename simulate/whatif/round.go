@@ -21,7 +21,7 @@ const copyRounds = 16
 // ErrUndecided reports that no round has decided about a job yet, or that the last plan was refused.
 var ErrUndecided = errors.New("no plan has the job")
 
-// A Round is the last round of a recorded run up to some time. It can be decided again, with changes.
+// A Round is the last round of a recorded run at some time. It can be planned again, with changes.
 type Round struct {
 	job      job.ID
 	snapshot *policy.Snapshot
@@ -32,9 +32,9 @@ type Round struct {
 	passed   time.Duration
 }
 
-// RoundOf returns the last round up to a time since the start of a recording, by a replay up to then. The header of
-// the journal has been read. Errors: ErrUndecided; an error for a damaged journal; a *journal.Difference if the
-// policy does not decide what was recorded.
+// RoundOf replays a recording up to a moment, and returns its last round. r must be at its first record. It
+// returns ErrUndecided, an error for a damaged journal, or a *journal.Difference if the policy does not decide as
+// recorded.
 func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Round, error) {
 	h := r.Header()
 	m, so, err := o.began(&h)
@@ -55,30 +55,30 @@ func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Rou
 	return t.round(r, c, m, so, &o)
 }
 
-// Unblock returns the cheapest change that would have given the job GPUs, or more GPUs: see
-// counterfactual.Find. Jobs that ended between the round and the moment are left out.
+// Unblock returns the cheapest change that would have given the job GPUs, or more GPUs: see counterfactual.Find.
+// ends is the time until jobs end. Jobs that ended between the round and the moment are omitted.
 func (r *Round) Unblock(ctx context.Context, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
 	s, p := counterfactual.Remaining(r.snapshot, r.plan, r.ended)
 	return counterfactual.Find(ctx, s, p, r.job, r.decider, ends)
 }
 
-// Passed returns how long after the round the moment is. Times of Expect count from the round.
+// Passed returns the time from the round to the moment. Times of Expect count from the round.
 func (r *Round) Passed() time.Duration { return r.passed }
 
-// Weighed returns how the policy weighed the job in the round; false if it does not weigh jobs.
+// Weighed returns the terms of the job's weight in the round; false if the policy has no weights.
 func (r *Round) Weighed(ctx context.Context) (policy.Terms, bool) {
 	return counterfactual.Weigh(ctx, r.snapshot, r.job, r.decider)
 }
 
-// SeveralRacks returns how much slower the job's class trains in several racks, as known in the round; false if
-// unknown.
+// SeveralRacks returns how much slower the job's class trains in several racks, as measured until the round; false
+// if unknown.
 func (r *Round) SeveralRacks() (perf.LocalityCost, bool) { return r.snapshot.SeveralRacks(r.job) }
 
 // A Moment names a job and a time since the start of a recording.
 type Moment struct {
 	Job job.ID // empty: none, for Try
 	At  time.Duration
-	// Rough: skip the predictions that show how accurate ranges are. They take most of the time without
+	// Rough skips the predictions that measure the accuracy of ranges, which take most of the time if there are no
 	// checkpoints.
 	Rough bool
 }
@@ -164,7 +164,7 @@ func (t *replayed) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 }
 
 // Expect predicts when jobs start and end, counted from the round: the given jobs, or all if none is given, and
-// others that are found on the way; nil if that fails.
+// others whose times the simulation yields. It returns nil on failure.
 func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {
 	s, o := r.ahead.State()
 	o.Awaited = of

@@ -106,7 +106,7 @@ func promises(p policy.Policy, s *policy.Snapshot) map[job.ID]time.Time {
 	return nil
 }
 
-// Next implements scheduler.Backend. It returns io.EOF when everything awaited has happened, and after the last
+// Next implements scheduler.Backend. It returns io.EOF when everything awaited has happened, or after the last
 // round.
 func (w *simulatedWorld) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	if w.open == 0 || w.rounds == 0 || w.stopped || w.patience > 0 && w.idle > w.patience {

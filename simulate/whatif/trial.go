@@ -17,27 +17,27 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A Trial is what would happen to a job that is not submitted, if it were submitted now.
+// A Trial predicts what would happen to a job if it were submitted now.
 type Trial struct {
 	From   time.Time              // of the last round, from which Start counts
 	Round  time.Duration          // length of a round
 	Passed time.Duration          // from the last round to now
-	Never  string                 // why the cluster can never run the job; empty: it can. The fields below are then zero
+	Never  string                 // reason why the cluster can never run the job; if not empty, the fields below are zero
 	Now    bool                   // it gets GPUs in the next round
 	Start  Range                  // time until it gets GPUs
 	Gets   cluster.Allocation     // at its start; zero: the simulation ended before
-	Price  float64                // of one of these GPUs, by the policy; 0: the policy has no prices
-	Helps  *counterfactual.Change // that would start it in the next round; nil: not known, or it starts then
-	Others int                    // jobs that wait already
+	Price  float64                // price of one of these GPUs; 0: the policy has no prices
+	Helps  *counterfactual.Change // change that would start it in the next round; nil: unknown, or it starts then anyway
+	Others int                    // jobs that already wait
 }
 
 const triedID job.ID = "(this job)"
 
-// Try simulates the state after the last round forward with one more job, which is submitted now. If the job waits,
-// the last round is decided again, each time with one change, until the job gets GPUs: see counterfactual.Find. d
-// decides that round; nil: Helps stays nil. Nothing is changed: the Predictor keeps neither the job nor
-// its guess. If ctx has a deadline, the simulation gets half of the time, and the search the rest. It returns an
-// error before the first round, and the errors of Ahead.
+// Try simulates from the state after the last round with one more job, submitted now. If the job waits, d plans
+// the last round again, each time with one change, until the job gets GPUs (counterfactual.Find); if d is nil,
+// Helps stays nil. The Predictor does not keep the job or its prediction. If ctx has a deadline, the simulation
+// gets half of the time and the search the rest. It returns an error before the first round, and the errors of
+// Ahead.
 func (l *Predictor) Try(ctx context.Context, now time.Time, spec *job.Spec, d counterfactual.Decider) (*Trial, error) {
 	s, plan, o := l.withJob(now, spec)
 	if s == nil {
@@ -147,7 +147,7 @@ func (l *Learner) expected(at time.Time, spec *job.Spec, profile bool) (*policy.
 	return row, Measured{Delay: c.usual(), pieces: c.coming(&learned{spec: spec}), remaining: c.remaining(0)}
 }
 
-// Try answers for the state of the round: see Predictor.Try.
+// Try is Predictor.Try for the state after this round.
 func (r *Round) Try(ctx context.Context, spec *job.Spec) (*Trial, error) {
 	return r.ahead.Try(ctx, r.snapshot.Now.Add(r.passed), spec, r.decider)
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// DefaultRestartDelay is how long a restart takes for jobs of unknown applications. Source: Sia simulator.
+// DefaultRestartDelay is the duration of a restart for jobs of unknown applications. Source: Sia simulator.
 const DefaultRestartDelay = 30 * time.Second
 
-// BatchMark is the character between model and samples per GPU in the name of an application.
+// BatchMark is the text between model and samples per GPU in the name of an application.
 const BatchMark = " (batch size "
 
 // Names returns the names of all applications, sorted.
@@ -47,12 +47,12 @@ func (c Catalog) known() []string {
 	return append(names, models...)
 }
 
-// Complete fills in the zero values of a job's specification from its application. The number of GPUs becomes at
+// Complete fills the zero values of a job's specification from its application. The number of GPUs becomes at
 // least 1, and the class is the application's name. The specification shares maps with the catalog.
 //
 // An arrival without an application becomes a job of Steady, with one sample per second of its duration. Complete
-// returns an error if the application is unknown, if an arrival without one has no duration or no GPUs, or if a job has
-// no target and its application has no training curve.
+// returns an error if the application is unknown, if an arrival without one has no duration or no GPUs, or if a
+// job has no target and its application has no training curve.
 func (c Catalog) Complete(a *Arrival) error {
 	app, target := c[a.Application], 0.0
 	switch {

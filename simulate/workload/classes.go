@@ -10,10 +10,10 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Classes returns the true statistics of the classes of a trace, sorted by name: the perfect information of
-// BOA's experiments. The rate of a class is its number of jobs over the time of the last arrival, or over an
-// hour if all arrive at once. All jobs of a class follow the application of(first job), nil for a job known
-// only by its Duration. Source: BOA §3.1, §6.3.
+// Classes returns the true statistics of the classes of a trace, sorted by name: the perfect information of BOA's
+// experiments. The rate of a class is its number of jobs divided by the time of the last arrival, or by an hour if
+// all arrive at once. of returns the application of a class from its first job; nil for jobs known only by their
+// Duration. Source: BOA §3.1, §6.3.
 func Classes(arrivals []Arrival, of func(*job.Spec) *Application) []*perf.ClassStats {
 	jobs, first := map[job.Class][]*job.Spec{}, map[job.Class]*Arrival{}
 	last := time.Duration(0)

@@ -12,10 +12,10 @@ import (
 
 const day = 24 * time.Hour
 
-// A Load is the load curve of an inference cluster: the share of its GPUs that serve at least one
-// request, averaged over equal intervals from the start of the trace. Source: Lyra §2.1, Fig. 1.
+// A Load is the load curve of an inference cluster: the fraction of its GPUs that serve at least one request,
+// averaged over equal intervals from the start of the trace. Source: Lyra §2.1, Fig. 1.
 type Load struct {
-	Step time.Duration // of an interval; 5 minutes in the paper
+	Step time.Duration // length of an interval; 5 minutes in the paper
 	Busy []float64     // 0 to 1, by interval; not empty
 }
 
@@ -36,9 +36,9 @@ func (l *Load) Validate() error {
 	return errors.Join(errs...)
 }
 
-// At returns the share of busy GPUs at time t since the start. Before the start it is the first value. After the end
-// of the curve its last 24 hours repeat. A curve shorter than a day starts again every 24 hours, and keeps its last
-// value until then.
+// At returns the fraction of busy GPUs at time t since the start. Before the start it is the first value. After
+// the end of the curve its last 24 hours repeat. A curve shorter than a day starts again every 24 hours, and keeps
+// its last value until then.
 func (l *Load) At(t time.Duration) float64 {
 	switch end := time.Duration(len(l.Busy)) * l.Step; {
 	case t < 0:
@@ -52,8 +52,8 @@ func (l *Load) At(t time.Duration) float64 {
 	}
 }
 
-// Between returns the curve scaled to the range from low to high; a flat curve becomes the middle. The result shares
-// no memory with l.
+// Between returns the curve scaled to the range from low to high; a flat curve becomes the middle. The result does
+// not share memory with l.
 func (l *Load) Between(low, high float64) *Load {
 	scaled := &Load{Step: l.Step, Busy: make([]float64, len(l.Busy))}
 	if len(l.Busy) == 0 {

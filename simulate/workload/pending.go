@@ -26,7 +26,7 @@ type pending struct {
 	like         int32
 }
 
-// NewPending returns a queue of jobs in the given order. It keeps only what they point to.
+// NewPending returns a queue of jobs in the given order. It keeps the data that they point to, but not the slice.
 func NewPending(arrivals []*Arrival) *Pending {
 	p := &Pending{n: len(arrivals)}
 	known := make(map[likeness]int32)

@@ -11,12 +11,11 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Regimes returns which batch size a job with a schedule will truly use in which epochs. The regimes cover all epochs
+// Regimes returns which batch sizes a job with a schedule truly uses, and in which epochs. They cover all epochs
 // and do not depend on the scheduler. It returns nil without a schedule.
 //
-// It returns an error if the schedule does not cover all epochs, the rule does not know the application, a
-// batch size was not measured on the requested GPUs, or the number of GPUs is adaptive. Source: Shockwave
-// §2.3.
+// It returns an error if the schedule does not cover all epochs, if its rule has no data for the application, if a
+// batch size was not measured on the requested GPUs, or if the number of GPUs is adaptive. Source: Shockwave §2.3.
 func (a *Application) Regimes(s *job.Spec) ([]job.Regime, error) {
 	if s.Schedule.Mode == job.Unscheduled {
 		return nil, nil
@@ -91,8 +90,8 @@ func (a *Application) localBatch(s *job.Spec) (int, error) {
 	return s.BatchSize / s.GPUs, nil
 }
 
-// StepsPerEpoch returns how many passes over local samples an epoch takes, summed over the GPUs of a job. The last
-// pass may have fewer samples.
+// StepsPerEpoch returns the number of passes over local samples in an epoch, summed over the GPUs of a job. The
+// last pass may have fewer samples.
 func (a *Application) StepsPerEpoch(local int) int { return (a.Epoch + local - 1) / local }
 
 // epochs returns the epochs to the job's target, rounded up; without target, the epochs of its regimes. Given
@@ -142,8 +141,8 @@ func (a *Application) measuredOn(t cluster.GPUType, regimes []job.Regime, gpus i
 	return nil
 }
 
-// EpochEnds returns the progress, in samples, at the end of each epoch of a job with a schedule. The
-// last epoch ends at the target, if that is earlier.
+// EpochEnds returns the progress, in samples, at the end of each epoch of a job with the given regimes. The last
+// epoch ends at the target, if that is earlier.
 func (a *Application) EpochEnds(s *job.Spec, regimes []job.Regime) []float64 {
 	var ends []float64
 	for _, r := range regimes {

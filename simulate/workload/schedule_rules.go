@@ -100,9 +100,9 @@ func (k noiseKey) doubled(epoch, n int) int {
 	return local
 }
 
-// Requested returns the batch size per GPU that a job requests at the end of a round in which it trained with local
-// samples per GPU and began an epoch: under GNS at most twice as many, and local for no change or an unmeasured batch
-// size. Source: public Shockwave simulator.
+// Requested returns the batch size per GPU that a job requests at the end of a round in which it trained with
+// local samples per GPU and reached an epoch: under GNS at most twice local, and local if it requests no change or
+// an unmeasured batch size. Source: public Shockwave simulator.
 func (a *Application) Requested(s *job.Spec, regimes []job.Regime, local, epoch int) int {
 	want := a.wanted(s, regimes, local, epoch)
 	if want != local && a.measured([]job.Regime{{BatchSize: want * s.GPUs}}, s.GPUs) != nil {

@@ -7,8 +7,9 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Steady returns the application of a job known only by its duration, with gpus requested GPUs. A second of
-// its duration is one sample: it makes (GPUs held) / (GPUs requested) samples per second on any type.
+// Steady returns the application of a job with a known duration and no other speed, which requests gpus GPUs. It
+// processes (GPUs held) / (GPUs requested) samples per second on any type, so a second of its duration is one
+// sample.
 func Steady(gpus int) *Application {
 	return steadyOf(steady{gpus: max(1, gpus)})
 }
@@ -22,8 +23,8 @@ func (a *Arrival) Steady() *Application {
 	return app
 }
 
-// Steadies caches the applications of jobs known only by their duration: one per requested number of GPUs. The zero
-// value is ready for use.
+// Steadies caches the applications of jobs known only by their duration, one for each requested number of GPUs.
+// The zero value is ready to use.
 type Steadies struct{ known map[alike]*Application }
 
 // alike determines an application on GPUs of one type without equivalents.
@@ -32,8 +33,8 @@ type alike struct {
 	loss float64
 }
 
-// Of is Arrival.Steady for a specification and a ScalingLoss. Equal arrivals get the same pointer;
-// without Heterogeneous it has no Mixed.
+// Of returns Arrival.Steady for a specification and a ScalingLoss. Equal arrivals get the same pointer; unless
+// they are Heterogeneous, Mixed is nil.
 func (s *Steadies) Of(spec *job.Spec, loss float64) *Application {
 	if spec.Equivalents != nil || spec.Adaptivity.Has(job.Heterogeneous) {
 		return (&Arrival{Spec: *spec, ScalingLoss: loss}).Steady()
@@ -50,8 +51,8 @@ func (s *Steadies) Of(spec *job.Spec, loss float64) *Application {
 	return app
 }
 
-// Work returns the true work of a job known only by its duration: one sample per second. Without a duration it
-// returns 0; then Spec.Target is true.
+// Work returns the true work, in samples at one per second, of a job known only by its duration. It returns 0
+// without a duration; then Spec.Target is true.
 func (a *Arrival) Work() float64 {
 	if a.Application != "" {
 		return 0
@@ -76,7 +77,6 @@ type steady struct {
 	loss        float64                 // of each GPU beyond gpus
 }
 
-// Step implements Speed: a replica takes gpus seconds per sample, and longer beyond gpus GPUs.
 func (s steady) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
 	if _, most := s.LocalRange(t, shape); local < 1 || local > most {
 		return 0, 0, false

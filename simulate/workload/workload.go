@@ -1,5 +1,5 @@
-// Package workload describes the jobs of a simulation: when they arrive, and how fast their applications truly train.
-// A scheduler sees only measurements.
+// Package workload describes the jobs of a simulation: when they arrive, and how fast their applications truly
+// train.
 package workload
 
 import (
@@ -14,31 +14,31 @@ import (
 type Arrival struct {
 	At   time.Duration // since the start of the trace
 	Spec job.Spec
-	// Application names the job's ground truth. Empty: the job runs for Duration on its requested GPUs,
-	// whatever Spec.Target is, and scales linearly, less ScalingLoss.
+	// Application names the application that determines the job's speed. If it is empty, the job runs for Duration
+	// on its requested GPUs, regardless of Spec.Target, and scales linearly less ScalingLoss.
 	Application string
 	Duration    time.Duration
 	// ScalingLoss is the relative loss of each GPU beyond the request, for an arrival without
 	// application. Source: Lyra §7.2, "we add a 20% loss to the throughput brought by this worker".
 	ScalingLoss float64
-	// Bound: it runs only on GPUs of the training cluster. Source: Lyra §2.1, jobs that are not fungible
+	// Bound: the job runs only on GPUs of the training cluster. Source: Lyra §2.1, jobs that are not fungible
 	// "request specific GPUs".
 	Bound bool
-	// Heterogeneous: it may run on GPUs of two types at once. Source: Lyra §7.1.
+	// Heterogeneous: the job may run on GPUs of two types at once. Source: Lyra §7.1.
 	Heterogeneous bool
-	// CancelAfter, if positive, is the time from submission until its user cancels it.
+	// CancelAfter, if positive, is the time from submission until the user cancels the job.
 	CancelAfter time.Duration
 }
 
-// Warm is the queue of jobs that run already at time 0; a trace has only the rest of them.
+// Warm is the name of the queue of jobs that already run at time 0; a trace has only their remaining work.
 const Warm = "warm"
 
 // An Application is a kind of training job, with its true speed and training curve.
 type Application struct {
 	Name  string
 	Batch job.BatchLimits
-	// Model is common to applications that differ in batch size; empty: a single application. Epoch is the
-	// samples of the model's dataset; 0: jobs have no epochs and no schedule.
+	// Model is the common name of applications that differ only in batch size; empty for a single application.
+	// Epoch is the number of samples of the model's dataset; 0: jobs have no epochs and no schedule.
 	Model string
 	Epoch int
 	// GPUsPerReplica and MicroBatches describe hybrid-parallel jobs as in job.Spec; else nil and 0.
@@ -46,8 +46,8 @@ type Application struct {
 	MicroBatches   int
 	RestartDelay   time.Duration // from a restart decision to the first step
 	StatedDelay    time.Duration // restart delay known to the scheduler; 0: the true one
-	// Delays are measured restart delays by start, the last for later starts, for an application with one
-	// job. Nil: all are RestartDelay.
+	// Delays are measured restart delays of each start, and the last one for later starts, for an application with
+	// one job. Nil: all are RestartDelay.
 	Delays []time.Duration
 	// Profile has the measurements before training, for an application with one job of a recorded run.
 	// Nil: they follow from Speed.
@@ -55,8 +55,8 @@ type Application struct {
 	// Slowdown divides true goodput. It is 1 except under the public simulator's rules.
 	Slowdown float64
 	Speed    Speed
-	// Mixed returns the seconds of a pass of one sample per GPU on GPUs of two types; nil: it cannot run
-	// there. Source: Lyra §2.1.
+	// Mixed returns the seconds of a pass of one sample per GPU on GPUs of two types; nil: the application cannot
+	// run on two types. Source: Lyra §2.1.
 	Mixed func(a *cluster.Allocation) (step float64)
 	Curve *Curve // nil: one epoch of Spec.Target samples, efficiency 1
 	// Sensitivity is the effect of CPUs and host memory on the speed; nil: none.
@@ -69,18 +69,19 @@ type Measurement struct {
 	Report job.Report
 }
 
-// A Speed has the true times of training steps.
+// A Speed returns the true durations of training steps.
 type Speed interface {
-	// Step returns the seconds of a pass with gradient exchange and of the exchange, on GPUs of type t held
-	// as shape (GPUs per node, in node order) with local samples per replica; ok is false if the application
-	// does not run.
+	// Step returns the seconds of a pass with gradient exchange, and of the exchange alone, on GPUs of type t.
+	// shape is the GPUs per node, in node order; local is the samples per replica. ok is false if the application
+	// does not run there.
 	Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool)
-	// LocalRange returns the least and most samples per replica and pass on shape; most is 0 if none
-	// runs.
+	// LocalRange returns the fewest and most samples per replica and pass on shape; most is 0 if the application
+	// cannot run there.
 	LocalRange(t cluster.GPUType, shape []int) (least, most int)
 }
 
-// A Curve is the true progress of a training by epoch, in samples at the efficiency of the initial batch size.
+// A Curve is the true course of a training by epoch. Progress is in samples at the efficiency of the initial batch
+// size.
 type Curve struct {
 	Ends    []float64   // progress at the end of each epoch, ascending
 	Batches []float64   // total batch sizes at which gradients were measured, ascending

@@ -57,7 +57,8 @@ type sink interface {
 	close() error
 }
 
-// New returns a Writer that writes a table to w. Column names must be unique and not empty. Close leaves w open.
+// New returns a Writer that writes a table to w. Column names must be unique and not empty. Close does not close
+// w.
 func New(w io.Writer, f Format, columns []Column) (*Writer, error) {
 	for i, c := range columns {
 		if c.Name == "" || slices.ContainsFunc(columns[:i], func(o Column) bool { return o.Name == c.Name }) {
@@ -80,8 +81,8 @@ func New(w io.Writer, f Format, columns []Column) (*Writer, error) {
 	return t, nil
 }
 
-// Row writes one row: a value for each column, or nil if unknown. A number that is not finite is written as unknown.
-// Errors: a wrong number or type of values, or an error of w.
+// Row writes one row: a value for each column, or nil if unknown. A number that is not finite counts as unknown.
+// It returns an error for a wrong number or type of values, or if writing fails.
 func (t *Writer) Row(values ...any) error {
 	if len(values) != len(t.columns) {
 		return fmt.Errorf("tabular: row %d has %d values, want %d", t.rows, len(values), len(t.columns))

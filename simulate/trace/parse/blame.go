@@ -43,7 +43,7 @@ func (r *Row) Blame(err error) *Error {
 	return &Error{File: r.O.File, Line: r.Line, Column: column, Problem: err.Error(), Err: err}
 }
 
-// BlameJSON returns the column at which a JSON line has the key that a FieldError is about, or 0.
+// BlameJSON returns the column in a JSON line of the key that err, a *FieldError, is about; 0 if there is none.
 func BlameJSON(line []byte, err error) int {
 	if e, ok := errors.AsType[*FieldError](err); ok {
 		for _, key := range columnsOf[e.Field] {

@@ -21,10 +21,10 @@ const (
 	DropEarlier     = "jobs submitted before the start dropped"
 )
 
-// Ignored begins the note for rows that are not jobs; their kind follows.
+// Ignored is the beginning of the note about rows that are not jobs; their kind follows.
 const Ignored = "objects ignored, of kind "
 
-// A Feed passes the jobs that a reader finds on to its caller, and applies the options: limits, checks, bad rows.
+// A Feed passes the jobs that a reader finds to its caller, and applies limits, checks and the rule for bad rows.
 type Feed struct {
 	O     Options
 	yield func(workload.Arrival, error) bool
@@ -33,8 +33,8 @@ type Feed struct {
 	unfit error // the last error of Options.Check
 }
 
-// NewFeed returns a Feed that passes jobs to yield. named means that the format names its jobs; otherwise the reader
-// numbers them, and the feed need not store names.
+// NewFeed returns a Feed that passes jobs to yield. named states that the format names its jobs. Otherwise the
+// reader numbers them, and the feed need not store names.
 func NewFeed(o Options, format string, named bool, yield func(workload.Arrival, error) bool) *Feed {
 	o.Summary.Format = format
 	return &Feed{O: o, yield: yield, named: named, lines: make(map[job.ID]int)}
@@ -49,7 +49,7 @@ func (f *Feed) Check(a *workload.Arrival) error {
 	return f.unfit
 }
 
-// Accept passes on a job and reports whether to continue. A repeated name is a bad row.
+// Accept passes on a job and reports whether to continue. A job with a repeated name is a bad row.
 func (f *Feed) Accept(a workload.Arrival, line, column int, name string) bool {
 	if f.named {
 		if first, ok := f.lines[a.Spec.ID]; ok {
@@ -73,7 +73,8 @@ func (f *Feed) Accept(a workload.Arrival, line, column int, name string) bool {
 	return false
 }
 
-// Reject handles a bad row and reports whether to continue. Few never leaves out a job that Options.Check refuses.
+// Reject handles a bad row and reports whether to continue. With Few, a job that Options.Check rejects always ends
+// the reading.
 func (f *Feed) Reject(err error) bool {
 	refused := f.unfit != nil && errors.Is(err, f.unfit)
 	if f.O.OnBadRow == Skip || f.O.OnBadRow == Few && !refused {
@@ -117,8 +118,8 @@ func (f *Feed) tooMany() error {
 	return fmt.Errorf("%w%s", s.BadRows[0], also)
 }
 
-// SinceFirst makes submission times relative to the earliest one. It keeps the whole trace in memory. With
-// Options.Start it does nothing.
+// SinceFirst makes submission times relative to the earliest one, which needs the whole trace in memory. If
+// Options.Start is set it does nothing.
 func SinceFirst(seq iter.Seq2[workload.Arrival, error], o Options) iter.Seq2[workload.Arrival, error] {
 	if !o.Start.IsZero() {
 		return seq

@@ -11,11 +11,11 @@ import (
 // ByteOrderMark is the Unicode mark with which a text file may begin.
 var ByteOrderMark = []byte("\uFEFF")
 
-// Lines splits an input into lines, without line ends and byte order mark. It keeps one line in memory.
+// Lines splits an input into lines, without line ends and byte order mark. It stores one line at a time.
 type Lines struct {
 	r       *bufio.Reader
 	o       Options
-	Number  int  // of the last line, 1-based
+	Number  int  // number of the last line, from 1
 	rest    bool // the rest of a too long line is not read yet
 	long    []byte
 	started bool
@@ -26,8 +26,8 @@ func NewLines(r io.Reader, o Options) *Lines {
 	return &Lines{r: bufio.NewReaderSize(r, 1<<16), o: o}
 }
 
-// Next returns the next line, valid until the next call, or io.EOF. It can continue after ErrTooLong, but not
-// after other errors.
+// Next returns the next line, valid until the next call, or io.EOF. It can be called again after ErrTooLong, but
+// not after other errors.
 func (l *Lines) Next() ([]byte, error) {
 	if l.rest {
 		if err := l.discard(); err != nil {
@@ -85,8 +85,8 @@ func (l *Lines) discard() error {
 	}
 }
 
-// Each calls use for the following lines that are not empty, until use returns false. Too long lines are bad rows of
-// the feed. It reports whether the input has ended.
+// Each calls use for each following line that is not empty, until use returns false. Lines that are too long are
+// bad rows of f. It reports whether the input has ended.
 func (l *Lines) Each(f *Feed, use func(line string) bool) (ended bool) {
 	for {
 		line, err := l.Next()
@@ -107,7 +107,7 @@ func (l *Lines) Each(f *Feed, use func(line string) bool) (ended bool) {
 	}
 }
 
-// ErrTooLong reports a line that is longer than allowed; reading can continue after it.
+// ErrTooLong reports a line that is longer than allowed. Reading can continue with the next line.
 var ErrTooLong = errors.New("line too long")
 
 func (l *Lines) tooLong() error {

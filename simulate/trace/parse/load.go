@@ -24,7 +24,7 @@ const (
 
 // ReadLoad reads the load curve of an inference cluster from CSV, possibly gzipped, with the columns t_s and
 // busy_frac: the shared curves made after Lyra's, or the 5-minute file of Alibaba's GenAI trace. It needs at least
-// two rows at equal distances of a second to a day, the first at 0. file names the input in errors of type *Error.
+// two rows at equal distances, a second to a day, the first at 0. Errors have type *Error, with the name file.
 func ReadLoad(r io.Reader, file string) (*workload.Load, error) {
 	o := Options{File: file}.Filled()
 	b, err := Unpacked(r, o)

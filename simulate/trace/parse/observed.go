@@ -10,13 +10,13 @@ import (
 type Observed struct {
 	Arrival   workload.Arrival
 	Nodes     int       // number of its nodes; 0: unknown
-	Submitted time.Time // when it could start first
-	Admitted  time.Time // when Kueue last reserved quota; zero: unknown
-	Started   time.Time // when it had all its GPUs; zero: unknown
+	Submitted time.Time // time at which the job could first start
+	Admitted  time.Time // time at which Kueue last reserved quota; zero: unknown
+	Started   time.Time // time at which it had all its GPUs; zero: unknown
 	Ended     time.Time // zero: still running
 }
 
-// Left returns when the job gave up its GPUs: at its end, or if it still ran, the last time that is known.
+// Left returns when the job released its GPUs: its end or, if it still ran, the last recorded time.
 func (o *Observed) Left() time.Time {
 	if o.Ended.IsZero() {
 		return o.Started.Add(o.Arrival.Duration)

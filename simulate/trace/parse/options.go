@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A BadRow states what a reader does with a row that it cannot use.
+// A BadRow selects what a reader does with a row that it cannot use.
 type BadRow uint8
 
 // The choices.
@@ -52,7 +52,7 @@ const DefaultMaxLine = 1 << 20 // bytes: 1,000 times the longest row of the publ
 type Options struct {
 	File     string // name of the input in messages; empty: "input"
 	OnBadRow BadRow
-	Limit    int // most arrivals; 0: all
+	Limit    int // maximum number of arrivals; 0: all
 	MaxLine  int // longest line, or JSON element, in bytes; 0: 1 MiB
 	// Start is time zero for formats with calendar times (UTC); earlier rows are dropped. Zero: the earliest
 	// submission.
@@ -63,8 +63,8 @@ type Options struct {
 	Cluster string
 	// Mapping, if not nil, states what the columns of the input mean; its format is not looked for.
 	Mapping *Mapping
-	// Check, if not nil, checks every arrival and may complete it. An error makes the row bad; a *FieldError
-	// names the field.
+	// Check, if not nil, checks every arrival and may complete it. If it returns an error, the row is bad; a
+	// *FieldError names the field.
 	Check func(*workload.Arrival) error
 	// Summary, if not nil, is filled in while reading.
 	Summary *Summary

@@ -17,7 +17,7 @@ const (
 )
 
 // A Row is one row of a table in a text file. Its methods parse fields by column name. The first failure sets Err;
-// later methods still return values.
+// later calls still return values.
 type Row struct {
 	Header
 	O      Options
@@ -31,7 +31,7 @@ type Row struct {
 // NewRow returns a Row for a file with this header, before its first line.
 func NewRow(o Options, h Header) *Row { return &Row{O: o, Header: h, shared: map[string]string{}} }
 
-// Fail records that a field is not what is wanted.
+// Fail records that a field does not have the form that want describes.
 func (r *Row) Fail(name, want string) {
 	if r.Err == nil {
 		i := r.column[name]
@@ -130,7 +130,7 @@ func (r *Row) Number(name string) float64 {
 	return x + 0 // -0 becomes 0
 }
 
-// Amount parses a number of at least 0, multiplies it by scale, and accepts at most most.
+// Amount parses a number of at least 0 and multiplies it by scale. The result may be at most most.
 func (r *Row) Amount(name string, scale, most float64) float64 {
 	x := r.Number(name) * scale
 	if x > most {
@@ -152,7 +152,7 @@ func (r *Row) Seconds(name string) time.Duration {
 // Flag parses 0 or 1; false if the file lacks the column.
 func (r *Row) Flag(name string) bool { return r.Has(name) && r.Count(name, 0, 1) == 1 }
 
-// Denies reports whether the field is 0; false if the file lacks the column.
+// Denies reports whether the field is 0. It returns false if the file lacks the column.
 func (r *Row) Denies(name string) bool { return r.Has(name) && !r.Flag(name) }
 
 // List parses the distinct names in a field, separated by sep.

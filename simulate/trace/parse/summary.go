@@ -17,13 +17,13 @@ type Summary struct {
 	Bad     int    // unusable rows that were skipped
 	BadRows []error
 	Notes   []Note // in order of first appearance
-	// Began is the calendar time of time zero; zero: the trace has no calendar.
+	// Began is the calendar time of time zero; zero if the trace has no calendar times.
 	Began time.Time
 	// Dated: times of the trace are calendar times.
 	Dated bool
 }
 
-// A Note is a remark of a Summary, and the number of rows that it is about.
+// A Note is a remark of a Summary, with the number of rows that it is about.
 type Note struct {
 	Text  string
 	Count int

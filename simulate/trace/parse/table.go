@@ -21,8 +21,8 @@ type Table struct {
 	// Bare has the columns of files without a header, by the number of tab-separated fields; nil: files have
 	// a header.
 	Bare map[int][]string
-	ID   string // column of the job's name; rows are numbered without it
-	// Arrival converts a row, or returns why it is dropped. Parse errors are in the row's Err.
+	ID   string // column of the job's name; without it rows are numbered
+	// Arrival converts a row into a job, or returns why it is dropped. Parse errors are in Row.Err.
 	Arrival func(*Row) (a workload.Arrival, drop string)
 }
 
@@ -174,7 +174,8 @@ func (r *Row) Cut(line string) error {
 	return r.Take(fields)
 }
 
-// Take sets the fields of the row, which it keeps until the next row. A wrong number of fields is an error.
+// Take sets the fields of the row, which it keeps until the next row. It returns an error for a wrong number of
+// fields.
 func (r *Row) Take(fields []string) error {
 	r.Err, r.fields = nil, fields
 	if len(fields) != r.width {

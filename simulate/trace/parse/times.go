@@ -48,8 +48,8 @@ func FormatSeconds(d time.Duration) string {
 	return s + "." + strings.TrimRight(fmt.Sprintf("%09d", nanos), "0")
 }
 
-// SinceStart returns the time from Options.Start to t; without a start, from 1970. It returns false for years outside
-// 1971 to 2250.
+// SinceStart returns the time from Options.Start, or from 1970 without a start, to t. It returns false for years
+// outside 1971 to 2250.
 func SinceStart(t time.Time, o Options) (time.Duration, bool) {
 	if y := t.Year(); y < FirstYear || y > LastYear {
 		return 0, false
@@ -63,7 +63,7 @@ func SinceStart(t time.Time, o Options) (time.Duration, bool) {
 	return t.Sub(o.Start), true
 }
 
-// Instant parses a calendar time (UTC), and returns it relative to the start; see SinceStart.
+// Instant parses a calendar time (UTC) and returns it relative to Options.Start; see SinceStart.
 func (r *Row) Instant(name, layout string) time.Duration {
 	t, err := time.Parse(layout, r.Raw(name))
 	d, ok := SinceStart(t, r.O)

@@ -14,7 +14,7 @@ import (
 // ConfigCommand is the command that prints the configuration of Slurm, for ReadSettings.
 const ConfigCommand = "scontrol show config"
 
-// Settings are Slurm's settings for priorities and backfilling. Missing ones have Slurm's defaults.
+// Settings are Slurm's settings for priorities and backfilling, with Slurm's defaults for missing ones.
 type Settings struct {
 	Age        float64       // PriorityWeightAge
 	MaxAge     time.Duration // PriorityMaxAge
@@ -23,7 +23,7 @@ type Settings struct {
 	Horizon    time.Duration // bf_window
 	Tests      int           // bf_max_job_test; 0: no backfilling
 	Depth      int           // default_queue_depth
-	// Unlike lists the settings that make Slurm differ from a replay.
+	// Unlike lists settings that a replay does not reproduce.
 	Unlike []string
 }
 

@@ -39,7 +39,7 @@ type Row struct {
 	Name        string   `json:"policy"`
 	Assumes     string   `json:"assumes"`
 	MeanWait    float64  `json:"mean_wait_s"`
-	Low         *float64 `json:"mean_wait_low_s,omitempty"` // of the range; nil: no bounds, or no alternative
+	Low         *float64 `json:"mean_wait_low_s,omitempty"` // range of the mean wait; nil: unbounded, or no alternative
 	High        *float64 `json:"mean_wait_high_s,omitempty"`
 	MedianWait  float64  `json:"median_wait_s"`
 	P90Wait     float64  `json:"p90_wait_s"`
@@ -62,7 +62,7 @@ type Row struct {
 	waits    []metrics.Waits
 }
 
-// RowSizes has the delays and waits of a row for jobs of different sizes.
+// RowSizes has the delays and waits of one row, by the size of jobs.
 type RowSizes struct {
 	Name    string          `json:"policy"`
 	Assumes string          `json:"assumes"`
@@ -86,7 +86,7 @@ func (a *Answer) bySize() {
 	}
 }
 
-// Fewer states with how few GPUs a policy makes jobs wait no longer than the cluster's own policy did.
+// Fewer states with how few GPUs jobs wait no longer under a policy than they did under the cluster's own policy.
 type Fewer struct {
 	Policy  string  `json:"policy"`
 	Assumes string  `json:"assumes"`
@@ -94,7 +94,7 @@ type Fewer struct {
 	AtLeast int     `json:"gpus_low"` // of the range
 	AtMost  int     `json:"gpus_high"`
 	Saved   float64 `json:"saved"` // part of the GPUs
-	// Money is the cost of the GPUs that are not needed, in a year.
+	// Money is the yearly cost of the GPUs that are not needed.
 	Money       float64 `json:"saved_per_year,omitempty"`
 	Currency    string  `json:"currency,omitempty"`
 	PriceSource string  `json:"price_source,omitempty"`

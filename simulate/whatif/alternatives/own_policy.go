@@ -21,7 +21,7 @@ type OwnPolicy struct {
 	called   string   // name of the policy with these; empty: its usual name
 }
 
-// WithSlurm imitates a Slurm cluster: policy multifactor with the cluster's configuration.
+// WithSlurm returns the policy that imitates a Slurm cluster: multifactor with the cluster's settings s.
 func WithSlurm(s *slurm.Settings) OwnPolicy {
 	own := OwnPolicy{slurm: s}
 	set := func(key string, v any) { own.settings = append(own.settings, fmt.Sprintf("multifactor.%s=%v", key, v)) }
@@ -35,7 +35,7 @@ func WithSlurm(s *slurm.Settings) OwnPolicy {
 	return own
 }
 
-// Learn derives settings from the history, and adds all settings to a configuration.
+// Learn derives settings from history h, and adds all settings to configuration c.
 func (o *OwnPolicy) Learn(h *history.History, c *config.Config) error {
 	if err := o.quotas(h.Recorded); err != nil {
 		return err

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// A Price is what a GPU-hour costs, in a currency, and who states it.
+// A Price is the cost of a GPU-hour in a currency, with its source.
 type Price struct {
 	perHour          float64
 	currency, source string
 }
 
-// ParsePrice parses a price like "2.50 EUR". The source is printed next to every sum. If both are empty there
-// is no price.
+// ParsePrice parses a price such as "2.50 EUR". source is printed next to every sum. If both are empty there is no
+// price.
 func ParsePrice(price, source string) (Price, error) {
 	switch {
 	case price == "" && source == "":

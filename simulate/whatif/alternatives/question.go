@@ -31,8 +31,8 @@ type Question struct {
 	Progress  io.Writer // may be nil
 }
 
-// Defaults are the policies that oxgang whatif compares unless told otherwise: first in, first out with backfilling
-// on nodes, as most sites run it, and this project's policy.
+// Defaults are the policies that oxgang whatif compares by default: first in, first out with backfilling on nodes,
+// as most sites run it, and this project's policy.
 var Defaults = []string{"multifactor", "oxgang"}
 
 // precision is the best possible accuracy of a replayed wait: a pass of the main scheduler, and the rounding of

@@ -18,8 +18,8 @@ type Scenario struct {
 	// Preempt: jobs may be preempted, and continue where they were after a start that costs Restart.
 	Preempt bool          `yaml:"preempt"`
 	Restart time.Duration `yaml:"restart"`
-	// Elastic is the share of jobs, drawn at random, that may run on up to twice the GPUs that they had. Each
-	// GPU beyond adds ScalingLoss less than one of those.
+	// Elastic is the fraction of jobs, drawn at random, that may run on up to twice their GPUs. Each GPU beyond
+	// those adds less speed, by the fraction ScalingLoss.
 	Elastic     float64 `yaml:"elastic"`
 	ScalingLoss float64 `yaml:"scaling-loss"`
 }

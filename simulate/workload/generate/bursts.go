@@ -15,7 +15,8 @@ const burstJobs = 30
 // mostBursty is the largest burstiness; the limit is 1 + 2 burstJobs.
 const mostBursty = 2 * burstJobs
 
-// CheckBurstiness returns an error for a squared coefficient of variation that Bursty cannot generate.
+// CheckBurstiness returns an error if Bursty cannot generate arrivals with the squared coefficient of variation
+// c2.
 func CheckBurstiness(c2 float64) error {
 	if !(c2 >= 1 && c2 <= mostBursty) { // rejects NaN, too
 		return fmt.Errorf("burstiness %v, want 1 (Poisson) to %d", c2, mostBursty)
@@ -23,10 +24,10 @@ func CheckBurstiness(c2 float64) error {
 	return nil
 }
 
-// Bursty replaces the submission times of sorted jobs, to make them arrive in bursts: by a Poisson process that
-// alternates between a high and a low rate, with squared coefficient of variation c2. The last arrival, and so the
-// mean rate, stays. Equal seeds give equal times. It returns an error if all jobs arrive at time 0, or if
-// CheckBurstiness refuses c2. Source: BOA §6.4, Fig. 9.
+// Bursty replaces the submission times of jobs, sorted by time, so that they arrive in bursts. The times follow a
+// Poisson process that alternates between a high and a low rate; c2 is the squared coefficient of variation of the
+// times between jobs. The last arrival, and so the mean rate, stays. Equal seeds give equal times. It returns an
+// error if all jobs arrive at time 0, or if c2 is invalid (CheckBurstiness). Source: BOA §6.4, Fig. 9.
 func Bursty(all []workload.Arrival, c2 float64, seed uint64) error {
 	if err := CheckBurstiness(c2); err != nil {
 		return err

@@ -57,10 +57,11 @@ func Kinds() []Kind { return slices.Clone(generateKinds) }
 type Options struct {
 	Kind string
 	Seed uint64
-	Jobs int           // 0: the kind's
-	Span time.Duration // of submissions; 0: the kind's. The kind's pace repeats, or is cut
-	GPUs int           // of the cluster that fixed-duration jobs load; 0 for other kinds
-	// Load is the relative GPU time of fixed-duration jobs, or jobs per hour for kind synergy; else 0.
+	Jobs int           // number of jobs; 0: the kind's default
+	Span time.Duration // time in which jobs are submitted; 0: the kind's. A longer span repeats the kind's rates, a shorter one cuts them
+	GPUs int           // GPUs of the cluster for which the load of fixed-duration jobs is computed; 0 for other kinds
+	// Load is requested GPU time divided by available GPU time for fixed-duration jobs, or jobs per hour for kind
+	// synergy; otherwise 0.
 	Load float64
 	// Split is the parts of image, language and speech of Synergy's kinds, as "20-70-10"; else empty.
 	Split string
@@ -68,9 +69,9 @@ type Options struct {
 	MultiGPU bool
 }
 
-// DefaultOptions returns the options of a kind with seed 1. fixed-duration has the scale of Lyra's cluster:
-// 50,000 jobs in about 12 days on 3,500 GPUs at load 0.72 (Lyra §7). An unknown kind has zero sizes, which
-// Validate rejects.
+// DefaultOptions returns the options of a kind with seed 1. fixed-duration has the scale of Lyra's cluster: 50,000
+// jobs in about 12 days on 3,500 GPUs at load 0.72 (Lyra §7). For an unknown kind, sizes are 0, and Validate
+// returns an error.
 func DefaultOptions(kind string) Options {
 	o := Options{Kind: kind, Seed: 1}
 	if k, err := findKind(kind); err == nil {
@@ -149,9 +150,9 @@ func findKind(name string) (Kind, error) {
 
 // Arrivals generates the jobs of a workload, sorted by time. Equal options give equal workloads.
 //
-// Jobs of Sia's kinds are adaptive, have an application and are called "<application>-<index>". Except in
-// kind drifting, jobs do not depend on their times, and are the same for different spans. Jobs known by their
-// duration and Synergy's are rigid; some of Lyra's are elastic. Lyra's jobs that run at time 0 are in queue
+// Jobs of Sia's kinds are adaptive, have an application and are called "<application>-<index>". Except in kind
+// drifting, jobs do not depend on their times, and are the same for different spans. Synergy's jobs, and jobs
+// known by their duration, are rigid; some of Lyra's are elastic. Lyra's jobs that run at time 0 are in queue
 // Warm, in addition to the requested number.
 func Arrivals(o Options) ([]workload.Arrival, error) {
 	if err := o.Validate(); err != nil {

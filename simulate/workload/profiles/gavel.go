@@ -22,15 +22,14 @@ const spreadSuffix = "_unconsolidated"
 //
 //	file,worker_type,job_type,batch_size,scale_factor,steps_per_s
 //
-// Column file names the table; table "" selects the only one. A job type is a model and the initial
-// samples per GPU: "ResNet-18 (batch size 32)". scale_factor is the number of GPUs. A step is a pass of
-// one GPU over its batch, and steps_per_s counts the steps of all GPUs of a job that runs alone, so the
-// job processes steps_per_s times the batch size in samples per second. 0 means that the job does not
-// run with these GPUs and batch size. Worker types that end in _unconsolidated are GPUs of several
-// nodes; without them, rows of one node are used.
+// Column file names the table; table "" selects the only one. A job type is a model and the initial samples per
+// GPU: "ResNet-18 (batch size 32)". scale_factor is the number of GPUs. A step is a pass of one GPU over its
+// batch, and steps_per_s counts the steps of all GPUs of a job that runs alone. So the job processes steps_per_s
+// times the batch size in samples per second; 0 if it does not run. Worker types that end in _unconsolidated are
+// GPUs of several nodes; without them, rows of one node are used.
 //
-// Every application runs with all batch sizes of its model, because its jobs may change theirs. Errors
-// have name, line, column, the value and what is wanted. Source: public Gavel and Shockwave throughputs.
+// Every application runs with all batch sizes of its model, because its jobs may change theirs. Errors have name,
+// line, column, the value and what is wanted. Source: public Gavel and Shockwave throughputs.
 //
 // Deviation: measurements of two jobs that share a GPU are ignored, because no policy here shares GPUs.
 func ReadSteps(r io.Reader, name, table string) (workload.Catalog, error) {

@@ -53,7 +53,6 @@ func (s *stepRates) on(t cluster.GPUType, shape []int) series {
 	return s.shapes[stepShape{t, gpus, false}]
 }
 
-// Step implements Speed. The time of gradient exchange is unknown, and 0 here.
 func (s *stepRates) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
 	all := s.on(t, shape)
 	i, found := slices.BinarySearchFunc(all, float64(local), func(p point, b float64) int { return cmp.Compare(p.local, b) })

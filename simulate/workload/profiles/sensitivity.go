@@ -36,25 +36,25 @@ const (
 	defaultShare = 62.5 // GB of memory per GPU
 )
 
-// ReadSensitivity reads measured speeds by CPUs and memory (sensitivity matrices), and fits an application to each:
+// ReadSensitivity reads measured speeds by CPUs and memory (sensitivity matrices), and fits an application to
+// each:
 //
 //	{"cpu_axis": [1, 2, ...], "mem_axis_gb": [20.83, 62.5, ...],
 //	 "profiles": [{"model": "m", "profiled_gpus": 1, "cpu_gpu_ratio": 3,
 //	               "iter_time_s": 0.6, "mem_gb_per_gpu": 62.5, "tput": [[...], ...]}]}
 //
-// Axes are CPU cores and 10^9 bytes per GPU, ascending. tput is throughput in any unit, with a row per
-// CPU count and a column per amount of memory. iter_time_s is the seconds of an iteration with the
-// GPU-proportional share of a server with cpu_gpu_ratio CPUs and share_mem_gb memory (default 62.5) per
-// GPU; both must be on the axes. A column without values above 0.1 has too little memory to run. If
-// mem_gb_per_gpu is between the last such column and the next, the job runs with that much memory.
-// gpu_type is v100 by default. Other keys, and profiles of several GPUs, are ignored.
+// Axes are CPU cores and 10^9 bytes per GPU, ascending. tput is throughput in any unit, with a row per CPU count
+// and a column per amount of memory. iter_time_s is the seconds of an iteration with the GPU-proportional share of
+// a server with cpu_gpu_ratio CPUs and share_mem_gb memory (default 62.5) per GPU; both must be on the axes. A
+// column without values above 0.1 has too little memory to run. If mem_gb_per_gpu is between the last such column
+// and the next, the job runs with that much memory. gpu_type is v100 by default. Other keys, and profiles of
+// several GPUs, are ignored.
 //
-// ReadSensitivity uses the profiles of servers with ratio CPUs per GPU if present, else of ratio 3, else of the first
-// profile's ratio.
+// It uses the profiles of servers with ratio CPUs per GPU if present, else with 3, else with the ratio of the
+// first profile.
 //
-// Errors have name, profile, field and what is wanted. ReadSensitivity rejects throughput that falls with more
-// resources, and a matrix that differs by more than 3 % from a CPU curve with a cache. Errors of different
-// profiles are joined. Source: Synergy §3.1.
+// It returns an error if throughput falls with more resources, or if a matrix differs by more than 3 % from a CPU
+// curve with a cache. Errors name the profile and the field, and are joined. Source: Synergy §3.1.
 func ReadSensitivity(r io.Reader, name string, ratio float64) (workload.Catalog, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
