@@ -13,6 +13,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/backfill"
+	"github.com/oxgang/oxgang/policy/placement/submesh"
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
@@ -67,9 +68,9 @@ func play(t rapid.TB, c *cluster.Cluster, jobs []*policy.Job, minutes int, each 
 
 func same(s *backfill.Schedule) *backfill.Schedule { return s }
 
-// easy returns the minute in which policy easy starts each job.
+// easy returns the minute in which policy easy and the placer submesh start each job.
 func easy(t *rapid.T, c *cluster.Cluster, jobs []*policy.Job, minutes int) map[job.ID]int {
-	p, starts := queue.New(queue.EASY()), make(map[job.ID]int)
+	p, placer, starts := queue.New(queue.EASY()), submesh.New(submesh.DefaultOptions()), make(map[job.ID]int)
 	active := make(map[job.ID]*policy.Job)
 	for now := range minutes {
 		s := &policy.Snapshot{Now: epoch.Add(time.Duration(now) * time.Minute), Length: time.Minute, Cluster: c}
@@ -83,17 +84,19 @@ func easy(t *rapid.T, c *cluster.Cluster, jobs []*policy.Job, minutes int) map[j
 			}
 		}
 		plan, err := p.Plan(t.Context(), s)
+		if err == nil {
+			plan, err = placer.Place(t.Context(), s, plan)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, row := range s.Jobs {
-			a := plan.Jobs[i].Allocation
-			if a.IsZero() {
+			d := &plan.Jobs[i]
+			if d.Allocation.IsZero() {
 				continue
 			}
 			if !row.Holding() {
-				row.Phase, row.Since, row.Allocation, starts[row.ID] = job.Running, s.Now, a, now
-				row.Placement = cluster.Placement{{Node: "n0", Resources: cluster.Resources{GPUs: a.GPUs}}}
+				row.Phase, row.Since, row.Allocation, row.Placement, starts[row.ID] = job.Running, s.Now, d.Allocation, d.Placement, now
 			}
 			row.Progress += 60
 			row.Reported = s.Now.Add(time.Minute)
@@ -102,11 +105,11 @@ func easy(t *rapid.T, c *cluster.Cluster, jobs []*policy.Job, minutes int) map[j
 	return starts
 }
 
-// TestSchedule_is_that_of_easy: on one node, with exact durations, twins start when policy easy starts the jobs, although no job
-// really runs.
+// TestSchedule_is_that_of_easy: with exact durations, twins start when policy easy starts the jobs, although no job really
+// runs. Gangs of 3, 5 or 9 GPUs are scattered over nodes, and a gang can find no whole node although enough GPUs are free.
 func TestSchedule_is_that_of_easy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c, jobs := nodes(t, 8), drawn(t)
+		c, jobs := nodes(t, rapid.SampledFrom([][]int{{8}, {4, 4}, {4, 4, 4}, {8, 8}, {6, 6}}).Draw(t, "nodes")...), drawn(t)
 		want, got := easy(t, c, jobs, 400), play(t, c, jobs, 400, same)
 		for _, j := range jobs {
 			if want[j.ID] != got[j.ID] {
@@ -161,7 +164,7 @@ func TestSchedule(t *testing.T) {
 		var s backfill.Schedule
 		for minute, snapshot := range []*policy.Snapshot{all(0, long, wide), all(1, wide), all(29, wide), all(31, wide)} {
 			s.Advance(snapshot, stated(snapshot))
-			if st, ok := s.Compare("wide"); ok != (minute == 3) || ok && st.Started != epoch.Add(30*time.Minute) {
+			if st, ok := s.Compare("wide"); ok != (minute == 3) || ok && st.Started != epoch.Add(31*time.Minute) {
 				t.Errorf("snapshot %d: wide has started: %v, at %v", minute, ok, st.Started)
 			}
 		}
@@ -181,9 +184,9 @@ func TestSchedule(t *testing.T) {
 			t.Error("the twin of a job that has ended is still there")
 		}
 	})
-	t.Run("a gang waits for whole nodes", func(t *testing.T) {
+	t.Run("a gang that finds no node waits", func(t *testing.T) {
 		c := nodes(t, 4, 4)
-		jobs := []*policy.Job{timed("a", 3, 30, 0), timed("b", 3, 20, 0), timed("c", 2, 10, 0)}
+		jobs := []*policy.Job{timed("a", 3, 30, 0), timed("b", 3, 20, 0), timed("c", 2, 10, 1)}
 		got := play(t, c, jobs, 40, same)
 		if got["a"] != 0 || got["b"] != 0 || got["c"] != 20 {
 			t.Errorf("starts %v; c needs two GPUs of one node", got)
@@ -204,11 +207,11 @@ func TestSchedule(t *testing.T) {
 		snapshot = all(31, jobs...)
 		snapshot.Cluster = nodes(t, 4)
 		s.Advance(snapshot, stated(snapshot))
-		if st, ok := s.Compare("b"); !ok || st.Due != epoch.Add(50*time.Minute) {
-			t.Errorf("b is due %v, want 20 minutes of its 30 after minute 30", st.Due.Sub(epoch))
+		if st, ok := s.Compare("b"); !ok || st.Due != epoch.Add(51*time.Minute) {
+			t.Errorf("b is due %v, want 20 minutes of its 30 after minute 31", st.Due.Sub(epoch))
 		}
 	})
-	t.Run("a waiting twin is expected to start after the twins before it", func(t *testing.T) {
+	t.Run("a waiting twin is expected after the twins before it", func(t *testing.T) {
 		var s backfill.Schedule
 		snapshot := all(0, timed("a", 6, 30, 0), timed("b", 8, 10, 0), timed("c", 4, 20, 0))
 		s.Advance(snapshot, stated(snapshot))
@@ -219,7 +222,21 @@ func TestSchedule(t *testing.T) {
 			}
 		}
 		if _, ok := s.Expect("a"); ok {
-			t.Error("a runs, and is expected to start")
+			t.Error("a runs")
+		}
+	})
+	t.Run("restarts of the job do not make its twin slower", func(t *testing.T) {
+		var s backfill.Schedule
+		j := timed("a", 4, 10, 0)
+		j.RestartOverhead = 50 * time.Second
+		for minute := range 8 {
+			j.Phase, j.Allocation, j.Since = job.Running, cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 4, GPUType: "a"}}, epoch.Add(time.Duration(minute)*time.Minute)
+			j.Service = time.Duration(minute) * time.Minute // it restarted in each round
+			snapshot := all(minute, j)
+			s.Advance(snapshot, func(int) backfill.Work { return backfill.Work{Done: 10 * float64(minute), Total: 600, Stated: true} })
+		}
+		if st, _ := s.Compare("a"); st.Due.Sub(epoch) > 11*time.Minute {
+			t.Errorf("due after %v, want 10m50s", st.Due.Sub(epoch))
 		}
 	})
 }

@@ -1,128 +1,140 @@
 package backfill
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
 
-// A reservation belongs to the first twin in the queue that does not fit. It names the GPUs of a type that are expected
-// to be free first: other twins that still run then must not lie on them.
+// A round starts twins as policy easy starts jobs in a round. It counts free GPUs; nodes are chosen only afterwards.
+type round struct {
+	s       *Schedule
+	free    []int // by type
+	head    *reservation
+	granted []start
+}
+
+// A start is a twin that gets GPUs in a round.
+type start struct {
+	*virtualJob
+	option int
+}
+
+func (g *start) on() *Option { return &g.options[g.option] }
+
+// A reservation belongs to the first twin in the queue that does not fit.
 type reservation struct {
-	kind int // index of the GPU type
-	at   time.Time
-	left pool  // GPUs that are free then, less the GPUs of the reservation
-	both *pool // GPUs that are free now and in left; nil: not computed since the last start
+	kind  int           // index of the GPU type; -1: it never fits
+	in    time.Duration // from now until enough GPUs are free
+	extra int           // GPUs that will be left over then
 }
 
 // fill starts waiting twins as EASY does. The first that does not fit gets a reservation. A twin behind it starts
 // only if that does not delay the reservation: on another type, if it ends before, or on GPUs that will be left over.
-// Source: Lifka 1995, §2.
+// A twin that fits by number but finds no nodes waits. Source: Lifka 1995, §2.
 func (s *Schedule) fill() {
-	var head *reservation
-	s.waiting = slices.DeleteFunc(s.waiting, func(t *virtualJob) bool {
-		if head != nil && s.full() {
-			return false
+	r := &round{s: s}
+	for k := range s.pools {
+		r.free = append(r.free, s.pools[k].total)
+	}
+	for _, t := range s.waiting {
+		if r.head != nil && r.full() {
+			break
 		}
-		if i, at := s.fastest(t, head); i >= 0 {
-			if head.delayed(s, t, &t.options[i]) {
-				head.left.add(at, -1)
-			}
-			s.start(t, i, at)
-			if head != nil {
-				head.both = nil
-			}
-			return true
-		}
-		if head == nil {
-			head = s.reserve(t)
-		}
-		return false
-	})
-}
-
-func (s *Schedule) full() bool {
-	return !slices.ContainsFunc(s.pools, func(p pool) bool { return p.total > 0 })
-}
-
-// fastest returns the option with the most progress on which a twin may start now, and its place; -1 if there is
-// none.
-func (s *Schedule) fastest(t *virtualJob, head *reservation) (best int, at []share) {
-	best = -1
-	for i := range t.options {
-		o := &t.options[i]
-		k := s.typeOf(o.GPUType)
-		if k < 0 || o.GPUs > s.pools[k].total || best >= 0 && o.Rate <= t.options[best].Rate {
-			continue
-		}
-		free := &s.pools[k]
-		if head.delayed(s, t, o) {
-			free = head.lasting(free)
-		}
-		if shares, ok := free.find(o.GPUs); ok {
-			best, at = i, shares
+		if i := r.fastest(t); i >= 0 {
+			r.grant(t, i)
+		} else if r.head == nil {
+			r.head = r.reserve(t)
 		}
 	}
-	return best, at
+	s.place(r.granted)
 }
 
-// delayed reports whether a twin that starts now on an option still runs when the reservation begins, on the same type.
-func (r *reservation) delayed(s *Schedule, t *virtualJob, o *Option) bool {
-	return r != nil && s.typeOf(o.GPUType) == r.kind && s.now.Add(t.lasts(o)).After(r.at)
+func (r *round) full() bool {
+	return !slices.ContainsFunc(r.free, func(n int) bool { return n > 0 })
 }
 
-func (r *reservation) lasting(free *pool) *pool {
-	if r.both == nil {
-		r.both = free.both(&r.left)
-	}
-	return r.both
-}
-
-// reserve returns the reservation of a twin that does not fit, on the type on which it would end first; nil if it
-// never fits.
-func (s *Schedule) reserve(t *virtualJob) (best *reservation) {
-	var ends time.Time
+// fastest returns the option with the most progress on which a twin may start now; -1 if there is none.
+func (r *round) fastest(t *virtualJob) int {
+	best, on := -1, -1
 	for i := range t.options {
 		o := &t.options[i]
-		r := s.expect(o)
-		if r == nil {
+		k := r.s.typeOf(o.GPUType)
+		if k < 0 || o.GPUs > r.free[k] || r.head.outlasted(k, t.lasts(o)) && o.GPUs > r.head.extra {
 			continue
 		}
-		if end := r.at.Add(t.lasts(o)); best == nil || end.Before(ends) {
-			best, ends = r, end
+		if best < 0 || o.Rate > t.options[best].Rate || o.Rate == t.options[best].Rate && r.free[k] > r.free[on] {
+			best, on = i, k
 		}
 	}
 	return best
 }
 
-// expect returns when the GPUs of an option will be free, as running twins end; nil: never.
-func (s *Schedule) expect(o *Option) *reservation {
-	k := s.typeOf(o.GPUType)
-	if k < 0 {
-		return nil
-	}
-	room, at, fits := s.pools[k].clone(), s.now, false
-	for _, t := range s.byEnd(k) {
-		if fits && t.end().After(at) {
-			break
-		}
-		room.add(t.at, 1) // all that end by then leave their GPUs
-		at = t.end()
-		fits = fits || room.fits(o.GPUs)
-	}
-	own, ok := room.find(o.GPUs)
-	if !ok {
-		return nil
-	}
-	room.add(own, -1)
-	return &reservation{kind: k, at: at, left: room}
+// outlasted reports whether a twin that starts now on type k still runs when the reservation begins there.
+func (r *reservation) outlasted(k int, lasts time.Duration) bool {
+	return r != nil && r.kind == k && lasts > r.in
 }
 
-func (s *Schedule) byEnd(k int) (all []*virtualJob) {
-	for _, t := range s.running {
-		if t.options[t.on].GPUType == s.types[k].Type {
-			all = append(all, t)
+func (r *round) grant(t *virtualJob, i int) {
+	o := &t.options[i]
+	k := r.s.typeOf(o.GPUType)
+	r.free[k] -= o.GPUs
+	r.granted = append(r.granted, start{t, i})
+	if r.head.outlasted(k, t.lasts(o)) {
+		r.head.extra -= o.GPUs
+	}
+}
+
+// reserve returns the reservation of a twin that does not fit, on the type on which it would end first.
+func (r *round) reserve(t *virtualJob) *reservation {
+	best, end := &reservation{kind: -1}, time.Duration(0)
+	for i := range t.options {
+		o := &t.options[i]
+		k := r.s.typeOf(o.GPUType)
+		if k < 0 {
+			continue
+		}
+		in, extra := r.expect(k, o.GPUs)
+		if extra >= 0 && (best.kind < 0 || in+t.lasts(o) < end) {
+			best, end = &reservation{k, in, extra}, in+t.lasts(o)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *virtualJob) int { return a.end().Compare(b.end()) })
+	return best
+}
+
+// expect returns when so many GPUs of type k will be free, and how many more; -1 more: never. Twins that should have
+// ended by now still hold their GPUs for a round.
+func (r *round) expect(k, gpus int) (in time.Duration, extra int) {
+	ends := r.ends(k)
+	slices.SortFunc(ends, func(a, b release) int { return cmp.Compare(a.in, b.in) })
+	free := r.free[k]
+	for _, e := range ends {
+		if free >= gpus && e.in > in {
+			break
+		}
+		in, free = e.in, free+e.gpus
+	}
+	return in, max(-1, free-gpus)
+}
+
+// A release is GPUs that a twin will free.
+type release struct {
+	in   time.Duration
+	gpus int
+}
+
+func (r *round) ends(k int) (all []release) {
+	add := func(o *Option, in time.Duration) {
+		if r.s.typeOf(o.GPUType) == k {
+			all = append(all, release{max(in, r.s.length), o.GPUs})
+		}
+	}
+	for _, t := range r.s.running {
+		add(&t.options[t.on], t.end().Sub(r.s.now))
+	}
+	for i := range r.granted {
+		g := &r.granted[i]
+		add(g.on(), g.lasts(g.on()))
+	}
 	return all
 }

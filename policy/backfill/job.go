@@ -73,7 +73,7 @@ func (t *virtualJob) update(j *policy.Job, types []cluster.TypeInfo, w Work, now
 // there.
 func (t *virtualJob) spend(j *policy.Job, done float64, now time.Time) {
 	service := j.AttainedService(now).Seconds()
-	trained := service - t.service
+	trained := min(service-t.service, max(0, now.Sub(j.Since).Seconds()-t.restart))
 	if t.service = service; j.Phase != job.Running || !j.Holding() {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 
 // Remember saves and restores the schedule (memory.Rememberer), except what follows from its jobs.
 func (s *Schedule) Remember(m *memory.Codec) {
-	m.Fields(&s.now, &s.round)
+	m.Fields(&s.now, &s.round, &s.length)
 	memory.Slice(m, &s.types, func(t *cluster.TypeInfo, m *memory.Codec) {
 		m.Fields((*string)(&t.Type), &t.GPUs, &t.Nodes, &t.PerNode)
 	})

@@ -15,6 +15,7 @@ import (
 // to use.
 type Schedule struct {
 	now     time.Time
+	length  time.Duration      // of a round
 	types   []cluster.TypeInfo // of the last snapshot
 	pools   []pool             // virtually free GPUs, by type
 	jobs    map[job.ID]*virtualJob
@@ -22,7 +23,7 @@ type Schedule struct {
 	running []*virtualJob // in the order of their starts
 	round   int           // calls of Advance so far
 
-	expected map[*virtualJob]expectation // of waiting twins; nil: not computed in this round
+	ahead *lookahead // nil: not needed since Advance
 }
 
 // Work is a policy's estimate of a job's progress.
@@ -37,34 +38,20 @@ func (s *Schedule) Advance(snapshot *policy.Snapshot, work func(int) Work) {
 	if s.jobs == nil {
 		s.jobs, s.now = make(map[job.ID]*virtualJob), snapshot.Now
 	}
-	s.expected = nil
 	s.resize(snapshot.Cluster.Types(), snapshot.Now)
-	arrivals := s.compare(snapshot, work)
-	for {
-		next := s.nextEnd()
-		switch {
-		case len(arrivals) > 0 && (next == nil || next.end().After(arrivals[0].submitted)):
-			s.pass(arrivals[0].submitted)
-			s.enqueue(arrivals[0])
-			arrivals = arrivals[1:]
-		case next != nil && !next.end().After(snapshot.Now):
-			s.pass(next.end())
-			s.finish(next)
-		default:
-			s.pass(snapshot.Now)
-			s.forget()
-			s.fill()
-			return
-		}
-	}
+	s.compare(snapshot, work)
+	s.length, s.ahead = snapshot.Length, nil
+	s.turn(snapshot.Now)
+	s.forget()
+	s.fill()
 }
 
-// pass moves the clock to the time of the next event. Before that, jobs start by all events up to now.
-func (s *Schedule) pass(to time.Time) {
-	if to.After(s.now) {
-		s.fill()
-		s.now = to
+// turn moves the clock to a time, and ends the twins that end by then.
+func (s *Schedule) turn(to time.Time) {
+	for next := s.nextEnd(); next != nil && !next.end().After(to); next = s.nextEnd() {
+		s.finish(next)
 	}
+	s.now = to
 }
 
 // resize adopts the GPU types of the cluster. Running twins that no longer fit return to the queue, the latest starts
@@ -82,9 +69,8 @@ func (s *Schedule) resize(types []cluster.TypeInfo, now time.Time) {
 	s.running = nil
 	for _, t := range running {
 		if k := s.typeOf(t.options[t.on].GPUType); k >= 0 {
-			if at, ok := s.pools[k].find(t.options[t.on].GPUs); ok {
+			if at := s.pools[k].place([]int{t.options[t.on].GPUs})[0]; at != nil {
 				t.at = at
-				s.pools[k].add(at, -1)
 				s.running = append(s.running, t)
 				continue
 			}
@@ -102,8 +88,8 @@ func (s *Schedule) typeOf(t cluster.GPUType) int {
 	return slices.IndexFunc(s.types, func(i cluster.TypeInfo) bool { return i.Type == t })
 }
 
-// compare updates the twins from the jobs, and returns the twins of new jobs by submission.
-func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) (arrivals []*virtualJob) {
+// compare updates the twins from the jobs, and adds the twins of new jobs.
+func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) {
 	s.round++
 	all := make([]*virtualJob, len(snapshot.Jobs))
 	for i, j := range snapshot.Jobs {
@@ -117,7 +103,7 @@ func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) (arri
 	goodput.Each(len(all), func(i int) { all[i].update(snapshot.Jobs[i], s.types, work(i), snapshot.Now) })
 	for i, t := range all {
 		if t.seen == 0 && !s.resume(t, snapshot.Jobs[i], snapshot.Now) {
-			arrivals = append(arrivals, t)
+			s.enqueue(t)
 		}
 		t.seen = s.round
 	}
@@ -126,10 +112,6 @@ func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) (arri
 			t.total = t.reached
 		}
 	}
-	slices.SortFunc(arrivals, func(a, b *virtualJob) int {
-		return a.submitted.Compare(b.submitted)
-	})
-	return arrivals
 }
 
 // resume starts the twin of a job that ran before the schedule began, on the GPUs that the job requests.
@@ -143,7 +125,7 @@ func (s *Schedule) resume(t *virtualJob, j *policy.Job, now time.Time) bool {
 		if o.GPUType != j.Allocation.GPUType {
 			continue
 		}
-		if at, ok := s.pools[k].find(o.GPUs); ok {
+		if at := s.pools[k].place([]int{o.GPUs})[0]; at != nil {
 			s.start(t, i, at)
 			t.since = now.Add(-perf.Seconds(t.restart + o.spent))
 			return true
@@ -164,12 +146,31 @@ func (s *Schedule) nextEnd() *virtualJob {
 	return slices.MinFunc(s.running, func(a, b *virtualJob) int { return a.end().Compare(b.end()) })
 }
 
+// place starts the twins of a round that find nodes.
+func (s *Schedule) place(granted []start) {
+	for k := range s.pools {
+		var own []start
+		var gangs []int
+		for _, g := range granted {
+			if o := &g.options[g.option]; s.typeOf(o.GPUType) == k {
+				own, gangs = append(own, g), append(gangs, o.GPUs)
+			}
+		}
+		for i, at := range s.pools[k].place(gangs) {
+			if at != nil {
+				s.start(own[i].virtualJob, own[i].option, at)
+			}
+		}
+	}
+	s.waiting = slices.DeleteFunc(s.waiting, (*virtualJob).runs)
+}
+
+// start runs a waiting twin on its option i, on nodes that it has.
 func (s *Schedule) start(t *virtualJob, i int, at []share) {
 	t.on, t.at, t.since = i, at, s.now
 	if t.started.IsZero() {
 		t.started = s.now
 	}
-	s.pools[s.typeOf(t.options[i].GPUType)].add(at, -1)
 	place, _ := slices.BinarySearchFunc(s.running, t, startedBefore)
 	s.running = slices.Insert(s.running, place, t)
 }
@@ -177,7 +178,7 @@ func (s *Schedule) start(t *virtualJob, i int, at []share) {
 func (s *Schedule) finish(t *virtualJob) {
 	s.pools[s.typeOf(t.options[t.on].GPUType)].add(t.at, 1)
 	s.running = slices.DeleteFunc(s.running, func(r *virtualJob) bool { return r == t })
-	t.ended, t.at = s.now, nil
+	t.ended, t.at = t.end(), nil
 }
 
 func (s *Schedule) forget() {
@@ -187,31 +188,4 @@ func (s *Schedule) forget() {
 		}
 	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *virtualJob) bool { return s.jobs[t.id] != t })
-}
-
-// A Comparison states when a job starts and ends in the simulated schedule, and how much work it has left.
-type Comparison struct {
-	Option                       // what the twin runs or ran on
-	Submitted, Started time.Time // Started: first start in the simulation
-	Due                time.Time // expected or actual end in the simulation
-	Total              float64   // progress of the whole job
-	Left               float64   // seconds that the job still needs at its speed in the simulation
-}
-
-// Compare returns how a job fares in the simulated schedule; false while it waits there.
-func (s *Schedule) Compare(id job.ID) (st Comparison, ok bool) {
-	t := s.jobs[id]
-	if t == nil || t.on < 0 {
-		return Comparison{}, false
-	}
-	due := t.ended
-	if due.IsZero() {
-		due = t.end()
-	}
-	return t.comparison(t.on, t.started, due), true
-}
-
-func (t *virtualJob) comparison(option int, started, due time.Time) Comparison {
-	o := t.options[option]
-	return Comparison{Option: o, Submitted: t.submitted, Started: started, Due: due, Total: t.total, Left: max(0, t.total-t.reached) / o.Rate}
 }

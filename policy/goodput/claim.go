@@ -22,8 +22,7 @@ type Claim struct {
 const claimTries = 4
 
 // solve finds the best plan that meets all claims. It first solves the program without them. Then it pins each job
-// whose claim is not met, and solves again. A job of a fixed GPU count is pinned from the start, because no plan
-// could make it grow. After claimTries passes all claims are pinned. Claims that do not fit together are met in the
+// whose claim is not met, and solves again. A job with a single configuration is pinned from the start. After claimTries passes all claims are pinned. Claims that do not fit together are met in the
 // order of byDue.
 func (p *Program) solve(ctx context.Context, rows []*Row) (*mmkp.Solution, error) {
 	for try := 1; ; try++ {

@@ -106,7 +106,7 @@ func (p *Program) Prepare(s *policy.Snapshot, value func([]*Row)) ([]*Row, error
 	rows := p.refreshRows(s) // 1. goodput of each job and configuration
 	value(rows)              // 2. values
 	for _, r := range rows {
-		r.firm = r.Claim.Rate > 0 && !r.job.Adaptivity.Has(job.GPUCount)
+		r.firm = r.Claim.Rate > 0 && len(r.columns) == 1
 	}
 	pinner{p}.pin(rows) // 3. fixed allocations and claims
 	return rows, p.file(rows)

@@ -27,7 +27,7 @@ import (
 // scattered over nodes, wrong estimates.
 //
 // Why claims fit together. Twins that run at the same time hold different GPUs, and a job of a fixed size claims what
-// its twin holds. Conflicts come only from jobs whose twins have ended, and from jobs that claim more than their
+// its twin holds, or an equally fast GPU type. Conflicts come only from jobs whose twins have ended, and from jobs that claim more than their
 // twins hold. Then large jobs that have not started go first, and after them the job that is due first.
 //
 // Example. A job needs all 64 GPUs for 1 h, while small jobs keep coming. Under EASY it starts after 2 h. It claims
@@ -74,11 +74,9 @@ func (p *Policy) setClaims(s *policy.Snapshot, rows []*goodput.Row) {
 // there is none. Such a job can never grow, so a start on few GPUs would decide its end. The end of a twin that waits
 // is a forecast.
 func (p *Policy) demand(s *policy.Snapshot, r *goodput.Row, st *state) {
-	twin, ok := p.easy.Compare(r.Job().ID)
+	twin, ok := p.twin(r.Job().ID)
 	if !ok {
-		if twin, ok = p.easy.Expect(r.Job().ID); !ok {
-			return
-		}
+		return
 	}
 	if r.Worth.Factors == nil {
 		st.factors = slices.Repeat(append(st.factors[:0], r.Worth.Factor), r.Columns())

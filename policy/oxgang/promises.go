@@ -1,7 +1,6 @@
 package oxgang
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -24,17 +23,20 @@ func (p *Policy) Promised(s *policy.Snapshot) map[job.ID]time.Time {
 		return nil
 	}
 	twins := make(map[job.ID]backfill.Comparison)
-	var waiting []job.ID
 	for id := range jobs {
-		if twin, ok := p.easy.Compare(id); ok {
+		if twin, ok := p.twin(id); ok {
 			twins[id] = twin
-		} else {
-			waiting = append(waiting, id)
 		}
 	}
-	slices.Sort(waiting)
-	maps.Copy(twins, p.easy.Starts(waiting))
 	return p.promises(s, jobs, twins)
+}
+
+// twin compares a job with its twin, also before the twin starts.
+func (p *Policy) twin(id job.ID) (backfill.Comparison, bool) {
+	if twin, ok := p.easy.Compare(id); ok {
+		return twin, true
+	}
+	return p.easy.Expect(id)
 }
 
 func (p *Policy) promises(s *policy.Snapshot, jobs map[job.ID]*policy.Job, twins map[job.ID]backfill.Comparison) map[job.ID]time.Time {

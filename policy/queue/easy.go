@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
-	"github.com/oxgang/oxgang/policy/profile"
 )
 
 // A reservation is for a waiting job that does not fit, on the GPU type on which it is estimated to
@@ -38,7 +37,7 @@ func (r *line) reserve(i int) {
 		}
 		gpus := grant.Gang(j, &r.Types[t]).GPUs
 		took, _ := r.lasts(i, t)
-		in, ok := r.profiles[t].Earliest(gpus, took)
+		in, ok := r.profiles[t].earliest(gpus, took)
 		if ok && (best == nil || in+took < best.in+best.lasts) {
 			best = &reservation{t: t, in: in, lasts: took, gpus: gpus}
 		}
@@ -47,25 +46,25 @@ func (r *line) reserve(i int) {
 		return
 	}
 	p := &r.profiles[best.t]
-	p.Take(best.gpus, best.in, best.lasts)
+	p.take(best.gpus, best.in, best.lasts)
 	if r.reserved++; r.reserved == 1 {
-		r.head, best.extra = best, p.At(best.in)
+		r.head, best.extra = best, (*p)[p.cut(best.in)].free
 	}
 }
 
 func (r *line) profile() {
-	ends := make([][]profile.Step, len(r.Types))
+	ends := make([][]step, len(r.Types))
 	for i := range r.Plan().Jobs {
 		a := &r.Plan().Jobs[i].Allocation
 		for t := range r.Types {
 			if a.GPUs > 0 && a.GPUType == r.Types[t].Type {
-				ends[t] = append(ends[t], profile.Step{In: r.endsIn(i), Free: a.GPUs})
+				ends[t] = append(ends[t], step{r.endsIn(i), a.GPUs})
 			}
 		}
 	}
-	r.profiles = make([]profile.Profile, len(r.Types))
+	r.profiles = make([]profile, len(r.Types))
 	for t := range r.Types {
-		r.profiles[t] = profile.New(r.Free(t), ends[t])
+		r.profiles[t] = newProfile(r.Free(t), ends[t])
 	}
 }
 
@@ -98,7 +97,7 @@ func (r *line) allows(i, t, gpus int) bool {
 	if !known {
 		took = perf.Endless
 	}
-	in, ok := r.profiles[t].Earliest(gpus, took)
+	in, ok := r.profiles[t].earliest(gpus, took)
 	return ok && in == 0
 }
 
@@ -116,7 +115,7 @@ func (r *line) uses(i int) {
 			continue
 		}
 		ends := r.endsIn(i)
-		r.profiles[t].Take(a.GPUs, 0, ends)
+		r.profiles[t].take(a.GPUs, 0, ends)
 		if r.head != nil && r.head.t == t && ends > r.head.in {
 			r.head.extra -= a.GPUs
 		}

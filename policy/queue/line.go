@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
-	"github.com/oxgang/oxgang/policy/profile"
 )
 
 type line struct {
@@ -15,8 +14,8 @@ type line struct {
 	moves   bool         // running jobs may move to a faster type if that pays for the restart
 	head    *reservation // of the first job that does not fit; nil: all fit
 
-	packed   *packing          // nil: by the GPUs of types
-	profiles []profile.Profile // of free GPUs by type, once a job does not fit
+	packed   *packing  // nil: by the GPUs of types
+	profiles []profile // of free GPUs by type, once a job does not fit
 	reserved int
 }
 

@@ -11,23 +11,22 @@ import (
 	"github.com/oxgang/oxgang/policy/backfill"
 )
 
-// TestStarts: with exact durations and no new jobs, twins start when Starts expects them to, and Starts changes nothing.
-func TestStarts(t *testing.T) {
+// TestExpect: with exact durations and no new jobs, twins start when Expect says, and Expect changes nothing.
+func TestExpect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, jobs := nodes(t, 8, 4), drawn(t)
 		minute := 0
-		var expected map[job.ID]backfill.Comparison
+		expected := make(map[job.ID]backfill.Comparison)
 		starts := play(t, c, jobs, 500, func(s *backfill.Schedule) *backfill.Schedule {
 			if minute++; minute == 90 { // the last one was submitted at 84 minutes at the latest
-				var waiting []job.ID
 				for _, j := range jobs {
-					if _, ok := s.Compare(j.ID); !ok {
-						waiting = append(waiting, j.ID)
+					x, ok := s.Expect(j.ID)
+					if _, started := s.Compare(j.ID); ok == started {
+						t.Errorf("job %s has started: %v, is expected: %v", j.ID, started, ok)
 					}
-				}
-				expected = s.Starts(waiting)
-				if len(expected) != len(waiting) {
-					t.Errorf("%d starts of %d waiting jobs", len(expected), len(waiting))
+					if ok {
+						expected[j.ID] = x
+					}
 				}
 			}
 			return s
@@ -40,16 +39,21 @@ func TestStarts(t *testing.T) {
 	})
 }
 
-// TestStarts_of_two: one job behind another.
-func TestStarts_of_two(t *testing.T) {
+// TestExpect_of_two: one job behind another.
+func TestExpect_of_two(t *testing.T) {
 	s, c := new(backfill.Schedule), nodes(t, 8)
 	jobs := []*policy.Job{timed("a", 8, 30, 0), timed("b", 8, 10, 0), timed("c", 8, 10, 0)}
 	snapshot := &policy.Snapshot{Now: epoch, Length: time.Minute, Cluster: c, Jobs: jobs}
 	s.Advance(snapshot, stated(snapshot))
-	found := s.Starts([]job.ID{"b", "c", "unknown"})
-	b, d := found["b"], found["c"]
-	if len(found) != 2 || !b.Started.Equal(epoch.Add(30*time.Minute)) || !d.Started.Equal(epoch.Add(40*time.Minute)) {
-		t.Errorf("b starts at %v and c at %v, want 30 and 40 minutes after %v", b.Started, d.Started, epoch)
+	for id, minutes := range map[job.ID]int{"c": 40, "b": 30} {
+		if x, ok := s.Expect(id); !ok || !x.Started.Equal(epoch.Add(time.Duration(minutes)*time.Minute)) {
+			t.Errorf("%s starts at %v, want %d minutes after %v", id, x.Started, minutes, epoch)
+		}
+	}
+	for _, id := range []job.ID{"a", "unknown"} {
+		if x, ok := s.Expect(id); ok {
+			t.Errorf("%s does not wait, and is expected at %v", id, x.Started)
+		}
 	}
 	if x, started := s.Compare("b"); started {
 		t.Errorf("looking ahead started b at %v", x.Started)

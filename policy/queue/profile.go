@@ -1,0 +1,67 @@
+package queue
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A profile is the number of free GPUs of a type over time, as running jobs end. Each step holds until the next one.
+type profile []step
+
+// A step states that free GPUs are free from the time in on, counted from now. In the argument ends of newProfile, free
+// is instead the number of GPUs that become free at in.
+type step struct {
+	in   time.Duration
+	free int
+}
+
+func newProfile(free int, ends []step) profile {
+	slices.SortStableFunc(ends, func(a, b step) int { return cmp.Compare(a.in, b.in) })
+	p := profile{{0, free}}
+	for _, e := range ends {
+		free += e.free
+		if last := &p[len(p)-1]; last.in == e.in {
+			last.free = free
+			continue
+		}
+		p = append(p, step{e.in, free})
+	}
+	return p
+}
+
+// earliest returns the earliest time, from now, from which the given number of GPUs is free for the duration lasts. ok
+// is false if there is none.
+func (p profile) earliest(gpus int, lasts time.Duration) (in time.Duration, ok bool) {
+	from := -1
+	for k, s := range p {
+		switch {
+		case from >= 0 && s.in >= p[from].in+lasts:
+			return p[from].in, true
+		case s.free < gpus:
+			from = -1
+		case from < 0:
+			from = k
+		}
+	}
+	if from < 0 {
+		return 0, false
+	}
+	return p[from].in, true
+}
+
+// take subtracts GPUs from the profile for the duration lasts, beginning at in.
+func (p *profile) take(gpus int, in, lasts time.Duration) {
+	first, last := p.cut(in), p.cut(in+lasts)
+	for k := first; k < last; k++ {
+		(*p)[k].free -= gpus
+	}
+}
+
+func (p *profile) cut(in time.Duration) int {
+	k, found := slices.BinarySearchFunc(*p, in, func(s step, in time.Duration) int { return cmp.Compare(s.in, in) })
+	if !found {
+		*p = slices.Insert(*p, k, step{in, (*p)[k-1].free})
+	}
+	return k
+}
