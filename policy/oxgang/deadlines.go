@@ -74,7 +74,7 @@ func (p *Policy) setClaims(s *policy.Snapshot, rows []*goodput.Row) {
 // there is none. Such a job can never grow, so a start on few GPUs would decide its end. The end of a twin that waits
 // is a forecast.
 func (p *Policy) demand(s *policy.Snapshot, r *goodput.Row, st *state) {
-	twin, ok := p.twin(r.Job().ID)
+	twin, ok := p.compare(r.Job().ID)
 	if !ok {
 		return
 	}

@@ -24,15 +24,15 @@ func (p *Policy) Promised(s *policy.Snapshot) map[job.ID]time.Time {
 	}
 	twins := make(map[job.ID]backfill.Comparison)
 	for id := range jobs {
-		if twin, ok := p.twin(id); ok {
+		if twin, ok := p.compare(id); ok {
 			twins[id] = twin
 		}
 	}
 	return p.promises(s, jobs, twins)
 }
 
-// twin compares a job with its twin, also before the twin starts.
-func (p *Policy) twin(id job.ID) (backfill.Comparison, bool) {
+// compare compares a job with its twin, also before the twin starts.
+func (p *Policy) compare(id job.ID) (backfill.Comparison, bool) {
 	if twin, ok := p.easy.Compare(id); ok {
 		return twin, true
 	}
