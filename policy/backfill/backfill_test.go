@@ -184,6 +184,13 @@ func TestSchedule(t *testing.T) {
 			t.Error("the twin of a job that has ended is still there")
 		}
 	})
+	t.Run("two twins do not share what a reservation leaves", func(t *testing.T) {
+		jobs := []*policy.Job{timed("a", 4, 30, 0), timed("b", 6, 30, 1), timed("c", 2, 90, 1), timed("d", 2, 90, 1)}
+		got := play(t, nodes(t, 8), jobs, 120, same)
+		if got["b"] != 30 || got["c"] != 1 || got["d"] != 60 {
+			t.Errorf("starts %v; b waits for a, and 2 GPUs are left beside b", got)
+		}
+	})
 	t.Run("a gang that finds no node waits", func(t *testing.T) {
 		c := nodes(t, 4, 4)
 		jobs := []*policy.Job{timed("a", 3, 30, 0), timed("b", 3, 20, 0), timed("c", 2, 10, 1)}
