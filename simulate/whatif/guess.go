@@ -23,7 +23,7 @@ const (
 	whys
 )
 
-var whyNames = [whys]string{"known", "no target declared", "speed not measured yet", "beyond the simulated rounds", "too many jobs to simulate"}
+var whyNames = [whys]string{"known", "no target declared", "speed not measured yet", "beyond the simulated rounds", "the simulation takes too long"}
 
 func (w Why) String() string {
 	if w >= whys {

@@ -201,7 +201,7 @@ func spent(ctx context.Context, err error) error {
 
 // tooMany sets what there was no processor time for.
 func tooMany(m *explain.Moment) {
-	const why = "unknown: too many jobs to simulate"
+	const why = "unknown: the simulation takes too long"
 	if m.Unblockable() {
 		m.Unblock = why
 	}

@@ -222,7 +222,7 @@ func TestPage_of_too_many_jobs(t *testing.T) {
 	if err := e.run(t.Context(), &text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{" jobs are ahead of it", "\n  unblock  unknown: too many", "\n  start    unknown: too many jobs to simulate", "\n  end      unknown: too many", "\n  next "} {
+	for _, want := range []string{" jobs are ahead of it", "\n  unblock  unknown: the simulation", "\n  start    unknown: the simulation takes too long", "\n  end      unknown: the simulation", "\n  next "} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
