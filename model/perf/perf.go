@@ -22,8 +22,14 @@ type Model interface {
 	StepTime(a cluster.Allocation) StepTime
 }
 
-// Efficiency returns the progress per sample at batch size m, relative to batch size init: (phi + init) / (phi +
-// m), all in samples. phi is the preconditioned gradient noise scale. Source: Sia §2.1, Eq. 2.3.
+// Same reports whether two models are certainly equal. Models that cannot be compared are not.
+func Same(a, b Model) bool {
+	of, ok := a.(interface{ Same(Model) bool })
+	return ok && b != nil && of.Same(b)
+}
+
+// Efficiency returns the progress per sample at batch size m, relative to batch size init: (phi + init) / (phi + m),
+// all in samples. phi is the preconditioned gradient noise scale. Source: Sia §2.1, Eq. 2.3.
 func Efficiency(phi, init, m float64) float64 { return (phi + init) / (phi + m) }
 
 // Params are the seven parameters of the throughput model, in seconds, seconds per sample (BetaC) or seconds per

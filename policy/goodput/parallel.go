@@ -11,7 +11,11 @@ const share = 32
 // refreshAll updates rows. Rows are independent and models immutable, so the result does not depend on the number of
 // processors.
 func (p *Program) refreshAll(stale []staleRow) {
-	Each(len(stale), func(i int) { p.refresh(stale[i]) })
+	first, later := p.duplicates(stale)
+	Each(len(first), func(i int) { p.refresh(first[i]) })
+	for _, t := range later {
+		p.copyRow(t)
+	}
 }
 
 // Each calls do with each number from 0 to n-1, in parallel if n is large enough. Calls must be independent. If one

@@ -10,6 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
 	"github.com/oxgang/oxgang/scheduler/journal"
@@ -132,22 +133,34 @@ func (t *replayed) replay(r *journal.Reader, c *journal.Checkpoint, m *runState,
 	}
 	t.ahead.learn, t.ahead.record = m.learner, m.record
 	rec := counterfactual.NewRecorder(m.policy, o.Fresh, copyRounds)
-	t.ahead.Decided = rec.After
+	rec.Until = h.Start.Add(t.of.At)
+	t.ahead.Decided = t.decided(m.policy, rec, o.Fresh)
 	s, err := scheduler.New(rec, m.placer, h.Cluster, so)
 	if err != nil {
 		return nil, err
 	}
-	end := h.Start.Add(t.of.At)
 	if c == nil {
-		err = s.Run(t.ctx, &ending{journal.Replay(r), end}, t)
+		err = s.Run(t.ctx, &ending{journal.Replay(r), rec.Until}, t)
 	} else {
 		s.Remember(m.scheduler)
-		err = s.Resume(t.ctx, &ending{journal.Resume(r, c), end}, t)
+		err = s.Resume(t.ctx, &ending{journal.Resume(r, c), rec.Until}, t)
 	}
 	if errors.Is(err, journal.ErrTruncated) {
 		err = nil // earlier records are valid
 	}
 	return rec, err
+}
+
+// decided returns a Decided for the last round of a replay, which ends there: the policy itself is in the state after
+// the round. Only background work needs the round to be decided again.
+func (t *replayed) decided(p policy.Policy, rec *counterfactual.Recorder, fresh counterfactual.Fresh) Decided {
+	copied := DecidedBy(p, fresh)
+	return func(ctx context.Context, at time.Time) (policy.Policy, placement.Placer, policy.Work, error) {
+		if t.plan.Background == nil && t.snapshot.Now.Equal(at) {
+			return copied(ctx, at)
+		}
+		return rec.After(ctx, at)
+	}
 }
 
 func (t *replayed) Event(now time.Time, ev scheduler.Event) { t.ahead.Event(now, ev) }

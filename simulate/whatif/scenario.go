@@ -394,6 +394,12 @@ func (in *setting) beliefs(o estimate.Options) estimate.Options {
 		}
 		return nil
 	}
+	o.Like = func(spec *job.Spec) perf.Model {
+		if t := in.truths[spec.ID]; t != nil {
+			return t.believed
+		}
+		return nil
+	}
 	o.Sensitivity = func(spec *job.Spec) *perf.Sensitivity {
 		if t := in.truths[spec.ID]; t != nil {
 			return t.input

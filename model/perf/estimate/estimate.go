@@ -60,6 +60,8 @@ type Options struct {
 	Smoothing float64
 	// Oracle returns the true throughput of a job, for mode Oracle.
 	Oracle func(*job.Spec) Throughput
+	// Like returns the model whose throughput Oracle is; nil for none. It lets models of mode Oracle be compared.
+	Like func(*job.Spec) perf.Model
 	// Sensitivity returns the true effect of CPUs and memory on a job, for mode Oracle; nil for none.
 	Sensitivity func(*job.Spec) *perf.Sensitivity
 	// Reference returns the one-GPU reference throughput of a job, for mode PublicCode; 0 if the
@@ -102,6 +104,7 @@ type Job struct {
 	spec   *job.Spec
 	o      *Options
 	oracle Throughput
+	like   perf.Model // whose throughput oracle is; may be nil
 	*measured
 	epoch  int // last reported
 	sqr    float64
@@ -141,6 +144,9 @@ func newJob(spec *job.Spec, o *Options, m *measured) *Job {
 	j := &Job{spec: spec, o: o, measured: m}
 	if o.Mode == Oracle && o.Oracle != nil {
 		j.oracle = o.Oracle(spec)
+	}
+	if j.oracle != nil && o.Like != nil {
+		j.like = o.Like(spec)
 	}
 	if o.Mode == Oracle && o.Sensitivity != nil {
 		j.input.known = o.Sensitivity(spec)
@@ -274,7 +280,7 @@ func (j *Job) noise(g gradient) float64 {
 }
 
 func (j *Job) build(phi float64) *Model {
-	m := &Model{init: float64(j.spec.Batch.Init), goal: j.spec.Goal, oracle: j.oracle, mode: j.o.Mode, phi: phi}
+	m := &Model{init: float64(j.spec.Batch.Init), goal: j.spec.Goal, oracle: j.oracle, like: j.like, mode: j.o.Mode, phi: phi}
 	m.input, m.lacking = j.input.known, j.trust.lacking
 	if j.o.Error > 0 {
 		m.wrong, m.class = j.o, cmp.Or(string(j.spec.Class), string(j.spec.ID))

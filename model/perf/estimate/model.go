@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"math"
+	"slices"
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -12,6 +13,7 @@ import (
 type Model struct {
 	types  []typeModel
 	oracle Throughput
+	like   perf.Model // whose throughput oracle is; nil: unknown
 	mode   Mode
 	goal   job.Goal
 	init   float64 // samples, B0
@@ -46,6 +48,25 @@ func (m *Model) Params(t cluster.GPUType) (perf.Params, bool) {
 func (m *Model) Knows(t cluster.GPUType) bool {
 	tm := m.find(t)
 	return m.oracle != nil || tm != nil && tm.known
+}
+
+// Same reports whether two models are certainly equal: for every allocation and batch size. Models of mode Oracle are
+// compared by Options.Like.
+func (m *Model) Same(other perf.Model) bool {
+	o, ok := other.(*Model)
+	switch {
+	case !ok:
+		return false
+	case m == o:
+		return true
+	case m.mode != o.mode || m.goal != o.goal || m.init != o.init || m.phi != o.phi || m.input != o.input || m.lacking != o.lacking:
+		return false
+	case m.wrong != o.wrong || m.class != o.class || !slices.Equal(m.types, o.types):
+		return false
+	case m.oracle == nil:
+		return o.oracle == nil
+	}
+	return o.oracle != nil && perf.Same(m.like, o.like)
 }
 
 func (m *Model) find(t cluster.GPUType) *typeModel {

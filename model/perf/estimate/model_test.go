@@ -6,6 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/model/perf"
 )
 
 // Sia §2.1, Eq. 2.3, with the noise scale that was measured.
@@ -44,5 +45,49 @@ func TestModel_params(t *testing.T) {
 		if _, ok := m.Params(unknown); ok {
 			t.Errorf("%s has parameters, want none", unknown)
 		}
+	}
+}
+
+// TestModel_same: models of two jobs of a class are equal until one of them has learned something of its own.
+func TestModel_same(t *testing.T) {
+	o := options(Bootstrap)
+	o.Share = true
+	pool := NewPool(o)
+	a, b := pool.New(classed("1", "c")), pool.New(classed("2", "c"))
+	model := func(j *Job) *Model {
+		m, _ := j.Model()
+		return m
+	}
+	a.Learn(step(on(1, 1, "A"), 1, 0))
+	if model(a) == model(b) || !model(a).Same(model(b)) {
+		t.Error("jobs of a class with the same measurements: models differ, or are one")
+	}
+	a.Learn(gradients(1, 2))
+	b.Learn(gradients(1, 3))
+	if model(a).Same(model(b)) {
+		t.Error("other gradient statistics: models are the same")
+	}
+}
+
+// TestModel_same_oracle: models of mode Oracle are equal if Like returns equal models, and have its bounds.
+func TestModel_same_oracle(t *testing.T) {
+	o := options(Bootstrap)
+	of, _ := learned(o, step(on(1, 1, "A"), 1, 0)).Model()
+	again, _ := learned(o, step(on(1, 1, "A"), 1, 0)).Model()
+	other, _ := learned(o, step(on(1, 1, "A"), 2, 0)).Model()
+	oracle := func(like *Model) *Model {
+		x := Options{Mode: Oracle, Oracle: func(*job.Spec) Throughput { return like.Throughput }, Like: func(*job.Spec) perf.Model { return like }}
+		m, _ := New(spec(), &x).Model()
+		return m
+	}
+	if !oracle(of).Same(oracle(again)) || oracle(of).Same(oracle(other)) {
+		t.Error("models of mode Oracle are not compared by their truths")
+	}
+	if got, want := oracle(of).StepTime(on(1, 2, "A")), of.StepTime(on(1, 2, "A")); got != want {
+		t.Errorf("bounds %+v, want %+v", got, want)
+	}
+	plain, _ := New(spec(), &Options{Mode: Oracle, Oracle: func(*job.Spec) Throughput { return of.Throughput }}).Model()
+	if !plain.Same(plain) || plain.Same(oracle(of)) {
+		t.Error("a model without a comparable truth equals only itself")
 	}
 }

@@ -5,14 +5,13 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// StepTime returns bounds on the time of an optimiser step. They are unknown in mode Oracle, for jobs that may
-// wait for input, and without fitted parameters.
+// StepTime returns bounds on the time of an optimiser step. They are unknown in mode Oracle without Options.Like, for
+// jobs that may wait for input, and without fitted parameters.
 func (m *Model) StepTime(a cluster.Allocation) perf.StepTime {
-	t := m.find(a.GPUType)
-	if m.oracle != nil || t == nil || m.input != nil && a.CPUs != 0 || a.GPUs < t.replica {
-		return perf.StepTime{}
+	s := m.plainStepTime(a)
+	if s == (perf.StepTime{}) {
+		return s
 	}
-	s := m.stepTime(t, a.GPUs/t.replica)
 	slower := 1.0 // further factors of Throughput
 	if m.lacking > 0 {
 		slower /= doubted(m.lacking, m.replicas(&a))
@@ -22,6 +21,19 @@ func (m *Model) StepTime(a cluster.Allocation) perf.StepTime {
 	}
 	s.Compute = scaled(s.Compute, slower)
 	return s
+}
+
+func (m *Model) plainStepTime(a cluster.Allocation) perf.StepTime {
+	t := m.find(a.GPUType)
+	switch {
+	case m.input != nil && a.CPUs != 0:
+		return perf.StepTime{}
+	case m.like != nil:
+		return m.like.StepTime(a)
+	case m.oracle != nil || t == nil || a.GPUs < t.replica:
+		return perf.StepTime{}
+	}
+	return m.stepTime(t, a.GPUs/t.replica)
 }
 
 func (m *Model) stepTime(t *typeModel, replicas int) perf.StepTime {

@@ -26,6 +26,9 @@ type Fresh func() (policy.Policy, placement.Placer, error)
 // state must be a policy.Rememberer. At is safe for concurrent use.
 type Recorder struct {
 	policy.Policy
+	// Until, if not zero, is the time of the last round that At is called for. The policy's memory is also copied in
+	// rounds less than one round before it, so that none is repeated. Set it before the first round.
+	Until time.Time
 	fresh Fresh
 	every int
 
@@ -96,7 +99,8 @@ func (r *Recorder) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, 
 func (r *Recorder) keep(s *policy.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.since) == 0 || len(r.since) >= r.every {
+	last := !r.Until.IsZero() && s.Now.Add(s.Length).After(r.Until)
+	if len(r.since) == 0 || len(r.since) >= r.every || last {
 		r.since, r.copies = nil, r.copies+1
 		if r.before = stateOf(r.Policy, r.fresh); r.before.err != nil {
 			return
