@@ -17,7 +17,8 @@ type duplicateRow struct {
 	of *Row
 }
 
-// A kind is what the goodputs of a waiting job depend on, without its model and what is not comparable: see duplicate.
+// A kind has the values on which the goodputs of a waiting job depend. The function duplicate compares model, lists and
+// maps.
 type kind struct {
 	goal                                   job.Goal
 	latency                                time.Duration
@@ -32,8 +33,10 @@ type kind struct {
 
 func (p *Program) kindOf(j *policy.Job) kind {
 	s, l := j.Spec, j.Limits
-	return kind{s.Goal, s.Latency, s.Adaptivity, s.GPUs, s.BatchSize, s.MinGPUs, s.MaxGPUs, s.MicroBatches, s.WorkerGPUs, s.MixedSpeed, s.Timed,
-		s.NonPreemptive, s.Reservation, l.Init, l.Max, l.LocalMin, p.limits(j)}
+	return kind{
+		s.Goal, s.Latency, s.Adaptivity, s.GPUs, s.BatchSize, s.MinGPUs, s.MaxGPUs, s.MicroBatches, s.WorkerGPUs, s.MixedSpeed, s.Timed,
+		s.NonPreemptive, s.Reservation, l.Init, l.Max, l.LocalMin, p.limits(j),
+	}
 }
 
 // mostKinds bounds the rows of one kind that a row is compared with.
@@ -86,7 +89,7 @@ func (p *Program) copyRow(t duplicateRow) {
 	copy(r.goodput, of.goodput)
 	copy(r.plain, of.plain)
 	for i, cells := range of.cells {
-		r.cells[i] = cells // nobody changes them
+		r.cells[i] = cells // immutable
 		if len(cells) == 1 && &cells[0] == &of.plain[i] {
 			r.cells[i] = r.plain[i : i+1]
 		}
