@@ -112,6 +112,17 @@ func (c *Client) Ask(ctx context.Context, q *Question) (json.RawMessage, error) 
 	return a, err
 }
 
+// Try returns when a job would start, a whatif.TrialAnswer as JSON. Nothing is submitted.
+func (c *Client) Try(ctx context.Context, spec *job.Spec) (json.RawMessage, error) {
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return nil, fmt.Errorf("job: %w", err)
+	}
+	var a json.RawMessage
+	err = c.ask(ctx, http.MethodPost, "/v1/trial", text, &a)
+	return a, err
+}
+
 // Prune deletes old data of ended jobs, or returns what would be deleted.
 func (c *Client) Prune(ctx context.Context, r *PruneRequest) ([]statedir.Amount, error) {
 	text, err := json.Marshal(r)

@@ -128,6 +128,20 @@ func (s *Server) question(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return s.service.Ask(r.Context(), &q)
 }
 
+// try answers when a job would start. The answer has only names and times of jobs, as for question.
+func (s *Server) try(w http.ResponseWriter, r *http.Request) (any, error) {
+	spec := new(job.Spec)
+	if err := body(w, r, spec); err != nil {
+		return nil, err
+	}
+	if spec.GPUs < 1 || spec.GPUs > maxTrialGPUs {
+		return nil, Refuse("%d GPUs, want 1 to %d", spec.GPUs, maxTrialGPUs)
+	}
+	return s.service.Try(r.Context(), spec)
+}
+
+const maxTrialGPUs = 1 << 20
+
 // log reports errors before the first byte as a status. A later error is in the trailer.
 func (s *Server) log(w http.ResponseWriter, r *http.Request) {
 	id, err := named(r)

@@ -77,6 +77,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /v1/jobs/{id}/log", s.log)
 	mux.HandleFunc("GET /v1/status", answer(s.status, "all"))
 	mux.HandleFunc("GET /v1/question", answer(s.question, "cancel", "nodes", "type", "resize", "gpus"))
+	mux.HandleFunc("POST /v1/trial", answer(s.try))
 	mux.HandleFunc("POST /v1/prune", answer(s.prune))
 	mux.HandleFunc("/", answer(func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("%s %.80s: unknown; is the scheduler an older version?", r.Method, r.URL.Path)}

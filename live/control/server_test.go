@@ -426,3 +426,22 @@ func TestServer_question(t *testing.T) {
 		}
 	}
 }
+
+// A job on trial arrives as it was sent. Without GPUs, or with an unknown field, it is refused.
+func TestServer_try(t *testing.T) {
+	p := serve(t, nil)
+	want := job.Spec{Name: "a", GPUs: 3, GPUTypes: []cluster.GPUType{"t4"}, Class: "bert", Adaptivity: job.Adaptive, Batch: job.BatchLimits{Init: 8, Max: 64}}
+	text, err := p.Client.Try(t.Context(), &want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got job.Spec
+	if err := json.Unmarshal(text, &got); err != nil || !cmp.Equal(got, want) {
+		t.Errorf("%s (%v), want %+v", text, err, want)
+	}
+	for _, spec := range []string{"{}", `{"GPUs": 2000000}`, `{"GPUs": 1, "command": "x"}`, "[]"} {
+		if status, body := p.send(t, http.MethodPost, "/v1/trial", spec); status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s, want 400", spec, status, body)
+		}
+	}
+}

@@ -30,6 +30,8 @@ type Service interface {
 	Cancel(ctx context.Context, id job.ID) error
 	// Ask answers a what-if question by simulation.
 	Ask(ctx context.Context, q *Question) (json.RawMessage, error)
+	// Try returns a whatif.TrialAnswer: when a job would start. Nothing is submitted.
+	Try(ctx context.Context, spec *job.Spec) (json.RawMessage, error)
 	// Prune deletes old data of ended jobs, or returns what would be deleted.
 	Prune(ctx context.Context, r *PruneRequest) ([]statedir.Amount, error)
 }

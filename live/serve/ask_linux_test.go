@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/model/job"
@@ -38,4 +39,55 @@ func TestAsk(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", q, err, want)
 		}
 	}
+}
+
+// What is answered about a job that is not submitted is what happens when it is: on an idle machine it starts at once, behind a job without
+// an end it waits. Nothing is submitted by the question.
+func TestTry(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.Slots = 1
+	s := start(t, o)
+	try := func(gpus int) (a whatif.TrialAnswer) {
+		text, err := s.Try(t.Context(), &job.Spec{Name: "trial", GPUs: gpus, Weight: 1})
+		if err == nil {
+			err = json.Unmarshal(text, &a)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return a
+	}
+	if a := try(1); a.Answer != whatif.StartsNow || a.GPUs != 1 {
+		t.Errorf("on an idle machine: %+v, want now", a)
+	}
+	busy := s.submit("busy", "sleep", "60")
+	await(t, "busy to run", func() bool { return s.view(busy).GPUs == 1 })
+	if a := try(2); a.Answer != whatif.Never || !strings.Contains(a.Why, "needs 2 GPUs") {
+		t.Errorf("more GPUs than there are: %+v, want never", a)
+	}
+	if a := try(1); a.Answer != whatif.Waits || a.Others != 0 {
+		t.Errorf("behind a job: %+v, want that it waits", a)
+	}
+	if now, err := s.Status(t.Context(), true); err != nil || len(now.Jobs) != 1 {
+		t.Errorf("%v, %d jobs after questions, want 1", err, len(now.Jobs))
+	}
+	late := s.submit("late", "sleep", "60")
+	time.Sleep(3 * o.Round)
+	if v := s.view(late); v.GPUs != 0 {
+		t.Errorf("%+v, want that it waits, as answered", v)
+	}
+	if err := s.Cancel(t.Context(), busy); err != nil {
+		t.Fatal(err)
+	}
+	s.ended(busy)
+	if err := s.Cancel(t.Context(), late); err != nil {
+		t.Fatal(err)
+	}
+	s.ended(late)
+	if a := try(1); a.Answer != whatif.StartsNow {
+		t.Errorf("after all jobs: %+v, want now", a)
+	}
+	last := s.submit("last", "sleep", "60")
+	await(t, "the last to run, as answered", func() bool { return s.view(last).GPUs == 1 })
 }

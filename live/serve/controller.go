@@ -116,6 +116,14 @@ func (c *controller) Ask(ctx context.Context, q *control.Question) (json.RawMess
 	return json.Marshal(a)
 }
 
+func (c *controller) Try(ctx context.Context, spec *job.Spec) (json.RawMessage, error) {
+	a, err := c.driver.Try(ctx, spec)
+	if err != nil {
+		return nil, control.TooLate("%v", err)
+	}
+	return json.Marshal(a)
+}
+
 func (c *controller) seen(id job.ID) explain.LiveState {
 	for _, l := range c.backend.Live() {
 		if l.Spec.ID == id {

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +16,8 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/serve"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 type liveState struct{ dir string }
@@ -102,4 +105,44 @@ func (s *liveState) completeJobs(cmd *cobra.Command, all bool, most int) {
 		}
 		return found, none
 	}
+}
+
+// A Scheduler is the scheduler of this machine, found by its state directory.
+type Scheduler struct{ state liveState }
+
+// AddFlags adds the flag of the state directory to a command.
+func (s *Scheduler) AddFlags(cmd *cobra.Command) { s.state.add(cmd) }
+
+// Try returns when a job would start if it were submitted now. Nothing is submitted. The error is control.ErrAbsent if
+// no scheduler runs.
+func (s *Scheduler) Try(ctx context.Context, spec *job.Spec) (*whatif.TrialAnswer, error) {
+	c, err := s.state.client()
+	if err != nil {
+		return nil, err
+	}
+	text, err := c.Try(ctx, spec)
+	if err != nil {
+		return nil, s.state.hinted(err)
+	}
+	a := new(whatif.TrialAnswer)
+	return a, json.Unmarshal(text, a)
+}
+
+// Journal returns the journal in the state directory that was written last; empty if there is none.
+func (s *Scheduler) Journal() (string, error) {
+	dir, err := s.state.path()
+	if err != nil {
+		return "", err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "journal*", "*.oxj")) // of this machine's scheduler, or of Slurm's
+	if err != nil {
+		return "", err
+	}
+	newest, at := "", time.Time{}
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil && info.ModTime().After(at) {
+			newest, at = file, info.ModTime()
+		}
+	}
+	return newest, nil
 }

@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/cmd/oxgang/machine"
+	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/scheduler/explain"
-	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
 	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
@@ -28,6 +26,7 @@ const (
 type tryFlags struct {
 	journal, format string
 	at              time.Duration
+	live            machine.Scheduler
 }
 
 // TryCommand returns the command "oxgang try".
@@ -38,48 +37,55 @@ func TryCommand() *cobra.Command {
 		Long: `Check whether a job would start now, when, and on which GPUs, and what would start it sooner. Nothing is submitted or
 written. FILE is a script for sbatch, a Kubernetes manifest with one job, or a JSON object such as {"gpus": 2}.
 
-The answer follows from the journal of a run: a live scheduler's, or one that simulate --out wrote. It simulates the state
-at the end of the journal, or at --at, with one more job. The exit status is 0 if the job starts in the next round, 3 if it
-waits, and 4 if it can never start.`,
-		Example: `  oxgang try train.sh --journal state/journal/JOURNAL.oxj
+By default, the scheduler of this machine answers. If none runs, the answer follows from the last journal in the state
+directory, which may also be the directory of "oxgang slurm serve". With --journal, it follows from that journal: the
+command simulates the state at its end, or at --at, with one more job. The exit status is 0 if the job starts in the
+next round, 3 if it waits, and 4 if it can never start.`,
+		Example: `  oxgang try train.sh
+  oxgang try train.sh --state /var/lib/oxgang-slurm
   oxgang try job.yaml --journal run/sia.oxj --at 2h -o json`,
 		Args: cli.OneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd.Context(), cmd.OutOrStdout(), args[0])
+			return f.run(cmd, args[0])
 		},
 	}
-	cmd.Flags().StringVar(&f.journal, "journal", "", "journal (.oxj) of the run")
-	cmd.Flags().DurationVar(&f.at, "at", 0, "time since the start of the recording; default: its end")
+	f.live.AddFlags(cmd)
+	cmd.Flags().StringVar(&f.journal, "journal", "", "journal (.oxj) of a run; default: the running scheduler")
+	cmd.Flags().DurationVar(&f.at, "at", 0, "with --journal: time since the start of the recording; default: its end")
 	cli.Output(cmd, &f.format, "text", "json", "yaml")
 	return cmd
 }
 
-func (f *tryFlags) run(ctx context.Context, w io.Writer, file string) error {
+func (f *tryFlags) run(cmd *cobra.Command, file string) error {
 	switch {
-	case f.journal == "":
-		return cli.Usage(cli.Hinted(errors.New("--journal is missing: the journal of the run"), `run "oxgang try --help" for usage`))
 	case f.at < 0:
 		return cli.Misused("--at %v, want at least 0", f.at)
+	case f.at > 0 && f.journal == "":
+		return cli.Misused("--at needs --journal")
+	case f.journal != "" && cmd.Flags().Changed("state"):
+		return cli.Misused("use either --journal or --state")
 	}
 	if err := cli.CheckOutput(f.format, "text", "json", "yaml"); err != nil {
 		return err
 	}
-	spec, err := f.job(ctx, file)
+	spec, err := f.job(cmd.Context(), file)
 	if err != nil {
 		return err
 	}
-	t, err := f.try(ctx, spec)
+	a, err := f.answer(cmd, spec)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.journal, err)
+		return err
 	}
-	a := answerOf(spec, t)
 	if f.format == "text" {
-		_, err = io.WriteString(w, a.text())
+		_, err = io.WriteString(cmd.OutOrStdout(), a.Text())
 	} else {
-		err = cli.Write(w, f.format, a)
+		err = cli.Write(cmd.OutOrStdout(), f.format, a)
 	}
-	return errors.Join(err, a.status())
+	return errors.Join(err, tryStatus(a))
 }
+
+// mostSubmission is the size in bytes of the largest file that is read as a job.
+const mostSubmission = 4 << 20
 
 func (f *tryFlags) job(ctx context.Context, file string) (*job.Spec, error) {
 	in, err := cli.Open(ctx, file)
@@ -87,95 +93,73 @@ func (f *tryFlags) job(ctx context.Context, file string) (*job.Spec, error) {
 		return nil, err
 	}
 	defer in.Close()
-	const most = 4 << 20
-	text, err := io.ReadAll(io.LimitReader(in, most))
+	text, err := io.ReadAll(io.LimitReader(in, mostSubmission+1))
 	if err != nil {
 		return nil, err
 	}
+	if len(text) > mostSubmission {
+		return nil, fmt.Errorf("%s: larger than 4 MiB, want a file with one job", file)
+	}
 	return trace.ReadSubmission(text, file)
+}
+
+func (f *tryFlags) answer(cmd *cobra.Command, spec *job.Spec) (*whatif.TrialAnswer, error) {
+	file := f.journal
+	if file == "" {
+		a, absent := f.live.Try(cmd.Context(), spec)
+		if absent == nil || !errors.Is(absent, control.ErrAbsent) {
+			return a, absent
+		}
+		var err error
+		if file, err = f.live.Journal(); err != nil || file == "" {
+			return nil, errors.Join(err, absent)
+		}
+	}
+	t, at, err := f.try(cmd.Context(), file, spec)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if f.journal == "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "note: no scheduler of this machine runs; this is the answer at the end of %s, %s\n", file, at.Format("2006-01-02 15:04 MST"))
+	}
+	return whatif.AnswerOf(spec, t), nil
 }
 
 // tryTime is the time that a simulation may take, and the search for a change that helps.
 const tryTime = 2 * time.Second
 
-func (f *tryFlags) try(ctx context.Context, spec *job.Spec) (*whatif.Trial, error) {
-	j, err := cli.OpenJournalFile(ctx, f.journal)
+// try returns the answer of a journal, and the time that it is about.
+func (f *tryFlags) try(ctx context.Context, file string, spec *job.Spec) (*whatif.Trial, time.Time, error) {
+	var at time.Time
+	j, err := cli.OpenJournalFile(ctx, file)
 	if err != nil {
-		return nil, err
+		return nil, at, err
 	}
 	defer j.Close()
-	at := f.at
-	if at == 0 {
+	after := f.at
+	if after == 0 {
 		last, err := j.Last()
 		if err != nil {
-			return nil, err
+			return nil, at, err
 		}
-		at = last.At
+		after = last.At
 	}
-	round, err := roundOf(ctx, j.File, whatif.Moment{At: at})
+	h := j.Header()
+	round, err := roundOf(ctx, j.File, whatif.Moment{At: after})
 	if err != nil {
-		return nil, err
+		return nil, at, err
 	}
 	ctx, stop := context.WithTimeout(ctx, tryTime)
 	defer stop()
-	return round.Try(ctx, spec)
+	t, err := round.Try(ctx, spec)
+	return t, h.Start.Add(after), err
 }
 
-// A tryAnswer is what "oxgang try -o json" prints. Times are in seconds.
-type tryAnswer struct {
-	Job    string                 `json:"job,omitempty"`
-	Answer string                 `json:"answer"` // now, waits or never
-	Why    string                 `json:"why,omitempty"`
-	Start  *explain.Expected      `json:"start,omitempty"`
-	GPUs   int                    `json:"gpus,omitzero"`
-	Type   string                 `json:"gpu_type,omitempty"`
-	Nodes  int                    `json:"nodes,omitzero"`
-	Price  float64                `json:"price,omitzero"` // of one GPU in the policy's plan, in units of its objective: not money
-	Others int                    `json:"waiting_jobs"`
-	Helps  *counterfactual.Change `json:"helps,omitempty"`
-}
-
-func answerOf(spec *job.Spec, t *whatif.Trial) *tryAnswer {
-	a := &tryAnswer{Job: spec.Name, Answer: "waits", Others: t.Others, Helps: t.Helps}
-	if t.Never != "" {
-		a.Answer, a.Why = "never", t.Never
-		return a
-	}
-	if t.Now {
-		a.Answer = "now"
-	}
-	a.GPUs, a.Type, a.Nodes, a.Price = t.Gets.GPUs, string(t.Gets.GPUType), t.Gets.Nodes, t.Price
-	if a.Start = (&explain.Expected{Unknown: t.Start.Why.String()}); t.Start.Why == whatif.Known {
-		a.Start = explain.ExpectedIn(&t.Start.Range, t.Start.Open, t.Passed)
-	}
-	return a
-}
-
-func (a *tryAnswer) text() string {
-	var b strings.Builder
+func tryStatus(a *whatif.TrialAnswer) error {
 	switch a.Answer {
-	case "never":
-		return printable.Line("Never starts: "+a.Why) + "\n"
-	case "now":
-		b.WriteString("Starts in the next round")
-	default:
-		fmt.Fprintf(&b, "Waits beside %s. Start: %s", printable.Counted(a.Others, "other job"), a.Start.StartText())
-	}
-	if a.GPUs > 0 {
-		fmt.Fprintf(&b, ", on %s on %s", printable.GPUs(a.GPUs, a.Type), printable.Counted(a.Nodes, "node"))
-	}
-	b.WriteString(".\n")
-	if a.Helps != nil {
-		fmt.Fprintf(&b, "Sooner: %s.\n", a.Helps)
-	}
-	return printable.Text(b.String())
-}
-
-func (a *tryAnswer) status() error {
-	switch a.Answer {
-	case "waits":
+	case whatif.Waits:
 		return cli.StatusError(tryWaits)
-	case "never":
+	case whatif.Never:
 		return cli.StatusError(tryNever)
 	}
 	return nil

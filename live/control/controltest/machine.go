@@ -198,6 +198,11 @@ func (*Machine) Ask(_ context.Context, q *control.Question) (json.RawMessage, er
 	return json.Marshal(q)
 }
 
+// Try answers with the job.
+func (*Machine) Try(_ context.Context, spec *job.Spec) (json.RawMessage, error) {
+	return json.Marshal(spec)
+}
+
 // ChangeStatus changes what is reported of the machine.
 func (m *Machine) ChangeStatus(f func(*status.Status)) {
 	m.mu.Lock()

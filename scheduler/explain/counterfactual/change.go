@@ -68,6 +68,16 @@ func (k Kind) String() string {
 // MarshalText returns the same as String.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
+// UnmarshalText reads what MarshalText returns.
+func (k *Kind) UnmarshalText(text []byte) error {
+	i := slices.Index(kindNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("kind of change %q, want one of %q", text, kindNames)
+	}
+	*k = Kind(i)
+	return nil
+}
+
 const mostNamed = 3
 
 // String returns the change as a clause: "it would get 4 a100 GPUs if it asked for 4 GPUs".
