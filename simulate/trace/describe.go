@@ -20,6 +20,8 @@ type Description struct {
 	Queues      int
 	Demand
 	Asked
+	Waits     Quantiles   // of the jobs whose submission and start the trace states
+	Started   int         // number of these jobs
 	Hours     []Load      // hours with submissions, ascending
 	Sizes     []SizeCount // by requested GPUs, ascending
 	Cancelled int
@@ -60,12 +62,12 @@ type NameCount struct {
 	Jobs int
 }
 
-// Quantiles of running times.
+// Quantiles of durations, by nearest rank.
 type Quantiles struct{ Mean, Min, P10, P50, P90, P99, Max time.Duration }
 
 // Describe reads a whole trace and summarises it, or returns its first error. It stores 12 bytes for each distinct
-// running time.
-func Describe(seq iter.Seq2[workload.Arrival, error]) (*Description, error) {
+// running time and wait. Waits, if not nil, are the waits that parse.Options.Wait received while seq was read.
+func Describe(seq iter.Seq2[workload.Arrival, error], waits *Waits) (*Description, error) {
 	d := &Description{}
 	c := counters{hours: map[int]*Load{}, sizes: map[int]*SizeCount{}, names: map[string]map[string]int{}}
 	for a, err := range seq {
@@ -83,8 +85,17 @@ func Describe(seq iter.Seq2[workload.Arrival, error]) (*Description, error) {
 		}
 	}
 	c.fill(d)
+	if waits != nil {
+		d.Waits, d.Started = waits.quantiles(), waits.count
+	}
 	return d, nil
 }
+
+// Waits collects the waits of a trace's jobs.
+type Waits struct{ tally }
+
+// Add adds a wait.
+func (w *Waits) Add(d time.Duration) { w.add(d) }
 
 type counters struct {
 	hours     map[int]*Load

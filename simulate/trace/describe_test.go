@@ -28,7 +28,7 @@ func TestDescribe(t *testing.T) {
 		At: 26 * time.Hour, Application: "bert", CancelAfter: time.Hour,
 		Spec: job.Spec{ID: "x", User: "amy", GPUs: 4, GPUTypes: []cluster.GPUType{"t4"}, Adaptivity: job.Adaptive},
 	})
-	d, err := Describe(seqOf(all...))
+	d, err := Describe(seqOf(all...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,41 +59,34 @@ func TestDescribe(t *testing.T) {
 const described = `format philly: 4 rows, 2 jobs
   jobs with 0 GPUs dropped: 1
   jobs with no running time dropped: 1
-jobs         3
-submitted    2h11m to 26h
-rate         0.1 jobs/h, 1 in the busiest hour
-from         1 users, 2 queues
-cancelled    1
-demand       of 1 jobs follows from their application
-demand       4087.6 GPU-hours, 171.7 GPUs on average
-running time mean 15d19h, min 10d22h, p10 10d22h, p50 10d22h, p90 20d17h, p99 20d17h, max 20d17h
-adaptivity   rigid    2
-             adaptive 1
+submitted    2h11m to 26h after the trace begins
+jobs         3, 0.1 per hour, 1 in the busiest hour, 1 cancelled
+from         1 user, 2 queues
 GPU types    t4 1
-application  bert 1
     GPUs      jobs    GPU-hours
        4         2       1991.5 ########################################
        8         1       2096.1 ####################
+load         of 1 job follows from the application
+load         4087.6 GPU-hours, 171.7 GPUs on average
+running time mean 15d19h, min 10d22h, p10 10d22h, p50 10d22h, p90 20d17h, p99 20d17h, max 20d17h
+adaptivity   rigid    2
+             adaptive 1
+application  bert 1
     from      jobs    GPU-hours
-      0s         0          0.0
-      2h         1       2096.1 ########################################
-      4h         1       1991.5 ########################################
+      0s         1       2096.1 ########################################
+      3h         1       1991.5 ########################################
       6h         0          0.0
-      8h         0          0.0
-     10h         0          0.0
+      9h         0          0.0
      12h         0          0.0
-     14h         0          0.0
-     16h         0          0.0
+     15h         0          0.0
      18h         0          0.0
-     20h         0          0.0
-     22h         0          0.0
-     24h         0          0.0
-     26h         1          0.0 ########################################
+     21h         0          0.0
+     24h         1          0.0 ########################################
 `
 
 func TestDescribeError(t *testing.T) {
 	broken := errors.New("bad row")
-	_, err := Describe(func(yield func(workload.Arrival, error) bool) { yield(workload.Arrival{}, broken) })
+	_, err := Describe(func(yield func(workload.Arrival, error) bool) { yield(workload.Arrival{}, broken) }, nil)
 	if !errors.Is(err, broken) {
 		t.Errorf("got error %v, want %v", err, broken)
 	}
@@ -104,7 +97,7 @@ func TestDescribeWide(t *testing.T) {
 	for i := range 100 {
 		all = append(all, workload.Arrival{At: time.Duration(i) * 31 * 24 * time.Hour, Spec: job.Spec{ID: numbered(i), GPUs: i + 1}})
 	}
-	d, err := Describe(seqOf(all...))
+	d, err := Describe(seqOf(all...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,5 +109,52 @@ func TestDescribeWide(t *testing.T) {
 	}
 	if most := 2*maxRows + 10; lines > most {
 		t.Errorf("%d lines, want at most %d:\n%s", lines, most, d)
+	}
+	jobs := 0
+	for _, s := range mergedSizes(d.Sizes) {
+		jobs += s.Jobs
+	}
+	if jobs != len(all) {
+		t.Errorf("%d jobs in the table of sizes, want %d", jobs, len(all))
+	}
+}
+
+// TestDescribe_waits: waits are those of the history, and logs with a calendar have dates.
+func TestDescribe_waits(t *testing.T) {
+	dated := map[string]string{
+		"helios": "2020-04-01 00:00 to 2020-04-01 00:10 UTC, 10m", "slurm": " UTC", "philly": "", "kubernetes": "2026-01-02 00:00 to 2026-01-02 00:00 UTC, 10s",
+		"swf": "2004-10-01 00:00 to 2004-10-01 00:00 UTC, 10s", "alibaba-pai": "0s to 5d17h after the trace begins",
+	}
+	for _, s := range samples {
+		format := strings.Replace(s.format, swfFormat, swfGPUs, 1)
+		h, err := ReadHistory(strings.NewReader(s.text), format, parse.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var waits Waits
+		var summary parse.Summary
+		seq, err := Open(strings.NewReader(s.text), format, parse.Options{Wait: waits.Add, Summary: &summary})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := Describe(seq, &waits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known, longest := 0, time.Duration(0)
+		if h != nil {
+			for i := range h.Jobs {
+				if o := &h.Jobs[i]; !o.Started.IsZero() {
+					known++
+					longest = max(longest, o.Started.Sub(o.Submitted))
+				}
+			}
+		}
+		if d.Started != known || d.Waits.Max != longest {
+			t.Errorf("%s/%s: %d waits up to %v, want %d up to %v", s.format, s.name, d.Started, d.Waits.Max, known, longest)
+		}
+		if d.Summary = &summary; !strings.Contains(d.String(), dated[s.format]) {
+			t.Errorf("%s/%s: want submissions %s in\n%s", s.format, s.name, dated[s.format], d)
+		}
 	}
 }

@@ -6,37 +6,70 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/oxgang/oxgang/internal/printable"
 )
 
 const (
-	maxRows  = 24 // of a printed table; longer tables are merged or cut
+	maxRows  = 10 // of a printed table; longer tables are merged or cut, so that a description fits a screen
+	maxNames = 4
 	barWidth = 40
 )
 
+// String returns the description: first the rows that are not used, then dates, jobs, GPUs, waits and load, then the rest.
 func (d *Description) String() string {
 	var b strings.Builder
 	if d.Summary != nil {
 		b.WriteString(d.Summary.String())
 	}
 	span := d.Last - d.First
-	fmt.Fprintf(&b, "jobs         %d\n", d.Jobs)
-	fmt.Fprintf(&b, "submitted    %s to %s\n", short(d.First), short(d.Last))
+	d.writeDates(&b, span)
+	fmt.Fprintf(&b, "jobs         %d", d.Jobs)
 	if span > 0 {
-		fmt.Fprintf(&b, "rate         %.1f jobs/h, %d in the busiest hour\n", float64(d.Jobs)/span.Hours(), d.busiest())
-	}
-	if d.Users > 0 || d.Queues > 0 {
-		fmt.Fprintf(&b, "from         %d users, %d queues\n", d.Users, d.Queues)
+		fmt.Fprintf(&b, ", %.1f per hour, %d in the busiest hour", float64(d.Jobs)/span.Hours(), d.busiest())
 	}
 	if d.Cancelled > 0 {
-		fmt.Fprintf(&b, "cancelled    %d\n", d.Cancelled)
+		fmt.Fprintf(&b, ", %d cancelled", d.Cancelled)
 	}
+	fmt.Fprintln(&b)
+	if d.Users > 0 || d.Queues > 0 {
+		fmt.Fprintf(&b, "from         %s, %s\n", printable.Counted(d.Users, "user"), printable.Counted(d.Queues, "queue"))
+	}
+	writeNames(&b, "GPU types", d.GPUTypes)
+	if parts := d.parts(); parts > 0 {
+		fmt.Fprintf(&b, "GPU parts    %d, see above\n", parts)
+	}
+	d.writeSizes(&b)
+	d.writeWaits(&b)
 	d.writeDemand(&b, span)
 	writeNames(&b, "adaptivity", d.Adaptivity)
-	writeNames(&b, "GPU types", d.GPUTypes)
 	writeNames(&b, "application", d.Applications)
-	d.writeSizes(&b)
 	d.writeHours(&b)
 	return b.String()
+}
+
+// writeDates prints the first and last submission: as dates if the trace has a calendar, else since its start.
+func (d *Description) writeDates(b *strings.Builder, span time.Duration) {
+	if d.Summary == nil || d.Summary.Began.IsZero() {
+		fmt.Fprintf(b, "submitted    %s to %s after the trace begins\n", short(d.First), short(d.Last))
+		return
+	}
+	const form = "2006-01-02 15:04"
+	zero := d.Summary.Began.UTC()
+	fmt.Fprintf(b, "submitted    %s to %s UTC, %s\n", zero.Add(d.First).Format(form), zero.Add(d.Last).Format(form), short(span))
+}
+
+// parts returns the number of rows with parts of GPUs, by the notes of the summary.
+func (d *Description) parts() int {
+	n := 0
+	if d.Summary != nil {
+		for _, note := range d.Summary.Notes {
+			if strings.Contains(note.Text, "part of a GPU") || strings.Contains(note.Text, "parts of GPUs") {
+				n += note.Count
+			}
+		}
+	}
+	return n
 }
 
 func (d *Description) busiest() int {
@@ -47,14 +80,27 @@ func (d *Description) busiest() int {
 	return most
 }
 
+func (d *Description) writeWaits(b *strings.Builder) {
+	q := d.Waits
+	switch {
+	case d.Started == 0:
+		return
+	case d.Started < d.Jobs:
+		fmt.Fprintf(b, "waits        of %s with a known start: ", printable.Counted(d.Started, "job"))
+	default:
+		fmt.Fprint(b, "waits        ")
+	}
+	fmt.Fprintf(b, "mean %s, p50 %s, p99 %s, longest %s\n", short(q.Mean), short(q.P50), short(q.P99), short(q.Max))
+}
+
 func (d *Description) writeDemand(b *strings.Builder, span time.Duration) {
 	if d.Known < d.Jobs {
-		fmt.Fprintf(b, "demand       of %d jobs follows from their application\n", d.Jobs-d.Known)
+		fmt.Fprintf(b, "load         of %s follows from the application\n", printable.Counted(d.Jobs-d.Known, "job"))
 	}
 	if d.Known == 0 {
 		return
 	}
-	fmt.Fprintf(b, "demand       %.1f GPU-hours", d.GPUHours)
+	fmt.Fprintf(b, "load         %.1f GPU-hours", d.GPUHours)
 	if span > 0 {
 		fmt.Fprintf(b, ", %.1f GPUs on average", d.GPUHours/span.Hours())
 	}
@@ -65,11 +111,11 @@ func (d *Description) writeDemand(b *strings.Builder, span time.Duration) {
 
 func writeNames(b *strings.Builder, title string, names []NameCount) {
 	width := 0
-	for _, n := range names[:min(maxRows, len(names))] {
+	for _, n := range names[:min(maxNames, len(names))] {
 		width = max(width, len(n.Name))
 	}
 	for i, n := range names {
-		if i == maxRows {
+		if i == maxNames {
 			fmt.Fprintf(b, "%-12s and %d more\n", "", len(names)-i)
 			return
 		}
@@ -80,20 +126,15 @@ func writeNames(b *strings.Builder, title string, names []NameCount) {
 
 // writeSizes prints requested GPUs, merged to powers of two if there are many.
 func (d *Description) writeSizes(b *strings.Builder) {
-	sizes := d.Sizes
-	label := strconv.Itoa
+	sizes, label := d.Sizes, strconv.Itoa
 	if len(sizes) > maxRows {
-		sizes = nil
-		for _, s := range d.Sizes {
-			top := int(math.Pow(2, math.Ceil(math.Log2(float64(s.GPUs)))))
-			if len(sizes) == 0 || sizes[len(sizes)-1].GPUs != top {
-				sizes = append(sizes, SizeCount{GPUs: top})
+		sizes = mergedSizes(d.Sizes)
+		label = func(n int) string {
+			if n == sizes[len(sizes)-1].GPUs {
+				return fmt.Sprintf("<=%d", d.Sizes[len(d.Sizes)-1].GPUs)
 			}
-			last := &sizes[len(sizes)-1]
-			last.Jobs += s.Jobs
-			last.GPUHours += s.GPUHours
+			return fmt.Sprintf("<=%d", n)
 		}
-		label = func(n int) string { return fmt.Sprintf("<=%d", n) }
 	}
 	fmt.Fprintf(b, "%8s %9s %12s\n", "GPUs", "jobs", "GPU-hours")
 	most := 0
@@ -103,6 +144,21 @@ func (d *Description) writeSizes(b *strings.Builder) {
 	for _, s := range sizes {
 		fmt.Fprintf(b, "%8s %9d %12s%s\n", label(s.GPUs), s.Jobs, d.hours(s.GPUHours), bar(s.Jobs, most))
 	}
+}
+
+// mergedSizes merges sizes up to each power of two; the last row has all larger ones.
+func mergedSizes(all []SizeCount) []SizeCount {
+	var sizes []SizeCount
+	for _, s := range all {
+		top := int(math.Pow(2, math.Ceil(math.Log2(float64(s.GPUs)))))
+		if len(sizes) == 0 || sizes[len(sizes)-1].GPUs < top && len(sizes) < maxRows {
+			sizes = append(sizes, SizeCount{GPUs: top})
+		}
+		last := &sizes[len(sizes)-1]
+		last.Jobs += s.Jobs
+		last.GPUHours += s.GPUHours
+	}
+	return sizes
 }
 
 func (d *Description) writeHours(b *strings.Builder) {

@@ -68,7 +68,7 @@ func FuzzOpen(f *testing.F) {
 				t.Fatalf("arrival %d at %v, after one at %v", i, all[i].At, all[i-1].At)
 			}
 		}
-		d, err := Describe(seqOf(all...))
+		d, err := Describe(seqOf(all...), nil)
 		if err != nil || d.Jobs != len(all) || d.String() == "" {
 			t.Errorf("description of %d jobs: %+v, %v", len(all), d, err)
 		}

@@ -22,38 +22,36 @@ var heliosTable = parse.Table{
 }
 
 func readHelios(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
-	return parse.SinceFirst(heliosTable.Read(r, o), o)
+	return parse.SinceFirst(onlyArrivals(recordedHelios(r, o), o), o)
 }
 
+// heliosHistory reads a Helios log with observed times; nil without column start_time.
 func heliosHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	head, _ := b.Peek(parse.HeadBytes) // a read error occurs again later
 	columns, err := heliosTable.Header(parse.FirstLine(bytes.TrimPrefix(head, parse.ByteOrderMark)), o)
 	if err != nil || !columns.Has("start_time") {
 		return nil, err
 	}
-	h, last := &History{Format: HeliosFormat}, parse.Observed{}
-	t := heliosTable
-	t.Arrival = func(r *parse.Row) (a workload.Arrival, drop string) {
-		a, drop = heliosArrival(r)
-		last = heliosObserved(r, &a)
-		return a, drop
-	}
-	all, err := parse.Collect(parse.SinceFirst(func(yield func(workload.Arrival, error) bool) {
-		for a, err := range t.Read(b, o) {
-			h.Jobs = append(h.Jobs, last)
-			if !yield(a, err) {
+	return recordedHistory(HeliosFormat, recordedHelios(b, o), o, true)
+}
+
+func recordedHelios(r io.Reader, o parse.Options) recordedSeq {
+	return func(yield func(parse.Observed, error) bool) {
+		var now parse.Observed
+		t := heliosTable
+		t.Arrival = func(r *parse.Row) (a workload.Arrival, drop string) {
+			if a, drop = heliosArrival(r); drop == "" && r.Has("start_time") {
+				now = heliosObserved(r, &a)
+			}
+			return a, drop
+		}
+		for a, err := range t.Read(r, o) {
+			now.Arrival = a
+			if !yield(now, err) {
 				return
 			}
 		}
-	}, o))
-	if err != nil {
-		return nil, err
 	}
-	for i := range all {
-		h.Jobs[i].Arrival = all[i]
-		h.Taken = latest(h.Taken, h.Jobs[i].Left())
-	}
-	return h, nil
 }
 
 func heliosObserved(r *parse.Row, a *workload.Arrival) parse.Observed {

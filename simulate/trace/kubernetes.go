@@ -87,6 +87,8 @@ func (k *History) pass(f *parse.Feed, root *kubeObject, seen parse.Observed) boo
 	more := f.Accept(*a, root.line, 0, "uid")
 	if f.O.Summary.Jobs == jobs { // it is a repetition
 		k.Jobs = k.Jobs[:len(k.Jobs)-1]
+	} else {
+		f.O.Waited(&seen)
 	}
 	return more
 }

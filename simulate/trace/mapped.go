@@ -25,7 +25,7 @@ func mapped(m *parse.Mapping) Format {
 	return Format{
 		Name: mappedFormat, Doc: "a table, by a mapping of its columns",
 		Read: func(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
-			return parse.SinceFirst(onlyArrivals(read(r, o)), o)
+			return parse.SinceFirst(onlyArrivals(read(r, o), o), o)
 		},
 		history: func(b *bufio.Reader, o parse.Options) (*History, error) {
 			return recordedHistory(mappedFormat, read(b, o), o, true)

@@ -64,7 +64,7 @@ type paiLog struct {
 }
 
 func readPAI(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
-	return parse.SinceFirst(onlyArrivals(recordedPAI(r, o)), o)
+	return parse.SinceFirst(onlyArrivals(recordedPAI(r, o), o), o)
 }
 
 func paiHistory(b *bufio.Reader, o parse.Options) (*History, error) {

@@ -104,7 +104,10 @@ func (l *phillyLog) element(f *parse.Feed, text []byte, line int) bool {
 	if err := f.Check(&a); err != nil {
 		return f.Reject(&parse.Error{File: f.O.File, Line: line, Problem: err.Error(), Err: err})
 	}
-	l.last = &j
+	if l.last = &j; f.O.Wait != nil {
+		seen := j.observed(a.Spec.GPUs, new(parse.Summary))
+		f.O.Waited(&seen)
+	}
 	return f.Accept(a, line, 0, "jobid")
 }
 

@@ -21,10 +21,13 @@ func recording(o parse.Options, format string, yield func(parse.Observed, error)
 }
 
 // onlyArrivals returns the arrivals of recorded jobs.
-func onlyArrivals(seq recordedSeq) iter.Seq2[workload.Arrival, error] {
+func onlyArrivals(seq recordedSeq, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	return func(yield func(workload.Arrival, error) bool) {
-		for o, err := range seq {
-			if !yield(o.Arrival, err) {
+		for job, err := range seq {
+			if err == nil {
+				o.Waited(&job)
+			}
+			if !yield(job.Arrival, err) {
 				return
 			}
 		}
@@ -41,7 +44,7 @@ func recordedHistory(format string, seq recordedSeq, o parse.Options, fromFirst 
 				return
 			}
 		}
-	})
+	}, o)
 	if fromFirst {
 		arrivals = parse.SinceFirst(arrivals, o)
 	}

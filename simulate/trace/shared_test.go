@@ -83,7 +83,7 @@ func TestSharedTraces(t *testing.T) {
 // The Sia traces say what the README there says: adaptive jobs, 2 to 16 GPUs.
 func TestSharedSia(t *testing.T) {
 	all, _ := readFile(t, testdata.Path(t, "sia/traces/newtrace/workload-1.csv"))
-	d, err := Describe(seqOf(all...))
+	d, err := Describe(seqOf(all...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ type swfLog struct {
 
 func readSWF(perGPU bool) func(io.Reader, parse.Options) iter.Seq2[workload.Arrival, error] {
 	return func(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
-		return onlyArrivals(new(swfLog).jobs(r, o, perGPU))
+		return onlyArrivals(new(swfLog).jobs(r, o, perGPU), o)
 	}
 }
 

@@ -1,6 +1,10 @@
 package command
 
-import "github.com/oxgang/oxgang/simulate/trace"
+import (
+	"time"
+
+	"github.com/oxgang/oxgang/simulate/trace"
+)
 
 // Times are in seconds.
 type description struct {
@@ -17,6 +21,9 @@ type description struct {
 	Known      int         `json:"jobs_of_known_time"`
 	GPUHours   float64     `json:"gpu_hours"`
 	Times      durations   `json:"running_time_s"`
+	Began      string      `json:"time_zero,omitempty"` // a date; empty: the trace has no calendar
+	Started    int         `json:"jobs_of_known_wait"`
+	Waits      durations   `json:"wait_s"`
 	Adaptivity []named     `json:"adaptivity"`
 	GPUTypes   []named     `json:"gpu_types"`
 	Classes    []named     `json:"applications"`
@@ -57,12 +64,14 @@ type durations struct {
 }
 
 func described(d *trace.Description) *description {
-	q := &d.Durations
 	all := &description{
 		Format: d.Summary.Format, Rows: d.Summary.Rows, BadRows: d.Summary.Bad, Notes: []noted{},
 		Jobs: d.Jobs, First: d.First.Seconds(), Last: d.Last.Seconds(), Users: d.Users, Queues: d.Queues, Cancelled: d.Cancelled, Known: d.Known, GPUHours: d.GPUHours,
-		Times:      durations{Mean: q.Mean.Seconds(), Min: q.Min.Seconds(), P10: q.P10.Seconds(), P50: q.P50.Seconds(), P90: q.P90.Seconds(), P99: q.P99.Seconds(), Max: q.Max.Seconds()},
+		Times: durationsOf(&d.Durations), Started: d.Started, Waits: durationsOf(&d.Waits),
 		Adaptivity: names(d.Adaptivity), GPUTypes: names(d.GPUTypes), Classes: names(d.Applications), Sizes: []ofSize{}, Hours: []submitted{},
+	}
+	if began := d.Summary.Began; !began.IsZero() {
+		all.Began = began.UTC().Format(time.RFC3339)
 	}
 	for _, n := range d.Summary.Notes {
 		all.Notes = append(all.Notes, noted{n.Text, n.Count})
@@ -74,6 +83,10 @@ func described(d *trace.Description) *description {
 		all.Hours = append(all.Hours, submitted{h.Hour, h.Jobs, h.GPUHours})
 	}
 	return all
+}
+
+func durationsOf(q *trace.Quantiles) durations {
+	return durations{Mean: q.Mean.Seconds(), Min: q.Min.Seconds(), P10: q.P10.Seconds(), P50: q.P50.Seconds(), P90: q.P90.Seconds(), P99: q.P99.Seconds(), Max: q.Max.Seconds()}
 }
 
 func names(counts []trace.NameCount) []named {

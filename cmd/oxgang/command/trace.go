@@ -41,6 +41,7 @@ type traceFile struct {
 	name, format, onBadRow, zone, mapping string
 	limit                                 int
 	summary                               parse.Summary
+	waits                                 trace.Waits
 }
 
 func (t *traceFile) flags(cmd *cobra.Command) {
@@ -69,7 +70,7 @@ func (t *traceFile) read(ctx context.Context, use func(iter.Seq2[workload.Arriva
 		return cli.Usage(err)
 	}
 	format, file := trace.Named(t.name, t.format)
-	o := parse.Options{File: file, OnBadRow: onBad, Limit: t.limit, Zone: zone, Summary: &t.summary}
+	o := parse.Options{File: file, OnBadRow: onBad, Limit: t.limit, Zone: zone, Wait: t.waits.Add, Summary: &t.summary}
 	if t.mapping != "" {
 		if o.Mapping, err = cli.ReadMapping(ctx, t.mapping); err != nil {
 			return err
@@ -104,7 +105,7 @@ func describeCommand() *cobra.Command {
 				return err
 			}
 			return t.read(cmd.Context(), func(seq iter.Seq2[workload.Arrival, error]) error {
-				d, err := trace.Describe(seq)
+				d, err := trace.Describe(seq, &t.waits)
 				if err != nil {
 					return err
 				}

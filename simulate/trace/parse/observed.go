@@ -16,6 +16,13 @@ type Observed struct {
 	Ended     time.Time // zero: still running
 }
 
+// Waited passes the wait of a job on to Options.Wait, if its start is known.
+func (o Options) Waited(job *Observed) {
+	if o.Wait != nil && !job.Started.IsZero() {
+		o.Wait(max(0, job.Started.Sub(job.Submitted)))
+	}
+}
+
 // Left returns when the job released its GPUs: its end or, if it still ran, the last recorded time.
 func (o *Observed) Left() time.Time {
 	if o.Ended.IsZero() {

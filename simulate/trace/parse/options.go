@@ -63,6 +63,8 @@ type Options struct {
 	Cluster string
 	// Mapping, if not nil, states what the columns of the input mean; its format is not looked for.
 	Mapping *Mapping
+	// Wait, if not nil, receives the wait of each job whose submission and start the trace states.
+	Wait func(time.Duration)
 	// Check, if not nil, checks every arrival and may complete it. If it returns an error, the row is bad; a
 	// *FieldError names the field.
 	Check func(*workload.Arrival) error

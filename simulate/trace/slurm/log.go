@@ -176,6 +176,9 @@ func (l *log) pass(r *run, from time.Time) bool {
 	if l.observe {
 		l.observed = append(l.observed, l.observedJob(r, a))
 	}
+	if l.o.Wait != nil && r.start != 0 {
+		l.o.Wait(time.Duration(max(r.start, r.eligible)-r.eligible) * time.Second)
+	}
 	return l.feed.Accept(a, int(r.line), 0, "")
 }
 
