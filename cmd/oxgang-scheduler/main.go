@@ -14,7 +14,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/kube/manager"
-	"github.com/oxgang/oxgang/live/monitor/otlp"
+	"github.com/oxgang/oxgang/live/monitor"
 	_ "github.com/oxgang/oxgang/policy/standard" // the policies that a Queue can name
 )
 
@@ -55,8 +55,8 @@ func run() error {
 		return err
 	}
 	o := manager.Options{Config: config, Rest: rest, Identity: fmt.Sprintf("%s_%d", host, os.Getpid()), Tool: "oxgang-scheduler " + version}
-	if otlp.Wanted(os.Getenv) {
-		traces, err := otlp.New(ctx, "oxgang-scheduler", version)
+	if monitor.TracesWanted(os.Getenv) {
+		traces, err := monitor.NewTraces(ctx, "oxgang-scheduler", version)
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/metrics"
-	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
 
 // Results writes a run as tables while it runs, in bounded memory.
@@ -19,7 +18,7 @@ type Results struct {
 }
 
 type resultTable struct {
-	*tabular.Writer
+	*tableWriter
 	file io.Closer
 }
 
@@ -31,21 +30,21 @@ type RunName struct {
 
 // The columns. Times are seconds since the start.
 var (
-	jobColumns = []tabular.Column{
-		{Name: "run", Type: tabular.Text},
-		{Name: "policy", Type: tabular.Text},
-		{Name: "seed", Type: tabular.Integer},
-		{Name: "job", Type: tabular.Text},
-		{Name: "class", Type: tabular.Text},
-		{Name: "outcome", Type: tabular.Text},
+	jobColumns = []field{
+		{Name: "run", Type: texts},
+		{Name: "policy", Type: texts},
+		{Name: "seed", Type: integers},
+		{Name: "job", Type: texts},
+		{Name: "class", Type: texts},
+		{Name: "outcome", Type: texts},
 		{Name: "submitted_s"},
 		{Name: "first_started_s"},
 		{Name: "finished_s"},
 		{Name: "jct_s"},
 		{Name: "queued_s"},
-		{Name: "restarts", Type: tabular.Integer},
-		{Name: "preemptions", Type: tabular.Integer},
-		{Name: "resizes", Type: tabular.Integer},
+		{Name: "restarts", Type: integers},
+		{Name: "preemptions", Type: integers},
+		{Name: "resizes", Type: integers},
 		{Name: "gpu_s"},
 		{Name: "useful_gpu_s"},
 		{Name: "restart_gpu_s"},
@@ -58,44 +57,44 @@ var (
 		{Name: "energy_kwh"},
 		{Name: "cost"},
 	}
-	allocationColumns = []tabular.Column{
-		{Name: "run", Type: tabular.Text},
-		{Name: "policy", Type: tabular.Text},
-		{Name: "seed", Type: tabular.Integer},
-		{Name: "job", Type: tabular.Text},
+	allocationColumns = []field{
+		{Name: "run", Type: texts},
+		{Name: "policy", Type: texts},
+		{Name: "seed", Type: integers},
+		{Name: "job", Type: texts},
 		{Name: "start_s"},
 		{Name: "end_s"},
-		{Name: "gpus", Type: tabular.Integer},
-		{Name: "gpu_type", Type: tabular.Text},
-		{Name: "state", Type: tabular.Text},
+		{Name: "gpus", Type: integers},
+		{Name: "gpu_type", Type: texts},
+		{Name: "state", Type: texts},
 	}
-	roundColumns = []tabular.Column{
-		{Name: "run", Type: tabular.Text},
-		{Name: "policy", Type: tabular.Text},
-		{Name: "seed", Type: tabular.Integer},
+	roundColumns = []field{
+		{Name: "run", Type: texts},
+		{Name: "policy", Type: texts},
+		{Name: "seed", Type: integers},
 		{Name: "time_s"},
-		{Name: "running_jobs", Type: tabular.Integer},
-		{Name: "waiting_jobs", Type: tabular.Integer},
-		{Name: "gpu_type", Type: tabular.Text},
-		{Name: "busy_gpus", Type: tabular.Integer},
-		{Name: "gpus", Type: tabular.Integer},
+		{Name: "running_jobs", Type: integers},
+		{Name: "waiting_jobs", Type: integers},
+		{Name: "gpu_type", Type: texts},
+		{Name: "busy_gpus", Type: integers},
+		{Name: "gpus", Type: integers},
 	}
 )
 
 // NewResults starts the tables "jobs", "rounds" and "allocations" of a run. create opens the files, whose names
 // have the format's extension; Close closes them.
-func NewResults(create func(name string) (io.WriteCloser, error), of RunName, f tabular.Format) (*Results, error) {
+func NewResults(create func(name string) (io.WriteCloser, error), of RunName, f TableFormat) (*Results, error) {
 	r := &Results{of: of}
 	for _, t := range []struct {
 		name    string
-		columns []tabular.Column
+		columns []field
 		at      **resultTable
 	}{{"jobs", jobColumns, &r.jobs}, {"rounds", roundColumns, &r.rounds}, {"allocations", allocationColumns, &r.allocations}} {
 		file, err := create(t.name + "." + string(f))
 		if err != nil {
 			return nil, errors.Join(err, r.Close())
 		}
-		w, err := tabular.New(file, f, t.columns)
+		w, err := newTableWriter(file, f, t.columns)
 		if err != nil {
 			return nil, errors.Join(err, file.Close(), r.Close())
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/live/monitor/otlp"
+	"github.com/oxgang/oxgang/live/monitor"
 	"github.com/oxgang/oxgang/live/serve"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/policy/registry"
@@ -88,10 +88,10 @@ func setQuotas(o *serve.Options, texts []string) error {
 }
 
 func traces(ctx context.Context, o *serve.Options) (flush func(), err error) {
-	if !otlp.Wanted(os.Getenv) {
+	if !monitor.TracesWanted(os.Getenv) {
 		return func() {}, nil
 	}
-	p, err := otlp.New(ctx, "oxgang", cli.Version())
+	p, err := monitor.NewTraces(ctx, "oxgang", cli.Version())
 	if err != nil {
 		return nil, err
 	}

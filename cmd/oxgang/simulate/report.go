@@ -17,7 +17,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/report"
-	"github.com/oxgang/oxgang/simulate/report/tabular"
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
@@ -77,7 +76,7 @@ not recorded.
 
 func (r *reporting) run(cmd *cobra.Command, files []string) (err error) {
 	if r.out != "" {
-		if _, err := tabular.ParseFormat(r.tables); err != nil {
+		if _, err := report.ParseTableFormat(r.tables); err != nil {
 			return cli.Usage(fmt.Errorf("results: %w", err))
 		}
 		if r.stage, err = cli.NewStage(r.out); err != nil {
@@ -104,7 +103,7 @@ func (r *reporting) recorded(file string, j *journal.Reader, c *config.Config, i
 		create := func(table string) (io.WriteCloser, error) { return r.stage.Create(name + "." + table) }
 		h := j.Header()
 		of := report.RunName{Run: name, Policy: h.Policy, Seed: h.Seed}
-		if o.tables, err = report.NewResults(create, of, tabular.Format(r.tables)); err != nil {
+		if o.tables, err = report.NewResults(create, of, report.TableFormat(r.tables)); err != nil {
 			return nil, err
 		}
 	}

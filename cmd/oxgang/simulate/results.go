@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/report"
-	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
 
 type output struct {
@@ -32,7 +31,7 @@ func (s *simulation) output(t *task) (o *output, err error) {
 	}
 	create := func(name string) (io.WriteCloser, error) { return s.stage.Create(fileName(t) + "." + name) }
 	of := report.RunName{Run: fileName(t), Policy: t.policy, Seed: t.config.Sim.Seed}
-	o.tables, err = report.NewResults(create, of, tabular.Format(s.tables))
+	o.tables, err = report.NewResults(create, of, report.TableFormat(s.tables))
 	return o, err
 }
 
@@ -64,7 +63,7 @@ func (s *simulation) checkTables() error {
 	if s.out == "" {
 		return cli.Misused("--results %s needs --out", s.tables)
 	}
-	if _, err := tabular.ParseFormat(s.tables); err != nil {
+	if _, err := report.ParseTableFormat(s.tables); err != nil {
 		return cli.Usage(fmt.Errorf("results: %w", err))
 	}
 	return nil

@@ -1,5 +1,4 @@
-// Package otlp exports traces by OpenTelemetry's protocol over HTTP, if the environment asks for it.
-package otlp
+package monitor
 
 import (
 	"context"
@@ -14,8 +13,8 @@ import (
 
 var endpoints = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
 
-// Wanted reports whether an endpoint is set and neither OTEL_SDK_DISABLED nor OTEL_TRACES_EXPORTER disables it.
-func Wanted(getenv func(string) string) bool {
+// TracesWanted reports whether an OpenTelemetry endpoint is set and neither OTEL_SDK_DISABLED nor OTEL_TRACES_EXPORTER disables it.
+func TracesWanted(getenv func(string) string) bool {
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
 		return false
 	}
@@ -30,9 +29,9 @@ func Wanted(getenv func(string) string) bool {
 	return false
 }
 
-// New returns a provider configured by the OTEL_ variables. It sends in batches in the background, and never
+// NewTraces returns a provider configured by the OTEL_ variables. It sends in batches in the background, and never
 // blocks. The caller shuts it down.
-func New(ctx context.Context, service, version string) (*sdk.TracerProvider, error) {
+func NewTraces(ctx context.Context, service, version string) (*sdk.TracerProvider, error) {
 	e, err := otlptracehttp.New(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)

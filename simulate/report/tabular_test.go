@@ -1,4 +1,4 @@
-package tabular_test
+package report
 
 import (
 	"bytes"
@@ -11,15 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
-
-	"github.com/oxgang/oxgang/simulate/report/tabular"
 )
 
-var columns = []tabular.Column{{Name: "job", Type: tabular.Text}, {Name: "set p=-1, \"q\"", Type: tabular.Number}, {Name: "gpus", Type: tabular.Integer}}
+var testFields = []field{{Name: "job", Type: texts}, {Name: "set p=-1, \"q\"", Type: numbers}, {Name: "gpus", Type: integers}}
 
 func TestWriter_csv(t *testing.T) {
 	var out bytes.Buffer
-	write(t, &out, tabular.CSV, []any{"a,b", 1.5, int64(-3)}, []any{nil, math.NaN(), nil}, []any{"=1+1", math.Inf(1), int64(0)})
+	write(t, &out, csvTable, []any{"a,b", 1.5, int64(-3)}, []any{nil, math.NaN(), nil}, []any{"=1+1", math.Inf(1), int64(0)})
 	want := "job,\"set p=-1, \"\"q\"\"\",gpus\n\"a,b\",1.5,-3\n,,\n'=1+1,,0\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
@@ -30,7 +28,7 @@ func TestWriter_csv(t *testing.T) {
 // python/tests.
 func TestWriter_parquet(t *testing.T) {
 	var out bytes.Buffer
-	write(t, &out, tabular.Parquet, []any{"a,b", 1.5, int64(-3)}, []any{nil, math.NaN(), nil}, []any{"", 0.0, int64(1) << 60})
+	write(t, &out, parquetTable, []any{"a,b", 1.5, int64(-3)}, []any{nil, math.NaN(), nil}, []any{"", 0.0, int64(1) << 60})
 	f, err := parquet.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
 	if err != nil {
 		t.Fatal(err)
@@ -61,9 +59,9 @@ func TestWriter_parquet(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, to io.Writer, f tabular.Format, rows ...[]any) {
+func write(t *testing.T, to io.Writer, f TableFormat, rows ...[]any) {
 	t.Helper()
-	w, err := tabular.New(to, f, columns)
+	w, err := newTableWriter(to, f, testFields)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +80,7 @@ func TestWriter_memory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes a million rows")
 	}
-	for _, f := range tabular.Formats() {
+	for _, f := range tableFormats() {
 		few, many := heldBy(t, f, 200_000), heldBy(t, f, 1_000_000)
 		if many > few+4<<20 {
 			t.Errorf("%s: %d MiB are held after a million rows, %d after 200,000", f, many>>20, few>>20)
@@ -91,9 +89,9 @@ func TestWriter_memory(t *testing.T) {
 }
 
 // heldBy returns the bytes that are held before the last row is written.
-func heldBy(t *testing.T, f tabular.Format, rows int64) uint64 {
+func heldBy(t *testing.T, f TableFormat, rows int64) uint64 {
 	t.Helper()
-	w, err := tabular.New(io.Discard, f, columns)
+	w, err := newTableWriter(io.Discard, f, testFields)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,13 +111,13 @@ func heldBy(t *testing.T, f tabular.Format, rows int64) uint64 {
 
 func TestWriter_errors(t *testing.T) {
 	var out bytes.Buffer
-	if _, err := tabular.New(&out, "xlsx", columns); err == nil || !strings.Contains(err.Error(), `format "xlsx", want one of [csv parquet]`) {
+	if _, err := newTableWriter(&out, "xlsx", testFields); err == nil || !strings.Contains(err.Error(), `format "xlsx", want one of [csv parquet]`) {
 		t.Errorf("an unknown format: %v", err)
 	}
-	if _, err := tabular.New(&out, tabular.CSV, []tabular.Column{{Name: "a"}, {Name: "a"}}); err == nil {
-		t.Error("two columns of one name are taken")
+	if _, err := newTableWriter(&out, csvTable, []field{{Name: "a"}, {Name: "a"}}); err == nil {
+		t.Error("two testFields of one name are taken")
 	}
-	w, err := tabular.New(&out, tabular.CSV, columns)
+	w, err := newTableWriter(&out, csvTable, testFields)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package otlp_test
+package monitor_test
 
 import (
 	"context"
@@ -13,11 +13,10 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 
 	"github.com/oxgang/oxgang/live/monitor"
-	"github.com/oxgang/oxgang/live/monitor/otlp"
 )
 
-// TestNew: a round reaches a collector, as the environment says.
-func TestNew(t *testing.T) {
+// TestNewTraces: a round reaches a collector, as the environment says.
+func TestNewTraces(t *testing.T) {
 	got := make(chan *tracepb.ExportTraceServiceRequest, 1)
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, err := io.ReadAll(r.Body)
@@ -33,7 +32,7 @@ func TestNew(t *testing.T) {
 	defer collector.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
 	t.Setenv("OTEL_SERVICE_NAME", "box")
-	p, err := otlp.New(t.Context(), "oxgang", "v1")
+	p, err := monitor.NewTraces(t.Context(), "oxgang", "v1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +56,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-func TestWanted(t *testing.T) {
+func TestTracesWanted(t *testing.T) {
 	for _, tc := range []struct {
 		env  map[string]string
 		want bool
@@ -70,7 +69,7 @@ func TestWanted(t *testing.T) {
 		{map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4318", "OTEL_TRACES_EXPORTER": "otlp"}, true},
 		{map[string]string{"OTEL_TRACES_EXPORTER": "otlp"}, false},
 	} {
-		if got := otlp.Wanted(func(name string) string { return tc.env[name] }); got != tc.want {
+		if got := monitor.TracesWanted(func(name string) string { return tc.env[name] }); got != tc.want {
 			t.Errorf("%v: %t, want %t", tc.env, got, tc.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package tabular
+package report
 
 import (
 	"encoding/csv"
@@ -14,7 +14,7 @@ type csvSink struct {
 	fields []string
 }
 
-func newCSV(w io.Writer, columns []Column) (*csvSink, error) {
+func newCSV(w io.Writer, columns []field) (*csvSink, error) {
 	s := &csvSink{to: csv.NewWriter(w), fields: make([]string, len(columns))}
 	for i, c := range columns {
 		s.fields[i] = printable.Cell(c.Name)

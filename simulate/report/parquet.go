@@ -1,4 +1,4 @@
-package tabular
+package report
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ type parquetSink struct {
 	buffer parquet.Row
 }
 
-func newParquet(w io.Writer, columns []Column) *parquetSink {
+func newParquet(w io.Writer, columns []field) *parquetSink {
 	return &parquetSink{
 		to:     parquet.NewGenericWriter[any](w, schema(columns), parquet.Compression(&parquet.Snappy), parquet.CreatedBy("oxgang", "", "")),
 		buffer: make(parquet.Row, len(columns)),
@@ -25,7 +25,7 @@ func newParquet(w io.Writer, columns []Column) *parquetSink {
 }
 
 // schema uses fields of a struct: a parquet.Group would sort them.
-func schema(columns []Column) *parquet.Schema {
+func schema(columns []field) *parquet.Schema {
 	fields := make([]reflect.StructField, len(columns))
 	for i, c := range columns {
 		fields[i] = reflect.StructField{Name: fmt.Sprintf("C%d", i), Type: c.Type.goType(), Tag: reflect.StructTag(fmt.Sprintf(`parquet:"c%d,optional%s"`, i, c.Type.tag()))}
@@ -36,7 +36,7 @@ func schema(columns []Column) *parquet.Schema {
 // renamed has names that struct tags do not allow.
 type renamed struct {
 	parquet.Node
-	columns []Column
+	columns []field
 }
 
 func (r renamed) Fields() []parquet.Field {
@@ -54,19 +54,19 @@ type named struct {
 
 func (n named) Name() string { return n.name }
 
-func (k Type) goType() reflect.Type {
+func (k fieldType) goType() reflect.Type {
 	switch k {
-	case Integer:
+	case integers:
 		return reflect.TypeFor[int64]()
-	case Text:
+	case texts:
 		return reflect.TypeFor[string]()
 	default:
 		return reflect.TypeFor[float64]()
 	}
 }
 
-func (k Type) tag() string {
-	if k == Text {
+func (k fieldType) tag() string {
+	if k == texts {
 		return ",dict"
 	}
 	return ""
