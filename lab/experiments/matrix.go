@@ -14,7 +14,7 @@ import (
 
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/scheduler/metrics"
-	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/report"
 	"github.com/oxgang/oxgang/simulate/run"
@@ -51,9 +51,9 @@ type Cell struct {
 	Jobs, Ended    int       // over all runs
 	Why            string    // why some run did not finish
 
-	Delays *metrics.Delays // nil without matrixBaseline, and for it
-	Waits  []metrics.Waits // of finished runs
-	trials []verdict.Trial // of finished runs
+	Delays *metrics.Delays    // nil without matrixBaseline, and for it
+	Waits  []metrics.Waits    // of finished runs
+	trials []statistics.Trial // of finished runs
 }
 
 const matrixBaseline = "easy"
@@ -113,7 +113,7 @@ func (m *PolicyMatrix) Run(ctx context.Context, o MatrixOptions) ([]Cell, error)
 }
 
 func compare(cells []Cell) {
-	baselines := make(map[string][]verdict.Trial)
+	baselines := make(map[string][]statistics.Trial)
 	for i := range cells {
 		if cells[i].Policy == matrixBaseline {
 			baselines[cells[i].Family] = cells[i].trials
@@ -175,7 +175,7 @@ func (m *PolicyMatrix) cell(ctx context.Context, o *MatrixOptions, f *Family, na
 			cell.Why = strings.SplitN(err.Error(), "\n", 2)[0]
 		default:
 			runs = append(runs, measure(r, in))
-			cell.trials = append(cell.trials, verdict.Trial{Policy: name, Seed: uint64(i), Pool: r.Result.LargestPool(), Jobs: r.Result.JobTimes()})
+			cell.trials = append(cell.trials, statistics.Trial{Policy: name, Seed: uint64(i), Pool: r.Result.LargestPool(), Jobs: r.Result.JobTimes()})
 			cell.Ended += r.Result.Summary.Done
 			cell.Why = unfinishedReason(r, o.Limit)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/oxgang/oxgang/internal/chromium"
-	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 func show(ctx context.Context, t *testing.T, page string, width int64) {
@@ -39,22 +39,22 @@ func asked[T any](ctx context.Context, t *testing.T, script string) (answer T) {
 func observedAnd(t *testing.T) Input {
 	t.Helper()
 	runs := []Run{synthetic(t, "observed", 60, 1), synthetic(t, "sia", 60, 2), synthetic(t, "fifo", 60, 3), synthetic(t, "oxgang", 60, 4)}
-	var trials []verdict.Trial
+	var trials []statistics.Trial
 	for i := range runs[1:] {
 		r := &runs[i+1]
 		r.Policy = r.Name
 		for seed := range uint64(3) {
 			trial := Trial(r.Name, seed, r.Result)
 			trial.Came = seed // synthetic runs draw jobs of their own
-			trial.Measures[verdict.JCT] *= 1 + 0.1*float64(seed)
+			trial.Measures[statistics.JCT] *= 1 + 0.1*float64(seed)
 			if r.Name == "oxgang" {
-				trial.Measures[verdict.JCT] *= 0.5 + 0.01*float64(seed)
+				trial.Measures[statistics.JCT] *= 0.5 + 0.01*float64(seed)
 			}
 			trials = append(trials, trial)
 		}
 	}
 	v := Verdict(trials, "fifo")
-	if v.Best[verdict.JCT] != "oxgang" {
+	if v.Best[statistics.JCT] != "oxgang" {
 		t.Fatalf("verdict %q", v.Text())
 	}
 	for i := range runs {

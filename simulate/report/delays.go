@@ -5,13 +5,13 @@ import (
 
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/scheduler/metrics"
-	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 // Compare sets the waits from trials of the run's policy, and the delays from a comparison with the baseline's
 // trials of the same seeds. Sizes are relative to the largest number of GPUs of a type under the baseline, or else
 // in the run.
-func (r *Run) Compare(trials, baseline []verdict.Trial) {
+func (r *Run) Compare(trials, baseline []statistics.Trial) {
 	if len(trials) == 0 {
 		return
 	}
@@ -25,7 +25,7 @@ func (r *Run) Compare(trials, baseline []verdict.Trial) {
 	}
 	r.Waits = metrics.WaitsBySize(r.Pool, jobs...)
 	if len(baseline) > 0 && trials[0].Policy != baseline[0].Policy {
-		r.Delays = verdict.Delays(trials, baseline)
+		r.Delays = statistics.Delays(trials, baseline)
 	}
 }
 

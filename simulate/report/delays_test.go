@@ -7,21 +7,21 @@ import (
 
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/metrics"
-	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 // trialOf returns a trial of two jobs on a pool of 16 GPUs: one of 12 GPUs that waits, and one of 1 GPU.
-func trialOf(policy string, seed uint64, wait, jct float64) verdict.Trial {
-	return verdict.Trial{Policy: policy, Seed: seed, Pool: 16, Jobs: []metrics.JobTimes{
+func trialOf(policy string, seed uint64, wait, jct float64) statistics.Trial {
+	return statistics.Trial{Policy: policy, Seed: seed, Pool: 16, Jobs: []metrics.JobTimes{
 		{ID: "large", GPUs: 12, Wait: wait, JCT: jct, Done: true}, {ID: job.ID("small"), GPUs: 1, JCT: 3600, Done: true},
 	}}
 }
 
 // TestCompare: a row has the delays and waits of all its seeds, against the baseline's runs of the same seeds, in every output.
 func TestCompare(t *testing.T) {
-	baseline := []verdict.Trial{trialOf("easy", 1, 1800, 7200), trialOf("easy", 2, 1800, 7200), trialOf("easy", 3, 0, 1)}
+	baseline := []statistics.Trial{trialOf("easy", 1, 1800, 7200), trialOf("easy", 2, 1800, 7200), trialOf("easy", 3, 0, 1)}
 	runs := []Run{{Name: "sia", Policy: "sia", Result: small()[0].Result}, {Name: "easy", Policy: "easy", Result: small()[0].Result}}
-	runs[0].Compare([]verdict.Trial{trialOf("sia", 1, 3600, 7200), trialOf("sia", 2, 5400, 9000)}, baseline)
+	runs[0].Compare([]statistics.Trial{trialOf("sia", 1, 3600, 7200), trialOf("sia", 2, 5400, 9000)}, baseline)
 	runs[1].Compare(baseline, baseline)
 	text := table(t, runs, Text)
 	for _, want := range []string{

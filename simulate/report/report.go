@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler/metrics"
-	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 // A Run is one simulated or live run, as a row of a report.
@@ -28,7 +28,7 @@ type Run struct {
 	// Means replace measures by means over seeds: see Averaged.
 	Means map[string]float64 `json:"means,omitempty"`
 	// Verdict is shared by all compared runs.
-	Verdict *verdict.Verdict `json:"verdict,omitempty"`
+	Verdict *statistics.Verdict `json:"verdict,omitempty"`
 	// Delays are set by Compare; nil for the baseline.
 	Delays *metrics.Delays `json:"delays,omitempty"`
 	// Waits are by size, over the seeds of the row, set by Compare.

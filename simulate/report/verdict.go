@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/oxgang/oxgang/scheduler/metrics"
-	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 // Trial converts the result of a run for a comparison of policies.
-func Trial(policy string, seed uint64, r *metrics.Result) verdict.Trial {
-	t := verdict.Trial{
+func Trial(policy string, seed uint64, r *metrics.Result) statistics.Trial {
+	t := statistics.Trial{
 		Policy: policy, Seed: seed, Measures: Measures(&Run{Result: r}),
 		Done: r.Summary.Done, Ended: r.Summary.Active == 0, Came: jobsHash(r),
 		Jobs: r.JobTimes(), Pool: r.LargestPool(),
@@ -40,15 +40,15 @@ func jobsHash(r *metrics.Result) uint64 {
 }
 
 // Verdict compares policies by the measures of tables. baseline is the usual policy.
-func Verdict(trials []verdict.Trial, baseline string) *verdict.Verdict {
+func Verdict(trials []statistics.Trial, baseline string) *statistics.Verdict {
 	better := make(map[string]int)
 	for _, c := range allColumns() {
 		better[c.key] = int(c.better)
 	}
-	return verdict.New(trials, better, baseline)
+	return statistics.NewVerdict(trials, better, baseline)
 }
 
-func verdictOf(runs []Run) *verdict.Verdict {
+func verdictOf(runs []Run) *statistics.Verdict {
 	for i := range runs {
 		if runs[i].Verdict != nil {
 			return runs[i].Verdict
@@ -57,7 +57,7 @@ func verdictOf(runs []Run) *verdict.Verdict {
 	return nil
 }
 
-func meansOver(v *verdict.Verdict) string {
+func meansOver(v *statistics.Verdict) string {
 	return "means " + v.Over() + "; plots: seed " + strconv.FormatUint(v.Seeds[0], 10)
 }
 
@@ -77,9 +77,9 @@ func bestIn(r *Run) string {
 
 var verdictColumns = []remark{
 	{key: "best_in", value: bestIn, words: true},
-	{key: "jct_above_best", value: versus(func(d *verdict.Difference) (float64, bool) { return d.Part, true })},
-	{key: "jct_above_best_low", value: versus(func(d *verdict.Difference) (float64, bool) { return d.Low, d.Known })},
-	{key: "jct_above_best_high", value: versus(func(d *verdict.Difference) (float64, bool) { return d.High, d.Known })},
+	{key: "jct_above_best", value: versus(func(d *statistics.Difference) (float64, bool) { return d.Part, true })},
+	{key: "jct_above_best_low", value: versus(func(d *statistics.Difference) (float64, bool) { return d.Low, d.Known })},
+	{key: "jct_above_best_high", value: versus(func(d *statistics.Difference) (float64, bool) { return d.High, d.Known })},
 	{key: "verdict", value: func(r *Run) string {
 		if r.Verdict == nil {
 			return ""
@@ -88,7 +88,7 @@ var verdictColumns = []remark{
 	}, words: true},
 }
 
-func versus(of func(*verdict.Difference) (float64, bool)) func(*Run) string {
+func versus(of func(*statistics.Difference) (float64, bool)) func(*Run) string {
 	return func(r *Run) string {
 		if r.Verdict == nil {
 			return ""
@@ -102,7 +102,7 @@ func versus(of func(*verdict.Difference) (float64, bool)) func(*Run) string {
 }
 
 // Averaged returns run r with its measures replaced by means over the seeds of trials. Other values stay.
-func Averaged(r Run, trials []verdict.Trial) Run {
-	r.Means = verdict.Means(trials, r.Policy)
+func Averaged(r Run, trials []statistics.Trial) Run {
+	r.Means = statistics.Means(trials, r.Policy)
 	return r
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/oxgang/oxgang/scheduler/metrics"
-	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 // compared returns two runs of three seeds with a verdict. The second has half the mean completion time in all of them, or
 // half and then twice of it, and a lower goodput ratio in all.
 func compared(steady bool) []Run {
-	var trials []verdict.Trial
+	var trials []statistics.Trial
 	runs := []Run{{Name: "sia", Policy: "sia"}, {Name: "oxgang", Policy: "oxgang"}}
 	for seed := range uint64(3) {
 		for i := range runs {
@@ -69,7 +69,7 @@ func TestBest(t *testing.T) {
 		if n := len(rows[0]) - len(verdictColumns); rows[0][n] != "best_in" || rows[1][n] != "goodput_ratio_pct" || rows[2][n] != want {
 			t.Errorf("steady %v: CSV %v, %v, want %q", steady, rows[1][n:], rows[2][n:], want)
 		}
-		if got := runs[0].Verdict.Best[verdict.JCT]; (got == "oxgang") != steady {
+		if got := runs[0].Verdict.Best[statistics.JCT]; (got == "oxgang") != steady {
 			t.Errorf("steady %v: the verdict's best is %q", steady, got)
 		}
 	}
@@ -140,8 +140,8 @@ func TestTrial(t *testing.T) {
 		},
 	}
 	got := Trial("sia", 3, r)
-	want := verdict.Trial{
-		Policy: "sia", Seed: 3, Measures: got.Measures, Terms: verdict.Terms{Waiting: 110, Restarts: 10, Running: 30}, Done: 2, Came: got.Came,
+	want := statistics.Trial{
+		Policy: "sia", Seed: 3, Measures: got.Measures, Terms: statistics.Terms{Waiting: 110, Restarts: 10, Running: 30}, Done: 2, Came: got.Came,
 		Jobs: r.JobTimes(),
 	}
 	if diff := cmp.Diff(want, got); diff != "" || got.Measures["jct_mean_h"] != 150.0/3600 {

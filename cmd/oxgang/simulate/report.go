@@ -13,7 +13,7 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/scheduler/journal"
-	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/report"
@@ -113,7 +113,7 @@ func (r *reporting) recorded(file string, j *journal.Reader, c *config.Config, i
 
 func (r *reporting) runs(ctx context.Context, files []string) ([]report.Run, error) {
 	var runs []report.Run
-	var trials []verdict.Trial
+	var trials []statistics.Trial
 	of := map[string]int{}
 	for _, file := range files {
 		run, seed, err := r.read(ctx, file)
@@ -143,7 +143,7 @@ func (r *reporting) runs(ctx context.Context, files []string) ([]report.Run, err
 }
 
 // decide adds the verdict. A policy recorded twice with one seed counts as two, named by row.
-func decide(runs []report.Run, trials []verdict.Trial) {
+func decide(runs []report.Run, trials []statistics.Trial) {
 	type key struct {
 		policy string
 		seed   uint64

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
@@ -13,13 +13,13 @@ const unfinished = " (unfinished)"
 // rows returns the reported runs with the verdict. With other seeds, rows have means, unless interrupted, because
 // the seeds then ran for different times.
 func (s *simulation) rows(tasks []*task, interrupted bool) []report.Run {
-	var trials []verdict.Trial
+	var trials []statistics.Trial
 	for _, t := range tasks {
 		if t.run != nil {
 			trials = append(trials, t.trial)
 		}
 	}
-	var v *verdict.Verdict
+	var v *statistics.Verdict
 	if several(s.config.Policies) {
 		v = report.Verdict(trials, s.past.baseline)
 	}
@@ -38,17 +38,17 @@ func (s *simulation) rows(tasks []*task, interrupted bool) []report.Run {
 	return runs
 }
 
-func (s *simulation) trialsOf(t *task, trials []verdict.Trial) []verdict.Trial {
-	return slices.DeleteFunc(slices.Clone(trials), func(o verdict.Trial) bool {
+func (s *simulation) trialsOf(t *task, trials []statistics.Trial) []statistics.Trial {
+	return slices.DeleteFunc(slices.Clone(trials), func(o statistics.Trial) bool {
 		return t.run == nil || o.Policy != t.policy || s.each && o.Seed != t.config.Sim.Seed
 	})
 }
 
-func baseline(trials []verdict.Trial, name string) []verdict.Trial {
-	return slices.DeleteFunc(slices.Clone(trials), func(t verdict.Trial) bool { return t.Policy != name })
+func baseline(trials []statistics.Trial, name string) []statistics.Trial {
+	return slices.DeleteFunc(slices.Clone(trials), func(t statistics.Trial) bool { return t.Policy != name })
 }
 
-func (t *task) averaged(r report.Run, tasks []*task, trials []verdict.Trial) report.Run {
+func (t *task) averaged(r report.Run, tasks []*task, trials []statistics.Trial) report.Run {
 	for _, other := range tasks {
 		switch {
 		case other.policy != t.policy || !other.aside || r.Result == nil:

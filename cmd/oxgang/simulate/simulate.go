@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/scheduler/metrics"
-	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
+	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/report"
@@ -107,8 +107,8 @@ type task struct {
 	Inputs *run.Inputs
 	run    *run.Run // nil if it failed
 	failed error
-	trial  verdict.Trial // of run
-	once   bool          // no other task uses its inputs' arrivals
+	trial  statistics.Trial // of run
+	once   bool             // no other task uses its inputs' arrivals
 	aside  bool
 }
 
@@ -268,7 +268,7 @@ func (s *simulation) show(ctx context.Context, stdout io.Writer, tasks []*task) 
 		if err != nil {
 			return err
 		}
-		o.Compare([]verdict.Trial{report.Trial(o.Name, 0, o.Result)}, nil)
+		o.Compare([]statistics.Trial{report.Trial(o.Name, 0, o.Result)}, nil)
 		all = append([]report.Run{o}, runs...)
 	}
 	if err := s.files(all, t); err != nil {

@@ -14,11 +14,10 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
-	"github.com/oxgang/oxgang/simulate/whatif/alternatives"
 )
 
 type whatIf struct {
-	alternatives.Question
+	history.Question
 	flags         cli.ConfigFlags
 	past          historyFlags
 	format        string
@@ -142,7 +141,7 @@ func (q *whatIf) prepare(ctx context.Context, args []string) (err error) {
 	if q.Seeds < 1 {
 		return cli.Misused("seeds %d, want at least 1", q.Seeds)
 	}
-	if q.Price, err = alternatives.ParsePrice(q.price, q.source); err != nil {
+	if q.Price, err = history.ParsePrice(q.price, q.source); err != nil {
 		return cli.Usage(err)
 	}
 	if len(args) > 0 {
@@ -157,7 +156,7 @@ func (q *whatIf) prepare(ctx context.Context, args []string) (err error) {
 		return cli.Hinted(cli.Misused("no history: use a file, --from-slurm or --from-cluster"), "export one with: "+slurm.Export)
 	}
 	if q.Policies = c.Policies; !c.IsSet("policy") {
-		q.Policies = alternatives.Defaults
+		q.Policies = history.Defaults
 	}
 	if q.Scenarios, err = readScenarios(q.assume); err != nil {
 		return err
@@ -180,23 +179,23 @@ func (q *whatIf) load(ctx context.Context) error {
 	return q.Own.Learn(q.History, q.Config)
 }
 
-func readScenarios(name string) ([]alternatives.Scenario, error) {
+func readScenarios(name string) ([]history.Scenario, error) {
 	if name == "" {
-		return []alternatives.Scenario{alternatives.Rigid}, nil
+		return []history.Scenario{history.Rigid}, nil
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	all, err := alternatives.ReadScenarios(f, name)
-	if errors.Is(err, alternatives.ErrNoScenarios) {
+	all, err := history.ReadScenarios(f, name)
+	if errors.Is(err, history.ErrNoScenarios) {
 		return nil, cli.Hinted(err, "scenarios: [{name: checkpoints, preempt: true, restart: 60s}]")
 	}
 	return all, err
 }
 
-func readOwn(ctx context.Context, file string, ask bool) (own alternatives.OwnPolicy, err error) {
+func readOwn(ctx context.Context, file string, ask bool) (own history.OwnPolicy, err error) {
 	var r io.Reader
 	switch {
 	case file != "":
@@ -220,5 +219,5 @@ func readOwn(ctx context.Context, file string, ask bool) (own alternatives.OwnPo
 	if err != nil {
 		return own, err
 	}
-	return alternatives.WithSlurm(settings), nil
+	return history.WithSlurm(settings), nil
 }

@@ -1,4 +1,4 @@
-package verdict
+package statistics
 
 import (
 	"cmp"
@@ -7,11 +7,10 @@ import (
 	"strings"
 
 	"github.com/oxgang/oxgang/scheduler/metrics"
-	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 // Level is the confidence level of intervals.
-const Level = statistics.Share
+const Level = Share
 
 // JCT is the name of the measure by which policies are ordered: mean job completion time in hours.
 const JCT = "jct_mean_h"
@@ -50,10 +49,10 @@ type Verdict struct {
 	trials          map[string][]Trial
 }
 
-// New compares policies by their runs. better maps a measure to -1 if less is better, or to 1. baseline is the
+// NewVerdict compares policies by their runs. better maps a measure to -1 if less is better, or to 1. baseline is the
 // name of the usual policy, which may be missing. A policy is compared if it has a trial for each seed, no jobs
 // left, and the most completed jobs. There is no verdict if the trials had different jobs.
-func New(trials []Trial, better map[string]int, baseline string) *Verdict {
+func NewVerdict(trials []Trial, better map[string]int, baseline string) *Verdict {
 	v := &Verdict{baseline: baseline, Best: make(map[string]string), Versus: make(map[string]Difference)}
 	if v.choose(trials); len(v.Policies) == 0 {
 		return v

@@ -1,4 +1,4 @@
-package alternatives
+package history
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/policy/kueue"
 	"github.com/oxgang/oxgang/policy/multifactor"
 	"github.com/oxgang/oxgang/simulate/config"
-	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
@@ -36,7 +35,7 @@ func WithSlurm(s *slurm.Settings) OwnPolicy {
 }
 
 // Learn derives settings from history h, and adds all settings to configuration c.
-func (o *OwnPolicy) Learn(h *history.History, c *config.Config) error {
+func (o *OwnPolicy) Learn(h *History, c *config.Config) error {
 	if err := o.quotas(h.Recorded); err != nil {
 		return err
 	}
@@ -47,7 +46,7 @@ func (o *OwnPolicy) Learn(h *history.History, c *config.Config) error {
 
 // asPhilly sets the policy that stands for Philly's scheduler: first in, first out with passing, on the recorded
 // numbers of machines. Run times are unknown to it.
-func (o *OwnPolicy) asPhilly(h *history.History) {
+func (o *OwnPolicy) asPhilly(h *History) {
 	if h.Recorded.Format == trace.PhillyFormat && h.Baseline == "fifo" {
 		o.alone, o.called = []string{"fifo.backfill=true"}, "fifo with unrestricted backfilling"
 	}
@@ -80,7 +79,7 @@ func limit(n *int) int {
 	return *n
 }
 
-func (o *OwnPolicy) unknown(h *history.History) []string {
+func (o *OwnPolicy) unknown(h *History) []string {
 	if h.Recorded.Format != slurm.Format || h.Baseline != "multifactor" {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package alternatives
+package history
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
-	"github.com/oxgang/oxgang/scheduler/metrics/verdict"
 )
 
 func (a *Answer) conclude() {
@@ -16,7 +15,7 @@ func (a *Answer) conclude() {
 	if a.best != nil {
 		parts = append(parts, a.waits())
 		if a.best.delays != nil {
-			parts = append(parts, verdict.Later(a.best.delays))
+			parts = append(parts, statistics.Later(a.best.delays))
 		}
 		parts = append(parts, a.size())
 	}

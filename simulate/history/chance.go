@@ -1,11 +1,9 @@
-package alternatives
+package history
 
 import (
 	"context"
 	"fmt"
 	"math"
-
-	"github.com/oxgang/oxgang/simulate/history"
 )
 
 // Replays of short histories with other fractions of a second show how much of an error is chance.
@@ -25,7 +23,7 @@ func (q *Question) chance(ctx context.Context, a *Answer) error {
 		if err != nil {
 			return err
 		}
-		f := history.Compare(q.History.Jobs(), "", nil, result.Result).Figures(a.GPUs, history.Run(0))
+		f := Compare(q.History.Jobs(), "", nil, result.Result).Figures(a.GPUs, Run(0))
 		low, high, sum = min(low, f.Wait), max(high, f.Wait), sum+f.Wait
 	}
 	was := max(1, a.Rows[0].MeanWait)

@@ -1,4 +1,4 @@
-package alternatives
+package history
 
 import (
 	"context"

@@ -1,11 +1,10 @@
-package alternatives
+package history
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
-	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
@@ -45,20 +44,20 @@ func (a *Answer) queue() *report.Figure {
 	for i := range a.jobs {
 		first, last = min(first, a.jobs[i].Observed.Submitted), max(last, a.jobs[i].Observed.Ended)
 	}
-	add := func(l report.Line, name string, jobs []history.Pair, of history.Select) {
+	add := func(l report.Line, name string, jobs []Pair, of Select) {
 		l.Name = name
 		l.X, l.Y = waiting(jobs, first, last, of)
 		c.Lines = append(c.Lines, l)
 	}
-	add(observedLine, asItWas, a.jobs, history.Observed)
-	add(replayedLine, "replayed", a.jobs, history.Run(0))
+	add(observedLine, asItWas, a.jobs, Observed)
+	add(replayedLine, "replayed", a.jobs, Run(0))
 	if a.best != nil {
-		add(bestLine, called(a.best.policy), a.best.jobs, history.Run(1))
+		add(bestLine, called(a.best.policy), a.best.jobs, Run(1))
 	}
 	return c.Figure()
 }
 
-func waiting(jobs []history.Pair, first, last float64, of history.Select) (x, y []float64) {
+func waiting(jobs []Pair, first, last float64, of Select) (x, y []float64) {
 	const parts = 100
 	length := max(1, last-first) / parts
 	x, y = make([]float64, parts), make([]float64, parts)

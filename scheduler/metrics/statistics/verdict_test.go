@@ -1,4 +1,4 @@
-package verdict
+package statistics
 
 import (
 	"encoding/json"
@@ -44,7 +44,7 @@ func TestDifference_holds(t *testing.T) {
 		r, held := rng.Stream(seed, fmt.Sprint("coverage ", seeds)), 0
 		const tries = 500
 		for range tries {
-			v := New(drawn(r, seeds, 0.1, map[string]float64{"a": 1, "b": 0.9}), less, "")
+			v := NewVerdict(drawn(r, seeds, 0.1, map[string]float64{"a": 1, "b": 0.9}), less, "")
 			if d := v.Difference("b", "a"); d.Known && d.Low < -0.1 && d.High > -0.1 {
 				held++
 			}
@@ -61,7 +61,7 @@ func TestNew_finds_in_pairs(t *testing.T) {
 	r, found := rng.Stream(seed, "paired"), 0
 	const tries = 100
 	for range tries {
-		if v := New(drawn(r, 3, 0.01, map[string]float64{"a": 1, "b": 0.95}), less, ""); v.Best[JCT] == "b" {
+		if v := NewVerdict(drawn(r, 3, 0.01, map[string]float64{"a": 1, "b": 0.95}), less, ""); v.Best[JCT] == "b" {
 			found++
 		}
 	}
@@ -76,7 +76,7 @@ func TestNew_names_none_by_chance(t *testing.T) {
 	r, named := rng.Stream(seed, "equal"), 0
 	const tries = 500
 	for range tries {
-		v := New(drawn(r, 3, 0.1, map[string]float64{"a": 1, "b": 1, "c": 1, "easy": 1}), less, "easy")
+		v := NewVerdict(drawn(r, 3, 0.1, map[string]float64{"a": 1, "b": 1, "c": 1, "easy": 1}), less, "easy")
 		if v.Best[JCT] != "" {
 			named++
 		} else if !strings.HasPrefix(v.Sentences[0], "No clear winner: chance alone may explain how the mean completion times of ") {
@@ -98,7 +98,7 @@ func TestNew(t *testing.T) {
 			trials = append(trials, trial(p, uint64(i+1), crowded*part))
 		}
 	}
-	v := New(trials, less, "easy")
+	v := NewVerdict(trials, less, "easy")
 	want := []string{
 		"a has the lowest mean completion time: 50 % below b, the runner-up (paired over seeds 1 to 3, 80 % interval 49 to 50 %).",
 		"a is 75 % below easy, the baseline (80 % interval 74 to 75 %).",
@@ -126,7 +126,7 @@ func TestNew_counts_delays(t *testing.T) {
 			trials[i].Jobs = append(trials[i].Jobs, metrics.JobTimes{ID: id, JCT: 3600, GPUs: 1, Done: true})
 		}
 	}
-	last := func() string { s := New(trials, less, "easy").Sentences; return s[len(s)-1] }
+	last := func() string { s := NewVerdict(trials, less, "easy").Sentences; return s[len(s)-1] }
 	if want := "Under a no job finishes later than under easy (by more than 10 % and 10 min)."; last() != want {
 		t.Errorf("got %q, want %q", last(), want)
 	}
@@ -138,7 +138,7 @@ func TestNew_counts_delays(t *testing.T) {
 	if want := "Under a 2 of 4 jobs finish later than under easy (by more than 10 % and 10 min), the worst by 16m00s (job y, seed 1)."; last() != want {
 		t.Errorf("got %q, want %q", last(), want)
 	}
-	if v := New(trials, less, "other"); strings.Contains(v.Text(), "later than") {
+	if v := NewVerdict(trials, less, "other"); strings.Contains(v.Text(), "later than") {
 		t.Errorf("the baseline was not run: %q", v.Text())
 	}
 }
@@ -148,16 +148,16 @@ func TestNew_compares_what_can_be(t *testing.T) {
 	whole := func(p string) []Trial { return []Trial{trial(p, 1, 1), trial(p, 2, 2)} }
 	cut, fewer, failed := whole("cut"), whole("fewer"), whole("failed")[:1]
 	cut[1].Ended, fewer[0].Done = false, 9
-	v := New(slices.Concat(cut, fewer, failed, whole("a"), whole("b")), less, "")
+	v := NewVerdict(slices.Concat(cut, fewer, failed, whole("a"), whole("b")), less, "")
 	if !slices.Equal(v.Policies, []string{"a", "b"}) || !strings.Contains(v.Sentences[0], "; cut, fewer and failed left out: not all jobs ended under each seed.") {
 		t.Errorf("compared %v: %q", v.Policies, v.Text())
 	}
-	if v := New(slices.Concat(cut, whole("a")), less, ""); len(v.Best) != 0 || !strings.HasPrefix(v.Text(), "No verdict: ") {
+	if v := NewVerdict(slices.Concat(cut, whole("a")), less, ""); len(v.Best) != 0 || !strings.HasPrefix(v.Text(), "No verdict: ") {
 		t.Errorf("one that can be compared: best %v, %q", v.Best, v.Text())
 	}
 	other := whole("b")
 	other[1].Came = 7
-	if v := New(slices.Concat(whole("a"), other), less, ""); len(v.Best) != 0 || len(v.Policies) != 0 || v.Text() != "No verdict: the policies did not have the same jobs." {
+	if v := NewVerdict(slices.Concat(whole("a"), other), less, ""); len(v.Best) != 0 || len(v.Policies) != 0 || v.Text() != "No verdict: the policies did not have the same jobs." {
 		t.Errorf("other jobs under seed 2: best %v, %q", v.Best, v.Text())
 	}
 }
@@ -174,14 +174,14 @@ func TestNew_of_one_history(t *testing.T) {
 		b.Jobs = append(b.Jobs, metrics.JobTimes{ID: job.ID(fmt.Sprint(i)), Submitted: 1000 * float64(i), JCT: 0.8 * jct, Done: true})
 	}
 	slices.Reverse(b.Jobs) // jobs are found by name
-	v := New([]Trial{a, b}, map[string]int{JCT: -1, "other": -1}, "a")
+	v := NewVerdict([]Trial{a, b}, map[string]int{JCT: -1, "other": -1}, "a")
 	if v.Best[JCT] != "b" || v.Best["other"] != "" {
 		t.Errorf("seed %d: best %v, want b by completion time, and none by what jobs do not say", seed, v.Best)
 	}
 	if want := "b has the lowest mean completion time: 20 % below a (the baseline), the runner-up (one trace, 80 % interval 20 to 20 %)."; v.Sentences[0] != want {
 		t.Errorf("seed %d: got %q, want %q", seed, v.Sentences[0], want)
 	}
-	few := New([]Trial{trial("a", 1, 1), trial("b", 1, 2)}, less, "")
+	few := NewVerdict([]Trial{trial("a", 1, 1), trial("b", 1, 2)}, less, "")
 	if few.Best[JCT] != "" || !strings.Contains(few.Text(), "no interval: ") {
 		t.Errorf("no jobs: best %v, %q", few.Best, few.Text())
 	}
@@ -202,7 +202,7 @@ func TestBest_of_any_measure(t *testing.T) {
 		a.Measures["same"], b.Measures["same"] = 0.1+0.2, 0.3
 		trials = append(trials, a, b)
 	}
-	v := New(trials, map[string]int{"restarts": -1, "goodput": 1, "known": -1, "neither": 0, "same": -1}, "")
+	v := NewVerdict(trials, map[string]int{"restarts": -1, "goodput": 1, "known": -1, "neither": 0, "same": -1}, "")
 	want := map[string]string{"restarts": "a", "goodput": "b"}
 	if len(v.Best) != 2 || v.Best["restarts"] != want["restarts"] || v.Best["goodput"] != want["goodput"] {
 		t.Errorf("best %v, want %v", v.Best, want)
@@ -219,7 +219,7 @@ func TestBest_needs_the_mean(t *testing.T) {
 		}
 		trials = append(trials, trial("a", uint64(i), crowded*part), trial("b", uint64(i), crowded))
 	}
-	if v := New(trials, less, ""); v.Best[JCT] != "" {
+	if v := NewVerdict(trials, less, ""); v.Best[JCT] != "" {
 		t.Errorf("best %q: %s", v.Best[JCT], v.Text())
 	}
 }

@@ -1,3 +1,3 @@
-package alternatives
+package history
 
 import _ "github.com/oxgang/oxgang/policy/rivals" // tests name policies

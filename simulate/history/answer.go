@@ -1,4 +1,4 @@
-package alternatives
+package history
 
 import (
 	"math"
@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
-	"github.com/oxgang/oxgang/simulate/history"
 )
 
 // An Answer is the result of the command oxgang whatif. Times are in seconds.
@@ -21,16 +20,16 @@ type Answer struct {
 	Sizes    []RowSizes     `json:"by_size"`
 	Fewer    *Fewer         `json:"fewer_gpus,omitempty"`
 	// LeftOut counts the jobs that the cluster cannot run.
-	LeftOut []history.LeftOut `json:"left_out,omitempty"`
-	RestsOn []string          `json:"rests_on"`
-	Must    []string          `json:"must_be_true"`
+	LeftOut []LeftOut `json:"left_out,omitempty"`
+	RestsOn []string  `json:"rests_on"`
+	Must    []string  `json:"must_be_true"`
 
 	accuracy time.Duration // error below which a wait counts as reproduced
 	replayed Row
 	recorded int     // jobs of the history
 	average  float64 // spread of the mean wait over replays with other fractions of a second; 0: not measured
 	best     *Row    // the alternative with the least mean wait; may be nil
-	jobs     []history.Pair
+	jobs     []Pair
 	price    *Price
 }
 
@@ -57,7 +56,7 @@ type Row struct {
 	policy   string
 	scenario *Scenario
 	change   statistics.Change
-	jobs     []history.Pair
+	jobs     []Pair
 	delays   *metrics.Delays
 	waits    []metrics.Waits
 }
@@ -118,8 +117,8 @@ func rowOf(name, assumes string, f *metrics.Figures) Row {
 const asItWas = "as it was"
 
 // judged adds the first rows: what was observed, and the replay of the own policy.
-func (a *Answer) judged(c *history.Comparison, gpus int) {
-	was, own := c.Figures(gpus, history.Observed), c.Figures(gpus, history.Run(0))
+func (a *Answer) judged(c *Comparison, gpus int) {
+	was, own := c.Figures(gpus, Observed), c.Figures(gpus, Run(0))
 	a.jobs, a.replayed = c.Pairs, rowOf(a.Own+", replayed", Rigid.Name, &own)
 	a.Rows = []Row{rowOf(asItWas, "", &was), a.replayed}
 }

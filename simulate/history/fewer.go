@@ -1,4 +1,4 @@
-package alternatives
+package history
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/simulate/history"
 )
 
 // cut returns the first keep of "of" parts of the nodes of each type, rounded up.
@@ -102,7 +101,7 @@ func (q *Question) onPart(ctx context.Context, row *Row, part *cluster.Cluster) 
 	if err != nil {
 		return nil, err
 	}
-	f := history.Compare(q.History.Jobs(), "", nil, result.Result).Figures(part.GPUs(), history.Run(0))
+	f := Compare(q.History.Jobs(), "", nil, result.Result).Figures(part.GPUs(), Run(0))
 	return &Size{part.GPUs(), f.Wait, f.P90}, nil
 }
 

@@ -1,6 +1,4 @@
-// Package alternatives answers the command oxgang whatif: how long would the jobs of a cluster's history wait under
-// other policies, or with fewer GPUs?
-package alternatives
+package history
 
 import (
 	"cmp"
@@ -14,14 +12,13 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 	"github.com/oxgang/oxgang/simulate/config"
-	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
 // A Question asks how a history would look under other policies.
 type Question struct {
 	Config    *config.Config // of the simulations; History.Prepare completes it
-	History   *history.History
+	History   *History
 	Files     run.Files // with the trace of the history
 	Own       OwnPolicy
 	Policies  []string
@@ -41,9 +38,9 @@ const precision = batchDelay + time.Second
 
 // accuracy returns the error below which waits count as reproduced: a round of backfilling if nine in ten
 // jobs wait for less than a round, in the history and in the replay. Otherwise it is precision.
-func (q *Question) accuracy(c *history.Comparison, gpus int) time.Duration {
+func (q *Question) accuracy(c *Comparison, gpus int) time.Duration {
 	round := q.Own.round()
-	longest := max(c.Figures(gpus, history.Observed).P90, c.Figures(gpus, history.Run(0)).P90)
+	longest := max(c.Figures(gpus, Observed).P90, c.Figures(gpus, Run(0)).P90)
 	if longest < round.Seconds() {
 		return max(round, precision)
 	}
@@ -57,7 +54,7 @@ func (q *Question) Answer(ctx context.Context) (*Answer, error) {
 		return nil, err
 	}
 	a := &Answer{Own: cmp.Or(q.Own.called, q.History.Baseline), GPUs: in.Cluster.GPUs(), Cluster: q.Config.Cluster, price: &q.Price, recorded: len(q.History.Recorded.Jobs)}
-	both := history.Compare(q.History.Jobs(), "", nil, own.Result)
+	both := Compare(q.History.Jobs(), "", nil, own.Result)
 	a.LeftOut, a.accuracy = q.History.LeftOut(in.Arrivals, in.Cluster), q.accuracy(both, in.Cluster.GPUs())
 	a.Trust = q.History.Judge(own.Result, in, a.accuracy.Seconds(), q.causes())
 	a.judged(both, in.Cluster.GPUs())
@@ -104,8 +101,8 @@ func (q *Question) alternative(ctx context.Context, policy string, s *Scenario, 
 		}
 		jobs[k] = result.Result.JobTimes()
 		delays.Add(q.Config.Sim.Seed+uint64(k), was, jobs[k], pool)
-		both := history.Compare(q.History.Jobs(), "", nil, own, result.Result)
-		f := both.Figures(nodes.GPUs(), history.Run(1))
+		both := Compare(q.History.Jobs(), "", nil, own, result.Result)
+		f := both.Figures(nodes.GPUs(), Run(1))
 		row := rowOf(called(policy), s.Name, &f)
 		row.jobs, row.policy, row.scenario = both.Pairs, policy, s
 		row.change = statistics.Between(changes(both.Pairs), q.Config.Sim.Seed)
@@ -117,7 +114,7 @@ func (q *Question) alternative(ctx context.Context, policy string, s *Scenario, 
 }
 
 func (q *Question) recordedWaits(a *Answer, own *metrics.Result, in *run.Inputs) error {
-	observed, err := history.ObservedRun(q.History.Jobs(), in.Arrivals, in.Cluster)
+	observed, err := ObservedRun(q.History.Jobs(), in.Arrivals, in.Cluster)
 	if err != nil {
 		return err
 	}
@@ -135,7 +132,7 @@ func called(policy string) string {
 	return policy
 }
 
-func changes(pairs []history.Pair) []statistics.Pair {
+func changes(pairs []Pair) []statistics.Pair {
 	all := make([]statistics.Pair, len(pairs))
 	for i := range pairs {
 		p := &pairs[i]
@@ -146,7 +143,7 @@ func changes(pairs []history.Pair) []statistics.Pair {
 
 func (q *Question) causes() []string {
 	all := q.History.Causes(q.Config)
-	return append(q.Own.unknown(q.History), slices.DeleteFunc(all, func(c string) bool { return c == history.NotExactly(q.History.Baseline) })...)
+	return append(q.Own.unknown(q.History), slices.DeleteFunc(all, func(c string) bool { return c == NotExactly(q.History.Baseline) })...)
 }
 
 func (q *Question) say(format string, args ...any) {
@@ -161,7 +158,7 @@ func (q *Question) conditions(a *Answer) {
 	if !a.Trust.Trusted {
 		a.RestsOn = append(a.RestsOn, a.Trust.Causes...)
 	} else {
-		a.RestsOn = append(append(a.RestsOn, history.Named(a.LeftOut)...), q.causes()...)
+		a.RestsOn = append(append(a.RestsOn, Named(a.LeftOut)...), q.causes()...)
 	}
 	a.Must = append(a.Must, "each job runs as long as recorded, whatever runs next to it", "users submit the same jobs at the same times, even if waits change", "the scheduler has time limits, not real run times")
 	for i := range q.Scenarios {

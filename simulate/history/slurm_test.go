@@ -1,4 +1,4 @@
-package alternatives
+package history
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/simulate/config"
-	"github.com/oxgang/oxgang/simulate/history"
 	"github.com/oxgang/oxgang/simulate/run"
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
@@ -69,7 +68,7 @@ func answered(t *testing.T, q *Question, name string) *Answer {
 func answeredUnder(t *testing.T, q *Question, name, baseline string) *Answer {
 	t.Helper()
 	q.Config.Sim.FreeStart = true
-	past, err := history.Read(opened(t, name), q.Config, history.Options{Name: name, Workers: true, Baseline: baseline}, io.Discard)
+	past, err := Read(opened(t, name), q.Config, Options{Name: name, Workers: true, Baseline: baseline}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

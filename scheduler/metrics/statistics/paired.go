@@ -1,10 +1,9 @@
-package verdict
+package statistics
 
 import (
 	"math"
 
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
 // A Difference states by which fraction mean completion times are longer, or shorter if negative, with an interval
@@ -23,7 +22,7 @@ func (v *Verdict) Difference(policy, other string) Difference {
 		return v.blocks(policy, other)
 	}
 	logs, positive := v.pairs(JCT, policy, other)
-	i := statistics.MeanInterval(logs, Level)
+	i := MeanInterval(logs, Level)
 	return Difference{math.Expm1(i.Mean), math.Expm1(i.Low), math.Expm1(i.High), i.Known && positive}
 }
 
@@ -43,7 +42,7 @@ func (v *Verdict) better(measure string, sign int, policy, other string) bool {
 	if len(pairs) < len(v.Seeds) || float64(sign)*(a-b) <= rounding*max(math.Abs(a), math.Abs(b)) {
 		return false
 	}
-	i := statistics.MeanInterval(pairs, Level)
+	i := MeanInterval(pairs, Level)
 	return i.Known && (sign < 0 && i.High < 0 || sign > 0 && i.Low > 0)
 }
 
@@ -75,13 +74,13 @@ func (v *Verdict) blocks(policy, other string) Difference {
 			was[j.ID] = j.JCT
 		}
 	}
-	var pairs []statistics.Pair
+	var pairs []Pair
 	for _, j := range v.trials[policy][0].Jobs {
 		if w, both := was[j.ID]; both && j.Done {
-			pairs = append(pairs, statistics.Pair{At: j.Submitted, Was: w, Would: j.JCT})
+			pairs = append(pairs, Pair{At: j.Submitted, Was: w, Would: j.JCT})
 		}
 	}
-	c := statistics.Between(pairs, 1)
+	c := Between(pairs, 1)
 	if math.IsInf(c.High, 1) { // JSON has no infinity
 		return Difference{Part: c.Ratio - 1}
 	}
