@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
-	"github.com/oxgang/oxgang/policy/placement/hostalloc"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 
@@ -35,7 +35,7 @@ import (
 //     GPU-proportional share (§4.2).
 type public struct {
 	o     synergy.Options
-	nodes *hostalloc.Nodes
+	nodes *placement.Nodes
 }
 
 // NewSynergy returns the policy of Synergy's public simulator; the options must have the rules PublicCode.
@@ -50,7 +50,7 @@ func (p *public) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 		return nil, fmt.Errorf("synergy: public rules: round %d: %w", s.Round, err)
 	}
 	if p.nodes == nil || p.nodes.Cluster() != s.Cluster {
-		p.nodes = hostalloc.NewNodes(s.Cluster)
+		p.nodes = placement.NewNodes(s.Cluster)
 	}
 	p.nodes.Reset()
 	r := &publicRound{o: &p.o, s: s, t: &s.Cluster.Types()[0], nodes: p.nodes}
@@ -82,14 +82,14 @@ type candidate struct {
 	gain  float64           // full over fair
 	key   float64           // less comes first
 	got   cluster.Resources // nothing without GPUs
-	slots []hostalloc.Slot
+	slots []placement.Slot
 }
 
 type publicRound struct {
 	o     *synergy.Options
 	s     *policy.Snapshot
 	t     *cluster.TypeInfo
-	nodes *hostalloc.Nodes
+	nodes *placement.Nodes
 	jobs  []*candidate // by submission
 	on    []*candidate // in the order served
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/policy/placement/hostalloc"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 
@@ -41,8 +41,8 @@ func (r *publicRound) tune(c *candidate) {
 func (r *publicRound) fit(c *candidate, want cluster.Resources) bool {
 	per, need, slots := perGPU(want), c.gpus, c.slots[:0]
 	for i := range r.s.Cluster.Nodes() {
-		room := hostalloc.Slot{Node: i, GPUs: min(need, r.nodes.Free(i).GPUs)}
-		for room.GPUs > 0 && !r.nodes.Fits([]hostalloc.Slot{room}, per) {
+		room := placement.Slot{Node: i, GPUs: min(need, r.nodes.Free(i).GPUs)}
+		for room.GPUs > 0 && !r.nodes.Fits([]placement.Slot{room}, per) {
 			room.GPUs--
 		}
 		if room.GPUs > 0 {
@@ -81,7 +81,7 @@ func (r *publicRound) relievable(gpus int) []int {
 func (r *publicRound) relieve(node int, want cluster.Resources) {
 	per, gpus := perGPU(want), min(want.GPUs, r.nodes.Free(node).GPUs)
 	for _, peer := range r.peers(node) {
-		if r.nodes.Fits([]hostalloc.Slot{{Node: node, GPUs: gpus}}, per) {
+		if r.nodes.Fits([]placement.Slot{{Node: node, GPUs: gpus}}, per) {
 			return
 		}
 		r.nodes.GiveAll(peer.slots, perGPU(peer.got))
@@ -93,7 +93,7 @@ func (r *publicRound) relieve(node int, want cluster.Resources) {
 func (r *publicRound) peers(node int) []*candidate {
 	var peers []*candidate
 	for _, c := range r.on {
-		if above(c.got, c.fair) && slices.ContainsFunc(c.slots, func(s hostalloc.Slot) bool { return s.Node == node }) {
+		if above(c.got, c.fair) && slices.ContainsFunc(c.slots, func(s placement.Slot) bool { return s.Node == node }) {
 			peers = append(peers, c)
 		}
 	}

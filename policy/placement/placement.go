@@ -1,5 +1,16 @@
-// Package placement chooses the nodes on which each job gets its GPUs. It holds the interface of all placers, and two
-// of them: BestFit and Racks.
+// Package placement chooses the nodes on which each job gets its GPUs. It holds the interface of all placers, two of
+// them (BestFit and Racks), and what placers share: the free resources of nodes (Room, Nodes), and the division of a
+// node's CPUs and host memory among its jobs (Settler).
+//
+// A Settler does not move GPUs. For each job it chooses an amount of CPUs and memory, a cell of its sensitivity
+// matrix. The sum of the jobs' speeds, each relative to the speed with the share proportional to GPUs, is as large as
+// the nodes allow. No job is slower than with that share.
+//
+//	Synergy                               here
+//	W_j[c, m]                             perf.Cell, Cell.Value relative to W_j[C_g, M_g]
+//	demand vector                         Job.Wish
+//	server with the least free resources  Nodes.BestFit
+//	switch a job to its fair share        a Settler settles on a cell
 package placement
 
 import (

@@ -5,12 +5,12 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/placement/hostalloc"
+	"github.com/oxgang/oxgang/policy/placement"
 )
 
 type greedy struct {
 	of    *policy.Snapshot
-	slots [][]hostalloc.Slot  // by job; nil: not placed
+	slots [][]placement.Slot  // by job; nil: not placed
 	full  []refusal           // demands that fit no node in this round
 	owed  []cluster.Resources // by GPU type: to reservations that fit no node
 }
@@ -28,7 +28,7 @@ type refusal struct {
 func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
 	g, nodes := &p.greedy, p.packing.nodes
 	if g.of != s {
-		g.of, g.slots, g.full = s, make([][]hostalloc.Slot, len(s.Jobs)), g.full[:0]
+		g.of, g.slots, g.full = s, make([][]placement.Slot, len(s.Jobs)), g.full[:0]
 		g.owed = make([]cluster.Resources, len(p.cluster.Types()))
 		nodes.Reset()
 	}
@@ -56,7 +56,7 @@ func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
 	case !ok || *owed != (cluster.Resources{}) && !p.leaves(a, owed):
 		return false
 	}
-	g.slots[i] = append([]hostalloc.Slot(nil), slots...)
+	g.slots[i] = append([]placement.Slot(nil), slots...)
 	nodes.TakeAll(slots, per)
 	return true
 }
@@ -78,7 +78,7 @@ func each(a *cluster.Allocation) cluster.Resources {
 	return cluster.Resources{GPUs: 1, CPUs: a.CPUs / float64(a.GPUs), Memory: a.Memory / int64(a.GPUs)}
 }
 
-func (p *Policy) firstFit(j *policy.Job, a *cluster.Allocation, per cluster.Resources) ([]hostalloc.Slot, bool) {
+func (p *Policy) firstFit(j *policy.Job, a *cluster.Allocation, per cluster.Resources) ([]placement.Slot, bool) {
 	nodes := p.packing.nodes
 	if held := p.packing.held(j); len(held) > 0 && j.Placement.GPUs() == a.GPUs && j.Allocation.GPUType == a.GPUType && nodes.Fits(held, per) {
 		return held, true
@@ -88,7 +88,7 @@ func (p *Policy) firstFit(j *policy.Job, a *cluster.Allocation, per cluster.Reso
 		return nil, false
 	}
 	for n := range p.cluster.Nodes() {
-		one := []hostalloc.Slot{{Node: n, GPUs: a.GPUs}}
+		one := []placement.Slot{{Node: n, GPUs: a.GPUs}}
 		if p.cluster.Nodes()[n].GPUType == a.GPUType && nodes.Free(n).GPUs >= a.GPUs && nodes.Fits(one, per) {
 			return one, true
 		}

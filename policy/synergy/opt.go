@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/opt/lp"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/placement/hostalloc"
+	"github.com/oxgang/oxgang/policy/placement"
 )
 
 const largest = 100_000
@@ -172,7 +172,7 @@ func (m *spreading) problem(p *Policy, s *policy.Snapshot) (*lp.Problem, error) 
 	return problem, nil
 }
 
-func moved(held []hostalloc.Slot, node, gpus int) float64 {
+func moved(held []placement.Slot, node, gpus int) float64 {
 	for _, slot := range held {
 		if slot.Node == node {
 			return 1 - float64(min(slot.GPUs, gpus))/float64(gpus)
@@ -185,7 +185,7 @@ func (m *spreading) place(p *Policy, sol *lp.Solution) {
 	for k, at := range m.jobs {
 		t := &p.tenants[at]
 		for i, n := range m.nodes {
-			one := []hostalloc.Slot{{Node: n, GPUs: t.gpus}}
+			one := []placement.Slot{{Node: n, GPUs: t.gpus}}
 			if per := t.cells[t.level].per(); sol.Value(m.x[k][i]) >= whole && p.packing.nodes.Fits(one, per) {
 				p.packing.take(at, one, per)
 				break

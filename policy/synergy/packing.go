@@ -3,18 +3,18 @@ package synergy
 import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/placement/hostalloc"
+	"github.com/oxgang/oxgang/policy/placement"
 )
 
 type packing struct {
-	nodes *hostalloc.Nodes
+	nodes *placement.Nodes
 	on    [][]int            // by node: tenants
-	slots [][]hostalloc.Slot // by tenant; nil: not placed
-	stay  []hostalloc.Slot
+	slots [][]placement.Slot // by tenant; nil: not placed
+	stay  []placement.Slot
 }
 
 func newPacking(c *cluster.Cluster) packing {
-	return packing{nodes: hostalloc.NewNodes(c), on: make([][]int, len(c.Nodes()))}
+	return packing{nodes: placement.NewNodes(c), on: make([][]int, len(c.Nodes()))}
 }
 
 func (g *packing) reset(tenants int) {
@@ -22,10 +22,10 @@ func (g *packing) reset(tenants int) {
 	for i := range g.on {
 		g.on[i] = g.on[i][:0]
 	}
-	g.slots = append(g.slots[:0], make([][]hostalloc.Slot, tenants)...)
+	g.slots = append(g.slots[:0], make([][]placement.Slot, tenants)...)
 }
 
-func (g *packing) held(j *policy.Job) []hostalloc.Slot {
+func (g *packing) held(j *policy.Job) []placement.Slot {
 	var ok bool
 	if g.stay, ok = g.nodes.Slots(g.stay[:0], j.Placement); !ok {
 		return nil
@@ -33,8 +33,8 @@ func (g *packing) held(j *policy.Job) []hostalloc.Slot {
 	return g.stay
 }
 
-func (g *packing) take(k int, slots []hostalloc.Slot, per cluster.Resources) {
-	g.slots[k] = append([]hostalloc.Slot(nil), slots...)
+func (g *packing) take(k int, slots []placement.Slot, per cluster.Resources) {
+	g.slots[k] = append([]placement.Slot(nil), slots...)
 	g.nodes.TakeAll(slots, per)
 	for _, s := range slots {
 		g.on[s.Node] = append(g.on[s.Node], k)
@@ -53,7 +53,7 @@ func (p *Policy) keep(s *policy.Snapshot) {
 
 // pin books a job where it is and returns its slots; nil if they are gone. CPUs and memory beyond its
 // placement are taken from the first node.
-func (g *packing) pin(j *policy.Job) []hostalloc.Slot {
+func (g *packing) pin(j *policy.Job) []placement.Slot {
 	slots, ok := g.nodes.Slots(nil, j.Placement)
 	if !ok || len(slots) == 0 || !g.nodes.FitsGPUs(slots) {
 		return nil
@@ -91,10 +91,10 @@ func (p *Policy) force(s *policy.Snapshot, k int) {
 	if !ok {
 		return
 	}
-	slots = append([]hostalloc.Slot(nil), slots...)
+	slots = append([]placement.Slot(nil), slots...)
 	per := t.cells[0].per()
 	for _, slot := range slots {
-		one := []hostalloc.Slot{slot}
+		one := []placement.Slot{slot}
 		for !g.nodes.Fits(one, per) {
 			if !p.revert(slot.Node) {
 				return

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/placement/hostalloc"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
@@ -23,7 +23,7 @@ type Policy struct {
 	rows    map[job.ID]*row
 	program program
 	packing packing
-	settler hostalloc.Settler // for Opt
+	settler placement.Settler // for Opt
 	greedy  greedy
 	tenants []tenant // of this round
 	round   int

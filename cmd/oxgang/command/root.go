@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/kube"
 	"github.com/oxgang/oxgang/cmd/oxgang/lab"
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
-	"github.com/oxgang/oxgang/cmd/oxgang/plan"
 	"github.com/oxgang/oxgang/cmd/oxgang/simulate"
 	"github.com/oxgang/oxgang/cmd/oxgang/slurm"
 )
@@ -31,7 +30,7 @@ var commands = map[string]func() *cobra.Command{
 	"backup":   machine.BackupCommand,
 	"jobs":     machine.JobsCommand,
 	"submit":   machine.SubmitCommand,
-	"plan":     plan.Command,
+	"plan":     simulate.PlanCommand,
 	"lab":      lab.Command,
 	"kubectl":  kube.Command,
 	"slurm":    slurm.Command,

@@ -1,2 +1,2 @@
-// Package simulate has the commands of oxgang that simulate, explain, replay and report.
+// Package simulate has the commands of oxgang that simulate, plan spending, explain, replay and report.
 package simulate

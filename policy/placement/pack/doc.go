@@ -13,13 +13,13 @@
 // Vector bin packing is NP-hard; this is best fit decreasing:
 //
 //  1. Jobs are sorted by GPUs, then CPUs, then memory, all descending.
-//  2. Each job goes to the node with the least free that has room for its wish (hostalloc.Nodes.One). Each
+//  2. Each job goes to the node with the least free that has room for its wish (placement.Nodes.One). Each
 //     other free GPU of that node keeps the CPUs and memory of the most modest unplaced job. Otherwise two
 //     jobs with many CPUs could leave six GPUs without CPUs.
 //  3. If no node has room, the job takes its fastest smaller cell that fits, and at last its first cell in
 //     Placer.least. So no GPU stays idle for want of CPUs.
 //
-// Then mend exchanges GPUs between nodes, and hostalloc.Settler divides the CPUs and memory of each node.
+// Then mend exchanges GPUs between nodes, and placement.Settler divides the CPUs and memory of each node.
 // If the plan is fungible, a job may get more than its wish.
 //
 // # Mending
@@ -47,13 +47,13 @@
 // split only if the gain is larger.
 //
 // Cost: at most three layouts. Each sorts the jobs, searches for nodes at most twice for each cell of a
-// job, weighs at most 200,000 exchanges, and calls hostalloc.Settler.Settle.
+// job, weighs at most 200,000 exchanges, and calls placement.Settler.Settle.
 //
 //	Synergy                                  here
 //	demand vector of a job                   Placer.demand
-//	server with the least free resources     hostalloc.Nodes.One
-//	minimum set of servers                   hostalloc.Nodes.Split
-//	switch others to their fair share, step 2  mend, then hostalloc.Settler
+//	server with the least free resources     placement.Nodes.One
+//	minimum set of servers                   placement.Nodes.Split
+//	switch others to their fair share, step 2  mend, then placement.Settler
 //
 // Deviation: Synergy empties the cluster every round and packs again, and a job that does not fit takes
 // back what a neighbour has beyond its share; here the jobs of a node are settled together when all are

@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/policy/placement/hostalloc"
+	"github.com/oxgang/oxgang/policy/placement"
 )
 
 type layout struct {
-	slots [][]hostalloc.Slot // by job; none: its placement is given, or there is no room
+	slots [][]placement.Slot // by job; none: its placement is given, or there is no room
 	cells []int              // by job: the cell that the Settler chose
 	value float64
 	net   float64 // value times the seconds of the round, minus what moved jobs lose
@@ -78,7 +78,7 @@ func (pl *Placer) retake(l *layout) {
 	}
 }
 
-func (pl *Placer) take(l *layout, i int, slots []hostalloc.Slot) {
+func (pl *Placer) take(l *layout, i int, slots []placement.Slot) {
 	l.slots[i] = append(l.slots[i][:0], slots...)
 	pl.wish.TakeAll(slots, pl.demand(i))
 	pl.least.TakeAll(slots, pl.modest(i))
@@ -133,7 +133,7 @@ func (pl *Placer) place(l *layout, i int) {
 		}
 	}
 	if cell >= 0 {
-		pl.take(l, i, []hostalloc.Slot{{Node: node, GPUs: gpus}})
+		pl.take(l, i, []placement.Slot{{Node: node, GPUs: gpus}})
 	} else if slots, ok := pl.least.Split(t, gpus, pl.worker(i), cells[0].Per()); ok {
 		pl.take(l, i, slots)
 	}
@@ -153,7 +153,7 @@ func (pl *Placer) onOne(i int) (node, cell int) {
 	return 0, -1
 }
 
-func (pl *Placer) onSeveral(i int) (slots []hostalloc.Slot, cell int, ok bool) {
+func (pl *Placer) onSeveral(i int) (slots []placement.Slot, cell int, ok bool) {
 	gpus, t := pl.gpus(i)
 	j := &pl.settler.Jobs[i]
 	for k := j.Wish; k >= 0; k-- {
@@ -196,8 +196,8 @@ func (pl *Placer) lost(l *layout, cell func(i int) int) (sum float64) {
 	return sum
 }
 
-func sameSlots(a, b []hostalloc.Slot) bool {
-	return len(a) == len(b) && !slices.ContainsFunc(a, func(s hostalloc.Slot) bool { return on(b, s.Node) != s.GPUs })
+func sameSlots(a, b []placement.Slot) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(s placement.Slot) bool { return on(b, s.Node) != s.GPUs })
 }
 
 // best returns the best of three layouts; see the package comment. It stops once a layout reaches the value of all

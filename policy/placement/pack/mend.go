@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/policy/placement/hostalloc"
+	"github.com/oxgang/oxgang/policy/placement"
 )
 
 // Bounds of mend. None of them matters on 16 nodes.
@@ -185,7 +185,7 @@ func gcd(a, b int) int {
 	return a
 }
 
-func on(slots []hostalloc.Slot, node int) int {
+func on(slots []placement.Slot, node int) int {
 	for _, s := range slots {
 		if s.Node == node {
 			return s.GPUs
@@ -194,7 +194,7 @@ func on(slots []hostalloc.Slot, node int) int {
 	return 0
 }
 
-func splits(slots []hostalloc.Slot, from, to, gpus int) float64 {
+func splits(slots []placement.Slot, from, to, gpus int) float64 {
 	after := len(slots)
 	if on(slots, from) == gpus {
 		after--
@@ -274,10 +274,10 @@ func (pl *Placer) shift(l *layout, o *offer) {
 }
 
 func (pl *Placer) lift(l *layout, i, node, gpus int) {
-	slot := []hostalloc.Slot{{Node: node, GPUs: gpus}}
+	slot := []placement.Slot{{Node: node, GPUs: gpus}}
 	pl.wish.GiveAll(slot, pl.demand(i))
 	pl.least.GiveAll(slot, pl.modest(i))
-	at := slices.IndexFunc(l.slots[i], func(s hostalloc.Slot) bool { return s.Node == node })
+	at := slices.IndexFunc(l.slots[i], func(s placement.Slot) bool { return s.Node == node })
 	if l.slots[i][at].GPUs -= gpus; l.slots[i][at].GPUs > 0 {
 		return
 	}
@@ -288,10 +288,10 @@ func (pl *Placer) lift(l *layout, i, node, gpus int) {
 }
 
 func (pl *Placer) drop(l *layout, i, node, gpus int) {
-	slot := hostalloc.Slot{Node: node, GPUs: gpus}
-	pl.wish.TakeAll([]hostalloc.Slot{slot}, pl.demand(i))
-	pl.least.TakeAll([]hostalloc.Slot{slot}, pl.modest(i))
-	at := slices.IndexFunc(l.slots[i], func(s hostalloc.Slot) bool { return s.Node == node })
+	slot := placement.Slot{Node: node, GPUs: gpus}
+	pl.wish.TakeAll([]placement.Slot{slot}, pl.demand(i))
+	pl.least.TakeAll([]placement.Slot{slot}, pl.modest(i))
+	at := slices.IndexFunc(l.slots[i], func(s placement.Slot) bool { return s.Node == node })
 	if at >= 0 {
 		l.slots[i][at].GPUs += gpus
 		return

@@ -7,7 +7,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/placement/hostalloc"
+	"github.com/oxgang/oxgang/policy/placement"
 )
 
 // Options configure a Placer.
@@ -33,14 +33,14 @@ func (o Options) Validate() error {
 // depend only on the snapshot and the plan.
 type Placer struct {
 	o       Options
-	settler hostalloc.Settler
-	wish    *hostalloc.Nodes // what is free if every job has its wish
-	least   *hostalloc.Nodes // what is free if every job has its first cell
+	settler placement.Settler
+	wish    *placement.Nodes // what is free if every job has its wish
+	least   *placement.Nodes // what is free if every job has its first cell
 
 	// Of the round being placed:
 	s       *policy.Snapshot
 	p       *policy.Plan
-	held    [][]hostalloc.Slot // by job: GPUs that it holds and may keep
+	held    [][]placement.Slot // by job: GPUs that it holds and may keep
 	order   []int
 	demands []cluster.Resources
 	modests []cluster.Resources
@@ -65,7 +65,7 @@ func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (
 	pl.s, pl.p = s, p
 	defer func() { pl.s, pl.p = nil, nil }()
 	if pl.wish == nil || pl.wish.Cluster() != s.Cluster {
-		pl.wish, pl.least = hostalloc.NewNodes(s.Cluster), hostalloc.NewNodes(s.Cluster)
+		pl.wish, pl.least = placement.NewNodes(s.Cluster), placement.NewNodes(s.Cluster)
 	}
 	pl.settler.Read(s, p)
 	pl.locate()

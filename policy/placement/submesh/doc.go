@@ -54,7 +54,7 @@
 // Without it they are placed like the others, and may find no place.
 //
 // A job on a part of a node prefers a node with the CPUs and memory that the plan names, but takes any with the GPUs.
-// At the end, hostalloc.Settler divides CPUs and memory among the jobs of each node.
+// At the end, placement.Settler divides CPUs and memory among the jobs of each node.
 //
 //	paper                     here
 //	partial-node allocation   single

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/placement/hostalloc"
+	"github.com/oxgang/oxgang/policy/placement"
 )
 
 // Options configure a Placer.
@@ -31,7 +31,7 @@ type Placer struct {
 	nodes   []node
 	memo    []memo // of the last round with a change, in the order of its jobs
 	counts  bool   // some nodes count CPUs and memory
-	host    hostalloc.Settler
+	host    placement.Settler
 	room    []cluster.Resources // by node: CPUs and memory that plans leave free
 
 	// Of the round being placed:

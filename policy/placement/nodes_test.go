@@ -1,4 +1,4 @@
-package hostalloc_test
+package placement_test
 
 import (
 	"fmt"
@@ -9,14 +9,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/model/cluster"
-	"github.com/oxgang/oxgang/policy/placement/hostalloc"
+	"github.com/oxgang/oxgang/policy/placement"
 )
 
 // gb is one gigabyte.
 const gb = 1_000_000_000
 
-// servers returns v100 nodes n00, n01, ... of the given capacities.
-func servers(t testing.TB, capacities ...cluster.Resources) *cluster.Cluster {
+// serversOf returns v100 nodes n00, n01, ... of the given capacities.
+func serversOf(t testing.TB, capacities ...cluster.Resources) *cluster.Cluster {
 	t.Helper()
 	var all []cluster.Node
 	for i, r := range capacities {
@@ -46,28 +46,28 @@ func TestBestFit(t *testing.T) {
 		gpus  int
 		each  int // GPUs of a worker
 		per   cluster.Resources
-		stay  []hostalloc.Slot
-		want  []hostalloc.Slot // nil: it does not fit
+		stay  []placement.Slot
+		want  []placement.Slot // nil: it does not fit
 	}{
-		{name: "the fewest free GPUs", taken: []cluster.Resources{taken(1, 1, 1), taken(5, 1, 1), taken(4, 1, 1)}, gpus: 2, per: per(3, 60), want: []hostalloc.Slot{{1, 2}}},
-		{name: "then the least CPUs", taken: []cluster.Resources{taken(4, 1, 1), taken(4, 8, 1), taken(4, 2, 9)}, gpus: 2, per: per(3, 60), want: []hostalloc.Slot{{1, 2}}},
-		{name: "then the least memory", taken: []cluster.Resources{taken(4, 1, 1), taken(4, 1, 3), taken(4, 1, 2)}, gpus: 2, per: per(3, 60), want: []hostalloc.Slot{{1, 2}}},
-		{name: "room on all dimensions", taken: []cluster.Resources{taken(6, 20, 1), taken(5, 1, 400), taken(0, 0, 0)}, gpus: 2, per: per(3, 60), want: []hostalloc.Slot{{2, 2}}},
-		{name: "a node in use before an idle one", taken: []cluster.Resources{taken(0, 0, 0), taken(1, 1, 1)}, gpus: 1, per: per(1, 1), want: []hostalloc.Slot{{1, 1}}},
-		{name: "it stays", taken: []cluster.Resources{taken(6, 1, 1), taken(0, 0, 0)}, gpus: 2, per: per(3, 60), stay: []hostalloc.Slot{{1, 2}}, want: []hostalloc.Slot{{1, 2}}},
-		{name: "it stays split", taken: []cluster.Resources{taken(6, 1, 1), taken(0, 0, 0)}, gpus: 2, per: per(3, 60), stay: []hostalloc.Slot{{0, 1}, {1, 1}}, want: []hostalloc.Slot{{0, 1}, {1, 1}}},
-		{name: "no room to stay", taken: []cluster.Resources{taken(6, 23, 1), taken(0, 0, 0)}, gpus: 2, per: per(3, 60), stay: []hostalloc.Slot{{0, 2}}, want: []hostalloc.Slot{{1, 2}}},
-		{name: "it held another number of GPUs", taken: []cluster.Resources{taken(6, 1, 1), taken(0, 0, 0)}, gpus: 2, per: per(3, 60), stay: []hostalloc.Slot{{1, 1}}, want: []hostalloc.Slot{{0, 2}}},
-		{name: "the fewest nodes, the last by best fit", taken: []cluster.Resources{taken(4, 4, 4), taken(2, 2, 2), taken(6, 6, 6), taken(5, 5, 5)}, gpus: 8, per: per(1, 1), want: []hostalloc.Slot{{1, 6}, {2, 2}}},
-		{name: "workers stay whole", taken: []cluster.Resources{taken(2, 2, 2), taken(1, 1, 1), taken(4, 4, 4)}, gpus: 12, each: 4, per: per(1, 1), want: []hostalloc.Slot{{0, 4}, {1, 4}, {2, 4}}},
+		{name: "the fewest free GPUs", taken: []cluster.Resources{taken(1, 1, 1), taken(5, 1, 1), taken(4, 1, 1)}, gpus: 2, per: per(3, 60), want: []placement.Slot{{1, 2}}},
+		{name: "then the least CPUs", taken: []cluster.Resources{taken(4, 1, 1), taken(4, 8, 1), taken(4, 2, 9)}, gpus: 2, per: per(3, 60), want: []placement.Slot{{1, 2}}},
+		{name: "then the least memory", taken: []cluster.Resources{taken(4, 1, 1), taken(4, 1, 3), taken(4, 1, 2)}, gpus: 2, per: per(3, 60), want: []placement.Slot{{1, 2}}},
+		{name: "room on all dimensions", taken: []cluster.Resources{taken(6, 20, 1), taken(5, 1, 400), taken(0, 0, 0)}, gpus: 2, per: per(3, 60), want: []placement.Slot{{2, 2}}},
+		{name: "a node in use before an idle one", taken: []cluster.Resources{taken(0, 0, 0), taken(1, 1, 1)}, gpus: 1, per: per(1, 1), want: []placement.Slot{{1, 1}}},
+		{name: "it stays", taken: []cluster.Resources{taken(6, 1, 1), taken(0, 0, 0)}, gpus: 2, per: per(3, 60), stay: []placement.Slot{{1, 2}}, want: []placement.Slot{{1, 2}}},
+		{name: "it stays split", taken: []cluster.Resources{taken(6, 1, 1), taken(0, 0, 0)}, gpus: 2, per: per(3, 60), stay: []placement.Slot{{0, 1}, {1, 1}}, want: []placement.Slot{{0, 1}, {1, 1}}},
+		{name: "no room to stay", taken: []cluster.Resources{taken(6, 23, 1), taken(0, 0, 0)}, gpus: 2, per: per(3, 60), stay: []placement.Slot{{0, 2}}, want: []placement.Slot{{1, 2}}},
+		{name: "it held another number of GPUs", taken: []cluster.Resources{taken(6, 1, 1), taken(0, 0, 0)}, gpus: 2, per: per(3, 60), stay: []placement.Slot{{1, 1}}, want: []placement.Slot{{0, 2}}},
+		{name: "the fewest nodes, the last by best fit", taken: []cluster.Resources{taken(4, 4, 4), taken(2, 2, 2), taken(6, 6, 6), taken(5, 5, 5)}, gpus: 8, per: per(1, 1), want: []placement.Slot{{1, 6}, {2, 2}}},
+		{name: "workers stay whole", taken: []cluster.Resources{taken(2, 2, 2), taken(1, 1, 1), taken(4, 4, 4)}, gpus: 12, each: 4, per: per(1, 1), want: []placement.Slot{{0, 4}, {1, 4}, {2, 4}}},
 		{name: "workers stay whole, or are nowhere", taken: []cluster.Resources{taken(3, 3, 3), taken(5, 5, 5)}, gpus: 8, each: 4, per: per(1, 1)},
-		{name: "workers stay whole where CPUs are few", taken: []cluster.Resources{taken(2, 18, 2), taken(2, 18, 2)}, gpus: 4, each: 2, per: per(2, 1), want: []hostalloc.Slot{{0, 2}, {1, 2}}},
-		{name: "split for CPUs, in proportion", taken: []cluster.Resources{taken(2, 12, 2), taken(2, 12, 2)}, gpus: 4, per: per(6, 10), want: []hostalloc.Slot{{0, 2}, {1, 2}}},
+		{name: "workers stay whole where CPUs are few", taken: []cluster.Resources{taken(2, 18, 2), taken(2, 18, 2)}, gpus: 4, each: 2, per: per(2, 1), want: []placement.Slot{{0, 2}, {1, 2}}},
+		{name: "split for CPUs, in proportion", taken: []cluster.Resources{taken(2, 12, 2), taken(2, 12, 2)}, gpus: 4, per: per(6, 10), want: []placement.Slot{{0, 2}, {1, 2}}},
 		{name: "no room", taken: []cluster.Resources{taken(7, 7, 7), taken(7, 23, 2)}, gpus: 2, per: per(3, 60)},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			n := hostalloc.NewNodes(servers(t, slices.Repeat([]cluster.Resources{server}, len(test.taken))...))
+			n := placement.NewNodes(serversOf(t, slices.Repeat([]cluster.Resources{server}, len(test.taken))...))
 			for i, r := range test.taken {
 				n.Take(i, r)
 			}
@@ -83,10 +83,10 @@ func TestBestFit(t *testing.T) {
 }
 
 func TestBestFitGPUsLooksAtGPUsAlone(t *testing.T) {
-	n := hostalloc.NewNodes(servers(t, server, server))
+	n := placement.NewNodes(serversOf(t, server, server))
 	n.Take(0, cluster.Resources{GPUs: 6, CPUs: 30, Memory: 900 * gb})
 	got, ok := n.BestFitGPUs("v100", 2, 1, nil)
-	if diff := cmp.Diff([]hostalloc.Slot{{Node: 0, GPUs: 2}}, got); !ok || diff != "" {
+	if diff := cmp.Diff([]placement.Slot{{Node: 0, GPUs: 2}}, got); !ok || diff != "" {
 		t.Errorf("fits %v, slots (-want +got):\n%s", ok, diff)
 	}
 	if n.Fits(got, cluster.Resources{CPUs: 3}) || !n.FitsGPUs(got) {
@@ -105,7 +105,7 @@ func TestBestFitAgainstSearch(t *testing.T) {
 			g := rapid.SampledFrom([]int{2, 4, 8}).Draw(rt, "size")
 			capacities = append(capacities, cluster.Resources{GPUs: g, CPUs: float64(3 * g), Memory: int64(g) * 60 * gb})
 		}
-		n := hostalloc.NewNodes(servers(t, capacities...))
+		n := placement.NewNodes(serversOf(t, capacities...))
 		for i, c := range capacities {
 			g := rapid.IntRange(0, c.GPUs).Draw(rt, "taken")
 			n.Take(i, cluster.Resources{GPUs: g, CPUs: float64(rapid.IntRange(0, int(c.CPUs)).Draw(rt, "cpus") * min(g, 1)), Memory: 0})
@@ -126,7 +126,7 @@ func TestBestFitAgainstSearch(t *testing.T) {
 			rt.Fatalf("%v has %d GPUs, fits: %v", got, sum, n.Fits(got, want))
 		}
 		for i := range capacities {
-			if len(got) == 1 && n.Fits([]hostalloc.Slot{{Node: i, GPUs: gpus}}, want) && n.Free(i).GPUs < n.Free(got[0].Node).GPUs {
+			if len(got) == 1 && n.Fits([]placement.Slot{{Node: i, GPUs: gpus}}, want) && n.Free(i).GPUs < n.Free(got[0].Node).GPUs {
 				rt.Fatalf("node %d has room and less free than %v", i, got)
 			}
 		}
@@ -134,7 +134,7 @@ func TestBestFitAgainstSearch(t *testing.T) {
 }
 
 // fewest returns the size of the smallest set of nodes with room; 0 if none has.
-func fewest(n *hostalloc.Nodes, nodes, gpus int, per cluster.Resources) int {
+func fewest(n *placement.Nodes, nodes, gpus int, per cluster.Resources) int {
 	best := 0
 	for mask := range 1 << nodes {
 		room, size := 0, 0
@@ -143,7 +143,7 @@ func fewest(n *hostalloc.Nodes, nodes, gpus int, per cluster.Resources) int {
 				continue
 			}
 			size++
-			for g := 1; n.Fits([]hostalloc.Slot{{Node: i, GPUs: g}}, per); g++ {
+			for g := 1; n.Fits([]placement.Slot{{Node: i, GPUs: g}}, per); g++ {
 				room++
 			}
 		}
@@ -155,9 +155,9 @@ func fewest(n *hostalloc.Nodes, nodes, gpus int, per cluster.Resources) int {
 }
 
 func TestTakeAllAndGiveAllLeaveNothingBehind(t *testing.T) {
-	n := hostalloc.NewNodes(servers(t, server, server))
+	n := placement.NewNodes(serversOf(t, server, server))
 	want := []cluster.Resources{n.Free(0), n.Free(1)}
-	slots := []hostalloc.Slot{{Node: 0, GPUs: 3}, {Node: 1, GPUs: 8}}
+	slots := []placement.Slot{{Node: 0, GPUs: 3}, {Node: 1, GPUs: 8}}
 	n.TakeAll(slots, per(0.1, 7))
 	if f := n.Free(0); f.GPUs != 5 || f.Memory != 479*gb {
 		t.Errorf("free %+v after three GPUs with 7 GB each were taken", f)
@@ -169,8 +169,8 @@ func TestTakeAllAndGiveAllLeaveNothingBehind(t *testing.T) {
 }
 
 func TestPlacementNamesSlots(t *testing.T) {
-	n := hostalloc.NewNodes(servers(t, server, server))
-	got := n.Placement([]hostalloc.Slot{{Node: 1, GPUs: 1}, {Node: 0, GPUs: 2}}, per(6, 150))
+	n := placement.NewNodes(serversOf(t, server, server))
+	got := n.Placement([]placement.Slot{{Node: 1, GPUs: 1}, {Node: 0, GPUs: 2}}, per(6, 150))
 	want := cluster.Placement{ // the example of §4.2, with three GPUs
 		{Node: "n0000", Resources: cluster.Resources{GPUs: 2, CPUs: 12, Memory: 300 * gb}},
 		{Node: "n0001", Resources: cluster.Resources{GPUs: 1, CPUs: 6, Memory: 150 * gb}},
@@ -179,7 +179,7 @@ func TestPlacementNamesSlots(t *testing.T) {
 		t.Errorf("placement (-want +got):\n%s", diff)
 	}
 	slots, ok := n.Slots(nil, got)
-	if diff := cmp.Diff([]hostalloc.Slot{{Node: 0, GPUs: 2}, {Node: 1, GPUs: 1}}, slots); !ok || diff != "" {
+	if diff := cmp.Diff([]placement.Slot{{Node: 0, GPUs: 2}, {Node: 1, GPUs: 1}}, slots); !ok || diff != "" {
 		t.Errorf("slots %v (-want +got):\n%s", ok, diff)
 	}
 	if _, ok := n.Slots(nil, cluster.Placement{{Node: "gone"}}); ok {

@@ -1,4 +1,4 @@
-package hostalloc
+package placement
 
 import "github.com/oxgang/oxgang/model/cluster"
 

@@ -1,4 +1,4 @@
-package plan
+package simulate
 
 import (
 	"cmp"
@@ -17,8 +17,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// Command returns the command "oxgang plan".
-func Command() *cobra.Command {
+// PlanCommand returns the command "oxgang plan".
+func PlanCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Plan spending on GPUs",

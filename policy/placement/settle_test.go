@@ -1,4 +1,4 @@
-package hostalloc_test
+package placement_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/placement/hostalloc"
+	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/simulate/placementtest"
 )
 
@@ -25,10 +25,10 @@ func linear(cpus int) *perf.Sensitivity {
 	return s
 }
 
-// A row is one job of a test: where its GPUs are, what it is sensitive to, what
+// A settledJob is one job of a test: where its GPUs are, what it is sensitive to, what
 // the plan names of CPUs, and what it gets.
-type row struct {
-	slots  []hostalloc.Slot
+type settledJob struct {
+	slots  []placement.Slot
 	needs  int // CPUs a GPU for full speed; 0: nothing is known of it
 	named  float64
 	given  bool // the policy placed it
@@ -37,7 +37,7 @@ type row struct {
 	want   float64
 }
 
-func round(n *hostalloc.Nodes, rows []row) (*policy.Snapshot, *policy.Plan) {
+func settledRound(n *placement.Nodes, rows []settledJob) (*policy.Snapshot, *policy.Plan) {
 	s, p := &policy.Snapshot{Cluster: n.Cluster(), Length: time.Minute}, new(policy.Plan)
 	for i, r := range rows {
 		gpus := 0
@@ -62,7 +62,7 @@ func round(n *hostalloc.Nodes, rows []row) (*policy.Snapshot, *policy.Plan) {
 }
 
 // settle settles a plan as a placer does that looks at GPUs alone.
-func settle(st *hostalloc.Settler, s *policy.Snapshot, p *policy.Plan, rows []row) {
+func settle(st *placement.Settler, s *policy.Snapshot, p *policy.Plan, rows []settledJob) {
 	given := make([]cluster.Placement, len(p.Jobs))
 	for i := range p.Jobs {
 		given[i] = p.Jobs[i].Placement
@@ -80,68 +80,68 @@ func settle(st *hostalloc.Settler, s *policy.Snapshot, p *policy.Plan, rows []ro
 }
 
 func TestSettle(t *testing.T) {
-	on := func(node, gpus int) []hostalloc.Slot { return []hostalloc.Slot{{Node: node, GPUs: gpus}} }
+	on := func(node, gpus int) []placement.Slot { return []placement.Slot{{Node: node, GPUs: gpus}} }
 	tests := []struct {
 		name     string
 		fungible bool
 		nodes    []cluster.Resources
-		rows     []row
+		rows     []settledJob
 	}{
-		{name: "by need: what one does not use, the other gets", fungible: true, rows: []row{
+		{name: "by need: what one does not use, the other gets", fungible: true, rows: []settledJob{
 			{slots: on(0, 4), needs: 1, named: 12, want: 4},
 			{slots: on(0, 4), needs: 5, named: 12, want: 20},
 		}},
-		{name: "nobody below the share", fungible: true, rows: []row{
+		{name: "nobody below the share", fungible: true, rows: []settledJob{
 			{slots: on(0, 4), needs: 6, named: 0, want: 12},
 			{slots: on(0, 4), needs: 6, named: 24, want: 12},
 		}},
-		{name: "to whom it does most", fungible: true, rows: []row{
+		{name: "to whom it does most", fungible: true, rows: []settledJob{
 			{slots: on(0, 5), needs: 1, named: 5, want: 5},
 			{slots: on(0, 1), needs: 12, named: 3, want: 12},
 			{slots: on(0, 2), needs: 12, named: 24, want: 6}, // every step costs it twice as much
 		}},
-		{name: "a job of which nothing is known has its share", fungible: true, rows: []row{
+		{name: "a job of which nothing is known has its share", fungible: true, rows: []settledJob{
 			{slots: on(0, 4), named: 2, want: 12},
 			{slots: on(0, 4), needs: 5, named: 20, want: 12},
 		}},
-		{name: "what is left over is nobody's", fungible: true, rows: []row{
+		{name: "what is left over is nobody's", fungible: true, rows: []settledJob{
 			{slots: on(0, 2), needs: 4, named: 6, want: 8},
 		}},
-		{name: "a plan that is not fungible is a limit", rows: []row{
+		{name: "a plan that is not fungible is a limit", rows: []settledJob{
 			{slots: on(0, 4), needs: 1, named: 12, want: 12},
 			{slots: on(0, 4), needs: 5, named: 12, want: 12},
 		}},
-		{name: "within which somebody may have to give way", rows: []row{
+		{name: "within which somebody may have to give way", rows: []settledJob{
 			{slots: on(0, 4), needs: 6, named: 24, want: 12},
 			{slots: on(0, 4), needs: 3, named: 12, want: 12},
 		}},
-		{name: "what the policy placed is left as it is", fungible: true, rows: []row{
+		{name: "what the policy placed is left as it is", fungible: true, rows: []settledJob{
 			{slots: on(0, 4), needs: 1, named: 14, given: true, want: 14},
 			{slots: on(0, 2), needs: 5, named: 12, want: 10},
 		}},
-		{name: "so is what may not be preempted", fungible: true, rows: []row{
+		{name: "so is what may not be preempted", fungible: true, rows: []settledJob{
 			{slots: on(0, 4), needs: 1, named: 13, pinned: true, want: 13},
 			{slots: on(0, 2), needs: 6, named: 12, want: 10},
 		}},
-		{name: "who finds nothing is taken back", fungible: true, rows: []row{
+		{name: "who finds nothing is taken back", fungible: true, rows: []settledJob{
 			{slots: on(0, 4), needs: 1, named: 23, given: true, want: 23},
 			{slots: on(0, 1), needs: 1, named: 1, want: 1},
 			{slots: on(0, 1), needs: 1, named: 1},
 		}},
-		{name: "a job on two nodes has the same on both", fungible: true, nodes: []cluster.Resources{server, server}, rows: []row{
-			{slots: []hostalloc.Slot{{Node: 0, GPUs: 1}, {Node: 1, GPUs: 1}}, needs: 12, named: 6, want: 20},
+		{name: "a job on two nodes has the same on both", fungible: true, nodes: []cluster.Resources{server, server}, rows: []settledJob{
+			{slots: []placement.Slot{{Node: 0, GPUs: 1}, {Node: 1, GPUs: 1}}, needs: 12, named: 6, want: 20},
 			{slots: on(0, 7), needs: 1, named: 7, want: 7},
 			{slots: on(1, 7), needs: 2, named: 21, want: 14}, // leaves 10
 		}},
-		{name: "the poorer of its nodes decides", fungible: true, nodes: []cluster.Resources{server, server}, rows: []row{
-			{slots: []hostalloc.Slot{{Node: 0, GPUs: 1}, {Node: 1, GPUs: 1}}, needs: 6, named: 12, want: 6},
+		{name: "the poorer of its nodes decides", fungible: true, nodes: []cluster.Resources{server, server}, rows: []settledJob{
+			{slots: []placement.Slot{{Node: 0, GPUs: 1}, {Node: 1, GPUs: 1}}, needs: 6, named: 12, want: 6},
 			{slots: on(0, 7), needs: 1, named: 7, want: 7},
 			{slots: on(1, 7), needs: 3, named: 21, want: 21},
 		}},
-		{name: "a job that may not be preempted gets no more than its share", fungible: true, rows: []row{
+		{name: "a job that may not be preempted gets no more than its share", fungible: true, rows: []settledJob{
 			{slots: on(0, 1), needs: 6, named: 6, firm: true, want: 3},
 		}},
-		{name: "richer nodes have more to give", fungible: true, nodes: []cluster.Resources{server, {GPUs: 8, CPUs: 48, Memory: 500 * gb}}, rows: []row{
+		{name: "richer nodes have more to give", fungible: true, nodes: []cluster.Resources{server, {GPUs: 8, CPUs: 48, Memory: 500 * gb}}, rows: []settledJob{
 			{slots: on(0, 8), needs: 6, named: 24, want: 24},
 			{slots: on(1, 8), needs: 6, named: 24, want: 48},
 		}},
@@ -151,9 +151,9 @@ func TestSettle(t *testing.T) {
 			if test.nodes == nil {
 				test.nodes = []cluster.Resources{server}
 			}
-			s, p := round(hostalloc.NewNodes(servers(t, test.nodes...)), test.rows)
+			s, p := settledRound(placement.NewNodes(serversOf(t, test.nodes...)), test.rows)
 			p.Fungible = test.fungible
-			settle(new(hostalloc.Settler), s, p, test.rows)
+			settle(new(placement.Settler), s, p, test.rows)
 			var got, want []float64
 			for i := range p.Jobs {
 				got, want = append(got, p.Jobs[i].Allocation.CPUs), append(want, test.rows[i].want)
@@ -175,16 +175,16 @@ func TestSettleAgainstEveryChoice(t *testing.T) {
 	for seed := range uint64(200) {
 		kind := placementtest.Mix{Split: [3]int{60, 20, 20}}
 		s := placementtest.NewGenerator(kind, seed).Snapshot(1)
-		two := servers(t, cluster.Resources{GPUs: 4, CPUs: 12, Memory: 250 * gb}, cluster.Resources{GPUs: 4, CPUs: 12, Memory: 250 * gb})
+		two := serversOf(t, cluster.Resources{GPUs: 4, CPUs: 12, Memory: 250 * gb}, cluster.Resources{GPUs: 4, CPUs: 12, Memory: 250 * gb})
 		s.Cluster, s.Jobs = two, s.Jobs[:5]
 		spec := *s.Jobs[0].Spec
 		spec.GPUs, s.Jobs[0].Spec = 2, &spec
 		p, _ := placementtest.Pooled(s)
-		var st hostalloc.Settler
+		var st placement.Settler
 		st.Read(s, p)
-		st.Jobs[0].Slots = []hostalloc.Slot{{Node: 0, GPUs: 1}, {Node: 1, GPUs: 1}}
+		st.Jobs[0].Slots = []placement.Slot{{Node: 0, GPUs: 1}, {Node: 1, GPUs: 1}}
 		for i := 1; i < 5; i++ {
-			st.Jobs[i].Slots = []hostalloc.Slot{{Node: i % 2, GPUs: 1}}
+			st.Jobs[i].Slots = []placement.Slot{{Node: i % 2, GPUs: 1}}
 		}
 		got := st.Settle()
 		if want := every(st.Jobs, []cluster.Resources{two.Nodes()[0].Capacity, two.Nodes()[1].Capacity}); got > want+1e-9 {
@@ -199,7 +199,7 @@ func TestSettleAgainstEveryChoice(t *testing.T) {
 }
 
 // every returns the value of the best cells of jobs.
-func every(jobs []hostalloc.Job, free []cluster.Resources) float64 {
+func every(jobs []placement.Job, free []cluster.Resources) float64 {
 	if len(jobs) == 0 {
 		return 0
 	}
@@ -221,13 +221,13 @@ cells:
 
 // TestSettleKeepsTheSlice: what a job holds already is not written again.
 func TestSettleKeepsTheSlice(t *testing.T) {
-	rows := []row{
-		{slots: []hostalloc.Slot{{Node: 0, GPUs: 4}}, needs: 1, named: 4},
-		{slots: []hostalloc.Slot{{Node: 0, GPUs: 4}, {Node: 1, GPUs: 2}}, needs: 5, named: 30},
+	rows := []settledJob{
+		{slots: []placement.Slot{{Node: 0, GPUs: 4}}, needs: 1, named: 4},
+		{slots: []placement.Slot{{Node: 0, GPUs: 4}, {Node: 1, GPUs: 2}}, needs: 5, named: 30},
 	}
-	s, p := round(hostalloc.NewNodes(servers(t, server, server)), rows)
+	s, p := settledRound(placement.NewNodes(serversOf(t, server, server)), rows)
 	p.Fungible = true
-	var st hostalloc.Settler
+	var st placement.Settler
 	settle(&st, s, p, rows)
 	again := &policy.Plan{Fungible: true}
 	for i, j := range s.Jobs {
@@ -247,11 +247,11 @@ func TestSettleKeepsTheSlice(t *testing.T) {
 // TestWriteSpreadsBytesThatDoNotDivide: the shares of a job add up to what it is
 // allocated, which stays as it is where nodes do not count it.
 func TestWriteSpreadsBytesThatDoNotDivide(t *testing.T) {
-	rows := []row{{slots: []hostalloc.Slot{{Node: 0, GPUs: 2}, {Node: 1, GPUs: 1}, {Node: 2, GPUs: 2}}, named: 5}}
+	rows := []settledJob{{slots: []placement.Slot{{Node: 0, GPUs: 2}, {Node: 1, GPUs: 1}, {Node: 2, GPUs: 2}}, named: 5}}
 	bare := cluster.Resources{GPUs: 2}
-	s, p := round(hostalloc.NewNodes(servers(t, bare, bare, bare)), rows)
+	s, p := settledRound(placement.NewNodes(serversOf(t, bare, bare, bare)), rows)
 	p.Jobs[0].Allocation.Memory = 14
-	settle(new(hostalloc.Settler), s, p, rows)
+	settle(new(placement.Settler), s, p, rows)
 	want := []int64{5, 3, 6}
 	var got []int64
 	for _, share := range p.Jobs[0].Placement {
@@ -264,16 +264,16 @@ func TestWriteSpreadsBytesThatDoNotDivide(t *testing.T) {
 
 // A reason that speaks of CPUs says what the job gets, not what its policy wished.
 func TestWrite_corrects_reasons(t *testing.T) {
-	n := hostalloc.NewNodes(servers(t, cluster.Resources{GPUs: 8, CPUs: 24, Memory: 500 * gb}))
-	at := func(gpus int) []hostalloc.Slot { return []hostalloc.Slot{{Node: 0, GPUs: gpus}} }
-	rows := []row{{slots: at(1), needs: 12, named: 12}, {slots: at(1), needs: 1, named: 3}, {slots: at(6), needs: 3, named: 18}}
-	s, p := round(n, rows)
+	n := placement.NewNodes(serversOf(t, cluster.Resources{GPUs: 8, CPUs: 24, Memory: 500 * gb}))
+	at := func(gpus int) []placement.Slot { return []placement.Slot{{Node: 0, GPUs: gpus}} }
+	rows := []settledJob{{slots: at(1), needs: 12, named: 12}, {slots: at(1), needs: 1, named: 3}, {slots: at(6), needs: 3, named: 18}}
+	s, p := settledRound(n, rows)
 	p.Fungible = true
 	for i := range p.Jobs {
 		p.Jobs[i].Why.Kind = policy.AboveShare
 	}
 	p.Jobs[2].Why.Kind = policy.Grown // says nothing of CPUs
-	settle(new(hostalloc.Settler), s, p, rows)
+	settle(new(placement.Settler), s, p, rows)
 	var got []policy.Kind
 	for i := range p.Jobs {
 		got = append(got, p.Jobs[i].Why.Kind)

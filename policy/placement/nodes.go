@@ -1,4 +1,4 @@
-package hostalloc
+package placement
 
 import (
 	"slices"
@@ -88,7 +88,7 @@ func (n *Nodes) Free(i int) cluster.Resources { return n.free[i] }
 // too few GPUs.
 func (n *Nodes) Take(i int, r cluster.Resources) {
 	if r.GPUs > n.free[i].GPUs {
-		panic("hostalloc: more GPUs taken than a node has free")
+		panic("placement: more GPUs taken than a node has free")
 	}
 	n.leave(i)
 	f := &n.free[i]

@@ -1,4 +1,4 @@
-package hostalloc
+package placement
 
 import (
 	"slices"

@@ -1,2 +1,0 @@
-// Package plan has the commands of oxgang that plan spending on GPUs.
-package plan
