@@ -50,7 +50,7 @@ func (r *Recorder) endAbsence() {
 	}
 	if continues {
 		for _, p := range r.pools {
-			r.bookRest(p, r.now.Sub(x.from))
+			r.bookRest(p, r.period.overlap(x.from, r.now))
 		}
 	} else {
 		r.cluster = nil

@@ -299,3 +299,51 @@ func TestRecorder_again(t *testing.T) {
 		t.Errorf("if none goes on: %v used and %v there, want 300 and 760", got.Total.Used, got.Pools[0].There)
 	}
 }
+
+// A run that is booked in periods adds up to the run, in each use; a period that ends within a round has a part of it.
+func TestRecorder_periods(t *testing.T) {
+	own := nodes(t, node("a", "t4", cluster.Owned, "", 0))
+	state := func(p ledger.Period) *ledger.Statement {
+		s := &story{t: t, cluster: own}
+		s.rec = ledger.NewRecorderOf(p, start, own, s.book.Add)
+		s.submit(10, "j", "q", "u")
+		s.round(60, nil, scheduler.Run{Job: "j", Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 3, GPUType: "t4"}}})
+		s.round(120, nil)
+		s.event(150, scheduler.Exited{Job: "j", Outcome: scheduler.Done})
+		s.round(180, nil)
+		s.round(240, nil)
+		s.rec.Close()
+		got, err := s.book.State([]string{"queue"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	all := state(ledger.Period{})
+	first, second := state(ledger.Period{From: at(0), To: at(100)}), state(ledger.Period{From: at(100), To: at(1000)})
+	if got := first.Total.Used; got != ledger.Of(3, 40*time.Second) {
+		t.Errorf("before the end of the period: %v GPU-seconds, want 3 GPUs for 40 s", got)
+	}
+	if got := first.Total.Used.Plus(second.Total.Used); got != all.Total.Used {
+		t.Errorf("%v GPU-seconds in two periods, want %v", got, all.Total.Used)
+	}
+	if got := first.Pools[0].Free.Plus(second.Pools[0].Free); got != all.Pools[0].Free || first.Pools[0].Free == all.Pools[0].Free {
+		t.Errorf("%v free GPU-seconds in two periods, want %v", got, all.Pools[0].Free)
+	}
+}
+
+// Times of a period that are not covered are its missing parts, in order.
+func TestPeriod_missing(t *testing.T) {
+	p := func(from, to float64) ledger.Period { return ledger.Period{From: at(from), To: at(to)} }
+	for _, c := range []struct{ covered, want []ledger.Period }{
+		{nil, []ledger.Period{p(0, 100)}},
+		{[]ledger.Period{p(-10, 200)}, nil},
+		{[]ledger.Period{p(20, 30), p(60, 100)}, []ledger.Period{p(0, 20), p(30, 60)}},
+		{[]ledger.Period{p(60, 120), p(-5, 30), p(20, 40)}, []ledger.Period{p(40, 60)}},
+		{[]ledger.Period{p(200, 300)}, []ledger.Period{p(0, 100)}},
+	} {
+		if got := p(0, 100).Missing(c.covered); !cmp.Equal(got, c.want) {
+			t.Errorf("%v: missing %v, want %v", c.covered, got, c.want)
+		}
+	}
+}

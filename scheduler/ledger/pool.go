@@ -74,7 +74,9 @@ func (r *Recorder) moved(c *cluster.Cluster) {
 				continue
 			}
 		}
-		r.pool(poolOf(&nodes[i])).came++
+		if p := r.pool(poolOf(&nodes[i])); r.period.Has(r.now) {
+			p.came++
+		}
 	}
 	if r.cluster == nil {
 		return
@@ -85,9 +87,11 @@ func (r *Recorder) moved(c *cluster.Cluster) {
 		if _, there := c.Index(id); there {
 			continue
 		}
-		if p := r.pool(poolOf(&nodes[i])); r.returned[id] {
+		switch p := r.pool(poolOf(&nodes[i])); {
+		case !r.period.Has(r.now):
+		case r.returned[id]:
 			p.back++
-		} else {
+		default:
 			p.gone++
 		}
 		delete(r.returned, id)
@@ -113,13 +117,13 @@ func (r *Recorder) setRentals(rentals []cluster.Rental) {
 
 // settleNobody moves to a time, and books the GPUs without a job until then.
 func (r *Recorder) settleNobody(now time.Time) {
-	d := now.Sub(r.now)
-	if d <= 0 {
+	from := r.now
+	if !now.After(from) {
 		return
 	}
 	r.now = now
 	for _, p := range r.pools {
-		r.bookRest(p, d)
+		r.bookRest(p, r.period.overlap(from, now))
 	}
 }
 
@@ -132,7 +136,7 @@ func (r *Recorder) bookRest(p *pool, d time.Duration) {
 }
 
 func (r *Recorder) bookNobody(p *pool, use Use, gpus int, d time.Duration) {
-	if gpus == 0 {
+	if gpus == 0 || d <= 0 {
 		return
 	}
 	e := Entry{Pool: p.Pool, Use: use, Sum: Sum{Time: Of(gpus, d)}}

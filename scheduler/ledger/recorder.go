@@ -13,7 +13,8 @@ import (
 // A Recorder is a scheduler.Observer that accounts for every GPU-second of a run. An event costs O(pools), a round
 // O(active jobs).
 type Recorder struct {
-	book func(*Entry)
+	book   func(*Entry)
+	period Period // only its time is booked
 
 	now      time.Time
 	boundary time.Time
@@ -50,7 +51,12 @@ type part struct {
 // NewRecorder returns a Recorder that calls book with each entry; book must not keep the pointer. c has the nodes
 // at the start, and the nodes that can be rented or lent. If c is nil, GPUs count from the first NodesChanged.
 func NewRecorder(start time.Time, c *cluster.Cluster, book func(*Entry)) *Recorder {
-	r := &Recorder{book: book, now: start, active: map[job.ID]*account{}, returned: map[cluster.NodeID]bool{}, over: true}
+	return NewRecorderOf(Period{}, start, c, book)
+}
+
+// NewRecorderOf is NewRecorder for a part of the run: only the time in the period is booked.
+func NewRecorderOf(period Period, start time.Time, c *cluster.Cluster, book func(*Entry)) *Recorder {
+	r := &Recorder{book: book, period: period, now: start, active: map[job.ID]*account{}, returned: map[cluster.NodeID]bool{}, over: true}
 	if c != nil {
 		r.setCluster(c.Held())
 		r.setRentals(c.Rentals())
@@ -230,7 +236,7 @@ func (r *Recorder) with(parts []part, n *cluster.Node, has cluster.Resources) []
 }
 
 func (r *Recorder) settle(a *account) {
-	d := r.now.Sub(a.since)
+	d := r.period.overlap(a.since, r.now)
 	a.since = r.now
 	if d <= 0 {
 		return
@@ -256,7 +262,7 @@ func (r *Recorder) price(p *part) float64 {
 }
 
 func (r *Recorder) profiled(spec *job.Spec, rep *job.Report) {
-	if rep.Interval <= 0 {
+	if rep.Interval <= 0 || !r.period.Has(r.now) {
 		return
 	}
 	e := Entry{Job: spec, Pool: Pool{Type: rep.Configuration.GPUType}, Use: Profiling}
