@@ -443,3 +443,18 @@ func TestScheduler_restarts_jobs_without_checkpoints_anew(t *testing.T) {
 		}
 	}
 }
+
+// A report of a profile tells how fast a job is with a batch size, and neither its progress nor its batch size.
+func TestScheduler_a_report_of_a_profile(t *testing.T) {
+	d := newBench(t, unprofiled())
+	d.submit("a")
+	d.policy.grants["a"] = on(share("n0", 2))
+	d.round()
+	d.report("a", 5)
+	d.step(scheduler.Reported{Report: job.Report{
+		Job: "a", Configuration: d.row("a").Allocation.Configuration, Batch: job.BatchSize{Local: 8}, StepTime: time.Second, Progress: 9, Epoch: 3, Profile: true,
+	}})
+	if got := d.row("a"); got.Progress != 5 || got.Epoch != 0 || got.Status.Batch != (job.BatchSize{}) {
+		t.Errorf("got %+v, want the progress of the last report", got.Status)
+	}
+}

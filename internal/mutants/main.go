@@ -1,9 +1,11 @@
-// Command mutants inserts the bugs of mutants.txt one at a time, runs tests, and prints which test caught each.
+// Command mutants inserts bugs one at a time, runs tests, and prints which test caught each. It takes the bugs from
+// mutants.txt. With -draw it draws others: a negated condition, a dropped statement, a number one off.
 package main
 
 import (
 	_ "embed"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 //go:embed mutants.txt
@@ -58,16 +61,7 @@ func (m *mutant) apply(source string) (string, error) {
 	return strings.Replace(source, m.old, m.new, 1), nil
 }
 
-func (m *mutant) overlay(root, dir string) (string, error) {
-	path := filepath.Join(root, m.file)
-	source, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	bad, err := m.apply(string(source))
-	if err != nil {
-		return "", err
-	}
+func overlay(path, bad, dir string) (string, error) {
 	twin, overlay := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
 	text, err := json.Marshal(map[string]map[string]string{"Replace": {path: twin}})
 	if err == nil {
@@ -98,12 +92,25 @@ func verdict(output string) (string, error) {
 }
 
 func (m *mutant) run(root string) (string, error) {
+	source, err := os.ReadFile(filepath.Join(root, m.file))
+	if err != nil {
+		return "", err
+	}
+	bad, err := m.apply(string(source))
+	if err != nil {
+		return "", err
+	}
+	return m.runWith(root, bad)
+}
+
+// runWith runs the tests of a mutant with another source of its file. It returns the test that failed; empty: none did.
+func (m *mutant) runWith(root, bad string) (string, error) {
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	overlay, err := m.overlay(root, dir)
+	overlay, err := overlay(filepath.Join(root, m.file), bad, dir)
 	if err != nil {
 		return "", err
 	}
@@ -146,17 +153,49 @@ func try(all []mutant, names []string) (caught, tried int, err error) {
 const least = 95
 
 func main() {
-	all, err := parse(list)
-	if err == nil {
-		var caught, tried int
-		caught, tried, err = try(all, os.Args[1:])
-		fmt.Printf("%d of %d mutants caught\n", caught, tried)
-		if err == nil && caught*100 < least*tried {
-			err = fmt.Errorf("want %d %% caught: add tests", least)
-		}
+	n := flag.Int("draw", 0, "number of bugs to draw in place of the list")
+	seed := flag.Uint64("seed", uint64(time.Now().Unix()), "seed of the drawn bugs")
+	flag.Parse()
+	var err error
+	if *n > 0 {
+		err = drawn(*n, *seed, flag.Args())
+	} else {
+		err = listed(flag.Args())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
+}
+
+func drawn(n int, seed uint64, dirs []string) error {
+	for _, dir := range dirs {
+		if !slices.Contains(mutated, dir) {
+			return fmt.Errorf("package %q, want one of %q", dir, mutated)
+		}
+	}
+	if len(dirs) == 0 {
+		dirs = mutated
+	}
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d bugs drawn by seed %d; repeat with: go run ./internal/mutants -draw %[1]d -seed %[2]d %s\n", n, seed, strings.Join(dirs, " "))
+	scores, err := draw(root, dirs, n, seed)
+	printScores(scores)
+	return err
+}
+
+func listed(names []string) error {
+	all, err := parse(list)
+	if err != nil {
+		return err
+	}
+	caught, tried, err := try(all, names)
+	fmt.Printf("%d of %d mutants caught\n", caught, tried)
+	if err == nil && caught*100 < least*tried {
+		err = fmt.Errorf("want %d %% caught: add tests", least)
+	}
+	return err
 }

@@ -43,7 +43,7 @@ type record struct {
 	sequence   int64 // 0 for none
 	step       int64
 	progress   float64
-	saved      int64
+	saved      int64   // step of the last checkpoint
 	answer     *Answer // to the last report
 	pace       pace
 	refused    *Report // nil if the last one was accepted
@@ -100,12 +100,17 @@ func (a *account) hello(ctx context.Context, j Jobs, h *Hello) (any, error) {
 	if err := a.taken.outdated(h.Generation); err != nil {
 		return nil, err
 	}
+	if r := h.Restored; r != nil && h.Generation == a.taken.generation {
+		if err := a.taken.implausible(claim{r.Step, r.Progress}, 0, time.Now()); err != nil {
+			return nil, err
+		}
+	}
 	w, err := j.Hello(ctx, a.id, h)
 	if err != nil {
 		return nil, err
 	}
 	if a.taken.begin(h.Generation) {
-		a.taken.pace = pace{workers: h.WorldSize, at: time.Now()}
+		a.taken.pace = h.pace(time.Now())
 		if h.Restored != nil {
 			a.taken.step, a.taken.progress = h.Restored.Step, h.Restored.Progress
 		}
@@ -123,17 +128,21 @@ func (t *record) begin(generation int) bool {
 	return true
 }
 
-// report passes measurements on once. A repeated or older sequence number gets the last answer again.
+// report passes measurements on once. A repeated or older sequence number gets the last answer again, unless the
+// report has more steps than any before: then one of the sequence numbers is wrong.
 func (a *account) report(ctx context.Context, j Jobs, r *Report) (any, error) {
 	t := &a.taken
 	if err := t.outdated(r.Generation); err != nil {
 		return nil, err
 	}
 	if r.Generation == t.generation {
-		if r.Sequence <= t.sequence {
+		if r.Sequence <= t.sequence && r.Step <= t.step {
 			return t.answer, nil
 		}
-		if err := t.implausible(r, time.Now()); err != nil {
+		if err := t.renumbered(r, time.Now()); err != nil {
+			return nil, err
+		}
+		if err := t.implausible(claim{r.Step, r.Progress}, r.samples(t.pace.workers), time.Now()); err != nil {
 			return nil, err
 		}
 		if err := t.backwards(r); err != nil {
@@ -150,13 +159,16 @@ func (a *account) report(ctx context.Context, j Jobs, r *Report) (any, error) {
 	return answer, nil
 }
 
-// backwards refuses a report with less work done than an earlier one. If the next report agrees with the refused
+// backwards refuses a report with less work done, or a lower number, than an earlier one. If the next report agrees with the refused
 // one, the earlier one was wrong, and the next is accepted.
 func (t *record) backwards(r *Report) error {
 	if w := t.refused; w != nil && r.Sequence > w.Sequence && r.Step >= w.Step && r.Progress >= w.Progress {
 		return nil
 	}
 	var b boundary
+	if r.Sequence <= t.sequence {
+		b.bad("sequence %d, want more than %d, the sequence of an earlier report of fewer steps", r.Sequence, t.sequence)
+	}
 	if r.Step < t.step {
 		b.bad("step %d, want at least %d, the step of an earlier report", r.Step, t.step)
 	}
@@ -169,13 +181,20 @@ func (t *record) backwards(r *Report) error {
 	return b.err()
 }
 
+// checkpoint refuses fewer steps than the last checkpoint has, unless that one was accepted before a report, and the
+// reports show since then that it was wrong.
 func (a *account) checkpoint(ctx context.Context, j Jobs, c *Checkpoint) (any, error) {
 	t := &a.taken
 	if err := t.outdated(c.Generation); err != nil {
 		return nil, err
 	}
-	if c.Generation == t.generation && c.Step < t.saved {
-		return nil, fmt.Errorf("%w: step %d, want at least %d, the step of the previous checkpoint", ErrInvalid, c.Step, t.saved)
+	if c.Generation == t.generation {
+		if err := t.implausible(claim{c.Step, c.Progress}, 0, time.Now()); err != nil {
+			return nil, err
+		}
+		if c.Step < t.saved && !t.tooFar(t.saved, time.Now()) {
+			return nil, fmt.Errorf("%w: step %d, want at least %d, the step of the previous checkpoint", ErrInvalid, c.Step, t.saved)
+		}
 	}
 	if err := j.Checkpoint(ctx, a.id, c); err != nil {
 		return nil, err

@@ -1,10 +1,13 @@
 package agentapi
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/oxgang/oxgang/model/job"
 )
 
 // trained returns a report of a job of 4 workers that trains 4 samples each in a step of 10 ms.
@@ -68,6 +71,92 @@ func TestReport_that_is_unusual(t *testing.T) {
 		late := trained(4, 5000+8_640_000, 80000+8_640_000*64)
 		late.Batch.Local = 16
 		if got := slices.Concat(burst, says(t, a, late)); !got[0] || !got[1] || !got[2] || !got[3] {
+			t.Errorf("taken %v, want all", got)
+		}
+	})
+}
+
+func (w anyGeneration) Hello(context.Context, job.ID, *Hello) (*Welcome, error) {
+	return new(Welcome), nil
+}
+
+func (w anyGeneration) Checkpoint(context.Context, job.ID, *Checkpoint) error { return nil }
+
+// told hands a checkpoint to an account, and returns whether it is taken.
+func (a *account) told(t *testing.T, step int64, progress float64) bool {
+	t.Helper()
+	_, err := a.checkpoint(t.Context(), anyGeneration{newFakeJobs("j1")}, &Checkpoint{Generation: 1, Step: step, Progress: progress})
+	return err == nil
+}
+
+// Checkpoints and hellos are as plausible as reports: an impossible one is refused, and honest ones are taken after it.
+func TestCheckpoint_and_hello_that_are_implausible(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount("j1", &Options{Rate: 1, Burst: 1})
+		hello := func(r *Restored) bool {
+			_, err := a.hello(t.Context(), anyGeneration{newFakeJobs("j1")}, &Hello{Generation: 1, WorldSize: 4, Batch: BatchLimits{Init: 16, Max: 16}, Restored: r})
+			return err == nil
+		}
+		first := hello(&Restored{Step: 5, Progress: 80})
+		time.Sleep(10 * time.Second)
+		got := []bool{
+			first, !a.told(t, 1<<53-1, 80), !a.told(t, 100, 1e18), !a.told(t, 1, 1e18), a.told(t, 100, 1600),
+			!hello(&Restored{Step: 5, Progress: 1e18}), !hello(&Restored{Step: 1<<53 - 1, Progress: 80}), hello(&Restored{Step: 5, Progress: 80}),
+			says(t, a, trained(1, 1000, 16000))[0], !a.told(t, 1<<53-1, 16000), a.told(t, 1000, 16000), !a.told(t, 999, 16000), a.told(t, 1001, 16016),
+		}
+		if i := slices.Index(got, false); i >= 0 {
+			t.Errorf("message %d of %d: the wrong verdict", i, len(got))
+		}
+	})
+}
+
+// A first checkpoint that cannot be checked, such as after a restart of the scheduler, is no ratchet: after an honest report,
+// honest checkpoints replace it. A late one never replaces a plausible one.
+func TestCheckpoint_is_no_ratchet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount("j1", &Options{Rate: 1, Burst: 1})
+		got := []bool{
+			a.told(t, 1<<53-1, 1e18), !a.told(t, 1000, 16000), says(t, a, trained(1, 1000, 16000))[0],
+			a.told(t, 1000, 16000), !a.told(t, 998, 16000), !a.told(t, 999, 16000), a.told(t, 2000, 32000),
+		}
+		if i := slices.Index(got, false); i >= 0 {
+			t.Errorf("message %d of %d: the wrong verdict", i, len(got))
+		}
+	})
+}
+
+// A sequence number that would hide all later reports is refused; one that could not be checked hides none.
+func TestReport_number_hides_no_report(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newFakeJobs("j1")
+		a := newAccount("j1", &Options{Rate: 1, Burst: 1})
+		count := func(sequence, step int64) int {
+			_, _ = a.report(t.Context(), anyGeneration{j}, trained(sequence, step, 16*float64(step)))
+			return len(j.reports["j1"])
+		}
+		if got := []int{count(1<<53-1, 10), count(2, 20), count(3, 30), count(3, 30), count(1<<53-1, 40), count(4, 40)}; !slices.Equal(got, []int{1, 1, 2, 2, 2, 3}) {
+			t.Errorf("reports %v, want each new one to be taken but the first", got)
+		}
+	})
+}
+
+// The largest batch and the shortest step of a job stay possible after smaller and longer ones.
+func TestReport_remembers_the_fastest(t *testing.T) {
+	large := func(r *Report, local int, step float64) *Report {
+		r.Batch.Local, r.StepTime = local, step
+		return r
+	}
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount("j1", &Options{Rate: 1, Burst: 1})
+		a.taken.begin(1)
+		a.taken.pace = pace{workers: 4, at: time.Now()}
+		time.Sleep(time.Minute)
+		got := says(t, a, large(trained(1, 100, 25600), 64, 0.01), large(trained(2, 200, 27200), 4, 1))
+		time.Sleep(time.Minute)
+		got = append(got, says(t, a, large(trained(3, 300, 52800), 4, 1))...)
+		time.Sleep(time.Minute)
+		got = append(got, says(t, a, large(trained(4, 6300, 100000), 4, 1))...)
+		if !slices.Equal(got, []bool{true, true, true, true}) {
 			t.Errorf("taken %v, want all", got)
 		}
 	})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,10 +25,11 @@ func NewMetrics(tool string) (*prometheus.Registry, *monitor.Metrics, error) {
 	return r, m, err
 }
 
-// ServeMetrics answers GET /metrics until ctx is done, and then returns nil.
+// ServeMetrics answers GET /metrics until ctx is done, and then returns nil. It refuses requests for the name of another
+// machine, by which a web page could read the metrics (DNS rebinding).
 func ServeMetrics(ctx context.Context, l net.Listener, r *prometheus.Registry) error {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{Registry: r}))
+	mux.Handle("GET /metrics", ownHost(promhttp.HandlerFor(r, promhttp.HandlerOpts{Registry: r})))
 	s := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 1 << 16}
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer stop()
@@ -34,4 +37,19 @@ func ServeMetrics(ctx context.Context, l net.Listener, r *prometheus.Registry) e
 		return fmt.Errorf("metrics: %w", err)
 	}
 	return nil
+}
+
+// ownHost refuses requests whose host is neither an address nor localhost.
+func ownHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err != nil && !strings.EqualFold(host, "localhost") {
+			http.Error(w, "unknown host: use an address or localhost", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }

@@ -347,3 +347,19 @@ func TestPeriod_missing(t *testing.T) {
 		}
 	}
 }
+
+// A GPU of a leaving node that a job still holds is the job's alone.
+func TestRecorder_leaving_and_held(t *testing.T) {
+	rented := node("rent", "a100", cluster.Rented, "a100-4", 3)
+	s := &story{t: t, cluster: nodes(t, rented)}
+	s.rec = ledger.NewRecorder(start, s.cluster, s.book.Add)
+	s.submit(0, "a", "red", "ann")
+	s.change(0, s.cluster, []cluster.Rental{{Offer: cluster.Offer{Group: "a100-4", Node: rented, Most: 2}, Leaving: 1}})
+	s.round(0, nil, run("a", "a100", share("rent", 3)))
+	s.event(100, scheduler.Exited{Job: "a", Outcome: scheduler.Done})
+	s.rec.Close()
+	got := s.state("queue").Pools
+	if len(got) != 1 || got[0].There != seconds(400) || got[0].Jobs != seconds(300) || got[0].Leaving != seconds(100) || got[0].Free != seconds(0) {
+		t.Errorf("%+v, want 300 s of the job and 100 s leaving", got)
+	}
+}

@@ -1,9 +1,17 @@
 package machine
 
 import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"unicode/utf8"
+
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -19,7 +27,7 @@ func LogsCommand() *cobra.Command {
 		SuggestFor: []string{"log", "tail", "output"},
 		Use:        "logs NAME", Short: "Show the output of a job", Args: cli.OneArg("NAME"),
 		Long: `Show the last lines that the workers of a job printed, over all its starts. Lines of ranks
-other than 0 begin with [rank N].`,
+other than 0 begin with [rank N]. On a terminal, characters that would control it are escaped.`,
 		Example: `  oxgang logs mnist-2
   oxgang logs mnist-2 -f -n 1000`,
 	}
@@ -27,7 +35,8 @@ other than 0 begin with [rank N].`,
 		if lines < 0 {
 			return cli.Misused("--lines %d, want at least 0", lines)
 		}
-		err := c.Log(cmd.Context(), job.ID(args[0]), lines, follow, cmd.OutOrStdout())
+		out := &logWriter{w: cmd.OutOrStdout(), escape: terminal(cmd.OutOrStdout())}
+		err := errors.Join(c.Log(cmd.Context(), job.ID(args[0]), lines, follow, out), out.flush())
 		if follow && cmd.Context().Err() != nil {
 			return nil //nolint:nilerr // that is how one stops to follow
 		}
@@ -40,3 +49,43 @@ other than 0 begin with [rank N].`,
 	s.completeJobs(cmd, true, 1)
 	return cmd
 }
+
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// A logWriter escapes what would control a terminal. A carriage return begins a new line.
+type logWriter struct {
+	w      io.Writer
+	escape bool
+	rest   []byte // incomplete character
+}
+
+func (l *logWriter) Write(p []byte) (int, error) {
+	if !l.escape {
+		return l.w.Write(p)
+	}
+	text := slices.Concat(l.rest, p)
+	end := len(text)
+	for i := max(0, end-utf8.UTFMax+1); i < end; i++ {
+		if utf8.RuneStart(text[i]) && !utf8.FullRune(text[i:]) {
+			end = i
+		}
+	}
+	l.rest = bytes.Clone(text[end:])
+	return len(p), l.print(text[:end])
+}
+
+func (l *logWriter) print(text []byte) error {
+	text = bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
+	_, err := io.WriteString(l.w, printable.Text(string(text)))
+	return err
+}
+
+// flush writes an incomplete character at the end of the log.
+func (l *logWriter) flush() error { return l.print(l.rest) }

@@ -23,3 +23,27 @@ func TestTexts_of_jobs_are_shown_as_text(t *testing.T) {
 		t.Errorf("want 3 rows and 2 lines, without what a terminal obeys: %q", out.String())
 	}
 }
+
+// A terminal obeys nothing that a job prints, wherever its output is cut; a file gets the bytes as they are.
+func TestLog_is_shown_as_text(t *testing.T) {
+	const canary = "10%\r20%\r\nx\x1b]0;title\a\u009b1A é\xff\xe2\x82"
+	for _, size := range []int{1, 2, 3, 100} {
+		var shown, file strings.Builder
+		for _, l := range []*logWriter{{w: &shown, escape: true}, {w: &file}} {
+			for at := 0; at < len(canary); at += size {
+				if _, err := l.Write([]byte(canary[at:min(len(canary), at+size)])); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := l.flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := shown.String(); strings.ContainsAny(got, "\x1b\a\r\u009b") || !strings.Contains(got, "10%\n20%\n") || !strings.Contains(got, "é") {
+			t.Errorf("pieces of %d bytes: %q", size, got)
+		}
+		if file.String() != canary {
+			t.Errorf("a file gets %q", file.String())
+		}
+	}
+}

@@ -345,6 +345,29 @@ func TestPlaceLeavesAJobThatCannotGrowWhatItHas(t *testing.T) {
 	}
 }
 
+// The GPUs of a job that cannot grow are not given to another that grows after it.
+func TestPlaceGivesNobodyTheGPUsOfAJobThatCannotGrow(t *testing.T) {
+	grows := func(worker, held, gpus int) func(*policy.Job, *policy.Decision) {
+		return func(j *policy.Job, d *policy.Decision) {
+			resizes(j, d)
+			j.WorkerGPUs, d.Why = worker, policy.Reason{Kind: policy.Grown, Config: config(1, held), Value: float64(gpus), Limit: float64(held)}
+		}
+	}
+	s, p := round(nodes(t, 4, 4), []row{
+		{held: "a2", nodes: 2, gpus: 6, set: grows(2, 2, 6)},
+		{held: "a1", nodes: 1, gpus: 1, set: nonPreemptive},
+		{held: "b3", nodes: 2, gpus: 6, set: grows(1, 3, 6)},
+	})
+	if _, err := submesh.New(submesh.DefaultOptions()).Place(t.Context(), s, p); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"a2", "a1", "b3"} {
+		if diff := cmp.Diff(parse(want), p.Jobs[i].Placement); diff != "" {
+			t.Errorf("job %d (-want +got):\n%s", i, diff)
+		}
+	}
+}
+
 // A policy that gives a job GPUs of two types says where.
 func TestPlaceKeepsAGivenPlacementOnTwoTypes(t *testing.T) {
 	c, err := cluster.New([]cluster.Node{
