@@ -18,8 +18,8 @@ func (c Clock) Read() time.Duration {
 	return c()
 }
 
-// Makespan returns when the last of the jobs ends if each starts, in order, on the first free of cores cores. It
-// panics if cores < 1. It panics if cores < 1. Source: thesis §5.2 ("estimated parallel runtimes computed
+// Makespan returns the time at which the last job ends if each starts, in order, on the first free of the given
+// number of cores. It panics if cores < 1. Source: thesis §5.2 ("estimated parallel runtimes computed
 // mathematically for 64 cores").
 func Makespan(jobs []time.Duration, cores int) time.Duration {
 	free := make([]time.Duration, cores)
@@ -35,7 +35,7 @@ func Makespan(jobs []time.Duration, cores int) time.Duration {
 	return slices.Max(free)
 }
 
-// Quantile returns a quantile of durations in any order, as metrics.Quantile.
+// Quantile returns the quantile q of durations in any order, as metrics.Quantile does.
 func Quantile(all []time.Duration, q float64) time.Duration {
 	return metrics.Quantile(slices.Sorted(slices.Values(all)), q)
 }

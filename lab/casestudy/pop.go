@@ -30,9 +30,9 @@ type Piece struct {
 	Share float64 // 1, or 1/ways
 }
 
-// SplitClients returns clients as pieces, in order: above the threshold, ways equal ones. It panics if ways < 1.
-//
-// Source: thesis §5.2.2 ("4-way client-splitting for large demands").
+// SplitClients returns clients as pieces, in order: a client whose weight is above the threshold as ways equal
+// pieces, others as one. It panics if ways < 1. Source: thesis §5.2.2 ("4-way client-splitting for large
+// demands").
 func SplitClients(weights []float64, threshold float64, ways int) []Piece {
 	if ways < 1 {
 		panic("casestudy: want ways >= 1")

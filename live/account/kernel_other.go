@@ -7,8 +7,10 @@ import (
 	"net"
 )
 
-// Of returns an error: only on Linux can the scheduler find out who opened a connection.
+// Of returns the user who opened connection c, as reported by the kernel (SO_PEERCRED and SO_PEERGROUPS of
+// unix(7)).
 func Of(net.Conn) (User, error) { return User{}, errors.New("users can be identified on Linux only") }
 
-// Do calls f, without a change of rights.
+// Do calls f with the user's rights to files (setfsuid(2)). The caller must be root, unless u is nil. f must not
+// access files in other goroutines.
 func (u *User) Do(f func() error) error { return f() }

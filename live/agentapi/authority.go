@@ -17,11 +17,11 @@ import (
 	"time"
 )
 
-// CertificateOptions configure how long certificates are valid. A zero duration has its default.
+// CertificateOptions configure how long certificates are valid. A zero duration means its default.
 type CertificateOptions struct {
-	Names     []string      // of the server, at least one
-	Authority time.Duration // of an authority; default 1 year; renewed after two thirds
-	Leaf      time.Duration // of the server's certificate; default 1 day; renewed after two thirds
+	Names     []string      // host names of the server, at least one
+	Authority time.Duration // validity of an authority, renewed after two thirds; default 1 year
+	Leaf      time.Duration // validity of the server's certificate, renewed after two thirds; default 1 day
 	// Overlap is how long an authority is published before it signs. It must exceed the time that a mounted
 	// ConfigMap takes to change, about two minutes. Default 1 hour.
 	Overlap time.Duration
@@ -70,7 +70,8 @@ func (a *authority) made() time.Time { return a.cert.NotBefore.Add(skew) }
 // Authorities are the certificate authorities of the server, the oldest first. They are immutable.
 type Authorities struct{ all []authority }
 
-// Renew returns the authorities without expired ones, and with a new one if it is time. a may be nil.
+// Renew returns the authorities without expired ones, and with a new one if it is due. a may be nil. It returns an
+// error if no key or certificate can be made.
 func (a *Authorities) Renew(now time.Time, o CertificateOptions) (*Authorities, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -111,8 +112,8 @@ func (a *Authorities) Trusted() []byte {
 	return b.Bytes()
 }
 
-// Issue returns a new certificate for the server. It expires no later than its authority. It fails if a has no
-// authority.
+// Issue returns a new certificate for the server, which expires no later than its authority. It returns an error
+// if a has no authority.
 func (a *Authorities) Issue(now time.Time, o CertificateOptions) (*tls.Certificate, error) {
 	if a == nil || len(a.all) == 0 {
 		return nil, errors.New("certificate: no authority to sign it, want one from Renew")

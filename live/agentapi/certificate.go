@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// A Certificate keeps the TLS certificate of the agent API in a cluster's network valid. Call Renew first,
-// and regularly.
+// A Certificate keeps the TLS certificate of the agent API in a cluster's network valid. Call Renew first, and
+// regularly.
 //
 // Authorities exist only in memory; the caller publishes their certificates for workers. A new authority is
-// published for CertificateOptions.Overlap before it signs, so that workers always know it. An old one is published
-// until it expires, after everything that it has signed.
+// published for CertificateOptions.Overlap before it signs, so that all workers trust it by then. An old one is
+// published until it expires, after everything that it has signed.
 type Certificate struct {
 	o CertificateOptions
 
@@ -24,7 +24,7 @@ type Certificate struct {
 	by   string // serial number of the signer
 }
 
-// NewCertificate returns a Certificate without content. It fails if o is invalid.
+// NewCertificate returns a Certificate without content, or the error of o.Validate.
 func NewCertificate(o CertificateOptions) (*Certificate, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -32,8 +32,8 @@ func NewCertificate(o CertificateOptions) (*Certificate, error) {
 	return &Certificate{o: o.complete()}, nil
 }
 
-// Renew updates the authorities and the certificate, and returns when to call it again. On an error, the old ones
-// stay.
+// Renew updates the authorities and the certificate, and returns when to call it again. If it returns an error,
+// the old ones stay.
 func (s *Certificate) Renew() (time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 )
 
 // A limitListener accepts a limited number of connections. When it is full, a new connection replaces the one that
-// has been quiet longest, or waits for one to become quiet. A connection is quiet while no request on it has a
-// complete header, and after its request was refused. So quiet connections cannot keep others out.
+// has been quiet longest, or waits. A connection is quiet without a request that has a complete header, and after
+// a refused request.
 type limitListener struct {
 	net.Listener
 	most      int // open connections
@@ -120,8 +120,8 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c.(*limitedConn))
 }
 
-// Source returns the remote address, without port, of the request whose context Jobs received; empty for unix
-// sockets.
+// Source returns the remote address, without port, of the request whose context ctx a method of Jobs received;
+// empty for unix sockets.
 func Source(ctx context.Context) string {
 	v, ok := ctx.Value(connKey{}).(*limitedConn)
 	if !ok {

@@ -55,8 +55,8 @@ type Welcome struct {
 	Profile []int `json:"profile"`
 }
 
-// A Batch is a worker's part of a batch: Accumulation passes without gradient exchange and one with it, of Local
-// samples each. Zero leaves the choice to the client, and is not valid in a Report.
+// A Batch is a worker's part of a batch: Accumulation passes of Local samples without gradient exchange, then one
+// pass with it. Zero leaves the choice to the client, and is invalid in a Report.
 type Batch struct {
 	Local        int `json:"local"`        // per worker and pass
 	Accumulation int `json:"accumulation"` // passes before the one with gradient exchange
@@ -112,8 +112,8 @@ type Error struct {
 	Error string `json:"error"`
 }
 
-// Job converts a report for the scheduler. held, cpus (cores) and memory (host bytes) are what the job had; the last
-// two are 0 if not counted.
+// Job converts a report for the scheduler. held, cpus (cores) and memory (bytes) are the resources of the job
+// during the report; the last two are 0 if not counted.
 func (r *Report) Job(id job.ID, held cluster.Configuration, cpus float64, memory int64) job.Report {
 	return job.Report{
 		Job: id, Interval: duration(r.Interval), Configuration: held, CPUs: cpus, Memory: memory,

@@ -9,8 +9,8 @@ import (
 
 // Options are the limits of a Server. Zero fields have their default.
 type Options struct {
-	Rate        float64       // of a job, per second, on average; 10
-	Burst       int           // of a job, at once; 20
+	Rate        float64       // messages per second of one job, on average; 10
+	Burst       int           // messages of one job at once; 20
 	Strangers   float64       // requests per second and listener without a known token, on average; 10
 	Connections int           // open connections per listener; 256
 	ReadTime    time.Duration // from the first byte to the end of the body; 10 s

@@ -13,13 +13,13 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Jobs is what a backend implements to receive the messages of its jobs. Its methods may be called concurrently, but
-// Hello, Report and Checkpoint only once at a time for one job.
+// Jobs is what a backend implements to receive the messages of its jobs. Its methods may be called concurrently,
+// but Hello, Report and Checkpoint only once at a time for one job.
 //
-// Job returns the job of a token. It returns ErrUnknown, wrapped, if there is none, and ErrLater, wrapped, if it
-// cannot tell now. Its running time must not depend on which bytes of a token are wrong: use crypto/subtle, or look
-// up a digest. It is called before the rate limits, so it should be cheap; if it asks another process, it must
-// limit that by Source. Its context ends after five seconds.
+// Job returns the job of a token. It returns ErrUnknown, wrapped, if there is none, and ErrLater, wrapped, if the
+// token cannot be checked now. Its running time must not depend on which bytes of a token are wrong: use
+// crypto/subtle, or look up a digest. It is called before the rate limits, so it should be cheap; it must limit
+// calls of other processes by Source. Its context ends after five seconds.
 //
 // Hello, Report and Checkpoint receive checked messages; the token gives the ID. Clients repeat messages: Hello
 // and Checkpoint may come twice, and a Report after an error. They refuse a message with ErrGeneration,

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// MostTrusted is how many authorities of earlier processes stay trusted.
+// MostTrusted is the number of authorities of earlier processes that stay trusted.
 const MostTrusted = 8
 
-// Trust returns the certificates that workers should trust, as PEM: mine, and the valid ones of was, which were
-// published before.
+// Trust returns the certificates that workers should trust, as PEM: mine, and the valid ones of was, which an
+// earlier process published.
 func Trust(mine, was string, now time.Time) string {
 	b := bytes.NewBufferString(mine)
 	rest, n := []byte(was), 0

@@ -27,7 +27,7 @@ var ErrAbsent = errors.New("no scheduler listens")
 const answerTime = 30 * time.Second
 
 // A Client sends requests to the scheduler of this machine. Its methods return an *Error if the scheduler refuses,
-// and ErrAbsent if there is none.
+// and ErrAbsent if no scheduler listens.
 type Client struct {
 	socket string
 	http   http.Client
@@ -75,7 +75,7 @@ func (c *Client) Status(ctx context.Context, all bool) (*status.Status, error) {
 	return now, err
 }
 
-// Job returns one job.
+// Job returns the state of a job.
 func (c *Client) Job(ctx context.Context, id job.ID) (status.Job, error) {
 	var v status.Job
 	err := c.ask(ctx, http.MethodGet, pathOf(id), nil, &v)

@@ -8,8 +8,8 @@ import (
 
 const maxName = 63
 
-// ValidName returns an error unless name is 1 to 63 lower-case letters, digits and inner dashes. what is the
-// subject of the error.
+// ValidName returns an error unless name is 1 to 63 lower-case letters, digits and inner dashes. what names the
+// thing in the error.
 func ValidName(what, name string) error {
 	ok := name != "" && len(name) <= maxName && strings.Trim(name, "-") == name
 	for _, c := range name {

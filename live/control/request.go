@@ -15,8 +15,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Request describes a job to run. A field that is missing in JSON has the value of NewRequest; Command and Dir are
-// required.
+// A Request describes a job to run. Fields that are missing in JSON have the values of NewRequest; Command and Dir
+// are required.
 type Request struct {
 	Name     string            `json:"name,omitzero"` // default: from the command
 	Command  []string          `json:"command"`
@@ -33,7 +33,7 @@ type Request struct {
 	// Preemptible: it may be stopped after a checkpoint, to continue later or elsewhere.
 	Preemptible    bool    `json:"preemptible"`
 	RestartSeconds float64 `json:"restart_seconds"` // cost of a restart, until measured
-	// User is the peer, if the scheduler has several users; nil otherwise.
+	// User is the user who sent the request if the scheduler serves several users; otherwise nil.
 	User *account.User `json:"-"`
 }
 

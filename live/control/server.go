@@ -26,7 +26,7 @@ const (
 	trailerName = "Oxgang-Error"
 )
 
-// A Server answers the commands of users, such as submit and cancel, for a Service.
+// A Server answers the requests of users, such as submit and cancel, for a Service.
 type Server struct {
 	service Service
 	owner   int // uid

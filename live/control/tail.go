@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Tail reads the output of a job from several files: Path is the newest, then Path.1 and so on. Files are renamed,
-// but never cut or rewritten.
+// A Tail reads the output of a job from several files: Path is the newest, then Path.1 and so on. Files may be
+// renamed, but not cut or rewritten.
 type Tail struct {
 	Path string
 	// Ended reports whether the log is complete.

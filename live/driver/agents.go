@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Agents passes the messages of training programs to a backend. It implements agentapi.Jobs, except Job, with which
-// the backend checks tokens.
+// Agents passes the messages of training programs to a backend. It implements agentapi.Jobs except the method Job,
+// with which the backend checks tokens.
 type Agents struct {
 	feed  *Feed
 	every time.Duration
@@ -21,8 +21,8 @@ type Agents struct {
 }
 
 // NewAgents returns Agents for the jobs of a Feed. Programs report at intervals of every. find records that a job
-// sent a message and returns the job's start, or agentapi.ErrUnknown, ErrGeneration or ErrLater. It is called under
-// the lock. saved may be nil; it is called without the lock after each Hello and Checkpoint.
+// sent a message and returns the job's start, or agentapi.ErrUnknown, ErrGeneration or ErrLater; the lock is held.
+// saved, if not nil, is called without the lock after each Hello and Checkpoint.
 func NewAgents(f *Feed, every time.Duration, find func(id job.ID, generation int) (Program, *Start, error), saved func(id job.ID)) *Agents {
 	return &Agents{f, every, find, saved}
 }
@@ -37,14 +37,14 @@ type Program interface {
 
 // A Start describes one start of a job at the time of a message.
 type Start struct {
-	Least, Most int            // number of workers it may have; Most is 0 if not known
+	Least, Most int            // number of workers that it may have; Most is 0 if unknown
 	Planned     time.Time      // zero if the start time is not measured, or was already
 	Took        *agentapi.Mean // mean of the measured start times
 	Batch       job.BatchSize  // of the plan; zero if the program decides
 	Allocation  cluster.Allocation
 	Type        cluster.GPUType
 	GPUs        int
-	Unsettled   bool             // what runs differs from the plan: profile nothing
+	Unsettled   bool             // processes differ from the plan: profile nothing
 	Notice      *agentapi.Notice // request to stop; nil if there is none
 }
 

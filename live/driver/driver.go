@@ -26,7 +26,7 @@ type Backend interface {
 	// Follow sets the time between regular rounds, and a function that returns the scheduler's view of its jobs
 	// after the actions of the last round. It is called once, before the first round.
 	Follow(round time.Duration, jobs func(now time.Time) []*policy.Job)
-	// ClockMoved returns how far the machine's clock was set forward since the Backend was opened; negative if
+	// ClockMoved returns by how much the machine's clock was set forward since the Backend was opened; negative if
 	// back.
 	ClockMoved() time.Duration
 	// Execute makes the running jobs match the plan, until ctx is done.
@@ -66,8 +66,9 @@ func New(o Options) *Driver {
 	return d
 }
 
-// Attach creates the scheduler for a Backend and begins the journal. It fails if the policy or its settings are
-// unknown, or the journal cannot be created.
+// Attach creates the scheduler for a Backend and starts the journal. stopping returns, by type, the GPUs of
+// processes that should have stopped, for metrics. It returns an error if the policy or its settings are unknown,
+// or the journal cannot be created.
 func (d *Driver) Attach(b Backend, stopping func() map[cluster.GPUType]int) error {
 	d.backend = b
 	p, placer, err := d.o.newPolicy()
@@ -180,7 +181,7 @@ func (d *Driver) Journal() string {
 	return d.record.Path()
 }
 
-// Trouble returns what is wrong with the journal, the policy or the clock; empty if nothing is.
+// Trouble describes a problem of the journal, the policy or the clock; empty if there is none.
 func (d *Driver) Trouble() string {
 	if d.record != nil {
 		if err := d.record.Trouble(); err != nil {

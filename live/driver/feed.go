@@ -21,7 +21,7 @@ type Feed struct {
 	Jobs     func(now time.Time) []*policy.Job // nil before Follow
 	Snapshot *policy.Snapshot                  // nil before the first round
 	Plan     *policy.Plan                      // nil before the first round
-	Hold     func() time.Duration              // how long a due round has to wait; nil: not at all
+	Hold     func() time.Duration              // how long a due round has to wait; nil: no wait
 	owner    owner
 	ends     error
 }
@@ -75,7 +75,7 @@ func (f *Feed) Next(ctx context.Context, deadline time.Time) (scheduler.Event, e
 	return Wait(ctx, f.Events.Woken(), func() (scheduler.Event, time.Duration, error) { return f.Take(deadline) })
 }
 
-// Take returns the next event, or how long to wait for one; 0 if the deadline has passed.
+// Take returns the next event or, if there is none, how long to wait for one; 0 if the deadline has passed.
 func (f *Feed) Take(deadline time.Time) (scheduler.Event, time.Duration, error) {
 	f.Lock()
 	defer f.Unlock()
@@ -122,8 +122,8 @@ type Draft interface {
 	Nodes(a scheduler.Action) error
 }
 
-// Apply passes the actions of a round to a draft, up to the first error, and starts background work. A request to
-// profile succeeds at once, since agents profile jobs while they train. Call it under the lock.
+// Apply passes the actions of a round to draft d, up to the first error, and starts background work. A request to
+// profile succeeds at once, because agents profile jobs while they train. Call it under the lock.
 func (f *Feed) Apply(ctx context.Context, actions []scheduler.Action, d Draft) error {
 	for _, a := range actions {
 		var err error

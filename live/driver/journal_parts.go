@@ -32,7 +32,7 @@ func partOf(path string) (first string, number int) {
 	return path, 1
 }
 
-// JournalParts returns the paths of all files of a journal that exist, in order. path is one of them.
+// JournalParts returns the paths of all existing files of a journal, in order. path is one of them.
 func JournalParts(path string) ([]string, error) {
 	first, n := partOf(path)
 	if n == 1 && filepath.Ext(path) != extension {

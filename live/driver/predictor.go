@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Prediction states when one job is expected to start and end, and what would help it.
+// A Prediction estimates when one job starts and ends, and what would help it.
 type Prediction struct {
 	ETA     whatif.ETA // relative to From
 	From    time.Time  // zero if ETA is not known
@@ -60,8 +60,8 @@ func (d *Driver) Predictions() map[job.ID]Prediction {
 	return d.predictor.predictions()
 }
 
-// Look returns when the jobs of the last round should start and end, and the time of that round. If that takes
-// longer than whatif.Patience, it returns an earlier result; nil if there is none.
+// Look returns when the jobs of the last round should start and end, and the time of that round. If this takes
+// longer than whatif.Patience, it returns an earlier result, or nil.
 func (d *Driver) Look(ctx context.Context) (map[job.ID]whatif.ETA, time.Time) {
 	if d.ahead == nil {
 		return nil, time.Time{}

@@ -9,10 +9,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Queue holds the events that the scheduler has not processed yet, and keeps its time. The caller guards it by a
-// lock; only the channel of Woken needs none.
+// A Queue has the events that the scheduler has not processed yet, and the scheduler's time. The caller guards it
+// by a lock; only the channel of Woken needs none.
 type Queue struct {
-	// Round is the time between regular rounds. The default, 0, stands for the time since the last deadline.
+	// Round is the time between regular rounds; 0: the time since the last deadline.
 	Round time.Duration
 
 	clock Clock
@@ -29,8 +29,8 @@ type stamped struct {
 	ev scheduler.Event
 }
 
-// A Clock gives a Queue the time. Wall is the machine's clock, which may be set. Elapsed is the time since the
-// Clock was made, and is monotonic.
+// A Clock is the source of a Queue's time. Wall is the machine's clock, which may be set. Elapsed is the monotonic
+// time since the Clock was made.
 type Clock struct {
 	Wall    func() time.Time
 	Elapsed func() time.Duration
@@ -58,7 +58,7 @@ func (q *Queue) Present() time.Time { return q.start.Add(q.clock.Elapsed()) }
 // includes them.
 func (q *Queue) Begin() { q.now, q.last = q.Present(), q.Present() }
 
-// ClockMoved returns how far the machine's clock is ahead of Present; negative if it was set back.
+// ClockMoved returns by how much the machine's clock is ahead of Present; negative if behind.
 func (q *Queue) ClockMoved() time.Duration { return q.clock.Wall().Round(0).Sub(q.Present()) }
 
 // Now returns the scheduler's time: when the last event or round happened.
@@ -105,8 +105,8 @@ func (q *Queue) Take(deadline time.Time) scheduler.Event {
 // Until returns the time until a deadline; 0 or less if it has passed.
 func (q *Queue) Until(deadline time.Time) time.Duration { return deadline.Sub(q.Present()) }
 
-// Pass returns the time until a deadline. If the deadline has passed, Pass sets the scheduler's time to it and
-// returns 0, or to the present if it was missed by a round or more (Queue.Round).
+// Pass returns the time until a deadline. If the deadline has passed, it sets the scheduler's time and returns 0:
+// to the deadline, or to the present if the deadline was missed by a round or more (Queue.Round).
 func (q *Queue) Pass(deadline time.Time) time.Duration {
 	wait := q.Until(deadline)
 	if wait > 0 {
@@ -123,8 +123,8 @@ func (q *Queue) Pass(deadline time.Time) time.Duration {
 	return 0
 }
 
-// Wait waits for the next event: it calls take until it returns an event, an error, or a wait of 0. It calls take
-// again when woken receives an item and after the wait that take returned.
+// Wait waits for the next event. It calls take until that returns an event, an error or a wait of 0, and calls it
+// again when woken receives an item or the wait is over.
 func Wait(ctx context.Context, woken <-chan struct{}, take func() (scheduler.Event, time.Duration, error)) (scheduler.Event, error) {
 	for {
 		ev, wait, err := take()
@@ -144,7 +144,7 @@ func Wait(ctx context.Context, woken <-chan struct{}, take func() (scheduler.Eve
 	}
 }
 
-// Wake puts an item into a channel with room for one, unless it has one already.
+// Wake puts an item into a channel with room for one item, unless it already has one.
 func Wake(waiting chan<- struct{}) {
 	select {
 	case waiting <- struct{}{}:

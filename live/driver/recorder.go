@@ -24,7 +24,7 @@ const (
 const unfinished = ".new"
 
 // A Recorder writes the journal of a run in several files, so that old ones can be deleted. It is a
-// scheduler.Observer and a whatif.Journal. After a write error, scheduling continues, and Trouble returns the error.
+// scheduler.Observer and a whatif.Journal. If writing fails, scheduling continues and Trouble returns the error.
 type Recorder struct {
 	Start time.Time // of the run
 	// The next part begins with the first checkpoint after either limit. Set them before the first event.
@@ -44,8 +44,8 @@ type Recorder struct {
 	from  int64
 }
 
-// NewRecorder creates the journal of a run in a directory, named by the start of the run. It fails if the file
-// exists or the directory does not. It deletes unfinished parts of an earlier run.
+// NewRecorder creates the journal of a run in a directory, named by the start of the run. It deletes unfinished
+// parts of an earlier run. It returns an error if the file exists or the directory does not.
 func NewRecorder(dir string, h journal.Header) (*Recorder, error) {
 	if err := sweep(dir); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (r *Recorder) Due(now time.Time) bool {
 	return now.Sub(r.begun) >= r.PartAge
 }
 
-// Checkpoint implements whatif.Journal. It begins the next part if the current one is long or old enough. If that
+// Checkpoint implements whatif.Journal. It starts the next part if the current one is large or old enough. If that
 // part cannot be created, the current one continues.
 func (r *Recorder) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte) {
 	r.mu.Lock()

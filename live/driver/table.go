@@ -9,13 +9,13 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An Entry is the common part of what every backend stores about a job.
+// An Entry is the part of a job's record that all backends share.
 type Entry struct {
 	ID     job.ID
 	Over   bool          // ended for good
-	Lost   bool          // it holds nothing, and the scheduler has not taken that event yet
+	Lost   bool          // it holds nothing, but the scheduler has not processed this event yet
 	Heard  time.Time     // last message of its program; zero for none
-	Silent bool          // no message for long: it counts as rigid
+	Silent bool          // no message for long, so it counts as rigid
 	Starts agentapi.Mean // time from plan to training
 }
 
@@ -33,8 +33,8 @@ type Table[E interface{ entry() *Entry }] struct {
 	freed, ended func(E)
 }
 
-// NewTable returns an empty Table. Both functions are called under the lock: freed after the scheduler took the
-// loss of a job's GPUs, ended after it took a job's final end.
+// NewTable returns an empty Table. Both functions are called under the lock: freed after the scheduler has
+// processed that a job lost its GPUs, ended after it has processed a job's final end.
 func NewTable[E interface{ entry() *Entry }](q *Queue, freed, ended func(E)) *Table[E] {
 	t := &Table[E]{ByID: map[job.ID]E{}, freed: freed, ended: ended}
 	t.Feed = &Feed{Events: q, Work: make(chan struct{}, 1), owner: owner{
@@ -114,7 +114,8 @@ func (t *Table[E]) taken(ev scheduler.Event) {
 	}
 }
 
-// Rigid returns a copy of a specification that fixes the GPUs that a job holds; the same if it holds none.
+// Rigid returns a copy of spec that fixes the job's GPUs at gpus, the number that it holds; spec itself if gpus is
+// 0.
 func Rigid(spec *job.Spec, gpus int) *job.Spec {
 	if gpus == 0 {
 		return spec

@@ -14,7 +14,7 @@ import (
 )
 
 // A Backend runs the jobs of one queue of a Kubernetes cluster: a scheduler.Backend, and an observer of its
-// scheduler. Only the scheduler's goroutine calls Next and Do; all other methods are safe for concurrent use.
+// scheduler. Only the scheduler's goroutine may call Next and Do; all other methods are safe for concurrent use.
 type Backend struct {
 	*jobEvents
 	*driver.Agents
@@ -50,7 +50,7 @@ var _ driver.Backend = (*Backend)(nil)
 // ErrTypes reports a new GPU type in the cluster: open the Backend again.
 var ErrTypes = errors.New("the cluster has GPUs of a new type")
 
-// Cluster returns the nodes for scheduler.New, including all that can be rented or lent.
+// Cluster returns the nodes for scheduler.New, including all nodes for rent or on loan.
 func (w *Backend) Cluster() *cluster.Cluster { return w.extent.whole }
 
 func (w *Backend) hold() time.Duration {
@@ -60,7 +60,7 @@ func (w *Backend) hold() time.Duration {
 	return 0
 }
 
-// Stopping returns, by type, how many GPUs are used by pods of jobs that no longer have them in the plan.
+// Stopping returns, by type, the GPUs of pods whose jobs no longer have them in the plan.
 func (w *Backend) Stopping() map[cluster.GPUType]int {
 	w.Lock()
 	defer w.Unlock()

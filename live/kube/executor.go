@@ -32,11 +32,11 @@ const writeTime = 2 * time.Second
 // urgentTime is writeTime for conditions and events while pods wait to be created or placed.
 const urgentTime = writeTime / 8
 
-// News tells Execute that something has changed.
+// News wakes Execute after a change.
 func (w *Backend) News() { driver.Wake(w.Work) }
 
 // Execute makes the cluster match the committed plan; in modes that do not act it only observes. It returns when
-// ctx is done, another leader has taken over (ErrFenced), or the watches miss changes (ErrWatches).
+// ctx is done, another leader has taken over (ErrFenced), or the watches have lost changes (ErrWatches).
 func (w *Backend) Execute(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return w.execute(ctx) })

@@ -17,8 +17,8 @@ type Identity struct {
 	Namespace, Name, UID, Account string
 }
 
-// A Review is a function that asks the API server who owns a token (TokenReview). An error means that it did not
-// answer.
+// A Review is a function that asks the API server who owns a token (TokenReview). It returns an error if the
+// server does not answer.
 type Review func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error)
 
 // TokenReviews returns a Review that asks the API server of a cluster.

@@ -20,7 +20,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Reasons that take precedence over policies' reasons, in this order.
+// Reasons that override the policy's reason, in this order.
 const (
 	Misconfigured   = "Misconfigured"   // only a change of the job or its queue helps
 	NotManaged      = "NotManaged"      // started by others, or opted out
@@ -160,7 +160,7 @@ func (v *verdict) observe(s *observe.Observation, f *observe.ObservedJob, messag
 	v.message = message + "; observed: " + v.observed
 }
 
-// Word converts the reason of a policy into one word: "waiting: price too high" becomes PriceTooHigh.
+// Word converts a policy's reason into one word: "waiting: price too high" becomes PriceTooHigh.
 func Word(reason string) string {
 	_, rest, waits := strings.Cut(reason, ": ")
 	if !waits {

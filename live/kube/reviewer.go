@@ -46,7 +46,7 @@ func (m *Member) matches(id Identity) bool {
 // A Lookup is a function that returns the running pod with a UID, if it belongs to a job. It must be fast.
 type Lookup func(podUID string) (Member, bool)
 
-// A Reviewer finds out which pod sent a token. It is safe for concurrent use.
+// A Reviewer returns the pod that sent a token. It is safe for concurrent use.
 //
 // A worker's bearer token is a projected service-account token for the agent API, bound to its pod. The API server
 // verifies it with a TokenReview. The pod must be a live member of a job here, with the same name and service
@@ -76,7 +76,7 @@ func NewReviewer(audience string, review Review, lookup Lookup) *Reviewer {
 	}
 }
 
-// Job returns the job whose pod sent a token. Errors: see Pod.
+// Job returns the job whose pod sent a token from the address source. It returns the errors of Pod.
 func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error) {
 	p, err := r.Pod(ctx, source, token)
 	if err != nil {

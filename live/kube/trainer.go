@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Progress is how far a TrainJob is, as its status states; it is not verified.
+// Progress is the progress of a TrainJob according to its status; it is not verified.
 type Progress struct {
 	Percent float64 // done, 0 to 100
 	At      time.Time

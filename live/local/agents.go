@@ -20,7 +20,8 @@ func (b *Backend) Agents() agentapi.Jobs {
 	return agents{driver.NewAgents(b.Feed, b.o.Report, b.agent, nil), b}
 }
 
-// Job implements agentapi.Jobs. The time of a lookup reveals no token: the map hashes it with a secret key.
+// Job implements agentapi.Jobs. The duration of the lookup reveals no token, because the map hashes it with a
+// secret key.
 func (a agents) Job(_ context.Context, token string) (job.ID, error) {
 	a.b.Lock()
 	defer a.b.Unlock()

@@ -52,7 +52,7 @@ type Live struct {
 	Spoke  bool
 	Silent bool // no message for long
 	Up     bool
-	// Trouble is what keeps its processes from matching the plan; empty: nothing.
+	// Trouble states why its processes do not match the plan; empty if they do.
 	Trouble string
 	Waits   time.Time // next start after a failure
 	// Withheld is the quota that keeps the job from the scheduler; empty: none.
@@ -88,7 +88,7 @@ func (b *Backend) Busy(id job.ID) bool {
 const Escapes = "a detached process can keep its GPU after its job has ended; " +
 	"set Delegate=yes in systemd's unit, or serve --cgroup"
 
-// Caveat returns which guarantee about jobs is missing, such as their containment; empty: none.
+// Caveat states which guarantee about jobs is missing, such as their containment; empty if none is.
 func (b *Backend) Caveat() string {
 	if b.o.Cgroup == "" {
 		return "without a cgroup, " + Escapes

@@ -34,8 +34,9 @@ type gpu struct {
 	memory int64  // bytes
 }
 
-// FindMachine returns the GPUs, cores and memory of this machine, divided into slots: a multiple of the number of GPUs,
-// or any number without GPUs. 0 stands for one per GPU, or one per core without GPUs. GPUs of several types are an error.
+// FindMachine returns the GPUs, cores and memory of this machine, divided into slots. slots must be a multiple of
+// the number of GPUs, or any number without GPUs; 0 means one per GPU, or one per core without GPUs. It returns an
+// error for GPUs of several types.
 func FindMachine(slots int) (Machine, error) {
 	m, err := host()
 	if err != nil {

@@ -69,8 +69,7 @@ func (d *draft) shrink(a scheduler.Run) {
 }
 
 // Run implements driver.Draft. It assigns the job's own slots first, then slots on other GPUs. Changed slots mean
-// a new generation. An ended job gets none, even if the scheduler does not know yet: its slots may belong to
-// others.
+// a new generation. An ended job gets none, because its slots may be used by others.
 func (d *draft) Run(a *scheduler.Run) error {
 	p, e, err := d.planned(a.Job)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // Open returns a Backend with the state of the store. Unfinished jobs arrive as Restored, in order of acceptance,
-// and their processes are adopted. If the store has lost history, it changes nothing and returns an error that
+// and their processes are adopted. If the store has lost history, Open changes nothing and returns an error that
 // wraps statedir.ErrLost. The caller closes the store.
 func Open(s *store.Store, o Options) (*Backend, error) {
 	if err := o.Validate(); err != nil {

@@ -19,9 +19,9 @@ type Options struct {
 	Grace time.Duration
 	// Report is the interval of agents' reports. Default 30 s (Sia §3.3.1).
 	Report time.Duration
-	// Quiet is how long a program without messages runs before it counts as training. Default 1 min.
+	// Quiet is the time after which a running program without messages counts as training. Default 1 min.
 	Quiet time.Duration
-	// Silence is how long an agent may be silent before its job counts as rigid. Default 5 min.
+	// Silence is the time without messages after which an agent's job counts as rigid. Default 5 min.
 	Silence  time.Duration
 	LogBytes int64 // of each log file; default 16 MiB
 	LogFiles int   // per job. Default 4

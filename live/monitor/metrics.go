@@ -43,7 +43,7 @@ var (
 	errorBuckets   = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2}
 )
 
-// New registers Metrics at r. It fails if r has metrics of the same names.
+// New registers Metrics at r. It returns an error if r already has metrics of these names.
 func New(r prometheus.Registerer, o Options) (*Metrics, error) {
 	m := &Metrics{o: o}
 	m.makeRounds()
@@ -134,7 +134,7 @@ func (m *Metrics) histogram(name, help string, buckets []float64, labels ...stri
 	return v
 }
 
-// LeftOut sets the number of jobs left out of a queue's plans. It is safe for concurrent use.
+// LeftOut sets the number of jobs that a queue's plans omit. It is safe for concurrent use.
 func (m *Metrics) LeftOut(queue string, jobs int) {
 	m.leftOut.WithLabelValues(queue).Set(float64(jobs))
 }

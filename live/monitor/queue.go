@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/ledger"
 )
 
-// A Source has functions for values that a Queue cannot observe. The functions are called once a round by the
-// scheduler's goroutine, and may be nil.
+// A Source is a set of functions for values that a Queue cannot observe. The scheduler's goroutine calls each once
+// a round; they may be nil.
 type Source struct {
 	// Fallback returns the state of the policy's fallback.
 	Fallback func() fallback.State
@@ -38,8 +38,8 @@ type Queue struct {
 	shown  bool
 }
 
-// Queue returns an observer of a queue with rounds at intervals of round. Counters continue from an earlier
-// observer of that name.
+// Queue returns an observer of the queue with a name, whose rounds are round apart. Counters continue from an
+// earlier observer with this name.
 func (m *Metrics) Queue(name string, round time.Duration, s Source) *Queue {
 	q := &Queue{m: m, name: name, source: s, rows: make(map[job.ID]*policy.Job)}
 	q.ledger = ledger.NewRecorder(time.Time{}, nil, q.enter)
@@ -59,7 +59,7 @@ func (m *Metrics) Queue(name string, round time.Duration, s Source) *Queue {
 // Leading sets whether this process plans for the queue. It is safe for concurrent use.
 func (q *Queue) Leading(yes bool) { q.m.leader.WithLabelValues(q.name).Set(bit(yes)) }
 
-// Fenced counts a write that was refused for its old epoch. It is safe for concurrent use.
+// Fenced counts a write that was refused because of its old epoch. It is safe for concurrent use.
 func (q *Queue) Fenced() { q.m.fenced.WithLabelValues(q.name).Inc() }
 
 // Explained sets the time of the prediction that explanations use. It is safe for concurrent use.

@@ -36,8 +36,8 @@ type Timing struct {
 	Refused      string // empty if it was not refused
 }
 
-// A Watch measures how long the stages of each round take. Give the scheduler its Policy and Placer, and run it with
-// its Backend and with the Watch as the first observer. The scheduler's goroutine calls the listeners after each
+// A Watch measures how long the stages of each round take. Give the scheduler its Policy and Placer, and run it
+// with its Backend and with the Watch as first observer. The scheduler's goroutine calls the listeners after each
 // round.
 type Watch struct {
 	listeners []func(*Timing)

@@ -36,7 +36,8 @@ var (
 	_ Actor  = (*Machine)(nil)
 )
 
-// NewMachine returns a Machine that asks the scheduler through a client. journals is the directory of its journals.
+// NewMachine returns a Machine that reads the scheduler's state through client. journals is the directory of its
+// journals.
 func NewMachine(client *control.Client, journals string) *Machine {
 	return &Machine{client: client, journals: journals}
 }
@@ -119,7 +120,7 @@ func (m *Machine) Log(ctx context.Context, id job.ID, w io.Writer) error {
 // seldom is the pause between readings of the journal, as a multiple of their duration.
 const seldom = 50
 
-// Series implements Source. The values may be as old as the pause between two reads of the journal (seldom).
+// Series implements Source. Its values are up to seconds old.
 func (m *Machine) Series(context.Context) (*Series, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 type Recorded struct {
 	Title string
 	File  *journal.File
-	// Again adds to a moment what deciding its round again shows; may be nil.
+	// Again, if not nil, adds to a moment what planning its round again shows.
 	Again func(ctx context.Context, s *explain.Story)
 	// WhatIf answers what-if questions; may be nil.
 	WhatIf func(ctx context.Context, q whatif.Question, at time.Duration) (*whatif.Answer, error)

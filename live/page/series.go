@@ -23,7 +23,7 @@ type Series struct {
 
 const mostPoints = 2000
 
-// SeriesOf computes the Series of a journal whose header has been read. It accepts a truncated journal.
+// SeriesOf computes the Series of a journal; r must be at its first record. It accepts a truncated journal.
 func SeriesOf(r *journal.Reader) (*Series, error) {
 	h := r.Header()
 	c := counter{held: map[job.ID]int{}}

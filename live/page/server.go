@@ -73,7 +73,7 @@ func (s *Server) Handler() http.Handler {
 // rest is the pause after a look, as a multiple of its duration.
 const rest = 39
 
-// Watch updates the overview every period, or less often if a look takes long, until ctx is done.
+// Watch updates the overview every period until ctx is done, or less often if an update takes long.
 func (s *Server) Watch(ctx context.Context, period time.Duration) {
 	for {
 		began := time.Now()

@@ -43,7 +43,7 @@ type Overview struct {
 	Asks bool `json:"asks,omitempty"`
 	// Acts is set if the page can cancel jobs.
 	Acts bool `json:"acts,omitempty"`
-	// Cancelling describes the effect of cancelling a job, if its processes are not just asked to end.
+	// Cancelling describes the effect of cancelling a job, if it is more than asking its processes to end.
 	Cancelling string `json:"cancelling,omitempty"`
 }
 

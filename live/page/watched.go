@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Watched provides the live page with the state of a scheduler that has no journal: the last state read, and what
-// changed since the program started.
+// A Watched provides the live page with the state of a scheduler without a journal: the last state read, and
+// changes since the program started.
 type Watched struct {
 	look func(context.Context) (*status.Status, error)
 	// Cancelling is Overview.Cancelling.
@@ -52,7 +52,8 @@ func (w *Watched) again(ctx context.Context) (changed bool, err error) {
 	return changed, nil
 }
 
-// Follow reads the state again and again until ctx is done. pause returns the wait after a read.
+// Follow reads the state repeatedly until ctx is done. pause returns the wait after each read, from its duration
+// and whether the state changed.
 func (w *Watched) Follow(ctx context.Context, pause func(took time.Duration, changed bool) time.Duration) {
 	took, changed := time.Duration(0), true
 	for {

@@ -55,8 +55,8 @@ type controller struct {
 	closers []io.Closer // in order of opening
 }
 
-// Run serves until ctx is done, and then returns nil; jobs continue. It fails if another scheduler uses the state
-// directory.
+// Run serves until ctx is done, and then returns nil; jobs continue. It returns an error if another scheduler uses
+// the state directory.
 func Run(ctx context.Context, o Options) error {
 	if err := o.Validate(); err != nil {
 		return fmt.Errorf("serve: %w", err)
@@ -203,9 +203,9 @@ func cgroup(asked string, delegated func() string) string {
 	return asked
 }
 
-// settings sets lambda. Sia and oxgang penalize giving a job nothing, with lambda 1.1. On few GPUs that lets the
-// first job keep all of them. With lambda 2, a second job always starts. Deviation: lambda is 2 unless set, because
-// one machine is small.
+// settings sets lambda, the penalty of Sia and oxgang for giving a job nothing. With 1.1 and few GPUs the first
+// job keeps all; with 2, a second job always starts. Deviation: lambda is 2 unless set, because one machine is
+// small.
 func settings(o *Options) map[string]string {
 	all := make(map[string]string, len(o.Settings)+1)
 	if o.Policy == "sia" || o.Policy == "oxgang" {

@@ -109,7 +109,6 @@ func (a agent) Hello(h *agentapi.Hello) (*job.Spec, error) {
 	return e.spec, nil
 }
 
-// Report implements driver.Program. Without a Hello its unit is unknown.
 func (a agent) Report(r *agentapi.Report) error {
 	e := a.e
 	if stops := e.observed.Mark.Stopping || !e.noticed.IsZero(); !stops && e.program.Hello != nil && e.asPlanned() {

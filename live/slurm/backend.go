@@ -29,7 +29,7 @@ type Options struct {
 	Grace   time.Duration // from the notice to a job until it is stopped; default 60 s
 	Start   time.Duration // how long a released job may wait before it is held again; default 2 min
 	Agents  string        // directory of the agent API; empty: not served
-	Reports ReportStore   // empty: nothing is stored
+	Reports ReportStore   // folder for stored messages; empty: none are stored
 	Report  time.Duration // between a program's reports; default 30 s
 	// Silence is how long a program with a token may send nothing; default 10 min.
 	Silence time.Duration
@@ -67,8 +67,8 @@ var _ driver.Backend = (*Backend)(nil)
 
 var newQueue = driver.NewQueue
 
-// Open returns a Backend; the elastic jobs that Slurm already has arrive as Restored. It fails if Slurm does not
-// answer or the partition has no GPUs.
+// Open returns a Backend. The elastic jobs that Slurm already has arrive as Restored. It returns an error if Slurm
+// does not answer or the partition has no GPUs.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	w := &Backend{o: o, numbers: map[client.ID]*entry{}, entered: map[client.ID]int{}}
 	w.Table = driver.NewTable(newQueue(), release, w.forget)

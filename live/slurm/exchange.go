@@ -19,17 +19,17 @@ type Change struct {
 	Nice int
 }
 
-// Exchange returns the nice changes that put the jobs of a queue in the wanted order, first job first. The jobs
-// exchange the priorities that they have (targets), so other jobs are overtaken by no more jobs than before.
-// others are the priorities of the other waiting jobs of the queue.
+// Exchange returns the changes of nice values that put the waiting jobs of a queue in the wanted order, first job
+// first. The jobs exchange the priorities that they have (targets), so that other jobs are overtaken by no more
+// jobs than before. others are the priorities of the queue's other waiting jobs.
 //
 // A job whose priority already fits keeps its nice value: it is below the job before it, above the target of the
-// job after it, and passes as many others as its target. No nice value moves further than most from
-// the job's own. bounded are the jobs that this keeps from their wanted place.
+// job after it, and has as many of the other jobs behind it as its target. Nice values differ from the job's own
+// by at most most. bounded are the jobs that this limit keeps from their place.
 //
-// Changes that lower a job come before changes that raise one. So even a part of the changes delays no other job.
-// Example: jobs a, b, c with priorities 7, 9, 8 and wanted order a, b, c have targets 9, 8, 7: b (nice +1) and c
-// (nice +1) fall first, then a (nice -2) rises.
+// Changes that lower a priority come first, so that even some of the changes delay no other job. Example: jobs a,
+// b, c with priorities 7, 9, 8 and wanted order a, b, c have targets 9, 8, 7: b (nice +1) and c (nice +1) fall
+// first, then a (nice -2) rises.
 func Exchange(wanted []Place, others []int64, most int) (changes []Change, bounded []uint32) {
 	targets := targets(wanted)
 	others = slices.Clone(others)

@@ -18,14 +18,14 @@ type Bounds struct {
 	Accounts  []string // empty: any
 }
 
-// A Job is a Slurm job that takes part in scheduling, or asks to.
+// A Job is a Slurm job that has opted in, or asks to.
 type Job struct {
 	client.Job
 	client.Request
 	Mark          client.Mark
 	Configuration cluster.Configuration // zero: none
 	Placement     cluster.Placement
-	// Trouble is why a job that asks to take part cannot; empty: it takes part.
+	// Trouble is the reason why a job that asks to take part cannot; empty if it takes part.
 	Trouble string
 }
 
@@ -41,7 +41,7 @@ type Observation struct {
 	Others []client.Job
 	// Ended are jobs that took part, until Slurm forgets them.
 	Ended []Job
-	// Load are other jobs that hold GPUs, of any partition; by number.
+	// Load are other jobs that hold GPUs, in any partition; by number.
 	Load []Job
 	// A node that is unusable has only the GPUs that jobs hold.
 	Nodes []cluster.Node
@@ -173,8 +173,8 @@ func (j *Job) Running() bool {
 	return j.State == client.Running && !slices.Contains(j.Flags, "COMPLETING")
 }
 
-// Wants returns how many GPUs a job requests or holds.
-// For a waiting job the request per node counts: Slurm 22.05 shows a stale sum after an update.
+// Wants returns the number of GPUs that a job requests or holds. For a waiting job it uses the request per node,
+// because Slurm 22.05 shows an outdated sum after an update.
 func Wants(j client.Job) int {
 	each := j.PerNode.Total() * max(1, j.Needed)
 	if n := j.GPUs.Total(); n > 0 && (each == 0 || !j.Waits()) {
@@ -250,8 +250,8 @@ const unnamed = "gpu"
 // GPUType converts the name of a GPU type in Slurm.
 func GPUType(t string) cluster.GPUType { return cluster.GPUType(cmp.Or(t, unnamed)) }
 
-// Barred returns why Slurm does not let a waiting job start even on free nodes; empty if it only waits for its
-// turn or for GPUs.
+// Barred returns the reason why Slurm would not start a waiting job even on free nodes; empty if it only waits for
+// its turn or for GPUs.
 func Barred(j *client.Job) string {
 	switch j.Reason {
 	case "", "None", "Resources", "Priority", "BeginTime", "Cleaning":

@@ -10,8 +10,8 @@ import (
 )
 
 // OrderSteps returns the changes of nice values after which the jobs of line wait in Slurm in this order (see
-// Exchange). A nice value stays within most of the job's own value, which the mark of a changed job records. Jobs
-// that left the line get their own value back. bounded are the jobs that most keeps from their place.
+// Exchange). Nice values differ by at most most from the job's own value, which the job's mark stores. Jobs that
+// left the line get their own value again. bounded are the jobs that most keeps from their place.
 func OrderSteps(o *Observation, line []client.ID, most int, epoch int64) (steps []Step, bounded []client.ID) {
 	places, others := placesOf(o, line), make([]int64, len(o.Others))
 	for i := range o.Others {
@@ -79,8 +79,8 @@ func adminComment(m client.Mark) client.Field {
 
 func niceness(n int) client.Field { return client.Field{Name: "Nice", Value: strconv.Itoa(n)} }
 
-// Undo returns the steps that restore the nice values of waiting jobs and release the scheduler's holds. Jobs that
-// fall come first, as in Exchange.
+// Undo returns the steps that restore the nice values of waiting jobs and release jobs that the scheduler holds.
+// Steps that lower a priority come first, as in Exchange.
 func Undo(o *Observation) []Step {
 	var fall, rise []Step
 	for i := range o.Jobs {

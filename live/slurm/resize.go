@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Wish states what the plan gives an elastic job.
+// A Wish is what the plan assigns to an elastic job.
 type Wish struct {
 	Placement  cluster.Placement // none: it gets nothing
 	Generation int
@@ -20,7 +20,7 @@ type Wish struct {
 	Silent     bool      // no messages for long
 }
 
-// Times are durations, and what marks record about the scheduler.
+// Times are durations, and scheduler data that marks store.
 type Times struct {
 	Grace time.Duration // from the notice until the job is stopped
 	Epoch int64         // of this scheduler
@@ -33,8 +33,8 @@ func (t *Times) signed(m client.Mark) client.Mark {
 	return m
 }
 
-// Steps returns the next commands for elastic jobs, at most one transition per job: stops first, then starts. A
-// job without a placement is held. A job starts once its GPUs are free.
+// Steps returns the next commands for elastic jobs, at most one transition per job, stops first. A job without a
+// placement is held. A job starts once its GPUs are free.
 func Steps(o *Observation, wishes map[client.ID]Wish, t Times) []Step {
 	free := o.Free()
 	var stops, starts []Step
@@ -134,8 +134,8 @@ func Even(p cluster.Placement) bool {
 	return !slices.ContainsFunc(p, func(s cluster.Share) bool { return s.GPUs != p[0].GPUs })
 }
 
-// Sized reports whether a waiting job requests a placement. Slurm 22.05 shows a stale number of nodes after a
-// requeue, so that is not compared.
+// Sized reports whether the request of a waiting job matches placement p. It ignores the number of nodes, which is
+// outdated in Slurm 22.05 after a requeue.
 func Sized(j *Job, p cluster.Placement) bool {
 	asked := slices.Sorted(slices.Values(j.ReqNodes))
 	return len(p) > 0 && slices.Equal(asked, names(p)) && j.PerNode.Total() == p[0].GPUs

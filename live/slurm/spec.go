@@ -8,13 +8,13 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Restart is how long a restart is assumed to take until it is measured.
+// Restart is the assumed duration of a restart until one is measured.
 const Restart = time.Minute
 
 // JobID returns the job ID for a Slurm job.
 func JobID(id client.ID) job.ID { return job.ID(id.String()) }
 
-// Spec returns the job's specification. Its time limit counts as its running time: for an elastic job on its
+// Spec returns the job's specification. The time limit counts as its running time, for an elastic job on its
 // minimum of GPUs, and in proportion on more.
 func (j *Job) Spec() *job.Spec {
 	s := &job.Spec{

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Verb is what a Step does to a job, such as hold.
+// A Verb is the kind of a Step, such as hold.
 type Verb uint8
 
 // The verbs.

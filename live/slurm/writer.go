@@ -48,7 +48,7 @@ type Refusal struct {
 	GaveUp  bool
 }
 
-// Tries is how often a refused step is tried. Pauses start at firstPause and double.
+// Tries is the number of attempts for a refused step. Pauses start at firstPause and double.
 const (
 	Tries      = 5
 	firstPause = 30 * time.Second
@@ -60,8 +60,8 @@ var (
 	ErrRefused = errors.New("refused by Slurm")
 )
 
-// Do sends a step. It returns ErrBusy at the rate limit, and ErrRefused, wrapped, if Slurm refuses the step or did
-// so recently. Any other error means that Slurm does not answer.
+// Do sends a step. It returns ErrBusy at the rate limit, and ErrRefused, wrapped, if Slurm refuses the step or
+// refused it recently. Any other error means that Slurm does not answer.
 func (w *Writer) Do(ctx context.Context, s *Step) error {
 	k := keyOf(s)
 	if err := w.admit(k); err != nil {

@@ -32,9 +32,9 @@ type Status struct {
 	Title   string    `json:"title"` // of the machine, the cluster or the journal
 	At      time.Time `json:"at"`
 	Policy  string    `json:"policy"`           // one for each queue
-	Queues  []Queue   `json:"queues,omitempty"` // none if not visible to the user
+	Queues  []Queue   `json:"queues,omitempty"` // empty if the user may not see any
 	GPUs    []GPUs    `json:"gpus"`             // empty if not all pods are visible
-	Nodes   []Node    `json:"nodes"`            // if not all pods are visible, only those with jobs
+	Nodes   []Node    `json:"nodes"`            // nodes with GPUs; if not all pods are visible, only nodes with jobs
 	Jobs    []Job     `json:"jobs"`             // not ended
 	Ended   []Job     `json:"ended,omitempty"`  // latest first
 	// Attention lists general problems that need a person.
@@ -90,7 +90,8 @@ type Node struct {
 	Held  []Holder        `json:"held,omitempty"`
 	// Closed is why the node starts no jobs; empty if it does.
 	Closed string `json:"closed,omitempty"`
-	// Cause, one of a fixed list, and Idle say why GPUs are idle; empty if none are or it is unknown.
+	// Cause is one of a fixed list and Idle a sentence: why GPUs are idle; empty if none are or the cause is
+	// unknown.
 	Cause string `json:"cause,omitempty"`
 	Idle  string `json:"idle,omitempty"`
 	// CPUs (cores), Memory (bytes) and Slots are for single machines only.
@@ -189,7 +190,7 @@ type Other struct {
 	Nodes   int             `json:"nodes"`
 }
 
-// A Plan is what the last plan gives one job.
+// A Plan is what the last plan assigns to one job.
 type Plan struct {
 	Round   int64           `json:"round"`
 	GPUs    int             `json:"gpus"`
@@ -204,7 +205,7 @@ type Checkpoint struct {
 	Progress float64   `json:"progress"` // samples at initial efficiency
 }
 
-// A Range is an expected time: between Early and Late with a probability, with median Likely.
+// A Range is an expected time, between Early and Late with a Probability; Likely is the median.
 type Range struct {
 	Early       time.Time `json:"early,omitzero"`
 	Likely      time.Time `json:"likely,omitzero"`

@@ -32,8 +32,8 @@ func Backup(dir, path string) error {
 	return s.explain(named("backup", errors.Join(err, db.Close(), syncLog(path))))
 }
 
-// Restore makes a backup file the database of a state directory without one. It gets a new identity, so that
-// processes of the old one's jobs are not touched. It forgets checkpoints for which there returns false.
+// Restore makes a backup file the database of a state directory without one. The database gets a new identity, so
+// that processes of the original's jobs are not touched. It drops checkpoints for which there returns false.
 func Restore(dir, backup string, there func(id job.ID, path string) bool) error {
 	s := &Store{dir: dir, path: filepath.Join(dir, "oxgang.db")}
 	if Present(dir) {

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Commit stores a plan, completely or not at all. It returns an error for a round that is not above the last one,
-// a slot with two holders, or a change of a job that is unknown, has ended or has a later generation.
+// Commit stores a plan, completely or not at all. It returns an error if the round is not above the last one, if a
+// slot has two holders, or if a changed job is unknown, has ended or has a later generation.
 func (s *Store) Commit(p *Plan) error {
 	return s.write(func(tx *sql.Tx) error {
 		return named(fmt.Sprintf("plan of round %d", p.Round), commit(tx, p))

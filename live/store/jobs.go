@@ -12,7 +12,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Accept stores a new job and sets its Number, and Asked if nil. It fails if the ID or the token was used before.
+// Accept stores a new job, and sets its Number, and Asked if nil. It returns an error if the ID or the token was
+// used before.
 func (s *Store) Accept(j *Job) error {
 	row, err := newRow(j)
 	if err != nil {
@@ -136,8 +137,8 @@ func (s *Store) insert(id job.ID, when, body string) error {
 	})
 }
 
-// Checkpoint stores a checkpoint of an unfinished job and the number of consecutive failures. It keeps the last
-// two; one with the same path is replaced.
+// Checkpoint stores a checkpoint of an unfinished job, and the number of failures in a row. The last two
+// checkpoints are kept; an equal path replaces one.
 func (s *Store) Checkpoint(id job.ID, c Checkpoint, failures int) error {
 	c.At = c.At.UTC()
 	body, err := encode(&c)

@@ -96,7 +96,7 @@ func (s *Store) report(id job.ID, at, body string) (Report, error) {
 	return r, nil
 }
 
-// Jobs returns the unfinished jobs, with all also the 200 that ended last, in order of acceptance.
+// Jobs returns the unfinished jobs and, if all is true, the 200 that ended last, in order of acceptance.
 func (s *Store) Jobs(all bool) ([]*Job, error) {
 	where := "ended IS NULL"
 	if all {

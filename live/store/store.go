@@ -38,9 +38,9 @@ func Present(dir string) bool {
 	return err == nil
 }
 
-// Open opens or creates the database of a state directory, and reads all of it to check it. It refuses a directory
-// in use, naming the process, a damaged or incomplete database, and one of a newer version. It never resets a
-// database.
+// Open opens or creates the database of a state directory, and reads all of it as a check. It returns an error for
+// a directory in use, naming the process, for a damaged or incomplete database, and for one of a newer version. It
+// never resets a database.
 func Open(dir string) (*Store, error) { return open(dir, migrations) }
 
 func open(dir string, list []string) (*Store, error) {

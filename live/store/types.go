@@ -99,14 +99,14 @@ type State struct {
 	Round int64     // round of the last plan; 0 for none
 	Time  time.Time // time of the last plan
 	Jobs  []Known   // unfinished, in order of acceptance
-	Ended []Known   // last 50 of each class, in order
+	Ended []Known   // last 50 ended jobs of each class, in order
 }
 
 // A Known is a job with its reports, in order of arrival.
 type Known struct {
 	Job    *Job
-	Before []Report // known to the last plan; all of an ended job
-	After  []Report // not known to the last plan
+	Before []Report // reports that the last plan used; all of an ended job
+	After  []Report // later reports
 }
 
 // A Report is a job's report with its time.

@@ -22,8 +22,8 @@ const (
 	tailCut = 1 << 10
 )
 
-// A logFile is the rotated output of a job's workers: path, path.1 and so on. A full disk must not stop a training,
-// so writing never fails: lost output is reported by tail.
+// A logFile is the rotated output of a job's workers: path, path.1 and so on. Writing never fails, because a full
+// disk must not stop a training; tail reports lost output.
 type logFile struct {
 	path  string
 	bytes int64

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Look returns the state of the start of a job whose directory is dir. It changes nothing. If the supervisor lives
-// and state.json cannot be read, the phase is Running with a note.
+// Look returns the state of the start of a job whose directory is dir. It changes nothing. If the supervisor runs
+// but state.json cannot be read, the phase is Running with a note.
 func Look(dir string) (State, error) {
 	// The order matters: a generation begins once. If the lock is free after it began, it has no writer any more, and
 	// the state read last is final.
@@ -38,8 +38,8 @@ func Look(dir string) (State, error) {
 	return State{Phase: Absent}, nil // removed in the meantime
 }
 
-// Stop stops the workers of dir: SIGTERM to every worker now, SIGKILL to every process at the deadline. It may be
-// called again; the last deadline holds. It does nothing if nothing runs.
+// Stop stops the workers of dir: SIGTERM to every worker now, SIGKILL to every process at the deadline. A later
+// call replaces the deadline. It does nothing if nothing runs.
 func Stop(dir string, n Notice) error {
 	s, err := Look(dir)
 	if err != nil {
@@ -60,7 +60,8 @@ func Stop(dir string, n Notice) error {
 }
 
 // Kill sends SIGKILL to the supervisor of dir, and so to its workers. Use it if a deadline passed without effect.
-// Look then returns Gone, and Sweep kills the rest. It fails if the supervisor's process is unknown.
+// Look then returns Gone, and Sweep kills remaining processes. It returns an error if the supervisor's process is
+// unknown.
 func Kill(dir string) error {
 	r, err := readRecord(dir)
 	if err == nil && r == nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Program returns the executable file of a worker. name is relative to dir if it contains a slash, and otherwise
+// Program returns the executable file of a worker. name is relative to dir if it contains a slash; otherwise it is
 // searched in the PATH of env.
 func Program(name, dir string, env []string) (string, error) {
 	if strings.Contains(name, "/") {

@@ -14,7 +14,7 @@ type System struct {
 	Spawn func(dir string, lock *os.File) error
 	// Signal sends a signal to a process from a state.json or from Tagged.
 	Signal func(pid int, s unix.Signal) error
-	// Tagged returns the tag of each process, by pid, whose tag is tag or below it.
+	// Tagged returns the tags, by pid, of the processes whose tag is tag or below it.
 	Tagged func(tag string) map[int]string
 	// Sync makes a file durable.
 	Sync func(*os.File) error

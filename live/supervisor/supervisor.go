@@ -66,7 +66,7 @@ type Worker struct {
 	Memory int64    `json:"memory"` // bytes, limit by cgroup; 0 for none
 }
 
-// A Phase is how far one start of a job is.
+// A Phase is the stage of one start of a job.
 type Phase string
 
 // Absent and Gone are never written; Look returns them if there is no supervisor.

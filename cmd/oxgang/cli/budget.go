@@ -14,8 +14,8 @@ var ErrBudget = errors.New("the limit of processor time is reached")
 
 const budgetTick = 20 * time.Millisecond
 
-// WithBudget returns a context that is cancelled, with the cause ErrBudget, once the process has used so much more
-// processor time, of all threads together. cancel frees its resources.
+// WithBudget returns a context that is cancelled, with the cause ErrBudget, once the process has used budget more
+// processor time, over all threads. cancel frees its resources.
 func WithBudget(ctx context.Context, budget time.Duration) (_ context.Context, cancel context.CancelFunc) {
 	ctx, stop := context.WithCancelCause(ctx)
 	if budget <= 0 {

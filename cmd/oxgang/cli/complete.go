@@ -15,12 +15,12 @@ func Complete(cmd *cobra.Command, flag string, names []string) {
 	CompleteList(cmd, flag, names, false)
 }
 
-// CompleteList is Complete for a flag whose value is a comma-separated list if list is set.
+// CompleteList is Complete for a flag whose value is a comma-separated list if list is true.
 func CompleteList(cmd *cobra.Command, flag string, names []string, list bool) {
 	CompleteLater(cmd, flag, func() []string { return names }, list)
 }
 
-// CompleteLater is CompleteList for names that are computed when needed.
+// CompleteLater is CompleteList for names that are computed only when needed.
 func CompleteLater(cmd *cobra.Command, flag string, names func() []string, list bool) {
 	err := cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := ""

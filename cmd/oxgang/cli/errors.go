@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// PrintError prints an error on one line, and a hint of what to do on another. A table of no known format gets a mapping
-// file to start with.
+// PrintError prints an error on one line, and a hint of what to do on another. For a table of unknown format it
+// adds a mapping file to start with.
 func PrintError(w io.Writer, err error) {
 	message, hint, _ := strings.Cut(err.Error(), hintMark)
 	hint = cmp.Or(hint, meant(err))
@@ -43,7 +43,7 @@ func Hinted(err error, format string, args ...any) error {
 	return fmt.Errorf("%w"+hintMark+"%s", err, fmt.Sprintf(format, args...))
 }
 
-// A StatusError ends the program with an exit status that is an answer. It prints nothing.
+// A StatusError is an exit status that is itself the answer. It ends the program without printing anything.
 type StatusError int
 
 // Error implements error.
@@ -60,7 +60,7 @@ func Usage(err error) error { return UsageError{err} }
 // Misused returns a UsageError with a formatted text.
 func Misused(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// Group makes a command that has only subcommands print them, and refuse arguments.
+// Group makes a command that has only subcommands print these, and reject arguments.
 func Group(cmd *cobra.Command) {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Few lists the first five names, and how many more there are.
+// Few lists the first five names, and the number of the others.
 func Few(names []string) string {
 	const most = 5
 	if len(names) <= most {

@@ -20,7 +20,7 @@ var ErrInterrupted = errors.New("interrupted")
 // OsFiles lets a simulation read the files of this machine.
 func OsFiles() run.Files { return FilesUntil(context.Background()) }
 
-// FilesUntil is OsFiles whose reads fail when the context ends.
+// FilesUntil returns OsFiles, but reads fail when ctx ends.
 func FilesUntil(ctx context.Context) run.Files {
 	return run.Files{
 		Open: func(name string) (io.ReadCloser, error) { return Open(ctx, name) },

@@ -37,7 +37,8 @@ func ConfigCommand() *cobra.Command {
 	return cmd
 }
 
-// ConfigFlags reads a configuration from defaults, a file, the environment and flags; later ones win.
+// ConfigFlags reads a configuration from defaults, a file, the environment and flags; later sources override
+// earlier ones.
 type ConfigFlags struct{ file string }
 
 // Add adds the flags for the settings of a configuration.

@@ -76,7 +76,8 @@ func (s *Stage) Publish() error {
 // Discard removes the files that were not published.
 func (s *Stage) Discard() error { return os.RemoveAll(s.dir) }
 
-// Whole writes a file so that readers never see a part of it: to a temporary file, which is then renamed.
+// Whole writes a file so that readers never see a part of it: write fills a temporary file, which is then renamed
+// to path.
 func Whole(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return errors.New("no name for the file to write")

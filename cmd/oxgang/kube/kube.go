@@ -23,7 +23,7 @@ func AsPlugin() bool {
 	return strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == Plugin
 }
 
-// A Connection has the flags that say which cluster to use.
+// A Connection has the flags that select the cluster.
 type Connection struct {
 	Context, Config, namespace string
 	all, bare                  bool // all namespaces; no table headers

@@ -128,7 +128,7 @@ func prepare(o *serve.Options, state *liveState, settings []string) (err error) 
 	return o.Validate()
 }
 
-// SupervisorCommand returns an internal command: serve runs it for every start of a job.
+// SupervisorCommand returns the internal command that "oxgang serve" runs for every start of a job.
 func SupervisorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "keeper DIR", Hidden: true, Args: cli.OneArg("directory"),

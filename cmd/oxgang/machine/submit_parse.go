@@ -36,7 +36,7 @@ var dropped = []string{
 	"ROLE_NAME", "ROLE_RANK", "ROLE_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "CUDA_VISIBLE_DEVICES",
 }
 
-// Captured returns the part of an environment that a job inherits, and the variables that cannot be sent.
+// Captured returns the part env of an environment that a job inherits, and the variables odd that cannot be sent.
 func Captured(environ []string) (env, odd []string) {
 	for _, line := range environ {
 		name, _, _ := strings.Cut(line, "=")

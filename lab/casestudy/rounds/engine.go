@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A Question is what all rounds have in common: configurations and capacities.
+// A Question is the part that all rounds share: configurations and capacities.
 type Question struct {
 	Configs  []Config
 	Capacity []int // GPUs by type

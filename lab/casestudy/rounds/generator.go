@@ -22,8 +22,8 @@ type Edits struct {
 }
 
 // A Restart converts a job's values v into worths in a round, which include the cost of a restart: Base +
-// Factor*v[j], but Base + v[Kept] for the held configuration (or -1). With λ − (r g)^p and v = −g^p, Base is λ and
-// Factor r^p.
+// Factor*v[j], or Base + v[Kept] for the held configuration (Kept is -1 if there is none). With λ − (r g)^p and v
+// = −g^p, Base is λ and Factor r^p.
 type Restart struct {
 	Base, Factor float64
 	Kept         int
@@ -44,7 +44,7 @@ func (r Restart) Apply(values []float64) {
 	}
 }
 
-// A Generator makes random rounds: equal ones for equal Specs and calls of Hold.
+// A Generator makes random rounds. Equal Specs and calls of Hold give equal rounds.
 type Generator struct {
 	spec    Spec
 	configs []Config
@@ -79,7 +79,7 @@ func (g *Generator) Capacity() []int {
 	return b
 }
 
-// Question returns what all rounds have in common.
+// Question returns the part that all rounds share.
 func (g *Generator) Question() Question {
 	q := Question{Configs: g.configs, Capacity: g.Capacity()}
 	for k := range q.Capacity {

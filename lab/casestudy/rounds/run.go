@@ -16,7 +16,7 @@ import (
 var infinite = math.Inf(1)
 
 // A Measurement has the time and the quality of one engine's solution in one round. Times are CPU times of the
-// process and its children, or wall-clock times. They exclude the values.
+// process and its children, or wall-clock times, without computing values.
 type Measurement struct {
 	Engine string
 	Round  int // the first builds the program
@@ -55,7 +55,7 @@ type Study struct {
 	Rounds  int      // after WarmUp
 }
 
-// WarmUp is how many rounds the summary leaves out: the first builds the program, the second has the first
+// WarmUp is the number of rounds that the summary omits: the first builds the program, the second has the first
 // placements.
 const WarmUp = 2
 
@@ -76,9 +76,9 @@ func (s Study) Validate() error {
 	return errors.Join(all...)
 }
 
-// Run solves every round with each engine in turn, and returns the measurements by engine, then round. It also passes
-// each to report. Each engine works on its own placements, so that none pays for another's. It returns errors of
-// names, engines, or the context.
+// Run solves every round with each engine in turn, and returns the measurements by engine, then round. It also
+// passes each to report. Each engine continues from its own placements. It returns an error for an unknown engine,
+// a failure, or an ended context.
 func (s Study) Run(ctx context.Context, report func(Measurement)) ([]Measurement, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err

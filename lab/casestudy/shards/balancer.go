@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Balancer assigns shards to servers, round after round. It keeps nothing of the instance.
+// A Balancer assigns shards to servers, round after round. It does not retain the instance.
 type Balancer interface {
 	Balance(ctx context.Context, in *Instance) (*Result, error)
 }
@@ -46,9 +46,9 @@ func (s *Stats) count(values []float64) {
 	}
 }
 
-// Relaxed is a balancer that solves the linear relaxation and rounds the solution by Shim. It edits the program
-// between rounds: changed costs, and a coefficient per pair. That is continual optimisation if the solver starts from
-// its last solution, otherwise the thesis' LP-Relaxed. Source: thesis §5.1.1, "Applying COpter".
+// Relaxed is a balancer that solves the linear relaxation and rounds the solution by Shim. Between rounds it
+// changes only costs, and a coefficient per pair. With a solver that starts from its last solution this is
+// continual optimisation, otherwise the thesis' LP-Relaxed. Source: thesis §5.1.1, "Applying COpter".
 type Relaxed struct {
 	solver lp.Solver
 	dust   float64

@@ -31,7 +31,7 @@ func CheckMethod(name string) error {
 }
 
 // NewMethod returns the balancer with a name. The seed determines the parts of pop:K; the clock, which may be nil,
-// times its parts. Errors: an unknown name, exact.ErrUnavailable.
+// measures their times. It returns an error for an unknown name, or exact.ErrUnavailable.
 func NewMethod(name string, seed uint64, clock casestudy.Clock) (Balancer, error) {
 	switch kind, count, split := strings.Cut(name, ":"); {
 	case name == "heuristic":

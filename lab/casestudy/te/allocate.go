@@ -70,8 +70,8 @@ func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
 }
 
 // Top is the method that pins the small demands to their shortest paths, largest first, then solves the program of
-// the largest over the remaining capacity. Source: thesis §5.2.2, method (b), LP-Top ("demand pinning"). Deviation:
-// pinned demands are served largest first, because the thesis does not say what a demand gets that does not fit.
+// the largest over the remaining capacity. Source: thesis §5.2.2, method (b), LP-Top ("demand pinning").
+// Deviation: pinned demands are served largest first, because the thesis does not cover demands that do not fit.
 type Top struct {
 	Solver lp.Solver
 	Share  float64 // of the demands; the thesis has 0.1
@@ -167,8 +167,8 @@ func (in *Instance) add(flow []float64, picked []int, part []float64) {
 	}
 }
 
-// Parts is the method POP-k. Every part has all links at 1/k of their capacity and a random k-th of the demands.
-// Large demands are first split into four. Parts are drawn anew in every round, and solved one after another. Source:
+// Parts is the method POP-k. Every part has all links at 1/k of their capacity and a random k-th of the demands,
+// redrawn in every round. Large demands are first split into four. Parts are solved one after another. Source:
 // thesis §5.2.2, method (c).
 type Parts struct {
 	Solver lp.Solver

@@ -25,7 +25,7 @@ const (
 )
 
 // NewMethod returns the method with a name. The seed determines the parts of pop:K; the clock, which may be nil,
-// times its parts. Errors: an unknown name, exact.ErrUnavailable.
+// measures their times. It returns an error for an unknown name, or exact.ErrUnavailable.
 func NewMethod(name string, seed uint64, clock casestudy.Clock) (Method, error) {
 	kind, setting, with := strings.Cut(name, ":")
 	var allocator Allocator

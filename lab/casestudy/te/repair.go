@@ -22,8 +22,8 @@ func (in *Instance) Loads(flow []float64) []float64 {
 	return load
 }
 
-// Violation returns by how much a flow exceeds the capacity of a link and a demand, at most, relative to 1 + the
-// limit, and the sum of negative flows.
+// Violation returns the largest excess of a flow over the capacity of a link and over a demand, relative to 1 +
+// the limit, and the sum of negative flows.
 func (in *Instance) Violation(flow []float64) (link, demand, negative float64) {
 	for e, load := range in.Loads(flow) {
 		link = max(link, (load-in.Topology.Links[e].Capacity)/(1+in.Topology.Links[e].Capacity))

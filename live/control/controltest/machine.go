@@ -1,5 +1,5 @@
-// Package controltest has a simulated scheduler of one machine, whose jobs do what a test says.
-// Post sends messages to a real one, as the Python client does.
+// Package controltest has a simulated scheduler of one machine, whose jobs do what a test prescribes. Post sends
+// messages to a real one, as the Python client does.
 package controltest
 
 import (
@@ -64,7 +64,7 @@ func (m *Machine) Submit(_ context.Context, r *control.Request) (job.ID, error) 
 	return id, nil
 }
 
-// Prune reports logs of 8 KiB to delete, unless other limits of logs are given.
+// Prune reports 8 KiB of logs to delete, unless other limits of logs are given.
 func (m *Machine) Prune(_ context.Context, r *control.PruneRequest) ([]statedir.Amount, error) {
 	a := statedir.Amount{Category: statedir.Logs, Count: 1, Bytes: 8 << 10}
 	if _, other := r.Keep[statedir.Logs]; other {

@@ -26,27 +26,27 @@ func (ns *Nodes) PoolOf(g cluster.Group) *inventory.Pool {
 	return &ns.Loans.pools[i]
 }
 
-// Lent reports whether the committed plan borrows a node.
+// Lent reports whether the committed plan borrows node id.
 func (ns *Nodes) Lent(id cluster.NodeID) bool {
 	_, lent := slices.BinarySearchFunc(ns.Table.Plan.Spec.Loans, string(id), NameOf)
 	return lent
 }
 
-// NameOf compares the node of a loan with a name, for binary searches.
+// NameOf compares the node of loan l with a name, for binary searches.
 func NameOf(l v1alpha1.NodeLoan, name string) int { return strings.Compare(l.Name, name) }
 
 // ByName compares loans by node name.
 func ByName(a, b v1alpha1.NodeLoan) int { return strings.Compare(a.Name, b.Name) }
 
-// A Transfer is a change of the mark that a node is lent.
+// A Transfer is a change of the mark on a node that states that it is lent.
 type Transfer struct {
 	seen *corev1.Node
 	next *corev1.Node
 }
 
 // Transfers returns the changes of loan marks. Borrowed nodes are marked, unless their owner has pods there. Other
-// marked nodes lose the mark once none of our pods is or may come there. It returns none until the watches show
-// the last writes.
+// nodes lose the mark once no pod of the queue is or may come there. It returns none while the watches lack the
+// last writes.
 func (ns *Nodes) Transfers(s *observe.Observation) []Transfer {
 	if !ns.Options.Acts() || time.Now().Before(ns.Loans.NotBefore) || len(ns.Writer.Unseen) > 0 {
 		return nil

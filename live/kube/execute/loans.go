@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// LoanState is the state of a lender's nodes. Nodes on loan are those in the committed Plan without Back.
+// LoanState is the state of a lender's nodes. The nodes on loan are the nodes in the committed Plan without Back.
 type LoanState struct {
 	pools          []inventory.Pool
 	Published      []cluster.Loan              // last sent to the scheduler
@@ -184,7 +184,7 @@ func (ns *Nodes) LoanStatus() []cluster.Loan {
 	return all
 }
 
-// SameLoans reports whether two lists are equal except for the load, which changes often.
+// SameLoans reports whether two lists are equal, ignoring the load, which changes often.
 func SameLoans(a, b []cluster.Loan) bool {
 	return slices.EqualFunc(a, b, func(x, y cluster.Loan) bool {
 		return x.Group == y.Group && x.Node == y.Node && x.Nodes == y.Nodes && x.Lent == y.Lent && x.Spare == y.Spare &&

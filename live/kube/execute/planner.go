@@ -25,7 +25,7 @@ type Writer struct {
 	Client  client.Client
 	Direct  client.Reader
 	Mu      sync.Locker // guards Unseen, and the jobs
-	// Unseen has the resource versions that the watches have not shown yet.
+	// Unseen has the resource versions of writes that the watches have not shown yet.
 	Unseen map[types.UID]uint64
 	// Refused is called when pods of a job cannot be created. The lock is held.
 	Refused  func(j *jobstate.Job, why string)

@@ -29,7 +29,7 @@ type rentedNodes struct {
 	Committing bool
 }
 
-// ExpectPods marks the nodes to which pods of a job may still come.
+// ExpectPods marks the nodes on which pods of a job may still appear.
 func (ns *Nodes) ExpectPods() {
 	to := make(map[string]bool)
 	for _, e := range ns.Table.Order {
@@ -157,7 +157,7 @@ func (ns *Nodes) rental(s *GroupStatus) cluster.Rental {
 	return r
 }
 
-// Late reports whether ordered nodes have not come in time.
+// Late reports whether ordered nodes have not arrived in time.
 func (o *Order) Late(g *v1alpha1.NodeGroup, now time.Time) bool {
 	return o.missing > 0 && now.Sub(o.since) >= startWithin(g)
 }
@@ -194,7 +194,7 @@ func WantedOf(all []v1alpha1.PlannedGroup, name string) *v1alpha1.PlannedGroup {
 	return &all[i]
 }
 
-// Rentals updates the orders, and returns the nodes that are not closed, and the rentals.
+// Rentals updates the orders. It returns the nodes that are not closed, and the state of rentals.
 func (ns *Nodes) Rentals(nodes []cluster.Node) ([]cluster.Node, []cluster.Rental) {
 	var rentals []cluster.Rental
 	closed, planned := make(map[string]bool), plannedNodes(ns.Table.Plan)
@@ -225,7 +225,7 @@ func (s *GroupStatus) close(closed, planned map[string]bool) {
 	}
 }
 
-// Offered returns all rentable nodes, under names that no node has.
+// Offered returns all rentable nodes, with names that no real node has.
 func Offered(groups []v1alpha1.NodeGroup) []cluster.Node {
 	var all []cluster.Node
 	for i := range groups {

@@ -20,7 +20,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
-// Recheck is how often a scale is read, to find changes by others.
+// Recheck is the interval at which a scale is read, to detect changes by others.
 const Recheck = 30 * time.Second
 
 // A Scaling is a step towards the wanted nodes of a group: it marks a leaving node, or changes the scale.

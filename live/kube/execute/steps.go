@@ -181,7 +181,7 @@ func (w *Planner) closing(e *jobstate.Job, workers int) *Step {
 	return w.rewriting(e, "end", func(o *object) error { return e.Adapter.Resize(o, &g) })
 }
 
-// ToStart returns what a job gets when it starts. If its first workers have succeeded, it gets only those, which
+// ToStart returns what a job gets when it starts. If its first workers have succeeded, it gets only these, which
 // completes it.
 func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 	g := w.ToGrant(e)
@@ -191,7 +191,8 @@ func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 	return g
 }
 
-// ToGrant returns what each worker of a job gets; every leader computes the same.
+// ToGrant returns what each worker of a job gets. It depends only on the plan, so that every leader computes the
+// same.
 func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
 	n := e.Workers()
 	var flavor map[string]string

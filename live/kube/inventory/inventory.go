@@ -32,7 +32,7 @@ type Options struct {
 	Now    time.Time
 }
 
-// Patience is how long a node may be not Ready before its jobs count as lost.
+// Patience is the time after which the jobs of a node that is not Ready count as lost.
 const Patience = 30 * time.Second
 
 const (
@@ -50,8 +50,8 @@ const (
 	mostMiB = 1 << 24
 )
 
-// Read returns the nodes with GPUs that a queue may use, sorted by name: its own, and with tenure Loaned its
-// lender's that are labelled as lent to it.
+// Read returns the nodes with GPUs that a queue may use, sorted by name: its own, and nodes labelled as lent to
+// it, with tenure Loaned.
 //
 // It omits nodes that are being deleted, that have not been Ready for Patience, and that have a NoExecute taint.
 // The queue's pods tolerate the taint of a loan to the queue, taints in Tolerations, and the GPU resource's taint

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Lender is the state of the nodes of an owner that lends idle ones. It must not be changed.
+// A Lender is the state of the nodes of an owner who lends idle ones. It is immutable.
 type Lender struct {
 	Servers []Server // sorted by name
 	Wants   []Want   // oldest first
@@ -22,7 +22,7 @@ type Server struct {
 	cluster.Node // at full capacity
 	Object       *corev1.Node
 	Open         bool // new pods of the queue may come
-	Theirs       int  // GPUs of pods on it that are not ours
+	Theirs       int  // GPUs of the owner's pods
 }
 
 func (s *Server) lentTo() string { return s.Object.Labels[v1alpha1.LoanLabel] }

@@ -15,7 +15,7 @@ func Node(p *corev1.Pod) string {
 	return Pinned(&p.Spec)
 }
 
-// Pinned returns the node that all satisfiable terms of a pod's required affinity name; empty: none.
+// Pinned returns the only node that a pod's required affinity allows; empty if there are several.
 func Pinned(spec *corev1.PodSpec) string {
 	only := ""
 	for _, t := range Terms(spec) {
@@ -31,7 +31,7 @@ func Pinned(spec *corev1.PodSpec) string {
 	return only
 }
 
-// Terms returns the terms of a pod's required node affinity, without a copy.
+// Terms returns the terms of a pod's required node affinity; the caller must not modify them.
 func Terms(spec *corev1.PodSpec) []corev1.NodeSelectorTerm {
 	a := spec.Affinity
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {

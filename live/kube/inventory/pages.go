@@ -59,7 +59,7 @@ func eachPage[L any, P interface {
 	}
 }
 
-// ListEvents calls do for all events. It fails if the API server drops the list's version.
+// ListEvents calls do for all events. It returns an error if the API server drops the list's version meanwhile.
 func ListEvents(ctx context.Context, direct client.Reader, do func(*corev1.Event), of ...client.ListOption) error {
 	return eachPage(ctx, direct, of, func(*corev1.EventList) {}, func(l *corev1.EventList) {
 		for i := range l.Items {
@@ -75,7 +75,7 @@ type PodList struct {
 	Version uint64      // of the cluster; 0: not known
 }
 
-// ListPods reads pods as of one time. keep may change a pod and reports whether to keep it.
+// ListPods reads the pods at one time. keep may change a pod, and reports whether to keep it.
 func ListPods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of ...client.ListOption) (r PodList, err error) {
 	for range restarts {
 		if r, err = podsOnce(ctx, direct, keep, of); !apierrors.IsResourceExpired(err) {

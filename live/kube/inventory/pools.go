@@ -27,8 +27,8 @@ const (
 	used // by its owner, or closed to new pods
 )
 
-// Pools returns the state of each group of the lender's nodes. on has the servers that the plan borrows; headroom is
-// the share of a group that is never lent. Source: Lyra §4, §7.1.
+// Pools returns the state of each group of the lender's nodes. on has the servers that the plan borrows; headroom
+// is the fraction of a group that is never lent. Source: Lyra §4, §7.1.
 //
 // Each waiting pod of the owner gets one server, oldest pod first: a leaving one, else an idle one, else a lent
 // one, which is then reclaimed. A group with reclaimed servers has no spare ones. This first fit may reclaim too

@@ -14,9 +14,9 @@ const (
 	MostMemory = 1 << 50 // bytes
 )
 
-// Request returns the GPUs, CPUs and memory that a pod requests; gpu is the resource name of GPUs. It is the sum of
-// containers and sidecars, or the most that init containers need. A request of the pod as a whole replaces it.
-// Overhead is added, missing requests equal limits, and numbers are clamped to 0 and the Most constants.
+// Request returns the GPUs, CPUs and memory that a pod requests; gpu is the resource name of GPUs. This is the sum
+// over containers and sidecars, or the largest need of an init container, unless the pod states a request as a
+// whole. Overhead is added, missing requests equal limits, and numbers are limited to 0 and the Most constants.
 func Request(spec *corev1.PodSpec, gpu corev1.ResourceName) cluster.Resources {
 	var running, starting cluster.Resources
 	for i := range spec.InitContainers {
@@ -56,7 +56,7 @@ func List(l corev1.ResourceList, gpu corev1.ResourceName) cluster.Resources {
 	return Of(corev1.ResourceRequirements{Requests: l}, gpu)
 }
 
-// Either returns the request of a resource, or else its limit.
+// Either returns the request of a resource, or its limit if there is none.
 func Either(r *corev1.ResourceRequirements, name corev1.ResourceName) resource.Quantity {
 	if q, ok := r.Requests[name]; ok {
 		return q

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Job is what the scheduler reads from the object of a job.
+// A Job is the scheduler's view of the object of a job.
 type Job struct {
 	UID, Kind, Namespace, Name string
 	Queue                      string // of its label; empty: none
@@ -40,7 +40,7 @@ type Job struct {
 	PriorityClass string    // empty: none
 	Spec          *job.Spec // as requested; nil if there is a Problem
 	Problem       string    // for users; empty: it can be scheduled
-	Plain         *job.Spec // without annotations, if they are the Problem
+	Plain         *job.Spec // Spec without annotations, if these are the Problem
 }
 
 // An Ending states whether and how a job ended.
@@ -67,7 +67,7 @@ type Grant struct {
 // ErrFixed reports that the number of workers of a job cannot be changed.
 var ErrFixed = errors.New("its number of workers is fixed")
 
-// ErrKueue reports that only Kueue can stop the job (spec.active=false of its Workload), or resize it unless it is
+// ErrKueue reports that only Kueue can stop the job (spec.active=false of its Workload), or resize it if it is not
 // Sliced.
 var ErrKueue = errors.New("it is in a Kueue queue")
 
@@ -75,8 +75,8 @@ var ErrKueue = errors.New("it is in a Kueue queue")
 // be used.
 type Kind interface {
 	GVK() schema.GroupVersionKind
-	// Read parses o with the defaults d of its queue. weight is its namespace's share. It never fails: see
-	// Job.Problem.
+	// Read parses o with the defaults d of its queue. weight is the share of its namespace. It reports invalid
+	// input in Job.Problem.
 	Read(o *unstructured.Unstructured, d *v1alpha1.JobDefaults, weight int32) *Job
 	// Start sizes, labels and resumes a suspended job. If all pods run on one node and the kind allows it, the
 	// templates name the node; otherwise the pods are gated and wait for Pin. A job in Kueue is not resumed but

@@ -31,9 +31,9 @@ func Gated(p *corev1.Pod) bool {
 	return holds(p.Spec.SchedulingGates)
 }
 
-// Pin binds a gated pod to one node, records the epoch, and removes our gate. The node is added to each term,
-// because the API server only accepts a narrower affinity. It changes nothing and returns an error if p is not
-// gated, is bound, or must be on another node.
+// Pin binds a gated pod to one node, records the epoch, and removes the PlacementGate. It adds the node to each
+// term, because the API server only accepts a narrower affinity. It returns an error, and changes nothing, if p is
+// not gated, is bound, or must be on another node.
 func Pin(p *corev1.Pod, node string, epoch int64) error {
 	switch {
 	case node == "":

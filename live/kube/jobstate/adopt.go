@@ -14,9 +14,9 @@ func (p Past) With(history Past) Past {
 	return p
 }
 
-// Adopted finds out from the pods of a running job what it was granted, if no plan states it. So no job stops because
-// a Plan was deleted or is old. It reports false if the scheduler did not start the job, or if typeOf does not know
-// every worker's node.
+// Adopted derives from the pods of a running job what it was granted, so that no job stops because a Plan was
+// deleted or is old. It returns false if the scheduler did not start the job, or if typeOf does not know the node
+// of a worker.
 func Adopted(j *jobadapter.Job, workers []*corev1.Pod, typeOf func(node string) string) (Past, bool) {
 	if j.Generation == 0 || j.Suspended || j.PerWorker.GPUs == 0 || j.Ended != nil {
 		return Past{}, false

@@ -52,7 +52,7 @@ func milli(x float64) int64 {
 	return int64(min(max(0, math.Round(1000*x)), math.MaxInt64/2))
 }
 
-// State returns what the next leader must know about the job.
+// State returns the data about the job that the next leader needs.
 func (e *Job) State() v1alpha1.JobState {
 	st := &e.Status
 	s := v1alpha1.JobState{

@@ -1,5 +1,5 @@
-// Package jobstate stores what the leader knows about each job, and restores it from the Plan of the previous leader.
-// It also has the options of a queue.
+// Package jobstate has the leader's state of each job, which it restores from the Plan of the previous leader, and
+// the options of a queue.
 //
 // The function Next is the state machine of a job: it moves the job to another Phase.
 //

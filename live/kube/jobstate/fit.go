@@ -1,6 +1,6 @@
 package jobstate
 
-// A Fit tracks how the requests of a job's running pods are adjusted to the plan's CPUs and memory.
+// A Fit states whether the requests of a job's running pods match the planned CPUs and memory.
 type Fit struct {
 	Retry
 	Why string   // for users; empty: no difference, or being changed

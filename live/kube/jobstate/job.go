@@ -34,7 +34,7 @@ type Job struct {
 	Phase Phase
 	Times
 	TrainsIn int64 // generation reported as training
-	// Late is where a previous leader may still start the pods; nil: nowhere.
+	// Late has the nodes on which a previous leader may still start the pods; nil: none.
 	Late       cluster.Placement
 	Readmitted int64 // generation of the last reactivation of the Workload in Kueue
 
@@ -57,7 +57,7 @@ func (e *Job) Wants() bool { return !e.Phase.Over() && e.Held.GPUs > 0 }
 // Workers returns the planned number of workers.
 func (e *Job) Workers() int { return e.WorkersOn(e.Held.GPUs) }
 
-// WorkersOn returns how many workers of the job have room on a number of GPUs.
+// WorkersOn returns how many workers of the job fit on the given number of GPUs.
 func (e *Job) WorkersOn(gpus int) int { return gpus / max(1, e.Parsed.PerWorker.GPUs) }
 
 // Present reports whether a pod belongs to the planned start of the job.
@@ -79,8 +79,8 @@ func (e *Job) Node() string {
 	return string(e.Held.Placement[0].Node)
 }
 
-// Coming returns how many unplanned pods may still appear on the job's node: its controller replaces failed pods
-// until it has stopped.
+// Coming returns how many unplanned pods may still appear on the job's node, because its controller replaces
+// failed pods until it has stopped.
 func (e *Job) Coming() int {
 	planned := e.Started() && e.Parsed.Generation == e.Held.Generation
 	if e.Parsed.Node == "" || e.Ended() || planned || e.Parsed.Suspended && !e.Parsed.Stopping {
@@ -120,7 +120,7 @@ func (e *Job) Finished() (n int) {
 	return n
 }
 
-// ToEnd is how long a job may take to end by itself after a worker has succeeded.
+// ToEnd is the time in which a job may end by itself after a worker has succeeded.
 const ToEnd = time.Minute
 
 // EndsSoon reports whether a job is about to end by itself.
@@ -128,9 +128,9 @@ func (e *Job) EndsSoon(now time.Time) bool {
 	return !e.Ending.IsZero() && now.Sub(e.Ending) < ToEnd
 }
 
-// Outlived returns Finished if the other workers of a Job are left without partners: they joined or restarted as
-// training ended. It requires that the workers train together, that ToEnd has passed since the first success, and
-// that the program has sent nothing since. Otherwise it is 0.
+// Outlived returns Finished if the other workers of a Job have no partners left, because they joined or restarted
+// as training ended. Otherwise it returns 0. It requires that workers train together, that ToEnd has passed since
+// the first success, and that the program has sent nothing since then.
 func (e *Job) Outlived(now time.Time) int {
 	together := e.Parsed.Kind == "Job" && (e.Parsed.Resizing == v1alpha1.InPlace || e.Agent.Hello != nil)
 	fixed := e.Parsed.Kueue && !e.Parsed.Sliced
@@ -159,7 +159,8 @@ func Ready(p *corev1.Pod) bool {
 	return i < 0 || p.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
-// Generation returns to which start of its job a pod belongs, from 1; 0 if the scheduler did not start it.
+// Generation returns the number, from 1, of the job's start to which a pod belongs; 0 if the scheduler did not
+// start it.
 func Generation(p *corev1.Pod) int64 {
 	n, err := strconv.ParseInt(p.Labels[v1alpha1.Generation], 10, 64)
 	if err != nil {

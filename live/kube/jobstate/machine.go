@@ -47,7 +47,7 @@ var eventNames = [...]string{"Look", "Grant", "Commit", "GiveUp", "Hear", "End"}
 
 func (e Event) String() string { return eventNames[e] }
 
-// Facts are what is planned and observed of a job, as a set of bits.
+// Facts are the planned and observed properties of a job, as a set of bits.
 type Facts uint32
 
 // Values of Facts.
@@ -57,9 +57,9 @@ const (
 	Started                   // pods of the planned generation may appear at any time
 	Runs                      // started by the scheduler, and not suspended
 	Suspended
-	Leftover // pods of another generation exist, or its controller still stops it
+	Leftover // pods of another generation exist, or its controller is still stopping it
 	Late     // a start by the previous leader may still arrive
-	Fits     // that start uses the planned nodes
+	Fits     // this start uses the planned nodes
 	MayEnd   // first success less than a minute ago
 	Outlived // successes are long ago, and other workers exist
 	Lacking  // workers have not been created for a while
@@ -67,7 +67,7 @@ const (
 	TooMany  // the job's object has more workers than planned
 	TooFew   // the job's object has fewer workers than planned
 	Up       // all workers run or have succeeded
-	Unseen   // the watches lack the last write
+	Unseen   // the watches have not shown the last write
 	Failed   // the last step of the job failed
 	Waits    // a retry is not yet due
 )
@@ -79,7 +79,7 @@ type Action uint8
 const (
 	Nothing Action = iota
 	Stop           // suspends the object, or deactivates its Workload in Kueue
-	Fence          // sets the epoch on the object: writes of earlier leaders fail
+	Fence          // sets the epoch on the object, so that writes of earlier leaders fail
 	Start          // writes generation, size and nodes, and resumes the object, if there is room
 	Resume         // Start if no other job is on its nodes, else Fence
 	Close          // sets the number of workers to those that have succeeded
@@ -87,7 +87,7 @@ const (
 	Readmit        // activates its Workload in Kueue
 	Shrink         // lowers the number of workers
 	Grow           // raises the number of workers, if there is room
-	Pin            // to their nodes, if no other job is there
+	Pin            // binds pods to their nodes, if no other job is there
 )
 
 func (a Action) urgent() bool { return a == Stop || a == Fence }

@@ -9,14 +9,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Unmade is how long pods of a Job may be missing before its events are read to find out why; the delay doubles each
-// time.
+// Unmade is how long pods of a Job may be missing before its events are read to find the cause; the delay doubles
+// each time.
 const Unmade = 10 * time.Second
 
 const longestWhy = 700
 
-// Lacks reports whether it is time to read the events of a started Job because some of its pods do not exist. This is so
-// after Unmade. After each read, the wait doubles.
+// Lacks reports whether to read the events of a started Job now, because some of its pods do not exist. The first
+// read is due after Unmade; each further wait is twice as long.
 func (e *Job) Lacks(now time.Time) bool {
 	if e.Parsed.Kind != "Job" || !e.Running() {
 		return false
@@ -38,8 +38,8 @@ func (e *Job) Awaits() bool {
 	return e.Stale() || e.Started() && e.Running() && e.Made() < e.Workers()
 }
 
-// Made counts the job's workers whose pod exists, or that have already succeeded. Only pods of the start that the plan
-// has now count, and no pods of earlier starts.
+// Made returns the number of the job's workers whose pod exists or that have already succeeded. It ignores pods of
+// earlier starts.
 func (e *Job) Made() (n int) {
 	for _, p := range e.Pods {
 		if e.Present(p) || p.Status.Phase == corev1.PodSucceeded {
@@ -49,7 +49,7 @@ func (e *Job) Made() (n int) {
 	return n
 }
 
-// A Limit bounds the GPUs of a job for a time, because more pods could not be created.
+// A Limit is a temporary limit of a job's GPUs, because more pods could not be created.
 type Limit struct {
 	GPUs  int
 	Why   string
@@ -75,7 +75,7 @@ type Refusal struct {
 	Last time.Time // of the last event, in whole seconds
 }
 
-// Later returns the later of r and the refusal in an event; the event within the same second.
+// Later returns the later of r and the refusal in event ev; ev if both are within the same second.
 func (r Refusal) Later(ev *corev1.Event) Refusal {
 	if ev.Reason != FailedCreate || ev.LastTimestamp.Time.Before(r.Last) {
 		return r

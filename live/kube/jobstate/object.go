@@ -15,8 +15,8 @@ const packed = "oxgang.dev/packed"
 // plain fields stay as maps. Watches, indexes and selectors use no others.
 var plain = []string{"apiVersion", "kind", "metadata"}
 
-// PackObject replaces all fields but the metadata by one JSON text, which takes 1 kB instead of 8 kB. It drops
-// managedFields and kubectl's last-applied annotation; merge patches leave fields alone that both versions lack.
+// PackObject replaces all fields except the metadata by one JSON text, which takes 1 kB instead of 8 kB. It drops
+// managedFields and kubectl's last-applied annotation, which merge patches leave unchanged.
 func PackObject(o *unstructured.Unstructured) error {
 	if _, is := o.Object[packed]; is {
 		return nil

@@ -13,9 +13,9 @@ import (
 // A job's measurements are stored in the status of the Plan for a new leader.
 
 const (
-	// KeptReports is how many reports of one job are stored at most.
+	// KeptReports is the maximum number of stored reports of one job.
 	KeptReports = 12
-	// MostReports is how many reports of all jobs are stored at most.
+	// MostReports is the maximum number of stored reports of all jobs.
 	MostReports = 2500
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Past is what the previous leader stored about a job.
+// A Past is the previous leader's record of a job.
 type Past struct {
 	Allocation v1alpha1.JobAllocation
 	state      v1alpha1.JobState

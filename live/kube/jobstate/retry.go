@@ -6,7 +6,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// A Retry states when something that failed may be tried again.
+// A Retry states when a failed action may be tried again.
 type Retry struct {
 	Failures  int
 	NotBefore time.Time
@@ -30,13 +30,13 @@ func (r *Retry) FailFor(now time.Time, err error) {
 	r.NotBefore = now.Add(LeaveAlone(r.NotBefore.Sub(now), err))
 }
 
-// Tries is the number of failures in a row after which a job backs off without GPUs.
+// Tries is the number of failures in a row after which a job gets no GPUs for a time.
 const Tries = 3
 
 // BacksOff reports whether a job must get no GPUs now.
 func (r *Retry) BacksOff(now time.Time) bool { return r.Failures >= Tries && now.Before(r.NotBefore) }
 
-// LeaveAlone returns the delay after an error: wait, or a longer one that the error asks for, at most LongBackoff.
+// LeaveAlone returns the delay after an error: wait, or a longer one that err requests, at most LongBackoff.
 func LeaveAlone(wait time.Duration, err error) time.Duration {
 	seconds, _ := apierrors.SuggestsClientDelay(err)
 	return max(wait, min(time.Duration(seconds)*time.Second, LongBackoff))

@@ -33,7 +33,7 @@ func (e *Job) Progress() float64 {
 	return e.Status.Progress
 }
 
-// Place returns the first planned node with room for a worker that allows it, and takes that room.
+// Place returns the first planned node with room for a worker in left, and subtracts the worker from left.
 func (e *Job) Place(left map[string]int, allows func(node string) bool) string {
 	for _, s := range e.Held.Placement {
 		if name := string(s.Node); left[name] >= e.Parsed.PerWorker.GPUs && allows(name) {

@@ -11,13 +11,14 @@ import (
 type Table struct {
 	*driver.Table[*Job]
 	Plan *v1alpha1.Plan  // as last written or read
-	Past map[job.ID]Past // until the job is seen
+	Past map[job.ID]Past // restored jobs that were not observed yet
 	Over map[job.ID]bool // ended jobs that still have objects
 	// Labels are the node labels by which Kueue's flavors distinguish GPU types.
 	Labels map[cluster.GPUType]map[string]string
 }
 
-// NewTable returns an empty table. ended is called under the lock after the scheduler took a job's final end.
+// NewTable returns an empty table. ended is called under the lock after the scheduler has processed a job's final
+// end.
 func NewTable(q *driver.Queue, ended func(*Job)) *Table {
 	return &Table{Table: driver.NewTable(q, vacate, ended), Over: map[job.ID]bool{}}
 }

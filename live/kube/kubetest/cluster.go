@@ -1,6 +1,6 @@
 // Package kubetest is a simulated Kubernetes cluster for tests: controller-runtime's fake API server, with a Job
-// controller, a binder and kubelets that act on demand. It checks that GPUs are not overcommitted, and Plans do not
-// go back.
+// controller, a binder and kubelets that act on demand. It checks that GPUs are not overcommitted, and that epoch
+// and round of Plans never decrease.
 package kubetest
 
 import (
@@ -39,7 +39,7 @@ const holder = "kubetest.oxgang.dev/kubelet"
 // A Cluster is a simulated Kubernetes cluster. Methods panic on errors of the fake API server. It is safe for
 // concurrent use.
 type Cluster struct {
-	// Before may fail or change a request of Client. After may lose its response.
+	// Before may change a request of Client or fail it. After may lose its response.
 	Before, After func(*Call) error
 	// Listed, if not nil, receives the lists of Direct and their options.
 	Listed func(list client.ObjectList, o *client.ListOptions)
@@ -141,7 +141,7 @@ func (t *Cluster) SetReady(name string, is bool) {
 	t.Update(&n)
 }
 
-// An Ask is a job that a test submits.
+// An Ask describes a job that a test submits.
 type Ask struct {
 	Name        string
 	Workers     int

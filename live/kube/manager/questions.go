@@ -52,7 +52,7 @@ func (l *leader) ask(ctx context.Context, queue string, q whatif.Question) (*wha
 }
 
 // Answer answers the questions that users write into a ConfigMap, until its watch ends or an answer cannot be
-// written. It fails if the ConfigMap cannot be watched.
+// written. It returns an error if the ConfigMap cannot be watched.
 func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer Answerer) error {
 	w, err := maps.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + wire.QuestionMap})
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 // Recheck is how often to check whether watches have caught up.
 const Recheck = 20 * time.Millisecond
 
-// CatchUp waits until the watches show every pod, node and job at least as new as at the API server now. It reads
-// the pods if their watch is late.
+// CatchUp waits until the watches show every pod, node and job at least as new as in the API server now. If the
+// watch of pods is late, it reads the pods.
 func (ob *Observer) CatchUp(ctx context.Context) error {
 	kinds := ob.kinds(true)
 	want, err := ob.versions(ctx, kinds)

@@ -25,9 +25,9 @@ type live struct {
 	wait    time.Duration
 }
 
-// Hurry reads the queue's pods from the API server if the watch is overdue; all pods while it lags behind
-// ReadPods. If the watch has caught up and is still overdue, the pods do not exist: the delay doubles, up to a
-// minute.
+// Hurry reads the queue's pods from the API server if the watch is overdue, or all pods while the watch is behind
+// ReadPods. If the watch has caught up and the pods are still missing, they do not exist, and the delay doubles,
+// up to a minute.
 func (ob *Observer) Hurry(ctx context.Context, overdue bool) error {
 	l := &ob.live
 	switch behind := len(l.pods) > 0 || l.all != nil; {

@@ -28,7 +28,7 @@ type Observation struct {
 	Jobs       []ObservedJob            // by creation, then namespace and name
 	Pods       map[string][]*corev1.Pod // by job uid
 	Helpers    map[string][]*corev1.Pod // live pods without GPUs, by job uid
-	Unmarked   map[string][]*corev1.Pod // with GPUs, but not started by this scheduler
+	Unmarked   map[string][]*corev1.Pod // pods with GPUs that this scheduler did not start
 	AllPods    []*corev1.Pod            // relevant pods, and all on nodes with GPUs
 	Nodes      []cluster.Node           // including nodes lent to the queue
 	Whole      []cluster.Node           // the same nodes without any pod
@@ -40,7 +40,7 @@ type Observation struct {
 	namespaces map[string]string
 	owners     map[types.UID]string // job uid of each pod, by pod uid
 	Ours       map[string]bool      // scheduled jobs that have not ended, by uid
-	Beyond     map[string]bool      // jobs beyond the limits, by uid
+	Beyond     map[string]bool      // jobs that exceed the limits of the queue or namespace, by uid
 	// Labels are the node labels that distinguish Kueue's flavors; empty without jobs in Kueue.
 	Labels   map[cluster.GPUType]map[string]string
 	Versions map[string]uint64 // by uid
@@ -59,7 +59,7 @@ func (f *ObservedJob) key() jobadapter.Key {
 	return jobadapter.Key{Kind: f.Parsed.Kind, Namespace: f.Parsed.Namespace, Name: f.Parsed.Name}
 }
 
-// An Observer reads the objects of one queue. It is for one goroutine.
+// An Observer reads the objects of one queue. Only one goroutine may use it.
 type Observer struct {
 	options *jobstate.Options
 	client  client.Client
@@ -71,7 +71,7 @@ type Observer struct {
 }
 
 // New returns an Observer. c reads from watches, direct from the API server. known reports whether a job is
-// scheduled, or was until its end or its opting out.
+// scheduled (planned), or was until it ended or opted out (over).
 func New(o *jobstate.Options, c client.Client, direct client.Reader, known func(job.ID) (planned, over bool)) *Observer {
 	return &Observer{options: o, client: c, direct: direct, known: known, parsed: make(map[string]parsedObject)}
 }
@@ -219,7 +219,7 @@ func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Obser
 	return nil
 }
 
-// Workers returns the pods of a job with GPUs, whoever started them.
+// Workers returns the pods of a job with GPUs, even if others started them.
 func (s *Observation) Workers(uid string) []*corev1.Pod {
 	return slices.Concat(s.Pods[uid], s.Unmarked[uid])
 }

@@ -161,8 +161,8 @@ func (s *Observation) marked(p *corev1.Pod) string {
 	return ""
 }
 
-// IsOurs returns a function that reports whether a pod is or was a job's, even if the job was deleted or has opted
-// out.
+// IsOurs returns a function that reports whether a pod is or was of a job of the queue, even if the job was
+// deleted or has opted out.
 func (ob *Observer) IsOurs(s *Observation) func(p *corev1.Pod) bool {
 	return func(p *corev1.Pod) bool {
 		return s.Ours[s.Owner(p)] || p.Labels[v1alpha1.QueueLabel] == ob.options.Queue.Name && jobstate.Generation(p) > 0 && ob.allows(p.Namespace)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ErrWatches reports that the watches have lost an event or have stalled: restart the process.
+// ErrWatches reports that the watches have lost an event or have stalled, so that the process must restart.
 var ErrWatches = errors.New("the watches miss changes of the API server")
 
 // Relist is the time between comparisons with the API server. Late is how long the watches may lag.

@@ -61,8 +61,8 @@ func afterStart(e *v1alpha1.ETA) *v1alpha1.ETA {
 	return &v1alpha1.ETA{End: e.End}
 }
 
-// Outdated reports whether a plan must be written although it decides the same, because of new predictions or unsaved
-// measurements.
+// Outdated reports whether a plan with the same decisions must still be written, because of new predictions or
+// unsaved measurements.
 func Outdated(last, next *v1alpha1.Plan, unsaved bool) bool {
 	now := next.Spec.Time.Time
 	if now.Sub(last.Spec.Time.Time) < ForetellEvery {

@@ -92,7 +92,7 @@ func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 	}
 }
 
-// TakeOver makes this process the one that may write plans: it reads or creates the Plan and takes the next epoch. In
+// TakeOver gives this process the right to write plans: it reads or creates the Plan and takes the next epoch. In
 // a mode that writes nothing it only reads.
 func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 	for {
@@ -202,7 +202,7 @@ const saveInterval = 9
 // Due reports whether job history may be written again.
 func (s *Store) Due() bool { return time.Since(s.saved) >= saveInterval*max(s.saving, s.writing) }
 
-// Save writes the status of a plan. It leaves out what does not fit.
+// Save writes the status of a plan. It omits what does not fit.
 func (s *Store) Save(ctx context.Context, p *v1alpha1.Plan) error {
 	f, err := fitStatus(p, s.shrink)
 	if err != nil {

@@ -28,8 +28,8 @@ func (c *Cluster) Backup(ctx context.Context) (string, error) {
 	return to, c.answers(ctx, APIServer)
 }
 
-// Restore replaces etcd's data with a copy from Backup. The programs of the control plane are stopped before and
-// started afterwards. etcd's revisions go back.
+// Restore replaces etcd's data with a copy from Backup, so etcd's revisions go back. It stops the control plane
+// meanwhile.
 func (c *Cluster) Restore(ctx context.Context, backup string) error {
 	for _, name := range slices.Backward(names) {
 		if err := c.Process(name).Kill(); err != nil {

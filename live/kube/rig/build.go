@@ -74,8 +74,7 @@ var programs = map[Set]map[string]string{
 }
 
 // Build builds a set from its module in live/kube/rig, unless it was built before, and returns the directory of
-// the programs: below the user's cache directory, named by a hash of their sources. Everything takes about 6
-// minutes on two idle cores.
+// the programs, in the user's cache directory. Everything takes about 6 minutes on two idle cores.
 func Build(ctx context.Context, set Set) (string, error) {
 	source, err := sources(releases[set].module)
 	if err != nil {

@@ -4,7 +4,7 @@
 // Build builds the programs at the versions that module binaries pins, using only the Go module proxy. Start runs
 // etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok on free loopback ports. They die with the
 // process that started them. kwok simulates the kubelets of fake nodes: a bound pod runs at once, ends by an
-// annotation, and disappears when deleted. On a lost node none of that happens.
+// annotation, and disappears when deleted, except on a lost node.
 //
 // # Behaviour of the Job controller
 //

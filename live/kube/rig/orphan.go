@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// FollowGo ends this process within a second after the go command that runs it as a test has died. Otherwise a
-// killed go command leaves its test binaries and their programs running.
+// FollowGo ends this process within a second after the go command that runs it as a test has died, so that no test
+// binary is left running.
 var FollowGo = sync.OnceFunc(func() {
 	parent := os.Getppid()
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", parent))

@@ -186,8 +186,7 @@ func (c *Cluster) Run(name, path string, env []string, args ...string) (*Process
 	return p, nil
 }
 
-// FreePort returns a free loopback port below the kernel's range for clients, so no client takes it before the
-// server listens or restarts.
+// FreePort returns a free loopback port below the kernel's range for clients, so that no client takes it.
 func FreePort() (int, error) {
 	const least, span, tries = 12000, 20000, 100
 	for range tries {

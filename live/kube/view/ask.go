@@ -31,8 +31,9 @@ func (k *Kubectl) MayAsk(ctx context.Context, namespace string) bool {
 	return true
 }
 
-// Ask sends a question about a queue's jobs, by uid, to the scheduler in namespace, with the user's rights. The
-// error is ErrForbidden without the right, ErrNotFound without the ConfigMap, and ErrUnanswered without an answer.
+// Ask sends a question about a queue's jobs, by uid, to the scheduler in namespace, with the user's rights. It
+// returns ErrForbidden without these rights, ErrNotFound without the ConfigMap, and ErrUnanswered without an
+// answer.
 func (k *Kubectl) Ask(ctx context.Context, namespace, queue string, q json.RawMessage) (json.RawMessage, error) {
 	of := wire.Request{ID: rand.Text(), Queue: queue, Question: q}
 	patch, err := wire.PatchQuestion(wire.RequestKey, of)

@@ -87,8 +87,7 @@ var kinds = []jobKind{
 
 type jobKind struct{ kind, resource string }
 
-// Explain returns the state of one job. name may be "kind/name". The error is ErrNotFound if the job does not
-// exist.
+// Explain returns the state of one job. name may be "kind/name". It returns ErrNotFound if the job does not exist.
 func (l *Looker) Explain(ctx context.Context, namespace, name string) (*status.Status, error) {
 	kind, name := splitKind(name)
 	o, err := l.job(ctx, kind, namespace, name)

@@ -37,8 +37,8 @@ type Look struct {
 	Lacks    []string // sentences on what the user may not read
 }
 
-// Look reads the cluster. The error is ErrForbidden if the user may not list the namespace's pods, and ErrNoKind if
-// the cluster lacks queues.
+// Look reads the cluster. It returns ErrForbidden if the user may not list the namespace's pods, and ErrNoKind if
+// the cluster has no queues.
 func (l *Looker) Look(ctx context.Context) (*Look, error) {
 	if l.absent == nil {
 		l.absent = make(map[string]time.Time)

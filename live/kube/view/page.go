@@ -46,7 +46,7 @@ const (
 	rest  = 9 // as a multiple of its duration
 )
 
-// Follow reads the cluster again and again until ctx is done.
+// Follow reads the cluster repeatedly until ctx is done.
 func (p *Page) Follow(ctx context.Context) {
 	p.Watched.Follow(ctx, func(took time.Duration, _ bool) time.Duration { return max(least, rest*took) })
 }

@@ -48,8 +48,8 @@ func (k *Kubectl) Waiting(ctx context.Context, namespace string) ([]Release, err
 	return all, nil
 }
 
-// Release removes the scheduler's changes from a suspended job, and resumes it unless it is in Kueue. The name may
-// be "kind/name". The error is ErrManaged in modes Admit and Resize.
+// Release removes the scheduler's changes from a suspended job, and resumes it unless it is in Kueue. name may be
+// "kind/name". It returns ErrManaged in modes Admit and Resize.
 func (k *Kubectl) Release(ctx context.Context, namespace, name string) (*Release, error) {
 	kind, name := splitKind(name)
 	o, err := k.job(ctx, kind, namespace, name)

@@ -10,7 +10,8 @@ const (
 	RequestKey = "request"
 	// ReplyKey is the key of the Reply.
 	ReplyKey = "reply"
-	// MostJobs is how many jobs an answer lists, those with the largest changes: an object holds 1 MiB.
+	// MostJobs is the maximum number of jobs in an answer, those with the largest changes, because an object holds
+	// 1 MiB.
 	MostJobs = 20
 )
 
@@ -21,7 +22,7 @@ type Request struct {
 	Question json.RawMessage `json:"question"` // a whatif.Question
 }
 
-// A Reply answers the Request with the same ID, or says why it is refused.
+// A Reply answers the Request with the same ID, or states why it is refused.
 type Reply struct {
 	ID      string          `json:"id"`
 	Answer  json.RawMessage `json:"answer,omitempty"` // a whatif.Answer

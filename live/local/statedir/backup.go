@@ -36,7 +36,7 @@ type manifest struct {
 	SHA256  string `json:"sha256"` // of all names, sizes and contents, in order
 }
 
-// A Torn checkpoint is not in a backup, or not restored, because it is incomplete.
+// A Torn is a checkpoint that is not backed up or restored, because it is incomplete.
 type Torn struct {
 	Job  job.ID
 	Name string // in the job's folder of checkpoints
@@ -46,9 +46,9 @@ type Torn struct {
 // String describes the checkpoint in a line.
 func (t *Torn) String() string { return fmt.Sprintf("job %s: checkpoint %s: %v", t.Job, t.Name, t.Err) }
 
-// Backup writes a state directory to a file atomically, optionally with the whole checkpoints of unfinished jobs. It
-// returns the checkpoints that it left out, and fails after writing the file if a job has only such. The
-// directory is not locked: the database is a snapshot, and journals have their length when read.
+// Backup writes a state directory to a file atomically, optionally with the complete checkpoints of unfinished
+// jobs. It returns the incomplete ones, which it omits; if a job has only such, it writes the file and returns an
+// error. The directory is not locked: the database is a snapshot, and journals have their length when read.
 func Backup(ctx context.Context, file, dir string, checkpoints bool) (_ []Torn, err error) {
 	defer named("backup", &err)
 	d, err := newDraft(filepath.Dir(file), ".oxgang-backup-")

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ErrLost reports a database that lacks what the folders of its jobs show.
+// ErrLost reports a database that lacks jobs, starts or ends which the folders of its jobs show.
 var ErrLost = errors.New("history is lost")
 
 type lost struct {

@@ -41,7 +41,7 @@ func (o *Observation) Detail() string {
 	return "its workers stopped"
 }
 
-// LastLines returns the end of the output as a clause; empty if there is none.
+// LastLines returns the last lines of output as a clause; empty if there are none.
 func (o *Observation) LastLines() string {
 	if len(o.State.Tail) == 0 {
 		return ""

@@ -56,8 +56,8 @@ func (f *Folders) Make(id job.ID, u *account.User) error {
 // Passable is the mode of a directory that others can enter, but neither list nor change.
 const Passable = 0o711
 
-// Give makes a user the owner of a job's checkpoints; nil: no change. The folder itself stays the scheduler's, so
-// the user cannot replace other files in it.
+// Give makes user u the owner of a job's checkpoints; nil changes nothing. The folder itself stays the
+// scheduler's, so that the user cannot replace other files in it.
 func (f *Folders) Give(id job.ID, u *account.User) error {
 	if u == nil {
 		return nil

@@ -21,8 +21,8 @@ const (
 // Categories returns all categories in display order.
 func Categories() []Category { return []Category{Logs, Checkpoints, Journals, Reports} }
 
-// A Limit states how much data of ended jobs is kept: nothing older than Age, and at most Bytes of each user, the newest first;
-// 0: no limit. Age counts from the end of the job, or the last line of the journal.
+// A Limit states how much data of ended jobs is kept: nothing older than Age, and at most Bytes of each user, the
+// newest first; 0: no limit. Age counts from the end of the job, or from the last line of the journal.
 type Limit struct {
 	Age   time.Duration `json:"age"`   // nanoseconds
 	Bytes int64         `json:"bytes"` // in blocks of 4 KiB; not for reports
@@ -37,7 +37,7 @@ func Default() Limits {
 	return Limits{Logs: {Age: 30 * day, Bytes: 1 << 30}, Journals: {Age: 30 * day, Bytes: 1 << 30}, Reports: {Age: 90 * day}}
 }
 
-// With returns the limits, replaced by others where those have an entry.
+// With returns a copy of l in which entries of the other limits replace entries for the same category.
 func (l Limits) With(others Limits) Limits {
 	all := make(Limits, len(l)+len(others))
 	maps.Copy(all, l)

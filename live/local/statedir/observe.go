@@ -17,7 +17,7 @@ type Observation struct {
 }
 
 // Look returns the state of one start of a job. If it is settled (up and not stopping), Look only checks the
-// supervisor, which is cheap. If the supervisor is gone, Look kills the rest, which may take seconds.
+// supervisor, which is cheap. If the supervisor is gone, Look kills remaining processes, which may take seconds.
 func Look(f *Folders, g Generation, settled bool) (*Observation, error) {
 	dir := f.Generation(g)
 	if settled {

@@ -38,9 +38,9 @@ type Amount struct {
 	Bytes    int64    `json:"bytes"` // in blocks of 4 KiB; 0 for reports
 }
 
-// Prune deletes what exceeds the limits, and returns the amounts. The database forgets a job's details before its
-// logs are deleted, so after a crash the next Prune deletes the rest. A job with an error is passed over: the
-// returned error names it, and the amounts cover the other jobs.
+// Prune deletes what exceeds the limits, and returns the amounts. The database drops a job's details before its
+// logs are deleted, so that the next Prune can finish after a crash. If a job fails, Prune continues with the
+// others, and returns an error that names it.
 func Prune(s *store.Store, o *PruneOptions) ([]Amount, error) {
 	found, err := find(s, o)
 	if found == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Rebuild adds to a database what only the folders of its jobs show, and returns the jobs that differed. A job whose
-// processes run keeps them. Other jobs end like their last start, or wait. Call it again after a crash.
+// Rebuild adds to a database what only the folders of its jobs show, and returns the jobs that differed. A job
+// with running processes keeps them; other jobs end like their last start, or wait. Call it again after a crash.
 func Rebuild(s *store.Store, f *Folders, n *cluster.Node) ([]job.ID, error) {
 	known, err := s.Outlines()
 	if err != nil {

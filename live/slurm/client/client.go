@@ -20,8 +20,8 @@ type Client struct {
 	Timeout time.Duration
 	// Text requests text instead of JSON.
 	Text bool
-	// OnlyJSON makes Jobs fail with ErrText instead of reading text, in which the name of a job can imitate other jobs
-	// and fields. Set it before acting on the answer.
+	// OnlyJSON makes Jobs return ErrText instead of reading text, in which the name of a job can imitate other
+	// jobs and fields. Set it before acting on the result.
 	OnlyJSON bool
 	// Slow is how long a JSON answer may take; 0: no limit. After a slower one the client requests text, which
 	// takes half as long, until it meets text that cannot be parsed, such as a name with a line break.
@@ -98,8 +98,8 @@ func (c *Client) QOS(ctx context.Context) ([]QOS, error) {
 	return asked(ctx, c, Command{Name: "sacctmgr", Args: []string{"-n", "-P", "show", "qos", "format=" + QOSColumns}}, ParseQOS)
 }
 
-// Accounting returns the runs of jobs since a time from slurmdbd, without steps. The columns are separated by a new random
-// text, which no name of a job can contain.
+// Accounting returns the runs of jobs since a time from slurmdbd, without steps. The columns are separated by a
+// new random text, so that no job name can contain it.
 func (c *Client) Accounting(ctx context.Context, since time.Time) ([]Run, error) {
 	separator := "," + rand.Text() + ","
 	return asked(ctx, c, Command{Name: "sacct", Args: []string{

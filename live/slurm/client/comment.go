@@ -28,7 +28,7 @@ var partNames = [...]string{"none", "order", "elastic"}
 
 func (p Part) String() string { return partNames[p] }
 
-// A Request is what a user's comment asks of the scheduler.
+// A Request is what a user's comment asks the scheduler to do.
 type Request struct {
 	Part     Part
 	Min, Max int       // on all nodes; 1 ≤ Min ≤ Max

@@ -48,7 +48,7 @@ type Job struct {
 	Restarts int // number of requeues
 	Requeue  bool
 
-	Submit, Eligible, Start, End time.Time // Start of a waiting job: Slurm's estimate
+	Submit, Eligible, Start, End time.Time
 	Limit                        time.Duration
 	Unlimited                    bool
 

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// DefaultPerMinute is the default limit of commands a minute, low because slurmctld holds a lock while it answers.
+// DefaultPerMinute is the default limit of commands a minute. It is low because slurmctld holds a lock while it
+// answers.
 const DefaultPerMinute = 30
 
 // Limited returns a Runner that starts at most perMinute commands in any minute.
@@ -55,10 +56,10 @@ func (w *callLimit) try(now time.Time) time.Duration {
 	return 0
 }
 
-// A Pace determines how often the state of Slurm is read.
+// A Pace determines how often Slurm's state is read.
 type Pace struct {
-	Least, Most time.Duration // interval
-	Share       float64       // share of the time to spend looking
+	Least, Most time.Duration // bounds of the interval
+	Share       float64       // largest fraction of the time spent reading
 	now         time.Duration
 }
 
@@ -68,7 +69,7 @@ func DefaultPace() *Pace {
 	return &Pace{Least: 2 * time.Second, Most: 30 * time.Second, Share: 0.02}
 }
 
-// Next returns how long to wait after a read that took this long.
+// Next returns the wait after a read that took the time took; changed states whether it found changes.
 func (p *Pace) Next(took time.Duration, changed bool) time.Duration {
 	if changed || p.now == 0 {
 		p.now = p.Least

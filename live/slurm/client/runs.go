@@ -28,8 +28,8 @@ type Run struct {
 // RunColumns are the columns that ParseRuns reads. The first and the last are equal.
 const RunColumns = "JobIDRaw,JobID,JobName,Comment,User,Account,Partition,QOS,State,ExitCode,Submit,Eligible,Start,End,ElapsedRaw,NodeList,ReqTRES,AllocTRES,JobIDRaw"
 
-// ParseRuns parses the output of sacct, whose columns are separated by a text that users cannot know. Names may have line
-// breaks. An error is ErrMalformed.
+// ParseRuns parses the output of sacct. separator separates columns and must be unknown to users. Names may have
+// line breaks. An error is ErrMalformed.
 func ParseRuns(text []byte, separator string) ([]Run, error) {
 	want := strings.Count(RunColumns, ",") + 1
 	cells := strings.Split(strings.TrimSuffix(string(text), "\n"), separator)

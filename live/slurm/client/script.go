@@ -54,8 +54,8 @@ func (j *ElasticJob) key() string {
 // Quote quotes a word for bash.
 func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// Options returns the options of sbatch for a first start on the job's minimum of GPUs; an error if nodes of
-// perNode GPUs cannot hold them evenly.
+// Options returns the options of sbatch for a first start on the job's minimum of GPUs. It returns an error if
+// nodes of perNode GPUs cannot hold them evenly.
 func (j *ElasticJob) Options(perNode int) ([]string, error) {
 	least, request := j.Request.Min, j.Request
 	if j.Token != "" {
@@ -83,8 +83,8 @@ func (j *ElasticJob) Options(perNode int) ([]string, error) {
 	return all, nil
 }
 
-// MostGPUs returns the size of the partition's largest node with one of these GPU types, or any type for an empty
-// list. It is 0 if there is none.
+// MostGPUs returns the GPUs of the partition's largest node with one of these GPU types, or with any type for an
+// empty list; 0 if there is none.
 func MostGPUs(nodes []Node, partition string, types []string) int {
 	most := 0
 	for i := range nodes {

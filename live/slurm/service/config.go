@@ -19,7 +19,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Mode states how much the scheduler may do. Each mode includes the modes before it.
+// A Mode limits what the scheduler may do. Each mode includes the modes before it.
 type Mode string
 
 // The modes.

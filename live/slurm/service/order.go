@@ -51,7 +51,7 @@ func NewOrderer(s Slurm, read func() (*Config, error), log *slog.Logger) (*Order
 }
 
 // Run runs rounds until ctx is done or another scheduler takes over, and returns the reason. It undoes its
-// changes, unless the other scheduler has taken them over.
+// changes, except after a takeover.
 func (r *Orderer) Run(ctx context.Context) error {
 	tick := time.NewTicker(r.now.Round)
 	defer tick.Stop()
@@ -160,7 +160,7 @@ func (r *Orderer) release(ctx context.Context) error {
 	return err
 }
 
-// Release undoes the changes of schedulers to jobs of a partition, and returns the number of commands. The error
+// Release undoes all schedulers' changes to jobs of a partition, and returns the number of commands. The error
 // joins all failures.
 func Release(ctx context.Context, s Slurm, c *Config, log *slog.Logger) (int, error) {
 	o, err := slurm.Look(ctx, s, c.bounds())

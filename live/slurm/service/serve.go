@@ -23,8 +23,8 @@ type Service struct {
 	Tool  string // name and version, for journals
 }
 
-// Run serves until ctx is done or another scheduler takes over, and returns the reason. It undoes its changes at
-// the end, unless the other scheduler has taken them over, and when the mode changes.
+// Run serves until ctx is done or another scheduler takes over, and returns the reason. It undoes its changes when
+// the mode changes and at the end, except after a takeover.
 func (s *Service) Run(ctx context.Context) error {
 	for {
 		c, err := s.Read()

@@ -114,7 +114,7 @@ func (r *Rig) StartController(ctx context.Context) error {
 	})
 }
 
-// LoseState restarts slurmctld without its state.
+// LoseState restarts slurmctld with an empty state.
 func (r *Rig) LoseState(ctx context.Context) error {
 	if err := r.Signal("slurmctld", syscall.SIGKILL); err != nil {
 		return err

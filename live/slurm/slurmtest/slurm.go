@@ -52,7 +52,7 @@ type Job struct {
 	before  uint32    // priority before it was held
 }
 
-// An Ask is a job that a test submits.
+// An Ask describes a job that a test submits.
 type Ask struct {
 	Name, User, Account, Comment string
 	Partition                    string // default gpu
@@ -109,7 +109,8 @@ func (s *Slurm) LoseState() {
 	s.jobs = nil
 }
 
-// Older simulates that slurmctld was killed and read an older state: a running job waits again. Its program is gone.
+// Older simulates that slurmctld was killed and restored an older state: running job id waits again, and its
+// program is gone.
 func (s *Slurm) Older(id client.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,8 +19,8 @@ import (
 var ErrUnknown = errors.New("Slurm shows no such job") //nolint:staticcheck // Slurm is a name
 
 // Explain returns the status of the jobs that id names: a number as in Slurm or by a user, 12, 12_3, 12_[2-9%4] or
-// 12+1. 12 of an array or a heterogeneous job means all of it. runs are past runs; noPast is why there are none,
-// or empty. The error is ErrUnknown, wrapped, if neither shows the job.
+// 12+1. For an array or a heterogeneous job, 12 means all of it. runs are past runs; noPast states why there are
+// none, or is empty. It returns ErrUnknown, wrapped, if no such job is found.
 func Explain(l *Look, runs []client.Run, noPast, id string) (*status.Status, error) {
 	var past *History
 	if noPast == "" {

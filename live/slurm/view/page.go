@@ -11,7 +11,7 @@ import (
 
 const month = 30 * 24 * time.Hour
 
-// Page returns the live page of a Slurm cluster. past may be nil; noPast is the reason.
+// Page returns the live page of a Slurm cluster. past may be nil; noPast then states why.
 func Page(c *client.Client, past *History, noPast string) *page.Watched {
 	return page.NewWatched(func(ctx context.Context) (*status.Status, error) {
 		l, err := Take(ctx, c, time.Now)

@@ -8,7 +8,7 @@ type Meaning struct{ Code, Why, Unblock string }
 // Unknown is the meaning of a reason code that is not in Meanings.
 var Unknown = Meaning{"", "Oxgang does not know this reason code", "see \"JOB REASON CODES\" of man squeue"}
 
-// Meanings explain reason codes. A code that ends in * stands for all codes with this beginning.
+// Meanings explain reason codes. A code that ends in * matches all codes with this prefix.
 var Meanings = []Meaning{
 	{"None", "Slurm has not looked at it yet", "the next scheduling round, within seconds"},
 	{"Priority", "jobs of higher priority come first", "their start, a shorter time limit so that it can be backfilled, or a higher priority"},

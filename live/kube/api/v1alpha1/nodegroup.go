@@ -127,7 +127,7 @@ type PlannedGroup struct {
 	Leaving []LeavingNode `json:"leaving,omitempty"`
 }
 
-// A LeavingNode is a node that is being returned.
+// A LeavingNode is a rented node that the queue is giving back to its provider.
 type LeavingNode struct {
 	// name of the node.
 	//

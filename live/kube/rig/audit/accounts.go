@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Accounts is I21: in the modes Admit and Resize, no pod is bound if its job would hold more GPUs than the plan
-// gives it. A pod's controllers, not its labels, determine its job.
+// Accounts is I21: in modes Admit and Resize, no pod is bound if its job would hold more GPUs than planned. A
+// pod's controllers, not its labels, determine its job.
 type Accounts struct{}
 
 // Name implements [Check].

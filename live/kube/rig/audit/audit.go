@@ -14,8 +14,8 @@ type Check interface {
 // An Ender is a Check that is also called after the last change, with the end time in s.
 type Ender interface{ End(s *State) []Finding }
 
-// All returns all checks for a test cluster. start bounds the start of a generation, repair how long a node may be
-// overfull.
+// All returns all checks for a test cluster. start limits the duration of a generation's start, repair how long a
+// node may be overfull.
 func All(start, repair time.Duration) []Check {
 	return []Check{
 		&Capacity{}, &Pinned{}, &Repair{Within: repair}, &Generations{}, &Gang{Within: start},

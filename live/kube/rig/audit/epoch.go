@@ -64,8 +64,8 @@ func (k *Epochs) See(s *State, c *Change) []Finding {
 	return nil
 }
 
-// Fence is the strictest form of I17: no write has an epoch below its plan's. Admission learns of plans by a
-// watch, so the old leader's writes may pass while that lags.
+// Fence is the strictest form of I17: no write has an epoch below its plan's. Admission reads plans through a
+// watch, so the old leader's writes may pass while the watch lags.
 type Fence struct{}
 
 // Name implements [Check].

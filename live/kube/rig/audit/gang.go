@@ -45,7 +45,7 @@ func (k Generations) See(s *State, c *Change) []Finding {
 func live(p *corev1.Pod) bool { return !gated(p) && !terminal(p) }
 
 // Gang is I4: all pods of a generation are released, or none, except Within a start, stop or resize. "All" is the
-// number of GPUs in the plan, or of existing pods if no plan names the job.
+// number of planned GPUs, or of existing pods if no plan names the job.
 type Gang struct {
 	Within time.Duration
 	since  timer[run]

@@ -73,7 +73,7 @@ func stamp(e metav1.ManagedFieldsEntry) string {
 	return s
 }
 
-// A Tally is how often a manager wrote objects of a resource.
+// A Tally counts how often a manager wrote objects of a resource.
 type Tally struct {
 	Manager, Resource string
 	Writes            int

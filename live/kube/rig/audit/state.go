@@ -33,7 +33,7 @@ func (k Key) String() string {
 	return k.Resource + "/" + k.Namespace + "/" + k.Name
 }
 
-// An Object is an immutable version of an object. Value has its Go type if known.
+// An Object is one version of an object. It is immutable. Value has its Go type if that is known.
 type Object struct {
 	Key   Key
 	Meta  metav1.Object
@@ -144,7 +144,7 @@ func as[T runtime.Object](o *Object) (v T, ok bool) {
 	return v, ok
 }
 
-// A Finding is a violation: which check, at which revision, which object, and what was found and expected.
+// A Finding is a violation: the check, the revision, the object, and what was found and expected.
 type Finding struct {
 	Check    string
 	Revision int64

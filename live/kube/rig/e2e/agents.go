@@ -50,7 +50,7 @@ func Token(ctx context.Context, k *kubernetes.Clientset) func(*corev1.Pod) (stri
 }
 
 // Trusting waits until the scheduler has published the agent API's certificates, and returns an HTTP client that
-// trusts only them. Its connections come from many addresses, because the request rate per address is limited.
+// trusts only them. It connects from many addresses, because requests per address are limited.
 func Trusting(ctx context.Context, t testing.TB, k client.Client, namespace string) *http.Client {
 	t.Helper()
 	var m corev1.ConfigMap

@@ -20,14 +20,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Hand lets a test write the plans of a queue, with the backend of the scheduler.
+// A Hand lets a test write the plans of a queue, with the scheduler's backend.
 type Hand struct {
 	testing.TB
 	backend *kube.Backend
 	k       client.Client
 }
 
-// Plan takes a queue over until the test ends. Jobs get only what the test gives them.
+// Plan takes over a queue until the test ends. Jobs get only what the test gives them.
 func Plan(t testing.TB, k client.Client, q *v1alpha1.Queue) *Hand {
 	t.Helper()
 	o := jobstate.DefaultOptions()

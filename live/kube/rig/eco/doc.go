@@ -26,24 +26,23 @@
 // after the update and nothing of its JobSet is active. Entries of other managers must stay: Kueue's Workload
 // depends on the entry of kueue.x-k8s.io/manager. An affinity is accepted, but the existing JobSet rejects it.
 //
-// A TrainJob that was created with a quantity that is not a string (cpu: 1) can never get a runtime patch: Trainer's
-// webhook then writes it as "1", which counts as a change of spec.trainer. A TrainJob created with a runtime patch
-// can be patched later.
+// A TrainJob created with a quantity that is not a string (cpu: 1) can only get a runtime patch if it was created
+// with one: Trainer's webhook writes the quantity as "1", which counts as a change of spec.trainer.
 //
 // # How Kueue holds jobs
 //
-// The annotation kueue.x-k8s.io/admission-gated-by lists who holds a job: paths with a domain, at most 63 characters
-// each, separated by commas. Its feature gate AdmissionGatedBy is beta and on since 0.19. Names can be removed later,
-// but not added. Meanwhile the Workload exists without quota, with condition AdmissionGated. The job can be changed
-// as in the table, and the Workload follows.
+// The annotation kueue.x-k8s.io/admission-gated-by lists who holds a job: paths with a domain, at most 63
+// characters each, separated by commas. Its feature gate AdmissionGatedBy is beta and on since 0.19. Names can be
+// removed later, but not added. Until then the Workload has no quota and condition AdmissionGated, and follows
+// changes of the job.
 //
-// Only Kueue may resume a held job. Otherwise Kueue suspends it again and resets a Job's template to its
-// Workload's, without later labels and gates. Changing and releasing a job in one update works.
+// Only Kueue may resume a held job; otherwise it suspends the job and resets its template. Changing and releasing
+// a job in one update works.
 //
 // Kueue resumes an admitted job whenever somebody else suspends it. To stop it, set spec.active of its Workload to
 // false: the job is suspended and keeps its template. A Job that is resized while it runs is stopped and admitted
 // again. With the annotation kueue.x-k8s.io/elastic-job (gate ElasticJobsViaWorkloadSlices, on since 0.18) it
 // shrinks at once, and grows by a second Workload, a slice: the gate kueue.x-k8s.io/elastic-job holds its new pods
-// until the slice is admitted. Kueue 0.19 then updates only the number of pods in the Workload. So whoever removes
-// the annotation that holds the Job must also remove it from the Workload.
+// until the slice is admitted. Kueue 0.19 then updates only the number of pods in the Workload, so the annotation
+// that holds the Job must be removed from both.
 package eco

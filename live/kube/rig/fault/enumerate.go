@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig/audit"
 )
 
-// A Scenario is a task of a program. Its result must not depend on where the program is killed.
+// A Scenario is a task of a program whose result must not depend on where the program is killed.
 type Scenario struct {
 	Config *rest.Config
 	// Moments are the moments of kills; nil: all.
@@ -20,8 +20,8 @@ type Scenario struct {
 	Kill func(act string, c *Call) bool
 	// Prepare removes what the previous run left.
 	Prepare func(t testing.TB)
-	// Start starts the program, which must use only the proxy, without waiting for it. It returns a function that
-	// kills it and waits for its end. It is called again after a kill.
+	// Start starts the program, which must use only the proxy, and returns a function that kills it and waits for
+	// its end. It is called again after a kill.
 	Start func(t testing.TB, p *Proxy) (kill func())
 	// Acts run one after another, each once the program has settled.
 	Acts []Act
@@ -44,7 +44,7 @@ type Act struct {
 
 // An Outcome is the result of one run of a scenario.
 type Outcome struct {
-	// Call is where the kill happened, or was planned if it was not Reached. Number 0: the run without a kill.
+	// Call is the step of the kill, even if it was not Reached; Number 0: no kill.
 	Call     Call
 	Moment   Moment        // of the kill
 	Reached  bool          // killed before the program had settled
@@ -57,8 +57,8 @@ type Outcome struct {
 }
 
 // Enumerate runs a scenario without a kill and counts the program's steps. Then it runs it once for each step and
-// moment with a kill there and a restart. The first outcome is the run without a kill; if that does not settle, it
-// is the only one.
+// moment, with a kill there and a restart. The first outcome is the run without a kill, and the only one if that
+// does not settle.
 func Enumerate(t testing.TB, s *Scenario) []Outcome {
 	t.Helper()
 	r := &runner{t: t, s: s}

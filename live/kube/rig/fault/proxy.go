@@ -31,8 +31,8 @@ func (m Moment) String() string { return [...]string{"before", "applied", "answe
 // A Hook is called at each moment of each numbered call. If it returns false, the connection is cut.
 type Hook func(c *Call, m Moment) bool
 
-// A Proxy stands between one program and the API server, to inject faults. It does not support upgraded connections
-// such as exec.
+// A Proxy between one program and the API server injects faults. It does not support upgraded connections such as
+// exec.
 type Proxy struct {
 	Rules    Rules
 	upstream *rest.Config

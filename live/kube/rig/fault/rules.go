@@ -63,15 +63,15 @@ type drop struct {
 	match    func(Event) bool
 }
 
-// Answer answers the next n matching calls with an HTTP status and does not forward them. A positive retryAfter is
-// sent to the client, in whole seconds, at least one.
+// Answer answers the next n matching calls with an HTTP status, without forwarding them. A positive retryAfter is
+// sent to the client, in whole seconds.
 func (r *Rules) Answer(m *Match, n, code int, retryAfter time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.answers = append(r.answers, &answer{m, n, code, retryAfter})
 }
 
-// Calm ends Answer, Cut and Drop, and returns how many calls were still to be answered or cut.
+// Calm ends Answer, Cut and Drop, and returns the number of calls that were still to be answered or cut.
 func (r *Rules) Calm() (left int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

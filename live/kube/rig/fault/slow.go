@@ -13,7 +13,7 @@ type load struct {
 }
 
 // Load simulates an overloaded API server: each call except watches takes longer by late, and one in refused
-// calls, not counting leases, is answered with 429 and a retry after one second. 0 and 0 end it.
+// calls, without leases, is answered with 429 and a retry after one second. 0 and 0 end it.
 func (r *Rules) Load(late time.Duration, refused int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -4,11 +4,10 @@
 //	OXGANG_LONG=1 go test ./load -run TestStarted -v -timeout 30m
 //
 // TestBaseline_of_Kueue runs Kueue's own performance test, and the same jobs with Kueue and with oxgang-scheduler;
-// docs/experiments/kubernetes.md has the results. Processor time is user and system time per process. Limits are
-// far above the measurements: they only find gross regressions.
+// docs/experiments/kubernetes.md has the results. Limits are far above the measurements.
 //
 // Measured on two idle cores: a started pod costs 1.16 times (1.06 to 1.31) as much as with kube-scheduler alone;
 // oxgang-scheduler uses 1.3 to 1.8 ms of it. The first plan takes 2.1 s with 1,000 nodes and 2,000 pods. An idle
 // queue of 500 jobs costs 1.4 % of a core at one round per second. Starting 400 of 500 jobs takes 905 to 1126
-// writes, which exceeds the limit of TestCrowd in four runs of six.
+// writes, often above the limit of TestCrowd.
 package load

@@ -4,10 +4,9 @@
 // # Isolation
 //
 // A test binary whose TestMain calls Main runs in its own network, mount and process namespaces. When their first
-// process ends, the kernel ends all others, even if the tests were killed. Writes below /etc, /run and /var/log stay
-// in the namespace. The containers' control groups are directories oxgang-rig-* in each hierarchy: Main removes its
-// own groups and leftovers of killed runs. If a machine cannot do this, Unable returns the reason, and Start skips
-// the test.
+// process ends, the kernel ends all others, even if the tests were killed. Writes below /etc, /run and /var/log
+// stay in the namespace. Main removes the containers' control groups (oxgang-rig-*), also of killed runs. If a
+// machine cannot do this, Unable returns the reason, and Start skips the test.
 //
 // # Network
 //

@@ -45,7 +45,7 @@ type work struct {
 	starts  int
 }
 
-// A State is how far a job has trained.
+// A State is the training state of a job.
 type State struct {
 	Progress, Target float64 // samples
 	Lost             float64 // samples trained and lost by a stop
