@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// CheckPlacement checks only the nodes of a plan, by the rules of Check. Call it for a plan that passed
-// Check before a placer chose its nodes.
+// CheckPlacement checks only the nodes of a plan, by the rules of Check. Call it after a placer has chosen nodes
+// for a plan that had passed Check.
 func CheckPlacement(s *Snapshot, p *Plan) error {
 	if p == nil || len(p.Jobs) != len(s.Jobs) {
 		return errors.New("plan: not one decision per job")

@@ -125,7 +125,7 @@ type Profile struct {
 // most one is in progress.
 type Compute struct{ Work policy.Work }
 
-// Provision is the request to order or borrow nodes of a group until it has Nodes of them, or to cancel orders,
+// Provision is the request to order or borrow nodes of a group until there are Nodes of them, or to cancel orders,
 // the last one first. NodesChanged reports the result.
 type Provision struct {
 	Group cluster.Group

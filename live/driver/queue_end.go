@@ -34,7 +34,8 @@ func (q *Queue) Drain() {
 // Draining reports whether Drain was called.
 func (q *Queue) Draining() bool { return q.draining }
 
-// Over reports whether nothing can happen any more after Drain: no jobs, no events, no background work.
+// Over reports whether nothing can happen any more after Drain: jobs is 0, and there are no events and no
+// background work.
 func (q *Queue) Over(jobs int) bool {
 	return q.draining && jobs == 0 && q.Len() == 0 && q.computing == 0
 }

@@ -23,9 +23,9 @@ type Change struct {
 // first. The jobs exchange the priorities that they have (targets), so that other jobs are overtaken by no more
 // jobs than before. others are the priorities of the queue's other waiting jobs.
 //
-// A job whose priority already fits keeps its nice value: it is below the job before it, above the target of the
-// job after it, and has as many of the other jobs behind it as its target. Nice values differ from the job's own
-// by at most most. bounded are the jobs that this limit keeps from their place.
+// A job keeps its nice value if its priority already fits: below the job before it, above the target of the job
+// after it, and above the same other jobs as its target. Nice values differ from the job's own by at most most.
+// bounded are the jobs that this limit keeps from their place.
 //
 // Changes that lower a priority come first, so that even some of the changes delay no other job. Example: jobs a,
 // b, c with priorities 7, 9, 8 and wanted order a, b, c have targets 9, 8, 7: b (nice +1) and c (nice +1) fall

@@ -8,16 +8,17 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Comparison states when a job starts and ends in the simulated schedule, and how much work it has left.
+// A Comparison states when a job starts and ends in the simulated EASY schedule, and how much work it has left
+// there.
 type Comparison struct {
 	Option                       // what the twin runs or ran on
 	Submitted, Started time.Time // Started: first start in the simulation
 	Due                time.Time // expected or actual end in the simulation
 	Total              float64   // progress of the whole job
-	Left               float64   // seconds that the job still needs at its speed in the simulation
+	Left               float64   // seconds that the job still needs at its simulated speed
 }
 
-// Compare returns how a job fares in the simulated schedule; false while it waits there.
+// Compare returns the times of job id in the simulated schedule; false while it waits there.
 func (s *Schedule) Compare(id job.ID) (st Comparison, ok bool) {
 	t := s.jobs[id]
 	if t == nil || t.on < 0 {

@@ -16,7 +16,7 @@ import (
 // An Option is a GPU type on which a job can run, and its speed with the GPUs that it requests.
 type Option struct {
 	cluster.Configuration
-	Rate  float64 // current progress per second there, above 0
+	Rate  float64 // current progress per second on this type, above 0
 	spent float64 // seconds that the job's progress so far takes there, at the rates of the time
 }
 

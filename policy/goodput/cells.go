@@ -189,9 +189,9 @@ func (r *Row) believed(i int) (goodput, speed float64) {
 	return 0, 0
 }
 
-// Goodput returns a job's estimated goodput and its speed (samples per second) on a configuration. The unit of
-// goodput is samples per second at the efficiency of the initial batch size. If the batch size is fixed or the job
-// does not train, it is plain samples per second; for a job with a latency limit, 1 if the limit is met, else 0.
+// Goodput returns a job's estimated goodput and its speed (samples per second) on configuration c. Goodput is in
+// samples per second at the efficiency of the initial batch size. If the batch size is fixed or the job does not
+// train, it is plain samples per second. For a job with a latency limit it is 1 if the limit is met, else 0.
 // Source: Sia §3.3.4.
 func Goodput(j *policy.Job, c cluster.Configuration) (goodput, speed float64) {
 	replicas := c.GPUs / j.ReplicaGPUs(c.GPUType)

@@ -10,12 +10,12 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// A Claim is a minimum that a job must get in a round, whatever others gain: as much goodput as on one of its
-// configurations. Claims with First go before others, then earlier Due goes first.
+// A Claim is the goodput that a job must get in a round, even if others would gain more: as much as on one of its
+// configurations. Claims with First go first, then claims with earlier Due.
 type Claim struct {
 	cluster.Configuration
-	Rate  float64 // goodput there, not normalised; 0: no claim
-	Due   float64 // seconds from now by which the job should have ended; negative: it is late
+	Rate  float64 // that goodput, not normalised; 0: no claim
+	Due   float64 // seconds from now until the job should have ended; negative: it is late
 	First bool    // a claim with First goes before those without
 }
 

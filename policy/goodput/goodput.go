@@ -17,7 +17,7 @@ import (
 // Options configure a Program.
 type Options struct {
 	P      float64 // exponent of a goodput's value, not 0
-	Growth float64 // a job's GPUs may grow by this factor a round, at least 1
+	Growth float64 // factor by which a job's GPUs may grow in a round, at least 1
 	Start  int     // most GPUs for a job that holds none, or its minimum if larger; 0: its minimum
 	Solver string  // name of the engine, see opt/engine
 	Cells  bool    // choose CPUs and memory with GPUs, if nodes count them
@@ -51,9 +51,9 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Program chooses the GPUs of all jobs of a cluster together, by goodput, round after round. It keeps goodput and
-// prices between rounds. It keeps goodput rows and prices between rounds. The kept state changes a plan only among
-// plans of equal value, or within the gap of a plan not proven optimal. Make one with New.
+// A Program chooses the GPUs of all jobs of a cluster together, by goodput, in every round. Between rounds it
+// keeps goodput rows and prices, which affect only plans of equal value, or within the gap of a plan not proven
+// optimal. Make one with New.
 type Program struct {
 	o       Options
 	cluster *cluster.Cluster

@@ -12,7 +12,7 @@ import (
 
 const maxCost = 3000
 
-// A Worth turns a job's normalised goodput G into the value that the optimisation adds up:
+// A Worth converts a job's normalised goodput G into the value whose sum is maximised:
 //
 //	Weight · ( Base − (factor·G)^p )   for p < 0,
 //	Weight · ( Base + (factor·G)^p )   for p > 0.

@@ -278,7 +278,7 @@ func (r *Row) Holds() int { return r.held }
 // Allowed reports whether the job may get the configuration of column i in this round.
 func (r *Row) Allowed(i int) bool { return r.allowed[i] }
 
-// Unit returns the goodput by which the row's goodputs are divided; 0 while nothing is known, +Inf if the job can run
+// Unit returns the goodput by which the row's goodputs are divided; 0 while unknown, +Inf if the job can run
 // nowhere.
 // +Inf if the job can run nowhere.
 func (r *Row) Unit() float64 { return r.unit }
@@ -296,8 +296,9 @@ func (r *Row) Goodput(i int) float64 {
 	return cells[len(cells)-1].goodput
 }
 
-// Share returns the approximate goodput on gpus GPUs of the cluster's k-th type: of the largest evaluated column with
-// at most as many, or in proportion if the smallest has more; 0 if none is known.
+// Share returns the approximate goodput on gpus GPUs of the cluster's k-th type: the goodput of the largest
+// evaluated column with at most gpus GPUs, or, if the smallest has more, in proportion to it; 0 if none is
+// evaluated.
 func (r *Row) Share(k int, gpus float64) float64 {
 	at := -1
 	for i := range r.columns {
@@ -325,8 +326,8 @@ func (r *Row) Potential(t cluster.GPUType, gpus int) (most float64) {
 	return most
 }
 
-// Reaching returns the column with the fewest GPUs of a type, at most gpus, on which the job is at least as fast as
-// rate; if there is none, the fastest column. ok is false if no column qualifies.
+// Reaching returns the column with the fewest GPUs of type t, at most gpus, with a goodput of at least rate. If
+// there is none, it returns the fastest column. ok is false if no column has at most gpus GPUs of the type.
 func (r *Row) Reaching(t cluster.GPUType, gpus int, rate float64) (column int, ok bool) {
 	column = -1
 	for k := range r.columns {
@@ -337,8 +338,8 @@ func (r *Row) Reaching(t cluster.GPUType, gpus int, rate float64) (column int, o
 	return column, column >= 0 && r.Goodput(column) > 0
 }
 
-// Leanest returns the least GPU time per unit of the job's work, over the evaluated columns; infinite if it runs
-// nowhere.
+// Leanest returns the smallest GPU time per unit of the job's work over the evaluated columns; infinite if it can
+// run nowhere.
 func (r *Row) Leanest() float64 {
 	if r.lean == 0 {
 		r.lean = math.Inf(1)
@@ -365,8 +366,8 @@ func (r *Row) Fastest() float64 {
 	return r.fast
 }
 
-// Peak returns how fast the job could be if its growth were not limited: the highest goodput among the allowed
-// columns and the largest column of each type.
+// Peak returns the goodput that the job could reach without a limit on its growth: the highest goodput among the
+// allowed columns and the largest column of each type.
 func (p *Program) Peak(r *Row) float64 {
 	if r.peak > 0 {
 		return r.peak

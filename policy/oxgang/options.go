@@ -12,18 +12,18 @@ import (
 
 // Sources of job sizes.
 const (
-	Stated   = "stated"   // work left is what the job states; without a statement as for Class
-	Class    = "class"    // the mean work of ended jobs of its class; without any like Attained
-	Attained = "attained" // the GPU time that the job already had, once more
+	Stated   = "stated"   // work that the job states; without a statement as for Class
+	Class    = "class"    // mean work of ended jobs of its class; without any as for Attained
+	Attained = "attained" // as much GPU time as the job has already had
 )
 
 // Options configure the policy oxgang.
 type Options struct {
 	goodput.Options         // P -0.5, Growth 8, Start 8, Solver price and Cells by default
 	Lambda          float64 // base worth of running; default 1.1
-	Makespan        float64 // weight of the makespan beside the mean completion time, 0 to 1; default 1
+	Makespan        float64 // weight of the makespan next to the mean completion time, 0 to 1; default 1
 	Sizes           string  // Stated, Class or Attained; default Stated
-	Margin          float64 // part of its time under EASY backfilling by which a job may take longer (deadlines.go); 0: no limit; default 0.5
+	Margin          float64 // fraction of its time under EASY backfilling by which a job may take longer (deadlines.go); 0: no limit; default 0.5
 	// Rent configures rented nodes (package boa). Nil, the default: none.
 	Rent *boa.Options
 }

@@ -57,7 +57,8 @@ func (ns *Nodes) Usable(s *observe.Observation) []cluster.Node {
 	return all
 }
 
-// Review updates the state of the lender's nodes. Nodes that are unusable or overdue are no longer on loan.
+// Review updates the state of the nodes of the owner who lends to the queue. Nodes that are unusable or overdue
+// are no longer on loan.
 func (ns *Nodes) Review(s *observe.Observation) {
 	if len(s.Lender.Servers)+len(ns.Table.Plan.Spec.Loans) == 0 {
 		ns.Loans.pools = nil

@@ -176,8 +176,8 @@ func ungate(o *unstructured.Unstructured) bool {
 	return true
 }
 
-// ReleaseWorkload lets Kueue admit a Sliced job: it removes our AdmissionGate from its Workload, and reports whether
-// it was there. Kueue (0.19) updates other Workloads itself.
+// ReleaseWorkload lets Kueue admit a Sliced job: it removes the AdmissionGate from the job's Workload, and reports
+// whether it was there. Kueue (0.19) updates the Workloads of other jobs itself.
 func ReleaseWorkload(workload *unstructured.Unstructured, j *Job) bool {
 	return j.Sliced && ungate(workload)
 }

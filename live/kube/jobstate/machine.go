@@ -16,7 +16,7 @@ const (
 	Stopping               // its object runs an unplanned generation
 	Draining               // pods of an earlier generation remain
 	Fencing                // a start by the previous leader may still arrive
-	Lost                   // the scheduler has not taken the event of the loss
+	Lost                   // the scheduler has not processed the loss yet
 	Vacated                // the written plan still has GPUs for it
 	Ended                  // completed, failed or left; may still have pods
 )
@@ -39,7 +39,7 @@ const (
 	Granted              // a plan with a new generation was committed
 	Commit               // another plan was committed
 	GiveUp               // the job has lost its GPUs, or cannot start
-	Hear                 // the scheduler has taken the event of the loss
+	Hear                 // the scheduler has processed the loss
 	End                  // the object has ended, was deleted, or has opted out
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
 
-// Times are when the state of a job last changed.
+// Times are the times of the last changes of a job's state.
 type Times struct {
 	Since      time.Time // of the present plan; zero: this leader found its pods
 	Begun      time.Time // approximately

@@ -60,8 +60,8 @@ func Start(t testing.TB, o Options) *Cluster {
 	return c
 }
 
-// New starts a cluster, which must be closed. If this process is killed, the programs die too, and the next New
-// removes the directory.
+// New starts a cluster, which the caller must close. If this process is killed, the programs die too, and the next
+// New removes the directory.
 func New(ctx context.Context, o Options) (*Cluster, error) {
 	o.everywhere()
 	if err := o.validate(); err != nil {

@@ -53,7 +53,7 @@ func (f *Folders) Make(id job.ID, u *account.User) error {
 	return f.Give(id, u)
 }
 
-// Passable is the mode of a directory that others can enter, but neither list nor change.
+// Passable is the mode of a directory that other users can enter, but neither list nor change.
 const Passable = 0o711
 
 // Give makes user u the owner of a job's checkpoints; nil changes nothing. The folder itself stays the

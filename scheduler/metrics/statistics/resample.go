@@ -16,7 +16,8 @@ type Pair struct {
 	Was, Would float64 // seconds under the first and the second policy, at least 0
 }
 
-// A Change is a ratio of means, Would over Was, with an interval for the ratio in another period of equal length.
+// A Change is the ratio of the mean of Would to the mean of Was, with an interval for this ratio in another period
+// of equal length.
 type Change struct{ Ratio, Low, High float64 }
 
 // Draws is the number of pairs of periods drawn to compute an interval.

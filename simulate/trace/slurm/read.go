@@ -66,7 +66,7 @@ func (l *log) read(r io.Reader) {
 	}
 }
 
-// Sniff reports whether an input looks like output of sacct, readable or not.
+// Sniff reports whether an input looks like output of sacct, even with columns that Read does not accept.
 func Sniff(head []byte) bool {
 	head = bytes.TrimPrefix(head, parse.ByteOrderMark)
 	if sniffJSON(head) {

@@ -11,7 +11,7 @@ type Check interface {
 	See(s *State, c *Change) []Finding
 }
 
-// An Ender is a Check that is also called after the last change, with the end time in s.
+// An Ender is a Check that is also called once after the last change; s.Time is then the end.
 type Ender interface{ End(s *State) []Finding }
 
 // All returns all checks for a test cluster. start limits the duration of a generation's start, repair how long a
