@@ -23,7 +23,9 @@ func (d *Description) String() string {
 		b.WriteString(d.Summary.String())
 	}
 	span := d.Last - d.First
-	d.writeDates(&b, span)
+	if d.Jobs > 0 {
+		d.writeDates(&b, span)
+	}
 	fmt.Fprintf(&b, "jobs         %d", d.Jobs)
 	if span > 0 {
 		fmt.Fprintf(&b, ", %.1f per hour, %d in the busiest hour", float64(d.Jobs)/span.Hours(), d.busiest())

@@ -144,7 +144,24 @@ func choose(name string, head []byte, o parse.Options) (Format, error) {
 	if nodes := parse.FirstLine(head); strings.HasPrefix(nodes, "NodeName=") || strings.HasPrefix(nodes, "NODES ") {
 		return Format{}, &parse.Error{File: o.File, Line: 1, Problem: "this is a list of Slurm nodes, not of jobs; pass it with --slurm-nodes"}
 	}
+	if problem := elsewhere(head); problem != "" {
+		return Format{}, &parse.Error{File: o.File, Line: 1, Problem: problem}
+	}
 	return Format{}, &parse.Error{File: o.File, Line: 1, Problem: fmt.Sprintf("first line %s is of no known format%s, want one of %s", parse.Quote(parse.FirstLine(head)), resembles(parse.FirstLine(head)), names()), Mapping: parse.GuessMapping(parse.FirstLine(head))}
+}
+
+// elsewhere returns what an input is that is no history of jobs, and what to use instead; empty: unknown.
+func elsewhere(head []byte) string {
+	first := strings.TrimSpace(parse.FirstLine(head))
+	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return "text in UTF-16, want UTF-8"
+	case strings.HasPrefix(first, "JobId=") || strings.HasPrefix(first, "JOBID "):
+		return "output of squeue or scontrol, which has only jobs that wait or run; export the history with: " + slurm.Export
+	case strings.HasPrefix(first, "apiVersion:") || strings.HasPrefix(first, "kind:"):
+		return "objects of Kubernetes in YAML, want JSON: kubectl get -o json"
+	}
+	return ""
 }
 
 // resembles names the table format that shares most columns with a header, and the columns that the header lacks. It

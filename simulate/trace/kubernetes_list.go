@@ -2,6 +2,7 @@ package trace
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -13,6 +14,7 @@ type kubeLists struct {
 	inside bool
 	first  bool
 	lists  int
+	listed bool // the list has the key items
 	kind   string
 	api    string
 }
@@ -79,7 +81,7 @@ func (k *kubeLists) begin() error {
 	}
 	k.opened = true
 	k.lists++
-	k.kind, k.api = "", ""
+	k.kind, k.api, k.listed = "", "", false
 	return k.keys()
 }
 
@@ -92,6 +94,8 @@ func (k *kubeLists) keys() error {
 		switch {
 		case err != nil:
 			return err
+		case c == '}' && !k.listed && k.kind != "" && !strings.HasSuffix(k.kind, "List"):
+			return &parse.Error{File: k.o.File, Line: k.line, Problem: fmt.Sprintf("one object of kind %q, want lists; docs/traces.md has the kubectl command that prints them", k.kind)}
 		case c == '}':
 			return nil
 		case c != '"':
@@ -108,6 +112,7 @@ func (k *kubeLists) keys() error {
 			return err
 		}
 		if key == "items" {
+			k.listed = true
 			return k.items(c)
 		}
 		if err := k.value(key, c); err != nil {

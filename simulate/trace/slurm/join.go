@@ -120,6 +120,10 @@ func (l *log) join(same []uint32) uint32 {
 		switch {
 		case r.submit == last.submit && r.start == last.start && r.elapsed == last.elapsed:
 			l.notes.Note("repeated rows dropped")
+		case l.states.all[last.state] == "RESIZED" && last.start > 0 && r.elapsed > 0:
+			l.notes.Note("rows of jobs before a resize, simulated with their last GPUs")
+			r.elapsed, r.start = r.start+r.elapsed-last.start, last.start
+			at = i
 		case r.elapsed == 0:
 			l.notes.Note(noteCutShort)
 		default:

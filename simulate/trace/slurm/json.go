@@ -136,7 +136,8 @@ type jsonJob struct {
 		Submission jsonNumber `json:"submission"`
 		Limit      jsonNumber `json:"limit"` // minutes
 	} `json:"time"`
-	State struct {
+	Submitted json.RawMessage `json:"submit_time"` // by squeue and scontrol, not sacct
+	State     struct {
 		Current jsonState `json:"current"`
 		Reason  string    `json:"reason"`
 	} `json:"state"`
@@ -163,6 +164,9 @@ func (j *jsonJob) record() (record, error) {
 	var err error
 	if r.id, err = j.key(); err != nil {
 		return r, err
+	}
+	if r.submit == 0 && j.Submitted != nil {
+		return r, errors.New("a job as squeue and scontrol print it, which have only jobs that wait or run" + refused)
 	}
 	for _, t := range []struct {
 		name string

@@ -28,6 +28,7 @@ type log struct {
 	asks     interned[ask]
 	states   interned[string]
 	clusters interned[string]
+	jobNames map[string]string // to themselves
 	tres     textCache[resourceList]
 	gres     textCache[resourceList]
 	clocks   textCache[int64]
@@ -79,13 +80,34 @@ func (l *log) add(r *record, line int) error {
 	r.id.cluster = uint16(cluster)
 	at := run{
 		id: r.id, submit: uint32(r.submit), eligible: uint32(r.arrived()), start: uint32(r.started()), elapsed: uint32(min(r.elapsed, lastSecond)),
-		limit: uint32(min(r.limit, lastSecond)), priority: uint32(r.priority), line: uint32(line), name: strings.Clone(r.name),
+		limit: uint32(min(r.limit, lastSecond)), priority: uint32(r.priority), line: uint32(line), name: l.shared(r.name),
 		owner: l.owners.keep(owner{r.user, r.partition, r.qos}, owner.clone),
 		ask:   l.asks.keep(wanted, ask.clone), state: l.states.keep(stateOf(r.state), strings.Clone),
+	}
+	if at.start > 0 && at.start < at.submit {
+		l.o.Summary.Note("rows of jobs that started before their submission, counted as not waiting")
+		at.start = at.submit
 	}
 	l.runs.add(&at)
 	return nil
 }
+
+// shared returns a copy of a name. Equal names share memory, up to mostNames different ones.
+func (l *log) shared(name string) string {
+	if known, ok := l.jobNames[name]; ok {
+		return known
+	}
+	if l.jobNames == nil {
+		l.jobNames = make(map[string]string)
+	}
+	name = strings.Clone(name)
+	if len(l.jobNames) < mostNames {
+		l.jobNames[name] = name
+	}
+	return name
+}
+
+const mostNames = 1 << 16
 
 func (l *log) dropRow(r *record, wanted *ask) (drop string, count int) {
 	switch {

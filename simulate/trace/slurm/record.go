@@ -107,6 +107,7 @@ func (l *log) times(r *parse.Row, at *places, rec *record) {
 	if rec.submit == 0 {
 		r.Fail("submit", "a time like 2020-08-31T23:59:00")
 	}
+	backwards := rec.start > 0 && rec.end > 0 && rec.end < rec.start
 	switch {
 	case at.elapsedRaw >= 0:
 		rec.elapsed = int64(r.Seconds("elapsedraw") / time.Second)
@@ -114,6 +115,9 @@ func (l *log) times(r *parse.Row, at *places, rec *record) {
 		rec.elapsed = l.clock(r, "elapsed", r.At(at.elapsed))
 	default:
 		rec.elapsed = rec.ran()
+	}
+	if backwards && (rec.elapsed > 0 || at.elapsedRaw < 0 && at.elapsed < 0) {
+		r.Fail("end", "a time that is not before the start")
 	}
 	rec.suspend()
 }
