@@ -117,7 +117,7 @@ var (
 	needs    = regexp.MustCompile(`it needs (?:at least )?(\d+)(?: \w+)? GPUs?`)
 	askedFor = regexp.MustCompile(`(?:asked    |asking for )(?:exactly )?(\d+)`)
 	lacks    = regexp.MustCompile(`(\d+) (\w+) GPUs?(?: on \d+ nodes)? would make it faster, but are not free`)
-	never    = regexp.MustCompile(`it asks for (\d+)(?: \w+)? GPUs?[^,]*, and the cluster has (\d+)`)
+	never    = regexp.MustCompile(`it asks for (\d+)(?: \w+)? GPUs?[^,]*, and the cluster has (?:at most )?(\d+)`)
 )
 
 // contradiction returns what a page says against itself; empty if nothing.
@@ -268,6 +268,7 @@ func TestContradiction(t *testing.T) {
 		"it needs at least 2 t4 GPUs, and 4 are free;",
 		" 0 jobs are ahead of it",
 		"it asks for 2 GPUs, and the cluster has 8 in all;",
+		"it asks for 2 GPUs of one type, and the cluster has at most 8;",
 		"the plan had 2 t4 GPUs for it, but the free GPUs are scattered",
 		"it keeps its GPUs, as planned",
 	} {

@@ -127,7 +127,7 @@ func (t *journalReader) snapshot() *snapshot {
 }
 
 func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
-	m := &Moment{At: journal.Seconds(at), Phase: "not submitted", Cluster: &then.context.view}
+	m := &Moment{At: journal.Seconds(at), Phase: notSubmitted, Cluster: &then.context.view}
 	t.next(m, then, at)
 	then.context.freed.later(at - then.at)
 	then.context.preemption = t.preemption
@@ -166,6 +166,8 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	m.Sentence = t.sentence(then, phase, passed(then.state.since, at))
 	return m
 }
+
+const notSubmitted = "not submitted"
 
 var ended = map[job.Phase]string{job.Completed: "completed", job.Failed: "failed", job.Cancelled: "was cancelled"}
 

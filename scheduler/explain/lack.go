@@ -3,7 +3,6 @@ package explain
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
@@ -261,11 +260,13 @@ func impossible(s *explainContext) string {
 	if n >= s.why.Config.GPUs {
 		return fmt.Sprintf("its policy finds no way to run it on this cluster, although the cluster has %d GPUs that it may use", n)
 	}
-	has := "none"
-	if n > 0 {
-		has = strconv.Itoa(n) + " in all"
+	switch {
+	case n == 0:
+		return "it asks for " + amount(s.why.Config) + ", and the cluster has none"
+	case s.why.Config.GPUType == "" && s.why.Config.GPUs > 1 && len(s.view.Types) > 1:
+		return fmt.Sprintf("it asks for %s, and the cluster has at most %d", ofOneType(s.why.Config.GPUs), n)
 	}
-	return "it asks for " + amount(s.why.Config) + ", and the cluster has " + has
+	return fmt.Sprintf("it asks for %s, and the cluster has %d in all", amount(s.why.Config), n)
 }
 
 // have returns the size of the largest type that the job may use, or of the type of its reason.

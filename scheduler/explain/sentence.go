@@ -166,7 +166,7 @@ var templates = map[policy.Kind]template{
 		if have(s) >= s.why.Config.GPUs {
 			return "it can run only if the cluster changes or it is submitted again with another request"
 		}
-		return "it never runs unless the cluster grows or it is submitted again for fewer GPUs"
+		return "it can run only if the cluster grows or it is submitted again for fewer GPUs"
 	}},
 	policy.Refused: {why: func(s *explainContext) string {
 		if s.refused == "" {

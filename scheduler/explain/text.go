@@ -84,6 +84,10 @@ func (s *Story) moment(b *bufio.Writer, m *Moment) {
 	fmt.Fprintf(b, "%s at %s, under %s\n\n%s\n\n", s.Job, clock(time.Duration(m.At)), s.Policy, sentence)
 	row := func(key, value string) { writeRow(b, key, value) }
 	row("asked", s.Asked)
+	if m.Phase == notSubmitted { // the sentence says when it was
+		row("cluster", m.Cluster.text())
+		return
+	}
 	row("phase", m.Phase)
 	if m.Since != nil {
 		row("since", clock(time.Duration(*m.Since)))
@@ -132,7 +136,7 @@ func (m *Moment) prediction(row func(key, value string)) {
 	if m.End != nil {
 		row("end", m.ends())
 	}
-	if m.Next != "" {
+	if m.Next != "" && m.Phase != notSubmitted {
 		row("next", m.Next)
 	}
 }

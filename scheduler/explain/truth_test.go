@@ -51,10 +51,11 @@ func TestSentences_are_true_of_their_numbers(t *testing.T) {
 		"nodes went back":          {policy.Reason{Kind: policy.Reclaimed, Config: config(1, 8, "t4")}, two, "the owner took back its nodes, with 8 t4 GPUs; it continues on other nodes"},
 		"nodes that came":          {policy.Reason{Kind: policy.WaitNodes, Config: four, Value: 1}, none, "1 rented node for its 4 t4 GPUs was not up in the last round; "},
 		"nodes that have not come": {policy.Reason{Kind: policy.WaitNodes, Config: two, Value: 2}, none, "2 rented nodes for its 2 a100 GPUs have not arrived yet; "},
+		"not of the only type":     {policy.Reason{Kind: policy.Impossible, Config: config(4, 30, "t4")}, none, "it asks for 30 t4 GPUs on 4 nodes, and the cluster has 24 in all; it can run only if"},
 		"more than all types have": {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 8, "t4"), Value: 0, Limit: 8}, none, "its policy offers it no fewer than 8 GPUs of one type, and no type has more than 6 free"},
 		"nobody ahead":             {policy.Reason{Kind: policy.WaitOrder, Limit: 1}, none, "it is first in the queue, running jobs keep their GPUs, and it needs 1 GPU"},
 		"enough GPUs":              {policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: 2}}, none, "its policy finds no way to run it on this cluster, although the cluster has 24 GPUs that it may use; it can run only if the cluster changes"},
-		"not of one type":          {policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: 30}}, none, "it asks for 30 GPUs, and the cluster has 24 in all; it never runs"},
+		"not of one type":          {policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: 30}}, none, "it asks for 30 GPUs of one type, and the cluster has at most 24; it can run only if"},
 	} {
 		s := explainContext{spec: elastic, why: c.why, holds: c.holds, view: view, holders: held[c.why.Config.GPUType]}
 		if got := s.because() + "\n" + s.details(); !strings.Contains(got, c.text) {

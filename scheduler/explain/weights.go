@@ -17,10 +17,10 @@ func weighed(t policy.Terms) string {
 		parts = append(parts, fmt.Sprintf("plus %s because the end of all jobs depends on it", number(extra)))
 	}
 	if t.Last >= 0.05 {
-		parts = append(parts, fmt.Sprintf("having any GPUs counts %s times more, because the end of all jobs waits for it", number(t.Last)))
+		parts = append(parts, fmt.Sprintf("its first GPUs count %s times more, because the end of all jobs depends on it", number(t.Last)))
 	}
 	if t.Rho > 1.05 {
-		parts = append(parts, fmt.Sprintf("times %s because it is heading for %s times its fair time", number(t.Rho*t.Rho), number(t.Rho)))
+		parts = append(parts, fmt.Sprintf("times %s because it will take %s times its fair completion time", number(t.Rho*t.Rho), number(t.Rho)))
 	}
 	if t.Share != 1 {
 		parts = append(parts, "times "+number(t.Share)+", its share")
@@ -45,7 +45,7 @@ var deciding = map[policy.Term]string{
 func decidedBy(all []policy.Term) string {
 	switch {
 	case len(all) == 0:
-		return "no single term decided"
+		return "no term alone decided"
 	case len(all) == 1 && all[0] == policy.TermMargin:
 		return "nothing changed: no other plan was at least 10 % better"
 	}
@@ -62,15 +62,15 @@ func rank(t policy.Terms) string {
 		if t.Rank == 1 {
 			verb = "has"
 		}
-		return fmt.Sprintf("%.0f of the %s, itself included, %s at least as much work left", t.Rank, count(t.Jobs, "job"), verb)
+		return fmt.Sprintf("%.0f for its remaining work (%.0f of the %s, itself included, %s at least as much left)", t.Rank, t.Rank, count(t.Jobs, "job"), verb)
 	}
 	return fmt.Sprintf("%s for its remaining work, among %s", number(t.Rank), count(t.Jobs, "job"))
 }
 
 func moves(t policy.Terms) string {
-	leaves := fmt.Sprintf("and leaves %.0f %% of its speed over the next 15 minutes", 100*t.Move)
+	slower := fmt.Sprintf("so a move to other GPUs leaves %.0f %% of its speed over the next 15 minutes", 100*t.Move)
 	if t.Redone > 0 {
-		return fmt.Sprintf("a move repeats %s of work, counts as a loss of %s, %s", secs(t.Redone), secs(t.Restart), leaves)
+		return fmt.Sprintf("a restart repeats %s of work, which counts as a loss of %s, %s", secs(t.Redone), secs(t.Restart), slower)
 	}
-	return fmt.Sprintf("a move costs it %s, %s", secs(t.Restart), leaves)
+	return fmt.Sprintf("a restart takes %s, %s", secs(t.Restart), slower)
 }
