@@ -95,7 +95,7 @@ func TestView(t *testing.T) {
 		{TypeView{Price: &price, Memory: 0.5}, "a100 3 of 8 GPUs free", "a100 1.7, a core 0 and a GB of memory 0.5"},
 		{TypeView{}, "a100 3 of 8 GPUs free", ""},
 		{TypeView{Starting: 16}, "a100 3 of 8 GPUs free, 16 rented and not up yet", ""},
-		{TypeView{Starting: 8, Refused: true, Price: &price}, "a100 3 of 8 GPUs free, 8 rented and not up yet, the provider has no more", "a100 1.7"},
+		{TypeView{Starting: 8, Refused: true, Price: &price}, "a100 3 of 8 GPUs free, 8 rented and not up yet, none left at the provider", "a100 1.7"},
 	} {
 		v := c.v
 		v.Type, v.GPUs, v.Free = "a100", 8, 3

@@ -198,7 +198,7 @@ func (v *View) text() string {
 			of = append(of, fmt.Sprintf("%d rented and not up yet", t.Starting))
 		}
 		if t.Refused {
-			of = append(of, "the provider has no more")
+			of = append(of, "none left at the provider")
 		}
 		if len(of) > 0 {
 			parts = append(parts, string(t.Type)+" "+strings.Join(of, ", "))
