@@ -7,7 +7,7 @@ type Point struct {
 	Speed float64 // work per unit of time, s(k); need not be 1 at width 1
 }
 
-// An Epoch is a part of a job with the same speeds throughout.
+// An Epoch is a part of a job in which the speed on a number of machines does not change.
 type Epoch struct {
 	Size float64 // work, E[Xᵢⱼ], in time at speed 1
 	// Points are the known speeds by kind, then width, not necessarily monotone or concave.

@@ -64,7 +64,7 @@ func (m *Machine) Submit(_ context.Context, r *control.Request) (job.ID, error) 
 	return id, nil
 }
 
-// Prune reports 8 KiB of logs to delete, unless other limits of logs are given.
+// Prune returns 8 KiB of logs as the amount to delete, or 0 if r has limits for logs.
 func (m *Machine) Prune(_ context.Context, r *control.PruneRequest) ([]statedir.Amount, error) {
 	a := statedir.Amount{Category: statedir.Logs, Count: 1, Bytes: 8 << 10}
 	if _, other := r.Keep[statedir.Logs]; other {

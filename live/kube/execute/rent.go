@@ -194,7 +194,8 @@ func WantedOf(all []v1alpha1.PlannedGroup, name string) *v1alpha1.PlannedGroup {
 	return &all[i]
 }
 
-// Rentals updates the orders. It returns the nodes that are not closed, and the state of rentals.
+// Rentals updates the orders of rented nodes. It returns the given nodes without those that must get no new jobs,
+// and the state of the rented nodes by group.
 func (ns *Nodes) Rentals(nodes []cluster.Node) ([]cluster.Node, []cluster.Rental) {
 	var rentals []cluster.Rental
 	closed, planned := make(map[string]bool), plannedNodes(ns.Table.Plan)

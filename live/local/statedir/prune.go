@@ -39,8 +39,8 @@ type Amount struct {
 }
 
 // Prune deletes what exceeds the limits, and returns the amounts. The database drops a job's details before its
-// logs are deleted, so that the next Prune can finish after a crash. If a job fails, Prune continues with the
-// others, and returns an error that names it.
+// logs are deleted, so that the next Prune can finish after a crash. If the files of a job cannot be deleted,
+// Prune continues with the others, and returns an error that names the job.
 func Prune(s *store.Store, o *PruneOptions) ([]Amount, error) {
 	found, err := find(s, o)
 	if found == nil {
