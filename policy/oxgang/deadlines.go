@@ -35,6 +35,8 @@ import (
 //
 // A job that cannot be stopped starts only where it ends in time, because it can never grow (demand).
 //
+// A job that has done the work that it states, and goes on, has no limit any more: its twin ended too early.
+//
 // There is no limit while nodes are rented or on loan, or between jobs of different priorities.
 
 const (
@@ -119,7 +121,10 @@ func (st *state) work(j *policy.Job) backfill.Work {
 // would end no later than its twin.
 func (p *Policy) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backfill.Comparison) bool {
 	due := twin.Due.Sub(s.Now).Seconds()
-	if st.claims {
+	switch {
+	case twin.Left <= 0:
+		return false
+	case st.claims:
 		return twin.Left > due
 	}
 	lost := max(0, r.Job().RestartOverhead.Seconds()) + st.unsaved + s.Length.Seconds()

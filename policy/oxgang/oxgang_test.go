@@ -1,6 +1,7 @@
 package oxgang
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"testing"
@@ -29,6 +30,7 @@ type small struct {
 
 	last   *policy.Plan // of the last round
 	before *policy.Snapshot
+	work   map[job.ID]float64 // real work of jobs that state another
 }
 
 func newSmall(t *testing.T, o Options, nodes, gpus int) *small {
@@ -96,7 +98,7 @@ func (w *small) round() map[job.ID]int {
 			row.Progress += 10 * float64(a.GPUs) * w.s.Length.Seconds()
 			row.Reported = w.s.Now.Add(w.s.Length)
 		}
-		if row.Target == 0 || row.Progress < row.Target {
+		if work := cmp.Or(w.work[j.ID], row.Target); work == 0 || row.Progress < work {
 			rest = append(rest, &row)
 		}
 	}
