@@ -152,6 +152,17 @@ func TestOptions_failures_that_leave_no_time(t *testing.T) {
 	}
 }
 
+// A factor of slow GPUs that would make steps faster, or run backwards, is an error also without stragglers.
+func TestOptions_slow(t *testing.T) {
+	for slow, good := range map[float64]bool{0: true, 1: true, 2.5: true, 0.5: false, -2: false, math.NaN(): false} {
+		o := sim.DefaultOptions()
+		o.Noise.Slow = slow
+		if err := o.Validate(); (err == nil) != good {
+			t.Errorf("%v times as slow: error %v, want one: %v", slow, err, !good)
+		}
+	}
+}
+
 func TestOptions_exchange_across_racks(t *testing.T) {
 	for times, good := range map[float64]bool{0: true, 1: true, 2.5: true, 0.5: false, -1: false, math.Inf(1): false, math.NaN(): false} {
 		o := sim.DefaultOptions()

@@ -151,7 +151,7 @@ func (n *Noise) validate() error {
 			bad("%s %v, want 0 to 1", [...]string{"report noise", "bias"}[i], v)
 		}
 	}
-	if !(n.Straggler >= 0 && n.Straggler <= 1) || n.Straggler > 0 && !(n.Slow >= 1) {
+	if !(n.Straggler >= 0 && n.Straggler <= 1) || (n.Straggler > 0 || n.Slow != 0) && !(n.Slow >= 1) {
 		bad("stragglers: probability %v, slowed by %v; want 0 to 1, at least 1", n.Straggler, n.Slow)
 	}
 	return errors.Join(errs...)
