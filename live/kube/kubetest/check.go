@@ -13,7 +13,7 @@ import (
 )
 
 // Wrong returns an error that joins all violations; nil if there are none.
-func (t *Cluster) Wrong() error {
+func (t *objects) Wrong() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var errs []error
@@ -23,7 +23,7 @@ func (t *Cluster) Wrong() error {
 	return errors.Join(errs...)
 }
 
-func (t *Cluster) look(o client.Object) {
+func (t *objects) look(o client.Object) {
 	switch o := o.(type) {
 	case *corev1.Pod:
 		t.checkNodes()
@@ -32,7 +32,7 @@ func (t *Cluster) look(o client.Object) {
 	}
 }
 
-func (t *Cluster) checkNodes() {
+func (t *objects) checkNodes() {
 	used := map[string]int{}
 	for _, p := range t.pods() {
 		if !over(p) {
@@ -47,7 +47,7 @@ func (t *Cluster) checkNodes() {
 	}
 }
 
-func (t *Cluster) checkPlan(p *v1alpha1.Plan) {
+func (t *objects) checkPlan(p *v1alpha1.Plan) {
 	t.mu.Lock()
 	old := t.plans[p.Name]
 	t.plans[p.Name] = p.DeepCopy()
@@ -60,7 +60,7 @@ func (t *Cluster) checkPlan(p *v1alpha1.Plan) {
 	}
 }
 
-func (t *Cluster) complain(format string, args ...any) {
+func (t *objects) complain(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s := fmt.Sprintf(format, args...); len(t.wrong) < 10 && !slices.Contains(t.wrong, s) {
@@ -68,7 +68,7 @@ func (t *Cluster) complain(format string, args ...any) {
 	}
 }
 
-func (t *Cluster) pods() []*corev1.Pod {
+func (t *objects) pods() []*corev1.Pod {
 	var all corev1.PodList
 	must(t.truth.List(context.Background(), &all))
 	pods := make([]*corev1.Pod, len(all.Items))
@@ -87,13 +87,13 @@ func gpus(p *corev1.Pod) int {
 	return n
 }
 
-func (t *Cluster) has(node string) int {
+func (t *objects) has(node string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.gpus[node]
 }
 
-func (t *Cluster) ready(node string) bool {
+func (t *objects) ready(node string) bool {
 	var n corev1.Node
 	err := t.truth.Get(context.Background(), client.ObjectKey{Name: node}, &n)
 	must(client.IgnoreNotFound(err))

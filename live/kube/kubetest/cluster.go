@@ -46,19 +46,25 @@ type Cluster struct {
 	// Stuck keeps the kubelet from finishing jobs.
 	Stuck bool
 
-	truth client.WithWatch
+	objects
 
 	watches sync.Mutex
 	late    map[string]client.ObjectList
 
+	work  map[types.UID]int // kubelet looks, under mu; 0: endless
+	pools []*Pool
+}
+
+// objects are the objects of a Cluster, which checks each change of a pod or Plan.
+type objects struct {
+	truth client.WithWatch
+
 	mu     sync.Mutex
 	serial int
-	gpus   map[string]int
-	work   map[types.UID]int // kubelet looks; 0: endless
+	gpus   map[string]int // by node
 	plans  map[string]*v1alpha1.Plan
 	loans  map[string]string // by node
 	wrong  []string
-	pools  []*Pool
 }
 
 // New returns an empty cluster.
@@ -74,8 +80,8 @@ func New() *Cluster {
 		b.WithIndex(x.of, x.field, x.keys)
 	}
 	return &Cluster{
-		truth: &lister{b.Build(), kept},
-		gpus:  map[string]int{}, work: map[types.UID]int{}, plans: map[string]*v1alpha1.Plan{},
+		objects: objects{truth: &lister{b.Build(), kept}, gpus: map[string]int{}, plans: map[string]*v1alpha1.Plan{}},
+		work:    map[types.UID]int{},
 	}
 }
 
@@ -89,7 +95,7 @@ func reason(o client.Object) []string {
 	return []string{o.(*corev1.Event).Reason} //nolint:forcetypeassert // the index is of events
 }
 
-func (t *Cluster) uid() types.UID {
+func (t *objects) uid() types.UID {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.serial++
@@ -97,7 +103,7 @@ func (t *Cluster) uid() types.UID {
 }
 
 // Create creates an object.
-func (t *Cluster) Create(o client.Object) {
+func (t *objects) Create(o client.Object) {
 	o.SetUID(t.uid())
 	o.SetCreationTimestamp(metav1.Now())
 	must(t.truth.Create(context.Background(), o))
@@ -105,7 +111,7 @@ func (t *Cluster) Create(o client.Object) {
 }
 
 // Update writes an object and its status as another user.
-func (t *Cluster) Update(o client.Object) {
+func (t *objects) Update(o client.Object) {
 	status := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the same type
 	must(t.truth.Update(context.Background(), o))
 	status.SetResourceVersion(o.GetResourceVersion())
@@ -131,7 +137,7 @@ func (t *Cluster) addNode(name string, gpus int, gpuType string, labels map[stri
 }
 
 // SetReady sets whether a node is ready; its pods stay.
-func (t *Cluster) SetReady(name string, is bool) {
+func (t *objects) SetReady(name string, is bool) {
 	var n corev1.Node
 	must(t.truth.Get(context.Background(), client.ObjectKey{Name: name}, &n))
 	n.Status.Conditions[0].Status = corev1.ConditionFalse
@@ -177,7 +183,7 @@ func (t *Cluster) Submit(queue string, a *Ask) *batchv1.Job {
 }
 
 // Delete deletes a job's object and its pods.
-func (t *Cluster) Delete(name string) {
+func (t *objects) Delete(name string) {
 	j := t.Job(name)
 	if j == nil {
 		return
@@ -189,7 +195,7 @@ func (t *Cluster) Delete(name string) {
 }
 
 // Remove removes an object at once.
-func (t *Cluster) Remove(o client.Object) {
+func (t *objects) Remove(o client.Object) {
 	t.mu.Lock()
 	if p := t.plans[o.GetName()]; p != nil {
 		p.Spec.Round = 0
@@ -201,7 +207,7 @@ func (t *Cluster) Remove(o client.Object) {
 }
 
 // Job returns a job's object; nil if there is none.
-func (t *Cluster) Job(name string) *batchv1.Job {
+func (t *objects) Job(name string) *batchv1.Job {
 	var j batchv1.Job
 	err := t.truth.Get(context.Background(), client.ObjectKey{Namespace: Namespace, Name: name}, &j)
 	must(client.IgnoreNotFound(err))
@@ -212,14 +218,14 @@ func (t *Cluster) Job(name string) *batchv1.Job {
 }
 
 // Jobs returns all jobs, by name.
-func (t *Cluster) Jobs() []batchv1.Job {
+func (t *objects) Jobs() []batchv1.Job {
 	var all batchv1.JobList
 	must(t.truth.List(context.Background(), &all))
 	return all.Items
 }
 
 // PodsOf returns the pods of a job by index, older ones first.
-func (t *Cluster) PodsOf(name string) []*corev1.Pod {
+func (t *objects) PodsOf(name string) []*corev1.Pod {
 	var all corev1.PodList
 	must(t.truth.List(context.Background(), &all, client.MatchingLabels{batchv1.JobNameLabel: name}))
 	pods := make([]*corev1.Pod, len(all.Items))
@@ -231,7 +237,7 @@ func (t *Cluster) PodsOf(name string) []*corev1.Pod {
 }
 
 // Plan returns the Plan of a queue; nil if there is none.
-func (t *Cluster) Plan(queue string) *v1alpha1.Plan {
+func (t *objects) Plan(queue string) *v1alpha1.Plan {
 	var p v1alpha1.Plan
 	err := t.truth.Get(context.Background(), client.ObjectKey{Name: queue}, &p)
 	must(client.IgnoreNotFound(err))

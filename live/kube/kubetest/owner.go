@@ -23,7 +23,7 @@ func (t *Cluster) AddServer(name string, gpus int, gpuType string) {
 }
 
 // Node returns an existing node.
-func (t *Cluster) Node(name string) *corev1.Node {
+func (t *objects) Node(name string) *corev1.Node {
 	var n corev1.Node
 	must(t.truth.Get(context.Background(), client.ObjectKey{Name: name}, &n))
 	return &n
@@ -40,12 +40,12 @@ func (t *Cluster) Serve(name string, gpus int) {
 }
 
 // Calm deletes all inference pods.
-func (t *Cluster) Calm() {
+func (t *objects) Calm() {
 	must(t.truth.DeleteAllOf(context.Background(), &corev1.Pod{}, client.InNamespace("inference")))
 }
 
 // Lent counts nodes marked as lent, and inference pods without a node.
-func (t *Cluster) Lent() (lent, waits int) {
+func (t *objects) Lent() (lent, waits int) {
 	t.mu.Lock()
 	lent = len(t.loans)
 	t.mu.Unlock()
@@ -77,7 +77,7 @@ func (t *Cluster) bindServing(p *corev1.Pod, used map[string]int) bool {
 	return true
 }
 
-func (t *Cluster) checkLoans() {
+func (t *objects) checkLoans() {
 	var all corev1.NodeList
 	must(t.truth.List(context.Background(), &all))
 	t.mu.Lock()
