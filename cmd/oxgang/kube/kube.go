@@ -57,7 +57,7 @@ this program named kubectl-oxgang in PATH.`,
 	f.BoolVarP(&k.all, "all-namespaces", "A", false, "show jobs of all namespaces")
 	f.BoolVar(&k.bare, "no-headers", false, "print tables without headers")
 	cli.Group(cmd)
-	cmd.AddCommand(k.queues(), k.jobs(), k.explain(), k.top(), k.ui(), k.release())
+	cmd.AddCommand(k.queues(), k.jobs(), k.explain(), k.top(), k.try(), k.ui(), k.release())
 	return cmd
 }
 

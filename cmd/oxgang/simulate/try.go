@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,14 +12,7 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/machine"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/model/job"
-	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/whatif"
-)
-
-// Exit statuses of "oxgang try".
-const (
-	tryWaits = 3
-	tryNever = 4
 )
 
 type tryFlags struct {
@@ -68,7 +60,7 @@ func (f *tryFlags) run(cmd *cobra.Command, file string) error {
 	if err := cli.CheckOutput(f.format, "text", "json", "yaml"); err != nil {
 		return err
 	}
-	spec, err := f.job(cmd.Context(), file)
+	spec, err := cli.Submission(cmd.Context(), file)
 	if err != nil {
 		return err
 	}
@@ -76,31 +68,7 @@ func (f *tryFlags) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	if f.format == "text" {
-		_, err = io.WriteString(cmd.OutOrStdout(), a.Text())
-	} else {
-		err = cli.Write(cmd.OutOrStdout(), f.format, a)
-	}
-	return errors.Join(err, tryStatus(a))
-}
-
-// mostSubmission is the size in bytes of the largest file that is read as a job.
-const mostSubmission = 4 << 20
-
-func (f *tryFlags) job(ctx context.Context, file string) (*job.Spec, error) {
-	in, err := cli.Open(ctx, file)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, mostSubmission+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > mostSubmission {
-		return nil, fmt.Errorf("%s: larger than 4 MiB, want a file with one job", file)
-	}
-	return trace.ReadSubmission(text, file)
+	return cli.WriteTrial(cmd.OutOrStdout(), f.format, a)
 }
 
 func (f *tryFlags) answer(cmd *cobra.Command, spec *job.Spec) (*whatif.TrialAnswer, error) {
@@ -153,14 +121,4 @@ func (f *tryFlags) try(ctx context.Context, file string, spec *job.Spec) (*whati
 	defer stop()
 	t, err := round.Try(ctx, spec)
 	return t, h.Start.Add(after), err
-}
-
-func tryStatus(a *whatif.TrialAnswer) error {
-	switch a.Answer {
-	case whatif.Waits:
-		return cli.StatusError(tryWaits)
-	case whatif.Never:
-		return cli.StatusError(tryNever)
-	}
-	return nil
 }

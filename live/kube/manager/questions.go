@@ -14,11 +14,15 @@ import (
 
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/wire"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // An Answerer is a function that answers a what-if question about a queue. Job IDs are uids.
 type Answerer func(ctx context.Context, queue string, q whatif.Question) (*whatif.Answer, error)
+
+// A Trier is a function that answers when a job of a queue would start if it were created now.
+type Trier func(ctx context.Context, queue string, spec *job.Spec) (*whatif.TrialAnswer, error)
 
 const questionsAgain = 10 * time.Minute
 
@@ -26,7 +30,7 @@ func (l *leader) serveQuestions(ctx context.Context) error {
 	maps := l.clients.CoreV1().ConfigMaps(l.o.Config.LeaderElection.Namespace)
 	for ctx.Err() == nil {
 		wait := time.Second
-		if err := Answer(ctx, maps, l.ask); err != nil && ctx.Err() == nil {
+		if err := Answer(ctx, maps, l.ask, l.try); err != nil && ctx.Err() == nil {
 			l.log.Info("what-if questions are not answered", "configmap", wire.QuestionMap, "err", err, "again_in", questionsAgain)
 			wait = questionsAgain
 		}
@@ -39,21 +43,33 @@ func (l *leader) serveQuestions(ctx context.Context) error {
 }
 
 func (l *leader) ask(ctx context.Context, queue string, q whatif.Question) (*whatif.Answer, error) {
-	l.mu.Lock()
-	var d *driver.Driver
-	if r := l.running[queue]; r != nil && r.backend != nil {
-		d = r.driver
-	}
-	l.mu.Unlock()
-	if d == nil {
-		return nil, fmt.Errorf("queue %s is not served", queue)
+	d, err := l.driver(queue)
+	if err != nil {
+		return nil, err
 	}
 	return d.Ask(ctx, q)
 }
 
+func (l *leader) try(ctx context.Context, queue string, spec *job.Spec) (*whatif.TrialAnswer, error) {
+	d, err := l.driver(queue)
+	if err != nil {
+		return nil, err
+	}
+	return d.Try(ctx, spec)
+}
+
+func (l *leader) driver(queue string) (*driver.Driver, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.running[queue]; r != nil && r.backend != nil {
+		return r.driver, nil
+	}
+	return nil, fmt.Errorf("queue %s is not served", queue)
+}
+
 // Answer answers the questions that users write into a ConfigMap, until its watch ends or an answer cannot be
 // written. It returns an error if the ConfigMap cannot be watched.
-func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer Answerer) error {
+func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer Answerer, try Trier) error {
 	w, err := maps.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + wire.QuestionMap})
 	if err != nil {
 		return err
@@ -76,7 +92,7 @@ func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer An
 			if asked.ID == "" || asked.ID == said.ID || asked.ID == answered {
 				continue
 			}
-			if err := reply(ctx, maps, &asked, answer); err != nil {
+			if err := reply(ctx, maps, &asked, answer, try); err != nil {
 				return nil // the next watch shows the question again
 			}
 			answered = asked.ID
@@ -84,9 +100,9 @@ func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer An
 	}
 }
 
-func reply(ctx context.Context, maps clientcorev1.ConfigMapInterface, asked *wire.Request, answer Answerer) error {
+func reply(ctx context.Context, maps clientcorev1.ConfigMapInterface, asked *wire.Request, answer Answerer, try Trier) error {
 	said := wire.Reply{ID: asked.ID}
-	text, err := answerTo(ctx, asked, answer)
+	text, err := answerTo(ctx, asked, answer, try)
 	if said.Answer = text; err != nil {
 		said.Answer, said.Refused = nil, err.Error()
 	}
@@ -98,7 +114,10 @@ func reply(ctx context.Context, maps clientcorev1.ConfigMapInterface, asked *wir
 	return err
 }
 
-func answerTo(ctx context.Context, asked *wire.Request, answer Answerer) ([]byte, error) {
+func answerTo(ctx context.Context, asked *wire.Request, answer Answerer, try Trier) ([]byte, error) {
+	if asked.Try != nil {
+		return answerTrial(ctx, asked, try)
+	}
 	var q whatif.Question
 	if json.Unmarshal(asked.Question, &q) != nil {
 		return nil, errors.New("the question is not valid")
@@ -110,3 +129,17 @@ func answerTo(ctx context.Context, asked *wire.Request, answer Answerer) ([]byte
 	a.Keep(wire.MostJobs)
 	return json.Marshal(a)
 }
+
+func answerTrial(ctx context.Context, asked *wire.Request, try Trier) ([]byte, error) {
+	spec := new(job.Spec)
+	if json.Unmarshal(asked.Try, spec) != nil || spec.GPUs < 1 || spec.GPUs > mostTrialGPUs {
+		return nil, errors.New("the job is not valid")
+	}
+	a, err := try(ctx, asked.Queue, spec)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(a)
+}
+
+const mostTrialGPUs = 1 << 20

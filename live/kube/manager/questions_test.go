@@ -38,12 +38,16 @@ func TestAnswer(t *testing.T) {
 		}
 		return a, nil
 	}
+	try := func(_ context.Context, queue string, spec *job.Spec) (*whatif.TrialAnswer, error) {
+		return &whatif.TrialAnswer{Job: spec.Name, Answer: whatif.Waits, Others: spec.GPUs}, nil
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- Answer(ctx, maps, answer) }()
-	ask := func(id, queue, q string) wire.Reply {
+	go func() { done <- Answer(ctx, maps, answer, try) }()
+	send := func(of wire.Request) wire.Reply {
 		t.Helper()
-		patch, err := wire.PatchQuestion(wire.RequestKey, wire.Request{ID: id, Queue: queue, Question: json.RawMessage(q)})
+		id := of.ID
+		patch, err := wire.PatchQuestion(wire.RequestKey, of)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,6 +62,17 @@ func TestAnswer(t *testing.T) {
 		}
 		t.Fatalf("%s is not answered", id)
 		return wire.Reply{}
+	}
+	ask := func(id, queue, q string) wire.Reply {
+		t.Helper()
+		return send(wire.Request{ID: id, Queue: queue, Question: json.RawMessage(q)})
+	}
+	var tried whatif.TrialAnswer
+	if said := send(wire.Request{ID: "try", Queue: "q", Try: json.RawMessage(`{"Name": "n", "GPUs": 2}`)}); json.Unmarshal(said.Answer, &tried) != nil || tried.Job != "n" || tried.Others != 2 {
+		t.Errorf("answered %+v", said)
+	}
+	if said := send(wire.Request{ID: "bad", Queue: "q", Try: json.RawMessage(`{"GPUs": 0}`)}); said.Refused != "the job is not valid" {
+		t.Errorf("answered %+v", said)
 	}
 	var a whatif.Answer
 	if said := ask("1", "q", `{"Cancel": "u"}`); said.Refused != "" || json.Unmarshal(said.Answer, &a) != nil || a.Sooner != 30 || len(a.Jobs) != wire.MostJobs {
@@ -97,7 +112,7 @@ func TestAnswer_that_cannot_be_written(t *testing.T) {
 	}
 	go shown.Modify(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: wire.QuestionMap}, Data: m.Data})
 	answer := func(context.Context, string, whatif.Question) (*whatif.Answer, error) { return &whatif.Answer{}, nil }
-	if err := Answer(t.Context(), maps, answer); err != nil {
+	if err := Answer(t.Context(), maps, answer, nil); err != nil {
 		t.Error(err)
 	}
 }

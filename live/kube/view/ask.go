@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/kube/wire"
+	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
 // ErrUnanswered means that the scheduler did not answer a question.
@@ -35,7 +37,25 @@ func (k *Kubectl) MayAsk(ctx context.Context, namespace string) bool {
 // returns ErrForbidden without these rights, ErrNotFound without the ConfigMap, and ErrUnanswered without an
 // answer.
 func (k *Kubectl) Ask(ctx context.Context, namespace, queue string, q json.RawMessage) (json.RawMessage, error) {
-	of := wire.Request{ID: rand.Text(), Queue: queue, Question: q}
+	return k.request(ctx, namespace, &wire.Request{Queue: queue, Question: q})
+}
+
+// Try sends a job that does not exist yet to the scheduler in namespace, and returns when it would start in a queue.
+// Errors: as Ask.
+func (k *Kubectl) Try(ctx context.Context, namespace, queue string, spec *job.Spec) (*whatif.TrialAnswer, error) {
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	if text, err = k.request(ctx, namespace, &wire.Request{Queue: queue, Try: text}); err != nil {
+		return nil, err
+	}
+	a := new(whatif.TrialAnswer)
+	return a, json.Unmarshal(text, a)
+}
+
+func (k *Kubectl) request(ctx context.Context, namespace string, of *wire.Request) (json.RawMessage, error) {
+	of.ID = rand.Text()
 	patch, err := wire.PatchQuestion(wire.RequestKey, of)
 	if err != nil {
 		return nil, err

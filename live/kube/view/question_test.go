@@ -130,3 +130,16 @@ func TestPage_taken(t *testing.T) {
 		t.Errorf("note %q", j.Life.Note)
 	}
 }
+
+// A job that does not exist is sent to the scheduler of its queue, and the answer is read.
+func TestTry(t *testing.T) {
+	f := newFake(t)
+	f.replies(`{"data": {"reply": "{\"id\": \"ASKED\", \"answer\": {\"answer\": \"waits\", \"waiting_jobs\": 3, \"helps\": {\"kind\": \"jobs end\"}}}"}}`)
+	a, err := new(Kubectl).Try(t.Context(), "oxgang-system", "training", &job.Spec{Name: "a", GPUs: 2})
+	if err != nil || a.Answer != whatif.Waits || a.Others != 3 || a.Helps == nil {
+		t.Errorf("%+v, %v, want that it waits beside 3 jobs", a, err)
+	}
+	if asked := f.read("asked"); !strings.Contains(asked, `\"try\":{`) || !strings.Contains(asked, `\"GPUs\":2`) || !strings.Contains(asked, `\"queue\":\"training\"`) {
+		t.Errorf("asked %s, want the job and its queue", asked)
+	}
+}

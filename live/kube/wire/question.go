@@ -19,13 +19,15 @@ const (
 type Request struct {
 	ID       string          `json:"id"` // matches the Reply
 	Queue    string          `json:"queue"`
-	Question json.RawMessage `json:"question"` // a whatif.Question
+	Question json.RawMessage `json:"question"` // a whatif.Question; null with Try
+	// Try is a job.Spec: when would the job start? The answer is a whatif.TrialAnswer.
+	Try json.RawMessage `json:"try,omitempty"`
 }
 
 // A Reply answers the Request with the same ID, or states why it is refused.
 type Reply struct {
 	ID      string          `json:"id"`
-	Answer  json.RawMessage `json:"answer,omitempty"` // a whatif.Answer
+	Answer  json.RawMessage `json:"answer,omitempty"` // a whatif.Answer or whatif.TrialAnswer
 	Refused string          `json:"refused,omitempty"`
 }
 

@@ -144,7 +144,7 @@ func (s *server) saysWhatWouldBe(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- manager.Answer(ctx, clients.CoreV1().ConfigMaps("oxgang-system"), answer) }()
+	go func() { ended <- manager.Answer(ctx, clients.CoreV1().ConfigMaps("oxgang-system"), answer, nil) }()
 	defer func() {
 		cancel()
 		if err := <-ended; err != nil {
