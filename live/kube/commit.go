@@ -108,7 +108,7 @@ func (w *Backend) reasons() jobstate.Reasons {
 	if w.o.Explain == nil || w.Snapshot == nil {
 		return nil
 	}
-	return w.o.Explain(w.Snapshot, w.Plan)
+	return reasons{w.o.Explain(w.Snapshot, w.Plan), w}
 }
 
 // allocations are in order of submission, with reasons but without messages.
@@ -130,6 +130,13 @@ func (d *draft) allocations(why jobstate.Reasons) []v1alpha1.JobAllocation {
 		all = append(all, a)
 	}
 	planstore.FillExpected(w.o.Expect, w.table.Plan, all)
+	if r, is := why.(reasons); is {
+		for i := range all {
+			if r.waits(job.ID(all[i].UID)) != "" {
+				all[i].Unblock = ""
+			}
+		}
+	}
 	return all
 }
 
