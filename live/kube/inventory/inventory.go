@@ -42,6 +42,9 @@ const (
 	cliqueLabel = "nvidia.com/gpu.clique" // nodes of one NVLink network
 	// How many pods share a GPU of the node, and how: none, time-slicing or mps.
 	replicasLabel = "nvidia.com/gpu.replicas"
+	productLabel  = "nvidia.com/gpu.product"
+	countLabel    = "nvidia.com/gpu.count" // GPUs, or parts by MIG
+	nvidia        = corev1.ResourceName("nvidia.com/gpu")
 	sharingLabel  = "nvidia.com/gpu.sharing-strategy"
 )
 
@@ -142,11 +145,18 @@ func (o *Options) closed(n *corev1.Node) bool {
 	})
 }
 
-// Shared reports whether pods share the GPUs of a node by time-slicing or MPS.
+// Shared reports whether pods share the GPUs of a node by time-slicing or MPS. The labels of NVIDIA's feature discovery
+// differ by its version: replicas, strategy, or a suffix of the product. A node that offers more GPUs than it has shares
+// them, too.
 func Shared(n *corev1.Node) bool {
 	replicas, err := strconv.Atoi(n.Labels[replicasLabel])
 	how := n.Labels[sharingLabel]
-	return err == nil && replicas > 1 || how == "time-slicing" || how == "mps"
+	return err == nil && replicas > 1 || how == "time-slicing" || how == "mps" || strings.HasSuffix(n.Labels[productLabel], "-SHARED") || oversold(n)
+}
+
+func oversold(n *corev1.Node) bool {
+	has, err := strconv.Atoi(n.Labels[countLabel])
+	return err == nil && has > 0 && List(n.Status.Allocatable, nvidia).GPUs > has
 }
 
 func (o *Options) keepsOff(t *corev1.Taint) bool {
