@@ -74,6 +74,19 @@ func TestRecommend_tells_what_is_observed(t *testing.T) {
 	})
 }
 
+// A job that is planned on fewer GPUs than it requests is told so.
+func TestVerdict_of_fewer_GPUs(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		id := job.ID(twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 4, GPUs: 1, Annotations: map[string]string{v1alpha1.MinGPUs: "1", v1alpha1.ResizeBy: "Restart"}}).UID)
+		w := open(t, twin, options(v1alpha1.Resize))
+		because(w, "started", "there is room for it")
+		do(t, w, runOn(id, on("n0", 2)))
+		pass(t, w, twin)
+		wantTold(t, twin, "a", "Started", "there is room for it; these are 2 of the 4 GPUs that it requests, because its program has not reported its speed")
+	})
+}
+
 // A job that runs past the queue does not wait: its condition says that it runs, and where.
 func TestUnmanaged_jobs_are_told_so(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {

@@ -116,7 +116,7 @@ func (w *publisher) verdict(s *observe.Observation, f *observe.ObservedJob, a *v
 		v.scheduled, v.reason, v.message = false, WaitingForQuota, "Kueue has not admitted it yet"
 	case e != nil && w.failure(e, &v):
 	default:
-		v.reason, v.message, v.unblock = Word(a.Reason), a.Message, a.Unblock
+		v.reason, v.message, v.unblock = Word(a.Reason), a.Message+shortfall(e, a), a.Unblock
 		if v.unblock != "" {
 			v.message += "; " + v.unblock
 		}
@@ -146,6 +146,18 @@ func (w *publisher) failure(e *jobstate.Job, v *verdict) bool {
 		v.reason, v.message, v.again = NotStarted, "starts on "+e.Held.Planned()+" once the previous pods there are gone", true
 	}
 	return v.reason != ""
+}
+
+// shortfall states that a job has fewer GPUs than it requests; empty: it has not.
+func shortfall(e *jobstate.Job, a *v1alpha1.JobAllocation) string {
+	if e == nil || e.Parsed.Spec == nil || a.GPUs == 0 || int(a.GPUs) >= e.Parsed.Spec.GPUs {
+		return ""
+	}
+	text := fmt.Sprintf("; these are %d of the %s that it requests", a.GPUs, jobstate.Count(e.Parsed.Spec.GPUs, "GPU"))
+	if len(e.Reports) == 0 {
+		text += ", because its program has not reported its speed"
+	}
+	return text
 }
 
 func unmanaged(j *jobadapter.Job) string {

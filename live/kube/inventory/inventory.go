@@ -146,8 +146,8 @@ func (o *Options) closed(n *corev1.Node) bool {
 }
 
 // Shared reports whether pods share the GPUs of a node by time-slicing or MPS. The labels of NVIDIA's feature discovery
-// differ by its version: replicas, strategy, or a suffix of the product. A node that offers more GPUs than it has shares
-// them, too.
+// differ by its version: replicas, strategy, or a suffix of the product. A node is shared, too, if its allocatable GPUs
+// exceed the label with its count.
 func Shared(n *corev1.Node) bool {
 	replicas, err := strconv.Atoi(n.Labels[replicasLabel])
 	how := n.Labels[sharingLabel]
