@@ -183,10 +183,17 @@ func (r *Row) believed(i int) (goodput, speed float64) {
 	case r.job.Perf != nil:
 		g, speed := Goodput(r.job, r.columns[i].Configuration)
 		return max(0, g), speed
-	case r.least(i) || i == r.held || !r.job.Adaptivity.Has(job.GPUCount):
-		return 1, 1 // without a model, it runs equally well with the fewest GPUs of every type, and no worse with what it holds
+	case r.least(i) || i == r.held || r.untried(i) || !r.job.Adaptivity.Has(job.GPUCount):
+		return r.assumed(i), 1
 	}
 	return 0, 0
+}
+
+// assumed returns the goodput of a job without a model on column i. It is 1 on the fewest GPUs of every type, and grows
+// with the GPUs up to its request.
+func (r *Row) assumed(i int) float64 {
+	c := &r.columns[i]
+	return max(1, float64(min(c.GPUs, r.asked[c.resource]))/float64(r.start[c.resource]))
 }
 
 // Goodput returns a job's estimated goodput and its speed (samples per second) on configuration c. Goodput is in

@@ -31,6 +31,7 @@ type Row struct {
 	job     *policy.Job
 	columns []configuration
 	start   []int     // by resource: fewest GPUs of a column
+	asked   []int     // by resource: fewest GPUs of a column of at least the request, or else the most; 0: not used
 	goodput []float64 // per column, not normalised, without input limits; 0: cannot run, -1: not yet computed
 	cells   [][]cell  // per allowed or held column, by ascending goodput; nil: not yet computed
 	plain   []cell    // per column: its cell if CPUs and memory do not count
@@ -122,11 +123,15 @@ func (p *Program) refresh(t staleRow) {
 
 func (p *Program) lay(r *Row) {
 	r.columns = p.appendColumns(r.columns[:0], r.job)
-	r.start = resize(r.start, len(p.cluster.Types()))
+	r.start, r.asked = resize(r.start, len(p.cluster.Types())), resize(r.asked, len(p.cluster.Types()))
 	clear(r.start)
+	clear(r.asked)
 	for _, c := range r.columns {
 		if n := &r.start[c.resource]; *n == 0 || c.GPUs < *n {
 			*n = c.GPUs
+		}
+		if n := &r.asked[c.resource]; p.o.Start > 0 && *n < r.job.Requested(c.GPUType) {
+			*n = c.GPUs // in ascending order
 		}
 	}
 	r.goodput = resize(r.goodput, len(r.columns))
@@ -255,10 +260,16 @@ func (p *Program) allow(r *Row) {
 		near = 2 * max(1, r.limits.held.GPUs)
 	}
 	for i, c := range r.columns {
-		size := fixed || r.least(i) || c.GPUs <= r.limits.most && (c.GPUs <= near || c.Nodes&(c.Nodes-1) == 0)
+		size := fixed || r.least(i) || r.untried(i) || c.GPUs <= r.limits.most && (c.GPUs <= near || c.Nodes&(c.Nodes-1) == 0)
 		r.allowed[i] = size && (r.limits.gpuType == "" || r.limits.gpuType == c.GPUType)
 	}
 	r.held = slices.IndexFunc(r.columns, func(c configuration) bool { return c.Configuration == r.limits.held })
+}
+
+// untried reports whether column i has the requested GPUs of a job without a model. If no configuration has just as
+// many, the next larger one counts, or else the largest. It is false if jobs start on their fewest GPUs (Options.Start).
+func (r *Row) untried(i int) bool {
+	return r.job.Perf == nil && r.columns[i].GPUs == r.asked[r.columns[i].resource]
 }
 
 func (r *Row) least(i int) bool { return r.columns[i].GPUs == r.start[r.columns[i].resource] }
