@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A supply is the nodes that jobs may hold, and those that can be rented or lent.
 type supply struct {
 	cluster *cluster.Cluster
 	rentals []cluster.Rental

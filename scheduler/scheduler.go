@@ -68,8 +68,8 @@ func (o *Options) Validate() error {
 	return errors.Join(append(errs, o.Estimate.Validate())...)
 }
 
-// A Scheduler decides in each round which jobs run on which nodes, by asking a policy. Make one with New. It is
-// not safe for concurrent use.
+// A Scheduler decides in each round which jobs run on which nodes, by asking a policy. It is not safe for
+// concurrent use.
 type Scheduler struct {
 	policy policy.Policy
 	placer placement.Placer
@@ -95,7 +95,7 @@ type record struct {
 }
 
 // New returns a Scheduler without jobs, for policy p, placer pl and the nodes of c. Rented and lent nodes arrive
-// later, in events NodesChanged. It returns an error if o is invalid.
+// later, in events NodesChanged.
 func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*Scheduler, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("scheduler: %w", err)

@@ -43,7 +43,7 @@ func (s *Scheduler) changed(now time.Time) {
 }
 
 // settled reports whether a round would change nothing: no job waits, and the policy uses only what was
-// submitted. Only for rounds on events.
+// submitted.
 func (s *Scheduler) settled() bool {
 	return s.policy.Traits() == policy.Traits{} && !slices.ContainsFunc(s.active, func(r *record) bool {
 		return !r.status.Holding() && !r.status.Phase.Terminal()

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// A point has the metric y at the metric x.
 type point struct{ x, y float64 }
 
 func (g Group) curve(x, y metric, results map[string][]measured) []point {

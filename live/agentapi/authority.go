@@ -70,8 +70,7 @@ func (a *authority) made() time.Time { return a.cert.NotBefore.Add(skew) }
 // Authorities are the certificate authorities of the server, the oldest first. They are immutable.
 type Authorities struct{ all []authority }
 
-// Renew returns the authorities without expired ones, and with a new one if it is due. a may be nil. It returns an
-// error if no key or certificate can be made.
+// Renew returns the authorities without expired ones, and with a new one if it is due. a may be nil.
 func (a *Authorities) Renew(now time.Time, o CertificateOptions) (*Authorities, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -112,8 +111,7 @@ func (a *Authorities) Trusted() []byte {
 	return b.Bytes()
 }
 
-// Issue returns a new certificate for the server, which expires no later than its authority. It returns an error
-// if a has no authority.
+// Issue returns a new certificate for the server, which expires no later than its authority.
 func (a *Authorities) Issue(now time.Time, o CertificateOptions) (*tls.Certificate, error) {
 	if a == nil || len(a.all) == 0 {
 		return nil, errors.New("certificate: no authority to sign it, want one from Renew")

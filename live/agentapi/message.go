@@ -11,7 +11,7 @@ import (
 // Version is the version of the messages.
 const Version = 1
 
-// A Hello is the first message of a job's program after a start. It describes the job.
+// A Hello is the first message of a job's program after a start.
 type Hello struct {
 	Version        int         `json:"version"`
 	Client         string      `json:"client"`     // name and version: printable, at most 100 bytes

@@ -62,7 +62,6 @@ func (t *record) implausible(c claim, samples float64, now time.Time) error {
 	return b.err()
 }
 
-// tooFar reports whether a step cannot have been reached since the last report.
 func (t *record) tooFar(step int64, now time.Time) bool {
 	return !t.pace.at.IsZero() && float64(step-t.step) > t.pace.steps(now)
 }
@@ -81,7 +80,6 @@ func (t *record) renumbered(r *Report, now time.Time) error {
 	return nil
 }
 
-// steps returns the number of steps that are possible since the last report.
 func (p *pace) steps(now time.Time) float64 {
 	took := p.step
 	if took == 0 {

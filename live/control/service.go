@@ -26,7 +26,7 @@ type Service interface {
 	Explain(ctx context.Context, id job.ID) (*Explanation, error)
 	// Log writes the last lines of a job's output. With follow it adds new lines until the job ends or ctx is done.
 	Log(ctx context.Context, id job.ID, lines int, follow bool, w io.Writer) error
-	// Cancel ends a job soon. It returns an error if the job has ended.
+	// Cancel ends a job soon.
 	Cancel(ctx context.Context, id job.ID) error
 	// Ask answers a what-if question by simulation.
 	Ask(ctx context.Context, q *Question) (json.RawMessage, error)

@@ -67,8 +67,7 @@ func New(o Options) *Driver {
 }
 
 // Attach creates the scheduler for a Backend and starts the journal. stopping returns, by type, the GPUs of
-// processes that should have stopped, for metrics. It returns an error if the policy or its settings are unknown,
-// or the journal cannot be created.
+// processes that should have stopped, for metrics.
 func (d *Driver) Attach(b Backend, stopping func() map[cluster.GPUType]int) error {
 	d.backend = b
 	p, placer, err := d.o.newPolicy()
@@ -139,8 +138,7 @@ func (d *Driver) begin() error {
 	return err
 }
 
-// Run schedules, executes and predicts until ctx is done or one of them fails. It returns the context's error or
-// the first failure.
+// Run schedules, executes and predicts until ctx is done or one of them fails.
 func (d *Driver) Run(ctx context.Context, observers ...scheduler.Observer) error {
 	g, ctx := errgroup.WithContext(ctx)
 	if d.predictor != nil {

@@ -66,7 +66,7 @@ func (t *Table[E]) Remove(e E) {
 	t.Events.Wake()
 }
 
-// Lose reports to the scheduler that a job has lost its GPUs. The job may start again.
+// Lose reports to the scheduler that a job has lost its GPUs.
 func (t *Table[E]) Lose(e E, detail string) {
 	e.entry().Lost = true
 	t.exit(e, scheduler.Lost, detail)

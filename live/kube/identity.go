@@ -17,8 +17,7 @@ type Identity struct {
 	Namespace, Name, UID, Account string
 }
 
-// A Review is a function that asks the API server who owns a token (TokenReview). It returns an error if the
-// server does not answer.
+// A Review is a function that asks the API server who owns a token (TokenReview).
 type Review func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error)
 
 // TokenReviews returns a Review that asks the API server of a cluster.

@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Errors for tokens that are not accepted.
 var (
 	ErrUnknownToken = errors.New("unknown token") // the token belongs to no pod of a job here
 	ErrReviewLater  = errors.New("cannot be checked now")
@@ -76,7 +75,7 @@ func NewReviewer(audience string, review Review, lookup Lookup) *Reviewer {
 	}
 }
 
-// Job returns the job whose pod sent a token from the address source. It returns the errors of Pod.
+// Job returns the job whose pod sent a token from the address source.
 func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error) {
 	p, err := r.Pod(ctx, source, token)
 	if err != nil {

@@ -14,9 +14,8 @@ type Progress struct {
 	At      time.Time
 }
 
-// Trainer returns the progress in status.trainerStatus of a TrainJob; nil if there is none. It returns an error if a
-// value is invalid.
-// Source: Kubeflow Trainer v2.3, TrainerStatus.
+// Trainer returns the progress in status.trainerStatus of a TrainJob; nil if there is none. Source: Kubeflow Trainer
+// v2.3, TrainerStatus.
 func Trainer(o *unstructured.Unstructured) (*Progress, error) {
 	status, _, err := unstructured.NestedMap(o.Object, "status", "trainerStatus")
 	if err != nil {

@@ -67,8 +67,7 @@ var _ driver.Backend = (*Backend)(nil)
 
 var newQueue = driver.NewQueue
 
-// Open returns a Backend. The elastic jobs that Slurm already has arrive as Restored. It returns an error if Slurm
-// does not answer or the partition has no GPUs.
+// Open returns a Backend. The elastic jobs that Slurm already has arrive as Restored.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	w := &Backend{o: o, numbers: map[client.ID]*entry{}, entered: map[client.ID]int{}}
 	w.Table = driver.NewTable(newQueue(), release, w.forget)

@@ -32,7 +32,6 @@ type Resources struct {
 // Tenure states whether a node is owned, borrowed or rented.
 type Tenure uint8
 
-// The tenures of a node.
 const (
 	Owned  Tenure = iota
 	Loaned        // lent by an inference cluster (Lyra §4)
@@ -64,7 +63,7 @@ func (n *Node) GPUPrice() float64 {
 	return float64(n.Price)
 }
 
-// A Cluster is an immutable set of nodes. Build one with New.
+// A Cluster is an immutable set of nodes.
 type Cluster struct {
 	nodes     []Node
 	index     map[NodeID]int
@@ -106,8 +105,7 @@ func (t *TypeInfo) Proportional(c Configuration) Allocation {
 	return a
 }
 
-// New builds a cluster from nodes, in the given order. GPU types are in the order of first appearance. It returns
-// an error that joins all invalid values.
+// New builds a cluster from nodes, in the given order. GPU types are in the order of first appearance.
 func New(nodes []Node) (*Cluster, error) {
 	c := &Cluster{nodes: make([]Node, 0, len(nodes)), index: make(map[NodeID]int, len(nodes))}
 	var errs []error

@@ -17,7 +17,7 @@ const (
 	FromStated                     // the target that the job states
 )
 
-// A Remaining estimates a job's remaining work and time. All policies, the scheduler and predictions use it.
+// A Remaining estimates a job's remaining work and time.
 //
 // The sources, best first, are the job's target (job.Spec.Target), the mean of ended jobs of its class, and its
 // past running time. Work is progress, in samples at the efficiency of the initial batch size. Compare times

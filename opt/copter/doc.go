@@ -1,5 +1,4 @@
-// Package copter solves linear programs that change a little from one solve to the next. Each solve starts from
-// the last solution.
+// Package copter solves linear programs that change a little from one solve to the next.
 //
 // Source: thesis §4.3.2, "Factorization-free, efficiently warm-started LP solvers": a proximal point method
 // outside, blocks of coordinates inside, an active set, no factorisation of the matrix.

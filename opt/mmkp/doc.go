@@ -35,8 +35,8 @@
 // MaxNodes also bound walk and search; the status is then Limited.
 //
 // Cost. A pass over all items takes some nanoseconds for each of their resources; a corner is evaluated only if a
-// price left the interval in which it is best. The walk sees only the core, a few items in a hundred. Mending is
-// bounded. The search begins only if at most 8,192 choices remain, with 2¹⁹ nodes over the number of open items.
+// price left the interval in which it is best. The walk sees only the core, a few items in a hundred. The search
+// begins only if at most 8,192 choices remain, with 2¹⁹ nodes over the number of open items.
 //
 // Limits are counts, never seconds, and nothing is random: equal calls give equal solutions on every machine.
 package mmkp

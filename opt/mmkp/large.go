@@ -25,7 +25,6 @@ const (
 	maxSplits = 24
 )
 
-// splitting is the state of a solve that splits large items.
 type splitting struct {
 	*Program
 	solves int // left

@@ -31,7 +31,7 @@ type Item struct {
 	Keep    int  // index of a choice that a Program stores even if another dominates it; see Adjust
 }
 
-// A Problem is a multiple-choice knapsack: items, and the capacity of each resource. Solvers do not modify it.
+// A Problem is a multiple-choice knapsack: items, and the capacity of each resource.
 type Problem struct {
 	Capacity []float64 // per resource; finite, at least 0
 	Items    []Item

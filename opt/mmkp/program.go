@@ -37,7 +37,6 @@ type Program struct {
 	solution Solution
 }
 
-// A call is what one solve was called with.
 type call struct {
 	opts Options
 	ctx  context.Context
@@ -83,8 +82,8 @@ func (p *Program) connect() {
 	p.search.options, p.search.mending = &p.options, &p.mending
 }
 
-// SetCapacity changes the capacity of resource k. It returns an error if there is no such resource, or b is
-// negative or not finite. The next Solve then passes over all choices of the resource.
+// SetCapacity changes the capacity of resource k. The next Solve then passes over all choices of the
+// resource.
 func (p *Program) SetCapacity(k int, b float64) error {
 	if k < 0 || k >= len(p.given) {
 		return fmt.Errorf("resource %d, want one of %d", k, len(p.given))
@@ -135,7 +134,7 @@ func (a *Adjustment) Check() error {
 // worth less than without KeptFactor, or if it was dropped as dominated (set Item.Keep).
 func (p *Program) Adjust(id ItemID, a Adjustment) error { return p.inv.adjust(id, a) }
 
-// Remove removes an item. It returns an error if the item was removed before.
+// Remove removes an item.
 func (p *Program) Remove(id ItemID) error { return p.inv.remove(id) }
 
 // Pick returns the index of the choice that the last solution took for an item. It is -1 if it took none, or if

@@ -52,7 +52,6 @@ func (sc *scanner) raise(c *core.Column, worth float64) {
 	}
 }
 
-// widest is the maximum number of columns of a core.
 const widest = 1 << 20
 
 // scan passes over the items and fills the core. It reports false if the core would be too large.

@@ -126,7 +126,6 @@ func (p *pool) find(next piece) ([]share, bool) {
 	return nil, false
 }
 
-// idle returns the first idle nodes with so many GPUs.
 func (p *pool) idle(gpus int) (at []share, ok bool) {
 	for node, free := range p.free {
 		if gpus == 0 {
@@ -153,7 +152,6 @@ func (p *pool) tightest(gpus int) int {
 	return best
 }
 
-// freest divides GPUs among the nodes with the most free GPUs.
 func (p *pool) freest(gpus int) (at []share) {
 	order := make([]int, len(p.free))
 	for node := range order {

@@ -63,7 +63,6 @@ func (p *Program) lower(r *Row, i int, least float64) float64 {
 }
 
 // leastOf returns the smaller of least and the goodputs of columns first to end-1, of one GPU type by ascending GPUs.
-// A lower bound over an interval saves evaluations.
 func (p *Program) leastOf(r *Row, first, end int, least float64) float64 {
 	switch {
 	case end == first:

@@ -58,7 +58,6 @@ func (r *Row) meets(sol *mmkp.Solution) bool {
 	return r.reaches(int(at.column), r.cells[at.column][at.cell].goodput)
 }
 
-// reaches reports whether a column meets the row's claim, with a goodput of at most most.
 func (r *Row) reaches(column int, most float64) bool {
 	const nearly = 1 - 1e-6 // both are sums of the same model in another order
 	return column >= 0 && min(most, r.Goodput(column)) >= nearly*r.Claim.Rate

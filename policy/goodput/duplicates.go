@@ -11,14 +11,12 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A duplicateRow is a row to update that has the goodputs of another row.
 type duplicateRow struct {
 	staleRow
 	of *Row
 }
 
-// A kind has the values on which the goodputs of a waiting job depend. The function duplicate compares model, lists and
-// maps.
+// A kind has the values on which the goodputs of a waiting job depend.
 type kind struct {
 	goal                                   job.Goal
 	latency                                time.Duration
@@ -39,11 +37,10 @@ func (p *Program) kindOf(j *policy.Job) kind {
 	}
 }
 
-// mostKinds bounds the rows of one kind that a row is compared with.
 const mostKinds = 16
 
 // duplicates divides rows into rows to evaluate, and rows of waiting jobs whose goodputs equal the goodputs of an earlier
-// row. Thousands of jobs may wait, but few kinds of them.
+// row.
 func (p *Program) duplicates(stale []staleRow) (first []staleRow, later []duplicateRow) {
 	if len(stale) < 2 {
 		return stale, nil
@@ -68,7 +65,6 @@ func (p *Program) duplicates(stale []staleRow) (first []staleRow, later []duplic
 	return first, later
 }
 
-// duplicate reports whether two jobs of one kind have equal goodputs.
 func duplicate(a, b *policy.Job) bool {
 	return a.Sensitivity == b.Sensitivity && slices.Equal(a.GPUTypes, b.GPUTypes) && equal(a.GPUsPerReplica, b.GPUsPerReplica) &&
 		equal(a.Equivalents, b.Equivalents) && equal(a.Limits.LocalMax, b.Limits.LocalMax) && perf.Same(a.Perf, b.Perf)
@@ -77,7 +73,6 @@ func duplicate(a, b *policy.Job) bool {
 // equal reports whether two maps are equal. Nil and empty differ: only a nil GPUsPerReplica makes all types eligible.
 func equal(a, b map[cluster.GPUType]int) bool { return (a == nil) == (b == nil) && maps.Equal(a, b) }
 
-// copyRow updates a row from its duplicate, which is up to date.
 func (p *Program) copyRow(t duplicateRow) {
 	r, of := t.row, t.of
 	if t.other {

@@ -82,7 +82,6 @@ func (p *Program) refreshRows(s *policy.Snapshot) []*Row {
 	return rows
 }
 
-// A staleRow is a row to update.
 type staleRow struct {
 	row   *Row
 	other bool

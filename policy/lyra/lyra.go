@@ -94,7 +94,7 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true, Borrows: true}
 }
 
-// Plan implements policy.Policy. It returns an error if ctx has ended or the snapshot is invalid.
+// Plan implements policy.Policy.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	err := ctx.Err()
 	if err == nil {

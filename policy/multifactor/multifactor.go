@@ -15,9 +15,9 @@ import (
 // not safe for concurrent use.
 type Policy struct {
 	o       Options
-	filled  time.Time     // last backfill; zero: never
-	plan    *policy.Plan  // valid until something happens; nil: none
-	planned []*policy.Job // the jobs of plan
+	filled  time.Time    // last backfill; zero: never
+	plan    *policy.Plan // valid until something happens; nil: none
+	planned []*policy.Job
 	on      *cluster.Cluster
 	lasts   time.Time // end of plan's validity; zero: none
 	used    usage

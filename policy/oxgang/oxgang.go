@@ -15,7 +15,7 @@ import (
 )
 
 // A Policy chooses the GPUs of all jobs together. It stores goodputs, prices and the sizes of ended jobs between
-// rounds. Make one with New.
+// rounds.
 type Policy struct {
 	o        Options
 	program  *goodput.Program

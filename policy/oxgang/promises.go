@@ -32,7 +32,6 @@ func (p *Policy) Promised(s *policy.Snapshot) map[job.ID]time.Time {
 	return p.promises(s, jobs, twins)
 }
 
-// compare compares a job with its twin, also before the twin starts.
 func (p *Policy) compare(id job.ID) (backfill.Comparison, bool) {
 	if twin, ok := p.easy.Compare(id); ok {
 		return twin, true
@@ -70,7 +69,6 @@ func (p *Policy) unstarted(s *policy.Snapshot) map[job.ID]*policy.Job {
 	return all
 }
 
-// unlimited reports whether jobs may be later than under EASY by any time.
 func (p *Policy) unlimited(s *policy.Snapshot) bool {
 	return p.o.Margin == 0 || len(s.Loans) > 0 || len(s.Rentals) > 0
 }

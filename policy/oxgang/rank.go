@@ -23,7 +23,6 @@ var tails = func() (all [2*bins - 1]float64) {
 	return all
 }()
 
-// A spectrum holds the lengths of the jobs of a round.
 type spectrum struct {
 	lengths []float64
 	roots   float64

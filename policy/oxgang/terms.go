@@ -9,7 +9,6 @@ import (
 
 var _ policy.Weigher = (*Policy)(nil)
 
-// An ignored lists the terms that plans leave out for a job.
 type ignored struct {
 	job   job.ID
 	terms []policy.Term

@@ -4,7 +4,7 @@
 //
 // A Settler does not move GPUs. For each job it chooses an amount of CPUs and memory, a cell of its sensitivity
 // matrix. The sum of the jobs' speeds, each relative to the speed with the share proportional to GPUs, is as large as
-// the nodes allow. No job is slower than with that share.
+// the nodes allow.
 //
 //	Synergy                               here
 //	W_j[c, m]                             perf.Cell, Cell.Value relative to W_j[C_g, M_g]

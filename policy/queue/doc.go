@@ -9,6 +9,5 @@
 //	SRTF  least time left   preemption      smaller jobs may pass
 //	LAS   least GPU service preemption      smaller jobs may pass
 //
-// Tiresias is LAS with two queues instead of doubling levels, and an option against starvation. Start
-// reading at Policy.Plan.
+// Tiresias is LAS with two queues instead of doubling levels, and an option against starvation.
 package queue

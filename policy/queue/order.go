@@ -101,7 +101,7 @@ func Orders() []NamedOrder {
 	}
 }
 
-// FindOrder returns the order of a name. The error for an unknown name lists the known ones.
+// FindOrder returns the order of a name.
 func FindOrder(name string) (Order, error) {
 	var names []string
 	for _, o := range Orders() {

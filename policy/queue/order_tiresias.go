@@ -37,8 +37,8 @@ func (o *TiresiasOptions) Validate() error {
 }
 
 // Tiresias returns the options of the policy Tiresias-L: two queues by GPU time received so far, with
-// preemption and backfilling. It returns an error if o is invalid. Call it once for each policy, because
-// the Options store promotions. Source: Tiresias §3.2.3 (discretised 2D-LAS).
+// preemption and backfilling. Call it once for each policy, because the Options store promotions. Source:
+// Tiresias §3.2.3 (discretised 2D-LAS).
 //
 // Deviation: jobs of a queue are ordered by submission, where Tiresias orders them by first start, because
 // the earlier job here also started first, unless it did not fit.

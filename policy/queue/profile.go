@@ -50,7 +50,6 @@ func (p profile) earliest(gpus int, lasts time.Duration) (in time.Duration, ok b
 	return p[from].in, true
 }
 
-// take subtracts GPUs from the profile for the duration lasts, beginning at in.
 func (p *profile) take(gpus int, in, lasts time.Duration) {
 	first, last := p.cut(in), p.cut(in+lasts)
 	for k := first; k < last; k++ {

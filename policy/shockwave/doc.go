@@ -18,9 +18,8 @@
 // plan computes the next one in the background. A window is outdated if it is over, or if jobs, GPUs or batch
 // sizes are not as expected.
 //
-// The paper names two defaults for two settings. The window has 20 rounds here (§6.1, not App. G's 30), and λ is
-// 1, in the middle of App. G.2's range (§6.1 has 0.001, on another scale). docs/experiments/shockwave.md measures
-// k and λ.
+// The window has 20 rounds here (§6.1, not App. G's 30), and λ is 1, in the middle of App. G.2's range (§6.1 has
+// 0.001, on another scale). docs/experiments/shockwave.md measures k and λ.
 //
 // Deviation: ρ̂ assumes that a job gets nothing until the end of the window, because a weight that grows only once
 // a job is late comes too late for a short job (§6.2 has ρ̂ as of now).

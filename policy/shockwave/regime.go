@@ -39,8 +39,7 @@ type Predictor struct {
 }
 
 // NewPredictor returns a Predictor for a job that trains the given number of epochs and uses batchSizes in this
-// order. It returns an error for an unknown rule, no epochs, no batch sizes, a batch size below 1, or the same
-// batch size twice in a row.
+// order.
 func NewPredictor(rule Rule, epochs int, batchSizes []int) (*Predictor, error) {
 	switch {
 	case int(rule) >= len(ruleNames):
@@ -64,8 +63,7 @@ func NewPredictor(rule Rule, epochs int, batchSizes []int) (*Predictor, error) {
 	return p, nil
 }
 
-// NewStatedPredictor returns a Predictor for a job whose user has stated how many epochs each batch size lasts. It
-// returns an error for regimes that are invalid in a job.BatchSchedule, and for more than job.MaxEpochs epochs.
+// NewStatedPredictor returns a Predictor for a job whose user has stated how many epochs each batch size lasts.
 func NewStatedPredictor(regimes []job.Regime) (*Predictor, error) {
 	if err := (&job.BatchSchedule{Mode: job.Given, Regimes: regimes}).Validate(); err != nil {
 		return nil, fmt.Errorf("regime: %w", err)

@@ -7,14 +7,13 @@ import (
 )
 
 // Total returns the expected duration of the whole job, capped at the largest time.Duration. epochTimes maps each
-// batch size to the time of an epoch. It returns an error if a time is missing or negative. Source: Shockwave §5.
+// batch size to the time of an epoch. Source: Shockwave §5.
 func (p *Predictor) Total(epochTimes map[int]time.Duration) (time.Duration, error) {
 	total, _, err := p.times(epochTimes)
 	return duration(total), err
 }
 
-// Remaining returns the expected duration of the job's remaining epochs, at least 0. It returns the same errors as
-// Total. Source: Shockwave §5.
+// Remaining returns the expected duration of the job's remaining epochs, at least 0. Source: Shockwave §5.
 func (p *Predictor) Remaining(epochTimes map[int]time.Duration) (time.Duration, error) {
 	total, past, err := p.times(epochTimes)
 	return duration(max(0, total-past)), err

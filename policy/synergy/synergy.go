@@ -30,8 +30,7 @@ type Policy struct {
 	stopped []*row // of jobs that stopped in this round
 }
 
-// New returns a Policy, or the policy of the authors' public code if o.Rules is PublicCode. It returns all errors
-// in o, joined.
+// New returns a Policy, or the policy of the authors' public code if o.Rules is PublicCode.
 func New(o Options) (policy.Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("synergy: %w", err)

@@ -98,7 +98,6 @@ func (r *Record) mostOwn(now time.Time, p Phase, length float64) float64 {
 	return max(mostAtOnce, perLength*passed/math.Exp(length))
 }
 
-// others returns the errors of other runs, with a total weight of priorWeight.
 func (r *Record) others(p Phase, like features) []observation {
 	var all []observation
 	total := 0.0

@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A clusterState is the state of the cluster and its jobs after some recorded events and actions.
 type clusterState struct {
 	now     time.Duration
 	cluster *cluster.Cluster

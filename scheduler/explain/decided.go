@@ -109,7 +109,6 @@ func (t *journalReader) verb(from, to cluster.Allocation) (What, string) {
 	return Moved, t.moved() + " its " + both(to) + " to other nodes"
 }
 
-// moved returns "moved", or "again moved" if the last change was a move, too.
 func (t *journalReader) moved() string {
 	if n := len(t.changes); n > 0 && t.changes[n-1].What == Moved {
 		return "again moved"

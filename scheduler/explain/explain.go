@@ -23,7 +23,7 @@ func Life(r *journal.Reader, id job.ID) (*Story, error) {
 }
 
 // At explains the state of job id at a time since the start of the recording, after all records of that time, and
-// what happened next. r must be at its first record. It returns the same errors as Life.
+// what happened next. r must be at its first record.
 func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 	at = max(at, 0)
 	t := newJournalReader(r.Header(), id)
@@ -69,7 +69,7 @@ const (
 )
 
 // Live explains the present state of job id under a running scheduler, which adds seen. r must be at its first
-// record. It returns the same errors as Life.
+// record.
 func Live(r *journal.Reader, id job.ID, seen LiveState) (*Story, error) {
 	t := newJournalReader(r.Header(), id)
 	t.preemption = seen.Preemption

@@ -178,7 +178,6 @@ func outbid(s *explainContext) string {
 	return fmt.Sprintf("its best choice is %s, and %s free; %s", amount(c), verb(free), s.holders.text(s.typeOf(c.GPUType).GPUs-free, c.GPUType, true, tied(s.why)))
 }
 
-// noneFree says that the type of the reason has no free GPU.
 func (s *explainContext) noneFree() string {
 	if s.spec == nil || !s.eligibleElsewhere() {
 		return "no GPU is free: "
@@ -186,7 +185,6 @@ func (s *explainContext) noneFree() string {
 	return "no GPU of its best type is free: "
 }
 
-// eligibleElsewhere reports whether the job may use a type other than its reason names.
 func (s *explainContext) eligibleElsewhere() bool {
 	return slices.ContainsFunc(s.view.Types, func(t TypeView) bool {
 		return t.Type != s.why.Config.GPUType && t.GPUs > 0 && s.spec.Eligible(t.Type)

@@ -14,8 +14,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A jobOrder has the names of other jobs that reasons mention. One is made for the reasons of all jobs of a
-// state.
+// A jobOrder has the names of other jobs that reasons mention.
 type jobOrder struct {
 	queue  ranking
 	single int // number of first places in the queue with one job each

@@ -67,8 +67,7 @@ type OverviewEnd struct {
 const mostEnded = 20
 
 // OverviewIn returns the Overview at a time since the start of the journal, after all records of that time. It
-// starts reading at the last checkpoint before the last round. It returns an error if the journal is damaged
-// there.
+// starts reading at the last checkpoint before the last round.
 func OverviewIn(f *journal.File, at time.Duration) (*Overview, error) {
 	last, err := f.Last()
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 // Cross adds to m the cost c of several racks: how much slower the job's class trains there.
 func (m *Moment) Cross(c perf.LocalityCost) { m.Locality, m.Racks = &c, crossed(c) }
 
-// crossed describes the measurements of a class in several racks. It predicts nothing: the spread between jobs
-// is not known.
+// crossed describes the measurements of a class in several racks.
 func crossed(c perf.LocalityCost) string {
 	by := ", where GPUs and batch sizes were the same (" + count(c.Pairs, "comparison") + ")"
 	switch {
@@ -44,7 +43,6 @@ func (w *clusterState) racks(p cluster.Placement) string {
 	return ", in racks " + named(names, len(names))
 }
 
-// groups returns the groups that contain nodes of a placement, and whether some node is in none.
 func (w *clusterState) groups(p cluster.Placement, of func(*cluster.Node) string) (names []string, loose bool) {
 	for k := range p {
 		at, ok := w.cluster.Index(p[k].Node)

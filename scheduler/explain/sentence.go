@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// An explainContext is what a sentence about a job may use.
 type explainContext struct {
 	spec      *job.Spec
 	why       policy.Reason

@@ -268,7 +268,6 @@ func (s *Story) life(b *bufio.Writer) {
 	fmt.Fprintf(b, "It held %s GPU-hours; %s of them went into %s.\n", fixed(t.GPUHours), fixed(t.LostHours), starts(t.Restarts))
 }
 
-// starts names the start of a job and its restarts.
 func starts(restarts int) string {
 	if restarts == 0 {
 		return "its start"

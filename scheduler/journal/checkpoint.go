@@ -38,7 +38,7 @@ const (
 	backKey       = `,"back":`
 )
 
-// MostMemory is the maximum size of Checkpoint.Memory in bytes. It leaves room for many jobs in a line.
+// MostMemory is the maximum size of Checkpoint.Memory in bytes.
 const MostMemory = maxLine / 4
 
 // Written returns the size of the journal in bytes, and the number of bytes after the last checkpoint.

@@ -123,7 +123,6 @@ func (b *Backend) rest(rec *Round, now *policy.Plan) *Difference {
 // inARow matches what policy/fallback adds to an error in live runs. A replay has no fallback.
 var inARow = regexp.MustCompile(`plan: failure \d+ in a row: `)
 
-// sameRefusal reports whether two plans were refused for the same reason, or both were not.
 func sameRefusal(recorded, now string) bool {
 	return recorded == now || inARow.ReplaceAllString(recorded, "plan: ") == now || inARow.ReplaceAllString(recorded, "") == now
 }

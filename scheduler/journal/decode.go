@@ -346,7 +346,6 @@ func (dec *decoder) round(known map[job.ID]policy.Decision) *Round {
 	return r
 }
 
-// skips reports whether the next change is of a job that is not read.
 func (dec *decoder) skips() bool {
 	return dec.only != nil && dec.in.peek() == '{' && !begins(dec.in.buf[dec.in.pos:], `{"id":`, dec.only)
 }

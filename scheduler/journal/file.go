@@ -25,7 +25,7 @@ type File struct {
 	base   int64 // offset here plus base is the offset in the whole journal
 }
 
-// OpenFile opens a journal of size bytes. It returns the errors of NewReader.
+// OpenFile opens a journal of size bytes.
 func OpenFile(src io.ReaderAt, size int64) (*File, error) {
 	f := &File{src: src, length: size, size: size}
 	r, err := f.Start()

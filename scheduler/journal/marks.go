@@ -14,8 +14,7 @@ type Mark struct {
 	offset int64
 }
 
-// Marks returns the positions of the checkpoints up to a time, in order. It returns an error if a checkpoint names
-// a previous one that is missing.
+// Marks returns the positions of the checkpoints up to a time, in order.
 func (f *File) Marks(at time.Duration) ([]Mark, error) {
 	offset, err := f.last(at)
 	var all []Mark

@@ -79,8 +79,7 @@ type Source struct {
 	Size int64
 }
 
-// OpenParts opens a journal that consists of several files, given in order. The first ones may be missing. It
-// returns an error if a later part is missing or the parts are of different runs, and the errors of OpenFile.
+// OpenParts opens a journal that consists of several files, given in order. The first ones may be missing.
 func OpenParts(sources ...Source) (*File, error) {
 	if len(sources) == 0 {
 		return nil, errors.New("journal: no parts, want one")

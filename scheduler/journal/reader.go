@@ -38,8 +38,7 @@ type Reader struct {
 	at     time.Duration
 }
 
-// NewReader reads the header of a journal and returns a Reader of its records. It returns an error if the header
-// is missing or its version is unknown.
+// NewReader reads the header of a journal and returns a Reader of its records.
 func NewReader(r io.Reader) (*Reader, error) {
 	j := &Reader{src: bufio.NewReaderSize(r, 1<<16), chain: newChain(), known: map[job.ID]policy.Decision{}}
 	text, whole, err := j.next()

@@ -35,7 +35,6 @@ type chain struct {
 
 func newChain() chain { return chain{h: sha256.New()} }
 
-// digits adds text to the hash, and returns the digits of the hash.
 func (c *chain) digits(text []byte) []byte {
 	c.h.Write(text)
 	hex.Encode(c.hex[:], c.h.Sum(c.sum[:0])[:sealDigits/2])
@@ -74,7 +73,7 @@ func unsealed(line []byte) []byte {
 	return append(bytes.Clone(line[:cut]), '}')
 }
 
-// open removes the seal from a line without line feed, in place. It returns an error if the seal is wrong.
+// open removes the seal from a line without line feed, in place.
 func (c *chain) open(line []byte) ([]byte, error) {
 	cut := len(line) - sealLength - len(`}`)
 	if cut < 1 || string(line[cut:cut+len(sealKey)]) != sealKey || string(line[len(line)-2:]) != `"}` {

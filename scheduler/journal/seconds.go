@@ -12,7 +12,7 @@ import (
 // Seconds is a duration that is written to JSON as a number of seconds, exact to the nanosecond.
 type Seconds time.Duration
 
-// MarshalJSON writes the number of seconds. It returns an error if s is negative.
+// MarshalJSON writes the number of seconds.
 func (s Seconds) MarshalJSON() ([]byte, error) {
 	if s < 0 {
 		return nil, fmt.Errorf("duration is %v, want at least 0", time.Duration(s))

@@ -19,7 +19,6 @@ type waves struct {
 	borrowing int           // the same, with GPUs on loan
 }
 
-// A wave is one such round.
 type wave struct {
 	back      map[cluster.NodeID]bool // true if a job on it is preempted
 	gpus      int                     // of the nodes in back

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// Hours of a day and of a month of 30 days.
 const (
 	Day   = 24.0
 	Month = 30 * Day

@@ -122,7 +122,7 @@ func (c *Config) IsSet(key string) bool { return c.Origin(key) != unset }
 // Unknown returns the error for an unknown key, with similar keys.
 func Unknown(key string) error { return fmt.Errorf("unknown key %q%s", key, didYouMean(key)) }
 
-// Set sets a key from text. Errors name the key, the value and what was expected.
+// Set sets a key from text.
 func (c *Config) Set(key, value, origin string) error {
 	i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == key })
 	if i < 0 {

@@ -16,10 +16,9 @@ const (
 	parquetTable TableFormat = "parquet"
 )
 
-// tableFormats returns all formats.
 func tableFormats() []TableFormat { return []TableFormat{csvTable, parquetTable} }
 
-// ParseTableFormat returns the format of a name. Its error lists all formats.
+// ParseTableFormat returns the format of a name.
 func ParseTableFormat(name string) (TableFormat, error) {
 	if f := TableFormat(name); slices.Contains(tableFormats(), f) {
 		return f, nil
@@ -50,7 +49,6 @@ type tableWriter struct {
 	rows    int
 }
 
-// A sink writes typed values, or nil.
 type sink interface {
 	row(values []any) error
 	close() error

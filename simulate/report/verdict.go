@@ -101,7 +101,7 @@ func versus(of func(*statistics.Difference) (float64, bool)) func(*Run) string {
 	}
 }
 
-// Averaged returns run r with its measures replaced by means over the seeds of trials. Other values stay.
+// Averaged returns run r with its measures replaced by means over the seeds of trials.
 func Averaged(r Run, trials []statistics.Trial) Run {
 	r.Means = statistics.Means(trials, r.Policy)
 	return r

@@ -44,8 +44,7 @@ type Inputs struct {
 	alone       *isolatedTimes                   // for finish-time fairness
 }
 
-// Load reads the cluster, profiles and trace of a configuration. Errors name file, line, column and
-// value.
+// Load reads the cluster, profiles and trace of a configuration.
 func Load(c *config.Config, files Files) (*Inputs, error) {
 	in := &Inputs{restart: c.Sim.Restart, asSubmitted: someAsSubmitted(c), equivalents: c.Equivalents(), alone: &isolatedTimes{known: make(map[isolatedKey]float64)}}
 	var err error
@@ -138,7 +137,6 @@ func (in *Inputs) read(c *config.Config, files Files) ([]workload.Arrival, error
 	return parse.Sorted(seq)
 }
 
-// readMapping returns the mapping in a file; nil if name is empty.
 func readMapping(name string, files Files) (*parse.Mapping, error) {
 	if name == "" {
 		return nil, nil

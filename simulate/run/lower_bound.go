@@ -13,8 +13,7 @@ import (
 )
 
 // LowerBound returns a lower bound on the mean completion time of the measured jobs, as if all nodes for rent or
-// on loan were available. known is the mean completion time under some policy. It returns an error for a window
-// outside the trace.
+// on loan were available. known is the mean completion time under some policy.
 func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duration, error) {
 	of, err := in.window(c)
 	if err != nil {

@@ -35,7 +35,7 @@ func (r *Remake) Fresh() (policy.Policy, placement.Placer, error) {
 }
 
 // Again returns the Remake of a run from its journal's header, or for the policy name if it is not empty. It reads
-// the inputs only if estimates depend on them. It returns an error for unknown settings.
+// the inputs only if estimates depend on them.
 func Again(h *journal.Header, name string, files Files) (*Remake, error) {
 	own := name == "" || name == h.Policy
 	if name == "" {

@@ -86,8 +86,7 @@ func (r *Run) FirstRefusal() string {
 	return fmt.Sprintf("; %d plans were refused, the first: %s", len(r.Refused), r.Refused[0])
 }
 
-// NewPolicy makes the policy with a name, with its settings in the configuration. It returns an error for an
-// unknown name or an invalid setting.
+// NewPolicy makes the policy with a name, with its settings in the configuration.
 func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
 	entry, err := registry.Find(name)
 	if err != nil {

@@ -25,8 +25,7 @@ func (e entry) happen(w *World) {
 	}
 }
 
-// agenda is a priority queue by time, then order. Void entries stay until they are first, or until the queue
-// has doubled.
+// agenda is a priority queue by time, then order.
 type agenda struct {
 	heap  []entry
 	count int

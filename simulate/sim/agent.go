@@ -256,8 +256,7 @@ func (g *agent) lose() {
 	}
 }
 
-// endEpoch begins the next epoch, or completes the job and returns true. It sets progress to
-// exactly the end of the epoch, so that rounding cannot end an epoch twice.
+// endEpoch begins the next epoch, or completes the job and returns true.
 func (g *agent) endEpoch(w *World) bool {
 	g.repeats = false
 	if g.epoch >= len(g.ends)-1 {

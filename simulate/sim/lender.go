@@ -72,7 +72,6 @@ func share(x float64) float64 {
 }
 
 // A loanNode is a node for loan. Invariant: World.away counts the node once while it is not lent.
-// Failures and maintenance add to the same count.
 type loanNode struct {
 	node *cluster.Node
 	lent bool

@@ -52,7 +52,6 @@ const (
 )
 
 // A lease is a node for rent. Invariant: World.away counts the node once while it is not ready.
-// Failures and maintenance add to the same count.
 type lease struct {
 	node    *cluster.Node
 	state   leaseState

@@ -64,7 +64,6 @@ func (l *lender) review(p *pool) {
 	}
 }
 
-// The expected loans cover a day ahead in steps of an hour.
 const day, hour = 24 * time.Hour, time.Hour
 
 // foresee records the expected loans for a day ahead. It returns the share needed in the next interval; 0 if

@@ -23,7 +23,7 @@ var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // stallRounds is the number of rounds in a row counted by stuck after which a run fails.
 const stallRounds = 10000
 
-// A World is a simulated cluster, with jobs that arrive by a trace. It is a scheduler.Backend. Make it with New.
+// A World is a simulated cluster, with jobs that arrive by a trace. It is a scheduler.Backend.
 type World struct {
 	o        Options
 	beliefs  *estimate.Pool // makes the estimates of the agents
@@ -84,7 +84,7 @@ func (w *World) Now() time.Time { return w.now }
 // Cluster returns the cluster with all nodes, including broken ones and those for rent or loan.
 func (w *World) Cluster() *cluster.Cluster { return w.in.full }
 
-// Next implements scheduler.Backend. It is the main loop: see the package comment.
+// Next implements scheduler.Backend.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	deadline = w.openRound(deadline)
 	for {
@@ -181,7 +181,7 @@ func (w *World) stop(g *agent) {
 }
 
 // stuck counts the rounds in which jobs wait and nothing can change that: no job holds GPUs, none will arrive
-// and no maintenance will end. It returns an error after stallRounds.
+// and no maintenance will end.
 func (w *World) stuck() error {
 	if w.held > 0 || w.arrivals.Len() > 0 || len(w.jobs) == 0 || w.maintenance() {
 		w.stalled = 0

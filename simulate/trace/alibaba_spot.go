@@ -11,7 +11,7 @@ import (
 )
 
 // alibabaSpotTable reads job_info_df.csv of Alibaba's cluster-trace-gpu-v2026: jobs of equal workers, of high priority
-// (HP) or spot. Spot jobs may be preempted.
+// (HP) or spot.
 var alibabaSpotTable = parse.Table{
 	Format:   "alibaba-v2026",
 	Comma:    ',',

@@ -29,7 +29,7 @@ type Description struct {
 	Summary *parse.Summary
 }
 
-// A Demand sums up the jobs whose running time is known. The times of other jobs depend on their application.
+// A Demand sums up the jobs whose running time is known.
 type Demand struct {
 	GPUHours  float64 // requested GPUs times Duration
 	Known     int     // number of jobs with a known running time

@@ -81,7 +81,7 @@ func oneCluster(name string) Format {
 }
 
 // Named splits the name of a trace, FILE or FORMAT:FILE, into format and file. If format is not empty, name is the
-// name of the file as a whole. The returned format may be empty.
+// name of the file as a whole.
 func Named(name, format string) (of, file string) {
 	if first, rest, ok := strings.Cut(name, ":"); ok && format == "" {
 		if _, err := Find(first); err == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A jsonArrival is one line of Oxgang's own format. Absent fields are zero.
+// A jsonArrival is one line of Oxgang's own format.
 type jsonArrival struct {
 	ID             job.ID                  `json:"id"`
 	At             json.Number             `json:"at_s,omitzero"`
@@ -90,7 +90,6 @@ type jsonConfiguration struct {
 	GPUType cluster.GPUType `json:"gpu_type"`
 }
 
-// Names of adaptivities, by bit, and of goals, by value.
 var (
 	adaptivityNames = []string{"gpu_count", "gpu_type", "batch_size"}
 	goalNames       = []string{"training", "batch_inference", "latency_bound"}

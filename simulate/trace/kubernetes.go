@@ -16,8 +16,6 @@ import (
 // kubernetesHistory reads the state of a Kubernetes cluster: one or several lists as printed by
 //
 //	kubectl get jobs.batch,jobsets,trainjobs,rayjobs,workloads.kueue.x-k8s.io,clusterqueues,localqueues,resourceflavors,pods,nodes -A -o json
-//
-// kubeKinds lists the other kinds that it reads.
 func kubernetesHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	k := &History{Format: kubernetesFormat}
 	all, err := parse.Collect(parse.SinceFirst(k.arrivals(b, o), o))

@@ -70,10 +70,8 @@ func (s *shape) check() error {
 	return nil
 }
 
-// kubeName matches the names of kinds, and of kinds with their group.
 var kubeName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9./-]{0,79}$`)
 
-// maxKinds is the number of ignored kinds that are named.
 const maxKinds = 20
 
 // ignore counts an object of a kind that is not read, and names the kind. Objects with GPUs are counted apart:

@@ -95,7 +95,6 @@ func (s *kubeState) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// volcanoEnds maps the last phases of a Volcano Job to whether it failed.
 var volcanoEnds = map[string]bool{"Completed": false, "Failed": true, "Terminated": true, "Aborted": true}
 
 // ended returns when a job ended, and whether it failed; zero if it is live.

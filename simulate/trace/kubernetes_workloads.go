@@ -197,7 +197,6 @@ func (j *kubeJob) admitted() (at time.Time) {
 	return at
 }
 
-// maxDiffering is the number of jobs that compareQuotas names.
 const maxDiffering = 3
 
 // compareQuotas counts live jobs for which Kueue counts other GPUs than their pods use.

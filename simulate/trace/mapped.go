@@ -17,7 +17,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// mappedFormat is the name of tables that are read with a mapping file.
 const mappedFormat = "mapped"
 
 func mapped(m *parse.Mapping) Format {
@@ -33,7 +32,6 @@ func mapped(m *parse.Mapping) Format {
 	}
 }
 
-// A mappedRow reads the fields of a row by their mapping.
 type mappedRow struct {
 	*parse.Row
 	m *parse.Mapping
@@ -66,7 +64,6 @@ func (r mappedRow) text(field string) string {
 	return r.Word(r.m.Columns[field].Name)
 }
 
-// unknown reports whether the row has no value in a field.
 func (r mappedRow) unknown(field string) bool {
 	switch strings.ToLower(r.text(field)) {
 	case "", "-", "none", "null", "nan", "nat", "n/a", "na", "unknown":
@@ -190,7 +187,6 @@ func (r mappedRow) times(o *parse.Observed) (drop string) {
 	return ""
 }
 
-// span parses a time span in the unit of its column.
 func (r mappedRow) span(field string) time.Duration {
 	c := r.m.Columns[field]
 	unit := map[string]time.Duration{"": time.Second, "s": time.Second, "ms": time.Millisecond, "min": time.Minute, "h": time.Hour}[c.Unit]

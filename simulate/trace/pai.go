@@ -39,7 +39,6 @@ func paiHeader(fields []string) bool {
 	return slices.Equal(fields, paiTaskColumns) || slices.Equal(fields, paiJobColumns)
 }
 
-// A paiJob has what the rows of a job state.
 type paiJob struct {
 	name, user string
 	line       int           // of its first row
@@ -116,7 +115,6 @@ func (l *paiLog) named(name string, line int) *paiJob {
 	return j
 }
 
-// of returns the job of a row.
 func (l *paiLog) of(r *parse.Row) *paiJob {
 	j := l.named(r.ID("job_name"), r.Line)
 	if !slices.Contains(paiStatus, r.Raw("status")) {

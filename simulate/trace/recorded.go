@@ -20,7 +20,6 @@ func recording(o parse.Options, format string, yield func(parse.Observed, error)
 	}), now
 }
 
-// onlyArrivals returns the arrivals of recorded jobs.
 func onlyArrivals(seq recordedSeq, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	return func(yield func(workload.Arrival, error) bool) {
 		for job, err := range seq {
@@ -59,7 +58,6 @@ func recordedHistory(format string, seq recordedSeq, o parse.Options, fromFirst 
 	return h, nil
 }
 
-// Notes of several formats.
 const (
 	noteNoStart      = "jobs without a start time in the log, not compared"
 	noteEarlyStart   = "jobs that started before their submission, counted as not waiting"

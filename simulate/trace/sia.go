@@ -61,7 +61,6 @@ func siaAdaptivity(r *parse.Row, category string) job.Adaptivity {
 	return job.Adaptive
 }
 
-// writeSia writes arrivals with their category; without an application or category it returns an error.
 func writeSia(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error {
 	b := bufio.NewWriter(w)
 	b.WriteString("name,time,application,num_replicas,batch_size,category\n") // kept by Flush

@@ -45,7 +45,6 @@ func sniffSWF(head []byte) bool {
 	return false
 }
 
-// swfHead matches a header comment.
 var swfHead = regexp.MustCompile(`^;\s*(Version|Computer|Installation|UnixStartTime|TimeZoneString|MaxJobs|MaxRecords|MaxNodes|MaxProcs|StartTime|EndTime)\s*:\s*(.*)$`)
 
 type swfLog struct {

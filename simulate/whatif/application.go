@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// endless is a target, in samples, that no job reaches.
 const endless = 1e18
 
 type truth struct {

@@ -7,7 +7,7 @@ import (
 
 // A class is what the jobs of one class show about later ones.
 type class struct {
-	// furthest is the job with the most progress. Its gradient statistics by epoch predict the others'.
+	// furthest is the job with the most progress.
 	furthest *learned
 	delay    time.Duration // of all starts together
 	delays   int

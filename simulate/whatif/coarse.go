@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A coarse makes rounds of a scenario longer the further ahead they are, as long as no job comes or ends. For most
-// policies this changes nothing. Rounds end at ends of normal rounds.
+// A coarse makes rounds of a scenario longer the further ahead they are, as long as no job comes or ends. Rounds
+// end at ends of normal rounds.
 type coarse struct {
 	share  float64 // of the time since the start by which a round may be longer; 0: none
 	length time.Duration
@@ -24,7 +24,7 @@ func (c *coarse) ends(deadline, now time.Time) time.Time {
 		longer := time.Duration(c.share * float64(deadline.Sub(sim.Epoch)))
 		c.until = deadline.Add(longer.Truncate(c.length))
 	}
-	if c.news { // the next end of a normal round
+	if c.news {
 		past := max(0, now.Sub(deadline)+c.length-1).Truncate(c.length)
 		c.until = deadline.Add(past)
 	}

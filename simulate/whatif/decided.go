@@ -25,8 +25,7 @@ func DecidedBy(p policy.Policy, fresh counterfactual.Fresh) Decided {
 	}
 }
 
-// decider returns the policy and placer that decided the round of a snapshot, if they are known. A policy without
-// memory is made again.
+// decider returns the policy and placer that decided the round of a snapshot, if they are known.
 func (o *Options) decider(ctx context.Context, s *policy.Snapshot, so *scheduler.Options) (policy.Policy, placement.Placer, error) {
 	fresh, spare, err := o.Fresh()
 	if err != nil || fresh.Traits().Steady || o.Decided == nil || o.Plan == nil || o.Plan.Refused != "" {
@@ -39,8 +38,7 @@ func (o *Options) decider(ctx context.Context, s *policy.Snapshot, so *scheduler
 	return fresh, spare, nil
 }
 
-// soonest is the time from the beginning of a simulation to its first round: a scheduler has none at the
-// beginning itself.
+// soonest is the time from the beginning of a simulation to its first round.
 const soonest = time.Nanosecond
 
 // A resumed policy continues the policy of a run in a simulation, with the times and round numbers of the run.

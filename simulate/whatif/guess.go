@@ -51,8 +51,7 @@ type Times struct {
 
 // Ahead simulates from snapshot s twice: without new jobs and with the best gradient statistics where none were
 // measured; and with new jobs at the past rate and constant statistics. It returns when each job starts and ends,
-// in the order of the snapshot. The result depends only on the arguments. Jobs with unknown work or speed take
-// part, and never end.
+// in the order of the snapshot. Jobs with unknown work or speed take part, and never end.
 //
 // If ctx has a deadline, it returns what it has found until then. If the policy promises the start of a job
 // (policy.Promiser), the Guess has that time. It makes at most twice o.Rounds plans.
@@ -120,7 +119,7 @@ func (f *future) guess(alone, with, pressed time.Duration) Guess {
 	return Guess{Guess: calibration.Guess{Early: min(alone, with), Late: max(alone, with)}}
 }
 
-// reserved returns a guess with the time by which the policy promises it. A start that was not reached comes after the simulation.
+// reserved returns a guess with the time by which the policy promises it.
 func (f *future) reserved(g Guess, by time.Duration) Guess {
 	if g.Why != Known {
 		g = Guess{Guess: calibration.Guess{Early: min(f.length, by), Late: by}}

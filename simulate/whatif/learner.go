@@ -38,7 +38,7 @@ const (
 )
 
 // A Learner is a scheduler.Observer that measures what a simulation of a run needs, such as how long starts take.
-// Make one with NewLearner. It forgets jobs that have ended.
+// It forgets jobs that have ended.
 type Learner struct {
 	o       estimate.Options
 	pool    *estimate.Pool

@@ -21,7 +21,6 @@ type outages struct {
 	resuming map[job.ID]int // jobs that have not trained since a loss, and its index
 }
 
-// An absence is a time in which a node is away.
 type absence struct {
 	node     cluster.NodeID
 	from, to time.Duration

@@ -187,7 +187,7 @@ func (l *Predictor) adopt(s *policy.Snapshot, found []Times, limit time.Duration
 	return true
 }
 
-// known returns the last prediction, and the time of its round. Jobs that came later are unknown.
+// known returns the last prediction, and the time of its round.
 func (l *Predictor) known() (map[job.ID]ETA, time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

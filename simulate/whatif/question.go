@@ -15,8 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A Question asks what one change would do: cancelling a job, more nodes, or another size of a job. The run itself
-// is not changed.
+// A Question asks what one change would do: cancelling a job, more nodes, or another size of a job.
 type Question struct {
 	Cancel job.ID
 
@@ -104,8 +103,7 @@ func (a *Answer) Keep(most int) {
 }
 
 // Ask predicts the starts and ends of jobs without and with a change, by two simulations as in Ahead. Both start
-// with the round's decisions. If ctx has a deadline, each gets half of the time. It returns an error if the change
-// is impossible, and the errors of Ahead.
+// with the round's decisions. If ctx has a deadline, each gets half of the time.
 func Ask(ctx context.Context, s *policy.Snapshot, o Options, q Question) (*Answer, error) {
 	other, plan, err := q.of(s, o.Plan)
 	if err != nil {
@@ -127,7 +125,7 @@ func Ask(ctx context.Context, s *policy.Snapshot, o Options, q Question) (*Answe
 	return found, nil
 }
 
-// of returns the snapshot, and the plan of its round, with the change. A nil plan stays nil.
+// of returns the snapshot, and the plan of its round, with the change.
 func (q *Question) of(s *policy.Snapshot, p *policy.Plan) (*policy.Snapshot, *policy.Plan, error) {
 	if err := q.Validate(); err != nil {
 		return nil, nil, err
@@ -231,8 +229,7 @@ func (a *Answer) count(h *Shift) {
 	}
 }
 
-// Ask answers a question about the state after the last round. It returns an error before the first round, and the
-// errors of the function Ask.
+// Ask answers a question about the state after the last round.
 func (l *Predictor) Ask(ctx context.Context, q Question) (*Answer, error) {
 	s, o := l.State()
 	if s == nil {

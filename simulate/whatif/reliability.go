@@ -80,7 +80,7 @@ type audit struct {
 	exact, rest   [calibration.Phases]int // exact guesses, and held ranges of the others
 }
 
-// stated stores the ranges of a guess. The Predictor calls it before it records the guess.
+// stated stores the ranges of a guess.
 func (a *audit) stated(s *policy.Snapshot, p calibration.Phase, id job.ID, g Guess) {
 	if g.Why != Known {
 		a.all[p].Unknown++

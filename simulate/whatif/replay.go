@@ -32,7 +32,6 @@ func Replay(ctx context.Context, r *journal.Reader, o Options) (*Replayed, error
 	return b.result(begun.run(ctx, b, watch...))
 }
 
-// A begun run is a recorded run at the beginning of its journal.
 type begun struct {
 	scheduler *scheduler.Scheduler
 	backend   *journal.Backend

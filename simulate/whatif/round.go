@@ -22,7 +22,7 @@ const copyRounds = 16
 // ErrUndecided reports that no round has decided about a job yet, or that the last plan was refused.
 var ErrUndecided = errors.New("no plan has the job")
 
-// A Round is the last round of a recorded run at some time. It can be planned again, with changes.
+// A Round is the last round of a recorded run at some time.
 type Round struct {
 	job      job.ID
 	snapshot *policy.Snapshot
@@ -90,8 +90,7 @@ const looks = 12
 
 const coarseShare = 0.02
 
-// A replayed is a recorded run that is replayed up to a moment. It keeps the last round, and predicts now and
-// then.
+// A replayed is a recorded run that is replayed up to a moment.
 type replayed struct {
 	ctx      context.Context
 	of       Moment

@@ -27,7 +27,6 @@ type scenario struct {
 	best    bool          // beyond what was measured in its class, a job is as fast as possible
 }
 
-// An outcome is when a job starts and ends in a scenario.
 type outcome struct {
 	start, end time.Duration      // negative: it did not happen
 	got        cluster.Allocation // at its start
@@ -204,7 +203,7 @@ func priceOf(p *policy.Plan, t cluster.GPUType) float64 {
 	return 0
 }
 
-// nears reports whether an awaited job with a known end has GPUs: it approaches its end.
+// nears reports whether an awaited job with a known end has GPUs.
 func (w *simulatedWorld) nears(s *policy.Snapshot) bool {
 	return s.Continuing != nil && s.Continuing.Jobs > 0 || slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool {
 		f := w.outcomes[j.ID]
@@ -252,7 +251,6 @@ func (c scenario) setting(s *policy.Snapshot, o *Options) (*setting, error) {
 	return in, nil
 }
 
-// owned returns a cluster of the same nodes, all of tenure Owned, so that they stay.
 func owned(c *cluster.Cluster) (*cluster.Cluster, error) {
 	nodes := append([]cluster.Node(nil), c.Nodes()...)
 	for i := range nodes {
@@ -289,7 +287,7 @@ func (in *setting) add(s *policy.Snapshot, j *policy.Job, m Measured, best bool)
 		in.open++
 	}
 	later := j.Submitted.Sub(s.Now) // of a job on trial
-	if later <= s.Length {          // it is there in the next round
+	if later <= s.Length {
 		later = 0
 	}
 	if lasts > 0 {
@@ -384,8 +382,7 @@ func shifted(st job.Status, by time.Duration) job.Status {
 	return st
 }
 
-// beliefs returns options with which scheduler and agents use the models of the snapshot. They learn the other
-// models.
+// beliefs returns options with which scheduler and agents use the models of the snapshot.
 func (in *setting) beliefs(o estimate.Options) estimate.Options {
 	o = estimate.Options{Mode: estimate.Oracle, Smoothing: o.Smoothing}
 	o.Oracle = func(spec *job.Spec) estimate.Throughput {

@@ -36,8 +36,7 @@ const triedID job.ID = "(this job)"
 // Try simulates from the state after the last round with one more job, submitted now. If the job waits, d plans
 // the last round again, each time with one change, until the job gets GPUs (counterfactual.Find); if d is nil,
 // Helps stays nil. The Predictor does not keep the job or its prediction. If ctx has a deadline, the simulation
-// gets half of the time and the search the rest. It returns an error before the first round, and the errors of
-// Ahead.
+// gets half of the time and the search the rest.
 func (l *Predictor) Try(ctx context.Context, now time.Time, spec *job.Spec, d counterfactual.Decider) (*Trial, error) {
 	s, plan, o := l.withJob(now, spec)
 	if s == nil {
@@ -84,7 +83,7 @@ func (t *Trial) simulate(ctx context.Context, l *Predictor, s *policy.Snapshot, 
 	return nil
 }
 
-// search sets the change that would help. A round that is decided again without a change is not one.
+// search sets the change that would help.
 func (t *Trial) search(ctx context.Context, s *policy.Snapshot, p *policy.Plan, d counterfactual.Decider) {
 	c, err := counterfactual.Find(ctx, s, p, s.Jobs[len(s.Jobs)-1].ID, d, nil)
 	if err == nil && c.Kind != counterfactual.NoChange {

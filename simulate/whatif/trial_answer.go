@@ -25,7 +25,6 @@ type TrialAnswer struct {
 	Sooner string                 `json:"sooner,omitempty"` // Helps as a sentence
 }
 
-// The values of TrialAnswer.Answer.
 const (
 	StartsNow = "now"
 	Waits     = "waits"

@@ -9,7 +9,7 @@ import (
 )
 
 // Pending is a queue of jobs that have not arrived yet. It stores common values once: some 80 bytes per job instead
-// of 500. Make it with NewPending.
+// of 500.
 type Pending struct {
 	parts [][]pending // none is empty; consumed ones are released
 	n     int

@@ -77,8 +77,7 @@ func (s Study) Validate() error {
 }
 
 // Run solves every round with each engine in turn, and returns the measurements by engine, then round. It also
-// passes each to report. Each engine continues from its own placements. It returns an error for an unknown engine,
-// a failure, or an ended context.
+// passes each to report. Each engine continues from its own placements.
 func (s Study) Run(ctx context.Context, report func(Measurement)) ([]Measurement, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err

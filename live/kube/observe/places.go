@@ -102,7 +102,6 @@ func (ob *Observer) room(s *Observation, r *jobadapter.Role, t cluster.GPUType) 
 	return n
 }
 
-// holdsTwo reports whether a node of a type has room for two pods of a role.
 func (ob *Observer) holdsTwo(s *Observation, r *jobadapter.Role, t cluster.GPUType) bool {
 	return slices.ContainsFunc(s.Whole, func(n cluster.Node) bool { return n.GPUType == t && n.Capacity.GPUs >= 2*r.GPUs })
 }

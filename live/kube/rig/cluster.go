@@ -152,7 +152,7 @@ func (c *Cluster) all() []*Process {
 	return slices.Clone(c.processes)
 }
 
-// Process returns a program by name. It panics if there is none.
+// Process returns a program by name.
 func (c *Cluster) Process(name string) *Process {
 	for _, p := range slices.Backward(c.all()) {
 		if p.Name == name {

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 )
 
-// A Process is a program of a cluster. It dies with the process that started it.
+// A Process is a program of a cluster.
 type Process struct {
 	Name string
 	Log  string // of all its starts

@@ -142,7 +142,6 @@ func (w *walker) up() error {
 	return w.leave(int(w.at.Fd()), done.name)
 }
 
-// open makes a folder in the open one the open one.
 func (w *walker) open(name string, l *level) error {
 	fd, err := unix.Openat(int(w.at.Fd()), name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

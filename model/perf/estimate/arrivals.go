@@ -18,7 +18,6 @@ func (a *arrivals) add(now time.Time, forget time.Duration) {
 	a.last = now
 }
 
-// fade returns the weight now of an arrival at time last.
 func (a *arrivals) fade(now time.Time, forget time.Duration) float64 {
 	return math.Exp(-max(0, now.Sub(a.last).Seconds()) / forget.Seconds())
 }

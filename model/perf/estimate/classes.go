@@ -183,7 +183,6 @@ func (s *summary) differs(t *summary) bool {
 		!slices.EqualFunc(s.sizes, t.sizes, stayed) || !slices.EqualFunc(s.noise, t.noise, stayed)
 }
 
-// moved reports whether two numbers of at least 0 differ by more than Material.
 func moved(a, b float64) bool { return math.Max(a, b) > (1+Material)*math.Min(a, b) }
 
 func stayed(a, b float64) bool { return !moved(a, b) }

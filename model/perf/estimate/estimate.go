@@ -60,7 +60,7 @@ type Options struct {
 	Smoothing float64
 	// Oracle returns the true throughput of a job, for mode Oracle.
 	Oracle func(*job.Spec) Throughput
-	// Like returns the model whose throughput Oracle is; nil for none. It lets models of mode Oracle be compared.
+	// Like returns the model whose throughput Oracle is; nil for none.
 	Like func(*job.Spec) perf.Model
 	// Sensitivity returns the true effect of CPUs and memory on a job, for mode Oracle; nil for none.
 	Sensitivity func(*job.Spec) *perf.Sensitivity
@@ -154,8 +154,7 @@ func newJob(spec *job.Spec, o *Options, m *measured) *Job {
 	return j
 }
 
-// Learn adds the measurements of a report. All values must be finite and not negative. Reports without measurements
-// change nothing.
+// Learn adds the measurements of a report. All values must be finite and not negative.
 func (j *Job) Learn(r *job.Report) {
 	j.learnGradients(r)
 	if j.o.Verify && j.trust.check(r, j.claimed(r)) {
@@ -328,7 +327,7 @@ func (j *Job) fit(p *profile) perf.Params {
 }
 
 // lender returns the index of the type whose scaling the others use: the one with the most multi-GPU
-// measurements, or the first measured one; -1: none. The public code uses the first measured one.
+// measurements, or the first measured one; -1: none.
 func (j *Job) lender() int {
 	best := -1
 	for i := range j.types {

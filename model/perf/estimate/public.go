@@ -27,8 +27,8 @@ type PublicFitter struct {
 }
 
 // Fit returns the parameters that the public simulator's optimiser finds (L-BFGS-B with its start and tolerance),
-// and their Loss. Fitter.Fit finds lower losses. On kinks the result may depend on rounding. It panics without
-// observations or Minimize. Source: Pollux §4.1.
+// and their Loss. On kinks the result may depend on rounding. It panics without observations or Minimize. Source:
+// Pollux §4.1.
 func (f *PublicFitter) Fit(obs []perf.Observation) (perf.Params, float64) {
 	if len(obs) == 0 {
 		panic(noObservations)

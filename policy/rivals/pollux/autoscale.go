@@ -68,7 +68,7 @@ func (*Autoscaler) Traits() policy.Traits {
 }
 
 // Plan implements policy.Policy. When it changes the number of nodes, it runs the search of Policy.Plan about
-// log2(N) times, for N possible numbers. It also returns an error if the offered node is invalid.
+// log2(N) times, for N possible numbers.
 func (a *Autoscaler) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if len(s.Rentals) == 0 {
 		return a.pollux.Plan(ctx, s)

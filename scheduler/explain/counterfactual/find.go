@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Find returns the cheapest change that gives job id of snapshot s GPUs, or more GPUs than plan p does. It makes
-// one change at a time and plans the round again with d, in this order:
+// Find returns the cheapest change that gives job id of snapshot s GPUs, or more GPUs than plan p does. It makes one
+// change at a time and plans the round again with d, in this order:
 //
 //  1. nothing changes, and the policy's background work is complete;
 //  2. rented nodes that are ordered are up;
@@ -30,9 +30,9 @@ import (
 //  8. waiting jobs have ended, too;
 //  9. 1 to 32 more rounds have passed, and nothing else has changed.
 //
-// If none helps, the change has kind NothingHelps and lists what was tried. It returns an error if the snapshot
-// lacks the job, or if ctx is done. Complexity: about 2n plans for n jobs that hold GPUs, and one for each GPU of
-// the largest type. With many jobs, mostAlone and mostRows bound the plans for ends, and bisection those for GPUs.
+// If none helps, the change has kind NothingHelps and lists what was tried. Complexity: about 2n plans for n jobs
+// that hold GPUs, and one for each GPU of the largest type. With many jobs, mostAlone and mostRows bound the plans
+// for ends, and bisection those for GPUs.
 //
 // ends is the predicted time until jobs end; may be nil. Without predictions jobs keep their GPUs and waiting jobs
 // never end, so the change may name an end long after the real start of the job.
@@ -444,7 +444,6 @@ func (f *finder) endsIn(i int) time.Duration {
 	return left
 }
 
-// lastEnd returns the time until the last of some jobs ends; negative if that is not known.
 func (f *finder) lastEnd(jobs []job.ID) time.Duration {
 	last := time.Duration(0)
 	for _, id := range jobs {

@@ -44,7 +44,7 @@ var _ policy.Policy = (*Recorder)(nil)
 // copied, the Decider returns an error.
 func From(p policy.Policy, fresh Fresh) Decider { return stateOf(p, fresh) }
 
-// Copy returns an independent copy of policy p, and a new placer. It returns an error if p cannot be copied.
+// Copy returns an independent copy of policy p, and a new placer.
 func Copy(p policy.Policy, fresh Fresh) (policy.Policy, placement.Placer, error) {
 	return stateOf(p, fresh).copied()
 }

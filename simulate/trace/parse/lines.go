@@ -11,7 +11,7 @@ import (
 // ByteOrderMark is the Unicode mark with which a text file may begin.
 var ByteOrderMark = []byte("\uFEFF")
 
-// Lines splits an input into lines, without line ends and byte order mark. It stores one line at a time.
+// Lines splits an input into lines, without line ends and byte order mark.
 type Lines struct {
 	r       *bufio.Reader
 	o       Options

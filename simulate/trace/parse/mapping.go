@@ -70,7 +70,6 @@ func fieldOf(name string) (MappingField, bool) {
 	return MappingFields[i], true
 }
 
-// separators are the names of separators in a mapping file.
 var separators = map[string]byte{",": ',', ";": ';', "|": '|', "tab": '\t'}
 
 // ReadMapping reads a mapping file: lines COLUMN = FIELD [UNIT], "separator = ;" unless it is a comma, and comments

@@ -174,8 +174,7 @@ func (r *Row) Cut(line string) error {
 	return r.Take(fields)
 }
 
-// Take sets the fields of the row, which it keeps until the next row. It returns an error for a wrong number of
-// fields.
+// Take sets the fields of the row, which it keeps until the next row.
 func (r *Row) Take(fields []string) error {
 	r.Err, r.fields = nil, fields
 	if len(fields) != r.width {

@@ -74,7 +74,6 @@ func (t *table) split(line string) []string {
 	}
 }
 
-// explained adds why a comma-separated row may have too many fields.
 func explained(err error, resources bool) error {
 	if e, ok := errors.AsType[*parse.Error](err); ok && resources {
 		e.Problem += " (commas inside ReqTRES and AllocTRES are not quoted)" + refused

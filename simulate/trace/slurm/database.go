@@ -37,7 +37,6 @@ var states = []string{
 	"BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY",
 }
 
-// stateName returns the state with a code; other texts stay.
 func stateName(text string) string {
 	if n, err := strconv.Atoi(text); err == nil && n >= 0 && n < len(states) {
 		return states[n]

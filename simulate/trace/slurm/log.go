@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A log holds the runs of all jobs until they are joined.
 type log struct {
 	o        parse.Options
 	zone     *time.Location

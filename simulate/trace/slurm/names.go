@@ -4,7 +4,6 @@ import "strings"
 
 const maxRecent = 1 << 12
 
-// interned stores each distinct value once.
 type interned[T comparable] struct {
 	all    []T
 	number map[T]uint32
@@ -22,7 +21,7 @@ func (n *interned[T]) keep(value T, clone func(T) T) uint32 {
 	return number
 }
 
-// textCache caches the meaning of recent texts. The zero value is empty.
+// textCache caches the meaning of recent texts.
 type textCache[T any] struct{ known map[string]T }
 
 func (m *textCache[T]) of(text string, parse func(string) (T, string)) (value T, want string) {

@@ -45,7 +45,6 @@ func ParseScript(text string) (*job.Spec, error) {
 	return s.job()
 }
 
-// A script maps the long names of options to their values.
 type script map[string]string
 
 func (s script) read(line string) {

@@ -55,7 +55,7 @@ type table struct {
 	places places
 }
 
-// readTable reads all rows. It returns the number of lines, and whether to continue.
+// readTable reads all rows.
 func (l *log) readTable(r io.Reader, head []byte) (lines int, ok bool) {
 	if problem := shapeProblem(head); problem != "" {
 		l.feed.Fail(&parse.Error{File: l.o.File, Line: 1, Problem: problem})

@@ -148,7 +148,7 @@ func findKind(name string) (Kind, error) {
 	return Kind{}, fmt.Errorf("workload kind %q, want one of %s", name, strings.Join(names, ", "))
 }
 
-// Arrivals generates the jobs of a workload, sorted by time. Equal options give equal workloads.
+// Arrivals generates the jobs of a workload, sorted by time.
 //
 // Jobs of Sia's kinds are adaptive, have an application and are called "<application>-<index>". Except in kind
 // drifting, jobs do not depend on their times, and are the same for different spans. Synergy's jobs, and jobs

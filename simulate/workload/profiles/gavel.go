@@ -28,8 +28,8 @@ const spreadSuffix = "_unconsolidated"
 // times the batch size in samples per second; 0 if it does not run. Worker types that end in _unconsolidated are
 // GPUs of several nodes; without them, rows of one node are used.
 //
-// Every application runs with all batch sizes of its model, because its jobs may change theirs. Errors have name,
-// line, column, the value and what is wanted. Source: public Gavel and Shockwave throughputs.
+// Every application runs with all batch sizes of its model, because its jobs may change theirs. Source: public
+// Gavel and Shockwave throughputs.
 //
 // Deviation: measurements of two jobs that share a GPU are ignored, because no policy here shares GPUs.
 func ReadSteps(r io.Reader, name, table string) (workload.Catalog, error) {

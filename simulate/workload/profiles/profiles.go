@@ -41,15 +41,15 @@ func typeOf(name string) cluster.GPUType {
 
 var offTableNames = []string{"offtable_wholenode.csv", "derived/offtable_wholenode.csv"}
 
-// ReadProfiles reads measured applications: one folder each in the root of fsys, with, for each GPU type
-// G and total batch size B,
+// ReadProfiles reads measured applications: one folder each in the root of fsys, with, for each GPU type G
+// and total batch size B,
 //
 //	placements-G.csv   placement,local_bsz,step_time,sync_time
 //	scalability-G.csv  num_nodes,num_replicas,local_bsz,step_time,sync_time
 //	validation-B.csv   progress,grad_sqr,grad_var: one row an epoch
 //
-// Times are in seconds, progress in iterations at the smallest B. A placement lists the GPUs of each
-// node ("244"). Other files and folders are ignored.
+// Times are in seconds, progress in iterations at the smallest B. A placement lists the GPUs of each node
+// ("244"). Other files and folders are ignored.
 //
 // offTable has step times of whole nodes beyond the placements (columns application, gpu_type and all of a
 // scalability file). If it is nil, offtable_wholenode.csv in the root of fsys or in its folder derived is
@@ -57,8 +57,6 @@ var offTableNames = []string{"offtable_wholenode.csv", "derived/offtable_wholeno
 //
 // Rows may be in any order; equal rows count once. Rows of a scalability file that differ only in times
 // are averaged, because several placements have these GPUs and nodes; elsewhere they are an error.
-// Errors have file, line, column, the value and what is wanted; errors of different applications are
-// joined.
 func ReadProfiles(fsys fs.FS, offTable io.Reader) (workload.Catalog, error) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {

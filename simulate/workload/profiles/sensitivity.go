@@ -54,7 +54,7 @@ const (
 // first profile.
 //
 // It returns an error if throughput falls with more resources, or if a matrix differs by more than 3 % from a CPU
-// curve with a cache. Errors name the profile and the field, and are joined. Source: Synergy §3.1.
+// curve with a cache. Source: Synergy §3.1.
 func ReadSensitivity(r io.Reader, name string, ratio float64) (workload.Catalog, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {

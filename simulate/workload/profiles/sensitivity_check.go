@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// Ranges of valid measurements.
 const (
 	mostOnAxis     = 1e6  // cores, GB
 	leastStep      = 1e-3 // on an axis

@@ -47,7 +47,6 @@ func smallestRotation(key shapeKey, n int) shapeKey {
 	}
 }
 
-// parseShape returns the key, nodes and GPUs of a placement in digits ("244"), or false.
 func parseShape(digits string) (key shapeKey, nodes, gpus int, ok bool) {
 	if digits == "" || len(digits) > keyNodes {
 		return 0, 0, 0, false

@@ -39,7 +39,7 @@ func (s series) bounds() (least, most int) {
 	return int(s[0].local), int(s[len(s)-1].local)
 }
 
-// A table is the Speed of a profiled application. A lookup allocates nothing.
+// A table is the Speed of a profiled application.
 type table []*profile
 
 type profile struct {

@@ -35,8 +35,7 @@ type Auditor struct {
 // New returns an auditor for a new history.
 func New(checks ...Check) *Auditor { return &Auditor{State: NewState(), checks: checks} }
 
-// See processes the next write, an object's new version or its deletion (nil). It returns an error if revisions
-// are out of order.
+// See processes the next write, an object's new version or its deletion (nil).
 func (a *Auditor) See(revision int64, at time.Time, k Key, o *Object) error {
 	if revision < a.State.Revision {
 		return fmt.Errorf("audit: revision %d after %d, want them in order", revision, a.State.Revision)

@@ -13,7 +13,7 @@ import (
 )
 
 // Settled is I14, for one state: the live pods match the plans, node by node, and there is no gated pod and no pod
-// of an unknown or unplanned job. It returns sorted violations.
+// of an unknown or unplanned job.
 func Settled(s *State) []Finding {
 	v := &verdict{s: s, at: map[run]map[string]int64{}}
 	for p := range s.Pods() {

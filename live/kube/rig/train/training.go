@@ -11,10 +11,9 @@ import (
 
 // A training is the progress and resources of a job. Its seconds are the application's, not real ones.
 type training struct {
-	app    *workload.Application
-	total  int     // samples per batch, as submitted, or the application's
-	target float64 // samples
-	// adaptive: the scheduler may choose the batch size.
+	app      *workload.Application
+	total    int     // samples per batch, as submitted, or the application's
+	target   float64 // samples
 	adaptive bool
 
 	progress, saved float64 // samples at the efficiency of the initial batch
