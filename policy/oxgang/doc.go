@@ -39,8 +39,8 @@
 // are shorter (last.go).
 //
 // Growth. A job starts on at most eight GPUs, and may grow eightfold in a round. Doubling instead costs more restarts
-// (docs/experiments/oxgang.md). A job whose speed is not known is assumed to be as much faster as it has more GPUs, up to
-// its request, so it gets its request while these are idle.
+// (docs/experiments/oxgang.md). The speed of a job that is not measured is assumed proportional to its GPUs, up to its
+// request, so it gets its request while GPUs are idle.
 //
 // Priorities: docs/adr/0056-levels-of-priority.md.
 //
