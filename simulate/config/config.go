@@ -23,7 +23,7 @@ type Config struct {
 	Deciding
 	Measuring
 	Jobs Jobs
-	// Public switches on all rules of the public Sia simulator that differ from the thesis.
+	// Public switches on all rules of the public Sia simulator that differ from the Sia thesis.
 	Public    bool
 	Scheduler scheduler.Options
 	Sim       sim.Options

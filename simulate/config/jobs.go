@@ -22,7 +22,7 @@ type Jobs struct {
 	Slowdown      bool    // divide the true goodput, as the public simulator does
 
 	Fungible    float64 // share that may run on nodes on loan; AsTraced: from the trace
-	Elastic     float64 // share of jobs known by their duration that are made elastic
+	Elastic     float64 // share of jobs with a duration and no application that are made elastic
 	Checkpoints float64 // share of jobs with checkpoints; AsTraced: from the trace
 	ScalingLoss float64 // workload.Arrival.ScalingLoss of elastic jobs; 0: from the trace
 	WrongTimes  float64 // share of jobs with a wrong estimate of their duration
@@ -34,7 +34,7 @@ type Jobs struct {
 	Heterogeneous, MixedSpeed float64
 }
 
-// AsTraced is the value of a share for which the trace states the jobs.
+// AsTraced, as a share, selects the jobs that the trace marks.
 const AsTraced = -1
 
 // Validate returns an error that joins all errors in j.

@@ -16,7 +16,7 @@ type Lender struct {
 	Forecast string // one of Forecasts
 }
 
-// The forecasts of the owner of nodes on loan.
+// Methods to forecast the load of the owner of nodes on loan.
 const (
 	Seasonal     = "seasonal"
 	LastValue    = "last"

@@ -85,7 +85,7 @@ func (a *Answer) bySize() {
 	}
 }
 
-// Fewer states with how few GPUs jobs wait no longer under a policy than they did under the cluster's own policy.
+// Fewer states with how few GPUs jobs wait no longer under a policy than under the cluster's own.
 type Fewer struct {
 	Policy  string  `json:"policy"`
 	Assumes string  `json:"assumes"`

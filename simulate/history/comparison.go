@@ -21,11 +21,11 @@ type Times struct {
 // A Pair has the recorded times of one job, and its simulated times in each run.
 type Pair struct {
 	Observed Times
-	Runs     []Times // in the order of the runs
+	Runs     []Times // simulated, by run
 	day      string  // of submission, UTC
 }
 
-// A Select is a function that selects, from a Pair, the recorded times or the times of one run.
+// A Select returns the recorded times of a Pair (Observed), or its simulated times in one run (Run).
 type Select func(*Pair) *Times
 
 // Observed selects the recorded times.

@@ -52,9 +52,9 @@ func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 	return c, in, err
 }
 
-// Recorded returns the result of a recorded run as Simulate would, without policy times. If in is nil, there is no
-// finish-time fairness and all jobs are measured. It returns an error if a job differs from the inputs. A
-// truncated recording gives an unfinished run.
+// Recorded measures the run in journal r as Simulate does, without policy times; in are its inputs. If in is nil,
+// there is no finish-time fairness, and the result has all jobs, not only those that c selects. It returns an error
+// if a job of the journal differs from in. A truncated journal gives an unfinished run.
 func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
 	return RecordedStreaming(r, c, in, metrics.Stream{})
 }

@@ -22,7 +22,7 @@ type Options struct {
 	Provider       Provider // the provider of rented nodes
 	Lender         Lender   // the owner of nodes on loan
 	Costs
-	// Public has rules of the public simulator that differ from the thesis.
+	// Public selects rules of published simulators that differ from the papers.
 	Public Public
 	// ReportEpochs makes agents report the end of each epoch, so that the scheduler can measure its length.
 	// Default false.

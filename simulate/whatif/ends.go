@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
 )
 
-// Ends returns the time until each job ends, if known, from predictions made ago earlier.
+// Ends returns the time until each job ends, if predicted, from predictions (all) of age ago.
 func Ends(all map[job.ID]ETA, ago time.Duration) map[job.ID]time.Duration {
 	ends := make(map[job.ID]time.Duration, len(all))
 	for id, eta := range all {
@@ -18,9 +18,8 @@ func Ends(all map[job.ID]ETA, ago time.Duration) map[job.ID]time.Duration {
 	return ends
 }
 
-// Until sets c.In to the time until all jobs in c.Jobs have ended, from predictions made ago earlier. It is
-// negative if one of these ends is unknown or unreliable. c.Earlier is set if the waiting job is predicted to
-// start before.
+// Until sets c.In to the time until all jobs in c.Jobs have ended, from predictions (all) of age ago. It is negative
+// if an end is unknown or unreliable. c.Earlier is set if the waiting job is predicted to start before.
 func Until(c *counterfactual.Change, waiting job.ID, all map[job.ID]ETA, ago time.Duration) {
 	if c == nil || len(c.Jobs) == 0 {
 		return

@@ -31,7 +31,7 @@ type Fidelity struct {
 	Mean  float64 `json:"mean"` // mean absolute error of the matches; 0 without jobs
 	Worst float64 `json:"worst"`
 	// Real and Predicted are the makespans: from the first submission to the last end of Jobs. RealJCT and
-	// PredictedJCT are means over the jobs whose copies ended.
+	// PredictedJCT are means over the jobs that ended in the simulation.
 	Real         journal.Seconds `json:"real_makespan"`
 	Predicted    journal.Seconds `json:"predicted_makespan"`
 	RealJCT      journal.Seconds `json:"real_jct"`

@@ -38,7 +38,7 @@ type Guess struct {
 	// Open: with new jobs, it does not happen within the simulated rounds; Late is their length.
 	Open bool
 	Why  Why // if it is not Known, the times are zero
-	// By is the time until which the policy promises it; 0: no promise.
+	// By is the time by which the policy promises it; 0: no promise.
 	By time.Duration
 }
 

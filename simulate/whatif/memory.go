@@ -85,8 +85,8 @@ type Run struct {
 	Placer    placement.Placer
 	Options   scheduler.Options
 	Cluster   *cluster.Cluster
-	// Ahead predicts in the run, and must observe it before the Checkpointer; nil: the Checkpointer makes its own
-	// predictions.
+	// Ahead makes the run's predictions, and must observe it before the Checkpointer; nil: the Checkpointer makes its
+	// own predictions.
 	Ahead *Predictor
 	// Fresh makes a policy and placer with the run's options. If it and Ahead are nil, there are no predictions.
 	Fresh func() (policy.Policy, placement.Placer, error)

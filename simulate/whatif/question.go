@@ -95,7 +95,7 @@ func (h *Shift) changes() time.Duration {
 	return by
 }
 
-// Keep removes all jobs except the most whose times change most. The sums stay.
+// Keep reduces the jobs to at most most, whose times change most. The sums stay.
 func (a *Answer) Keep(most int) {
 	all := slices.DeleteFunc(slices.Clone(a.Jobs), func(h Shift) bool { return h.changes() == 0 })
 	slices.SortStableFunc(all, func(a, b Shift) int { return cmp.Compare(b.changes(), a.changes()) })

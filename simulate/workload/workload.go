@@ -45,7 +45,7 @@ type Application struct {
 	GPUsPerReplica map[cluster.GPUType]int
 	MicroBatches   int
 	RestartDelay   time.Duration // from a restart decision to the first step
-	StatedDelay    time.Duration // restart delay known to the scheduler; 0: the true one
+	StatedDelay    time.Duration // restart delay that the scheduler assumes; 0: the true one
 	// Delays are measured restart delays of each start, and the last one for later starts, for an application with
 	// one job. Nil: all are RestartDelay.
 	Delays []time.Duration

@@ -88,7 +88,7 @@ func (f *Feed) Reject(err error) bool {
 // Fail ends the reading with an error.
 func (f *Feed) Fail(err error) { f.yield(workload.Arrival{}, err) }
 
-// Finish ends a complete input. A trace without any usable row is an error.
+// Finish is called at the end of the input, in line number line. It yields an error if too few rows were usable.
 func (f *Feed) Finish(line int) {
 	switch s := f.O.Summary; {
 	case s.Rows == 0:
