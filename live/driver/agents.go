@@ -38,7 +38,7 @@ type Program interface {
 // A Start describes one start of a job at the time of a message.
 type Start struct {
 	Least, Most int            // number of workers that it may have; Most is 0 if unknown
-	Planned     time.Time      // zero if the start time is not measured, or was already
+	Planned     time.Time      // time of the decision; zero unless the time to start is still to be measured
 	Took        *agentapi.Mean // mean of the measured start times
 	Batch       job.BatchSize  // of the plan; zero if the program decides
 	Allocation  cluster.Allocation

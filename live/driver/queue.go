@@ -42,7 +42,7 @@ func NewQueue() *Queue {
 	return NewQueueWithClock(Clock{Wall: time.Now, Elapsed: func() time.Duration { return time.Since(start) }})
 }
 
-// NewQueueWithClock returns an empty Queue that uses a Clock.
+// NewQueueWithClock returns a Queue without events, with time from c.
 func NewQueueWithClock(c Clock) *Queue {
 	start := c.Wall().Round(0).UTC().Add(-c.Elapsed())
 	q := &Queue{clock: c, start: start, woken: make(chan struct{}, 1)}
@@ -51,7 +51,8 @@ func NewQueueWithClock(c Clock) *Queue {
 	return q
 }
 
-// Present returns the time stamp for an event that happens now: the wall time at creation plus the elapsed time.
+// Present returns the time stamp for an event that happens now: the wall time when the queue was made, plus the
+// elapsed time.
 func (q *Queue) Present() time.Time { return q.start.Add(q.clock.Elapsed()) }
 
 // Begin sets the scheduler's time to the present. Call it after all restored jobs were added, so that the first round

@@ -1,9 +1,9 @@
 // Package kube is the backend of a Kubernetes cluster: a scheduler.Backend for the Jobs, JobSets, TrainJobs and
 // RayJobs of a queue.
 //
-// Do commits a plan to the queue's Plan object by compare-and-swap, the only commit point. An executor then makes
-// the cluster match the plan, one step at a time. A job gets a GPU only when no pod of another job uses it. Pods
-// on unreachable nodes count as using it until the nodes are fenced.
+// Do commits a plan to the queue's Plan object by compare-and-swap, the only commit point. An executor then makes the
+// cluster match the plan, one step at a time. The starts of a job are numbered (its generations). A job gets a GPU
+// only when no pod of another job uses it. Pods on unreachable nodes count as using it until the nodes are fenced.
 //
 // A new leader takes the next epoch by compare-and-swap. It plans only after its watches have seen everything that
 // existed then, and each round waits for them to show the executor's writes. So a leader that was paused cannot

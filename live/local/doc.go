@@ -3,8 +3,9 @@
 //
 // Do commits a plan to the store in one transaction, the only commit point. The executor then makes the processes
 // match the plan, in as many passes as it takes; slots are released before they are acquired. After a crash the
-// committed plan is carried out before anything new is planned. A supervisor process watches each generation and
-// outlives the scheduler. Time is logical (driver.Queue): a journal of this backend replays to the same plans.
+// committed plan is carried out before anything new is planned. A supervisor process watches each generation (one
+// start of a job) and outlives the scheduler. Time is logical (driver.Queue): a journal of this backend replays to
+// the same plans.
 //
 // A job whose program sends no messages (package agentapi) gets its minimum of GPUs, and is neither
 // preempted nor restarted after a failure, because it may be unable to resume. Other jobs restart from

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Look returns the state of the start of a job whose directory is dir. It changes nothing. If the supervisor runs
-// but state.json cannot be read, the phase is Running with a note.
+// Look returns the state of the generation with directory dir, and changes nothing. If the supervisor runs but
+// state.json cannot be read, the phase is Running with a note.
 func Look(dir string) (State, error) {
 	// The order matters: a generation begins once. If the lock is free after it began, it has no writer any more, and
 	// the state read last is final.

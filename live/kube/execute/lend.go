@@ -38,7 +38,7 @@ func NameOf(l v1alpha1.NodeLoan, name string) int { return strings.Compare(l.Nam
 // ByName compares loans by node name.
 func ByName(a, b v1alpha1.NodeLoan) int { return strings.Compare(a.Name, b.Name) }
 
-// A Transfer is a change of the mark on a node that states that it is lent.
+// A Transfer adds or removes the label and taint of a node on loan.
 type Transfer struct {
 	seen *corev1.Node
 	next *corev1.Node

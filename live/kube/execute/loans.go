@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// LoanState is the state of a lender's nodes. The nodes on loan are the nodes in the committed Plan without Back.
+// LoanState is the state of a lender's nodes. The nodes on loan are the loans of the committed Plan, except Back.
 type LoanState struct {
 	pools          []inventory.Pool
 	Published      []cluster.Loan              // last sent to the scheduler

@@ -91,8 +91,8 @@ type GroupStatus struct {
 // Alive returns the number of nodes that are not being deleted.
 func (s *GroupStatus) Alive() int { return len(s.Stays) + len(s.Coming) + len(s.Leaves) }
 
-// Status sorts the nodes of a group into lists. Nodes beyond the wanted number leave: first those that p names,
-// then the youngest without jobs, but none in planned.
+// Status sorts the nodes of a group into lists. Nodes beyond p's number leave: first those that p names, then the
+// youngest without jobs, but none in planned.
 func (ns *Nodes) Status(g *v1alpha1.NodeGroup, p *v1alpha1.PlannedGroup, planned map[string]bool, now time.Time) *GroupStatus {
 	s := &GroupStatus{Group: g}
 	var alive []*observe.GroupNode
@@ -185,7 +185,7 @@ func plannedNodes(p *v1alpha1.Plan) map[string]bool {
 	return all
 }
 
-// WantedOf returns how many nodes of a group a plan wants; nil: not decided yet.
+// WantedOf returns a plan's decision about the group name; nil: none yet.
 func WantedOf(all []v1alpha1.PlannedGroup, name string) *v1alpha1.PlannedGroup {
 	i := slices.IndexFunc(all, func(p v1alpha1.PlannedGroup) bool { return p.Name == name })
 	if i < 0 {
@@ -240,7 +240,8 @@ func Offered(groups []v1alpha1.NodeGroup) []cluster.Node {
 	return all
 }
 
-// KeepRented updates the orders after a plan was committed.
+// KeepRented updates the orders after a plan was committed; allRefused states, by group, whether its order was
+// refused.
 func (ns *Nodes) KeepRented(allRefused map[string]bool) {
 	ns.Rented.Committing = false
 	for name, refused := range allRefused {

@@ -20,10 +20,11 @@ import (
 	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
-// Recheck is the interval at which a scale is read, to detect changes by others.
+// Recheck is the interval at which a group's replicas are read, to detect changes by others.
 const Recheck = 30 * time.Second
 
-// A Scaling is a step towards the wanted nodes of a group: it marks a leaving node, or changes the scale.
+// A Scaling is a step of a node group to its planned size: it marks a node that leaves, or sets the group's number of
+// replicas.
 type Scaling struct {
 	group *v1alpha1.NodeGroup
 	order *Order

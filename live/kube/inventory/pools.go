@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Pool is the state of a group of the lender's nodes, without Loan.By.
+// A Pool is the state of a group of the lender's nodes; Loan.By is not set.
 type Pool struct {
 	cluster.Loan
 	// Idle servers are sorted by name; the first are lent next, at most Spare.

@@ -15,8 +15,9 @@ const (
 )
 
 // Request returns the GPUs, CPUs and memory that a pod requests; gpu is the resource name of GPUs. This is the sum
-// over containers and sidecars, or the largest need of an init container, unless the pod states a request as a
-// whole. Overhead is added, missing requests equal limits, and numbers are limited to 0 and the Most constants.
+// over containers and sidecars, or the largest need of an init container, unless the pod states a request as a whole.
+// Overhead is added, missing requests equal limits, and numbers are limited to the range from 0 to the Most
+// constants.
 func Request(spec *corev1.PodSpec, gpu corev1.ResourceName) cluster.Resources {
 	var running, starting cluster.Resources
 	for i := range spec.InitContainers {

@@ -17,7 +17,7 @@ import (
 
 // A Job is a job of the queue that has not ended or still has pods.
 //
-// Invariant: Held is the grant of the last committed plan, or empty after a loss that the scheduler has taken.
+// Invariant: Held is the grant of the last committed plan, or empty after a loss that the scheduler has processed.
 type Job struct {
 	driver.Entry // Over is set when Phase becomes Ended
 	Adapter      jobadapter.Kind
@@ -27,9 +27,9 @@ type Job struct {
 	Helpers      []*corev1.Pod     // without GPUs
 	Spec         *job.Spec         // last sent to the scheduler
 	Types        []cluster.GPUType // on whose nodes kube-scheduler accepts its pods; nil: any
-	Nowhere      string            // why it accepts them on no nodes, for users; empty: it does
+	Nowhere      string            // for users: why it accepts them on no node; empty: it accepts them
 	Held         Grant
-	Status       job.Status // at the last drawn plan
+	Status       job.Status // at the last plan
 
 	Phase Phase
 	Times

@@ -45,7 +45,7 @@ type Options struct {
 
 // Timeouts are limits on how long jobs and their programs may take.
 type Timeouts struct {
-	// Start bounds the time until all pods of a generation run. Default 5 min.
+	// Start bounds the time from a job's start until all its pods run. Default 5 min.
 	Start time.Duration
 	// Quiet is how long a job's pods run without messages until it counts as training. Default 0.
 	Quiet time.Duration

@@ -14,12 +14,12 @@ type Times struct {
 	Since      time.Time // of the present plan; zero: this leader found its pods
 	Begun      time.Time // approximately
 	Queued     time.Time // start of its wait for Kueue; zero: none
-	UpSince    time.Time // all of its pods run; zero: they do not
+	UpSince    time.Time // start of the time in which all its pods run; zero: they do not
 	Ending     time.Time // first known success of a worker; zero: none
-	CompleteAt time.Time // last with all its pods, or not started
+	CompleteAt time.Time // last time with all its pods, or before its start
 	AskedAt    time.Time // last read of its events for missing pods
 	StaleSince time.Time // zero: the watches have the last write
-	PlacedAt   time.Time // last time a planned pod was created or got its node, or not started
+	PlacedAt   time.Time // last time a planned pod was created or got its node, or before its start
 	placed     int       // pods created, plus pods with a node
 }
 

@@ -151,7 +151,7 @@ type Ask struct {
 	Name        string
 	Workers     int
 	GPUs        int // of each worker
-	Looks       int // until it is done; 0: endless
+	Looks       int // calls of Work until it is done; 0: endless
 	Annotations map[string]string
 }
 

@@ -145,7 +145,7 @@ func (t *Cluster) Kubelet() bool {
 	return done
 }
 
-// Work lets running jobs work, and completes jobs that have had their Looks.
+// Work lets running jobs work, and completes them at the last of their Looks.
 func (t *Cluster) Work() {
 	for _, j := range t.Jobs() {
 		n := 0

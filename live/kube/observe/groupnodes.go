@@ -23,7 +23,7 @@ type GroupNode struct {
 // Name returns the node's name in Kubernetes.
 func (l *GroupNode) Name() string { return l.Object.Name }
 
-// Is reports whether this is the node that a plan names as leaving.
+// Is reports whether this is node n, which a plan gives back.
 func (l *GroupNode) Is(n v1alpha1.LeavingNode) bool { return n.UID == string(l.Object.UID) }
 
 // Ref returns the node's name and uid, for a plan.

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ForetellEvery is the shortest time between writes for predictions alone, and the smallest change that causes one,
-// if it is also more than 1/foretellPart of the time until then.
+// ForetellEvery is the shortest time between writes for predictions alone. A prediction must have moved by at least
+// this, and by 1/foretellPart of the time until then.
 const (
 	ForetellEvery = time.Minute
 	foretellPart  = 10
