@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Snapshot is the input of a policy in one round: all jobs and nodes. It is immutable. The row of a job that did
-// not change has the same pointer as in the round before.
+// A Snapshot is the input of a policy in one round: all jobs and nodes. It is immutable. The row (*Job) of a job that
+// did not change has the same pointer as in the round before.
 type Snapshot struct {
 	// time at which the round starts
 	Now time.Time

@@ -58,8 +58,8 @@ func (m *logMean) add(seconds float64) {
 	m.log += (math.Log(seconds) - m.log) / float64(m.n)
 }
 
-// Learn adds a report of a job of class of, on nodes in the given number of racks (0: unknown). It ignores reports
-// without a time, of profiling runs, and of jobs on one node. All values must be finite.
+// Learn adds a report of a job, whose class is of, on nodes in the given number of racks (0: unknown). It ignores
+// reports without a time, of profiling runs, and of jobs on one node. All values must be finite.
 func (l *LocalityLearner) Learn(of job.Class, r *job.Report, racks int) {
 	if of == "" || racks < 1 || r.Profile || r.StepTime <= 0 || r.Configuration.Nodes < 2 {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
-// A Schedule simulates EASY backfilling of the same jobs, next to the real cluster. The zero value is empty and ready
-// to use.
+// A Schedule simulates EASY backfilling of twins, copies of the jobs of a real cluster. The zero value is empty and
+// ready to use.
 type Schedule struct {
 	now     time.Time
 	length  time.Duration      // of a round

@@ -16,7 +16,7 @@ import (
 // rescale (§4.3). Times are in seconds. Budgets are money per hour, or GPUs if the offers have no prices.
 type Problem struct {
 	Classes []*perf.ClassStats
-	Offers  []cluster.Offer // GPU types for rent, which number the kinds of points
+	Offers  []cluster.Offer // GPU types for rent; their indexes are the kinds of points
 	convex  convex.Problem
 }
 

@@ -15,7 +15,7 @@ type Options struct {
 	// Deadline is how long the wrapped policy may plan, usually half a round; then its context ends. A
 	// policy that has not returned after 1.5 times the deadline is not called again until it returns.
 	Deadline time.Duration
-	// After is the number of consecutive failures after which the simple queue plans. Default 3.
+	// After is the number of consecutive failures after which a simple queue plans. Default 3.
 	After int
 }
 

@@ -25,7 +25,7 @@ type Options struct {
 	Rules  Rules
 }
 
-// Rules select details in which Sia's published code differs from the thesis; see package sia.
+// Rules select details in which Sia's published code differs from the Sia thesis; see package sia.
 type Rules struct {
 	RoundCosts     bool
 	ValidMinimum   bool
@@ -51,9 +51,9 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Program chooses the GPUs of all jobs of a cluster together, by goodput, in every round. Between rounds it
-// keeps goodput rows and prices, which affect only plans of equal value, or within the gap of a plan not proven
-// optimal. Make one with New.
+// A Program chooses the GPUs of all jobs of a cluster together, by goodput, in every round. Between rounds it caches
+// goodputs and prices of GPUs, which decide only between plans of equal value, or within the solver's gap. Make one
+// with New.
 type Program struct {
 	o       Options
 	cluster *cluster.Cluster

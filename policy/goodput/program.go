@@ -22,7 +22,7 @@ type Worth struct {
 	Weight float64 // of the job among others, above 0
 	Base   float64 // worth of running at all: λ
 	Factor float64 // 0 to 1, of a move
-	// Factors, if not nil, replace Factor by one for each column.
+	// Factors, if not nil, replace Factor by one for each column of the Row.
 	Factors []float64
 }
 

@@ -290,7 +290,6 @@ func (r *Row) Allowed(i int) bool { return r.allowed[i] }
 
 // Unit returns the goodput by which the row's goodputs are divided; 0 while unknown, +Inf if the job can run
 // nowhere.
-// +Inf if the job can run nowhere.
 func (r *Row) Unit() float64 { return r.unit }
 
 // Pinned reports whether the job's allocation is fixed in this round.

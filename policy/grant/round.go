@@ -244,9 +244,9 @@ func (r *Round) Gang(i, t int) (cluster.Allocation, bool) {
 	return Gang(j, info), true
 }
 
-// Range returns the fewest and most GPUs of type t that job i could get in an empty cluster, and the step
-// between possible amounts, which is whole replicas and workers. All are 0 if the type is unusable. For a
-// rigid job least equals most.
+// Range returns the fewest and most GPUs of type t that job i could get in an empty cluster. Possible numbers are
+// step apart, so that replicas and workers stay whole. All are 0 if the type is unusable. For a rigid job least
+// equals most.
 func (r *Round) Range(i, t int) (least, most, step int) {
 	return amounts(r.Snapshot.Jobs[i], &r.Types[t])
 }

@@ -14,10 +14,10 @@ import (
 
 var _ policy.Promiser = (*Policy)(nil)
 
-// Promised implements policy.Promiser. A job that needs more than half of the GPUs of a type gets its first GPUs
-// at the latest when it claims them: see the limit in deadlines.go. If its twin waits, the start of the twin is
-// expected from the EASY schedule without new jobs, plus grace, because this expectation changes with estimated
-// speeds. There is no promise while jobs that are never stopped hold GPUs that it needs.
+// Promised implements policy.Promiser. A job that needs more than half of the GPUs of a type gets its first GPUs at
+// the latest when it claims them: see the limit in deadlines.go. If its twin in the simulated EASY schedule waits,
+// the twin's start is expected without new jobs, plus grace, because this expectation changes with estimated speeds.
+// There is no promise while jobs that are never stopped hold GPUs that it needs.
 func (p *Policy) Promised(s *policy.Snapshot) map[job.ID]time.Time {
 	jobs := p.unstarted(s)
 	if len(jobs) == 0 || p.unlimited(s) || slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return p.differs(s.Jobs[0], j) }) {

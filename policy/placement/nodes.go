@@ -104,7 +104,7 @@ func (n *Nodes) Give(i int, r cluster.Resources) {
 	n.Take(i, cluster.Resources{GPUs: -r.GPUs, CPUs: -r.CPUs, Memory: -r.Memory})
 }
 
-// TakeAll books slots, with the CPUs and memory per for every GPU.
+// TakeAll books slots, with CPUs and memory (per) for every GPU.
 func (n *Nodes) TakeAll(slots []Slot, per cluster.Resources) {
 	for _, s := range slots {
 		n.Take(s.Node, times(per, s.GPUs))
@@ -135,7 +135,7 @@ func (n *Nodes) Slots(to []Slot, p cluster.Placement) ([]Slot, bool) {
 	return to, true
 }
 
-// Placement converts slots into a placement, with the CPUs and memory per for every GPU.
+// Placement converts slots into a placement, with CPUs and memory (per) for every GPU.
 func (n *Nodes) Placement(slots []Slot, per cluster.Resources) cluster.Placement {
 	p := make(cluster.Placement, len(slots))
 	for i, s := range slots {
@@ -145,9 +145,8 @@ func (n *Nodes) Placement(slots []Slot, per cluster.Resources) cluster.Placement
 	return p
 }
 
-// Reserve keeps the CPUs and memory per for each GPU of type t that stays free: until the next Reset,
-// BestFit, One and Split do not use them. Otherwise the first jobs of a node could take the CPUs that its
-// other GPUs need.
+// Reserve keeps CPUs and memory (per) for each GPU of type t that stays free: until the next Reset, BestFit, One and
+// Split do not use them. Otherwise the first jobs of a node could take the CPUs that its other GPUs need.
 func (n *Nodes) Reserve(t cluster.GPUType, per cluster.Resources) {
 	if k := n.cluster.TypeIndex(t); k >= 0 {
 		n.shelves[k].keep = per
@@ -164,8 +163,8 @@ func (n *Nodes) fits(i, gpus int, per, keep cluster.Resources) bool {
 		int64(gpus)*per.Memory+int64(rest)*keep.Memory <= f.Memory
 }
 
-// Fits reports whether the GPUs of all slots are free, with the CPUs and memory per for each. Each slot
-// must be on another node.
+// Fits reports whether the GPUs of all slots are free, with CPUs and memory (per) for each. Each slot must be on
+// another node.
 func (n *Nodes) Fits(slots []Slot, per cluster.Resources) bool {
 	return !slices.ContainsFunc(slots, func(s Slot) bool { return !n.fits(s.Node, s.GPUs, per, cluster.Resources{}) })
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// BestFit searches for nodes with gpus free GPUs of type t, and with the CPUs and memory per for each of
-// these GPUs. It reports whether it found them. It books nothing, and the result is valid until the next
-// call. It tries, in this order:
+// BestFit searches for nodes with gpus free GPUs of type t, and with CPUs and memory (per) for each of these GPUs. It
+// reports whether it found them. It books nothing, and the result is valid until the next call. It tries, in this
+// order:
 //
 //  1. stay, if these slots have exactly gpus GPUs of the type and room;
 //  2. the node with room that has the fewest free GPUs, then CPUs, then memory;
@@ -90,8 +90,8 @@ func (s *shelf) beyond(gpus int, per cluster.Resources) bool {
 	return gpus > s.info.PerNode || s.info.Counts() && (all.CPUs > s.most.CPUs*(1+cpuSlack) || all.Memory > s.most.Memory)
 }
 
-// Beyond reports whether the request is too large for every single node of type t, even if idle. The
-// request is gpus GPUs, with the CPUs and memory per for each of them.
+// Beyond reports whether the request is too large for every single node of type t, even if idle. The request is gpus
+// GPUs, with CPUs and memory (per) for each.
 func (n *Nodes) Beyond(t cluster.GPUType, gpus int, per cluster.Resources) bool {
 	k := n.cluster.TypeIndex(t)
 	return k < 0 || n.shelves[k].beyond(gpus, per)

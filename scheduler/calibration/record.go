@@ -80,7 +80,7 @@ func (r *Range) Unreliable() string {
 	return "unreliable: " + r.Phase.TrackRecord(r.Held, r.Of)
 }
 
-// TrackRecord states in words that held of the last of ranges of this phase were right.
+// TrackRecord states in words how many (held) of the last ranges (of) of this phase were right.
 func (p Phase) TrackRecord(held, of int) string {
 	one := [...]string{"start estimate", "end estimate for a waiting job", "end estimate for a running job"}[p]
 	many := [...]string{"start estimates", "end estimates for waiting jobs", "end estimates for running jobs"}[p]

@@ -14,9 +14,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Watch returns an observer, which must be registered for the replay before the first call of Next. The Backend
-// then also compares plans with the recording, except in shadow: each job's allocation, placement, batch size and
-// reason, prices, wanted nodes, refusals, and the stats of plans that were not interrupted.
+// Watch returns an observer, which must be registered for the replay before the first call of Next. The Backend then
+// also compares plans with the recording, except in shadow: each job's allocation, placement, batch size and reason,
+// prices, nodes per group, refusals, and the stats of plans that were not interrupted.
 func (b *Backend) Watch() scheduler.Observer {
 	b.decisions = maps.Clone(b.begun)
 	if b.decisions == nil {

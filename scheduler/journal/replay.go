@@ -40,8 +40,7 @@ type Backend struct {
 
 var _ scheduler.Backend = (*Backend)(nil)
 
-// Replay returns a Backend that replays the journal in r from its first record, so r must not have returned any
-// record.
+// Replay returns a Backend that replays journal r. r must not have returned any record.
 func Replay(r *Reader) *Backend {
 	h := r.Header()
 	b := &Backend{r: r, start: h.Start, now: h.Start, jobs: map[job.ID]bool{}, most: most(h.Cluster), nodes: h.Cluster.Held()}
@@ -49,7 +48,7 @@ func Replay(r *Reader) *Backend {
 	return b
 }
 
-// Resume is Replay from checkpoint c, after which r starts. r must not have returned any record.
+// Resume is Replay from checkpoint c, after which r starts.
 func Resume(r *Reader, c *Checkpoint) *Backend {
 	r.pending = nil
 	b := Replay(r)

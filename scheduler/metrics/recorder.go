@@ -61,7 +61,7 @@ func (o *Options) Validate() error {
 }
 
 // A Recorder is a scheduler.Observer that measures a run: waiting and completion times, restarts, utilisation. An
-// event costs O(GPU types), a round O(actions). It is not safe for concurrent use.
+// event costs O(GPU types), a round O(its actions). It is not safe for concurrent use.
 type Recorder struct {
 	opts       Options
 	start, now time.Time // of events or rounds, without efficiency reports

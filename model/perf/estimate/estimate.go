@@ -27,8 +27,8 @@ const (
 	NoProf
 	// Oracle uses the true throughput of the simulation. Statistical efficiency is still estimated.
 	Oracle
-	// PublicCode is the rule of Sia's published simulator, without measurements beforehand. The goodput on an
-	// unused GPU type is that on the first used type, times the ratio of one-GPU reference throughputs
+	// PublicCode is the rule of Sia's published simulator, without measurements beforehand. The goodput on an unused
+	// GPU type is the goodput on the first used type, times the ratio of one-GPU reference throughputs
 	// (Options.Reference).
 	PublicCode
 )
@@ -60,7 +60,7 @@ type Options struct {
 	Smoothing float64
 	// Oracle returns the true throughput of a job, for mode Oracle.
 	Oracle func(*job.Spec) Throughput
-	// Like returns the model whose throughput Oracle is; nil for none.
+	// Like returns the model that Oracle's throughput comes from; nil for none.
 	Like func(*job.Spec) perf.Model
 	// Sensitivity returns the true effect of CPUs and memory on a job, for mode Oracle; nil for none.
 	Sensitivity func(*job.Spec) *perf.Sensitivity
