@@ -10,7 +10,7 @@ type Point struct {
 // An Epoch is a part of a job in which the speed on a number of machines does not change.
 type Epoch struct {
 	Size float64 // work, E[Xᵢⱼ], in time at speed 1
-	// Points are the known speeds by kind, then width, not necessarily monotone or concave.
+	// Points are the possible widths and their speeds, by kind, then width. Speeds need not be monotone or concave.
 	Points []Point
 }
 

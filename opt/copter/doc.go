@@ -1,4 +1,4 @@
-// Package copter solves linear programs that change a little from one solve to the next.
+// Package copter is COpter, a solver of linear programs that change a little from one solve to the next.
 //
 // Source: thesis §4.3.2, "Factorization-free, efficiently warm-started LP solvers": a proximal point method
 // outside, blocks of coordinates inside, an active set, no factorisation of the matrix.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Method is an algorithm of HiGHS for linear programs.
+// A Method is an algorithm of the solver HiGHS for linear programs.
 type Method string
 
 // The methods. InteriorPoint moves to a vertex at the end unless Options.NoCrossover; PDLP never reaches a vertex.

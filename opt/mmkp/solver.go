@@ -22,7 +22,7 @@ const slack = 1e-10
 
 // Options limit the work of a solve and state the required quality.
 type Options struct {
-	MaxSteps int     // limit of price steps, each from one vertex of the bound to the next
+	MaxSteps int     // limit of steps in the search for prices
 	MaxNodes int     // limit of search nodes, lower if many items are open; 0 keeps the rounded solution
 	Gap      float64 // relative gap: the search stops at Bound - Value <= Gap * |Bound|
 	// Ties decides between equally good solutions: 0 serves items in the order in which they were added; every

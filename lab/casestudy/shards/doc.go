@@ -1,7 +1,7 @@
-// Package shards is the case study of balancing an elastic database. Each round the loads of D shards change, and
-// a balancer chooses the servers of each shard's replicas, out of N, and their fractions of the load. Load must be
-// even to within ε, memory is a hard limit, and starting a replica costs its size. Source: thesis §5.1.1 and
-// §5.2.1.
+// Package shards is the COpter thesis' case study of balancing an elastic database. Each round the loads of D shards
+// change, and a balancer chooses the servers of each shard's replicas, out of N, and their fractions of the load.
+// Load must be even to within ε, memory is a hard limit, and starting a replica costs its size. Source: thesis §5.1.1
+// and §5.2.1.
 //
 // The program, with the papers' symbols and their names here:
 //

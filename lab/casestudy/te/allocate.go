@@ -29,8 +29,9 @@ type Allocation struct {
 	Limited    bool            // at a solver's limit
 }
 
-// Whole is the method that solves the whole program: LP-All with an exact solver, COpter with a continual one. Only
-// right-hand sides change between rounds. Source: thesis §5.2.2, method (a); §5.1.2, "Applying COpter".
+// Whole is the method that maximises the flow of all demands at once: LP-All with an exact solver, COpter with a
+// continual one. Only right-hand sides change between rounds. Source: thesis §5.2.2, method (a); §5.1.2, "Applying
+// COpter".
 type Whole struct {
 	Solver  lp.Solver
 	program *Program
@@ -69,8 +70,8 @@ func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
 	return a, nil
 }
 
-// Top is the method that pins the small demands to their shortest paths, largest first, then solves the program of
-// the largest over the remaining capacity. Source: thesis §5.2.2, method (b), LP-Top ("demand pinning").
+// Top is the method that sends each small demand over its shortest path, then maximises the flow of the large ones in
+// the remaining capacity. Source: thesis §5.2.2, method (b), LP-Top ("demand pinning").
 // Deviation: pinned demands are served largest first, because the thesis does not cover demands that do not fit.
 type Top struct {
 	Solver lp.Solver

@@ -122,7 +122,7 @@ func (s *Core) Idle(rest []float64) float64 {
 	return total
 }
 
-// FitsInto reports whether the needs of column c are within rest.
+// FitsInto reports whether column c fits into rest, the free amount of each resource.
 func (s *Core) FitsInto(c *Column, rest []float64) bool {
 	if c.Resource != Several {
 		return c.Amount == 0 || c.Amount <= rest[c.Resource]
@@ -157,8 +157,8 @@ func AmountOf(uses []Use, k int) float64 {
 	return 0
 }
 
-// Weigh computes the upper bound at the given prices, and how much less each column is worth than its item's best
-// one.
+// Weigh computes the upper bound on the total value from prices, and how much less each column is worth than its
+// item's best one.
 func (s *Core) Weigh(prices []float64, value func(*Column) float64) (bound float64) {
 	bound = s.Others
 	for k, b := range s.Spare {
