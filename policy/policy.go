@@ -20,7 +20,7 @@ type Snapshot struct {
 	Now time.Time
 	// number of the round
 	Round   int
-	Length  time.Duration // length of a round
+	Length  time.Duration
 	Cluster *cluster.Cluster
 	Jobs    []*Job // active jobs, by submission time, then ID
 	// Computed is the result, or the error, of Plan.Background from an earlier round. It is set once, and

@@ -59,7 +59,6 @@ func (s *Scheduler) run(now time.Time, r *record, d *policy.Decision) Action {
 	return act
 }
 
-// resizes reports whether a job trains on during the change: it can be resized, and enough of its workers stay.
 func (s *Scheduler) resizes(r *record, act *Run) bool {
 	if !r.spec.Resizes || !r.status.Holding() {
 		return false

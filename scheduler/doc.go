@@ -1,9 +1,9 @@
-// Package scheduler is the round-based scheduler: a deterministic state machine
-// between a policy, which decides, and a Backend, which acts. Step takes events, and
-// Round returns the actions of one plan. Scheduler.Run connects both with a Backend.
+// Package scheduler is the round-based scheduler: a deterministic state machine between a
+// policy, which decides, and a Backend, which acts. Step takes events, and Round returns
+// the actions of one plan. Scheduler.Run connects both with a Backend.
 //
-// The backend has the clock. The same events at the same times, with
-// the same policy and placer, give the same actions, so a journal can be replayed.
+// The backend has the clock. The same events at the same times, with the same policy and
+// placer, give the same actions, so a journal can be replayed.
 //
 // # A round
 //
@@ -14,8 +14,6 @@
 //  3. Place: the placer chooses the nodes. CheckPlacement refuses GPUs given twice.
 //  4. diff: the actions that turn the present state into the plan, preemptions first.
 //
-// If the policy fails or panics, or its plan is refused, every job keeps what it has.
-//
-// The scheduler assumes that its actions succeed: diff records the planned state at
-// once. Failures arrive as events (Exited with Lost, NodesChanged) before the next round.
+// The scheduler assumes that its actions succeed: diff records the planned state at once.
+// Failures arrive as events (Exited with Lost, NodesChanged) before the next round.
 package scheduler

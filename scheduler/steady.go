@@ -28,7 +28,6 @@ func (s *Scheduler) storeSteady(snap *policy.Snapshot, plan *policy.Plan, acts [
 	s.steady = steadyRound{snap, plan}
 }
 
-// unplaced reports whether a placer granted some job something else than the policy did.
 func unplaced(plan *policy.Plan) bool {
 	return slices.ContainsFunc(plan.Jobs, func(d policy.Decision) bool {
 		return d.Why.Kind == policy.Evicted || d.Why.Kind == policy.KeptNoPlace

@@ -28,7 +28,7 @@ type Experiment struct {
 	Name   string    `yaml:"-"` // such as "sia/table-3.3"
 	Title  string    `yaml:"title"`
 	Source string    `yaml:"source"` // paper, section
-	CI     bool      `yaml:"ci"`     // run by CI
+	CI     bool      `yaml:"ci"`
 	Config yaml.Node `yaml:"config"` // of all runs
 	Runs   []Plan    `yaml:"runs"`
 	Checks []Check   `yaml:"checks"`

@@ -15,7 +15,7 @@ type Question struct {
 	Span  float64 `json:"length_s"` // length of the round
 	// JobTime is job-seconds since the last question.
 	JobTime float64 `json:"job_s"`
-	GPUs    []GPUs  `json:"gpus"` // GPUs of each type
+	GPUs    []GPUs  `json:"gpus"`
 	Jobs    []Job   `json:"jobs"` // active, by submission
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // SolveGavel solves a program for Gavel exactly as its public code would. With level it maximises the level, else the
-// gains. The solution is not feasible if throughputs differ too much to converge. It is a gavel.Solver.
+// gains. The solution is not feasible if throughputs differ too much to converge.
 func SolveGavel(g *barrier.Program, level bool) *barrier.Solution {
 	f := newForm(g)
 	if level {

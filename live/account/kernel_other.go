@@ -11,6 +11,5 @@ import (
 // unix(7)).
 func Of(net.Conn) (User, error) { return User{}, errors.New("users can be identified on Linux only") }
 
-// Do calls f with the user's rights to files (setfsuid(2)). The caller must be root, unless u is nil. f must not
-// access files in other goroutines.
+// Do calls f with the user's rights to files (setfsuid(2)).
 func (u *User) Do(f func() error) error { return f() }

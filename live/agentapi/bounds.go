@@ -48,7 +48,6 @@ func (s span) String() string {
 	return plain(s.least) + " to " + plain(s.most) + s.unit
 }
 
-// plain formats a number with all its digits, or as 1e+18 if it is long.
 func plain(v float64) string {
 	if v < 1e16 {
 		return strconv.FormatFloat(v, 'f', -1, 64)

@@ -128,7 +128,7 @@ func (s *Server) question(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return s.service.Ask(r.Context(), &q)
 }
 
-// try answers when a job would start. The answer has only names and times of jobs, as for question.
+// try answers when a job would start.
 func (s *Server) try(w http.ResponseWriter, r *http.Request) (any, error) {
 	spec := new(job.Spec)
 	if err := body(w, r, spec); err != nil {

@@ -38,7 +38,7 @@ func (w *jobEvents) watch(e *jobstate.Job) {
 	if !e.Up() {
 		if e.Unplaced(now) > e.PlaceWithin(w.o.Start) {
 			waited := e.PlaceWithin(w.o.Start)
-			e.Failures = max(e.Failures, jobstate.Tries-1) // other jobs get the GPUs at once
+			e.Failures = max(e.Failures, jobstate.Tries-1)
 			w.lose(e, fmt.Sprintf("kube-scheduler placed only %d of %d pods within %v%s", e.Placed(), e.Workers(), waited, e.Obstacle()))
 			return
 		}
@@ -99,7 +99,7 @@ func (w *jobEvents) awaitQuota(e *jobstate.Job, now time.Time) {
 	if now.Sub(e.Queued) <= w.o.Start {
 		return
 	}
-	e.Failures = max(e.Failures, jobstate.Tries-1) // other jobs get the GPUs at once
+	e.Failures = max(e.Failures, jobstate.Tries-1)
 	w.lose(e, fmt.Sprintf("Kueue has not admitted it within %v", w.o.Start))
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
+// Errors for tokens that are not accepted.
 var (
 	ErrUnknownToken = errors.New("unknown token") // the token belongs to no pod of a job here
 	ErrReviewLater  = errors.New("cannot be checked now")

@@ -186,7 +186,7 @@ func (t *jobTable) settle(e *entry, r *run, o *statedir.Observation) bool {
 	return true
 }
 
-// remember writes a job's record for Rebuild. A failure is only logged.
+// remember writes a job's record for Rebuild.
 func (t *jobTable) remember(e *entry, ended *store.Ending) {
 	f := statedir.Folders{Dir: t.o.Dir, Identity: t.store.Identity()}
 	if err := statedir.WriteRecord(&f, &e.Job, ended); err != nil {

@@ -43,7 +43,7 @@ var (
 	errorBuckets   = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2}
 )
 
-// New registers Metrics at r. It returns an error if r already has metrics of these names.
+// New registers Metrics at r.
 func New(r prometheus.Registerer, o Options) (*Metrics, error) {
 	m := &Metrics{o: o}
 	m.makeRounds()

@@ -120,7 +120,7 @@ func (m *Machine) Log(ctx context.Context, id job.ID, w io.Writer) error {
 // seldom is the pause between readings of the journal, as a multiple of their duration.
 const seldom = 50
 
-// Series implements Source. Its values are up to seconds old.
+// Series implements Source.
 func (m *Machine) Series(context.Context) (*Series, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

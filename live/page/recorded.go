@@ -86,7 +86,7 @@ func (r *Recorded) Ask(ctx context.Context, q whatif.Question, at time.Duration)
 // Log implements Source. A journal has no output.
 func (*Recorded) Log(context.Context, job.ID, io.Writer) error { return ErrUnknown }
 
-// Series implements Source. The journal is read once.
+// Series implements Source.
 func (r *Recorded) Series(context.Context) (*Series, error) {
 	r.once.Do(func() {
 		var whole *journal.Reader

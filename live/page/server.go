@@ -111,7 +111,6 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// fragment passes the token to the page if the page can act.
 func (s *Server) fragment() string {
 	if s.actor == nil {
 		return ""

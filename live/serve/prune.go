@@ -81,8 +81,7 @@ func retentionOptions(s *store.Store, dir string, l statedir.Limits, dry bool) (
 	}, err
 }
 
-// Prune deletes data beyond the limits in a state directory. It returns an error if there is no database, or a
-// scheduler uses it.
+// Prune deletes data beyond the limits in a state directory.
 func Prune(dir string, l statedir.Limits, dry bool) (amounts []statedir.Amount, err error) {
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("keep: %w", err)

@@ -55,8 +55,7 @@ type controller struct {
 	closers []io.Closer // in order of opening
 }
 
-// Run serves until ctx is done, and then returns nil; jobs continue. It returns an error if another scheduler uses
-// the state directory.
+// Run serves until ctx is done, and then returns nil; jobs continue.
 func Run(ctx context.Context, o Options) error {
 	if err := o.Validate(); err != nil {
 		return fmt.Errorf("serve: %w", err)

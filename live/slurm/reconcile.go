@@ -137,8 +137,8 @@ func (e *entry) look(j *Job) (back bool) {
 	return back
 }
 
-// oldState handles a job that waits without a requeue: a killed slurmctld read an old state. If it is started
-// before, Slurm drains the node ("Duplicate jobid"). Source: observed, Slurm 22.05.
+// oldState handles a job that waits without a requeue: a killed slurmctld read an old state. Source:
+// observed, Slurm 22.05.
 func (b *Backend) oldState(e *entry) {
 	const why = "slurmctld restarted with a state from before the job's start"
 	if e.wants() {

@@ -162,7 +162,7 @@ type Job struct {
 	Target      float64     `json:"target,omitempty"`  // samples at initial efficiency
 	Restarts    int         `json:"restarts"`          // after the first start
 	Profiling   bool        `json:"profiling,omitempty"`
-	Checkpoint  *Checkpoint `json:"checkpoint,omitempty"`  // the last checkpoint
+	Checkpoint  *Checkpoint `json:"checkpoint,omitempty"`
 	Quarantined int         `json:"quarantined,omitempty"` // rejected reports
 	Command     []string    `json:"command,omitempty"`
 

@@ -12,8 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Accept stores a new job, and sets its Number, and Asked if nil. It returns an error if the ID or the token was
-// used before.
+// Accept stores a new job, and sets its Number, and Asked if nil.
 func (s *Store) Accept(j *Job) error {
 	row, err := newRow(j)
 	if err != nil {

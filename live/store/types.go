@@ -22,9 +22,9 @@ type Job struct {
 	Batch      job.BatchSize // of the committed plan
 	Number     int64         // order of acceptance, from 1
 	Ended      *Ending
-	Failures   int         // in a row, without progress
-	Held       []int       // in the committed plan, by rank
-	Checkpoint *Checkpoint // the last checkpoint
+	Failures   int   // in a row, without progress
+	Held       []int // in the committed plan, by rank
+	Checkpoint *Checkpoint
 	Previous   *Checkpoint // in case the last is unreadable
 }
 

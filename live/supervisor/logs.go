@@ -34,7 +34,7 @@ type logFile struct {
 	f    *os.File
 	size int64
 	last []byte // at least the last recent/2 bytes
-	lost error  // the first error
+	lost error
 }
 
 func openLog(l *Launch) (*logFile, error) {

@@ -32,6 +32,7 @@ type Resources struct {
 // Tenure states whether a node is owned, borrowed or rented.
 type Tenure uint8
 
+// The tenures of a node.
 const (
 	Owned  Tenure = iota
 	Loaned        // lent by an inference cluster (Lyra §4)

@@ -33,8 +33,7 @@ type Rental struct {
 	Refused bool
 }
 
-// Offers returns the groups of nodes that can be rented, by first appearance. Offer.Node is the first node of the
-// group.
+// Offers returns the groups of nodes that can be rented, by first appearance.
 func (c *Cluster) Offers() []Offer { return c.groups(Rented) }
 
 func (c *Cluster) groups(t Tenure) []Offer {

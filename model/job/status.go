@@ -16,8 +16,8 @@ type Phase uint8
 // The phases, in the usual order.
 const (
 	Profiling Phase = iota // being measured on one GPU of each type
-	Waiting                // waits for GPUs
-	Restoring              // holds GPUs, and starts or restores its checkpoint
+	Waiting
+	Restoring // holds GPUs, and starts or restores its checkpoint
 	Running
 	Completed
 	Failed

@@ -58,8 +58,8 @@ func (p *Program) Level(s Settings) Solution {
 	return w.run(s)
 }
 
-// Best maximises the sum of gains, with a rate of at least Item.Least for every item. Without gains it returns the
-// analytic centre. It is feasible if some x gives every item more than its Least, by a relative 1e-9.
+// Best maximises the sum of gains, with a rate of at least Item.Least for every item. It is feasible if some x
+// gives every item more than its Least, by a relative 1e-9.
 func (p *Program) Best(s Settings) Solution {
 	s = s.withDefaults()
 	w := newPath(p, 0)

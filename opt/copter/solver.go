@@ -146,7 +146,6 @@ func relativeGap(objective, bound float64) float64 {
 
 const roughGap = 0.01
 
-// restricted solves the restricted problem, to a gap that fits the gap outside.
 func (s *Solver) restricted(ctx context.Context, outside float64) {
 	w := &s.work
 	n := newNewton(w)

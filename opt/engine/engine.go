@@ -48,8 +48,7 @@ type Options struct {
 	Nodes int    // limit of nodes that engine price searches; 0: default
 }
 
-// New returns the engine with a name, without items. It returns an error for an unknown or unavailable name, and
-// for invalid capacities.
+// New returns the engine with a name, without items.
 func New(name string, capacity []float64, o Options) (Engine, error) {
 	kind, err := maker(name)
 	if err != nil {
@@ -58,7 +57,7 @@ func New(name string, capacity []float64, o Options) (Engine, error) {
 	return kind(capacity, o)
 }
 
-// A Maker makes an engine without items. It returns the errors of New.
+// A Maker makes an engine without items.
 type Maker func(capacity []float64, o Options) (Engine, error)
 
 // A kind is how to make an engine, or why this build cannot.

@@ -21,14 +21,10 @@ var _ lp.Solver = (*Solver)(nil)
 func New(Options) (*Solver, error) { return nil, ErrUnavailable }
 
 // Solve returns an optimum of p with duals; with integer columns, a proven optimum without duals, where Iterations
-// counts search nodes and Sweeps simplex iterations. A certificate is about the linear part; if that proves
-// nothing it is nil. X is then the point of least violation, or any feasible point. HiGHS does not stop when ctx
-// ends. It returns an error for a coefficient of 1e15 or more, or if HiGHS fails.
+// counts search nodes and Sweeps simplex iterations.
 func (*Solver) Solve(context.Context, *lp.Problem) (*lp.Solution, error) {
 	return nil, ErrUnavailable
 }
 
-// Solve returns a proven optimum of a multiple-choice knapsack; the Solution has no prices and counts. It returns
-// an error if p is invalid, mmkp.ErrInfeasible, or an error if ctx ended before HiGHS started. It may take
-// exponential time.
+// Solve returns a proven optimum of a multiple-choice knapsack; the Solution has no prices and counts.
 func Solve(context.Context, *mmkp.Problem) (*mmkp.Solution, error) { return nil, ErrUnavailable }

@@ -2,7 +2,7 @@ package lp
 
 import "github.com/oxgang/oxgang/internal/memory"
 
-// Remember saves and restores the problem (memory.Rememberer). Handles of columns and rows stay valid.
+// Remember saves and restores the problem (memory.Rememberer).
 func (p *Problem) Remember(m *memory.Codec) {
 	m.Fields(&p.Offset, &p.matrix, &p.cost, &p.low, &p.up, &p.integer, &p.colStamp, &p.freeCols, &p.rowStamp, &p.freeRows,
 		&p.cols, &p.rows, &p.nonzeros, &p.edits)

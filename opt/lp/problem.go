@@ -78,8 +78,7 @@ func (p *Problem) RowSlots() int { return len(p.side) }
 // Edits returns the number of edits so far.
 func (p *Problem) Edits() uint64 { return p.edits }
 
-// AddRow adds the constraint low <= sum of the entries <= up, in time proportional to the entries. It returns an
-// error for a NaN, an empty range, an infinite coefficient, or a removed or repeated column.
+// AddRow adds the constraint low <= sum of the entries <= up, in time proportional to the entries.
 func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 	if err := checkRange(low, up); err != nil {
 		return Row{}, fmt.Errorf("row: %w", err)
@@ -105,8 +104,7 @@ func (p *Problem) AddRow(low, up float64, entries ...ColEntry) (Row, error) {
 	return r, nil
 }
 
-// AddCol adds a variable with its cost, bounds and coefficients, in time proportional to the entries. It returns
-// an error for a NaN, an empty range, an infinite cost or coefficient, or a removed or repeated row.
+// AddCol adds a variable with its cost, bounds and coefficients, in time proportional to the entries.
 func (p *Problem) AddCol(cost, low, up float64, entries ...RowEntry) (Col, error) {
 	if err := checkRange(low, up); err != nil {
 		return Col{}, fmt.Errorf("column: %w", err)
@@ -194,8 +192,7 @@ func (p *Problem) newCol(cost, low, up float64, entries []RowEntry) Col {
 	return Col{slot, p.colStamp[slot]}
 }
 
-// RemoveCols removes columns, in time proportional to their coefficients. If it returns an error (ErrRemoved), it
-// removes none.
+// RemoveCols removes columns, in time proportional to their coefficients.
 func (p *Problem) RemoveCols(cols ...Col) error {
 	for i, c := range cols {
 		if err := p.checkCol(c); err != nil {

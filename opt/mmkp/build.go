@@ -32,7 +32,7 @@ type loose struct {
 	choice        int32
 }
 
-// load reads the choices of an item. Choices sorted by resource and amount are read fastest.
+// load reads the choices of an item.
 func (b *builder) load(it *Item, resources int) error {
 	if it.Must && len(it.Choices) == 0 {
 		return errNothing

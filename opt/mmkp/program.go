@@ -18,10 +18,9 @@ type ItemID struct {
 	turn uint32 // number of items that the slot has had, including this one
 }
 
-// A Program is a multiple-choice knapsack whose items change between solves, such as jobs between rounds. The cost
-// of a solve is the changes, a pass over the items, and a search near the last prices. It stores 16 bytes for
-// every choice that no other of the same resource dominates (24 if an amount is no float32). It is not safe for
-// concurrent use.
+// A Program is a multiple-choice knapsack whose items change between solves, such as jobs between rounds. It
+// stores 16 bytes for every choice that no other of the same resource dominates (24 if an amount is no float32).
+// It is not safe for concurrent use.
 type Program struct {
 	given []float64 // capacities; core.Capacity has them enlarged by slack, and at least one
 	core  core.Core // undecided items of the last scan, and the prices

@@ -25,8 +25,7 @@ type rounding struct {
 	split     int     // items that the last vertex divides between columns
 }
 
-// round makes a first feasible solution from the nudged values, under which few items are undecided. Bound and
-// regrets use the values as given.
+// round makes a first feasible solution from the nudged values, under which few items are undecided.
 func (rd *rounding) round() {
 	rd.split = rd.core.Split()
 	rd.walked = append(rd.walked[:0], rd.core.Prices...)

@@ -36,7 +36,7 @@ type Job struct {
 	Again float64 // value lost by each further start
 }
 
-// A Problem is a window of rounds, the capacities in each round, and the jobs. Solve does not change it.
+// A Problem is a window of rounds, the capacities in each round, and the jobs.
 type Problem struct {
 	Rounds   int     // 1 to MaxRounds
 	Capacity []int   // in each round

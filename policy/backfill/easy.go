@@ -14,7 +14,6 @@ type round struct {
 	granted []start
 }
 
-// A start is a twin that gets GPUs in a round.
 type start struct {
 	*virtualJob
 	option int
@@ -31,7 +30,7 @@ type reservation struct {
 
 // fill starts waiting twins as EASY does. The first that does not fit gets a reservation. A twin behind it starts
 // only if that does not delay the reservation: on another type, if it ends before, or on GPUs that will be left over.
-// A twin that fits by number but finds no nodes waits. Source: Lifka 1995, §2.
+// Source: Lifka 1995, §2.
 func (s *Schedule) fill() {
 	r := &round{s: s}
 	for k := range s.pools {
@@ -117,7 +116,6 @@ func (r *round) expect(k, gpus int) (in time.Duration, extra int) {
 	return in, max(-1, free-gpus)
 }
 
-// A release is GPUs that a twin will free.
 type release struct {
 	in   time.Duration
 	gpus int

@@ -35,7 +35,6 @@ func pools(types []cluster.TypeInfo) []pool {
 
 type share struct{ node, gpus int }
 
-// add returns GPUs to the pool; with sign -1 it takes them.
 func (p *pool) add(all []share, sign int) {
 	for _, s := range all {
 		p.free[s.node] += sign * s.gpus
@@ -112,7 +111,6 @@ func (p *pool) place(gangs []int) [][]share {
 	return at
 }
 
-// find returns where a piece fits; false: nowhere.
 func (p *pool) find(next piece) ([]share, bool) {
 	if next.class == whole {
 		return p.idle(next.gpus)

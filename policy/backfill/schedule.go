@@ -46,7 +46,6 @@ func (s *Schedule) Advance(snapshot *policy.Snapshot, work func(int) Work) {
 	s.fill()
 }
 
-// turn moves the clock to a time, and ends the twins that end by then.
 func (s *Schedule) turn(to time.Time) {
 	for next := s.nextEnd(); next != nil && !next.end().After(to); next = s.nextEnd() {
 		s.finish(next)
@@ -146,7 +145,6 @@ func (s *Schedule) nextEnd() *virtualJob {
 	return slices.MinFunc(s.running, func(a, b *virtualJob) int { return a.end().Compare(b.end()) })
 }
 
-// place starts the twins of a round that find nodes.
 func (s *Schedule) place(granted []start) {
 	for k := range s.pools {
 		var own []start
@@ -165,7 +163,6 @@ func (s *Schedule) place(granted []start) {
 	s.waiting = slices.DeleteFunc(s.waiting, (*virtualJob).runs)
 }
 
-// start runs a waiting twin on its option i, on nodes that it has.
 func (s *Schedule) start(t *virtualJob, i int, at []share) {
 	t.on, t.at, t.since = i, at, s.now
 	if t.started.IsZero() {

@@ -55,7 +55,7 @@ func (*Policy) Traits() policy.Traits {
 }
 
 // Plan implements policy.Policy. It takes time linear in jobs and nodes, plus, for each job that moves, time
-// linear in the nodes of its type. It returns an error only if ctx has ended.
+// linear in the nodes of its type.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("boa: round %d: %w", s.Round, err)

@@ -154,7 +154,7 @@ type Table struct {
 	Problem     *Problem
 	Cheap, Fast convex.Plan
 	Share       float64
-	Budget      float64 // the requested budget
+	Budget      float64
 	MeanJCT     float64 // mean completion time in seconds
 	Spend       float64 // spending per hour
 	Multiplier  float64 // decrease of MeanJCT, in seconds, for one more unit of budget

@@ -44,11 +44,11 @@ type Cause uint8
 
 // The causes.
 const (
-	None     Cause = iota // no failure
-	Error                 // the policy returned an error
-	Panic                 // the policy panicked
-	Deadline              // the policy returned no plan in time
-	Check                 // policy.Check refused its plan
+	None  Cause = iota // no failure
+	Error              // the policy returned an error
+	Panic
+	Deadline // the policy returned no plan in time
+	Check    // policy.Check refused its plan
 	causes
 )
 

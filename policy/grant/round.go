@@ -27,8 +27,7 @@ type Round struct {
 }
 
 // NewRound returns a Round in which three kinds of jobs are decided: jobs being profiled get nothing,
-// running non-preemptive jobs keep their GPUs, and jobs with a reservation get it. All others are
-// undecided.
+// running non-preemptive jobs keep their GPUs, and jobs with a reservation get it.
 func NewRound(s *policy.Snapshot) *Round { return NewGated(s, nil, false) }
 
 // NewGated is NewRound with a gate that is asked before each grant. It cannot refuse a reservation or the

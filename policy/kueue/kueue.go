@@ -44,8 +44,7 @@ type round struct {
 	before []int  // by admitted job without nodes: the number of such jobs admitted before it
 }
 
-// Plan implements policy.Policy. Its time is linear in jobs times nodes, and quadratic in queues. It returns an
-// error only if ctx has ended.
+// Plan implements policy.Policy. Its time is linear in jobs times nodes, and quadratic in queues.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("kueue: round %d: %w", s.Round, err)

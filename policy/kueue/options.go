@@ -18,7 +18,7 @@ type ClusterQueue struct {
 	Flavors []Flavor
 }
 
-// A Flavor is a quota of GPUs on one kind of node. Queues of a cohort share the flavors that have the same name.
+// A Flavor is a quota of GPUs on one kind of node.
 type Flavor struct {
 	Name    string
 	Types   []cluster.GPUType // GPU types of the flavor's nodes; nil: all

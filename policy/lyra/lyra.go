@@ -31,8 +31,7 @@ type Options struct {
 	Foresee bool
 }
 
-// A Loan selects which jobs may run on nodes that an inference cluster lends. Fungible jobs run on training
-// servers and on lent ones.
+// A Loan selects which jobs may run on nodes that an inference cluster lends.
 type Loan string
 
 // The values of Loan.

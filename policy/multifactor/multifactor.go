@@ -37,7 +37,7 @@ func New(o Options) (*Policy, error) {
 func (*Policy) Traits() policy.Traits { return policy.Traits{} }
 
 // Plan implements policy.Policy. Its time is linear in jobs and nodes; a backfill pass takes time proportional to
-// tested jobs times nodes. It returns an error only if ctx has ended.
+// tested jobs times nodes.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("multifactor: round %d: %w", s.Round, err)

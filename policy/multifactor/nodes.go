@@ -8,8 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// nodes holds the free resources of each node, now and later. It is kept between rounds; see
-// occupy.
+// nodes holds the free resources of each node, now and later.
 type nodes struct {
 	cluster *cluster.Cluster
 	all     []node

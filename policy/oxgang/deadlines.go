@@ -117,8 +117,7 @@ func (st *state) work(j *policy.Job) backfill.Work {
 	return backfill.Work{Done: st.done, Total: st.done + st.left}
 }
 
-// late reports whether a job must train at the speed of its twin in this round. Once late, it stays late until it
-// would end no later than its twin.
+// late reports whether a job must train at the speed of its twin in this round.
 func (p *Policy) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backfill.Comparison) bool {
 	due := twin.Due.Sub(s.Now).Seconds()
 	switch {

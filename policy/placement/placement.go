@@ -2,9 +2,7 @@
 // them (BestFit and Racks), and what placers share: the free resources of nodes (Room, Nodes), and the division of a
 // node's CPUs and host memory among its jobs (Settler).
 //
-// A Settler does not move GPUs. For each job it chooses an amount of CPUs and memory, a cell of its sensitivity
-// matrix. The sum of the jobs' speeds, each relative to the speed with the share proportional to GPUs, is as large as
-// the nodes allow.
+// A Settler does not move GPUs.
 //
 //	Synergy                               here
 //	W_j[c, m]                             perf.Cell, Cell.Value relative to W_j[C_g, M_g]

@@ -20,8 +20,6 @@ type reservation struct {
 	extra int // GPUs of the type that it leaves free then
 }
 
-// reserve makes a reservation for job i, which does not fit now, on the type on which it is
-// estimated to end first.
 func (r *line) reserve(i int) {
 	if r.packed != nil {
 		r.expect(i)

@@ -92,8 +92,7 @@ func (q *Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Classes: o.Classes, Steady: steady, Keeps: steady && !o.Preempt, IgnoresProgress: steady && !o.Preempt}
 }
 
-// Plan implements policy.Policy. For n jobs it takes time O(n), or O(n log n) with an Order. It returns an
-// error only if ctx has ended.
+// Plan implements policy.Policy. For n jobs it takes time O(n), or O(n log n) with an Order.
 func (q *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("queue: round %d: %w", s.Round, err)

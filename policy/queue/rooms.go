@@ -8,8 +8,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A rooms holds the free GPUs of each node next to the jobs that keep their nodes. It follows the
-// differences between rounds.
+// A rooms holds the free GPUs of each node next to the jobs that keep their nodes.
 type rooms struct {
 	cluster *cluster.Cluster // nil: unknown
 	free    []int

@@ -11,7 +11,7 @@ import (
 
 // Back returns the lent nodes that the policy should give back to all owners that want some, by ascending ID. It
 // returns fewer than wanted if non-preemptive jobs run on too many. GPUs that jobs can release while they train
-// count as flexible. It returns the errors of Choose.
+// count as flexible.
 func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
 	var back []cluster.NodeID
 	for i := range s.Loans {

@@ -13,8 +13,8 @@
 //	scf     smallest (job) count first
 //	exact   the fewest preemptions, then the least collateral damage: opt/minkunion
 //
-// exact is the default. If its steps run out, its answer is the best found, at least as good as greedy's,
-// with a bound on the optimum.
+// If its steps run out, its answer is the best found, at least as good as greedy's, with a bound on the
+// optimum.
 //
 //	paper                       code
 //	N_R                         n

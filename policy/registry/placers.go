@@ -30,14 +30,12 @@ func AddPlacers(all ...Placer) { placers = append(placers, all...) }
 // Placers returns all placers that can be chosen by name.
 func Placers() []Placer { return slices.Clone(placers) }
 
-// NewPlacer makes the placer with a name, or the placer that the policy prefers if name is empty. It
-// returns the errors of the function NewPlacer.
+// NewPlacer makes the placer with a name, or the placer that the policy prefers if name is empty.
 func (e *Entry) NewPlacer(name string, o PlacerOptions) (placement.Placer, error) {
 	return NewPlacer(cmp.Or(name, e.Placer, "submesh"), o)
 }
 
-// NewPlacer makes the placer with a name. It returns an error for invalid options, and for an unknown name,
-// in which case the error lists the known names.
+// NewPlacer makes the placer with a name.
 func NewPlacer(name string, o PlacerOptions) (placement.Placer, error) {
 	var names []string
 	for _, p := range placers {

@@ -11,8 +11,7 @@ import (
 // compiled on first use.
 var policyName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`) })
 
-// Register makes a policy of another module available by name. It returns an error if the name is invalid
-// or already used, or if e cannot make the policy with default settings.
+// Register makes a policy of another module available by name.
 func Register(e *Entry) error {
 	switch {
 	case !policyName().MatchString(e.Name):

@@ -107,7 +107,7 @@ func Find(name string) (Entry, error) {
 	return all[i], nil
 }
 
-// New makes the policy with a name and settings. Errors: see Find and Entry.New.
+// New makes the policy with a name and settings.
 func New(name string, settings map[string]string) (policy.Policy, error) {
 	e, err := Find(name)
 	if err != nil {

@@ -129,8 +129,7 @@ func (p *Policy) meet(c *cluster.Cluster) {
 	p.packing, p.greedy = newPacking(c), greedy{}
 }
 
-// gather lists the jobs on nodes that count CPUs, and drops all other rows. A non-preemptive job gets its
-// share for good, so that later jobs have theirs.
+// gather lists the jobs on nodes that count CPUs, and drops all other rows.
 func (p *Policy) gather(s *policy.Snapshot, plan *policy.Plan) {
 	p.tenants = p.tenants[:0]
 	types := s.Cluster.Types()

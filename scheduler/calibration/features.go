@@ -26,5 +26,4 @@ func (f features) weight(of features) float64 {
 	return math.Exp(-(a*a + b*b) / 2)
 }
 
-// features returns the features of the prediction. Its times are as far apart as its errors.
 func (b *before) features() features { return features{b.length, spread(b.errors[0] - b.errors[2])} }

@@ -60,8 +60,7 @@ func (g Guess) Errors(after, round time.Duration) (length float64, errors [3]flo
 // Share. Likely is the median. Early <= Likely <= Late.
 type Range struct {
 	Early, Likely, Late time.Duration
-	// Held counts how many of the last Of ranges of this phase whose outcome is known were right. A range whose
-	// end has passed is wrong.
+	// Held counts how many of the last Of ranges of this phase whose outcome is known were right.
 	Held, Of int
 	Phase    Phase
 }
@@ -115,8 +114,7 @@ const (
 	forgotten // the job was cancelled or failed
 )
 
-// A Record compares the predictions of a run with the outcomes, and turns new predictions into ranges. Make one
-// with New.
+// A Record compares the predictions of a run with the outcomes, and turns new predictions into ranges.
 type Record struct {
 	round time.Duration
 	all   [Phases][]*prediction
@@ -210,7 +208,6 @@ func (r *Record) Held(now time.Time, p Phase) (held, of int) {
 	return held, of
 }
 
-// after returns the time from the prediction to its outcome, or to now while it is open.
 func (x *prediction) after(now time.Time) time.Duration {
 	if x.state == open {
 		return now.Sub(x.at)

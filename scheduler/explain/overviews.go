@@ -101,7 +101,6 @@ func (o *Overviews) moveTo(n int, at time.Duration) error {
 	return o.current.read(at, cmp.Or(o.most, maxRecords))
 }
 
-// decides reports whether a stretch has a round up to a time.
 func (k *stretch) decides(at time.Duration) bool {
 	return k.long || slices.ContainsFunc(k.records, func(rec journal.Record) bool { return rec.Round != nil && rec.At <= at })
 }

@@ -32,7 +32,6 @@ func (e *encoder) prices(all []policy.TypePrice) {
 	e.raw("]")
 }
 
-// price appends [type, price of a GPU], and prices of a core and of memory if there are any.
 func (e *encoder) price(p *policy.TypePrice) {
 	e.raw("[")
 	e.str(string(p.Type))

@@ -161,7 +161,6 @@ func (r *Reader) remedy() string {
 	return fmt.Sprintf("restore the file, or read its first %d lines, which are intact", r.line-1)
 }
 
-// over returns the error for a file without a last line: ErrTruncated, or io.EOF in format 1.
 func (r *Reader) over() error {
 	if r.sealed {
 		return r.place(ErrTruncated)

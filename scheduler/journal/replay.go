@@ -191,7 +191,7 @@ func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	plan := b.planned
 	b.planned = nil
 	if !b.recorded() {
-		if len(actions) == 0 && plan == nil { // rounds without jobs are not recorded
+		if len(actions) == 0 && plan == nil {
 			return nil
 		}
 		return b.compare(nil, actions, plan)

@@ -29,7 +29,6 @@ type who struct {
 	job         job.ID
 }
 
-// whose returns the user of a job's entries. A job without class has its name as class.
 func whose(spec *job.Spec) who {
 	if spec == nil {
 		return who{}
@@ -152,7 +151,7 @@ type Supply struct {
 }
 
 // State returns the Book as tables, with rows grouped by the keys in by (see Keys). The movements come from the
-// recorders that filled the book. It returns an error for an unknown or repeated key.
+// recorders that filled the book.
 func (b *Book) State(by []string, movements ...Movement) (*Statement, error) {
 	s := &Statement{By: by, Rows: []Row{}, Pools: []Supply{}}
 	if err := checkKeys(by); err != nil {

@@ -187,7 +187,7 @@ func (r *Recorder) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler
 	r.record()
 }
 
-// advance moves the clock to now. It also closes a round that ended without active jobs.
+// advance moves the clock to now.
 func (r *Recorder) advance(now time.Time) {
 	if r.start.IsZero() {
 		r.start, r.now = now, now

@@ -268,7 +268,7 @@ type Rent struct {
 // A TypeSummary has the totals for the GPUs of one type.
 type TypeSummary struct {
 	Type        cluster.GPUType `json:"type"`
-	GPUs        int             `json:"gpus"`      // GPUs at the end
+	GPUs        int             `json:"gpus"`
 	MaxGPUs     int             `json:"gpus_max"`  // most GPUs at any time
 	Hours       float64         `json:"gpu_hours"` // allocated GPU-hours
 	Utilisation float64         `json:"utilisation"`

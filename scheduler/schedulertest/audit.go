@@ -188,7 +188,7 @@ func (a *Auditor) reported(j *audited, r *job.Report) {
 	j.memory.learn(a.now, a.Checkpoint, r)
 }
 
-// Round implements scheduler.Observer. If p is nil, it checks only the actions.
+// Round implements scheduler.Observer.
 func (a *Auditor) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler.Action) {
 	a.advance(s.Now)
 	a.shown(s)

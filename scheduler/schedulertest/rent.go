@@ -42,8 +42,7 @@ func RunRenting(t *testing.T, fresh func(testing.TB) scheduler.Backend, c *clust
 	})
 }
 
-// Unrentable requests nodes that backend b cannot provide. It returns an error unless each answer is an error that
-// names the request.
+// Unrentable requests nodes that backend b cannot provide.
 func Unrentable(ctx context.Context, b scheduler.Backend, c *cluster.Cluster) error {
 	offer := c.Offers()[0]
 	var errs []error

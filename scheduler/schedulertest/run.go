@@ -1,5 +1,4 @@
-// Package schedulertest tests backends: every backend must pass Run. It also has a minimal backend and policies that
-// pass.
+// Package schedulertest tests backends: every backend must pass Run.
 package schedulertest
 
 import (

@@ -30,7 +30,7 @@ type ToyJob struct {
 }
 
 // A Toy is a minimal backend for tests. Its jobs need a given GPU time, start at once, speed up linearly with
-// GPUs, and lose no work. Make one with NewToy.
+// GPUs, and lose no work.
 type Toy struct {
 	// Thinking is the duration of background work. Set it before the first call of Next.
 	Thinking time.Duration

@@ -8,6 +8,7 @@ import (
 	"time"
 )
 
+// Hours of a day and of a month of 30 days.
 const (
 	Day   = 24.0
 	Month = 30 * Day
@@ -16,7 +17,7 @@ const (
 const mostMoney = 1e15
 
 // ParseAmount parses an amount per hour, day or month into an amount per hour: "40" and "40/hour" are 40,
-// "2000/day" and "60000/month" 83.3. It returns an error for amounts of mostMoney or more.
+// "2000/day" and "60000/month" 83.3.
 func ParseAmount(text string) (float64, error) {
 	number, per, _ := strings.Cut(text, "/")
 	hours, known := map[string]float64{"": 1, "hour": 1, "day": Day, "month": Month}[per]

@@ -102,8 +102,7 @@ func (g *Goodputs) size(r *csvRow) {
 	g.rest[class] = rest
 }
 
-// Measured replaces the speeds of every class by the measured ones in g. It returns an error that names missing
-// classes, epochs and sizes.
+// Measured replaces the speeds of every class by the measured ones in g.
 func (w *Workload) Measured(g *Goodputs) error {
 	var errs []error
 	for _, c := range w.Classes {

@@ -21,8 +21,7 @@ type Planner struct {
 	problem  *boa.Problem
 }
 
-// NewPlanner returns a Planner for jobs of up to widest GPUs. It returns an error that names the offers and
-// classes that do not match.
+// NewPlanner returns a Planner for jobs of up to widest GPUs.
 func NewPlanner(w *Workload, l *PriceList, widest int) (*Planner, error) {
 	if err := w.checkOffers(l, widest); err != nil {
 		return nil, err

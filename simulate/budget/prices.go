@@ -61,7 +61,6 @@ type row struct {
 }
 
 // ReadPriceList reads a YAML file with name, currency (default $) and offers, which have the keys of Offer.
-// Errors, also for unknown keys, name file and line.
 func ReadPriceList(r io.Reader, file string) (*PriceList, error) {
 	text, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
 	if err != nil {

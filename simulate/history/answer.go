@@ -116,7 +116,6 @@ func rowOf(name, assumes string, f *metrics.Figures) Row {
 
 const asItWas = "as it was"
 
-// judged adds the first rows: what was observed, and the replay of the own policy.
 func (a *Answer) judged(c *Comparison, gpus int) {
 	was, own := c.Figures(gpus, Observed), c.Figures(gpus, Run(0))
 	a.jobs, a.replayed = c.Pairs, rowOf(a.Own+", replayed", Rigid.Name, &own)

@@ -38,7 +38,7 @@ type History struct {
 
 // Options configure how a history is read.
 type Options struct {
-	Format, Name string // format and name of the input
+	Format, Name string
 	// Since is the length of the simulated period before the last recorded time, as "30d" or "12h". Empty: all.
 	Since    string
 	Baseline string         // policy in place of the cluster's own scheduler; empty: from the history

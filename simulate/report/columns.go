@@ -96,7 +96,6 @@ func ofPaid(part func(*metrics.Rent) float64) valueFunc {
 	}
 }
 
-// worstWeek returns the highest spending of a week per hour; unknown for shorter runs.
 func worstWeek(r *Run) (float64, bool) {
 	rent := r.Result.Summary.Rent
 	if rent == nil || rent.WorstWeek == 0 {
@@ -111,7 +110,6 @@ func policyTime(q float64) valueFunc {
 	}
 }
 
-// share is for shares of the allocated GPU-hours, in per cent.
 func share(part func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) {
 		s := &r.Result.Summary

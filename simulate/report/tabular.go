@@ -26,7 +26,6 @@ func ParseTableFormat(name string) (TableFormat, error) {
 	return "", fmt.Errorf("format %q, want one of %v", name, tableFormats())
 }
 
-// A fieldType is the type of the values in a column.
 type fieldType uint8
 
 // The types.
@@ -36,7 +35,7 @@ const (
 	texts                     // string
 )
 
-// A field is a column of a table. It has a name, with its unit, and a type.
+// A field is a column of a table.
 type field struct {
 	Name string
 	Type fieldType

@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// steps counts the progress of a job under WholeRounds. A step is a pass of one GPU. Source: Gavel
-// and Shockwave simulators.
+// steps counts the progress of a job under WholeRounds. Source: Gavel and Shockwave simulators.
 type steps struct {
 	total, made float64
 	local       int // samples per GPU

@@ -267,7 +267,7 @@ func (w *World) with(id job.ID, do func(*agent)) error {
 func (w *World) preempt(g *agent) {
 	g.settle(w)
 	g.checkpoint()
-	g.lose() // drops progress of a job without checkpoints
+	g.lose()
 	w.stop(g)
 }
 

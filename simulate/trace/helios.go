@@ -75,7 +75,6 @@ func heliosObserved(r *parse.Row, a *workload.Arrival) parse.Observed {
 // withOffset is the form of times in the traces of Acme.
 const withOffset = "2006-01-02 15:04:05-07:00"
 
-// heliosTime returns a time of Helios, local, or of Acme, with an offset.
 func heliosTime(r *parse.Row, name string) time.Duration {
 	if len(r.Raw(name)) > len(time.DateTime) {
 		return r.Instant(name, withOffset)

@@ -139,7 +139,6 @@ func (l *swfLog) known(name string) float64 {
 	return l.row.Amount(name, 1, parse.MaxSeconds)
 }
 
-// word returns a number as a name, empty if it is unknown.
 func (l *swfLog) word(name string) string {
 	if text := l.row.Word(name); text != "-1" {
 		return text

@@ -70,10 +70,6 @@ const (
 // Compare simulates a recorded run again with a fresh policy, and compares when jobs end. r must be at its first
 // record. Jobs are submitted, jobs fail and nodes change at the recorded times. o has the options of the run;
 // Measured and Between are ignored, and Rounds, if above 0, limits the simulation.
-//
-// While it reads, it estimates the model of each job as the scheduler did. A simulated job runs by its model at
-// the end of the journal, scaled by its pace, with the gradient statistics measured in each epoch and the measured
-// starts. A job without reports has its recorded GPU time as its work, with linear speed-up.
 func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, error) {
 	t, err := NewResimulator(r, o)
 	if err != nil {

@@ -119,7 +119,6 @@ func (f *future) guess(alone, with, pressed time.Duration) Guess {
 	return Guess{Guess: calibration.Guess{Early: min(alone, with), Late: max(alone, with)}}
 }
 
-// reserved returns a guess with the time by which the policy promises it.
 func (f *future) reserved(g Guess, by time.Duration) Guess {
 	if g.Why != Known {
 		g = Guess{Guess: calibration.Guess{Early: min(f.length, by), Late: by}}

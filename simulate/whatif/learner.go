@@ -25,8 +25,7 @@ type Measured struct {
 	// Asked is the last batch size that the scheduler requested; zero: the agent decides.
 	Asked job.BatchSize
 	// Model is the speed estimated from reports of the job and its class; nil: the scheduler's model.
-	Model perf.Model
-	// pieces are the gradient statistics by epoch: first of the job, then of its class.
+	Model  perf.Model
 	pieces []piece
 	// remaining is the GPU time, in seconds, by the durations of its class; 0: not known.
 	remaining float64

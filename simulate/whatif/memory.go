@@ -20,7 +20,7 @@ import (
 
 var errNoMemory = errors.New("this program cannot continue from the checkpoint")
 
-// A runState is the memory of all that decides and predicts in a run. It is read into a run that has not begun.
+// A runState is the memory of all that decides and predicts in a run.
 type runState struct {
 	scheduler *scheduler.Memory
 	policy    policy.Policy

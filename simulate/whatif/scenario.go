@@ -203,7 +203,6 @@ func priceOf(p *policy.Plan, t cluster.GPUType) float64 {
 	return 0
 }
 
-// nears reports whether an awaited job with a known end has GPUs.
 func (w *simulatedWorld) nears(s *policy.Snapshot) bool {
 	return s.Continuing != nil && s.Continuing.Jobs > 0 || slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool {
 		f := w.outcomes[j.ID]

@@ -19,8 +19,8 @@ import (
 
 // A Trial predicts what would happen to a job if it were submitted now.
 type Trial struct {
-	From   time.Time              // of the last round, from which Start counts
-	Round  time.Duration          // length of a round
+	From   time.Time // of the last round, from which Start counts
+	Round  time.Duration
 	Passed time.Duration          // from the last round to now
 	Never  string                 // reason why the cluster can never run the job; if not empty, the fields below are zero
 	Now    bool                   // it gets GPUs in the next round
@@ -83,7 +83,6 @@ func (t *Trial) simulate(ctx context.Context, l *Predictor, s *policy.Snapshot, 
 	return nil
 }
 
-// search sets the change that would help.
 func (t *Trial) search(ctx context.Context, s *policy.Snapshot, p *policy.Plan, d counterfactual.Decider) {
 	c, err := counterfactual.Find(ctx, s, p, s.Jobs[len(s.Jobs)-1].ID, d, nil)
 	if err == nil && c.Kind != counterfactual.NoChange {
@@ -92,7 +91,7 @@ func (t *Trial) search(ctx context.Context, s *policy.Snapshot, p *policy.Plan, 
 }
 
 // withJob returns the last snapshot without the jobs that ended since and with those that were submitted since, the
-// job on trial last, and the plan and options for it. The snapshot is nil before the first round.
+// job on trial last, and the plan and options for it.
 func (l *Predictor) withJob(now time.Time, spec *job.Spec) (*policy.Snapshot, *policy.Plan, Options) {
 	last, o := l.State()
 	if last == nil {

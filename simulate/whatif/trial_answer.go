@@ -25,6 +25,7 @@ type TrialAnswer struct {
 	Sooner string                 `json:"sooner,omitempty"` // Helps as a sentence
 }
 
+// The values of TrialAnswer.Answer.
 const (
 	StartsNow = "now"
 	Waits     = "waits"

@@ -191,7 +191,6 @@ func (e *explanation) foresee(ctx context.Context, f *journal.File, id job.ID, m
 	return round, all, err
 }
 
-// spent returns ErrBudget in place of an error that follows from it.
 func spent(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), cli.ErrBudget) {
 		return cli.ErrBudget
@@ -199,7 +198,6 @@ func spent(ctx context.Context, err error) error {
 	return err
 }
 
-// tooMany sets what there was no processor time for.
 func tooMany(m *explain.Moment) {
 	const why = "unknown: the simulation takes too long"
 	if m.Unblockable() {

@@ -39,7 +39,7 @@ type account struct {
 	Truncated bool   `json:"truncated"`            // a journal has no end
 	Unsealed  bool   `json:"unverified,omitempty"` // a journal has no hashes
 	Month     string `json:"month,omitempty"`
-	Missing   []gap  `json:"missing,omitempty"` // parts of the month without records
+	Missing   []gap  `json:"missing,omitempty"`
 	*ledger.Statement
 }
 
@@ -119,7 +119,6 @@ func (a *accounting) setPeriod() error {
 	return nil
 }
 
-// missing returns the parts of the month that no journal covers.
 func (a *accounting) missing() (all []gap) {
 	if a.month == "" {
 		return nil

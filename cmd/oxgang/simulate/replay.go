@@ -18,7 +18,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// replaying judges a journal: see the help of whatif.
 type replaying struct {
 	journal, policy, format string
 	actions, etas           bool

@@ -16,7 +16,6 @@ func Methods() []string {
 	return []string{"lp-all", "lp-all:ipm", "lp-all:pdlp", "lp-top", "lp-top:lp-first", "pop:K", "copter"}
 }
 
-// Settings of the methods.
 const (
 	tolerance = 1e-7 // of rows and costs of 1 or more
 	pdlp      = 1e-4 // need not be exact

@@ -93,7 +93,7 @@ func Read(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, 
 }
 
 // Whole returns the nodes with GPUs that a queue may use as if no pod were on them and none were closed, sorted by
-// name. Like Read, it omits nodes that are going or lost.
+// name.
 func Whole(nodes []*corev1.Node, o *Options) []cluster.Node {
 	var found []cluster.Node
 	for _, n := range nodes {

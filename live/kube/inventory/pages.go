@@ -59,7 +59,7 @@ func eachPage[L any, P interface {
 	}
 }
 
-// ListEvents calls do for all events. It returns an error if the API server drops the list's version meanwhile.
+// ListEvents calls do for all events.
 func ListEvents(ctx context.Context, direct client.Reader, do func(*corev1.Event), of ...client.ListOption) error {
 	return eachPage(ctx, direct, of, func(*corev1.EventList) {}, func(l *corev1.EventList) {
 		for i := range l.Items {

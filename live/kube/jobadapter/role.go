@@ -25,7 +25,6 @@ type Role struct {
 	Apart bool           // kube-scheduler puts no two of its pods on one node
 }
 
-// constrained reports whether kube-scheduler rejects some nodes for the role.
 func (r *Role) constrained() bool {
 	return r.Apart || len(r.Spec.NodeSelector) > 0 || r.Spec.Affinity != nil
 }
@@ -59,7 +58,6 @@ type role struct {
 	template   *corev1.PodTemplateSpec
 }
 
-// constraints returns the roles for which kube-scheduler rejects some nodes.
 func (s *shape) constraints(o *unstructured.Unstructured) []Role {
 	before, flavor := s.aimed(o), flavorOf(o)
 	var all []Role

@@ -26,6 +26,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
+// Names of GPUs and their types, and the namespace of jobs.
 const (
 	GPU       = corev1.ResourceName("nvidia.com/gpu")
 	TypeLabel = "nvidia.com/gpu.product"
@@ -35,8 +36,7 @@ const (
 // holder is a finalizer that keeps a deleted pod until the kubelet has stopped it.
 const holder = "kubetest.oxgang.dev/kubelet"
 
-// A Cluster is a simulated Kubernetes cluster. Methods panic on errors of the fake API server. It is safe for
-// concurrent use.
+// A Cluster is a simulated Kubernetes cluster. It is safe for concurrent use.
 type Cluster struct {
 	// Before may change a request of Client or fail it. After may lose its response.
 	Before, After func(*Call) error

@@ -19,7 +19,7 @@ func (t *Cluster) Settle() {
 	}
 }
 
-// Control runs the Job controller once. It reports whether anything changed.
+// Control runs the Job controller once.
 func (t *Cluster) Control() bool {
 	done := false
 	for _, j := range t.Jobs() {
@@ -82,8 +82,7 @@ func (t *Cluster) pod(j *batchv1.Job, i int) *corev1.Pod {
 	return p
 }
 
-// Bind binds ungated pods to the node that they name, if it is ready and has room. It reports whether there were
-// any.
+// Bind binds ungated pods to the node that they name, if it is ready and has room.
 func (t *Cluster) Bind() bool {
 	done := false
 	all := t.pods()
@@ -127,7 +126,7 @@ func tolerates(p *corev1.Pod, taints []corev1.Taint) bool {
 	return true
 }
 
-// Kubelet runs the kubelets once. It reports whether anything changed.
+// Kubelet runs the kubelets once.
 func (t *Cluster) Kubelet() bool {
 	done := false
 	for _, p := range t.pods() {

@@ -13,6 +13,7 @@ import (
 	"github.com/oxgang/oxgang/live/agentapi"
 )
 
+// Version and kind of a configuration file.
 const (
 	ConfigVersion = "config.oxgang.dev/v1alpha1"
 	ConfigKind    = "SchedulerConfiguration"

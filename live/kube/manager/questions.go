@@ -68,7 +68,7 @@ func (l *leader) driver(queue string) (*driver.Driver, error) {
 }
 
 // Answer answers the questions that users write into a ConfigMap, until its watch ends or an answer cannot be
-// written. It returns an error if the ConfigMap cannot be watched.
+// written.
 func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer Answerer, try Trier) error {
 	w, err := maps.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + wire.QuestionMap})
 	if err != nil {

@@ -66,7 +66,7 @@ func allWorkers(j *jobadapter.Job, r *jobadapter.Role) bool {
 	return r.Name == "" || r.Pods == j.Workers
 }
 
-// grows reports whether the queue can rent or borrow nodes of a type. Their labels are not known before.
+// grows reports whether the queue can rent or borrow nodes of a type.
 func (ob *Observer) grows(s *Observation, t cluster.GPUType) bool {
 	return slices.ContainsFunc(ob.options.Queue.Spec.NodeGroups, func(g v1alpha1.NodeGroup) bool { return g.GPUType == string(t) }) ||
 		slices.ContainsFunc(s.Lender.Servers, func(n inventory.Server) bool { return n.GPUType == t })

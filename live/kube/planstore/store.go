@@ -27,7 +27,7 @@ type Store struct {
 	shrink  int           // divides the limits of the plan's parts
 	saved   time.Time     // last write of job history
 	saving  time.Duration // its duration
-	writing time.Duration // duration of the last plan's write
+	writing time.Duration
 
 	mu    sync.Mutex
 	state State

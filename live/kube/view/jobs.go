@@ -235,7 +235,6 @@ func (o *object) end() status.Job {
 	return j
 }
 
-// waits returns a job's creation or last suspension.
 func (o *object) waits() time.Time {
 	since := o.Meta.Created
 	if c := conditionOf(o.Status.Conditions, "Suspended"); c != nil && c.Status == "True" && c.Changed.After(since) {

@@ -72,7 +72,6 @@ func Backup(ctx context.Context, file, dir string, checkpoints bool) (_ []Torn, 
 	return w.torn, errors.Join(syncDir(filepath.Dir(file)), w.bare())
 }
 
-// bare returns an error if a job has only torn checkpoints.
 func (w *writer) bare() error {
 	var errs []error
 	for _, id := range w.without {

@@ -116,7 +116,6 @@ func (w *writer) mark() (mark, error) {
 	return mark{at, sum, w.files}, errors.Join(err, err2)
 }
 
-// back removes the entries after a mark.
 func (w *writer) back(m mark) error {
 	_, err := w.out.Seek(m.at, io.SeekStart)
 	w.tar, w.files = tar.NewWriter(w.out), m.files

@@ -101,7 +101,6 @@ func (w *walker) all() error {
 	}
 }
 
-// entry visits an entry of the open folder.
 func (w *walker) entry(name string) error {
 	var s unix.Stat_t
 	if err := unix.Fstatat(int(w.at.Fd()), name, &s, unix.AT_SYMLINK_NOFOLLOW); err != nil {

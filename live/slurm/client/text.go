@@ -65,7 +65,6 @@ func (r *record) read(line string, repeated []string) error {
 	return nil
 }
 
-// get returns a field; empty if Slurm prints a placeholder.
 func (r *record) get(name string) string {
 	v := r.fields[name]
 	if v == "(null)" || v == "N/A" || v == "None" || v == "n/a" || v == "ALL" {

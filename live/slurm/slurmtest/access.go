@@ -45,7 +45,7 @@ func (r *Rig) As(name string) client.Runner {
 	}
 }
 
-// Call runs a command as root and returns its output. A failure ends the test.
+// Call runs a command as root and returns its output.
 func (r *Rig) Call(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	out, err := r.call(t.Context(), name, args...)
@@ -55,7 +55,7 @@ func (r *Rig) Call(t testing.TB, name string, args ...string) string {
 	return out
 }
 
-// Submit submits a job of a shell command as root. A refusal ends the test.
+// Submit submits a job of a shell command as root.
 func (r *Rig) Submit(t testing.TB, shell string, options ...string) client.ID {
 	t.Helper()
 	id, err := r.Client().Submit(t.Context(), []byte("#!/bin/sh\n"+shell+"\n"), append([]string{"--output=/dev/null"}, options...)...)
@@ -65,7 +65,7 @@ func (r *Rig) Submit(t testing.TB, shell string, options ...string) client.ID {
 	return id
 }
 
-// Job returns a job. An unknown job ends the test.
+// Job returns a job.
 func (r *Rig) Job(t testing.TB, id client.ID) client.Job {
 	t.Helper()
 	jobs, err := r.Client().Jobs(t.Context())
@@ -81,7 +81,7 @@ func (r *Rig) Job(t testing.TB, id client.ID) client.Job {
 	return client.Job{}
 }
 
-// Until waits until a job satisfies a condition. A timeout ends the test.
+// Until waits until a job satisfies a condition.
 func (r *Rig) Until(t testing.TB, id client.ID, what string, is func(*client.Job) bool) {
 	t.Helper()
 	if err := Await(t.Context(), what, func() (bool, error) {

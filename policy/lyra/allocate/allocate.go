@@ -49,8 +49,8 @@ type Allocator struct {
 }
 
 // Allocate divides among the jobs the free GPUs, and the GPUs of workers that elastic jobs can release. If ctx
-// ends, phase two stops with the best grants so far. It returns an error for invalid jobs, pools or options. Cost:
-// a pass over the jobs, a sort of waiting jobs, and a knapsack with a choice for each flexible worker.
+// ends, phase two stops with the best grants so far. Cost: a pass over the jobs, a sort of waiting jobs, and a
+// knapsack with a choice for each flexible worker.
 func (a *Allocator) Allocate(ctx context.Context, jobs []Job, c Capacity, o Options) (*Plan, error) {
 	if err := errors.Join(o.Validate(), c.check(), a.check(jobs)); err != nil {
 		return nil, fmt.Errorf("allocate: %w", err)

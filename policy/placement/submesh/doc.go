@@ -49,9 +49,7 @@
 //
 // # Other allocations
 //
-// Rigid jobs ask for 3, 6 or 10 GPUs. They get whole nodes first, and the rest on one node. With Options.Split they
-// displace no job: a part without room is scattered over the fewest nodes at the end, as in the public simulator.
-// Without it they are placed like the others, and may find no place.
+// Rigid jobs ask for 3, 6 or 10 GPUs. They get whole nodes first, and the rest on one node.
 //
 // A job on a part of a node prefers a node with the CPUs and memory that the plan names, but takes any with the GPUs.
 // At the end, placement.Settler divides CPUs and memory among the jobs of each node.

@@ -23,7 +23,7 @@ type Options struct {
 func DefaultOptions() Options { return Options{Split: true} }
 
 // A Placer chooses nodes by the rules of Sia §3.3.1 (placement.Placer). Its placements depend only on the snapshot
-// and the plan. Between rounds it caches the positions of nodes.
+// and the plan.
 type Placer struct {
 	o       Options
 	cluster *cluster.Cluster
@@ -51,7 +51,7 @@ type Placer struct {
 	victims []int32
 }
 
-// New returns a Placer. All Options are valid.
+// New returns a Placer.
 func New(o Options) *Placer { return &Placer{o: o} }
 
 // Incremental implements placement.Incremental.

@@ -46,8 +46,7 @@ type Policy struct {
 	computed []any              // results of parts, not yet passed on
 }
 
-// New returns a policy that plans each part with another policy, made by inner. It returns all errors in o, or the
-// error of inner.
+// New returns a policy that plans each part with another policy, made by inner.
 func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("pop: %w", err)

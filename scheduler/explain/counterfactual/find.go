@@ -341,7 +341,6 @@ func (f *finder) gentler(j *policy.Job) *Change {
 	return nil
 }
 
-// larger tries more GPUs, the fewest first, up to the size of the largest type or the request of the job.
 func (f *finder) larger() *Change {
 	most := asks(f.s.Jobs[f.at])
 	for _, t := range f.s.Cluster.Types() {
@@ -444,6 +443,7 @@ func (f *finder) endsIn(i int) time.Duration {
 	return left
 }
 
+// lastEnd returns the time until the last of some jobs ends; negative if that is not known.
 func (f *finder) lastEnd(jobs []job.ID) time.Duration {
 	last := time.Duration(0)
 	for _, id := range jobs {

@@ -1,5 +1,4 @@
-// This file estimates how much another period of equal length may differ. It resamples blocks of time, because
-// jobs of one block wait for each other.
+// This file estimates how much another period of equal length may differ.
 
 package statistics
 

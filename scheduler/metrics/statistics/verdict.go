@@ -23,7 +23,7 @@ type Trial struct {
 	Terms    Terms
 	Came     uint64 // hash of the jobs and their submission times, which must be equal to compare trials
 	Done     int    // completed jobs
-	Ended    bool   // all jobs ended
+	Ended    bool
 	Jobs     []metrics.JobTimes
 	Pool     int // largest number of GPUs of one type
 }
@@ -41,7 +41,7 @@ type Verdict struct {
 	Best map[string]string `json:"best"`
 	// Versus compares each policy's mean completion time with the first policy's.
 	Versus map[string]Difference `json:"versus"`
-	// Seeds are the compared seeds. With one seed, blocks of time are compared.
+	// Seeds are the compared seeds.
 	Seeds []uint64 `json:"seeds"`
 
 	baseline        string

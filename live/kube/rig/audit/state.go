@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Resources that checks use.
 const (
 	jobs   = "jobs"
 	pods   = "pods"

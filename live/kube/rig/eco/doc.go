@@ -1,6 +1,5 @@
 // Package eco starts the controllers of training jobs in a cluster of package rig: JobSet v0.12.0, Kubeflow
-// Trainer v2.3.0, Kueue v0.19.2, KubeRay v1.6.2 and Karpenter v1.13.0. Its tests record which fields of a job
-// another controller can change, and when. live/kube/jobadapter depends on the results.
+// Trainer v2.3.0, Kueue v0.19.2, KubeRay v1.6.2 and Karpenter v1.13.0.
 //
 // # Mutable fields
 //

@@ -50,7 +50,7 @@ type Outcome struct {
 	Reached  bool          // killed before the program had settled
 	Act      string        // of the kill, or not settled
 	Took     time.Duration // from the restart, or the longest act without a kill
-	Settled  bool          // all acts settled
+	Settled  bool
 	Final    string
 	Findings []audit.Finding
 	Complain string // "": nothing

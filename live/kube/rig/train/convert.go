@@ -50,8 +50,7 @@ func PhillyLike(catalog workload.Catalog, jobs int, seed uint64) ([]workload.Arr
 	return all, nil
 }
 
-// Jobs returns arrivals as suspended Indexed Jobs with Oxgang's labels and annotations, one pod per worker. It
-// returns an error for an arrival without application, target or GPUs.
+// Jobs returns arrivals as suspended Indexed Jobs with Oxgang's labels and annotations, one pod per worker.
 func Jobs(arrivals []workload.Arrival, as As) ([]Submission, error) {
 	if !(as.Speed > 0) || math.IsInf(as.Speed, 0) {
 		return nil, fmt.Errorf("train: speed %v, want a finite number above 0", as.Speed)

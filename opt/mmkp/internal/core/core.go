@@ -25,10 +25,10 @@ package core
 import "math"
 
 // A Core is the part of a knapsack whose choices depend on the prices of resources, for a range of prices. Descend
-// finds the best prices in it. Package mmkp fills its slices.
+// finds the best prices in it.
 type Core struct {
-	K        int       // number of resources, at least 1
-	Capacity []float64 // capacity of each resource
+	K        int // number of resources, at least 1
+	Capacity []float64
 	Prices   []float64 // start of Descend, then the best found
 	Ranges   []Range   // range of the price of each resource
 	Items    []Item

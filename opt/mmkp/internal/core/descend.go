@@ -6,7 +6,7 @@ import (
 )
 
 // A plane is a set of prices at which the bound may bend: two columns of an item are worth the same there, or one
-// price is fixed. A vertex has as many independent planes as resources.
+// price is fixed.
 type plane struct {
 	bend bend
 	k    int // the price; -1: two columns are worth the same
@@ -15,7 +15,6 @@ type plane struct {
 	at   float64
 }
 
-// A bend is the kind of a plane.
 type bend uint8
 
 const (
@@ -39,8 +38,7 @@ type descent struct {
 }
 
 // Descend walks from vertex to vertex to lower values of the upper bound until no edge inside the ranges leads down,
-// and leaves the best prices in s.Prices. The bound is convex and linear between planes, so the last vertex is its
-// minimum there, apart from rounding. It ends early when Steps reaches the limit or the context ends.
+// and leaves the best prices in s.Prices. It ends early when Steps reaches the limit or the context ends.
 func (s *Core) Descend(ctx context.Context, limit int) {
 	s.prepare()
 	s.Bound = math.Inf(1)
