@@ -17,9 +17,8 @@ import (
 // round after the last round. Jobs that hold GPUs keep them. There is none while no GPU is free, or while another
 // job has been waiting since an earlier round.
 //
-// Options.OnEvent adds rounds half a second after a job comes or ends, or nodes change, but not sooner than that
-// option after the last round. They are planned like regular ones. For a policy with zero Traits there are no such
-// rounds while no job waits.
+// The rounds of Options.OnEvent are planned like regular ones. For a policy with zero Traits there are none while
+// no job waits.
 //
 // Neither option moves the regular rounds.
 func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {

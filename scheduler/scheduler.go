@@ -117,8 +117,7 @@ func (s *Scheduler) Length() time.Duration { return s.o.Round }
 
 // Step handles one event and returns the actions to carry out at once.
 //
-// It returns an error if an ID is submitted or restored twice; if a job that reports, exits or is described was
-// never submitted; if background work ended that was not requested; or if job.Report.Validate refuses a report.
+// It returns an error for an event that cannot follow the earlier ones, and for an invalid report.
 //
 // Events of a job that has ended are ignored. If a report is from a configuration that the job no longer holds,
 // only its measurements are used.

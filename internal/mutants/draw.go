@@ -153,7 +153,7 @@ func draw(root string, dirs []string, n int, seed uint64) (map[string]score, err
 	return scores, nil
 }
 
-// next tries the next bug of a package that compiles. It returns false if there is no other.
+// next tries the next bug of a package that compiles.
 func next(root, dir string, left map[string][]site) (tried bool, caught int, err error) {
 	for len(left[dir]) > 0 {
 		s := left[dir][0]

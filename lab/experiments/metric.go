@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A metric is a number of runs: one policy over traces or seeds.
 type metric struct {
 	name string
 	doc  string

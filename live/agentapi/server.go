@@ -61,7 +61,7 @@ type Server struct {
 	known map[job.ID]*account
 }
 
-// New returns a Server that passes messages to j. It panics if o fails Validate.
+// New returns a Server that passes messages to j.
 func New(j Jobs, o Options) *Server {
 	if err := o.Validate(); err != nil {
 		panic("agentapi: " + err.Error())

@@ -28,9 +28,8 @@ func OfGroup(gid int) Access { return Access{0o660, gid, 0o711} }
 // Public allows everybody.
 func Public() Access { return Access{0o666, noGroup, 0o711} }
 
-// Listen listens on a unix socket at path, and creates its directory if needed. It returns an error if other users
-// have more rights to the directory than a allows, or if a scheduler already listens there. It replaces the socket
-// of a dead scheduler.
+// Listen listens on a unix socket at path, and creates its directory if needed. It replaces the socket of a dead
+// scheduler.
 func Listen(path string, a Access) (net.Listener, error) {
 	if len(path) > maxPath {
 		return nil, fmt.Errorf("control socket %s: %d bytes, want at most %d: choose a shorter state directory", path, len(path), maxPath)

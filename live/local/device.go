@@ -35,8 +35,7 @@ type gpu struct {
 }
 
 // FindMachine returns the GPUs, cores and memory of this machine, divided into slots. slots must be a multiple of
-// the number of GPUs, or any number without GPUs; 0 means one per GPU, or one per core without GPUs. It returns an
-// error for GPUs of several types.
+// the number of GPUs, or any number without GPUs; 0 means one per GPU, or one per core without GPUs.
 func FindMachine(slots int) (Machine, error) {
 	m, err := host()
 	if err != nil {

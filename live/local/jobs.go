@@ -166,7 +166,7 @@ func (t *jobTable) runEnded(e *entry, r *run, o *statedir.Observation) {
 
 var backoff = time.Second
 
-// settle handles the end of the planned generation. It reports whether this was stored.
+// settle handles the end of the planned generation.
 func (t *jobTable) settle(e *entry, r *run, o *statedir.Observation) bool {
 	if o.Succeeded() {
 		return t.end(e, scheduler.Done, "")

@@ -60,8 +60,7 @@ func Stop(dir string, n Notice) error {
 }
 
 // Kill sends SIGKILL to the supervisor of dir, and so to its workers. Use it if a deadline passed without effect.
-// Look then returns Gone, and Sweep kills remaining processes. It returns an error if the supervisor's process is
-// unknown.
+// Look then returns Gone, and Sweep kills remaining processes.
 func Kill(dir string) error {
 	r, err := readRecord(dir)
 	if err == nil && r == nil {

@@ -83,7 +83,7 @@ func (l Life) Estimate(contention float64) float64 {
 
 // MakespanBound returns a lower bound on the time until all jobs end. Job i still runs for left[i] on size[i] of
 // the cluster's gpus GPUs. The bound is the larger of the longest left[i] and the sum of left[i]·size[i] divided
-// by gpus (at least 1). It panics if size is shorter than left. Source: Shockwave App. G.2, Eq. 10.
+// by gpus (at least 1). Source: Shockwave App. G.2, Eq. 10.
 //
 // Deviation: the time left of a job is multiplied by its GPUs, because jobs of several GPUs fill the cluster
 // sooner. For jobs with one GPU it is Eq. 10.

@@ -3,8 +3,7 @@ package lp
 import "context"
 
 // A Solver solves linear programs. It does not change p; earlier calls only determine where it starts. If ctx
-// ends, it returns the best solution so far with status Interrupted. It returns an error for invalid input or a
-// failure.
+// ends, it returns the best solution so far with status Interrupted.
 type Solver interface {
 	Solve(ctx context.Context, p *Problem) (*Solution, error)
 }

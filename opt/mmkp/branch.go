@@ -54,8 +54,7 @@ func (s *search) improve() {
 	}
 }
 
-// polish mends the solution by the core's options of least regret, and by more of them while that helps little. It
-// reports whether it used all of them.
+// polish mends the solution by the core's options of least regret, and by more of them while that helps little.
 func (s *search) polish() (all bool) {
 	for near := minNear; s.rounding.gap > s.rounding.tolerance && near <= maxNear; {
 		before, limit := s.rounding.gap, s.rounding.gap

@@ -121,7 +121,7 @@ func (s *splitting) solveCase(worth, bound float64, f fixed) float64 {
 	return s.divide(worth, sol)
 }
 
-// withdraw subtracts a column's use from the capacities, or adds it with sign 1. It reports whether it fits.
+// withdraw subtracts a column's use from the capacities, or adds it with sign 1.
 func (s *splitting) withdraw(f fixed, sign float64) (fits bool) {
 	fits = true
 	for _, u := range s.inv.rows[f.slot].columnUses(f.column) {

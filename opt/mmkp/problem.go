@@ -98,7 +98,7 @@ func (c *Choice) complain(j, resources int) error {
 }
 
 // Value returns the value of a solution and its use of each resource. pick has the index of a choice for each
-// item, or -1. Value panics if pick has the wrong length.
+// item, or -1.
 func (p *Problem) Value(pick []int) (value float64, used []float64) {
 	if len(pick) != len(p.Items) {
 		panic("mmkp: pick and items differ in length")

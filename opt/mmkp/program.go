@@ -137,7 +137,7 @@ func (p *Program) Adjust(id ItemID, a Adjustment) error { return p.inv.adjust(id
 func (p *Program) Remove(id ItemID) error { return p.inv.remove(id) }
 
 // Pick returns the index of the choice that the last solution took for an item. It is -1 if it took none, or if
-// the item changed since. It panics if id is not of an item.
+// the item changed since.
 func (p *Program) Pick(id ItemID) int {
 	if !p.inv.has(id) {
 		panic("mmkp: no such item")

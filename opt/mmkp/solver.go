@@ -133,8 +133,7 @@ func validateStart(p *Problem, start []float64) error {
 }
 
 // Solve finds the choices with the highest total value, starting from the last prices. The solution is valid until
-// the next solve; Pick returns the choices. It returns an error for invalid opts, ErrInfeasible with the resource
-// that is short, or ErrLimit.
+// the next solve; Pick returns the choices.
 func (p *Program) Solve(ctx context.Context, opts Options) (*Solution, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err

@@ -163,8 +163,7 @@ func (p *Problem) points(j *Job) iter.Seq2[count, *Point] {
 	}
 }
 
-// Worth returns the value of a plan for all jobs, without checking capacities. It panics if a run has an unknown
-// mode.
+// Worth returns the value of a plan for all jobs, without checking capacities.
 func (p *Problem) Worth(runs []Run) float64 {
 	value, load, longest := 0.0, 0.0, 0.0
 	for i := range p.Jobs {

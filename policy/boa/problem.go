@@ -24,8 +24,7 @@ type Problem struct {
 // the budget.
 const rareRate = 1e-9
 
-// NewProblem returns the problem for jobs of at most widest GPUs. It returns an error, which joins all errors, if
-// a class runs on no offer in some epoch, if a rate or size is not above 0, or if a price is negative.
+// NewProblem returns the problem for jobs of at most widest GPUs.
 func NewProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) (*Problem, error) {
 	if err := checkOffers(offers); err != nil {
 		return nil, err

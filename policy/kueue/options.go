@@ -35,7 +35,7 @@ func (f *Flavor) has(t cluster.GPUType) bool { return f.Types == nil || slices.C
 //
 // After a queue's name, @ adds its cohort and ! selects StrictFIFO. Each flavor lists its GPU types, or * for all,
 // and its quota in GPUs. The numbers after + and - limit how many GPUs it may borrow and lend; without them there
-// is no limit. The error joins all errors.
+// is no limit.
 func ParseQueues(text string) ([]ClusterQueue, error) {
 	var all []ClusterQueue
 	var errs []error

@@ -13,7 +13,7 @@ import (
 type placer struct{ demands }
 
 // placeBases releases flexible workers that are no longer granted, and places granted base demands by
-// decreasing worker. It reports whether all found room. Source: Lyra §5.3.
+// decreasing worker. Source: Lyra §5.3.
 func (p *placer) placeBases() bool {
 	var fresh []*tenant
 	for _, t := range p.tenants {
@@ -94,8 +94,7 @@ func (p *placer) emptiest(t *tenant, at int) (s cluster.Share, ok bool) {
 	return s, most >= 0
 }
 
-// start places the base demand of a job, and releases flexible workers of other jobs if necessary. It returns false if
-// there is no room.
+// start places the base demand of a job, and releases flexible workers of other jobs if necessary.
 func (p *placer) start(t *tenant) bool {
 	var placed cluster.Placement
 	base := p.baseOf(t)

@@ -26,8 +26,7 @@ func NewBestFit() *BestFit { return &BestFit{} }
 
 // Place implements Placer. It keeps placements that the policy chose. A job with an unchanged allocation
 // keeps its nodes, unless the policy placed another job there. A job for which there is no room gets
-// nothing (policy.Evicted). For each placed job it takes time linear in the nodes. It returns an error only
-// if ctx is done.
+// nothing (policy.Evicted). For each placed job it takes time linear in the nodes.
 func (*BestFit) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

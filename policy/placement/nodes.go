@@ -122,8 +122,7 @@ func times(per cluster.Resources, gpus int) cluster.Resources {
 	return cluster.Resources{GPUs: gpus, CPUs: float64(gpus) * per.CPUs, Memory: int64(gpus) * per.Memory}
 }
 
-// Slots appends the slots of placement p to the slice to. It returns false if a node of p has left the
-// cluster.
+// Slots appends the slots of placement p to the slice to.
 func (n *Nodes) Slots(to []Slot, p cluster.Placement) ([]Slot, bool) {
 	for i := range p {
 		at, ok := n.cluster.Index(p[i].Node)

@@ -48,7 +48,7 @@ type Racks struct {
 func NewRacks(other Placer) *Racks { return &Racks{other: other} }
 
 // Place implements Placer. If no node states a domain or a rack, it returns the placements of the other
-// placer. It fails only if the other placer fails.
+// placer.
 func (pl *Racks) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	if pl.known != s.Cluster {
 		pl.known, pl.levels = s.Cluster, newLevels(s.Cluster)

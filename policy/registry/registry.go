@@ -16,8 +16,7 @@ type Entry struct {
 	Doc      string // one sentence
 	Settings []Setting
 	Placer   string // name of the preferred placer; empty means submesh
-	// New makes the policy from settings, with defaults for the missing ones. It returns all errors,
-	// joined.
+	// New makes the policy from settings, with defaults for the missing ones.
 	New func(settings map[string]string) (policy.Policy, error)
 }
 

@@ -88,8 +88,7 @@ func set(option reflect.Value, text string) error {
 	return nil
 }
 
-// Read sets the options from the texts in given, by setting name. It returns all errors, joined: first
-// unknown settings in alphabetical order, then invalid values.
+// Read sets the options from the texts in given, by setting name.
 func (s *Settings) Read(given map[string]string) error {
 	names := namesOf(s.list)
 	var unknown, errs []error

@@ -15,8 +15,7 @@ import (
 //   - else a sequence that starts with first: only first for a static job; doubling up to limit under GNS;
 //     alternating between first and limit under Accordion, for at most most regimes.
 //
-// Sizes are samples in total. It returns an error if the schedule has no epochs or is invalid, or if it needs
-// first or most and these are below 1. Source: Shockwave §5.
+// Sizes are samples in total. Source: Shockwave §5.
 func RegimeSequence(s *job.BatchSchedule, first, limit, most int) ([]int, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("regime: %w", err)

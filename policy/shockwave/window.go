@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A window is an immutable plan for rounds ahead.
 type window struct {
 	first   int
 	rounds  int

@@ -170,8 +170,7 @@ func (b *Backend) unanswered(deadline time.Time) error {
 }
 
 // Do compares actions with the actions recorded for this round; it ignores actions between an event and the next
-// round. It returns a *Difference, except in shadow, and an error if an action is about an unknown job, too many
-// nodes, or a node that is not rented.
+// round. It returns a *Difference, except in shadow, and an error for an impossible action.
 func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	if err := ctx.Err(); err != nil {
 		return err

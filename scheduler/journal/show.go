@@ -10,7 +10,7 @@ import (
 )
 
 // Show passes the remaining records to observer o. Snapshots have a nil row for each active job, and plans have no
-// decisions. It returns nil at the end of the journal, or the error of Read.
+// decisions.
 func (r *Reader) Show(o scheduler.Observer) error {
 	h := r.Header()
 	s := policy.Snapshot{Length: h.Round, Cluster: h.Cluster.Held(), Rentals: h.Cluster.Rentals(), Loans: h.Cluster.Loans()}

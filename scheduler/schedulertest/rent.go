@@ -70,7 +70,6 @@ func Renting(ctx context.Context, b scheduler.Backend, c *cluster.Cluster, drive
 	return errors.Join(w.errs...)
 }
 
-// A tenant checks the calls of a backend about rented nodes.
 type tenant struct {
 	scheduler.Backend
 	offers  []cluster.Offer

@@ -28,8 +28,7 @@ var students = [...]float64{
 const MostSamples = len(students) + 1
 
 // Expect returns the interval in which the next simulated mean completion time will be, by Student's t on
-// logarithms of 2 to MostSamples simulated means in seconds. It returns nil for fewer means, or if one is not
-// positive.
+// logarithms of 2 to MostSamples simulated means in seconds.
 func Expect(means []float64) *Range {
 	n := float64(len(means))
 	if len(means) < 2 || len(means) > MostSamples {

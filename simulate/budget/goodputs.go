@@ -56,7 +56,7 @@ var (
 
 // ReadGoodputs reads two CSV tables. The goodputs have the columns application, epoch (from 0), gpus, goodput and,
 // if types differ, gpu_type. The sizes have application, size, and optionally epoch (without it all epochs are
-// equal) and restart_s. Goodput is in units of size per second. Errors name file, line and value.
+// equal) and restart_s. Goodput is in units of size per second.
 func ReadGoodputs(goodputs, sizes io.Reader, file, sizesFile string) (*Goodputs, error) {
 	g := &Goodputs{
 		file: file, speed: map[goodputKey]float64{}, last: map[job.Class]int{},

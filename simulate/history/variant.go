@@ -17,7 +17,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A variant is one way to run the jobs of a history.
 type variant struct {
 	policy   string
 	scenario *Scenario

@@ -110,7 +110,6 @@ func sizeName(runs []Run, size int) string {
 	return metrics.SizeKeys[size]
 }
 
-// legend explains LATER and MAX WAIT if shown.
 func legend(runs []Run) []string {
 	var lines []string
 	for i := range runs {

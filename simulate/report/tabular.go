@@ -78,7 +78,6 @@ func newTableWriter(w io.Writer, f TableFormat, columns []field) (*tableWriter, 
 }
 
 // Row writes one row: a value for each column, or nil if unknown. A number that is not finite is written as unknown.
-// Errors: a wrong number or type of values, or an error of w.
 func (t *tableWriter) Row(values ...any) error {
 	if len(values) != len(t.columns) {
 		return fmt.Errorf("tabular: row %d has %d values, want %d", t.rows, len(values), len(t.columns))

@@ -45,9 +45,6 @@ type World struct {
 // New returns a World in which the jobs of arrivals are submitted to the cluster. Nodes with tenure Rented are
 // available while rented (Options.Provider), and nodes with tenure Loaned while lent (Options.Lender). Arrivals
 // may be in any order, but must be complete (workload.Catalog.Complete). The World keeps pointers into them.
-//
-// New returns an error that joins all problems, such as unknown applications, duplicate IDs, or jobs that could
-// never run.
 func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arrival, o Options) (*World, error) {
 	w := &World{
 		o: o, now: Epoch,

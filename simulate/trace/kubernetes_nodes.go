@@ -55,8 +55,8 @@ func (d *kubeDump) addNode(o *kubeObject) error {
 	return nil
 }
 
-// noteSplit counts a node whose GPUs are shared by time slices or split by MIG. It reports whether the node has no whole
-// GPUs. Source: the labels of NVIDIA's GPU feature discovery.
+// noteSplit counts a node whose GPUs are shared by time slices or split by MIG. Source: the labels of NVIDIA's GPU
+// feature discovery.
 func (d *kubeDump) noteSplit(o *kubeObject, gpus int) bool {
 	product := o.Meta.Labels["nvidia.com/gpu.product"]
 	shares, _ := strconv.Atoi(o.Meta.Labels["nvidia.com/gpu.replicas"]) // 0: no such label

@@ -21,7 +21,6 @@ import (
 
 const mostComing = 200
 
-// A scenario is one of the cases that Ahead simulates.
 type scenario struct {
 	between time.Duration // between submissions of new jobs; 0: no new jobs
 	best    bool          // beyond what was measured in its class, a job is as fast as possible

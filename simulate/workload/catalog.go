@@ -51,8 +51,7 @@ func (c Catalog) known() []string {
 // least 1, and the class is the application's name. The specification shares maps with the catalog.
 //
 // An arrival without an application becomes a job of Steady, with one sample per second of its duration. Complete
-// returns an error if the application is unknown, if an arrival without one has no duration or no GPUs, or if a
-// job has no target and its application has no training curve.
+// returns an error for an unknown application, and for an arrival whose work is not known.
 func (c Catalog) Complete(a *Arrival) error {
 	app, target := c[a.Application], 0.0
 	switch {

@@ -14,8 +14,7 @@ import (
 // Regimes returns which batch sizes a job with a schedule truly uses, and in which epochs. They cover all epochs
 // and do not depend on the scheduler. It returns nil without a schedule.
 //
-// It returns an error if the schedule does not cover all epochs, if its rule has no data for the application, if a
-// batch size was not measured on the requested GPUs, or if the number of GPUs is adaptive. Source: Shockwave §2.3.
+// It returns an error if the schedule does not suit the job and its application. Source: Shockwave §2.3.
 func (a *Application) Regimes(s *job.Spec) ([]job.Regime, error) {
 	if s.Schedule.Mode == job.Unscheduled {
 		return nil, nil

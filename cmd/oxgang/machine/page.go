@@ -15,7 +15,7 @@ type PageSource struct{ state liveState }
 // Add adds the flag for the state directory.
 func (p *PageSource) Add(cmd *cobra.Command) { p.state.add(cmd) }
 
-// Source connects to the scheduler, once it answers. Its errors have hints.
+// Source connects to the scheduler, once it answers.
 func (p *PageSource) Source(ctx context.Context) (page.Source, error) {
 	dir, err := p.state.path()
 	if err != nil {

@@ -233,7 +233,6 @@ func (a *accounting) end() {
 	}
 }
 
-// A counted passes a journal to the recorder, and counts its rounds.
 type counted struct {
 	rec   *ledger.Recorder
 	to    *accounting

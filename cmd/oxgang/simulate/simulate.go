@@ -206,8 +206,7 @@ func (s *simulation) printHint(in *run.Inputs) {
 	}
 }
 
-// simulateAll runs the tasks in parallel and stores their failures. It returns only errors of our own files, which
-// end all tasks.
+// simulateAll runs the tasks in parallel and stores their failures.
 func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Progress) error {
 	outputs := make([]*output, len(tasks))
 	for i, t := range tasks {
@@ -229,7 +228,7 @@ func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Pr
 	return g.Wait()
 }
 
-// simulate runs a task. It returns errors of output files; the error of the run is in the task.
+// simulate runs a task.
 func (t *task) simulate(ctx context.Context, out *output, obs ...scheduler.Observer) (err error) {
 	if out.journal == nil {
 		t.run, t.failed = run.SimulateWatched(ctx, t.config, t.Inputs, t.policy, run.Watch{Once: t.once, Stream: out.stream()}, obs...)

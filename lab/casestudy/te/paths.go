@@ -35,9 +35,8 @@ func (p *Paths) Pick(demands []int) *Paths {
 }
 
 // EdgeDisjoint returns up to k paths of each demand without a common link, each the shortest by remaining links
-// with capacity. It is deterministic. A path costs a breadth-first search from both ends. Source: thesis §5.1.2.
-// Deviation: length counts links, where POP's framework has 1 / capacity, because the figures that we compare with
-// were measured so.
+// with capacity. A path costs a breadth-first search from both ends. Source: thesis §5.1.2. Deviation: length
+// counts links, where POP's framework has 1 / capacity, because the figures that we compare with were measured so.
 func EdgeDisjoint(t *Topology, demands []Demand, k int) *Paths {
 	groups := byTarget(t, demands)
 	found := make([][]int32, len(demands)) // length, links, length, links...

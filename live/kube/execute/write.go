@@ -44,8 +44,7 @@ func (w *Writer) pin(ctx context.Context, p *corev1.Pod, node string, epoch int6
 	return w.Patch(ctx, next, p)
 }
 
-// Patch writes the difference between two versions of an object, next and seen. It returns an error if the object
-// has changed since it was seen.
+// Patch writes the difference between two versions of an object, next and seen.
 func (w *Writer) Patch(ctx context.Context, next, seen client.Object) error {
 	return w.finish(next, w.Client.Patch(ctx, next, client.MergeFromWithOptions(seen, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)))
 }

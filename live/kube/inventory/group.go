@@ -37,7 +37,7 @@ func (o *Options) setRented(one *cluster.Node, n *corev1.Node) {
 	}
 }
 
-// Leave marks a rented node as leaving a queue, by a taint. It reports whether that changes the node.
+// Leave marks a rented node as leaving a queue, by a taint.
 func Leave(n *corev1.Node, queue string) bool {
 	if Leaving(n) {
 		return false
@@ -46,7 +46,7 @@ func Leave(n *corev1.Node, queue string) bool {
 	return true
 }
 
-// Stay removes the taint of Leave. It reports whether that changes the node.
+// Stay removes the taint of Leave.
 func Stay(n *corev1.Node) bool {
 	if !Leaving(n) {
 		return false

@@ -214,8 +214,7 @@ func (t template) mark(o *unstructured.Unstructured, g *Grant) {
 	}
 }
 
-// MarkWorkload marks the pods with GPUs in a Workload as Start has marked them in o. It reports whether this
-// changes the Workload.
+// MarkWorkload marks the pods with GPUs in a Workload as Start has marked them in o.
 func MarkWorkload(workload, o *unstructured.Unstructured, g *Grant, gpu corev1.ResourceName) bool {
 	before := workload.DeepCopy()
 	sets, _ := child(workload.Object, "spec")["podSets"].([]any)

@@ -15,8 +15,7 @@ func (p Past) With(history Past) Past {
 }
 
 // Adopted derives from the pods of a running job what it was granted, so that no job stops because a Plan was
-// deleted or is old. It returns false if the scheduler did not start the job, or if typeOf does not know the node
-// of a worker.
+// deleted or is old.
 func Adopted(j *jobadapter.Job, workers []*corev1.Pod, typeOf func(node string) string) (Past, bool) {
 	if j.Generation == 0 || j.Suspended || j.PerWorker.GPUs == 0 || j.Ended != nil {
 		return Past{}, false

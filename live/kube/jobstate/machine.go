@@ -3,7 +3,7 @@ package jobstate
 // A Phase is the state of a job between its submission and its end.
 type Phase uint8
 
-// Values of Phase. The zero value is Waiting.
+// Values of Phase.
 const (
 	Waiting   Phase = iota // no planned GPUs, no pods
 	Pending                // other pods may still use the planned GPUs; its start is not written

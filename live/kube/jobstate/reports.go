@@ -19,7 +19,7 @@ const (
 	MostReports = 2500
 )
 
-// Keep stores a report. It reports whether it is the first for its configuration and batch size.
+// Keep stores a report.
 func (e *Job) Keep(r *job.Report) bool {
 	if r.StepTime <= 0 || r.Batch.Local < 1 {
 		return false

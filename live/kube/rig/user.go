@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// As returns a client configuration for a user in groups. It panics if it cannot sign the certificate.
+// As returns a client configuration for a user in groups.
 func (c *Cluster) As(user string, groups ...string) *rest.Config {
 	pair, err := c.Authority.Client(user, groups...)
 	if err != nil {

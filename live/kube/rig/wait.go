@@ -14,8 +14,7 @@ func (f Fatal) Error() string { return f.Err.Error() }
 
 func (f Fatal) Unwrap() error { return f.Err }
 
-// Until calls ready every 50 ms until it returns nil. It fails at the end of ctx or with a Fatal error. The error
-// has what and the last error.
+// Until calls ready every 50 ms until it returns nil. It fails at the end of ctx or with a Fatal error.
 func Until(ctx context.Context, what string, ready func() error) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

@@ -31,7 +31,7 @@ type Kubectl struct {
 // absence is how long a missing kind is not requested again.
 const absence = 10 * time.Minute
 
-// Get returns the output of "kubectl get". The error has kubectl's first error line.
+// Get returns the output of "kubectl get".
 func (k *Kubectl) Get(ctx context.Context, args ...string) ([]byte, error) {
 	kind := args[0]
 	if time.Now().Before(k.absent[kind]) {

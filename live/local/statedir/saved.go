@@ -100,7 +100,6 @@ func (w *writer) unit(root *os.Root, below, name string) (torn, err error) {
 	return nil, nil
 }
 
-// A mark is the state of a writer between two entries.
 type mark struct {
 	at    int64
 	sum   []byte

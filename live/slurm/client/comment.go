@@ -37,8 +37,7 @@ type Request struct {
 	Token    string    // digest (NewToken); empty: none
 }
 
-// ParseRequest parses a user's comment; without Prefix it is the zero Request. The error names a word that is
-// unknown, repeated or out of range.
+// ParseRequest parses a user's comment; without Prefix it is the zero Request.
 func ParseRequest(text string) (Request, error) {
 	body, ours := strings.CutPrefix(text, Prefix)
 	if !ours {

@@ -54,8 +54,7 @@ func (j *ElasticJob) key() string {
 // Quote quotes a word for bash.
 func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// Options returns the options of sbatch for a first start on the job's minimum of GPUs. It returns an error if
-// nodes of perNode GPUs cannot hold them evenly.
+// Options returns the options of sbatch for a first start on the job's minimum of GPUs.
 func (j *ElasticJob) Options(perNode int) ([]string, error) {
 	least, request := j.Request.Min, j.Request
 	if j.Token != "" {

@@ -28,8 +28,7 @@ type Advice struct {
 	Place int
 }
 
-// advise plans one round from an observation without memory, so equal observations give equal advice. It returns
-// an error if the policy is unknown or cannot plan.
+// advise plans one round from an observation without memory, so equal observations give equal advice.
 func advise(ctx context.Context, o *slurm.Observation, c *Config) ([]Advice, error) {
 	all := make([]Advice, 0, len(o.Jobs))
 	for i := range o.Jobs {

@@ -160,8 +160,7 @@ func (r *Orderer) release(ctx context.Context) error {
 	return err
 }
 
-// Release undoes all schedulers' changes to jobs of a partition, and returns the number of commands. The error
-// joins all failures.
+// Release undoes all schedulers' changes to jobs of a partition, and returns the number of commands.
 func Release(ctx context.Context, s Slurm, c *Config, log *slog.Logger) (int, error) {
 	o, err := slurm.Look(ctx, s, c.bounds())
 	if err != nil {

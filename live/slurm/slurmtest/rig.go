@@ -156,7 +156,7 @@ func (r *Rig) Client() *client.Client { return &client.Client{Run: r.As("root")}
 
 const patience = 60 * time.Second
 
-// Await polls done until it returns true. The error at the timeout includes done's last one.
+// Await polls done until it returns true.
 func Await(ctx context.Context, what string, done func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

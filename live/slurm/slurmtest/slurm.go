@@ -2,9 +2,8 @@
 // updated as in Slurm 22.05. It uses time.Now, so tests run it with testing/synctest.
 //
 // Start runs a real Slurm on this machine. Its GPUs are device files that lead to /dev/null, so jobs see
-// CUDA_VISIBLE_DEVICES. All files lie in one folder, and all daemons listen on free ports. It needs root and
-// Debian's packages slurmctld, slurmd, slurm-client, slurmdbd, munge and mariadb-server. It skips the test if
-// something is missing or SLURMRIG is not set; make slurm-test sets it.
+// CUDA_VISIBLE_DEVICES. It needs root and Debian's packages slurmctld, slurmd, slurm-client, slurmdbd, munge and
+// mariadb-server. It skips the test if something is missing or SLURMRIG is not set; make slurm-test sets it.
 package slurmtest
 
 import (

@@ -1,6 +1,5 @@
 // Package estimate estimates from the reports of jobs how fast they train: a throughput model per job and GPU
-// type, and the statistical efficiency of each job. It also estimates speeds on GPU types on which a job has not
-// run. Source: Sia §3.3.2.
+// type, and the statistical efficiency of each job. Source: Sia §3.3.2.
 package estimate
 
 import (

@@ -54,7 +54,7 @@ type Fitter struct {
 
 // Fit returns the parameters with the least Loss found on the observations, and that loss. Times
 // must be positive and finite, samples and replicas at least 1; average repeated measurements of
-// one point first. Fit panics without observations.
+// one point first.
 //
 // All alphas and betas are at least 1e-8, and Gamma is in [1, 10]. Parameters that the observations
 // do not determine are fixed: AlphaC at half the mean compute time if there is one local batch

@@ -47,7 +47,6 @@ func (m *quadratic) step(b *box, x *vector, damping float64) (d vector, ok bool)
 const leastPivot = 1e-12
 
 // solve computes the free entries of d from (hess + damping scale) d = −grad by LDL'; the others are given.
-// It reports whether the matrix is positive definite there.
 func (m *quadratic) solve(damping float64, free *[dims]bool, d *vector) bool {
 	var at [dims]int // the free variables
 	n := 0

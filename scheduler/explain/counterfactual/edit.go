@@ -55,7 +55,7 @@ func Remaining(s *policy.Snapshot, p *policy.Plan, ended []job.ID) (*policy.Snap
 }
 
 // Grown returns a copy of snapshot s with gpus more GPUs of a type that the cluster has, on owned nodes of the
-// usual size with the proportional CPUs and memory. It returns nil if there is no such cluster.
+// usual size with the proportional CPUs and memory.
 func Grown(s *policy.Snapshot, t *cluster.TypeInfo, gpus int) *policy.Snapshot {
 	nodes := slices.Clone(s.Cluster.Nodes())
 	like := nodes[slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.GPUType == t.Type })]

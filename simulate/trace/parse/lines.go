@@ -86,7 +86,7 @@ func (l *Lines) discard() error {
 }
 
 // Each calls use for each following line that is not empty, until use returns false. Lines that are too long are
-// bad rows of f. It reports whether the input has ended.
+// bad rows of f.
 func (l *Lines) Each(f *Feed, use func(line string) bool) (ended bool) {
 	for {
 		line, err := l.Next()

@@ -184,7 +184,7 @@ func (r *Row) Take(fields []string) error {
 }
 
 // split appends the fields of a line to dst. Except in tab-separated files, a quoted field may contain the
-// separator and doubled quotes. It reports whether all quotes are closed.
+// separator and doubled quotes.
 func split(dst []string, line string, comma byte) ([]string, bool) {
 	for {
 		if comma != '\t' && strings.HasPrefix(line, `"`) {

@@ -2,8 +2,7 @@
 //
 // Read accepts tables with a header, separated by |, tabs or commas. Required columns are JobID, Submit,
 // ElapsedRaw (or Elapsed, or Start and End) and one of ReqTRES, AllocTRES, ReqGRES and AllocGRES. It also
-// accepts output of sacct --json, in schema v0.0.38 and with numbers and states of later ones. Errors name the
-// command Export.
+// accepts output of sacct --json, in schema v0.0.38 and with numbers and states of later ones.
 //
 // A requeued job has several rows with --duplicates. It counts as one job, submitted first and run last; its
 // runs before a requeue count as waiting. A job arrives when it could start, its estimated duration is its time

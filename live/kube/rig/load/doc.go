@@ -4,7 +4,7 @@
 //	OXGANG_LONG=1 go test ./load -run TestStarted -v -timeout 30m
 //
 // TestBaseline_of_Kueue runs Kueue's own performance test, and the same jobs with Kueue and with oxgang-scheduler;
-// docs/experiments/kubernetes.md has the results. Limits are far above the measurements.
+// docs/experiments/kubernetes.md has the results.
 //
 // Measured on two idle cores: a started pod costs 1.16 times (1.06 to 1.31) as much as with kube-scheduler alone;
 // oxgang-scheduler uses 1.3 to 1.8 ms of it. The first plan takes 2.1 s with 1,000 nodes and 2,000 pods. An idle

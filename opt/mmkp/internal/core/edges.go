@@ -2,7 +2,6 @@ package core
 
 import "math"
 
-// A candidate is an edge that leads down.
 type candidate struct {
 	plane int   // the plane it leaves; of a tie, the first of the item
 	falls int32 // column that becomes worse on it; -1 if no tie
