@@ -90,7 +90,7 @@ func (st *continuing) sort(active []*record, snap *policy.Snapshot) {
 	st.jobs = kept
 }
 
-// join extends a plan for the jobs that were asked about to n jobs. The others keep their last decision.
+// join extends a plan for the jobs that were asked about to n jobs.
 func (st *continuing) join(plan *policy.Plan, n int) {
 	all := slices.Grow(st.spare[:0], n)[:n]
 	i, asked := 0, 0

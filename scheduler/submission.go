@@ -18,7 +18,7 @@ type roundTimes struct {
 	planned time.Time // last round with something to plan
 	extra   time.Time // time of the next submission round; zero: none
 	between bool
-	// When the present round began, and when the next one does. Set by Run.
+	// When the present round began, and when the next one does.
 	begun, next time.Time
 }
 
@@ -91,7 +91,7 @@ func (s *Scheduler) pinned(snap *policy.Snapshot) *policy.Snapshot {
 }
 
 // keep plans for a submission round. Jobs that hold GPUs are non-preemptive, so a valid plan leaves them what
-// they hold. Their reasons stay the same.
+// they hold.
 func (s *Scheduler) keep(ctx context.Context, snap *policy.Snapshot) (*policy.Plan, error) {
 	plan, err := s.plan(ctx, s.pinned(snap))
 	if err != nil {

@@ -118,7 +118,7 @@ func firstLine(text string) string {
 // A score counts the drawn bugs of a package.
 type score struct{ caught, tried int }
 
-// draw tries n bugs, in turn in each package, drawn by a seed. It prints each that no test caught, and returns the scores by package.
+// draw tries n bugs, in turn in each package, drawn by a seed.
 func draw(root string, dirs []string, n int, seed uint64) (map[string]score, error) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	left := map[string][]site{}

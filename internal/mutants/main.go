@@ -103,7 +103,7 @@ func (m *mutant) run(root string) (string, error) {
 	return m.runWith(root, bad)
 }
 
-// runWith runs the tests of a mutant with another source of its file. It returns the test that failed; empty: none did.
+// runWith runs the tests of a mutant with another source of its file.
 func (m *mutant) runWith(root, bad string) (string, error) {
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 )
 
 // public replays the public Synergy simulator. Every round it packs all jobs into an empty cluster in the order of
-// a policy. Plans depend on the snapshot alone. It needs GPUs of one type on nodes with known CPUs and memory, and
-// no reserved or non-preemptible jobs. Source: Synergy simulator.
+// a policy. It needs GPUs of one type on nodes with known CPUs and memory, and no reserved or non-preemptible
+// jobs. Source: Synergy simulator.
 //
 // Deviation: each of these differs from the paper, because the simulator does.
 //   - A job has two cells, its full demand and its GPU-proportional share; the

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A message is a body from outside. Check returns an ErrInvalid with all errors. Do not use a message with errors.
+// A message is a body from outside. Check returns an ErrInvalid with all errors.
 type message interface{ Check() error }
 
 // Check implements message.

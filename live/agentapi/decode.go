@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// decode reads one JSON value of m's shape into m and checks it. It returns an ErrInvalid with all wrong values.
+// decode reads one JSON value of m's shape into m and checks it.
 func decode(body []byte, of *shape, m message) error {
 	if !utf8.Valid(body) {
 		return fmt.Errorf("%w: body is not UTF-8", ErrInvalid)

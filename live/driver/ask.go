@@ -42,8 +42,7 @@ func (d *Driver) Try(ctx context.Context, spec *job.Spec) (*whatif.TrialAnswer, 
 	})
 }
 
-// lastRound returns the predictor, and a Decider for the last round; nil if it cannot be decided again. Before the first
-// round, the predictor is of a round without jobs.
+// lastRound returns the predictor, and a Decider for the last round; nil if it cannot be decided again.
 func (d *Driver) lastRound(ctx context.Context) (*whatif.Predictor, counterfactual.Decider) {
 	if s, _ := d.ahead.Last(); s == nil {
 		c := d.backend.Cluster()

@@ -20,7 +20,7 @@ const (
 	PartAge   = 24 * time.Hour
 )
 
-// unfinished ends the name of a part without a checkpoint yet. Readers ignore it.
+// unfinished ends the name of a part without a checkpoint yet.
 const unfinished = ".new"
 
 // A Recorder writes the journal of a run in several files, so that old ones can be deleted. It is a

@@ -175,8 +175,7 @@ func statesOf(t *jobstate.Table) []v1alpha1.JobState {
 	return all
 }
 
-// applyGrants gives the jobs the grants of a committed draft. Jobs that have ended meanwhile get nothing. Lost
-// jobs with a new generation are no longer lost.
+// applyGrants gives the jobs the grants of a committed draft. Jobs that have ended meanwhile get nothing.
 func (w *Backend) applyGrants(d *draft) {
 	for _, e := range w.table.Order {
 		g, changed := d.held[e.ID]

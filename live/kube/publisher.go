@@ -250,7 +250,7 @@ func (w *publisher) unpublished(v *verdict, err error) {
 }
 
 // erased reports whether someone has removed our condition. Trainer does: it writes all conditions of a TrainJob
-// from an older read. Each new version is checked once.
+// from an older read.
 func (w *publisher) erased(seen jobstate.Object) bool {
 	uid := string(seen.Meta().GetUID())
 	written, known := w.versions[uid]

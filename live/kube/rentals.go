@@ -69,7 +69,7 @@ func (d *draft) order(g *v1alpha1.NodeGroup, nodes int) {
 	d.request.refused[g.Name] = want < nodes
 }
 
-// dismiss returns a rented node without jobs. It stays until its pods have stopped.
+// dismiss returns a rented node without jobs.
 func (d *draft) dismiss(id cluster.NodeID) error {
 	for i := range d.w.nodes.Groups() {
 		s := d.groupStatus(&d.w.nodes.Groups()[i])

@@ -148,7 +148,7 @@ func (t *jobTable) observed(e *entry, r *run, o *statedir.Observation) {
 	t.removeIfOver(e)
 }
 
-// runEnded handles the end of a generation. If that cannot be stored, the next observation tries again.
+// runEnded handles the end of a generation.
 func (t *jobTable) runEnded(e *entry, r *run, o *statedir.Observation) {
 	written := true
 	switch {

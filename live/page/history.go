@@ -184,8 +184,7 @@ func holders(s *status.Status) map[string]map[job.ID]int {
 	return all
 }
 
-// takers lists the jobs that have more GPUs than before on nodes where j has fewer, and how many more. Some of
-// these GPUs may have been idle before.
+// takers lists the jobs that have more GPUs than before on nodes where j has fewer, and how many more.
 func (h *history) takers(now map[string]map[job.ID]int, was []status.Share, j *status.Job) string {
 	more := make(map[job.ID]int)
 	if h.held == nil || now == nil {

@@ -41,7 +41,7 @@ func ControlSocket(dir string) string { return filepath.Join(dir, controlSocket)
 // JournalFolder returns the directory of journals of a state directory.
 func JournalFolder(dir string) string { return filepath.Join(dir, journals) }
 
-// A controller runs the scheduler of this machine. It is a control.Service.
+// A controller runs the scheduler of this machine.
 type controller struct {
 	o       Options
 	machine local.Machine

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A step is a moment at which a supervisor may die. Tests make it die at each.
+// A step is a moment at which a supervisor may die.
 type step int
 
 const (

@@ -84,7 +84,7 @@ func list(candidates []candidate, of scope) []candidate {
 	return candidates
 }
 
-// A search is one call of BestBatch. It has all its memory, so it lives on the stack.
+// A search is one call of BestBatch.
 type search struct {
 	model      Model
 	alloc      cluster.Allocation

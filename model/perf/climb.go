@@ -98,7 +98,6 @@ func (s *search) offers(room *[Candidates]offer, t *StepTime) (all []offer, firs
 }
 
 // lower applies the measured e of offers[at]: it drops this offer and all that cannot be as good as the best.
-// It returns the others and the index of the highest bound.
 func (s *search) lower(offers []offer, at int, e, enough float64) (left []offer, next int) {
 	tried, most, least := offers[at], 0.0, 1.0
 	left = offers[:0]

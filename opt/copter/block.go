@@ -12,9 +12,9 @@ type knapsack struct {
 	rowLow, rowUp float64
 }
 
-// project minimises Σ (x - target)² / (2 give) over the block, from x, the targets clipped to their bounds. It
-// returns the row's multiplier, and whether a side of the row holds. The multiplier is a root of an increasing,
-// piecewise linear function: Newton steps, or halvings when they leave the bracket, end exactly on it.
+// project minimises Σ (x - target)² / (2 give) over the block, from x, the targets clipped to their bounds. The
+// multiplier is a root of an increasing, piecewise linear function: Newton steps, or halvings when they leave
+// the bracket, end exactly on it.
 func (b *knapsack) project(x, target, give []float64) (mu float64, tight bool) {
 	act := 0.0
 	for c, v := range x {

@@ -44,7 +44,7 @@ type cut struct {
 }
 
 // repair lowers rows above their upper side, by the least valuable columns first, if that hurts no other row (see
-// packed). Then it gives free room to columns that gain.
+// packed).
 func (s *Solver) repair(p *lp.Problem, x []float64) {
 	act := lp.Activities(p, x)
 	full := make([]bool, len(act))

@@ -13,7 +13,7 @@ func (e *price) Remember(m *memory.Codec) {
 
 func (e *withPrices) Remember(m *memory.Codec) { m.Fields(e.chooser, e.price) }
 
-// Remember implements memory.Rememberer. A solve keeps no state.
+// Remember implements memory.Rememberer.
 func (e *integral) Remember(m *memory.Codec) { m.Fields(&e.book) }
 
 func (e *relaxed) Remember(m *memory.Codec) {

@@ -12,7 +12,7 @@ type corner struct {
 func (c *corner) at(lambda int64, n int) int64 { return c.cost + lambda*int64(n-c.count) }
 
 // price finds the highest L. The next price is where the lines of the nearest closures below and above n sets
-// cross. It returns L, and whether L excludes a better answer.
+// cross.
 func (s *searcher) price() (bound int64, done bool) {
 	n := s.p.Pick
 	if bound, done = s.ends(); done {

@@ -27,8 +27,7 @@ type undecided struct {
 	second     float64 // regret of the second option
 }
 
-// collect lists the options of regret below the limit, of all items or only of the core. It reports false if there
-// are too many.
+// collect lists the options of regret below the limit, of all items or only of the core.
 func (cs *candidates) collect(all bool, limit float64, most int) bool {
 	cs.open, cs.closed = cs.open[:0], cs.closed[:0]
 	cs.core.Columns, cs.core.Amounts = cs.core.Columns[:0], cs.core.Amounts[:0]

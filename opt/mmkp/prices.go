@@ -117,7 +117,7 @@ func (pr *pricing) measurePrices() {
 }
 
 // approach moves from prices at which all capacity is worth as much as all items towards the lowest bound. The price
-// of a resource with too much demand rises, in steps that shrink. The widths of the ranges follow the last steps.
+// of a resource with too much demand rises, in steps that shrink.
 func (pr *pricing) approach() {
 	clear(pr.radius)
 	wide := append([]float64(nil), pr.scale...)

@@ -76,7 +76,6 @@ func (rd *rounding) assign() bool {
 }
 
 // arrange sets the order of rounding: items that must be served first, then those whose second best column is worst.
-// Undecided items come last and fill the rest.
 func (rd *rounding) arrange() {
 	rd.order = rd.order[:0]
 	for i := range rd.core.Items {

@@ -54,7 +54,7 @@ func (sc *scanner) raise(c *core.Column, worth float64) {
 
 const widest = 1 << 20
 
-// scan passes over the items and fills the core. It reports false if the core would be too large.
+// scan passes over the items and fills the core.
 func (sc *scanner) scan() bool {
 	sc.core.Items, sc.core.Columns, sc.core.Amounts = sc.core.Items[:0], sc.core.Columns[:0], sc.core.Amounts[:0]
 	sc.core.Spare = append(sc.core.Spare[:0], sc.core.Capacity...)

@@ -79,8 +79,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 }
 
 // offers returns the rentals, then owned nodes by size, then owned nodes of mixed sizes, with the end of each part.
-// Prices are in the unit of the budget. A job uses a part only if earlier parts do not suffice. Widths are chosen for
-// the first part.
+// Prices are in the unit of the budget. A job uses a part only if earlier parts do not suffice.
 func (p *Policy) offers(s *policy.Snapshot) (all []cluster.Offer, ends []int) {
 	for i := range s.Rentals {
 		all = append(all, s.Rentals[i].Offer)

@@ -10,7 +10,7 @@ import (
 )
 
 // goal returns the width of a job's class and epoch, or what is best by the job's own model at the same
-// price. See Policy.offers for ends.
+// price.
 func (p *Policy) goal(j *policy.Job, offers []cluster.Offer, ends []int) goal {
 	g := goal{offer: -1}
 	if w := p.widths; w != nil {

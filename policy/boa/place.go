@@ -40,8 +40,7 @@ func (r *round) turn(at *seat) int {
 	}
 }
 
-// grant gives job i its goal if present nodes have room. Otherwise it reserves or rents nodes if possible,
-// and the job keeps its GPUs meanwhile.
+// grant gives job i its goal if present nodes have room.
 func (r *round) grant(i int, g *goal, held *pool) {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
 	switch {

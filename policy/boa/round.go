@@ -210,8 +210,7 @@ func (r *round) keep() {
 	}
 }
 
-// stop takes GPUs from the jobs with the most time left until the limit allows the cost. A job stays if its
-// nodes are paid anyway.
+// stop takes GPUs from the jobs with the most time left until the limit allows the cost.
 func (r *round) stop() {
 	if r.using <= r.soon {
 		return

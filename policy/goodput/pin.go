@@ -50,7 +50,7 @@ func (p pinner) pinTo(r *Row, c cluster.Configuration, free []cluster.Resources)
 }
 
 // pinnedShare returns the CPUs and memory of a job pinned to c: those it holds, or for a new configuration up to the
-// GPU-proportional share of the free ones. It returns false if a preemptive job's CPUs or memory are no longer free.
+// GPU-proportional share of the free ones.
 func (p pinner) pinnedShare(r *Row, c cluster.Configuration, k int, free *cluster.Resources) (cluster.Resources, bool) {
 	t, held := &p.cluster.Types()[k], r.job.Allocation
 	has := cluster.Resources{CPUs: held.CPUs, Memory: held.Memory}

@@ -116,7 +116,6 @@ func (p reasons) whyKept(r *Row, column int) policy.Reason {
 }
 
 // better returns the column with more goodput that beats the kept one by most at the present prices; -1 if none does.
-// With stay it considers only free columns.
 func (p reasons) better(r *Row, kept int, change change) int {
 	best, most, now := -1, p.net(r, kept, change)+tie, p.value(r, kept)
 	filed := 0

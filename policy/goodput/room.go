@@ -96,8 +96,7 @@ type site struct {
 	wasted float64
 }
 
-// place finds nodes for a configuration, with equal parts on each, and stops the jobs in its way. It does nothing if
-// there are too few such nodes.
+// place finds nodes for a configuration, with equal parts on each, and stops the jobs in its way.
 func (m *room) place(c *cluster.Configuration, now time.Time) {
 	each := (c.GPUs + c.Nodes - 1) / max(1, c.Nodes)
 	var sites []site

@@ -41,8 +41,7 @@ func (p *Policy) cycles(r *round) {
 }
 
 // heads returns the first job with quota of each line, in the order of a cycle: without borrowing
-// first, then by priority and submission. It sets aside jobs without quota, or ends the lines that
-// they block.
+// first, then by priority and submission.
 func (r *round) heads(lines [][]int) []head {
 	var all []head
 	for q := range lines {

@@ -15,7 +15,7 @@ type sharing struct {
 	prices []float64 // by type, from phase two
 }
 
-// allocate decides the workers of all jobs. A waiting job takes the first pair with room, or the one it aims at.
+// allocate decides the workers of all jobs.
 func (s *sharing) allocate(ctx context.Context) error {
 	s.aim()
 	for k := range s.pairs {

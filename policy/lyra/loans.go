@@ -14,8 +14,7 @@ type borrower struct {
 	back []cluster.NodeID // servers to return
 }
 
-// reclaim returns the servers that their owners want. It releases flexible workers there, and preempts jobs with base
-// workers there. Source: Lyra §4.
+// reclaim returns the servers that their owners want. Source: Lyra §4.
 func (b *borrower) reclaim() error {
 	for i := range b.s.Loans {
 		if l := &b.s.Loans[i]; l.Reclaim > 0 {

@@ -106,8 +106,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return nil, fmt.Errorf("lyra: round %d: %w", s.Round, err)
 }
 
-// passes is the most allocations in a round. Another one follows if a granted base demand found no room, so that
-// other jobs get its GPUs.
+// passes is the most allocations in a round.
 const passes = 3
 
 func (p *placer) plan(ctx context.Context) error {

@@ -7,12 +7,10 @@ type holder struct {
 	on  []release
 }
 
-// searchWindow is the number of holders in which a job is searched for. A job that is not found is
-// released and taken again.
+// searchWindow is the number of holders in which a job is searched for.
 const searchWindow = 16
 
-// occupy updates the free resources by the jobs that differ from the last round. Both lists are in
-// snapshot order.
+// occupy updates the free resources by the jobs that differ from the last round.
 func (r *round) occupy() {
 	n := r.nodes
 	n.begin(r.Snapshot.Cluster, r.now)

@@ -54,8 +54,7 @@ func (p *Policy) assumed(st *state) (all []string) {
 	return all
 }
 
-// weighed explains a weight that was changed; empty if it was used unchanged. A missing weight is mentioned only if
-// other jobs have one.
+// weighed explains a weight that was changed; empty if it was used unchanged.
 func (b *basis) weighed(share float64, others bool) string {
 	switch w := b.weight; {
 	case w == share, w == 0 && !others:

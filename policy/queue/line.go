@@ -82,8 +82,7 @@ func (r *line) startable(i, t int) (may, later bool) {
 }
 
 // restartGain returns the factor by which another type must be faster than job j's type, with
-// goodput v, for a move to pay: it costs j's restart and the restart of the job that makes room. It
-// is infinite if j's work is not stated.
+// goodput v, for a move to pay: it costs j's restart and the restart of the job that makes room.
 func (r *line) restartGain(j *policy.Job, v float64) float64 {
 	b := r.Snapshot.Basis(j)
 	left, from := b.Time(v)

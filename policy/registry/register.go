@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// policyName matches valid names: they can stand in a comma-separated list, and before a setting. It is
-// compiled on first use.
+// policyName matches valid names: they can stand in a comma-separated list, and before a setting.
 var policyName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`) })
 
 // Register makes a policy of another module available by name.

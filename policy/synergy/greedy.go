@@ -23,8 +23,8 @@ type refusal struct {
 }
 
 // admit is the queue's gate: it lets job i run if its full demand fits on one node, or on the fewest if none
-// has so many GPUs. Pinned jobs stay. Jobs with a reservation and non-preemptive jobs get their share, so
-// that later jobs have theirs. Source: Synergy §3.3.
+// has so many GPUs. Jobs with a reservation and non-preemptive jobs get their share, so that later jobs have
+// theirs. Source: Synergy §3.3.
 func (p *Policy) admit(s *policy.Snapshot, i int, a *cluster.Allocation) bool {
 	g, nodes := &p.greedy, p.packing.nodes
 	if g.of != s {

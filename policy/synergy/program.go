@@ -28,8 +28,7 @@ type program struct {
 	choices  []mmkp.Choice
 }
 
-// choose sets the level of every tenant, and plan's Stats and Prices. If all fastest cells fit, it solves
-// nothing.
+// choose sets the level of every tenant, and plan's Stats and Prices.
 func (m *program) choose(ctx context.Context, p *Policy, plan *policy.Plan) error {
 	m.count(p, plan)
 	short := false

@@ -40,8 +40,7 @@ func LifeIn(f *journal.File, id job.ID) (*Story, error) {
 	return Life(r, id)
 }
 
-// known returns a Reader of a journal, or an *UnknownJobError if no submission has that name. It reads only the
-// beginnings of lines.
+// known returns a Reader of a journal, or an *UnknownJobError if no submission has that name.
 func known(f *journal.File, id job.ID) (*journal.Reader, error) {
 	all, err := f.Jobs()
 	if err != nil {

@@ -44,8 +44,7 @@ func newJournalReader(h journal.Header, id job.ID) *journalReader {
 	return &journalReader{clusterState: newClusterState(h), id: id, policy: h.Policy, start: h.Start}
 }
 
-// listen reads the journal to its end, and calls before with the time of each record before handling it. A
-// truncated journal gets a note.
+// listen reads the journal to its end, and calls before with the time of each record before handling it.
 func (t *journalReader) listen(r *journal.Reader, before func(at time.Duration)) error {
 	for rec, err := range r.Records() {
 		if errors.Is(err, journal.ErrTruncated) {

@@ -120,7 +120,7 @@ func (b *Backend) rest(rec *Round, now *policy.Plan) *Difference {
 	return nil
 }
 
-// inARow matches what policy/fallback adds to an error in live runs. A replay has no fallback.
+// inARow matches what policy/fallback adds to an error in live runs.
 var inARow = regexp.MustCompile(`plan: failure \d+ in a row: `)
 
 func sameRefusal(recorded, now string) bool {

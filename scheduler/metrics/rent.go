@@ -93,7 +93,7 @@ func (t *tenancy) comingOf(typ int) int {
 	return t.starting[typ]
 }
 
-// setLives ends and begins the lives of rented nodes, now, in seconds. It stores at most the given number.
+// setLives ends and begins the lives of rented nodes, now, in seconds.
 func (t *tenancy) setLives(c *cluster.Cluster, now float64, most int) {
 	for id, i := range t.open { // iterations are independent: their order does not matter
 		if _, there := c.Index(id); there {

@@ -2,7 +2,7 @@ package metrics
 
 import "slices"
 
-// A resultStore collects job results in parts that never move. The zero value is empty.
+// A resultStore collects job results in parts that never move.
 type resultStore struct {
 	parts [][]JobResult
 	n     int

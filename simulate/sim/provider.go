@@ -159,7 +159,7 @@ func (p *provider) available(id cluster.NodeID) bool {
 }
 
 // Provision implements scheduler.Expander. It orders the first free nodes in the cluster's order, or cancels
-// orders. Payment for a cancelled node ends as for a returned one.
+// orders.
 func (p *provider) Provision(g cluster.Group, nodes int) error {
 	d := p.groupController(g)
 	if d == nil {
@@ -229,7 +229,7 @@ func (p *provider) watch(here stateChange) {
 	}})
 }
 
-// reclaim takes a spot node back. Its jobs save a checkpoint and leave at once.
+// reclaim takes a spot node back.
 func (p *provider) reclaim(l *lease) {
 	for _, g := range p.w.on(func(id cluster.NodeID) bool { return id == l.node.ID }) {
 		p.w.lose(g, fmt.Sprintf("the provider reclaimed %s", l.node.ID), (*agent).checkpoint)

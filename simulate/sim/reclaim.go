@@ -16,8 +16,7 @@ type notice struct {
 	limit int
 }
 
-// first returns the index of the first notice whose limit is below lent. If lent exceeds p.limit, the last
-// review added one.
+// first returns the index of the first notice whose limit is below lent.
 func (p *pool) first(lent int) int {
 	return slices.IndexFunc(p.notices, func(n notice) bool { return n.limit < lent })
 }

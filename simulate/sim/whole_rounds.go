@@ -18,7 +18,7 @@ type round struct {
 }
 
 // openRound returns the end of the round: the last whole step under WholeRounds, otherwise the
-// deadline. The first call after a plan begins the round. Source: Gavel simulator.
+// deadline. Source: Gavel simulator.
 func (w *World) openRound(deadline time.Time) time.Time {
 	if !w.o.Public.WholeRounds {
 		return deadline

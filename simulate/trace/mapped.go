@@ -221,8 +221,7 @@ func clockSpan(text string) (time.Duration, bool) {
 	return time.Duration(total) * time.Second, true
 }
 
-// instant parses a time in the unit of its column, since 1970 or since the log's own zero. Without a value, it
-// returns false.
+// instant parses a time in the unit of its column, since 1970 or since the log's own zero.
 func (r mappedRow) instant(field string) (at time.Duration, known bool) {
 	c := r.m.Columns[field]
 	text := r.text(field)

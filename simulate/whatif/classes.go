@@ -65,8 +65,7 @@ func (l *Learner) profiling(c *class) time.Duration {
 }
 
 // remaining returns the median of the remaining GPU-seconds of completed jobs of the class that used more than
-// this job. If there are none, it returns what the job has used, as for heavy-tailed durations. It returns 0 if
-// no job was completed.
+// this job. If there are none, it returns what the job has used, as for heavy-tailed durations.
 func (c *class) remaining(used float64) float64 {
 	if c == nil || len(c.used) == 0 {
 		return 0

@@ -139,7 +139,7 @@ func (rec *recording) take(one *journal.Record) {
 	rec.held.event(now, one.Event)
 }
 
-// phase returns the most frequent time of rounds modulo their length. Submission rounds come at any time.
+// phase returns the most frequent time of rounds modulo their length.
 func (rec *recording) phase() time.Duration {
 	var most time.Duration
 	for at, n := range rec.phases {

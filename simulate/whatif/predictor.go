@@ -146,7 +146,7 @@ func (l *Predictor) LookFor(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	return l.known()
 }
 
-// simulate predicts the state after the last round. If the caller has gone, the next call tries again.
+// simulate predicts the state after the last round.
 func (l *Predictor) simulate(ctx context.Context) {
 	s, o := l.State()
 	limit := unlimited

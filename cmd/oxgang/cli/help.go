@@ -142,5 +142,5 @@ func (s *setting) Set(text string) error {
 	return nil
 }
 
-// Type implements pflag.Value. Help shows it as the type of the flag.
+// Type implements pflag.Value.
 func (s *setting) Type() string { return s.typeName }

@@ -9,7 +9,7 @@ import (
 
 const mostKnots = 9
 
-// A noise is ln phi = level + slope · ln(batch / first batch), linear between knots. See workload.
+// A noise is ln phi = level + slope · ln(batch / first batch), linear between knots.
 type noise struct {
 	first        float64 // smallest batch size
 	knots        []int   // epochs

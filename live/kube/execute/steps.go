@@ -249,7 +249,7 @@ func allows(s *observe.Observation, p *corev1.Pod, node string) bool {
 	return n == nil || inventory.Allows(&p.Spec, n)
 }
 
-// pinning returns the step that sends all gated pods to the planned nodes. Pods that few of the nodes allow come first.
+// pinning returns the step that sends all gated pods to the planned nodes.
 func (w *Planner) pinning(s *observe.Observation, e *jobstate.Job) *Step {
 	left := jobstate.GPUsByNode(e.Held.Placement)
 	var gated []*corev1.Pod

@@ -175,7 +175,7 @@ func built(dir string, set Set) bool {
 	return false
 }
 
-// buildInto builds under a lock. A running cluster can still start programs of dir meanwhile.
+// buildInto builds under a lock.
 func buildInto(ctx context.Context, source, dir string, set Set) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -199,8 +199,7 @@ func sameSlots(a, b []placement.Slot) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(s placement.Slot) bool { return on(b, s.Node) != s.GPUs })
 }
 
-// best returns the best of three layouts; see the package comment. It stops once a layout reaches the value of all
-// wishes.
+// best returns the best of three layouts; see the package comment.
 func (pl *Placer) best() *layout {
 	stay, mended, anew := &pl.tried[0], &pl.tried[1], &pl.tried[2]
 	pl.fill(stay, true)

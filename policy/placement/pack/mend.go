@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// Bounds of mend. None of them matters on 16 nodes.
+// Bounds of mend.
 const (
 	passes   = 4  // over the nodes that lack something
 	partners = 24 // nodes compared for an exchange
@@ -138,8 +138,7 @@ type offer struct {
 	decrease float64 // in the lack of both nodes, net of the cost of splits
 }
 
-// exchange makes the best exchange for node n, and reports whether there is one. It stops at a partner that
-// removes n's lack.
+// exchange makes the best exchange for node n, and reports whether there is one.
 func (pl *Placer) exchange(l *layout, n int) bool {
 	best, looked := offer{home: n, decrease: 1e-9}, 0
 	all := pl.lack(n, cluster.Resources{}) - 1e-9

@@ -116,7 +116,7 @@ func (pl *Placer) name(slots []slot, a cluster.Allocation) (cluster.Placement, [
 	return portions(p, a), at
 }
 
-// portions divides the CPUs and memory of a by GPUs. The first share gets the remaining bytes.
+// portions divides the CPUs and memory of a by GPUs.
 func portions(p cluster.Placement, a cluster.Allocation) cluster.Placement {
 	q := slices.Clone(p)
 	rest := a.Memory

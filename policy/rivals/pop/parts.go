@@ -176,8 +176,7 @@ func (p *parts) weight(j *policy.Job) float64 {
 	return 1
 }
 
-// place returns a job's last part if it fits, else the one of least load, or joined parts. A job too big for the
-// cluster joins nothing.
+// place returns a job's last part if it fits, else the one of least load, or joined parts.
 func (p *parts) place(j *policy.Job, c claim) int {
 	fits := func(r *room) bool { return p.roomFor(r, j, c) }
 	need := func(r *room) bool { return p.meets(r, j) }

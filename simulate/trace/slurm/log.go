@@ -91,7 +91,7 @@ func (l *log) add(r *record, line int) error {
 	return nil
 }
 
-// shared returns a copy of a name. Equal names share memory, up to mostNames different ones.
+// shared returns a copy of a name.
 func (l *log) shared(name string) string {
 	if known, ok := l.jobNames[name]; ok {
 		return known

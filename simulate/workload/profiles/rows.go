@@ -19,7 +19,7 @@ type row struct {
 }
 
 // eachRow calls visit with every data line of a CSV file with the named columns, and stops at the first
-// error. A file without data lines is an error.
+// error.
 func eachRow(r io.Reader, file string, names []string, visit func(row) error) error {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true

@@ -172,7 +172,7 @@ func (p *profile) index() {
 	}
 }
 
-// nearestTo returns the index of the measurement nearest to a shape. The first wins a tie.
+// nearestTo returns the index of the measurement nearest to a shape.
 func nearestTo(where [][2]float64, nodes, replicas int) int16 {
 	logNodes, logReplicas := math.Log(float64(nodes)), math.Log(float64(replicas))
 	best, least := 0, math.Inf(1)

@@ -19,8 +19,7 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 )
 
-// timeline records the times of jobs from watches, like Kueue's recorder of workloads. A job's times count from
-// its first event.
+// timeline records the times of jobs from watches, like Kueue's recorder of workloads.
 type timeline struct {
 	mu    sync.Mutex
 	jobs  map[types.NamespacedName]*life

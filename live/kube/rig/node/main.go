@@ -94,7 +94,7 @@ func enter() error {
 	return err
 }
 
-// first is the first process of the namespaces. It reaps the tests and orphans.
+// first is the first process of the namespaces.
 func first() error {
 	runtime.LockOSThread()
 	if err := furnish(); err != nil {

@@ -73,8 +73,7 @@ func (s *Core) alike(q, r int) bool {
 	return s.planes[q].bend == tie && s.planes[q].item == s.planes[r].item
 }
 
-// invert writes the inverse of the n x n matrix a to inv and destroys a (Gauss-Jordan with row pivoting). It reports
-// false if a is singular.
+// invert writes the inverse of the n x n matrix a to inv and destroys a (Gauss-Jordan with row pivoting).
 func invert(a, inv []float64, n int) bool {
 	clear(inv)
 	for i := range n {
