@@ -30,8 +30,7 @@ type continuer struct {
 	at     int // index in the active jobs and in last
 }
 
-// lean reports whether some jobs may be left out of a round. Shared beliefs and shares of CPUs and memory
-// change without the row, and an early round has its own rules.
+// lean reports whether some jobs may be left out of a round.
 func (s *Scheduler) lean(snap *policy.Snapshot) bool {
 	if !s.o.Lean || s.times.between || s.computing || s.classes != nil || s.o.Known != nil || s.o.Estimate.Share {
 		return false

@@ -74,8 +74,7 @@ func (s *Scheduler) admits() bool {
 	return free > 0
 }
 
-// pinned returns the snapshot in which every job that holds GPUs is non-preemptive. Unchanged rows keep their
-// pointers.
+// pinned returns the snapshot in which every job that holds GPUs is non-preemptive.
 func (s *Scheduler) pinned(snap *policy.Snapshot) *policy.Snapshot {
 	own := *snap
 	own.Jobs = slices.Clone(snap.Jobs)

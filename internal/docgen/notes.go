@@ -88,7 +88,7 @@ var (
 var short = map[string]bool{"App": true, "Appendix": true, "Alg": true, "Eq": true, "Eqs": true, "Fig": true, "Sec": true, "Ch": true, "Thm": true}
 
 // textNotes splits a comment into notes. A Source ends with its sentence and is split at semicolons. A Deviation
-// ends with its paragraph or list item. Each ends where the next begins.
+// ends with its paragraph or list item.
 func textNotes(text string) []note {
 	var notes []note
 	for _, par := range paragraph.Split(text, -1) {

@@ -13,7 +13,7 @@ const (
 	weekOfDays = 7   // older observations count little
 )
 
-// ladder returns the horizons, in steps, at which errors are measured. The last is a day.
+// ladder returns the horizons, in steps, at which errors are measured.
 func ladder(day int) []int {
 	var at []int
 	for h := 1; h < day; h *= 2 {

@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// An inventory holds the items between solves: their choices, their corners, and their ranks. Each item has a slot,
-// and a turn that counts the items of the slot.
+// An inventory holds the items between solves: their choices, their corners, and their ranks.
 type inventory struct {
 	core *core.Core
 

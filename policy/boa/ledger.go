@@ -96,7 +96,7 @@ func (l *ledger) budget(now time.Time, p *guarantee) float64 {
 const heldBack = 0.1
 
 // most returns what may be paid per hour so that no window that ends within ahead exceeds its limit; infinite
-// without a limit. It checks ends after one round, two, four, and so on.
+// without a limit.
 func (l *ledger) most(now time.Time, p *guarantee, round, ahead time.Duration) float64 {
 	if p.horizon == 0 {
 		return math.Inf(1)

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A round is a plan under construction. A job without a reason is undecided.
+// A round is a plan under construction.
 type round struct {
 	p      *Policy
 	s      *policy.Snapshot

@@ -27,7 +27,7 @@ func (h host) uses(cpus float64, memory int64) []mmkp.Use {
 // precision.
 const gib = 1 << 30
 
-// meet adopts a new cluster. Columns and rows are made again, and the engine too if the GPU types changed.
+// meet adopts a new cluster.
 func (p *Program) meet(c *cluster.Cluster) error {
 	if p.cluster == c {
 		return nil

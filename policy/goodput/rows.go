@@ -194,8 +194,7 @@ func appendRun(columns, run []configuration, j *policy.Job) []configuration {
 	return columns
 }
 
-// batchAllows reports whether the job's largest batch feeds every replica of c. A job known by its duration has no
-// batch size.
+// batchAllows reports whether the job's largest batch feeds every replica of c.
 func batchAllows(j *policy.Job, c configuration) bool {
 	if j.Timed {
 		return true

@@ -73,8 +73,7 @@ func (p *Policy) setClaims(s *policy.Snapshot, rows []*goodput.Row) {
 }
 
 // demand leaves a waiting job that cannot be stopped only the configurations on which it ends in time, or the fastest if
-// there is none. Such a job can never grow, so a start on few GPUs would decide its end. The end of a twin that waits
-// is a forecast.
+// there is none. Such a job can never grow, so a start on few GPUs would decide its end.
 func (p *Policy) demand(s *policy.Snapshot, r *goodput.Row, st *state) {
 	twin, ok := p.compare(r.Job().ID)
 	if !ok {

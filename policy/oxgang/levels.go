@@ -17,7 +17,7 @@ import (
 // they hold. It may use free GPUs meanwhile, but no job is stopped for it. It joins the others if its nodes do not
 // arrive within the horizon, or the provider refuses them.
 
-// order sets the level of each row. All have the same level if priorities are equal and no nodes are on their way.
+// order sets the level of each row.
 func (p *Policy) order(s *policy.Snapshot, sized *policy.Plan, rows []*goodput.Row) {
 	several := false
 	for i, r := range rows {

@@ -17,7 +17,7 @@ func (p *Policy) Remember(m *memory.Codec) {
 	memory.Map(m, (*map[cluster.Group]*forecast)(&p.owners), memory.To((*forecast).Remember))
 }
 
-// Remember implements memory.Rememberer. Fields that each round sets before use are left out.
+// Remember implements memory.Rememberer.
 func (s *state) Remember(m *memory.Codec) {
 	m.Fields((*string)(&s.class), &s.done, &s.left, &s.length, &s.path, &s.unsaved, &s.stated, &s.soon, &s.guessed, &s.counted, &s.contention, &s.upto,
 		&s.slack, &s.granted, &s.refused, &s.refusals, &s.until, &s.ordered, &s.claims, &s.seen)

@@ -167,7 +167,6 @@ func (a *Auditor) mixed(s *job.Spec, got *cluster.Allocation) {
 }
 
 // capacity checks the holdings of each node: GPU type, number of GPUs, and CPUs and memory if they count.
-// Between rounds holdings only shrink.
 func (a *Auditor) capacity(s *policy.Snapshot) {
 	nodes := s.Cluster.Nodes()
 	used := make([]cluster.Resources, len(nodes))

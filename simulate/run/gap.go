@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// gaps records how far each placed plan is below the proved bound on the sum of relative speeds. It skips
-// rounds without a bound, and clusters that do not count CPUs.
+// gaps records how far each placed plan is below the proved bound on the sum of relative speeds.
 type gaps struct {
 	run   *Run
 	known map[*policy.Job]speedup

@@ -49,7 +49,7 @@ func (t *isolatedTimes) of(k isolatedKey, compute func() float64) float64 {
 
 // isolated returns the true times of finish-time fairness: alone on the whole GPUs of a share with
 // proportional CPUs and memory. A share below the job's minimum becomes the minimum for a part of the time.
-// Equal jobs share the result. Sources: Sia §3.5.5; Synergy §2.
+// Sources: Sia §3.5.5; Synergy §2.
 func isolated(in *Inputs) func(*job.Spec, cluster.GPUType, float64) time.Duration {
 	times := in.alone
 	var alike workload.Steadies // of one run

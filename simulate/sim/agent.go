@@ -301,8 +301,7 @@ func (g *agent) next(w *World) {
 	w.agenda.push(entry{at: at, agent: g, turn: g.turn})
 }
 
-// plan sets tick and epochEnd, and returns the earlier. Reports are due at multiples of the report
-// interval since Epoch.
+// plan sets tick and epochEnd, and returns the earlier.
 func (g *agent) plan(w *World) time.Time {
 	end := g.target()
 	if g.ends != nil {

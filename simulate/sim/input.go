@@ -12,8 +12,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// An input is what a World simulates: the options, the applications and the complete cluster. Apart from steady, a
-// cache, it does not change.
+// An input is what a World simulates: the options, the applications and the complete cluster.
 type input struct {
 	o       *Options
 	catalog workload.Catalog

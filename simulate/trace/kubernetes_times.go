@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// times sets the times of a job, or returns why it is dropped. It replaces missing times by the best known
-// ones, and counts them.
+// times sets the times of a job, or returns why it is dropped.
 func (d *kubeDump) times(j *kubeJob, seen *parse.Observed) (drop string) {
 	note := d.o.Summary.Note
 	seen.Admitted = j.admitted()

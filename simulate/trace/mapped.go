@@ -252,7 +252,7 @@ func (r mappedRow) instant(field string) (at time.Duration, known bool) {
 	return at, true
 }
 
-// dates are the forms of calendar times without a pattern. Fractions of a second are read with each of them.
+// dates are the forms of calendar times without a pattern.
 var dates = []string{"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z0700"}
 
 func (r mappedRow) date(c parse.Column, text string) time.Duration {

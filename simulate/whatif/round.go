@@ -151,7 +151,7 @@ func (t *replayed) replay(r *journal.Reader, c *journal.Checkpoint, m *runState,
 }
 
 // decided returns a Decided for the last round of a replay, which ends there: the policy itself is in the state after
-// the round. Only background work needs the round to be decided again.
+// the round.
 func (t *replayed) decided(p policy.Policy, rec *counterfactual.Recorder, fresh counterfactual.Fresh) Decided {
 	copied := DecidedBy(p, fresh)
 	return func(ctx context.Context, at time.Time) (policy.Policy, placement.Placer, policy.Work, error) {

@@ -4,8 +4,7 @@ import "github.com/oxgang/oxgang/model/cluster"
 
 const rounding = 1e-9
 
-// bookHost books the CPUs and memory that the plan names for g GPUs of a job; a negative g frees them. Free
-// amounts may become negative.
+// bookHost books the CPUs and memory that the plan names for g GPUs of a job; a negative g frees them.
 func (pl *Placer) bookHost(job, n, g int32) {
 	if !pl.counts {
 		return

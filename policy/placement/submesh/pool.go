@@ -15,7 +15,7 @@ type node struct {
 	rank       int32
 }
 
-// A pool is the nodes of one GPU type. Each node with free GPUs is in the set for their number.
+// A pool is the nodes of one GPU type.
 type pool struct {
 	nodes []int32
 	sizes []int // distinct GPUs per node, ascending

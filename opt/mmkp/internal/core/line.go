@@ -77,7 +77,7 @@ func (s *Core) settleMoving() {
 }
 
 // between returns the tangent at step t, the height of the bound above the left tangent, and the size of the numbers
-// in that difference. The columns of the moving items go to s.middle.
+// in that difference.
 func (s *Core) between(left tangent, t float64) (mid tangent, above, size float64) {
 	s.step(t)
 	mid = tangent{t, left.at(t), left.slope}
