@@ -19,7 +19,7 @@ func OfGroup(int) Access { return Access{} }
 // Public allows everybody.
 func Public() Access { return Access{} }
 
-// Listen listens on a unix socket at path, and creates its directory if needed.
+// Listen fails: sockets identify users on Linux only.
 func Listen(string, Access) (net.Listener, error) {
 	return nil, errors.New("control socket: works on Linux only")
 }

@@ -106,8 +106,8 @@ func (q *Queue) Take(deadline time.Time) scheduler.Event {
 // Until returns the time until a deadline; 0 or less if it has passed.
 func (q *Queue) Until(deadline time.Time) time.Duration { return deadline.Sub(q.Present()) }
 
-// Pass returns the time until a deadline. If the deadline has passed, it sets the scheduler's time and returns 0:
-// to the deadline, or to the present if the deadline was missed by a round or more (Queue.Round).
+// Pass returns the time until a deadline. If the deadline has passed, it returns 0 and sets the scheduler's time: to
+// the deadline, or to the present if the deadline was missed by a round or more (Queue.Round).
 func (q *Queue) Pass(deadline time.Time) time.Duration {
 	wait := q.Until(deadline)
 	if wait > 0 {

@@ -20,11 +20,10 @@ var _ lp.Solver = (*Solver)(nil)
 // New returns ErrUnavailable, because this build lacks HiGHS.
 func New(Options) (*Solver, error) { return nil, ErrUnavailable }
 
-// Solve returns an optimum of p with duals; with integer columns, a proven optimum without duals, where Iterations
-// counts search nodes and Sweeps simplex iterations.
+// Solve returns ErrUnavailable.
 func (*Solver) Solve(context.Context, *lp.Problem) (*lp.Solution, error) {
 	return nil, ErrUnavailable
 }
 
-// Solve returns a proven optimum of a multiple-choice knapsack; the Solution has no prices and counts.
+// Solve returns ErrUnavailable.
 func Solve(context.Context, *mmkp.Problem) (*mmkp.Solution, error) { return nil, ErrUnavailable }

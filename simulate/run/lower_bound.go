@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// LowerBound returns a lower bound on the mean completion time of the measured jobs, as if all nodes for rent or
-// on loan were available. known is the mean completion time under some policy.
+// LowerBound returns a lower bound on the mean completion time of the measured jobs, as if all nodes for rent or on
+// loan were available. known, the mean under any policy, tightens it.
 func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duration, error) {
 	of, err := in.window(c)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package jobstate has the leader's state of each job, which it restores from the Plan of the previous leader, and
-// the options of a queue.
+// the options of a queue. A generation is one start of a job.
 //
 // The function Next is the state machine of a job: it moves the job to another Phase.
 //

@@ -11,7 +11,7 @@ import (
 
 // Times are the times of the last changes of a job's state.
 type Times struct {
-	Since      time.Time // of the present plan; zero: this leader found its pods
+	Since      time.Time // of the decision to start it; zero: this leader found its pods
 	Begun      time.Time // approximately
 	Queued     time.Time // start of its wait for Kueue; zero: none
 	UpSince    time.Time // start of the time in which all its pods run; zero: they do not
@@ -29,7 +29,7 @@ func (e *Job) Ended() bool { return e.Phase == Ended }
 // Stale reports whether the watches lack the last write to a job.
 func (e *Job) Stale() bool { return !e.StaleSince.IsZero() }
 
-// Restored reports whether this leader found the present generation's pods when it took over.
+// Restored reports whether this leader found the job's pods when it took over.
 func (e *Job) Restored() bool { return e.Since.IsZero() }
 
 // Move changes the phase of a job because of an event.

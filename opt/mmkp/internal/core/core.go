@@ -180,7 +180,7 @@ func (s *Core) Weigh(prices []float64, value func(*Column) float64) (bound float
 	return bound
 }
 
-// Sharpen replaces the nudged values by the given ones: it recomputes the prices of the last vertex, and keeps them
+// Sharpen replaces the nudged values by the exact ones: it recomputes the prices of the last vertex, and keeps them
 // if the bound there is lower.
 func (s *Core) Sharpen() {
 	s.Bound = s.Weigh(s.Prices, Given)
