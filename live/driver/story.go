@@ -79,10 +79,9 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 	if !ok {
 		return
 	}
-	if m.Holds == nil {
-		m.Start = expected(eta.Start, passed)
+	if m.Start, m.End = eta.Expected(passed); m.Holds != nil {
+		m.Start = nil
 	}
-	m.End = expected(eta.End, passed)
 }
 
 // unblock returns the cheapest change that would give a job more GPUs, also in words; nil and the reason if it is
@@ -102,11 +101,4 @@ func (d *Driver) unblock(ctx context.Context, id job.ID, ends map[job.ID]time.Du
 		return nil, "unknown: the last round cannot be decided again"
 	}
 	return change, change.String()
-}
-
-func expected(r whatif.Range, passed time.Duration) *explain.Expected {
-	if r.Why != whatif.Known {
-		return &explain.Expected{Unknown: r.Why.String()}
-	}
-	return explain.ExpectedIn(&r.Range, r.Open, passed)
 }

@@ -155,13 +155,14 @@ func (s *state) foresee(v *status.Job) {
 		return
 	}
 	if v.GPUs == 0 {
-		v.Start = s.expected(&eta.Start)
+		v.Start = s.expected(&eta.Start, eta.Start.Unreliable())
 	}
-	v.End = s.expected(&eta.End)
+	v.End = s.expected(&eta.End, eta.Unreliable())
 }
 
-func (s *state) expected(g *whatif.Range) status.Range {
-	switch why := g.Unreliable(); {
+// expected returns a range; why states that it is unreliable.
+func (s *state) expected(g *whatif.Range, why string) status.Range {
+	switch {
 	case g.Why != whatif.Known:
 		return status.Range{}
 	case why != "":

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -115,7 +116,7 @@ var (
 	}
 	freeOf   = regexp.MustCompile(`(\d+) (\w+) GPUs?(?: on \d+ nodes)?[^;:.]* (?:and|but) (none|\d+) (?:is|are) free[;.]`)
 	needs    = regexp.MustCompile(`it needs (?:at least )?(\d+)(?: \w+)? GPUs?`)
-	askedFor = regexp.MustCompile(`(?:asked    |asking for )(?:exactly )?(\d+)`)
+	askedFor = regexp.MustCompile(`(?:asked    |asking for )(?:exactly )?(\d+)(?:[^\n(]* of [^\n(]*\((\d+) or more are enough)?`)
 	lacks    = regexp.MustCompile(`(\d+) (\w+) GPUs?(?: on \d+ nodes)? would make it faster, but are not free`)
 	never    = regexp.MustCompile(`it asks for (\d+)(?: \w+)? GPUs?[^,]*, and the cluster has (?:at most )?(\d+)`)
 )
@@ -134,7 +135,7 @@ func contradiction(page string) string {
 	if m := never.FindStringSubmatch(page); m != nil && integer(m[1]) <= integer(m[2]) {
 		return "never: " + m[0]
 	}
-	if a, m := askedFor.FindStringSubmatch(page), needs.FindStringSubmatch(page); a != nil && m != nil && integer(a[1]) != integer(m[1]) {
+	if a, m := askedFor.FindStringSubmatch(page), needs.FindStringSubmatch(page); a != nil && m != nil && integer(cmp.Or(a[2], a[1])) != integer(m[1]) {
 		return "asked: " + a[0] + ", " + m[0]
 	}
 	if strings.Contains(page, " 0 jobs are ahead") {
@@ -249,7 +250,7 @@ func consistent(t *testing.T, text []byte) {
 // A page with a contradiction seeded into it is found, and one without is not.
 func TestContradiction(t *testing.T) {
 	const good = "a at 0h10m00s, under sia\n\na has been waiting 5s: others gain 1.08 times as much per t4 GPU, compared with its best choice of 2 t4 GPUs.\n\n" +
-		"  asked    2 GPUs or more (4 requested) of any type\n  holds    no GPUs\n  cluster  t4 1 of 8 GPUs free; 1 job holds GPUs, 1 waits\n"
+		"  asked    4 GPUs of any type (2 or more are enough)\n  holds    no GPUs\n  cluster  t4 1 of 8 GPUs free; 1 job holds GPUs, 1 waits\n"
 	if bad := contradiction(good); bad != "" {
 		t.Fatal(bad)
 	}

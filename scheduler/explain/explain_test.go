@@ -47,8 +47,8 @@ var sentences = map[policy.Kind]string{
 	policy.WaitHost:         "no node has 4 a100 GPUs free together with the 24 cores and 372.5 GiB of memory that it needs",
 	policy.WaitOrder:        "1 job is ahead of it in the queue (w), and it needs 8 GPUs",
 	policy.WaitBackfill:     "the 8 GPUs that it needs are free, but its start would delay the first job in the queue, which is expected to start in 1h00m; it can start after that job, or earlier if more GPUs become free",
-	policy.WaitNodes:        "1 rented node for its 16 a100 GPUs on 2 nodes has not arrived yet; the first round after its nodes are up decides again",
-	policy.WaitBudget:       "4 t4 GPUs for it would raise the total cost to 43.50 per hour, and the budget now allows 40.00; it can start when other jobs end, after a time with less spending, or with a larger budget",
+	policy.WaitNodes:        "1 rented node for the 16 a100 GPUs on 2 nodes planned for it has not arrived yet; the first round after its nodes are up decides how many GPUs it gets",
+	policy.WaitBudget:       "whole nodes for its 4 t4 GPUs would raise the total cost to 43.50 per hour, and the budget now allows 40.00 per hour; it can start when other jobs end, after a time with less spending, or with a larger budget",
 	policy.Reclaimed:        "the owner took back its nodes, with 12 t4 GPUs on 2 nodes; it can get other GPUs from the next round on",
 	policy.WaitProfile:      "its speed on one GPU of each type is not measured yet; the first round after the measurement decides on it",
 	policy.WaitTurn:         "jobs take turns, and it had GPUs for 5m00s of the 20m00s since it was submitted; its next turn comes after the turns of other jobs",
@@ -371,7 +371,7 @@ cifar10-17 has been waiting 1m30s: no GPU of its best type is free: all 8 a100 G
 
   asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
   phase    waiting
-  since    0h13m00s
+  since    0h13m00s, 1m30s ago
   holds    no GPUs
   cluster  a100 0 of 8 GPUs free; t4 4 of 4 GPUs free; 1 job holds GPUs, 1 waits
   next     at 0h17m00s, 2m30s later: started on 2 a100 GPUs, 7m00s after its submission: there is room for it
@@ -382,7 +382,7 @@ cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps its GPUs, as plan
 
   asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
   phase    running
-  since    0h20m00s
+  since    0h20m00s, 5m00s ago
   holds    4 a100 GPUs
   before   2 a100 GPUs
   cluster  a100 4 of 8 GPUs free; t4 4 of 4 GPUs free; 1 job holds GPUs, 0 wait
@@ -395,7 +395,7 @@ cifar10-17 completed at 1h00m00s, 4d03h before.
 
   asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
   phase    completed
-  since    1h00m00s
+  since    1h00m00s, 4d03h ago
   held     2 a100 GPUs
 `},
 	} {

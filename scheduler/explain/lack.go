@@ -230,7 +230,25 @@ func line(s *explainContext) string {
 	if len(s.ahead) > 0 {
 		text += " (" + named(s.ahead[:min(len(s.ahead), int(s.why.Value))], int(s.why.Value)) + ")"
 	}
-	return text + ", and " + needs + unplaced(s)
+	return text + ", and " + needs + s.enoughFree(n) + unplaced(s)
+}
+
+// enoughFree names free GPUs that would be enough for a job that needs n, but not before the jobs ahead of it.
+func (s *explainContext) enoughFree(n int) string {
+	if len(s.displaced) > 0 {
+		return ""
+	}
+	for _, t := range s.view.Types {
+		each := 1
+		if s.spec != nil {
+			each = s.spec.Equivalent(t.Type)
+		}
+		if (s.spec == nil || s.spec.Eligible(t.Type)) && t.Free >= n*each {
+			first := map[bool]string{true: "job ahead of it comes", false: "jobs ahead of it come"}[s.why.Value == 1]
+			return fmt.Sprintf("; %s %s free, but the %s first", gpus(t.Free, t.Type), map[bool]string{true: "is", false: "are"}[t.Free == 1], first)
+		}
+	}
+	return ""
 }
 
 // unplaced names the jobs that got GPUs in the plan without a placement: they wait, too.

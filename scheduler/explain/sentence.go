@@ -110,10 +110,10 @@ var templates = map[policy.Kind]template{
 		return free + ", but its start would delay the first job in the queue, which is expected to start in " + secs(s.why.Value)
 	}, unblock: fixedText("it can start after that job, or earlier if more GPUs become free")},
 	policy.WaitNodes: {why: func(s *explainContext) string {
-		return count(int(s.why.Value), "rented node") + " for its " + amount(s.why.Config) + s.missing()
-	}, unblock: fixedText("the first round after its nodes are up decides again")},
+		return count(int(s.why.Value), "rented node") + " for the " + amount(s.why.Config) + " planned for it" + s.missing()
+	}, unblock: fixedText("the first round after its nodes are up decides how many GPUs it gets")},
 	policy.WaitBudget: {why: func(s *explainContext) string {
-		return fmt.Sprintf("%s for it would raise the total cost to %s per hour, and the budget now allows %s", amount(s.why.Config), fixed(s.why.Value), fixed(s.why.Limit))
+		return fmt.Sprintf("whole nodes for its %s would raise the total cost to %s per hour, and the budget now allows %s per hour", amount(s.why.Config), fixed(s.why.Value), fixed(s.why.Limit))
 	}, unblock: func(s *explainContext) string {
 		if s.view.Running == 0 && len(s.view.Types) > 0 {
 			return "it can start after a time with less spending, or with a larger budget"

@@ -90,7 +90,7 @@ func (s *Story) moment(b *bufio.Writer, m *Moment) {
 	}
 	row("phase", m.Phase)
 	if m.Since != nil {
-		row("since", clock(time.Duration(*m.Since)))
+		row("since", clock(time.Duration(*m.Since))+", "+passed(time.Duration(*m.Since), time.Duration(m.At))+" ago")
 	}
 	if !m.Ended {
 		row("holds", m.Holds.text())

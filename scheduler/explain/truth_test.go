@@ -48,9 +48,11 @@ func TestSentences_are_true_of_their_numbers(t *testing.T) {
 		"what it requested":        {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(2, 12, "a100"), Value: 4, Limit: 12}, none, "its policy starts it only with 12 GPUs of one type, as many as it requested, and no type has more than 6 free"},
 		"more than it asked for":   {policy.Reason{Kind: policy.WaitNoCapacity, Config: two, Limit: 2}, none, "its policy offers it no fewer than 2 a100 GPUs, and none is free"},
 		"a queue":                  {policy.Reason{Kind: policy.WaitOrder, Value: 2, Limit: 12}, none, "2 jobs are ahead of it in the queue, and its policy starts it only with 12 GPUs, as many as it requested"},
+		"a queue with free GPUs":   {policy.Reason{Kind: policy.WaitOrder, Value: 2, Limit: 6}, none, "2 jobs are ahead of it in the queue, and its policy offers it no fewer than 6 GPUs; 6 t4 GPUs are free, but the jobs ahead of it come first"},
+		"one ahead, and free GPUs": {policy.Reason{Kind: policy.WaitOrder, Value: 1, Limit: 1}, none, "1 job is ahead of it in the queue, and it needs 1 GPU; 6 t4 GPUs are free, but the job ahead of it comes first"},
 		"nodes went back":          {policy.Reason{Kind: policy.Reclaimed, Config: config(1, 8, "t4")}, two, "the owner took back its nodes, with 8 t4 GPUs; it continues on other nodes"},
-		"nodes that came":          {policy.Reason{Kind: policy.WaitNodes, Config: four, Value: 1}, none, "1 rented node for its 4 t4 GPUs was not up in the last round; "},
-		"nodes that have not come": {policy.Reason{Kind: policy.WaitNodes, Config: two, Value: 2}, none, "2 rented nodes for its 2 a100 GPUs have not arrived yet; "},
+		"nodes that came":          {policy.Reason{Kind: policy.WaitNodes, Config: four, Value: 1}, none, "1 rented node for the 4 t4 GPUs planned for it was not up in the last round; "},
+		"nodes that have not come": {policy.Reason{Kind: policy.WaitNodes, Config: two, Value: 2}, none, "2 rented nodes for the 2 a100 GPUs planned for it have not arrived yet; "},
 		"not of the only type":     {policy.Reason{Kind: policy.Impossible, Config: config(4, 30, "t4")}, none, "it asks for 30 t4 GPUs on 4 nodes, and the cluster has 24 in all; it can run only if"},
 		"more than all types have": {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 8, "t4"), Value: 0, Limit: 8}, none, "its policy offers it no fewer than 8 GPUs of one type, and no type has more than 6 free"},
 		"nobody ahead":             {policy.Reason{Kind: policy.WaitOrder, Limit: 1}, none, "it is first in the queue, running jobs keep their GPUs, and it needs 1 GPU"},
@@ -117,6 +119,21 @@ func TestSentences_where_GPUs_are_worth_different(t *testing.T) {
 	}
 	if got, want := asked(spec, NotKnown), "exactly 8 GPUs of any type, 3 t4 GPUs count as one"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What a job asks for begins with its request, from which its policy may deviate only to the limits in parentheses.
+func TestAsked(t *testing.T) {
+	for want, spec := range map[string]*job.Spec{
+		"exactly 6 GPUs of any type":                                        {GPUs: 6},
+		"8 GPUs of any type (1 or more are enough), batch size 128 to 4096": {GPUs: 8, Adaptivity: job.Adaptive, Batch: job.BatchLimits{Init: 128, Max: 4096}},
+		"8 GPUs of type a100 or t4 (2 or more are enough)":                  {GPUs: 8, MinGPUs: 2, Adaptivity: job.GPUCount, GPUTypes: []cluster.GPUType{"a100", "t4"}},
+		"8 GPUs or more of any type":                                        {GPUs: 8, MinGPUs: 8, Adaptivity: job.GPUCount},
+		"1 to 8 GPUs (2 requested) of any type":                             {GPUs: 2, MaxGPUs: 8, Adaptivity: job.GPUCount},
+	} {
+		if got := asked(spec, NotKnown); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

@@ -68,7 +68,7 @@ func both(a cluster.Allocation) string {
 }
 
 func asked(s *job.Spec, p Preemption) string {
-	parts := []string{size(s), "of " + types(s)}
+	parts := []string{size(s)}
 	for _, t := range slices.Sorted(maps.Keys(s.Equivalents)) {
 		if n := s.Equivalent(t); n > 1 {
 			parts = append(parts, fmt.Sprintf("%d %s GPUs count as one", n, t))
@@ -89,18 +89,22 @@ func asked(s *job.Spec, p Preemption) string {
 	if !s.Reservation.IsZero() {
 		parts = append(parts, "reserved "+amount(s.Reservation))
 	}
-	return strings.Replace(strings.Join(parts, ", "), ", of ", " of ", 1)
+	return strings.Join(parts, ", ")
 }
 
+// size returns "exactly 6 GPUs of any type", "8 GPUs of any type (1 or more are enough)", or "1 to 8 GPUs (2
+// requested) of any type".
 func size(s *job.Spec) string {
-	if !s.Adaptivity.Has(job.GPUCount) {
-		return "exactly " + count(max(1, s.GPUs), "GPU")
+	of, least := " of "+types(s), max(1, s.MinGPUs)
+	switch {
+	case !s.Adaptivity.Has(job.GPUCount):
+		return "exactly " + count(max(1, s.GPUs), "GPU") + of
+	case s.MaxGPUs > 0:
+		return fmt.Sprintf("%d to %s (%d requested)%s", least, count(s.MaxGPUs, "GPU"), s.GPUs, of)
+	case s.GPUs <= least:
+		return count(least, "GPU") + " or more" + of
 	}
-	least := max(1, s.MinGPUs)
-	if s.MaxGPUs == 0 {
-		return fmt.Sprintf("%s or more (%d requested)", count(least, "GPU"), s.GPUs)
-	}
-	return fmt.Sprintf("%d to %s (%d requested)", least, count(s.MaxGPUs, "GPU"), s.GPUs)
+	return fmt.Sprintf("%s%s (%d or more are enough)", count(s.GPUs, "GPU"), of, least)
 }
 
 func types(s *job.Spec) string {

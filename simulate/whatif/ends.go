@@ -27,7 +27,7 @@ func Until(c *counterfactual.Change, waiting job.ID, all map[job.ID]ETA, ago tim
 	c.In = 0
 	for _, id := range c.Jobs {
 		eta, ok := all[id]
-		if !ok || eta.End.Why != Known || eta.End.Unreliable() != "" {
+		if !ok || eta.End.Why != Known || eta.Unreliable() != "" {
 			c.In = -1
 			return
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/calibration"
+	"github.com/oxgang/oxgang/scheduler/explain"
 )
 
 // Patience is the maximum time that Look waits or simulates.
@@ -30,6 +31,32 @@ type Range struct {
 type ETA struct {
 	Job        job.ID
 	Start, End Range
+}
+
+// Unreliable returns why the end is unreliable, otherwise "". It is unreliable if too few of its last estimates were
+// right, or if the start is unreliable and no estimate of an end has been tested yet.
+func (e *ETA) Unreliable() string {
+	if e.End.Of == 0 && e.Start.Unreliable() != "" {
+		return "unreliable: it depends on the start"
+	}
+	return e.End.Unreliable()
+}
+
+// Expected returns the start and the end as estimates to print, when the time passed has elapsed since the
+// prediction.
+func (e *ETA) Expected(passed time.Duration) (start, end *explain.Expected) {
+	start, end = e.Start.expected(passed), e.End.expected(passed)
+	if why := e.Unreliable(); why != "" && e.End.Why == Known {
+		end = &explain.Expected{Unknown: why, Held: e.End.Held, Of: e.End.Of}
+	}
+	return start, end
+}
+
+func (r *Range) expected(passed time.Duration) *explain.Expected {
+	if r.Why != Known {
+		return &explain.Expected{Unknown: r.Why.String()}
+	}
+	return explain.ExpectedIn(&r.Range, r.Open, passed)
 }
 
 // A Predictor predicts when jobs start and end, by simulating from the state after the last round. The errors of

@@ -46,9 +46,7 @@ func AnswerOf(spec *job.Spec, t *Trial) *TrialAnswer {
 		a.Sooner = t.Helps.String()
 	}
 	a.GPUs, a.Type, a.Nodes, a.Price = t.Gets.GPUs, string(t.Gets.GPUType), t.Gets.Nodes, t.Price
-	if a.Start = (&explain.Expected{Unknown: t.Start.Why.String()}); t.Start.Why == Known {
-		a.Start = explain.ExpectedIn(&t.Start.Range, t.Start.Open, t.Passed)
-	}
+	a.Start = t.Start.expected(t.Passed)
 	return a
 }
 

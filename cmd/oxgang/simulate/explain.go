@@ -217,16 +217,9 @@ func expect(round *whatif.Round, m *explain.Moment, all map[job.ID]whatif.ETA, i
 	if !ok {
 		return
 	}
-	in := func(r *whatif.Range) *explain.Expected {
-		if r.Why != whatif.Known {
-			return &explain.Expected{Unknown: r.Why.String()}
-		}
-		return explain.ExpectedIn(&r.Range, r.Open, round.Passed())
+	if m.Start, m.End = eta.Expected(round.Passed()); m.Holds != nil {
+		m.Start = nil
 	}
-	if m.Holds == nil {
-		m.Start = in(&eta.Start)
-	}
-	m.End = in(&eta.End)
 }
 
 func (e *explanation) unblock(ctx context.Context, round *whatif.Round, id job.ID, m *explain.Moment, all map[job.ID]whatif.ETA) (err error) {

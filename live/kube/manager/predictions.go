@@ -28,7 +28,13 @@ func expected(all map[job.ID]driver.Prediction) map[job.ID]jobstate.Expected {
 }
 
 func eta(e *whatif.ETA, from time.Time) *v1alpha1.ETA {
-	all := &v1alpha1.ETA{Start: timeRange(&e.Start, from), End: timeRange(&e.End, from)}
+	all := &v1alpha1.ETA{}
+	if e.Start.Unreliable() == "" {
+		all.Start = timeRange(&e.Start, from)
+	}
+	if e.Unreliable() == "" {
+		all.End = timeRange(&e.End, from)
+	}
 	if all.Start == nil && all.End == nil {
 		return nil
 	}
@@ -36,7 +42,7 @@ func eta(e *whatif.ETA, from time.Time) *v1alpha1.ETA {
 }
 
 func timeRange(r *whatif.Range, from time.Time) *v1alpha1.TimeRange {
-	if r.Why != whatif.Known || r.Unreliable() != "" {
+	if r.Why != whatif.Known {
 		return nil
 	}
 	at := func(d time.Duration) *metav1.Time {

@@ -22,7 +22,7 @@ type Change struct {
 	Jobs     []job.ID           `json:"jobs,omitempty"`  // JobsEnd: jobs that end, the soonest first
 	Rough    bool               `json:"rough,omitzero"`  // some of Jobs may not have to end
 	Rounds   int                `json:"rounds,omitzero"` // RoundsPass: number of rounds
-	In       time.Duration      `json:"-"`               // time until the last of Jobs ends; negative: unknown
+	In       time.Duration      `json:"-"`               // time until the last of Jobs ends (negative: unknown), or of the rounds that pass
 	Gets     cluster.Allocation `json:"-"`
 	Each     int                `json:"-"`                 // GPUs of the type of Gets that replace one requested GPU; 0: one
 	Priority float64            `json:"priority,omitzero"` // MorePriority: needed priority
@@ -32,6 +32,7 @@ type Change struct {
 	Holding  []job.ID           `json:"-"`               // JobsEnd: the jobs of Jobs that hold GPUs; the others wait
 	Budget   bool               `json:"-"`               // NothingHelps: the job waits for the budget, which Find does not vary
 	Earlier  bool               `json:"-"`               // JobsEnd: the job will probably start before that
+	Ahead    bool               `json:"-"`               // JobsEnd: all waiting jobs of Jobs are ahead of the job in the queue
 }
 
 // A Kind is a kind of change that may help a waiting job.
@@ -170,10 +171,11 @@ func list(jobs []job.ID, name func(job.ID) string) string {
 var trials = [kinds]string{
 	NodesCome: "ordered nodes arriving", JobsEnd: "other jobs ending", MorePriority: "a higher priority", FewerGPUs: "fewer GPUs",
 	AnotherType: "another GPU type", Checkpoints: "saving checkpoints", Preemptible: "being preemptible", MoreGPUs: "more GPUs",
-	RoundsPass: fmt.Sprintf("%d more rounds", mostRounds),
 }
 
 func (c *Change) tried() string {
+	trials := trials
+	trials[RoundsPass] = "waiting " + printable.Rough(c.In) + " longer"
 	var all []string
 	for i, k := range c.Tried {
 		if slices.Contains(c.Tried[:i], k) || trials[k] == "" { // ends are tried twice: of jobs that hold GPUs, and of all
@@ -186,26 +188,28 @@ func (c *Change) tried() string {
 		text = " (tried: " + strings.Join(all, ", ") + ")"
 	}
 	if c.Budget {
-		text += "; a larger budget was not tried"
+		text += "; larger budgets are not tested"
 	}
 	return text
 }
 
-// jobsEnd names the jobs that must end, or counts them if they are many.
+// jobsEnd names the jobs that must end, or counts them if they are many or some of them wait.
 func (c *Change) jobsEnd(name func(job.ID) string) string {
 	text := "it would get " + amount(c.Gets)
-	if len(c.Jobs) <= mostNamed {
-		text += " if " + named("job", c.Jobs, name) + " ended" + c.in()
-	} else {
-		text += fmt.Sprintf(" if %d jobs ended%s: ", len(c.Jobs), c.expected(", expected in "))
-		var parts []string
-		if n := len(c.Holding); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d that hold%s GPUs (%s)", n, map[bool]string{true: "s"}[n == 1], list(c.Holding, name)))
+	switch n := c.waiting(); {
+	case n > 0:
+		text += fmt.Sprintf(" after %s ended%s: ", printable.Counted(len(c.Jobs), "other job"), c.expected(", expected in "))
+		if len(c.Holding) > 0 {
+			text += c.holding(name) + " and "
 		}
-		if n := c.waiting(); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d that wait%s", n, map[bool]string{true: "s"}[n == 1]))
+		text += c.queued(n, name)
+	case len(c.Jobs) <= mostNamed:
+		text += " if " + named("job", c.Jobs, name) + " ended"
+		if in := c.expected("expected in "); in != "" {
+			text += " (" + in + ")"
 		}
-		text += strings.Join(parts, " and ")
+	default:
+		text += fmt.Sprintf(" if %d jobs ended%s: ", len(c.Jobs), c.expected(", expected in ")) + c.holding(name)
 	}
 	if c.Rough {
 		text += "; perhaps fewer are enough"
@@ -217,6 +221,25 @@ func (c *Change) jobsEnd(name func(job.ID) string) string {
 		return "no small change helps: " + text
 	}
 	return text
+}
+
+// holding returns "2 that hold GPUs (a and b)".
+func (c *Change) holding(name func(job.ID) string) string {
+	n := len(c.Holding)
+	return fmt.Sprintf("%d that hold%s GPUs (%s)", n, map[bool]string{true: "s"}[n == 1], list(c.Holding, name))
+}
+
+// queued returns "2 of the jobs ahead of it", or "2 that wait" if not all of them are ahead. It names a few.
+func (c *Change) queued(n int, name func(job.ID) string) string {
+	text := fmt.Sprintf("%d that wait%s", n, map[bool]string{true: "s"}[n == 1])
+	if c.Ahead {
+		text = fmt.Sprintf("%d of the jobs ahead of it", n)
+	}
+	if len(c.Jobs) > mostNamed {
+		return text
+	}
+	waiting := slices.DeleteFunc(slices.Clone(c.Jobs), func(id job.ID) bool { return slices.Contains(c.Holding, id) })
+	return text + " (" + list(waiting, name) + ")"
 }
 
 func (c *Change) waiting() int { return len(c.Jobs) - len(c.Holding) }
@@ -242,27 +265,4 @@ func amount(a cluster.Allocation) string {
 		text += " and " + printable.GPUs(a.Also.GPUs, string(a.Also.GPUType))
 	}
 	return text
-}
-
-// in returns in parentheses how many of a few jobs wait, and when the last ends.
-func (c *Change) in() string {
-	var all []string
-	switch n := c.waiting(); {
-	case n == 0:
-	case len(c.Jobs) == 1:
-		all = append(all, "it still waits, too")
-	case n == len(c.Jobs):
-		all = append(all, "they still wait, too")
-	case n == 1:
-		all = append(all, "1 of them still waits, too")
-	default:
-		all = append(all, fmt.Sprintf("%d of them still wait, too", n))
-	}
-	if text := c.expected("expected in "); text != "" {
-		all = append(all, text)
-	}
-	if len(all) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(all, "; ") + ")"
 }

@@ -71,7 +71,7 @@ func (f *finder) first() *Change {
 			return c
 		}
 	}
-	return &Change{Kind: NothingHelps, Tried: f.tried, Budget: f.plan.Jobs[f.at].Why.Kind == policy.WaitBudget}
+	return &Change{Kind: NothingHelps, Tried: f.tried, In: mostRounds * f.s.Length, Budget: f.plan.Jobs[f.at].Why.Kind == policy.WaitBudget}
 }
 
 // helps decides the round with the snapshot of then, completes the change, and reports whether the job gets
@@ -206,13 +206,31 @@ func (f *finder) without(ended []job.ID, and ...job.ID) *Change {
 	if len(c.Jobs) == 0 || !f.helps(c, func() *policy.Snapshot { return Without(f.s, c.Jobs) }) {
 		return nil
 	}
-	c.In = f.lastEnd(c.Jobs)
+	c.In, c.Ahead = f.lastEnd(c.Jobs), true
 	for _, id := range c.Jobs {
-		if !f.plan.Jobs[f.s.Index(id)].Allocation.IsZero() {
+		if i := f.s.Index(id); !f.plan.Jobs[i].Allocation.IsZero() {
 			c.Holding = append(c.Holding, id)
+		} else {
+			c.Ahead = c.Ahead && f.ahead(i)
 		}
 	}
 	return c
+}
+
+// ahead reports whether a job that waits is ahead in the queue, by the reasons of both.
+func (f *finder) ahead(i int) bool {
+	own, why := &f.plan.Jobs[f.at].Why, &f.plan.Jobs[i].Why
+	if own.Kind != policy.WaitOrder {
+		return false
+	}
+	switch why.Kind {
+	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority:
+		return true
+	case policy.WaitOrder:
+		return why.Value < own.Value
+	default:
+		return false
+	}
 }
 
 // needed returns the end of as few of the first jobs as possible; nil if the end of all does not help. It is

@@ -115,18 +115,38 @@ func TestFind_by_known_ends(t *testing.T) {
 		ends map[job.ID]time.Duration
 		want []job.ID
 		in   time.Duration
+		text string // its end
 	}{
-		{map[job.ID]time.Duration{"a": 11 * time.Hour, "b": 10 * time.Minute, "c": 20 * time.Minute}, []job.ID{"b", "c"}, 20 * time.Minute},
-		{map[job.ID]time.Duration{"a": 5 * time.Minute, "b": 10 * time.Minute, "c": 20 * time.Minute}, []job.ID{"a", "b"}, 10 * time.Minute},
-		{map[job.ID]time.Duration{"b": 10 * time.Minute}, []job.ID{"a", "b"}, -1}, // the others are not foreseen to end: as without
+		{map[job.ID]time.Duration{"a": 11 * time.Hour, "b": 10 * time.Minute, "c": 20 * time.Minute}, []job.ID{"b", "c"}, 20 * time.Minute, " after 2 other jobs ended, expected in 20 min: 1 that holds GPUs (b) and 1 of the jobs ahead of it (c)"},
+		{map[job.ID]time.Duration{"a": 5 * time.Minute, "b": 10 * time.Minute, "c": 20 * time.Minute}, []job.ID{"a", "b"}, 10 * time.Minute, " if jobs a and b ended (expected in 10 min)"},
+		{map[job.ID]time.Duration{"b": 10 * time.Minute}, []job.ID{"a", "b"}, -1, ""}, // the others are not foreseen to end: as without
 	} {
 		c, err := Find(t.Context(), s, p, "d", From(queue.New(queue.FIFO()), fifo), test.ends)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Kind != JobsEnd || !reflect.DeepEqual(c.Jobs, test.want) || test.in >= 0 && c.In != test.in {
-			t.Errorf("%v: got %v of %v in %v, want the ends of %v in %v", test.ends, c.Kind, c.Jobs, c.In, test.want, test.in)
+		if c.Kind != JobsEnd || !reflect.DeepEqual(c.Jobs, test.want) || test.in >= 0 && c.In != test.in || !strings.HasSuffix(c.String(), test.text) {
+			t.Errorf("%v: got %v, %v of %v in %v, want the ends of %v in %v", test.ends, c, c.Kind, c.Jobs, c.In, test.want, test.in)
 		}
+	}
+}
+
+// Only jobs with a lower place in the queue are ahead of a job.
+func TestFind_jobs_ahead(t *testing.T) {
+	in := func(k policy.Kind, place float64) policy.Decision {
+		return policy.Decision{Why: policy.Reason{Kind: k, Value: place}}
+	}
+	jobs := []policy.Decision{
+		in(policy.WaitOrder, 2), in(policy.WaitNoCapacity, 9), in(policy.WaitOrder, 1), in(policy.WaitOrder, 3), in(policy.WaitPrice, 0),
+	}
+	f := &finder{plan: &policy.Plan{Jobs: jobs}}
+	for i, want := range []bool{false, true, true, false, false} {
+		if f.ahead(i) != want {
+			t.Errorf("job %d: got %v, want %v", i, !want, want)
+		}
+	}
+	if f.at = 4; f.ahead(2) {
+		t.Error("a job without a place in the queue has others ahead of it")
 	}
 }
 
@@ -149,21 +169,24 @@ func TestAJobThatNothingHelpsHearsWhatWasTried(t *testing.T) {
 	s := waiting(a100s(1), 1)
 	s.Jobs[0].GPUTypes = []cluster.GPUType{"h100"}
 	s.Jobs[0].GPUsPerReplica = map[cluster.GPUType]int{"h100": 1}
-	if got, want := find(t, s, "a").String(), "no single change helps (tried: 32 more rounds)"; got != want {
+	if got, want := find(t, s, "a").String(), "no single change helps (tried: waiting 32 min longer)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	budget := Change{Kind: NothingHelps, Tried: []Kind{RoundsPass}, Budget: true}
-	if got := budget.String(); !strings.HasSuffix(got, "; a larger budget was not tried") {
+	if got := budget.String(); !strings.HasSuffix(got, "; larger budgets are not tested") {
 		t.Errorf("got %q, want the budget", got)
 	}
 	for want, c := range map[string]Change{
-		"if jobs a and b ended (1 of them still waits, too; expected in 9 min)": {Jobs: []job.ID{"a", "b"}, Holding: []job.ID{"b"}},
-		"if job a ended (it still waits, too; expected in 9 min)":               {Jobs: []job.ID{"a"}},
-		"if 5 jobs ended, expected in 9 min: 4 that hold GPUs (b, c, d and 1 more) and 1 that waits; perhaps fewer are enough": {
+		"after 2 other jobs ended, expected in 9 min: 1 that holds GPUs (b) and 1 that waits (a)":                    {Jobs: []job.ID{"a", "b"}, Holding: []job.ID{"b"}},
+		"after 3 other jobs ended, expected in 9 min: 1 that holds GPUs (b) and 2 of the jobs ahead of it (a and c)": {Jobs: []job.ID{"a", "b", "c"}, Holding: []job.ID{"b"}, Ahead: true},
+		"after 1 other job ended, expected in 9 min: 1 that waits (a)":                                               {Jobs: []job.ID{"a"}},
+		"after 5 other jobs ended, expected in 9 min: 4 that hold GPUs (b, c, d and 1 more) and 1 that waits; perhaps fewer are enough": {
 			Jobs: []job.ID{"a", "b", "c", "d", "e"}, Holding: []job.ID{"b", "c", "d", "e"}, Rough: true,
 		},
-		"if 4 jobs ended, expected in 9 min: 4 that wait":                        {Jobs: []job.ID{"a", "b", "c", "d"}},
-		"if job a ended (expected in 9 min); it will probably start before that": {Jobs: []job.ID{"a"}, Holding: []job.ID{"a"}, Earlier: true},
+		"if 4 jobs ended, expected in 9 min: 4 that hold GPUs (a, b, c and 1 more)": {Jobs: []job.ID{"a", "b", "c", "d"}, Holding: []job.ID{"a", "b", "c", "d"}},
+		"after 4 other jobs ended, expected in 9 min: 4 of the jobs ahead of it":    {Jobs: []job.ID{"a", "b", "c", "d"}, Ahead: true},
+		"after 4 other jobs ended, expected in 9 min: 4 that wait":                  {Jobs: []job.ID{"a", "b", "c", "d"}},
+		"if job a ended (expected in 9 min); it will probably start before that":    {Jobs: []job.ID{"a"}, Holding: []job.ID{"a"}, Earlier: true},
 	} {
 		if c.Kind, c.In = JobsEnd, 9*time.Minute; !strings.HasSuffix(c.String(), want) {
 			t.Errorf("got %q, want %q", c.String(), want)

@@ -189,7 +189,18 @@ var facts = []fact{
 		}
 		return number(m[1]) == most
 	}},
-	{regexp.MustCompile(`if (\d+) jobs ended[^:\n]*:(?: (\d+) that holds? GPUs \(([^)]*)\))?(?:(?: and)? (\d+) that waits?)?`), func(x *round, id job.ID, m []string) bool {
+	{regexp.MustCompile(`; (\d+) (\S+) GPUs? (?:is|are) free, but the jobs? ahead of it comes? first`), func(x *round, id job.ID, m []string) bool {
+		free, _ := x.free(m[2])
+		return number(m[1]) == free && free >= least(x.s.Job(id).Spec) && x.s.Job(id).Eligible(cluster.GPUType(m[2]))
+	}},
+	{regexp.MustCompile(`(\d+) jobs? (?:is|are) ahead of it(?s:.*)\D(\d+) of the jobs ahead of it`), func(_ *round, _ job.ID, m []string) bool {
+		return number(m[2]) >= 1 && number(m[2]) <= number(m[1])
+	}},
+	{regexp.MustCompile(`(?:of the jobs ahead of it|that waits?) \(([^)]*)\)`), func(x *round, id job.ID, m []string) bool {
+		names, _ := listed(m[1])
+		return x.wait(names) && !slices.Contains(names, id)
+	}},
+	{regexp.MustCompile(`(?:if|after) (\d+) (?:other )?jobs? ended[^:\n]*:(?: (\d+) that holds? GPUs \(([^)]*)\))?(?:(?: and)? (\d+) (?:that waits?|of the jobs ahead of it))?`), func(x *round, id job.ID, m []string) bool {
 		names, all := listed(m[3])
 		if m[2] == "" {
 			names, all = nil, 0
@@ -202,8 +213,8 @@ var facts = []fact{
 		names, _ := listed(m[1])
 		return !slices.ContainsFunc(names, func(other job.ID) bool { return other == id || x.s.Job(other) == nil })
 	}},
-	{regexp.MustCompile(`(?s:.*) at (\S+), under .*\n\n.* (?:has been waiting|was preempted) (\S+?)(?: ago)?:(?s:.*)\n  since +(\S+)`), func(_ *round, _ job.ID, m []string) bool {
-		return spans(m[2], seconds(m[1])-seconds(m[3]))
+	{regexp.MustCompile(`(?s:.*) at (\S+), under .*\n\n.* (?:has been waiting|was preempted) (\S+?)(?: ago)?:(?s:.*)\n  since +([^\s,]+), (\S+) ago\n`), func(_ *round, _ job.ID, m []string) bool {
+		return spans(m[2], seconds(m[1])-seconds(m[3])) && m[4] == m[2]
 	}},
 	{regexp.MustCompile(`needs (?:at least )?(\d+)(?: \S+)? GPUs?[^;]* (?:and|but) (\d+) are free`), func(_ *round, _ job.ID, m []string) bool {
 		return number(m[2]) < number(m[1])
@@ -211,8 +222,8 @@ var facts = []fact{
 	{regexp.MustCompile(`needs (?:at least )?(\d+) (?:(\S+) )?GPUs?(?s:.*)asked +exactly (\d+) GPU`), func(x *round, id job.ID, m []string) bool {
 		return number(m[1]) == number(m[3])*each(x.s.Job(id), m[2])
 	}},
-	{regexp.MustCompile(`(starts it only with|offers it no fewer than) (\d+) (?:(\S+) )?GPUs?(?s:.*)asked +[^\n(]*\((\d+) requested`), func(x *round, id job.ID, m []string) bool {
-		return (number(m[2]) == number(m[4])*each(x.s.Job(id), m[3])) == strings.HasPrefix(m[1], "starts")
+	{regexp.MustCompile(`(starts it only with|offers it no fewer than) (\d+) (?:(\S+) )?GPUs?(?s:.*)asked +(?:[^\n(]*\((\d+) requested|(\d+) GPUs? (?:or more )?of [^\n(]*)`), func(x *round, id job.ID, m []string) bool {
+		return (number(m[2]) == number(m[4]+m[5])*each(x.s.Job(id), m[3])) == strings.HasPrefix(m[1], "starts")
 	}},
 	{regexp.MustCompile(`if it asked for (\d+) GPU`), func(x *round, id job.ID, m []string) bool {
 		return number(m[1]) < least(x.s.Job(id).Spec)
@@ -248,7 +259,7 @@ var facts = []fact{
 	{regexp.MustCompile(`it had GPUs for (\S+) of the (\S+) since it was submitted`), func(x *round, id job.ID, m []string) bool {
 		return seconds(m[1]) <= seconds(m[2]) && spans(m[2], int(x.s.Now.Sub(x.s.Job(id).Submitted).Round(time.Second).Seconds()))
 	}},
-	{regexp.MustCompile(`raise the cost to (\S+) per hour, and the budget allows (\S+) now`), func(_ *round, _ job.ID, m []string) bool {
+	{regexp.MustCompile(`raise the total cost to (\S+) per hour, and the budget now allows (\S+) per hour`), func(_ *round, _ job.ID, m []string) bool {
 		paid, err := strconv.ParseFloat(m[1], 64)
 		most, also := strconv.ParseFloat(m[2], 64)
 		return err == nil && also == nil && paid >= most

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	wouldGet = regexp.MustCompile(`^(?:no small change helps: )?(?:it would get|one of the next rounds should give it) (\d+) (\S+) GPUs?(?: on (\d+) nodes)?(?: and (\d+) (\S+) GPUs?)? if `)
+	wouldGet = regexp.MustCompile(`^(?:no small change helps: )?(?:it would get|one of the next rounds should give it) (\d+) (\S+) GPUs?(?: on (\d+) nodes)?(?: and (\d+) (\S+) GPUs?)? (?:if|after) `)
 	ofOthers = regexp.MustCompile(`other jobs would get (\d+) (more|fewer)`)
 	leftOver = regexp.MustCompile(`(\d+) more would be free`)
 )
