@@ -47,7 +47,7 @@ var harmless = []string{parse.DropNoGPUs, "nodes without a label for the GPU typ
 
 // Causes lists possible causes of differences between a simulation with this configuration and the history.
 func (h *History) Causes(c *config.Config) []string {
-	var all []string
+	all := h.tooSmall(c)
 	for _, n := range h.notes.Notes {
 		if !slices.Contains(harmless, n.Text) && !strings.HasPrefix(n.Text, parse.Ignored) {
 			all = append(all, fmt.Sprintf("%s: %d", n.Text, n.Count))
@@ -70,6 +70,22 @@ func (h *History) Causes(c *config.Config) []string {
 	}
 	all = append(all, h.missingOrder()...)
 	return append(append(all, NotExactly(h.Baseline)), notRecorded[h.Recorded.Format]...)
+}
+
+// tooSmall states that the log has more GPUs in use at the same time than a cluster that the user stated.
+func (h *History) tooSmall(c *config.Config) []string {
+	if !c.IsSet("cluster") {
+		return nil
+	}
+	nodes, err := c.BuildCluster()
+	if err != nil {
+		return nil
+	}
+	have, most := nodes.GPUs(), h.Recorded.MostInUse()
+	if most <= have {
+		return nil
+	}
+	return []string{fmt.Sprintf("the jobs of the log held up to %d GPUs at the same time, and --cluster has %d", most, have)}
 }
 
 // NotExactly returns a sentence stating that a policy only approximates the cluster's own scheduler.

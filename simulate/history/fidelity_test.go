@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -73,5 +74,14 @@ func TestCauses(t *testing.T) {
 	}
 	if got := h.Causes(c); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	at := time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
+	for i := range 3 { // the third starts when the first ends
+		o := parse.Observed{Submitted: at, Started: at.Add(time.Duration(i/2) * time.Hour), Ended: at.Add(time.Duration(1+i) * time.Hour)}
+		o.Arrival.Spec.GPUs = 9
+		h.Recorded.Jobs = append(h.Recorded.Jobs, o)
+	}
+	if got, want := h.Causes(c)[0], "the jobs of the log held up to 18 GPUs at the same time, and --cluster has 16"; got != want {
+		t.Errorf("18 GPUs in use at once of 16: %q, want %q", got, want)
 	}
 }

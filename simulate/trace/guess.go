@@ -68,11 +68,26 @@ func (u *usage) add(o *parse.Observed) {
 const largestNode = 8
 
 func (u *usage) cluster() string {
+	return fmt.Sprintf("%s:%dx%d", u.name, (u.most()+u.perNode-1)/u.perNode, u.perNode)
+}
+
+func (u *usage) most() int {
 	slices.SortFunc(u.changes, func(a, b change) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.gpus, b.gpus)) })
 	held, most := 0, 0
 	for _, c := range u.changes {
 		held += c.gpus
 		most = max(most, held)
 	}
-	return fmt.Sprintf("%s:%dx%d", u.name, (most+u.perNode-1)/u.perNode, u.perNode)
+	return most
+}
+
+// MostInUse returns the largest number of GPUs of all types that the jobs held at the same time.
+func (h *History) MostInUse() int {
+	var all usage
+	for i := range h.Jobs {
+		if o := &h.Jobs[i]; !o.Started.IsZero() {
+			all.add(o)
+		}
+	}
+	return all.most()
 }
