@@ -53,8 +53,8 @@ func (h *Hello) AddLocalMax(known map[cluster.GPUType]int, t cluster.GPUType) ma
 	return all
 }
 
-// ToTrain returns the batch size to train with: the planned one (asked), the job's best if the scheduler may
-// choose, or zero, which leaves the choice to the job's program. row may be nil.
+// ToTrain returns the batch size to train with: the planned one (asked), the best for row if the scheduler may
+// choose, or zero, which leaves the choice to the program. row may be nil.
 func ToTrain(asked job.BatchSize, row *policy.Job, a cluster.Allocation, workers int) Batch {
 	if asked.Local > 0 {
 		return Batch{Local: asked.Local, Accumulation: asked.Accumulation}

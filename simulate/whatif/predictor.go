@@ -89,7 +89,7 @@ type Predictor struct {
 
 const unlimited = time.Duration(math.MaxInt64)
 
-// NewPredictor returns a Predictor for a run on a cluster with these GPU types.
+// NewPredictor returns a Predictor for a run with scheduler options so, on GPUs of these types.
 func NewPredictor(fresh func() (policy.Policy, placement.Placer, error), so scheduler.Options, types []cluster.TypeInfo) *Predictor {
 	o := DefaultOptions(fresh)
 	so.Estimate.Types = types

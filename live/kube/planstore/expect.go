@@ -18,8 +18,8 @@ const (
 	foretellPart  = 10
 )
 
-// FillExpected sets the predictions of a plan's jobs, by default the last plan's. A job that this plan stops gets
-// no Unblock.
+// FillExpected sets the predictions of the jobs in all, from expect or, if it returns nil, the last plan. A job that
+// lost its GPUs gets no Unblock.
 func FillExpected(expect func() map[job.ID]jobstate.Expected, last *v1alpha1.Plan, all []v1alpha1.JobAllocation) {
 	if expect == nil {
 		return
