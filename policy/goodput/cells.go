@@ -191,8 +191,8 @@ func (r *Row) believed(i int) (goodput, speed float64) {
 // assumed returns the goodput of a job without a model on column i. It is 1 on the fewest GPUs of every type, and grows
 // with the GPUs up to its request.
 func (r *Row) assumed(i int) float64 {
-	c := &r.columns[i]
-	return max(1, float64(min(c.GPUs, r.asked[c.resource]))/float64(r.start[c.resource]))
+	c, n := &r.columns[i], &r.sizes[r.columns[i].resource]
+	return max(1, float64(min(c.GPUs, n.asked))/float64(n.start))
 }
 
 // Goodput returns a job's estimated goodput and its speed (samples per second) on configuration c. Goodput is in

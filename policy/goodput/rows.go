@@ -10,6 +10,12 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
+// sizes are numbers of GPUs of one type, for a job.
+type sizes struct {
+	start int // fewest GPUs of a column
+	asked int // fewest GPUs of a column of at least the request, or else the most; 0: not used
+}
+
 // A Row has the goodput of one job on every configuration that it may ever get, its columns. A job with a fixed
 // number of GPUs has one column per GPU type; a job with a reservation has only that. Rows persist between rounds.
 // The caller of Plan sets the exported fields.
@@ -30,8 +36,7 @@ type Row struct {
 
 	job     *policy.Job
 	columns []configuration
-	start   []int     // by resource: fewest GPUs of a column
-	asked   []int     // by resource: fewest GPUs of a column of at least the request, or else the most; 0: not used
+	sizes   []sizes   // by resource
 	goodput []float64 // per column, not normalised, without input limits; 0: cannot run, -1: not yet computed
 	cells   [][]cell  // per allowed or held column, by ascending goodput; nil: not yet computed
 	plain   []cell    // per column: its cell if CPUs and memory do not count
@@ -122,15 +127,15 @@ func (p *Program) refresh(t staleRow) {
 
 func (p *Program) lay(r *Row) {
 	r.columns = p.appendColumns(r.columns[:0], r.job)
-	r.start, r.asked = resize(r.start, len(p.cluster.Types())), resize(r.asked, len(p.cluster.Types()))
-	clear(r.start)
-	clear(r.asked)
+	r.sizes = resize(r.sizes, len(p.cluster.Types()))
+	clear(r.sizes)
 	for _, c := range r.columns {
-		if n := &r.start[c.resource]; *n == 0 || c.GPUs < *n {
-			*n = c.GPUs
+		n := &r.sizes[c.resource]
+		if n.start == 0 || c.GPUs < n.start {
+			n.start = c.GPUs
 		}
-		if n := &r.asked[c.resource]; p.o.Start > 0 && *n < r.job.Requested(c.GPUType) {
-			*n = c.GPUs // in ascending order
+		if p.o.Start > 0 && n.asked < r.job.Requested(c.GPUType) {
+			n.asked = c.GPUs // in ascending order
 		}
 	}
 	r.goodput = resize(r.goodput, len(r.columns))
@@ -267,10 +272,10 @@ func (p *Program) allow(r *Row) {
 // untried reports whether column i has the requested GPUs of a job without a model. If no configuration has just as
 // many, the next larger one counts, or else the largest. It is false if jobs start on their fewest GPUs (Options.Start).
 func (r *Row) untried(i int) bool {
-	return r.job.Perf == nil && r.columns[i].GPUs == r.asked[r.columns[i].resource]
+	return r.job.Perf == nil && r.columns[i].GPUs == r.sizes[r.columns[i].resource].asked
 }
 
-func (r *Row) least(i int) bool { return r.columns[i].GPUs == r.start[r.columns[i].resource] }
+func (r *Row) least(i int) bool { return r.columns[i].GPUs == r.sizes[r.columns[i].resource].start }
 
 // Job returns the row's job.
 func (r *Row) Job() *policy.Job { return r.job }
