@@ -72,11 +72,8 @@ func (h *History) Causes(c *config.Config) []string {
 	return append(append(all, NotExactly(h.Baseline)), notRecorded[h.Recorded.Format]...)
 }
 
-// tooSmall states that the log has more GPUs in use at the same time than a cluster that the user stated.
+// tooSmall states that more GPUs were in use at the same time than the simulated cluster has.
 func (h *History) tooSmall(c *config.Config) []string {
-	if !c.IsSet("cluster") {
-		return nil
-	}
 	nodes, err := c.BuildCluster()
 	if err != nil {
 		return nil
@@ -85,7 +82,7 @@ func (h *History) tooSmall(c *config.Config) []string {
 	if most <= have {
 		return nil
 	}
-	return []string{fmt.Sprintf("the jobs of the log held up to %d GPUs at the same time, and --cluster has %d", most, have)}
+	return []string{fmt.Sprintf("the jobs of the log held up to %d GPUs at the same time, and the simulated cluster has %d", most, have)}
 }
 
 // NotExactly returns a sentence stating that a policy only approximates the cluster's own scheduler.

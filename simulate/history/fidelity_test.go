@@ -81,7 +81,7 @@ func TestCauses(t *testing.T) {
 		o.Arrival.Spec.GPUs = 9
 		h.Recorded.Jobs = append(h.Recorded.Jobs, o)
 	}
-	if got, want := h.Causes(c)[0], "the jobs of the log held up to 18 GPUs at the same time, and --cluster has 16"; got != want {
+	if got, want := h.Causes(c)[0], "the jobs of the log held up to 18 GPUs at the same time, and the simulated cluster has 16"; got != want {
 		t.Errorf("18 GPUs in use at once of 16: %q, want %q", got, want)
 	}
 }

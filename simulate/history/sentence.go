@@ -60,9 +60,9 @@ func (a *Answer) size() string {
 	case a.Rows[0].MeanWait == 0:
 		return "no job waited, so fewer GPUs were not examined"
 	case f == nil || f.Enough == a.GPUs:
-		return fmt.Sprintf("under %s, too, all GPUs are needed to keep the recorded mean wait", called(a.best.policy))
+		return fmt.Sprintf("under %s, too, all GPUs are needed to keep the recorded mean and P90 wait", called(a.best.policy))
 	}
-	text := fmt.Sprintf("under %s, %d of the %d GPUs are enough to keep the recorded mean wait (%.0f %% fewer; range %d to %d GPUs)", called(a.best.policy), f.Enough, a.GPUs, 100*f.Saved, f.AtLeast, f.AtMost)
+	text := fmt.Sprintf("under %s, %d of the %d GPUs are enough to keep the recorded mean and P90 wait (%.0f %% fewer; range %d to %d GPUs)", called(a.best.policy), f.Enough, a.GPUs, 100*f.Saved, f.AtLeast, f.AtMost)
 	if f.Currency != "" {
 		text += fmt.Sprintf(", which saves %s %s a year at your prices (%g %s a GPU-hour, %s)", thousands(f.Money), f.Currency, a.price.perHour, f.Currency, f.PriceSource)
 	}
