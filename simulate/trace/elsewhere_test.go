@@ -11,12 +11,12 @@ import (
 func TestOpen_what_is_no_history(t *testing.T) {
 	const sacct = "JobID|User|Submit|Start|End|ElapsedRaw|State|AllocTRES\n"
 	for text, want := range map[string]string{
-		"             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n":     "output of squeue or scontrol",
-		"JobId=123 JobName=train\n   UserId=ann(1000)\n":                                             "export the history with: sacct",
-		`{"jobs": [{"job_id": 1, "submit_time": {"number": 1767225600}, "job_state": ["RUNNING"]}]}`: "squeue and scontrol print it",
-		`{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}}`:                       `one object of kind "Job", want lists`,
-		"apiVersion: v1\nkind: List\nitems: []\n":                                                    "kubectl get -o json",
-		"\xff\xfeJ\x00o\x00b\x00": "text in UTF-16, want UTF-8",
+		"             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n":                "output of squeue or scontrol",
+		"JobId=123 JobName=train\n   UserId=ann(1000)\n":                                                        "export the history with: sacct",
+		`{"jobs": [{"job_id": 1, "submit_time": {"number": 1767225600}, "job_state": ["RUNNING"]}]}`:            "squeue and scontrol print it",
+		`{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}}`:                                  `one object of kind "Job", want lists`,
+		"apiVersion: v1\nkind: List\nitems: []\n":                                                               "kubectl get -o json",
+		"\xff\xfeJ\x00o\x00b\x00":                                                                               "text in UTF-16, want UTF-8",
 		sacct + "1|ann|2026-01-02T00:00:00|2026-01-02T02:00:00|2026-01-02T01:00:00|3600|COMPLETED|gres/gpu=1\n": `end "2026-01-02T01:00:00", want a time that is not before the start`,
 	} {
 		seq, err := Open(strings.NewReader(text), "", parse.Options{})
