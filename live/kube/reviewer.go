@@ -92,8 +92,8 @@ func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error
 	return m.Job, nil
 }
 
-// Pod returns the pod that sent a token from the address source. The error wraps ErrUnknown if Lookup lacks the pod,
-// and ErrLater if the token cannot be checked now.
+// Pod returns the pod that sent a token from the address source. The error wraps ErrUnknownToken if the token is
+// invalid or Lookup lacks the pod, and ErrReviewLater if the token cannot be checked now.
 func (r *Reviewer) Pod(ctx context.Context, source, token string) (Identity, error) {
 	named, ends, err := readToken(token, r.audience, time.Now())
 	if err != nil {

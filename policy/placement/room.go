@@ -72,7 +72,7 @@ func (r *Room) change(node int, s *cluster.Resources, sign int) {
 	f.Memory += int64(sign) * s.Memory
 }
 
-// A Want is a request for nodes: a number of GPUs of one type, in units that must not be split.
+// A Want is a request for nodes: a number of GPUs of one type, in units that stay on one node if they fit on one.
 type Want struct {
 	Type cluster.GPUType
 	GPUs int

@@ -69,7 +69,7 @@ func (f *freed) text(t cluster.GPUType) string {
 	then := "assigns them to it or to other jobs"
 	switch {
 	case f.waiting == 1:
-		then = "should give them to it"
+		then = "should start it on some or all of them"
 	case f.gpus == 1:
 		then = "assigns it to this job or to another"
 	}
