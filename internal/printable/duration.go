@@ -54,17 +54,9 @@ func Short(d time.Duration) string {
 func GPUs(n int, gpuType string) string {
 	switch gpuType {
 	case "":
-		return Counted(n, "GPU")
+		return Count(n, "GPU")
 	case "cpu":
-		return Counted(n, "CPU slot")
+		return Count(n, "CPU slot")
 	}
-	return Counted(n, gpuType+" GPU")
-}
-
-// Counted formats a number with its noun: "1 GPU", "2 GPUs".
-func Counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return Count(n, gpuType+" GPU")
 }

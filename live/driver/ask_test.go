@@ -98,7 +98,7 @@ func slowly(t *testing.T, takes time.Duration) *Driver {
 func TestAsk_halves_its_time(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, err := slowly(t, 200*time.Millisecond).Ask(t.Context(), whatif.Question{Cancel: uid(0)})
-		if err != nil || a.Jobs[0].Before.Why != whatif.TooMany || a.Jobs[0].After.Why != whatif.Known {
+		if err != nil || a.Jobs[0].Before.Why != whatif.TooLong || a.Jobs[0].After.Why != whatif.Known {
 			t.Errorf("%v, %+v, want that the end is not found as it is, and is found as it would be", err, a)
 		}
 	})

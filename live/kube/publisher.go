@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/execute"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
@@ -136,9 +137,9 @@ func (w *publisher) failure(e *jobstate.Job, v *verdict) bool {
 	case e.Wants() && e.Fit.Why != "":
 		v.reason, v.message = StepFailed, "its CPUs and memory differ from the plan: "+e.Fit.Why
 	case e.Wants() && now.Before(e.Limit.Until):
-		v.reason, v.message = StepFailed, fmt.Sprintf("limited to %s for now, because it cannot have more pods: %s", jobstate.Count(e.Limit.GPUs, "GPU"), e.Limit.Why)
+		v.reason, v.message = StepFailed, fmt.Sprintf("limited to %s for now, because it cannot have more pods: %s", printable.Count(e.Limit.GPUs, "GPU"), e.Limit.Why)
 	case e.Setback != "" && now.Before(e.NotBefore):
-		v.reason, v.message = StepFailed, fmt.Sprintf("%s in a row failed; it will be retried; last failure: %s", jobstate.Count(e.Failures, "start"), e.Setback)
+		v.reason, v.message = StepFailed, fmt.Sprintf("%s in a row failed; it will be retried; last failure: %s", printable.Count(e.Failures, "start"), e.Setback)
 	case w.o.Acts() && e.Unplaced(now) > placementDelay:
 		v.reason, v.again = Unschedulable, true
 		v.message = fmt.Sprintf("only %d of %d pods have a node; other jobs get its GPUs if that lasts %v%s", e.Placed(), e.Workers(), e.PlaceWithin(w.o.Start), e.Obstacle())
@@ -153,7 +154,7 @@ func shortfall(e *jobstate.Job, a *v1alpha1.JobAllocation) string {
 	if e == nil || e.Parsed.Spec == nil || a.GPUs == 0 || int(a.GPUs) >= e.Parsed.Spec.GPUs {
 		return ""
 	}
-	text := fmt.Sprintf("; these are %d of the %s that it requests", a.GPUs, jobstate.Count(e.Parsed.Spec.GPUs, "GPU"))
+	text := fmt.Sprintf("; these are %d of the %s that it requests", a.GPUs, printable.Count(e.Parsed.Spec.GPUs, "GPU"))
 	if len(e.Reports) == 0 {
 		text += ", because its program has not reported its speed"
 	}

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/execute"
@@ -117,7 +118,7 @@ func (w *Backend) dispossess(c *cluster.Cluster) {
 	for _, e := range slices.Backward(w.table.Order) {
 		for _, share := range e.Held.Placement {
 			if has := gpus(c, share.Node); e.Wants() && planned[share.Node] > has {
-				w.lose(e, fmt.Sprintf("node %s has only %d of the %s planned there", share.Node, has, jobstate.Count(planned[share.Node], "GPU")))
+				w.lose(e, fmt.Sprintf("node %s has only %d of the %s planned there", share.Node, has, printable.Count(planned[share.Node], "GPU")))
 				for _, s := range e.Held.Placement {
 					planned[s.Node] -= s.GPUs
 				}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -57,7 +58,7 @@ func (w *Backend) occupied(spec *job.Spec) string {
 	for _, t := range w.extent.types {
 		all, left := gpusFor(s.Whole, t, spec), gpusFor(s.Nodes, t, spec)
 		if spec.Eligible(t) && all >= spec.Min(t) && left < spec.Min(t) {
-			return fmt.Sprintf("it needs %s; the empty nodes of the queue have %d for it, and pods outside the plan or closed nodes leave %d", jobstate.Count(spec.Min(t), string(t)+" GPU"), all, left)
+			return fmt.Sprintf("it needs %s; the empty nodes of the queue have %d for it, and pods outside the plan or closed nodes leave %d", printable.Count(spec.Min(t), string(t)+" GPU"), all, left)
 		}
 	}
 	return ""

@@ -189,7 +189,7 @@ func (s *Status) WriteHead(w io.Writer) {
 	}
 	for i := range s.GPUs {
 		if g := &s.GPUs[i]; len(s.Queues) == 0 {
-			fmt.Fprintln(w, printable.Line(fmt.Sprintf("%s%s: %d held, %d idle (%d unusable)", printable.Counted(g.Total, "GPU"), ofType(string(g.Type)), g.Held, g.Total-g.Held, g.Unusable)))
+			fmt.Fprintln(w, printable.Line(fmt.Sprintf("%s%s: %d held, %d idle (%d unusable)", printable.Count(g.Total, "GPU"), ofType(string(g.Type)), g.Held, g.Total-g.Held, g.Unusable)))
 		}
 	}
 	for _, text := range s.Attention {

@@ -192,7 +192,7 @@ func (w *World) stuck() error {
 		names = append(names, string(id))
 	}
 	slices.Sort(names)
-	return fmt.Errorf("sim: stuck: no job runs, and %s waited for %d rounds: %s", printable.Counted(len(names), "job"), stallRounds, strings.Join(names[:min(5, len(names))], ", "))
+	return fmt.Errorf("sim: stuck: no job runs, and %s waited for %d rounds: %s", printable.Count(len(names), "job"), stallRounds, strings.Join(names[:min(5, len(names))], ", "))
 }
 
 func (w *World) maintenance() bool {

@@ -35,7 +35,7 @@ func (d *Description) String() string {
 	}
 	fmt.Fprintln(&b)
 	if d.Users > 0 || d.Queues > 0 {
-		fmt.Fprintf(&b, "from         %s, %s\n", printable.Counted(d.Users, "user"), printable.Counted(d.Queues, "queue"))
+		fmt.Fprintf(&b, "from         %s, %s\n", printable.Count(d.Users, "user"), printable.Count(d.Queues, "queue"))
 	}
 	writeNames(&b, "GPU types", d.GPUTypes)
 	if parts := d.parts(); parts > 0 {
@@ -88,7 +88,7 @@ func (d *Description) writeWaits(b *strings.Builder) {
 	case d.Started == 0:
 		return
 	case d.Started < d.Jobs:
-		fmt.Fprintf(b, "waits        of %s with a known start: ", printable.Counted(d.Started, "job"))
+		fmt.Fprintf(b, "waits        of %s with a known start: ", printable.Count(d.Started, "job"))
 	default:
 		fmt.Fprint(b, "waits        ")
 	}
@@ -97,7 +97,7 @@ func (d *Description) writeWaits(b *strings.Builder) {
 
 func (d *Description) writeDemand(b *strings.Builder, span time.Duration) {
 	if d.Known < d.Jobs {
-		fmt.Fprintf(b, "load         of %s follows from the application\n", printable.Counted(d.Jobs-d.Known, "job"))
+		fmt.Fprintf(b, "load         of %s follows from the application\n", printable.Count(d.Jobs-d.Known, "job"))
 	}
 	if d.Known == 0 {
 		return

@@ -219,7 +219,7 @@ func (d *kubeDump) compareQuotas(roots []*kubeObject) {
 			d.o.Summary.Note("more jobs for which Kueue counts other GPUs than their pods use")
 			continue
 		}
-		d.o.Summary.Note(fmt.Sprintf("%s: Kueue counts %s, its pods use %d", cut(o.Meta.Namespace+"/"+o.name()), printable.Counted(w.workload.counted, "GPU"), used))
+		d.o.Summary.Note(fmt.Sprintf("%s: Kueue counts %s, its pods use %d", cut(o.Meta.Namespace+"/"+o.name()), printable.Count(w.workload.counted, "GPU"), used))
 	}
 }
 

@@ -72,7 +72,7 @@ func (c *class) remaining(used float64) float64 {
 	}
 	i, _ := slices.BinarySearch(c.used, used)
 	if longer := c.used[i:]; len(longer) > 0 {
-		return longer[len(longer)/2] - used
+		return longer[(len(longer)-1)/2] - used
 	}
 	return used
 }

@@ -12,7 +12,7 @@ func TestExpected_end(t *testing.T) {
 	of := func(held, of int, p calibration.Phase) Range {
 		return Range{Range: calibration.Range{Early: time.Minute, Late: time.Hour, Held: held, Of: of, Phase: p}}
 	}
-	unknown := Range{Why: TooMany}
+	unknown := Range{Why: TooLong}
 	for _, c := range []struct {
 		eta  ETA
 		want string
@@ -22,7 +22,7 @@ func TestExpected_end(t *testing.T) {
 		{ETA{Start: of(14, 15, calibration.Start), End: of(0, 0, calibration.WaitingEnd)}, ""},
 		{ETA{Start: of(14, 15, calibration.Start), End: of(1, 10, calibration.WaitingEnd)}, "unreliable: 1 of the last 10 end estimates for waiting jobs was right"},
 		{ETA{End: of(0, 0, calibration.RunningEnd)}, ""},
-		{ETA{Start: of(7, 15, calibration.Start), End: unknown}, TooMany.String()},
+		{ETA{Start: of(7, 15, calibration.Start), End: unknown}, TooLong.String()},
 	} {
 		if _, end := c.eta.Expected(0); end.Unknown != c.want {
 			t.Errorf("%+v: got %q, want %q", c.eta, end.Unknown, c.want)

@@ -11,7 +11,7 @@ import (
 )
 
 // Whys returns every reason of the closed list.
-func Whys() []Why { return []Why{Known, NoTarget, NoSpeed, Beyond, TooMany} }
+func Whys() []Why { return []Why{Known, NoTarget, NoSpeed, Beyond, TooLong} }
 
 // Stating calls a function with each guess that is recorded.
 func (l *Predictor) Stating(f func(*policy.Snapshot, calibration.Phase, job.ID, Guess)) {

@@ -271,7 +271,7 @@ func (l *Learner) interval() time.Duration {
 		return 0
 	}
 	slices.Sort(all)
-	return all[len(all)/2]
+	return all[(len(all)-1)/2]
 }
 
 func seconds(s journal.Seconds) float64 { return time.Duration(s).Seconds() }

@@ -19,7 +19,7 @@ const (
 	NoTarget
 	NoSpeed // the job's speed on its present or future GPUs is not measured yet
 	Beyond  // the start or end is not within the simulated rounds
-	TooMany // the simulation was stopped earlier, because it would take too long
+	TooLong // the simulation was stopped earlier, because it would take too long
 	whys
 )
 

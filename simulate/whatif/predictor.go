@@ -229,9 +229,9 @@ func (l *Predictor) known() (map[job.ID]ETA, time.Time) {
 		if _, ok := all[j.ID]; ok {
 			continue
 		}
-		e := ETA{Job: j.ID, End: Range{Why: TooMany}}
+		e := ETA{Job: j.ID, End: Range{Why: TooLong}}
 		if !j.Holding() {
-			e.Start.Why = TooMany
+			e.Start.Why = TooLong
 		}
 		all[j.ID] = e
 	}

@@ -56,7 +56,7 @@ func TestLookFor_waits_no_longer(t *testing.T) {
 	later.Jobs = []*policy.Job{{Spec: &job.Spec{ID: "new", GPUs: 1}, Status: job.Status{Phase: job.Waiting}}}
 	l.Round(&later, &policy.Plan{Jobs: make([]policy.Decision, 1)}, nil)
 	all, at := l.LookFor(soon)
-	if !at.Equal(s.Now) || all["new"].Start.Why != TooMany || all["new"].End.Why != TooMany {
+	if !at.Equal(s.Now) || all["new"].Start.Why != TooLong || all["new"].End.Why != TooLong {
 		t.Errorf("%v as of %v, want the earlier prediction, and nothing of the new job", all, at)
 	}
 	later.Jobs = nil

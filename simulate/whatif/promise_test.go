@@ -35,10 +35,10 @@ func TestGuess_keep(t *testing.T) {
 
 // TestFuture: a start that the simulation did not reach is unknown by its reason, unless it is promised.
 func TestFuture(t *testing.T) {
-	f := future{length: time.Hour, rest: TooMany}
+	f := future{length: time.Hour, rest: TooLong}
 	g := f.guess(-1, -1, time.Hour)
-	if g.Why != TooMany || f.unknown(&outcome{start: -1, end: -1}) != TooMany {
-		t.Errorf("%v, want %v", g.Why, TooMany)
+	if g.Why != TooLong || f.unknown(&outcome{start: -1, end: -1}) != TooLong {
+		t.Errorf("%v, want %v", g.Why, TooLong)
 	}
 	if g = f.reserved(g, 3*time.Hour); g.Why != Known || g.Early != time.Hour || g.Late != 3*time.Hour || g.By != 3*time.Hour {
 		t.Errorf("%+v, want 1h to 3h by the promise", g)

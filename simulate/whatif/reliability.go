@@ -184,7 +184,7 @@ func (a *audit) result() []Reliability {
 		all[p].Rest = float64(a.rest[p]) / float64(max(1, all[p].Ranges-a.exact[p]))
 		if w := a.widths[p]; len(w) > 0 {
 			slices.Sort(w)
-			all[p].Width = w[len(w)/2]
+			all[p].Width = w[(len(w)-1)/2]
 		}
 	}
 	return all

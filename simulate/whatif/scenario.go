@@ -85,7 +85,7 @@ func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (*fut
 		w.stopped, err = true, nil
 	}
 	if w.stopped {
-		f.rest = TooMany
+		f.rest = TooLong
 	}
 	if o.rows != nil {
 		*o.rows += w.planned

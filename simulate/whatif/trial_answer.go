@@ -59,10 +59,10 @@ func (a *TrialAnswer) Text() string {
 	case StartsNow:
 		b.WriteString("Starts in the next round")
 	default:
-		fmt.Fprintf(&b, "Waits beside %s. Start: %s", printable.Counted(a.Others, "other job"), a.Start.StartText())
+		fmt.Fprintf(&b, "Waits beside %s. Start: %s", printable.Count(a.Others, "other job"), a.Start.StartText())
 	}
 	if a.GPUs > 0 {
-		fmt.Fprintf(&b, ", on %s on %s", printable.GPUs(a.GPUs, a.Type), printable.Counted(a.Nodes, "node"))
+		fmt.Fprintf(&b, ", on %s on %s", printable.GPUs(a.GPUs, a.Type), printable.Count(a.Nodes, "node"))
 	}
 	b.WriteString(".\n")
 	if a.Sooner != "" {

@@ -160,7 +160,7 @@ func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Sto
 	}
 	switch {
 	case errors.Is(err, cli.ErrBudget):
-		tooMany(m)
+		outOfTime(m)
 	case err != nil && !errors.Is(err, whatif.ErrUndecided) && m.Holds == nil:
 		m.Unblock = "unknown: the round cannot be decided again: " + err.Error()
 	}
@@ -198,12 +198,12 @@ func spent(ctx context.Context, err error) error {
 	return err
 }
 
-func tooMany(m *explain.Moment) {
+func outOfTime(m *explain.Moment) {
 	const why = "unknown: the simulation takes too long"
 	if m.Unblockable() {
 		m.Unblock = why
 	}
-	unknown := &explain.Expected{Unknown: whatif.TooMany.String()}
+	unknown := &explain.Expected{Unknown: whatif.TooLong.String()}
 	if m.End == nil {
 		m.End = unknown
 	}

@@ -82,6 +82,6 @@ func release(ctx context.Context, w io.Writer, c *service.Config, log *slog.Logg
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s\n", printable.Counted(n, "command"))
+	_, err = fmt.Fprintf(w, "%s\n", printable.Count(n, "command"))
 	return err
 }

@@ -64,7 +64,7 @@ const (
 	Outlived // successes are long ago, and other workers exist
 	Lacking  // workers have not been created for a while
 	Evicted  // Kueue keeps it stopped, as we requested
-	TooMany  // the job's object has more workers than planned
+	TooLong  // the job's object has more workers than planned
 	TooFew   // the job's object has fewer workers than planned
 	Up       // all workers run or have succeeded
 	Unseen   // the watches have not shown the last write
@@ -108,7 +108,7 @@ var rows = [...]struct {
 	{Runs | Outlived, 0, Closing, Close},
 	{Lacking, 0, Starting, Ask},
 	{Evicted, 0, Queued, Readmit},
-	{Runs | TooMany, 0, Resizing, Shrink},
+	{Runs | TooLong, 0, Resizing, Shrink},
 	{Runs | TooFew, 0, Resizing, Grow},
 	{Suspended, 0, Queued, Pin},
 	{Up, 0, Running, Pin},

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -61,19 +62,11 @@ func gpusOn(total int, byNode map[string]int) string {
 	for _, node := range slices.Sorted(maps.Keys(byNode)) {
 		on = append(on, fmt.Sprintf("%s:%d", node, byNode[node]))
 	}
-	text := Count(total, "GPU")
+	text := printable.Count(total, "GPU")
 	if len(on) > mostNodes {
 		return fmt.Sprintf("%s on %d nodes", text, len(on))
 	}
 	return text + " on " + cmp.Or(strings.Join(on, ", "), "no node")
-}
-
-// Count returns a number with its noun: "1 GPU", "2 GPUs".
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 const mostNodes = 4

@@ -68,7 +68,7 @@ func (e *Job) facts(now time.Time) (f Facts) {
 		{Outlived, lasting > 0 && j.Workers > lasting},
 		{Lacking, e.Lacks(now)},
 		{Evicted, j.Kueue && j.Suspended && e.Readmitted != e.Held.Generation},
-		{TooMany, resizes && j.Workers > e.Workers()},
+		{TooLong, resizes && j.Workers > e.Workers()},
 		{TooFew, resizes && j.Workers < e.Workers()},
 		{Up, e.Up()},
 		{Failed, e.Trouble != ""},

@@ -41,7 +41,7 @@ func decide(p Phase, f Facts) Action {
 		return Ask
 	case has(Evicted):
 		return Readmit
-	case has(Runs) && has(TooMany):
+	case has(Runs) && has(TooLong):
 		return Shrink
 	case has(Runs) && has(TooFew):
 		return Grow
@@ -153,7 +153,7 @@ func TestNext_phases(t *testing.T) {
 		{started, Starting},
 		{started | Lacking, Starting},
 		{started | Up, Running},
-		{started | Up | TooMany, Resizing},
+		{started | Up | TooLong, Resizing},
 		{started | TooFew, Resizing},
 		{started | Up | Outlived, Closing},
 	} {

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
@@ -52,7 +53,7 @@ func (e *Job) Unplaced(now time.Time) time.Duration {
 func (e *Job) Inflated(gpu corev1.ResourceName) string {
 	for _, p := range e.Pods {
 		if n := inventory.Request(&p.Spec, gpu).GPUs; e.Present(p) && !Terminal(p) && n != e.Parsed.PerWorker.GPUs {
-			return fmt.Sprintf("pod %s requests %s, but its template %d: an admission plugin, perhaps a LimitRange, changed it", p.Name, Count(n, "GPU"), e.Parsed.PerWorker.GPUs)
+			return fmt.Sprintf("pod %s requests %s, but its template %d: an admission plugin, perhaps a LimitRange, changed it", p.Name, printable.Count(n, "GPU"), e.Parsed.PerWorker.GPUs)
 		}
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/model/cluster"
@@ -20,7 +21,7 @@ func (e *Job) Obstacle() string {
 		}
 	}
 	if n := e.Made(); n < e.Workers() {
-		return fmt.Sprintf(": only %s created; see the job's events (perhaps a ResourceQuota)", Count(n, "pod"))
+		return fmt.Sprintf(": only %s created; see the job's events (perhaps a ResourceQuota)", printable.Count(n, "pod"))
 	}
 	return ""
 }
@@ -48,7 +49,7 @@ func (e *Job) Place(left map[string]int, allows func(node string) bool) string {
 func (e *Job) WholeWorkers(g *Grant) error {
 	for _, s := range g.Placement {
 		if s.GPUs%max(1, e.Parsed.PerWorker.GPUs) != 0 {
-			return fmt.Errorf("job %s: allocated %s of node %s, want whole workers of %d", e.Spec.Name, Count(s.GPUs, "GPU"), s.Node, e.Parsed.PerWorker.GPUs)
+			return fmt.Errorf("job %s: allocated %s of node %s, want whole workers of %d", e.Spec.Name, printable.Count(s.GPUs, "GPU"), s.Node, e.Parsed.PerWorker.GPUs)
 		}
 	}
 	return nil

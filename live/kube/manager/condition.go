@@ -14,11 +14,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/kube"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/inventory"
-	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
 func (l *leader) accept(ctx context.Context, c *v1alpha1.ClusterPolicy) {
@@ -50,7 +50,7 @@ const (
 // Reasons of a queue's condition JobsFit.
 const (
 	AllFit  = "AllFit"
-	TooMany = "TooMany"
+	TooLong = "TooLong"
 )
 
 // patience is how long writes of a plan may fail while the queue is Active.
@@ -97,7 +97,7 @@ func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1
 	}
 	message = "plans are made every " + round(q).String()
 	if shared > 0 {
-		message += "; " + jobstate.Count(shared, "node") + " not used: GPUs shared by time-slicing or MPS"
+		message += "; " + printable.Count(shared, "node") + " not used: GPUs shared by time-slicing or MPS"
 	}
 	return Serving, message
 }
@@ -143,7 +143,7 @@ func (l *leader) fits(q *v1alpha1.Queue, room *kube.Room) {
 	c := metav1.Condition{Type: v1alpha1.QueueJobsFit, Status: metav1.ConditionTrue, Reason: AllFit, Message: "all jobs are planned", ObservedGeneration: q.Generation}
 	left, text := leftOut(room)
 	if left > 0 {
-		c.Status, c.Reason, c.Message = metav1.ConditionFalse, TooMany, text
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, TooLong, text
 	}
 	l.metrics.LeftOut(q.Name, left)
 	before := meta.FindStatusCondition(q.Status.Conditions, c.Type)
@@ -165,12 +165,12 @@ func leftOut(room *kube.Room) (n int, text string) {
 	for _, namespace := range slices.Sorted(maps.Keys(room.Full)) {
 		n += room.Full[namespace]
 		if len(parts) < mostNamed {
-			parts = append(parts, fmt.Sprintf("%s of namespace %s, which is at its limit", jobstate.Count(room.Full[namespace], "job"), namespace))
+			parts = append(parts, fmt.Sprintf("%s of namespace %s, which is at its limit", printable.Count(room.Full[namespace], "job"), namespace))
 		}
 	}
 	if room.LeftOut > 0 {
 		n += room.LeftOut
-		parts = append(parts, fmt.Sprintf("%s for which the Plan has no room", jobstate.Count(room.LeftOut, "waiting job")))
+		parts = append(parts, fmt.Sprintf("%s for which the Plan has no room", printable.Count(room.LeftOut, "waiting job")))
 	}
 	return n, "not planned: " + strings.Join(parts, "; ")
 }

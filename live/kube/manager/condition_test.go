@@ -37,7 +37,7 @@ func TestFits(t *testing.T) {
 		event string // empty: none
 	}{
 		{kube.Room{}, 0, "", "", ""},
-		{kube.Room{Full: map[string]int{"a": 40, "b": 2}}, 42, metav1.ConditionFalse, "not planned: 40 jobs of namespace a, which is at its limit; 2 jobs of namespace b", "Warning TooMany"},
+		{kube.Room{Full: map[string]int{"a": 40, "b": 2}}, 42, metav1.ConditionFalse, "not planned: 40 jobs of namespace a, which is at its limit; 2 jobs of namespace b", "Warning TooLong"},
 		{kube.Room{Full: map[string]int{"a": 41}, State: planstore.State{LeftOut: 5}}, 46, metav1.ConditionFalse, "41 jobs of namespace a, which is at its limit; 5 waiting jobs for which the Plan has no room", ""},
 		{kube.Room{}, 0, metav1.ConditionTrue, "all jobs are planned", "Normal AllFit"},
 	} {

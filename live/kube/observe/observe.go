@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
@@ -277,7 +278,7 @@ func (ob *Observer) Refuses(f *ObservedJob) string {
 	case !ob.allows(f.Parsed.Namespace):
 		return fmt.Sprintf("namespace %s may not use queue %s: add it to the queue's spec.namespaces", f.Parsed.Namespace, ob.options.Queue.Name)
 	case f.Parsed.Spec != nil && ob.options.MostGPUs(f.Parsed.Namespace) > 0 && f.Parsed.Spec.GPUs > ob.options.MostGPUs(f.Parsed.Namespace):
-		return fmt.Sprintf("it requests %s; a job of namespace %s may have at most %d in queue %s (maxGPUs of its spec.limits or spec.namespaces)", jobstate.Count(f.Parsed.Spec.GPUs, "GPU"), f.Parsed.Namespace, ob.options.MostGPUs(f.Parsed.Namespace), ob.options.Queue.Name)
+		return fmt.Sprintf("it requests %s; a job of namespace %s may have at most %d in queue %s (maxGPUs of its spec.limits or spec.namespaces)", printable.Count(f.Parsed.Spec.GPUs, "GPU"), f.Parsed.Namespace, ob.options.MostGPUs(f.Parsed.Namespace), ob.options.Queue.Name)
 	case f.Parsed.Kueue && ob.options.Kueue != nil && !ob.options.Kueue():
 		return "it names a Kueue queue, but the cluster has no Kueue: remove its label kueue.x-k8s.io/queue-name or install Kueue"
 	}

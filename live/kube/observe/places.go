@@ -7,10 +7,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
-	"github.com/oxgang/oxgang/live/kube/jobstate"
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
@@ -87,15 +87,13 @@ func (ob *Observer) most(s *Observation, r *jobadapter.Role, types []cluster.GPU
 	for _, t := range types {
 		n = max(n, ob.room(s, r, t))
 	}
-	return jobstate.Count(n, "pod")
+	return printable.Count(n, "pod")
 }
 
 // room returns how many pods of a role have room on empty nodes of a GPU type.
 func (ob *Observer) room(s *Observation, r *jobadapter.Role, t cluster.GPUType) (n int) {
 	for i := range s.Whole {
-		switch one := &s.Whole[i]; {
-		case one.GPUType != t || !ob.accepts(s, r, one.ID):
-		default:
+		if one := &s.Whole[i]; one.GPUType == t && ob.accepts(s, r, one.ID) {
 			n += one.Capacity.GPUs / r.GPUs
 		}
 	}

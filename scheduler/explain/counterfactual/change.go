@@ -198,7 +198,7 @@ func (c *Change) jobsEnd(name func(job.ID) string) string {
 	text := "it would get " + amount(c.Gets)
 	switch n := c.waiting(); {
 	case n > 0:
-		text += fmt.Sprintf(" after %s ended%s: ", printable.Counted(len(c.Jobs), "other job"), c.expected(", expected in "))
+		text += fmt.Sprintf(" after %s ended%s: ", printable.Count(len(c.Jobs), "other job"), c.expected(", expected in "))
 		if len(c.Holding) > 0 {
 			text += c.holding(name) + " and "
 		}

@@ -164,7 +164,7 @@ func (m *Mapping) lacks() string {
 		return "no column for the field submit or start"
 	case !m.Has("duration") && (!m.Has("start") || !m.Has("end")):
 		return "no column for the field duration, nor for start and end"
-	case m.Has("gpus-per-node") != (m.Has("gpus-per-node") && m.Has("nodes")):
+	case m.Has("gpus-per-node") && !m.Has("nodes"):
 		return "field gpus-per-node needs a column for the field nodes"
 	case m.Has("gpus") == m.Has("gpus-per-node"):
 		return "want a column for either the field gpus, or gpus-per-node and nodes"
