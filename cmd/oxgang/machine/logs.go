@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"unicode/utf8"
 
@@ -35,7 +34,7 @@ other than 0 begin with [rank N]. On a terminal, characters that would control i
 		if lines < 0 {
 			return cli.Misused("--lines %d, want at least 0", lines)
 		}
-		out := &logWriter{w: cmd.OutOrStdout(), escape: terminal(cmd.OutOrStdout())}
+		out := &logWriter{w: cmd.OutOrStdout(), escape: cli.Terminal(cmd.OutOrStdout())}
 		err := errors.Join(c.Log(cmd.Context(), job.ID(args[0]), lines, follow, out), out.flush())
 		if follow && cmd.Context().Err() != nil {
 			return nil //nolint:nilerr // that is how one stops to follow
@@ -48,15 +47,6 @@ other than 0 begin with [rank N]. On a terminal, characters that would control i
 	f.IntVarP(&lines, "lines", "n", 50, "number of last lines")
 	s.completeJobs(cmd, true, 1)
 	return cmd
-}
-
-func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // A logWriter escapes what would control a terminal. A carriage return begins a new line.
