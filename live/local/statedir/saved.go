@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -157,7 +158,8 @@ func (p parts) close() {
 }
 
 // whole returns an error unless the files that were read are the checkpoint. With a manifest, their sizes and
-// hashes prove it. Without one, nothing may have changed between opening the first file and now.
+// hashes prove it. Without one, nothing may have changed between opening the first file and now, nor may files have
+// been removed just before.
 func (p parts) whole(root *os.Root, unit string, sums map[string]entry) error {
 	for _, part := range p {
 		if part.name == path.Join(unit, seal) || part.name == path.Join(unit, listing) {
@@ -174,7 +176,31 @@ func (p parts) whole(root *os.Root, unit string, sums map[string]entry) error {
 	}) {
 		return errors.New("its files changed while they were read")
 	}
-	return nil
+	return again.removed(root, unit)
+}
+
+// removing is the longest time that a program may stop between deleting two files of a checkpoint.
+const removing = time.Minute
+
+// removed returns an error if a directory of the checkpoint changed within removing, but after the last write to any of
+// its files. Writing a file changes its directory first; deleting one changes only the directory.
+func (p parts) removed(root *os.Root, unit string) error {
+	var written time.Time
+	for _, part := range p {
+		if at := part.info.ModTime(); at.After(written) {
+			written = at
+		}
+	}
+	return fs.WalkDir(root.FS(), unit, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && info.ModTime().After(written) && time.Since(info.ModTime()) < removing {
+			err = errors.New("files were removed from it in the last minute")
+		}
+		return err
+	})
 }
 
 func (p parts) listed(unit string, sums map[string]entry) error {

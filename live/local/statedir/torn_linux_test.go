@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/oxgang/oxgang/live/store"
 )
@@ -48,6 +49,29 @@ func rotate(ctx context.Context, t *testing.T, dir string, listed bool) {
 			_ = os.Remove(filepath.Join(old, fmt.Sprintf("rank%d", i)))
 		}
 		_ = os.RemoveAll(old)
+		time.Sleep(10 * time.Millisecond) // more than the clock of file systems
+	}
+}
+
+// Without a manifest, a program that stopped while it deleted a checkpoint is noticed by the time of its directory.
+func TestBackup_omits_a_checkpoint_being_deleted(t *testing.T) {
+	dir, _ := state(t)
+	saved := (&Folders{Dir: dir}).Checkpoints("waits")
+	must(t, os.RemoveAll(filepath.Join(saved, "new")))
+	for _, name := range []string{"g1", "g2", "g3"} {
+		saveWhole(t, saved, name, false)
+	}
+	hour := time.Now().Add(-time.Hour)
+	for _, name := range []string{"g1", "g3"} { // g3 lost a file an hour ago: perhaps it never had one
+		must(t, os.Remove(filepath.Join(saved, name, "rank0")))
+		for i := 1; i < fileCount; i++ {
+			must(t, os.Chtimes(filepath.Join(saved, name, fmt.Sprintf("rank%d", i)), hour, hour))
+		}
+	}
+	must(t, os.Chtimes(filepath.Join(saved, "g3"), hour, hour.Add(time.Second)))
+	torn, err := Backup(t.Context(), filepath.Join(t.TempDir(), "backup"), dir, true)
+	if err != nil || len(torn) != 1 || torn[0].String() != "job waits: checkpoint g1: files were removed from it in the last minute" {
+		t.Errorf("left out %v, %v; want g1", torn, err)
 	}
 }
 
