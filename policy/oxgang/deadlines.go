@@ -46,36 +46,46 @@ const (
 	firstWait = 0.1 // part of its wait under EASY by which the first start of a large job may be later
 )
 
-func (p *Policy) setClaims(s *policy.Snapshot, rows []*goodput.Row) {
+type limit struct {
+	margin float64 // Options.Margin; 0: no limit
+	easy   backfill.Schedule
+}
+
+func (l *limit) applies(s *policy.Snapshot) bool {
+	return l.margin > 0 && len(s.Loans) == 0 && len(s.Rentals) == 0
+}
+
+// claim advances the EASY schedule, and sets the claims of all jobs. states are those of the rows.
+func (l *limit) claim(s *policy.Snapshot, rows []*goodput.Row, states []*state) {
 	for _, r := range rows {
 		r.Claim, r.Stays = goodput.Claim{}, false
 	}
-	if p.unlimited(s) || slices.ContainsFunc(rows, func(r *goodput.Row) bool { return r.Level != rows[0].Level }) {
+	if !l.applies(s) || slices.ContainsFunc(rows, func(r *goodput.Row) bool { return r.Level != rows[0].Level }) {
 		return
 	}
-	p.easy.Advance(s, func(i int) backfill.Work { return p.active[i].work(s.Jobs[i]) })
+	l.easy.Advance(s, func(i int) backfill.Work { return states[i].work(s.Jobs[i]) })
 	for i, r := range rows {
-		st := p.active[i]
+		st := states[i]
 		fragile := unstoppable(r.Job())
 		r.Stays = fragile && r.Job().Holding()
-		twin, ok := p.easy.Compare(r.Job().ID)
+		twin, ok := l.easy.Compare(r.Job().ID)
 		if r.Job().Phase == job.Profiling {
 			st.claims = false
 			continue
 		}
 		if fragile && !r.Stays && r.Columns() > 1 {
-			p.demand(s, r, st)
+			l.demand(s, r, st)
 		}
-		if st.claims = ok && p.late(s, r, st, &twin); st.claims {
-			r.Claim = p.claim(s, r, &twin)
+		if st.claims = ok && l.late(s, r, st, &twin); st.claims {
+			r.Claim = l.claimOf(s, r, &twin)
 		}
 	}
 }
 
 // demand leaves a waiting job that cannot be stopped only the configurations on which it ends in time, or the fastest if
 // there is none. Such a job can never grow, so a start on few GPUs would decide its end.
-func (p *Policy) demand(s *policy.Snapshot, r *goodput.Row, st *state) {
-	twin, ok := p.compare(r.Job().ID)
+func (l *limit) demand(s *policy.Snapshot, r *goodput.Row, st *state) {
+	twin, ok := l.compare(r.Job().ID)
 	if !ok {
 		return
 	}
@@ -84,7 +94,7 @@ func (p *Policy) demand(s *policy.Snapshot, r *goodput.Row, st *state) {
 		r.Worth.Factors = st.factors
 	}
 	starts := max(0, r.Job().RestartOverhead.Seconds()) + s.Length.Seconds()
-	until := twin.Due.Sub(s.Now).Seconds() + max(grace, p.allowed(s, r.Job(), &twin)) - starts
+	until := twin.Due.Sub(s.Now).Seconds() + max(grace, l.allowed(s, r.Job(), &twin)) - starts
 	rates, fastest := make([]float64, r.Columns()), 0.0
 	for k, f := range r.Worth.Factors {
 		if rates[k] = linear(s, r, k); r.Allowed(k) && f > 0 {
@@ -117,7 +127,7 @@ func (st *state) work(j *policy.Job) backfill.Work {
 }
 
 // late reports whether a job must train at the speed of its twin in this round.
-func (p *Policy) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backfill.Comparison) bool {
+func (l *limit) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backfill.Comparison) bool {
 	due := twin.Due.Sub(s.Now).Seconds()
 	switch {
 	case twin.Left <= 0:
@@ -126,7 +136,7 @@ func (p *Policy) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backf
 		return twin.Left > due
 	}
 	lost := max(0, r.Job().RestartOverhead.Seconds()) + st.unsaved + s.Length.Seconds()
-	until := due + max(grace, p.allowed(s, r.Job(), twin)) - lost
+	until := due + max(grace, l.allowed(s, r.Job(), twin)) - lost
 	return twin.Left > until && twin.Left > until*boost(r, twin)
 }
 
@@ -137,9 +147,9 @@ func boost(r *goodput.Row, twin *backfill.Comparison) float64 {
 	return max(1, r.Potential(twin.GPUType, catchUp*twin.GPUs)/twin.Rate)
 }
 
-func (p *Policy) allowed(s *policy.Snapshot, j *policy.Job, twin *backfill.Comparison) float64 {
+func (l *limit) allowed(s *policy.Snapshot, j *policy.Job, twin *backfill.Comparison) float64 {
 	wait := twin.Started.Sub(twin.Submitted).Seconds()
-	margin := p.o.Margin * (wait + twin.Total/twin.Rate)
+	margin := l.margin * (wait + twin.Total/twin.Rate)
 	switch {
 	case j.FirstStarted.IsZero() && large(s, twin):
 		return min(fixedPart*margin, firstWait*wait)
@@ -154,18 +164,18 @@ func large(s *policy.Snapshot, twin *backfill.Comparison) bool {
 	return k >= 0 && 2*twin.GPUs > s.Cluster.Types()[k].GPUs
 }
 
-// claim returns the claim of a late job: the configuration of its twin. A job that adapts its GPU count claims the
+// claimOf returns the claim of a late job: the configuration of its twin. A job that adapts its GPU count claims the
 // smallest configuration on which it ends in time.
-func (p *Policy) claim(s *policy.Snapshot, r *goodput.Row, twin *backfill.Comparison) goodput.Claim {
+func (l *limit) claimOf(s *policy.Snapshot, r *goodput.Row, twin *backfill.Comparison) goodput.Claim {
 	due := twin.Due.Sub(s.Now).Seconds()
 	c := goodput.Claim{
-		Configuration: twin.Configuration, Rate: twin.Rate, Due: min(due+max(grace, p.allowed(s, r.Job(), twin)), perf.Endless.Seconds()),
+		Configuration: twin.Configuration, Rate: twin.Rate, Due: min(due+max(grace, l.allowed(s, r.Job(), twin)), perf.Endless.Seconds()),
 		First: r.Job().FirstStarted.IsZero() && large(s, twin),
 	}
 	if !r.Job().Adaptivity.Has(job.GPUCount) || unstoppable(r.Job()) {
 		return c
 	}
-	until := max(1, due+p.allowed(s, r.Job(), twin))
+	until := max(1, due+l.allowed(s, r.Job(), twin))
 	rate := twin.Rate * min(boost(r, twin), max(1, twin.Left/until))
 	k, ok := r.Reaching(twin.GPUType, catchUp*twin.GPUs, rate)
 	if !ok {

@@ -72,7 +72,7 @@ func delays(t *testing.T, rt *rapid.T) map[job.ID]float64 {
 		}
 		w.round()
 		for _, j := range w.before.Jobs {
-			if st, ok := w.p.easy.Compare(j.ID); ok {
+			if st, ok := w.p.limit.easy.Compare(j.ID); ok {
 				due[j.ID] = st.Due
 			}
 			submitted := j.Submitted.Sub(began).Minutes()

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
-	"github.com/oxgang/oxgang/policy/backfill"
 	"github.com/oxgang/oxgang/policy/boa"
 	"github.com/oxgang/oxgang/policy/goodput"
 	"github.com/oxgang/oxgang/policy/reclaim"
@@ -24,7 +23,7 @@ type Policy struct {
 	classes  map[job.Class]*ended
 	stated   track
 	influx   influx
-	easy     backfill.Schedule
+	limit    limit
 	active   []*state // of this round, in the order of its jobs
 	weights  float64
 	weighted bool
@@ -46,7 +45,7 @@ func New(o Options) (*Policy, error) {
 		return nil, fmt.Errorf("oxgang: %w", err)
 	}
 	p := &Policy{o: o, program: program, jobs: make(map[job.ID]*state), classes: make(map[job.Class]*ended), prices: make(map[cluster.GPUType]float64)}
-	p.owners = make(owners)
+	p.owners, p.limit.margin = make(owners), o.Margin
 	if o.Rent != nil {
 		if p.renter, err = boa.New(*o.Rent); err != nil {
 			return nil, fmt.Errorf("oxgang: %w", err)
@@ -87,7 +86,7 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 		p.weigh(rest, rows)
 		p.charge(s, there, rows)
 		p.order(s, sized, rows)
-		p.setClaims(rest, rows)
+		p.limit.claim(rest, rows, p.active)
 	})
 	if err != nil {
 		return nil, err

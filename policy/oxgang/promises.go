@@ -19,27 +19,27 @@ var _ policy.Promiser = (*Policy)(nil)
 // the twin's start is expected without new jobs, plus grace, because this expectation changes with estimated speeds.
 // There is no promise while jobs that are never stopped hold GPUs that it needs.
 func (p *Policy) Promised(s *policy.Snapshot) map[job.ID]time.Time {
-	jobs := p.unstarted(s)
-	if len(jobs) == 0 || p.unlimited(s) || slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return p.differs(s.Jobs[0], j) }) {
+	jobs := unstarted(s)
+	if len(jobs) == 0 || !p.limit.applies(s) || slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return p.differs(s.Jobs[0], j) }) {
 		return nil
 	}
 	twins := make(map[job.ID]backfill.Comparison)
 	for id := range jobs {
-		if twin, ok := p.compare(id); ok {
+		if twin, ok := p.limit.compare(id); ok {
 			twins[id] = twin
 		}
 	}
-	return p.promises(s, jobs, twins)
+	return p.limit.promises(s, jobs, twins)
 }
 
-func (p *Policy) compare(id job.ID) (backfill.Comparison, bool) {
-	if twin, ok := p.easy.Compare(id); ok {
+func (l *limit) compare(id job.ID) (backfill.Comparison, bool) {
+	if twin, ok := l.easy.Compare(id); ok {
 		return twin, true
 	}
-	return p.easy.Expect(id)
+	return l.easy.Expect(id)
 }
 
-func (p *Policy) promises(s *policy.Snapshot, jobs map[job.ID]*policy.Job, twins map[job.ID]backfill.Comparison) map[job.ID]time.Time {
+func (l *limit) promises(s *policy.Snapshot, jobs map[job.ID]*policy.Job, twins map[job.ID]backfill.Comparison) map[job.ID]time.Time {
 	kept := unstoppableGPUs(s)
 	all := make(map[job.ID]time.Time)
 	for id, twin := range twins {
@@ -47,7 +47,7 @@ func (p *Policy) promises(s *policy.Snapshot, jobs map[job.ID]*policy.Job, twins
 		if k < 0 || !large(s, &twin) || twin.GPUs+kept[twin.GPUType] > s.Cluster.Types()[k].GPUs {
 			continue
 		}
-		by := twin.Started.Add(perf.Seconds(max(grace, p.allowed(s, jobs[id], &twin)) + grace))
+		by := twin.Started.Add(perf.Seconds(max(grace, l.allowed(s, jobs[id], &twin)) + grace))
 		if by.After(s.Now) { // else the promise is broken
 			all[id] = by
 		}
@@ -56,7 +56,7 @@ func (p *Policy) promises(s *policy.Snapshot, jobs map[job.ID]*policy.Job, twins
 }
 
 // unstarted returns the jobs that have never had GPUs and may need more than half of the GPUs of a type.
-func (p *Policy) unstarted(s *policy.Snapshot) map[job.ID]*policy.Job {
+func unstarted(s *policy.Snapshot) map[job.ID]*policy.Job {
 	all := make(map[job.ID]*policy.Job)
 	for _, j := range s.Jobs {
 		if !j.FirstStarted.IsZero() || j.Holding() || j.Phase == job.Profiling {
@@ -67,10 +67,6 @@ func (p *Policy) unstarted(s *policy.Snapshot) map[job.ID]*policy.Job {
 		}
 	}
 	return all
-}
-
-func (p *Policy) unlimited(s *policy.Snapshot) bool {
-	return p.o.Margin == 0 || len(s.Loans) > 0 || len(s.Rentals) > 0
 }
 
 func (p *Policy) differs(a, b *policy.Job) bool {
