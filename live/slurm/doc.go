@@ -1,6 +1,7 @@
-// Package slurm is the backend for the elastic jobs of one Slurm partition. It observes the partition (Observe),
-// compares it with the plan (Steps), and sends Slurm the next commands (Writer). OrderSteps and Undo change only
-// the order in which jobs wait.
+// Package slurm schedules one Slurm partition. A Service observes, plans and sends commands in each round, within the
+// limits of the administrator's Config. In mode Order, an Orderer changes the order in which jobs wait (OrderSteps,
+// Undo). In mode Resize, a Backend observes the elastic jobs (Observe), compares them with the plan (Steps), and
+// sends Slurm the next commands (Writer).
 //
 // Slurm owns nodes and jobs. A job keeps its Slurm job ID over all of its starts: it is held until it is planned,
 // then resized and released, and requeued and held to stop. Slurm never runs a job twice at once or assigns a GPU

@@ -55,7 +55,7 @@ func (l *limit) applies(s *policy.Snapshot) bool {
 	return l.margin > 0 && len(s.Loans) == 0 && len(s.Rentals) == 0
 }
 
-// claim advances the EASY schedule, and sets the claims of all jobs. states are those of the rows.
+// claim advances the EASY schedule, and sets the claims of all jobs. states[i] belongs to rows[i].
 func (l *limit) claim(s *policy.Snapshot, rows []*goodput.Row, states []*state) {
 	for _, r := range rows {
 		r.Claim, r.Stays = goodput.Claim{}, false

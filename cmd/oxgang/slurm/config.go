@@ -6,12 +6,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/live/slurm/service"
+	"github.com/oxgang/oxgang/live/slurm"
 )
 
 type configFlags struct {
 	file string
-	now  service.Config
+	now  slurm.Config
 	cmd  *cobra.Command
 }
 
@@ -24,10 +24,10 @@ func (c *configFlags) add(cmd *cobra.Command) {
 	f.StringVar(&c.now.Policy, "policy", "", `policy (see "oxgang policies"; default srtf)`)
 }
 
-func (c *configFlags) read() (*service.Config, error) {
-	next := service.Defaults()
+func (c *configFlags) read() (*slurm.Config, error) {
+	next := slurm.DefaultConfig()
 	if c.file != "" {
-		read, err := service.Read(c.file)
+		read, err := slurm.ReadConfig(c.file)
 		if err != nil {
 			return nil, err
 		}

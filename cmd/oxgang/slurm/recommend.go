@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/service"
 )
 
 var advised = []string{"table", "json", "yaml", "csv"}
@@ -26,8 +25,8 @@ type advisedJob struct {
 	Slurm string `json:"slurm"` // reason code
 }
 
-func recommend(ctx context.Context, w io.Writer, format string, c *service.Config) error {
-	all, o, err := service.Recommend(ctx, &client.Client{}, c)
+func recommend(ctx context.Context, w io.Writer, format string, c *slurm.Config) error {
+	all, o, err := slurm.Recommend(ctx, &client.Client{}, c)
 	if err != nil {
 		return err
 	}
@@ -37,7 +36,7 @@ func recommend(ctx context.Context, w io.Writer, format string, c *service.Confi
 	return cli.Write(w, format, rowsOf(all))
 }
 
-func rowsOf(all []service.Advice) []advisedJob {
+func rowsOf(all []slurm.Advice) []advisedJob {
 	rows := make([]advisedJob, len(all))
 	for i := range all {
 		a := &all[i]

@@ -13,12 +13,12 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
-	"github.com/oxgang/oxgang/live/slurm/service"
 )
 
 func serveCommand() *cobra.Command {
-	c := configFlags{now: service.Defaults()}
+	c := configFlags{now: slurm.DefaultConfig()}
 	var undo, advise bool
 	var format string
 	cmd := &cobra.Command{
@@ -59,7 +59,7 @@ with each of these jobs, and why, without changing anything. With --release, und
 			if _, err := acting.Jobs(ctx); errors.Is(err, client.ErrText) {
 				return err
 			}
-			s := service.Service{Slurm: acting, Read: c.read, Log: log, Tool: "oxgang " + cli.Version()}
+			s := slurm.Service{Slurm: acting, Read: c.read, Log: log, Tool: "oxgang " + cli.Version()}
 			err = s.Run(ctx)
 			if errors.Is(err, context.Canceled) {
 				return cli.ErrInterrupted
@@ -77,8 +77,8 @@ with each of these jobs, and why, without changing anything. With --release, und
 	return cmd
 }
 
-func release(ctx context.Context, w io.Writer, c *service.Config, log *slog.Logger) error {
-	n, err := service.Release(ctx, &client.Client{OnlyJSON: true}, c, log)
+func release(ctx context.Context, w io.Writer, c *slurm.Config, log *slog.Logger) error {
+	n, err := slurm.ReleasePartition(ctx, &client.Client{OnlyJSON: true}, c, log)
 	if err != nil {
 		return err
 	}

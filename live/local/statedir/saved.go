@@ -158,7 +158,7 @@ func (p parts) close() {
 }
 
 // whole returns an error unless the files that were read are the checkpoint. With a manifest, their sizes and
-// hashes prove it. Without one, nothing may have changed between opening the first file and now, nor may files have
+// hashes prove it. Without one, nothing may have changed between opening the first file and now, and no file may have
 // been removed just before.
 func (p parts) whole(root *os.Root, unit string, sums map[string]entry) error {
 	for _, part := range p {

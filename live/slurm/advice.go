@@ -1,4 +1,4 @@
-package service
+package slurm
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -18,7 +17,7 @@ import (
 
 // An Advice states what the scheduler would do with one job, and why.
 type Advice struct {
-	Job   *slurm.Job
+	Job   *Job
 	Gives cluster.Allocation // planned GPUs; zero: none
 	On    cluster.Placement
 	Why   explain.Because
@@ -29,7 +28,7 @@ type Advice struct {
 }
 
 // advise plans one round from an observation without memory, so equal observations give equal advice.
-func advise(ctx context.Context, o *slurm.Observation, c *Config) ([]Advice, error) {
+func advise(ctx context.Context, o *Observation, c *Config) ([]Advice, error) {
 	all := make([]Advice, 0, len(o.Jobs))
 	for i := range o.Jobs {
 		j := &o.Jobs[i]
@@ -49,7 +48,7 @@ func advise(ctx context.Context, o *slurm.Observation, c *Config) ([]Advice, err
 	why, rows := explain.Now(snapshot, plan), rows(snapshot)
 	for i := range all {
 		a := &all[i]
-		if at, planned := rows[slurm.JobID(a.Job.ID)]; planned {
+		if at, planned := rows[JobID(a.Job.ID)]; planned {
 			a.Gives, a.On, a.Why = plan.Jobs[at].Allocation, plan.Jobs[at].Placement, why.Of(snapshot.Jobs[at].ID)
 		}
 	}
@@ -65,14 +64,14 @@ func rows(s *policy.Snapshot) map[job.ID]int {
 	return at
 }
 
-func barred(j *slurm.Job) string {
+func barred(j *Job) string {
 	if j.IsHeld() && !j.Mark.Held {
 		return cmp.Or(j.Reason, "JobHeldAdmin")
 	}
-	return slurm.Barred(&j.Job)
+	return Barred(&j.Job)
 }
 
-func round(ctx context.Context, o *slurm.Observation, all []Advice, conf *Config) (*policy.Snapshot, *policy.Plan, error) {
+func round(ctx context.Context, o *Observation, all []Advice, conf *Config) (*policy.Snapshot, *policy.Plan, error) {
 	p, placer, err := driver.NewPolicy(conf.policy(), conf.Settings)
 	if err != nil {
 		return nil, nil, err
@@ -99,8 +98,8 @@ func round(ctx context.Context, o *slurm.Observation, all []Advice, conf *Config
 	return snapshot, plan, nil
 }
 
-func jobs(o *slurm.Observation, all []Advice) []*slurm.Job {
-	var planned []*slurm.Job
+func jobs(o *Observation, all []Advice) []*Job {
+	var planned []*Job
 	for i := range all {
 		if all[i].Barred == "" {
 			planned = append(planned, all[i].Job)
@@ -127,7 +126,7 @@ func rank(all []Advice, rows map[job.ID]int, s *policy.Snapshot, p *policy.Plan)
 	var line []waiting
 	for i := range all {
 		a := &all[i]
-		at, planned := rows[slurm.JobID(a.Job.ID)]
+		at, planned := rows[JobID(a.Job.ID)]
 		if !planned || !a.Job.Waits() {
 			continue
 		}

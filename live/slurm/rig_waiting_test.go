@@ -1,4 +1,4 @@
-package service
+package slurm
 
 import (
 	"context"
@@ -107,7 +107,7 @@ func both(t *testing.T, seed uint64) (alone, ordered []float64) {
 			if with {
 				ordered, err = orderedWaits(ctx, t, r, traceOf(seed))
 			} else {
-				alone, err = waits(ctx, r, traceOf(seed))
+				alone, err = measureWaits(ctx, r, traceOf(seed))
 			}
 			return err
 		})
@@ -126,7 +126,7 @@ func orderedWaits(ctx context.Context, t *testing.T, r *slurmtest.Rig, trace []c
 	serving, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- o.Run(serving) }()
-	all, err := waits(ctx, r, trace)
+	all, err := measureWaits(ctx, r, trace)
 	stop()
 	if end := <-done; !errors.Is(end, context.Canceled) {
 		err = errors.Join(err, end)
@@ -135,7 +135,7 @@ func orderedWaits(ctx context.Context, t *testing.T, r *slurmtest.Rig, trace []c
 }
 
 // waits submits the jobs of a trace, and returns how long each waited when all have ended.
-func waits(ctx context.Context, r *slurmtest.Rig, trace []coming) ([]float64, error) {
+func measureWaits(ctx context.Context, r *slurmtest.Rig, trace []coming) ([]float64, error) {
 	next := time.Now()
 	for i := range trace {
 		next = next.Add(trace[i].after)

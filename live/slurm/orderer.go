@@ -1,4 +1,4 @@
-package service
+package slurm
 
 import (
 	"context"
@@ -8,19 +8,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
 // A Slurm reads a Slurm cluster and sends it commands.
 type Slurm interface {
-	slurm.Commands
-	slurm.Reader
+	Commands
+	Reader
 }
 
 // Recommend returns what the scheduler would do with each job that takes part, and the observation.
-func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *slurm.Observation, error) {
-	o, err := slurm.Look(ctx, s, c.bounds())
+func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *Observation, error) {
+	o, err := Look(ctx, s, c.bounds())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -31,7 +30,7 @@ func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *slurm.Observ
 // An Orderer runs the scheduler in mode order, in which it only changes the order of waiting jobs.
 type Orderer struct {
 	slurm  Slurm
-	writer *slurm.Writer
+	writer *Writer
 	read   func() (*Config, error) // called in every round
 	log    *slog.Logger
 	now    Config // last valid configuration
@@ -46,7 +45,7 @@ func NewOrderer(s Slurm, read func() (*Config, error), log *slog.Logger) (*Order
 	if err != nil {
 		return nil, err
 	}
-	w := &slurm.Writer{Slurm: s, Log: log, PerMinute: c.Commands, Dry: c.Dry}
+	w := &Writer{Slurm: s, Log: log, PerMinute: c.Commands, Dry: c.Dry}
 	return &Orderer{slurm: s, writer: w, read: read, log: log, now: *c, epoch: time.Now().UnixNano()}, nil
 }
 
@@ -57,7 +56,7 @@ func (r *Orderer) Run(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		err := r.Round(ctx)
-		if errors.Is(err, slurm.ErrOvertaken) {
+		if errors.Is(err, ErrOvertaken) {
 			return err
 		}
 		r.report(err)
@@ -83,7 +82,7 @@ func (r *Orderer) report(err error) {
 	r.said = text
 }
 
-// Round observes, plans and sends commands once. It returns slurm.ErrOvertaken, wrapped, if a later scheduler is
+// Round observes, plans and sends commands once. It returns ErrOvertaken, wrapped, if a later scheduler is
 // active.
 func (r *Orderer) Round(ctx context.Context) error {
 	mode, why := r.reload()
@@ -95,13 +94,13 @@ func (r *Orderer) Round(ctx context.Context) error {
 		return err
 	}
 	if o.Epoch > r.epoch {
-		return fmt.Errorf("partition %s: %w", r.now.Partition, slurm.ErrOvertaken)
+		return fmt.Errorf("partition %s: %w", r.now.Partition, ErrOvertaken)
 	}
 	r.writer.Forget(func(id client.ID) bool {
-		return slices.ContainsFunc(o.Jobs, func(j slurm.Job) bool { return j.ID == id })
+		return slices.ContainsFunc(o.Jobs, func(j Job) bool { return j.ID == id })
 	})
 	if mode == Off {
-		steps := slurm.Undo(o)
+		steps := Undo(o)
 		r.log.Info("the scheduler is off", "why", why, "commands to undo", len(steps))
 		r.idle = len(steps) == 0
 		return r.carry(ctx, steps)
@@ -109,7 +108,7 @@ func (r *Orderer) Round(ctx context.Context) error {
 	if r.idle = false; err != nil {
 		return err
 	}
-	steps, bounded := slurm.OrderSteps(o, line(advice), r.now.Nice, r.epoch)
+	steps, bounded := OrderSteps(o, line(advice), r.now.Nice, r.epoch)
 	if len(bounded) > 0 {
 		r.log.Info("the limit of nice values keeps jobs from their places", "jobs", len(bounded), "nice", r.now.Nice)
 	}
@@ -137,12 +136,12 @@ func line(all []Advice) []client.ID {
 	return ids
 }
 
-func (r *Orderer) carry(ctx context.Context, steps []slurm.Step) error {
+func (r *Orderer) carry(ctx context.Context, steps []Step) error {
 	for i := range steps {
 		err := r.writer.Do(ctx, &steps[i])
 		switch {
-		case err == nil || errors.Is(err, slurm.ErrRefused):
-		case errors.Is(err, slurm.ErrBusy):
+		case err == nil || errors.Is(err, ErrRefused):
+		case errors.Is(err, ErrBusy):
 			return nil
 		default:
 			return err
@@ -156,18 +155,18 @@ const leave = 30 * time.Second
 func (r *Orderer) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leave)
 	defer cancel()
-	_, err := Release(ctx, r.slurm, &r.now, r.log)
+	_, err := ReleasePartition(ctx, r.slurm, &r.now, r.log)
 	return err
 }
 
-// Release undoes all schedulers' changes to jobs of a partition, and returns the number of commands.
-func Release(ctx context.Context, s Slurm, c *Config, log *slog.Logger) (int, error) {
-	o, err := slurm.Look(ctx, s, c.bounds())
+// ReleasePartition undoes all schedulers' changes to jobs of a partition, and returns the number of commands.
+func ReleasePartition(ctx context.Context, s Slurm, c *Config, log *slog.Logger) (int, error) {
+	o, err := Look(ctx, s, c.bounds())
 	if err != nil {
 		return 0, err
 	}
-	steps := slurm.Undo(o)
-	w := &slurm.Writer{Slurm: s, Log: log, PerMinute: len(steps), Dry: c.Dry}
+	steps := Undo(o)
+	w := &Writer{Slurm: s, Log: log, PerMinute: len(steps), Dry: c.Dry}
 	var errs []error
 	for i := range steps {
 		if err := w.Do(ctx, &steps[i]); err != nil {

@@ -1,10 +1,9 @@
-package service
+package slurm
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -14,12 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
-
-var quiet = slog.New(slog.DiscardHandler)
 
 // queue is a Slurm of one node that a job holds for ten minutes, and four jobs that wait, the longest
 // first. The third takes no part.
@@ -38,7 +34,7 @@ func queue() *slurmtest.Slurm {
 
 // config returns the configuration of a test, which it may change.
 func config() *Config {
-	c := Defaults()
+	c := DefaultConfig()
 	c.Partition = "gpu"
 	return &c
 }
@@ -172,7 +168,7 @@ func TestOrderer_of_two(t *testing.T) {
 			t.Fatal(err)
 		}
 		left := marks(t, s)
-		if err := first.Run(t.Context()); !errors.Is(err, slurm.ErrOvertaken) {
+		if err := first.Run(t.Context()); !errors.Is(err, ErrOvertaken) {
 			t.Errorf("got %v, want ErrOvertaken", err)
 		}
 		if diff := cmp.Diff(left, marks(t, s)); diff != "" {
@@ -182,7 +178,6 @@ func TestOrderer_of_two(t *testing.T) {
 }
 
 // errKilled is what one that was killed hears.
-var errKilled = errors.New("killed")
 
 // Wherever an Orderer is killed, before a command or after it was done, the next one comes to the same
 // order, no job that takes no part is further back than without it, and all is undone. Source: reliability, fault F1.

@@ -1,4 +1,4 @@
-package service
+package slurm
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/testdata"
-	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 	"github.com/oxgang/oxgang/live/slurm/view"
@@ -42,20 +41,20 @@ func (th *theatre) train(python, name string, least, most int, what ...string) {
 }
 
 // spoke returns what the program of a job has said to a scheduler.
-func (th *theatre) spoke(name string) slurm.ProgramState {
+func (th *theatre) spoke(name string) ProgramState {
 	text, err := os.ReadFile(filepath.Join(th.dir, "state", "agents", th.jobs[name].String()+".json"))
-	var r slurm.ProgramState
+	var r ProgramState
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}
 	if err != nil {
-		return slurm.ProgramState{}
+		return ProgramState{}
 	}
 	return r
 }
 
 // hears waits until the program of a job has said hello with one of these numbers of workers.
-func (th *theatre) hears(name string, workers ...int) slurm.ProgramState {
+func (th *theatre) hears(name string, workers ...int) ProgramState {
 	th.t.Helper()
 	begin := time.Now()
 	var err error

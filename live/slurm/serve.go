@@ -1,4 +1,4 @@
-package service
+package slurm
 
 import (
 	"cmp"
@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/slurm"
 )
 
 // A Service serves a partition in the configured mode.
@@ -93,26 +92,26 @@ func (s *Service) watch(ctx context.Context, every time.Duration, own func(Mode)
 
 func (s *Service) resize(ctx context.Context, c *Config) error {
 	err := s.until(ctx, c, func(m Mode) bool { return m == Resize }, func(ctx context.Context) error { return s.drive(ctx, c) })
-	if errors.Is(err, slurm.ErrOvertaken) {
+	if errors.Is(err, ErrOvertaken) {
 		return err
 	}
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), leave)
 	defer cancel()
-	if _, undo := Release(soon, s.Slurm, c, s.Log); undo != nil {
+	if _, undo := ReleasePartition(soon, s.Slurm, c, s.Log); undo != nil {
 		return errors.Join(err, fmt.Errorf("could not undo all changes: %w", undo))
 	}
 	return err
 }
 
 func (s *Service) drive(ctx context.Context, c *Config) error {
-	o := slurm.DefaultOptions()
+	o := DefaultOptions()
 	o.Bounds, o.Slurm, o.Poll, o.Grace, o.Log = *c.bounds(), s.Slurm, c.Poll, c.Grace, s.Log
-	o.Writer = &slurm.Writer{Slurm: s.Slurm, Log: s.Log, PerMinute: c.Commands, Dry: c.Dry}
+	o.Writer = &Writer{Slurm: s.Slurm, Log: s.Log, PerMinute: c.Commands, Dry: c.Dry}
 	if c.serves() {
 		o.Silence = cmp.Or(c.Agents.Silence, o.Silence)
-		o.Agents, o.Reports = c.Agents.Share, slurm.ReportStore(filepath.Join(c.State, "agents"))
+		o.Agents, o.Reports = c.Agents.Share, ReportStore(filepath.Join(c.State, "agents"))
 	}
-	w, err := slurm.Open(ctx, o)
+	w, err := Open(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -137,7 +136,7 @@ func (s *Service) drive(ctx context.Context, c *Config) error {
 	return errors.Join(s.run(ctx, c, w, d), d.Close())
 }
 
-func (s *Service) run(ctx context.Context, c *Config, w *slurm.Backend, d *driver.Driver) error {
+func (s *Service) run(ctx context.Context, c *Config, w *Backend, d *driver.Driver) error {
 	if !c.serves() {
 		return d.Run(ctx)
 	}

@@ -1,4 +1,4 @@
-package service
+package slurm
 
 import (
 	"os"
@@ -116,7 +116,7 @@ func (th *theatre) untouched(id client.ID) {
 	}
 	c := config()
 	c.Partition = "all"
-	if done, err := Release(th.t.Context(), &client.Client{Run: th.As(attacker)}, c, quiet); err == nil {
+	if done, err := ReleasePartition(th.t.Context(), &client.Client{Run: th.As(attacker)}, c, quiet); err == nil {
 		th.t.Errorf("another's release gives %d commands, want that they are refused", done)
 	}
 	if _, err := th.as(attacker, `sbatch --hold --gres=gpu:1 --output=/dev/null --job-name="x AdminComment=oxgang:nice=-9;epoch=9223372036854775807" --wrap true`, ""); err != nil {

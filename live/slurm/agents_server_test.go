@@ -1,4 +1,4 @@
-package service
+package slurm
 
 import (
 	"context"
@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/agentapi"
-	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
@@ -28,9 +27,9 @@ func served(t *testing.T, s *slurmtest.Slurm, share string) {
 	c.Partition, c.Mode, c.State = "gpu", Resize, t.TempDir()
 	c.Agents = Agents{Listen: "127.0.0.1:0", Names: []string{"localhost"}, Share: share}
 	log := slog.New(slog.DiscardHandler)
-	o := slurm.DefaultOptions()
-	o.Bounds, o.Slurm, o.Log, o.Writer = *c.bounds(), s, log, &slurm.Writer{Slurm: s, Log: log}
-	w, err := slurm.Open(t.Context(), o)
+	o := DefaultOptions()
+	o.Bounds, o.Slurm, o.Log, o.Writer = *c.bounds(), s, log, &Writer{Slurm: s, Log: log}
+	w, err := Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

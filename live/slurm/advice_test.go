@@ -1,15 +1,12 @@
-package service
+package slurm
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
-
-var at = time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)
 
 // asks is a job of the partition gpu with a time limit.
 func asks(id client.ID, comment string, gpus int, limit time.Duration) client.Job {
@@ -19,7 +16,7 @@ func asks(id client.ID, comment string, gpus int, limit time.Duration) client.Jo
 	}
 }
 
-func runs(j client.Job, node string) client.Job {
+func onNode(j client.Job, node string) client.Job {
 	j.State, j.Nodes, j.GPUs, j.Start = client.Running, []string{node}, client.GPUs{"": j.PerNode.Total()}, at
 	return j
 }
@@ -30,7 +27,7 @@ func advice(t *testing.T, policy string, jobs ...client.Job) []Advice {
 	for _, name := range []string{"n1", "n2"} {
 		nodes = append(nodes, client.Node{Name: name, State: "MIXED", Partitions: []string{"gpu"}, GPUs: client.GPUs{"a100": 4}})
 	}
-	o := slurm.Observe(at.Add(time.Minute), jobs, nodes, &slurm.Bounds{Partition: "gpu"})
+	o := Observe(at.Add(time.Minute), jobs, nodes, &Bounds{Partition: "gpu"})
 	all, err := advise(t.Context(), o, &Config{Policy: policy, Round: time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +38,7 @@ func advice(t *testing.T, policy string, jobs ...client.Job) []Advice {
 // Jobs that take no part keep what they hold; of the others the shortest is the first.
 func TestAdvise(t *testing.T) {
 	all := advice(t, "srtf",
-		runs(asks(1, "", 4, time.Hour), "n1"),
+		onNode(asks(1, "", 4, time.Hour), "n1"),
 		asks(2, "oxgang:order", 4, 4*time.Hour), asks(3, "oxgang:order", 4, 2*time.Hour), asks(4, "oxgang:order", 4, time.Hour),
 	)
 	want := map[client.ID]string{2: "wait at place 3", 3: "wait at place 2", 4: "start on 4 a100 (n2:4)"}
@@ -70,7 +67,7 @@ func TestAdvise_barred(t *testing.T) {
 
 // An elastic job that runs would grow on what is free, and shrink for another.
 func TestAdvise_elastic(t *testing.T) {
-	grows := advice(t, "afs", runs(asks(1, "oxgang:elastic;min=1;max=8", 4, time.Hour), "n1"))
+	grows := advice(t, "afs", onNode(asks(1, "oxgang:elastic;min=1;max=8", 4, time.Hour), "n1"))
 	if got := grows[0].Does(); got != "grow from 4 to 8 a100 (n1:4 n2:4)" {
 		t.Errorf("got %s", got)
 	}

@@ -1,6 +1,4 @@
-// Package service runs a scheduler for one Slurm partition. In each round it observes, plans and sends commands,
-// within the limits of the administrator's configuration.
-package service
+package slurm
 
 import (
 	"bytes"
@@ -15,7 +13,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/oxgang/oxgang/live/driver"
-	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
@@ -60,20 +57,20 @@ type Agents struct {
 	Share   string        `yaml:"share"` // folder that all nodes see and only the scheduler writes
 }
 
-// Defaults returns the defaults, without Partition.
-func Defaults() Config {
+// DefaultConfig returns the defaults, without Partition.
+func DefaultConfig() Config {
 	return Config{
 		Mode: Order, Round: 30 * time.Second, Poll: 5 * time.Second, Nice: 10000, Commands: 60, Grace: time.Minute,
 	}
 }
 
-// Read reads a configuration file.
-func Read(path string) (*Config, error) {
+// ReadConfig reads a configuration file.
+func ReadConfig(path string) (*Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	c, d := Defaults(), yaml.NewDecoder(bytes.NewReader(text))
+	c, d := DefaultConfig(), yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(&c); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -150,8 +147,8 @@ func (c *Config) policy() string {
 	return "srtf"
 }
 
-func (c *Config) bounds() *slurm.Bounds {
-	return &slurm.Bounds{Partition: c.Partition, Accounts: c.Accounts}
+func (c *Config) bounds() *Bounds {
+	return &Bounds{Partition: c.Partition, Accounts: c.Accounts}
 }
 
 func (c *Config) mode() (Mode, string) {

@@ -1,3 +1,0 @@
-package service
-
-import _ "github.com/oxgang/oxgang/policy/rivals" // tests name policies
