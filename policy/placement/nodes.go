@@ -104,22 +104,22 @@ func (n *Nodes) Give(i int, r cluster.Resources) {
 	n.Take(i, cluster.Resources{GPUs: -r.GPUs, CPUs: -r.CPUs, Memory: -r.Memory})
 }
 
-// TakeAll books slots, with CPUs and memory (per) for every GPU.
-func (n *Nodes) TakeAll(slots []Slot, per cluster.Resources) {
+// TakeAll books slots, with CPUs and memory (perGPU) for every GPU.
+func (n *Nodes) TakeAll(slots []Slot, perGPU cluster.Resources) {
 	for _, s := range slots {
-		n.Take(s.Node, times(per, s.GPUs))
+		n.Take(s.Node, times(perGPU, s.GPUs))
 	}
 }
 
-// GiveAll frees slots that TakeAll booked with the same per.
-func (n *Nodes) GiveAll(slots []Slot, per cluster.Resources) {
+// GiveAll frees slots that TakeAll booked with the same perGPU.
+func (n *Nodes) GiveAll(slots []Slot, perGPU cluster.Resources) {
 	for _, s := range slots {
-		n.Give(s.Node, times(per, s.GPUs))
+		n.Give(s.Node, times(perGPU, s.GPUs))
 	}
 }
 
-func times(per cluster.Resources, gpus int) cluster.Resources {
-	return cluster.Resources{GPUs: gpus, CPUs: float64(gpus) * per.CPUs, Memory: int64(gpus) * per.Memory}
+func times(perGPU cluster.Resources, gpus int) cluster.Resources {
+	return cluster.Resources{GPUs: gpus, CPUs: float64(gpus) * perGPU.CPUs, Memory: int64(gpus) * perGPU.Memory}
 }
 
 // Slots appends the slots of placement p to the slice to.
@@ -134,38 +134,38 @@ func (n *Nodes) Slots(to []Slot, p cluster.Placement) ([]Slot, bool) {
 	return to, true
 }
 
-// Placement converts slots into a placement, with CPUs and memory (per) for every GPU.
-func (n *Nodes) Placement(slots []Slot, per cluster.Resources) cluster.Placement {
+// Placement converts slots into a placement, with CPUs and memory (perGPU) for every GPU.
+func (n *Nodes) Placement(slots []Slot, perGPU cluster.Resources) cluster.Placement {
 	p := make(cluster.Placement, len(slots))
 	for i, s := range slots {
-		p[i] = cluster.Share{Node: n.cluster.Nodes()[s.Node].ID, Resources: times(per, s.GPUs)}
+		p[i] = cluster.Share{Node: n.cluster.Nodes()[s.Node].ID, Resources: times(perGPU, s.GPUs)}
 	}
 	p.Sort()
 	return p
 }
 
-// Reserve keeps CPUs and memory (per) for each GPU of type t that stays free: until the next Reset, BestFit, One and
+// Reserve keeps CPUs and memory (perGPU) for each GPU of type t that stays free: until the next Reset, BestFit, One and
 // Split do not use them. Otherwise the first jobs of a node could take the CPUs that its other GPUs need.
-func (n *Nodes) Reserve(t cluster.GPUType, per cluster.Resources) {
+func (n *Nodes) Reserve(t cluster.GPUType, perGPU cluster.Resources) {
 	if k := n.cluster.TypeIndex(t); k >= 0 {
-		n.shelves[k].keep = per
+		n.shelves[k].keep = perGPU
 	}
 }
 
-func (n *Nodes) fits(i, gpus int, per, keep cluster.Resources) bool {
+func (n *Nodes) fits(i, gpus int, perGPU, keep cluster.Resources) bool {
 	f := &n.free[i]
 	if f.GPUs < gpus {
 		return false
 	}
 	c, rest := &n.cluster.Nodes()[i].Capacity, f.GPUs-gpus
-	return c.CPUs == 0 || float64(gpus)*per.CPUs+float64(rest)*keep.CPUs <= f.CPUs+cpuSlack*c.CPUs &&
-		int64(gpus)*per.Memory+int64(rest)*keep.Memory <= f.Memory
+	return c.CPUs == 0 || float64(gpus)*perGPU.CPUs+float64(rest)*keep.CPUs <= f.CPUs+cpuSlack*c.CPUs &&
+		int64(gpus)*perGPU.Memory+int64(rest)*keep.Memory <= f.Memory
 }
 
-// Fits reports whether the GPUs of all slots are free, with CPUs and memory (per) for each. Each slot must be on
+// Fits reports whether the GPUs of all slots are free, with CPUs and memory (perGPU) for each. Each slot must be on
 // another node.
-func (n *Nodes) Fits(slots []Slot, per cluster.Resources) bool {
-	return !slices.ContainsFunc(slots, func(s Slot) bool { return !n.fits(s.Node, s.GPUs, per, cluster.Resources{}) })
+func (n *Nodes) Fits(slots []Slot, perGPU cluster.Resources) bool {
+	return !slices.ContainsFunc(slots, func(s Slot) bool { return !n.fits(s.Node, s.GPUs, perGPU, cluster.Resources{}) })
 }
 
 // FitsGPUs is Fits, but ignores CPUs and memory.

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// BestFit searches for nodes with gpus free GPUs of type t, and with CPUs and memory (per) for each of these GPUs. It
+// BestFit searches for nodes with gpus free GPUs of type t, and with CPUs and memory (perGPU) for each of these GPUs. It
 // reports whether it found them. It books nothing, and the result is valid until the next call. It tries, in this
 // order:
 //
@@ -16,19 +16,19 @@ import (
 //  3. as few nodes as possible, each with whole workers of worker GPUs (0 or 1: any number).
 //
 // Ties go to the first node. The time is at most linear in the nodes of the type. Source: Synergy §4.2.
-func (n *Nodes) BestFit(t cluster.GPUType, gpus, worker int, per cluster.Resources, stay []Slot) ([]Slot, bool) {
+func (n *Nodes) BestFit(t cluster.GPUType, gpus, worker int, perGPU cluster.Resources, stay []Slot) ([]Slot, bool) {
 	k := n.cluster.TypeIndex(t)
 	if k < 0 || gpus < 1 {
 		return nil, false
 	}
-	if n.carries(k, stay, gpus) && n.Fits(stay, per) {
+	if n.carries(k, stay, gpus) && n.Fits(stay, perGPU) {
 		return stay, true
 	}
-	if i := n.one(&n.shelves[k], gpus, per); i >= 0 {
+	if i := n.one(&n.shelves[k], gpus, perGPU); i >= 0 {
 		n.slots = append(n.slots[:0], Slot{i, gpus})
 		return n.slots, true
 	}
-	return n.split(&n.shelves[k], gpus, worker, per)
+	return n.split(&n.shelves[k], gpus, worker, perGPU)
 }
 
 var anyDemand = cluster.Resources{CPUs: -1e300, Memory: -1 << 50}
@@ -39,24 +39,24 @@ func (n *Nodes) BestFitGPUs(t cluster.GPUType, gpus, worker int, stay []Slot) ([
 }
 
 // One returns the single node that fits best (step 2 of BestFit); false if no node has room. The resources
-// per are for each GPU.
-func (n *Nodes) One(t cluster.GPUType, gpus int, per cluster.Resources) (int, bool) {
+// perGPU are for each GPU.
+func (n *Nodes) One(t cluster.GPUType, gpus int, perGPU cluster.Resources) (int, bool) {
 	k := n.cluster.TypeIndex(t)
 	if k < 0 || gpus < 1 {
 		return 0, false
 	}
-	i := n.one(&n.shelves[k], gpus, per)
+	i := n.one(&n.shelves[k], gpus, perGPU)
 	return i, i >= 0
 }
 
 // Split searches for room on as few nodes as possible (step 3 of BestFit), and reports whether it found
-// any. It tries nodes with most room first. The resources per are for each GPU.
-func (n *Nodes) Split(t cluster.GPUType, gpus, worker int, per cluster.Resources) ([]Slot, bool) {
+// any. It tries nodes with most room first. The resources perGPU are for each GPU.
+func (n *Nodes) Split(t cluster.GPUType, gpus, worker int, perGPU cluster.Resources) ([]Slot, bool) {
 	k := n.cluster.TypeIndex(t)
 	if k < 0 || gpus < 1 {
 		return nil, false
 	}
-	return n.split(&n.shelves[k], gpus, worker, per)
+	return n.split(&n.shelves[k], gpus, worker, perGPU)
 }
 
 func (n *Nodes) carries(k int, slots []Slot, gpus int) bool {
@@ -69,14 +69,14 @@ func (n *Nodes) carries(k int, slots []Slot, gpus int) bool {
 	return gpus == 0 && len(slots) > 0
 }
 
-func (n *Nodes) one(s *shelf, gpus int, per cluster.Resources) int {
-	if s.beyond(gpus, per) {
+func (n *Nodes) one(s *shelf, gpus int, perGPU cluster.Resources) int {
+	if s.beyond(gpus, perGPU) {
 		return -1
 	}
 	for g := gpus; g < len(s.part); g++ {
-		best := n.least(s, s.part[g], g, gpus, per)
+		best := n.least(s, s.part[g], g, gpus, perGPU)
 		if best < 0 {
-			best = n.least(s, s.idle[g], g, gpus, per)
+			best = n.least(s, s.idle[g], g, gpus, perGPU)
 		}
 		if best >= 0 {
 			return best
@@ -85,25 +85,25 @@ func (n *Nodes) one(s *shelf, gpus int, per cluster.Resources) int {
 	return -1
 }
 
-func (s *shelf) beyond(gpus int, per cluster.Resources) bool {
-	all := times(per, gpus)
+func (s *shelf) beyond(gpus int, perGPU cluster.Resources) bool {
+	all := times(perGPU, gpus)
 	return gpus > s.info.PerNode || s.info.Counts() && (all.CPUs > s.most.CPUs*(1+cpuSlack) || all.Memory > s.most.Memory)
 }
 
 // Beyond reports whether the request is too large for every single node of type t, even if idle. The request is gpus
-// GPUs, with CPUs and memory (per) for each.
-func (n *Nodes) Beyond(t cluster.GPUType, gpus int, per cluster.Resources) bool {
+// GPUs, with CPUs and memory (perGPU) for each.
+func (n *Nodes) Beyond(t cluster.GPUType, gpus int, perGPU cluster.Resources) bool {
 	k := n.cluster.TypeIndex(t)
-	return k < 0 || n.shelves[k].beyond(gpus, per)
+	return k < 0 || n.shelves[k].beyond(gpus, perGPU)
 }
 
-func (n *Nodes) least(s *shelf, among set, free, gpus int, per cluster.Resources) int {
+func (n *Nodes) least(s *shelf, among set, free, gpus int, perGPU cluster.Resources) int {
 	if s.info.Counts() {
-		need := float64(gpus)*per.CPUs + float64(free-gpus)*s.keep.CPUs
+		need := float64(gpus)*perGPU.CPUs + float64(free-gpus)*s.keep.CPUs
 		among = n.from(among, need-cpuSlack*s.most.CPUs)
 	}
 	for _, i := range among {
-		if n.fits(i, gpus, per, s.keep) {
+		if n.fits(i, gpus, perGPU, s.keep) {
 			return i
 		}
 	}
@@ -115,10 +115,10 @@ func (n *Nodes) tighter(i, j int) bool {
 	return cmp.Or(cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.CPUs, b.CPUs), cmp.Compare(a.Memory, b.Memory)) < 0
 }
 
-func (n *Nodes) split(s *shelf, gpus, worker int, per cluster.Resources) ([]Slot, bool) {
+func (n *Nodes) split(s *shelf, gpus, worker int, perGPU cluster.Resources) ([]Slot, bool) {
 	n.room, n.slots = n.room[:0], n.slots[:0]
 	for _, i := range s.nodes {
-		if r := n.roomFor(i, gpus, max(1, worker), per); r > 0 {
+		if r := n.roomFor(i, gpus, max(1, worker), perGPU); r > 0 {
 			n.room = append(n.room, Slot{i, r})
 		}
 	}
@@ -144,9 +144,9 @@ func (n *Nodes) last(room []Slot, gpus int) int {
 	return best
 }
 
-func (n *Nodes) roomFor(i, most, worker int, per cluster.Resources) int {
+func (n *Nodes) roomFor(i, most, worker int, perGPU cluster.Resources) int {
 	g := min(most, n.free[i].GPUs)
-	for g -= g % worker; g > 0 && !n.fits(i, g, per, n.shelves[n.home[i]].keep); {
+	for g -= g % worker; g > 0 && !n.fits(i, g, perGPU, n.shelves[n.home[i]].keep); {
 		g -= worker
 	}
 	return g
