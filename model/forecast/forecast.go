@@ -27,9 +27,9 @@ func Share(x float64) float64 { return min(max(x, 0), 1) }
 
 // Clean returns an observed load in the form that models use: limited to 0 to 1, or the value before if busy is
 // NaN.
-func Clean(busy, before float64) float64 {
+func Clean(busy, previous float64) float64 {
 	if math.IsNaN(busy) {
-		return before
+		return previous
 	}
 	return Share(busy)
 }

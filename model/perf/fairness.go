@@ -49,13 +49,13 @@ func WorstRho(rhos []float64) float64 {
 
 // UnfairFraction returns the fraction of jobs whose finish-time fairness is above a threshold; 0 without jobs. The
 // papers use 1, and Shockwave's plots 1.1. Sources: Sia §3.5.5; Shockwave §8.2.
-func UnfairFraction(rhos []float64, above float64) float64 {
+func UnfairFraction(rhos []float64, threshold float64) float64 {
 	if len(rhos) == 0 {
 		return 0
 	}
 	unfair := 0
 	for _, r := range rhos {
-		if r > above {
+		if r > threshold {
 			unfair++
 		}
 	}

@@ -60,11 +60,11 @@ func (m *logMean) add(seconds float64) {
 
 // Learn adds a report of a job, whose class is of, on nodes in the given number of racks (0: unknown). It ignores
 // reports without a time, of profiling runs, and of jobs on one node. All values must be finite.
-func (l *LocalityLearner) Learn(of job.Class, r *job.Report, racks int) {
-	if of == "" || racks < 1 || r.Profile || r.StepTime <= 0 || r.Configuration.Nodes < 2 {
+func (l *LocalityLearner) Learn(class job.Class, r *job.Report, racks int) {
+	if class == "" || racks < 1 || r.Profile || r.StepTime <= 0 || r.Configuration.Nodes < 2 {
 		return
 	}
-	p := l.pair(of, conditions{r.Configuration, r.Batch})
+	p := l.pair(class, conditions{r.Configuration, r.Batch})
 	switch {
 	case p == nil:
 		return

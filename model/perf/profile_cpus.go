@@ -41,10 +41,10 @@ type cpuPoint struct {
 }
 
 // NewCPUSearch returns a search over CPU counts from 1 to most.
-func NewCPUSearch(most int) *CPUSearch { return &CPUSearch{most: most} }
+func NewCPUSearch(maxCPUs int) *CPUSearch { return &CPUSearch{most: maxCPUs} }
 
 // CPUPoints returns the maximum number of CPU counts that a search up to most CPUs measures.
-func CPUPoints(most int) int { return min(max(0, most), bits.Len(uint(max(0, most)))+sparePoints) }
+func CPUPoints(maxCPUs int) int { return min(max(0, maxCPUs), bits.Len(uint(max(0, maxCPUs)))+sparePoints) }
 
 // Next returns the CPU count to measure next; ok is false if there is none.
 func (s *CPUSearch) Next() (cpus int, ok bool) {

@@ -25,11 +25,11 @@ type Problem struct {
 const rareRate = 1e-9
 
 // NewProblem returns the problem for jobs of at most widest GPUs.
-func NewProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) (*Problem, error) {
+func NewProblem(classes []*perf.ClassStats, offers []cluster.Offer, maxGPUs int) (*Problem, error) {
 	if err := checkOffers(offers); err != nil {
 		return nil, err
 	}
-	p, errs := newProblem(classes, offers, widest)
+	p, errs := newProblem(classes, offers, maxGPUs)
 	if len(classes) == 0 {
 		errs = append(errs, errors.New("no classes, want at least one"))
 	}

@@ -85,9 +85,9 @@ func (r *Round) reserve(i int) {
 }
 
 // Keep lets each undecided running job for which may returns true keep its GPUs.
-func (r *Round) Keep(may func(*policy.Job) bool) {
+func (r *Round) Keep(selected func(*policy.Job) bool) {
 	for i, j := range r.Snapshot.Jobs {
-		if j.Holding() && !r.Decided(i) && may(j) {
+		if j.Holding() && !r.Decided(i) && selected(j) {
 			r.keep(i, policy.AsPlanned)
 		}
 	}

@@ -41,8 +41,8 @@ func NewToy(t testing.TB, gpus ...int) *Toy {
 }
 
 // Submit adds a rigid job that requests gpus GPUs and takes the time alone on them.
-func (w *Toy) Submit(id job.ID, gpus int, alone time.Duration) *policy.Job {
-	s := &job.Spec{ID: id, GPUs: gpus, Weight: 1, Adaptivity: job.Rigid, Target: float64(gpus) * alone.Seconds()}
+func (w *Toy) Submit(id job.ID, gpus int, runtime time.Duration) *policy.Job {
+	s := &job.Spec{ID: id, GPUs: gpus, Weight: 1, Adaptivity: job.Rigid, Target: float64(gpus) * runtime.Seconds()}
 	j := &policy.Job{Spec: s, Perf: &Speedup{}, Limits: &s.Batch}
 	j.Phase, j.Submitted, j.Since = job.Waiting, w.Now, w.Now
 	w.Jobs = append(w.Jobs, j)
@@ -51,9 +51,9 @@ func (w *Toy) Submit(id job.ID, gpus int, alone time.Duration) *policy.Job {
 
 // Elastic adds a job that requests one GPU and can use up to most. It takes the time alone on one GPU;
 // rates are its relative speeds on 1, 2 and more GPUs.
-func (w *Toy) Elastic(id job.ID, most int, alone time.Duration, rates ...float64) *policy.Job {
-	j := w.Submit(id, 1, alone)
-	j.Adaptivity, j.Spec.MaxGPUs, j.Perf = job.StrongScaling, most, &Speedup{rates}
+func (w *Toy) Elastic(id job.ID, maxGPUs int, runtime time.Duration, rates ...float64) *policy.Job {
+	j := w.Submit(id, 1, runtime)
+	j.Adaptivity, j.Spec.MaxGPUs, j.Perf = job.StrongScaling, maxGPUs, &Speedup{rates}
 	if len(rates) > 0 {
 		j.Target *= rates[0]
 	}

@@ -16,7 +16,7 @@ import (
 //     alternating between first and limit under Accordion, for at most most regimes.
 //
 // Sizes are samples in total. Source: Shockwave §5.
-func RegimeSequence(s *job.BatchSchedule, first, limit, most int) ([]int, error) {
+func RegimeSequence(s *job.BatchSchedule, first, limit, maxRegimes int) ([]int, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("regime: %w", err)
 	}
@@ -29,8 +29,8 @@ func RegimeSequence(s *job.BatchSchedule, first, limit, most int) ([]int, error)
 		return s.Sizes, nil
 	case first < 1:
 		return nil, fmt.Errorf("regime: first batch size %d, want at least 1", first)
-	case s.Mode == job.Accordion && most < 1:
-		return nil, fmt.Errorf("regime: at most %d regimes, want at least 1", most)
+	case s.Mode == job.Accordion && maxRegimes < 1:
+		return nil, fmt.Errorf("regime: at most %d regimes, want at least 1", maxRegimes)
 	}
 	sizes := []int{first}
 	switch s.Mode {
@@ -39,7 +39,7 @@ func RegimeSequence(s *job.BatchSchedule, first, limit, most int) ([]int, error)
 			sizes = append(sizes, 2*b)
 		}
 	case job.Accordion:
-		for i := 1; i < most && first < limit; i++ {
+		for i := 1; i < maxRegimes && first < limit; i++ {
 			sizes = append(sizes, [2]int{first, limit}[i%2])
 		}
 	case job.Unscheduled, job.Static, job.Given:

@@ -116,13 +116,13 @@ func (cs *Classes) Reached(id job.ID, epoch int, progress float64) {
 }
 
 // Ended records the end of a job. If it completed, the sizes of its epochs count for its class.
-func (cs *Classes) Ended(id job.ID, as job.Phase) {
+func (cs *Classes) Ended(id job.ID, phase job.Phase) {
 	l := cs.life(id)
 	if l == nil {
 		return
 	}
 	delete(cs.jobs, id)
-	if as == job.Completed {
+	if phase == job.Completed {
 		l.finish()
 	}
 }
