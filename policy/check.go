@@ -9,17 +9,18 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Check returns nil if p is a valid plan for s. Otherwise it returns all violations, joined, in the order of the
-// jobs. A valid plan keeps these rules:
+// Check returns nil if p is a valid plan for s. Otherwise it returns all violations, joined, in the order of the jobs.
+// A valid plan keeps these rules:
 //
 //  1. Decisions: there is one per job, and all numbers are finite.
 //  2. Profiling: a job that is being profiled gets nothing.
 //  3. GPU type: the cluster has the type, and the job may use it. The number of GPUs fits on the number of nodes
 //     that the configuration names.
-//  4. Capacity: no GPU type gives out more GPUs than its nodes have. The same holds for each node on which a job is newly
+//  4. Capacity: the jobs get no more GPUs of a type than its nodes have. The same holds for each node on which a job is
+//     newly
 //     placed, and for CPUs and memory if the nodes count them. The shares of a placement add up to the
 //     allocation.
-//  5. Limits of the job: its fewest and most GPUs hold, and it gets whole replicas. If its GPU count or its GPU
+//  5. Limits of the job: it gets between its minimum and maximum GPUs, in whole replicas. If its GPU count or its GPU
 //     type is fixed, it does not change.
 //  6. A non-preemptive job that holds GPUs keeps exactly these.
 //  7. A job with a reservation gets exactly its reservation. It may get nothing in three cases: other
@@ -128,7 +129,6 @@ func (c *checker) vacated(p *Plan) {
 	}
 }
 
-// A checker sums up one plan. Slices by type are in the order of types.
 type checker struct {
 	cluster    *cluster.Cluster
 	continuing *Continuing

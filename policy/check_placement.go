@@ -99,7 +99,6 @@ func keepsPlace(j *Job, d *Decision) bool {
 	return len(d.Placement) > 0 && len(d.Placement) == len(j.Placement) && &d.Placement[0] == &j.Placement[0]
 }
 
-// kept counts jobs that keep their place on nodes with new placements.
 func (c *checker) kept(s *Snapshot, p *Plan) {
 	for i, j := range s.Jobs {
 		if d := &p.Jobs[i]; keepsPlace(j, d) {

@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Continuing counts the GPUs of running jobs that a snapshot omits because they keep their GPUs (see
-// Traits.Keeps); a short snapshot saves time. It is valid for one round. Policies must not modify it.
+// Continuing counts the GPUs of running jobs that are left out of a snapshot because they keep their GPUs
+// (Traits.Keeps). A shorter snapshot saves time. The counts are valid for one round, and policies must not modify them.
 type Continuing struct {
 	// number of omitted jobs
 	Jobs   int
@@ -45,7 +45,7 @@ func (s *Continuing) On(n int) int {
 	return s.ByNode[n]
 }
 
-// Add adds n times the GPUs of job j to the counts; n is 1, or -1 to subtract them.
+// Add adds n times the GPUs of job j to the counts. n is 1 to add the job and -1 to remove it.
 func (s *Continuing) Add(c *cluster.Cluster, j *Job, n int) {
 	s.Jobs += n
 	for _, share := range j.Placement {
@@ -60,9 +60,9 @@ func (s *Continuing) Add(c *cluster.Cluster, j *Job, n int) {
 	}
 }
 
-// Continues reports whether later snapshots may omit job j after decision d (see Traits.Keeps). They may
-// until the job's row or the nodes change, if the job is preemptible, has no reservation, and keeps its
-// GPUs of one type on the same nodes.
+// Continues reports whether later snapshots may leave out job j after decision d, until the job's row or the nodes
+// change (Traits.Keeps). The job must be preemptible, have no reservation, and keep its GPUs, all of one type, on the
+// same nodes.
 func (j *Job) Continues(d *Decision) bool {
 	return d.Why.Kind == AsPlanned && j.Holding() && !j.NonPreemptive && j.Reservation.IsZero() &&
 		d.Allocation == j.Allocation && !d.Allocation.Mixed() && keepsPlace(j, d)

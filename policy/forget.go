@@ -2,8 +2,9 @@ package policy
 
 import "github.com/oxgang/oxgang/model/job"
 
-// Forget deletes ended jobs from a policy's map known, so that the map does not grow for ever. To save time
-// it returns known unchanged unless it has more than twice the snapshot's jobs plus 64.
+// Forget deletes jobs that are not in the snapshot from a policy's map known, so that the map does not grow for ever,
+// and returns the map. To save time it changes nothing until the map has more than twice as many entries as the
+// snapshot has jobs, plus 64.
 func Forget[V any](s *Snapshot, known map[job.ID]V) map[job.ID]V {
 	if len(known) <= 2*len(s.Jobs)+64 {
 		return known

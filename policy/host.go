@@ -8,9 +8,9 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// FillProportional adds CPUs and memory in proportion to GPUs, as most schedulers do, to each allocation of
-// plan p that has none. It skips GPU types whose nodes state no CPUs and memory, allocations on two GPU
-// types, and allocations that are the same as in the round before. Source: Synergy §2.
+// FillProportional gives CPUs and memory in proportion to GPUs, as most schedulers do, to each allocation of plan p
+// that has none. It skips GPU types whose nodes state no CPUs and memory, allocations on two GPU types, and allocations
+// that did not change since the last round. Source: Synergy §2.
 func FillProportional(s *Snapshot, p *Plan) {
 	counts := func(t cluster.TypeInfo) bool { return t.Counts() }
 	if p == nil || !slices.ContainsFunc(s.Cluster.Types(), counts) {
@@ -27,10 +27,10 @@ func FillProportional(s *Snapshot, p *Plan) {
 	}
 }
 
-// Cells returns the amounts of CPUs and memory per GPU that are worth giving to job j on GPU type t, if at
-// most perNode GPUs share a node; see perf.Sensitivity.Cells. rate is the samples per second of one GPU
-// that never waits for input. If j's sensitivity is unknown, or t does not count CPUs, the only amount is
-// the share proportional to GPUs.
+// Cells returns the amounts of CPUs and memory per GPU that are worth giving to job j on GPU type t, if at most perNode
+// GPUs share a node; see perf.Sensitivity.Cells. rate is the speed of one GPU that never waits for input, in samples
+// per second. If j's sensitivity is unknown, or t does not count CPUs, the only amount is the share proportional to
+// GPUs.
 func (j *Job) Cells(rate float64, t *cluster.TypeInfo, perNode int) []perf.Cell {
 	if j.Sensitivity == nil || !t.Counts() {
 		share := t.Proportional(cluster.Configuration{GPUs: 1})
@@ -41,9 +41,9 @@ func (j *Job) Cells(rate float64, t *cluster.TypeInfo, perNode int) []perf.Cell 
 	return j.Sensitivity.Cells(rate, t.Share, most)
 }
 
-// Expected returns the batch size that job j will use on allocation a. This is b if it is not zero,
-// otherwise the submitted size if j may not adapt it, otherwise the size with the highest goodput. The job
-// must have a model.
+// Expected returns the batch size that job j will use on allocation a if the plan chose batch size b. This is b if it
+// is not zero. Otherwise it is the submitted size if j may not adapt it, or else the size with the highest goodput. The
+// job must have a model.
 func (j *Job) Expected(a cluster.Allocation, b job.BatchSize) job.BatchSize {
 	n, l := a.GPUs/j.ReplicaGPUs(a.GPUType), j.BatchLimits()
 	switch {

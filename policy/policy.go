@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Snapshot is the input of a policy in one round: all jobs and nodes. It is immutable. The row (*Job) of a job that
-// did not change has the same pointer as in the round before.
+// A Snapshot is the input of a policy in one round: all jobs and nodes. It is immutable. If nothing about a job
+// changed, its row in Jobs is the same pointer as in the round before.
 type Snapshot struct {
 	// time at which the round starts
 	Now time.Time
@@ -59,8 +59,8 @@ func (s *Snapshot) Job(id job.ID) *Job {
 	return nil
 }
 
-// SeveralRacks returns how much slower the class of job id trains if its nodes are in several racks; false
-// if unknown.
+// SeveralRacks returns how much slower jobs of the same class as job id train if their nodes are in several racks. It
+// returns false if this is unknown.
 func (s *Snapshot) SeveralRacks(id job.ID) (perf.LocalityCost, bool) {
 	j := s.Job(id)
 	if j == nil {
@@ -70,7 +70,7 @@ func (s *Snapshot) SeveralRacks(id job.ID) (perf.LocalityCost, bool) {
 	return c, known
 }
 
-// A Job is what a snapshot contains about one job: its submission, its state, and its estimated speed.
+// A Job is the row of one job in a snapshot: its submission, its state, and its estimated speed.
 type Job struct {
 	*job.Spec
 	job.Status
@@ -156,8 +156,7 @@ type Decision struct {
 	Why   Reason
 }
 
-// Returned returns how many GPUs of type t are on the nodes of c that the plan gives back to their owners
-// (Plan.Return).
+// Returned counts the GPUs of type t on those nodes of c that the plan gives back to their owners (Plan.Return).
 func (p *Plan) Returned(c *cluster.Cluster, t cluster.GPUType) int {
 	gpus := 0
 	for _, id := range p.Return {

@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Promiser is a policy that promises some waiting jobs GPUs by a certain time, regardless of jobs that
-// are submitted later.
+// A Promiser is a policy that promises some waiting jobs that they start by a certain time, even if more jobs are
+// submitted later.
 type Promiser interface {
 	Policy
 	// Promised returns the promised start of each waiting job that has one, as of the last plan. Call it

@@ -23,11 +23,11 @@ type Kind uint8
 // last round.
 const (
 	Unexplained      Kind = iota
-	AsPlanned             // keeps its GPUs; Value: speed; Limit: speed with Config, a better configuration that is not free, or 0
+	AsPlanned             // keeps its GPUs; Value: speed; Limit: speed with Config, a better configuration that is not free, or 0 if there is none
 	Started               // gets GPUs after it had none; Value: speed
 	Grown                 // gets more GPUs; Config: before; Value: speed now; Limit: speed before
-	Shrunk                // gets fewer GPUs because others gain more; Config: before; Value: what each GPU is worth to it; Limit: price per GPU, at least Value; both 0: another cause
-	Moved                 // gets another GPU type or other nodes, not always to gain speed; Config: before; Value: speed now; Limit: speed before
+	Shrunk                // gets fewer GPUs because others gain more; Config: before; Value: what the job gains from each GPU; Limit: price per GPU, at least Value; both are 0 if the cause is another
+	Moved                 // gets another GPU type or other nodes, not always for more speed; Config: before; Value: speed now; Limit: speed before
 	KeptNoRestart         // keeps its GPUs because Config, though better, is not worth a restart; Value: speed gain of Config, as a factor; Limit: smallest factor that would be worth it
 	AboveShare            // keeps its GPUs, with more CPUs or memory than is proportional to them; Value: speed relative to the proportional share
 	BelowShare            // keeps its GPUs, with fewer CPUs and less memory than is proportional, and is not slower for it; Value: speed relative to the proportional share
@@ -51,8 +51,8 @@ const (
 	Refused               // keeps its last decision because the plan broke a rule of Check
 	KeptNoPlace           // keeps its GPUs; was granted Config, but free GPUs are too scattered over nodes
 	WaitQuota             // waits for quota; Config: its request; Value: GPUs left in the quota of its queue; Limit: GPUs it needs
-	WaitServed            // waits because jobs ahead of it hold GPUs, and the others are too few or unsuitable; numbers as for WaitNoCapacity
-	WaitPriority          // waits because jobs of higher priority hold GPUs, and the others are too few or unsuitable; numbers as for WaitNoCapacity
+	WaitServed            // waits because jobs ahead of it hold GPUs, and the free GPUs are too few or unsuitable; Config, Value and Limit as for WaitNoCapacity
+	WaitPriority          // waits because jobs of higher priority hold GPUs, and the free GPUs are too few or unsuitable; Config, Value and Limit as for WaitNoCapacity
 	Promised              // gets what it needs to end by the time that policy/oxgang promised; Value: seconds left until then, negative if it has passed
 	kinds
 )
@@ -81,7 +81,7 @@ func Kinds() []Kind {
 	return all
 }
 
-// Turn returns the reason WaitTurn for job j: it waits at time now because it has had its share of GPU time.
+// Turn returns a Reason of kind WaitTurn for job j at time now: the job waits because it has had its share of GPU time.
 func Turn(j *Job, now time.Time) Reason {
 	return Reason{Kind: WaitTurn, Value: j.AttainedService(now).Seconds(), Limit: max(0, j.Age(now).Seconds())}
 }

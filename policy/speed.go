@@ -8,13 +8,12 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Speed returns two estimates for job j on allocation a. rate is its progress per second, in samples at the
-// efficiency of its initial batch size. pass is the samples that one replica processes in one step. It
-// returns 0 and 0 without a model.
+// Speed returns two estimates for job j on allocation a. rate is its progress per second, in samples at the efficiency
+// of its initial batch size. pass is the number of samples that one replica processes in one step. Both are 0 if j has
+// no model.
 //
-// The batch size is the last reported one if neither the batch size nor the number of GPUs may be adapted.
-// Otherwise it is the result of AsSubmitted, and if that is zero the batch size that the agent would
-// choose.
+// The batch size is the last reported one if neither the batch size nor the number of GPUs may be adapted. Otherwise it
+// is the result of AsSubmitted, or, if that is zero, the batch size that the agent would choose.
 func (j *Job) Speed(a cluster.Allocation) (rate, pass float64) {
 	if j.Perf == nil {
 		return 0, 0
@@ -41,9 +40,8 @@ func (j *Job) trains(a *cluster.Allocation) job.BatchSize {
 	return j.Expected(*a, j.AsSubmitted(a))
 }
 
-// AsSubmitted returns the submitted batch size of job j, divided among its replicas on allocation a. It
-// returns zero, which lets the agent choose, if no batch size was submitted or if BatchLimits().Max is at
-// most 1.
+// AsSubmitted returns the submitted batch size of job j, divided among its replicas on allocation a. If no batch size
+// was submitted, or if BatchLimits().Max is at most 1, it returns zero: the agent chooses.
 func (j *Job) AsSubmitted(a *cluster.Allocation) job.BatchSize {
 	l := j.BatchLimits()
 	if j.BatchSize <= 0 || l.Max <= 1 {
@@ -57,8 +55,8 @@ func (j *Job) Replicas(a *cluster.Allocation) int {
 	return a.AllGPUs() / j.ReplicaGPUs(a.GPUType)
 }
 
-// Basis returns the information about the remaining work of job j at time now, without the statistics of its
-// class. Snapshot.Basis includes these.
+// Basis returns the information from which the remaining work of job j at time now is estimated, without the statistics
+// of its class. Snapshot.Basis includes these.
 func (j *Job) Basis(now time.Time) perf.Remaining {
 	b := perf.Remaining{Spec: j.Spec, Status: &j.Status, Now: now}
 	if j.Phase == job.Running && j.Holding() {
@@ -79,7 +77,7 @@ func (s *Snapshot) Work(j *Job) (left float64, from perf.WorkSource) {
 	return b.Work()
 }
 
-// Basis returns the information about the remaining work of job j, with the statistics of its class.
+// Basis returns the information from which the remaining work of job j is estimated, with the statistics of its class.
 func (s *Snapshot) Basis(j *Job) perf.Remaining {
 	b := j.Basis(s.Now)
 	if j.Target > 0 || j.Class == "" {

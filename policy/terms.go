@@ -2,8 +2,7 @@ package policy
 
 import "github.com/oxgang/oxgang/model/job"
 
-// A Weigher is a policy that gives each job a weight, and can report from which terms it computed the
-// weight.
+// A Weigher is a policy that gives each job a weight, and can report the terms from which it computed the weight.
 type Weigher interface {
 	Policy
 	// Weighed returns the terms of a job's weight in the last plan; false if the plan did not include the
@@ -14,21 +13,21 @@ type Weigher interface {
 	Ignore(id job.ID, all ...Term)
 }
 
-// A Term is one consideration in the decision about a job, such as its remaining work. The first four
-// compare jobs with each other; ignoring one of them gives all jobs the same value.
+// A Term is one consideration in the decision about a job, such as its remaining work. The first four terms compare
+// jobs with each other: if one of them is ignored, all jobs count as equal in it.
 type Term uint8
 
 // The terms.
 const (
 	TermWork     Term = iota // remaining work, compared with other jobs
-	TermEnd                  // how much the end of the last job depends on this one
+	TermEnd                  // how much the end of the last job of the plan depends on this job
 	TermFair                 // expected finish-time fairness
 	TermShare                // weight of the job's user
 	TermRestart              // time that a move or preemption costs the job
 	TermMargin               // margin by which another choice must be better
 	TermOthers               // time that preemptions cost other jobs
 	TermLoan                 // risk that nodes on loan go back before the job ends
-	TermPriority             // jobs of higher priority go first; ignoring it applies to all jobs
+	TermPriority             // jobs of higher priority go first; it can be ignored only for all jobs at once
 	terms
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Without returns the snapshot after the nodes back have been returned to their owners: these nodes are missing,
-// and jobs on them keep only their other GPUs. Rows of other jobs keep their pointers.
+// Without returns the snapshot after the nodes in back have been returned to their owners: these nodes are missing, and
+// jobs on them keep only their other GPUs. Rows of other jobs keep their pointers.
 func (s *Snapshot) Without(back []cluster.NodeID) *Snapshot {
 	if len(back) == 0 {
 		return s
@@ -37,7 +37,8 @@ func (j *Job) elsewhere(gone map[cluster.NodeID]bool) cluster.Placement {
 	return slices.DeleteFunc(slices.Clone(j.Placement), onOne)
 }
 
-// Stopped returns job j after it has lost its GPUs at time now: it waits, with the progress that it had saved.
+// Stopped returns job j as a waiting job, after it has lost its GPUs at time now. It has only the progress that it had
+// saved.
 func (j *Job) Stopped(now time.Time) *Job { return j.reduced(nil, now) }
 
 func (j *Job) reduced(left cluster.Placement, now time.Time) *Job {
@@ -54,8 +55,8 @@ func (j *Job) reduced(left cluster.Placement, now time.Time) *Job {
 	return &row
 }
 
-// CanShrinkTo reports whether a running job can continue to train on left, a part of its placement: its
-// workers may leave during training, and enough of them remain.
+// CanShrinkTo reports whether a running job can continue to train on left, a part of its placement. Its workers must be
+// able to leave during training, and enough of them must remain.
 func (j *Job) CanShrinkTo(left cluster.Placement) bool {
 	return j.Resizes && !j.NonPreemptive && j.Phase == job.Running && !j.Allocation.Mixed() && len(left) > 0 && j.Allows(j.part(left).Configuration)
 }

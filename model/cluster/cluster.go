@@ -91,7 +91,7 @@ type TypeInfo struct {
 // Counts reports whether all nodes of the type state their CPUs and memory.
 func (t *TypeInfo) Counts() bool { return t.Share.CPUs > 0 && t.Share.Memory > 0 }
 
-// Fewest returns a configuration of gpus GPUs that uses as few nodes as possible.
+// Fewest returns the configuration of gpus GPUs of the type on as few nodes as possible.
 func (t *TypeInfo) Fewest(gpus int) Configuration {
 	return Configuration{Nodes: (gpus + t.PerNode - 1) / t.PerNode, GPUs: gpus, GPUType: t.Type}
 }
@@ -169,16 +169,18 @@ func count(types []TypeInfo, n *Node) []TypeInfo {
 // Nodes returns the nodes in the order in which New received them. Callers must not modify the slice.
 func (c *Cluster) Nodes() []Node { return c.nodes }
 
-// Types returns totals for each GPU type, by first appearance. Callers must not modify the slice.
+// Types returns the totals of each GPU type. The types are in the order of their first nodes. Callers must not modify
+// the slice.
 func (c *Cluster) Types() []TypeInfo { return c.types }
 
 // Lends reports whether the cluster has nodes that an inference cluster lends.
 func (c *Cluster) Lends() bool { return c.lends }
 
-// TypesNotOnLoan returns totals as Types does, but without nodes on loan. Callers must not modify the slice.
+// TypesNotOnLoan returns the totals of each GPU type like Types, but does not count nodes on loan. Callers must not
+// modify the slice.
 func (c *Cluster) TypesNotOnLoan() []TypeInfo { return c.notOnLoan }
 
-// TypeIndex returns the position of a GPU type in Types; -1 if the cluster does not have it.
+// TypeIndex returns the position of GPU type t in Types, or -1 if the cluster does not have it.
 func (c *Cluster) TypeIndex(t GPUType) int {
 	for i := range c.types {
 		if c.types[i].Type == t {
@@ -204,7 +206,7 @@ func (c *Cluster) Index(id NodeID) (int, bool) {
 	return i, ok
 }
 
-// On returns the part of placement p on nodes of GPU type t, in O(len(p)).
+// On returns the part of placement p that is on nodes of GPU type t, in O(len(p)).
 func (c *Cluster) On(p Placement, t GPUType) Placement {
 	var of Placement
 	for _, s := range p {
@@ -246,8 +248,8 @@ func (c *Cluster) enter(n *Node) {
 	c.notOnLoan = count(c.notOnLoan, n)
 }
 
-// Ordered returns the cluster with its nodes sorted by key, smallest first; the sort is stable. It returns c
-// itself if the order does not change.
+// Ordered returns the cluster with its nodes sorted by the result of key, smallest first. Nodes with equal results keep
+// their order. It returns c itself if the order does not change.
 func (c *Cluster) Ordered(key func(*Node) int) *Cluster {
 	keys, order := make([]int, len(c.nodes)), make([]int, len(c.nodes))
 	for i := range c.nodes {

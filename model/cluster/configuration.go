@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Configuration is a number of GPUs of one type, in total, on a number of nodes; (n, r, t) in the Sia paper. The
-// zero value means no GPUs. Source: Sia §3.3.3.
+// A Configuration is a total number of GPUs of one type on a number of nodes; (n, r, t) in the Sia paper. The zero
+// value means no GPUs. Source: Sia §3.3.3.
 type Configuration struct {
 	Nodes   int
 	GPUs    int // total
@@ -91,8 +91,8 @@ func (p Placement) Shape() []int {
 	return shape
 }
 
-// SameShape reports whether two placements have the same numbers of GPUs per node, on any nodes. Communication is
-// equally fast on both.
+// SameShape reports whether two placements have the same numbers of GPUs per node, on any nodes. The job then
+// communicates equally fast on both.
 func (p Placement) SameShape(q Placement) bool {
 	if len(p) != len(q) {
 		return false
@@ -109,7 +109,7 @@ func (p Placement) SameGPUs(q Placement) bool {
 		slices.EqualFunc(p, q, func(a, b Share) bool { return a.Node == b.Node && a.GPUs == b.GPUs }))
 }
 
-// Common returns the number of GPUs on nodes that both placements use, the smaller number for each node.
+// Common returns the number of GPUs that both placements have in common: for each node, the smaller of its two numbers.
 func (p Placement) Common(q Placement) int {
 	total, i := 0, 0
 	for _, s := range p {

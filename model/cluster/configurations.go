@@ -1,7 +1,7 @@
 package cluster
 
-// Configurations returns the configurations that Sia considers, by GPU type: 1, 2, 4, … GPUs of one node, or any
-// number of whole nodes. If a node's size is not a power of two, it counts as several smaller nodes, by the binary
+// Configurations returns the configurations that Sia considers, by GPU type: 1, 2, 4, … GPUs of one node, or any number
+// of whole nodes. If a node's size is not a power of two, the node counts as several smaller nodes, by the binary
 // digits of its size (6 as 4 and 2), and as a whole node. Source: Sia §3.3.3.
 func (c *Cluster) Configurations() []Configuration {
 	var all []Configuration

@@ -22,20 +22,20 @@ type Loan struct {
 	Every    time.Duration
 }
 
-// Loanable returns how many of the owner's nodes can be lent. need is the fraction of GPUs that the owner uses,
-// and headroom a further fraction that is never lent. Source: Lyra §7.1, "we leave a headroom of 2% of the
-// inference cluster capacity".
+// Loanable returns how many of an owner's nodes can be lent. need is the fraction of all GPUs that the owner uses, and
+// headroom a further fraction that is never lent. Source: Lyra §7.1, "we leave a headroom of 2% of the inference
+// cluster capacity".
 func Loanable(nodes int, headroom, need float64) int {
 	const rounding = 1e-9 // allowed rounding error, in nodes
 	n := float64(nodes)
 	return max(0, int(math.Floor(n*(1-headroom)-n*need+rounding)))
 }
 
-// LoanGroup returns the group name of borrowed nodes with gpus GPUs of type t.
+// LoanGroup returns the name of the group of borrowed nodes that have gpus GPUs of type t each.
 func LoanGroup(t GPUType, gpus int) Group { return RentGroup(t, gpus) + "-loan" }
 
-// Loans returns the initial state of all groups of nodes on loan, by first appearance. Loan.Node is the first node
-// of the group.
+// Loans returns the initial state of all groups of nodes on loan, in the order of their first nodes. Loan.Node is the
+// first node of the group.
 func (c *Cluster) Loans() []Loan {
 	var loans []Loan
 	for _, o := range c.groups(Loaned) {

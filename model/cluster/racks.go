@@ -2,8 +2,8 @@ package cluster
 
 import "slices"
 
-// Racks returns the number of racks over which a placement is spread; 0 if a rack is unknown or p is empty. It
-// costs O(len(p)) per rack.
+// Racks returns the number of racks over which placement p is spread, or 0 if a rack is unknown or p is empty. It takes
+// O(len(p)) per rack.
 func (c *Cluster) Racks(p Placement) int {
 	var seen [8]string // avoids allocation for few racks
 	all := seen[:0]

@@ -18,14 +18,14 @@ func (o *Offer) GPUPrice() float64 { return o.Node.GPUPrice() }
 // NodePrice returns the price of one node for an hour.
 func (o *Offer) NodePrice() float64 { return o.GPUPrice() * float64(o.Node.Capacity.GPUs) }
 
-// Fewest returns a configuration of gpus GPUs that uses as few nodes as possible.
+// Fewest returns the configuration of gpus GPUs on as few nodes of the offer as possible.
 func (o *Offer) Fewest(gpus int) Configuration {
 	t := TypeInfo{Type: o.Node.GPUType, PerNode: o.Node.Capacity.GPUs}
 	return t.Fewest(gpus)
 }
 
-// A Rental counts the rented nodes of one offer. All are paid for: Ready ones (even if broken), Starting ones
-// (ordered) and Leaving ones (returned or reclaimed).
+// A Rental counts the rented nodes of one offer by their state: Ready (even if broken), Starting (ordered), and Leaving
+// (returned or reclaimed). All are paid for.
 type Rental struct {
 	Offer
 	Ready, Starting, Leaving int
@@ -33,7 +33,7 @@ type Rental struct {
 	Refused bool
 }
 
-// Offers returns the groups of nodes that can be rented, by first appearance.
+// Offers returns the groups of nodes that can be rented, in the order of their first nodes.
 func (c *Cluster) Offers() []Offer { return c.groups(Rented) }
 
 func (c *Cluster) groups(t Tenure) []Offer {
@@ -53,7 +53,8 @@ func (c *Cluster) groups(t Tenure) []Offer {
 	return offers
 }
 
-// Held returns the cluster without nodes for rent and on loan. It returns c itself if there are none.
+// Held returns the cluster with its owned nodes only, without nodes for rent and on loan. It returns c itself if all
+// nodes are owned.
 func (c *Cluster) Held() *Cluster {
 	if !slices.ContainsFunc(c.nodes, func(n Node) bool { return n.Tenure != Owned }) {
 		return c
@@ -61,7 +62,7 @@ func (c *Cluster) Held() *Cluster {
 	return c.Without(func(id NodeID) bool { return c.nodes[c.index[id]].Tenure != Owned })
 }
 
-// Rentals returns the state of all offers before any node is ordered.
+// Rentals returns the initial state of all offers, before any node is ordered.
 func (c *Cluster) Rentals() []Rental {
 	var all []Rental
 	for _, offer := range c.Offers() {
@@ -70,8 +71,8 @@ func (c *Cluster) Rentals() []Rental {
 	return all
 }
 
-// ForRent returns the cluster as if all its nodes were for rent, in groups by GPU type and number of GPUs
-// ("t4-4"). It returns c itself if it already has offers.
+// ForRent returns the cluster with all its nodes for rent, in groups by GPU type and number of GPUs ("t4-4"). It
+// returns c itself if it already has nodes for rent.
 func (c *Cluster) ForRent() *Cluster {
 	if len(c.Offers()) > 0 {
 		return c
@@ -88,5 +89,5 @@ func (c *Cluster) ForRent() *Cluster {
 	return rented
 }
 
-// RentGroup returns the group name of rented nodes with gpus GPUs of type t.
+// RentGroup returns the name of the group of rented nodes that have gpus GPUs of type t each.
 func RentGroup(t GPUType, gpus int) Group { return Group(fmt.Sprintf("%s-%d", t, gpus)) }

@@ -2,8 +2,8 @@ package forecast
 
 import "math"
 
-// A Model observes a load curve, the fraction of busy GPUs at regular intervals, and predicts its next values. A
-// prediction depends only on the parameters and the observed values.
+// A Model predicts a load curve, the fraction of busy GPUs at regular intervals, from its past values. Predictions
+// depend only on the parameters and the observed values.
 type Model interface {
 	// Observe adds the next value, clipped to 0 to 1; NaN repeats the previous value.
 	Observe(busy float64)
@@ -25,8 +25,8 @@ func New(ahead int) Forecast {
 // Share limits x to the range 0 to 1.
 func Share(x float64) float64 { return min(max(x, 0), 1) }
 
-// Clean returns an observed load in the form that models use: limited to 0 to 1, or the value before if busy is
-// NaN.
+// Clean returns an observed load limited to 0 to 1, or the previous value if busy is NaN. Models use loads in this
+// form.
 func Clean(busy, previous float64) float64 {
 	if math.IsNaN(busy) {
 		return previous

@@ -1,6 +1,6 @@
 package forecast
 
-// Last is the model that predicts the last observed value for all times.
+// Last is the Model that predicts the last observed value for all times.
 type Last struct {
 	busy   float64
 	spread *Spread
@@ -28,7 +28,7 @@ func (l *Last) Predict(ahead int) Forecast {
 	return f
 }
 
-// SeasonalNaive is the model that predicts the value at the same time on the day before.
+// SeasonalNaive is the Model that predicts the value at the same time of the previous day.
 type SeasonalNaive struct {
 	seen   int
 	busy   float64
@@ -63,7 +63,7 @@ func (s *SeasonalNaive) mean(h int) float64 {
 	return s.past[(s.seen+h-1)%len(s.past)]
 }
 
-// Predict implements Model. Within the first day it returns the last value.
+// Predict implements Model. On the first day it predicts the last observed value.
 func (s *SeasonalNaive) Predict(ahead int) Forecast {
 	f := New(ahead)
 	for i := range f.Mean {

@@ -2,12 +2,12 @@ package forecast
 
 import "math"
 
-// A Seasonal is a Model that predicts the average past day, plus the part of today's deviation from it that lasts.
-// It tracks the deviation with averages of several lengths, and estimates their effect on later values by least
-// squares. On the first day it predicts the recent mean, and estimates how far to follow a trend.
+// A Seasonal is a Model that predicts the average past day, plus the lasting part of today's deviation from it. It
+// tracks the deviation with averages of several lengths, and estimates their effect on later values by least squares.
+// On the first day it predicts the recent mean, and estimates how far to follow a trend.
 //
-// It stores about four days of predictions. For n values per day, an observation costs O(log n), and a forecast
-// O(its length).
+// It stores about four days of predictions. For n values per day, an observation costs O(log n), and a forecast O(its
+// length).
 type Seasonal struct {
 	busy    float64 // the last value
 	profile *profile
@@ -119,8 +119,8 @@ func (s *Seasonal) base(h int) float64 {
 	return s.profile.ahead(h) + math.Pow(s.fade, float64(h))*s.levels[baseLevel]
 }
 
-// Predict implements Model. Standard deviations come from the errors of past predictions, and do not decrease with
-// the distance.
+// Predict implements Model. Standard deviations come from the errors of past predictions. They do not decrease for
+// values further ahead.
 func (s *Seasonal) Predict(ahead int) Forecast {
 	f := New(ahead)
 	rung := 0

@@ -13,7 +13,6 @@ const (
 	weekOfDays = 7   // older observations count little
 )
 
-// ladder returns the horizons, in steps, at which errors are measured.
 func ladder(day int) []int {
 	var at []int
 	for h := 1; h < day; h *= 2 {
@@ -38,8 +37,8 @@ func between(at []int, value []float64, h, i int) (v float64, rung int) {
 	return (1-w)*value[i] + w*value[i+1], i
 }
 
-// A Spread measures the errors of predictions by their distance in steps. It stores predictions until their actual
-// values arrive.
+// A Spread measures the errors of predictions by how many steps ahead they were made. It stores predictions until their
+// actual values are observed.
 type Spread struct {
 	at          []int
 	keep        float64     // weight of the past per value
@@ -98,7 +97,8 @@ func (s *Spread) restart() {
 	}
 }
 
-// Fill sets the standard deviations of a forecast. Before the first value the forecast is 0.5 ± 0.5.
+// Fill sets the standard deviations of forecast f. Before the first observed value it sets mean and standard deviation
+// to 0.5.
 func (s *Spread) Fill(f Forecast) {
 	rung := 0
 	for i := range f.SD {

@@ -7,11 +7,11 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Forms are the variants of a class of jobs: one for each Adaptivity (and each GPU count, if that is fixed), the
-// most adaptive first. Limits come from the first job.
+// Forms are the different specifications of the jobs of one class, one example of each. Jobs differ in Adaptivity, and
+// in the GPU count if this is fixed. The most adaptive comes first. For equal jobs, the first submitted is the example.
 type Forms []*Spec
 
-// With returns f with the variant of s added if it is new. It does not modify f.
+// With returns f, and s too if f has no equivalent of it. It does not modify f.
 func (f Forms) With(s *Spec) Forms {
 	at, found := slices.BinarySearchFunc(f, s, byForm)
 	if found {
@@ -27,7 +27,7 @@ func byForm(a, b *Spec) int {
 	return cmp.Compare(a.GPUs, b.GPUs)
 }
 
-// For returns the specification of the first variant that may run on c, or nil.
+// For returns the first specification that may run on configuration c, or nil.
 func (f Forms) For(c cluster.Configuration) *Spec {
 	if i := slices.IndexFunc(f, func(s *Spec) bool { return s.Allows(c) }); i >= 0 {
 		return f[i]

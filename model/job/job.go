@@ -44,8 +44,8 @@ type BatchLimits struct {
 	LocalMax map[cluster.GPUType]int // most samples per replica and pass that fit into GPU memory; missing types are unlimited
 }
 
-// A BatchSize states how one replica processes its part of a batch: Accumulation passes of Local samples without
-// exchange of gradients, then one pass with it. Zero: the job decides.
+// A BatchSize states how one replica processes its part of a batch. It makes Accumulation passes of Local samples
+// without exchange of gradients, then one more pass with the exchange. The zero value lets the job decide.
 type BatchSize struct {
 	Local        int // samples per replica and pass
 	Accumulation int // passes before the synchronising one
@@ -54,8 +54,8 @@ type BatchSize struct {
 // PerReplica returns the number of samples that one replica processes in one optimiser step.
 func (b BatchSize) PerReplica() int { return b.Local * (b.Accumulation + 1) }
 
-// An Input describes the input data of a job, per GPU. It determines how much a partial cache helps. Zero:
-// unknown. Source: Synergy §3.1 (MinIO).
+// An Input describes the input data of a job, per GPU. It determines how much a partial cache helps. The zero value
+// means unknown. Source: Synergy §3.1 (MinIO).
 type Input struct {
 	Working int64   // bytes of host memory that the job needs to run
 	Dataset int64   // further bytes that cache all data; 0: reading costs nothing
@@ -120,28 +120,27 @@ type Spec struct {
 	Reservation cluster.Configuration
 }
 
-// Min returns N_i^min, the fewest GPUs of type t on which the job runs.
+// Min returns the minimum number of GPUs of type t on which the job runs; N_i^min in Sia.
 func (s *Spec) Min(t cluster.GPUType) int {
 	return max(s.Equivalent(t)*max(1, s.MinGPUs), s.ReplicaGPUs(t))
 }
 
-// Most returns the most GPUs of type t that the job may get; 0: no limit.
+// Most returns the maximum number of GPUs of type t that the job may get, or 0 if there is no limit.
 func (s *Spec) Most(t cluster.GPUType) int { return s.Equivalent(t) * s.MaxGPUs }
 
-// Requested returns the number of GPUs that the user requested, in GPUs of type t.
+// Requested returns the number of GPUs that the user requested, converted to GPUs of type t (Equivalent).
 func (s *Spec) Requested(t cluster.GPUType) int { return s.Equivalent(t) * max(1, s.GPUs) }
 
-// Equivalent returns how many GPUs of type t do the work of one requested GPU.
+// Equivalent returns how many GPUs of type t do as much work as one requested GPU.
 func (s *Spec) Equivalent(t cluster.GPUType) int { return max(1, s.Equivalents[t]) }
 
-// Worth returns the number of requested GPUs that do the same work as allocation a, of one or two GPU types.
+// Worth returns how many requested GPUs would do as much work as allocation a, which may have GPUs of two types.
 func (s *Spec) Worth(a *cluster.Allocation) float64 {
 	one, other := s.Equivalent(a.GPUType), s.Equivalent(a.Also.GPUType)
 	return float64(a.GPUs*other+a.Also.GPUs*one) / float64(one*other) // exact for whole numbers
 }
 
-// Enough reports whether allocation a, of one or two GPU types, has at least the fewest GPUs on which the job
-// runs.
+// Enough reports whether allocation a, which may have GPUs of two types, has at least the job's minimum of GPUs.
 func (s *Spec) Enough(a *cluster.Allocation) bool {
 	return s.Worth(a) >= float64(max(1, s.MinGPUs)) && a.AllGPUs() >= s.ReplicaGPUs(a.GPUType)
 }

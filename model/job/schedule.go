@@ -35,8 +35,8 @@ func ParseScheduleMode(name string) (ScheduleMode, error) {
 // A Regime is a number of successive epochs with the same total batch size, in samples. Source: Shockwave §5.1.
 type Regime struct{ BatchSize, Epochs int }
 
-// BatchAt returns the total batch size of an epoch, counted from 0. After the last regime its batch size
-// continues. Without regimes it is 0.
+// BatchAt returns the total batch size of an epoch; the first epoch is 0. The batch size of the last regime continues
+// after its end. Without regimes it is 0.
 func BatchAt(regimes []Regime, epoch int) int {
 	batch := 0
 	for _, r := range regimes {
@@ -48,8 +48,8 @@ func BatchAt(regimes []Regime, epoch int) int {
 	return batch
 }
 
-// A BatchSchedule describes how a training program changes its batch size by itself. Zero: the program counts no
-// epochs.
+// A BatchSchedule describes how a training program changes its batch size by itself. The zero value means that the
+// program counts no epochs.
 type BatchSchedule struct {
 	Mode    ScheduleMode
 	Epochs  int      // epochs of training; 0: unknown

@@ -32,7 +32,7 @@ func (p Phase) String() string { return phaseNames[p] }
 // Terminal reports whether the phase is final.
 func (p Phase) Terminal() bool { return p >= Completed }
 
-// A Status is what happened to a job since its submission.
+// A Status is the state of a job, and what has happened to it since its submission.
 type Status struct {
 	Phase        Phase
 	Submitted    time.Time
@@ -51,7 +51,7 @@ type Status struct {
 	Placement    cluster.Placement
 }
 
-// Age returns the time since submission: T_i of Sia Eq. 3.3.
+// Age returns the time from submission to now: T_i in Sia Eq. 3.3.
 func (s *Status) Age(now time.Time) time.Duration { return now.Sub(s.Submitted) }
 
 // Holding reports whether the job has GPUs.
@@ -65,7 +65,8 @@ func (s *Status) AttainedService(now time.Time) time.Duration {
 	return s.Service + now.Sub(s.Since)
 }
 
-// AttainedGPUService returns the GPU time that the job has used so far: the number of its GPUs times their duration.
+// AttainedGPUService returns the GPU time that the job has used until now: the number of its GPUs times the time for
+// which it held them.
 func (s *Status) AttainedGPUService(now time.Time) time.Duration {
 	if !s.Holding() {
 		return s.GPUService

@@ -11,21 +11,21 @@ import (
 const Candidates = 50
 
 // BestBatch finds the batch size with the highest goodput on allocation a. It returns the goodput and the smallest
-// batch size that reaches it; zeros if limits allow no batch size.
+// batch size that reaches it, or zeros if limits allow no batch size.
 //
-// A batch that exceeds GPU memory is split into accumulation passes. One replica with more than the initial batch
-// accumulates at least once, because gradient noise is measured between passes. Source: Pollux §4.1.
+// A batch that exceeds GPU memory is split into accumulation passes. A single replica with more than the initial batch
+// size accumulates at least once, because gradient noise is measured between passes. Source: Pollux §4.1.
 //
-// The result is the best of all candidates if the model has a StepTime. Otherwise it assumes that, for a number of
-// passes, a larger batch takes no less time, with no lower throughput and no higher efficiency. If measured
-// throughput falls somewhere, the error is at most that fall.
+// If the model has a StepTime, the result is the best of all candidates. Otherwise the search assumes that, for equally
+// many passes, a larger batch takes no less time, with no lower throughput and no higher efficiency. If measured
+// throughput falls with the batch size somewhere, the error is at most this fall.
 func BestBatch(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits) (float64, job.BatchSize) {
 	b := FindBatch(m, a, replicas, limits)
 	return b.Goodput, b.Batch
 }
 
-// A Batch is a batch size with its goodput and throughput. It is zero if the limits allow none or the job cannot
-// run.
+// A Batch is a batch size with its goodput and throughput. It is zero if the limits allow no batch size or the job
+// cannot run.
 type Batch struct {
 	Batch      job.BatchSize
 	Goodput    float64

@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ClassStats are statistics of the jobs of one class: how often they arrive, and how much progress they make in
-// each epoch, how fast. They are immutable. Source: BOA §3.1.
+// ClassStats are statistics of the jobs of one class: how often jobs arrive, and for each epoch how much progress they
+// make and how fast. They are immutable. Source: BOA §3.1.
 type ClassStats struct {
 	Class    job.Class
 	Arrivals int           // jobs of the class so far
@@ -21,8 +21,8 @@ type ClassStats struct {
 	Guessed string
 }
 
-// EpochSpeeds returns the speed of the jobs of a class by epoch and configuration. It is an interface, because a
-// checkpoint cannot store a function.
+// EpochSpeeds returns the speed of the jobs of a class in each epoch on each configuration. It is an interface because
+// a checkpoint cannot store a function.
 type EpochSpeeds interface {
 	// At returns the goodput (progress per second) in an epoch, from 0, with the best batch size; 0 if the
 	// jobs do not run there. It is a pure function, safe for concurrent use.

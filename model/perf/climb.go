@@ -1,24 +1,25 @@
 package perf
 
-// A Line is a time that is linear in the samples per replica and pass: Base + Slope · samples, in seconds.
+// A Line is a time in seconds that is linear in the samples that one replica processes in a pass: Base + Slope ·
+// samples.
 type Line struct{ Base, Slope float64 }
 
-// At returns the time in seconds for a number of samples.
+// At returns the time in seconds for the given number of samples.
 func (l Line) At(local float64) float64 { return l.Base + l.Slope*local }
 
 func (l Line) rises() bool { return l.Base >= 0 && l.Slope >= 0 && l.At(1) > 0 }
 
-// A StepTime bounds the time of an optimiser step for all batch sizes, so that BestBatch need not try them all.
-// For s accumulating passes before the last, and b samples per replica and pass, the time is
+// A StepTime bounds the time of an optimiser step for all batch sizes, so that BestBatch need not try them all. For s
+// passes before the last, which only accumulate gradients, and b samples per replica and pass, the time is
 //
 //	(s + e(b)) · Compute(b).
 //
-// e is the time of the last pass, with its exchange of gradients, relative to a pass without one. It is at least 1
-// and does not rise with b; e(b) · Exchange(b) does not fall. Slack is the relative error of these assumptions.
-// Zero means unknown.
+// e is the time of the last pass, with its exchange of gradients, relative to a pass without one. It is at least 1 and
+// does not rise with b; e(b) · Exchange(b) does not fall. Slack is the relative error of these assumptions. The zero
+// value means unknown.
 //
-// In the throughput model e(b) = (1 + (T_net/T_acc(b))^gamma)^(1/gamma), and both lines are T_acc: e falls, and
-// e·T_acc is T_opt without accumulation, which rises. Source: Pollux §3.2.
+// In the throughput model e(b) = (1 + (T_net/T_acc(b))^gamma)^(1/gamma), and both lines are T_acc: e falls, and e·T_acc
+// is T_opt without accumulation, which rises. Source: Pollux §3.2.
 type StepTime struct {
 	Compute, Exchange Line
 	Slack             float64

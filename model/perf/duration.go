@@ -7,12 +7,12 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ByDuration is the performance model of a job with only a known duration (job.Spec.Timed): one unit of progress
-// per second on its requested GPUs, and in proportion on other numbers, at any batch size. Source: Lyra §7.1,
-// where jobs without profiles scale linearly.
+// ByDuration is the performance model of a job with only a known duration (job.Spec.Timed). At any batch size, the job
+// makes one unit of progress per second on its requested GPUs, and proportionally more or less on other numbers.
+// Source: Lyra §7.1, where jobs without profiles scale linearly.
 type ByDuration struct{ Spec *job.Spec }
 
-// Throughput returns the speed relative to the requested GPUs, in units of progress per second.
+// Throughput returns units of progress per second: 1 on the requested GPUs.
 func (d ByDuration) Throughput(a cluster.Allocation, _ job.BatchSize) float64 {
 	rate := d.Spec.Worth(&a) / float64(max(1, d.Spec.GPUs))
 	if a.Mixed() {

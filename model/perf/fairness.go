@@ -11,18 +11,18 @@ type Isolated struct {
 	JCT  time.Duration // T_f: completion time on FairShare(N_g, N_avg) GPUs; at most 0: the job cannot run there
 }
 
-// FairShare returns a job's fair share of gpus GPUs, gpus / contention. contention is the average number of
-// competing jobs, including the job, at least 1. Source: Sia §3.5.5.
+// FairShare returns a job's fair share of gpus GPUs: gpus / contention. contention is the average number of jobs that
+// compete, including the job itself; it is at least 1. Source: Sia §3.5.5.
 func FairShare(gpus int, contention float64) float64 {
 	return float64(gpus) / math.Max(1, contention)
 }
 
-// Rho returns the finish-time fairness of a job that took jct: the mean of jct / Isolated.JCT over GPU types,
-// weighted by their GPUs. Above 1, the job would have finished sooner alone. It returns 0 and false if the job can
-// run on no type.
+// Rho returns the finish-time fairness of a job with completion time jct: the mean of jct / Isolated.JCT over GPU
+// types, weighted by their GPUs. If it is above 1, the job would have finished sooner alone on its fair share. It
+// returns 0 and false if the job can run on no type.
 //
-// Deviation: types on which the job cannot run are left out of the mean, because their ratio has no value. Source:
-// Sia §3.5.5, Eq. 3.6.
+// Deviation: types on which the job cannot run are left out of the mean, because their ratio has no value. Source: Sia
+// §3.5.5, Eq. 3.6.
 func Rho(jct time.Duration, isolated []Isolated) (rho float64, ok bool) {
 	total := 0
 	for _, i := range isolated {
@@ -47,7 +47,7 @@ func WorstRho(rhos []float64) float64 {
 	return worst
 }
 
-// UnfairFraction returns the fraction of jobs whose finish-time fairness is above a threshold; 0 without jobs. The
+// UnfairFraction returns the fraction of jobs whose finish-time fairness exceeds threshold, or 0 without jobs. The
 // papers use 1, and Shockwave's plots 1.1. Sources: Sia §3.5.5; Shockwave §8.2.
 func UnfairFraction(rhos []float64, threshold float64) float64 {
 	if len(rhos) == 0 {
@@ -81,11 +81,11 @@ func (l Life) Estimate(contention float64) float64 {
 	return (float64(l.Attained+l.Waited) + float64(l.Remaining)*n) / (float64(l.Total) * n)
 }
 
-// MakespanBound returns a lower bound on the time until all jobs end. Job i still runs for left[i] on size[i] of
-// the cluster's gpus GPUs. The bound is the larger of the longest left[i] and the sum of left[i]·size[i] divided
-// by gpus (at least 1). Source: Shockwave App. G.2, Eq. 10.
+// MakespanBound returns a lower bound on the time until all jobs end. Job i still runs for left[i] on size[i] of the
+// cluster's gpus GPUs. The bound is the larger of two times: the longest left[i], and the sum of left[i]·size[i]
+// divided by gpus (at least 1). Source: Shockwave App. G.2, Eq. 10.
 //
-// Deviation: the time left of a job is multiplied by its GPUs, because jobs of several GPUs fill the cluster
+// Deviation: the remaining time of a job is multiplied by its GPUs, because jobs of several GPUs fill the cluster
 // sooner. For jobs with one GPU it is Eq. 10.
 func MakespanBound(left []time.Duration, size []int, gpus int) time.Duration {
 	longest, area := time.Duration(0), 0.0

@@ -7,8 +7,9 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Goodput returns throughput times statistical efficiency on allocation a with the given data-parallel replicas
-// and batch size b, in samples per second at the efficiency of the initial batch size. Source: Sia §2.1, Eq. 2.4.
+// Goodput returns throughput times statistical efficiency with the given number of data-parallel replicas on allocation
+// a, and batch size b. The unit is samples per second at the efficiency of the initial batch size. Source: Sia §2.1,
+// Eq. 2.4.
 func Goodput(m Model, a cluster.Allocation, replicas int, b job.BatchSize) float64 {
 	return m.Throughput(a, b) * m.Efficiency(float64(replicas*b.PerReplica()))
 }
@@ -24,11 +25,12 @@ func Floor(m Model, a cluster.Allocation, replicas int, limits *job.BatchLimits)
 	return m.Throughput(a, first[0].batch) * m.Efficiency(first[0].samples)
 }
 
-// FloorBetween returns a lower bound on the result of BestBatch for all allocations of one GPU type between fewest
-// and most. It evaluates the model once. It returns 0, unknown, for one replica, and between one node and several.
+// FloorBetween returns a lower bound on the results of BestBatch for all allocations of one GPU type between fewest and
+// most. It evaluates the model only once. It returns 0 for a single replica, and if fewest is on one node and most on
+// several.
 //
-// It assumes that more nodes, replicas or samples never make a pass faster, as in the throughput model. Source:
-// Pollux §4.1.
+// It assumes that more nodes, replicas or samples never make a pass faster, as in the throughput model. Source: Pollux
+// §4.1.
 func FloorBetween(m Model, fewest, most Replicas, limits *job.BatchLimits) float64 {
 	low, high := bounds(limits, most.GPUType)
 	if low > high/2 || fewest.Replicas < 2 || fewest.Replicas > most.Replicas ||
@@ -41,7 +43,7 @@ func FloorBetween(m Model, fewest, most Replicas, limits *job.BatchLimits) float
 	return throughput * m.Efficiency(total(most)+float64(most.Replicas))
 }
 
-// Replicas are an allocation and the number of data-parallel replicas of a job on it.
+// A Replicas is an allocation with the number of data-parallel replicas that a job has on it.
 type Replicas struct {
 	cluster.Allocation
 	Replicas int
@@ -66,7 +68,7 @@ func split(share float64, high int, accumulate bool) job.BatchSize {
 	return job.BatchSize{Local: int(math.Ceil(share/float64(passes) - 1e-8)), Accumulation: passes - 1}
 }
 
-// FixedBatch divides a total batch size among replicas on GPU type t, rounded up to whole samples. It adds
+// FixedBatch divides the batch size total among the replicas on GPU type t, rounded up to whole samples. It adds
 // accumulation passes if a replica's part does not fit into GPU memory.
 func FixedBatch(total, replicas int, t cluster.GPUType, limits *job.BatchLimits) job.BatchSize {
 	_, high := bounds(limits, t)

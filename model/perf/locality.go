@@ -13,7 +13,7 @@ const (
 	mostPairs  = 64 // pairs per class; more are ignored
 )
 
-// A LocalityCost states how much slower jobs of a class train when they are spread over several racks.
+// A LocalityCost states how much slower jobs of a class train if they are spread over several racks.
 type LocalityCost struct {
 	Times float64 `json:"times"` // time of a step in several racks divided by its time in one rack
 	Pairs int     `json:"pairs"` // number of compared pairs
@@ -22,27 +22,25 @@ type LocalityCost struct {
 // LocalityCosts are the measured costs of spreading jobs over racks, by class. They are immutable.
 type LocalityCosts map[job.Class]LocalityCost
 
-// A LocalityLearner measures how much longer the steps of a class of jobs take when it is spread over several
-// racks. Its zero value is ready for use.
+// A LocalityLearner measures how much longer the training steps of a class of jobs take if the jobs are spread over
+// several racks. Its zero value is ready for use.
 //
-// Steps with equal batch size, GPUs and number of nodes form a pair, if some are in one rack and some in several.
-// The cost of a class is the exponential of the mean difference of log times over its pairs, weighted by the side
-// with fewer measurements. A class that always or never ran in one rack has no known cost. Themis §3 and Tiresias
-// §2 call the effect placement sensitivity.
+// Two groups of steps form a pair if they have the same batch size, GPUs and number of nodes, but one was in one rack
+// and the other in several. The cost of a class is the exponential of the mean difference of log times over its pairs,
+// weighted by the side with fewer measurements. A class that always or never ran in one rack has no known cost. Themis
+// §3 and Tiresias §2 call the effect placement sensitivity.
 type LocalityLearner struct {
 	pairs map[job.Class][]stepPair
 	costs LocalityCosts
 	stale bool // costs are older than the last report
 }
 
-// A stepPair has steps under the same conditions, in one rack and in several.
 type stepPair struct {
 	under conditions
 	one   logMean
 	more  logMean
 }
 
-// conditions must be equal for two steps to be compared.
 type conditions struct {
 	on    cluster.Configuration
 	batch job.BatchSize
@@ -58,8 +56,8 @@ func (m *logMean) add(seconds float64) {
 	m.log += (math.Log(seconds) - m.log) / float64(m.n)
 }
 
-// Learn adds a report of a job, whose class is of, on nodes in the given number of racks (0: unknown). It ignores
-// reports without a time, of profiling runs, and of jobs on one node. All values must be finite.
+// Learn adds report r of a job of the given class, whose nodes are in the given number of racks, 0 if unknown. Learn
+// ignores reports without a step time, reports of profiling runs, and jobs on one node. All values must be finite.
 func (l *LocalityLearner) Learn(class job.Class, r *job.Report, racks int) {
 	if class == "" || racks < 1 || r.Profile || r.StepTime <= 0 || r.Configuration.Nodes < 2 {
 		return

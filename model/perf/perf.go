@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Model predicts how fast one job trains. Implementations must be comparable with ==, because callers cache
-// results until the model changes.
+// A Model predicts how fast one job trains. Implementations must be comparable with ==: callers cache predictions, and
+// discard them when they receive a different model.
 type Model interface {
 	// Throughput returns samples per second on an allocation at a batch size;
 	// 0 if the job does not run on it with that batch size.
@@ -22,7 +22,7 @@ type Model interface {
 	StepTime(a cluster.Allocation) StepTime
 }
 
-// Same reports whether two models are certainly equal. Models that cannot be compared are not.
+// Same reports whether two models are known to be equal. It is false for models without a method Same.
 func Same(a, b Model) bool {
 	of, ok := a.(interface{ Same(Model) bool })
 	return ok && b != nil && of.Same(b)

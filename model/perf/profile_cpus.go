@@ -10,24 +10,24 @@ import (
 // IterationsPerPoint is the number of training iterations averaged at each CPU count. Source: Synergy §3.1.
 const IterationsPerPoint = 50
 
-// CPUImprovement is a relative gain in throughput. If more CPUs gain at least this much, the CPU counts in between
-// are measured, too. Source: Synergy §3.1 ("say 10%").
+// CPUImprovement is a relative gain in throughput. If throughput at a higher CPU count is larger by at least this, the
+// counts in between are measured, too. Source: Synergy §3.1 ("say 10%").
 const CPUImprovement = 0.1
 
 // sparePoints is the number of points in addition to a plain binary search.
 const sparePoints = 3
 
-// A CPUSearch chooses the CPU counts at which to measure a job with all the memory of a node (optimistic
-// profiling). Measure at the count from Next, pass the result to Learn, and repeat until Next returns false.
+// A CPUSearch chooses the CPU counts at which to measure a job with all the memory of a node (optimistic profiling).
+// Measure at the count from Next, pass the result to Learn, and repeat until Next returns false.
 //
-// The search starts with the most CPUs and halves ranges. If the middle of a range is less than CPUImprovement
-// slower than its upper end, the search continues only in the lower half; otherwise in both. The lowest range
-// starts at 0 CPUs with throughput 0. A search takes at most CPUPoints points: 8 for 24 CPUs, as in the paper.
-// Source: Synergy §3.1.
+// The search starts with all CPUs of a node and halves ranges. If the middle of a range is less than CPUImprovement
+// slower than its upper end, the search continues only in the lower half; otherwise in both. The lowest range starts at
+// 0 CPUs with throughput 0. A search takes at most CPUPoints points: 8 for 24 CPUs, as in the paper. Source: Synergy
+// §3.1.
 //
-// Deviation: the paper continues in one of the halves. Here the next range is the one in which a straight line may
-// be furthest from the curve, because a curve over all CPU counts is wanted. A middle may be on the line by
-// chance, so no range counts as straighter than CPUImprovement.
+// Deviation: the paper continues in one of the halves. Here the next range is the one in which a straight line may be
+// furthest from the curve, because a curve over all CPU counts is wanted. A middle may be on the line by chance, so no
+// range counts as straighter than CPUImprovement.
 type CPUSearch struct {
 	points []cpuPoint // by ascending CPUs
 	most   int
@@ -40,11 +40,13 @@ type cpuPoint struct {
 	bend float64 // relative, at most 1: distance of the middle from a straight line when the range was cut
 }
 
-// NewCPUSearch returns a search over CPU counts from 1 to most.
+// NewCPUSearch returns a search over the CPU counts 1 to maxCPUs.
 func NewCPUSearch(maxCPUs int) *CPUSearch { return &CPUSearch{most: maxCPUs} }
 
-// CPUPoints returns the maximum number of CPU counts that a search up to most CPUs measures.
-func CPUPoints(maxCPUs int) int { return min(max(0, maxCPUs), bits.Len(uint(max(0, maxCPUs)))+sparePoints) }
+// CPUPoints returns the largest number of CPU counts at which a search over 1 to maxCPUs measures.
+func CPUPoints(maxCPUs int) int {
+	return min(max(0, maxCPUs), bits.Len(uint(max(0, maxCPUs)))+sparePoints)
+}
 
 // Next returns the CPU count to measure next; ok is false if there is none.
 func (s *CPUSearch) Next() (cpus int, ok bool) {
@@ -66,8 +68,8 @@ func (s *CPUSearch) Next() (cpus int, ok bool) {
 	return cpus, cpus > 0
 }
 
-// Learn records the measured samples per second at a CPU count that Next returned. The rate must be finite and not
-// negative.
+// Learn records rate, the samples per second measured with the number of CPUs that Next returned. rate must be finite
+// and not negative.
 func (s *CPUSearch) Learn(cpus int, rate float64) {
 	i, _ := slices.BinarySearchFunc(s.points, cpus, func(p cpuPoint, c int) int { return p.cpus - c })
 	p := cpuPoint{cpus: cpus, rate: rate, bend: 1}
@@ -83,7 +85,8 @@ func (s *CPUSearch) Learn(cpus int, rate float64) {
 	s.points = slices.Insert(s.points, i, p)
 }
 
-// CPUProfileCost returns the time needed to measure one replica at CPU counts with the given iteration times.
+// CPUProfileCost returns the time needed to measure one replica at several CPU counts. iterations has the time of one
+// training iteration at each.
 func CPUProfileCost(iterations ...time.Duration) time.Duration {
 	total := time.Duration(0)
 	for _, it := range iterations {

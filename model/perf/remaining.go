@@ -17,11 +17,11 @@ const (
 	FromStated                     // the target that the job states
 )
 
-// A Remaining estimates a job's remaining work and time.
+// A Remaining has the data from which a job's remaining work and time are estimated.
 //
-// The sources, best first, are the job's target (job.Spec.Target), the mean of ended jobs of its class, and its
-// past running time. Work is progress, in samples at the efficiency of the initial batch size. Compare times
-// between jobs, not work.
+// The sources, best first, are the job's target (job.Spec.Target), the mean of ended jobs of its class, and its past
+// running time. Work is progress, in samples at the efficiency of the initial batch size. Between jobs compare times,
+// not work.
 type Remaining struct {
 	Spec   *job.Spec
 	Status *job.Status
@@ -30,8 +30,8 @@ type Remaining struct {
 	Mean   float64 // mean progress of ended jobs of its class; 0: unknown
 }
 
-// Progress returns the job's present progress, at most its target: the last report plus, while the job trains, its
-// estimated speed times the time since then.
+// Progress returns the job's present progress, at most its target. It is the last report plus, while the job trains,
+// its estimated speed times the time since that report.
 func (b *Remaining) Progress() float64 {
 	done := b.Status.Progress
 	if since := b.silent(); since > 0 && b.Held > 0 && !math.IsInf(b.Held, 1) {
@@ -43,7 +43,6 @@ func (b *Remaining) Progress() float64 {
 	return done
 }
 
-// silent returns the seconds of training since the last report; 0 if the time of a report is unknown.
 func (b *Remaining) silent() float64 {
 	st := b.Status
 	if st.Phase != job.Running || !st.Holding() {
@@ -59,8 +58,9 @@ func (b *Remaining) silent() float64 {
 	return b.Now.Sub(from).Seconds()
 }
 
-// Work returns the progress that the job still has to make, and how it was estimated; 0 and FromAttained if
-// unknown. A job past the mean of its class is assumed to be half done, because job sizes are heavy-tailed.
+// Work returns the progress that the job still has to make, and how it was estimated. It returns 0 and FromAttained if
+// unknown. A job that has exceeded the mean of its class is assumed to be half done, because job sizes are
+// heavy-tailed.
 func (b *Remaining) Work() (left float64, from WorkSource) {
 	done := b.Progress()
 	switch {
@@ -74,8 +74,8 @@ func (b *Remaining) Work() (left float64, from WorkSource) {
 	return 0, FromAttained
 }
 
-// Time returns how long the job still needs, at most Endless, at rate units of progress per second, and how this
-// was estimated. If rate is 0 or the work is unknown, it returns how long the job has held GPUs.
+// Time returns how long the job still needs if it makes rate units of progress per second, and how this was estimated.
+// The result is at most Endless. If rate is 0 or the work is unknown, it returns how long the job has held GPUs.
 func (b *Remaining) Time(rate float64) (time.Duration, WorkSource) {
 	left, from := b.Work()
 	if from == FromAttained || !(rate > 0) {

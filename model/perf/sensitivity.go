@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Sensitivity states how fast a job's input data reaches one GPU, by CPUs and host memory per GPU. The slower of
-// CPUs and storage with its cache limits the training speed. Source: Synergy §3.1.
+// A Sensitivity states how fast input data can reach one GPU of a job, depending on CPUs and host memory per GPU. The
+// slower of two stages limits the speed: the CPUs, and storage with its cache. Source: Synergy §3.1.
 type Sensitivity struct {
 	// CPUs is the rate at which CPUs prepare samples if all data is cached, ascending. If empty, CPUs do not
 	// matter.
@@ -25,9 +25,9 @@ type CPURate struct {
 	Rate float64 // samples per second and GPU
 }
 
-// Rate returns the samples per second that one GPU receives with cpus CPUs and memory bytes of host memory. It is
-// linear between measured CPU counts, proportional below and constant above, and limited by cache misses. It is 0
-// if the job needs more memory, and infinite without limits. Source: Synergy §3.1.
+// Rate returns the samples per second that one GPU receives with cpus CPUs and memory bytes of host memory. Between
+// measured CPU counts it is interpolated; below them it is proportional to cpus, above them constant. Cache misses
+// limit it. It is 0 if the job needs more memory, and infinite if nothing limits it. Source: Synergy §3.1.
 func (s *Sensitivity) Rate(cpus float64, memory int64) float64 {
 	if memory < s.Working {
 		return 0
@@ -84,13 +84,13 @@ type Cell struct {
 	Rate   float64 // samples per second and GPU
 }
 
-// Cells returns the amounts of CPUs and memory worth giving to a job, by ascending speed: each is at least as fast
-// as the proportional share, and no cheaper amount is as fast. rate is the samples per second and GPU without
-// waiting for input; share is the proportional share, and most the maximum, of one GPU.
+// Cells returns the amounts of CPUs and memory worth giving to a job, by ascending speed: each is at least as fast as
+// the proportional share, and no cheaper amount is as fast. All amounts are for one GPU: rate is its samples per second
+// without waiting for input, share the proportional share, and most the maximum.
 //
-// CPUs are at measured points, and memory is the least that suffices. The first cell is within the share, unless
-// the job cannot run with its share; then all cells need more, and there may be none. Without a CPU curve, CPUs
-// stay at the share; without an Input, memory does.
+// CPUs are at measured points, and memory is the minimum that suffices. The first cell is within the share, unless the
+// job cannot run with its share; then all cells need more, and there may be none. Without a CPU curve, CPUs stay at the
+// share; without an Input, memory does.
 func (s *Sensitivity) Cells(rate float64, share, most cluster.Resources) []Cell {
 	fair := math.Min(rate, s.Rate(share.CPUs, share.Memory))
 	cells := []Cell{}

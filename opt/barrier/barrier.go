@@ -2,7 +2,7 @@ package barrier
 
 import "math"
 
-// An Item gets a fraction of the time on each kind of machine.
+// An Item is something that runs for a fraction of the time on each kind of machine.
 type Item struct {
 	Size  []float64 // capacity that it uses on each kind while there; 0: not allowed there
 	Rate  []float64 // rate on each kind, at least 0
@@ -10,7 +10,7 @@ type Item struct {
 	Least float64   // rate that it needs, at least 0
 }
 
-// A Program asks which fraction of time each item gets on each kind of machine.
+// A Program asks for the fraction of time that each item runs on each kind of machine.
 type Program struct {
 	Items    []Item
 	Capacity []float64 // machines of each kind, at least 0
@@ -44,9 +44,9 @@ type Solution struct {
 	Converged  bool // within the iterations
 }
 
-// Level finds the largest z so that every item gets a rate of z times Item.Least. Items with Least 0 share the
-// rest. It is feasible if some Least is positive, and every item with a positive Least has a positive rate
-// somewhere.
+// Level finds the largest z such that the rate of every item is at least z times Item.Least. Capacity that remains goes
+// to items with Least 0. The result is infeasible if no Least is positive, or if an item with a positive Least has rate
+// 0 on all kinds.
 func (p *Program) Level(s Settings) Solution {
 	s = s.withDefaults()
 	most := p.leastLevel()
@@ -58,8 +58,8 @@ func (p *Program) Level(s Settings) Solution {
 	return w.run(s)
 }
 
-// Best maximises the sum of gains, with a rate of at least Item.Least for every item. It is feasible if some x
-// gives every item more than its Least, by a relative 1e-9.
+// Best maximises the sum of gains; the rate of every item is at least Item.Least. The result is infeasible unless all
+// items can exceed their Least at once, by a relative 1e-9.
 func (p *Program) Best(s Settings) Solution {
 	s = s.withDefaults()
 	w := newPath(p, 0)

@@ -14,8 +14,8 @@ const (
 
 const slack = 1e-12
 
-// BudgetError reports a budget that is too small for the arriving work, so that the queue would grow for ever.
-// Source: BOA §3.2, "Feasibility".
+// A BudgetError states that a budget is too small for the arriving work, so that the queue would grow for ever. Source:
+// BOA §3.2, "Feasibility".
 type BudgetError struct {
 	Budget float64
 	Least  float64 // smallest feasible budget

@@ -2,8 +2,8 @@ package convex
 
 import "slices"
 
-// A Frontier has the lowest mean completion time for every budget, if starts and changes of width take no time:
-// all optima of problem (1) or (7) of BOA Constrictor. Source: BOA §4, App. B and E, Eq. 1, 6 and 7.
+// A Frontier is the lowest mean completion time as a function of the budget, if starting and resizing jobs takes no
+// time: all optima of problem (1) or (7) of BOA Constrictor. Source: BOA §4, App. B and E, Eq. 1, 6 and 7.
 type Frontier struct {
 	Least    float64 // smallest feasible budget
 	Most     float64 // largest useful budget
@@ -23,14 +23,14 @@ type segment struct {
 	epoch, to int32
 }
 
-// A Breakpoint is a corner of the frontier, which is straight between corners.
+// A Breakpoint is a corner of the frontier, which is piecewise linear.
 type Breakpoint struct {
 	Budget, MeanJCT float64
 	Multiplier      float64 // decrease of MeanJCT for one more unit of budget
 }
 
-// Frontier returns the lowest mean completion time for every budget. The problem must not change while the result
-// is in use.
+// Frontier computes the lowest mean completion time as a function of the budget. The problem must not change while the
+// result is in use.
 func (p *Problem) Frontier() (*Frontier, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

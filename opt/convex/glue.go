@@ -12,14 +12,14 @@ type Source interface {
 	IntN(n int) int
 }
 
-// A WidthCalculator is the search that the BOA paper uses for jobs that lose time when they rescale. It joins
-// neighbouring epochs at random, and solves problem (1) with a shrinking budget until rescaling fits, too. Mixture
-// is better and faster.
+// A WidthCalculator is the BOA paper's search for jobs that lose time when they rescale (change their number of GPUs).
+// It joins neighbouring epochs at random, and solves problem (1) with smaller and smaller budgets until rescaling fits,
+// too. Mixture is better and faster.
 //
 // Source: BOA §4.3, App. C, Algorithm 1.
 //
-// Deviation: the speed of glued epochs is their harmonic mean by size (the paper says "weighted average"), because
-// that is how long they take: the arithmetic mean is 20 to 29 % above. Deviation: a configuration is given up when
+// Deviation: the speed of joined epochs is their harmonic mean by size (the paper says "weighted average"), because
+// this is their true speed; the arithmetic mean is 20 to 29 % higher. Deviation: a configuration is given up when
 // problem (1) is infeasible with the rest of the budget, because the paper's loop would not end.
 type WidthCalculator struct {
 	Samples int     // random joins of epochs to try; 50 in the paper
@@ -29,10 +29,11 @@ type WidthCalculator struct {
 // DefaultWidthCalculator returns the settings of the paper.
 func DefaultWidthCalculator() WidthCalculator { return WidthCalculator{Samples: 50, Shrink: 0.99} }
 
-// ErrNoPlan reports that no configuration that WidthCalculator.Plan tried fits the budget.
+// ErrNoPlan is returned if WidthCalculator.Plan tried only configurations that exceed the budget.
 var ErrNoPlan = errors.New("convex: no glue configuration within the budget")
 
-// Plan returns the best plan found within a budget, or ErrNoPlan. It returns a *BudgetError if no plan exists.
+// Plan returns the best plan found within the budget, or ErrNoPlan. It returns a *BudgetError if no plan is cheap
+// enough.
 func (w WidthCalculator) Plan(p *Problem, budget float64, random Source) (Plan, error) {
 	if !(w.Shrink > 0 && w.Shrink < 1) {
 		return Plan{}, fmt.Errorf("convex: width calculator: shrink %g, want more than 0 and less than 1", w.Shrink)

@@ -1,11 +1,11 @@
 package convex
 
-// A Mixture is the optimum for jobs that lose time when they rescale. A fraction Share of every class' arrivals
-// follows the plan Fast, the others Cheap. No policy with the same budget is faster. If one plan is enough, Share
-// is 0 and Fast is Cheap.
+// A Mixture is the optimum for jobs that lose time when they rescale. A fraction Share of the arriving jobs of every
+// class follows the plan Fast, the others Cheap. No policy with the same budget has a lower mean completion time. If
+// one plan is enough, Share is 0 and Fast equals Cheap.
 //
-// Deviation: two plans, because with integer widths and rescaling time Lemma 4.3 does not hold (§4.3 says it
-// does): see the counter-example in the tests.
+// Deviation: two plans, because with integer widths and rescaling time Lemma 4.3 does not hold (§4.3 says it does): see
+// the counter-example in the tests.
 type Mixture struct {
 	Cheap, Fast Plan
 	Share       float64 // in [0, 1)
@@ -65,8 +65,9 @@ func (s *pricer) between(cheap, fast trail) (t trail, slope float64, below bool)
 	return t, slope, t.jct+slope*t.spend < line*(1-slack)
 }
 
-// Mixture returns the optimum for a budget if starts and changes of width take time. It returns a *BudgetError if
-// the budget is too small. It bisects the multiplier, with some 20 shortest paths per class.
+// Mixture returns the optimum within budget if starting and resizing jobs takes time. It returns a *BudgetError if the
+// budget is too small. It finds the Lagrange multiplier of the budget by bisection, with about 20 shortest paths per
+// class.
 func (p *Problem) Mixture(budget float64) (*Mixture, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -132,8 +133,8 @@ func (p *Problem) plan(s *pricer, t trail) Plan {
 	return plan
 }
 
-// MixtureFrontier returns the lowest mean completion time for every budget, if starts and changes of width take
-// time. Its corners are plans; points in between are mixtures.
+// MixtureFrontier returns the lowest mean completion time as a function of the budget, if starting and resizing jobs
+// takes time. The corners of the curve are single plans; points between them are mixtures of two.
 func (p *Problem) MixtureFrontier() ([]Breakpoint, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A Plan states how many machines a job gets, by its class and epoch. Source: BOA §4.1, Definition 4.4, "fixed-width
-// policy".
+// A Plan states how many machines a job gets in each epoch, by its class. Source: BOA §4.1, Definition 4.4,
+// "fixed-width policy".
 type Plan struct {
 	Widths  [][]Point // width of each class in each epoch
 	MeanJCT float64   // mean completion time, with the time to rescale

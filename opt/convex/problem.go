@@ -1,13 +1,13 @@
 package convex
 
-// A Point is a number of machines on which an epoch can run, and its speed there.
+// A Point is a number of machines of one kind on which an epoch can run, and its speed on them.
 type Point struct {
 	Kind  int     // index into Problem.Prices; 0 for a single kind
 	Width int     // number of machines of the kind; at least 1
 	Speed float64 // work per unit of time, s(k); need not be 1 at width 1
 }
 
-// An Epoch is a part of a job in which the speed on a number of machines does not change.
+// An Epoch is a part of a job during which its speed on each number of machines is constant.
 type Epoch struct {
 	Size float64 // work, E[Xᵢⱼ], in time at speed 1
 	// Points are the possible widths and their speeds, by kind, then width. Speeds need not be monotone or concave.
@@ -22,8 +22,8 @@ type Class struct {
 	Epochs  []Epoch
 }
 
-// A Problem is a stream of jobs that must run within a budget. All times have one unit. Source: BOA §3.1, §4, App.
-// E.1.
+// A Problem is a stream of jobs that must run within a budget. All times are in the same unit. Source: BOA §3.1, §4,
+// App. E.1.
 type Problem struct {
 	// Prices are per machine and unit of time, by kind. Nil means one kind with price 1.
 	Prices []float64

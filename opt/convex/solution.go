@@ -1,7 +1,7 @@
 package convex
 
-// A Mix is the number of machines of a class in an epoch: At, or two numbers, where a fraction Share of the work
-// runs on Next.
+// A Mix is the number of machines of a class in an epoch. It is At, or a mixture of two numbers: a fraction Share of
+// the work runs on Next, the rest on At.
 type Mix struct {
 	At, Next Point
 	Share    float64 // in [0, 1); Next is At if it is 0
@@ -24,8 +24,8 @@ type Solution struct {
 	Repaired   int     // see Frontier.Repaired
 }
 
-// Solve returns the optimum for a budget if rescaling takes no time. It returns a *BudgetError if the budget is
-// too small. The budget may be infinite.
+// Solve returns the optimum within budget if rescaling takes no time. It returns a *BudgetError if the budget is too
+// small. The budget may be infinite.
 func (p *Problem) Solve(budget float64) (*Solution, error) {
 	f, err := p.Frontier()
 	if err != nil {
@@ -34,8 +34,8 @@ func (p *Problem) Solve(budget float64) (*Solution, error) {
 	return f.At(budget)
 }
 
-// At returns the optimum for a budget, or a *BudgetError if the budget is below Least. Among equally steep segments,
-// earlier epochs come first.
+// At returns the optimum within budget, or a *BudgetError if the budget is below Least. Where several optima exist,
+// earlier epochs get more machines first.
 func (f *Frontier) At(budget float64) (*Solution, error) {
 	if err := checkBudget(budget, f.Least); err != nil {
 		return nil, err

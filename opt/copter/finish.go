@@ -36,7 +36,6 @@ func (s *Solver) finish(p *lp.Problem, status lp.Status) *lp.Solution {
 	return out
 }
 
-// A cut is a column that can lower a row's activity.
 type cut struct {
 	col  int32
 	coef float64

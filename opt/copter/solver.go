@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Solver solves a linear program that changes between solves. Each solve starts from the last values of unchanged
+// A Solver solves a linear program repeatedly while it is edited. Each solve starts from the last values of unchanged
 // columns and rows. It implements lp.Solver.
 type Solver struct {
 	opts  Options
@@ -58,11 +58,11 @@ const leastSlip = 2e-10
 
 const leastStrict = 1e-6
 
-// Solve returns a solution of p within the tolerances; see lp.Solver. The error is always nil. If an unbounded
-// column makes a proof of the bound impossible, Gap is an estimate and Bound is -Inf. The status is Infeasible or
-// Unbounded only with a certificate (Solution.Ray).
+// Solve returns a solution of p within the tolerances; see lp.Solver. The error is always nil. If an unbounded column
+// makes a proven bound impossible, Gap is an estimate and Bound is -Inf. The status is Infeasible or Unbounded only
+// with a certificate (Solution.Ray).
 //
-// Time: a few passes over all columns and some dozens over the working set per proximal step. Memory: 12 bytes per
+// Time: a few passes over all columns, and some dozens over the working set per proximal step. Memory: 12 bytes per
 // column slot, and 100 bytes per column and 12 per coefficient of the working set.
 func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error) {
 	warm := s.load(p)

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// ErrNoItem reports the number of an item that was never set or was removed.
+// ErrNoItem is returned for an item number that was never set or whose item was removed.
 var ErrNoItem = errors.New("no such item")
 
 // An Engine chooses one option for each item, in every round, within capacities that the items share. Its memory
@@ -36,7 +36,7 @@ type Engine interface {
 // Names returns the names of engines that New accepts.
 func Names() []string { return []string{"price", "copter", "exact", "lp-exact"} }
 
-// Check returns an error if New cannot make the engine of this name.
+// Check returns an error if the name is unknown, or if this build lacks the engine.
 func Check(name string) error {
 	_, err := maker(name)
 	return err
@@ -60,7 +60,6 @@ func New(name string, capacity []float64, o Options) (Engine, error) {
 // A Maker makes an engine without items.
 type Maker func(capacity []float64, o Options) (Engine, error)
 
-// A kind is how to make an engine, or why this build cannot.
 type kind struct {
 	make    Maker
 	missing error
@@ -68,8 +67,8 @@ type kind struct {
 
 var kinds = map[string]kind{"price": {make: newPrice}}
 
-// Register makes an engine with one of the Names available. missing, if not nil, states what the build lacks for
-// this engine. Call it in an init function.
+// Register provides the engine called name, which must be one of Names. If this build cannot make it, missing states
+// what it lacks; otherwise missing is nil. Call it in an init function.
 func Register(name string, m Maker, missing error) { kinds[name] = kind{m, missing} }
 
 func maker(name string) (Maker, error) {
@@ -103,7 +102,6 @@ func (e *entry) value(j int) float64 {
 // worth reports whether choice j may be taken: an optional item needs a value.
 func (e *entry) worth(j int) bool { return e.must || e.value(j) > 0 }
 
-// A book holds the items of engines that read all of them.
 type book struct {
 	capacity []float64
 	entries  []entry

@@ -16,7 +16,8 @@ type integral struct {
 	problem mmkp.Problem
 }
 
-// Integral returns a Maker of engines that solve each round from scratch, and take prices from the engine price.
+// Integral returns a Maker of engines that solve each round from scratch with solve. Their dual prices come from the
+// engine "price".
 func Integral(solve Knapsack) Maker {
 	return priced(func(capacity []float64, _ Options) (Engine, error) {
 		b, err := newBook(capacity)
@@ -63,7 +64,7 @@ func (e *integral) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	return s, nil
 }
 
-// Exact has solvers that prove optima, for programs that no Engine can solve.
+// Exact has solvers that prove optima. They serve programs that are not of the form that an Engine solves.
 type Exact struct {
 	Knapsack Knapsack
 	Vertex   func() (lp.Solver, error) // returns a solver whose solutions are vertices

@@ -27,7 +27,8 @@ type columns struct {
 	cols []lp.Col
 }
 
-// Relaxed returns a Maker of engines that solve the relaxation with an lp.Solver and round it with Shim.
+// Relaxed returns a Maker of engines that solve the linear relaxation with an lp.Solver, then round it to whole choices
+// with Shim.
 func Relaxed(solver func() (lp.Solver, error)) Maker {
 	return func(capacity []float64, _ Options) (Engine, error) {
 		b, err := newBook(capacity)

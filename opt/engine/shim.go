@@ -14,18 +14,17 @@ type Weight struct {
 	X      float64 // above 0, at most 1
 }
 
-// Tiny is the distance from 0 or 1 up to which a fraction counts as a whole number.
+// Tiny is the tolerance within which a fraction counts as 0 or 1.
 const Tiny = 1e-6
 
 const slack = 1e-10
 
-// Shim rounds a solution with fractions, given as weights by item, to one choice per item. Each item gets its
-// choice of highest weight that still fits, or -1. take reports whether a choice fits, and if so subtracts it from
-// the capacity. must marks items that need a choice. Weights are sorted in place. It takes O(n log n).
+// Shim rounds a fractional solution, given as weights by item, to one choice per item. Each item gets its choice of
+// highest weight that still fits, or -1. take reports whether a choice fits, and if it does subtracts it from the
+// capacity. must marks items that need a choice. Shim sorts the weights in place. It takes O(n log n).
 //
 // Source: thesis §4.4.1, "Applying COpter". Deviation: items that must be served choose first, then items by their
-// highest weight, because the thesis names no order, and a divided item could take the resources of a complete
-// one.
+// highest weight, because the thesis names no order, and a divided item could take the resources of a complete one.
 func Shim(weights [][]Weight, must func(item int) bool, take func(item, choice int) bool) []int {
 	order, pick := make([]int, len(weights)), make([]int, len(weights))
 	for i, w := range weights {

@@ -10,8 +10,9 @@ type Method string
 
 // The methods. InteriorPoint moves to a vertex at the end unless Options.NoCrossover; PDLP never reaches a vertex.
 const (
-	Choose        Method = "choose"  // HiGHS chooses; simplex in this version
-	Simplex       Method = "simplex" // dual simplex; ends at a vertex
+	Choose  Method = "choose"  // HiGHS chooses; simplex in this version
+	Simplex Method = "simplex" // dual simplex; ends at a vertex
+	// The methods. InteriorPoint ends at a vertex unless Options.NoCrossover is set; PDLP does not end at a vertex.
 	InteriorPoint Method = "ipm"
 	PDLP          Method = "pdlp" // first-order method on the CPU, with a coarse tolerance
 )
@@ -34,7 +35,7 @@ type Options struct {
 	Threads int
 }
 
-// DefaultOptions returns options for solutions at a vertex, proven to 1e-9, on one thread.
+// DefaultOptions returns options for solutions at a vertex, with tolerance 1e-9 and one thread.
 func DefaultOptions() Options {
 	return Options{Method: Choose, Tolerance: 1e-9, Threads: 1}
 }

@@ -28,10 +28,11 @@ func New(o Options) (*Solver, error) {
 	return &Solver{o}, nil
 }
 
-// Solve returns an optimum of p with duals; with integer columns, a proven optimum without duals, where Iterations
-// counts search nodes and Sweeps simplex iterations. A certificate is about the linear part; if that proves
-// nothing it is nil. X is then the point of least violation, or any feasible point. HiGHS does not stop when ctx
-// ends. It returns an error for a coefficient of 1e15 or more, or if HiGHS fails.
+// Solve returns an optimum of p with dual values. With integer columns it returns a proven optimum without dual values;
+// Iterations then counts search nodes, and Sweeps simplex iterations. If p has no optimum, Ray is a certificate about
+// the linear part, or nil if the linear part proves nothing. X is then the point of least violation, or any feasible
+// point. HiGHS does not stop when ctx ends. Solve returns an error for a coefficient of 1e15 or more, or if HiGHS
+// fails.
 func (s *Solver) Solve(ctx context.Context, p *lp.Problem) (*lp.Solution, error) {
 	if ctx.Err() != nil {
 		return nothing(p, lp.Interrupted), nil //nolint:nilerr // an ended context is a status

@@ -41,7 +41,6 @@ func (h *hessian) times(v, out []float64) {
 	}
 }
 
-// add adds a pair with y = after − before and product ys.
 func (h *hessian) add(s, before, after []float64, ys float64) {
 	at := h.next * h.n
 	copy(h.s[at:at+h.n], s)

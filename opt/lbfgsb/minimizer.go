@@ -2,7 +2,7 @@ package lbfgsb
 
 import "math"
 
-// Options state when a search stops; 0 means the default.
+// Options are the conditions under which a search stops; 0 means the default.
 type Options struct {
 	// Decrease stops the search when an iteration lowers f by at most this fraction of max(|f before|, |f after|,
 	// 1). Default 1e-9; negative: never.
@@ -45,7 +45,7 @@ func (o Options) withDefaults() Options {
 type Status uint8
 
 const (
-	// SmallGradient means that the function no longer decreases in any direction inside the box.
+	// SmallGradient means that the gradient inside the box is almost zero: a local minimum.
 	SmallGradient Status = iota
 	// SmallDecrease means that an iteration lowered the function by less than Options.Decrease.
 	SmallDecrease
@@ -55,7 +55,7 @@ const (
 	OutOfIterations
 	// OutOfEvaluations means that the limit Options.Evaluations was reached.
 	OutOfEvaluations
-	// NotFinite means that the function or its gradient was not finite. The result is the previous point.
+	// NotFinite means that the function or its gradient was infinite or NaN. The result is the previous point.
 	NotFinite
 )
 
@@ -109,8 +109,8 @@ const (
 
 const epsilon = 0x1p-52
 
-// Minimize searches for a local minimum of a continuously differentiable f between lower and upper, starting at x,
-// and writes it to x. It calls f only inside this box. It panics if lengths differ or the box is empty.
+// Minimize searches from x for a local minimum of f between lower and upper, and writes it to x. f must be continuously
+// differentiable; it is called only inside this box. Minimize panics if lengths differ or the box is empty.
 func (m *Minimizer) Minimize(x, lower, upper []float64, f Func, o Options) Result {
 	if len(x) != len(lower) || len(x) != len(upper) {
 		panic(lengthMismatch)

@@ -1,7 +1,7 @@
 package lbfgsb
 
-// WithTolerance returns a function that minimises f between low and high from x, and writes the final point to x.
-// tolerance limits both decrease and gradient, as in SciPy.
+// WithTolerance returns a function that minimises f between low and high, starting from x, and writes the final point
+// to x. tolerance is the limit for both Options.Decrease and Options.Gradient, as in SciPy.
 func WithTolerance() func(x, low, high []float64, f func(x, grad []float64) float64, tolerance float64) {
 	var m Minimizer
 	return func(x, low, high []float64, f func(x, grad []float64) float64, tolerance float64) {

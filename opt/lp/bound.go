@@ -2,19 +2,20 @@ package lp
 
 import "math"
 
-// Bound returns a lower bound on the objective of every feasible x, from row multipliers y (length RowSlots) by
-// weak duality: the better of the bounds with y and with Tighten(p, y); -Inf if neither exists. An infinite column
-// bound is replaced by one that the rows imply; without one, a reduced cost below 1e-9 of its terms counts as 0.
+// Bound returns a lower bound on the objective of every feasible x, from row multipliers y (length RowSlots) by weak
+// duality. It is the better of the bounds with y and with Tighten(p, y), or -Inf if neither exists. An infinite column
+// bound is replaced by a bound that the rows imply. If the rows imply none, a reduced cost below 1e-9 of its terms
+// counts as 0.
 func Bound(p *Problem, y []float64) float64 {
 	implied := p.impliedBounds()
 	b := p.lagrangian(y, implied)
 	return max(b, p.lagrangian(Tighten(p, y), implied))
 }
 
-// Tighten returns row multipliers that prove a better bound than slightly inaccurate y. A small negative reduced
-// cost lowers the bound for every unit of its column. If only packing rows (without negative coefficients) limit
-// the column, Tighten adds the cost to the multiplier of the cheapest such row. All columns of this row then cost
-// together only as much as the worst of them.
+// Tighten corrects row multipliers y that are slightly inaccurate, and returns multipliers that prove a better bound. A
+// small negative reduced cost lowers the bound for every unit of its column. If only packing rows (without negative
+// coefficients) limit the column, Tighten adds the cost to the multiplier of the cheapest such row. All columns of this
+// row then lower the bound together only as much as the worst of them.
 func Tighten(p *Problem, y []float64) []float64 {
 	better := make([]float64, len(y))
 	for i, v := range y {
@@ -191,8 +192,8 @@ func half(a, b, low, up float64, upper bool) (newLow, newUp float64) {
 	return max(low, b/a), up
 }
 
-// CheckInfeasible reports whether ray is a Farkas certificate that the problem has no feasible point: the minimum
-// of ray'(s - Ax) over sides s and bounds of x is above 0, by a relative 1e-9.
+// CheckInfeasible reports whether ray is a Farkas certificate that the problem has no feasible point: whether the
+// minimum of ray'(s - Ax), over row sums s and columns x within their bounds, is above 0 by a relative 1e-9.
 func CheckInfeasible(p *Problem, ray []float64) bool {
 	if len(ray) != p.RowSlots() {
 		return false
@@ -228,8 +229,8 @@ func CheckInfeasible(p *Problem, ray []float64) bool {
 	return total > rounding*(1+size) && !math.IsInf(size, 0)
 }
 
-// CheckUnbounded reports whether ray, by column, is a direction in which the objective decreases for ever: c'ray <
-// 0, and no bound or side limits it (to 1e-9).
+// CheckUnbounded reports whether ray, indexed by column, is a direction in which the objective decreases for ever:
+// c'ray < 0, and no bound of a row or column limits it (to 1e-9).
 func CheckUnbounded(p *Problem, ray []float64) bool {
 	if len(ray) != p.ColSlots() {
 		return false
@@ -254,7 +255,7 @@ func CheckUnbounded(p *Problem, ray []float64) bool {
 	return gain < -rounding*(1e-300+scale)
 }
 
-// Grade sets the objective, bound, residuals and gap of s from its X and Y. Without Y it keeps Bound.
+// Grade computes the objective, residuals, bound and gap of s from s.X and s.Y. If Y is nil, s.Bound stays unchanged.
 func Grade(p *Problem, s *Solution) {
 	s.Objective = Objective(p, s.X)
 	s.PrimalResidual = PrimalResidual(p, s.X)

@@ -26,7 +26,7 @@ func Objective(p *Problem, x []float64) float64 {
 	return total
 }
 
-// ReducedCosts returns c - A'y by column index; 0 at unused indices.
+// ReducedCosts returns the reduced cost c - A'y of each column, by column index; 0 at unused indices.
 func ReducedCosts(p *Problem, y []float64) []float64 {
 	d := make([]float64, p.ColSlots())
 	for j, c := range p.cost {
@@ -65,8 +65,8 @@ func finiteOr(x, otherwise float64) float64 {
 	return x
 }
 
-// DualResidual returns the largest relative error of y: a reduced cost whose column is not at the matching bound,
-// or a multiplier whose row is not at the matching side.
+// DualResidual returns the largest relative violation of dual feasibility by y: a reduced cost or multiplier whose sign
+// requires a finite limit of its column or row, although the limit is infinite.
 func DualResidual(p *Problem, y []float64) float64 {
 	worst := 0.0
 	for j, d := range ReducedCosts(p, y) {

@@ -6,19 +6,19 @@ import (
 	"math"
 )
 
-// ErrRemoved reports a handle whose column or row was removed or is of another problem.
+// ErrRemoved is returned for a Col or Row that was removed or belongs to another problem.
 var ErrRemoved = errors.New("was removed, or is not of this problem")
 
-// Inf is the value of an infinite side or bound.
+// Inf stands for an infinite lower or upper limit of a row or column.
 var Inf = math.Inf(1)
 
-// A Col identifies a column of a Problem; the zero value identifies none.
+// A Col identifies a column (variable) of a Problem; the zero value identifies none.
 type Col struct{ slot, stamp uint32 }
 
 // Index returns the column's index in Solution.X. After a removal another column may get the index.
 func (c Col) Index() int { return int(c.slot) }
 
-// A Row identifies a row of a Problem; the zero value identifies none.
+// A Row identifies a row (constraint) of a Problem; the zero value identifies none.
 type Row struct{ slot, stamp uint32 }
 
 // Index returns the row's index in Solution.Y, below Problem.RowSlots().
@@ -69,10 +69,12 @@ func (p *Problem) Rows() int { return p.rows }
 // Nonzeros returns the number of coefficients that are not 0.
 func (p *Problem) Nonzeros() int { return p.nonzeros }
 
-// ColSlots returns the length of slices that are indexed by Col.Index. Indices of removed columns are unused.
+// ColSlots returns the required length of slices indexed by Col.Index. It counts the indices of removed columns, which
+// are unused.
 func (p *Problem) ColSlots() int { return len(p.cost) }
 
-// RowSlots returns the length of slices that are indexed by Row.Index. Indices of removed rows are unused.
+// RowSlots returns the required length of slices indexed by Row.Index. It counts the indices of removed rows, which are
+// unused.
 func (p *Problem) RowSlots() int { return len(p.side) }
 
 // Edits returns the number of edits so far.
@@ -269,7 +271,7 @@ func (p *Problem) SetBounds(c Col, low, up float64) error {
 	return nil
 }
 
-// SetRHS sets the lower and upper side of a row; one may be infinite.
+// SetRHS sets the lower and upper limit of a row; infinite means no limit.
 func (p *Problem) SetRHS(r Row, low, up float64) error {
 	if err := p.checkRow(r); err != nil {
 		return err
@@ -282,7 +284,7 @@ func (p *Problem) SetRHS(r Row, low, up float64) error {
 	return nil
 }
 
-// SetCoefficient sets the coefficient of column c in row r, in time proportional to the column; 0 removes it.
+// SetCoefficient sets the coefficient of column c in row r; 0 removes it. It takes time proportional to the column.
 func (p *Problem) SetCoefficient(r Row, c Col, value float64) error {
 	if err := errors.Join(p.checkRow(r), p.checkCol(c)); err != nil {
 		return err

@@ -14,11 +14,11 @@ func (p *Problem) HasCol(j int) bool { return p.colStamp[j]&1 == 1 }
 // HasRow reports whether index i is in use by a row.
 func (p *Problem) HasRow(i int) bool { return p.rowStamp[i]&1 == 1 }
 
-// ColStamp returns a number that is different for each column that successively uses index j. It is odd while the
-// index is in use.
+// ColStamp returns a number that changes whenever index j is given to another column. It is odd while the index is in
+// use.
 func (p *Problem) ColStamp(j int) uint32 { return p.colStamp[j] }
 
-// RowStamp returns a number that is different for each row that successively uses index i; see ColStamp.
+// RowStamp returns a number that changes whenever index i is given to another row; see ColStamp.
 func (p *Problem) RowStamp(i int) uint32 { return p.rowStamp[i] }
 
 // Column returns the column at index j; zeros if the index is unused.
@@ -33,7 +33,7 @@ func (p *Problem) Column(j int) Column {
 	return c
 }
 
-// Entries returns the rows and coefficients of column j, for inner loops.
+// Entries returns the row indices and coefficients of column j. It is faster than Column, for inner loops.
 func (p *Problem) Entries(j int) (rows []uint32, values []float64) {
 	return p.matrix.column(uint32(j))
 }
@@ -48,7 +48,7 @@ func (p *Problem) Lows() []float64 { return p.low }
 // Ups returns the upper bound of each column; see Costs.
 func (p *Problem) Ups() []float64 { return p.up }
 
-// Sides returns the lower and upper side of row i; infinite if the index is unused.
+// Sides returns the lower and upper limit of row i; both are infinite if the index is unused.
 func (p *Problem) Sides(i int) (low, up float64) {
 	if !p.HasRow(i) {
 		return -Inf, Inf

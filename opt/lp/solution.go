@@ -2,8 +2,8 @@ package lp
 
 import "context"
 
-// A Solver solves linear programs. It does not change p; earlier calls only determine where it starts. If ctx
-// ends, it returns the best solution so far with status Interrupted.
+// A Solver solves linear programs. It does not change p. Earlier calls affect only the point from which it starts. If
+// ctx ends, it returns the best solution so far with status Interrupted.
 type Solver interface {
 	Solve(ctx context.Context, p *Problem) (*Solution, error)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// A node is an open part of the answers.
 type node struct {
 	bound int64 // least L, in 1/unit
 	rank  int64 // bound in units of Slack, rounded up

@@ -6,14 +6,14 @@ import (
 	"math"
 )
 
-// A Set is a set of distinct elements. Its own cost is added to the costs of the elements.
+// A Set is a set of distinct elements. It costs Cost, plus the costs of its elements.
 type Set struct {
 	Elements []int
 	Cost     int64 // may be negative
 }
 
-// A Problem asks for Pick of the Sets with the lowest total cost: each set's own cost, and once the cost of each
-// element in their union.
+// A Problem asks for the Pick sets with the lowest total cost. Each set has its own cost, and each element of their
+// union is paid once.
 type Problem struct {
 	Sets     []Set
 	Elements []int64 // cost of each element, at least 0
@@ -87,7 +87,8 @@ func (p *Problem) total() int64 {
 	return int64(min(sum, 2*maxTotal)) + 1
 }
 
-// Cost returns the cost of the picked sets: their own costs, plus once the cost of each element in their union.
+// Cost returns the total cost of the picked sets: their own costs, plus the cost of each element in their union, paid
+// once.
 func (p *Problem) Cost(picked []int) int64 {
 	paid := make([]bool, len(p.Elements))
 	sum := int64(0)

@@ -29,9 +29,9 @@ type step struct {
 	paid  bool
 }
 
-// Solve returns the cheapest pick of sets that it finds within the limits of o, and a proven lower bound on the
-// cost. It visits about o.MaxSteps edges, plus Pick times the number of sets. If a quarter of the steps does not
-// complete the search, half of them go to simulated annealing.
+// Solve returns the cheapest pick of sets that it finds within the limits of o, and a proven lower bound on the cost.
+// If exact search does not finish within a quarter of the steps, half of the steps go to simulated annealing. In all,
+// it visits about o.MaxSteps edges, plus Pick times the number of sets.
 func Solve(p *Problem, o Options) (*Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

@@ -97,7 +97,6 @@ func (s *searcher) shrink() []bool {
 	}
 }
 
-// dearest returns the element of highest cost per set, in at most spare sets; -1: none.
 func (s *searcher) dearest(left []bool, spare int) (element, sets int) {
 	best, lost := -1, 0
 	for e, c := range s.p.Elements {

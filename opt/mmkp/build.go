@@ -238,7 +238,6 @@ func (b *builder) bundleBeats(i int) bool {
 	return false
 }
 
-// findLeast finds the lowest value of an item that must be served, and the least that every choice uses.
 func (b *builder) findLeast(it *Item) {
 	b.least = b.least[:0]
 	if !it.Must {

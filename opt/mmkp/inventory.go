@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// An inventory holds the items between solves: their choices, their corners, and their ranks.
 type inventory struct {
 	core *core.Core
 
@@ -27,7 +26,6 @@ type inventory struct {
 	b      builder
 }
 
-// An item has what a solve reads of every item.
 type item struct {
 	base, factor, inverse float64 // a value v is worth base + factor * v; 1 / factor
 	size                  float64 // largest worth of a choice
@@ -60,7 +58,6 @@ func (inv *inventory) reset() {
 	inv.shrunk = false
 }
 
-// add copies an item of a program with k resources.
 func (inv *inventory) add(it Item, k int) (ItemID, error) {
 	if err := inv.b.load(&it, k); err != nil {
 		return ItemID{}, err
@@ -244,7 +241,6 @@ func (inv *inventory) renew() {
 	inv.span = max(1024, 4*inv.ranks)
 }
 
-// byRank returns the slots of all items, first added first.
 func (inv *inventory) byRank() []int32 {
 	order := make([]int32, 0, inv.live)
 	for i := range inv.items {

@@ -153,7 +153,6 @@ func (s *splitting) note(worth float64, sol *Solution) {
 	}
 }
 
-// largest returns the slot of the large item that takes the largest part of a resource; -1 if there is none.
 func (s *splitting) largest() (slot int) {
 	slot = -1
 	most := largePart

@@ -23,8 +23,8 @@ type Choice struct {
 	More []Use // further uses; amounts of one resource add up
 }
 
-// An Item has several choices; a solution takes at most one of them. Choices are read fastest if sorted by
-// resource, then amount.
+// An Item is a set of choices; a solution takes at most one of them. Choices are read fastest if sorted by resource,
+// then amount.
 type Item struct {
 	Choices []Choice
 	Must    bool // exactly one choice must be taken
@@ -37,7 +37,7 @@ type Problem struct {
 	Items    []Item
 }
 
-// Validate returns all invalid numbers of p as one error. It does not check whether the items with Must fit.
+// Validate returns all errors in p, joined. It does not check whether the items with Must fit.
 func (p *Problem) Validate() error {
 	var all []error
 	for k, b := range p.Capacity {
@@ -97,8 +97,8 @@ func (c *Choice) complain(j, resources int) error {
 	return nil
 }
 
-// Value returns the value of a solution and its use of each resource. pick has the index of a choice for each
-// item, or -1.
+// Value returns the total value of a solution, and its use of each resource. pick has the index of a choice for each
+// item, or -1 for none.
 func (p *Problem) Value(pick []int) (value float64, used []float64) {
 	if len(pick) != len(p.Items) {
 		panic("mmkp: pick and items differ in length")

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// ErrNoItem reports an ItemID whose item was removed or is of another program.
+// ErrNoItem is returned for an ItemID whose item was removed or belongs to another program.
 var ErrNoItem = errors.New("no such item")
 
 // An ItemID identifies an item of a Program until the item is removed. The zero ItemID identifies none.
@@ -18,9 +18,9 @@ type ItemID struct {
 	turn uint32 // number of items that the slot has had, including this one
 }
 
-// A Program is a multiple-choice knapsack whose items change between solves, such as jobs between rounds. It
-// stores 16 bytes for every choice that no other of the same resource dominates (24 if an amount is no float32).
-// It is not safe for concurrent use.
+// A Program is a multiple-choice knapsack whose items change between solves, such as jobs between rounds. It stores 16
+// bytes (24 if an amount is not exactly a float32) for every choice that is not dominated by another choice of the same
+// resource. It is not safe for concurrent use.
 type Program struct {
 	given []float64 // capacities; core.Capacity has them enlarged by slack, and at least one
 	core  core.Core // undecided items of the last scan, and the prices
@@ -81,8 +81,7 @@ func (p *Program) connect() {
 	p.search.options, p.search.mending = &p.options, &p.mending
 }
 
-// SetCapacity changes the capacity of resource k. The next Solve then passes over all choices of the
-// resource.
+// SetCapacity changes the capacity of resource k to b. The next Solve then passes over all choices of the resource.
 func (p *Program) SetCapacity(k int, b float64) error {
 	if k < 0 || k >= len(p.given) {
 		return fmt.Errorf("resource %d, want one of %d", k, len(p.given))
@@ -99,24 +98,23 @@ func (p *Program) SetCapacity(k int, b float64) error {
 // Len returns the number of items.
 func (p *Program) Len() int { return p.inv.live }
 
-// Add adds a copy of an item, or returns an error for an invalid one. Among equal items, the one added first is
-// served first. It costs a pass over the choices, and a sort if they are out of order.
+// Add adds a copy of an item, or returns an error for an invalid one. If equal items compete, the one added first wins.
+// It costs a pass over the choices, and a sort if they are not sorted.
 func (p *Program) Add(it Item) (ItemID, error) { return p.inv.add(it, len(p.given)) }
 
-// Set replaces the choices of an item and resets its adjustment. The item keeps its rank among equal ones, and
-// stays unchanged on an error. It costs as much as Add.
+// Set replaces the choices of an item and removes its Adjustment. If equal items compete, its rank stays the same. An
+// invalid item is an error and changes nothing. It costs as much as Add.
 func (p *Program) Set(id ItemID, it Item) error { return p.inv.set(id, it, len(p.given)) }
 
-// An Adjustment changes the values of an item's choices to Base + Factor * Value, except that the choice with
-// index Kept (-1: none) gets Base + KeptFactor * Value. So a running job pays for a restart in every choice but
-// its present one.
+// An Adjustment changes the values of an item's choices to Base + Factor * Value. The choice with index Kept (-1: none)
+// gets Base + KeptFactor * Value instead. Thus a running job pays for a restart in every choice but its present one.
 type Adjustment struct {
 	Base, Factor float64
 	Kept         int
 	KeptFactor   float64
 }
 
-// Check returns an error if a number is not finite, or a factor is not above 0.
+// Check returns an error if a number is not finite, or if a factor is not above 0.
 func (a *Adjustment) Check() error {
 	switch {
 	case !(a.Factor > 0 && a.Factor <= largest):
@@ -129,15 +127,15 @@ func (a *Adjustment) Check() error {
 	return nil
 }
 
-// Adjust changes the values of an item's choices. It returns an error if a is invalid, if the kept choice would be
-// worth less than without KeptFactor, or if it was dropped as dominated (set Item.Keep).
+// Adjust changes the values of an item's choices. It returns an error if a is invalid, if a lowers the value of the
+// kept choice, or if this choice was dropped because another one dominates it (set Item.Keep).
 func (p *Program) Adjust(id ItemID, a Adjustment) error { return p.inv.adjust(id, a) }
 
 // Remove removes an item.
 func (p *Program) Remove(id ItemID) error { return p.inv.remove(id) }
 
-// Pick returns the index of the choice that the last solution took for an item. It is -1 if it took none, or if
-// the item changed since.
+// Pick returns the index of the choice that the last solution took for an item. It is -1 if the solution took none, or
+// if the item has changed since.
 func (p *Program) Pick(id ItemID) int {
 	if !p.inv.has(id) {
 		panic("mmkp: no such item")

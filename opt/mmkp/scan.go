@@ -54,7 +54,6 @@ func (sc *scanner) raise(c *core.Column, worth float64) {
 
 const widest = 1 << 20
 
-// scan passes over the items and fills the core.
 func (sc *scanner) scan() bool {
 	sc.core.Items, sc.core.Columns, sc.core.Amounts = sc.core.Items[:0], sc.core.Columns[:0], sc.core.Amounts[:0]
 	sc.core.Spare = append(sc.core.Spare[:0], sc.core.Capacity...)
@@ -191,7 +190,6 @@ func (sc *scanner) peak(i int32, x *item, at *group, g int) float64 {
 	return x.base + x.factor*r.points[c].value - b.Low*r.amount(c)
 }
 
-// enter adds an item to the core, with the columns whose worth can reach least.
 func (sc *scanner) enter(i int32, x *item, least float64) {
 	r := &sc.inv.rows[i]
 	e := core.Item{Slot: i, First: int32(len(sc.core.Columns)), Rank: x.rank, Must: x.must}
@@ -315,7 +313,6 @@ func (sc *scanner) recenter() {
 	}
 }
 
-// list appends the columns of an item whose regret is below the limit to the core's columns.
 func (sc *scanner) list(i int32, limit float64) {
 	x, r := &sc.inv.items[i], &sc.inv.rows[i]
 	start := 0.0

@@ -9,11 +9,10 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
-// ErrInfeasible reports that the items with Must do not fit into the capacities.
+// ErrInfeasible is returned if the items with Must do not fit into the capacities.
 var ErrInfeasible = errors.New("items that must be served do not fit")
 
-// ErrLimit reports that a limit was reached before the search found a feasible solution, or proved that there is
-// none.
+// ErrLimit is returned if the search reached a limit before it found a feasible solution or proved that there is none.
 var ErrLimit = errors.New("limit reached without a feasible solution")
 
 // slack is the relative excess allowed over a capacity, so that ten tenths fit into one. The bound uses the enlarged
@@ -30,8 +29,8 @@ type Options struct {
 	Ties uint64
 }
 
-// DefaultOptions returns limits that solve small programs (a hundred items) to a proven optimum, and large ones
-// (thousands) in a few milliseconds.
+// DefaultOptions returns limits within which programs of a hundred items are solved to a proven optimum, and programs
+// of thousands in a few milliseconds.
 func DefaultOptions() Options { return Options{MaxSteps: 500, MaxNodes: 100_000, Gap: 1e-9} }
 
 // Validate returns all invalid options as one error.
@@ -61,8 +60,8 @@ const (
 
 func (s Status) String() string { return [...]string{"optimal", "limited", "interrupted"}[s] }
 
-// A Solution has the choice taken for each item. It exceeds no capacity by more than a relative 1e-10. Bound >=
-// optimum >= Value always holds.
+// A Solution has the choice taken for each item. It exceeds no capacity by more than a relative 1e-10. Value <= optimum
+// <= Bound.
 type Solution struct {
 	Pick       []int // choice per item of the Problem, -1 for none; nil from a Program, see Program.Pick
 	Value      float64
@@ -75,8 +74,8 @@ type Solution struct {
 	Fractional int // items that the best prices divide between columns, at most one per resource
 }
 
-// A Solver solves a complete Problem at each call, in reused memory, and keeps no results. It is not safe for
-// concurrent use.
+// A Solver solves a complete Problem at each call. It reuses memory, but no results of earlier calls. It is not safe
+// for concurrent use.
 type Solver struct {
 	program Program
 	ids     []ItemID
@@ -86,10 +85,10 @@ type Solver struct {
 // NewSolver returns an empty solver.
 func NewSolver() *Solver { return new(Solver) }
 
-// Solve finds the choices with the highest total value. start has prices from which the search begins, or is nil.
-// The solution is valid until the next call. It returns an error for invalid numbers in p, start or opts,
-// ErrInfeasible with the resource that is short, or ErrLimit. It costs as much as adding all items to a Program
-// and solving it.
+// Solve finds the choices with the highest total value. start has the resource prices from which the search begins, or
+// is nil. The solution is valid until the next call. It returns an error for invalid numbers in p, start or opts,
+// ErrInfeasible with the resource that is short, or ErrLimit. It costs as much as adding all items to a Program and
+// solving it.
 func (s *Solver) Solve(ctx context.Context, p *Problem, start []float64, opts Options) (*Solution, error) {
 	if err := errors.Join(opts.Validate(), validateStart(p, start)); err != nil {
 		return nil, errors.Join(err, p.Validate())
@@ -132,8 +131,8 @@ func validateStart(p *Problem, start []float64) error {
 	return nil
 }
 
-// Solve finds the choices with the highest total value, starting from the last prices. The solution is valid until
-// the next solve; Pick returns the choices.
+// Solve finds the choices with the highest total value, starting from the last prices. The solution is valid until the
+// next solve; Pick returns the choice of one item.
 func (p *Program) Solve(ctx context.Context, opts Options) (*Solution, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err

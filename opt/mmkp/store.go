@@ -9,7 +9,6 @@ import (
 
 const none int32 = -1
 
-// A point is a stored choice of one resource: 16 bytes.
 type point struct {
 	value  float64
 	amount float32 // if the row has no wide amounts

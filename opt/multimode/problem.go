@@ -13,7 +13,7 @@ const MaxRounds = 64
 
 const largest = 1e40
 
-// A Point is the state of a job at the end of the window, after a number of rounds in which it ran.
+// A Point is the state of a job at the end of the window if it runs for a certain number of rounds.
 type Point struct {
 	Value float64
 	Left  float64 // remaining running time
@@ -36,7 +36,7 @@ type Job struct {
 	Again float64 // value lost by each further start
 }
 
-// A Problem is a window of rounds, the capacities in each round, and the jobs.
+// A Problem asks which jobs run in each round of a window, and in which mode, within the capacities of each round.
 type Problem struct {
 	Rounds   int     // 1 to MaxRounds
 	Capacity []int   // in each round
@@ -44,20 +44,20 @@ type Problem struct {
 	Lambda   float64 // value lost per unit of the time of all jobs
 }
 
-// A Run states the mode of a job and the rounds in which it runs: bit t of Rounds is round t. Mode is -1 if it
-// does not run.
+// A Run is the plan for one job: its mode, and the rounds in which it runs. Bit t of Rounds is round t. Mode is -1 if
+// it does not run.
 type Run struct {
 	Mode   int
 	Rounds uint64
 }
 
-// In reports whether the job runs in a round, from 0.
+// In reports whether the job runs in a round; the first round is 0.
 func (r Run) In(round int) bool { return r.Rounds>>round&1 == 1 }
 
 // Count returns the number of rounds in which the job runs.
 func (r Run) Count() int { return bits.OnesCount64(r.Rounds) }
 
-// Validate returns all errors in the problem, joined; one per job.
+// Validate returns the first error of each job, and the errors of other fields, joined.
 func (p *Problem) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("multimode: "+format, args...)) }

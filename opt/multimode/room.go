@@ -69,7 +69,6 @@ func (k *packing) makeRoom(m *Mode, t int, limit float64) (cost float64, ok bool
 	return cost, true
 }
 
-// elsewhere returns the cheapest move of job v from round t, or to -1.
 func (k *packing) elsewhere(v, resource, t int) move {
 	best := move{job: v, to: -1}
 	r := k.runs[v]

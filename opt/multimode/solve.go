@@ -59,10 +59,10 @@ type search struct {
 	picked []count
 }
 
-// Solve plans a window and returns the best plan that it found. It stops when the plan is within Options.Gap of
-// the upper bound, after Options.Solves knapsacks, or when ctx ends.
+// Solve returns the best plan that it finds for a window. It stops when the plan is within Options.Gap of the upper
+// bound, after Options.Solves knapsacks, or when ctx ends.
 //
-// Room in a round stays unused only if no waiting job gains from it. Equal problems have equal plans, unless ctx
+// A round has unused capacity only if no waiting job would gain from it. Equal problems have equal plans, unless ctx
 // ends first. Source: Shockwave §6.1, App. G.3, Eq. 11.
 //
 // Cost: each step solves a knapsack with jobs × modes × rounds choices, and packs the result into rounds. A small

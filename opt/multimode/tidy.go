@@ -4,7 +4,6 @@ import (
 	"math/bits"
 )
 
-// tidy joins pieces of job i if other jobs lose less than it gains.
 func (k *packing) tidy(i int) {
 	j := &k.p.Jobs[i]
 	for _, piece := range pieces(k.runs[i].Rounds) {

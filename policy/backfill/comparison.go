@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Comparison states when a job starts and ends in the simulated EASY schedule, and how much work it has left
-// there.
+// A Comparison states when a job starts and ends in the simulated EASY schedule, and how much of its work is still to
+// do in the simulation.
 type Comparison struct {
 	Option                       // what the twin runs or ran on
 	Submitted, Started time.Time // Started: first start in the simulation
@@ -18,7 +18,8 @@ type Comparison struct {
 	Left               float64   // seconds that the job still needs at its simulated speed
 }
 
-// Compare returns the times of job id in the simulated schedule; false while it waits there.
+// Compare returns the times of job id in the simulated schedule. ok is false if the job is unknown or has not started
+// in the simulation.
 func (s *Schedule) Compare(id job.ID) (st Comparison, ok bool) {
 	t := s.jobs[id]
 	if t == nil || t.on < 0 {
@@ -41,13 +42,13 @@ type lookahead struct {
 	visits int // so far
 }
 
-// Expect returns what Compare will return for a twin that waits, once it has started, if no further job comes and all
-// jobs take as long as expected. Jobs that come later are behind it in the queue, and may delay it only by backfilling
-// on other GPUs than the reserved ones. ok is false if the twin does not wait, ends more than a century later, or
-// starts only after too many events.
+// Expect predicts what Compare will return for a job that still waits in the simulation, once it has started there. It
+// assumes that no further job is submitted and that all jobs take as long as expected. Later jobs queue behind this job
+// and can delay it only by backfilling on GPUs that are not reserved for it. ok is false if the job does not wait in
+// the simulation, would end more than a century later, or would start only after too many events.
 //
-// Cost: the first call after Advance copies all twins. All calls together pass the events until the last of these
-// starts, and at most mostVisits twins.
+// Cost: the first call after Advance copies the schedule. The copy then runs ahead as far as any call needs, for at
+// most mostVisits job visits.
 func (s *Schedule) Expect(id job.ID) (st Comparison, ok bool) {
 	if t := s.jobs[id]; t == nil || t.on >= 0 {
 		return Comparison{}, false
@@ -83,7 +84,6 @@ func (a *lookahead) step() bool {
 	return true
 }
 
-// lookahead returns a copy of the schedule. It shares the options of twins, which only jobs change.
 func (s *Schedule) lookahead() *lookahead {
 	a := &lookahead{from: s.now, Schedule: Schedule{
 		now: s.now, length: s.length, types: s.types, pools: make([]pool, len(s.pools)), jobs: maps.Clone(s.jobs), round: s.round,

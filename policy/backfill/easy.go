@@ -21,7 +21,6 @@ type start struct {
 
 func (g *start) on() *Option { return &g.options[g.option] }
 
-// A reservation belongs to the first twin in the queue that does not fit.
 type reservation struct {
 	kind  int           // index of the GPU type; -1: it never fits
 	in    time.Duration // from now until enough GPUs are free

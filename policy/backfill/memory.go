@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Remember saves and restores the schedule (memory.Rememberer), except what follows from its jobs.
+// Remember saves and restores the schedule (memory.Rememberer), except data that can be computed from its jobs.
 func (s *Schedule) Remember(m *memory.Codec) {
 	m.Fields(&s.now, &s.round, &s.length)
 	memory.Slice(m, &s.types, func(t *cluster.TypeInfo, m *memory.Codec) {

@@ -46,7 +46,6 @@ func (p *pool) add(all []share, sign int) {
 // nodes from large to small. An odd gang, for instance of 6 GPUs on nodes of 4, comes last with its rest. The rest
 // goes to one node, or if none has room to the fewest nodes.
 
-// A piece is a part of a gang that is placed at once.
 type piece struct {
 	gang  int
 	class class
@@ -139,7 +138,6 @@ func (p *pool) idle(gpus int) (at []share, ok bool) {
 	return at, true
 }
 
-// tightest returns the node with the fewest GPUs that suffice; -1 if there is none.
 func (p *pool) tightest(gpus int) int {
 	best := -1
 	for node, free := range p.free {

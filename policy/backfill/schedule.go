@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
-// A Schedule simulates EASY backfilling of twins, copies of the jobs of a real cluster. The zero value is empty and
-// ready to use.
+// A Schedule simulates EASY backfilling for copies of the jobs of a real cluster. The code calls these copies twins.
+// The zero value is empty and ready to use.
 type Schedule struct {
 	now     time.Time
 	length  time.Duration      // of a round
@@ -32,8 +32,8 @@ type Work struct {
 	Stated      bool    // the job states its total; otherwise it is an estimate
 }
 
-// Advance continues the simulation to the time of the snapshot. It calls work once with the index of each job,
-// possibly in parallel.
+// Advance continues the simulation to the time of the snapshot. It calls work once for each index in snapshot.Jobs,
+// possibly in parallel; work returns the progress of that job.
 func (s *Schedule) Advance(snapshot *policy.Snapshot, work func(int) Work) {
 	if s.jobs == nil {
 		s.jobs, s.now = make(map[job.ID]*virtualJob), snapshot.Now
@@ -87,7 +87,6 @@ func (s *Schedule) typeOf(t cluster.GPUType) int {
 	return slices.IndexFunc(s.types, func(i cluster.TypeInfo) bool { return i.Type == t })
 }
 
-// compare updates the twins from the jobs, and adds the twins of new jobs.
 func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) {
 	s.round++
 	all := make([]*virtualJob, len(snapshot.Jobs))

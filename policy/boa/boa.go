@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Policy is BOA Constrictor, which rents GPUs within a budget. It stores the planned number of GPUs per class,
-// past spending, and the state of each job.
+// A Policy is BOA Constrictor, which rents GPUs within a budget. It stores the planned number of GPUs for each class of
+// similar jobs, past spending, and the state of each job.
 type Policy struct {
 	o      Options
 	ledger ledger
@@ -54,8 +54,8 @@ func (*Policy) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true, Classes: true, Rents: true}
 }
 
-// Plan implements policy.Policy. It takes time linear in jobs and nodes, plus, for each job that moves, time
-// linear in the nodes of its type.
+// Plan implements policy.Policy. It takes time linear in jobs and nodes, plus time linear in the nodes of a GPU type
+// for each job that moves to it.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("boa: round %d: %w", s.Round, err)

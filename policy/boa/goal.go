@@ -77,7 +77,6 @@ func (w *widths) timeLeft(table, class, epoch int, progress float64) float64 {
 	return left[epoch+1] + w.undone(class, epoch, progress)*(left[epoch]-left[epoch+1])
 }
 
-// A stretch is a job's work from its progress in an epoch to the end of the epochs before end.
 type stretch struct {
 	class, epoch, end int
 	done              float64

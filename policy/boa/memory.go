@@ -8,8 +8,9 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Remember saves and restores the policy's state (policy.Rememberer), but not to another process: the planned
-// numbers of GPUs depend on the statistics of classes at the time of planning.
+// Remember saves and restores the policy's state (policy.Rememberer). After the first plan the state can be restored
+// only in the same process, because it refers to statistics of job classes that are in memory; in another process m
+// reports an error.
 func (p *Policy) Remember(m *memory.Codec) {
 	working := p.work != nil
 	if !m.Sharing() && !p.at.IsZero() {

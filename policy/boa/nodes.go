@@ -57,7 +57,6 @@ func (r *round) shared() (used, gpus int) {
 // rents change, jobs change their choices, and would never get the nodes ordered for them.
 const spareTime = 10 * time.Minute
 
-// A need is the nodes of an offer wanted in a round with rents.
 type need struct {
 	at    time.Time
 	nodes int

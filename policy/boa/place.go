@@ -40,7 +40,6 @@ func (r *round) turn(at *seat) int {
 	}
 }
 
-// grant gives job i its goal if present nodes have room.
 func (r *round) grant(i int, g *goal, held *pool) {
 	j, d := r.s.Jobs[i], &r.plan.Jobs[i]
 	switch {

@@ -24,7 +24,8 @@ type Problem struct {
 // the budget.
 const rareRate = 1e-9
 
-// NewProblem returns the problem for jobs of at most widest GPUs.
+// NewProblem returns the problem in which no job gets more than maxGPUs GPUs. It returns an error if the input is
+// invalid.
 func NewProblem(classes []*perf.ClassStats, offers []cluster.Offer, maxGPUs int) (*Problem, error) {
 	if err := checkOffers(offers); err != nil {
 		return nil, err
@@ -135,8 +136,8 @@ type Method uint8
 
 // The methods.
 const (
-	Mixture   Method = iota // two tables of widths, each for a share of the arrivals: optimal (opt/convex)
-	Single                  // one table: the better of Mixture's cheaper table and Published
+	Mixture   Method = iota // two GPU counts for each class, each used by a share of its arriving jobs; optimal (opt/convex)
+	Single                  // one GPU count for each class: the better of Mixture's cheaper plan and Published
 	Published               // Algorithm 1 of the BOA paper
 )
 
@@ -147,8 +148,8 @@ func (m Method) String() string { return methodNames[m] }
 // Methods returns every method.
 func Methods() []Method { return []Method{Mixture, Single, Published} }
 
-// A Table has the number of GPUs for every class and epoch under one budget. A fraction Share of each class's
-// arrivals uses Fast, the others Cheap.
+// A Table has the number of GPUs for every class and epoch under one budget. It has two plans: a fraction Share of the
+// arriving jobs of each class uses Fast, the others use Cheap.
 type Table struct {
 	Problem     *Problem
 	Cheap, Fast convex.Plan
@@ -161,8 +162,8 @@ type Table struct {
 	Most        float64 // the largest useful budget
 }
 
-// Table returns how many GPUs each class should get with the given budget per hour. It returns a
-// *convex.BudgetError if the budget is too small for every table.
+// Table chooses with method m how many GPUs each class gets within budget, the spending per hour. It returns a
+// *convex.BudgetError if no plan is cheap enough.
 func (p *Problem) Table(budget float64, m Method) (*Table, error) {
 	best, err := p.convex.Mixture(budget)
 	if err != nil {
@@ -186,11 +187,11 @@ func (p *Problem) Table(budget float64, m Method) (*Table, error) {
 	return t, nil
 }
 
-// Frontier returns the lowest mean completion time for every budget, as the corners of a curve. Source: BOA §5.3,
-// "Decision Support Tool".
+// Frontier returns the lowest mean completion time as a function of the budget: a piecewise linear curve, given by its
+// corners. Source: BOA §5.3, "Decision Support Tool".
 func (p *Problem) Frontier() ([]convex.Breakpoint, error) { return p.convex.MixtureFrontier() }
 
-// At returns the configuration that point w of the problem stands for, and its offer.
+// At returns the offer and the configuration (GPU type, GPUs and nodes) of point w of the convex problem.
 func (p *Problem) At(w convex.Point) (cluster.Configuration, *cluster.Offer) {
 	o := &p.Offers[w.Kind]
 	return o.Fewest(w.Width), o

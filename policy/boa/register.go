@@ -19,7 +19,7 @@ func bind(s *registry.Settings, o *Options) {
 	s.Var("horizon", &o.Horizon, "time in which overspending is made up for; 0: past spending is ignored, and the budget is not guaranteed")
 }
 
-// BindUnit adds the setting for Options.Money: whether the budget is money or GPU-hours.
+// BindUnit adds the setting for Options.Money, which selects whether the budget is money or GPU-hours.
 func BindUnit(s *registry.Settings, o *Options) {
 	registry.Enum(s, "unit", (*unit)(&o.Money), []unit{false, true}, "unit of the budget: gpu-hours, or money at node prices")
 }

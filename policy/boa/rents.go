@@ -252,7 +252,6 @@ func (p *Policy) ahead(j *policy.Job, c cluster.Configuration) (left, restart fl
 	return work / v, j.RestartOverhead.Seconds()
 }
 
-// grantOther gives a job without room for its goal the cheapest option with room.
 func (r *round) grantOther(at *seat) {
 	waits := r.plan.Jobs[at.index].Why
 	all, price := r.options(at), r.p.price()

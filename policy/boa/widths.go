@@ -86,7 +86,6 @@ func sums(values []float64) []float64 {
 	return out
 }
 
-// epochTimes returns the seconds of each epoch of a class, by offer and width less 1; infinite if it does not run.
 func (p *Problem) epochTimes(class int) [][][]float64 {
 	c := &p.convex.Classes[class]
 	all := make([][][]float64, len(p.Offers))

@@ -45,7 +45,6 @@ func (f *Policy) ask(ctx context.Context, s *policy.Snapshot) answer {
 	}
 }
 
-// busy reports whether the wrapped policy still plans an earlier round, whose result is dropped.
 func (f *Policy) busy() bool {
 	if f.late == nil {
 		return false

@@ -195,10 +195,9 @@ func (r *Row) assumed(i int) float64 {
 	return max(1, float64(min(c.GPUs, n.asked))/float64(n.start))
 }
 
-// Goodput returns a job's estimated goodput and its speed (samples per second) on configuration c. Goodput is in
-// samples per second at the efficiency of the initial batch size. If the batch size is fixed or the job does not
-// train, it is plain samples per second. For a job with a latency limit it is 1 if the limit is met, else 0.
-// Source: Sia §3.3.4.
+// Goodput returns a job's estimated goodput and speed on configuration c, both in samples per second. Goodput counts
+// samples at the efficiency of the initial batch size; it equals the speed if the batch size is fixed or the job does
+// not train. For a job with a latency limit, goodput is 1 if the limit is met, otherwise 0. Source: Sia §3.3.4.
 func Goodput(j *policy.Job, c cluster.Configuration) (goodput, speed float64) {
 	replicas := c.GPUs / j.ReplicaGPUs(c.GPUType)
 	a := cluster.Allocation{Configuration: c}

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// A Claim is the goodput that a job must get in a round, even if others would gain more: as much as on one of its
-// configurations. Claims with First go first, then claims with earlier Due.
+// A Claim is a lower limit on the goodput of a job in one round. The plan must meet it even if other jobs would gain
+// more. If two claims conflict, those with First win, then those with earlier Due.
 type Claim struct {
 	cluster.Configuration
 	Rate  float64 // that goodput, not normalised; 0: no claim

@@ -59,7 +59,6 @@ func (p *Program) setFree(rows []*Row, sol *mmkp.Solution) {
 	}
 }
 
-// grant returns the allocation of column i with cell n.
 func (r *Row) grant(i, n int) cluster.Allocation {
 	a := cluster.Allocation{Configuration: r.columns[i].Configuration}
 	switch {

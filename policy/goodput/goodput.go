@@ -25,7 +25,7 @@ type Options struct {
 	Rules  Rules
 }
 
-// Rules select details in which Sia's published code differs from the Sia thesis; see package sia.
+// Rules select details in which Sia's published code differs from the Sia thesis; package sia describes them.
 type Rules struct {
 	RoundCosts     bool
 	ValidMinimum   bool
@@ -51,9 +51,9 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Program chooses the GPUs of all jobs of a cluster together, by goodput, in every round. Between rounds it caches
-// goodputs and prices of GPUs, which decide only between plans of equal value, or within the solver's gap. Make one
-// with New.
+// A Program chooses the GPUs of all jobs of a cluster together, by goodput, in every round. Make one with New. It
+// caches goodputs and GPU prices between rounds. The cached prices affect only the choice between plans that are
+// equally good within the solver's gap.
 type Program struct {
 	o       Options
 	cluster *cluster.Cluster
@@ -80,8 +80,8 @@ func New(o Options) (*Program, error) {
 	return &Program{o: o, rows: make(map[job.ID]*Row)}, nil
 }
 
-// Plan returns the plan with the highest total worth. It calls value once, with a row for each job in the order of
-// the snapshot; value must set Row.Worth.
+// Plan returns the plan with the highest sum of worths over all jobs (type Worth). It calls value once, with a row for
+// each job in the order of the snapshot; value must set Row.Worth.
 func (p *Program) Plan(ctx context.Context, s *policy.Snapshot, value func([]*Row)) (*policy.Plan, error) {
 	rows, err := p.Prepare(s, value)
 	if err != nil {
@@ -98,7 +98,8 @@ func (p *Program) Plan(ctx context.Context, s *policy.Snapshot, value func([]*Ro
 	return p.decide(rows, sol), nil // 5. allocations, with reasons
 }
 
-// Prepare returns the rows of all jobs, with their goodputs and worths, as Plan does before it optimises.
+// Prepare returns the rows of all jobs with their goodputs and worths, in the order of the snapshot. Plan computes the
+// same rows before it optimises. value must set Row.Worth.
 func (p *Program) Prepare(s *policy.Snapshot, value func([]*Row)) ([]*Row, error) {
 	if err := p.meet(s.Cluster); err != nil {
 		return nil, err

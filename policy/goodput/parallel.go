@@ -18,8 +18,8 @@ func (p *Program) refreshAll(stale []staleRow) {
 	}
 }
 
-// Each calls do with each number from 0 to n-1, in parallel if n is large enough. Calls must be independent. If one
-// panics, Each panics.
+// Each calls do with each number from 0 to n-1, in parallel if n is large enough. The calls must not depend on each
+// other. If one panics, Each panics.
 func Each(n int, do func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), n/share)
 	if workers < 2 {

@@ -57,8 +57,8 @@ type shapeOf struct {
 	factor    float64
 }
 
-// Choices returns the worth of each configuration that the job may get in this round, with its best CPUs and memory.
-// A worth can be negative.
+// Choices returns the worth of each configuration that the job may get in this round, with the CPUs and memory that
+// suit the job best. A worth can be negative.
 func (r *Row) Choices() map[cluster.Configuration]float64 {
 	all := make(map[cluster.Configuration]float64)
 	for c, at := range r.item.origin {

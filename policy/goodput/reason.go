@@ -11,7 +11,6 @@ import (
 
 const tie = 1e-9
 
-// A change selects whether a choice that the job does not hold includes the cost of the move.
 type change bool
 
 const (

@@ -10,15 +10,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// sizes are numbers of GPUs of one type, for a job.
 type sizes struct {
 	start int // fewest GPUs of a column
 	asked int // fewest GPUs of a column of at least the request, or else the most; 0: not used
 }
 
-// A Row has the goodput of one job on every configuration that it may ever get, its columns. A job with a fixed
-// number of GPUs has one column per GPU type; a job with a reservation has only that. Rows persist between rounds.
-// The caller of Plan sets the exported fields.
+// A Row has the goodput of one job on every configuration that it may ever get. Each of these configurations is a
+// column. A job with a fixed number of GPUs has one column per GPU type; a job with a reservation has only the reserved
+// configuration. Rows persist between rounds. The caller of Plan sets the exported fields.
 type Row struct {
 	// Worth gives the worth of the job's choices in this round.
 	Worth Worth
@@ -55,7 +54,6 @@ type Row struct {
 	seen    int
 }
 
-// refreshRows returns the rows of the snapshot's jobs in order, and collects the rows of ended jobs in gone.
 func (p *Program) refreshRows(s *policy.Snapshot) []*Row {
 	rows := make([]*Row, len(s.Jobs))
 	var stale []staleRow
@@ -286,21 +284,21 @@ func (r *Row) Columns() int { return len(r.columns) }
 // Column returns the configuration of column i.
 func (r *Row) Column(i int) cluster.Configuration { return r.columns[i].Configuration }
 
-// Holds returns the column of the configuration that the job holds; -1: none.
+// Holds returns the column of the configuration that the job holds, or -1 if it holds none.
 func (r *Row) Holds() int { return r.held }
 
 // Allowed reports whether the job may get the configuration of column i in this round.
 func (r *Row) Allowed(i int) bool { return r.allowed[i] }
 
-// Unit returns the goodput by which the row's goodputs are divided; 0 while unknown, +Inf if the job can run
-// nowhere.
+// Unit returns the goodput that counts as 1 when this row is normalised. It is 0 while unknown, and +Inf if the job can
+// run on no configuration.
 func (r *Row) Unit() float64 { return r.unit }
 
 // Pinned reports whether the job's allocation is fixed in this round.
 func (r *Row) Pinned() bool { return !r.pin.IsZero() }
 
-// Goodput returns the goodput on the configuration of column i, with the fastest CPUs and memory; 0 if the job cannot
-// run there, or it was not evaluated.
+// Goodput returns the goodput on the configuration of column i with the CPUs and memory at which the job is fastest. It
+// is 0 if the job cannot run there or the column was not evaluated.
 func (r *Row) Goodput(i int) float64 {
 	cells := r.cells[i]
 	if len(cells) == 0 {
@@ -309,9 +307,9 @@ func (r *Row) Goodput(i int) float64 {
 	return cells[len(cells)-1].goodput
 }
 
-// Share returns the approximate goodput on gpus GPUs of the cluster's k-th type: the goodput of the largest
-// evaluated column with at most gpus GPUs, or, if the smallest has more, in proportion to it; 0 if none is
-// evaluated.
+// Share returns the approximate goodput on gpus GPUs of the cluster's k-th type. It is the goodput of the largest
+// evaluated column with at most gpus GPUs. If even the smallest column has more GPUs, its goodput is scaled down in
+// proportion. It is 0 if no column of the type is evaluated.
 func (r *Row) Share(k int, gpus float64) float64 {
 	at := -1
 	for i := range r.columns {
@@ -329,7 +327,7 @@ func (r *Row) Share(k int, gpus float64) float64 {
 	return r.Goodput(at) * min(1, gpus/float64(r.columns[at].GPUs))
 }
 
-// Potential returns the highest goodput on at most gpus GPUs of a type, among the evaluated columns.
+// Potential returns the highest goodput among the evaluated columns with at most gpus GPUs of type t.
 func (r *Row) Potential(t cluster.GPUType, gpus int) (most float64) {
 	for k := range r.columns {
 		if c := &r.columns[k]; c.GPUType == t && c.GPUs <= gpus {
@@ -339,8 +337,9 @@ func (r *Row) Potential(t cluster.GPUType, gpus int) (most float64) {
 	return most
 }
 
-// Reaching returns the column with the fewest GPUs of type t, at most gpus, with a goodput of at least rate. If
-// there is none, it returns the fastest column. ok is false if no column has at most gpus GPUs of the type.
+// Reaching returns the column with the fewest GPUs of type t whose goodput is at least rate. Only allowed columns with
+// at most gpus GPUs count. If no column reaches rate, it returns the fastest. ok is false if the job can run on no
+// column.
 func (r *Row) Reaching(t cluster.GPUType, gpus int, rate float64) (column int, ok bool) {
 	column = -1
 	for k := range r.columns {
@@ -351,8 +350,8 @@ func (r *Row) Reaching(t cluster.GPUType, gpus int, rate float64) (column int, o
 	return column, column >= 0 && r.Goodput(column) > 0
 }
 
-// Leanest returns the smallest GPU time per unit of the job's work over the evaluated columns; infinite if it can
-// run nowhere.
+// Leanest returns the lowest GPU time per unit of the job's work over the evaluated columns, in GPU-seconds. It is +Inf
+// if the job can run on none.
 func (r *Row) Leanest() float64 {
 	if r.lean == 0 {
 		r.lean = math.Inf(1)
@@ -365,7 +364,7 @@ func (r *Row) Leanest() float64 {
 	return r.lean
 }
 
-// Fastest returns the highest goodput among the configurations that the job may get in this round; 0 if there are
+// Fastest returns the highest goodput among the configurations that the job may get in this round, or 0 if there are
 // none.
 func (r *Row) Fastest() float64 {
 	if r.fast < 0 {
@@ -379,8 +378,8 @@ func (r *Row) Fastest() float64 {
 	return r.fast
 }
 
-// Peak returns the goodput that the job could reach without a limit on its growth: the highest goodput among the
-// allowed columns and the largest column of each type.
+// Peak returns the goodput that the job could reach if its number of GPUs could grow at once, without the limit per
+// round. It is the highest goodput among the allowed columns and the largest column of each GPU type.
 func (p *Program) Peak(r *Row) float64 {
 	if r.peak > 0 {
 		return r.peak

@@ -10,8 +10,8 @@ import (
 // Requested returns the number of GPUs that job j requests, at least 1.
 func Requested(j *policy.Job) int { return max(1, j.GPUs) }
 
-// Size returns how many GPUs of type t job j gets when it starts: its request, or its minimum if it requests no
-// number.
+// Size returns how many GPUs of type t job j gets when it starts: the number that it requests, or its minimum if it
+// requests none.
 func Size(j *policy.Job, t cluster.GPUType) int {
 	if j.GPUs > 0 {
 		return j.Requested(t)
@@ -72,8 +72,9 @@ func host(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration) cluster.A
 	return cluster.Allocation{Configuration: c, CPUs: j.CPUs, Memory: j.Memory}
 }
 
-// Goodput returns the estimated goodput of job j on an allocation, in samples per second at the efficiency of its
-// initial batch size, with its submitted batch size or the agent's choice; 0 without a model.
+// Goodput returns the estimated goodput of job j on allocation a, in samples per second at the efficiency of its
+// initial batch size. It assumes the submitted batch size, or the agent's choice if none was submitted. It returns 0 if
+// j has no model.
 func Goodput(j *policy.Job, a cluster.Allocation) float64 {
 	if j.Perf == nil {
 		return 0

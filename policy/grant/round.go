@@ -9,13 +9,12 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Gate is called before job i gets allocation a. It may change the CPUs and memory of a. It returns false
-// to refuse the grant; the Round ignores a refusal for jobs that must keep or get their GPUs (see
-// NewGated).
+// A Gate is called before job i gets allocation a. It may change the CPUs and memory of a, and returns false to refuse
+// the grant. A Round ignores the refusal for jobs that must keep or get their GPUs (see NewGated).
 type Gate func(s *policy.Snapshot, i int, a *cluster.Allocation) bool
 
-// A Round is a plan under construction: a policy grants GPUs job by job. In its methods, i is an index into
-// Snapshot.Jobs and t an index into Types. A job without a reason is undecided.
+// A Round is a plan under construction, in which a policy grants GPUs job by job. In its methods, i is an index into
+// Snapshot.Jobs and t an index into Types. A job is undecided until its decision has a reason.
 type Round struct {
 	Snapshot *policy.Snapshot
 	Types    []cluster.TypeInfo // GPU types of the snapshot's cluster
@@ -26,12 +25,12 @@ type Round struct {
 	yields bool  // running jobs may be preempted, so the gate may refuse what they keep
 }
 
-// NewRound returns a Round in which three kinds of jobs are decided: jobs being profiled get nothing,
-// running non-preemptive jobs keep their GPUs, and jobs with a reservation get it.
+// NewRound returns a Round in which three kinds of jobs are already decided: jobs being profiled get nothing, running
+// non-preemptive jobs keep their GPUs, and jobs with a reservation get it.
 func NewRound(s *policy.Snapshot) *Round { return NewGated(s, nil, false) }
 
-// NewGated is NewRound with a gate that is asked before each grant. It cannot refuse a reservation or the
-// GPUs of a non-preemptive job. It can refuse the GPUs that other running jobs keep only if yields is true.
+// NewGated returns a NewRound that calls gate before each grant. The gate cannot refuse a reservation or the GPUs of a
+// running non-preemptive job. It can refuse the GPUs that other running jobs keep only if yields is true.
 func NewGated(s *policy.Snapshot, gate Gate, yields bool) *Round {
 	r := &Round{Snapshot: s, Types: s.Cluster.Types(), gate: gate, yields: yields, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}}
 	r.free = make([]int, len(r.Types))
@@ -84,7 +83,7 @@ func (r *Round) reserve(i int) {
 	}
 }
 
-// Keep lets each undecided running job for which may returns true keep its GPUs.
+// Keep makes undecided running jobs keep their GPUs if selected returns true for them.
 func (r *Round) Keep(selected func(*policy.Job) bool) {
 	for i, j := range r.Snapshot.Jobs {
 		if j.Holding() && !r.Decided(i) && selected(j) {
@@ -206,9 +205,8 @@ func (r *Round) KeepUnsaved() {
 	r.Keep(func(j *policy.Job) bool { return j.NoCheckpoint })
 }
 
-// Stay keeps jobs with unchanged GPUs on their nodes, for a policy that chooses nodes itself. closed is
-// true for each type on which the policy must start no job, because the placer still has to find nodes for
-// another grant of that type.
+// Stay keeps jobs with unchanged GPUs on their nodes. It is for a policy that chooses nodes itself. closed[t] is true
+// if the policy must start no job on type t, because the placer still has to find nodes for another grant of this type.
 func (r *Round) Stay() (closed []bool) {
 	closed = make([]bool, len(r.Types))
 	for i, j := range r.Snapshot.Jobs {
@@ -229,7 +227,7 @@ func (r *Round) Stay() (closed []bool) {
 // Free returns the free GPUs of type t.
 func (r *Round) Free(t int) int { return r.free[t] }
 
-// FreeByType returns a copy of the free GPUs of every type.
+// FreeByType returns a copy of the free GPUs of every type, in the order of Types.
 func (r *Round) FreeByType() []int { return slices.Clone(r.free) }
 
 // Gang returns the allocation that job i requests on type t, and whether an empty cluster would have room
@@ -242,9 +240,9 @@ func (r *Round) Gang(i, t int) (cluster.Allocation, bool) {
 	return Gang(j, info), true
 }
 
-// Range returns the fewest and most GPUs of type t that job i could get in an empty cluster. Possible numbers are
-// step apart, so that replicas and workers stay whole. All are 0 if the type is unusable. For a rigid job least
-// equals most.
+// Range returns the minimum and maximum number of GPUs of type t that job i could get in an empty cluster. Numbers
+// between them are possible in multiples of step above least, so that replicas and workers stay whole. All are 0 if the
+// type is unusable. For a rigid job least equals most.
 func (r *Round) Range(i, t int) (least, most, step int) {
 	return amounts(r.Snapshot.Jobs[i], &r.Types[t])
 }
@@ -301,5 +299,5 @@ func (r *Round) Refuse(i int) {
 	r.Lacks(i, widest, least)
 }
 
-// Plan returns the finished plan. The caller must first give every undecided job a reason.
+// Plan returns the finished plan. Every job must be decided before the call.
 func (r *Round) Plan() *policy.Plan { return r.plan }

@@ -12,12 +12,12 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Options configure a Policy. Queues come from ParseQueues. Jobs of queues that are not listed are admitted at
+// Options configure a Policy. ParseQueues reads Queues from text. Jobs of queues that are not listed are admitted at
 // once.
 type Options struct{ Queues []ClusterQueue }
 
-// A Policy decides as Kueue and kube-scheduler do together. It stores which jobs are admitted. It is not safe for
-// concurrent use.
+// A Policy makes the decisions of Kueue and kube-scheduler in simulations. It stores which jobs are admitted. It is not
+// safe for concurrent use.
 type Policy struct {
 	o        Options
 	admitted map[job.ID]admission

@@ -47,7 +47,6 @@ func (h *host) extend(end time.Time) {
 	}
 }
 
-// A layout is cached data that depends on the nodes alone.
 type layout struct {
 	of      *cluster.Cluster
 	turn    int // clusters so far

@@ -36,7 +36,7 @@ type Loan string
 
 // The values of Loan.
 const (
-	Borrow      Loan = "loan"        // as Lyra: fungible jobs run on training servers and on lent ones
+	Borrow      Loan = "loan"        // as in Lyra: fungible jobs, which can use either GPU type, run on training servers and on lent ones
 	Opportunity Loan = "opportunity" // fungible jobs run only on lent servers (Lyra §7.1)
 	NoLoan      Loan = "none"        // no nodes are borrowed
 )
@@ -61,7 +61,8 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Policy is Lyra. It stores which workers of elastic jobs are their base demand.
+// A Policy is Lyra. It remembers which workers of elastic jobs are base demand, the workers that a job cannot run
+// without.
 type Policy struct {
 	o      Options
 	bases  map[job.ID]base

@@ -94,7 +94,6 @@ func (p *placer) emptiest(t *tenant, at int) (s cluster.Share, ok bool) {
 	return s, most >= 0
 }
 
-// start places the base demand of a job, and releases flexible workers of other jobs if necessary.
 func (p *placer) start(t *tenant) bool {
 	var placed cluster.Placement
 	base := p.baseOf(t)
@@ -164,7 +163,6 @@ func (p *placer) makeRoom(w *placement.Want, at int) bool {
 	return true
 }
 
-// cheapest returns the node with the fewest flexible GPUs whose release makes room for another unit, or none.
 func (p *placer) cheapest(w *placement.Want, at int) int {
 	best := none
 	for n := range p.nodes {

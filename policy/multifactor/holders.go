@@ -10,7 +10,6 @@ type holder struct {
 // searchWindow is the number of holders in which a job is searched for.
 const searchWindow = 16
 
-// occupy updates the free resources by the jobs that differ from the last round.
 func (r *round) occupy() {
 	n := r.nodes
 	n.begin(r.Snapshot.Cluster, r.now)

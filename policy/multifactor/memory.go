@@ -15,8 +15,8 @@ func (p *Policy) Remember(m *memory.Codec) {
 	memory.Shared(m, &p.on)
 }
 
-// Remember implements memory.Rememberer. It stores free resources, because their sum over jobs would be rounded
-// differently.
+// Remember implements memory.Rememberer. It stores the free resources of nodes: computing them again from the jobs
+// would round differently.
 func (n *nodes) Remember(m *memory.Codec) {
 	memory.Once(m, &n.cluster, (*cluster.Cluster).Remember)
 	if m.Fields(&n.began); n.cluster == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A Policy decides as Slurm does. It stores the time of its last backfill pass and the GPU usage of users. It is
-// not safe for concurrent use.
+// A Policy makes the decisions of Slurm's multifactor priority and backfill plugins. It stores the time of its last
+// backfill pass and the GPU usage of users. It is not safe for concurrent use.
 type Policy struct {
 	o       Options
 	filled  time.Time    // last backfill; zero: never

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// nodes holds the free resources of each node, now and later.
 type nodes struct {
 	cluster *cluster.Cluster
 	all     []node

@@ -15,7 +15,7 @@ type Options struct {
 	Depth int
 }
 
-// Weights are the terms that are added to a job's submitted priority. Source: slurm.conf(5).
+// Weights are factors that increase a job's priority beyond the submitted priority. Source: slurm.conf(5).
 type Weights struct {
 	// Age is added in full after a wait of MaxAge, and in proportion before (PriorityWeightAge, PriorityMaxAge).
 	Age    float64
@@ -38,7 +38,7 @@ type Backfill struct {
 	Tests    int           // jobs tested per pass (bf_max_job_test)
 }
 
-// DefaultOptions returns Slurm's defaults, except that age has a weight.
+// DefaultOptions returns Slurm's defaults, except that the age of a job has a weight, which is 0 in Slurm.
 func DefaultOptions() Options {
 	return Options{
 		Weights:  Weights{Age: 1000, MaxAge: 7 * 24 * time.Hour, Calculated: 5 * time.Minute, HalfLife: 7 * 24 * time.Hour},

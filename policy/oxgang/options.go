@@ -12,9 +12,9 @@ import (
 
 // Sources of job sizes.
 const (
-	Stated   = "stated"   // work that the job states; without a statement as for Class
-	Class    = "class"    // mean work of ended jobs of its class; without any as for Attained
-	Attained = "attained" // as much GPU time as the job has already had
+	Stated   = "stated"   // work that the job states; if it states none, like Class
+	Class    = "class"    // mean work of ended jobs of the same class; if there are none, like Attained
+	Attained = "attained" // the GPU time already received; the same amount is assumed to remain
 )
 
 // Options configure the policy oxgang.

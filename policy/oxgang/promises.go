@@ -14,10 +14,10 @@ import (
 
 var _ policy.Promiser = (*Policy)(nil)
 
-// Promised implements policy.Promiser. A job that needs more than half of the GPUs of a type gets its first GPUs at
-// the latest when it claims them: see the limit in deadlines.go. If its twin in the simulated EASY schedule waits,
-// the twin's start is expected without new jobs, plus grace, because this expectation changes with estimated speeds.
-// There is no promise while jobs that are never stopped hold GPUs that it needs.
+// Promised implements policy.Promiser. It promises first GPUs to waiting jobs that need more than half of the GPUs of a
+// type. The time is the job's start in the simulated EASY schedule plus the delay that deadlines.go allows and the
+// constant grace. If the job has not started in the simulation, the simulation is continued without new jobs to
+// estimate its start. There is no promise while non-preemptible jobs hold GPUs that the job needs.
 func (p *Policy) Promised(s *policy.Snapshot) map[job.ID]time.Time {
 	jobs := unstarted(s)
 	if len(jobs) == 0 || !p.limit.applies(s) || slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return p.differs(s.Jobs[0], j) }) {

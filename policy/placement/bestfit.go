@@ -24,9 +24,9 @@ type BestFit struct{}
 // NewBestFit returns a BestFit.
 func NewBestFit() *BestFit { return &BestFit{} }
 
-// Place implements Placer. It keeps placements that the policy chose. A job with an unchanged allocation
-// keeps its nodes, unless the policy placed another job there. A job for which there is no room gets
-// nothing (policy.Evicted). For each placed job it takes time linear in the nodes.
+// Place implements Placer. It keeps placements that the policy chose. A job with an unchanged allocation keeps its
+// nodes, unless the policy placed another job there. If there is no room for a job, it gets nothing (policy.Evicted).
+// It takes time linear in the nodes for each placed job.
 func (*BestFit) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

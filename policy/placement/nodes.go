@@ -80,7 +80,7 @@ func (n *Nodes) setOf(i int) *set {
 // Cluster returns the cluster of the nodes.
 func (n *Nodes) Cluster() *cluster.Cluster { return n.cluster }
 
-// Free returns the free resources of node i. Its CPUs and memory are negative if they are overbooked, and
+// Free returns the free resources of node i. Its CPUs and memory are negative if more are booked than the node has, and
 // meaningless if the node does not state them.
 func (n *Nodes) Free(i int) cluster.Resources { return n.free[i] }
 
@@ -104,7 +104,7 @@ func (n *Nodes) Give(i int, r cluster.Resources) {
 	n.Take(i, cluster.Resources{GPUs: -r.GPUs, CPUs: -r.CPUs, Memory: -r.Memory})
 }
 
-// TakeAll books slots, with CPUs and memory (perGPU) for every GPU.
+// TakeAll books the GPUs of all slots, and the CPUs and memory perGPU for each of them.
 func (n *Nodes) TakeAll(slots []Slot, perGPU cluster.Resources) {
 	for _, s := range slots {
 		n.Take(s.Node, times(perGPU, s.GPUs))
@@ -122,7 +122,7 @@ func times(perGPU cluster.Resources, gpus int) cluster.Resources {
 	return cluster.Resources{GPUs: gpus, CPUs: float64(gpus) * perGPU.CPUs, Memory: int64(gpus) * perGPU.Memory}
 }
 
-// Slots appends the slots of placement p to the slice to.
+// Slots appends the slots of placement p to the slice to. It returns false if a node of p is not in the cluster.
 func (n *Nodes) Slots(to []Slot, p cluster.Placement) ([]Slot, bool) {
 	for i := range p {
 		at, ok := n.cluster.Index(p[i].Node)
@@ -134,7 +134,7 @@ func (n *Nodes) Slots(to []Slot, p cluster.Placement) ([]Slot, bool) {
 	return to, true
 }
 
-// Placement converts slots into a placement, with CPUs and memory (perGPU) for every GPU.
+// Placement converts slots into a placement with the CPUs and memory perGPU for each GPU.
 func (n *Nodes) Placement(slots []Slot, perGPU cluster.Resources) cluster.Placement {
 	p := make(cluster.Placement, len(slots))
 	for i, s := range slots {
@@ -144,8 +144,8 @@ func (n *Nodes) Placement(slots []Slot, perGPU cluster.Resources) cluster.Placem
 	return p
 }
 
-// Reserve keeps CPUs and memory (perGPU) for each GPU of type t that stays free: until the next Reset, BestFit, One and
-// Split do not use them. Otherwise the first jobs of a node could take the CPUs that its other GPUs need.
+// Reserve sets aside the CPUs and memory perGPU for each free GPU of type t, so that the first jobs of a node leave
+// CPUs for its other GPUs. BestFit, One and Split respect this until the next Reset.
 func (n *Nodes) Reserve(t cluster.GPUType, perGPU cluster.Resources) {
 	if k := n.cluster.TypeIndex(t); k >= 0 {
 		n.shelves[k].keep = perGPU
@@ -162,8 +162,8 @@ func (n *Nodes) fits(i, gpus int, perGPU, keep cluster.Resources) bool {
 		int64(gpus)*perGPU.Memory+int64(rest)*keep.Memory <= f.Memory
 }
 
-// Fits reports whether the GPUs of all slots are free, with CPUs and memory (perGPU) for each. Each slot must be on
-// another node.
+// Fits reports whether the GPUs of all slots are free, and the CPUs and memory perGPU for each of them. No two slots
+// may be on the same node.
 func (n *Nodes) Fits(slots []Slot, perGPU cluster.Resources) bool {
 	return !slices.ContainsFunc(slots, func(s Slot) bool { return !n.fits(s.Node, s.GPUs, perGPU, cluster.Resources{}) })
 }

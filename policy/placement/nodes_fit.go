@@ -90,8 +90,8 @@ func (s *shelf) beyond(gpus int, perGPU cluster.Resources) bool {
 	return gpus > s.info.PerNode || s.info.Counts() && (all.CPUs > s.most.CPUs*(1+cpuSlack) || all.Memory > s.most.Memory)
 }
 
-// Beyond reports whether the request is too large for every single node of type t, even if idle. The request is gpus
-// GPUs, with CPUs and memory (perGPU) for each.
+// Beyond reports whether no single node of type t, even if idle, has gpus GPUs with the CPUs and memory perGPU for
+// each.
 func (n *Nodes) Beyond(t cluster.GPUType, gpus int, perGPU cluster.Resources) bool {
 	k := n.cluster.TypeIndex(t)
 	return k < 0 || n.shelves[k].beyond(gpus, perGPU)

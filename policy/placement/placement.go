@@ -17,19 +17,19 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Placer chooses nodes for the allocations of a plan for which the policy chose none. It changes the plan
-// in place and returns it.
+// A Placer chooses nodes for the allocations of a plan for which the policy chose none. It changes the plan in place
+// and returns it.
 //
-// If there is no room, it may take an allocation back (policy.Evicted). On nodes that state CPUs and
-// memory, it decides how much of them each job gets. This may be less or more than the plan grants, but a
-// job is never slower than with the share proportional to its GPUs. It changes nothing else. The caller
-// removes nodes that go back (policy.Plan.Return) from the snapshot.
+// If there is no room for a job, it may take the job's allocation back (policy.Evicted). On nodes that state CPUs and
+// memory, it decides how much of them each job gets. This may differ from the plan, but a job is never slower than with
+// the share proportional to its GPUs. It changes nothing else. The caller removes nodes that are returned to their
+// owners (policy.Plan.Return) from the snapshot.
 type Placer interface {
 	Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error)
 }
 
-// An Incremental is a Placer that accepts snapshots that omit running jobs with unchanged GPUs
-// (policy.Continuing), on clusters without CPUs and memory. Its result is the same as with the complete
+// An Incremental is a Placer that accepts snapshots without the running jobs whose GPUs do not change
+// (policy.Continuing), on clusters that do not count CPUs and memory. Its result is the same as with the complete
 // snapshot.
 type Incremental interface {
 	Placer

@@ -10,33 +10,28 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Racks is a Placer that tries to place each gang, a job on several nodes, within one NVLink domain or at
-// least one rack, where the network is faster. Another placer places the plan first; Racks then exchanges
-// nodes. It is not safe for concurrent use.
+// A Racks is a Placer that tries to place each gang, a job on several nodes, within one NVLink domain or at least one
+// rack, where the network is faster. Another placer places the plan first; Racks then exchanges nodes. It is not safe
+// for concurrent use.
 //
-// Two nodes can be exchanged if they are alike: in GPU type, GPU memory, capacity, group and tenure. All
-// jobs of each node then move to the other node, so every job keeps the same number of nodes and the same
-// share of each.
+// Two nodes can be exchanged if their GPU type, GPU memory, capacity, group and tenure are equal. All jobs of each node
+// then move to the other node, so every job keeps the same number of nodes and the same share of each.
 //
 //  1. Gangs that start in this round and are spread have their turn, the largest first.
-//  2. For each domain, Racks looks for the cheapest exchanges that bring the whole gang there. The cost is
-//     the GPUs of running jobs that would restart.
-//  3. The cheapest domain wins; among equals the one with the fewest idle nodes, so that others stay whole.
-//     If the cost exceeds the GPUs of the gang, or no domain is large enough, Racks tries racks. If that
-//     fails too, the gang stays.
+//  2. For each domain, Racks looks for the exchanges that bring the whole gang there and restart jobs with the fewest
+//     GPUs. It takes the cheapest domain, among equals the one with the fewest idle nodes.
+//  3. If more GPUs would restart than the gang has, or no domain is large enough, Racks tries racks. If that fails too,
+//     the gang stays.
 //
-// A gang can displace jobs on fewer nodes, and starting jobs that are already spread over several racks. A
-// displaced gang has a turn only if it is on fewer nodes. Each gang has at most one turn, so the method
-// ends. A job is never displaced if the policy placed it, or if it is non-preemptive, has no checkpoints,
-// is restoring one, holds a reservation, or changes size while it trains.
+// A gang can displace jobs on fewer nodes, and starting jobs that are already spread over several racks. A displaced
+// gang has a turn only if it is on fewer nodes. Each gang has at most one turn, so the method ends. A job is never
+// displaced if the policy placed it, or if it is non-preemptive, has no checkpoints, is restoring one, holds a
+// reservation, or changes size while it trains.
 //
-// The other placer sees the nodes ordered by rack and domain, so that nodes in sequence are often in one
-// rack.
+// The other placer sees the nodes ordered by rack and domain, so that nodes in sequence are often in one rack.
 //
-// Cost: linear in the jobs if no starting gang is spread. Otherwise each such gang adds the nodes of its
-// GPU type and their jobs.
-//
-// Racks does not weigh how much a class of jobs loses in several racks: that did not help
+// Cost: linear in the jobs if no starting gang is spread. Otherwise each such gang adds the nodes of its GPU type and
+// their jobs. Racks ignores how much slower a class of jobs is in several racks, because using it did not help
 // (docs/adr/0059-what-several-racks-cost-is-learned.md).
 type Racks struct {
 	other  Placer

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A board holds the jobs of each node. Nodes are indices into Cluster.Nodes, jobs into the plan.
 type board struct {
 	*levels
 	s       *policy.Snapshot
@@ -62,7 +61,6 @@ func (b *board) at(s *cluster.Share) int32 {
 
 func (b *board) moves(i int32) bool { return b.changed[i] || starts(b.s.Jobs[i], &b.p.Jobs[i]) }
 
-// An exchange swaps all jobs of two nodes: one that the gang leaves, and one in its new group.
 type exchange struct{ out, in int32 }
 
 // cheapest returns the exchanges that bring a gang into one group at the least cost, then with the fewest idle nodes

@@ -24,10 +24,10 @@ func NewRoom(c *cluster.Cluster) *Room {
 // Free returns the free GPUs of a node, at least 0.
 func (r *Room) Free(node int) int { return max(0, r.free[node].GPUs) }
 
-// Close sets the free resources of a node to zero.
+// Close sets the free resources of a node to zero, so that nothing more is placed on it.
 func (r *Room) Close(node int) { r.free[node] = cluster.Resources{} }
 
-// Holds reports whether each node of placement p has room for its share of p.
+// Holds reports whether placement p fits: whether each of its nodes has room for the job's share on it.
 func (r *Room) Holds(p cluster.Placement) bool {
 	for k := range p {
 		if i, ok := r.cluster.Index(p[k].Node); !ok || !r.Has(i, &p[k].Resources) {
@@ -47,11 +47,11 @@ func (r *Room) Has(node int, s *cluster.Resources) bool {
 	return !counts || f.CPUs >= s.CPUs*(1-1e-9) && f.Memory >= s.Memory
 }
 
-// Take subtracts the resources of placement p from the free ones. It ignores nodes that have left the
+// Take subtracts the resources of placement p from the free resources of its nodes. It ignores nodes that have left the
 // cluster.
 func (r *Room) Take(p cluster.Placement) { r.add(p, -1) }
 
-// Give adds the resources of placement p, which Take subtracted, to the free ones.
+// Give returns the resources of placement p to its nodes; it undoes Take.
 func (r *Room) Give(p cluster.Placement) { r.add(p, 1) }
 
 // TakeFrom subtracts s from the free resources of a node.
@@ -72,7 +72,8 @@ func (r *Room) change(node int, s *cluster.Resources, sign int) {
 	f.Memory += int64(sign) * s.Memory
 }
 
-// A Want is a request for nodes: a number of GPUs of one type, in units that stay on one node if they fit on one.
+// A Want is a request for GPUs of one type. The GPUs are requested in units, for instance the GPUs of one worker. A
+// unit is placed on a single node if any node is large enough.
 type Want struct {
 	Type cluster.GPUType
 	GPUs int

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Job is one decision of a plan, with the job's choices of CPUs and memory.
+// A Job is the decision of a plan about one job, with the amounts of CPUs and memory that the job could get.
 type Job struct {
 	// Cells are the possible CPUs and memory for each GPU, ascending in value, CPUs and memory. It is empty
 	// if the job has no GPUs or is Fixed.
@@ -50,25 +50,22 @@ type tenant struct {
 	wide      bool
 }
 
-// Settle chooses the CPUs and memory of all jobs and returns the sum of their relative speeds.
+// Settle chooses the CPUs and memory of all jobs and returns the sum of their relative speeds. A job's possible amounts
+// are its cells.
 //
-//  1. Every job starts with its first cell. If these do not fit next to the Fixed jobs of a node, the last
-//     jobs of the plan on it lose their allocations until the others fit.
-//  2. Each job on several nodes has its turn, at most twice. It tries its cells from the largest value down;
-//     each time, the jobs that are only on one of its nodes are settled again. It keeps the cell with the
-//     largest sum of values.
-//  3. Each node is settled once more: a branch and bound chooses the cells of the jobs that are only there.
-//     It is exact unless it reaches its limit of visits.
+//  1. Every job starts with its first cell. If these do not fit next to the Fixed jobs of a node, the last jobs of the
+//     plan on it lose their allocations until the others fit.
+//  2. Each job on several nodes has its turn, at most twice. It tries its cells from the largest value down; each time,
+//     the jobs that are only on one of its nodes are settled again. It keeps the cell with the largest sum of values.
+//  3. Each node is settled once more: a branch and bound chooses the cells of the jobs that are only there. It is exact
+//     unless it reaches its limit of visits.
 //
-// Invariant after step 1: on every node, the first cells of its single-node jobs fit next to the Fixed and
-// multi-node jobs. Step 2 preserves it: a job chooses only cells for which it holds, or else its first cell,
-// which takes no more than before.
+// Invariant after step 1: on every node, the first cells of its single-node jobs fit next to the Fixed and multi-node
+// jobs. Step 2 preserves it, because a job chooses only cells for which it holds, or its first cell, which takes no
+// more than before. The result need not be the best overall, because multi-node jobs are settled one by one.
 //
-// It ends: step 1 removes one job at a time, step 2 makes at most two passes, and each search is limited. The
-// result need not be the best overall, because multi-node jobs are settled one by one.
-//
-// The time is linear in jobs and nodes, plus some microseconds for each changed node. A multi-node job costs
-// one search for each of its cells and nodes, in each pass.
+// The time is linear in jobs and nodes, plus some microseconds for each changed node. A multi-node job costs one search
+// for each of its cells and nodes, in each pass.
 func (st *Settler) Settle() float64 {
 	st.list()
 	for n := range st.nodes {

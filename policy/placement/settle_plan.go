@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Read loads the jobs of plan p. It marks a job as Fixed if the plan placed it, or if it is non-preemptive
-// and unchanged.
+// Read loads the jobs of plan p. A job is Fixed if the plan chose its nodes, or if it is non-preemptive and unchanged.
 func (st *Settler) Read(s *policy.Snapshot, p *policy.Plan) {
 	if st.cluster != s.Cluster {
 		st.cluster, st.nodes = s.Cluster, make([]node, len(s.Cluster.Nodes()))
@@ -39,7 +38,7 @@ func present(c *cluster.Cluster, p cluster.Placement) bool {
 	})
 }
 
-// Follow sets the slots of all jobs that are not Fixed to the placements of plan p.
+// Follow sets the slots of all jobs that are not Fixed to their placements in plan p.
 func (st *Settler) Follow(p *policy.Plan) {
 	for i := range st.Jobs {
 		row := &st.Jobs[i]
@@ -55,8 +54,8 @@ func (st *Settler) Follow(p *policy.Plan) {
 	}
 }
 
-// Write stores the placements, and the chosen CPUs and memory, in plan p, which Read must have loaded last.
-// If a placement did not change, p keeps its slice. A job without slots loses its allocation.
+// Write stores the placements, and the chosen CPUs and memory, in plan p. p must be the plan that Read loaded last. If
+// a placement did not change, p keeps its slice. A job without slots loses its allocation.
 func (st *Settler) Write(s *policy.Snapshot, p *policy.Plan) {
 	for i, j := range s.Jobs {
 		row, d := &st.Jobs[i], &p.Jobs[i]

@@ -15,8 +15,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Crowd is a large cluster for benchmarks, with one job for every seven GPUs. Its GPUs are of three types
-// in the ratio 24:24:16. A tenth of the jobs report in each round.
+// A Crowd is a large simulated cluster for benchmarks, with one job for every seven GPUs. Its GPUs are of three types
+// in the ratio 24:24:16. A tenth of the jobs report progress in each round.
 type Crowd struct {
 	s          *policy.Snapshot
 	estimators []*estimate.Job
@@ -73,8 +73,8 @@ func measured(t cluster.GPUType, nodes, gpus, local int, compute, sync float64) 
 	}
 }
 
-// Feed adds 3 CPUs and 62.5 GB of memory per GPU to the nodes. Two of three jobs then need 1 to 12 CPUs per
-// GPU, and half of these two read data that is not cached.
+// Feed makes CPUs and memory matter: nodes get 3 CPUs and 62.5 GB of memory per GPU. Two thirds of the jobs then need 1
+// to 12 CPUs per GPU, and half of these read input data that is not in the cache.
 func (w *Crowd) Feed(b testing.TB) {
 	nodes := slices.Clone(w.s.Cluster.Nodes())
 	for i := range nodes {
@@ -136,14 +136,15 @@ func (w *Crowd) next(plan *policy.Plan) {
 	}
 }
 
-// Play simulates a number of rounds, and carries out the plans that decide returns.
+// Play simulates the given number of rounds. In each round it calls decide and carries out the plan that decide
+// returns.
 func (w *Crowd) Play(rounds int, decide func(*policy.Snapshot) *policy.Plan) {
 	for range rounds {
 		w.next(decide(w.s))
 	}
 }
 
-// Bench measures the time and memory of policy p per round, while its plans are carried out.
+// Bench measures the time and memory per round of policy p, and carries out its plans.
 func (w *Crowd) Bench(b *testing.B, p policy.Policy) {
 	b.Helper()
 	mean, worst := 0.0, 0.0

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// RunLean checks how much memory a policy allocates in a round of a thousand jobs, when a tenth of them report: at
-// most 64 kB plus twice the size of its decisions, in at most 100 allocations plus one per 20 jobs.
+// RunLean checks how much memory a policy allocates in one round with 1,000 jobs, if 100 jobs report progress. The
+// limit is 64 kB plus twice the size of its decisions, in at most 100 allocations plus one per 20 jobs.
 func RunLean(t *testing.T, p policy.Policy) {
 	w, rounds := NewCrowd(t, 7000), 0
 	var before, after runtime.MemStats

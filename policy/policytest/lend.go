@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// NewLendingWorld draws a random World with nodes on loan, for policies that decide how many nodes to
-// borrow.
+// NewLendingWorld draws a random World in which some nodes are lent by other clusters. It tests policies that decide
+// how many nodes to borrow.
 func NewLendingWorld(t *rapid.T) *World { return newLendingWorld(t, true) }
 
 func newLendingWorld(t *rapid.T, midlife bool) *World {

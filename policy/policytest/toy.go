@@ -40,7 +40,7 @@ func NewToy(t testing.TB, gpus ...int) *Toy {
 	return &Toy{t: t, cluster: c, Length: time.Minute, Now: Epoch, Ends: map[job.ID]time.Duration{}}
 }
 
-// Submit adds a rigid job that requests gpus GPUs and takes the time alone on them.
+// Submit adds a rigid job that requests gpus GPUs and takes runtime on them.
 func (w *Toy) Submit(id job.ID, gpus int, runtime time.Duration) *policy.Job {
 	s := &job.Spec{ID: id, GPUs: gpus, Weight: 1, Adaptivity: job.Rigid, Target: float64(gpus) * runtime.Seconds()}
 	j := &policy.Job{Spec: s, Perf: &Speedup{}, Limits: &s.Batch}
@@ -49,8 +49,8 @@ func (w *Toy) Submit(id job.ID, gpus int, runtime time.Duration) *policy.Job {
 	return j
 }
 
-// Elastic adds a job that requests one GPU and can use up to most. It takes the time alone on one GPU;
-// rates are its relative speeds on 1, 2 and more GPUs.
+// Elastic adds a job that requests one GPU and can use up to maxGPUs. It takes runtime on one GPU; rates are its
+// relative speeds on 1, 2 and more GPUs.
 func (w *Toy) Elastic(id job.ID, maxGPUs int, runtime time.Duration, rates ...float64) *policy.Job {
 	j := w.Submit(id, 1, runtime)
 	j.Adaptivity, j.Spec.MaxGPUs, j.Perf = job.StrongScaling, maxGPUs, &Speedup{rates}
@@ -60,8 +60,8 @@ func (w *Toy) Elastic(id job.ID, maxGPUs int, runtime time.Duration, rates ...fl
 	return j
 }
 
-// A Speedup is a perf.Model that lists a job's progress per second on 1, 2, 3, … GPUs. If the list is
-// empty, progress equals the number of GPUs.
+// A Speedup is a perf.Model that lists a job's progress per second on 1, 2, 3, … GPUs. If the list is empty, the
+// progress per second is the number of GPUs.
 type Speedup struct{ Rates []float64 }
 
 // Throughput implements perf.Model.

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A World is a random cluster whose jobs arrive, run, fail and end over rounds. The row of a job that did
-// not change keeps its pointer.
+// A World is a random simulated cluster whose jobs arrive, run, fail and end over rounds. If nothing about a job
+// changed, its row is the same pointer as before.
 type World struct {
 	cluster    *cluster.Cluster
 	all        *cluster.Cluster // with nodes that are away or down

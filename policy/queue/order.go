@@ -15,12 +15,13 @@ import (
 // ties are broken by submission time, and NaN comes last. It is called once per job and round.
 type Order func(s *policy.Snapshot, j *policy.Job) float64
 
-// HighestPriority is the Order by submitted priority, highest first: the key is minus the priority.
+// HighestPriority is the Order by submitted priority, highest first: the key is the negated priority.
 func HighestPriority(_ *policy.Snapshot, j *policy.Job) float64 { return -j.Priority }
 
-// ServiceLevel is the Order by received GPU time, least first. The key is a level: 0 below one GPU-hour,
-// and one more for each doubling, so that equal jobs do not take turns. A running job's restart time is
-// subtracted first, as the price of preemption. Source: Tiresias §3.2.2 (discretised queues).
+// ServiceLevel is the Order by received GPU time, least first. The key is a level: 0 below one GPU-hour, and one more
+// for each doubling of the time, so that jobs with similar times do not preempt each other in turn. For a running job,
+// the time of a restart is subtracted first, as the cost of preempting it. Source: Tiresias §3.2.2 (discretised
+// queues).
 func ServiceLevel(s *policy.Snapshot, j *policy.Job) float64 {
 	hours := j.AttainedGPUService(s.Now).Hours() - float64(j.Allocation.AllGPUs())*j.RestartOverhead.Hours()
 	if hours < 1 {
@@ -29,12 +30,12 @@ func ServiceLevel(s *policy.Snapshot, j *policy.Job) float64 {
 	return 1 + math.Floor(math.Log2(hours))
 }
 
-// RemainingTime returns the time that a job still needs on its requested number of GPUs of its fastest
-// type, and the source of the estimate. Without a model or a target, it returns the time that the job has
-// run, or the mean of its class.
+// RemainingTime returns the time that a job still needs on its requested number of GPUs of its fastest type, and the
+// source of the estimate. Without a model or a target, the estimate is the time that the job has run, or the mean of
+// its class.
 //
-// It ignores the job's present type. Otherwise a job on slow GPUs would seem shorter once preempted, and
-// would preempt others in turn.
+// It ignores the GPU type that the job holds. Otherwise a job on slow GPUs would seem shorter after a preemption, and
+// jobs would preempt each other in turn.
 func RemainingTime(s *policy.Snapshot, j *policy.Job) (time.Duration, perf.WorkSource) {
 	b := s.Basis(j)
 	return b.Time(fastest(s, j))

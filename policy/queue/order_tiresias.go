@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// TiresiasOptions configure the policy Tiresias-L, which knows no job lengths.
+// TiresiasOptions configure the policy Tiresias-L, which does not use the lengths of jobs.
 type TiresiasOptions struct {
 	// Threshold is the GPU time after which a job moves to the second queue. Default 16 h (two queues as in
 	// Pollux's public code; Tiresias §3.2.3 allows any number of queues).

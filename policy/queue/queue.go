@@ -47,8 +47,8 @@ type Options struct {
 // FIFO returns the options of first in, first out: without preemption and backfilling.
 func FIFO() Options { return Options{} }
 
-// EASY returns the options of EASY backfilling, ordered by priority, then submission. A job passes jobs
-// ahead of it only if it does not delay the first of them.
+// EASY returns the options of EASY backfilling, ordered by priority, then submission. A job may start before jobs ahead
+// of it only if it does not delay the first of them.
 func EASY() Options { return Options{Order: HighestPriority, Backfill: true, Reservations: 1} }
 
 // SRTF returns the options of the policy shortest remaining time first. On one machine with preemption,
@@ -61,8 +61,8 @@ func SRTF() Options {
 // have received the least GPU time come first, in levels (ServiceLevel). Source: Tiresias §3.2 (2D-LAS).
 func LAS() Options { return Options{Order: ServiceLevel, Preempt: true, Backfill: true} }
 
-// A Policy serves jobs in the order of a queue. Its plans depend only on the snapshot, and on the state of
-// Order if this has any. It is not safe for concurrent use.
+// A Policy starts jobs in the order of a queue. Its plans depend only on the snapshot, and on the state of its Order,
+// if this has any. It is not safe for concurrent use.
 type Policy struct {
 	o     Options
 	line  []place
@@ -84,8 +84,9 @@ func (q *Policy) Remember(m *memory.Codec) {
 	}
 }
 
-// Traits implements policy.Policy. Steady is false if plans may depend on time, because of Order, Gate,
-// reservations or moves. Keeps is true without preemption, because then only free GPUs matter.
+// Traits implements policy.Policy. Steady is false if plans can change with time alone, because of Order, Gate,
+// reservations or moves. Keeps is true without preemption, because plans then depend only on free GPUs and waiting
+// jobs.
 func (q *Policy) Traits() policy.Traits {
 	o := &q.o
 	steady := o.Order == nil && o.Gate == nil && o.Reservations == 0 && !o.Moves

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A rooms holds the free GPUs of each node next to the jobs that keep their nodes.
 type rooms struct {
 	cluster *cluster.Cluster // nil: unknown
 	free    []int

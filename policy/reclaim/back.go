@@ -9,9 +9,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Back returns the lent nodes that the policy should give back to all owners that want some, by ascending ID. It
-// returns fewer than wanted if non-preemptive jobs run on too many. GPUs that jobs can release while they train
-// count as flexible.
+// Back returns the lent nodes that the policy should give back to all owners that ask for nodes, by ascending ID. It
+// returns fewer than the owners ask for if non-preemptive jobs run on too many. GPUs that a job can release while it
+// trains can be given back without a preemption.
 func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
 	var back []cluster.NodeID
 	for i := range s.Loans {
@@ -29,8 +29,8 @@ func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
 	return back, nil
 }
 
-// Of chooses which nodes of group g to give back: the given number, or as many as possible, with the fewest
-// preemptions.
+// Of chooses which nodes of group g to give back with the fewest preemptions. It returns as many as the parameter
+// nodes, or as many as possible.
 func Of(s *policy.Snapshot, g cluster.Group, nodes int, o Options) ([]cluster.NodeID, error) {
 	servers := serversOf(s, g)
 	answer, err := Choose(servers, min(nodes, len(newServerSet(servers).returnable)), o)

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Share is the GPUs of one job's workers on a server.
+// A Share is the GPUs that the workers of one job hold on a server.
 type Share struct {
 	Job      job.ID
 	GPUs     int
@@ -42,7 +42,7 @@ type Options struct {
 	MaxSteps int    // maximum number of steps of rule Exact; a step takes 5 to 10 ns
 }
 
-// DefaultOptions returns rule Exact, limited to steps of about 10 to 18 ms in all.
+// DefaultOptions returns rule Exact, limited to a number of steps that takes about 10 to 18 ms in all.
 func DefaultOptions() Options { return Options{Rule: Exact, MaxSteps: 2_000_000} }
 
 // Validate returns all errors in o, joined.
@@ -57,7 +57,7 @@ func (o Options) Validate() error {
 	return errors.Join(bad...)
 }
 
-// An Answer lists the servers to give back, and the jobs that this preempts.
+// An Answer lists the servers to give back, and the jobs that are preempted by this.
 type Answer struct {
 	Servers   []cluster.NodeID // in the order given
 	Preempted []job.ID         // ascending
@@ -71,13 +71,12 @@ type Answer struct {
 	Steps  int  // steps that rule Exact took
 }
 
-// ErrTooFew reports that fewer servers can be given back than wanted, because non-preemptive jobs run on the
-// others.
+// ErrTooFew is returned if fewer servers can be given back than wanted, because non-preemptive jobs run on the others.
 var ErrTooFew = errors.New("too few servers can be returned")
 
-// Choose returns n servers to give back, so that few jobs are preempted. Base workers of non-preemptive jobs are
-// never taken. It returns ErrTooFew, or an error for invalid shares or options. Exact takes at most o.MaxSteps
-// steps, the other rules n passes over the shares.
+// Choose returns n servers to give back, so that few jobs are preempted. Workers that a non-preemptive job cannot run
+// without are never taken. It returns ErrTooFew, or an error for invalid shares or options. Rule Exact takes at most
+// o.MaxSteps steps, the other rules n passes over the shares.
 func Choose(servers []Server, n int, o Options) (*Answer, error) {
 	if err := errors.Join(o.Validate(), check(servers)); err != nil {
 		return nil, fmt.Errorf("reclaim: %w", err)

@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A serverSet is the servers, with jobs numbered by first appearance.
 type serverSet struct {
 	servers    []Server
 	ids        []job.ID

@@ -30,7 +30,7 @@ func AddPlacers(all ...Placer) { placers = append(placers, all...) }
 // Placers returns all placers that can be chosen by name.
 func Placers() []Placer { return slices.Clone(placers) }
 
-// NewPlacer makes the placer with a name, or the placer that the policy prefers if name is empty.
+// NewPlacer makes the placer called name. If name is empty, it makes the placer that the policy prefers.
 func (e *Entry) NewPlacer(name string, o PlacerOptions) (placement.Placer, error) {
 	return NewPlacer(cmp.Or(name, e.Placer, "submesh"), o)
 }

@@ -58,8 +58,8 @@ var table []row
 // Add makes a policy available by name. Call it in an init function. It panics if the name is already used.
 func Add(e Entry) { AddAround(e.Name, func([]Entry) Entry { return e }) }
 
-// AddAround is Add for a policy that runs other policies. entry is called with the policies that Policies
-// lists before name, and returns the new one.
+// AddAround is Add for a policy that runs other policies. It calls entry with all policies that come before name in the
+// list of Policies; entry returns the new policy.
 func AddAround(name string, entry func(before []Entry) Entry) {
 	if slices.ContainsFunc(table, func(r row) bool { return r.name == name }) {
 		panic(fmt.Sprintf("policy %s: this name is taken", name))
@@ -95,7 +95,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("policy %q is not known, want one of %s", e.Name, strings.Join(e.Known, ", "))
 }
 
-// Find returns the policy with a name, or an *UnknownError.
+// Find returns the policy called name, or an *UnknownError.
 func Find(name string) (Entry, error) {
 	all := Policies()
 	i := slices.IndexFunc(all, func(e Entry) bool { return e.Name == name })

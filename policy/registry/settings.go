@@ -19,20 +19,20 @@ type Setting struct {
 	Doc     string // with the unit
 }
 
-// Settings bind names to the fields of an options struct, as package flag binds flags to variables.
+// Settings bind the names of settings to the fields of an options struct, as package flag binds flags to variables.
 type Settings struct {
 	list []Setting
 	set  []func(text string) error
 }
 
-// Var adds a setting that writes *to, a number, string, bool or time.Duration. The present value of *to is
-// the default.
+// Var adds the setting name, which writes *to: a number, string, bool or time.Duration. The present value of *to is the
+// default.
 func (s *Settings) Var(name string, to any, doc string) {
 	option := reflect.ValueOf(to).Elem()
 	s.add(Setting{name, fmt.Sprint(option.Interface()), doc}, func(text string) error { return set(option, text) })
 }
 
-// Enum adds a setting that writes *to. Its text must be the String of one of all.
+// Enum adds the setting name, which writes *to. The text must be the String() of one of the values in all.
 func Enum[T fmt.Stringer](s *Settings, name string, to *T, all []T, doc string) {
 	s.add(Setting{name, (*to).String(), doc}, func(text string) error {
 		names := make([]string, len(all))
@@ -88,7 +88,7 @@ func set(option reflect.Value, text string) error {
 	return nil
 }
 
-// Read sets the options from the texts in given, by setting name.
+// Read sets the options from given, which maps names of settings to texts.
 func (s *Settings) Read(given map[string]string) error {
 	names := namesOf(s.list)
 	var unknown, errs []error
@@ -108,8 +108,8 @@ func (s *Settings) Read(given map[string]string) error {
 	return errors.Join(append(unknown, errs...)...)
 }
 
-// WithOptions returns entry e with its settings and New completed. bind names the settings of an options
-// struct that defaults returned; New reads them and calls build.
+// WithOptions returns entry e with its settings and New filled in. defaults returns the default options, bind adds a
+// setting for each field, and build makes the policy from options that New has read from text.
 func WithOptions[O any, P policy.Policy](e Entry, defaults func() O, bind func(*Settings, *O), build func(O) (P, error)) Entry {
 	bound := func() (*O, *Settings) {
 		o, s := defaults(), new(Settings)

@@ -1,6 +1,5 @@
 package shockwave
 
-// A stretch is progress at one rate: the rest of a regime.
 type stretch struct {
 	progress float64 // samples at initial-batch efficiency
 	rate     float64 // per second, above 0

@@ -8,27 +8,27 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Regime is a number of consecutive epochs that a job trains with the same batch size.
+// A Regime is a run of consecutive epochs that a job trains with the same batch size.
 type Regime struct {
 	BatchSize int     // samples over all replicas
 	Seen      int     // number of epochs trained
 	Expected  float64 // expected number of epochs, including those trained
 }
 
-// A Predictor predicts, from the epochs so far, how many epochs a job trains with each of its batch sizes, and how
-// long these epochs take. Source: Shockwave §5.
+// A Predictor predicts, from the epochs trained so far, how many epochs a job trains with each of its batch sizes, and
+// how long these epochs take. Source: Shockwave §5.
 //
-// A job has N epochs and at most K regimes. The order of their batch sizes is known, but not their lengths. A
-// repeated batch size begins another regime. The fractions of the epochs have a Dirichlet distribution, and
-// predictions are its means.
+// A job has N epochs and at most K regimes. The order of their batch sizes is known, but not their lengths. A repeated
+// batch size begins another regime. The fractions of the epochs have a Dirichlet distribution, and predictions are its
+// means.
 //
 //	N      epochs of NewPredictor
 //	K      len(Regimes)
 //	m_k    Regime.Seen
 //	f_k·N  Regime.Expected
 //
-// Invariants: the sum of Seen is at most N, the sum of Expected is N up to rounding, no value is negative, and
-// Seen is 0 after the present regime.
+// Invariants: the sum of Seen is at most N, the sum of Expected is N up to rounding, no value is negative, and Seen is
+// 0 after the present regime.
 type Predictor struct {
 	rule    Rule
 	epochs  int // N
@@ -87,12 +87,12 @@ func NewStatedPredictor(regimes []job.Regime) (*Predictor, error) {
 	return p, nil
 }
 
-// Observe records that the job has trained more epochs with a batch size; epochs is 0 for a mere change of batch
-// size. The job is then in the next regime with this batch size, and skipped regimes have no epochs. It returns an
+// Observe records that the job has trained more epochs with a batch size. epochs is 0 if only the batch size changed.
+// The job is then in the next regime with this batch size; regimes that it skipped have no epochs. Observe returns an
 // error, and changes nothing, if epochs is negative or too large, or if no regime has the batch size.
 //
-// Deviation: a batch size that occurs only in earlier regimes begins a regime beyond the K-th, because the user's
-// K may be too low.
+// Deviation: a batch size that occurs only in earlier regimes begins an additional regime after the K-th, because the
+// user's K may be too low.
 func (p *Predictor) Observe(batchSize, epochs int) error {
 	if left := p.epochs - p.seen; epochs < 0 || epochs > left {
 		return fmt.Errorf("regime: saw %d epochs after %d of %d, want 0 to %d", epochs, p.seen, p.epochs, left)
@@ -128,7 +128,8 @@ func (p *Predictor) batchSizes() []int {
 	return all
 }
 
-// Regimes returns the predicted regimes, in order. The caller must not modify the slice; Observe does.
+// Regimes returns the predicted regimes, in order. The caller must not modify the slice. The next call of Observe
+// changes its elements.
 func (p *Predictor) Regimes() []Regime { return p.regimes }
 
 // Epochs returns the number of epochs of the whole job.

@@ -5,8 +5,8 @@ type Rule uint8
 
 // The rules. The paper proposes Restatement and compares it with the others. Source: Shockwave §5.
 const (
-	Restatement Rule = iota // past regimes keep their epochs, and the remaining epochs are divided equally among the others
-	Bayes                   // each epoch trained adds one to the count of its regime
+	Restatement Rule = iota // past regimes keep their epochs; the remaining epochs are divided equally among the present and later regimes
+	Bayes                   // posterior mean of a Dirichlet prior: each trained epoch adds one to the count of its regime
 	Greedy                  // the present regime lasts until the job ends
 )
 

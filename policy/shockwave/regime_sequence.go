@@ -8,12 +8,12 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// RegimeSequence returns the batch sizes that a job may use, in order, as far as known before it starts:
+// RegimeSequence returns the batch sizes that a job is expected to use, in order, before it starts:
 //
 //   - the batch sizes of the schedule's regimes, if given;
 //   - else the batch sizes that the user names (the schedule's own slice, which must not be modified);
 //   - else a sequence that starts with first: only first for a static job; doubling up to limit under GNS;
-//     alternating between first and limit under Accordion, for at most most regimes.
+//     alternating between first and limit under Accordion, for at most maxRegimes regimes.
 //
 // Sizes are samples in total. Source: Shockwave §5.
 func RegimeSequence(s *job.BatchSchedule, first, limit, maxRegimes int) ([]int, error) {

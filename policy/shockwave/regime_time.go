@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Total returns the expected duration of the whole job, capped at the largest time.Duration. epochTimes maps each
-// batch size to the time of an epoch. Source: Shockwave §5.
+// Total returns the expected duration of the whole job, at most the largest time.Duration. epochTimes maps each batch
+// size to the time of one epoch; a missing batch size is an error. Source: Shockwave §5.
 func (p *Predictor) Total(epochTimes map[int]time.Duration) (time.Duration, error) {
 	total, _, err := p.times(epochTimes)
 	return duration(total), err

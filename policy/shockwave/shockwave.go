@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A Policy is Shockwave, which plans which jobs run in each of the next rounds (Options.Window).
+// A Policy is Shockwave, which plans several rounds ahead (Options.Window) which jobs run in each round.
 type Policy struct {
 	o              Options
 	accounts       map[job.ID]*account

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/policy/registry"
 )
 
-// InParts makes a Sia policy for solver pop:k, which divides the cluster into k parts. Package policy/rivals/pop
-// sets it; it is nil in programs that do not import that package.
+// InParts makes the Sia policy for the solver setting pop:k, which divides the cluster into k parts. Package
+// policy/rivals/pop sets it; it is nil in programs that do not import that package.
 var InParts func(k int, part func() (policy.Policy, error)) (policy.Policy, error)
 
 func init() {

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/policy/goodput"
 )
 
-// A Policy is Sia. It caches the goodputs and prices of the last round.
+// A Policy is Sia. It caches goodputs and GPU prices between rounds.
 type Policy struct {
 	o       Options
 	program *goodput.Program

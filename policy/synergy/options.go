@@ -18,8 +18,8 @@ type Mechanism string
 const (
 	Proportional Mechanism = "proportional" // CPUs and memory in proportion to GPUs (§2)
 	Greedy       Mechanism = "greedy"       // a job gets its full demand, or waits in this round (§3.3)
-	Tune         Mechanism = "tune"         // CPUs and memory by need; no job is slower than under Proportional (§4.2)
-	Opt          Mechanism = "opt"          // as Tune, but the optimum over the sum of all nodes, placed by a second program (§4.1)
+	Tune         Mechanism = "tune"         // CPUs and memory by need; a job is at least as fast as under Proportional (§4.2)
+	Opt          Mechanism = "opt"          // the optimum for the sum of all nodes, as if they were one; a second program then chooses nodes (§4.1)
 )
 
 // Cells selects which amounts of CPUs and memory Tune considers for a job.
@@ -28,7 +28,7 @@ type Cells string
 // The cells.
 const (
 	AllCells   Cells = "all"    // every Pareto-optimal amount; one program chooses for all jobs together
-	DemandOnly Cells = "demand" // only the full demand and the GPU-proportional share, as published
+	DemandOnly Cells = "demand" // only the full demand and the share proportional to GPUs, as in the paper
 )
 
 // Rules select the algorithm of the paper or of the public code.

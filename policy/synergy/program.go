@@ -28,7 +28,6 @@ type program struct {
 	choices  []mmkp.Choice
 }
 
-// choose sets the level of every tenant, and plan's Stats and Prices.
 func (m *program) choose(ctx context.Context, p *Policy, plan *policy.Plan) error {
 	m.count(p, plan)
 	short := false

@@ -9,8 +9,7 @@ import (
 
 var public func(Options) policy.Policy
 
-// RegisterPublic sets the function that makes policies for Rules PublicCode. Call it once, before any policy is
-// made.
+// RegisterPublic sets the function that makes policies if Rules is PublicCode. Call it once, before any policy is made.
 func RegisterPublic(f func(Options) policy.Policy) { public = f }
 
 func init() {

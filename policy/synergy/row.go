@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// A row is one job's part of W_j on its GPUs.
 type row struct {
 	perf        perf.Model
 	sensitivity *perf.Sensitivity

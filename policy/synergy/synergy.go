@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// A Policy is Synergy. It caches the last program and its prices. These affect plans only in one way: the last
-// prices may decide between plans that are equal within the solver's gap.
+// A Policy is Synergy. It caches the last program and its prices. The cached prices affect only the choice between
+// plans that are equally good within the solver's gap.
 type Policy struct {
 	o       Options
 	line    *queue.Policy
@@ -57,7 +57,6 @@ func New(o Options) (policy.Policy, error) {
 	return p, nil
 }
 
-// A tenant is a job that runs in this round on GPUs whose nodes count CPUs.
 type tenant struct {
 	index     int // of the job
 	typeIndex int // GPU type, by index in Cluster.Types
@@ -129,7 +128,6 @@ func (p *Policy) meet(c *cluster.Cluster) {
 	p.packing, p.greedy = newPacking(c), greedy{}
 }
 
-// gather lists the jobs on nodes that count CPUs, and drops all other rows.
 func (p *Policy) gather(s *policy.Snapshot, plan *policy.Plan) {
 	p.tenants = p.tenants[:0]
 	types := s.Cluster.Types()

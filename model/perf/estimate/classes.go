@@ -41,12 +41,12 @@ func (o *ClassOptions) Validate() error {
 }
 
 // Material is the relative change of an arrival rate, epoch size, gradient noise or step time above which Classes
-// publishes new statistics. It also does so for new configurations, batch sizes, epochs or job.Forms, and if the
+// publishes new statistics. It also publishes for new configurations, batch sizes, epochs or job.Forms, and if the
 // source of guessed sizes changes.
 const Material = 0.05
 
-// Classes estimates for each class of jobs how often they arrive, how much progress they make in each epoch, and
-// how fast. Make it with NewClasses; a nil Classes records nothing. Source: BOA §3.1, §5.2.
+// Classes estimates for each class of jobs how often they arrive, how much progress they make in each epoch, and how
+// fast. Make it with NewClasses. A nil *Classes ignores all calls. Source: BOA §3.1, §5.2.
 type Classes struct {
 	o     ClassOptions
 	pool  *Pool
@@ -55,14 +55,14 @@ type Classes struct {
 	jobs  map[job.ID]*life
 }
 
-// NewClasses returns Classes without measurements. estimates configures the performance models of the jobs; its Share
-// is ignored.
+// NewClasses returns Classes without measurements. estimates configures the performance models of the jobs; jobs of a
+// class always share measurements, whatever its field Share.
 func NewClasses(estimates Options, o ClassOptions) *Classes {
 	estimates.Share = true
 	return &Classes{o: o, pool: NewPool(&estimates), jobs: make(map[job.ID]*life)}
 }
 
-// Submitted records the arrival of a job. It keeps the pointer.
+// Submitted records the arrival of a job at time now. It keeps the pointer spec.
 func (cs *Classes) Submitted(now time.Time, spec *job.Spec) {
 	if cs == nil {
 		return
@@ -102,8 +102,8 @@ func (cs *Classes) Learn(r *job.Report) {
 // mostEpochs limits the epochs of a class; later ones count as the last. opt/convex needs 40 ms for so many.
 const mostEpochs = 10_000
 
-// Reached records that job id is in an epoch (from 0) with the given progress, at most its target. An epoch starts
-// at the first progress reported in it, even if the job later returns to a checkpoint.
+// Reached records that job id is in the given epoch (the first is 0) with the given progress, at most its target. An
+// epoch starts at the first progress reported in it, even if the job later returns to a checkpoint.
 func (cs *Classes) Reached(id job.ID, epoch int, progress float64) {
 	l := cs.life(id)
 	if l == nil {
@@ -115,7 +115,7 @@ func (cs *Classes) Reached(id job.ID, epoch int, progress float64) {
 	l.reach(min(epoch, mostEpochs-1), progress)
 }
 
-// Ended records the end of a job. If it completed, the sizes of its epochs count for its class.
+// Ended records that job id has ended in the given phase. If it completed, the sizes of its epochs count for its class.
 func (cs *Classes) Ended(id job.ID, phase job.Phase) {
 	l := cs.life(id)
 	if l == nil {
@@ -134,8 +134,9 @@ func (cs *Classes) life(id job.ID) *life {
 	return cs.jobs[id]
 }
 
-// Stats returns the statistics of all classes whose speed is known, sorted by name. The pointer of a class changes
-// only with a Material change. Batch limits come from the first job of the class. Source: BOA §3.1.
+// Stats returns the statistics of all classes whose speed is known, sorted by name. The pointer for a class stays the
+// same until a statistic changes by more than Material. Batch limits come from the first job of the class. Source: BOA
+// §3.1.
 func (cs *Classes) Stats(now time.Time) []*perf.ClassStats {
 	if cs == nil {
 		return nil

@@ -21,13 +21,13 @@ const (
 	// Bootstrap measures each job on one GPU of every type. The growth of speed with GPUs is measured on one type
 	// and assumed for the others (Sia Eq. 3.1).
 	Bootstrap Mode = iota
-	// NoProf measures nothing beforehand. One replica is assumed to be equally fast on all types; the speed of
+	// NoProf measures nothing before the job runs. One replica is assumed to be equally fast on all types; the speed of
 	// several replicas is unknown.
 	NoProf
 	// Oracle uses the true throughput of the simulation. Statistical efficiency is still estimated.
 	Oracle
-	// PublicCode is the rule of Sia's published simulator, without measurements beforehand. The goodput on an unused
-	// GPU type is the goodput on the first used type, times the ratio of one-GPU reference throughputs
+	// PublicCode is the rule of Sia's published simulator, which measures nothing before the job runs. The goodput on
+	// an unused GPU type is the goodput on the first used type, times the ratio of one-GPU reference throughputs
 	// (Options.Reference).
 	PublicCode
 )
@@ -97,8 +97,8 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Job estimates how fast one job trains, from its reports. Make it with New or, to share measurements of other
-// jobs, with a Pool.
+// A Job estimates from reports how fast one job trains. Make it with New or, to share measurements with other jobs,
+// with Pool.New.
 type Job struct {
 	spec   *job.Spec
 	o      *Options
@@ -127,7 +127,7 @@ type profile struct {
 	fresh  bool // fit is of all observations
 }
 
-// New returns a Job that has no measurements yet. It keeps both pointers.
+// New returns a Job without measurements. It keeps the pointers spec and o.
 func New(spec *job.Spec, o *Options) *Job { return newJob(spec, o, newMeasured(o)) }
 
 // Describe replaces the job's specification. A new initial batch size discards the gradient statistics.

@@ -24,8 +24,8 @@ func Fit(obs []perf.Observation, start *perf.Params) (perf.Params, float64) {
 	return f.Fit(obs, start)
 }
 
-// Loss returns how far the times predicted by p are from measured ones: the root mean squares of log T_acc − log
-// Compute and of log T_opt − log Step, plus the priors 1e-3 (Gamma − 1)², 1e-2 (BetaN/AlphaN)² and 1e-2
+// Loss returns how far the times predicted by p are from measured ones. It is the sum of two root mean squares, of log
+// T_acc − log Compute and of log T_opt − log Step, and the priors 1e-3 (Gamma − 1)², 1e-2 (BetaN/AlphaN)² and 1e-2
 // (BetaR/AlphaR)². It has no unit. It panics without observations. Source: Pollux §4.1.
 func Loss(obs []perf.Observation, p *perf.Params) float64 {
 	if len(obs) == 0 {
@@ -44,8 +44,8 @@ func Loss(obs []perf.Observation, p *perf.Params) float64 {
 	return math.Sqrt(u/n) + math.Sqrt(v/n) + priors(&x)
 }
 
-// A Fitter fits the parameters of the throughput model to measurements, and reuses its scratch memory. The zero value
-// is ready for use.
+// A Fitter fits the parameters of the throughput model to measurements. It reuses its memory between calls. The zero
+// value is ready for use.
 type Fitter struct {
 	points []point
 	terms  []term // of two states

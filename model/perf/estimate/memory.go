@@ -8,7 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Remember saves and restores the measurements of classes. The owners of single jobs save these with Pool.Job.
+// Remember saves and restores the measurements of classes. Single jobs are saved with Pool.Job by the code that owns
+// them.
 func (p *Pool) Remember(m *memory.Codec) {
 	if p.o.Mode == Oracle {
 		m.Fail("estimate: mode oracle: %w", errors.ErrUnsupported)
@@ -16,7 +17,7 @@ func (p *Pool) Remember(m *memory.Codec) {
 	memory.Map(m, &p.classes, func(of **measured, m *memory.Codec) { memory.Once(m, of, (*measured).Remember) })
 }
 
-// Job saves or restores one job of the pool in a checkpoint.
+// Job saves or restores the job *of, which belongs to the pool, in a checkpoint.
 func (p *Pool) Job(m *memory.Codec, of **Job) {
 	memory.Pointer(m, of, func(j *Job, m *memory.Codec) {
 		memory.Once(m, &j.spec, (*job.Spec).Remember)
@@ -35,8 +36,8 @@ func (p *Pool) Job(m *memory.Codec, of **Job) {
 // Remember implements memory.Rememberer.
 func (v *Version) Remember(m *memory.Codec) { m.Fields(&v.own, &v.refits, &v.noise) }
 
-// Row saves or restores a job's pointers to its model and batch limits in a checkpoint, so that unchanged pointers
-// stay equal.
+// Row saves or restores two pointers in a checkpoint: to the job's model and to its batch limits. After a restore,
+// pointers that were equal are equal again.
 func (j *Job) Row(m *memory.Codec, model **Model, limits **job.BatchLimits) {
 	memory.Once(m, model, func(of *Model, m *memory.Codec) { of.remember(m, j.o) })
 	own := *limits == &j.spec.Batch

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Model is the performance model of one job, estimated at one time. It implements perf.Model and is immutable.
+// A Model is the performance model of one job, estimated at a certain time. It implements perf.Model and is immutable.
 type Model struct {
 	types  []typeModel
 	oracle Throughput
@@ -50,8 +50,8 @@ func (m *Model) Knows(t cluster.GPUType) bool {
 	return m.oracle != nil || tm != nil && tm.known
 }
 
-// Same reports whether two models are certainly equal: for every allocation and batch size. Models of mode Oracle are
-// compared by Options.Like.
+// Same reports whether two models are equal for every allocation and batch size; it may return false for equal ones.
+// Models of mode Oracle are compared by Options.Like.
 func (m *Model) Same(other perf.Model) bool {
 	o, ok := other.(*Model)
 	switch {
@@ -78,8 +78,8 @@ func (m *Model) find(t cluster.GPUType) *typeModel {
 	return nil
 }
 
-// Throughput returns samples per second: the speed of the GPUs, limited by CPUs and memory if the allocation
-// states them. With Options.Error it is multiplied by Factor.
+// Throughput returns samples per second: the speed of the GPUs, limited by CPUs and memory if the allocation states
+// them. If Options.Error is set, it is multiplied by Options.Factor.
 func (m *Model) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
 	speed := m.fed(a, b)
 	if m.lacking > 0 && speed > 0 {

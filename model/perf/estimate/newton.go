@@ -2,7 +2,6 @@ package estimate
 
 import "math"
 
-// A box bounds the variables; low equals high for a fixed one.
 type box struct{ low, high vector }
 
 func (b *box) pin(i int, value float64) { b.low[i], b.high[i] = value, value }

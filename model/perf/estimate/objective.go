@@ -123,7 +123,6 @@ func (t *term) compute(p *point, x *vector) {
 	t.v = math.Max(a, b) + extra - p.step
 }
 
-// priors returns the part of the loss that is independent of measurements.
 func priors(x *vector) float64 {
 	n, r := x[betaN]/x[alphaN], x[betaR]/x[alphaR]
 	return overlapPrior*(x[gamma]-1)*(x[gamma]-1) + growthPrior*(n*n+r*r)

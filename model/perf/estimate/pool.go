@@ -7,8 +7,9 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Pool makes the Jobs of one run. With Options.Share, jobs of a class share throughput measurements, and a job
-// without gradient statistics uses the class's. CPU curves are never shared. Source: BOA §5.3, "Profile Sharing".
+// A Pool makes the Jobs of one run. If Options.Share is set, jobs of a class share throughput measurements, and a job
+// without gradient statistics uses those that its class has. CPU curves are never shared. Source: BOA §5.3, "Profile
+// Sharing".
 type Pool struct {
 	o       *Options
 	classes map[job.Class]*measured
@@ -17,7 +18,7 @@ type Pool struct {
 // NewPool returns a Pool without measurements. It keeps the pointer o.
 func NewPool(o *Options) *Pool { return &Pool{o: o, classes: make(map[job.Class]*measured)} }
 
-// New returns a Job that starts with the measurements of its class. It keeps the pointer spec.
+// New returns a Job for spec that starts with the measurements of its class. It keeps the pointer.
 func (p *Pool) New(spec *job.Spec) *Job {
 	if !p.o.Share || spec.Class == "" {
 		return New(spec, p.o)
@@ -70,13 +71,14 @@ func (p *measured) gradientAt(epoch int) gradient {
 	return p.gradients[i]
 }
 
-// A Version is the number of a state of a Job. While it is equal, Model and Sensitivity return the same pointers.
+// A Version identifies a state of a Job. While Job.Version returns equal values, Model and Sensitivity return the same
+// pointers.
 type Version struct {
 	own, refits int
 	noise       float64 // of its class, while the job has none
 }
 
-// Version returns the current version. With Options.Share, measurements of other jobs of the class change it, too.
+// Version returns the current version. If Options.Share is set, measurements of other jobs of the class change it, too.
 func (j *Job) Version() Version {
 	v := Version{own: j.own}
 	if j.Known() {

@@ -10,8 +10,8 @@ const publicTolerance = 1e-5
 
 var publicStart = vector{0.1, 0.01, 0.1, 0.01, 0.1, 0.01, 1.001}
 
-// A Minimizer is a function that searches for a minimum of f from x, between low and high. It stops when f's
-// decrease or slope is below tolerance. f writes its gradient to grad. On return, x holds the final point.
+// A Minimizer searches for a minimum of f between low and high, starting from x. f writes its gradient to grad. The
+// search stops when the decrease of f or its gradient is below tolerance. On return, x holds the final point.
 type Minimizer func(x, low, high []float64, f func(x, grad []float64) float64, tolerance float64)
 
 // A PublicFitter fits the throughput model exactly as Sia's published simulator does, to reproduce its results.
@@ -26,9 +26,9 @@ type PublicFitter struct {
 	box    box
 }
 
-// Fit returns the parameters that the public simulator's optimiser finds (L-BFGS-B with its start and tolerance),
-// and their Loss. On kinks the result may depend on rounding. It panics without observations or Minimize. Source:
-// Pollux §4.1.
+// Fit returns the parameters that the optimiser of Sia's public simulator finds (L-BFGS-B with its start and
+// tolerance), and their Loss. Where the loss has kinks, the result may depend on rounding. It panics without
+// observations or Minimize. Source: Pollux §4.1.
 func (f *PublicFitter) Fit(obs []perf.Observation) (perf.Params, float64) {
 	if len(obs) == 0 {
 		panic(noObservations)

@@ -19,7 +19,6 @@ func (l *line) add(x, y float64) {
 	l.r1 += w * x
 }
 
-// fit returns the best α and β, both at least floor.
 func (l *line) fit() (alpha, beta float64) {
 	const sameX = 1e-9 // relative determinant
 	if l.s0 == 0 {

@@ -12,9 +12,9 @@ import (
 // mostError is the largest Options.Error: a third of the speeds are wrong by more than e^5 ≈ 150 times.
 const mostError = 5
 
-// Factor returns an artificial error by which the estimated speed of a class is multiplied in experiments:
-// exp(Error · N(0, 1)), drawn once per class, GPU type and number of GPUs. More GPUs may then seem faster per
-// pass, although perf.FloorBetween assumes that they are not. Source: BOA §6.4.
+// Factor returns an artificial error for experiments, by which the estimated speed of a class is multiplied: exp(Error
+// · N(0, 1)), drawn once per class, GPU type and number of GPUs. More GPUs may then seem faster per pass, although
+// perf.FloorBetween assumes that they are not. Source: BOA §6.4.
 func (o *Options) Factor(class job.Class, c cluster.Configuration) float64 {
 	if o.Error == 0 {
 		return 1

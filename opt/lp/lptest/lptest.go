@@ -27,7 +27,7 @@ type Tolerances struct {
 // Exact has the tolerances for simplex and interior-point solvers.
 var Exact = Tolerances{Objective: 1e-7, Primal: 1e-7, Dual: 1e-7, Gap: 1e-7}
 
-// Run tests a solver. fresh must return a new one at every call.
+// Run tests an lp.Solver against the tolerances tol. fresh must return a new solver at every call.
 func Run(t *testing.T, fresh func() lp.Solver, tol Tolerances) {
 	s := suite{fresh, tol}
 	for _, c := range table() {

@@ -228,7 +228,6 @@ func assignment(b *builder) {
 	}
 }
 
-// maximumFlow sends from node 0 to 5; the arcs 1-3, 4-3 and 4-5 are a cut of 12 + 7 + 4.
 func maximumFlow(b *builder) {
 	arcs := [][3]float64{{0, 1, 16}, {0, 2, 13}, {1, 2, 10}, {2, 1, 4}, {1, 3, 12}, {3, 2, 9}, {2, 4, 14}, {4, 3, 7}, {3, 5, 20}, {4, 5, 4}}
 	for range 6 {
@@ -240,7 +239,6 @@ func maximumFlow(b *builder) {
 	b.col(-1, 0, inf, 5, -1, 0, 1)
 }
 
-// knapsack packs 50 items, the best per weight first.
 func knapsack(b *builder) {
 	b.row(-inf, 100)
 	for i := range 50 {
@@ -273,7 +271,6 @@ var knapsackValue = func() float64 {
 	return total
 }()
 
-// choices has 8 GPUs and three jobs that take 1 for 2, 2 for 3, or 4 for 5.
 func choices(b *builder) {
 	capacity := float64(b.row(-inf, 8))
 	for range 3 {

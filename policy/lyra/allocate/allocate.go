@@ -16,7 +16,7 @@ type Reason string
 const (
 	Runs   Reason = "runs"
 	NoRoom Reason = "no room"     // the job's base demand does not fit
-	Behind Reason = "queue order" // with FIFO, the job is behind a job that does not fit
+	Behind Reason = "queue order" // in FIFO order, a job ahead of this one does not fit
 )
 
 // A Grant is the number of workers that the Allocator gave one job, and why.
@@ -36,8 +36,8 @@ type Plan struct {
 	Prices       [sides]float64 // by side, an estimate of the seconds that one more GPU would save
 }
 
-// An Allocator chooses how many workers each job gets (Lyra §5.2). It has no state except reused memory. It is not
-// safe for concurrent use.
+// An Allocator chooses how many workers each job gets (Lyra §5.2). It keeps memory for reuse, but no state that affects
+// results. It is not safe for concurrent use.
 type Allocator struct {
 	seen    map[job.ID]bool
 	solver  mmkp.Solver
@@ -48,9 +48,9 @@ type Allocator struct {
 	grow    []int
 }
 
-// Allocate divides among the jobs the free GPUs, and the GPUs of workers that elastic jobs can release. If ctx
-// ends, phase two stops with the best grants so far. Cost: a pass over the jobs, a sort of waiting jobs, and a
-// knapsack with a choice for each flexible worker.
+// Allocate divides two kinds of GPUs among the jobs: free GPUs, and GPUs of workers that elastic jobs can release. If
+// ctx ends, phase two, which grows elastic jobs, stops with the best grants so far. Cost: a pass over the jobs, a sort
+// of waiting jobs, and a knapsack with a choice for each extra worker of an elastic job.
 func (a *Allocator) Allocate(ctx context.Context, jobs []Job, c Capacity, o Options) (*Plan, error) {
 	if err := errors.Join(o.Validate(), c.check(), a.check(jobs)); err != nil {
 		return nil, fmt.Errorf("allocate: %w", err)

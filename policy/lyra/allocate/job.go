@@ -44,7 +44,7 @@ type Job struct {
 	MixedSpeed    float64
 }
 
-// Shortest returns the job's remaining running time with Max workers, all on one side.
+// Shortest returns the job's remaining running time if it had Max workers, all on one side.
 func (j *Job) Shortest() time.Duration {
 	if j.Speed == nil {
 		return j.Work / time.Duration(j.Max)

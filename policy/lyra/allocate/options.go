@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// An Order is the order in which waiting jobs get their base demand (phase one).
+// An Order is the order in which waiting jobs get their base demand, the workers without which they cannot run (phase
+// one).
 type Order string
 
 // The orders.
 const (
-	SJF  Order = "sjf"  // shortest job first; a job that does not fit is passed over
+	SJF  Order = "sjf"  // shortest job first; a job that does not fit is skipped
 	FIFO Order = "fifo" // in the given order; a job that does not fit blocks all behind it
 )
 

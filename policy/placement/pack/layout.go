@@ -180,7 +180,6 @@ func (pl *Placer) settle(l *layout) {
 	l.net = l.value*pl.s.Length.Seconds() - pl.lost(l, func(i int) int { return l.cells[i] })
 }
 
-// lost returns the restart overheads of the moved jobs in seconds, each times its relative speed.
 func (pl *Placer) lost(l *layout, cell func(i int) int) (sum float64) {
 	for _, i := range pl.order {
 		if len(pl.held[i]) == 0 || len(l.slots[i]) == 0 || sameSlots(l.slots[i], pl.held[i]) {
@@ -199,7 +198,6 @@ func sameSlots(a, b []placement.Slot) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(s placement.Slot) bool { return on(b, s.Node) != s.GPUs })
 }
 
-// best returns the best of three layouts; see the package comment.
 func (pl *Placer) best() *layout {
 	stay, mended, anew := &pl.tried[0], &pl.tried[1], &pl.tried[2]
 	pl.fill(stay, true)

@@ -25,8 +25,6 @@ type mending struct {
 	left    int
 }
 
-// mend exchanges GPUs of the given jobs between nodes so that nodes lack less, and reports whether any job
-// moved.
 func (pl *Placer) mend(l *layout, jobs []int) bool {
 	pl.listMovable(l, jobs)
 	m, moved := &pl.mending, false
@@ -138,7 +136,6 @@ type offer struct {
 	decrease float64 // in the lack of both nodes, net of the cost of splits
 }
 
-// exchange makes the best exchange for node n, and reports whether there is one.
 func (pl *Placer) exchange(l *layout, n int) bool {
 	best, looked := offer{home: n, decrease: 1e-9}, 0
 	all := pl.lack(n, cluster.Resources{}) - 1e-9

@@ -29,8 +29,8 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// A Placer chooses nodes so that their GPUs, CPUs and memory suffice (placement.Placer). Its placements
-// depend only on the snapshot and the plan.
+// A Placer chooses nodes whose free GPUs, CPUs and memory suffice (placement.Placer). Its placements depend only on the
+// snapshot and the plan.
 type Placer struct {
 	o       Options
 	settler placement.Settler

@@ -15,7 +15,6 @@ type node struct {
 	rank       int32
 }
 
-// A pool is the nodes of one GPU type.
 type pool struct {
 	nodes []int32
 	sizes []int // distinct GPUs per node, ascending

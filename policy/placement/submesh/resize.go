@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// resize leaves a job whose workers join and leave on its nodes, and queues only its additional GPUs.
 func (pl *Placer) resize(i int) bool {
 	stay := pl.stayingSlots(i)
 	if stay == nil {

@@ -20,7 +20,8 @@ type Options struct {
 // DefaultOptions returns the default settings.
 func DefaultOptions() Options { return Options{Steady: true} }
 
-// A Policy is AFS-L, which assigns GPUs one at a time to the job that wins a comparison with every other job.
+// A Policy is AFS-L, which assigns GPUs one at a time: each GPU goes to the job that wins a comparison with every other
+// job.
 type Policy struct {
 	o            Options
 	cluster      *cluster.Cluster
@@ -40,7 +41,7 @@ func (*Policy) Traits() policy.Traits {
 
 // Plan implements policy.Policy. To divide G GPUs among n jobs takes time O(G·n).
 //
-// Deviation: jobs without checkpoints keep their GPUs, unless they resize while running, because AFS' jobs all
+// Deviation: jobs without checkpoints keep their GPUs, unless they can resize while running, because all jobs of AFS
 // have checkpoints.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {

@@ -70,7 +70,7 @@ func (*Policy) Traits() policy.Traits {
 
 // Plan implements policy.Policy. For n jobs it takes time O(n log n), plus O(n) for each added replica.
 //
-// Deviation: jobs without checkpoints keep their GPUs and take no turns, because Gandiva's jobs all suspend and
+// Deviation: jobs without checkpoints keep their GPUs and take no turns, because all jobs of Gandiva can suspend and
 // resume.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {

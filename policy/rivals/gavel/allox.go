@@ -58,7 +58,6 @@ func (p *Policy) unmatched() (waiting []*account, free []int) {
 	return waiting, free
 }
 
-// slotsFor returns the places that may be needed: for each machine its type's share of the jobs.
 func slotsFor(free []int, jobs int) []slot {
 	var slots []slot
 	for t, n := range free {

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A record holds the time of a job's progress on its share of the cluster.
 type record struct {
 	isolated float64 // seconds until the last solution
 	rate     float64 // steps per second on its share

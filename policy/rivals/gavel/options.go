@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// An Objective selects what the fractions of time should maximise or minimise.
+// An Objective selects what Gavel optimises when it chooses the fractions of time that jobs get on each GPU type.
 type Objective string
 
 // The objectives.
@@ -24,7 +24,7 @@ const (
 // Objectives returns the objectives.
 func Objectives() []Objective { return []Objective{MaxMin, Sum, FTF, Makespan, AlloX, Stride} }
 
-// Rules select the algorithm of the paper or of a public code.
+// Rules select the algorithm of the paper or of Gavel's public code.
 type Rules string
 
 // The rules.

@@ -8,7 +8,7 @@ import (
 
 var public Solver
 
-// RegisterPublic sets the solver for Rules PublicCode. Call it once, before any policy is made.
+// RegisterPublic sets the solver that policies use if Rules is PublicCode. Call it once, before any policy is made.
 func RegisterPublic(s Solver) { public = s }
 
 func init() {

@@ -2,8 +2,8 @@ package gavel
 
 import "github.com/oxgang/oxgang/opt/barrier"
 
-// A Solver finds the time fractions of program g: those that maximise the smallest gain if level is true,
-// otherwise those that maximise the total gain.
+// A Solver finds the fractions of time of program g. If level is true, it maximises the smallest gain of a job,
+// otherwise the total gain.
 type Solver func(g *barrier.Program, level bool) *barrier.Solution
 
 func (p *Policy) best(g *barrier.Program) *barrier.Solution {

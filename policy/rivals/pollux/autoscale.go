@@ -41,8 +41,8 @@ func (o *AutoscaleOptions) Validate() error {
 // band returns the distance of efficiency that is allowed. Source: BOA §6.1, "Pollux with Autoscaling".
 func (o *AutoscaleOptions) band() float64 { return min(0.3*(1-o.Target), 0.3*o.Target) }
 
-// An Autoscaler is Pollux that also decides how many nodes to rent, so that the efficiency of the cluster stays
-// near a target. It is not safe for concurrent use.
+// An Autoscaler is Pollux that also chooses how many nodes to rent: it keeps the efficiency of the cluster near a
+// target. It is not safe for concurrent use.
 type Autoscaler struct {
 	o         AutoscaleOptions
 	pollux    *Policy
@@ -67,8 +67,8 @@ func (*Autoscaler) Traits() policy.Traits {
 	return policy.Traits{Models: true, Sizes: true, Rents: true}
 }
 
-// Plan implements policy.Policy. When it changes the number of nodes, it runs the search of Policy.Plan about
-// log2(N) times, for N possible numbers.
+// Plan implements policy.Policy. When it changes the number of nodes, it runs the genetic search of Policy.Plan about
+// log2(N) times, where N is how many numbers are possible.
 func (a *Autoscaler) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if len(s.Rentals) == 0 {
 		return a.pollux.Plan(ctx, s)

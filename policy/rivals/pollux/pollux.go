@@ -10,7 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Policy is Pollux, a genetic search for the placements and batch sizes with the highest goodput.
+// A Policy is Pollux, which searches for the placements and batch sizes with the highest goodput by a genetic
+// algorithm.
 type Policy struct {
 	o       Options
 	beliefs map[job.ID]*belief

@@ -12,8 +12,8 @@ import (
 
 // How nodes and jobs are split.
 const (
-	Random   = "random"   // parts have equal numbers of nodes and of jobs, drawn at random
-	Balanced = "balanced" // parts have about equal numbers of GPUs, and of requested GPUs
+	Random   = "random"   // parts have equally many nodes and equally many jobs, drawn at random
+	Balanced = "balanced" // parts have about equally many GPUs, and jobs that request about equally many
 )
 
 // Options configure POP.
@@ -62,8 +62,8 @@ func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
 	return p, nil
 }
 
-// Traits implements policy.Policy. The policy neither rents nor borrows, and may move jobs to another part in
-// every round.
+// Traits implements policy.Policy. The policy neither rents nor borrows nodes, and may move a job to another part of
+// the cluster in every round.
 func (p *Policy) Traits() policy.Traits {
 	t := p.inner[0].Traits()
 	t.Rents, t.Borrows, t.Steady, t.Keeps, t.IgnoresProgress = false, false, false, false, false

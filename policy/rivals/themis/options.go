@@ -16,7 +16,7 @@ type Options struct {
 // DefaultOptions returns the default settings.
 func DefaultOptions() Options { return Options{Filter: 0.2, Payments: true} }
 
-// Validate returns an error if Filter is out of range.
+// Validate returns an error if Filter is outside the range that its field documents.
 func (o *Options) Validate() error {
 	if !(o.Filter > 0 && o.Filter <= 1) {
 		return fmt.Errorf("filter %v, want above 0 and at most 1", o.Filter)

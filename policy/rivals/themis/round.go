@@ -64,7 +64,6 @@ func (r *round) meet() {
 	slices.SortStableFunc(r.jobs, func(a, b bidder) int { return cmp.Compare(b.rho, a.rho) })
 }
 
-// offers lists a job's possible amounts. Unknown speeds are proportional to GPUs.
 func (r *round) offers(b *bidder) {
 	fastest := 0.0
 	for pass := 0; pass < 2 && len(b.offers) == 0; pass++ {

@@ -30,7 +30,7 @@ func (*Policy) Traits() policy.Traits {
 // Plan implements policy.Policy. It solves one knapsack for the auction, and one for the payment of each elastic
 // winner.
 //
-// Deviation: jobs without checkpoints keep their GPUs, because Themis' jobs all have checkpoints.
+// Deviation: jobs without checkpoints keep their GPUs, because all jobs of Themis have checkpoints.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("themis: round %d: %w", s.Round, err)

@@ -24,8 +24,8 @@ package core
 
 import "math"
 
-// A Core is the part of a knapsack whose choices depend on the prices of resources, for a range of prices. Descend
-// finds the best prices in it.
+// A Core is the part of a knapsack that matters while resource prices stay within given ranges: items whose best choice
+// differs between these prices. Descend finds the best prices in the ranges.
 type Core struct {
 	K        int // number of resources, at least 1
 	Capacity []float64
@@ -46,8 +46,8 @@ type Use struct {
 	Amount   float64
 }
 
-// A Range is the prices of one resource for which the core is valid. Below and Above are slightly wider, for nudged
-// values.
+// A Range is the interval of prices of one resource for which the core is valid. Below and Above are slightly wider,
+// for values with a perturbation (see Nudge).
 type Range struct {
 	Middle, Low, High float64
 	Below, Above      float64
@@ -76,10 +76,10 @@ type Column struct {
 // Several marks a column that needs more than one resource.
 const Several = math.MaxInt32
 
-// Nudge is the largest relative change of values that makes ties rare.
+// Nudge limits the perturbation: values change by at most this relative amount, so that ties are rare.
 const Nudge = 1e-6
 
-// Cost returns the price of everything that column c needs.
+// Cost returns the price of all resources that column c needs.
 func (s *Core) Cost(c *Column, prices []float64) float64 {
 	if c.Resource != Several {
 		return prices[c.Resource] * c.Amount
@@ -91,7 +91,7 @@ func (s *Core) Cost(c *Column, prices []float64) float64 {
 	return total
 }
 
-// Use adds the needs of column c, times sign, to used.
+// Use adds sign times the needs of column c to used, by resource. sign is 1 or -1.
 func (s *Core) Use(c *Column, used []float64, sign float64) {
 	if c.Resource != Several {
 		used[c.Resource] += sign * c.Amount
@@ -157,8 +157,8 @@ func AmountOf(uses []Use, k int) float64 {
 	return 0
 }
 
-// Weigh computes the upper bound on the total value from prices, and how much less each column is worth than its
-// item's best one.
+// Weigh computes the upper bound on the total value from prices. For each column it sets Regret: how much less the
+// column is worth at these prices than its item's best one. value returns a column's value: Given or Nudged.
 func (s *Core) Weigh(prices []float64, value func(*Column) float64) (bound float64) {
 	bound = s.Others
 	for k, b := range s.Spare {
@@ -180,8 +180,8 @@ func (s *Core) Weigh(prices []float64, value func(*Column) float64) (bound float
 	return bound
 }
 
-// Sharpen replaces the nudged values by the exact ones: it recomputes the prices of the last vertex, and keeps them
-// if the bound there is lower.
+// Sharpen removes the effect of the perturbation: it computes the prices of the last vertex again from unperturbed
+// values, and keeps them if they lower the bound.
 func (s *Core) Sharpen() {
 	s.Bound = s.Weigh(s.Prices, Given)
 	for r := range s.planes {
@@ -203,8 +203,8 @@ func (s *Core) Sharpen() {
 	}
 }
 
-// Given returns the value of a column without its nudge, for Weigh.
+// Given returns the value of a column as the caller gave it. It is an argument for Weigh.
 func Given(c *Column) float64 { return c.Value }
 
-// Nudged returns the value of a column with its nudge, for Weigh.
+// Nudged returns the value of a column with the perturbation that makes ties rare. It is an argument for Weigh.
 func Nudged(c *Column) float64 { return c.Nudged }

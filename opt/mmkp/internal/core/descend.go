@@ -37,8 +37,9 @@ type descent struct {
 	idle    []float64 // capacity that the items without a tie leave
 }
 
-// Descend walks from vertex to vertex to lower values of the upper bound until no edge inside the ranges leads down,
-// and leaves the best prices in s.Prices. It ends early when Steps reaches the limit or the context ends.
+// Descend moves from vertex to vertex of the dual function, which bounds the total value from above, while a neighbour
+// within the ranges is lower. It stores the best prices in s.Prices. It ends early when Steps reaches limit or ctx
+// ends.
 func (s *Core) Descend(ctx context.Context, limit int) {
 	s.prepare()
 	s.Bound = math.Inf(1)

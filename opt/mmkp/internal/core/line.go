@@ -8,10 +8,8 @@ type line struct {
 	probe               []float64
 }
 
-// A tangent supports the bound at step t of the edge.
 type tangent struct{ t, bound, slope float64 }
 
-// crossing returns where the tangents a (falling) and b (not falling) meet.
 func crossing(a, b tangent) float64 {
 	t := a.t + ((b.bound-a.bound)-b.slope*(b.t-a.t))/(a.slope-b.slope)
 	return min(max(t, a.t), b.t)

@@ -123,8 +123,8 @@ func (s *Core) Split() int {
 	return split
 }
 
-// AtEnds calls visit for each resource k whose price is at an end of its Range and not 0: a wider Range may give a
-// lower upper bound.
+// AtEnds calls visit for each resource k whose price is positive and at an end of its Range. There a wider Range may
+// give a lower upper bound.
 func (s *Core) AtEnds(visit func(k int)) {
 	for _, e := range s.planes {
 		if e.bend == roof || e.bend == floor && e.at > 0 {
