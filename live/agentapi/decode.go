@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/oxgang/oxgang/internal/strict"
 )
 
 // decode reads one JSON value of m's shape into m and checks it.
@@ -23,7 +25,7 @@ func decode(body []byte, of *shape, m message) error {
 	if _, err := s.Token(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: offset %d: more after the message, want one JSON object", ErrInvalid, s.InputOffset())
 	}
-	if err := json.Unmarshal(body, m); err != nil {
+	if err := strict.Decode(body, m); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	return m.Check()

@@ -139,10 +139,11 @@ func TestRefused(t *testing.T) {
 	}{
 		{"POST", "/v1/jobs", ``, 400, "request: empty, want a JSON object"},
 		{"POST", "/v1/jobs", `[]`, 400, "request: want a JSON object"},
-		{"POST", "/v1/jobs", `{`, 400, "request: unexpected end of JSON input"},
-		{"POST", "/v1/jobs", job(``) + job(``), 400, "request: invalid character '{' after top-level value"},
+		{"POST", "/v1/jobs", `{`, 400, "request: unfinished JSON: unexpected EOF"},
+		{"POST", "/v1/jobs", job(``) + job(``), 400, " after the end of the JSON value"},
 		{"POST", "/v1/jobs", job(`,"gpu":1`), 400, `request: json: unknown field "gpu"`},
 		{"POST", "/v1/jobs", job(`,"dir":"/"`), 400, `request: key "dir" occurs twice`},
+		{"POST", "/v1/jobs", job(`,"Dir":"/"`), 400, `request: key "Dir" occurs twice`},
 		{"POST", "/v1/jobs", job(`,"Dir":"/tmp"`), 400, `request: key "Dir" occurs twice`},
 		{"POST", "/v1/jobs", job(`,"samples":1,"\u017famples":2`), 400, "request: key \"ſamples\" occurs twice"},
 		{"POST", "/v1/jobs", job(`,"gpus":{"min":1,"min":2}`), 400, `request: key "min" occurs twice`},

@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,7 +20,13 @@ type feed struct {
 	text   []byte
 	err    error         // of the last look
 	next   chan struct{} // closed when there is a new overview
+
+	streams atomic.Int32 // open ones
 }
+
+// maxStreams is the limit of open event streams, five times the viewers that the load test has. A browser that gets no
+// stream asks again.
+const maxStreams = 1000
 
 var seed = maphash.MakeSeed()
 
@@ -95,6 +102,11 @@ func (f *feed) write(w http.ResponseWriter, r *http.Request) {
 const beat = 15 * time.Second
 
 func (f *feed) changes(w http.ResponseWriter, r *http.Request) {
+	defer f.streams.Add(-1)
+	if f.streams.Add(1) > maxStreams {
+		http.Error(w, "too many viewers", http.StatusServiceUnavailable)
+		return
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	for sent := -1; ; {

@@ -91,6 +91,9 @@ func Prune(dir string, l statedir.Limits, dry bool) (amounts []statedir.Amount, 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.Brief(); err != nil {
+		return nil, err
+	}
 	o, err := retentionOptions(s, dir, l, dry)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/local/statedir"
+	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -118,4 +120,24 @@ func TestPrune_without_scheduler(t *testing.T) {
 	if v := again.view(runs); v.HasEnded() {
 		t.Errorf("job runs has ended: %s %s", v.Outcome, v.Detail)
 	}
+}
+
+// A scheduler that starts while "oxgang prune" works waits for it, and ends if it is told to meanwhile.
+func TestServe_waits_for_prune(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	held, err := store.Open(o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := held.Brief(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(300*time.Millisecond, cancel)
+	if err := Run(ctx, o); err != nil {
+		t.Errorf("interrupted while it waited: %v", err)
+	}
+	time.AfterFunc(300*time.Millisecond, func() { _ = held.Close() })
+	start(t, o)
 }

@@ -62,7 +62,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	o.Settings = settings(&o)
 	c := &controller{o: o}
-	err := c.open()
+	err := c.open(ctx)
 	if err == nil {
 		err = c.run(ctx)
 	}
@@ -75,7 +75,7 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-func (c *controller) open() error {
+func (c *controller) open(ctx context.Context) error {
 	if err := os.MkdirAll(c.o.Dir, 0o700); err != nil {
 		return fmt.Errorf("state directory: %w", err)
 	}
@@ -83,7 +83,7 @@ func (c *controller) open() error {
 	if c.users, err = findUsers(&c.o); err != nil {
 		return err
 	}
-	if c.store, err = c.openStore(); err != nil {
+	if c.store, err = c.openStore(ctx); err != nil {
 		return err
 	}
 	c.closers = append(c.closers, c.store)
@@ -95,8 +95,8 @@ func (c *controller) open() error {
 
 // openStore fails if the database is damaged. With Options.Recover, it renames a damaged database and creates a
 // new one.
-func (c *controller) openStore() (*store.Store, error) {
-	s, err := store.Open(c.o.Dir)
+func (c *controller) openStore(ctx context.Context) (*store.Store, error) {
+	s, err := c.awaitStore(ctx)
 	if err == nil || !c.o.Recover || !errors.Is(err, store.ErrDamaged) {
 		return s, err
 	}
@@ -107,6 +107,21 @@ func (c *controller) openStore() (*store.Store, error) {
 	}
 	c.say("moved the database to %s", aside)
 	return store.Open(c.o.Dir)
+}
+
+// awaitStore opens the store, after "oxgang prune" has ended.
+func (c *controller) awaitStore(ctx context.Context) (*store.Store, error) {
+	s, err := store.Open(c.o.Dir)
+	if errors.Is(err, store.ErrBrief) {
+		c.say("waiting: %v", err)
+	}
+	for errors.Is(err, store.ErrBrief) {
+		time.Sleep(100 * time.Millisecond)
+		if s, err = store.Open(c.o.Dir); err != nil && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return s, err
 }
 
 func (c *controller) recover() error {

@@ -30,6 +30,23 @@ func TestETA(t *testing.T) {
 	}
 }
 
+// A job that ended well did at least what it reported last.
+func TestProgress_of_a_job_whose_last_reports_are_lost(t *testing.T) {
+	for _, c := range []struct {
+		job  Job
+		want string
+	}{
+		{Job{Target: 4, Progress: 1}, "25.0 %"},
+		{Job{Target: 4, Progress: 1, Outcome: "done"}, "≥ 25.0 %"},
+		{Job{Target: 4, Progress: 1, Outcome: "failed"}, "25.0 %"},
+		{Job{Target: 4, Progress: 5, Outcome: "done"}, "100.0 %"},
+	} {
+		if got := c.job.progress(); got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.job, got, c.want)
+		}
+	}
+}
+
 // What somebody wrote into an object moves no cursor and makes no line, in the text of a job and in tables.
 func TestTexts_are_printable(t *testing.T) {
 	const hostile = "x\x1b[2J\r\nstart    now\u202e"

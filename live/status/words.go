@@ -50,11 +50,17 @@ func (j *Job) gpus() string {
 	return fmt.Sprintf("%s of %d..%d", held, j.MinGPUs, j.MaxGPUs)
 }
 
+// progress is the share of the work that the job reported. A job that ended well may have made more: its last reports
+// can be lost, for example when its disk is full.
 func (j *Job) progress() string {
-	if j.Target > 0 {
-		return fmt.Sprintf("%.1f %%", 100*min(1, j.Progress/j.Target))
+	if j.Target <= 0 {
+		return Number(j.Progress)
 	}
-	return Number(j.Progress)
+	least := ""
+	if j.Outcome == "done" && j.Progress < j.Target {
+		least = "≥ "
+	}
+	return fmt.Sprintf("%s%.1f %%", least, 100*min(1, j.Progress/j.Target))
 }
 
 // eta is until the end, or until the start if only that is known: "1h20m-2h10m", "starts <40m".

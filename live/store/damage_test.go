@@ -212,14 +212,14 @@ func TestLoad_refuses_contradictions(t *testing.T) {
 	for update, want := range map[string]string{
 		`UPDATE jobs SET spec = replace(spec, '"ID":"j5"', '"ID":"j6"') WHERE id = 'j5'`:     "job j5: spec of job j6",
 		`UPDATE jobs SET class = 'y' WHERE id = 'j5'`:                                        `of class "x": is another job`,
-		`UPDATE jobs SET status = substr(status, 1, 99) WHERE id = 'j5'`:                     "job j5: status: unexpected EOF",
+		`UPDATE jobs SET status = substr(status, 1, 99) WHERE id = 'j5'`:                     "job j5: status: unfinished JSON: unexpected EOF",
 		`UPDATE jobs SET status = replace(status, 'Epoch', 'Apoch') WHERE id = 'j5'`:         `unknown field "Apoch"`,
 		`UPDATE jobs SET status = replace(status, '"Phase":2', '"Phase":5') WHERE id = 'j5'`: "phase 5, ended: false",
 		`UPDATE jobs SET command = x'61' WHERE id = 'j5'`:                                    "command: no zero byte",
 		`UPDATE jobs SET outcome = 'failed' WHERE id = 'j1'`:                                 `outcome "failed" of phase 4`,
 		`UPDATE jobs SET ended_at = 'now' WHERE id = 'j1'`:                                   "cannot parse",
 		`UPDATE reports SET body = replace(body, '"j5"', '"j6"')`:                            "job j5: report: job j6",
-		`UPDATE checkpoints SET body = '{'`:                                                  "checkpoint: unexpected EOF",
+		`UPDATE checkpoints SET body = '{'`:                                                  "checkpoint: unfinished JSON: unexpected EOF",
 		`UPDATE state SET time = 'now'`:                                                      "cannot parse",
 	} {
 		dir := t.TempDir()

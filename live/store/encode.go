@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/strict"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -18,17 +19,7 @@ func encode(v any) (string, error) {
 	return string(body), err
 }
 
-func decode(body string, v any) error {
-	d := json.NewDecoder(strings.NewReader(body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if end := int(d.InputOffset()); end != len(body) {
-		return fmt.Errorf("%q after its end", body[end:])
-	}
-	return nil
-}
+func decode(body string, v any) error { return strict.Decode([]byte(body), v) }
 
 // encodeSpec fails if decoding would change the spec, as for text that is not UTF-8.
 func encodeSpec(s *job.Spec) (string, error) {

@@ -211,7 +211,7 @@ func TestHolder(t *testing.T) {
 		t.Errorf("of an empty file %q, want another process", got)
 	}
 	must(t, os.WriteFile(f.Name(), []byte("4194304\n"), 0o600))
-	must(t, sign(f))
+	must(t, sign(f, ""))
 	if got, want := holder(f), fmt.Sprint("process ", os.Getpid()); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -13,6 +13,12 @@ import (
 // patience is the wait for the lock of a dead process, which a child holds until exec.
 const patience = 5 * time.Second
 
+// ErrBrief means that the process that uses the directory will end soon by itself.
+var ErrBrief = errors.New("it ends by itself")
+
+// brief is what a process appends to its ID in the lock if others should wait for it.
+const brief = " for a short time"
+
 func lives(f *os.File) bool {
 	var pid int
 	if _, err := fmt.Sscanf(holder(f), "process %d", &pid); err != nil || pid < 1 {
@@ -38,16 +44,26 @@ func lock(dir string) (*os.File, error) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = fmt.Errorf("%s is used by %s: stop that first, or use another directory", dir, holder(f))
+		err = inUse(dir, holder(f))
 	}
 	if err == nil {
-		err = sign(f)
+		err = sign(f, "")
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
+
+func inUse(dir, holder string) error {
+	if strings.HasSuffix(holder, brief) {
+		return fmt.Errorf("%s is used by %s: %w", dir, holder, ErrBrief)
+	}
+	return fmt.Errorf("%s is used by %s: stop that first, or use another directory", dir, holder)
+}
+
+// Brief makes other processes that open the directory meanwhile fail with ErrBrief, so that they can wait.
+func (s *Store) Brief() error { return sign(s.lock, brief) }
 
 func plain(f *os.File) error {
 	info, err := f.Stat()
@@ -60,8 +76,8 @@ func plain(f *os.File) error {
 	return nil
 }
 
-func sign(f *os.File) error {
-	pid := fmt.Sprintf("%d\n", os.Getpid())
+func sign(f *os.File, how string) error {
+	pid := fmt.Sprintf("%d%s\n", os.Getpid(), how)
 	if _, err := f.WriteAt([]byte(pid), 0); err != nil {
 		return err
 	}
@@ -69,7 +85,7 @@ func sign(f *os.File) error {
 }
 
 func holder(f *os.File) string {
-	text := make([]byte, 20)
+	text := make([]byte, 40)
 	n, _ := f.ReadAt(text, 0)
 	pid, _, signed := strings.Cut(string(text[:n]), "\n")
 	if !signed {

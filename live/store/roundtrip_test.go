@@ -157,7 +157,7 @@ func TestDecode_refuses(t *testing.T) {
 	var st job.Status
 	for body, want := range map[string]string{
 		`{"Phase":1,"Faze":2}`: "unknown field",
-		`{"Phase":1}}`:         `"}" after its end`,
+		`{"Phase":1}}`:         `"}" after the end`,
 		`{"Phase":1`:           "unexpected EOF",
 		`{"Phase":256}`:        "cannot unmarshal",
 	} {

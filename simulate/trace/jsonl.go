@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/strict"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
@@ -126,13 +127,8 @@ func jsonLine(f *parse.Feed, line []byte, number int, err error) bool {
 		return f.Reject(err)
 	}
 	var j jsonArrival
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&j); err != nil {
+	if err := strict.Decode(line, &j); err != nil {
 		return f.Reject(&parse.Error{File: f.O.File, Line: number, Column: jsonOffset(err), Problem: jsonProblem(err), Err: err})
-	}
-	if rest := bytes.TrimSpace(line[dec.InputOffset():]); len(rest) > 0 {
-		return f.Reject(&parse.Error{File: f.O.File, Line: number, Column: int(dec.InputOffset()) + 1, Problem: fmt.Sprintf("%s after the object, want the end of the line", parse.Quote(string(rest)))})
 	}
 	a, err := j.arrival()
 	if err == nil {
@@ -154,12 +150,18 @@ func jsonOffset(err error) int {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return int(e.Offset)
 	}
+	if e, ok := errors.AsType[*strict.AfterError](err); ok {
+		return e.Offset + 1
+	}
 	return 0
 }
 
 func jsonProblem(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("%s is a JSON %s, want %s", e.Field, e.Value, e.Type)
+	}
+	if e, ok := errors.AsType[*strict.AfterError](err); ok {
+		return parse.Quote(e.Rest) + " after the object, want the end of the line"
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return "truncated JSON, want a whole object"

@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/oxgang/oxgang/internal/strict"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
@@ -51,6 +52,9 @@ func jsonJob(text []byte, name string) (*job.Spec, error) {
 	var fields map[string]any
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return nil, errors.New(jsonProblem(err))
+	}
+	if err := strict.Check(text, nil); err != nil {
+		return nil, err
 	}
 	if fields["id"] == nil {
 		fields["id"] = "job"

@@ -63,3 +63,10 @@ func TestReadSubmission_cases(t *testing.T) {
 		}
 	}
 }
+
+// A key that occurs twice is an error: only the second value would count.
+func TestReadSubmission_refuses_a_doubled_key(t *testing.T) {
+	if _, err := ReadSubmission([]byte(`{"gpus":1,"gpus":2}`), "f"); err == nil || !strings.Contains(err.Error(), `key "gpus" occurs twice`) {
+		t.Errorf("%v", err)
+	}
+}

@@ -7,7 +7,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +46,17 @@ class Hashed:
         self._file = path.open("wb")
         self._digest = hashlib.sha256()
         self._entry: dict[str, Any] = {}
+        self.failed: OSError | None = None
 
     def write(self, data: Any) -> int:
-        """Write all of data, an object with a buffer."""
+        """Write all of data, an object with a buffer. PyTorch replaces the error of a full disk
+        by another one, so failed keeps it."""
         self._digest.update(data)
-        return self._file.write(data)
+        try:
+            return self._file.write(data)
+        except OSError as e:
+            self.failed = e
+            raise
 
     def tell(self) -> int:
         """Return the number of bytes written."""
@@ -80,7 +86,8 @@ class Hashed:
 
     def discard(self) -> None:
         """Close the file without making it durable."""
-        self._file.close()
+        with suppress(OSError):  # of the data in the buffer
+            self._file.close()
 
 
 class _Ledger(FileSystem):
@@ -94,8 +101,10 @@ class _Ledger(FileSystem):
         stream = Hashed(Path(path))
         try:
             yield stream
-        except BaseException:
+        except BaseException as e:
             stream.discard()
+            if stream.failed not in (None, e):
+                raise stream.failed from e
             raise
         self.written[Path(path).name] = stream.close()
 
