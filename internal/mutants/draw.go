@@ -12,10 +12,27 @@ import (
 	"strings"
 )
 
-// mutated are the packages in which bugs are drawn, each with the tests that must notice.
+// mutated are the packages in which bugs are drawn.
 var mutated = []string{
 	"scheduler", "scheduler/explain", "scheduler/journal", "scheduler/ledger", "scheduler/metrics", "simulate/sim",
 	"policy/oxgang", "policy/goodput", "policy/placement/submesh", "live/local", "live/store", "live/agentapi",
+}
+
+// users are packages whose short tests may notice a bug that the package's own tests miss. Promises to a user are often
+// tested there: simulations test the scheduler, the service tests the store.
+var users = map[string][]string{
+	"scheduler":                {"./simulate/sim", "./simulate/run", "./live/local"},
+	"scheduler/explain":        {"./scheduler/explain/...", "./simulate/whatif"},
+	"scheduler/journal":        {"./simulate/history", "./simulate/whatif", "./scheduler/ledger"},
+	"scheduler/ledger":         {"./cmd/oxgang"},
+	"scheduler/metrics":        {"./scheduler/metrics/...", "./simulate/run", "./simulate/report"},
+	"simulate/sim":             {"./simulate/run", "./simulate/whatif"},
+	"policy/oxgang":            {"./policy/policytest", "./simulate/sim"},
+	"policy/goodput":           {"./policy/oxgang", "./policy/sia", "./policy/policytest"},
+	"policy/placement/submesh": {"./policy/placement", "./policy/policytest"},
+	"live/local":               {"./live/serve"},
+	"live/store":               {"./live/serve", "./live/local"},
+	"live/agentapi":            {"./live/local", "./live/kube"},
 }
 
 // A site is a place in a file where a bug can be inserted: bytes from to to become text.
@@ -162,8 +179,13 @@ func next(root, dir string, left map[string][]site) (tried bool, caught int, err
 		if err != nil {
 			return false, 0, err
 		}
+		bad := string(source[:s.from]) + s.text + string(source[s.to:])
 		m := mutant{name: s.String(), file: s.file, test: []string{"-short", "./" + dir}}
-		test, err := m.runWith(root, string(source[:s.from])+s.text+string(source[s.to:]))
+		test, err := m.runWith(root, bad)
+		if err == nil && test == "" {
+			m.test = append([]string{"-short"}, users[dir]...)
+			test, err = m.runWith(root, bad)
+		}
 		switch {
 		case err != nil:
 			continue // it does not compile

@@ -38,7 +38,9 @@ type AfterError struct {
 }
 
 // Error implements error.
-func (e *AfterError) Error() string { return fmt.Sprintf("%.40q after the end of the JSON value", e.Rest) }
+func (e *AfterError) Error() string {
+	return fmt.Sprintf("%.40q after the end of the JSON value", e.Rest)
+}
 
 // Check returns an error for what encoding/json would lose of text, which is valid JSON for v. If v is nil, any key is known.
 func Check(text []byte, v any) error {
