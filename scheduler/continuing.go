@@ -30,7 +30,6 @@ type continuer struct {
 	at     int // index in the active jobs and in last
 }
 
-// lean reports whether some jobs may be left out of a round.
 func (s *Scheduler) lean(snap *policy.Snapshot) bool {
 	if !s.o.Lean || s.times.between || s.computing || s.classes != nil || s.o.Known != nil || s.o.Estimate.Share {
 		return false

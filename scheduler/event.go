@@ -23,8 +23,8 @@ type Submitted struct{ Spec *job.Spec }
 // submitted specification; measurements stay. The scheduler keeps Spec.
 type Described struct{ Spec *job.Spec }
 
-// Restored is the event, after a restart of the scheduler, that a job was submitted before. Of a job that has
-// ended, the scheduler keeps only the ID and the statistics of its class. It keeps Spec.
+// Restored is the event, after a restart of the scheduler, that a job was submitted before the restart. If the job has
+// ended, the scheduler keeps only its ID and the statistics of its class. It keeps Spec.
 type Restored struct {
 	Spec    *job.Spec
 	Status  job.Status
@@ -32,13 +32,13 @@ type Restored struct {
 	Reports []job.Report  // stored reports of its agent, oldest first
 }
 
-// Reported is the event that a job's agent sent measurements. The first one after a Run shows that the job trains.
+// Reported is the event that a job's agent sent measurements. The first report after a Run shows that the job trains.
 type Reported struct{ job.Report }
 
 // An Outcome is how a job's processes ended.
 type Outcome uint8
 
-// The outcomes. Only Lost is not terminal: the job continues from its last checkpoint.
+// The outcomes. All but Lost end the job.
 const (
 	Done   Outcome = iota
 	Failed         // the job ended with an error
@@ -65,7 +65,7 @@ type NodesChanged struct {
 	Loans   []cluster.Loan   // all groups on loan; empty if nothing can be lent
 }
 
-// Computed is the event that the background work of the action Compute has ended. It may never come.
+// Computed is the event that the background work of the action Compute has ended. It need not ever occur.
 type Computed struct{ Result any }
 
 // An Action is a request to the backend: Run, Preempt, Profile, Compute, Provision or Return.
@@ -74,7 +74,7 @@ type Action interface {
 	Topic() Topic
 }
 
-// A Topic is what an action is about: a job, a group of nodes, or something else in words.
+// A Topic states what an action is about: a job, a group of nodes, or, in words, something else.
 type Topic struct {
 	Job   job.ID
 	Group cluster.Group
@@ -91,8 +91,8 @@ func (t Topic) String() string {
 	return "group " + string(t.Group)
 }
 
-// Run is the request to give a job exactly these GPUs, CPUs, memory and batch size. A running job saves a
-// checkpoint, moves and restores it, unless the change is InPlace, Free or Resized.
+// Run is the request to give a job exactly these GPUs, CPUs, memory and batch size. A running job saves a checkpoint,
+// moves, and restores the checkpoint, unless the change is InPlace, Free or Resized.
 type Run struct {
 	Job        job.ID
 	Allocation cluster.Allocation
@@ -105,8 +105,8 @@ type Run struct {
 	Resized bool
 }
 
-// InPlace reports whether the job, which has the allocation held on placement on, stays on the same GPUs, so that
-// changes take effect while it trains.
+// InPlace reports whether a job that has the allocation held on the placement on stays on the same GPUs, so that the
+// change takes effect while it trains.
 func (r *Run) InPlace(held cluster.Allocation, on cluster.Placement) bool {
 	return r.Allocation.SameGPUs(&held) && r.Placement.SameGPUs(on)
 }
@@ -114,25 +114,25 @@ func (r *Run) InPlace(held cluster.Allocation, on cluster.Placement) bool {
 // Preempt is the request that a job saves a checkpoint and releases its GPUs.
 type Preempt struct{ Job job.ID }
 
-// Profile is the request to measure a job on one GPU of each type (Sia §3.3.2). Events Reported with Profile set
-// follow, and then Profiled.
+// Profile is the request to measure a job on one GPU of each type (Sia §3.3.2). Its results are events Reported with
+// Profile set, and then one event Profiled.
 type Profile struct {
 	Job   job.ID
 	Types []cluster.GPUType
 }
 
-// Compute is the request to run a policy's work in the background (policy.Work.Do). Computed has its result. At
-// most one is in progress.
+// Compute is the request to run a policy's work in the background (policy.Work.Do). The event Computed has its result.
+// At most one is in progress.
 type Compute struct{ Work policy.Work }
 
-// Provision is the request to order or borrow nodes of a group until there are Nodes of them, or to cancel orders,
-// the last one first. NodesChanged reports the result.
+// Provision is the request to order or borrow nodes until the group has Nodes of them, or to cancel orders, the latest
+// first. NodesChanged reports the result.
 type Provision struct {
 	Group cluster.Group
 	Nodes int // wanted number, up or ordered
 }
 
-// Return is the request to give nodes that are rented or on loan back to their owner. No job is on them.
+// Return is the request to give rented or borrowed nodes back to their owner. No job is on them.
 type Return struct{ Nodes []cluster.NodeID }
 
 // Profiled is the event that a job's profiling runs are complete, so that plans may give it GPUs.

@@ -2,11 +2,9 @@ package scheduler
 
 import "github.com/oxgang/oxgang/model/cluster"
 
-// An Expander rents nodes for a backend and gives them back: it carries out
-// Provision and Return. Both return when the request is under way. Results follow in
-// NodesChanged with the complete Rentals and Loans: at once with what was ordered or
-// refused, and later for each node that arrives or leaves. Source: BOA §5.2, "Cluster
-// Expander".
+// An Expander rents nodes for a backend and gives them back: it carries out Provision and Return. Both only start to
+// carry out the request. Results follow in NodesChanged with the complete Rentals and Loans: at once with what was
+// ordered or refused, and later for each node that arrives or leaves. Source: BOA §5.2, "Cluster Expander".
 //
 // Nodes cost money, so every Expander keeps these rules for any request:
 //
@@ -18,9 +16,8 @@ import "github.com/oxgang/oxgang/model/cluster"
 //     that is paid for is in a Rental.
 //  4. It never takes a node from a job. Only the provider of spot nodes does.
 //
-// A lender (cluster.Loan) is an Expander, too. Its limit in rule 1 is lent plus spare nodes. It takes a
-// node from a job only if it asked for nodes and did not get them back in time. Its nodes
-// are up at once, so it has no orders.
+// A lender (cluster.Loan) is an Expander, too. Its limit in rule 1 is lent plus spare nodes. It takes a node from a job
+// only if it asked for nodes and did not get them back in time. Its nodes are up at once, so it has no orders.
 type Expander interface {
 	// Provision orders or cancels nodes until a group has that many, up or ordered. It returns an error for an
 	// unknown group, and for a number below 0 or above the limit of rule 1. For a provider with fewer nodes see

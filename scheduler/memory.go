@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf/estimate"
 )
 
-// A Memory is the state of a Scheduler between rounds, without the states of policy and placer.
+// A Memory is the state of a Scheduler between rounds. It excludes the states of policy and placer.
 type Memory struct {
 	beliefs  *estimate.Pool
 	classes  *estimate.Classes // nil: not learned
@@ -26,11 +26,11 @@ type Memory struct {
 // memory keeps the fields of the embedded Memory unexported.
 type memory = Memory
 
-// Memory returns the state of the scheduler; it changes with the next event or round.
+// Memory returns the state of the scheduler. It is valid until the next event or round.
 func (s *Scheduler) Memory() *Memory { return s.memory }
 
-// Remember replaces the scheduler's state by m, which comes from a Scheduler with the same options. Only one of
-// the two may be used afterwards.
+// Remember replaces the scheduler's state by m, which comes from another Scheduler with the same options. That
+// Scheduler must not be used afterwards.
 func (s *Scheduler) Remember(m *Memory) {
 	s.memory, s.steady, s.continuing = m, steadyRound{}, continuing{}
 }
@@ -38,7 +38,7 @@ func (s *Scheduler) Remember(m *Memory) {
 // Computing reports whether a background computation of the policy is running.
 func (m *Memory) Computing() bool { return m.computing }
 
-// Active returns the jobs that have not ended, by submission time, then ID, without reports. The caller must not
+// Active returns the jobs that have not ended, without their reports, by submission time, then ID. The caller must not
 // modify their specifications.
 func (m *Memory) Active() []Restored {
 	var all []Restored

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// Run runs the scheduler on a backend until nothing more can happen there, and returns nil. It returns an error if
-// one occurs, or if ctx is done; the round in progress is then dropped. If the backend ends a round early, or late
-// by at least a round, the next round starts at that time and has the full length.
+// Run runs the scheduler on backend b until b returns io.EOF, and then returns nil. Any other error, or the end of ctx,
+// drops the round in progress and is returned. If the backend ends a round early, or late by at least a round, the next
+// round starts at that time and has the full length.
 //
-// Options.OnSubmit adds submission rounds: half a second after a submission, and at the earliest a twentieth of a
-// round after the last round. Jobs that hold GPUs keep them. There is none while no GPU is free, or while another
-// job has been waiting since an earlier round.
+// Options.OnSubmit adds submission rounds: half a second after a submission, and at the earliest a twentieth of a round
+// after the last round. Jobs that hold GPUs keep them. There is none while no GPU is free, or while another job has
+// been waiting since an earlier round.
 //
-// The rounds of Options.OnEvent are planned like regular ones. For a policy with zero Traits there are none while
-// no job waits.
+// The rounds of Options.OnEvent are planned like regular ones. For a policy with zero Traits there are none while no
+// job waits.
 //
 // Neither option moves the regular rounds.
 func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
@@ -27,8 +27,8 @@ func (s *Scheduler) Run(ctx context.Context, b Backend, obs ...Observer) error {
 	return s.loop(ctx, b, obs)
 }
 
-// Resume is Run for a Scheduler that got its Memory from another Scheduler after a round (Remember). The backend
-// must continue directly after that round.
+// Resume is Run for a Scheduler that has received its Memory from another Scheduler after a round (Remember). The
+// backend must continue directly after that round.
 func (s *Scheduler) Resume(ctx context.Context, b Backend, obs ...Observer) error {
 	if !s.times.between {
 		s.times.turn(b.Now(), s.o.Round)

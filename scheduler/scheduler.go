@@ -68,8 +68,8 @@ func (o *Options) Validate() error {
 	return errors.Join(append(errs, o.Estimate.Validate())...)
 }
 
-// A Scheduler decides in each round which jobs run on which nodes, by asking a policy. It is not safe for
-// concurrent use.
+// A Scheduler asks a policy in each round which jobs run on which nodes, and turns the plan into actions. It is not
+// safe for concurrent use.
 type Scheduler struct {
 	policy policy.Policy
 	placer placement.Placer
@@ -94,8 +94,8 @@ type record struct {
 	decided bool
 }
 
-// New returns a Scheduler without jobs, for policy p, placer pl and the nodes of c. Rented and lent nodes arrive
-// later, in events NodesChanged.
+// New returns a Scheduler without jobs, for policy p, placer pl and the nodes of c. Events NodesChanged add rented and
+// lent nodes later.
 func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*Scheduler, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("scheduler: %w", err)
@@ -293,8 +293,8 @@ func (s *Scheduler) sweep() {
 	s.hasEnded = false
 }
 
-// Snapshot returns the state of jobs and nodes at time now, as input for a policy. Rows that did not change since
-// the last snapshot keep their pointers.
+// Snapshot returns the state of jobs and nodes at time now, as input for a policy. The row of a job that did not change
+// is the same pointer as in the last snapshot.
 func (s *Scheduler) Snapshot(now time.Time) *policy.Snapshot {
 	s.sweep()
 	return s.snapshot(now, make([]*policy.Job, len(s.active)))

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Share is the probability with which an actual time should be in its predicted range.
+// Share is the probability with which a predicted range should contain the actual time.
 const Share = 0.8
 
 // A Phase is the kind of time that is predicted, such as the start of a waiting job.
@@ -31,7 +31,7 @@ func (p Phase) String() string {
 	return phaseNames[p]
 }
 
-// A Guess is a prediction of the time until something happens: the earlier and the later result of two
+// A Guess is an uncalibrated prediction of the time until something happens: the earlier and the later result of two
 // simulations.
 type Guess struct{ Early, Late time.Duration }
 
@@ -45,13 +45,13 @@ func (g Guess) errors(after, round time.Duration) [3]float64 {
 	return [3]float64{t - math.Log((g.Early + round).Seconds()), t - math.Log(g.length(round)), t - math.Log((g.Late + round).Seconds())}
 }
 
-// Exact reports whether both times of the guess differ from the actual time by less than a round.
+// Exact reports whether both times of the guess differ from the actual time after by less than a round.
 func (g Guess) Exact(after, round time.Duration) bool {
 	return (after-g.Early).Abs() < round && (after-g.Late).Abs() < round
 }
 
-// Errors returns the logarithm of the length of a guess in rounds, and its three errors (low, mid, high in the
-// package comment), for an actual time of after.
+// Errors returns the logarithm of the length of a guess in rounds, and the errors of the guess if the actual time was
+// after. The three errors are low, mid and high of the package comment.
 func (g Guess) Errors(after, round time.Duration) (length float64, errors [3]float64) {
 	return math.Log(g.length(round) / round.Seconds()), g.errors(after, round)
 }
@@ -65,13 +65,14 @@ type Range struct {
 	Phase    Phase
 }
 
-// Recent is the maximum of Range.Of: only the last 200 ranges count.
+// Recent is how many past ranges, the latest ones, count in Range.Held and Range.Of.
 const Recent = 200
 
 // leastHeld is the share of the last ranges that must have held for a range to be printed.
 const leastHeld = 0.7
 
-// Unreliable returns "unreliable: ..." if too few of the last ranges of this phase were right, otherwise "".
+// Unreliable returns a sentence that begins with "unreliable: " if too few of the last ranges of this phase were right,
+// otherwise "".
 func (r *Range) Unreliable() string {
 	if float64(r.Held) >= leastHeld*float64(r.Of) {
 		return ""
@@ -79,7 +80,7 @@ func (r *Range) Unreliable() string {
 	return "unreliable: " + r.Phase.TrackRecord(r.Held, r.Of)
 }
 
-// TrackRecord states in words how many (held) of the last ranges (of) of this phase were right.
+// TrackRecord states in words that held of the last of ranges of this phase were right.
 func (p Phase) TrackRecord(held, of int) string {
 	one := [...]string{"start estimate", "end estimate for a waiting job", "end estimate for a running job"}[p]
 	many := [...]string{"start estimates", "end estimates for waiting jobs", "end estimates for running jobs"}[p]
@@ -114,7 +115,7 @@ const (
 	forgotten // the job was cancelled or failed
 )
 
-// A Record compares the predictions of a run with the outcomes, and turns new predictions into ranges.
+// A Record compares the predictions of a run with what happened, and uses this to turn new predictions into ranges.
 type Record struct {
 	round time.Duration
 	all   [Phases][]*prediction
@@ -133,8 +134,8 @@ func New(round time.Duration) *Record {
 }
 
 // Range converts guess g of phase p into a range that contains the actual time with probability Share. It uses the
-// predictions made before now. For n predictions of the phase it takes O(n log n), once for similar guesses at one
-// time.
+// predictions made before now. For n predictions of the phase it takes O(n log n); further calls with similar guesses
+// at the same time take constant time.
 func (r *Record) Range(now time.Time, p Phase, g Guess) Range {
 	x := r.Wide(now, p, g, Share)
 	x.Held, x.Of = r.Held(now, p)
@@ -142,7 +143,7 @@ func (r *Record) Range(now time.Time, p Phase, g Guess) Range {
 	return x
 }
 
-// Wide is Range for the probability share instead of Share. It leaves Held and Of at 0.
+// Wide is Range with probability share instead of Share. It leaves Held and Of at 0.
 func (r *Record) Wide(now time.Time, p Phase, g Guess, share float64) Range {
 	if g.Late < g.Early {
 		g.Early, g.Late = g.Late, g.Early
@@ -158,8 +159,7 @@ func (r *Record) Wide(now time.Time, p Phase, g Guess, share float64) Range {
 	return x
 }
 
-// State records that range stated was printed for guess g about job id, so that it is later compared with the
-// outcome.
+// State records that the range stated was printed for guess g about job id. It will be compared with the actual time.
 func (r *Record) State(now time.Time, id job.ID, p Phase, g Guess, stated Range) {
 	x := &prediction{job: id, at: now, guess: g, features: r.features(g), stated: stated}
 	r.all[p] = append(r.all[p], x)
@@ -169,10 +169,10 @@ func (r *Record) State(now time.Time, id job.ID, p Phase, g Guess, stated Range)
 	}
 }
 
-// Started records that a waiting job got GPUs, which is the outcome of predictions of its start.
+// Started records that job id got its first GPUs. Predictions of its start are compared with now.
 func (r *Record) Started(now time.Time, id job.ID) { r.close(now, id, Start, happened) }
 
-// Ended records the end of a job. If it did not complete, its predictions count as never fulfilled.
+// Ended records the end of job id. If it did not complete, its predictions count as never fulfilled.
 func (r *Record) Ended(now time.Time, id job.ID, completed bool) {
 	as := happened
 	if !completed {
@@ -191,8 +191,8 @@ func (r *Record) close(now time.Time, id job.ID, p Phase, as state) {
 	clear(r.marks)
 }
 
-// Held returns how many of the last ranges of phase p were right, and the number of these ranges, at most Recent.
-// A range whose end has passed is wrong, even if its job has not ended or was cancelled later.
+// Held returns how many of the last ranges of phase p were right, and how many were counted, at most Recent. A range
+// counts as wrong once its end has passed, even if its job has not ended or is cancelled later.
 func (r *Record) Held(now time.Time, p Phase) (held, of int) {
 	for i := len(r.all[p]) - 1; i >= 0 && of < Recent; i-- {
 		x := r.all[p][i]
@@ -215,10 +215,10 @@ func (x *prediction) after(now time.Time) time.Duration {
 	return x.took
 }
 
-// Holds reports whether the actual time after is in the range, within half a round.
+// Holds reports whether the actual time after is in the range, give or take half a round.
 func (r *Range) Holds(after, round time.Duration) bool {
 	return after >= r.Early-round/2 && after <= r.Late+round/2
 }
 
-// Overdue reports whether the time after is past the end of the range.
+// Overdue reports whether after, the time that has passed, exceeds the end of the range.
 func (r *Range) Overdue(after, round time.Duration) bool { return after > r.Late+round/2 }

@@ -159,7 +159,7 @@ func (v *View) rented(r *cluster.Rental) {
 	t.Refused = t.Refused || r.Refused
 }
 
-// Called returns the name to print for a job: its ID, or its name if the ID is a UUID, as on Kubernetes.
+// Called returns the name to print for a job. This is its ID, or its name if the ID is a UUID, as on Kubernetes.
 func Called(s *job.Spec) string {
 	if s.Name != "" && unreadable.MatchString(string(s.ID)) {
 		return s.Name

@@ -11,9 +11,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// Life returns, from a journal, why the GPUs of job id changed and where its time went. r must be at its first
-// record. The story of a truncated journal ends early and has a Note. It returns an *UnknownJobError if the
-// journal lacks the job.
+// Life reads from a journal why the GPUs of job id changed and how its time was spent. r must be at its first record.
+// If the journal is truncated, the story ends early and has a Note. Life returns an *UnknownJobError if the journal
+// lacks the job.
 func Life(r *journal.Reader, id job.ID) (*Story, error) {
 	t := newJournalReader(r.Header(), id)
 	if err := t.listen(r, func(time.Duration) {}); err != nil {
@@ -22,8 +22,8 @@ func Life(r *journal.Reader, id job.ID) (*Story, error) {
 	return &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec, t.preemption), Changes: t.changes, Totals: &t.totals, Note: noted(r.Sealed(), t.note)}, nil
 }
 
-// At explains the state of job id at a time since the start of the recording, after all records of that time, and
-// what happened next. r must be at its first record.
+// At explains the state of job id at a time since the start of the recording, and what happened next. All records of
+// that time count as past. r must be at its first record.
 func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 	at = max(at, 0)
 	t := newJournalReader(r.Header(), id)
@@ -51,7 +51,7 @@ func (t *journalReader) story(then *snapshot, at time.Duration) *Story {
 	return story
 }
 
-// LiveState is what a running scheduler adds to its journal to explain a job.
+// A LiveState is what a running scheduler contributes to the explanation of a job, in addition to its journal.
 type LiveState struct {
 	At         time.Duration // now, since the start of the recording
 	Up         bool          // its processes run, but its program has not reported yet
@@ -68,8 +68,8 @@ const (
 	NotYet                      // the job's program has not connected yet
 )
 
-// Live explains the present state of job id under a running scheduler, which adds seen. r must be at its first
-// record.
+// Live explains the present state of job id under a running scheduler, from its journal and from seen. r must be at its
+// first record.
 func Live(r *journal.Reader, id job.ID, seen LiveState) (*Story, error) {
 	t := newJournalReader(r.Header(), id)
 	t.preemption = seen.Preemption
@@ -190,7 +190,7 @@ func (t *journalReader) profiling(then *snapshot) bool {
 	return false
 }
 
-// Undecided is the sentence for a job about which no round has decided yet.
+// Undecided is the sentence printed for a job that no round has considered yet.
 const Undecided = "the next round decides on it"
 
 func (t *journalReader) sentence(then *snapshot, phase job.Phase, length string) string {

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// AtIn is At for a journal in a file. If the journal has checkpoints, it reads only the lines that name the job,
-// and the parts near the time and near the changes before and after it.
+// AtIn is At for a journal in a file. If the journal has checkpoints, it reads only lines that name the job, and the
+// parts near the time at and near the changes before and after it.
 func AtIn(f *journal.File, id job.ID, at time.Duration) (*Story, error) {
 	at = max(at, 0)
 	story, err := fromCheckpoints(f, id, at)

@@ -13,7 +13,7 @@ type Because struct {
 	Text   string // the reason in words, and what would change the decision, if anything
 }
 
-// Reasons explain why each job has the GPUs that a plan gives it. They are computed when first used.
+// Reasons explain why each job has the GPUs that a plan gives it. They are computed on first use.
 type Reasons struct {
 	// Preemption, if not nil, returns why a job must not be preempted.
 	Preemption func(job.ID) Preemption
@@ -30,10 +30,11 @@ type Reasons struct {
 // use.
 func Now(s *policy.Snapshot, p *policy.Plan) *Reasons { return &Reasons{s: s, p: p} }
 
-// Of returns why a job has its GPUs or none. For n jobs the first call costs O(n log n), later ones constant time.
+// Of returns why job id has its GPUs, or why it has none. For n jobs the first call takes O(n log n), later ones
+// constant time.
 func (r *Reasons) Of(id job.ID) Because { return Because{r.Reason(id), r.Text(id)} }
 
-// Reason returns the name of the policy's reason; empty if the snapshot lacks the job.
+// Reason returns the name of the policy's reason for job id, or "" if the snapshot lacks the job.
 func (r *Reasons) Reason(id job.ID) string {
 	if i, ok := r.find(id); ok {
 		return r.p.Jobs[i].Why.Kind.String()
@@ -41,7 +42,7 @@ func (r *Reasons) Reason(id job.ID) string {
 	return ""
 }
 
-// Text returns the reason in words; empty if the snapshot lacks the job.
+// Text returns the policy's reason for job id in words, or "" if the snapshot lacks the job.
 func (r *Reasons) Text(id job.ID) string {
 	if _, ok := r.find(id); !ok {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// An Overview is the state of a cluster and of all its jobs at one time.
+// An Overview is the state of a cluster and of all its jobs at one time of a recording.
 type Overview struct {
 	At     journal.Seconds `json:"at"`
 	Last   journal.Seconds `json:"last"`
@@ -66,7 +66,7 @@ type OverviewEnd struct {
 
 const mostEnded = 20
 
-// OverviewIn returns the Overview at a time since the start of the journal, after all records of that time. It
+// OverviewIn returns the Overview at a time since the start of the journal. All records of that time count as past. It
 // starts reading at the last checkpoint before the last round.
 func OverviewIn(f *journal.File, at time.Duration) (*Overview, error) {
 	last, err := f.Last()

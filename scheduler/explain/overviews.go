@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// Overviews computes Overviews of one journal at different times, and caches the records between two checkpoints.
-// It is safe for concurrent use.
+// Overviews computes the Overviews of one journal at different times. It caches the records between two checkpoints. It
+// is safe for concurrent use.
 type Overviews struct {
 	File *journal.File
 
@@ -36,7 +36,7 @@ type stretch struct {
 	long    bool // more than the maximum; none is kept
 }
 
-// At returns the Overview at a time, as OverviewIn does.
+// At returns the same Overview as OverviewIn for the time at.
 func (o *Overviews) At(at time.Duration) (*Overview, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

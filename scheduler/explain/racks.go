@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Cross adds to m the cost c of several racks: how much slower the job's class trains there.
+// Cross adds to m how much slower jobs of its class train in several racks, the cost c.
 func (m *Moment) Cross(c perf.LocalityCost) { m.Locality, m.Racks = &c, crossed(c) }
 
 // crossed describes the measurements of a class in several racks.

@@ -12,7 +12,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Story explains a job: its whole life, or one moment of it. All times count from the start of the recording.
+// A Story explains a job, either its whole life or its state at one time. All times count from the start of the
+// recording.
 type Story struct {
 	Job     job.ID   `json:"job"`
 	Policy  string   `json:"policy"`
@@ -131,10 +132,11 @@ type Moment struct {
 	End    *Expected              `json:"end,omitempty"`
 }
 
-// Unblockable reports whether a change could give the job GPUs: it has none, and its profiling is complete.
+// Unblockable reports whether some change could give the job GPUs. This is so if it has none and its profiling is
+// complete.
 func (m *Moment) Unblockable() bool { return m.Holds == nil && m.Phase != job.Profiling.String() }
 
-// An Expected is an estimated time until something happens, such as the start of a job. A zero time means now.
+// An Expected is an estimate of the time until something happens, such as the start of a job. A time of zero means now.
 type Expected struct {
 	Early  journal.Seconds `json:"early"`
 	Likely journal.Seconds `json:"likely"`
@@ -149,7 +151,7 @@ type Expected struct {
 	Unknown string `json:"unknown,omitempty"`
 }
 
-// A View is the state of the cluster at one time: free and used GPUs, and waiting jobs.
+// A View is the state of the cluster at one time: free and used GPUs, and the numbers of running and waiting jobs.
 type View struct {
 	Types   []TypeView `json:"types"`
 	Running int        `json:"running"`
@@ -170,7 +172,7 @@ type TypeView struct {
 	Memory float64 `json:"memory_price,omitzero"`
 }
 
-// An UnknownJobError reports a job that is not in the journal.
+// An UnknownJobError states that a job is not in the journal.
 type UnknownJobError struct {
 	Job     job.ID
 	Closest []job.ID // up to three jobs of the journal whose names are closest

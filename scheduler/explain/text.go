@@ -38,7 +38,7 @@ func (s *Story) WriteDetails(w io.Writer) error {
 	return nil
 }
 
-// WriteText prints the story as plain text, one line for each change, without WriteDetails.
+// WriteText prints the story as plain text, one line for each change. It omits the lines of WriteDetails.
 func (s *Story) WriteText(w io.Writer) error {
 	if err := s.WriteState(w); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (s *Story) WriteText(w io.Writer) error {
 	return s.WriteForecast(w)
 }
 
-// WriteState prints the part of WriteText that needs only the journal.
+// WriteState prints the first part of WriteText: the state of the job, or its whole life, as recorded in the journal.
 func (s *Story) WriteState(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	if m := s.Moment; m != nil {
@@ -57,8 +57,8 @@ func (s *Story) WriteState(w io.Writer) error {
 	return flushed(b)
 }
 
-// WriteForecast prints the rest of WriteText: what would help, when the job starts and ends, and what happened
-// next.
+// WriteForecast prints the second part of WriteText: what would help the job, when it will start and end, what happened
+// next, and the note.
 func (s *Story) WriteForecast(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	if m := s.Moment; m != nil && !m.Ended {
@@ -158,7 +158,7 @@ func (m *Moment) ends() string {
 
 func rough(d journal.Seconds) string { return printable.Rough(time.Duration(d)) }
 
-// StartText returns the estimate of a job's start in words.
+// StartText returns the estimate as a sentence about the start of a job.
 func (e *Expected) StartText() string { return e.text(calibration.Start) }
 
 // text returns "in 10 min to 25 min, median 14 min (80 % interval; 30 of the last 40 end estimates for running

@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Checkpoint is the complete state of a run after a round. A reader of the journal can start at it.
+// A Checkpoint is the complete state of a run after a round. A journal can be read from any of its checkpoints.
 type Checkpoint struct {
 	At       time.Duration // time since Header.Start
 	Nodes    scheduler.NodesChanged
@@ -41,11 +41,11 @@ const (
 // MostMemory is the maximum size of Checkpoint.Memory in bytes.
 const MostMemory = maxLine / 4
 
-// Written returns the size of the journal in bytes, and the number of bytes after the last checkpoint.
+// Written returns the size of the journal, all, and its size after the last checkpoint, since, in bytes.
 func (w *Writer) Written() (all, since int64) { return w.size, w.size - w.after }
 
-// Checkpoint writes the state after the last recorded round. m is the scheduler's state, and memory the encoded
-// state of policy, placer and scheduler, less than 16 MiB.
+// Checkpoint writes the state after the last recorded round. m is the scheduler's state. memory is the encoded state of
+// policy, placer and scheduler, less than 16 MiB.
 func (w *Writer) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte) {
 	if len(memory) > MostMemory {
 		w.enc.fail(fmt.Errorf("a checkpoint has %d bytes of memory, want at most %d", len(memory), MostMemory))

@@ -14,9 +14,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Watch returns an observer, which must be registered for the replay before the first call of Next. The Backend then
-// also compares plans with the recording, except in shadow: each job's allocation, placement, batch size and reason,
-// prices, nodes per group, refusals, and the stats of plans that were not interrupted.
+// Watch returns an observer of the replay. Register it before the first call of Next. Unless Shadow is set, the Backend
+// then also compares each plan with the recording: each job's allocation, placement, batch size and reason, prices,
+// nodes per group, refusals, and the stats of plans that were not interrupted.
 func (b *Backend) Watch() scheduler.Observer {
 	b.decisions = maps.Clone(b.begun)
 	if b.decisions == nil {
@@ -134,8 +134,8 @@ func unlike[T any](field string, recorded, now T, write func(*encoder, T)) *Diff
 	return &Difference{Field: field, Got: string(got.buf), Want: string(want.buf)}
 }
 
-// A Comparison counts decisions of a replay, and how many differ from the recorded ones. In shadow it counts only
-// decisions about jobs.
+// A Comparison counts the decisions of a replay, and how many differ from the recorded ones. If Shadow is set, it
+// counts only decisions about jobs.
 type Comparison struct {
 	Rounds    int
 	Differing int
@@ -143,7 +143,7 @@ type Comparison struct {
 	First     *Difference // nil if there is none
 }
 
-// A Difference is an error: the first decision of a replay that differs from the recorded one.
+// A Difference is an error that describes the first decision of a replay that differs from the recorded one.
 type Difference struct {
 	Round int // number of the recorded round; -1 if there was none
 	At    time.Duration

@@ -32,7 +32,6 @@ func (c *cursor) fail(want string) {
 	c.err = fmt.Errorf("column %d: got %s, want %s", c.pos+1, got, want)
 }
 
-// peek returns the next byte that is not white space; 0 at the end.
 func (c *cursor) peek() byte {
 	for c.pos < len(c.buf) {
 		switch b := c.buf[c.pos]; b {

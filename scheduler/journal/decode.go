@@ -22,7 +22,6 @@ type decoder struct {
 	passed []byte
 }
 
-// record reads a record. known has the last decision on each job, and is updated.
 func (dec *decoder) record(known map[job.ID]policy.Decision) Record {
 	var rec Record
 	dec.in.want('{')

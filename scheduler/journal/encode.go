@@ -122,7 +122,6 @@ func (e *encoder) placement(p cluster.Placement) {
 	e.raw("]")
 }
 
-// comma separates the elements of a list: it comes before all but the first.
 func (e *encoder) comma(i int) {
 	if i > 0 {
 		e.raw(",")

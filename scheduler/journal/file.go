@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A File is a journal that can be read from any checkpoint. Only lines that are read are checked. It is safe for
-// concurrent use.
+// A File is a journal that can be read from any checkpoint. Hashes are checked only for lines that are read. It is safe
+// for concurrent use.
 type File struct {
 	src    io.ReaderAt
 	length int64
@@ -60,8 +60,8 @@ func (f *File) Header() Header { return f.header }
 // Start returns a Reader of the whole journal.
 func (f *File) Start() (*Reader, error) { return NewReader(io.NewSectionReader(f.src, 0, f.length)) }
 
-// Before returns a Reader that starts after the last checkpoint at or before a time, or at the start of the
-// journal.
+// Before returns a Reader that starts after the last checkpoint not later than at, or at the start of the journal if
+// there is none.
 func (f *File) Before(at time.Duration) (*Reader, error) {
 	offset, err := f.last(at)
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *Reader) resume() error {
 	return p.in.err
 }
 
-// Checkpoint returns the last checkpoint that the Reader has passed, or nil.
+// Checkpoint returns the last checkpoint that the Reader has read past, or nil.
 func (r *Reader) Checkpoint() (*Checkpoint, error) {
 	if r.passed == nil {
 		return nil, nil
@@ -120,7 +120,7 @@ func (r *Reader) Checkpoint() (*Checkpoint, error) {
 	return &p, nil
 }
 
-// Passed returns the time of the last checkpoint that the Reader has passed; false if none.
+// Passed returns the time of the last checkpoint that the Reader has read past. It is false if there is none.
 func (r *Reader) Passed() (time.Duration, bool) { return r.at, r.passed != nil }
 
 func (f *File) last(at time.Duration) (int64, error) {
@@ -179,7 +179,6 @@ func timeIn(head []byte) (time.Duration, bool, error) {
 
 const window = 1 << 18
 
-// next returns the offset of the line after the one with an offset, or the size of the file.
 func (f *File) next(offset int64) (int64, error) {
 	buf := make([]byte, 4<<10)
 	for offset < f.size {
@@ -201,7 +200,6 @@ func (f *File) next(offset int64) (int64, error) {
 	return f.size, nil
 }
 
-// findBack returns the offset of the last line before end that has a text; 0 if none has.
 func (f *File) findBack(end int64, text []byte) (int64, error) {
 	buf := make([]byte, window+len(text))
 	for end > f.body {

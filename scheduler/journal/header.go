@@ -59,7 +59,6 @@ func (h *Header) validate() error {
 	return errors.Join(errs...)
 }
 
-// line returns the written form of the header; h must be valid.
 func (h *Header) line() headerLine {
 	settings := make([][2]string, len(h.Settings))
 	for i, s := range h.Settings {

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A loanLine is a written cluster.Loan; its Node has no ID.
 type loanLine struct {
 	Node     nodeLine  `json:"node"`
 	Nodes    int       `json:"nodes"`

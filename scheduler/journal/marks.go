@@ -14,7 +14,7 @@ type Mark struct {
 	offset int64
 }
 
-// Marks returns the positions of the checkpoints up to a time, in order.
+// Marks returns the positions of the checkpoints not later than at, in order.
 func (f *File) Marks(at time.Duration) ([]Mark, error) {
 	offset, err := f.last(at)
 	var all []Mark
@@ -59,7 +59,7 @@ func (f *File) mark(offset int64) (m Mark, back int64, err error) {
 	return m, back, nil
 }
 
-// From returns a Reader that starts after the checkpoint at m, and this checkpoint.
+// From returns the checkpoint at position m, and a Reader that starts after it.
 func (f *File) From(m Mark) (*Reader, *Checkpoint, error) {
 	r, err := f.from(m.offset)
 	if err != nil {
@@ -69,7 +69,7 @@ func (f *File) From(m Mark) (*Reader, *Checkpoint, error) {
 	return r, c, err
 }
 
-// End returns the position of the first line after a time, or the end of the file.
+// End returns the position of the first line later than at, or the end of the file.
 func (f *File) End(at time.Duration) (Mark, error) {
 	offset, err := f.after(at)
 	return Mark{at, offset}, err

@@ -9,7 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Jobs returns the IDs of all jobs in the journal, in order. It decodes only names, and checks no hashes.
+// Jobs returns the IDs of all jobs in the journal, in order. It decodes only the names of jobs and does not check
+// hashes.
 func (f *File) Jobs() ([]job.ID, error) {
 	all, err := f.beginning()
 	if err != nil {

@@ -19,7 +19,7 @@ func (m Mark) Before(n Mark) bool { return m.offset < n.offset }
 // Body returns the position of the first record, after the header.
 func (f *File) Body() Mark { return Mark{0, f.body} }
 
-// A Named is a record that names a certain job, with its position.
+// A Named is a record that mentions the job of a Naming, with the record's position in the file.
 type Named struct {
 	Record
 	offset int64
@@ -51,8 +51,8 @@ func (f *File) Last() (Last, error) {
 	return l, err
 }
 
-// Part returns a Reader of the part between two positions, and the checkpoint at from, unless from is Body. At
-// position to the Reader returns ErrTruncated.
+// Part returns a Reader of the records between positions from and to, and the checkpoint at from. If from is Body, the
+// checkpoint is nil. Where the part ends, the Reader returns ErrTruncated.
 func (f *File) Part(from, to Mark) (*Reader, *Checkpoint, error) {
 	some := *f
 	some.length, some.size = to.offset, to.offset
@@ -63,7 +63,7 @@ func (f *File) Part(from, to Mark) (*Reader, *Checkpoint, error) {
 	return some.From(from)
 }
 
-// A Naming collects the records of a journal that name one job. It neither decodes other records nor checks
+// A Naming collects the records of a journal that mention one job. It does not decode other records and does not check
 // hashes.
 type Naming struct {
 	f     *File
@@ -89,15 +89,15 @@ func (f *File) Naming(id job.ID) *Naming {
 	return &Naming{f: f, id: id, name: e.buf}
 }
 
-// Append adds the records between two positions at the end of the collection.
+// Append adds the records between positions from and to at the end of the collection.
 func (n *Naming) Append(from, to Mark) error {
 	lines, err := n.find(from, to)
 	n.lines = append(n.lines, lines...)
 	return err
 }
 
-// Prepend adds the records between two positions at the start of the collection, and reports whether one of them
-// submits or restores the job.
+// Prepend adds the records between positions from and to at the start of the collection, and reports whether one of
+// them submits or restores the job.
 func (n *Naming) Prepend(from, to Mark) (bool, error) {
 	lines, err := n.find(from, to)
 	n.lines = append(lines, n.lines...)
@@ -133,7 +133,7 @@ func (n *Naming) find(from, to Mark) ([]line, error) {
 	}
 }
 
-// Records returns the collected records, in order. It omits records about nodes, and changes of other jobs.
+// Records returns the collected records, in order, without records about nodes and without the decisions on other jobs.
 func (n *Naming) Records() ([]Named, error) {
 	if n.known == nil {
 		n.known = map[job.ID]policy.Decision{}

@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Part continues the journal in another file, directly after a round: it writes the header and a checkpoint to to.
-// memory is as in Checkpoint. It returns the first error since the Writer was made.
+// Part continues the journal in another file: it writes the header and a checkpoint to the writer to. Call it directly
+// after a round. m and memory are as in Checkpoint. It returns the first error since the Writer was made.
 func (w *Writer) Part(to io.Writer, now time.Time, m *scheduler.Memory, memory []byte) error {
 	if err := w.Flush(); err != nil {
 		return err
@@ -79,7 +79,8 @@ type Source struct {
 	Size int64
 }
 
-// OpenParts opens a journal that consists of several files, given in order. The first ones may be missing.
+// OpenParts opens a journal that consists of several files, given in order. The first files may be missing, for example
+// because they were deleted.
 func OpenParts(sources ...Source) (*File, error) {
 	if len(sources) == 0 {
 		return nil, errors.New("journal: no parts, want one")

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// ErrTruncated reports a journal without its last line: its run crashed or is still writing. In format 1, a cut
-// between two lines is not detected.
+// ErrTruncated is returned for a journal without its last line: its run crashed or is still writing. In format version
+// 1, a cut between two lines is not detected.
 var ErrTruncated = errors.New("the journal has no end: its run crashed or still writes")
 
 // maxLine limits a line, in bytes: a round with a few hundred thousand changed jobs.
@@ -71,14 +71,14 @@ func (r *Reader) begin(text []byte) error {
 	return err
 }
 
-// Sealed reports whether the lines have hashes, which reveal changes. Format 1 has none.
+// Sealed reports whether the lines have hashes, which reveal changes. Format version 1 has none.
 func (r *Reader) Sealed() bool { return r.sealed }
 
 // Header returns the first line of the journal.
 func (r *Reader) Header() Header { return r.header }
 
-// Records returns an iterator over the remaining records. An error names the line and ends the sequence. It wraps
-// ErrTruncated if the journal ends early, and ErrChanged if the line was changed.
+// Records returns an iterator over the remaining records. The first error ends the sequence and names the line. It
+// wraps ErrTruncated if the journal ends early, and ErrChanged if the line was changed.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
@@ -90,8 +90,8 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// Read returns the next record, or io.EOF after the last one. Any other error is returned by all later calls, too.
-// It skips checkpoints, but returns the checkpoint at the start of a part as records.
+// Read returns the next record, or io.EOF after the last one. After any other error, all later calls return this error.
+// Read skips checkpoints, except the checkpoint at the start of a part, whose state it returns as records.
 func (r *Reader) Read() (Record, error) {
 	if len(r.pending) > 0 {
 		rec := r.pending[0]

@@ -36,7 +36,7 @@ type Change struct {
 	policy.Decision
 }
 
-// Job returns the decision on a job, and whether it changed in this round.
+// Job returns the decision on job id, and whether it changed in this round.
 func (r *Round) Job(id job.ID) (policy.Decision, bool) {
 	for i := range r.Changed {
 		if r.Changed[i].Job == id {

@@ -13,8 +13,8 @@ import (
 )
 
 // A Backend replays a recording as a scheduler.Backend. Events happen at their recorded times, regardless of the
-// actions that it gets. It compares the actions of each round with the recorded ones and, with Watch, the whole
-// plan. In shadow, another policy reacts to the recorded events. Background work is done again; its result arrives
+// actions that it gets. It compares the actions of each round with the recorded ones and, with Watch, the whole plan.
+// If Shadow is set, another policy may react to the recorded events. Background work is done again; its result arrives
 // when the recorded work of the same round ended, or else at once.
 type Backend struct {
 	// Shadow counts differences, instead of ending at the first one. Set it before the first call of Next.
@@ -48,7 +48,7 @@ func Replay(r *Reader) *Backend {
 	return b
 }
 
-// Resume is Replay from checkpoint c, after which r starts.
+// Resume is Replay from checkpoint c. r must start after c.
 func Resume(r *Reader, c *Checkpoint) *Backend {
 	r.pending = nil
 	b := Replay(r)
@@ -74,7 +74,7 @@ func most(c *cluster.Cluster) map[cluster.Group]int {
 	return n
 }
 
-// Comparison returns how the replay has differed from the recording so far.
+// Comparison returns how far the replay has differed from the recording until now.
 func (b *Backend) Comparison() Comparison { return b.counts }
 
 // Now returns the recorded time of the last event or round.
@@ -169,8 +169,8 @@ func (b *Backend) unanswered(deadline time.Time) error {
 	return nil
 }
 
-// Do compares actions with the actions recorded for this round; it ignores actions between an event and the next
-// round. It returns a *Difference, except in shadow, and an error for an impossible action.
+// Do compares actions with the actions recorded for this round. It ignores actions after an event and before the next
+// round. Unless Shadow is set, it returns the first difference as a *Difference. An impossible action is an error, too.
 func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	if err := ctx.Err(); err != nil {
 		return err

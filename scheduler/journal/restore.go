@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A statusLine is a job.Status without what the job holds.
 type statusLine struct {
 	Phase        string    `json:"phase"`
 	Submitted    time.Time `json:"submitted"`

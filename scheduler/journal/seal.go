@@ -19,12 +19,11 @@ const (
 	sealLength = len(sealKey) + sealDigits + len(`"`)
 )
 
-// ErrChanged reports a line that was changed, or that follows a line that was lost, doubled or moved. All earlier
-// lines are intact.
+// ErrChanged is returned for a line that was changed, or that follows a line that was lost, doubled or moved. All
+// earlier lines are intact.
 var ErrChanged = errors.New("the journal was changed after it was written")
 
-// Unverified is the warning printed for journals of format 1, which have no hashes, so that changes are not
-// detected.
+// Unverified is the warning printed for journals of format version 1: they have no hashes, so changes are not detected.
 const Unverified = "The journal has format 1, without hashes: changed or lost lines are not detected."
 
 type chain struct {
@@ -54,7 +53,6 @@ func (c *chain) resume(state []byte) error {
 	return c.h.(encoding.BinaryUnmarshaler).UnmarshalBinary(text)
 }
 
-// seal adds a seal and a line feed to a line, which is a JSON object.
 func (c *chain) seal(line []byte) []byte {
 	cut := len(line) - len(`}`)
 	digits := c.digits(line[:cut])
@@ -73,7 +71,6 @@ func unsealed(line []byte) []byte {
 	return append(bytes.Clone(line[:cut]), '}')
 }
 
-// open removes the seal from a line without line feed, in place.
 func (c *chain) open(line []byte) ([]byte, error) {
 	cut := len(line) - sealLength - len(`}`)
 	if cut < 1 || string(line[cut:cut+len(sealKey)]) != sealKey || string(line[len(line)-2:]) != `"}` {

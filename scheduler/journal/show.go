@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Show passes the remaining records to observer o. Snapshots have a nil row for each active job, and plans have no
+// Show passes the remaining records to observer o. A snapshot has a nil row for each active job, and plans have no
 // decisions.
 func (r *Reader) Show(o scheduler.Observer) error {
 	h := r.Header()

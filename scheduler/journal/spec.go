@@ -54,7 +54,6 @@ func (l *nodeLine) node() cluster.Node {
 	}
 }
 
-// A rentalLine is a written cluster.Rental; its Node has no ID.
 type rentalLine struct {
 	Node     nodeLine `json:"node"`
 	Most     int      `json:"most"`

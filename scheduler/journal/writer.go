@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Writer is a scheduler.Observer that writes a run into a journal. After the first error it writes nothing;
-// Flush and Close return this error.
+// A Writer is a scheduler.Observer that writes a run into a journal. After an error it writes nothing more; Flush and
+// Close return the first error.
 type Writer struct {
 	w        *bufio.Writer
 	enc      encoder
@@ -198,7 +198,6 @@ func same(a, b *policy.Decision) bool {
 	return a.Allocation == b.Allocation && a.Batch == b.Batch && a.Why == b.Why && a.Placement.Equal(b.Placement)
 }
 
-// left writes and removes the jobs of the last round that are not in this one.
 func (w *Writer) left(jobs []*policy.Job) {
 	gone := 0
 	for _, id := range w.jobs {
@@ -217,7 +216,6 @@ func (w *Writer) left(jobs []*policy.Job) {
 	}
 }
 
-// listItem begins the i-th element of a list that is omitted if it is empty.
 func (w *Writer) listItem(i int, opening string) {
 	if i == 0 {
 		w.enc.raw(opening)

@@ -57,7 +57,7 @@ func (b *Book) lines() []line {
 	})
 }
 
-// A Row is the GPU time and cost of a job or a group of jobs.
+// A Row is the GPU time and cost of one group of jobs, or of one job.
 type Row struct {
 	Of        []string `json:"of"` // names of the job, user, or other keys by which the statement is grouped
 	Jobs      int      `json:"jobs"`
@@ -116,7 +116,7 @@ var keys = []key{
 	{"use", func(l *line) string { return l.use.String() }},
 }
 
-// Keys returns the names by which a statement can be grouped, such as "user".
+// Keys returns the keys by which a statement can be grouped, such as "user".
 func Keys() []string {
 	var names []string
 	for _, k := range keys {
@@ -125,7 +125,7 @@ func Keys() []string {
 	return names
 }
 
-// A Statement shows a Book as two tables: by jobs, and by pools of nodes.
+// A Statement shows a Book as two tables: GPU time by jobs, and by pools of nodes.
 type Statement struct {
 	By    []string `json:"by"`
 	Rows  []Row    `json:"rows"` // GPU time by jobs, in the order of the keys
@@ -150,8 +150,8 @@ type Supply struct {
 	Nobody   float64         `json:"nobody_rent"` // part of Rent without a job: starting, free and leaving
 }
 
-// State returns the Book as tables, with rows grouped by the keys in by (see Keys). The movements come from the
-// recorders that filled the book.
+// State returns the Book as tables, with rows grouped by the keys in by (see Keys). movements are the node movements of
+// the recorders that filled the book.
 func (b *Book) State(by []string, movements ...Movement) (*Statement, error) {
 	s := &Statement{By: by, Rows: []Row{}, Pools: []Supply{}}
 	if err := checkKeys(by); err != nil {

@@ -10,7 +10,7 @@ import (
 // A Use states how GPUs were used: held by a job, free, and so on.
 type Use uint8
 
-// The uses: three by jobs, and three without a job.
+// The uses. The first three are by jobs.
 const (
 	Held Use = iota // granted by rounds
 	Idle            // held by a job that had ended, until the end of its round
@@ -67,7 +67,7 @@ func (s *Sum) Add(u *Sum) {
 	s.Rent += u.Rent
 }
 
-// An Entry states that a job, or no job, had GPUs of one pool for some time.
+// An Entry states that a job, or no job if Job is nil, had GPUs of one pool for some time.
 type Entry struct {
 	Job *job.Spec
 	Pool

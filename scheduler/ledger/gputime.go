@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A GPUTime is GPUs times a duration, exact to the nanosecond. It holds up to 292 billion GPU-years.
+// A GPUTime is a number of GPUs times a duration, exact to the nanosecond. It holds up to 292 billion GPU-years.
 type GPUTime struct {
 	seconds int64
 	nanos   int64 // 0 to 999,999,999

@@ -2,10 +2,9 @@ package ledger
 
 import "time"
 
-// A Period is the time from From to To, without To; zero: all time.
+// A Period is the time from From, included, to To, excluded. The zero value is all time.
 type Period struct{ From, To time.Time }
 
-// overlap returns how much of the time between two times is in the period.
 func (p Period) overlap(from, to time.Time) time.Duration {
 	if p != (Period{}) {
 		if from.Before(p.From) {
@@ -23,7 +22,7 @@ func (p Period) Has(t time.Time) bool {
 	return p == (Period{}) || !t.Before(p.From) && t.Before(p.To)
 }
 
-// Missing returns the parts of the period, in order, that none of some other periods covers.
+// Missing returns the parts of the period, in order, that are in no period of covered.
 func (p Period) Missing(covered []Period) []Period {
 	rest := []Period{p}
 	for _, c := range covered {

@@ -18,7 +18,7 @@ type pool struct {
 	came, back, gone int
 }
 
-// A Movement counts the nodes that entered a pool and left it. A node that broke and was repaired counts twice.
+// A Movement counts the nodes that entered a pool and left it. A node that broke and was repaired is counted twice.
 type Movement struct {
 	Pool
 	Came     int // nodes that arrived, including those at the start

@@ -48,13 +48,13 @@ type part struct {
 	rent   float64
 }
 
-// NewRecorder returns a Recorder that calls book with each entry; book must not keep the pointer. c has the nodes
-// at the start, and the nodes that can be rented or lent. If c is nil, GPUs count from the first NodesChanged.
+// NewRecorder returns a Recorder that calls book with each entry; book must not keep the pointer. c has the nodes at
+// time start, and the nodes that can be rented or lent. If c is nil, GPUs count from the first NodesChanged.
 func NewRecorder(start time.Time, c *cluster.Cluster, book func(*Entry)) *Recorder {
 	return NewRecorderOf(Period{}, start, c, book)
 }
 
-// NewRecorderOf is NewRecorder for a part of the run: only the time in the period is booked.
+// NewRecorderOf is NewRecorder for a part of the run: it books only the time within period.
 func NewRecorderOf(period Period, start time.Time, c *cluster.Cluster, book func(*Entry)) *Recorder {
 	r := &Recorder{book: book, period: period, now: start, active: map[job.ID]*account{}, returned: map[cluster.NodeID]bool{}, over: true}
 	if c != nil {
@@ -127,10 +127,10 @@ func (r *Recorder) act(act scheduler.Action) {
 	}
 }
 
-// Advance books the time up to now, for a round without a plan.
+// Advance books the time until now. Call it in rounds that have no plan.
 func (r *Recorder) Advance(now time.Time) { r.advance(now) }
 
-// Close books the time up to the last event or round. Without active jobs, the last round counts to its end.
+// Close books the time until the last event or round. If no job is active, the last round counts to its end.
 func (r *Recorder) Close() {
 	r.endAbsence()
 	if len(r.active) == 0 && len(r.ending) > 0 && r.boundary.After(r.now) {

@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// Write prints the statement in GPU-hours: rows, total, and the use of each pool. It omits empty columns.
+// Write prints the statement in GPU-hours: its rows, the total, and the use of each pool. It omits empty columns.
 func (s *Statement) Write(w io.Writer) error {
 	if err := writeTable(w, s.rows()); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (s *Statement) legend() []string {
 	return lines
 }
 
-// WriteCSV writes the rows as CSV in GPU-seconds with all digits, without the total.
+// WriteCSV writes the rows, without the total, as CSV in GPU-seconds with all digits.
 func (s *Statement) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	head := append(slices.Clone(s.By), "jobs", "gpu_seconds", "gpu_seconds_share", "owned_gpu_seconds", "loaned_gpu_seconds",

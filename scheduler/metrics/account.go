@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// An account follows one job from submission to the end of its last round.
 type account struct {
 	spec         *job.Spec
 	outcome      Outcome

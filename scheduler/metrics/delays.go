@@ -13,7 +13,7 @@ const (
 	LaterSeconds = 600
 )
 
-// LaterRule states in words which jobs count as finishing later than under the baseline.
+// LaterRule states in words when a job counts as finishing later than under the baseline.
 const LaterRule = "more than 10 % and 10 min"
 
 // JobTimes has the waiting and completion time of one job, in seconds.
@@ -80,8 +80,8 @@ func plural(n int) string {
 // SizeKeys are the names of the groups of jobs by size, smallest first.
 var SizeKeys = [...]string{"1_gpu", "2_to_8_gpus", "9_gpus_to_half", "above_half"}
 
-// Sizes returns the groups of SizeKeys for a cluster whose most frequent GPU type has pool GPUs. If the pool is
-// too small, a group is empty (From above To).
+// Sizes returns the groups of SizeKeys for a cluster whose most frequent GPU type has pool GPUs. If the pool is small,
+// a group may be empty: its From exceeds its To.
 func Sizes(pool int) [len(SizeKeys)]Size {
 	half := max(1, pool/2)
 	return [...]Size{
@@ -132,7 +132,7 @@ func WaitsBySize(pool int, runs ...[]JobTimes) []Waits {
 	return all
 }
 
-// Delays counts the jobs that finish later than under a baseline: see LaterRule.
+// A Delays counts the jobs that finish later than under a baseline policy; see LaterRule.
 type Delays struct {
 	Baseline string `json:"baseline"`
 	DelayCount
@@ -160,7 +160,7 @@ type SizeDelays struct {
 // Share returns the fraction of compared jobs that finish later, 0 without jobs.
 func (c *DelayCount) Share() float64 { return ratio(float64(c.Later), float64(c.Compared)) }
 
-// NewDelays returns counts of 0, for comparisons with a baseline policy.
+// NewDelays returns a Delays with counts of 0, for comparisons with the policy baseline. pool is as in Sizes.
 func NewDelays(baseline string, pool int) *Delays {
 	d := &Delays{Baseline: baseline}
 	for _, size := range Sizes(pool) {
@@ -169,8 +169,8 @@ func NewDelays(baseline string, pool int) *Delays {
 	return d
 }
 
-// Add compares two runs of the same jobs, matched by ID, and counts the jobs that finish later under policy than
-// under baseline. pool is as in Sizes. An active job counts with its time so far, a lower bound.
+// Add compares two runs of the same jobs, matched by ID, and counts the jobs that finish later under policy than under
+// baseline. pool is as in Sizes. For a job that has not ended, its time so far counts, a lower bound.
 func (d *Delays) Add(seed uint64, baseline, policy []JobTimes, pool int) {
 	d.Seeds++
 	found := make(map[job.ID]*JobTimes, len(policy))

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Tolerance is the maximum relative error with which a replay is still trusted.
+// Tolerance is the maximum relative error up to which a replay is trusted.
 const Tolerance = 0.05
 
-// Figures are the numbers in which a replay is compared with the recording.
+// Figures are the measurements in which a replay is compared with the recording.
 type Figures struct {
 	JCT         float64 // mean completion time, seconds
 	Wait        float64 // mean time until the first start, seconds
@@ -32,8 +32,8 @@ func (r *Result) Figures() Figures {
 
 func (f *Figures) waits() bool { return f.Median > 0 || f.P90 > 0 }
 
-// A Trust states how far a replay under the recorded policy differs from the recording. Errors are relative, and
-// positive if the replay has the larger value.
+// A Trust states how much a replay under the recorded policy differs from the recording, and whether it is trusted.
+// Errors are relative, and positive if the replay has the larger value.
 type Trust struct {
 	JCT         float64 `json:"jct"`
 	Wait        float64 `json:"wait"`
@@ -54,10 +54,9 @@ type WaitErrors struct {
 	P90    float64 `json:"p90"`
 }
 
-// Judge compares a replay with the recording. jobs is the number of compared jobs, and missing the number that
-// ended only in the recording. The replay is trusted if all errors, and the fraction of missing jobs, are within
-// Tolerance. A wait may also differ by less than round (seconds), because jobs start only at rounds. causes become
-// Trust.Causes.
+// Judge compares a replay with the recording. jobs is the number of compared jobs; missing is the number that ended
+// only in the recording. The replay is trusted if all errors, and the fraction of missing jobs, are at most Tolerance.
+// A wait may also differ by less than round seconds, because jobs start only at rounds. causes become Trust.Causes.
 func Judge(recorded, simulated Figures, jobs, missing int, round float64, causes []string) *Trust {
 	t := &Trust{
 		JCT: relative(simulated.JCT, recorded.JCT), Wait: relative(simulated.Wait, recorded.Wait),
@@ -90,7 +89,7 @@ func relative(simulated, recorded float64) float64 {
 	return simulated/recorded - 1
 }
 
-// Stamp is appended to the names of simulations that are not trusted.
+// Stamp is appended to the names of simulations that are not to be trusted.
 const Stamp = " (not to be trusted)"
 
 // Errors lists the errors in words.
@@ -115,7 +114,7 @@ func (t *Trust) byRound() bool {
 	return math.Abs(t.Wait) > Tolerance || t.Waits != nil && max(math.Abs(t.Waits.Median), math.Abs(t.Waits.P90)) > Tolerance
 }
 
-// Verdict states in words whether to trust simulations of other policies, and why not.
+// Verdict states in words whether simulations of other policies can be trusted, and if not why.
 func (t *Trust) Verdict() string {
 	switch {
 	case t.Trusted && t.byRound():

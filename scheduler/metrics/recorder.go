@@ -105,11 +105,11 @@ func New(opts Options) (*Recorder, error) {
 	}, nil
 }
 
-// AddPolicyTime records how long the policy planned in one round.
+// AddPolicyTime records that the policy took d to plan one round.
 func (r *Recorder) AddPolicyTime(d time.Duration) { r.policyTimes.add(d) }
 
-// PolicyTimes returns how long the policy planned in each round, or in every 2nd, 4th, … round if there are more
-// than 65,536. The times depend on the machine and are not part of a Result.
+// PolicyTimes returns how long the policy took in each round, or in every 2nd, 4th, … round if there are more than
+// 65,536 rounds. The times depend on the machine and are not part of a Result.
 func (r *Recorder) PolicyTimes() []time.Duration { return slices.Clone(r.policyTimes.times) }
 
 // Event implements scheduler.Observer. Events of unknown jobs are ignored.

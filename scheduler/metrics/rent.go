@@ -27,7 +27,6 @@ type tenancy struct {
 	dropped int
 }
 
-// A payment has GPU-seconds and money times 3600.
 type payment struct {
 	seconds                            float64
 	effective, starting, idle, leaving float64
@@ -93,7 +92,6 @@ func (t *tenancy) comingOf(typ int) int {
 	return t.starting[typ]
 }
 
-// setLives ends and begins the lives of rented nodes, now, in seconds.
 func (t *tenancy) setLives(c *cluster.Cluster, now float64, most int) {
 	for id, i := range t.open { // iterations are independent: their order does not matter
 		if _, there := c.Index(id); there {
@@ -139,7 +137,6 @@ func (t *tenancy) summary(now float64) *Rent {
 
 const week = 7 * 24 * time.Hour
 
-// A bill is the money spent over time, piecewise linear.
 type bill struct {
 	points []point // from 0, by time
 	rate   float64

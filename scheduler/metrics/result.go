@@ -25,7 +25,8 @@ type Result struct {
 	NodesDropped int        `json:"nodes_dropped,omitempty"`
 }
 
-// A NodeLife states when a rented node was up, in seconds since Start. A repaired node has two.
+// A NodeLife states from when to when a rented node was up, in seconds since Start. A node that was repaired has one
+// for each time.
 type NodeLife struct {
 	Node     cluster.NodeID `json:"node"`
 	Group    cluster.Group  `json:"group"`
@@ -74,7 +75,7 @@ type JobResult struct {
 	Intervals    []Interval `json:"intervals,omitempty"` // sorted by start
 }
 
-// A State is what a job does with the GPUs it holds.
+// A State is what a job does with the GPUs that it holds: it trains, restores a checkpoint, or has ended.
 type State uint8
 
 // The states.
@@ -110,7 +111,7 @@ type Interval struct {
 	State State   `json:"state"`
 }
 
-// A Series is the state of the run over time. Each point is the mean of RoundsPerPoint rounds.
+// A Series is the state of the cluster over time. Each point is the mean of RoundsPerPoint rounds.
 type Series struct {
 	RoundsPerPoint int         `json:"rounds_per_point"`
 	Time           []float64   `json:"time_s"`   // start of the first round of a point
@@ -125,7 +126,7 @@ type Series struct {
 	Loans    *LoanSeries `json:"loans,omitempty"` // nil if nothing can be lent
 }
 
-// A LoanSeries describes an inference cluster that lends nodes, in GPUs, by point.
+// A LoanSeries describes an inference cluster that lends nodes. Its values are GPUs, one for each point of a Series.
 type LoanSeries struct {
 	Lent   []float64 `json:"lent"`   // GPUs on loan
 	Busy   []float64 `json:"busy"`   // GPUs on loan that jobs hold
@@ -137,8 +138,8 @@ type LoanSeries struct {
 	LoanPrice     []float64 `json:"loan_price_s,omitempty"`
 }
 
-// A Summary has totals and means over a run. Times, GPU-hours and restarts are of completed jobs; counts and Hours
-// are of all jobs.
+// A Summary has totals and means over a run. Times, GPU-hours and restarts are over completed jobs; counts and Hours
+// are over all jobs.
 type Summary struct {
 	Jobs      int `json:"jobs"` // submitted
 	Done      int `json:"done"`
@@ -203,8 +204,8 @@ type Summary struct {
 // PreemptionRatio returns Preemptions divided by submitted jobs. Source: Lyra Table 5, footnote 2.
 func (s *Summary) PreemptionRatio() float64 { return ratio(float64(s.Preemptions), float64(s.Jobs)) }
 
-// A LoanSummary has totals about nodes on loan. A reclaim is a round that returns nodes that their owner wants
-// back.
+// A LoanSummary has totals about nodes on loan. Its word reclaim means a round that returns nodes because their owner
+// wants them back.
 type LoanSummary struct {
 	Training float64 `json:"training_usage"` // held over available GPU time of nodes not on loan
 	OnLoan   float64 `json:"loan_usage"`     // held over available GPU time of nodes on loan
@@ -248,8 +249,8 @@ type LoanSummary struct {
 }
 
 // A Rent is the cost of rented nodes over the time of Summary.Utilisation. A node's GPU-hours count from its order
-// until it is given or taken back, also while it is broken; Leaving is the time after that. Money uses
-// cluster.Offer.GPUPrice, or 1 if that is unknown. Sources: BOA §6.2, "Measurement"; BOA App. D.
+// until it is returned or reclaimed, also while it is broken; Leaving is the time after that. Money uses
+// cluster.Offer.GPUPrice, or 1 if the price is unknown. Sources: BOA §6.2, "Measurement"; BOA App. D.
 type Rent struct {
 	Hours    float64 `json:"gpu_hours"`          // GPU-hours from order to return
 	Starting float64 `json:"starting_gpu_hours"` // part of Hours until nodes are up
@@ -274,8 +275,8 @@ type TypeSummary struct {
 	Utilisation float64         `json:"utilisation"`
 }
 
-// A RhoSummary describes finish-time fairness (rho) over completed jobs whose rho is known. Sources: Sia §3.5.5;
-// Shockwave §8.2.
+// A RhoSummary describes the finish-time fairness (rho) of the completed jobs for which it is known. Sources: Sia
+// §3.5.5; Shockwave §8.2.
 type RhoSummary struct {
 	Static      bool    `json:"static"` // rho is from Options.Fair
 	Mean        float64 `json:"mean"`

@@ -2,7 +2,6 @@ package metrics
 
 import "slices"
 
-// A resultStore collects job results in parts that never move.
 type resultStore struct {
 	parts [][]JobResult
 	n     int

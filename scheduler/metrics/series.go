@@ -13,7 +13,6 @@ type recording struct {
 	count  int         // its rounds
 }
 
-// add adds the values of one round.
 func (r *recording) add(t float64, row []float64) {
 	for len(r.values) < len(row) {
 		r.values = append(r.values, make([]float64, len(r.time), max(len(r.time), 16)))

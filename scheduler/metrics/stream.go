@@ -5,8 +5,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Stream is a set of functions that receive each complete measurement at once, so that long runs need little
-// memory. Nil functions are not called. Arguments are valid only during the call.
+// A Stream has functions that receive each measurement once it is complete, so that long runs need little memory. Nil
+// functions are not called. Arguments are valid only during the call.
 type Stream struct {
 	// Job receives each job once it has ended and released its GPUs, and active jobs at Recorder.Finish.
 	Job func(*JobResult)
@@ -26,7 +26,8 @@ type RoundState struct {
 	Capacity []int // available GPUs, by type
 }
 
-// Finish passes active jobs and held GPUs to Options.Stream, and returns the Result. Call it once, after the run.
+// Finish passes the jobs that are still active, and their GPUs, to Options.Stream, and returns the Result. Call it
+// once, after the run.
 func (r *Recorder) Finish() *Result {
 	c := r.clone()
 	c.opts.Stream = r.opts.Stream

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Result returns the measurements so far, without changing r. It ends at the last event, or at the end of the last
-// round if no job is active. It takes O(n log n) for n jobs.
+// Result returns the measurements up to the last event, or up to the end of the last round if no job is active. It does
+// not change r. It takes O(n log n) for n jobs.
 func (r *Recorder) Result() *Result {
 	c := r.clone()
 	c.opts.Stream = Stream{}
@@ -204,8 +204,8 @@ func (o *Options) rhoSummary(jobs []JobResult) *RhoSummary {
 	}
 }
 
-// Quantile returns the smallest value that is not below a fraction q of the sorted values; the zero value if there
-// are none.
+// Quantile returns the smallest of the sorted values such that at least a fraction q of them is not above it. Without
+// values it returns the zero value.
 //
 // Deviation: the public Sia simulator has sorted[int(q n)], because it rounds down.
 func Quantile[T any](sorted []T, q float64) (value T) {

@@ -92,7 +92,7 @@ func (a *Auditor) End() error {
 	return errors.Join(errs...)
 }
 
-// Held returns the GPU time that job id has used so far.
+// Held returns the GPU time that job id has used until now.
 func (a *Auditor) Held(id job.ID) time.Duration {
 	j := a.jobs[id]
 	if j == nil {

@@ -9,8 +9,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// shown checks that a snapshot has the jobs that have not ended, what they hold, and the new result of
-// background work.
 func (a *Auditor) shown(s *policy.Snapshot) {
 	if shown := s.Computed != nil; shown != a.computed {
 		a.complain("round %d: shows what was computed: %t, want %t", s.Round, shown, a.computed)
@@ -166,7 +164,6 @@ func (a *Auditor) mixed(s *job.Spec, got *cluster.Allocation) {
 	}
 }
 
-// capacity checks the holdings of each node: GPU type, number of GPUs, and CPUs and memory if they count.
 func (a *Auditor) capacity(s *policy.Snapshot) {
 	nodes := s.Cluster.Nodes()
 	used := make([]cluster.Resources, len(nodes))

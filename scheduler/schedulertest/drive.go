@@ -28,7 +28,7 @@ func DriveEvery(round time.Duration, c *cluster.Cluster, obs ...scheduler.Observ
 	}
 }
 
-// DriveWith is Drive with policy p, which must choose placements itself.
+// DriveWith is Drive with policy p. The policy must choose placements itself.
 func DriveWith(c *cluster.Cluster, p policy.Policy, obs ...scheduler.Observer) func(context.Context, scheduler.Backend) error {
 	return driven(time.Minute, c, p, obs)
 }
@@ -45,7 +45,6 @@ func driven(round time.Duration, c *cluster.Cluster, p policy.Policy, obs []sche
 	}
 }
 
-// asPlanned is the Placer for plans that have placements already.
 type asPlanned struct{}
 
 func (asPlanned) Place(_ context.Context, _ *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
@@ -102,8 +101,8 @@ func (t *thinker) shown(s *policy.Snapshot) {
 	}
 }
 
-// FirstFit is a minimal policy for tests: each waiting job, in order, gets its requested GPUs on the first node
-// with room.
+// FirstFit is a minimal policy for tests: each waiting job, in order, gets its requested GPUs on the first node with
+// enough free GPUs.
 type FirstFit struct {
 	// Last reverses the order of the jobs.
 	Last bool

@@ -177,7 +177,7 @@ func (w *tenant) round() {
 	}
 }
 
-// Renter is FirstFit that also rents the nodes that all its jobs would fill, and borrows every node on loan.
+// Renter is FirstFit that also borrows every node on loan, and rents as many nodes as all its jobs would fill.
 type Renter struct{ FirstFit }
 
 // Traits implements policy.Policy.

@@ -61,7 +61,7 @@ func RunRepeatable(t *testing.T, fresh func(testing.TB) scheduler.Backend, drive
 	})
 }
 
-// RunDrained checks that a backend without jobs waits for background work when it stops.
+// RunDrained checks that backend b, which has no jobs, waits for background work when it stops.
 func RunDrained(t *testing.T, b scheduler.Backend) {
 	t.Helper()
 	done := make(chan struct{})

@@ -29,8 +29,8 @@ type ToyJob struct {
 	LostAt time.Duration
 }
 
-// A Toy is a minimal backend for tests. Its jobs need a given GPU time, start at once, speed up linearly with
-// GPUs, and lose no work.
+// A Toy is a minimal backend for tests. Each job needs a given GPU time, starts at once, is twice as fast on twice the
+// GPUs, and loses no work.
 type Toy struct {
 	// Thinking is the duration of background work. Set it before the first call of Next.
 	Thinking time.Duration
@@ -94,8 +94,6 @@ func (w *Toy) Next(ctx context.Context, deadline time.Time) (scheduler.Event, er
 	return ev, nil
 }
 
-// next returns the time of the next event, whether there is one without an action, and the number of remaining
-// jobs.
 func (w *Toy) next() (at time.Time, pending bool, left int) {
 	for _, j := range w.jobs {
 		if j.over {

@@ -22,7 +22,7 @@ type toyNodes struct {
 
 var _ scheduler.Expander = (*toyNodes)(nil)
 
-// Let allows the Toy to rent the nodes of c that have tenure Rented. Call it before the first call of Next.
+// Let allows the Toy to rent the nodes of c with tenure Rented. Call it before the first call of Next.
 func (w *Toy) Let(c *cluster.Cluster) {
 	w.nodes = &toyNodes{w: w, all: c, coming: make(map[cluster.NodeID]time.Time), there: make(map[cluster.NodeID]bool)}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Change is a change of the cluster or the jobs that would give a waiting job GPUs, with the GPUs that it would
-// get. Kind states which of the fields are set.
+// A Change is a change of the cluster or of jobs after which a waiting job would get GPUs, and the GPUs that it would
+// get. Kind states which fields are set.
 type Change struct {
 	Kind     Kind               `json:"kind"`
 	GPUs     int                `json:"gpus,omitzero"`   // FewerGPUs: GPUs to request; MoreGPUs and NodesCome: GPUs added
@@ -38,7 +38,7 @@ type Change struct {
 // A Kind is a kind of change that may help a waiting job.
 type Kind uint8
 
-// The kinds of change, in the order in which they are tried.
+// The kinds of change, in the order of trying.
 const (
 	NoChange  Kind = iota // a later round gives it GPUs without a change
 	NodesCome             // rented nodes that are ordered are up
@@ -84,7 +84,7 @@ const mostNamed = 3
 // String returns the change as a clause: "it would get 4 a100 GPUs if it asked for 4 GPUs".
 func (c *Change) String() string { return c.Text(func(id job.ID) string { return string(id) }) }
 
-// Text is String, with jobs named by the function name.
+// Text is String, but prints each job as name returns it.
 func (c *Change) Text(name func(job.ID) string) string {
 	switch c.Kind {
 	case NothingHelps:

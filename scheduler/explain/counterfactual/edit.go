@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// With returns a copy of snapshot s in which change has modified the specification of job number at.
+// With returns a copy of snapshot s in which the function change has modified the specification of the job at index at.
 func With(s *policy.Snapshot, at int, change func(*job.Spec)) *policy.Snapshot {
 	then, row, spec := *s, *s.Jobs[at], *s.Jobs[at].Spec
 	change(&spec)
@@ -29,7 +29,7 @@ func asking(n int) func(*job.Spec) {
 	}
 }
 
-// Without returns a copy of the snapshot in which some jobs have ended.
+// Without returns a copy of the snapshot in which the jobs in ended have ended.
 func Without(s *policy.Snapshot, ended []job.ID) *policy.Snapshot {
 	then, has := *s, make(map[job.ID]bool, len(ended))
 	for _, id := range ended {
@@ -39,7 +39,7 @@ func Without(s *policy.Snapshot, ended []job.ID) *policy.Snapshot {
 	return &then
 }
 
-// Remaining returns copies of a snapshot and its plan without the jobs that have ended.
+// Remaining returns copies of a snapshot and its plan without the jobs in ended.
 func Remaining(s *policy.Snapshot, p *policy.Plan, ended []job.ID) (*policy.Snapshot, *policy.Plan) {
 	if len(ended) == 0 {
 		return s, p
@@ -54,8 +54,8 @@ func Remaining(s *policy.Snapshot, p *policy.Plan, ended []job.ID) (*policy.Snap
 	return Without(s, ended), &then
 }
 
-// Grown returns a copy of snapshot s with gpus more GPUs of a type that the cluster has, on owned nodes of the
-// usual size with the proportional CPUs and memory.
+// Grown returns a copy of snapshot s with gpus more GPUs of type t, which the cluster must already have. They are on
+// owned nodes of the usual size, with the proportional CPUs and memory.
 func Grown(s *policy.Snapshot, t *cluster.TypeInfo, gpus int) *policy.Snapshot {
 	nodes := slices.Clone(s.Cluster.Nodes())
 	like := nodes[slices.IndexFunc(nodes, func(n cluster.Node) bool { return n.GPUType == t.Type })]
@@ -89,7 +89,6 @@ func arrived(s *policy.Snapshot, rental, more int) *policy.Snapshot {
 	return then
 }
 
-// on returns a copy of the snapshot with other nodes; nil if they make no cluster.
 func on(s *policy.Snapshot, nodes []cluster.Node) *policy.Snapshot {
 	then := *s
 	var err error

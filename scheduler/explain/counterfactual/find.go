@@ -14,14 +14,14 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Find returns the cheapest change that gives job id of snapshot s GPUs, or more GPUs than plan p does. It makes one
-// change at a time and plans the round again with d, in this order:
+// Find returns the cheapest change after which job id of snapshot s gets GPUs, or more GPUs than under plan p. It makes
+// one change at a time and plans the round again with d, in this order:
 //
 //  1. nothing changes, and the policy's background work is complete;
 //  2. rented nodes that are ordered are up;
-//  3. jobs whose end is predicted have ended, the soonest first, waiting jobs among them. If none is
-//     predicted or they do not help: one job with GPUs has ended, or several. Each of several is needed, unless
-//     there are too many jobs to check;
+//  3. jobs whose end is predicted have ended, the soonest first, including waiting jobs. If none is predicted or they
+//     do not help: one job with GPUs has ended, or several. Each of several is needed, unless there are too many jobs
+//     to check;
 //  4. the job has a higher priority: the priority of another job, or the next whole number above it. The lowest that
 //     helps is returned. This comes before 3 if priority is the reason why the job waits;
 //  5. it asks for one GPU less, two less, and so on;
@@ -30,12 +30,12 @@ import (
 //  8. waiting jobs have ended, too;
 //  9. 1 to 32 more rounds have passed, and nothing else has changed.
 //
-// If none helps, the change has kind NothingHelps and lists what was tried. Complexity: about 2n plans for n jobs
-// that hold GPUs, and one for each GPU of the largest type. With many jobs, mostAlone and mostRows bound the plans
-// for ends, and bisection those for GPUs.
+// If none helps, the change has kind NothingHelps and lists what was tried. Complexity: about 2n plans for n jobs that
+// hold GPUs, and one for each GPU of the largest type. With many jobs, the limits mostAlone and mostRows, and
+// bisection, keep the number of plans lower.
 //
-// ends is the predicted time until jobs end; may be nil. Without predictions jobs keep their GPUs and waiting jobs
-// never end, so the change may name an end long after the real start of the job.
+// ends is the predicted time until jobs end; it may be nil. Without predictions jobs keep their GPUs and waiting jobs
+// never end, so the change may name an end that is long after the real start of the job.
 func Find(ctx context.Context, s *policy.Snapshot, p *policy.Plan, id job.ID, d Decider, ends map[job.ID]time.Duration) (*Change, error) {
 	at := s.Index(id)
 	if at < 0 || at >= len(p.Jobs) {
@@ -100,7 +100,6 @@ func (f *finder) helps(c *Change, then func() *policy.Snapshot) bool {
 	return better(f.s.Jobs[f.at], f.plan.Jobs[f.at].Allocation, c.Gets)
 }
 
-// others returns how many GPUs more all other jobs get from a plan than from the plan of the round.
 func (f *finder) others(plan *policy.Plan) int {
 	more := 0
 	for i := range plan.Jobs {
@@ -217,7 +216,6 @@ func (f *finder) without(ended []job.ID, and ...job.ID) *Change {
 	return c
 }
 
-// ahead reports whether a job that waits is ahead in the queue, by the reasons of both.
 func (f *finder) ahead(i int) bool {
 	own, why := &f.plan.Jobs[f.at].Why, &f.plan.Jobs[i].Why
 	if own.Kind != policy.WaitOrder {
@@ -446,7 +444,6 @@ func (f *finder) holders() []job.ID {
 	return all
 }
 
-// endsIn returns the time until a job completes on its planned GPUs; negative if that is not known.
 func (f *finder) endsIn(i int) time.Duration {
 	j := f.s.Jobs[i]
 	if f.plan.Jobs[i].Allocation.IsZero() {
@@ -461,7 +458,6 @@ func (f *finder) endsIn(i int) time.Duration {
 	return left
 }
 
-// lastEnd returns the time until the last of some jobs ends; negative if that is not known.
 func (f *finder) lastEnd(jobs []job.ID) time.Duration {
 	last := time.Duration(0)
 	for _, id := range jobs {

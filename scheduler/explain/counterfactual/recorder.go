@@ -12,14 +12,13 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// A Decider plans a past round again with a changed snapshot, each time from the same state of the policy. The
+// A Decider plans a past round again with a changed snapshot. Every call starts from the same state of the policy. The
 // plan is valid and names nodes.
 type Decider interface {
 	Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error)
 }
 
-// Fresh is a function that makes a policy and a placer with the same options as in the run, in their initial
-// state.
+// A Fresh makes a policy and a placer with the options of the run, in their initial state.
 type Fresh func() (policy.Policy, placement.Placer, error)
 
 // A Recorder wraps a policy so that its last rounds can be planned again with changed snapshots. A policy with
@@ -40,8 +39,8 @@ type Recorder struct {
 
 var _ policy.Policy = (*Recorder)(nil)
 
-// From returns a Decider that starts from the present state of p, with a placer that fresh makes. If p cannot be
-// copied, the Decider returns an error.
+// From returns a Decider that starts from the present state of p. fresh makes its placer. If p cannot be copied, Decide
+// returns an error.
 func From(p policy.Policy, fresh Fresh) Decider { return stateOf(p, fresh) }
 
 // Copy returns an independent copy of policy p, and a new placer.
@@ -83,8 +82,8 @@ func (st state) copied() (policy.Policy, placement.Placer, error) {
 	return p, placer, nil
 }
 
-// NewRecorder returns a Recorder around p. Placements must depend only on snapshot and plan. It copies the
-// policy's memory every given number of rounds; to plan a round again, it repeats the rounds since the last copy.
+// NewRecorder returns a Recorder around p. Placements must depend only on snapshot and plan. It copies the policy's
+// memory once in every rounds. To plan a round again, it repeats the rounds since the last copy.
 func NewRecorder(p policy.Policy, fresh Fresh, every int) *Recorder {
 	return &Recorder{Policy: p, fresh: fresh, every: max(1, every)}
 }
@@ -109,9 +108,9 @@ func (r *Recorder) keep(s *policy.Snapshot) {
 	r.since = append(r.since, s)
 }
 
-// At returns the snapshot of the round at a time, and a Decider for it. If a Steady policy was not called in that
-// round, the snapshot has the number of its last call. It returns an error if the round is older than the last
-// copy, or if a later round was requested before. It costs at most one plan for each round since the copy.
+// At returns the snapshot of the round at time at, and a Decider for it. If a Steady policy was not called in that
+// round, the snapshot has the number of its last call. At returns an error if the round is older than the last copy, or
+// if a later round was requested before. It costs at most one plan for each round since the copy.
 func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Decider, error) {
 	r.mu.Lock()
 	before, since, copies := r.before, r.since, r.copies
@@ -159,7 +158,7 @@ func (r *Recorder) shown(since []*policy.Snapshot, at time.Time) int {
 	return -1
 }
 
-// After returns copies of policy and placer in their state after the round at a time, and the policy's background
+// After returns copies of policy and placer in their state after the round at time at, and the policy's background
 // work, which may be nil. It returns the errors of At, and costs one more plan.
 func (r *Recorder) After(ctx context.Context, at time.Time) (policy.Policy, placement.Placer, policy.Work, error) {
 	s, d, err := r.At(ctx, at)
@@ -177,7 +176,7 @@ func (r *Recorder) After(ctx context.Context, at time.Time) (policy.Policy, plac
 	return p, placer, plan.Background, nil
 }
 
-// Decide implements Decider. If the plan has background work, it completes the work and returns the plan of the
+// Decide implements Decider. If the plan has background work, Decide completes the work and returns the plan of the
 // next round.
 func (st state) Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	p, placer, err := st.copied()

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Weigh returns the terms of a job's weight in a round, and which of them were decisive. It costs one plan, and
-// one for each term.
+// Weigh returns the terms of the weight of job id in a round, and which of them were decisive. It is false if the
+// policy has no weights or did not plan the job. It makes one plan, and one more for each term.
 func Weigh(ctx context.Context, s *policy.Snapshot, id job.ID, d Decider) (policy.Terms, bool) {
 	st, ok := d.(state)
 	if !ok {

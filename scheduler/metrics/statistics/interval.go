@@ -10,7 +10,7 @@ package statistics
 
 import "math"
 
-// An Interval is the mean of independent values, such as one per seed, with its Student's t confidence interval.
+// An Interval is the mean of independent values, such as one value per seed, with its Student's t confidence interval.
 type Interval struct {
 	N         int     // number of values
 	Mean      float64 // 0 if N is 0

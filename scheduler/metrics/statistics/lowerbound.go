@@ -49,9 +49,9 @@ const (
 	steps     = 200
 )
 
-// LowerBound returns a time in seconds that the mean completion time, counted from Ready, exceeds or equals under
-// every schedule; 0 without jobs. gpus is the number of GPUs by type. known is the mean under some schedule, which
-// tightens the bound. For j jobs, i intervals and k types it costs O(steps j i (60 + k)).
+// LowerBound returns a lower bound in seconds on the mean completion time, counted from Ready, under any schedule. It
+// returns 0 without jobs. gpus is the number of GPUs by type. known is the mean under some schedule, which makes the
+// bound tighter. For j jobs, i intervals and k types it takes O(steps j i (60 + k)).
 func LowerBound(jobs []Task, gpus []float64, known float64) float64 {
 	if len(jobs) == 0 {
 		return 0

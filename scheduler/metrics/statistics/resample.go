@@ -9,20 +9,20 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// A Pair is the time of one job under two policies.
+// A Pair is a duration of one job under two policies, for example its wait.
 type Pair struct {
 	At         float64 // submission time in seconds
 	Was, Would float64 // seconds under the first and the second policy, at least 0
 }
 
-// A Change is the ratio of the mean of Would to the mean of Was, with an interval for this ratio in another period
-// of equal length.
+// A Change is the mean of Would divided by the mean of Was. Its interval predicts this ratio for another period of the
+// same length.
 type Change struct{ Ratio, Low, High float64 }
 
-// Draws is the number of pairs of periods drawn to compute an interval.
+// Draws is how many pairs of periods are drawn at random to compute an interval.
 const Draws = 2000
 
-// Share is the probability with which the ratio in another period is inside the interval.
+// Share is the probability with which an interval contains the ratio of another period.
 const Share = 0.8
 
 // blocks is the number of blocks of a period shorter than ten weeks.
@@ -33,10 +33,10 @@ const week = 7 * 24 * 3600
 // least is added to means, in seconds, so that ratios stay finite.
 const least = 1
 
-// Between returns the ratio by which the mean changes from Was to Would. Its interval is predictive: the
-// difference of the logarithms of two periods, drawn block by block, estimates how far a third period may differ
-// from the whole. Blocks are weeks, or a tenth of a shorter period. The interval is unbounded if nearly all
-// waiting was in one block. seed determines the draws.
+// Between returns the ratio by which the mean changes from Was to Would. Its interval predicts the ratio of another
+// period. To estimate it, Between draws pairs of periods block by block, and compares the logarithms of their ratios.
+// Blocks are weeks, or a tenth of a shorter period. The interval is unbounded if nearly all waiting was in one block.
+// seed determines the draws.
 //
 // Source: Efron and Tibshirani, An Introduction to the Bootstrap, §8.6 (blocks).
 func Between(pairs []Pair, seed uint64) Change {

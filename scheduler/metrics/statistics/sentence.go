@@ -86,8 +86,8 @@ func (v *Verdict) later() string {
 	return fmt.Sprintf("Under %s %s.", best, Later(Delays(v.trials[best], baseline)))
 }
 
-// Delays counts the jobs that finish later in trials than under the baseline with the same seed; nil if no seeds
-// are common.
+// Delays counts the jobs that finish later in trials than in the baseline trials with the same seeds. It returns nil if
+// no seeds match.
 func Delays(trials, baseline []Trial) *metrics.Delays {
 	var d *metrics.Delays
 	for i := range baseline {
@@ -104,7 +104,7 @@ func Delays(trials, baseline []Trial) *metrics.Delays {
 	return d
 }
 
-// Later describes delays as the end of a sentence, such as "3 of 160 jobs finish later than under easy (...)".
+// Later describes delays as part of a sentence, such as "3 of 160 jobs finish later than under easy (...)".
 func Later(d *metrics.Delays) string {
 	switch {
 	case d == nil || d.Compared == 0:
@@ -140,7 +140,7 @@ func (v *Verdict) terms(policy, other string) string {
 	return listed(all) + " than under " + other
 }
 
-// Over states what the intervals are computed from, such as "over seeds 1 to 3".
+// Over states in words over what the intervals are computed, such as "over seeds 1 to 3".
 func (v *Verdict) Over() string {
 	n := len(v.Seeds)
 	switch {
@@ -189,7 +189,6 @@ func portion(part float64) string {
 	return percent(-part) + " % below"
 }
 
-// percent returns the absolute share in per cent, with at least two digits.
 func percent(part float64) string {
 	p := 100 * math.Abs(part)
 	switch {

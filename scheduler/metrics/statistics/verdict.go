@@ -28,7 +28,7 @@ type Trial struct {
 	Pool     int // largest number of GPUs of one type
 }
 
-// Terms are the parts of a mean completion time, in seconds.
+// Terms are the three parts that add up to a mean completion time, in seconds.
 type Terms struct{ Waiting, Restarts, Running float64 }
 
 // A Verdict states which policy is best and by how much, for all reports.
@@ -49,9 +49,9 @@ type Verdict struct {
 	trials          map[string][]Trial
 }
 
-// NewVerdict compares policies by their runs. better maps a measure to -1 if less is better, or to 1. baseline is the
-// name of the usual policy, which may be missing. A policy is compared if it has a trial for each seed, no jobs
-// left, and the most completed jobs. There is no verdict if the trials had different jobs.
+// NewVerdict compares policies by their runs. better maps the name of a measure to -1 if lower values are better, or to
+// 1. baseline names the usual policy, which may be missing. A policy is compared only if it has a trial for each seed,
+// no jobs left, and the most completed jobs. If the trials had different jobs, there is no verdict.
 func NewVerdict(trials []Trial, better map[string]int, baseline string) *Verdict {
 	v := &Verdict{baseline: baseline, Best: make(map[string]string), Versus: make(map[string]Difference)}
 	if v.choose(trials); len(v.Policies) == 0 {
@@ -115,7 +115,7 @@ func complete(trials []Trial, most map[uint64]int) bool {
 	return len(trials) == len(most) && !slices.ContainsFunc(trials, cut)
 }
 
-// Means returns the means over the seeds of a policy, for the measures that all its runs have.
+// Means returns the mean of each measure over the seeds of a policy. It omits measures that some run lacks.
 func Means(trials []Trial, policy string) map[string]float64 {
 	sums, known, n := make(map[string]float64), make(map[string]int), 0
 	for i := range trials {
@@ -157,7 +157,7 @@ func (v *Verdict) best(measure string, sign int) (policy string, found bool) {
 	return "", false
 }
 
-// Distrust marks the verdict as not to be trusted and removes Best.
+// Distrust marks the verdict as untrustworthy and removes Best.
 func (v *Verdict) Distrust() {
 	clear(v.Best)
 	first := v.Sentences[0]
