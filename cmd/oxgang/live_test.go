@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/cmd/oxgang/machine"
+	"github.com/oxgang/oxgang/cmd/oxgang/live"
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/control/controltest"
@@ -69,34 +69,34 @@ func (f *fake) stop() error {
 var liveCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"scheduler": func(ts *testscript.TestScript, _ bool, args []string) {
 		if args[0] == "stop" {
-			ts.Check(live(ts).stop())
+			ts.Check(machine(ts).stop())
 			return
 		}
-		ts.Check(live(ts).start(ts.MkAbs(args[1])))
-		ts.Defer(func() { ts.Check(live(ts).stop()) })
+		ts.Check(machine(ts).start(ts.MkAbs(args[1])))
+		ts.Defer(func() { ts.Check(machine(ts).stop()) })
 	},
 	"change": func(ts *testscript.TestScript, _ bool, args []string) {
-		live(ts).Change(job.ID(args[0]), func(v *status.Job) { ts.Check(json.Unmarshal([]byte(args[1]), v)) })
+		machine(ts).Change(job.ID(args[0]), func(v *status.Job) { ts.Check(json.Unmarshal([]byte(args[1]), v)) })
 	},
 	"ends": func(ts *testscript.TestScript, _ bool, args []string) {
-		live(ts).Change(job.ID(args[0]), func(v *status.Job) { v.End = status.Range{Early: later(ts, args[1]), Late: later(ts, args[2])} })
+		machine(ts).Change(job.ID(args[0]), func(v *status.Job) { v.End = status.Range{Early: later(ts, args[1]), Late: later(ts, args[2])} })
 	},
 	"end": func(ts *testscript.TestScript, _ bool, args []string) {
-		end(live(ts), job.ID(args[0]), args[1], strings.Join(args[2:], " "))
+		end(machine(ts), job.ID(args[0]), args[1], strings.Join(args[2:], " "))
 	},
 	"machine": func(ts *testscript.TestScript, _ bool, args []string) {
-		live(ts).ChangeStatus(func(s *status.Status) { ts.Check(json.Unmarshal([]byte(args[0]), s)) })
+		machine(ts).ChangeStatus(func(s *status.Status) { ts.Check(json.Unmarshal([]byte(args[0]), s)) })
 	},
 	"say": func(ts *testscript.TestScript, _ bool, args []string) {
-		ts.Check(live(ts).Say(job.ID(args[0]), strings.Join(args[1:], "\n")+"\n"))
+		ts.Check(machine(ts).Say(job.ID(args[0]), strings.Join(args[1:], "\n")+"\n"))
 	},
 	"await": func(ts *testscript.TestScript, _ bool, args []string) {
 		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 		defer stop()
-		ts.Check(live(ts).Await(ctx, job.ID(args[0])))
+		ts.Check(machine(ts).Await(ctx, job.ID(args[0])))
 	},
 	"request": func(ts *testscript.TestScript, _ bool, args []string) {
-		all := live(ts).Requests()
+		all := machine(ts).Requests()
 		r := all[len(all)-1]
 		r.Env = slices.DeleteFunc(r.Env, func(e string) bool { return !slices.Contains(args[1:], e[:strings.IndexByte(e, '=')]) })
 		text, err := json.MarshalIndent(r, "", "  ")
@@ -105,7 +105,7 @@ var liveCommands = map[string]func(*testscript.TestScript, bool, []string){
 	},
 }
 
-func live(ts *testscript.TestScript) *fake {
+func machine(ts *testscript.TestScript) *fake {
 	f, ok := ts.Value(fakeKey{}).(*fake)
 	if !ok {
 		ts.Fatalf("the script has no machine")
@@ -135,12 +135,12 @@ func TestParseBytes(t *testing.T) {
 	for text, want := range map[string]int64{
 		"": 0, "8GiB": 8 << 30, "8G": 8 << 30, "8g": 8 << 30, "8.5 GB": 8.5e9, "1k": 1024, "2TiB": 2 << 40, "500MB": 500e6, "4096": 4096, "7b": 7,
 	} {
-		if got, err := machine.ParseBytes(text); got != want || err != nil {
+		if got, err := live.ParseBytes(text); got != want || err != nil {
 			t.Errorf("%q: got %d, %v, want %d", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"GiB", "-1G", "0", "0.5", "NaN", "1e30", "8 apples", "8GiB8", "1.2.3", "inf"} {
-		if got, err := machine.ParseBytes(text); err == nil {
+		if got, err := live.ParseBytes(text); err == nil {
 			t.Errorf("%q: got %d, want an error", text, got)
 		}
 	}
@@ -161,7 +161,7 @@ func TestParseRange(t *testing.T) {
 
 // What says where this process stands in a job is not the job's.
 func TestCaptured(t *testing.T) {
-	env, odd := machine.Captured([]string{
+	env, odd := live.Captured([]string{
 		"PATH=/bin", "EMPTY=", "RANK=1", "LOCAL_RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=a", "MASTER_PORT=1", "TORCHELASTIC_RUN_ID=a",
 		"OXGANG_TOKEN=secret", "OXGANG_STATE=/s", "CUDA_VISIBLE_DEVICES=3", "RANKING=x", "ODD=\xff", "=C:=x", "A=b=c",
 	})

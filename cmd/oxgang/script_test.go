@@ -13,7 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/kube"
+	"github.com/oxgang/oxgang/cmd/oxgang/live"
 	"github.com/oxgang/oxgang/internal/testdata"
 	"github.com/oxgang/oxgang/opt/exact"
 )
@@ -22,7 +22,9 @@ var update = flag.Bool("update", false, "rewrite what sessions expect of standar
 
 // TestMain makes oxgang a command of the scripts, and of the tests: each call
 // is a process of its own.
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"oxgang": main, kube.Plugin: main}) }
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"oxgang": main, live.KubectlPlugin: main})
+}
 
 // TestScript runs the sessions in testdata/script.
 func TestScript(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 const module = "github.com/oxgang/oxgang"
 
 // floors are the folders at the root, each with the folders that its packages may import besides their own.
-// internal is open to all. cmd/oxgang-scheduler, cmd/oxgang/kube and cmd/oxgang/cli may import what cmd may, except lab.
+// internal is open to all. cmd/oxgang-scheduler, cmd/oxgang/live and cmd/oxgang/cli may import what cmd may, except lab.
 var floors = map[string][]string{
 	"internal":  {},
 	"model":     {"internal"},
@@ -44,7 +44,7 @@ func TestFloors(t *testing.T) {
 // TestNo_lab: the program that runs on Kubernetes, the kubectl plugin and what all commands share contain nothing that
 // only serves papers.
 func TestNo_lab(t *testing.T) {
-	for _, program := range []string{"cmd/oxgang-scheduler", "cmd/oxgang/kube", "cmd/oxgang/cli"} {
+	for _, program := range []string{"cmd/oxgang-scheduler", "cmd/oxgang/live", "cmd/oxgang/cli"} {
 		for path := range strings.FieldsSeq(goList(t, "-deps", module+"/"+program)) {
 			if folder(path) == "lab" {
 				t.Errorf("%s links %s", program, local(path))

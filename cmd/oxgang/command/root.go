@@ -4,11 +4,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/cmd/oxgang/kube"
 	"github.com/oxgang/oxgang/cmd/oxgang/lab"
-	"github.com/oxgang/oxgang/cmd/oxgang/machine"
+	"github.com/oxgang/oxgang/cmd/oxgang/live"
 	"github.com/oxgang/oxgang/cmd/oxgang/simulate"
-	"github.com/oxgang/oxgang/cmd/oxgang/slurm"
 )
 
 // commands are created on demand: creating all takes longer than running some.
@@ -21,27 +19,27 @@ var commands = map[string]func() *cobra.Command{
 	"explain":  simulate.ExplainCommand,
 	"try":      simulate.TryCommand,
 	"ui":       simulate.UICommand,
-	"serve":    machine.ServeCommand,
-	"keeper":   machine.SupervisorCommand,
-	"top":      machine.TopCommand,
-	"cancel":   machine.CancelCommand,
-	"logs":     machine.LogsCommand,
-	"prune":    machine.PruneCommand,
-	"backup":   machine.BackupCommand,
-	"jobs":     machine.JobsCommand,
-	"submit":   machine.SubmitCommand,
+	"serve":    live.ServeCommand,
+	"keeper":   live.SupervisorCommand,
+	"top":      live.TopCommand,
+	"cancel":   live.CancelCommand,
+	"logs":     live.LogsCommand,
+	"prune":    live.PruneCommand,
+	"backup":   live.BackupCommand,
+	"jobs":     live.JobsCommand,
+	"submit":   live.SubmitCommand,
 	"plan":     simulate.PlanCommand,
 	"lab":      lab.Command,
-	"kubectl":  kube.Command,
-	"slurm":    slurm.Command,
+	"kubectl":  live.KubectlCommand,
+	"slurm":    live.SlurmCommand,
 	"trace":    traceCommand,
 	"policies": policiesCommand,
 	"config":   cli.ConfigCommand,
 }
 
 func root(args []string) *cobra.Command {
-	if kube.AsPlugin() {
-		return kube.Command()
+	if live.AsKubectlPlugin() {
+		return live.KubectlCommand()
 	}
 	cmd := &cobra.Command{
 		Use:           "oxgang",

@@ -14,8 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/cmd/oxgang/machine"
-	"github.com/oxgang/oxgang/cmd/oxgang/slurm"
+	"github.com/oxgang/oxgang/cmd/oxgang/live"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/journal"
@@ -36,8 +35,8 @@ const explainBudget = 5 * time.Second
 // ExplainCommand returns the command "oxgang explain".
 func ExplainCommand() *cobra.Command {
 	e := explanation{budget: explainBudget}
-	live := machine.ExplainJobCommand()
-	slurm.AddExplain(live)
+	ofJob := live.ExplainJobCommand()
+	live.AddSlurmExplain(ofJob)
 	cmd := &cobra.Command{
 		SuggestFor: []string{"describe", "why", "status"},
 		Use:        "explain [job NAME]", Short: "Explain why a job waits, why its size changed, and where its time went",
@@ -60,7 +59,7 @@ or with --at its state at one time, the reason, and what came next.
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return e.ask(cmd, live, args[1:])
+				return e.ask(cmd, ofJob, args[1:])
 			}
 			e.moment = cmd.Flags().Changed("at")
 			if err := e.check(); err != nil {
@@ -78,23 +77,23 @@ or with --at its state at one time, the reason, and what came next.
 	f.StringVar(&e.job, "job", "", "job to explain")
 	f.DurationVar(&e.at, "at", 0, "time since the start of the recording; default: the whole history")
 	cli.Output(cmd, &e.format, "text", "json", "yaml")
-	live.Flags().VisitAll(func(l *pflag.Flag) {
+	ofJob.Flags().VisitAll(func(l *pflag.Flag) {
 		if l.Name != "output" {
 			f.AddFlag(l)
 		}
 	})
-	cmd.ValidArgsFunction = cli.CompleteJobArg(live.ValidArgsFunction)
+	cmd.ValidArgsFunction = cli.CompleteJobArg(ofJob.ValidArgsFunction)
 	return cmd
 }
 
-func (e *explanation) ask(cmd, live *cobra.Command, args []string) error {
-	if err := live.Flags().Set("output", e.format); err != nil {
+func (e *explanation) ask(cmd, ofJob *cobra.Command, args []string) error {
+	if err := ofJob.Flags().Set("output", e.format); err != nil {
 		return err
 	}
-	live.SetContext(cmd.Context())
-	live.SetOut(cmd.OutOrStdout())
-	live.SetErr(cmd.ErrOrStderr())
-	return live.RunE(live, args)
+	ofJob.SetContext(cmd.Context())
+	ofJob.SetOut(cmd.OutOrStdout())
+	ofJob.SetErr(cmd.ErrOrStderr())
+	return ofJob.RunE(ofJob, args)
 }
 
 func (e *explanation) check() error {

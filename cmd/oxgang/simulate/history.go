@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/cmd/oxgang/kube"
+	"github.com/oxgang/oxgang/cmd/oxgang/live"
 	"github.com/oxgang/oxgang/policy/registry"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/history"
@@ -128,10 +128,10 @@ func (h *historyFlags) open(ctx context.Context, o *history.Options, notes io.Wr
 }
 
 func (h *historyFlags) ask(ctx context.Context, notes io.Writer) ([]byte, error) {
-	k := kube.Connection{Context: h.context, Config: h.kconf}
+	k := live.KubectlConnection{Context: h.context, Config: h.kconf}
 	text, lacks, err := k.Kubectl().Dump(ctx)
 	if err != nil {
-		return nil, kube.Hinted(err)
+		return nil, live.KubectlHinted(err)
 	}
 	for _, l := range lacks {
 		fmt.Fprintf(notes, "missing: %s\n", l)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/machine"
+	"github.com/oxgang/oxgang/cmd/oxgang/live"
 	"github.com/oxgang/oxgang/internal/chromium"
 	"github.com/oxgang/oxgang/live/page"
 	"github.com/oxgang/oxgang/model/job"
@@ -64,7 +64,7 @@ func TestBrowser_answers_ten_questions(t *testing.T) {
 
 func pageServed(t *testing.T, path string) (*page.Server, *httptest.Server) {
 	t.Helper()
-	source, done, err := pageSource(t.Context(), &machine.PageSource{}, []string{path})
+	source, done, err := pageSource(t.Context(), &live.PageSource{}, []string{path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func show(id job.ID) []string { return []string{fmt.Sprintf(`main table a[href="
 // opened opens a journal.
 func opened(t *testing.T, path string) *journal.File {
 	t.Helper()
-	source, done, err := pageSource(t.Context(), &machine.PageSource{}, []string{path})
+	source, done, err := pageSource(t.Context(), &live.PageSource{}, []string{path})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/cmd/oxgang/machine"
+	"github.com/oxgang/oxgang/cmd/oxgang/live"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/whatif"
@@ -18,7 +18,7 @@ import (
 type tryFlags struct {
 	journal, format string
 	at              time.Duration
-	live            machine.Scheduler
+	live            live.Scheduler
 }
 
 // TryCommand returns the command "oxgang try".

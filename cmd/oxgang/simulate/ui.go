@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/cmd/oxgang/machine"
+	"github.com/oxgang/oxgang/cmd/oxgang/live"
 	"github.com/oxgang/oxgang/live/page"
 	slurm "github.com/oxgang/oxgang/live/slurm/view"
 	"github.com/oxgang/oxgang/scheduler/explain"
@@ -21,7 +21,7 @@ import (
 // UICommand returns the command "oxgang ui".
 func UICommand() *cobra.Command {
 	var (
-		live             machine.PageSource
+		machine          live.PageSource
 		onSlurm, cancels bool
 		listen           string
 	)
@@ -55,7 +55,7 @@ and serves until Ctrl-C. The page is read-only unless --allow-cancel is given.`,
 				}
 				return cli.ServePage(cmd, source, listen, cancels)
 			}
-			source, done, err := pageSource(cmd.Context(), &live, args)
+			source, done, err := pageSource(cmd.Context(), &machine, args)
 			if err != nil {
 				return err
 			}
@@ -63,16 +63,16 @@ and serves until Ctrl-C. The page is read-only unless --allow-cancel is given.`,
 			return cli.ServePage(cmd, source, listen, cancels)
 		},
 	}
-	live.Add(cmd)
+	machine.Add(cmd)
 	cmd.Flags().BoolVar(&onSlurm, "slurm", false, "show Slurm, like \"oxgang slurm observe\"")
 	cmd.Flags().BoolVar(&cancels, "allow-cancel", false, "let anyone with the printed address cancel jobs that you may cancel")
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address on loopback; port 0 for any free port")
 	return cmd
 }
 
-func pageSource(ctx context.Context, live *machine.PageSource, args []string) (page.Source, func(), error) {
+func pageSource(ctx context.Context, machine *live.PageSource, args []string) (page.Source, func(), error) {
 	if len(args) == 0 {
-		s, err := live.Source(ctx)
+		s, err := machine.Source(ctx)
 		return s, func() {}, err
 	}
 	j, err := cli.OpenJournalFile(ctx, args[0])

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/cmd/oxgang/kube"
+	"github.com/oxgang/oxgang/cmd/oxgang/live"
 	"github.com/oxgang/oxgang/internal/chromium"
 	"github.com/oxgang/oxgang/live/kube/rig"
 	"github.com/oxgang/oxgang/live/page"
@@ -130,7 +130,7 @@ func (s *server) ui(t *testing.T, name string, as *rest.Config, args ...string) 
 		t.Fatalf("%v: %s", err, out)
 	}
 	r, w := io.Pipe()
-	cmd := kube.Command()
+	cmd := live.KubectlCommand()
 	cmd.SetArgs(append([]string{"ui", "--kubeconfig", file}, args...))
 	cmd.SetOut(w)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -1,2 +1,0 @@
-// Package kube has the commands of oxgang for Kubernetes clusters.
-package kube

@@ -1,0 +1,164 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/user"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/slurm/view"
+	"github.com/oxgang/oxgang/live/status"
+)
+
+type observation struct {
+	format  string
+	mine    bool
+	watched bool
+	history time.Duration
+	client  *client.Client
+	width   int // of tables
+	past    *view.History
+	noPast  string
+}
+
+func observeCommand() *cobra.Command { return observeCommandOf(newObservation()) }
+
+const month = 30 * 24 * time.Hour
+
+func newObservation() *observation {
+	return &observation{client: &client.Client{Run: client.Limited(client.Exec, client.DefaultPerMinute), Slow: slow}, history: month}
+}
+
+func observeCommandOf(o *observation) *cobra.Command {
+	cmd := &cobra.Command{
+		SuggestFor: []string{"status", "show", "queue", "squeue", "top"},
+		Use:        "observe", Short: "Show running and waiting jobs with reasons, and idle GPUs", Args: cli.NoArgs,
+		Long: `Show the running and waiting jobs of Slurm, with reasons, and the idle GPUs. It changes nothing and needs
+no more rights than squeue.
+
+REASON is Slurm's reason code with an explanation and what would help. ETA is the time until a running job
+ends, or until a waiting job starts by Slurm's estimate from time limits. The end of a running job comes from
+past runs of the same user, name and number of GPUs, if at least five of them took longer than its running time so far. It
+is never after its time limit. The formats json and yaml contain the whole status with the source of each ETA
+(docs/status.schema.json), csv only the jobs.`,
+		Example: `  oxgang slurm observe
+  oxgang slurm observe --mine --watch
+  oxgang slurm observe -o json`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cli.CheckOutput(o.format, formats...); err != nil {
+				return err
+			}
+			if o.history < 0 {
+				return cli.Misused("--history %v, want a duration, or 0", o.history)
+			}
+			return slurmHinted(o.run(cmd))
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.mine, "mine", false, "show only your jobs")
+	f.BoolVarP(&o.watched, "watch", "w", false, "refresh every 2 s, less often if nothing changes or slurmctld is slow, until Ctrl-C")
+	f.DurationVar(&o.history, "history", month, "time range of past runs for predicting ends; 0: none")
+	cli.Output(cmd, &o.format, formats...)
+	return cmd
+}
+
+func (o *observation) run(cmd *cobra.Command) error {
+	o.learn(cmd.Context())
+	o.width = cli.Columns(cmd.OutOrStdout())
+	if !o.watched {
+		return cli.Show(cmd, false, func(w io.Writer) error {
+			_, err := o.show(cmd.Context(), w)
+			return err
+		})
+	}
+	pace, last := client.DefaultPace(), ""
+	for {
+		var page strings.Builder
+		took, err := o.show(cmd.Context(), &page)
+		if err != nil {
+			if cmd.Context().Err() != nil {
+				return nil //nolint:nilerr // it was stopped while it asked
+			}
+			return err
+		}
+		now := page.String()
+		if err := cli.Redraw(cmd.OutOrStdout(), now); err != nil {
+			return err
+		}
+		changed := now != last
+		last = now
+		select {
+		case <-cmd.Context().Done():
+			return nil
+		case <-time.After(pace.Next(took, changed)):
+		}
+	}
+}
+
+func (o *observation) learn(ctx context.Context) {
+	runs, none := o.ask(ctx)
+	if o.noPast = none; none == "" {
+		o.past = view.HistoryOf(runs)
+	}
+}
+
+func (o *observation) ask(ctx context.Context) ([]client.Run, string) {
+	if o.history == 0 {
+		return nil, "past runs are switched off"
+	}
+	runs, err := o.client.Accounting(ctx, time.Now().Add(-o.history))
+	if err != nil {
+		return nil, "past runs are unknown: " + err.Error()
+	}
+	return runs, ""
+}
+
+func (o *observation) show(ctx context.Context, w io.Writer) (time.Duration, error) {
+	look, took, err := o.take(ctx)
+	if err != nil {
+		return took, err
+	}
+	now := view.StatusOf(look, o.past, o.noPast)
+	if o.mine {
+		me, err := user.Current()
+		if err != nil {
+			return took, err
+		}
+		now.Jobs = slices.DeleteFunc(now.Jobs, func(j status.Job) bool { return j.User != me.Username })
+	}
+	switch o.format {
+	case "table":
+		return took, tables(w, now, status.Options{Width: o.width})
+	case "csv":
+		return took, cli.Write(w, o.format, now.Jobs)
+	}
+	return took, cli.Write(w, o.format, now)
+}
+
+const slow = 2 * time.Second
+
+func (o *observation) take(ctx context.Context) (*view.Look, time.Duration, error) {
+	begin := time.Now()
+	look, err := view.Take(ctx, o.client, time.Now)
+	return look, time.Since(begin), err
+}
+
+func tables(w io.Writer, s *status.Status, o status.Options) error {
+	s.WriteHead(w)
+	if len(s.Jobs) == 0 {
+		fmt.Fprintln(w, "no jobs")
+	} else {
+		fmt.Fprintln(w)
+		if err := s.WriteJobs(w, s.Jobs, o); err != nil {
+			return err
+		}
+	}
+	return s.WriteIdle(w, o)
+}

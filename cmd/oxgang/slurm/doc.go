@@ -1,2 +1,0 @@
-// Package slurm has the commands of oxgang for Slurm clusters.
-package slurm
