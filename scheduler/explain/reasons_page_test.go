@@ -46,16 +46,16 @@ func TestReasonsPage(t *testing.T) {
 
 func reasonsTable() string {
 	var b strings.Builder
-	b.WriteString("\n| Reason | What it means | Its numbers | What the sentence says about later rounds | Example |\n| --- | --- | --- | --- | --- |\n")
+	b.WriteString("\n| Reason | What it means | What ends it | Example of the sentence |\n| --- | --- | --- | --- |\n")
 	for _, r := range References() {
-		ahead := r.Ahead
-		if ahead == "" {
-			ahead = "—"
+		ends := r.Ends
+		if ends == "" {
+			ends = "—"
 		}
 		if r.Details != "" {
 			r.Example += ". With `--verbose`: " + r.Details
 		}
-		fmt.Fprintf(&b, "| `%v` | %s | %s | %s | %s |\n", r.Why.Kind, r.Means, r.Numbers, ahead, r.Example)
+		fmt.Fprintf(&b, "| `%v` | %s | %s | %s |\n", r.Why.Kind, r.Means, ends, r.Example)
 	}
 	b.WriteString("\n")
 	return b.String()
