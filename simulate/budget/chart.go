@@ -85,7 +85,6 @@ func (c *plot) ticksAcross() []report.Tick {
 
 func (c *plot) ticksUp() []report.Tick { return c.up.Ticks(spans(), 16, brief) }
 
-// brief leaves out units that are 0: 2h0m0s is 2h.
 func brief(seconds float64) string {
 	text := formatSeconds(seconds)
 	if strings.HasSuffix(text, "m0s") {

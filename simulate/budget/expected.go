@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// A Range is an interval that contains the mean completion time of a plan with the given Probability, computed
-// from simulations. The model of a plan ignores that nodes take time to start, that whole nodes are rented, that
-// overspending must be saved later, and the order of arrivals.
+// A Range is an interval that contains the mean completion time of a plan with the given Probability. It comes from
+// simulations, which include what the model of a plan ignores: nodes take time to start, whole nodes are rented,
+// overspending must be saved later, and jobs arrive in some order.
 type Range struct {
 	Low         float64 `json:"low_s" yaml:"low_s"`
 	High        float64 `json:"high_s" yaml:"high_s"`
@@ -27,8 +27,8 @@ var students = [...]float64{
 // MostSamples is the largest number of simulations from which Expect computes a Range.
 const MostSamples = len(students) + 1
 
-// Expect returns the interval in which the next simulated mean completion time will be, by Student's t on
-// logarithms of 2 to MostSamples simulated means in seconds.
+// Expect returns the interval in which the next simulated mean completion time will be. means are 2 to MostSamples
+// simulated means in seconds; the interval is by Student's t on their logarithms.
 func Expect(means []float64) *Range {
 	n := float64(len(means))
 	if len(means) < 2 || len(means) > MostSamples {

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/opt/convex"
 )
 
-// A Frontier has the lowest mean completion time for every budget, piecewise linear.
+// A Frontier is the lowest mean completion time as a function of the budget: a piecewise linear curve.
 type Frontier struct {
 	Planner *Planner
 	Points  []convex.Breakpoint // corners, with budgets per hour; the last multiplier is 0
@@ -16,7 +16,7 @@ type Frontier struct {
 	Knee int
 }
 
-// A Shown is a point of a Frontier that is printed, with its number of GPUs.
+// A Shown is a point of a Frontier that is selected for printing, with its number of GPUs.
 type Shown struct {
 	convex.Breakpoint
 	OneMore float64 // as in Plan
@@ -26,7 +26,7 @@ type Shown struct {
 
 const chartPoints, tablePoints = 48, 14
 
-// Frontier returns the lowest mean completion time for every budget.
+// Frontier computes the lowest mean completion time as a function of the budget.
 func (p *Planner) Frontier() (*Frontier, error) {
 	points, err := p.problem.Frontier()
 	if err != nil {

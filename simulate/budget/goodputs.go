@@ -54,9 +54,9 @@ var (
 	restartColumn = []string{"restart_s", "rescale_s"}
 )
 
-// ReadGoodputs reads two CSV tables. The goodputs have the columns application, epoch (from 0), gpus, goodput and,
-// if types differ, gpu_type. The sizes have application, size, and optionally epoch (without it all epochs are
-// equal) and restart_s. Goodput is in units of size per second.
+// ReadGoodputs reads two CSV tables. The table goodputs has the columns application, epoch (from 0), gpus, goodput and,
+// if types differ, gpu_type. The table sizes has application, size, and optionally epoch (without it all epochs are
+// equal) and restart_s. Goodput is in units of size per second. file and sizesFile name the tables in errors.
 func ReadGoodputs(goodputs, sizes io.Reader, file, sizesFile string) (*Goodputs, error) {
 	g := &Goodputs{
 		file: file, speed: map[goodputKey]float64{}, last: map[job.Class]int{},
@@ -102,7 +102,7 @@ func (g *Goodputs) size(r *csvRow) {
 	g.rest[class] = rest
 }
 
-// Measured replaces the speeds of every class by the measured ones in g.
+// Measured replaces the speeds of every class by the speeds in g.
 func (w *Workload) Measured(g *Goodputs) error {
 	var errs []error
 	for _, c := range w.Classes {

@@ -46,7 +46,7 @@ type pageMark struct {
 	Detail []string
 }
 
-// Page writes the frontiers of a workload as one HTML page that needs no other file.
+// Page writes the frontiers in all, of the workload called name, as one HTML page that needs no other file.
 func Page(w io.Writer, name string, all []*Frontier) error {
 	c := newPlot(all)
 	v := pageView{

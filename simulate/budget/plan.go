@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy/boa"
 )
 
-// A Planner plans a workload on a list of rentable nodes, for any budget.
+// A Planner plans how many GPUs the jobs of a workload get on rentable nodes, for any budget.
 type Planner struct {
 	Workload *Workload
 	Prices   *PriceList
@@ -21,7 +21,7 @@ type Planner struct {
 	problem  *boa.Problem
 }
 
-// NewPlanner returns a Planner for jobs of up to widest GPUs.
+// NewPlanner returns a Planner for workload w and the nodes in l. No job gets more than widest GPUs.
 func NewPlanner(w *Workload, l *PriceList, widest int) (*Planner, error) {
 	if err := w.checkOffers(l, widest); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func runsOn(c *perf.ClassStats, o *Offer, widest int) bool {
 	return false
 }
 
-// ErrTooSmall reports a budget with which the queue would grow for ever.
+// ErrTooSmall is returned for a budget with which the queue would grow for ever.
 var ErrTooSmall = errors.New("too small")
 
 // A Plan states how many GPUs jobs get within a budget, and their completion times. Budgets are money per hour, or
@@ -82,7 +82,7 @@ type Use struct {
 	GPUs    float64         `json:"mean_gpus" yaml:"mean_gpus"`
 }
 
-// A Class is the part of a plan about one class of jobs.
+// A Class is the plan for one class of similar jobs.
 type Class struct {
 	Name    string  `json:"class" yaml:"class"`
 	Jobs    float64 `json:"jobs_per_hour" yaml:"jobs_per_hour"`
@@ -92,14 +92,14 @@ type Class struct {
 	Tables  []Table `json:"tables" yaml:"tables"` // two if the budget is between two plans
 }
 
-// A Table has the number of GPUs per epoch for a share of the jobs of a class.
+// A Table is the number of GPUs in each epoch. It applies to a fraction Share of the jobs of a class.
 type Table struct {
 	Share   float64 `json:"share" yaml:"share"`
 	MeanJCT float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
 	Runs    []Run   `json:"runs" yaml:"runs"`
 }
 
-// A Run is a range of epochs, from 0, with the same number of GPUs.
+// A Run is a sequence of epochs with the same number of GPUs; the first epoch of a job is 0.
 type Run struct {
 	First   int             `json:"first_epoch" yaml:"first_epoch"`
 	Last    int             `json:"last_epoch" yaml:"last_epoch"`
@@ -109,8 +109,8 @@ type Run struct {
 	Offer   string          `json:"offer" yaml:"offer"`
 }
 
-// Plan returns the plan for a budget per hour. If the budget is too small, it returns ErrTooSmall with the
-// smallest feasible budget.
+// Plan returns the plan for a budget of perHour. If the budget is too small, it returns ErrTooSmall with the smallest
+// feasible budget.
 func (p *Planner) Plan(perHour float64) (*Plan, error) {
 	t, err := p.problem.Table(perHour, boa.Mixture)
 	var small *convex.BudgetError

@@ -15,14 +15,14 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A PriceList has the nodes that a provider rents, with their prices.
+// A PriceList is the list of nodes that a provider rents, with their prices.
 type PriceList struct {
 	Name     string
 	Currency string  // empty: budgets are in GPUs
 	Offers   []Offer // at least one
 }
 
-// An Offer is one kind of nodes at one price.
+// An Offer is one kind of node at one price.
 type Offer struct {
 	Name  string          `yaml:"name"`
 	Type  cluster.GPUType `yaml:"type"`
@@ -174,8 +174,7 @@ func validName(name string) bool {
 	return name != "" && strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// Unpriced parses a list without prices, such as "t4:4,a100:8": GPU types and GPUs per node. Budgets are then in
-// GPUs.
+// Unpriced parses a list of nodes without prices, GPU types and GPUs per node: "t4:4,a100:8". Budgets are then in GPUs.
 func Unpriced(text string) (*PriceList, error) {
 	l := &PriceList{Name: "GPUs"}
 	for part := range strings.SplitSeq(text, ",") {

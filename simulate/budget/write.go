@@ -14,10 +14,10 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// Formats are the names of the formats of plans and frontiers.
+// Formats are the formats in which plans and frontiers can be written.
 var Formats = []string{"table", "json", "yaml", "csv"}
 
-// Write prints a plan in one of Formats; csv has a row for each run of epochs with equal GPUs.
+// Write prints a plan in one of Formats. Format csv has a row for each sequence of epochs with equal GPUs.
 func (p *Plan) Write(w io.Writer, format string) error {
 	switch format {
 	case "json":
@@ -140,7 +140,6 @@ func (p *Plan) writeClasses(w io.Writer) error {
 	return nil
 }
 
-// lines has a row per run of epochs, without values repeated from above.
 func (c *Class) lines() [][]string {
 	var rows [][]string
 	head := []string{c.Name, figure(c.Jobs), formatSeconds(c.MeanJCT)}
@@ -172,7 +171,6 @@ func aligned(w io.Writer, rows [][]string) error {
 	return nil
 }
 
-// percent prints only 0 and 1 as 0 % and 100 %.
 func percent(share float64) string {
 	if share == 1 {
 		return "all"
@@ -196,7 +194,7 @@ type record struct {
 	Knee       bool    `json:"knee" yaml:"knee"`
 }
 
-// WriteFrontiers prints frontiers: only some points as a table, all points in other formats.
+// WriteFrontiers prints frontiers. The table has selected points only, other formats have all points.
 func WriteFrontiers(w io.Writer, all []*Frontier, format string) error {
 	switch format {
 	case "json":

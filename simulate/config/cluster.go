@@ -76,8 +76,8 @@ func (c *Config) parts() []string {
 	return split(spec)
 }
 
-// Equivalents returns, for each GPU type of the cluster, how many GPUs do the work of one requested GPU
-// (job.Spec.Equivalents), except where this is 1. It is nil if the cluster is invalid.
+// Equivalents returns, for each GPU type of the cluster, how many of its GPUs do the work of one requested GPU
+// (job.Spec.Equivalents). Types with the value 1 are omitted. It is nil if the cluster is invalid.
 func (c *Config) Equivalents() map[cluster.GPUType]int {
 	worths, err := c.worths()
 	if err != nil {

@@ -47,7 +47,7 @@ type Inputs struct {
 	Generate Generate
 }
 
-// Deciding selects the policies, and how speeds are estimated for them.
+// Deciding has the keys that select the policies, and how speeds are estimated for them.
 type Deciding struct {
 	Policies []string
 	Settings []string // policy settings: "p=-1" for all policies, "sia.p=-1" for one
@@ -57,7 +57,7 @@ type Deciding struct {
 	Classes  string   // learned or known, for policies that use classes
 }
 
-// Measuring sets when a run ends and which jobs are measured.
+// Measuring has the keys that set when a run ends and which jobs are measured.
 type Measuring struct {
 	Horizon  time.Duration // time at which the run ends; 0: when all jobs have ended
 	Window   Window        // measured jobs; zero: all
@@ -65,7 +65,7 @@ type Measuring struct {
 	Fairness Fairness
 }
 
-// Generate selects the trace to generate if none is given.
+// Generate has the keys of the trace that is generated if none is given.
 type Generate struct {
 	Kind string
 	Jobs int           // 0: the kind's
@@ -103,12 +103,13 @@ const (
 	Known   = "known"   // the true statistics of the whole trace
 )
 
-// Rhos returns the names of the definitions of finish-time fairness; the first lets the trace decide.
+// Rhos returns the names of the definitions of finish-time fairness. With the first, the trace determines the
+// definition.
 func Rhos() []string { return []string{"", "isolated", "static"} }
 
 const unset = "default"
 
-// Origin returns the origin of a key's value: "default", the name of a file, "environment" or "flag".
+// Origin returns where the value of a key comes from: "default", the name of a file, "environment" or "flag".
 func (c *Config) Origin(key string) string {
 	if o, ok := c.origins[key]; ok {
 		return o
@@ -116,10 +117,10 @@ func (c *Config) Origin(key string) string {
 	return unset
 }
 
-// IsSet reports whether a key was set, even to its default.
+// IsSet reports whether a key was set explicitly, even to its default value.
 func (c *Config) IsSet(key string) bool { return c.Origin(key) != unset }
 
-// Unknown returns the error for an unknown key, with similar keys.
+// Unknown returns an error that states that there is no such key, and lists similar keys.
 func Unknown(key string) error { return fmt.Errorf("unknown key %q%s", key, didYouMean(key)) }
 
 // Set sets a key from text.
@@ -165,7 +166,7 @@ func (c *Config) setKeys(settings, origin string) (rest string, err error) {
 	return strings.Join(policies, ","), errors.Join(errs...)
 }
 
-// Get returns the value of a key as text for Set.
+// Get returns the value of a key as text that Set accepts.
 func (c *Config) Get(key string) string {
 	for _, k := range keys {
 		if k.Name == key {
@@ -182,8 +183,8 @@ var others = []string{
 	"OXGANG_CHECKPOINTS", "OXGANG_NOTICE", "OXGANG_CPUS", "OXGANG_MEMORY", "OXGANG_SHARED_GPU", "OXGANG_SLOT", "OXGANG_RUN", "OXGANG_PROGRAM",
 }
 
-// Environment sets keys from environment variables: OXGANG_SIM_NOISE sets sim.noise. It returns an error for
-// unknown variables that begin with OXGANG_, except those in others.
+// Environment sets keys from the environment variables environ: OXGANG_SIM_NOISE sets sim.noise. It returns an error
+// for an unknown variable that begins with OXGANG_, unless it is known to serve another purpose.
 func (c *Config) Environment(environ []string) error {
 	var errs []error
 	for _, line := range environ {

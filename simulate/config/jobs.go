@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// Jobs changes the jobs of a trace, for example how many are rigid. Shares are drawn per job, so that the jobs of
-// a smaller share are among the jobs of a larger one.
+// Jobs has the keys that change the jobs of a trace, for example which fraction is rigid. Shares are drawn per job such
+// that a larger share includes the jobs of a smaller one.
 type Jobs struct {
 	Applications []string // keep only jobs of these applications; empty: all
 	// Burstiness is the squared coefficient of variation of the times between jobs, which are then drawn again
@@ -34,7 +34,7 @@ type Jobs struct {
 	Heterogeneous, MixedSpeed float64
 }
 
-// AsTraced instead of a share selects the jobs that the trace marks.
+// AsTraced, in place of a share, selects the jobs that the trace marks.
 const AsTraced = -1
 
 // Validate returns an error that joins all errors in j.

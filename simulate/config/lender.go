@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Lender configures the load of an inference cluster that lends nodes, and its forecast. sim.Lender configures how
-// it lends.
+// Lender has the keys for the load of an inference cluster that lends nodes, and for forecasts of this load. sim.Lender
+// configures when it lends.
 type Lender struct {
 	Load     string // file of its load curve; empty: generated
 	Between  string // new trough and peak of the curve, as "0.42-0.95"; empty: unchanged
 	Forecast string // one of Forecasts
 }
 
-// Methods to forecast the load of the owner of nodes on loan.
+// Methods that forecast the load of a lender.
 const (
 	Seasonal     = "seasonal"
 	LastValue    = "last"
@@ -25,7 +25,7 @@ const (
 	wantForecast = Seasonal + ", " + LastValue + ", " + DayBefore + " or " + NoForecast
 )
 
-// Forecasts returns the names of the methods that forecast the load, the default first.
+// Forecasts returns the names of the methods that forecast a lender's load, the default first.
 func Forecasts() []string { return []string{Seasonal, LastValue, DayBefore, NoForecast} }
 
 // Validate returns an error that joins all errors in l.
@@ -41,7 +41,7 @@ func (l *Lender) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Range returns the trough and peak to which the load curve is scaled; 0 and 0 mean unchanged.
+// Range returns the lowest and highest value to which the load curve is scaled; 0 and 0 leave it unchanged.
 func (l *Lender) Range() (low, high float64, err error) {
 	if l.Between == "" {
 		return 0, 0, nil

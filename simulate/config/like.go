@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Likenesses returns the GPU types without profiles, and the profiled types that they resemble (key gpu-like).
+// Likenesses returns the GPU types that have no profiles, each with the profiled type that it resembles (key gpu-like).
 func (c *Config) Likenesses() ([]workload.Likeness, error) {
 	var all []workload.Likeness
 	for _, text := range c.Like {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// SettingsOf returns c's settings for a policy; known lists the settings that the policy has. "sia.p=-1" is for
-// policy sia, "p=-1" for every policy that has p. It returns an error for a setting without a value, and for sia.x if
-// sia has no x.
+// SettingsOf returns c's settings for a policy; known lists the settings that the policy has. "sia.p=-1" sets p for
+// policy sia, and "p=-1" for every policy that has p. It returns an error for a setting without a value, and for sia.x
+// if sia has no setting x.
 func (c *Config) SettingsOf(policy string, known []string) (map[string]string, error) {
 	own := make(map[string]string)
 	for _, s := range c.Settings {

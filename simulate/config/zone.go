@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Location returns the time zone called name: "Europe/Berlin", "UTC", or "Local"; nil if name is
-// empty.
+// Location returns the time zone called name, such as "Europe/Berlin", "UTC" or "Local". If name is empty, it returns
+// nil.
 func Location(name string) (*time.Location, error) {
 	if name == "" {
 		return nil, nil

@@ -61,7 +61,7 @@ type Row struct {
 	waits    []metrics.Waits
 }
 
-// RowSizes has the delays and waits of one row, by the size of jobs.
+// A RowSizes has the delays and waits of one Row, grouped by the size of jobs.
 type RowSizes struct {
 	Name    string          `json:"policy"`
 	Assumes string          `json:"assumes"`
@@ -85,7 +85,8 @@ func (a *Answer) bySize() {
 	}
 }
 
-// Fewer states with how few GPUs jobs wait no longer under a policy than under the cluster's own.
+// A Fewer states with how few GPUs a policy would be enough: jobs then wait no longer than under the cluster's own
+// policy.
 type Fewer struct {
 	Policy  string  `json:"policy"`
 	Assumes string  `json:"assumes"`

@@ -25,7 +25,7 @@ type Pair struct {
 	day      string  // of submission, UTC
 }
 
-// A Select returns the recorded times of a Pair (Observed), or its simulated times in one run (Run).
+// A Select chooses which times of a Pair are used: the recorded ones (Observed) or those simulated in one run (Run).
 type Select func(*Pair) *Times
 
 // Observed selects the recorded times.
@@ -34,7 +34,7 @@ func Observed(p *Pair) *Times { return &p.Observed }
 // Run selects the times of the i-th simulated run.
 func Run(i int) Select { return func(p *Pair) *Times { return &p.Runs[i] } }
 
-// A Comparison compares the recorded times of jobs with simulated ones.
+// A Comparison has the recorded and the simulated times of the same jobs.
 type Comparison struct {
 	Pairs []Pair   // jobs that ended in the recording and in all runs, by submission
 	names []string // of runs
@@ -42,8 +42,8 @@ type Comparison struct {
 	apart int      // jobs that did not end everywhere
 }
 
-// Compare compares the recorded jobs that ended with simulated runs. names are the names of the runs; baseline is
-// the name of the run under the cluster's own policy, or empty.
+// Compare matches the recorded jobs that ended with the jobs of simulated runs. names are the names of the runs.
+// baseline is the name of the run under the cluster's own policy, or empty.
 func Compare(jobs map[job.ID]*parse.Observed, baseline string, names []string, runs ...*metrics.Result) *Comparison {
 	c := &Comparison{names: names, own: slices.IndexFunc(names, func(n string) bool { return n == baseline || strings.HasPrefix(n, baseline+" ") })}
 	results := make([]map[job.ID]*metrics.JobResult, len(runs))
@@ -106,7 +106,7 @@ func (c *Comparison) jcts(of Select) []time.Duration {
 	return c.each(func(p *Pair) time.Duration { return of(p).JCT })
 }
 
-// Figures returns the mean times and the utilisation of the selected times, for a cluster with gpus GPUs.
+// Figures returns means of the selected times, and the utilisation on a cluster with gpus GPUs.
 func (c *Comparison) Figures(gpus int, of Select) metrics.Figures {
 	waits := c.waits(of)
 	slices.Sort(waits)

@@ -22,7 +22,7 @@ func cut(nodes *cluster.Cluster, keep, of int) *cluster.Cluster {
 	return nodes.Without(func(id cluster.NodeID) bool { return gone[id] })
 }
 
-// A Size is a cluster with a part of the nodes, and the waits of jobs on it.
+// A Size is a smaller cluster, with a part of the nodes, and the waits of jobs on it.
 type Size struct {
 	GPUs     int     `json:"gpus"`
 	MeanWait float64 `json:"mean_wait_s"`

@@ -15,8 +15,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// Judge measures how far a simulation is from the recorded jobs. A wait that differs by less than round (seconds)
-// counts as reproduced. Jobs that the cluster cannot run count as not reproduced, and are added to causes.
+// Judge compares a simulation with the recorded jobs. A wait that differs by less than round seconds counts as
+// reproduced. Jobs that the cluster cannot run count as not reproduced, and are added to causes.
 func (h *History) Judge(result *metrics.Result, in *run.Inputs, round float64, causes []string) *metrics.Trust {
 	left := h.LeftOut(in.Arrivals, in.Cluster)
 	return judge(h.Jobs(), result, in.Cluster, total(left), round, append(Named(left), causes...))
@@ -34,7 +34,7 @@ func judge(jobs map[job.ID]*parse.Observed, run *metrics.Result, nodes *cluster.
 	return metrics.Judge(c.Figures(nodes.GPUs(), Observed), c.Figures(nodes.GPUs(), Run(0)), n, ended-n+missing, round, causes)
 }
 
-// WriteTrust prints the accuracy of the simulation and its assumptions.
+// WriteTrust prints how accurate the simulation is (t), and its assumptions.
 func WriteTrust(w io.Writer, baseline string, t *metrics.Trust, assumed []string) error {
 	lines := strings.NewReplacer("causes: ", "causes:\n  ", "; ", "\n  ")
 	_, err := fmt.Fprintf(w, "Simulated under %s in place of the cluster's own scheduler: %s.\n%s\nAssumptions:\n  %s\n\n",
@@ -45,7 +45,7 @@ func WriteTrust(w io.Writer, baseline string, t *metrics.Trust, assumed []string
 // harmless are notes that do not affect the simulation.
 var harmless = []string{parse.DropNoGPUs, "nodes without a label for the GPU type, called gpu"}
 
-// Causes lists possible causes of differences between a simulation with this configuration and the history.
+// Causes lists possible causes of differences between the history and a simulation with configuration c.
 func (h *History) Causes(c *config.Config) []string {
 	all := h.tooSmall(c)
 	for _, n := range h.notes.Notes {
@@ -72,7 +72,6 @@ func (h *History) Causes(c *config.Config) []string {
 	return append(append(all, NotExactly(h.Baseline)), notRecorded[h.Recorded.Format]...)
 }
 
-// tooSmall states that more GPUs were in use at the same time than the simulated cluster has.
 func (h *History) tooSmall(c *config.Config) []string {
 	nodes, err := c.BuildCluster()
 	if err != nil {
@@ -88,7 +87,6 @@ func (h *History) tooSmall(c *config.Config) []string {
 // NotExactly returns a sentence stating that a policy only approximates the cluster's own scheduler.
 func NotExactly(policy string) string { return "the cluster's scheduler is not exactly " + policy }
 
-// missingOrder lists what Slurm could have logged about the order of jobs, but did not.
 func (h *History) missingOrder() []string {
 	if h.Recorded.Format != "slurm" {
 		return nil

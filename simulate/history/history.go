@@ -47,7 +47,7 @@ type Options struct {
 	Workers bool
 }
 
-// DefaultBaseline is the policy that resembles the schedulers of most sites.
+// DefaultBaseline is the policy most similar to the schedulers of most sites.
 const DefaultBaseline = "easy"
 
 // baseline returns the policy nearest to the cluster's own: Slurm's (also for Helios), Kueue's with quotas,
@@ -92,8 +92,8 @@ func Read(in io.Reader, c *config.Config, o Options, notes io.Writer) (*History,
 // ErrNoNodes reports a history without nodes that have GPUs.
 var ErrNoNodes = errors.New("has no nodes with GPUs")
 
-// Prepare sets the trace and, unless it is set, the cluster of a configuration from the history. It always adds
-// the baseline to the policies, because the baseline shows how accurate simulations are.
+// Prepare sets the trace of configuration c from the history, and also the cluster unless it is set. It always adds the
+// baseline to the policies, because the baseline shows how accurate simulations are.
 func (h *History) Prepare(c *config.Config, name string, notes io.Writer) error {
 	if err := h.configure(c, name, notes); err != nil {
 		return err
@@ -105,7 +105,6 @@ func (h *History) Prepare(c *config.Config, name string, notes io.Writer) error 
 	return h.write(since, startCost(c), notes)
 }
 
-// startCost returns the time that a simulation adds to the running time at every start.
 func startCost(c *config.Config) time.Duration {
 	switch {
 	case c.Sim.FreeStart:
@@ -206,7 +205,7 @@ func withoutStart(d, start time.Duration) time.Duration {
 	return max(min(d, time.Second), d-start)
 }
 
-// Files returns the files of a run, in which the trace is the history.
+// Files returns the files of a run. The history is the trace; all other files come from others.
 func (h *History) Files(others run.Files) run.Files {
 	files := others
 	files.Open = func(name string) (io.ReadCloser, error) {
@@ -227,7 +226,7 @@ func (h *History) Jobs() map[job.ID]*parse.Observed {
 	return all
 }
 
-// ParseSince parses a duration such as "30d" or "12h"; "" is 0.
+// ParseSince parses a duration such as "30d" or "12h". It returns 0 for "".
 func ParseSince(text string) (time.Duration, error) {
 	const most = 100 * 365 // days
 	if text == "" {

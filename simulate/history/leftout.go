@@ -12,13 +12,14 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A LeftOut counts jobs of the history that were not simulated because the cluster cannot run them.
+// A LeftOut counts the jobs of the history that were not simulated for one reason.
 type LeftOut struct {
 	Jobs int    `json:"jobs"`
 	Why  string `json:"why"`
 }
 
-// LeftOut counts the jobs of the history that are not simulated on these nodes, most frequent reason first.
+// LeftOut counts the jobs of the history that are not in simulated, by the reason why these nodes cannot run them. The
+// most frequent reason comes first.
 func (h *History) LeftOut(simulated []workload.Arrival, nodes *cluster.Cluster) []LeftOut {
 	in := make(map[job.ID]bool, len(simulated))
 	for i := range simulated {

@@ -18,7 +18,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A NextNode states what one more node of a type would have saved in a run.
+// A NextNode states how much one more node of a GPU type would have saved in a run.
 type NextNode struct {
 	Type cluster.GPUType `json:"type"`
 	GPUs int             `json:"gpus"`
@@ -37,7 +37,7 @@ type NextNode struct {
 	Teams     []TeamSaving `json:"teams"` // savings by queue, then user; jobs without either form a team, too
 }
 
-// A Saving states how much sooner jobs end with the additional node, for jobs that complete in both cases.
+// A Saving states how much sooner jobs end with the additional node. Only jobs that complete with and without it count.
 type Saving struct {
 	Jobs int     `json:"jobs"`
 	JCT  float64 `json:"jct_mean_s"` // mean over Jobs, in seconds
@@ -47,14 +47,14 @@ type Saving struct {
 	Sooner float64 `json:"sooner_gpu_hours_per_hour"`
 }
 
-// A TeamSaving is the saving for one queue and user.
+// A TeamSaving is the Saving of the jobs of one queue and user.
 type TeamSaving struct {
 	Queue string `json:"queue"`
 	User  string `json:"user"`
 	Saving
 }
 
-// A NextNodeStudy states for each GPU type what one more node would have saved. Times are in seconds.
+// A NextNodeStudy states for each GPU type how much one more node would have saved. Times are in seconds.
 type NextNodeStudy struct {
 	Policy   string     `json:"policy"`              // name of the policy; callers set it and Recorded
 	Hours    float64    `json:"hours"`               // hours from the first submission to the last end
@@ -67,14 +67,14 @@ type NextNodeStudy struct {
 	Jobs    int             `json:"-"`
 }
 
-// MostOrders is the largest number of orders of arrivals that NextNodes simulates.
+// MostOrders is the largest number of orders of arrivals that NextNodes accepts.
 const MostOrders = 10
 
-// A Resimulation is a function that simulates a recorded run again on other nodes. Order 0 has the recorded
-// arrivals; every other number is another order of arrivals.
+// A Resimulation simulates a recorded run again on other nodes. order 0 is the recorded order of arrivals; every other
+// number is a different order.
 type Resimulation func(ctx context.Context, nodes *cluster.Cluster, order int, o scheduler.Observer) (*metrics.Result, error)
 
-// Resimulate returns the Resimulation of a recorded run, in the recorded order.
+// Resimulate returns a Resimulation of a recorded run that accepts order 0 only.
 func Resimulate(r *whatif.Resimulator) Resimulation {
 	return func(ctx context.Context, nodes *cluster.Cluster, _ int, o scheduler.Observer) (*metrics.Result, error) {
 		rec, err := metrics.New(metrics.DefaultOptions())
@@ -88,8 +88,8 @@ func Resimulate(r *whatif.Resimulator) Resimulation {
 	}
 }
 
-// NextNodes simulates a run on its nodes, and with one more node of each owned type, in 1 to MostOrders orders of its
-// arrivals. It costs orders × (types + 1) simulations, parallel of them at a time.
+// NextNodes simulates a run on its nodes, and on one more node of each owned type. It repeats this for 1 to MostOrders
+// orders of the arrivals. It makes orders × (types + 1) simulations, parallel of them at a time.
 func NextNodes(ctx context.Context, nodes *cluster.Cluster, orders, parallel int, run Resimulation) (*NextNodeStudy, error) {
 	if orders < 1 || orders > MostOrders {
 		return nil, fmt.Errorf("whatif: %d orders, want 1 to %d", orders, MostOrders)

@@ -32,7 +32,8 @@ const (
 	startedAt
 )
 
-// ObservedRun returns the recording of the simulated jobs as a run on the given nodes, measured like a simulation.
+// ObservedRun converts the recorded times of the simulated jobs into a run on the given nodes, with the measurements of
+// a simulation.
 func ObservedRun(jobs map[job.ID]*parse.Observed, simulated []workload.Arrival, nodes *cluster.Cluster) (report.Run, error) {
 	m, err := metrics.New(metrics.DefaultOptions())
 	if err != nil {

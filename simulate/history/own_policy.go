@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
-// An OwnPolicy is the policy that imitates the cluster's own scheduler, and its settings.
+// An OwnPolicy is the policy that imitates the cluster's own scheduler, with its settings.
 type OwnPolicy struct {
 	settings []string        // of policies multifactor and kueue, as for --set
 	slurm    *slurm.Settings // may be nil
@@ -20,7 +20,7 @@ type OwnPolicy struct {
 	called   string   // name of the policy with these; empty: its usual name
 }
 
-// WithSlurm returns the policy that imitates a Slurm cluster: multifactor with the cluster's settings s.
+// WithSlurm returns the policy multifactor with settings s, which imitates a Slurm cluster with these settings.
 func WithSlurm(s *slurm.Settings) OwnPolicy {
 	own := OwnPolicy{slurm: s}
 	set := func(key string, v any) { own.settings = append(own.settings, fmt.Sprintf("multifactor.%s=%v", key, v)) }
@@ -34,7 +34,7 @@ func WithSlurm(s *slurm.Settings) OwnPolicy {
 	return own
 }
 
-// Learn derives settings from history h, and adds all settings to configuration c.
+// Learn derives settings of the policy from history h, and adds all its settings to configuration c.
 func (o *OwnPolicy) Learn(h *History, c *config.Config) error {
 	if err := o.quotas(h.Recorded); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A Question asks how a history would look under other policies.
+// A Question asks how the waits and completion times of a history would be under other policies.
 type Question struct {
 	Config    *config.Config // of the simulations; History.Prepare completes it
 	History   *History
@@ -28,8 +28,8 @@ type Question struct {
 	Progress  io.Writer // may be nil
 }
 
-// Defaults are the policies that oxgang whatif compares by default: first in, first out with backfilling on nodes,
-// as most sites run it, and this project's policy.
+// Defaults are the policies that oxgang whatif compares by default: first in, first out with backfilling on nodes, as
+// used by most sites, and this project's policy.
 var Defaults = []string{"multifactor", "oxgang"}
 
 // precision is the best possible accuracy of a replayed wait: a pass of the main scheduler, and the rounding of
@@ -47,7 +47,7 @@ func (q *Question) accuracy(c *Comparison, gpus int) time.Duration {
 	return precision
 }
 
-// Answer simulates the alternatives, and compares them with the cluster's own policy.
+// Answer simulates the policies of the question, and compares them with the cluster's own policy.
 func (q *Question) Answer(ctx context.Context) (*Answer, error) {
 	own, in, err := q.simulate(ctx, variant{policy: q.History.Baseline, scenario: &Rigid, seed: q.Config.Sim.Seed, own: true})
 	if err != nil {

@@ -30,7 +30,7 @@ var Rigid = Scenario{Name: "rigid"}
 // ErrNoScenarios reports a file without scenarios.
 var ErrNoScenarios = errors.New("no scenarios")
 
-// ReadScenarios reads scenarios from YAML. name is the name of the file in messages.
+// ReadScenarios reads scenarios from YAML. name is the file name in messages.
 func ReadScenarios(r io.Reader, name string) ([]Scenario, error) {
 	var file struct {
 		Scenarios []Scenario `yaml:"scenarios"`

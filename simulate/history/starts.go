@@ -14,8 +14,8 @@ var withoutStarts = map[string][2]string{
 	trace.HeliosFormat: {"a table of Helios without start_time", "use cluster_log.csv of github.com/S-Lab-System-Group/HeliosData, which has that column"},
 }
 
-// WithoutStarts returns, for a history without start times, what kind of history it is, and where to get one with
-// start times.
+// WithoutStarts is for a history without start times. It returns a description of what the history is, and where a
+// history with start times can be obtained.
 func (h *History) WithoutStarts() (what, where string) {
 	if l, ok := withoutStarts[h.notes.Format]; ok {
 		return l[0], l[1]

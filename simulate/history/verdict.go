@@ -29,12 +29,13 @@ type Verdict struct {
 	replayed *whatif.Replayed     // nil: with another policy
 }
 
-// A Recording is a function that opens a recorded run at its start and passes it to use, with the options of the
-// run, or with the given policy if it is not empty.
+// A Recording opens a recorded run at its start and passes it to use, with the options of the run. If policy is not
+// empty, the options are for that policy instead.
 type Recording func(policy string, use func(*journal.Reader, whatif.Options) error) error
 
-// JudgeReplay replays and simulates a recorded run. If policy is not empty, it only simulates the run under that
-// policy. If ranges is true, it also tests the predictions of starts and ends that the run would have made.
+// JudgeReplay replays a recorded run and simulates it. If policy is not empty, it only simulates the run, under that
+// policy. If ranges is true, it also tests the predictions of starts and ends that a scheduler would have made during
+// the run.
 func JudgeReplay(ctx context.Context, recording Recording, policy string, ranges bool) (*Verdict, error) {
 	v := &Verdict{}
 	if err := recording(policy, func(j *journal.Reader, o whatif.Options) error { return v.replay(ctx, j, o, policy) }); err != nil {
@@ -80,12 +81,12 @@ func (v *Verdict) replay(ctx context.Context, j *journal.Reader, o whatif.Option
 	return nil
 }
 
-// ActionsDiffer reports whether the first difference is an action, not only a reason, price or number behind it.
+// ActionsDiffer reports whether the first difference is an action, and not only a reason, a price or another number.
 func (v *Verdict) ActionsDiffer() bool {
 	return v.replayed != nil && v.replayed.First != nil && v.replayed.First.Field == ""
 }
 
-// Trust converts the accuracy of a simulation under the run's own policy.
+// Trust converts f, the accuracy of a simulation under the run's own policy, into the form that reports print.
 func Trust(f *whatif.Fidelity) *metrics.Trust {
 	recorded := metrics.Figures{JCT: inSeconds(f.RealJCT), Wait: inSeconds(f.RealWait), Utilisation: f.RealUtilisation}
 	simulated := metrics.Figures{JCT: inSeconds(f.PredictedJCT), Wait: inSeconds(f.PredictedWait), Utilisation: f.PredictedUtilisation}

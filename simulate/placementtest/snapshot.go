@@ -23,7 +23,7 @@ import (
 // GPU is the type of all GPUs in these snapshots.
 const GPU = cluster.GPUType("v100")
 
-// A Mix states which models and sizes of jobs are drawn.
+// A Mix states which models and sizes of jobs are drawn, and how often.
 type Mix struct {
 	Name  string
 	Split [3]int     // per cent of image, language and speech models (§5.1)
@@ -50,7 +50,7 @@ var tasks = [3][]string{
 	{"m5", "deepspeech"},
 }
 
-// A Model is a performance model for tests: throughput is linear in GPUs and limited by the input data.
+// A Model is a performance model for tests: throughput is linear in GPUs, and limited by the speed of the input data.
 type Model struct {
 	PerGPU float64 // samples per second of a GPU that never waits
 	Input  *perf.Sensitivity
@@ -116,7 +116,8 @@ func (g *Generator) size() int {
 	return 1
 }
 
-// Snapshot draws a cluster of servers with 8 GPUs, 24 CPUs and 500 GB each, and jobs that fill it.
+// Snapshot draws a cluster of the given number of servers, with 8 GPUs, 24 CPUs and 500 GB each, and jobs that request
+// all GPUs.
 func (g *Generator) Snapshot(servers int) *policy.Snapshot {
 	var nodes []cluster.Node
 	for i := range servers {
@@ -144,8 +145,8 @@ func (g *Generator) Fill(s *policy.Snapshot) {
 	}
 }
 
-// Pooled returns the plan in which every job runs, with CPUs and memory chosen by the program (1)-(5) of Synergy
-// §4.1.1, and an upper bound on Value.
+// Pooled returns a plan in which every job runs, and an upper bound on Value. CPUs and memory are chosen by the program
+// (1)-(5) of Synergy §4.1.1.
 func Pooled(s *policy.Snapshot) (*policy.Plan, float64) {
 	t := &s.Cluster.Types()[0]
 	prob := &mmkp.Problem{Capacity: []float64{t.CPUs, float64(t.Memory) / 1e9}}
@@ -185,8 +186,8 @@ func Value(s *policy.Snapshot, p *policy.Plan) float64 {
 	return sum
 }
 
-// Relative returns a job's speed under decision d, relative to its speed with the share proportional to GPUs; 0
-// without GPUs.
+// Relative returns a job's speed under decision d, relative to its speed with the share proportional to GPUs, or 0 if
+// it gets no GPUs.
 func Relative(s *policy.Snapshot, j *policy.Job, d *policy.Decision) float64 {
 	if d.Allocation.GPUs == 0 || j.Perf == nil {
 		return 0
@@ -196,8 +197,8 @@ func Relative(s *policy.Snapshot, j *policy.Job, d *policy.Decision) float64 {
 	return j.Perf.Throughput(d.Allocation, b) / j.Perf.Throughput(t.Proportional(d.Allocation.Configuration), b)
 }
 
-// Next returns the snapshot one round after plan p of snapshot s: jobs hold what they were granted, one in leave
-// jobs ends, and new jobs arrive.
+// Next returns the snapshot one round after plan p of snapshot s. Jobs hold what they were granted, every leave-th job
+// has ended, and new jobs have arrived.
 func (g *Generator) Next(s *policy.Snapshot, p *policy.Plan, leave int) *policy.Snapshot {
 	next := *s
 	next.Round++
@@ -217,7 +218,7 @@ func (g *Generator) Next(s *policy.Snapshot, p *policy.Plan, leave int) *policy.
 	return &next
 }
 
-// Shuffle returns a snapshot and a plan with the jobs in another order.
+// Shuffle returns s and p with the jobs in another order, and the old index of each job.
 func Shuffle(s *policy.Snapshot, p *policy.Plan, seed uint64) (*policy.Snapshot, *policy.Plan, []int) {
 	order := rng.Stream(seed, "shuffle").Perm(len(s.Jobs))
 	s2, p2 := *s, *p

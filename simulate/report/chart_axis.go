@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// An Axis of a chart maps values from Low to High to pixels from Start to End.
+// An Axis maps values from Low to High to pixels from Start to End of a chart.
 type Axis struct {
 	Low, High, Start, End float64
 	Log                   bool // logarithmic
 }
 
-// At returns the pixel of value v. On a logarithmic axis, values below Low are at its low end.
+// At returns the pixel of value v. On a logarithmic axis, values below Low are drawn at Low.
 func (a Axis) At(v float64) float64 {
 	switch {
 	case a.High <= a.Low:
@@ -35,8 +35,8 @@ func (a *Axis) include(values ...float64) {
 	}
 }
 
-// Values returns the values among steps to label. If only few are on the axis, it returns three multiples of the
-// largest one on it.
+// Values returns the steps that are on the axis, for labels. If there are too few, it returns three multiples of the
+// largest one.
 func (a Axis) Values(steps []float64) []float64 {
 	var on []float64
 	for _, s := range steps {
@@ -77,8 +77,8 @@ type Tick struct {
 	Text string
 }
 
-// Ticks returns the labels of an axis for the given steps, at least apart pixels from each other; text formats
-// values.
+// Ticks returns labels for those steps that are on the axis, at least apart pixels from each other. text formats a
+// value.
 func (a Axis) Ticks(steps []float64, apart float64, text func(float64) string) []Tick {
 	var ticks []Tick
 	for _, v := range a.Values(steps) {

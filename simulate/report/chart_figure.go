@@ -42,14 +42,13 @@ var (
 	figureHTML string
 )
 
-// Page parses a template, in which {{template "figure" .}} draws a Figure.
+// Page parses the template html, in which {{template "figure" .}} draws a Figure.
 func Page(html string) *template.Template {
 	t := template.Must(template.New("page").Parse(html))
 	template.Must(t.New("figure").Parse(figureHTML))
 	return t
 }
 
-// apart moves labels so that they do not overlap, in order.
 func apart(at []float64) []float64 {
 	const high = 14
 	order := make([]int, len(at))

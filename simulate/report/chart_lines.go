@@ -108,7 +108,7 @@ func text(write func(float64) string, v float64) string {
 	return write(v)
 }
 
-// A Bar is a named value, with its interval if High is not 0.
+// A Bar is a named value of a bar chart. It has an interval if High is not 0.
 type Bar struct {
 	Name, Text       string
 	Class            string

@@ -14,7 +14,6 @@ const Conventions = `GPU-hours are held GPU time plus profiling, including the r
 ends. Utilisation is held over available GPU time. It includes restarts and the rest of
 such rounds, but not profiling.`
 
-// A column is one number of a run, with its names in all outputs.
 type column struct {
 	key      string // in JSON, YAML and CSV
 	header   string // with its unit
@@ -27,7 +26,6 @@ type column struct {
 	value    func(*Run) (v float64, known bool)
 }
 
-// A view is the outputs with a column. CSV, JSON and YAML have all but paged.
 type view uint8
 
 const (

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// A csvSink has a header; unknown values are empty.
 type csvSink struct {
 	to     *csv.Writer
 	fields []string

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Measures returns the numbers of run r by name, such as "jct_mean_h"; nil if it failed.
+// Measures returns the measurements of run r by name, such as "jct_mean_h"; nil if r failed.
 func Measures(r *Run) map[string]float64 {
 	values := make(map[string]float64)
 	for _, c := range columnsOf([]Run{*r}) {
@@ -18,7 +18,7 @@ func Measures(r *Run) map[string]float64 {
 	return values
 }
 
-// MeasureNames returns the names of all measures in the order of tables, without those by GPU type.
+// MeasureNames returns the names of all measures in the order of tables, except the measures for each GPU type.
 func MeasureNames() []string {
 	var names []string
 	for _, c := range allColumns() {

@@ -10,7 +10,6 @@ import (
 
 const rowGroup = 1 << 16
 
-// A parquetSink has optional columns, dictionaries for texts, and Snappy pages.
 type parquetSink struct {
 	to     *parquet.GenericWriter[any]
 	held   int
@@ -33,7 +32,6 @@ func schema(columns []field) *parquet.Schema {
 	return parquet.NewSchema("table", renamed{parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Elem().Interface()), columns})
 }
 
-// renamed has names that struct tags do not allow.
 type renamed struct {
 	parquet.Node
 	columns []field

@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// A remark is a column that is no measure: a number, true or false, or words.
 type remark struct {
 	key   string
 	value func(*Run) string // empty if unknown

@@ -38,7 +38,7 @@ type Run struct {
 	PolicyTimes []time.Duration `json:"-"`
 }
 
-// Times prints how long the policy of each run planned, in milliseconds per round.
+// Times prints how long the policy of each run took to plan a round, in milliseconds.
 func Times(w io.Writer, runs []Run) error {
 	for i := range runs {
 		ms := sortedMillis(runs[i].PolicyTimes)

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Results writes a run as tables while it runs, in bounded memory.
+// A Results writes the results of a run into tables while the run continues, in bounded memory.
 type Results struct {
 	of                        RunName
 	jobs, rounds, allocations *resultTable
@@ -22,7 +22,7 @@ type resultTable struct {
 	file io.Closer
 }
 
-// A RunName has the columns that name a run in every table.
+// A RunName has the columns that identify a run in every table.
 type RunName struct {
 	Run, Policy string // Run is the name of its files
 	Seed        uint64
@@ -81,8 +81,8 @@ var (
 	}
 )
 
-// NewResults starts the tables "jobs", "rounds" and "allocations" of a run. create opens the files, whose names
-// have the format's extension; Close closes them.
+// NewResults starts the tables "jobs", "rounds" and "allocations" of the run of. create opens a file; the names have
+// the extension of format f. Close closes the files.
 func NewResults(create func(name string) (io.WriteCloser, error), of RunName, f TableFormat) (*Results, error) {
 	r := &Results{of: of}
 	for _, t := range []struct {
@@ -103,7 +103,7 @@ func NewResults(create func(name string) (io.WriteCloser, error), of RunName, f 
 	return r, nil
 }
 
-// Stream returns the functions that write each result; pass them to a metrics.Recorder.
+// Stream returns the functions that write each result into the tables. Pass it to a metrics.Recorder.
 func (r *Results) Stream() metrics.Stream {
 	return metrics.Stream{Job: r.job, Held: r.held, Round: r.round}
 }

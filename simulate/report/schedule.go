@@ -76,7 +76,6 @@ func (b *bar) join(next bar) {
 	b.end, b.held = next.end, b.held+next.held
 }
 
-// A sizing groups jobs by GPU time into XSmall, Small, Medium, Large and XLarge.
 type sizing struct {
 	Name   string    `json:"name"`
 	Bounds []float64 `json:"bounds"` // GPU-hours of each next size

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// A TableFormat is csv or parquet; it is also the extension of files.
+// A TableFormat is csv or parquet. It is also the extension of the files.
 type TableFormat string
 
 // The formats.
@@ -35,13 +35,11 @@ const (
 	texts                     // string
 )
 
-// A field is a column of a table.
 type field struct {
 	Name string
 	Type fieldType
 }
 
-// A tableWriter writes a table. Not safe for concurrent use.
 type tableWriter struct {
 	columns []field
 	to      sink
@@ -77,7 +75,7 @@ func newTableWriter(w io.Writer, f TableFormat, columns []field) (*tableWriter, 
 	return t, nil
 }
 
-// Row writes one row: a value for each column, or nil if unknown. A number that is not finite is written as unknown.
+// Row writes one row, with one value per column; nil means unknown. An infinite number or NaN is written as unknown.
 func (t *tableWriter) Row(values ...any) error {
 	if len(values) != len(t.columns) {
 		return fmt.Errorf("tabular: row %d has %d values, want %d", t.rows, len(values), len(t.columns))

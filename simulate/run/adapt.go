@@ -20,8 +20,6 @@ func misstate(c *config.Config, spec *job.Spec, app *workload.Application) {
 	}
 }
 
-// adapt makes a job rigid, strong-scaling or static. Under the public rules, the submitted batch
-// size is the policy's limit.
 func adapt(c *config.Config, spec *job.Spec) {
 	scale(c, spec)
 	if drawn(c, "static", spec.ID, c.Jobs.Static) {

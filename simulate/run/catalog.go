@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// LoadCatalog returns the applications that jobs of a run can name, with their speeds, including the GPU types of
-// the key gpu-like.
+// LoadCatalog returns the applications that jobs can name, with their speeds, also on the GPU types of the key
+// gpu-like.
 func LoadCatalog(c *config.Config, files Files) (workload.Catalog, error) {
 	catalog := profiles.Default()
 	if c.Profiles != "" {

@@ -27,7 +27,6 @@ type isolatedKey struct {
 	gpus       int // submitted, with a schedule
 }
 
-// isolatedTimes caches the seconds of jobs alone for all, possibly concurrent, runs of one Inputs.
 type isolatedTimes struct {
 	mu    sync.Mutex
 	known map[isolatedKey]float64
@@ -123,8 +122,8 @@ func (in *Inputs) fair() func(*job.Spec) time.Duration {
 	return func(spec *job.Spec) time.Duration { return lasting(in.exclusive(spec)*contention, 1, 0) }
 }
 
-// StaticRhos returns the static finish-time fairness of the completed jobs: completion time divided by a fair time
-// that depends on the job and the trace, not on the run.
+// StaticRhos returns the static finish-time fairness of each completed job: its completion time divided by a fair time,
+// which depends on the job and the trace but not on the run.
 func StaticRhos(r *Run, in *Inputs) []float64 {
 	specs, fair := in.specs(), in.fair()
 	var all []float64

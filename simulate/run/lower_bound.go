@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// LowerBound returns a lower bound on the mean completion time of the measured jobs, as if all nodes for rent or on
-// loan were available. known, the mean under any policy, tightens it.
+// LowerBound returns a lower bound on the mean completion time of the measured jobs. It assumes that all nodes for rent
+// or on loan are available. known is the mean under any policy, which makes the bound tighter.
 func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duration, error) {
 	of, err := in.window(c)
 	if err != nil {

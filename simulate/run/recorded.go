@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// Header returns the header for the journal of a run, from which Origin can restore the inputs.
+// Header returns the journal header of a run. Origin can restore the run's inputs from it.
 func Header(c *config.Config, in *Inputs, policy, tool string) journal.Header {
 	h := journal.Header{
 		Tool: tool, Policy: policy, Seed: c.Sim.Seed, Start: sim.Epoch, Round: c.Scheduler.Round, Cluster: in.Cluster,
@@ -30,7 +30,7 @@ func Header(c *config.Config, in *Inputs, policy, tool string) journal.Header {
 	return h
 }
 
-// Origin returns the configuration and inputs of a recorded simulation, from the header of its journal. It returns an
+// Origin restores the configuration and inputs of a recorded simulation from the header of its journal. It returns an
 // error if the recording is not of a simulation, or if the inputs cannot be read.
 func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 	c := config.Default()
@@ -52,14 +52,14 @@ func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 	return c, in, err
 }
 
-// Recorded measures the run in journal r as Simulate does, without policy times; in are its inputs. If in is nil,
-// there is no finish-time fairness, and the result has all jobs, not only those that c selects. It returns an error
-// if a job of the journal differs from in. A truncated journal gives an unfinished run.
+// Recorded returns the same measurements of the run in journal r as Simulate, except policy times. in are the run's
+// inputs. If in is nil, there is no finish-time fairness, and the result has all jobs, not only those that c selects.
+// It returns an error if a job of the journal differs from in. If the journal is truncated, the run is Unfinished.
 func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
 	return RecordedStreaming(r, c, in, metrics.Stream{})
 }
 
-// RecordedStreaming is Recorded, and also passes each result to stream.
+// RecordedStreaming is Recorded, but also passes each result to stream.
 func RecordedStreaming(r *journal.Reader, c *config.Config, in *Inputs, stream metrics.Stream) (*Run, error) {
 	rec, err := recorderOf(c, in, stream)
 	if err != nil {

@@ -36,8 +36,8 @@ type Run struct {
 
 var errHorizon = errors.New("horizon reached")
 
-// Simulate simulates the policy with a name. Observers receive the events and decisions of its scheduler. If ctx
-// ends, the run is Unfinished.
+// Simulate simulates the policy called name. The observers obs receive the events and decisions of the scheduler. If
+// ctx ends, the run is Unfinished.
 func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, obs ...scheduler.Observer) (*Run, error) {
 	return SimulateWatched(ctx, c, in, name, Watch{}, obs...)
 }
@@ -86,7 +86,7 @@ func (r *Run) FirstRefusal() string {
 	return fmt.Sprintf("; %d plans were refused, the first: %s", len(r.Refused), r.Refused[0])
 }
 
-// NewPolicy makes the policy with a name, with its settings in the configuration.
+// NewPolicy makes the policy called name, with its settings in configuration c.
 func NewPolicy(c *config.Config, name string) (policy.Policy, error) {
 	entry, err := registry.Find(name)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// A Rented states which nodes may be rented, within which budget.
+// A Rented states which nodes may be rented, and within which budget.
 type Rented struct {
 	Offers []cluster.Offer
 	Budget float64 // per hour
@@ -25,10 +25,10 @@ type Rented struct {
 // sampleBlocks is the number of shuffled blocks: 2 hours each of newTrace, longer than its bursts.
 const sampleBlocks = 24
 
-// SampledMeans simulates a budget for n shuffled orders of the arrivals, and returns their mean completion times
-// in seconds. This includes what a plan ignores: start times of nodes, whole nodes, and feedback of spending. The
-// policy knows jobs exactly, as a plan does. If an offer does not limit its nodes, each order has another limit,
-// from 2 to 4 times what the budget buys. It costs n runs of policy boa on all cores.
+// SampledMeans simulates n runs within a budget, each with another order of arrivals, and returns their mean completion
+// times in seconds. The runs include what a plan ignores: start times of nodes, whole nodes, and corrections of
+// spending. As in a plan, the policy has exact data about jobs. If an offer does not limit its nodes, each run has
+// another limit, from 2 to 4 times what the budget buys. The runs use policy boa and all cores.
 func SampledMeans(ctx context.Context, c *config.Config, in *Inputs, r *Rented, n int) ([]float64, error) {
 	own := r.config(c)
 	means := make([]float64, n)

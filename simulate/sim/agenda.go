@@ -5,7 +5,6 @@ import (
 	"time"
 )
 
-// An entry is a future event: a call of what or, if that is nil, a turn of an agent.
 type entry struct {
 	at    time.Time
 	order int
@@ -25,7 +24,6 @@ func (e entry) happen(w *World) {
 	}
 }
 
-// agenda is a priority queue by time, then order.
 type agenda struct {
 	heap  []entry
 	count int
@@ -58,7 +56,6 @@ func (a *agenda) pop() entry {
 	return first
 }
 
-// peek removes leading void entries and returns the time of the next entry.
 func (a *agenda) peek() (time.Time, bool) {
 	for len(a.heap) > 0 {
 		e := &a.heap[0]
@@ -77,7 +74,6 @@ func (e *entry) before(f *entry) bool {
 	return e.order < f.order
 }
 
-// up restores the heap for the entry at i: no entry is before its parent, at (i-1)/2.
 func (a *agenda) up(i int) {
 	h, e := a.heap, a.heap[i]
 	for i > 0 && e.before(&h[(i-1)/2]) {

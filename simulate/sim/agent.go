@@ -256,7 +256,6 @@ func (g *agent) lose() {
 	}
 }
 
-// endEpoch begins the next epoch, or completes the job and returns true.
 func (g *agent) endEpoch(w *World) bool {
 	g.repeats = false
 	if g.epoch >= len(g.ends)-1 {
@@ -301,7 +300,6 @@ func (g *agent) next(w *World) {
 	w.agenda.push(entry{at: at, agent: g, turn: g.turn})
 }
 
-// plan sets tick and epochEnd, and returns the earlier.
 func (g *agent) plan(w *World) time.Time {
 	end := g.target()
 	if g.ends != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Lender configures how an inference cluster lends its nodes. Each group of nodes is a pool, and Busy is the same
-// for all pools.
+// Lender configures when an inference cluster lends its nodes. Each group of nodes is lent separately; Busy is the same
+// for all groups.
 type Lender struct {
 	// Interval is the time between two reviews of the owner's needs. Default 5 min (Lyra §4, §7.1).
 	Interval time.Duration
@@ -29,7 +29,7 @@ type Lender struct {
 	Forecast func() Forecaster
 }
 
-// A Forecaster predicts which fraction of its GPUs the owner will use.
+// A Forecaster predicts which fraction of its GPUs a lender will need itself.
 type Forecaster interface {
 	// Observe records the share used in one more interval.
 	Observe(busy float64)
@@ -63,7 +63,6 @@ func (o *Lender) busy(at time.Duration) float64 {
 	return share(o.Busy(at))
 }
 
-// share clips x to 0 to 1. NaN counts as 1, so that nothing is lent.
 func share(x float64) float64 {
 	if math.IsNaN(x) {
 		return 1

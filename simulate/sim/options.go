@@ -50,7 +50,7 @@ type Costs struct {
 	CrossRack float64
 }
 
-// Noise makes speeds and reports differ from the profiles at random.
+// Noise configures random deviations of speeds and reports from the profiles.
 type Noise struct {
 	Report float64 // relative standard deviation of each reported time
 	Bias   float64 // relative standard deviation of a factor on all reports, drawn per job and GPU type
@@ -68,16 +68,15 @@ type Faults struct {
 	Losses      []Loss
 }
 
-// A Window is a period in which some nodes are not available. At its start, jobs on them save a checkpoint (unless
-// Failed) and lose their GPUs.
+// A Window is a period in which some nodes are not available. At its start, jobs on them lose their GPUs; they save a
+// checkpoint first unless Failed is set.
 type Window struct {
 	Nodes    []cluster.NodeID
 	From, To time.Duration // since the start
 	Failed   bool          // no checkpoint is saved
 }
 
-// A Loss is a failure of one job: it loses its GPUs and continues from its last checkpoint after
-// its next start.
+// A Loss is a failure of one job. The job loses its GPUs, and after its next start continues from its last checkpoint.
 type Loss struct {
 	Job job.ID
 	At  time.Duration // since the start

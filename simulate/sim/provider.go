@@ -60,7 +60,6 @@ type lease struct {
 	ordered int
 }
 
-// A stateChange lets later events check whether a lease has left the state.
 type stateChange struct {
 	*lease
 	turn int
@@ -158,7 +157,7 @@ func (p *provider) available(id cluster.NodeID) bool {
 	return l == nil || l.state == ready
 }
 
-// Provision implements scheduler.Expander. It orders the first free nodes in the cluster's order, or cancels
+// Provision implements scheduler.Expander. It orders the first free nodes in the order of the cluster, or cancels
 // orders.
 func (p *provider) Provision(g cluster.Group, nodes int) error {
 	d := p.groupController(g)
@@ -253,7 +252,6 @@ func (p *provider) Return(nodes []cluster.NodeID) error {
 	return nil
 }
 
-// leave releases a node, which jobs cannot use from now on, and which becomes free later.
 func (p *provider) leave(l *lease, after time.Duration) {
 	if l.state == ready {
 		p.w.nodes.away[l.node.ID]++

@@ -78,8 +78,6 @@ func (g *agent) choose() job.BatchSize {
 	return g.within(perf.FixedBatch(max(g.limits.Init, least), g.replicas, t, &g.limits))
 }
 
-// within clips a batch size to the measured range on the GPUs. The speed of smaller ones is
-// unknown.
 func (g *agent) within(b job.BatchSize) job.BatchSize {
 	least, most := g.app.Speed.LocalRange(g.alloc.GPUType, g.shape)
 	b.Local = min(max(b.Local, least), most)

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A round is the present round under WholeRounds.
 type round struct {
 	number int       // rounds with running jobs, including this one
 	open   bool      // has begun

@@ -23,7 +23,7 @@ var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // stallRounds is the number of rounds in a row counted by stuck after which a run fails.
 const stallRounds = 10000
 
-// A World is a simulated cluster, with jobs that arrive by a trace. It is a scheduler.Backend.
+// A World is a simulated cluster on which the jobs of a trace arrive. It is a scheduler.Backend.
 type World struct {
 	o        Options
 	beliefs  *estimate.Pool // makes the estimates of the agents
@@ -78,7 +78,7 @@ func sorted(arrivals []workload.Arrival) []*workload.Arrival {
 // Now implements scheduler.Backend.
 func (w *World) Now() time.Time { return w.now }
 
-// Cluster returns the cluster with all nodes, including broken ones and those for rent or loan.
+// Cluster returns the cluster with all nodes, including broken nodes and nodes for rent or loan.
 func (w *World) Cluster() *cluster.Cluster { return w.in.full }
 
 // Next implements scheduler.Backend.

@@ -36,7 +36,7 @@ type Demand struct {
 	Durations Quantiles
 }
 
-// Asked counts the requests of jobs, the most frequent first.
+// An Asked counts what jobs request, the most frequent first.
 type Asked struct {
 	Applications []NameCount
 	GPUTypes     []NameCount // by name
@@ -56,7 +56,7 @@ type SizeCount struct {
 	GPUHours   float64 // GPU-hours of jobs with a known running time
 }
 
-// A NameCount counts the jobs with one name, of an application or user for example.
+// A NameCount counts the jobs with one name, for example of an application or a user.
 type NameCount struct {
 	Name string
 	Jobs int
@@ -66,7 +66,7 @@ type NameCount struct {
 type Quantiles struct{ Mean, Min, P10, P50, P90, P99, Max time.Duration }
 
 // Describe reads a whole trace and summarises it, or returns its first error. It stores 12 bytes for each distinct
-// running time and wait. Waits, if not nil, are the waits that parse.Options.Wait received while seq was read.
+// running time and wait. waits, if not nil, are the waits that parse.Options.Wait receives while seq is read.
 func Describe(seq iter.Seq2[workload.Arrival, error], waits *Waits) (*Description, error) {
 	d := &Description{}
 	c := counters{hours: map[int]*Load{}, sizes: map[int]*SizeCount{}, names: map[string]map[string]int{}}

@@ -16,7 +16,8 @@ const (
 	barWidth = 40
 )
 
-// String returns the description: first the rows that are not used, then dates, jobs, GPUs, waits and load, then the rest.
+// String returns the description as text: first the rows that are not used, then dates, jobs, GPUs, waits, load and the
+// rest.
 func (d *Description) String() string {
 	var b strings.Builder
 	if d.Summary != nil {
@@ -50,7 +51,6 @@ func (d *Description) String() string {
 	return b.String()
 }
 
-// writeDates prints the first and last submission: as dates if the trace has a calendar, else since its start.
 func (d *Description) writeDates(b *strings.Builder, span time.Duration) {
 	if d.Summary == nil || d.Summary.Began.IsZero() {
 		fmt.Fprintf(b, "submitted    %s to %s after the trace begins\n", short(d.First), short(d.Last))
@@ -61,7 +61,6 @@ func (d *Description) writeDates(b *strings.Builder, span time.Duration) {
 	fmt.Fprintf(b, "submitted    %s to %s UTC, %s\n", zero.Add(d.First).Format(form), zero.Add(d.Last).Format(form), short(span))
 }
 
-// parts returns the number of rows with parts of GPUs, by the notes of the summary.
 func (d *Description) parts() int {
 	n := 0
 	if d.Summary != nil {
@@ -126,7 +125,6 @@ func writeNames(b *strings.Builder, title string, names []NameCount) {
 	}
 }
 
-// writeSizes prints requested GPUs, merged to powers of two if there are many.
 func (d *Description) writeSizes(b *strings.Builder) {
 	sizes, label := d.Sizes, strconv.Itoa
 	if len(sizes) > maxRows {

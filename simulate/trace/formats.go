@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Format is a format of job traces, with its reader and perhaps a writer.
+// A Format is a format of job traces, with its reader and, if it has one, its writer.
 type Format struct {
 	Name, Doc string
 	// Sniff reports whether the first 64 KiB of an input, without byte order mark, look like this format.
@@ -49,8 +49,8 @@ var formats = []Format{
 // Formats returns all formats.
 func Formats() []Format { return slices.Clone(formats) }
 
-// Find returns the format with a name, or an error that lists all names.
-// slurm@NAME is slurm with the rows of one cluster, swf@gpus is swf with each processor counted as a GPU.
+// Find returns the format called name, or an error that lists all names. slurm@NAME is slurm with the rows of one
+// cluster, swf@gpus is swf with each processor counted as a GPU.
 func Find(name string) (Format, error) {
 	if format, cluster, ok := strings.Cut(name, "@"); ok && format == slurm.Format && cluster != "" {
 		return oneCluster(cluster), nil
@@ -80,8 +80,8 @@ func oneCluster(name string) Format {
 	}
 }
 
-// Named splits the name of a trace, FILE or FORMAT:FILE, into format and file. If format is not empty, name is the
-// name of the file as a whole.
+// Named splits name, which is FILE or FORMAT:FILE, into the format of and the file. If format is given, name is only a
+// file name.
 func Named(name, format string) (of, file string) {
 	if first, rest, ok := strings.Cut(name, ":"); ok && format == "" {
 		if _, err := Find(first); err == nil {
@@ -99,8 +99,8 @@ func names() string {
 	return strings.Join(all, ", ")
 }
 
-// Open reads the jobs of a trace, once. name is the name of the format; if it is empty, Open recognises the
-// format. r may be gzipped.
+// Open returns the jobs of the trace in r, which can be read once. name is the name of the format; if it is empty, Open
+// recognises the format. r may be gzipped.
 func Open(r io.Reader, name string, o parse.Options) (iter.Seq2[workload.Arrival, error], error) {
 	b, format, o, err := open(r, name, o)
 	if err != nil {

@@ -64,7 +64,6 @@ func stepsArrival(r *parse.Row) workload.Arrival {
 	return a
 }
 
-// typeBatch returns the batch size in a job type like "ResNet-18 (batch size 32)", or 1 and false.
 func typeBatch(jobType string) (batch int, ok bool) {
 	_, text, _ := strings.Cut(jobType, "(batch size ")
 	batch, err := strconv.Atoi(strings.TrimSuffix(text, ")"))

@@ -11,9 +11,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// LargestUse returns the smallest cluster that could have run the history, as text for a configuration: of each
-// type the most GPUs held at one time, on nodes with the most GPUs that a job had on one node. It is empty if no
-// start is known.
+// LargestUse returns the smallest cluster that could have run the history, as text for a configuration. For each GPU
+// type it has as many GPUs as jobs held at any time, on nodes with as many GPUs as a job had on one node. It is empty
+// if no start is known.
 func (h *History) LargestUse() string {
 	types := map[cluster.GPUType]*usage{}
 	for i := range h.Jobs {
@@ -81,7 +81,7 @@ func (u *usage) most() int {
 	return most
 }
 
-// MostInUse returns the largest number of GPUs of all types that the jobs held at the same time.
+// MostInUse returns the largest number of GPUs, of all types together, that jobs held at the same time.
 func (h *History) MostInUse() int {
 	var all usage
 	for i := range h.Jobs {

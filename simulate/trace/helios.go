@@ -25,7 +25,6 @@ func readHelios(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error]
 	return parse.SinceFirst(onlyArrivals(recordedHelios(r, o), o), o)
 }
 
-// heliosHistory reads a Helios log with observed times; nil without column start_time.
 func heliosHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	head, _ := b.Peek(parse.HeadBytes) // a read error occurs again later
 	columns, err := heliosTable.Header(parse.FirstLine(bytes.TrimPrefix(head, parse.ByteOrderMark)), o)
@@ -82,7 +81,6 @@ func heliosTime(r *parse.Row, name string) time.Duration {
 	return r.Instant(name, time.DateTime)
 }
 
-// heliosDuration returns the running time of a row, from start to end if the column is empty.
 func heliosDuration(r *parse.Row) time.Duration {
 	start, end := r.Raw("start_time"), r.Raw("end_time")
 	switch {

@@ -21,9 +21,9 @@ type History struct {
 	Quotas  []Quota   // quotas of Kueue's ClusterQueues, by name; nil: unknown
 }
 
-// ReadHistory reads a history in the format called name or, if name is empty, in the format that it recognises. r
-// may be gzipped. Arrivals count from Options.Start, or from the first submission. If the trace has no observed
-// times, it returns nil without an error and sets Summary.Format. Errors of the input have type *parse.Error.
+// ReadHistory reads a history in the format called name or, if name is empty, in a format that it recognises. r may be
+// gzipped. Arrivals count from Options.Start, or from the first submission. If the trace states no starts and ends, it
+// returns nil without an error and sets Summary.Format. Errors of the input have type *parse.Error.
 func ReadHistory(r io.Reader, name string, o parse.Options) (*History, error) {
 	b, format, o, err := open(r, name, o)
 	if err != nil {
@@ -41,7 +41,7 @@ func (h *History) Observed() bool {
 	return slices.ContainsFunc(h.Jobs, func(o parse.Observed) bool { return !o.Started.IsZero() })
 }
 
-// Recorded reports whether every file of a format states when jobs started.
+// Recorded reports whether every file of the format states when jobs started.
 func Recorded(format string) bool {
 	format, _, _ = strings.Cut(format, "@")
 	return format == slurm.Format || format == kubernetesFormat

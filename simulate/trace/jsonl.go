@@ -18,7 +18,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A jsonArrival is one line of Oxgang's own format.
 type jsonArrival struct {
 	ID             job.ID                  `json:"id"`
 	At             json.Number             `json:"at_s,omitzero"`

@@ -146,7 +146,6 @@ func (d *kubeDump) owner(o *kubeObject) string {
 	return uid
 }
 
-// roots returns the jobs without an owner, in order, each with its objects.
 func (d *kubeDump) roots() []*kubeObject {
 	roots := d.assign()
 	for _, o := range d.order {
@@ -188,7 +187,6 @@ func (p *kubePod) orphaned() string {
 	return note
 }
 
-// observe returns a job with its times (except At), or why it is dropped.
 func (d *kubeDump) observe(o *kubeObject) (seen parse.Observed, drop string) {
 	j := d.jobs[o.Meta.UID]
 	for _, part := range j.parts { // the JobSet of a TrainJob has the values of its runtime

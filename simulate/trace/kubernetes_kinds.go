@@ -126,7 +126,6 @@ func jobShape(text json.RawMessage) (*shape, error) {
 	return s, err
 }
 
-// replicas is a number of pods of one template: a task of Volcano, or a role of Kubeflow's jobs.
 type replicas struct {
 	Replicas *int        `json:"replicas"`
 	Template podTemplate `json:"template"`

@@ -83,7 +83,7 @@ type kubeState struct {
 	Since time.Time
 }
 
-// UnmarshalJSON ignores states that are no strings or objects of the expected form.
+// UnmarshalJSON ignores a state that is neither a string nor an object of the expected form.
 func (s *kubeState) UnmarshalJSON(text []byte) error {
 	var state struct {
 		Phase string    `json:"phase"`
@@ -97,7 +97,6 @@ func (s *kubeState) UnmarshalJSON(text []byte) error {
 
 var volcanoEnds = map[string]bool{"Completed": false, "Failed": true, "Terminated": true, "Aborted": true}
 
-// ended returns when a job ended, and whether it failed; zero if it is live.
 func (o *kubeObject) ended() (at time.Time, failed bool) {
 	if at := o.since("Failed"); !at.IsZero() {
 		return at, true

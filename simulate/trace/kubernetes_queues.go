@@ -58,7 +58,6 @@ func (d *kubeDump) addFlavor(o *kubeObject) error {
 	return nil
 }
 
-// queueSpec has the used fields of a ClusterQueue, in v1beta1 and v1beta2.
 type queueSpec struct {
 	Cohort     string `json:"cohort"`
 	CohortName string `json:"cohortName"`

@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// times sets the times of a job, or returns why it is dropped.
 func (d *kubeDump) times(j *kubeJob, seen *parse.Observed) (drop string) {
 	note := d.o.Summary.Note
 	seen.Admitted = j.admitted()
@@ -57,7 +56,6 @@ func (d *kubeDump) end(seen *parse.Observed) time.Time {
 	return seen.Ended
 }
 
-// stopped returns since when a job is suspended or evicted; zero: it is neither.
 func (j *kubeJob) stopped() time.Time {
 	at := j.object.since("Suspended")
 	if w := j.quota(); w != nil {

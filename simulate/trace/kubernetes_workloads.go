@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// A kubeWorkload has the used fields of a Workload of Kueue, in v1beta1 and v1beta2.
 type kubeWorkload struct {
 	Queue    string   `json:"queueName"` // the LocalQueue
 	Priority float64  `json:"priority"`

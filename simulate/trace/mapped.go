@@ -74,7 +74,6 @@ func (r mappedRow) unknown(field string) bool {
 
 func (r mappedRow) fail(field, want string) { r.Fail(r.m.Columns[field].Name, want) }
 
-// job returns the job of a row with its times since 1970, or since the log's own zero.
 func (r mappedRow) job() (parse.Observed, string) {
 	a := workload.Arrival{Spec: job.Spec{
 		ID: numbered(r.Index), Name: r.text("name"), User: r.text("user"), Queue: r.text("queue"), Adaptivity: job.Rigid,
@@ -144,7 +143,6 @@ func (r mappedRow) gpus() int {
 	return (n + each - 1) / each
 }
 
-// times sets the submission, start, end and duration of a job, or returns why it is dropped.
 func (r mappedRow) times(o *parse.Observed) (drop string) {
 	submit, submitted := r.instant("submit")
 	start, started := r.instant("start")
@@ -221,7 +219,6 @@ func clockSpan(text string) (time.Duration, bool) {
 	return time.Duration(total) * time.Second, true
 }
 
-// instant parses a time in the unit of its column, since 1970 or since the log's own zero.
 func (r mappedRow) instant(field string) (at time.Duration, known bool) {
 	c := r.m.Columns[field]
 	text := r.text(field)

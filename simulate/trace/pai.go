@@ -26,7 +26,6 @@ var (
 	paiStatus      = []string{"Terminated", "Failed", "Running", "Waiting", "Interrupted"}
 )
 
-// sniffPAI reports whether the first line is a row of either table, or the names of its columns.
 func sniffPAI(head []byte) bool {
 	fields := strings.Split(parse.FirstLine(head), ",")
 	if len(fields) != len(paiTaskColumns) && len(fields) != len(paiJobColumns) {
@@ -175,7 +174,6 @@ func (l *paiLog) addGPUs(j *paiJob, r *parse.Row, share float64) {
 	j.end = max(j.end, end)
 }
 
-// pass passes the jobs on, and reports whether to continue.
 func (l *paiLog) pass() bool {
 	if l.submissions && !slices.ContainsFunc(l.order, func(j *paiJob) bool { return j.gpus > 0 || j.drop != "" }) {
 		l.Fail(&parse.Error{File: l.O.File, Problem: "no row has GPUs: pai_job_table.csv states none; read the tasks too: cat pai_job_table.csv pai_task_table.csv > pai.csv"})

@@ -41,7 +41,6 @@ func phillyHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 	return h, nil
 }
 
-// observed returns the times of a job, from the start of its first to the end of its last attempt.
 func (j *phillyJob) observed(gpus int, told *parse.Summary) parse.Observed {
 	var o parse.Observed
 	o.Submitted, _ = phillyTime("", j.Submitted)

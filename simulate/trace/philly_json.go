@@ -16,7 +16,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A phillyJob is one element of cluster_job_log of the public Philly traces.
 type phillyJob struct {
 	Status    string          `json:"status"`
 	VC        string          `json:"vc"`
@@ -111,7 +110,6 @@ func (l *phillyLog) element(f *parse.Feed, text []byte, line int) bool {
 	return f.Accept(a, line, 0, "jobid")
 }
 
-// arrival returns the job, with the GPUs of its largest attempt and the total time.
 func (j *phillyJob) arrival(o parse.Options) (a workload.Arrival, drop string, err error) {
 	if j.ID == "" {
 		return a, "", errors.New(`jobid "", want a name`)
@@ -270,7 +268,6 @@ func (e *elements) read() (byte, error) {
 	return c, nil
 }
 
-// skip returns the next byte that is not space or a byte order mark.
 func (e *elements) skip() (byte, error) {
 	for {
 		c, err := e.read()

@@ -16,9 +16,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
-// ReadSubmission returns the job that a user's file would submit: a script for sbatch, a Kubernetes manifest of
-// one job of a kind that ReadHistory reads, or an object of the format jsonl. name is used in messages. The job
-// has no ID.
+// ReadSubmission returns the job that a user's file would submit. The file is a script for sbatch, a Kubernetes
+// manifest of one job of a kind that ReadHistory reads, or an object of the format jsonl. name is used in messages. The
+// job has no ID.
 func ReadSubmission(text []byte, name string) (*job.Spec, error) {
 	spec, err := submission(text, name)
 	if err != nil {
@@ -71,7 +71,6 @@ func jsonJob(text []byte, name string) (*job.Spec, error) {
 
 var documents = regexp.MustCompile(`(?m)^---.*$`)
 
-// fromYAML decodes YAML, or JSON, by the JSON names of the fields of to.
 func fromYAML(text string, to any) error {
 	var value any
 	if err := yaml.Unmarshal([]byte(text), &value); err != nil {

@@ -5,7 +5,6 @@ import (
 	"time"
 )
 
-// A tally counts durations: distinct ones once, recent ones unsorted.
 type tally struct {
 	values []time.Duration // ascending
 	times  []uint32        // count of each value

@@ -128,8 +128,8 @@ type speed struct {
 	factor float64
 }
 
-// Step implements workload.Speed. It computes the seconds of a pass from the model's throughputs with no and one
-// accumulating pass.
+// Step implements workload.Speed. It computes the seconds of a pass from two throughputs of the model: without and with
+// one accumulating pass.
 func (s speed) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
 	a := cluster.Allocation{Configuration: configuration(t, shape)}
 	replicas := a.GPUs / s.spec.ReplicaGPUs(t)

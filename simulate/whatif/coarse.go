@@ -31,7 +31,6 @@ func (c *coarse) ends(deadline, now time.Time) time.Time {
 	return c.until
 }
 
-// ended begins the next round, and returns the length of the last one in normal rounds.
 func (c *coarse) ended(deadline, now time.Time) int {
 	c.until, c.news = time.Time{}, false
 	if c.share == 0 {

@@ -13,11 +13,12 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A Decided is a function that returns copies of the policy and the placer of a run, in their state after the
-// round at a time, and the policy's background work.
+// A Decided returns copies of the policy and the placer of a run, in their state after the round at time at, and the
+// policy's background work.
 type Decided func(ctx context.Context, at time.Time) (policy.Policy, placement.Placer, policy.Work, error)
 
-// DecidedBy returns a Decided for a run in which observers make predictions, directly after a round.
+// DecidedBy returns a Decided that copies the present state of p, whatever the time. It is right if predictions are
+// made directly after a round.
 func DecidedBy(p policy.Policy, fresh counterfactual.Fresh) Decided {
 	return func(context.Context, time.Time) (policy.Policy, placement.Placer, policy.Work, error) {
 		own, placer, err := counterfactual.Copy(p, fresh)

@@ -7,7 +7,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
 )
 
-// Ends returns the time until each job ends, if predicted, from predictions (all) of age ago.
+// Ends returns, for each job whose end is predicted, the time from now until its end. The predictions all were made a
+// duration ago before now.
 func Ends(all map[job.ID]ETA, ago time.Duration) map[job.ID]time.Duration {
 	ends := make(map[job.ID]time.Duration, len(all))
 	for id, eta := range all {
@@ -18,8 +19,9 @@ func Ends(all map[job.ID]ETA, ago time.Duration) map[job.ID]time.Duration {
 	return ends
 }
 
-// Until sets c.In to the time until all jobs in c.Jobs have ended, from predictions (all) of age ago. It is negative
-// if an end is unknown or unreliable. c.Earlier is set if the waiting job is predicted to start before.
+// Until sets c.In to the time from now until all jobs in c.Jobs have ended. The predictions all were made a duration
+// ago before now. c.In is negative if an end is unknown or unreliable. Until sets c.Earlier if the job waiting is
+// predicted to start before these ends.
 func Until(c *counterfactual.Change, waiting job.ID, all map[job.ID]ETA, ago time.Duration) {
 	if c == nil || len(c.Jobs) == 0 {
 		return

@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A Match compares a completed job of a recorded run with the same job in a simulation.
+// A Match is a completed job of a recorded run, compared with the same job in a simulation.
 type Match struct {
 	Job       job.ID          `json:"job"`
 	Real      journal.Seconds `json:"real"`
@@ -25,7 +25,7 @@ type Match struct {
 	Modelled  bool            `json:"modelled"`  // simulated from its reports; otherwise from the time that it held GPUs
 }
 
-// A Fidelity states how well a simulation reproduces a recorded run.
+// A Fidelity states how accurately a simulation reproduces a recorded run.
 type Fidelity struct {
 	Jobs  []Match `json:"jobs"`
 	Mean  float64 `json:"mean"` // mean absolute error of the matches; 0 without jobs
@@ -67,8 +67,8 @@ const (
 	slowStart = 200
 )
 
-// Compare simulates a recorded run again with a fresh policy, and compares when jobs end. r must be at its first
-// record. Jobs are submitted, jobs fail and nodes change at the recorded times. o has the options of the run;
+// Compare simulates a recorded run again with a new policy, and compares when jobs end. r must be at its first record.
+// Submissions, failures of jobs and changes of nodes happen at the recorded times. o has the options of the run;
 // Measured and Between are ignored, and Rounds, if above 0, limits the simulation.
 func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, error) {
 	t, err := NewResimulator(r, o)

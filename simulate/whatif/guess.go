@@ -18,8 +18,8 @@ const (
 	Known Why = iota
 	NoTarget
 	NoSpeed // the job's speed on its present or future GPUs is not measured yet
-	Beyond  // the start or end is not within the simulated rounds
-	TooLong // the simulation was stopped earlier, because it would take too long
+	Beyond  // the start or end comes after the simulated rounds
+	TooLong // the simulation was stopped before, because it would take too long
 	whys
 )
 
@@ -32,7 +32,7 @@ func (w Why) String() string {
 	return whyNames[w]
 }
 
-// A Guess is the predicted time until something happens, from the two simulations of Ahead.
+// A Guess is the predicted time until something happens, by the two simulations of Ahead.
 type Guess struct {
 	calibration.Guess
 	// Open: with new jobs, it does not happen within the simulated rounds; Late is their length.
@@ -49,9 +49,9 @@ type Times struct {
 	Start, Next, End Guess
 }
 
-// Ahead simulates from snapshot s twice: without new jobs and with the best gradient statistics where none were
-// measured; and with new jobs at the past rate and constant statistics. It returns when each job starts and ends,
-// in the order of the snapshot. Jobs with unknown work or speed take part, and never end.
+// Ahead runs two simulations from snapshot s. The first has no new jobs, and assumes the best gradient statistics where
+// none were measured. The second has new jobs at the past rate, and constant statistics. Ahead returns when each job
+// starts and ends, in the order of the snapshot. Jobs with unknown work or speed take part, and never end.
 //
 // If ctx has a deadline, it returns what it has found until then. If the policy promises the start of a job
 // (policy.Promiser), the Guess has that time. It makes at most twice o.Rounds plans.

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Measured has the measurements of a job beyond its performance model.
+// A Measured has those measurements of a job that are not part of its performance model.
 type Measured struct {
 	// Pace is the real progress divided by the progress that follows from reported step times; 0: not measured.
 	Pace float64
@@ -36,8 +36,8 @@ const (
 	mostPace = 10.0 // the largest pace of one report: a larger one is an error of the agent
 )
 
-// A Learner is a scheduler.Observer that measures what a simulation of a run needs, such as how long starts take.
-// It forgets jobs that have ended.
+// A Learner is a scheduler.Observer that measures what a simulation of the same run needs, such as how long starts
+// take. It drops jobs that have ended.
 type Learner struct {
 	o       estimate.Options
 	pool    *estimate.Pool
@@ -93,8 +93,8 @@ type piece struct {
 	sqr, vari      float64
 }
 
-// NewLearner returns a Learner without measurements. o has the options of the observed scheduler, with the Types
-// of its cluster.
+// NewLearner returns a Learner without measurements. o has the estimate options of the observed scheduler, with the GPU
+// types of its cluster.
 func NewLearner(o estimate.Options) *Learner {
 	l := &Learner{o: o, jobs: make(map[job.ID]*learned), classes: make(map[job.Class]*class)}
 	l.pool = estimate.NewPool(&l.o)
@@ -202,7 +202,6 @@ func (j *learned) interrupt(now time.Time) {
 	j.saved = j.used
 }
 
-// lose records a loss of GPUs by a failure. The job continues from its last checkpoint.
 func (j *learned) lose(now time.Time) {
 	j.release(now)
 	j.used = j.saved
@@ -395,6 +394,6 @@ func (j *learned) measured() Measured {
 	return m
 }
 
-// Between returns the expected time between submissions, 0 if none is expected. It grows while no job is
+// Between returns the expected time between submissions, or 0 if no submission is expected. It grows while no job is
 // submitted.
 func (l *Learner) Between(now time.Time) time.Duration { return l.came.between(now) }

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Remember saves and restores the state (memory.Rememberer). A Learner with keep is never saved.
+// Remember saves and restores the state (memory.Rememberer). Do not call it on a Learner whose field keep is set.
 func (l *Learner) Remember(m *memory.Codec) {
 	c := &l.came
 	m.Fields(l.pool, &l.now, &l.lost, &c.n, &c.first, &c.last, &c.gaps, &c.at)

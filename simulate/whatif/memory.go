@@ -78,7 +78,7 @@ func (m *runState) read(packed []byte) error {
 	return nil
 }
 
-// A Run has the parts of a run that has not started: scheduler, policy and placer.
+// A Run has the parts of a run before its start: scheduler, policy and placer.
 type Run struct {
 	Scheduler *scheduler.Scheduler
 	Policy    policy.Policy // without its observers
@@ -102,12 +102,12 @@ type Journal interface {
 
 var _ Journal = (*journal.Writer)(nil)
 
-// A Checkpointer is a scheduler.Observer that writes checkpoints into the journal of a run, so that RoundIn need
-// not replay the run from the start. It must come after the Writer of the journal.
+// A Checkpointer is a scheduler.Observer that writes checkpoints into the journal of a run, so that RoundIn can start
+// there and need not replay the whole run. Register it after the Writer of the journal.
 //
-// The next checkpoint is due 4 MiB after the last one, or 16 times the size of the last one if that is more. If
-// nothing else in the run makes predictions, the Checkpointer makes one before each checkpoint, and spends at most
-// a tenth of the rows that the run plans on this.
+// The next checkpoint is due 4 MiB after the last one, or 16 times the size of the last one if that is more. Unless
+// Run.Ahead is set, the Checkpointer makes a prediction before each checkpoint. For this it simulates at most a tenth
+// as many job rows as the run itself plans.
 type Checkpointer struct {
 	// Due, if not nil, reports after each round whether a checkpoint is due although the journal is short.
 	Due func(now time.Time) bool
@@ -132,7 +132,7 @@ const (
 	lookShare       = 10
 )
 
-// NewCheckpointer returns the Checkpointer of a run that has not started.
+// NewCheckpointer returns the Checkpointer of a run that has not started, with journal w.
 func NewCheckpointer(run Run, w Journal) *Checkpointer {
 	c := &Checkpointer{run: run, w: w, ahead: run.Ahead, own: run.Ahead == nil, every: checkpointEvery, share: checkpointShare, due: checkpointEvery}
 	if c.own {
@@ -154,7 +154,7 @@ func (c *Checkpointer) Event(now time.Time, ev scheduler.Event) {
 	}
 }
 
-// Round implements scheduler.Observer. There is no checkpoint while background work of the policy is under way.
+// Round implements scheduler.Observer. It writes no checkpoint while background work of the policy is running.
 func (c *Checkpointer) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Action) {
 	if c.own {
 		c.ahead.Round(s, p, acts)

@@ -42,7 +42,8 @@ type Options struct {
 	rows *int // counts the rows of all planned snapshots; may be nil
 }
 
-// DefaultOptions returns the settings of the Sia thesis, and a limit of 20,000 rounds.
+// DefaultOptions returns the settings of the Sia thesis, and a limit of 20,000 rounds. fresh makes the policy and
+// placer.
 func DefaultOptions(fresh func() (policy.Policy, placement.Placer, error)) Options {
 	return Options{Fresh: fresh, Scheduler: scheduler.DefaultOptions(), Rounds: 20_000}
 }

@@ -17,24 +17,25 @@ import (
 	"github.com/oxgang/oxgang/scheduler/explain"
 )
 
-// Patience is the maximum time that Look waits or simulates.
+// Patience is the maximum time for which Look waits or simulates.
 const Patience = time.Second
 
-// A Range is a predicted time until something happens, with bounds that hold with probability calibration.Share.
+// A Range is a predicted interval for the time until something happens. It contains the time with probability
+// calibration.Share.
 type Range struct {
 	calibration.Range
 	Open bool // it may be later than Late, the end of the simulation
 	Why  Why  // if it is not Known, the times are zero
 }
 
-// An ETA predicts when a job gets GPUs and when it completes. Start is zero for a job that has GPUs.
+// An ETA predicts when a job gets GPUs and when it completes. Start is zero if the job has GPUs.
 type ETA struct {
 	Job        job.ID
 	Start, End Range
 }
 
-// Unreliable returns why the end is unreliable, otherwise "". It is unreliable if too few of its last estimates were
-// right, or if the start is unreliable and no estimate of an end has been tested yet.
+// Unreliable returns why the end is unreliable, or "" if it is reliable. It is unreliable if too few of its last
+// estimates were right. It is also unreliable if the start is, and no estimate of an end has been tested yet.
 func (e *ETA) Unreliable() string {
 	if e.End.Of == 0 && e.Start.Unreliable() != "" {
 		return "unreliable: it depends on the start"
@@ -42,8 +43,7 @@ func (e *ETA) Unreliable() string {
 	return e.End.Unreliable()
 }
 
-// Expected returns the start and the end as estimates to print, when the time passed has elapsed since the
-// prediction.
+// Expected returns start and end as estimates to print at a time passed after the prediction was made.
 func (e *ETA) Expected(passed time.Duration) (start, end *explain.Expected) {
 	start, end = e.Start.expected(passed), e.End.expected(passed)
 	if why := e.Unreliable(); why != "" && e.End.Why == Known {
@@ -59,9 +59,9 @@ func (r *Range) expected(passed time.Duration) *explain.Expected {
 	return explain.ExpectedIn(&r.Range, r.Open, passed)
 }
 
-// A Predictor predicts when jobs start and end, by simulating from the state after the last round. The errors of
-// its earlier predictions determine the width of its ranges (package calibration). It is a scheduler.Observer and
-// safe for concurrent use.
+// A Predictor predicts when jobs start and end. It simulates from the state after the last round. The errors of its
+// earlier predictions determine the width of its ranges (package calibration). It is a scheduler.Observer and safe for
+// concurrent use.
 type Predictor struct {
 	// Explained, if not nil, is called after each new prediction, with the time of its snapshot. Set it before the
 	// first call of Look.
@@ -89,7 +89,8 @@ type Predictor struct {
 
 const unlimited = time.Duration(math.MaxInt64)
 
-// NewPredictor returns a Predictor for a run with scheduler options so, on GPUs of these types.
+// NewPredictor returns a Predictor for a run with scheduler options so and GPUs of these types. fresh makes the run's
+// policy and placer.
 func NewPredictor(fresh func() (policy.Policy, placement.Placer, error), so scheduler.Options, types []cluster.TypeInfo) *Predictor {
 	o := DefaultOptions(fresh)
 	so.Estimate.Types = types
@@ -127,7 +128,7 @@ func (l *Predictor) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.A
 	}
 }
 
-// State returns the snapshot of the last round, nil before the first one, and the options for Ahead.
+// State returns the snapshot of the last round, or nil before the first one, and the options for Ahead.
 func (l *Predictor) State() (*policy.Snapshot, Options) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,8 +162,8 @@ func (l *Predictor) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	return l.LookFor(soon)
 }
 
-// LookFor is Look, but waits until ctx ends instead of Patience. If an earlier simulation of the round was cut
-// short, it simulates again if it has more than twice as much time.
+// LookFor is Look, but waits until ctx ends instead of Patience. If an earlier simulation of the same round was stopped
+// too soon, LookFor simulates again if it has more than twice as much time.
 func (l *Predictor) LookFor(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	select {
 	case l.one <- struct{}{}:
@@ -173,7 +174,6 @@ func (l *Predictor) LookFor(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	return l.known()
 }
 
-// simulate predicts the state after the last round.
 func (l *Predictor) simulate(ctx context.Context) {
 	s, o := l.State()
 	limit := unlimited
@@ -214,7 +214,6 @@ func (l *Predictor) adopt(s *policy.Snapshot, found []Times, limit time.Duration
 	return true
 }
 
-// known returns the last prediction, and the time of its round.
 func (l *Predictor) known() (map[job.ID]ETA, time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A Question asks what one change would do: cancelling a job, more nodes, or another size of a job.
+// A Question asks for the effect of one change: a job is cancelled, nodes are added, or a job gets another size.
 type Question struct {
 	Cancel job.ID
 
@@ -26,7 +26,7 @@ type Question struct {
 	GPUs   int    // the size; a job with another size is stopped and waits
 }
 
-// Validate returns an error unless the question describes exactly one change, completely.
+// Validate returns an error unless the question describes exactly one complete change.
 func (q *Question) Validate() error {
 	nodes, size := q.Nodes != 0 || q.Type != "", q.Resize != "" || q.GPUs != 0
 	asked := 0
@@ -46,7 +46,7 @@ func (q *Question) Validate() error {
 	return nil
 }
 
-// An Answer compares when jobs start and end without and with the change. It omits a cancelled job.
+// An Answer compares the starts and ends of jobs without the change and with it. It omits a cancelled job.
 type Answer struct {
 	From time.Time // time of the snapshot, from which all times count
 	Jobs []Shift
@@ -60,17 +60,17 @@ type Answer struct {
 	StartSooner, StartLater int
 }
 
-// A Shift compares when one job starts and ends without and with the change.
+// A Shift has the start and end of one job without the change and with it.
 type Shift struct {
 	Job                job.ID
 	Before, After      Guess
 	Starts, WouldStart Guess
 }
 
-// Known reports whether the job's end is known in both cases.
+// Known reports whether the job's end is known without and with the change.
 func (h *Shift) Known() bool { return certain(&h.Before) && certain(&h.After) }
 
-// StartsSooner returns how much sooner the job starts with the change, from the middles of both guesses; 0 if
+// StartsSooner returns how much sooner the job starts with the change, computed from the middle of each guess; 0 if
 // unknown.
 func (h *Shift) StartsSooner() time.Duration {
 	if !certain(&h.Starts) || !certain(&h.WouldStart) {
@@ -81,8 +81,8 @@ func (h *Shift) StartsSooner() time.Duration {
 
 func certain(g *Guess) bool { return g.Why == Known && !g.Open }
 
-// Sooner returns how much sooner the job ends with the change, from the middles of both guesses; negative if
-// later.
+// Sooner returns how much sooner the job ends with the change, computed from the middle of each guess. It is negative
+// if the job ends later.
 func (h *Shift) Sooner() time.Duration { return middle(&h.Before) - middle(&h.After) }
 
 func middle(g *Guess) time.Duration { return g.Early + (g.Late-g.Early)/2 }
@@ -95,15 +95,15 @@ func (h *Shift) changes() time.Duration {
 	return by
 }
 
-// Keep reduces the jobs to at most most, whose times change most. The sums stay.
+// Keep removes all but most jobs from the answer: it keeps those whose times change most. The sums stay the same.
 func (a *Answer) Keep(most int) {
 	all := slices.DeleteFunc(slices.Clone(a.Jobs), func(h Shift) bool { return h.changes() == 0 })
 	slices.SortStableFunc(all, func(a, b Shift) int { return cmp.Compare(b.changes(), a.changes()) })
 	a.Jobs = all[:min(len(all), most)]
 }
 
-// Ask predicts the starts and ends of jobs without and with a change, by two simulations as in Ahead. Both start
-// with the round's decisions. If ctx has a deadline, each gets half of the time.
+// Ask predicts the starts and ends of jobs without and with a change, by two simulations as in Ahead. Both start with
+// the round's decisions. If ctx has a deadline, each gets half of the time.
 func Ask(ctx context.Context, s *policy.Snapshot, o Options, q Question) (*Answer, error) {
 	other, plan, err := q.of(s, o.Plan)
 	if err != nil {
@@ -229,7 +229,7 @@ func (a *Answer) count(h *Shift) {
 	}
 }
 
-// Ask answers a question about the state after the last round.
+// Ask answers question q from the state after the last round.
 func (l *Predictor) Ask(ctx context.Context, q Question) (*Answer, error) {
 	s, o := l.State()
 	if s == nil {
@@ -238,5 +238,5 @@ func (l *Predictor) Ask(ctx context.Context, q Question) (*Answer, error) {
 	return Ask(ctx, s, o, q)
 }
 
-// Ask answers a question about the state after the round.
+// Ask answers question q from the state after the round.
 func (r *Round) Ask(ctx context.Context, q Question) (*Answer, error) { return r.ahead.Ask(ctx, q) }

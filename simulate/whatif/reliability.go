@@ -18,8 +18,8 @@ import (
 // Levels are the probabilities for which a Reliability tests ranges.
 var Levels = [...]float64{0.5, calibration.Share, 0.95}
 
-// A Reliability counts how many predicted ranges of one kind were right in a recorded run. Each range is predicted
-// from what the run had measured by then.
+// A Reliability counts how many predicted ranges of one kind would have been right in a recorded run. Each range uses
+// only what had been measured before.
 type Reliability struct {
 	Phase   string               `json:"phase"`
 	Ranges  int                  `json:"ranges"`  // number of ranges with probability calibration.Share whose outcome is known
@@ -37,9 +37,9 @@ type Reliability struct {
 // auditLooks is how often Reliable looks ahead in a run.
 const auditLooks = 100
 
-// Reliable replays a journal, predicts as a live run would, and returns how many ranges of each kind were right. r
-// must be at its first record. A range whose end passed before its job started or ended is wrong, even if the job
-// never starts or ends.
+// Reliable replays journal r, makes the predictions that a live run would make, and returns how many ranges of each
+// kind were right. r must be at its first record. A range is wrong if its end passed before the job started or ended,
+// even if the job never does.
 func Reliable(ctx context.Context, r *journal.Reader, rounds int, o Options) ([]Reliability, error) {
 	h, so := r.Header(), o.Scheduler
 	so.Round = h.Round
@@ -60,7 +60,6 @@ func Reliable(ctx context.Context, r *journal.Reader, rounds int, o Options) ([]
 	return a.result(), nil
 }
 
-// An audited is a prediction; its ranges are parallel to Levels.
 type audited struct {
 	phase  calibration.Phase
 	at     time.Time
@@ -80,7 +79,6 @@ type audit struct {
 	exact, rest   [calibration.Phases]int // exact guesses, and held ranges of the others
 }
 
-// stated stores the ranges of a guess.
 func (a *audit) stated(s *policy.Snapshot, p calibration.Phase, id job.ID, g Guess) {
 	if g.Why != Known {
 		a.all[p].Unknown++

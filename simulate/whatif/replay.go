@@ -9,16 +9,16 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Replayed is the result of Replay: to what extent the decisions equal the recorded ones.
+// A Replayed is the result of Replay: how far the decisions equal the recorded ones.
 type Replayed struct {
 	journal.Comparison
 	Asked     int  // actions decided by the replay
 	Truncated bool // the journal was cut off
 }
 
-// Replay passes a recorded run to a fresh policy and placer, and compares their decisions with the recorded ones
-// up to the first difference. r must be at its first record. It returns an error if the journal is damaged, but
-// not if it is truncated.
+// Replay passes a recorded run to a new policy and placer, and compares their decisions with the recorded ones up to
+// the first difference. r must be at its first record. It returns an error if the journal is damaged, but not if it is
+// truncated.
 func Replay(ctx context.Context, r *journal.Reader, o Options) (*Replayed, error) {
 	begun, err := o.begin(r)
 	if err != nil {

@@ -18,8 +18,8 @@ type Resimulator struct {
 	options   Options
 }
 
-// NewResimulator reads a recorded run; r must be at its first record. The options are as for Compare. It returns
-// an error if the journal is damaged, but not if it is truncated.
+// NewResimulator reads a recorded run; r must be at its first record. o is as in Compare. It returns an error if the
+// journal is damaged, but not if it is truncated.
 func NewResimulator(r *journal.Reader, o Options) (*Resimulator, error) {
 	t := &Resimulator{header: r.Header(), scheduler: o.Scheduler, options: o}
 	t.scheduler.Round, t.scheduler.Estimate.Types = t.header.Round, t.header.Cluster.Types()
@@ -36,7 +36,7 @@ func NewResimulator(r *journal.Reader, o Options) (*Resimulator, error) {
 	return t, nil
 }
 
-// Simulate simulates the run on other nodes, in the recorded order of arrivals, with observers.
+// Simulate simulates the run on the given nodes, in the recorded order of arrivals. obs observe the simulation.
 func (t *Resimulator) Simulate(ctx context.Context, nodes *cluster.Cluster, obs ...scheduler.Observer) error {
 	so := t.scheduler
 	so.Estimate.Types = nodes.Types()

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// RoundIn is RoundOf for a journal in a file. It replays from the last usable checkpoint before the moment, or
-// from the start.
+// RoundIn is RoundOf for a journal in a file. It replays from the last usable checkpoint before the time of, or from
+// the start.
 func RoundIn(ctx context.Context, f *journal.File, of Moment, o Options) (*Round, error) {
 	marks, err := f.Marks(of.At)
 	if err != nil {
@@ -24,7 +24,6 @@ func RoundIn(ctx context.Context, f *journal.File, of Moment, o Options) (*Round
 	return b.round(marks, of)
 }
 
-// beginnings are the places of a recorded run from which a replay can start.
 type beginnings struct {
 	ctx       context.Context
 	f         *journal.File

@@ -19,10 +19,10 @@ import (
 // copyRounds is the number of rounds between copies of the policy's state, for Unblock.
 const copyRounds = 16
 
-// ErrUndecided reports that no round has decided about a job yet, or that the last plan was refused.
+// ErrUndecided is returned if no round has planned the job yet, or if the last plan was refused.
 var ErrUndecided = errors.New("no plan has the job")
 
-// A Round is the last round of a recorded run at some time.
+// A Round is a round of a recorded run that can be planned again: the last one before a given time.
 type Round struct {
 	job      job.ID
 	snapshot *policy.Snapshot
@@ -33,9 +33,8 @@ type Round struct {
 	passed   time.Duration
 }
 
-// RoundOf replays a recording up to a moment, and returns its last round. r must be at its first record. It
-// returns ErrUndecided, an error for a damaged journal, or a *journal.Difference if the policy does not decide as
-// recorded.
+// RoundOf replays a recording up to the time of, and returns the last round. r must be at its first record. It returns
+// ErrUndecided, an error for a damaged journal, or a *journal.Difference if the policy does not decide as recorded.
 func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Round, error) {
 	h := r.Header()
 	m, so, err := o.began(&h)
@@ -56,26 +55,27 @@ func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Rou
 	return t.round(r, c, m, so, &o)
 }
 
-// Unblock returns the cheapest change that would have given the job GPUs, or more GPUs: see counterfactual.Find.
-// ends is the time until jobs end. Jobs that ended between the round and the moment are omitted.
+// Unblock returns the cheapest change with which the round would have given the job GPUs, or more GPUs: see
+// counterfactual.Find. ends is the time until jobs end. Jobs that ended after the round and before Moment.At are
+// omitted.
 func (r *Round) Unblock(ctx context.Context, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
 	s, p := counterfactual.Remaining(r.snapshot, r.plan, r.ended)
 	return counterfactual.Find(ctx, s, p, r.job, r.decider, ends)
 }
 
-// Passed returns the time from the round to the moment. Times of Expect count from the round.
+// Passed returns the time from the round to Moment.At. The times of Expect count from the round.
 func (r *Round) Passed() time.Duration { return r.passed }
 
-// Weighed returns the terms of the job's weight in the round; false if the policy has no weights.
+// Weighed returns the terms of the job's weight in the round. It is false if the policy has no weights.
 func (r *Round) Weighed(ctx context.Context) (policy.Terms, bool) {
 	return counterfactual.Weigh(ctx, r.snapshot, r.job, r.decider)
 }
 
-// SeveralRacks returns how much slower the job's class trains in several racks, as measured until the round; false
-// if unknown.
+// SeveralRacks returns how much slower jobs of the same class train in several racks, as measured before the round. It
+// is false if unknown.
 func (r *Round) SeveralRacks() (perf.LocalityCost, bool) { return r.snapshot.SeveralRacks(r.job) }
 
-// A Moment names a job and a time since the start of a recording.
+// A Moment is a job, and a time since the start of a recording for which the job is explained.
 type Moment struct {
 	Job job.ID // empty: none, for Try
 	At  time.Duration
@@ -90,7 +90,6 @@ const looks = 12
 
 const coarseShare = 0.02
 
-// A replayed is a recorded run that is replayed up to a moment.
 type replayed struct {
 	ctx      context.Context
 	of       Moment
@@ -175,8 +174,8 @@ func (t *replayed) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 	}
 }
 
-// Expect predicts when jobs start and end, counted from the round: the given jobs, or all if none is given, and
-// others whose times the simulation yields. It returns nil on failure.
+// Expect predicts when the jobs of start and end (all jobs if none is given). Times count from the round. The result
+// may have further jobs whose times the simulation yields. It is nil if the simulation fails.
 func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {
 	s, o := r.ahead.State()
 	o.Awaited = of
@@ -193,7 +192,6 @@ func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {
 	return all
 }
 
-// An ending recording ends at a time, after the round of that time.
 type ending struct {
 	scheduler.Backend
 	at time.Time

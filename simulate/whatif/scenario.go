@@ -104,8 +104,8 @@ func promises(p policy.Policy, s *policy.Snapshot) map[job.ID]time.Time {
 	return nil
 }
 
-// Next implements scheduler.Backend. It returns io.EOF when everything awaited has happened, or after the last
-// round.
+// Next implements scheduler.Backend. It returns io.EOF after the last round, or earlier if every predicted start and
+// end has happened.
 func (w *simulatedWorld) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	if w.open == 0 || w.rounds == 0 || w.stopped || w.patience > 0 && w.idle > w.patience {
 		return nil, io.EOF

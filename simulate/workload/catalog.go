@@ -13,7 +13,7 @@ import (
 // DefaultRestartDelay is the duration of a restart for jobs of unknown applications. Source: Sia simulator.
 const DefaultRestartDelay = 30 * time.Second
 
-// BatchMark is the text between model and samples per GPU in the name of an application.
+// BatchMark is the text that separates the model from the samples per GPU in the name of an application.
 const BatchMark = " (batch size "
 
 // Names returns the names of all applications, sorted.

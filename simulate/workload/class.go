@@ -8,13 +8,13 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// ClassStats returns how much progress the jobs of a class truly make in each epoch, and how fast, without their
-// arrival rate. jobs are complete specifications of this application.
+// ClassStats returns how much progress the jobs of a class truly make in each epoch, and how fast. It does not set
+// their arrival rate. jobs are complete specifications of this application.
 //
-// Epochs follow the training curve. Without one, and for batch size schedules, there is one epoch with the mean
-// target. Sizes are in samples at the efficiency of the initial batch size. The speed is the goodput at the best
-// allowed batch size, on nodes with equal GPUs. If targets differ, it is the mean target divided by the mean time
-// of jobs that allow the configuration. Source: BOA §3.1.
+// Epochs follow the training curve. Without one, and for batch size schedules, there is one epoch, whose size is the
+// mean target. Sizes are in samples at the efficiency of the initial batch size. The speed is the goodput at the best
+// allowed batch size, on nodes with equal GPUs. If targets differ, it is the mean target divided by the mean time of
+// the jobs that allow the configuration. Source: BOA §3.1.
 func (a *Application) ClassStats(jobs ...*job.Spec) *perf.ClassStats {
 	c := &perf.ClassStats{Class: jobs[0].Class, Restart: a.RestartDelay}
 	if regimes, err := a.Regimes(jobs[0]); err == nil && regimes == nil && a.Curve != nil {

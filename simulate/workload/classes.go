@@ -11,9 +11,9 @@ import (
 )
 
 // Classes returns the true statistics of the classes of a trace, sorted by name: the perfect information of BOA's
-// experiments. The rate of a class is its number of jobs divided by the time of the last arrival, or by an hour if
-// all arrive at once. of returns the application of a class from its first job; nil for jobs known only by their
-// Duration. Source: BOA §3.1, §6.3.
+// experiments. The rate of a class is its number of jobs divided by the time of the last arrival, or by an hour if all
+// arrive at once. of returns the application of a class for its first job, or nil if only the Duration is known.
+// Source: BOA §3.1, §6.3.
 func Classes(arrivals []Arrival, of func(*job.Spec) *Application) []*perf.ClassStats {
 	jobs, first := map[job.Class][]*job.Spec{}, map[job.Class]*Arrival{}
 	last := time.Duration(0)

@@ -24,10 +24,10 @@ var diurnalHours = [24]float64{
 	0.67, 0.65, 0.62, 0.61, 0.625, 0.65, 0.71, 0.81, 0.93, 0.95, 0.95, 0.93,
 }
 
-// Diurnal generates the load of an inference cluster over days (at least 1) from midnight, in steps of 5 minutes:
-// a daily profile from 0.42 to 0.95, times a factor per day, plus a slow and a fast deviation. Its mean is about
-// 0.65, and its median increase per step about 0.019 (2 % in the paper). Equal arguments give equal curves, and
-// more days extend the same curve. Source: Lyra §2.1, Fig. 1, §7.1.
+// Diurnal generates the load of an inference cluster for a number of days (at least 1) from midnight, in steps of 5
+// minutes. It is a daily profile from 0.42 to 0.95, times a factor per day, plus a slow and a fast deviation. Its mean
+// is about 0.65, and its median increase per step about 0.019 (2 % in the paper). Equal arguments give equal curves,
+// and more days extend the same curve. Source: Lyra §2.1, Fig. 1, §7.1.
 func Diurnal(seed uint64, days int) *Load {
 	l := &Load{Step: diurnalStep}
 	steps := int(day / diurnalStep)

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Likeness describes a GPU type without measured speeds by a similar type with measured speeds. Computation is
-// Speed times as fast; gradient exchange, memory and input pipeline are equal.
+// A Likeness describes a GPU type without measured speeds by a similar type that has them. The new type computes Speed
+// times as fast; gradient exchange, memory and input pipeline are equal.
 type Likeness struct {
 	Type, Like cluster.GPUType
 	Speed      float64 // more than 0
@@ -66,7 +66,6 @@ type scaled struct {
 	all []Likeness
 }
 
-// resolve returns the type with profiles, and how much faster t is, over several Likenesses.
 func (a scaled) resolve(t cluster.GPUType) (profiled cluster.GPUType, speed float64) {
 	speed = 1
 	for _, l := range slices.Backward(a.all) {

@@ -36,9 +36,9 @@ func (l *Load) Validate() error {
 	return errors.Join(errs...)
 }
 
-// At returns the fraction of busy GPUs at time t since the start. Before the start it is the first value. After
-// the end of the curve its last 24 hours repeat. A curve shorter than a day starts again every 24 hours, and keeps
-// its last value until then.
+// At returns the fraction of busy GPUs at time t. Before time 0 it is the first value. After the end of the curve its
+// last 24 hours repeat. If the curve is shorter than a day, it starts again every 24 hours, and keeps its last value
+// until then.
 func (l *Load) At(t time.Duration) float64 {
 	switch end := time.Duration(len(l.Busy)) * l.Step; {
 	case t < 0:
@@ -52,8 +52,8 @@ func (l *Load) At(t time.Duration) float64 {
 	}
 }
 
-// Between returns the curve scaled to the range from low to high; a flat curve becomes the middle. The result does
-// not share memory with l.
+// Between returns the curve scaled to the range from low to high; a constant curve gets the middle value. The result
+// does not share memory with l.
 func (l *Load) Between(low, high float64) *Load {
 	scaled := &Load{Step: l.Step, Busy: make([]float64, len(l.Busy))}
 	if len(l.Busy) == 0 {

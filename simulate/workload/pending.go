@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Pending is a queue of jobs that have not arrived yet. It stores common values once: some 80 bytes per job instead
-// of 500.
+// Pending is a queue of jobs that have not arrived yet. It stores values that jobs have in common only once: about 80
+// bytes per job instead of 500.
 type Pending struct {
 	parts [][]pending // none is empty; consumed ones are released
 	n     int
@@ -26,7 +26,7 @@ type pending struct {
 	like         int32
 }
 
-// NewPending returns a queue of jobs in the given order. It keeps the data that they point to, but not the slice.
+// NewPending returns a queue of the jobs in the given order. It keeps their data, but not the slice.
 func NewPending(arrivals []*Arrival) *Pending {
 	p := &Pending{n: len(arrivals)}
 	known := make(map[likeness]int32)

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Regimes returns which batch sizes a job with a schedule truly uses, and in which epochs. They cover all epochs
-// and do not depend on the scheduler. It returns nil without a schedule.
+// Regimes returns which batch sizes a job with a schedule truly uses, and in which epochs. The regimes cover all epochs
+// and do not depend on the scheduler. It returns nil for a job without a schedule.
 //
 // It returns an error if the schedule does not suit the job and its application. Source: Shockwave §2.3.
 func (a *Application) Regimes(s *job.Spec) ([]job.Regime, error) {
@@ -89,8 +89,8 @@ func (a *Application) localBatch(s *job.Spec) (int, error) {
 	return s.BatchSize / s.GPUs, nil
 }
 
-// StepsPerEpoch returns the number of passes over local samples in an epoch, summed over the GPUs of a job. The
-// last pass may have fewer samples.
+// StepsPerEpoch returns in how many passes over local samples the GPUs of a job together complete an epoch. The last
+// pass may have fewer samples.
 func (a *Application) StepsPerEpoch(local int) int { return (a.Epoch + local - 1) / local }
 
 // epochs returns the epochs to the job's target, rounded up; without target, the epochs of its regimes. Given
@@ -140,8 +140,8 @@ func (a *Application) measuredOn(t cluster.GPUType, regimes []job.Regime, gpus i
 	return nil
 }
 
-// EpochEnds returns the progress, in samples, at the end of each epoch of a job with the given regimes. The last
-// epoch ends at the target, if that is earlier.
+// EpochEnds returns the progress, in samples, at the end of each epoch of a job with the given regimes. The last epoch
+// ends at the target, if this is earlier.
 func (a *Application) EpochEnds(s *job.Spec, regimes []job.Regime) []float64 {
 	var ends []float64
 	for _, r := range regimes {

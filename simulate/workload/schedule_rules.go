@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A model has properties of a model's jobs that do not depend on their batch size.
 type model struct {
 	name  string
 	epoch int // samples of its dataset
@@ -46,7 +45,7 @@ func warmup(local int) int {
 	return 10
 }
 
-// EpochSamples returns the size of the dataset of a model of Gavel's traces, in samples; 0 for other models.
+// EpochSamples returns the number of samples in the dataset of a model of Gavel's traces, or 0 for other models.
 func EpochSamples(name string) int {
 	if m := findModel(name); m != nil {
 		return m.epoch
@@ -100,9 +99,9 @@ func (k noiseKey) doubled(epoch, n int) int {
 	return local
 }
 
-// Requested returns the batch size per GPU that a job requests at the end of a round in which it trained with
-// local samples per GPU and reached an epoch: under GNS at most twice local, and local if it requests no change or
-// an unmeasured batch size. Source: public Shockwave simulator.
+// Requested returns the batch size per GPU that a job requests at the end of a round. In the round it trained with
+// local samples per GPU and reached the given epoch. Under GNS the result is at most twice local. It is local if the
+// job requests no change or an unmeasured batch size. Source: public Shockwave simulator.
 func (a *Application) Requested(s *job.Spec, regimes []job.Regime, local, epoch int) int {
 	want := a.wanted(s, regimes, local, epoch)
 	if want != local && a.measured([]job.Regime{{BatchSize: want * s.GPUs}}, s.GPUs) != nil {

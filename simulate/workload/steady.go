@@ -7,15 +7,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Steady returns the application of a job with a known duration and no other speed, which requests gpus GPUs. It
-// processes (GPUs held) / (GPUs requested) samples per second on any type, so a second of its duration is one
-// sample.
+// Steady returns the application of a job that requests gpus GPUs, if only its duration is known. It processes (GPUs
+// held) / (GPUs requested) samples per second on any type, so a second of its duration is one sample.
 func Steady(gpus int) *Application {
 	return steadyOf(steady{gpus: max(1, gpus)})
 }
 
-// Steady returns the application of this job if only its duration is known: the function Steady with the job's
-// Equivalents, ScalingLoss and MixedSpeed.
+// Steady is the function Steady for this job, if only its duration is known. It uses the job's Equivalents, ScalingLoss
+// and MixedSpeed.
 func (a *Arrival) Steady() *Application {
 	s := steady{gpus: max(1, a.Spec.GPUs), equivalents: a.Spec.Equivalents, loss: a.ScalingLoss}
 	app := steadyOf(s)
@@ -23,18 +22,17 @@ func (a *Arrival) Steady() *Application {
 	return app
 }
 
-// Steadies caches the applications of jobs known only by their duration, one for each requested number of GPUs.
-// The zero value is ready to use.
+// A Steadies caches the applications of jobs with a known duration and no known speed, one for each requested number of
+// GPUs. The zero value is ready to use.
 type Steadies struct{ known map[alike]*Application }
 
-// alike determines an application on GPUs of one type without equivalents.
 type alike struct {
 	gpus int
 	loss float64
 }
 
-// Of returns Arrival.Steady for a specification and a ScalingLoss. Equal arrivals get the same pointer; unless
-// they are Heterogeneous, Mixed is nil.
+// Of returns Arrival.Steady for specification spec and ScalingLoss loss. Equal arrivals get the same pointer. Mixed is
+// nil unless the job is Heterogeneous.
 func (s *Steadies) Of(spec *job.Spec, loss float64) *Application {
 	if spec.Equivalents != nil || spec.Adaptivity.Has(job.Heterogeneous) {
 		return (&Arrival{Spec: *spec, ScalingLoss: loss}).Steady()
@@ -51,8 +49,8 @@ func (s *Steadies) Of(spec *job.Spec, loss float64) *Application {
 	return app
 }
 
-// Work returns the true work, in samples at one per second, of a job known only by its duration. It returns 0
-// without a duration; then Spec.Target is true.
+// Work returns the true work of a job with a known duration and no known speed, in samples at one per second. It
+// returns 0 for other jobs; their Spec.Target is true.
 func (a *Arrival) Work() float64 {
 	if a.Application != "" {
 		return 0

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Throughput returns the true samples per second on a configuration whose GPUs are spread evenly over its nodes; 0
-// if the application does not run there.
+// Throughput returns the true samples per second on configuration c, with its GPUs spread evenly over its nodes. It is
+// 0 if the application does not run there.
 func (a *Application) Throughput(c cluster.Configuration, b job.BatchSize) float64 {
 	if c.IsZero() || b.Local <= 0 {
 		return 0
@@ -43,8 +43,8 @@ func evenShape(c cluster.Configuration) []int {
 	return shape
 }
 
-// Reference returns the throughput of one replica with which Sia's published simulator compares GPU types: the
-// largest local batch divided by the longest step time. Source: Sia simulator.
+// Reference returns the throughput of one replica on type t that Sia's published simulator uses to compare GPU types:
+// the largest local batch divided by the longest step time. Source: Sia simulator.
 func (a *Application) Reference(t cluster.GPUType) float64 {
 	shape := []int{a.replicaGPUs(t)}
 	least, most := a.Speed.LocalRange(t, shape)
@@ -60,8 +60,8 @@ func (a *Application) Reference(t cluster.GPUType) float64 {
 	return float64(most) / longest
 }
 
-// Efficiency returns the true statistical efficiency in an epoch at a total batch size (samples); 1
-// without gradients.
+// Efficiency returns the true statistical efficiency in an epoch at the batch size total (samples), or 1 if there are
+// no gradients.
 func (a *Application) Efficiency(epoch int, total float64) float64 {
 	if a.Curve == nil {
 		return 1
@@ -94,8 +94,9 @@ func (m alone) Efficiency(total float64) float64 {
 // StepTime implements perf.Model: unknown, because steps are measured.
 func (alone) StepTime(cluster.Allocation) perf.StepTime { return perf.StepTime{} }
 
-// Exclusive returns the seconds that all epochs of a job take alone on an allocation, with a whole last epoch;
-// infinite if it does not run there. Source: public Shockwave profiles, total running time.
+// Exclusive returns how many seconds a job alone on allocation alloc takes for all epochs of its regimes, with a
+// complete last epoch. It is infinite if the job does not run there. Source: public Shockwave profiles, total running
+// time.
 func (a *Application) Exclusive(regimes []job.Regime, alloc cluster.Allocation) float64 {
 	total := 0.0
 	for _, r := range regimes {
@@ -116,8 +117,8 @@ func (a *Application) scheduled(s *job.Spec, regimes []job.Regime, alloc cluster
 	return a.Exclusive(regimes, alloc) - over/a.Fed(alloc, last)
 }
 
-// Alone returns the seconds that a job takes alone on an allocation, with its best, fixed or scheduled batch
-// sizes. It is infinite or NaN if the job does not run there.
+// Alone returns how many seconds a job alone on allocation alloc takes, with its best, fixed or scheduled batch sizes.
+// It is infinite or NaN if the job does not run there.
 func (a *Application) Alone(s *job.Spec, alloc cluster.Allocation) float64 {
 	if regimes, err := a.Regimes(s); err == nil && regimes != nil {
 		return a.scheduled(s, regimes, alloc)

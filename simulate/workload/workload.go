@@ -30,7 +30,7 @@ type Arrival struct {
 	CancelAfter time.Duration
 }
 
-// Warm is the name of the queue of jobs that already run at time 0; a trace has only their remaining work.
+// Warm is the name of the queue of jobs that already run at time 0. The trace has only their remaining work.
 const Warm = "warm"
 
 // An Application is a kind of training job, with its true speed and training curve.
@@ -80,8 +80,8 @@ type Speed interface {
 	LocalRange(t cluster.GPUType, shape []int) (least, most int)
 }
 
-// A Curve is the true course of a training by epoch. Progress is in samples at the efficiency of the initial batch
-// size.
+// A Curve describes by epoch how a training truly proceeds. Progress is in samples at the efficiency of the initial
+// batch size.
 type Curve struct {
 	Ends    []float64   // progress at the end of each epoch, ascending
 	Batches []float64   // total batch sizes at which gradients were measured, ascending
@@ -92,8 +92,8 @@ type Curve struct {
 // Target returns the progress at the end of training.
 func (c *Curve) Target() float64 { return c.Ends[len(c.Ends)-1] }
 
-// Gradient returns the squared norm and the variance of the gradient in an epoch (0-based) at a total
-// batch size, linear between measured batch sizes and constant beyond.
+// Gradient returns the squared norm and the variance of the gradient in an epoch (from 0) at total batch size batch.
+// Values are interpolated between measured batch sizes, and constant beyond them.
 func (c *Curve) Gradient(epoch int, batch float64) (sqr, variance float64) {
 	last := len(c.Batches) - 1
 	i := 0
@@ -108,8 +108,8 @@ func (c *Curve) Gradient(epoch int, batch float64) (sqr, variance float64) {
 	return (1-w)*c.Sqr[i][epoch] + w*c.Sqr[i+1][epoch], (1-w)*c.Var[i][epoch] + w*c.Var[i+1][epoch]
 }
 
-// Gradient returns the squared norm and the variance of the gradient in an epoch at a total batch size;
-// both 0 without a curve.
+// Gradient returns the squared norm and the variance of the gradient in an epoch at total batch size batch; both are 0
+// without a curve.
 func (a *Application) Gradient(epoch int, batch float64) (sqr, variance float64) {
 	if a.Curve == nil {
 		return 0, 0

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Field names a part of a job that Options.Check may reject.
+// A Field names a part of a job for which Options.Check may reject the job.
 type Field uint8
 
 // Fields with a column in most formats.
@@ -32,7 +32,7 @@ func (e *FieldError) Error() string { return e.Err.Error() }
 
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// Blame adds file, line and column to an error about a field of the row.
+// Blame adds file, line and column to err, an error about a field of the row.
 func (r *Row) Blame(err error) *Error {
 	column := 0
 	if e, ok := errors.AsType[*FieldError](err); ok {
@@ -43,7 +43,8 @@ func (r *Row) Blame(err error) *Error {
 	return &Error{File: r.O.File, Line: r.Line, Column: column, Problem: err.Error(), Err: err}
 }
 
-// BlameJSON returns the column in a JSON line of the key that err, a *FieldError, is about; 0 if there is none.
+// BlameJSON returns the column, in a JSON line, of the key that caused err, a *FieldError. It returns 0 if the line
+// lacks the key.
 func BlameJSON(line []byte, err error) int {
 	if e, ok := errors.AsType[*FieldError](err); ok {
 		for _, key := range columnsOf[e.Field] {

@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// Check returns an error that joins everything wrong with a job: violations of rules 1 to 4 of package trace
-// (except uniqueness), and fields out of range.
+// Check returns all errors in a job, joined: violations of rules 1 to 4 of package trace (except uniqueness), and
+// fields out of range.
 func Check(a *workload.Arrival) error {
 	var errs []error
 	s := &a.Spec

@@ -21,10 +21,11 @@ const (
 	DropEarlier     = "jobs submitted before the start dropped"
 )
 
-// Ignored is the beginning of the note about rows that are not jobs; their kind follows.
+// Ignored is the beginning of the note about rows that are not jobs; their kind is appended.
 const Ignored = "objects ignored, of kind "
 
-// A Feed passes the jobs that a reader finds to its caller, and applies limits, checks and the rule for bad rows.
+// A Feed passes the jobs that a reader finds on to its caller. It applies the limit on jobs, the checks, and the rule
+// for bad rows.
 type Feed struct {
 	O     Options
 	yield func(workload.Arrival, error) bool
@@ -33,8 +34,8 @@ type Feed struct {
 	unfit error // the last error of Options.Check
 }
 
-// NewFeed returns a Feed that passes jobs to yield. named states that the format names its jobs. Otherwise the
-// reader numbers them, and the feed need not store names.
+// NewFeed returns a Feed that passes jobs to yield. named states that the format itself names jobs, so that a name
+// could occur twice. Otherwise the reader numbers them, and the feed stores no names.
 func NewFeed(o Options, format string, named bool, yield func(workload.Arrival, error) bool) *Feed {
 	o.Summary.Format = format
 	return &Feed{O: o, yield: yield, named: named, lines: make(map[job.ID]int)}
@@ -49,7 +50,7 @@ func (f *Feed) Check(a *workload.Arrival) error {
 	return f.unfit
 }
 
-// Accept passes on a job and reports whether to continue. A job with a repeated name is a bad row.
+// Accept passes job a to the caller, and reports whether to read on. A job with a repeated name is a bad row.
 func (f *Feed) Accept(a workload.Arrival, line, column int, name string) bool {
 	if f.named {
 		if first, ok := f.lines[a.Spec.ID]; ok {
@@ -73,8 +74,8 @@ func (f *Feed) Accept(a workload.Arrival, line, column int, name string) bool {
 	return false
 }
 
-// Reject handles a bad row and reports whether to continue. With Few, a job that Options.Check rejects always ends
-// the reading.
+// Reject handles a bad row, and reports whether to read on. With OnBadRow Few, a job that Options.Check rejected always
+// ends the reading.
 func (f *Feed) Reject(err error) bool {
 	refused := f.unfit != nil && errors.Is(err, f.unfit)
 	if f.O.OnBadRow == Skip || f.O.OnBadRow == Few && !refused {
@@ -88,7 +89,8 @@ func (f *Feed) Reject(err error) bool {
 // Fail ends the reading with an error.
 func (f *Feed) Fail(err error) { f.yield(workload.Arrival{}, err) }
 
-// Finish is called at the end of the input, in line number line. It yields an error if too few rows were usable.
+// Finish must be called at the end of the input, where line is the number of the last line. It yields an error if too
+// few rows were usable.
 func (f *Feed) Finish(line int) {
 	switch s := f.O.Summary; {
 	case s.Rows == 0:
@@ -118,8 +120,8 @@ func (f *Feed) tooMany() error {
 	return fmt.Errorf("%w%s", s.BadRows[0], also)
 }
 
-// SinceFirst makes submission times relative to the earliest one, which needs the whole trace in memory. If
-// Options.Start is set it does nothing.
+// SinceFirst returns the jobs with submission times relative to the earliest one. This needs the whole trace in memory.
+// If Options.Start is set, it returns seq.
 func SinceFirst(seq iter.Seq2[workload.Arrival, error], o Options) iter.Seq2[workload.Arrival, error] {
 	if !o.Start.IsZero() {
 		return seq
@@ -160,8 +162,8 @@ func Collect(seq iter.Seq2[workload.Arrival, error]) ([]workload.Arrival, error)
 	return all, nil
 }
 
-// Sorted returns all jobs of a trace by time, then ID, or the first error. The order of rows does not matter if the
-// trace names its jobs.
+// Sorted returns all jobs of a trace by time, then ID, or the first error. If the trace names its jobs, the result does
+// not depend on the order of rows.
 func Sorted(seq iter.Seq2[workload.Arrival, error]) ([]workload.Arrival, error) {
 	all, err := Collect(seq)
 	slices.SortStableFunc(all, func(a, b workload.Arrival) int {

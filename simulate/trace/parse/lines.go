@@ -107,7 +107,7 @@ func (l *Lines) Each(f *Feed, use func(line string) bool) (ended bool) {
 	}
 }
 
-// ErrTooLong reports a line that is longer than allowed. Reading can continue with the next line.
+// ErrTooLong is returned for a line that is longer than allowed. Reading can continue with the next line.
 var ErrTooLong = errors.New("line too long")
 
 func (l *Lines) tooLong() error {

@@ -14,14 +14,14 @@ type Mapping struct {
 	Columns map[string]Column // by field, see MappingFields
 }
 
-// A Column is a column of a table that has a field.
+// A Column states which field of a job a column of a table contains, and in which unit.
 type Column struct {
 	Name string // in lower case
 	Unit string // empty: the field's first unit
 	Line int    // of the mapping file
 }
 
-// Layout returns the layout of calendar times of the column in Go's form; empty: the unit is no pattern.
+// Layout returns the layout of the column's calendar times in Go's form, or "" if the unit is not a date pattern.
 func (c Column) Layout() string {
 	if !strings.Contains(c.Unit, "YYYY") {
 		return ""
@@ -29,7 +29,7 @@ func (c Column) Layout() string {
 	return strings.NewReplacer("YYYY", "2006", "MM", "01", "DD", "02", "hh", "15", "mm", "04", "ss", "05", "ZZ", "-07:00").Replace(c.Unit)
 }
 
-// A MappingField is a field of jobs that a column can have.
+// A MappingField is a field of jobs that a column may contain.
 type MappingField struct {
 	Name, Doc string
 	Units     []string // the first is the default; none: the field has no unit
@@ -172,8 +172,8 @@ func (m *Mapping) lacks() string {
 	return ""
 }
 
-// GuessMapping returns a mapping file for a header of a table, with the fields that the names of columns suggest. It is
-// empty if the header has fewer than three columns.
+// GuessMapping returns a mapping file for a table with this header line. The names of the columns suggest the fields.
+// The result is empty if the header has fewer than three columns.
 func GuessMapping(header string) string {
 	name, columns := splitHeader(header)
 	if len(columns) < 3 {
@@ -213,7 +213,6 @@ func splitHeader(header string) (name string, columns []string) {
 	return name, columns
 }
 
-// guessField returns the field that a column's name suggests, and its unit if the name ends in one.
 func guessField(column string, taken map[string]bool) (field, unit string) {
 	plain := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

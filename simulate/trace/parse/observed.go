@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// An Observed is a recorded job: its submission, start and end.
+// An Observed is a job of a history: its submission, start and end.
 type Observed struct {
 	Arrival   workload.Arrival
 	Nodes     int       // number of its nodes; 0: unknown
@@ -16,14 +16,14 @@ type Observed struct {
 	Ended     time.Time // zero: still running
 }
 
-// Waited passes the wait of a job on to Options.Wait, if its start is known.
+// Waited calls Options.Wait with the wait of the job, if its start is known.
 func (o Options) Waited(job *Observed) {
 	if o.Wait != nil && !job.Started.IsZero() {
 		o.Wait(max(0, job.Started.Sub(job.Submitted)))
 	}
 }
 
-// Left returns when the job released its GPUs: its end or, if it still ran, the last recorded time.
+// Left returns when the job released its GPUs: its end or, if it has not ended, the last recorded time.
 func (o *Observed) Left() time.Time {
 	if o.Ended.IsZero() {
 		return o.Started.Add(o.Arrival.Duration)

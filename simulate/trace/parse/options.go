@@ -15,7 +15,7 @@ type BadRow uint8
 const (
 	Fail BadRow = iota // yield the error and end
 	Skip               // count it in the Summary and continue
-	Few                // as Skip, but yield an error at the end if more than 1 % of the rows are bad
+	Few                // like Skip, but an error at the end if more than 1 % of the rows are bad
 )
 
 // mostBad is the largest share of bad rows with Few.

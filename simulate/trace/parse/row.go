@@ -16,8 +16,8 @@ const (
 	maxNames   = 4096          // distinct values of repeated columns that share storage
 )
 
-// A Row is one row of a table in a text file. Its methods parse fields by column name. The first failure sets Err;
-// later calls still return values.
+// A Row is one row of a table in a text file. Its methods parse fields by the name of the column. The first failure
+// sets Err. Later calls still return values.
 type Row struct {
 	Header
 	O      Options
@@ -28,10 +28,10 @@ type Row struct {
 	Err    error
 }
 
-// NewRow returns a Row for a file with this header, before its first line.
+// NewRow returns a Row for a file with header h. It contains no line yet.
 func NewRow(o Options, h Header) *Row { return &Row{O: o, Header: h, shared: map[string]string{}} }
 
-// Fail records that a field does not have the form that want describes.
+// Fail records an error: the field name does not have the form that want describes.
 func (r *Row) Fail(name, want string) {
 	if r.Err == nil {
 		i := r.column[name]
@@ -59,7 +59,7 @@ func (r *Row) Raw(name string) string {
 	return ""
 }
 
-// Place returns the position of a column; -1 if the file lacks it.
+// Place returns the position of the column called name, or -1 if the file lacks it.
 func (r *Row) Place(name string) int {
 	if i, ok := r.column[name]; ok {
 		return i
@@ -67,7 +67,7 @@ func (r *Row) Place(name string) int {
 	return -1
 }
 
-// At returns the text of the field at a position; see Raw.
+// At returns the text of the field at position place, which Place returned; see Raw.
 func (r *Row) At(place int) string {
 	if place < 0 {
 		return ""
@@ -78,7 +78,7 @@ func (r *Row) At(place int) string {
 // Text returns a copy of the text of a field.
 func (r *Row) Text(name string) string { return strings.Clone(r.Raw(name)) }
 
-// Word returns a copy of the text of a field; equal texts share memory.
+// Word returns a copy of the text of a field. Equal texts share memory.
 func (r *Row) Word(name string) string {
 	s := r.Raw(name)
 	if kept, ok := r.shared[s]; ok {
@@ -91,7 +91,7 @@ func (r *Row) Word(name string) string {
 	return s
 }
 
-// ID returns a copy of a field that must not be empty.
+// ID returns a copy of a field. An empty field is an error.
 func (r *Row) ID(name string) string {
 	s := r.Text(name)
 	if s == "" {
@@ -130,7 +130,7 @@ func (r *Row) Number(name string) float64 {
 	return x + 0 // -0 becomes 0
 }
 
-// Amount parses a number of at least 0 and multiplies it by scale. The result may be at most most.
+// Amount parses a number of at least 0 and returns it multiplied by scale. A result above most is an error.
 func (r *Row) Amount(name string, scale, most float64) float64 {
 	x := r.Number(name) * scale
 	if x > most {
@@ -149,13 +149,13 @@ func (r *Row) Seconds(name string) time.Duration {
 	return d
 }
 
-// Flag parses 0 or 1; false if the file lacks the column.
+// Flag parses 0 or 1 as a bool. It is false if the file lacks the column.
 func (r *Row) Flag(name string) bool { return r.Has(name) && r.Count(name, 0, 1) == 1 }
 
 // Denies reports whether the field is 0. It returns false if the file lacks the column.
 func (r *Row) Denies(name string) bool { return r.Has(name) && !r.Flag(name) }
 
-// List parses the distinct names in a field, separated by sep.
+// List parses a list of names, separated by sep, and drops repeated ones.
 func (r *Row) List(name, sep string) []string {
 	var names []string
 	for s := range strings.SplitSeq(r.Raw(name), sep) {

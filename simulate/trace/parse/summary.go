@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// MaxBadRows is how many bad rows a Summary describes; further ones are only counted.
+// MaxBadRows is how many bad rows a Summary describes. Further ones are only counted.
 const MaxBadRows = 10
 
 // A Summary counts what a reader dropped, skipped or assumed.
@@ -23,13 +23,13 @@ type Summary struct {
 	Dated bool
 }
 
-// A Note is a remark of a Summary, with the number of rows that it is about.
+// A Note is a remark of a Summary, with the number of rows that it concerns.
 type Note struct {
 	Text  string
 	Count int
 }
 
-// Note counts one more row for a remark, given as text.
+// Note counts one more row to which the remark text applies.
 func (s *Summary) Note(text string) { s.NoteMany(text, 1) }
 
 // NoteMany counts n more rows for a remark.

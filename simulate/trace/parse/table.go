@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Table describes a trace format with one job per line and columns with names.
+// A Table describes a trace format that is a table with named columns and one job per line.
 type Table struct {
 	Format   string
 	Comma    byte
@@ -58,7 +58,7 @@ func headerError(err error, o Options) error {
 	return err
 }
 
-// A Header has the columns of one file of a Table.
+// A Header has the columns of one file, whose format is a Table.
 type Header struct {
 	column map[string]int // name -> index
 	width  int            // columns
@@ -73,7 +73,7 @@ func (h *Header) Has(name string) bool {
 	return ok
 }
 
-// Header returns the header of a file from its first line.
+// Header parses the first line of a file, its header.
 func (t *Table) Header(first string, o Options) (Header, error) {
 	if n := strings.Count(first, "\t") + 1; t.Bare != nil && n > 1 {
 		if t.Bare[n] == nil {
@@ -101,7 +101,7 @@ func (t *Table) Header(first string, o Options) (Header, error) {
 	return h, nil
 }
 
-// Columns returns the header of a file without one, whose columns have these names.
+// Columns returns the Header of a file that has no header line and has columns with these names.
 func Columns(names []string, comma byte) Header {
 	h := Header{column: make(map[string]int, len(names)), width: len(names), comma: comma, bare: true}
 	for i, name := range names {
@@ -174,7 +174,7 @@ func (r *Row) Cut(line string) error {
 	return r.Take(fields)
 }
 
-// Take sets the fields of the row, which it keeps until the next row.
+// Take sets the fields of the row. The row uses the slice until the next row.
 func (r *Row) Take(fields []string) error {
 	r.Err, r.fields = nil, fields
 	if len(fields) != r.width {

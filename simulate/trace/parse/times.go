@@ -38,7 +38,7 @@ func Seconds(s string) (time.Duration, bool) {
 	return time.Duration(math.Round(x * 1e9)), true
 }
 
-// FormatSeconds writes a time span of at least 0 as an exact decimal number of seconds.
+// FormatSeconds writes a duration of at least 0 as an exact decimal number of seconds.
 func FormatSeconds(d time.Duration) string {
 	s := strconv.FormatInt(int64(d/time.Second), 10)
 	nanos := int64(d % time.Second)
@@ -48,8 +48,8 @@ func FormatSeconds(d time.Duration) string {
 	return s + "." + strings.TrimRight(fmt.Sprintf("%09d", nanos), "0")
 }
 
-// SinceStart returns the time from Options.Start, or from 1970 without a start, to t. It returns false for years
-// outside 1971 to 2250.
+// SinceStart returns the duration from Options.Start to t, or from 1970 if there is no Start. It returns false for
+// years outside 1971 to 2250.
 func SinceStart(t time.Time, o Options) (time.Duration, bool) {
 	if y := t.Year(); y < FirstYear || y > LastYear {
 		return 0, false
@@ -63,7 +63,8 @@ func SinceStart(t time.Time, o Options) (time.Duration, bool) {
 	return t.Sub(o.Start), true
 }
 
-// Instant parses a calendar time (UTC) and returns it relative to Options.Start; see SinceStart.
+// Instant parses a calendar time in UTC with the given layout, and returns it relative to Options.Start; see
+// SinceStart.
 func (r *Row) Instant(name, layout string) time.Duration {
 	t, err := time.Parse(layout, r.Raw(name))
 	d, ok := SinceStart(t, r.O)

@@ -14,7 +14,6 @@ var databaseNames = map[string]string{
 	"tres_req": "reqtres", "tres_alloc": "alloctres",
 }
 
-// headerNames returns the columns of a header in sacct's names, without quotes, in lower case.
 func headerNames(first string, comma byte) []string {
 	names := strings.Split(strings.ToLower(first), string(comma))
 	for i, n := range names {

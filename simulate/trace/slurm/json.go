@@ -208,7 +208,6 @@ func (j *jsonJob) key() (key, error) {
 	return key{number: uint64(number.value), part: uint32(part)}, nil
 }
 
-// A jsonNumber is a number, null, or an object like {"set": true, "infinite": false, "number": 8}.
 type jsonNumber struct {
 	value         int64
 	set, infinite bool
@@ -246,7 +245,6 @@ func (n *jsonNumber) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &n.value)
 }
 
-// A jsonState is a state, or the first of a list.
 type jsonState string
 
 func (s *jsonState) UnmarshalJSON(text []byte) error {

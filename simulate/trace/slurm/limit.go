@@ -53,7 +53,6 @@ func (l *log) clock(r *parse.Row, column, text string) int64 {
 	return seconds
 }
 
-// parseClock parses [days-]hours:minutes:seconds into seconds, or returns what was wanted.
 func parseClock(text string) (seconds int64, want string) {
 	days, rest, ok := strings.Cut(text, "-")
 	if !ok {

@@ -41,7 +41,6 @@ type log struct {
 
 type owner struct{ user, partition, qos string }
 
-// An ask is a request that many jobs share.
 type ask struct {
 	types      string // of GPUs, by comma
 	gpus, cpus int
@@ -91,7 +90,6 @@ func (l *log) add(r *record, line int) error {
 	return nil
 }
 
-// shared returns a copy of a name.
 func (l *log) shared(name string) string {
 	if known, ok := l.jobNames[name]; ok {
 		return known

@@ -21,7 +21,6 @@ func (n *interned[T]) keep(value T, clone func(T) T) uint32 {
 	return number
 }
 
-// textCache caches the meaning of recent texts.
 type textCache[T any] struct{ known map[string]T }
 
 func (m *textCache[T]) of(text string, parse func(string) (T, string)) (value T, want string) {

@@ -2,7 +2,6 @@ package slurm
 
 import "github.com/oxgang/oxgang/simulate/trace/parse"
 
-// places are the indexes of a table's columns (parse.Row.At).
 type places struct {
 	id, name, user, account, partition, qos, state, reason, reservation, cluster int
 	submit, eligible, start, end, elapsed, elapsedRaw                            int

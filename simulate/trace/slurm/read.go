@@ -22,8 +22,8 @@ const Export = "sacct -P -a -X -D -S now-30days -o " + Columns
 // refused is the end of messages about unreadable input.
 const refused = "; export it with: " + Export
 
-// Read returns the jobs of an input, once, in the order of their last rows. Times count from Options.Start, or
-// from the first submission of a job that ran on GPUs. Errors have type *parse.Error.
+// Read returns the jobs in r, which can be read once, in the order of their last rows. Times count from Options.Start,
+// or from the first submission of a job that ran on GPUs. Errors have type *parse.Error.
 func Read(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	o = o.Filled()
 	return func(yield func(workload.Arrival, error) bool) {
@@ -31,7 +31,7 @@ func Read(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	}
 }
 
-// History is Read, and also returns when jobs started and ended. A job that got more GPUs than it requested is
+// History is like Read, but also returns when jobs started and ended. A job that got more GPUs than it requested is
 // assumed to need all of them.
 func History(r io.Reader, o parse.Options) ([]parse.Observed, error) {
 	var failed error
@@ -66,7 +66,7 @@ func (l *log) read(r io.Reader) {
 	}
 }
 
-// Sniff reports whether an input looks like output of sacct, even with columns that Read does not accept.
+// Sniff reports whether head looks like the output of sacct, even if it has columns that Read does not accept.
 func Sniff(head []byte) bool {
 	head = bytes.TrimPrefix(head, parse.ByteOrderMark)
 	if sniffJSON(head) {

@@ -31,7 +31,6 @@ func (l *runs) add(r *run) {
 
 func (l *runs) at(i uint32) *run { return &l.blocks[i/blockRuns][i%blockRuns] }
 
-// byJob compares runs by name, then time, except the order in the input.
 func byJob(a, b *run) int {
 	return cmp.Or(cmp.Compare(a.id.cluster, b.id.cluster), cmp.Compare(a.id.number, b.id.number), cmp.Compare(a.id.part, b.id.part), cmp.Compare(a.submit, b.submit),
 		cmp.Compare(a.start, b.start), cmp.Compare(a.elapsed, b.elapsed))

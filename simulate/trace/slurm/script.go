@@ -27,8 +27,8 @@ var shortOptions = map[string]string{
 	"-G": "gpus", "-N": "nodes", "-n": "ntasks", "-c": "cpus-per-task", "-t": "time", "-p": "partition", "-J": "job-name",
 }
 
-// ParseScript returns the job of a script for sbatch, from its #SBATCH lines. It ignores options on the command
-// line and in the environment of sbatch.
+// ParseScript returns the job of an sbatch script, from its #SBATCH lines. It cannot see options on the command line
+// and in the environment of sbatch.
 //
 // Source: man sbatch.
 func ParseScript(text string) (*job.Spec, error) {

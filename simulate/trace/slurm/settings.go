@@ -32,8 +32,8 @@ func DefaultSettings() Settings {
 	return Settings{MaxAge: 7 * 24 * time.Hour, Calculated: 5 * time.Minute, Interval: 30 * time.Second, Horizon: 24 * time.Hour, Tests: 500, Depth: 100}
 }
 
-// ReadSettings reads output of scontrol show config, or a slurm.conf without includes. file names the input
-// in errors of type *parse.Error.
+// ReadSettings reads the output of scontrol show config, or a slurm.conf without includes. file names the input in
+// errors of type *parse.Error.
 func ReadSettings(r io.Reader, file string) (*Settings, error) {
 	s := DefaultSettings()
 	lines, known := bufio.NewScanner(r), 0

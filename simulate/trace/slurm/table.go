@@ -17,7 +17,6 @@ var columns = []string{"jobid", "submit", "elapsedraw|elapsed|start", "elapsedra
 // Header returns the required columns, without a separator.
 func Header() *parse.Table { return &parse.Table{Format: Format, Required: columns} }
 
-// separator returns the separator of a header's columns, or 0 if the header is not sacct's.
 func separator(first string) byte {
 	for _, comma := range []byte("|\t,;") {
 		if names := headerNames(first, comma); len(names) > 1 && slices.Contains(names, "jobid") {

@@ -24,10 +24,10 @@ func CheckBurstiness(c2 float64) error {
 	return nil
 }
 
-// Bursty replaces the submission times of jobs, sorted by time, so that they arrive in bursts. The times follow a
-// Poisson process that alternates between a high and a low rate; c2 is the squared coefficient of variation of the
-// times between jobs. The last arrival, and so the mean rate, stays. Equal seeds give equal times. Source: BOA
-// §6.4, Fig. 9.
+// Bursty replaces the submission times of all jobs, which must be sorted by time, so that the jobs arrive in bursts.
+// The times follow a Poisson process that alternates between a high and a low rate; c2 is the squared coefficient of
+// variation of the times between jobs. The last arrival, and so the mean rate, stays the same. Equal seeds give equal
+// times. Source: BOA §6.4, Fig. 9.
 func Bursty(all []workload.Arrival, c2 float64, seed uint64) error {
 	if err := CheckBurstiness(c2); err != nil {
 		return err

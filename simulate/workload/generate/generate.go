@@ -151,9 +151,9 @@ func findKind(name string) (Kind, error) {
 // Arrivals generates the jobs of a workload, sorted by time.
 //
 // Jobs of Sia's kinds are adaptive, have an application and are called "<application>-<index>". Except in kind
-// drifting, jobs do not depend on their times, and are the same for different spans. Synergy's jobs, and jobs
-// known by their duration, are rigid; some of Lyra's are elastic. Lyra's jobs that run at time 0 are in queue
-// Warm, in addition to the requested number.
+// drifting, jobs do not depend on their times, and are the same for different spans. Synergy's jobs, and jobs that have
+// a known duration and no known speed, are rigid; some of Lyra's are elastic. Lyra's jobs that run at time 0 are in
+// queue Warm, in addition to the requested number.
 func Arrivals(o Options) ([]workload.Arrival, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("generate workload: %w", err)

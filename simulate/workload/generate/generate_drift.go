@@ -49,7 +49,6 @@ func driftPace() pace {
 	return p
 }
 
-// drawDrift returns a template of the mix at a time.
 func drawDrift(r source, mix []template, at time.Duration) template {
 	month := float64(at%driftSpan) / float64(driftSpan)
 	u, i := 100*r.Float64(), 0

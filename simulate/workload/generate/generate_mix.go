@@ -2,7 +2,6 @@ package generate
 
 import "math"
 
-// A template is an application with tuned GPUs and total batch size, and its number of jobs.
 type template struct {
 	application        string
 	gpus, batch, count int

@@ -9,10 +9,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// Shuffle returns the jobs of a trace in another order: it cuts time into blocks of equal length and shuffles
-// these. Jobs, and bursts shorter than a block, stay the same; only which jobs coincide changes. The spread of
-// results over orders measures this effect. arrivals must be sorted by time, and are not modified. Equal seeds
-// give equal orders.
+// Shuffle returns the jobs of a trace in another order: it divides time into blocks of equal length and shuffles the
+// blocks. Jobs, and bursts shorter than a block, stay the same; only which jobs coincide changes. Thus the spread of
+// results over orders shows how much they depend on coincidence. arrivals must be sorted by time, and are not modified.
+// Equal seeds give equal orders.
 func Shuffle(arrivals []workload.Arrival, blocks int, seed uint64) []workload.Arrival {
 	if len(arrivals) == 0 || blocks < 1 {
 		return nil

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// constants are properties of an application that profiles do not contain.
 type constants struct {
 	delay    time.Duration           // from a restart decision to the first step
 	stated   time.Duration           // the S_i of the public simulator's policy
@@ -59,8 +58,8 @@ func (p *pipeline) passes(s series, stages int) series {
 	return series{{local: float64(p.microBatches), step: compute + s[0].sync, sync: s[0].sync}}
 }
 
-// AsPublished returns a copy of c that repeats two rules of the public Sia simulator, to reproduce its results. Both
-// differ from the simulator's own profiles:
+// AsPublished returns a copy of c with two rules of the public Sia simulator, to reproduce its results. Both contradict
+// the simulator's own profiles:
 //
 //   - The true goodput of an application is divided by a constant (Application.Slowdown).
 //   - Schedulers are given a restart overhead (Application.StatedDelay) that is wrong for some applications.

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// Default returns the catalog of applications that is part of the program, fitted by internal/tools/fitcatalog to the public
+// Default returns the applications that are part of the program. internal/tools/fitcatalog fitted them to the public
 // profiles of Sia, Synergy (applications that wait for input, on v100) and Gavel. See
 // docs/experiments/embedded-catalog.md for the errors.
 func Default() workload.Catalog {

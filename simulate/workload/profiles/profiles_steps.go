@@ -202,7 +202,6 @@ func seriesOf(group []sample) (series, error) {
 	return s, nil
 }
 
-// hole returns a size that s lacks although it has a larger one.
 func hole(s series, sizes []float64) (float64, bool) {
 	last, i := s[len(s)-1].local, 0
 	for _, size := range sizes {

@@ -18,8 +18,6 @@ type row struct {
 	values []string // aligned with names
 }
 
-// eachRow calls visit with every data line of a CSV file with the named columns, and stops at the first
-// error.
 func eachRow(r io.Reader, file string, names []string, visit func(row) error) error {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true

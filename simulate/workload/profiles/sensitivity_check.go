@@ -108,8 +108,8 @@ func checkCells(cells [][]float64, first int) error {
 	return nil
 }
 
-// CheckSensitivity returns an error that names all applications measured with more CPUs per GPU than the largest
-// node has, or that need more memory per GPU. Nodes that do not count CPUs and memory suit every application.
+// CheckSensitivity returns an error that names all applications that were measured with more CPUs per GPU than the
+// largest node has, or that need more memory per GPU. Nodes that do not count CPUs and memory suit every application.
 func CheckSensitivity(c workload.Catalog, largest cluster.Resources) error {
 	if largest.CPUs == 0 || largest.Memory == 0 {
 		return nil

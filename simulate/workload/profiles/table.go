@@ -39,7 +39,6 @@ func (s series) bounds() (least, most int) {
 	return int(s[0].local), int(s[len(s)-1].local)
 }
 
-// A table is the Speed of a profiled application.
 type table []*profile
 
 type profile struct {
@@ -60,9 +59,8 @@ func (t table) find(g cluster.GPUType) *profile {
 	return nil
 }
 
-// Step implements Speed. Measured shapes, and listed whole nodes, are interpolated between local batch
-// sizes; others are estimated from the nearest one (profile.estimate). A replica of several GPUs does
-// not span nodes.
+// Step implements Speed. For measured shapes, and for listed whole nodes, it interpolates between local batch sizes.
+// For other shapes it estimates from the nearest one (profile.estimate). A replica of several GPUs does not span nodes.
 func (t table) Step(g cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
 	p := t.find(g)
 	if p == nil {
@@ -112,7 +110,6 @@ type measurement struct {
 	series          series
 }
 
-// A line is a + b·x with a, b of at least 0.
 type line struct{ a, b float64 }
 
 func (l line) at(x float64) float64 { return l.a + l.b*x }
@@ -172,7 +169,6 @@ func (p *profile) index() {
 	}
 }
 
-// nearestTo returns the index of the measurement nearest to a shape.
 func nearestTo(where [][2]float64, nodes, replicas int) int16 {
 	logNodes, logReplicas := math.Log(float64(nodes)), math.Log(float64(replicas))
 	best, least := 0, math.Inf(1)
