@@ -6,19 +6,25 @@ import (
 	"fmt"
 	"hash/maphash"
 	"net/http"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/oxgang/oxgang/internal/printable"
 )
 
 type feed struct {
 	overview func(context.Context, time.Duration) (*Overview, error)
 
 	mu     sync.Mutex
-	number int    // of the overview, from 1; 0: none
-	hash   uint64 // without the time
+	number int       // of the overview, from 1; 0: none
+	hash   uint64    // without the time
+	last   *Overview // nil before the first
+	at     time.Time // of the last successful look
 	text   []byte
-	err    error         // of the last look
+	err    error         // before the first overview
+	failed bool          // the last look
 	next   chan struct{} // closed when there is a new overview
 
 	streams atomic.Int32 // open ones
@@ -30,24 +36,47 @@ const maxStreams = 1000
 
 var seed = maphash.MakeSeed()
 
+// look reads the state. If that fails, the last known state stays, marked as stale.
 func (f *feed) look(ctx context.Context) {
 	overview, err := f.overview(ctx, 0)
-	var text []byte
-	var hash uint64
-	if err == nil {
-		hash, err = timeless(overview)
-	}
-	if f.same(hash, err) {
+	if err != nil {
+		f.fail(err)
 		return
 	}
-	if err == nil {
-		text, err = packed(overview)
+	hash, err := timeless(overview)
+	if err != nil || f.same(hash, overview.At) {
+		return
 	}
+	text, err := packed(overview)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.err = err; err == nil {
-		f.text, f.hash = text, hash
+	f.failed, f.at, f.hash, f.last, f.text, f.err = false, overview.At, hash, overview, text, err
+	f.announce()
+}
+
+func (f *feed) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.failed {
+		return
 	}
+	f.failed, f.hash, f.err = true, 0, err
+	if f.last != nil {
+		f.text, f.err = packed(f.last.stale(f.at, err))
+	}
+	f.announce()
+}
+
+// stale returns the overview as the last known state.
+func (o *Overview) stale(at time.Time, why error) *Overview {
+	other, s := *o, *o.Status
+	s.At = at
+	other.Status, other.Stale = &s, printable.Line(why.Error())
+	return &other
+}
+
+// announce needs the lock.
+func (f *feed) announce() {
 	f.number++
 	if f.next != nil {
 		close(f.next)
@@ -55,13 +84,13 @@ func (f *feed) look(ctx context.Context) {
 	f.next = make(chan struct{})
 }
 
-func (f *feed) same(hash uint64, err error) bool {
+func (f *feed) same(hash uint64, at time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.number == 0 || (err == nil) != (f.err == nil) || err == nil && hash != f.hash {
+	if f.last == nil || hash != f.hash {
 		return false
 	}
-	f.err = err
+	f.at = at
 	return true
 }
 
@@ -81,6 +110,14 @@ func (f *feed) now() (text []byte, number int, next chan struct{}, err error) {
 	return f.text, f.number, f.next, f.err
 }
 
+// looked returns the time of the last successful look.
+func (f *feed) looked() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.at
+}
+
+// write sends the overview. The header Oxgang-At is the time at which it was last confirmed.
 func (f *feed) write(w http.ResponseWriter, r *http.Request) {
 	text, number, next, err := f.now()
 	if number == 0 { // not fetched yet
@@ -89,13 +126,14 @@ func (f *feed) write(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		}
-		text, _, _, err = f.now()
+		text, number, _, err = f.now()
 	}
 	if err != nil {
 		fail(w, err)
 		return
 	}
-	send(w, r, text)
+	w.Header().Set("Oxgang-At", f.looked().UTC().Format(time.RFC3339Nano))
+	tagged(w, r, strconv.Itoa(number), text)
 }
 
 // beat is the time between comments on an idle connection, which reveal that it is closed.

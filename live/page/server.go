@@ -221,6 +221,17 @@ func packed(v any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// tagged sends packed JSON, unless the browser has the one with this tag.
+func tagged(w http.ResponseWriter, r *http.Request, tag string, text []byte) {
+	tag = `"` + tag + `"`
+	w.Header().Set("ETag", tag)
+	if r.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	send(w, r, text)
+}
+
 // send writes packed JSON. All browsers support gzip.
 func send(w http.ResponseWriter, r *http.Request, text []byte) {
 	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {

@@ -103,13 +103,13 @@ func (w *Watched) Overview(context.Context, time.Duration) (*Overview, error) {
 		return nil, err
 	}
 	s := *last
-	w.mu.Lock()
-	if w.failed != nil {
-		s.Attention = append([]string{fmt.Sprintf("%s has not answered since %s: %v", s.Title, s.At.UTC().Format(clock), w.failed)}, s.Attention...)
-	}
-	w.mu.Unlock()
 	o := LiveOverview(&s)
 	o.Cancelling = w.Cancelling
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed != nil {
+		o.Stale = fmt.Sprintf("%s does not answer: %v", s.Title, w.failed)
+	}
 	return o, nil
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/live"
 	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/page"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
@@ -142,7 +143,7 @@ func questions(t *testing.T, path string, jobs []metrics.JobResult) []ofPage {
 	}
 }
 
-func show(id job.ID) []string { return []string{fmt.Sprintf(`main table a[href="#job=%s"]`, id)} }
+func show(id job.ID) []string { return []string{fmt.Sprintf(`main table a[data-job="%s"]`, id)} }
 
 // opened opens a journal.
 func opened(t *testing.T, path string) *journal.File {
@@ -223,7 +224,7 @@ func idleOf(then *explain.Overview) (all []string) {
 func holders(then *explain.Overview) (all []string) {
 	for _, n := range then.Nodes {
 		for _, h := range n.Held {
-			all = append(all, fmt.Sprintf("%s, GPU: %s", n.ID, h.Job))
+			all = append(all, fmt.Sprintf("%s: %s on %s", h.Job, printable.Count(h.GPUs, "GPU"), n.ID))
 		}
 	}
 	return all

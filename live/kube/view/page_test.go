@@ -237,8 +237,8 @@ func TestPage_down(t *testing.T) {
 	if err := c.Look(t.Context()); err == nil {
 		t.Error("no error of an API that is down")
 	}
-	if o := shown(t, c); len(o.Jobs) != 3 || !strings.HasPrefix(o.Attention[0], "rig has not answered since 2") {
-		t.Errorf("%d jobs, banner %q", len(o.Jobs), o.Attention)
+	if o := shown(t, c); len(o.Jobs) != 3 || !strings.HasPrefix(o.Stale, "rig does not answer: ") {
+		t.Errorf("%d jobs, banner %q", len(o.Jobs), o.Stale)
 	}
 	if s, err := c.Series(t.Context()); err != nil || len(s.At) != 2 || s.At[0] != 0 || s.At[1] > journal.Seconds(time.Minute) || s.GPUs[1] != 12 || s.Held[1] != 7 || s.Waiting[1] != 2 || s.Running[1] != 1 {
 		t.Errorf("series %+v, %v, want two looks", s, err)

@@ -1,5 +1,6 @@
 // Elements and formats. Text is never interpreted as markup.
-import type { Expected, Holding, Job, Range } from "./types";
+import { jobHref } from "./route";
+import type { Expected, Holding, Job, Overview, Range } from "./types";
 
 type Child = Node | string | undefined;
 
@@ -44,6 +45,9 @@ export function span(s: number): string {
   return `${whole} ${units[i][0]}` + (rest > 0 ? ` ${rest} ${units[i + 1][0]}` : "");
 }
 
+// rough formats seconds without the seconds of minutes: "4 min".
+export const rough = (s: number): string => span(s < 60 ? s : 60 * Math.floor(s / 60));
+
 export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
 
 export function gpus(h: Holding | undefined): string {
@@ -72,7 +76,7 @@ export function ahead(r: Range | undefined, at: string): string | undefined {
   if (!r.early && !r.late) return r.unknown ? notKnown(r.unknown) : undefined;
   if (r.late && seconds(r.late) < seconds(at)) return "overdue";
   const interval = r.probability ? ` (${Math.round(100 * r.probability)} % interval)` : "";
-  let text = r.late ? `in ${until(r.late)} at the latest` : `in ${until(r.early!)} at the earliest; how much later is not known`;
+  let text = r.late ? `\u2248 in ${until(r.late)} at the latest` : `\u2248 in ${until(r.early!)} at the earliest; how much later is not known`;
   if (r.early && r.late) text = between(until(r.early), until(r.late), r.likely && until(r.likely)) + interval;
   return [text, r.source, r.unknown].filter((s) => s).join("; ");
 }
@@ -88,7 +92,7 @@ export function expected(e: Expected | undefined, what: string): string | undefi
   if (!e) return undefined;
   if (e.unknown) return notKnown(e.unknown);
   if (!e.probability) return "now";
-  if (e.open) return `in ${span(e.early)} at the earliest; how much later is not known`;
+  if (e.open) return `\u2248 in ${span(e.early)} at the earliest; how much later is not known`;
   const record = e.of > 0 ? `; ${e.held} of the last ${counted(e.of, `${what} estimate`)} ${e.held === 1 ? "was" : "were"} right` : ", not tested in this run yet";
   return `${between(span(e.early), span(e.late), span(e.likely))} (${Math.round(100 * e.probability)} % interval${record})`;
 }
@@ -96,7 +100,7 @@ export function expected(e: Expected | undefined, what: string): string | undefi
 const notKnown = (why: string): string => (why.startsWith("unreliable: ") ? why : "unknown: " + why);
 
 // between formats a range that is not empty, with its median.
-const between = (early: string, late: string, likely?: string): string => (early === late ? `in ${early}` : `in ${early} to ${late}` + (likely ? `, median ${likely}` : ""));
+const between = (early: string, late: string, likely?: string): string => (early === late ? `\u2248 in ${early}` : `\u2248 in ${early} to ${late}` + (likely ? `, median ${likely}` : ""));
 
 // hue gives a job one of twelve colours.
 export function hue(id: string): string {
@@ -105,4 +109,29 @@ export function hue(id: string): string {
   return "hue" + (h % 12);
 }
 
-export const link = (id: string): HTMLAnchorElement => el("a", { href: "#job=" + encodeURIComponent(id) }, id);
+// link links to the page of a job at the moment that is shown.
+export const link = (id: string, now: Overview): HTMLAnchorElement => el("a", { href: jobHref(id, now), "data-job": id }, id);
+
+// coloured is a link with the colour of the job.
+export const coloured = (id: string, now: Overview): HTMLElement => el("span", { class: "coloured" }, el("i", { class: "key-box " + hue(id) }), link(id, now));
+
+const two = (n: number): string => String(n).padStart(2, "0");
+
+// clock formats seconds since 1970 as a time of day, with the date if it is not today.
+export function clock(t: number): string {
+  const d = new Date(1000 * t), time = `${two(d.getHours())}:${two(d.getMinutes())}`;
+  return d.toDateString() === new Date().toDateString() ? time : `${d.getDate()} ${d.toLocaleString("en", { month: "short" })} ${time}`;
+}
+
+// moment formats a time in seconds since the origin of an overview: a time of day if live, otherwise since the start.
+export const moment = (o: Overview, t: number): string => (o.live ? clock(Date.parse(o.begun) / 1000 + t) : span(t));
+
+// soon formats an expected time in a few words: "≈ 14:10 (13:50 to 15:00)".
+export function soon(r: Range | undefined, at: string): string {
+  if (!r || (!r.early && !r.late)) return r?.unknown ? "not known" : "";
+  if (r.late && seconds(r.late) < seconds(at)) return "overdue";
+  if (!r.late) return "\u2248 " + clock(seconds(r.likely ?? r.early)) + " or later";
+  if (!r.early) return "\u2248 by " + clock(seconds(r.late));
+  const [early, late] = [clock(seconds(r.early)), clock(seconds(r.late))];
+  return "\u2248 " + clock(seconds(r.likely ?? r.late)) + (early === late ? "" : ` (${early} to ${late})`);
+}

@@ -1,67 +1,98 @@
-// The page fetches the overview again whenever the server announces a new one, and shows the job in the address.
+// The page fetches the overview again whenever the server announces a new one, and shows the job or node in the address.
 import { takeToken } from "./act";
-import { byId, span } from "./dom";
+import { byId, fill, seconds, span } from "./dom";
+import { showHeader } from "./header";
 import { showJob } from "./job";
+import { listen } from "./keys";
+import { showNode } from "./nodes";
 import { showNow } from "./now";
 import { showOver } from "./over";
+import { go, keepMoment, route } from "./route";
+import { search } from "./search";
+import { Refused, showState } from "./state";
 import type { JobPage, Overview, Series } from "./types";
 
 let overview: Overview | undefined;
 let series: Series | undefined;
 let at: number | undefined; // of a recording; undefined for the present
+let tag = ""; // of the overview, from the server
+let failed: Error | undefined;
 
-async function ask<T>(path: string): Promise<T> {
-  const answer = await fetch(path);
-  if (!answer.ok) throw new Error((await answer.text()).trim());
-  return (await answer.json()) as T;
+async function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+  const answer = await fetch(path, { headers });
+  if (!answer.ok && answer.status !== 304) throw new Refused(answer.status, (await answer.text()).trim());
+  return answer;
 }
 
-const named = (): string | undefined => (location.hash.startsWith("#job=") ? decodeURIComponent(location.hash.slice(5)) : undefined);
+const ask = async <T>(path: string): Promise<T> => (await (await get(path)).json()) as T;
 
-let updating = false, stale = false;
+let updating = false, due = false;
 
 // update shows the present or the slider's time. Requests run one at a time, so that an older answer never replaces
 // a newer one.
 async function update(): Promise<void> {
-  stale = true;
+  due = true;
   if (updating) return;
   updating = true;
-  for (; stale; await updateOnce()) stale = false;
+  for (; due; await updateOnce()) due = false;
   updating = false;
 }
 
 async function updateOnce(): Promise<void> {
   try {
-    if (overview === undefined) {
-      overview = await ask<Overview>("/api/overview");
-      if (!overview.live) at = overview.last / 2; // start and end show little
-    }
-    overview = await ask<Overview>("/api/overview?at=" + (at ?? 0));
-    byId("title").textContent = overview.title;
-    document.title = overview.title + " · Oxgang";
-    byId("facts").textContent = `policy ${overview.policy} · ` + (overview.live ? "now, " + new Date().toLocaleTimeString() : `recorded, ${span(overview.elapsed)} of ${span(overview.last)}`);
-    byId("notes").textContent = (overview.notes ?? []).join(" ");
-    byId("problem").textContent = "";
-    slide(overview);
-    showNow(overview);
-    if (series) showOver(series, overview.live ? undefined : overview.elapsed);
-    await updateJob(overview);
+    if (overview === undefined) await begin();
+    await fetchOverview();
+    failed = undefined;
   } catch (e) {
-    byId("problem").textContent = "Not up to date: " + (e as Error).message;
+    failed = e as Error;
   }
+  showState(overview, failed);
+  if (overview) await show(overview);
 }
 
-async function updateJob(now: Overview): Promise<void> {
-  const id = named();
-  byId("job-card").hidden = id === undefined;
-  if (id === undefined) return;
+// begin chooses the first moment of a recording: that of the address, or the middle, because start and end show little.
+async function begin(): Promise<void> {
+  const first = await ask<Overview>("/api/overview");
+  if (!first.live) at = route().at ?? first.last / 2;
+}
+
+async function fetchOverview(): Promise<void> {
+  const answer = await get("/api/overview?at=" + (at ?? 0), tag ? { "If-None-Match": tag } : {});
+  if (answer.status !== 304) overview = (await answer.json()) as Overview;
+  tag = answer.headers.get("ETag") ?? "";
+  const looked = answer.headers.get("Oxgang-At");
+  if (!overview || !looked) return;
+  overview.at = looked;
+  overview.elapsed = seconds(looked) - seconds(overview.begun);
+}
+
+async function show(o: Overview): Promise<void> {
+  byId("title").textContent = o.title;
+  document.title = o.title + " \u00b7 Oxgang";
+  byId("notes").textContent = (o.notes ?? []).join(" ");
+  slide(o);
+  showHeader(o);
+  showNow(o);
+  if (series) showOver(series, o.live ? undefined : o.elapsed);
+  await showRoute(o);
+}
+
+async function showRoute(now: Overview): Promise<void> {
+  const r = route();
+  byId("job-card").hidden = r.kind !== "job";
+  byId("node-card").hidden = r.kind !== "node";
+  if (r.kind === "node") fill(byId("node"), ...showNode(r.name, now));
+  if (r.kind === "job") await updateJob(r.name, now);
+}
+
+async function updateJob(id: string, now: Overview): Promise<void> {
   const query = `id=${encodeURIComponent(id)}&at=${now.elapsed}`;
   try {
     const page = await ask<JobPage>("/api/job?" + query);
     const answer = now.live ? await fetch("/api/log?" + query) : undefined;
     showJob(id, page, now, answer?.ok ? await answer.text() : undefined);
   } catch (e) {
-    byId("job").textContent = (e as Error).message;
+    if (document.getElementById("job-title")?.textContent !== id) fill(byId("job"), (e as Error).message); // otherwise what is shown stays
   }
 }
 
@@ -78,24 +109,43 @@ async function updateSeries(): Promise<void> {
     series = await ask<Series>("/api/series");
     showOver(series, overview && !overview.live ? overview.elapsed : undefined);
   } catch (e) {
-    byId("over").textContent = (e as Error).message;
+    if (!series) byId("over").textContent = (e as Error).message;
   }
 }
 
 byId("time").addEventListener("input", (e) => {
   at = Number((e.target as HTMLInputElement).value);
+  keepMoment(at);
   void update();
 });
 addEventListener("hashchange", () => {
-  if (overview) void updateJob(overview).then(() => document.getElementById("job-title")?.focus());
+  if (!overview) return;
+  const r = route(), focus = (): void => document.getElementById(r.kind + "-title")?.focus();
+  if (!overview.live && r.at !== undefined && r.at !== Math.round(overview.elapsed)) {
+    at = r.at;
+    void update().then(focus);
+    return;
+  }
+  void showRoute(overview).then(focus);
+});
+byId("search").addEventListener("input", (e) => {
+  search((e.target as HTMLInputElement).value);
+  if (overview) showNow(overview);
 });
 byId("forget").addEventListener("click", () => { byId("answer-card").hidden = true; });
-byId("close").addEventListener("click", () => { location.hash = ""; });
+for (const id of ["close", "node-close"]) byId(id).addEventListener("click", () => go("#/"));
+
+const often = 30_000; // milliseconds between checks of a state that did not change
 
 takeToken();
+listen();
+showState(undefined, undefined);
 void update().then(updateSeries).then(() => {
   document.body.dataset.ready = "true";
-  if (!overview?.live) return;
-  new EventSource("/api/changes").onmessage = () => void update();
+  if (overview && !overview.live) return;
+  const changes = new EventSource("/api/changes");
+  changes.onmessage = () => void update();
+  changes.onerror = () => void update(); // it connects again by itself, unless it was refused
+  setInterval(() => void update(), often);
   setInterval(() => void updateSeries(), 60_000);
 });

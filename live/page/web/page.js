@@ -1,14 +1,41 @@
 "use strict";
 (() => {
+  // web/route.ts
+  function route() {
+    const [path, query2] = location.hash.replace(/^#job=/, "#/job/").slice(1).split("?");
+    const [, kind2, name] = path.split("/");
+    const at2 = new URLSearchParams(query2).get("at");
+    const known = kind2 === "job" || kind2 === "node" ? kind2 : "";
+    return { kind: known, name: known && name ? decoded(name) : "", at: at2 === null || !(Number(at2) >= 0) ? void 0 : Number(at2) };
+  }
+  function decoded(name) {
+    try {
+      return decodeURIComponent(name);
+    } catch {
+      return name;
+    }
+  }
+  var query = (at2) => at2 === void 0 ? "" : `?at=${Math.round(at2)}`;
+  var href = (kind2, name, now) => `#/${kind2}/${encodeURIComponent(name)}` + query(now.live ? void 0 : now.elapsed);
+  var jobHref = (id, now) => href("job", id, now);
+  var nodeHref = (name, now) => href("node", name, now);
+  var go = (hash) => {
+    location.hash = hash;
+  };
+  function keepMoment(at2) {
+    const r = route();
+    history.replaceState(null, "", (r.kind ? `#/${r.kind}/${encodeURIComponent(r.name)}` : "#/") + query(at2));
+  }
+
   // web/dom.ts
-  function el(tag, attributes = {}, ...children) {
-    const e = document.createElement(tag);
+  function el(tag2, attributes = {}, ...children) {
+    const e = document.createElement(tag2);
     for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
     for (const c of children) if (c !== void 0) e.append(c);
     return e;
   }
-  function svg(tag, attributes, ...children) {
-    const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  function svg(tag2, attributes, ...children) {
+    const e = document.createElementNS("http://www.w3.org/2000/svg", tag2);
     for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, String(v));
     e.append(...children);
     return e;
@@ -34,6 +61,7 @@
     const rest = i < 3 ? Math.floor(s % units[i][1] / units[i + 1][1]) : 0;
     return `${whole} ${units[i][0]}` + (rest > 0 ? ` ${rest} ${units[i + 1][0]}` : "");
   }
+  var rough = (s) => span(s < 60 ? s : 60 * Math.floor(s / 60));
   var counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
   function gpus(h) {
     if (!h) return "no GPUs";
@@ -55,7 +83,7 @@
     if (!r.early && !r.late) return r.unknown ? notKnown(r.unknown) : void 0;
     if (r.late && seconds(r.late) < seconds(at2)) return "overdue";
     const interval = r.probability ? ` (${Math.round(100 * r.probability)} % interval)` : "";
-    let text = r.late ? `in ${until(r.late)} at the latest` : `in ${until(r.early)} at the earliest; how much later is not known`;
+    let text = r.late ? `\u2248 in ${until(r.late)} at the latest` : `\u2248 in ${until(r.early)} at the earliest; how much later is not known`;
     if (r.early && r.late) text = between(until(r.early), until(r.late), r.likely && until(r.likely)) + interval;
     return [text, r.source, r.unknown].filter((s) => s).join("; ");
   }
@@ -67,18 +95,33 @@
     if (!e) return void 0;
     if (e.unknown) return notKnown(e.unknown);
     if (!e.probability) return "now";
-    if (e.open) return `in ${span(e.early)} at the earliest; how much later is not known`;
+    if (e.open) return `\u2248 in ${span(e.early)} at the earliest; how much later is not known`;
     const record = e.of > 0 ? `; ${e.held} of the last ${counted(e.of, `${what} estimate`)} ${e.held === 1 ? "was" : "were"} right` : ", not tested in this run yet";
     return `${between(span(e.early), span(e.late), span(e.likely))} (${Math.round(100 * e.probability)} % interval${record})`;
   }
   var notKnown = (why) => why.startsWith("unreliable: ") ? why : "unknown: " + why;
-  var between = (early, late, likely) => early === late ? `in ${early}` : `in ${early} to ${late}` + (likely ? `, median ${likely}` : "");
+  var between = (early, late, likely) => early === late ? `\u2248 in ${early}` : `\u2248 in ${early} to ${late}` + (likely ? `, median ${likely}` : "");
   function hue(id) {
     let h = 0;
     for (const c of id) h = h * 31 + c.codePointAt(0) >>> 0;
     return "hue" + h % 12;
   }
-  var link = (id) => el("a", { href: "#job=" + encodeURIComponent(id) }, id);
+  var link = (id, now) => el("a", { href: jobHref(id, now), "data-job": id }, id);
+  var coloured = (id, now) => el("span", { class: "coloured" }, el("i", { class: "key-box " + hue(id) }), link(id, now));
+  var two = (n) => String(n).padStart(2, "0");
+  function clock(t) {
+    const d = new Date(1e3 * t), time = `${two(d.getHours())}:${two(d.getMinutes())}`;
+    return d.toDateString() === (/* @__PURE__ */ new Date()).toDateString() ? time : `${d.getDate()} ${d.toLocaleString("en", { month: "short" })} ${time}`;
+  }
+  var moment = (o, t) => o.live ? clock(Date.parse(o.begun) / 1e3 + t) : span(t);
+  function soon(r, at2) {
+    if (!r || !r.early && !r.late) return r?.unknown ? "not known" : "";
+    if (r.late && seconds(r.late) < seconds(at2)) return "overdue";
+    if (!r.late) return "\u2248 " + clock(seconds(r.likely ?? r.early)) + " or later";
+    if (!r.early) return "\u2248 by " + clock(seconds(r.late));
+    const [early, late] = [clock(seconds(r.early)), clock(seconds(r.late))];
+    return "\u2248 " + clock(seconds(r.likely ?? r.late)) + (early === late ? "" : ` (${early} to ${late})`);
+  }
 
   // web/act.ts
   var key = "oxgang-act";
@@ -111,28 +154,71 @@
     byId("confirm-yes").hidden = true;
   }
 
+  // web/header.ts
+  function showHeader(o) {
+    const waiting = o.jobs.filter((j) => !holds(j)), waits2 = waiting.map((j) => waited(j, o)).sort((a, b) => a - b);
+    const total = o.gpus.reduce((n, t) => n + t.total - t.unusable, 0), own = o.jobs.reduce((n, j) => n + j.gpus, 0);
+    const busy = total > 0 ? o.gpus.reduce((n, t) => n + t.held, 0) : own, idle = Math.max(0, total - busy);
+    fill(byId("sentence"), ...sentence(busy, total, waiting, o));
+    fill(
+      byId("numbers"),
+      number(total > 0 ? `${busy} of ${total}` : String(busy), "GPUs busy"),
+      number(total > 0 ? String(idle) : "?", idle > 0 ? "idle: " : total > 0 ? "idle" : "idle: not visible to you", ...idle > 0 ? whyIdle(o, waiting) : []),
+      number(String(waiting.length), `job${waiting.length === 1 ? "" : "s"} waiting`),
+      number(waits2.length > 0 ? rough(quantile(waits2, 0.9)) : "0 s", "p90 wait so far")
+    );
+  }
+  var number = (value, ...label) => el("li", {}, el("b", {}, value), el("span", {}, ...label));
+  function sentence(busy, total, waiting, o) {
+    const gpus2 = total === 0 ? `${counted(busy, "GPU")} ${busy === 1 ? "is" : "are"} busy` : busy >= total ? `All ${counted(total, "GPU")} are busy` : `${busy} of ${counted(total, "GPU")} are busy`;
+    if (waiting.length === 0) return [`${gpus2} and no job waits.`];
+    const longest = waiting.reduce((a, b) => waited(b, o) > waited(a, o) ? b : a);
+    return [`${gpus2} and ${counted(waiting.length, "job")} ${waiting.length === 1 ? "waits" : "wait"}: `, link(longest.id, o), ` has waited longest, ${rough(waited(longest, o))}.`];
+  }
+  var waited = (j, o) => Math.max(0, seconds(o.at) - seconds(j.since ?? j.submitted ?? o.at));
+  var quantile = (sorted, share) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+  var causes = {
+    down: "nodes are down",
+    drained: "nodes are drained",
+    reserved: "nodes are reserved",
+    unwanted: "no waiting job may use them",
+    cpus: "too few CPUs are free",
+    memory: "too little memory is free",
+    fragmented: "each waiting job needs more on one node",
+    planned: "kept for a job of higher priority",
+    wanted: "a job may start soon"
+  };
+  function whyIdle(o, waiting) {
+    if (waiting.length === 0) return ["no job waits"];
+    const count = /* @__PURE__ */ new Map();
+    for (const n of o.nodes) if (n.cause && !n.closed) count.set(n.cause, (count.get(n.cause) ?? 0) + n.gpus - n.used);
+    const [most] = [...count].sort((a, b) => b[1] - a[1]);
+    if (most) return [causes[most[0]] ?? most[0]];
+    return ["why not ", link(waiting[0].id, o), "?"];
+  }
+
   // web/question.ts
-  function ask(text, of, query, now) {
+  function ask(text, of, query2, now) {
     const button = el("button", { type: "button", class: "ask" }, text);
-    button.addEventListener("click", () => void answer(of(), query() + "&at=" + now.elapsed, now));
+    button.addEventListener("click", () => void answer(of(), query2() + "&at=" + now.elapsed, now));
     return button;
   }
-  async function answer(of, query, now) {
+  async function answer(of, query2, now) {
     byId("answer-card").hidden = false;
     const heading = el("h2", { tabindex: "-1" }, of);
     const meanwhile = el("p", { class: "soft" }, "Simulating \u2026");
     byId("answer").replaceChildren(heading, meanwhile);
     heading.focus();
-    const got = await fetch("/api/question?" + query);
+    const got = await fetch("/api/question?" + query2);
     const shown = got.ok ? show(await got.json(), now) : [el("p", { class: "bad" }, (await got.text()).trim())];
     meanwhile.replaceWith(...shown);
   }
   function show(a, now) {
-    const all = [el("p", { class: "sentence" }, ends(a) + starts(a))];
-    if (a.jobs.length > 0) all.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Jobs that would start or end at another time" }, el("table", {}, head(), el("tbody", {}, ...a.jobs.map(row)))));
+    const all3 = [el("p", { class: "sentence" }, ends(a) + starts(a))];
+    if (a.jobs.length > 0) all3.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Jobs that would start or end at another time" }, el("table", {}, head(), el("tbody", {}, ...a.jobs.map((s) => row(s, now))))));
     const from = when(now, (Date.parse(a.from) - Date.parse(now.begun)) / 1e3);
-    all.push(el("p", { class: "soft" }, `Estimated by two simulations from the last round (${from}), one with expected new jobs and one without. Ranges are the two results; the mean is of their midpoints. The accuracy is unknown. Nothing was changed.`));
-    return all;
+    all3.push(el("p", { class: "soft" }, `Estimated by two simulations from the last round (${from}), one with expected new jobs and one without. Ranges are the two results; the mean is of their midpoints. The accuracy is unknown. Nothing was changed.`));
+    return all3;
   }
   function ends(a) {
     const known = a.sooner + a.later + a.same;
@@ -141,7 +227,7 @@
   }
   var starts = (a) => a.start_sooner + a.start_later > 0 ? ` ${counted(a.start_sooner, "job")} would get GPUs sooner, and ${a.start_later} later.` : "";
   var head = () => el("thead", {}, el("tr", {}, ...["job", "gets GPUs", "would get them", "ends", "would end"].map((t) => el("th", { scope: "col" }, t))));
-  var row = (s) => el("tr", {}, el("th", { scope: "row" }, link(s.job)), ...[s.starts, s.would_start].map((r) => el("td", {}, between2(r, ""))), ...[s.before, s.after].map((r) => el("td", {}, between2(r, "unknown"))));
+  var row = (s, now) => el("tr", {}, el("th", { scope: "row" }, link(s.job, now)), ...[s.starts, s.would_start].map((r) => el("td", {}, between2(r, ""))), ...[s.before, s.after].map((r) => el("td", {}, between2(r, "unknown"))));
   function between2(r, absent) {
     if (!r) return absent;
     const [early, late] = r.map(span);
@@ -159,9 +245,9 @@
 
   // web/job.ts
   function showJob(id, page, overview2, log) {
-    const m = page.moment?.moment, sentence = m?.sentence ?? page.job?.sentence;
+    const m = page.moment?.moment, sentence2 = m?.sentence ?? page.job?.sentence;
     const known = m !== void 0 || page.job !== void 0;
-    const facts = page.job ? factsOf(page.job, overview2) : [
+    const facts2 = page.job ? factsOf(page.job, overview2) : [
       ["asked", (page.moment ?? page.life)?.asked],
       ["holds", m && gpus(m.holds)],
       ["before", m?.before && gpus(m.before)],
@@ -171,17 +257,17 @@
       ["next", m?.next || void 0],
       ["spent", spent(page.life)]
     ];
-    const all = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
-    if (sentence) all.push(el("p", { class: "sentence" }, sentence));
-    all.push(el("dl", {}, ...facts.flatMap(([k, v]) => v === void 0 ? [] : [el("dt", {}, k), el("dd", {}, v)])));
+    const all3 = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
+    if (sentence2) all3.push(el("p", { class: "sentence" }, sentence2));
+    all3.push(el("dl", {}, ...facts2.flatMap(([k, v]) => v === void 0 ? [] : [el("dt", {}, k), el("dd", {}, v)])));
     const details = [["reason", m?.details], ["weight", m?.weight]];
-    if (details.some(([, v]) => v)) all.push(el("details", {}, el("summary", {}, "Prices and weights"), el("dl", {}, ...details.flatMap(([k, v]) => v ? [el("dt", {}, k), el("dd", {}, v)] : []))));
-    if (overview2.asks && known && m?.phase !== "not submitted" && overview2.jobs.some((j) => j.id === id)) all.push(onJob(id, overview2));
-    if (overview2.acts && known && overview2.jobs.some((j) => j.id === id)) all.push(cancelButton(id, overview2.cancelling));
-    if (page.life?.changes) all.push(line(page.life.changes, nowOf(page, overview2)), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview2.live }))));
-    for (const note of /* @__PURE__ */ new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
-    if (log !== void 0) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
-    fill(byId("job"), ...all);
+    if (details.some(([, v]) => v)) all3.push(el("details", {}, el("summary", {}, "Prices and weights"), el("dl", {}, ...details.flatMap(([k, v]) => v ? [el("dt", {}, k), el("dd", {}, v)] : []))));
+    if (overview2.asks && known && m?.phase !== "not submitted" && overview2.jobs.some((j) => j.id === id)) all3.push(onJob(id, overview2));
+    if (overview2.acts && known && overview2.jobs.some((j) => j.id === id)) all3.push(cancelButton(id, overview2.cancelling));
+    if (page.life?.changes) all3.push(line(page.life.changes, nowOf(page, overview2)), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview2.live }))));
+    for (const note of /* @__PURE__ */ new Set([page.moment?.note, page.life?.note])) if (note) all3.push(el("p", { class: "soft" }, note));
+    if (log !== void 0) all3.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
+    fill(byId("job"), ...all3);
   }
   var factsOf = (j, now) => [
     ["asked", asked(j)],
@@ -218,81 +304,292 @@
     );
   }
 
+  // web/rows.ts
+  var mostPlain = 100;
+  var spare = 12;
+  var tables = /* @__PURE__ */ new Map();
+  function showRows(body, jobs, draw) {
+    const scroller = body.closest(".scroll");
+    if (!tables.has(body)) {
+      let due2 = false;
+      scroller.addEventListener("scroll", () => {
+        if (due2) return;
+        due2 = true;
+        requestAnimationFrame(() => {
+          due2 = false;
+          drawRows(body, false);
+        });
+      });
+    }
+    scroller.classList.toggle("many", jobs.length > mostPlain);
+    scroller.hidden = jobs.length === 0;
+    tables.set(body, { jobs, draw, first: -1, height: rowHeight(scroller) });
+    drawRows(body, true);
+  }
+  var rowHeight = (scroller) => parseFloat(getComputedStyle(scroller).getPropertyValue("--row")) || 48;
+  function drawRows(body, changed) {
+    const t = tables.get(body), scroller = body.closest(".scroll");
+    if (t.jobs.length <= mostPlain) {
+      if (changed) fill(body, ...t.jobs.map(t.draw));
+      return;
+    }
+    const first2 = Math.max(0, Math.floor(scroller.scrollTop / t.height) - spare), end = Math.min(t.jobs.length, first2 + Math.ceil((scroller.clientHeight || 600) / t.height) + 2 * spare);
+    if (!changed && Math.abs(first2 - t.first) < spare / 2) return;
+    t.first = first2;
+    const rows = t.jobs.slice(first2, end).map(t.draw);
+    rows.forEach((r, i) => r.setAttribute("aria-rowindex", String(first2 + i + 2)));
+    body.closest("table").setAttribute("aria-rowcount", String(t.jobs.length + 1));
+    fill(body, gap(first2 * t.height), ...rows, gap((t.jobs.length - end) * t.height));
+  }
+  function gap(height2) {
+    const cell2 = el("td", { colspan: "8" }), row3 = el("tr", { class: "gap", "aria-hidden": "true" }, cell2);
+    cell2.style.height = `${height2}px`;
+    return row3;
+  }
+  function reveal(body, id) {
+    const t = tables.get(body), i = t?.jobs.findIndex((j) => j.id === id) ?? -1, scroller = body.closest(".scroll");
+    if (!t || i < 0) return null;
+    if (t.jobs.length > mostPlain && (i * t.height < scroller.scrollTop || (i + 2) * t.height > scroller.scrollTop + scroller.clientHeight)) {
+      scroller.scrollTop = Math.max(0, (i - 2) * t.height);
+      drawRows(body, true);
+    }
+    return body.querySelector(`a[data-job="${CSS.escape(id)}"]`);
+  }
+  var listed = (body) => tables.get(body)?.jobs.map((j) => j.id) ?? [];
+
+  // web/keys.ts
+  function listen() {
+    addEventListener("keydown", (e) => {
+      const typing = e.target instanceof HTMLInputElement && e.target.type !== "range";
+      if (e.ctrlKey || e.metaKey || e.altKey || byId("confirm").open || byId("help").open) return;
+      if (typing && e.key !== "Escape" && e.key !== "Enter") return;
+      if (act(e.key, typing)) e.preventDefault();
+    });
+    byId("help-open").addEventListener("click", () => byId("help").showModal());
+    byId("help-close").addEventListener("click", () => byId("help").close());
+  }
+  function act(key2, typing) {
+    switch (key2) {
+      case "/":
+        setTimeout(() => byId("search").focus());
+        return true;
+      // the character itself is not typed
+      case "?":
+        byId("help").showModal();
+        return true;
+      case "j":
+        step(1);
+        return true;
+      case "k":
+        step(-1);
+        return true;
+      case "Enter":
+        return typing && document.activeElement === byId("search") && first();
+      case "Escape":
+        return typing ? leave() : close();
+    }
+    return false;
+  }
+  function step(by) {
+    const bodies = [byId("waiting"), byId("running")], ids = bodies.map(listed), flat = ids.flat();
+    if (flat.length === 0) return;
+    const focused = document.activeElement, body = focused?.closest("tbody"), id = body && focused instanceof HTMLElement ? focused.dataset.job : void 0;
+    const now = id === void 0 ? by > 0 ? -1 : flat.length : flat.indexOf(id), next = Math.min(flat.length - 1, Math.max(0, now + by));
+    reveal(next < ids[0].length ? bodies[0] : bodies[1], flat[next])?.focus();
+  }
+  function first() {
+    const body = [byId("waiting"), byId("running")].find((b) => listed(b).length > 0);
+    if (!body) return false;
+    reveal(body, listed(body)[0])?.click();
+    return true;
+  }
+  function leave() {
+    const input = byId("search");
+    input.value = "";
+    input.dispatchEvent(new Event("input"));
+    input.blur();
+    return true;
+  }
+  function close() {
+    if (route().kind === "") return false;
+    go("#/");
+    return true;
+  }
+
+  // web/search.ts
+  var words2 = [];
+  function search(text) {
+    words2 = text.toLowerCase().split(/\s+/).filter((w) => w);
+  }
+  var all = (text) => words2.every((w) => text.toLowerCase().includes(w));
+  var matches = (j) => words2.length === 0 || all([j.id, j.name, j.user, j.namespace, j.queue, ...(j.nodes ?? []).map((n) => n.node)].join(" "));
+  var nodeMatches = (n) => words2.length === 0 || all([n.name, n.type, n.queue, ...(n.held ?? []).map((h) => h.job)].join(" "));
+
+  // web/nodes.ts
+  var mostNodes = 64;
+  var unfolded = false;
+  function showNodes(o) {
+    const found2 = o.nodes.filter(nodeMatches);
+    const shown = unfolded ? found2 : found2.slice(0, mostNodes);
+    fill(byId("nodes"), ...shown.map((n) => nodeOf(n, o)));
+    fill(byId("nodes-more"), ...found2.length > mostNodes ? [fold(found2, o)] : []);
+  }
+  function fold(found2, o) {
+    const rest = found2.slice(mostNodes), full = rest.filter((n) => n.used >= n.gpus && !n.closed).length, closed = rest.filter((n) => n.closed).length;
+    const button = el("button", { type: "button", class: "ask" }, unfolded ? "Show fewer" : "Show all");
+    button.addEventListener("click", () => {
+      unfolded = !unfolded;
+      showNodes(o);
+    });
+    return el("p", {}, unfolded ? "" : `${counted(rest.length, "more node")}: ${full} full, ${rest.length - full - closed} with free GPUs, ${closed} closed. `, button);
+  }
+  function nodeOf(n, o) {
+    const held = n.held ?? [], free = n.gpus - held.reduce((sum, h) => sum + h.gpus, 0);
+    const name = [n.type, free > 0 ? `${free} free` : "", n.closed].filter((s) => s).map((s) => " \xB7 " + s).join("");
+    return el(
+      "div",
+      { class: n.closed ? "node closed" : "node" },
+      el("div", { class: "name" }, el("a", { href: nodeHref(n.name, o), title: n.idle ?? "" }, n.name), name),
+      el("div", { class: "gpus" }, ...held.map((h) => block(n, h, o)), ...free > 0 ? [el("span", { class: "cells", title: "free" }, ...cells("gpu free", free))] : []),
+      el("div", { class: "who" }, ...held.slice(0, 4).flatMap((h, i) => [i > 0 ? " \xB7 " : "", h.job]), held.length > 4 ? ` \xB7 ${held.length - 4} more` : "")
+    );
+  }
+  var cells = (kind2, n) => Array.from({ length: n }, () => el("i", { class: kind2 }));
+  var block = (n, h, o) => el("a", { class: "cells", href: jobHref(h.job, o), title: h.job, "aria-label": `${h.job}: ${counted(h.gpus, "GPU")} on ${n.name}` }, ...cells("gpu " + hue(h.job), h.gpus));
+  function showNode(name, o) {
+    const n = o.nodes.find((n2) => n2.name === name), title = el("h2", { id: "node-title", tabindex: "-1" }, name);
+    if (!n) return [title, el("p", {}, "No such node now. It may have left the cluster, or you may not see it.")];
+    const held = (n.held ?? []).map((h) => el("li", {}, link(h.job, o), `: ${counted(h.gpus, "GPU")}`));
+    return [title, nodeOf(n, o), el("p", {}, [n.closed, n.idle].filter((s) => s).join("; ")), el("ul", {}, ...held.length > 0 ? held : [el("li", {}, "No job has GPUs here.")])];
+  }
+
+  // web/attention.ts
+  var recent = 24 * 3600;
+  var mostKept = 200;
+  var all2 = false;
+  function showAttention(o) {
+    const dismissed = stored(o), items = found(o), open = items.filter((i) => all2 || !dismissed.includes(i.key));
+    byId("attention-count").textContent = String(open.length);
+    fill(byId("attention"), ...open.length > 0 ? open.map((i) => entry(i, o, dismissed)) : [el("li", { class: "soft" }, "Nothing needs you.")]);
+    const hidden = items.length - open.length;
+    fill(byId("attention-more"), ...hidden > 0 || all2 ? [toggle(hidden, o)] : []);
+  }
+  function found(o) {
+    const items = (o.attention ?? []).map((text) => ({ key: text, content: [text] }));
+    for (const j of o.jobs) if (j.trouble) items.push({ key: `${j.id} ${j.trouble}`, job: j.id, content: [link(j.id, o), ": " + j.trouble] });
+    for (const e of o.ended ?? []) if (e.outcome === "failed" && seconds(o.at) - seconds(e.finished) < recent) items.push(failure(e, o));
+    return items;
+  }
+  var failure = (e, o) => ({
+    key: `${e.id} ${e.finished}`,
+    job: e.id,
+    content: [link(e.id, o), ` failed ${o.live ? "" : "at "}${moment(o, seconds(e.finished) - seconds(o.begun))}`, e.detail ? `: ${e.detail}` : ""]
+  });
+  function entry(i, o, dismissed) {
+    const actions = [];
+    if (i.job !== void 0 && o.live) actions.push(el("a", { href: jobHref(i.job, o), "aria-label": `log of ${i.job}` }, "log"));
+    if (!dismissed.includes(i.key)) actions.push(dismiss(i, o));
+    return el("li", {}, el("span", { class: "bad" }, ...i.content), " ", ...actions.flatMap((a) => [a, " "]));
+  }
+  function dismiss(i, o) {
+    const button = el("button", { type: "button", class: "ask" }, "Dismiss");
+    if (i.job !== void 0) button.setAttribute("aria-label", "Dismiss " + i.job);
+    button.addEventListener("click", () => {
+      store(o, [...stored(o), i.key].slice(-mostKept));
+      showAttention(o);
+      byId("attention-title").focus();
+    });
+    return button;
+  }
+  function toggle(hidden, o) {
+    const button = el("button", { type: "button", class: "ask" }, all2 ? "Hide dismissed" : `Show ${counted(hidden, "dismissed item")}`);
+    button.addEventListener("click", () => {
+      all2 = !all2;
+      showAttention(o);
+    });
+    return button;
+  }
+  var place = (o) => "oxgang-dismissed " + o.title;
+  function stored(o) {
+    try {
+      const kept = JSON.parse(localStorage.getItem(place(o)) ?? "[]");
+      return Array.isArray(kept) ? kept.filter((k) => typeof k === "string") : [];
+    } catch {
+      return [];
+    }
+  }
+  function store(o, keys) {
+    try {
+      localStorage.setItem(place(o), JSON.stringify(keys));
+    } catch {
+    }
+  }
+
   // web/now.ts
   var waits = (j) => !holds(j);
-  function showNow(overview2) {
-    const jobs = overview2.jobs;
-    fill(byId("attention"), ...attention(overview2));
-    fill(byId("types"), ...idle(overview2));
-    fill(byId("nodes"), ...overview2.nodes.slice(0, mostNodes).map(nodeOf), more(overview2.nodes.length, mostNodes, "node"));
-    table("waiting", jobs.filter(waits), overview2);
-    table("running", jobs.filter((j) => !waits(j)), overview2);
-    fill(byId("ended"), ...(overview2.ended ?? []).map((e) => el("li", {}, link(e.id), ` ${e.phase} ${when(overview2, seconds(e.finished) - seconds(overview2.begun))}`, e.detail ? `: ${e.detail}` : void 0)));
+  function showNow(o) {
+    showAttention(o);
+    fill(byId("types"), ...types(o));
+    showNodes(o);
+    const found2 = o.jobs.filter((j) => matches(j));
+    table("waiting", found2.filter(waits).sort((a, b) => waited(b, o) - waited(a, o)), o);
+    table("running", found2.filter((j) => !waits(j)), o);
+    fill(byId("ended"), ...(o.ended ?? []).map((e) => ended(e, o)));
   }
-  var mostNodes = 500;
-  var mostRows = 200;
-  var more = (all, most, what) => all > most ? el("p", { class: "soft" }, `and ${counted(all - most, what)} more`) : "";
-  function attention(overview2) {
-    const all = [];
-    for (const text of overview2.attention ?? []) all.push(el("li", { class: "bad" }, text));
-    for (const j of overview2.jobs) if (j.trouble) all.push(el("li", { class: "bad" }, link(j.id), ": " + j.trouble));
-    for (const e of overview2.ended ?? []) {
-      const ago = seconds(overview2.at) - seconds(e.finished);
-      if (e.outcome === "failed" && ago < 3600) all.push(el("li", { class: "bad" }, link(e.id), ` failed ${span(ago)} ago`, e.detail ? `: ${e.detail}` : void 0));
-    }
-    return all.length > 0 ? all : [el("li", { class: "soft" }, "Nothing needs your attention.")];
-  }
-  function idle(overview2) {
-    return overview2.gpus.map((t) => {
-      const free = t.total - t.held - t.unusable, price = priceOf(t, overview2);
-      const first = overview2.jobs.find((j) => waits(j) && (!t.queue || j.queue === t.queue));
+  var ended = (e, o) => el("li", {}, link(e.id, o), ` ${e.phase} ${when(o, seconds(e.finished) - seconds(o.begun))}`, e.detail ? `: ${e.detail}` : void 0);
+  function types(o) {
+    return o.gpus.map((t) => {
+      const free = t.total - t.held - t.unusable, price = priceOf(t, o);
       const parts = [`${t.held} of ${t.total - t.unusable} held`];
       if (t.starting) parts.push(`${t.starting} rented, starting`);
       if (price !== void 0) parts.push(`price ${Number(price.toPrecision(3))}`);
-      if (free > 0) parts.push(first ? `${free} free; first waiting job ${first.id}: ${first.sentence ?? ""}` : `${free} free, no job waits`);
-      const more2 = overview2.asks ? ask("One more node?", () => `With one more node of ${t.type}`, () => `nodes=1&type=${encodeURIComponent(t.type)}`, overview2) : void 0;
-      return el("li", {}, el("b", {}, [t.queue, t.type].filter((s) => s).join(", ")), ": " + parts.join("; ") + " ", more2);
+      if (free > 0) parts.push(`${free} free`);
+      if (t.unusable > 0) parts.push(`${t.unusable} on closed nodes`);
+      const more = o.asks ? ask("One more node?", () => `With one more node of ${t.type}`, () => `nodes=1&type=${encodeURIComponent(t.type)}`, o) : void 0;
+      return el("li", {}, el("b", {}, [t.queue, t.type].filter((s) => s).join(", ")), ": " + parts.join("; ") + " ", more);
     });
   }
-  var priceOf = (t, overview2) => overview2.queues?.find((q) => q.name === (t.queue ?? ""))?.prices?.find((p) => p.type === t.type)?.price;
-  function nodeOf(n) {
-    const cells = [];
-    for (const h of n.held ?? []) {
-      for (let i = 0; i < h.gpus; i++) cells.push(el("a", { class: "gpu " + hue(h.job), href: "#job=" + encodeURIComponent(h.job), title: h.job, "aria-label": `${n.name}, GPU: ${h.job}` }));
-    }
-    const free = n.gpus - cells.length;
-    for (let i = 0; i < free; i++) cells.push(el("span", { class: "gpu free", title: "free" }));
-    const name = [n.name, n.type, free > 0 ? `${free} free` : "", n.closed].filter((s) => s).join(" \xB7 ");
-    return el("div", { class: "node" }, el("div", { class: "name" }, name), el("div", { class: "gpus" }, ...cells));
-  }
-  function table(id, jobs, overview2) {
+  var priceOf = (t, o) => o.queues?.find((q) => q.name === (t.queue ?? ""))?.prices?.find((p) => p.type === t.type)?.price;
+  function table(id, jobs, o) {
     byId(id + "-count").textContent = String(jobs.length);
-    fill(byId(id), ...jobs.slice(0, mostRows).map((j) => row2(j, overview2)));
-    fill(byId(id + "-more"), more(jobs.length, mostRows, "job"));
+    byId(id + "-none").hidden = jobs.length > 0;
+    const used = (has) => jobs.some(has);
+    const lacks = [used(who) ? "" : "user", used((j) => j.target && j.progress) ? "" : "done", used((j) => range(j)) ? "" : "eta"].join(" ");
+    byId(id).closest("table").dataset.lacks = lacks;
+    showRows(byId(id), jobs, (j) => row2(j, o));
   }
-  function row2(j, overview2) {
-    const done = j.target && j.progress ? `${Math.min(100, Math.floor(100 * j.progress / j.target))} %` : "";
-    const eta = ahead(waits(j) ? j.start : j.end, overview2.at) ?? "";
+  var range = (j) => waits(j) ? j.start : j.end;
+  function row2(j, o) {
+    const expected2 = range(j), since = j.since ? seconds(j.since) : NaN, ago = rough(seconds(o.at) - since);
     return el(
       "tr",
       {},
-      el("th", { scope: "row" }, link(j.id)),
-      el("td", {}, waits(j) ? asked(j) : gpus(holds(j))),
-      el("td", {}, j.queue ? `${j.phase}, queue ${j.queue}` : j.phase),
-      el("td", { class: "number" }, j.since ? span(seconds(overview2.at) - seconds(j.since)) : ""),
-      el("td", { class: "number" }, done),
-      el("td", {}, j.sentence ?? ""),
-      el("td", {}, eta)
+      el("th", { scope: "row" }, coloured(j.id, o), alias(j)),
+      cell("user", who(j)),
+      cell(waits(j) ? "wants" : "has", waits(j) ? asked(j) : gpus(holds(j))),
+      cell("phase", j.queue ? `${j.phase}, queue ${j.queue}` : j.phase),
+      cell("since", j.since ? o.live ? `${clock(since)} (${ago})` : ago : ""),
+      cell("done", progress(j)),
+      el("td", { class: "why", "data-label": "why", title: j.sentence ?? "" }, el("span", {}, j.sentence ?? "")),
+      el("td", { "data-label": waits(j) ? "starts" : "ends", title: expected2?.unknown ?? "" }, soon(expected2, o.at))
     );
+  }
+  var cell = (label, ...content) => el("td", { "data-label": label }, ...content);
+  var alias = (j) => j.name && !j.id.endsWith(j.name) ? el("span", { class: "soft" }, " " + j.name) : void 0;
+  var who = (j) => j.user ?? j.namespace ?? "";
+  function progress(j) {
+    if (!j.target || !j.progress) return void 0;
+    const done = Math.min(100, Math.floor(100 * j.progress / j.target));
+    return el("span", { class: "done" }, el("progress", { max: "100", value: String(done), "aria-label": `${j.id}: ${done} % done` }), `${done} %`);
   }
 
   // web/over.ts
   function showOver(s, at2) {
-    const all = s.at ?? [];
+    const all3 = s.at ?? [];
     fill(
       byId("over"),
-      chart("GPUs", all, [{ name: "total", values: s.gpus ?? [], kind: "line1" }, { name: "held", values: s.held ?? [], kind: "line0" }], at2),
-      chart("Jobs", all, [{ name: "waiting", values: s.waiting ?? [], kind: "line2" }, { name: "running", values: s.running ?? [], kind: "line0" }], at2)
+      chart("GPUs", all3, [{ name: "total", values: s.gpus ?? [], kind: "line1" }, { name: "held", values: s.held ?? [], kind: "line0" }], at2),
+      chart("Jobs", all3, [{ name: "waiting", values: s.waiting ?? [], kind: "line2" }, { name: "running", values: s.running ?? [], kind: "line0" }], at2)
     );
   }
   var width = 600;
@@ -300,9 +597,9 @@
   var left = 40;
   var bottom = 18;
   function chart(title, at2, lines, now) {
-    const last = at2[at2.length - 1] ?? 0, first = 0, length = Math.max(1, last - first);
+    const last2 = at2[at2.length - 1] ?? 0, first2 = 0, length = Math.max(1, last2 - first2);
     const most = Math.max(1, ...lines.map((l) => Math.max(0, ...l.values)));
-    const x = (t) => left + (width - left - 4) * (t - first) / length;
+    const x = (t) => left + (width - left - 4) * (t - first2) / length;
     const y = (v) => 6 + (height - bottom - 6) * (1 - v / most);
     const marks = [
       svg("text", { x: left - 4, y: y(most) + 4, class: "right" }, String(most)),
@@ -311,7 +608,7 @@
       svg("text", { x: width - 4, y: height - 3, class: "right" }, span(length)),
       svg("line", { x1: left, x2: width - 4, y1: y(0), y2: y(0), class: "axis" })
     ];
-    if (now !== void 0 && now >= first && now <= last) marks.push(svg("line", { x1: x(now), x2: x(now), y1: y(most), y2: y(0), class: "now" }));
+    if (now !== void 0 && now >= first2 && now <= last2) marks.push(svg("line", { x1: x(now), x2: x(now), y1: y(most), y2: y(0), class: "now" }));
     const drawn = lines.map((l) => svg("path", { class: l.kind, d: l.values.map((v, i) => i === 0 ? `M${x(at2[0])} ${y(v)}` : `H${x(at2[i])}V${y(v)}`).join("") }));
     const captions = lines.map((l) => `${l.name}: ${l.values[l.values.length - 1] ?? 0} at the end, at most ${Math.max(0, ...l.values)}, mean ${mean(at2, l.values)}`);
     return el(
@@ -328,56 +625,111 @@
     return length > 0 ? String(Number((sum / length).toPrecision(3))) : "unknown";
   }
 
+  // web/state.ts
+  var Refused = class extends Error {
+    constructor(status, text) {
+      super(text);
+      this.status = status;
+    }
+    status;
+  };
+  function showState(overview2, failed2) {
+    const why = failed2 ? cause(failed2) : overview2?.stale;
+    document.body.dataset.state = kind(overview2, failed2);
+    byId("facts").textContent = overview2 ? facts(overview2) : why ? "" : "loading \u2026";
+    byId("problem").textContent = why === void 0 ? "" : overview2 ? last(overview2) + why : `Nothing to show yet. ${why}`;
+    byId("empty").hidden = !overview2 || overview2.jobs.length + overview2.nodes.length > 0;
+  }
+  function kind(overview2, failed2) {
+    if (failed2 instanceof Refused && (failed2.status === 401 || failed2.status === 403)) return "forbidden";
+    if (!overview2) return failed2 ? "error" : "loading";
+    if (failed2 || overview2.stale) return "stale";
+    return overview2.live ? "live" : "recorded";
+  }
+  function facts(o) {
+    const time = o.live ? new Date(o.at).toLocaleTimeString() : `recorded, ${span(o.elapsed)} of ${span(o.last)}`;
+    return `${document.body.dataset.state === "stale" ? "out of date" : o.live ? "live" : ""} \xB7 ${time} \xB7 policy ${o.policy}`.replace(/^ \u00b7 /, "");
+  }
+  function last(o) {
+    if (!o.live) return "Out of date. ";
+    return `This is the state of ${clock(seconds(o.at))}, ${span(Date.now() / 1e3 - seconds(o.at))} ago. `;
+  }
+  function cause(e) {
+    if (e instanceof Refused && e.status === 401) return "You have no access: open the printed address again, which contains the token.";
+    if (e instanceof Refused) return e.message;
+    return "The command that serves this page does not answer. Is it still running?";
+  }
+
   // web/main.ts
   var overview;
   var series;
   var at;
-  async function ask2(path) {
-    const answer2 = await fetch(path);
-    if (!answer2.ok) throw new Error((await answer2.text()).trim());
-    return await answer2.json();
+  var tag = "";
+  var failed;
+  async function get(path, headers = {}) {
+    const answer2 = await fetch(path, { headers });
+    if (!answer2.ok && answer2.status !== 304) throw new Refused(answer2.status, (await answer2.text()).trim());
+    return answer2;
   }
-  var named = () => location.hash.startsWith("#job=") ? decodeURIComponent(location.hash.slice(5)) : void 0;
+  var ask2 = async (path) => await (await get(path)).json();
   var updating = false;
-  var stale = false;
+  var due = false;
   async function update() {
-    stale = true;
+    due = true;
     if (updating) return;
     updating = true;
-    for (; stale; await updateOnce()) stale = false;
+    for (; due; await updateOnce()) due = false;
     updating = false;
   }
   async function updateOnce() {
     try {
-      if (overview === void 0) {
-        overview = await ask2("/api/overview");
-        if (!overview.live) at = overview.last / 2;
-      }
-      overview = await ask2("/api/overview?at=" + (at ?? 0));
-      byId("title").textContent = overview.title;
-      document.title = overview.title + " \xB7 Oxgang";
-      byId("facts").textContent = `policy ${overview.policy} \xB7 ` + (overview.live ? "now, " + (/* @__PURE__ */ new Date()).toLocaleTimeString() : `recorded, ${span(overview.elapsed)} of ${span(overview.last)}`);
-      byId("notes").textContent = (overview.notes ?? []).join(" ");
-      byId("problem").textContent = "";
-      slide(overview);
-      showNow(overview);
-      if (series) showOver(series, overview.live ? void 0 : overview.elapsed);
-      await updateJob(overview);
+      if (overview === void 0) await begin();
+      await fetchOverview();
+      failed = void 0;
     } catch (e) {
-      byId("problem").textContent = "Not up to date: " + e.message;
+      failed = e;
     }
+    showState(overview, failed);
+    if (overview) await show2(overview);
   }
-  async function updateJob(now) {
-    const id = named();
-    byId("job-card").hidden = id === void 0;
-    if (id === void 0) return;
-    const query = `id=${encodeURIComponent(id)}&at=${now.elapsed}`;
+  async function begin() {
+    const first2 = await ask2("/api/overview");
+    if (!first2.live) at = route().at ?? first2.last / 2;
+  }
+  async function fetchOverview() {
+    const answer2 = await get("/api/overview?at=" + (at ?? 0), tag ? { "If-None-Match": tag } : {});
+    if (answer2.status !== 304) overview = await answer2.json();
+    tag = answer2.headers.get("ETag") ?? "";
+    const looked = answer2.headers.get("Oxgang-At");
+    if (!overview || !looked) return;
+    overview.at = looked;
+    overview.elapsed = seconds(looked) - seconds(overview.begun);
+  }
+  async function show2(o) {
+    byId("title").textContent = o.title;
+    document.title = o.title + " \xB7 Oxgang";
+    byId("notes").textContent = (o.notes ?? []).join(" ");
+    slide(o);
+    showHeader(o);
+    showNow(o);
+    if (series) showOver(series, o.live ? void 0 : o.elapsed);
+    await showRoute(o);
+  }
+  async function showRoute(now) {
+    const r = route();
+    byId("job-card").hidden = r.kind !== "job";
+    byId("node-card").hidden = r.kind !== "node";
+    if (r.kind === "node") fill(byId("node"), ...showNode(r.name, now));
+    if (r.kind === "job") await updateJob(r.name, now);
+  }
+  async function updateJob(id, now) {
+    const query2 = `id=${encodeURIComponent(id)}&at=${now.elapsed}`;
     try {
-      const page = await ask2("/api/job?" + query);
-      const answer2 = now.live ? await fetch("/api/log?" + query) : void 0;
+      const page = await ask2("/api/job?" + query2);
+      const answer2 = now.live ? await fetch("/api/log?" + query2) : void 0;
       showJob(id, page, now, answer2?.ok ? await answer2.text() : void 0);
     } catch (e) {
-      byId("job").textContent = e.message;
+      if (document.getElementById("job-title")?.textContent !== id) fill(byId("job"), e.message);
     }
   }
   function slide(now) {
@@ -392,27 +744,43 @@
       series = await ask2("/api/series");
       showOver(series, overview && !overview.live ? overview.elapsed : void 0);
     } catch (e) {
-      byId("over").textContent = e.message;
+      if (!series) byId("over").textContent = e.message;
     }
   }
   byId("time").addEventListener("input", (e) => {
     at = Number(e.target.value);
+    keepMoment(at);
     void update();
   });
   addEventListener("hashchange", () => {
-    if (overview) void updateJob(overview).then(() => document.getElementById("job-title")?.focus());
+    if (!overview) return;
+    const r = route(), focus = () => document.getElementById(r.kind + "-title")?.focus();
+    if (!overview.live && r.at !== void 0 && r.at !== Math.round(overview.elapsed)) {
+      at = r.at;
+      void update().then(focus);
+      return;
+    }
+    void showRoute(overview).then(focus);
+  });
+  byId("search").addEventListener("input", (e) => {
+    search(e.target.value);
+    if (overview) showNow(overview);
   });
   byId("forget").addEventListener("click", () => {
     byId("answer-card").hidden = true;
   });
-  byId("close").addEventListener("click", () => {
-    location.hash = "";
-  });
+  for (const id of ["close", "node-close"]) byId(id).addEventListener("click", () => go("#/"));
+  var often = 3e4;
   takeToken();
+  listen();
+  showState(void 0, void 0);
   void update().then(updateSeries).then(() => {
     document.body.dataset.ready = "true";
-    if (!overview?.live) return;
-    new EventSource("/api/changes").onmessage = () => void update();
+    if (overview && !overview.live) return;
+    const changes = new EventSource("/api/changes");
+    changes.onmessage = () => void update();
+    changes.onerror = () => void update();
+    setInterval(() => void update(), often);
     setInterval(() => void updateSeries(), 6e4);
   });
 })();

@@ -22,7 +22,7 @@ async function answer(of: string, query: string, now: Overview): Promise<void> {
 
 function show(a: Answer, now: Overview): HTMLElement[] {
   const all = [el("p", { class: "sentence" }, ends(a) + starts(a))];
-  if (a.jobs.length > 0) all.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Jobs that would start or end at another time" }, el("table", {}, head(), el("tbody", {}, ...a.jobs.map(row)))));
+  if (a.jobs.length > 0) all.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Jobs that would start or end at another time" }, el("table", {}, head(), el("tbody", {}, ...a.jobs.map((s) => row(s, now))))));
   const from = when(now, (Date.parse(a.from) - Date.parse(now.begun)) / 1000);
   all.push(el("p", { class: "soft" }, `Estimated by two simulations from the last round (${from}), one with expected new jobs and one without. Ranges are the two results; the mean is of their midpoints. The accuracy is unknown. Nothing was changed.`));
   return all;
@@ -38,7 +38,7 @@ const starts = (a: Answer): string => (a.start_sooner + a.start_later > 0 ? ` ${
 
 const head = (): HTMLElement => el("thead", {}, el("tr", {}, ...["job", "gets GPUs", "would get them", "ends", "would end"].map((t) => el("th", { scope: "col" }, t))));
 
-const row = (s: Shift): HTMLElement => el("tr", {}, el("th", { scope: "row" }, link(s.job)), ...[s.starts, s.would_start].map((r) => el("td", {}, between(r, ""))), ...[s.before, s.after].map((r) => el("td", {}, between(r, "unknown"))));
+const row = (s: Shift, now: Overview): HTMLElement => el("tr", {}, el("th", { scope: "row" }, link(s.job, now)), ...[s.starts, s.would_start].map((r) => el("td", {}, between(r, ""))), ...[s.before, s.after].map((r) => el("td", {}, between(r, "unknown"))));
 
 function between(r: Between | undefined, absent: string): string {
   if (!r) return absent;

@@ -94,8 +94,8 @@ func TestSlurm(t *testing.T) {
 		r.down.Store(true)
 		time.Sleep(time.Minute)
 		o, err = s.Overview(t.Context(), 0)
-		if err != nil || len(o.Jobs) != 14 || len(o.Attention) != 1 || !strings.HasPrefix(o.Attention[0], "Slurm has not answered since 2027-01-01 00:01:00 UTC") {
-			t.Errorf("%v, %q, want what was seen last, and since when", err, o.Attention)
+		if err != nil || len(o.Jobs) != 14 || !o.At.Equal(time.Date(2027, 1, 1, 0, 1, 0, 0, time.UTC)) || !strings.HasPrefix(o.Stale, "Slurm does not answer: ") {
+			t.Errorf("%v, %v, %q, want the last state, its time and why it is old", err, o.At, o.Stale)
 		}
 		if series, err := s.Series(t.Context()); err != nil || len(series.At) != 6 || series.At[0] != 0 || series.At[5] > journal.Seconds(2*time.Minute) || series.Held[0] != 24 || series.Waiting[0] != 7 || series.Running[0] != 7 {
 			t.Errorf("series %+v, %v, want 6 points of 24 GPUs held", series, err)

@@ -170,7 +170,7 @@ func (s *server) administratorSees(t *testing.T) {
 	ctx := chromium.Open(t)
 	var text, job string
 	if err := chromedp.Run(ctx, chromedp.Navigate(url), chromedp.WaitVisible(`body[data-ready="true"]`), chromedp.Text("body", &text),
-		chromedp.Click(`#waiting a[href="#job=page-otto%2Fwaits"]`, chromedp.ByQuery), chromedp.WaitVisible("ol.life"), chromedp.Text("#job", &job)); err != nil {
+		chromedp.Click(`#waiting a[data-job="page-otto/waits"]`, chromedp.ByQuery), chromedp.WaitVisible("ol.life"), chromedp.Text("#job", &job)); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"others gain more", "page-n1 · a100 · 5 free", ", a100: 3 of 8 held; 5 free", "queue page, mode Resize, round 1"} {

@@ -49,7 +49,7 @@ func (s *server) answersTenQuestions(t *testing.T) {
 		{"Why does a job wait?", "", "#waiting", []string{"page-otto/waits", "others gain more"}},
 		{"Why does a job have what it has?", "", "#running", []string{"page-pia/runs", "2 a100 GPUs", "there is room for it"}},
 		{"Which GPUs are idle?", "", "#types", []string{", a100: 3 of 8 held; 5 free"}},
-		{"Who is on which GPU?", "", "#nodes", []string{"page-n1, GPU: page-pia/runs", "page-n1, GPU: page-otto/runs"}},
+		{"Who is on which GPU?", "", "#nodes", []string{"page-pia/runs: 2 GPUs on page-n1", "page-otto/runs: 1 GPU on page-n1"}},
 		{"How busy was the cluster?", "", "#over", []string{fmt.Sprintf("held: %d at the end, at most %d", held, held)}},
 		{"What ended last?", "", "#ended", []string{"page-pia/done completed"}},
 		{"What would help it?", "page-otto/waits", "#job", []string{"it would get GPUs if it asked for 2"}},
@@ -62,7 +62,7 @@ func (s *server) answersTenQuestions(t *testing.T) {
 			s.gives(t, "page-pia", "page-otto")
 		}
 		if q.job != "" && (i == 0 || all[i-1].job != q.job) {
-			open := fmt.Sprintf(`main table a[href="#job=%s"]`, strings.ReplaceAll(q.job, "/", "%2F"))
+			open := fmt.Sprintf(`main table a[data-job="%s"]`, q.job)
 			if err := chromedp.Run(ctx, chromedp.WaitVisible(open), chromedp.Click(open, chromedp.ByQuery), chromedp.Poll(fmt.Sprintf(`document.getElementById("job-title")?.textContent === %q`, q.job), nil)); err != nil {
 				t.Fatalf("%s: %v", q.text, err)
 			}

@@ -1,0 +1,115 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/live/status"
+)
+
+// A mortal source fails while down.
+type mortal struct {
+	toy
+	down atomic.Bool
+}
+
+func (m *mortal) Overview(ctx context.Context, at time.Duration) (*Overview, error) {
+	if m.down.Load() {
+		return nil, errors.New("connection refused")
+	}
+	return m.toy.Overview(ctx, at)
+}
+
+// A source that fails is served with its last state, the time of that state and the error; and as before once it answers again.
+func TestServer_keeps_the_last_state(t *testing.T) {
+	source := new(mortal)
+	s, h := served(t, source)
+	source.down.Store(true)
+	s.feed.look(t.Context())
+	if answer, text := get(t, s, h, "/api/overview"); answer.StatusCode != http.StatusInternalServerError || !strings.Contains(string(text), "connection refused") {
+		t.Errorf("before the first state: status %d, %s", answer.StatusCode, text)
+	}
+	source.down.Store(false)
+	s.feed.look(t.Context())
+	source.looks.Store(99)
+	s.feed.look(t.Context()) // at 100 s, nothing changed
+	for _, down := range []bool{true, false} {
+		source.down.Store(down)
+		s.feed.look(t.Context())
+		s.feed.look(t.Context())
+		answer, text := get(t, s, h, "/api/overview")
+		stale := strings.Contains(string(text), `"stale":"connection refused"`)
+		if at := answer.Header.Get("Oxgang-At"); answer.StatusCode != http.StatusOK || stale != down || down && (at != "1970-01-01T00:01:40Z" || !strings.Contains(string(text), `"at":"1970-01-01T00:01:40Z"`)) {
+			t.Errorf("down %v: status %d at %s: %s", down, answer.StatusCode, at, text)
+		}
+	}
+}
+
+// A browser that has the overview does not get it again, but its time.
+func TestServer_sends_an_overview_once(t *testing.T) {
+	source := new(toy)
+	s, h := served(t, source)
+	s.feed.look(t.Context())
+	answer, _ := get(t, s, h, "/api/overview")
+	s.feed.look(t.Context())
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.URL+"/api/overview", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.AddCookie(&http.Cookie{Name: s.cookie, Value: s.viewer})
+	r.Header.Set("If-None-Match", answer.Header.Get("ETag"))
+	again, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Body.Close()
+	if at := again.Header.Get("Oxgang-At"); again.StatusCode != http.StatusNotModified || at != "1970-01-01T00:00:02Z" {
+		t.Errorf("status %d at %s, want 304 at the time of the second look", again.StatusCode, at)
+	}
+}
+
+// The page draws each state of the connection: nothing yet, the present, the last known state of a scheduler that died, no access, no jobs.
+// It never shows an empty table in place of a state that it does not know.
+func TestBrowser_states(t *testing.T) {
+	ctx := chromium.Open(t)
+	source := new(mortal)
+	source.jobs.Store(&[]status.Job{{ID: "train", Phase: "waiting", Since: time.Unix(0, 0)}})
+	source.down.Store(true)
+	s, _ := served(t, source)
+	go s.Watch(t.Context(), 20*time.Millisecond)
+	shows := func(state string, wants ...string) {
+		t.Helper()
+		var text string
+		does(ctx, t, chromedp.Poll(`document.body.dataset.state === "`+state+`"`, nil), chromedp.Sleep(wait), chromedp.Evaluate(`document.body.innerText`, &text))
+		for _, want := range wants {
+			if absent := strings.TrimPrefix(want, "no "); strings.Contains(text, absent) != (absent == want) {
+				t.Errorf("%s: the page shows %q, want %q", state, text, want)
+			}
+		}
+		chromium.Accessible(ctx, t, state)
+	}
+	does(ctx, t, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready))
+	shows("error", "Nothing to show yet. connection refused", "no Waiting (0)", "no GPUs busy")
+	source.down.Store(false)
+	shows("live", "Waiting (1)", "train", "no Nothing to show", "no out of date")
+	source.down.Store(true)
+	shows("stale", "Waiting (1)", "train", "This is the state of", "ago. connection refused", "out of date")
+	source.down.Store(false)
+	shows("live", "Waiting (1)", "no out of date")
+	source.jobs.Store(new([]status.Job))
+	shows("live", "No jobs and no nodes yet")
+	source.jobs.Store(&[]status.Job{{ID: "train", Phase: "waiting"}})
+	shows("live", "Waiting (1)")
+	does(ctx, t, network.ClearBrowserCookies())
+	source.jobs.Store(&[]status.Job{{ID: "another", Phase: "waiting"}})
+	shows("forbidden", "train", "You have no access")
+}

@@ -1,0 +1,66 @@
+// What needs a person. A dismissed item stays dismissed in this browser.
+import { byId, counted, el, fill, link, moment, seconds } from "./dom";
+import { jobHref } from "./route";
+import type { Job, Overview } from "./types";
+
+interface Item { key: string; content: (Node | string)[]; job?: string }
+
+const recent = 24 * 3600, mostKept = 200;
+let all = false; // dismissed items are shown
+
+export function showAttention(o: Overview): void {
+  const dismissed = stored(o), items = found(o), open = items.filter((i) => all || !dismissed.includes(i.key));
+  byId("attention-count").textContent = String(open.length);
+  fill(byId("attention"), ...(open.length > 0 ? open.map((i) => entry(i, o, dismissed)) : [el("li", { class: "soft" }, "Nothing needs you.")]));
+  const hidden = items.length - open.length;
+  fill(byId("attention-more"), ...(hidden > 0 || all ? [toggle(hidden, o)] : []));
+}
+
+function found(o: Overview): Item[] {
+  const items: Item[] = (o.attention ?? []).map((text) => ({ key: text, content: [text] }));
+  for (const j of o.jobs) if (j.trouble) items.push({ key: `${j.id} ${j.trouble}`, job: j.id, content: [link(j.id, o), ": " + j.trouble] });
+  for (const e of o.ended ?? []) if (e.outcome === "failed" && seconds(o.at) - seconds(e.finished) < recent) items.push(failure(e, o));
+  return items;
+}
+
+const failure = (e: Job, o: Overview): Item => ({
+  key: `${e.id} ${e.finished}`, job: e.id,
+  content: [link(e.id, o), ` failed ${o.live ? "" : "at "}${moment(o, seconds(e.finished) - seconds(o.begun))}`, e.detail ? `: ${e.detail}` : ""],
+});
+
+function entry(i: Item, o: Overview, dismissed: string[]): HTMLElement {
+  const actions: HTMLElement[] = [];
+  if (i.job !== undefined && o.live) actions.push(el("a", { href: jobHref(i.job, o), "aria-label": `log of ${i.job}` }, "log"));
+  if (!dismissed.includes(i.key)) actions.push(dismiss(i, o));
+  return el("li", {}, el("span", { class: "bad" }, ...i.content), " ", ...actions.flatMap((a) => [a, " "]));
+}
+
+function dismiss(i: Item, o: Overview): HTMLElement {
+  const button = el("button", { type: "button", class: "ask" }, "Dismiss");
+  if (i.job !== undefined) button.setAttribute("aria-label", "Dismiss " + i.job);
+  button.addEventListener("click", () => {
+    store(o, [...stored(o), i.key].slice(-mostKept));
+    showAttention(o);
+    byId("attention-title").focus();
+  });
+  return button;
+}
+
+function toggle(hidden: number, o: Overview): HTMLElement {
+  const button = el("button", { type: "button", class: "ask" }, all ? "Hide dismissed" : `Show ${counted(hidden, "dismissed item")}`);
+  button.addEventListener("click", () => { all = !all; showAttention(o); });
+  return button;
+}
+
+const place = (o: Overview): string => "oxgang-dismissed " + o.title;
+
+function stored(o: Overview): string[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(place(o)) ?? "[]");
+    return Array.isArray(kept) ? kept.filter((k) => typeof k === "string") : [];
+  } catch { return []; }
+}
+
+function store(o: Overview, keys: string[]): void {
+  try { localStorage.setItem(place(o), JSON.stringify(keys)); } catch { /* storage is off or full: the item returns after a reload */ }
+}
