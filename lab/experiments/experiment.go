@@ -18,7 +18,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-//go:embed boa lyra matrix oxgang shockwave sia synergy
+//go:embed boa copter lyra matrix oxgang results shockwave sia synergy papers.yaml
 var library embed.FS
 
 const matrixFolder = "matrix/"
@@ -35,7 +35,7 @@ type Experiment struct {
 	Notes  []string  `yaml:"notes"` // such as why a figure falls short
 }
 
-// A Plan is what to run for one policy: traces or seeds. In Config, {data} is the folder of the shared data, {n} each
+// A Plan is what to run for one policy: traces or seeds; or a case study of solvers. In Config, {data} is the folder of the shared data, {n} each
 // of Traces, and embedded: starts a path next to the experiment.
 type Plan struct {
 	Name   string    `yaml:"name"`
@@ -43,6 +43,7 @@ type Plan struct {
 	Traces []int     `yaml:"traces"`
 	Seeds  int       `yaml:"seeds"` // from the configuration's on; default 1
 	Config yaml.Node `yaml:"config"`
+	Study  *Study    `yaml:"study"`
 }
 
 // A Check compares the metrics of a run, or their ratios to another run's metrics, with the published ones.
@@ -75,8 +76,8 @@ func (g Group) String() string { return strings.Join(g, ", ") }
 // Names returns the names of all experiments, sorted.
 func Names() []string {
 	var names []string
-	_ = fs.WalkDir(library, ".", func(path string, d fs.DirEntry, err error) error { // embedded: cannot fail
-		if name, ok := strings.CutSuffix(path, ".yaml"); ok && err == nil && !d.IsDir() && !strings.HasPrefix(path, matrixFolder) {
+	_ = fs.WalkDir(library, ".", func(path string, _ fs.DirEntry, err error) error { // embedded: cannot fail
+		if name, ok := strings.CutSuffix(path, ".yaml"); ok && err == nil && strings.Contains(path, "/") && !strings.HasPrefix(path, matrixFolder) {
 			names = append(names, name)
 		}
 		return nil
@@ -109,8 +110,11 @@ func (e *Experiment) validate() error {
 	var errs []error
 	runs := make(map[string]bool)
 	for _, p := range e.Runs {
-		if p.Name == "" || p.Policy == "" || runs[p.Name] {
-			errs = append(errs, fmt.Errorf("%s: run %q of policy %q, want a unique name and a policy", e.Name, p.Name, p.Policy))
+		if p.Name == "" || (p.Policy == "") == (p.Study == nil) || runs[p.Name] {
+			errs = append(errs, fmt.Errorf("%s: run %q of policy %q, want a unique name, and a policy or a study", e.Name, p.Name, p.Policy))
+		}
+		if p.Study != nil {
+			errs = append(errs, p.Study.validate())
 		}
 		runs[p.Name] = true
 	}

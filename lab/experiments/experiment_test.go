@@ -100,8 +100,9 @@ checks:
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func(n int) []measured { return []measured{{summary: metrics.Summary{Done: n}}} }
-	found := e.compare(map[string][]measured{"a": of(2), "b": of(4), "c": of(6)})
+	of := func(n int) []measured { return []measured{{Summary: metrics.Summary{Done: n}}} }
+	results := map[string][]measured{"a": of(2), "b": of(4), "c": of(6)}
+	found := e.compare(func(c *Check, m metric) float64 { return c.figure(m, results) })
 	for i, want := range []struct {
 		row     string
 		ours    float64
@@ -122,7 +123,7 @@ func TestReproduce(t *testing.T) {
 	}
 	impossible, _ := ParseBand("<= 0")
 	e.Checks = append(e.Checks, Check{Run: Group{"alone"}, Published: Figures{{"jct_mean_h", impossible}}})
-	found, err := e.Reproduce(context.Background(), osFiles(), "")
+	found, err := e.Reproduce(context.Background(), Options{Files: osFiles()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ checks: [{run: a, published: {done: 20 +- 0, rho_worst: '>= 0.1'}}]`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := e.Reproduce(t.Context(), osFiles(), data)
+		found, err := e.Reproduce(t.Context(), Options{Files: osFiles(), Data: data})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +176,7 @@ func TestReproduce_complains_first(t *testing.T) {
 		opened <- name
 		return nil, io.ErrUnexpectedEOF
 	}}
-	if _, err := e.Reproduce(t.Context(), files, ""); err == nil || !strings.Contains(err.Error(), "scale") || len(opened) > 0 {
+	if _, err := e.Reproduce(t.Context(), Options{Files: files}); err == nil || !strings.Contains(err.Error(), "scale") || len(opened) > 0 {
 		t.Errorf("got error %v, %d files opened, want a complaint of the scale, and none", err, len(opened))
 	}
 }

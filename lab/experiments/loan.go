@@ -61,16 +61,16 @@ func timesOf(name, what string, of func(*measured) []float64) []metric {
 	return all
 }
 
-func completionsOf(m *measured) []float64 { return m.jcts }
+func completionsOf(m *measured) []float64 { return m.JCTs }
 
-func queuedOf(m *measured) []float64 { return m.queued }
+func queuedOf(m *measured) []float64 { return m.Queued }
 
 // borrowed keeps jobs that ever held GPUs on loan.
 func borrowed(of func(*measured) []float64) func(*measured) []float64 {
 	return func(m *measured) []float64 {
 		var kept []float64
 		for i, v := range of(m) {
-			if m.onLoan[i] {
+			if m.OnLoan[i] {
 				kept = append(kept, v)
 			}
 		}

@@ -64,13 +64,13 @@ func TestMetricsHaveNamesOfTheirOwn(t *testing.T) {
 
 // The worst gap is that of one round of all runs, and the mean is over all rounds.
 func TestGapMetrics(t *testing.T) {
-	runs := []measured{{gaps: []float64{0.5, 0.1}}, {gaps: []float64{0.3}}}
+	runs := []measured{{Gaps: []float64{0.5, 0.1}}, {Gaps: []float64{0.3}}}
 	worst, _ := findMetric("bound_gap_worst_pct")
 	mean, _ := findMetric("bound_gap_mean_pct")
 	if w, m := worst.of(runs), mean.of(runs); math.Abs(w-50) > 1e-9 || math.Abs(m-30) > 1e-9 {
 		t.Errorf("worst %g %%, mean %g %%, want 50 and 30", w, m)
 	}
-	if w := worst.of([]measured{{gaps: []float64{-0.1}}}); w != 0 {
+	if w := worst.of([]measured{{Gaps: []float64{-0.1}}}); w != 0 {
 		t.Errorf("worst of rounds above their bound %g %%, want 0", w)
 	}
 }

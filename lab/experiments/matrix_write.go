@@ -40,14 +40,16 @@ func (m *PolicyMatrix) Write(w io.Writer, cells []Cell) error {
 
 type matrixWriter struct {
 	cells []Cell
-	text  strings.Builder
+	markdown
 }
 
-func (t *matrixWriter) line(format string, args ...any) { fmt.Fprintf(&t.text, format+"\n", args...) }
+type markdown struct{ text strings.Builder }
 
-func (t *matrixWriter) row(cells []string) { t.line("| %s |", strings.Join(cells, " | ")) }
+func (t *markdown) line(format string, args ...any) { fmt.Fprintf(&t.text, format+"\n", args...) }
 
-func (t *matrixWriter) head(cells []string) {
+func (t *markdown) row(cells []string) { t.line("| %s |", strings.Join(cells, " | ")) }
+
+func (t *markdown) head(cells []string) {
 	t.row(cells)
 	t.row(slices.Repeat([]string{"---"}, len(cells)))
 }

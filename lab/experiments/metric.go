@@ -16,21 +16,25 @@ type metric struct {
 	of   func(runs []measured) float64
 }
 
+// measured has what the metrics need of one run. Its fields are exported to be stored while an experiment runs.
 type measured struct {
-	summary metrics.Summary
-	jcts    []float64 // hours, completed jobs
-	queued  []float64 // hours without GPUs
-	onLoan  []bool    // ever held GPUs on loan
-	rhos    []float64
-	least   time.Duration // see run.MakespanBound
-	statics []float64     // see run.StaticRhos
-	millis  []float64     // of the policy, per round
-	gaps    []float64     // per round with a bound
-	sizes   []int32       // GPUs over time of the longest job; never empty
-	jct     float64
+	Summary metrics.Summary
+	JCTs    []float64 // hours, completed jobs
+	Queued  []float64 // hours without GPUs
+	OnLoan  []bool    // ever held GPUs on loan
+	Rhos    []float64
+	Least   time.Duration        // see run.MakespanBound
+	Statics []float64            // see run.StaticRhos
+	Millis  []float64            // of the policy, per round
+	Gaps    []float64            // per round with a bound
+	Sizes   []int32              // GPUs over time of the longest job; never empty
+	Moves   int                  // between GPU types, of the longest job
+	Hours   map[string][]float64 // GPU-hours of completed jobs, by class
+	JCT     float64              // of the longest job, hours
+	Values  map[string]float64   // of a case study, by metric
 }
 
-var metricTable = slices.Concat(runMetrics, timeMetrics, loanMetrics)
+var metricTable = slices.Concat(runMetrics, timeMetrics, loanMetrics, classMetrics, studyMetrics)
 
 var runMetrics = []metric{
 	{"jct_mean_h", "mean over runs of the mean JCT, hours", mean(func(s *metrics.Summary) float64 { return s.MeanJCT / 3600 })},
@@ -59,8 +63,22 @@ var runMetrics = []metric{
 	{"bound_gap_mean_pct", "the same, mean over all rounds", meanGap},
 	{"longest_resizes", "how often the job with the longest JCT changed its number of GPUs", resizes},
 	{"longest_shrinks", "how often it shrank", shrinks},
-	{"longest_gpus_max", "the most GPUs it ever held", func(runs []measured) float64 { return float64(slices.Max(longest(runs).sizes)) }},
+	{"longest_gpus_max", "the most GPUs it ever held", func(runs []measured) float64 { return float64(slices.Max(longest(runs).Sizes)) }},
+	{"longest_moves", "how often it changed its GPU type", func(runs []measured) float64 { return float64(longest(runs).Moves) }},
 	{"done", "completed jobs of all runs", done},
+}
+
+// classMetrics have the models of Sia Table 3.2. Source: Sia Fig. 3.5.
+var classMetrics = []metric{hoursOf("bert"), hoursOf("cifar10"), hoursOf("deepspeech2"), hoursOf("imagenet"), hoursOf("yolov3")}
+
+func hoursOf(class string) metric {
+	return metric{"gpu_hours_" + class, "GPU-hours of a completed job of class " + class + ", mean over all runs", func(runs []measured) float64 {
+		all, sum := pool(runs, func(m *measured) []float64 { return m.Hours[class] }), 0.0
+		for _, h := range all {
+			sum += h
+		}
+		return sum / float64(max(1, len(all)))
+	}}
 }
 
 func findMetric(name string) (metric, bool) {
@@ -84,7 +102,7 @@ func mean(of func(*metrics.Summary) float64) func([]measured) float64 {
 	return func(runs []measured) float64 {
 		total := 0.0
 		for i := range runs {
-			total += of(&runs[i].summary)
+			total += of(&runs[i].Summary)
 		}
 		return total / float64(max(1, len(runs)))
 	}
@@ -93,7 +111,7 @@ func mean(of func(*metrics.Summary) float64) func([]measured) float64 {
 func overBound(runs []measured) float64 {
 	total := 0.0
 	for i := range runs {
-		total += runs[i].summary.Makespan / runs[i].least.Seconds()
+		total += runs[i].Summary.Makespan / runs[i].Least.Seconds()
 	}
 	return total / float64(max(1, len(runs)))
 }
@@ -110,7 +128,7 @@ func pool(runs []measured, of func(*measured) []float64) []float64 {
 // simulators of Sia and Synergy round down. metrics.Quantile, nearest rank, can be one place lower.
 func pooledQuantile(q float64) func([]measured) float64 {
 	return func(runs []measured) float64 {
-		all := pool(runs, func(m *measured) []float64 { return m.jcts })
+		all := pool(runs, func(m *measured) []float64 { return m.JCTs })
 		if len(all) == 0 {
 			return 0
 		}
@@ -136,22 +154,22 @@ func worstWeek(s *metrics.Summary) float64 {
 func maxContention(runs []measured) float64 {
 	most := 0
 	for i := range runs {
-		most = max(most, runs[i].summary.MaxContention)
+		most = max(most, runs[i].Summary.MaxContention)
 	}
 	return float64(most)
 }
 
 func worstRho(runs []measured) float64 {
-	return perf.WorstRho(pool(runs, func(m *measured) []float64 { return m.rhos }))
+	return perf.WorstRho(pool(runs, func(m *measured) []float64 { return m.Rhos }))
 }
 
 func unfair(runs []measured) float64 {
-	return 100 * perf.UnfairFraction(pool(runs, func(m *measured) []float64 { return m.rhos }), 1)
+	return 100 * perf.UnfairFraction(pool(runs, func(m *measured) []float64 { return m.Rhos }), 1)
 }
 
-func staticsOf(m *measured) []float64 { return m.statics }
+func staticsOf(m *measured) []float64 { return m.Statics }
 
-func gapsOf(m *measured) []float64 { return m.gaps }
+func gapsOf(m *measured) []float64 { return m.Gaps }
 
 func meanGap(runs []measured) float64 {
 	all, sum := pool(runs, gapsOf), 0.0
@@ -163,7 +181,7 @@ func meanGap(runs []measured) float64 {
 
 func policyQuantile(q float64) func([]measured) float64 {
 	return func(runs []measured) float64 {
-		all := pool(runs, func(o *measured) []float64 { return o.millis })
+		all := pool(runs, func(o *measured) []float64 { return o.Millis })
 		slices.Sort(all)
 		return metrics.Quantile(all, q)
 	}
@@ -180,17 +198,17 @@ func gapQuantile(q float64) func([]measured) float64 {
 func done(runs []measured) float64 {
 	total := 0
 	for i := range runs {
-		total += runs[i].summary.Done
+		total += runs[i].Summary.Done
 	}
 	return float64(total)
 }
 
 func longest(runs []measured) measured {
-	return slices.MaxFunc(runs, func(a, b measured) int { return cmp.Compare(a.jct, b.jct) })
+	return slices.MaxFunc(runs, func(a, b measured) int { return cmp.Compare(a.JCT, b.JCT) })
 }
 
 func resizes(runs []measured) float64 {
-	count, sizes := 0, longest(runs).sizes
+	count, sizes := 0, longest(runs).Sizes
 	for i := 1; i < len(sizes); i++ {
 		if sizes[i] != sizes[i-1] {
 			count++
@@ -200,7 +218,7 @@ func resizes(runs []measured) float64 {
 }
 
 func shrinks(runs []measured) float64 {
-	count, sizes := 0, longest(runs).sizes
+	count, sizes := 0, longest(runs).Sizes
 	for i := 1; i < len(sizes); i++ {
 		if sizes[i] < sizes[i-1] {
 			count++
@@ -220,6 +238,16 @@ func sizesOf(j *metrics.JobResult) []int32 {
 	return sizes
 }
 
+func movesOf(j *metrics.JobResult) int {
+	moves := 0
+	for i := 1; i < len(j.Intervals); i++ {
+		if j.Intervals[i].Type != j.Intervals[i-1].Type {
+			moves++
+		}
+	}
+	return moves
+}
+
 func valuesOf(names []string, runs []measured) []float64 {
 	all := make([]float64, len(names))
 	for i, name := range names {
@@ -234,28 +262,29 @@ func valuesOf(names []string, runs []measured) []float64 {
 
 func measure(r *run.Run, in *run.Inputs) measured {
 	o := measuredOf(r)
-	o.statics, o.least = run.StaticRhos(r, in), run.MakespanBound(in)
+	o.Statics, o.Least = run.StaticRhos(r, in), run.MakespanBound(in)
 	return o
 }
 
 func measuredOf(r *run.Run) measured {
-	o := measured{summary: r.Result.Summary, sizes: []int32{0}}
+	o := measured{Summary: r.Result.Summary, Sizes: []int32{0}, Hours: map[string][]float64{}}
 	for i := range r.Result.Jobs {
 		j := &r.Result.Jobs[i]
 		if j.Outcome != metrics.Done {
 			continue
 		}
-		o.jcts, o.queued, o.onLoan = append(o.jcts, j.JCT/3600), append(o.queued, j.Queued/3600), append(o.onLoan, j.OnLoan)
-		if h := j.JCT / 3600; h > o.jct {
-			o.jct, o.sizes = h, sizesOf(j)
+		o.JCTs, o.Queued, o.OnLoan = append(o.JCTs, j.JCT/3600), append(o.Queued, j.Queued/3600), append(o.OnLoan, j.OnLoan)
+		if h := j.JCT / 3600; h > o.JCT {
+			o.JCT, o.Sizes, o.Moves = h, sizesOf(j), movesOf(j)
 		}
+		o.Hours[string(j.Class)] = append(o.Hours[string(j.Class)], j.Allocated/3600)
 		if j.Rho > 0 {
-			o.rhos = append(o.rhos, j.Rho)
+			o.Rhos = append(o.Rhos, j.Rho)
 		}
 	}
-	o.gaps = r.Gaps
+	o.Gaps = r.Gaps
 	for _, d := range r.PolicyTimes {
-		o.millis = append(o.millis, float64(d)/float64(time.Millisecond))
+		o.Millis = append(o.Millis, float64(d)/float64(time.Millisecond))
 	}
 	return o
 }

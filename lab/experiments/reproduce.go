@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -33,34 +35,107 @@ const (
 	Shown   Verdict = "-"     // no band
 )
 
-// Reproduce runs an experiment on all cores and compares our figures with the published ones. data is the folder of
-// the shared data.
-func (e *Experiment) Reproduce(ctx context.Context, files run.Files, data string) ([]Finding, error) {
-	configs := make([][]*config.Config, len(e.Runs))
-	for i := range e.Runs {
-		var err error
-		if configs[i], err = e.Configs(&e.Runs[i], data); err != nil {
-			return nil, err
-		}
+// Options state how to run an experiment.
+type Options struct {
+	Files  run.Files
+	Data   string                            // folder of the shared data
+	Parts  Parts                             // folder for finished simulations; "": none
+	Report func(e *Experiment, done, of int) // called at the start and after each simulation; may be nil
+}
+
+// Reproduce runs an experiment and compares our figures with the published ones. Simulations use all cores, case
+// studies one, because they measure processor time.
+func (e *Experiment) Reproduce(ctx context.Context, o Options) ([]Finding, error) {
+	all, err := e.simulations(o.Data)
+	if err != nil {
+		return nil, err
 	}
-	files = withLibrary(files)
-	results := make(map[string][]measured)
+	o.Files = withLibrary(o.Files)
+	if o.Report == nil {
+		o.Report = func(*Experiment, int, int) {}
+	}
+	o.Report(e, 0, len(all))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i, p := range e.Runs {
-		runs := make([]measured, len(configs[i]))
-		results[p.Name] = runs
-		for k, c := range configs[i] {
-			g.Go(func() (err error) {
-				runs[k], err = reproduceOne(ctx, c, files, p.Policy)
-				return err
-			})
-		}
+	g.SetLimit(e.parallel())
+	var mu sync.Mutex
+	done := 0
+	for i := range all {
+		g.Go(func() error {
+			err := e.simulate(ctx, &all[i], o)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				done++
+				o.Report(e, done, len(all))
+			}
+			return err
+		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Name, err)
 	}
-	return e.compare(results), nil
+	results := make(map[string][]measured)
+	for i := range all {
+		results[all[i].plan.Name] = append(results[all[i].plan.Name], all[i].result)
+	}
+	return e.compare(func(c *Check, m metric) float64 { return c.figure(m, results) }), nil
+}
+
+func (e *Experiment) parallel() int {
+	if slices.ContainsFunc(e.Runs, func(p Plan) bool { return p.Study != nil }) {
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// A simulation is one run of a plan. config is nil for a case study.
+type simulation struct {
+	plan   *Plan
+	config *config.Config
+	number int // of the plan
+	result measured
+}
+
+func (e *Experiment) simulations(data string) ([]simulation, error) {
+	var all []simulation
+	for i := range e.Runs {
+		p := &e.Runs[i]
+		if p.Study != nil {
+			all = append(all, simulation{plan: p})
+			continue
+		}
+		configs, err := e.Configs(p, data)
+		if err != nil {
+			return nil, err
+		}
+		for n, c := range configs {
+			all = append(all, simulation{plan: p, config: c, number: n})
+		}
+	}
+	return all, nil
+}
+
+func (e *Experiment) simulate(ctx context.Context, s *simulation, o Options) error {
+	key := ""
+	if o.Parts != "" {
+		var err error
+		if key, err = e.key(s.plan, o.Data, s.number); err != nil {
+			return err
+		}
+		if o.Parts.load(key, &s.result) {
+			return nil
+		}
+	}
+	var err error
+	if study := s.plan.Study; study != nil {
+		s.result, err = study.run(ctx, o)
+	} else {
+		s.result, err = reproduceOne(ctx, s.config, o.Files, s.plan.Policy)
+	}
+	if err != nil || o.Parts == "" {
+		return err
+	}
+	return o.Parts.store(key, &s.result)
 }
 
 func reproduceOne(ctx context.Context, c *config.Config, files run.Files, policy string) (measured, error) {
@@ -75,22 +150,22 @@ func reproduceOne(ctx context.Context, c *config.Config, files run.Files, policy
 	return measure(r, in), ctx.Err()
 }
 
-func (e *Experiment) compare(results map[string][]measured) []Finding {
+func (e *Experiment) compare(ours func(*Check, metric) float64) []Finding {
 	var all []Finding
 	for _, c := range e.Checks {
 		for _, f := range c.Published {
-			all = append(all, e.finding(&c, f, results, Outside))
+			all = append(all, e.finding(&c, f, ours, Outside))
 		}
 		for _, f := range c.Wanted {
-			all = append(all, e.finding(&c, f, results, Short))
+			all = append(all, e.finding(&c, f, ours, Short))
 		}
 	}
 	return all
 }
 
-func (e *Experiment) finding(c *Check, f Figure, results map[string][]measured, outside Verdict) Finding {
+func (e *Experiment) finding(c *Check, f Figure, figure func(*Check, metric) float64, outside Verdict) Finding {
 	m, _ := findMetric(f.Metric) // checked by Parse
-	ours := c.figure(m, results)
+	ours := figure(c, m)
 	return Finding{e.Name, c.row(), f.Metric, ours, f.Band.Published, f.Band.String(), judge(f.Band, ours, outside)}
 }
 

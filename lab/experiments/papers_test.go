@@ -1,0 +1,239 @@
+package experiments
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxgang/oxgang/internal/testdata"
+)
+
+var update = flag.Bool("update", false, "write docs/experiments/reproduced.md")
+
+// Every experiment of a paper is listed below one of its figures, and every figure has an experiment, a test or a
+// reason.
+func TestPapers_list_every_experiment(t *testing.T) {
+	papers, err := Papers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, p := range papers {
+		for _, f := range p.Figures {
+			listed = append(listed, f.Run...)
+			if f.Figure == "" || f.Shows == "" || len(f.Run) == 0 && f.Test == "" && f.Why == "" {
+				t.Errorf("%s, %q: want what it shows, and an experiment, a test or a reason", p.Name, f.Figure)
+			}
+		}
+	}
+	for _, name := range listed {
+		if !slices.Contains(Names(), name) {
+			t.Errorf("experiment %s is listed but does not exist", name)
+		}
+	}
+	for _, name := range Names() {
+		if !slices.Contains(listed, name) && !strings.HasPrefix(name, "oxgang/") && name != "sia/cells" {
+			t.Errorf("experiment %s is below no figure of papers.yaml", name)
+		}
+	}
+}
+
+// The captions of the papers name no figure or table that is not listed.
+func TestPapers_list_every_caption(t *testing.T) {
+	papers, err := Papers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{"sia": "sia-copter-thesis", "copter": "sia-copter-thesis", "synergy": "synergy", "shockwave": "shockwave", "lyra": "lyra", "boa": "boa-constrictor"}
+	caption := regexp.MustCompile(`(?m)^\W*(Fig\.|Figure|Table) (\d+(?:\.\d+)?)[.:](?:\s|$)`)
+	for _, p := range papers {
+		text, err := os.ReadFile(filepath.Join(testdata.Path(t, ".."), "papers", files[p.Name]+".txt"))
+		if err != nil {
+			t.Skip(err)
+		}
+		for _, m := range caption.FindAllStringSubmatch(string(text), -1) {
+			kind, number := strings.Replace(m[1], "Fig.", "Figure", 1), m[2]
+			chapter := strings.HasPrefix(number, "4.") || strings.HasPrefix(number, "5.")
+			if files[p.Name] == files["copter"] && (chapter != (p.Name == "copter") || strings.HasPrefix(number, "2.")) {
+				continue
+			}
+			if !slices.ContainsFunc(p.Figures, func(f PaperFigure) bool { return covers(f.Figure, kind, number) }) {
+				t.Errorf("%s: %s %s is not in papers.yaml", p.Name, kind, number)
+			}
+		}
+	}
+}
+
+var numbers = regexp.MustCompile(`(\d+(?:\.\d+)?)(?: to (\d+))?`)
+
+// covers reports whether a title such as "Tables 1 to 3 and Fig. 3" names the Table or Figure with a number.
+func covers(title, kind, number string) bool {
+	current := ""
+	for part := range strings.SplitSeq(title, " and ") {
+		switch {
+		case strings.HasPrefix(part, "Table"):
+			current = "Table"
+		case strings.HasPrefix(part, "Fig"):
+			current = "Figure"
+		}
+		for _, m := range numbers.FindAllStringSubmatch(part, -1) {
+			between := m[2] != "" && len(number) == 1 && m[1] <= number && number <= m[2]
+			if current == kind && (m[1] == number || between) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// The page has the stored runs and the present bands. A record of other runs is an error.
+func TestPage(t *testing.T) {
+	var page bytes.Buffer
+	if err := WritePapers(&page); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(testdata.Root(t), "docs", "experiments", "reproduced.md")
+	if *update {
+		if err := os.WriteFile(path, page.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, page.Bytes()) {
+		t.Errorf("%s is not what the stored runs and papers.yaml give (%v): run go test ./lab/experiments -run TestPage -update", path, err)
+	}
+}
+
+// What the gate and --quick run fits into their time.
+func TestRecords_fit_the_time(t *testing.T) {
+	quick, err := Quick()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ci, short := 0.0, 0.0
+	for _, r := range all {
+		if r.Commit == "" || len(r.CPU) == 0 {
+			t.Errorf("%s: commit %q, times %v: want both", r.Experiment, r.Commit, r.CPU)
+		}
+		if e, err := Find(r.Experiment); err != nil {
+			t.Error(err)
+		} else if e.CI {
+			ci += r.Seconds()
+		}
+		if slices.Contains(quick, r.Experiment) {
+			short += r.Seconds()
+		}
+	}
+	if ci > 120 || short > 600 {
+		t.Errorf("--ci takes %.0f s, --quick %.0f s; want at most 120 and 600", ci, short)
+	}
+}
+
+// A record of other runs, or of other figures, is refused; other bands are applied to it.
+func TestFindings_of_a_record(t *testing.T) {
+	const runs = "runs: [{name: a, policy: sia}, {name: b, policy: fifo}]\n"
+	e := mustParse(t, runs+"checks: [{run: a, published: {done: <= 5}}, {run: b, published: {done: '-'}}]")
+	rec, err := e.NewRecord([]Finding{{Row: "a", Metric: "done", Ours: 4}, {Row: "b", Metric: "done", Ours: 7}}, "abc", 1.25)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := rec.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	if rec, err = ReadRecord("x/y", &text); err != nil {
+		t.Fatal(err)
+	}
+	tight := mustParse(t, runs+"checks: [{run: a, published: {done: <= 3}}, {run: b, published: {done: '-'}}]")
+	for _, tc := range []struct {
+		e       *Experiment
+		outside int
+	}{{e, 0}, {tight, 1}} {
+		found, err := tc.e.Findings(rec)
+		if checked, outside := Count(found); err != nil || checked != 1 || outside != tc.outside {
+			t.Errorf("%d checked, %d outside, %v; want 1 and %d", checked, outside, err, tc.outside)
+		}
+	}
+	for _, other := range []string{
+		"runs: [{name: a, policy: srtf}, {name: b, policy: fifo}]\nchecks: [{run: a, published: {done: <= 5}}, {run: b, published: {done: '-'}}]",
+		runs + "checks: [{run: a, published: {done: <= 5}}]",
+		runs + "checks: [{run: a, published: {jct_mean_h: <= 5}}, {run: b, published: {done: '-'}}]",
+	} {
+		if _, err := mustParse(t, other).Findings(rec); err == nil {
+			t.Errorf("a record of other runs or figures is taken for one of %q", other)
+		}
+	}
+}
+
+// The times of earlier records of the same runs stay, the latest first, and their median counts.
+func TestRecord_keeps_times(t *testing.T) {
+	rec := &Record{Digest: "d", CPU: []float64{9}}
+	rec.After(&Record{Digest: "other", CPU: []float64{1}})
+	rec.After(&Record{Digest: "d", CPU: []float64{2, 3}})
+	if got := rec.Seconds(); got != 3 || len(rec.CPU) != 3 || rec.CPU[0] != 9 {
+		t.Errorf("times %v, median %v; want 9, 2, 3 and 3", rec.CPU, got)
+	}
+}
+
+func TestMatch(t *testing.T) {
+	for pattern, want := range map[string]string{"lyra": "lyra/defaults", "lyra/...": "lyra/defaults", "sia/table-3.?": "sia/table-3.3", "sia/gpt": "sia/gpt"} {
+		if got, err := Match(pattern); err != nil || got[0] != want {
+			t.Errorf("%s: got %v, %v, want %s first", pattern, got, err, want)
+		}
+	}
+	for _, bad := range []string{"sia/[", "sia/none", "matrix"} {
+		if got, err := Match(bad); err == nil {
+			t.Errorf("%s: got %v, want an error", bad, got)
+		}
+	}
+}
+
+func mustParse(t *testing.T, text string) *Experiment {
+	t.Helper()
+	e, err := Parse("x/y", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// A command that is repeated runs only what it had not finished, and gets the same figures.
+func TestReproduce_continues(t *testing.T) {
+	const text = "config: {cluster: hetero64, trace: x.jsonl}\nruns: [{name: a, policy: sia}]\nchecks: [{run: a, published: {jct_mean_h: '-'}}]"
+	opened := 0
+	o := Options{Parts: Parts(filepath.Join(t.TempDir(), "parts")), Files: osFiles()}
+	o.Files.Open = func(string) (io.ReadCloser, error) {
+		opened++
+		return library.Open("sia/gpt-alone.jsonl")
+	}
+	var first []Finding
+	for i, tc := range []struct {
+		text   string
+		opened int
+		fresh  bool
+	}{{text, 1, false}, {text, 1, false}, {strings.Replace(text, "sia", "srtf", 1), 2, false}, {text, 3, true}} {
+		if tc.fresh {
+			if err := o.Parts.Remove(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found, err := mustParse(t, tc.text).Reproduce(t.Context(), o)
+		if err != nil || opened != tc.opened {
+			t.Fatalf("run %d: %v, %d traces opened, want %d", i, err, opened, tc.opened)
+		}
+		if i == 0 {
+			first = found
+		} else if tc.text == text && !slices.Equal(found, first) {
+			t.Errorf("run %d: got %v, want %v", i, found, first)
+		}
+	}
+}

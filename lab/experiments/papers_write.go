@@ -1,0 +1,142 @@
+package experiments
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// WritePapers writes a Markdown page of all tables and figures of the papers, with the figures of the stored runs.
+func WritePapers(w io.Writer) error {
+	papers, err := Papers()
+	if err != nil {
+		return err
+	}
+	t := &markdown{}
+	t.line("# Figures of the papers, and ours")
+	t.line("")
+	t.line("Every table and figure of the evaluations, and what reproduces it. [Papers and code](../papers.md) maps equations to code instead.")
+	t.line("This page is written from stored runs, `lab/experiments/results`: run `oxgang lab reproduce EXPERIMENT --record lab/experiments/results`,")
+	t.line("then `go test ./lab/experiments -run TestPage -update`. Outside: figures outside their band, of all that have one. CPU: processor")
+	t.line("time, median of the stored runs. \"quick\" marks what `oxgang lab reproduce --quick` runs.")
+	for i := range papers {
+		if err := t.paper(&papers[i]); err != nil {
+			return err
+		}
+	}
+	_, err = io.WriteString(w, t.text.String())
+	return err
+}
+
+func (t *markdown) paper(p *Paper) error {
+	t.line("")
+	t.line("## %s", p.Title)
+	t.line("")
+	t.head([]string{"Figure", "Shows", "Experiment", "Outside", "CPU"})
+	var names []string
+	for i := range p.Figures {
+		f := &p.Figures[i]
+		for k, name := range f.Run {
+			outside, cpu, err := Stored(name)
+			if err != nil {
+				return err
+			}
+			figure, shows := f.Figure, f.Shows
+			if k > 0 {
+				figure, shows = "", ""
+			}
+			t.row([]string{figure, shows, "`" + name + "`", outside, cpu})
+			names = append(names, name)
+		}
+		if len(f.Run) == 0 {
+			t.row([]string{f.Figure, f.Shows, f.by(), "", ""})
+		}
+	}
+	t.reasons(p)
+	for i, name := range names {
+		if slices.Index(names, name) < i {
+			continue
+		}
+		if err := t.experiment(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *PaperFigure) by() string {
+	if f.Test == "" {
+		return "–"
+	}
+	pkg, run, _ := strings.Cut(f.Test, " Test")
+	return fmt.Sprintf("`go test ./%s -run 'Test%s'`", pkg, run)
+}
+
+func (t *markdown) reasons(p *Paper) {
+	t.line("")
+	t.line("Not reproduced, or only in part:")
+	t.line("")
+	for i := range p.Figures {
+		if f := &p.Figures[i]; f.Why != "" {
+			t.line("- %s: %s.", f.Figure, f.Why)
+		}
+	}
+}
+
+func (t *markdown) experiment(name string) error {
+	e, err := Find(name)
+	if err != nil {
+		return err
+	}
+	rec, err := FindRecord(name)
+	if err != nil || rec == nil {
+		return err
+	}
+	found, err := e.Findings(rec)
+	if err != nil {
+		return err
+	}
+	if checked, _ := Count(found); checked == 0 {
+		return nil
+	}
+	t.line("")
+	t.line("### %s", name)
+	t.line("")
+	t.line("%s. Commit %s, seed %d.", e.Title, rec.Commit, rec.Seed)
+	t.line("")
+	t.head([]string{"Run", "Metric", "Published", "Ours", ""})
+	for _, f := range found {
+		if f.Verdict != Shown {
+			t.row([]string{f.Row, "`" + f.Metric + "`", f.Band, fmt.Sprintf("%.4g", f.Ours), marks[f.Verdict]})
+		}
+	}
+	if len(e.Notes) > 0 {
+		t.line("")
+		for _, n := range e.Notes {
+			t.line("- %s", n)
+		}
+	}
+	return nil
+}
+
+var marks = map[Verdict]string{Within: "in", Outside: "**out**", Short: "**short**"}
+
+// Stored returns what the record of an experiment has: how many figures are outside, and the processor time.
+func Stored(name string) (outside, cpu string, err error) {
+	e, err := Find(name)
+	if err != nil {
+		return "", "", err
+	}
+	rec, err := FindRecord(name)
+	if err != nil {
+		return "", "", err
+	}
+	if rec == nil {
+		return "", "not stored", nil
+	}
+	found, err := e.Findings(rec)
+	checked, missed := Count(found)
+	return fmt.Sprintf("%d of %d", missed, checked), (time.Duration(rec.Seconds()) * time.Second).String(), err
+}

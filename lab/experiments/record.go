@@ -1,0 +1,161 @@
+package experiments
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/oxgang/oxgang/scheduler/metrics"
+)
+
+// A Record is a stored run of an experiment. It has no bands: Findings compares it with the present ones.
+type Record struct {
+	Experiment string    `json:"experiment"`
+	Digest     string    `json:"digest"` // see Experiment.Digest
+	Commit     string    `json:"commit"`
+	Seed       uint64    `json:"seed"`  // of the first run; the configurations have the others
+	CPU        []float64 `json:"cpu_s"` // processor seconds of this and earlier runs, latest first
+	Values     []Value   `json:"-"`     // a line each in the file
+}
+
+// A Value is one of our figures.
+type Value struct {
+	Row    string  `json:"row"`
+	Metric string  `json:"metric"`
+	Ours   float64 `json:"ours"`
+}
+
+// NewRecord returns the record of a run that took this processor time, in seconds.
+func (e *Experiment) NewRecord(found []Finding, commit string, cpu float64) (*Record, error) {
+	r := &Record{Experiment: e.Name, Commit: commit, CPU: []float64{math.Round(10*cpu) / 10}, Seed: 1}
+	for i := range e.Runs[:1] {
+		configs, err := e.Configs(&e.Runs[i], "")
+		if err != nil {
+			return nil, err
+		}
+		r.Seed = configs[0].Sim.Seed
+	}
+	for _, f := range found {
+		r.Values = append(r.Values, Value{f.Row, f.Metric, f.Ours})
+	}
+	var err error
+	r.Digest, err = e.Digest()
+	return r, err
+}
+
+const keptTimes = 9
+
+const recordFolder = "results/"
+
+// RecordFile returns the path of an experiment's record below the folder of records.
+func RecordFile(name string) string { return name + ".jsonl" }
+
+// FindRecord returns the record of an experiment, nil if it has none.
+func FindRecord(name string) (*Record, error) {
+	data, err := library.ReadFile(recordFolder + RecordFile(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // documented
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ReadRecord(name, bytes.NewReader(data))
+}
+
+// ReadRecord reads a record: a line about the run, then a line for each figure.
+func ReadRecord(name string, r io.Reader) (*Record, error) {
+	dec := json.NewDecoder(r)
+	var rec Record
+	if err := dec.Decode(&rec); err != nil {
+		return nil, fmt.Errorf("record of %s: %w", name, err)
+	}
+	for dec.More() {
+		var v Value
+		if err := dec.Decode(&v); err != nil {
+			return nil, fmt.Errorf("record of %s, figure %d: %w", name, len(rec.Values), err)
+		}
+		rec.Values = append(rec.Values, v)
+	}
+	return &rec, nil
+}
+
+// Write writes a record as ReadRecord reads it.
+func (r *Record) Write(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		return err
+	}
+	for _, v := range r.Values {
+		if err := enc.Encode(v); err != nil {
+			return fmt.Errorf("record of %s: %s of %s: %w", r.Experiment, v.Metric, v.Row, err)
+		}
+	}
+	return nil
+}
+
+// After keeps the times of an earlier record of the same runs.
+func (r *Record) After(earlier *Record) {
+	if earlier != nil && earlier.Digest == r.Digest {
+		r.CPU = append(r.CPU, earlier.CPU...)
+		r.CPU = r.CPU[:min(len(r.CPU), keptTimes)]
+	}
+}
+
+// Seconds returns the median processor time of the runs.
+func (r *Record) Seconds() float64 {
+	all := slices.Clone(r.CPU)
+	slices.Sort(all)
+	return metrics.Quantile(all, 0.5)
+}
+
+// Digest identifies what an experiment runs: configurations, policies, traces and seeds. It does not depend on bands.
+func (e *Experiment) Digest() (string, error) {
+	data, err := yaml.Marshal(struct {
+		Config *yaml.Node
+		Runs   []Plan
+	}{&e.Config, e.Runs})
+	return digest(data), err
+}
+
+// Findings compares a record with the bands. It returns an error if the record is of other runs or figures.
+func (e *Experiment) Findings(r *Record) ([]Finding, error) {
+	now, err := e.Digest()
+	if err != nil {
+		return nil, err
+	}
+	values := r.Values
+	found := e.compare(func(*Check, metric) float64 {
+		if len(values) == 0 {
+			return math.NaN()
+		}
+		v := values[0]
+		values = values[1:]
+		return v.Ours
+	})
+	same := slices.EqualFunc(found, r.Values, func(f Finding, v Value) bool { return f.Row == v.Row && f.Metric == v.Metric })
+	if now != r.Digest || !same {
+		return nil, fmt.Errorf("%s has changed since its record: run `oxgang lab reproduce %s --record lab/experiments/results`", e.Name, e.Name)
+	}
+	return found, nil
+}
+
+// Count returns the number of figures with a band, and how many of them are outside.
+func Count(found []Finding) (checked, outside int) {
+	for _, f := range found {
+		if f.Verdict != Shown {
+			checked++
+		}
+		if f.Verdict == Outside || f.Verdict == Short {
+			outside++
+		}
+	}
+	return checked, outside
+}
