@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A User is a user of this machine, with the user and group IDs that decide on access to files.
+// A User is an account of this machine: the user and group IDs with which the kernel decides on access to files.
 type User struct {
 	UID    int   `json:"uid"`
 	GID    int   `json:"gid"`              // primary group
@@ -30,7 +30,8 @@ func Name(uid int) string {
 // In reports whether the user is in a group.
 func (u *User) In(gid int) bool { return u.GID == gid || slices.Contains(u.Groups, gid) }
 
-// Environment returns env with USER, LOGNAME and, if missing, HOME of the user, for a program of the user.
+// Environment returns env with the user's USER and LOGNAME, and HOME if env lacks it, for a program that runs as the
+// user.
 func (u *User) Environment(env []string) []string {
 	known, err := user.LookupId(strconv.Itoa(u.UID))
 	if err != nil {
@@ -45,7 +46,7 @@ func (u *User) Environment(env []string) []string {
 	return append(own, "USER="+known.Username, "LOGNAME="+known.Username)
 }
 
-// ID returns the uid of a user, given by name or number.
+// ID returns the user ID of the user called name; name may also be a number.
 func ID(name string) (int, error) {
 	if known, err := user.Lookup(name); err == nil {
 		return strconv.Atoi(known.Uid)
@@ -53,7 +54,7 @@ func ID(name string) (int, error) {
 	return number("user", name)
 }
 
-// GroupID returns the gid of a group, given by name or number.
+// GroupID returns the group ID of the group called name; name may also be a number.
 func GroupID(name string) (int, error) {
 	if known, err := user.LookupGroup(name); err == nil {
 		return strconv.Atoi(known.Gid)

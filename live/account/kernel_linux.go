@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Of returns the user who opened connection c, as reported by the kernel (SO_PEERCRED and SO_PEERGROUPS of
-// unix(7)).
+// Of returns the user who opened the unix socket connection c, according to the kernel (SO_PEERCRED and SO_PEERGROUPS
+// of unix(7)).
 func Of(c net.Conn) (User, error) {
 	local, ok := c.(*net.UnixConn)
 	if !ok {
@@ -60,7 +60,7 @@ func groups(fd uintptr) ([]int, error) {
 	}
 }
 
-// Credential returns the credential with which a new process runs as the user.
+// Credential returns the credential for starting a process that runs as the user.
 func (u *User) Credential() *syscall.Credential {
 	c := &syscall.Credential{Uid: uint32(u.UID), Gid: uint32(u.GID)}
 	for _, g := range u.Groups {
@@ -69,8 +69,8 @@ func (u *User) Credential() *syscall.Credential {
 	return c
 }
 
-// Do calls f with the user's rights to files (setfsuid(2)). The caller must be root, unless u is nil. f must not
-// access files in other goroutines.
+// Do calls f with the file access rights of the user (setfsuid(2)); for a nil user it only calls f. The caller must be
+// root. f must not access files in other goroutines.
 func (u *User) Do(f func() error) error {
 	if u == nil {
 		return f()

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Quarantine counts the refused messages of a job, and has the last one.
+// A Quarantine counts the messages of a job that the server refused, and stores the last one.
 type Quarantine struct {
 	Count     int64
 	Path      string

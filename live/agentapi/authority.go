@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// CertificateOptions configure how long certificates are valid. A zero duration means its default.
+// CertificateOptions state how long certificates are valid. A zero duration means its default.
 type CertificateOptions struct {
 	Names     []string      // host names of the server, at least one
 	Authority time.Duration // validity of an authority, renewed after two thirds; default 1 year
@@ -67,10 +67,10 @@ type authority struct {
 
 func (a *authority) made() time.Time { return a.cert.NotBefore.Add(skew) }
 
-// Authorities are the certificate authorities of the server, the oldest first. They are immutable.
+// Authorities are the server's certificate authorities, the oldest first. They are immutable.
 type Authorities struct{ all []authority }
 
-// Renew returns the authorities without expired ones, and with a new one if it is due. a may be nil.
+// Renew returns a copy of the authorities without expired ones, and with a new one if it is time for one. a may be nil.
 func (a *Authorities) Renew(now time.Time, o CertificateOptions) (*Authorities, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (a *Authorities) Trusted() []byte {
 	return b.Bytes()
 }
 
-// Issue returns a new certificate for the server, which expires no later than its authority.
+// Issue returns a new certificate for the server. It expires no later than the authority that signed it.
 func (a *Authorities) Issue(now time.Time, o CertificateOptions) (*tls.Certificate, error) {
 	if a == nil || len(a.all) == 0 {
 		return nil, errors.New("certificate: no authority to sign it, want one from Renew")

@@ -18,7 +18,6 @@ func newBucket(perSecond float64, size int) *bucket {
 	return &bucket{rate: perSecond, size: float64(size), left: float64(size)}
 }
 
-// take takes a token and returns 0, or returns the time until there is one.
 func (b *bucket) take(now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// A Certificate keeps the TLS certificate of the agent API in a cluster's network valid. Call Renew first, and
-// regularly.
+// A Certificate is the TLS certificate of the agent API, renewed before it expires. Call Renew first, and regularly.
 //
-// Authorities exist only in memory; the caller publishes their certificates for workers. A new authority is
-// published for CertificateOptions.Overlap before it signs, so that all workers trust it by then. An old one is
-// published until it expires, after everything that it has signed.
+// Authorities exist only in memory; the caller publishes their certificates for workers. A new authority is published
+// for CertificateOptions.Overlap before it signs, so that all workers trust it by then. An old one is published until
+// it expires, after everything that it has signed.
 type Certificate struct {
 	o CertificateOptions
 
@@ -32,8 +31,8 @@ func NewCertificate(o CertificateOptions) (*Certificate, error) {
 	return &Certificate{o: o.complete()}, nil
 }
 
-// Renew updates the authorities and the certificate, and returns when to call it again. If it returns an error,
-// the old ones stay.
+// Renew updates the authorities and the certificate if necessary, and returns when to call it next. On an error the old
+// ones stay in use.
 func (s *Certificate) Renew() (time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +53,7 @@ func (s *Certificate) Renew() (time.Time, error) {
 	return s.again(now), nil
 }
 
-// Trusted returns the certificates for workers to trust, as PEM; nil before Renew.
+// Trusted returns the certificates that workers should trust, as PEM, or nil before the first Renew.
 func (s *Certificate) Trusted() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,13 +74,13 @@ func (s *Certificate) again(now time.Time) time.Time {
 
 const renewRetry = 10 * time.Second
 
-// Run renews the certificate until ctx ends, and passes errors to failed.
+// Run renews the certificate until ctx ends. It passes errors to failed.
 func (s *Certificate) Run(ctx context.Context, failed func(error)) {
 	KeepRenewed(ctx, time.Time{}, s.Renew, failed)
 }
 
-// KeepRenewed calls renew at the time next, and then again at each time that renew returns, until ctx ends. If renew
-// fails, it passes the error to failed and tries again after 10 s.
+// KeepRenewed calls renew at time next, and then at each time that renew returned, until ctx ends. If renew fails, it
+// passes the error to failed and calls renew again after 10 s.
 func KeepRenewed(ctx context.Context, next time.Time, renew func() (time.Time, error), failed func(error)) {
 	for {
 		select {
@@ -107,7 +106,8 @@ func (s *Certificate) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, er
 	return s.leaf, nil
 }
 
-// TLSConfig returns a TLS configuration with version 1.3, which all workers support.
+// TLSConfig returns a TLS configuration that requires version 1.3, which all workers support. get returns the server's
+// certificate.
 func TLSConfig(get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) *tls.Config {
 	return &tls.Config{GetCertificate: get, MinVersion: tls.VersionTLS13}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/internal/strict"
 )
 
-// decode reads one JSON value of m's shape into m and checks it.
 func decode(body []byte, of *shape, m message) error {
 	if !utf8.Valid(body) {
 		return fmt.Errorf("%w: body is not UTF-8", ErrInvalid)

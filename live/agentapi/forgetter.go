@@ -9,7 +9,7 @@ import (
 
 type forgetter struct{ server *Server }
 
-// Forgetter returns an observer of the scheduler that deletes the server's data about jobs that have ended.
+// Forgetter returns an observer of the scheduler that deletes the server's data about each job when it ends.
 func (s *Server) Forgetter() scheduler.Observer { return forgetter{s} }
 
 func (f forgetter) Event(_ time.Time, ev scheduler.Event) {

@@ -55,7 +55,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// ServeHTTP identifies the job, checks its limits, then decodes and handles the message.
+// ServeHTTP determines the job that sent a message, checks the job's limits, and decodes and handles the message.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.survive(w, r)
 	a, err := s.admit(r)

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Described returns a job's specification: the user's request asked, updated by what its program reports on GPUs
-// of type t. restart is the measured start time, or 0.
+// Described returns the specification of a job: the user's request asked, updated with what the program reports about
+// itself on GPUs of type t. restart is the measured start time, or 0.
 func (h *Hello) Described(asked *job.Spec, t cluster.GPUType, restart time.Duration) *job.Spec {
 	spec := *asked
 	spec.BatchSize = h.Batch.Init
@@ -42,7 +42,7 @@ func (h *Hello) Described(asked *job.Spec, t cluster.GPUType, restart time.Durat
 }
 
 // AddLocalMax returns a copy of known, the largest local batch size by GPU type, with the value that the program
-// reports on type t. If it reports none, it returns known itself.
+// reports for type t. If it reports none, AddLocalMax returns known itself.
 func (h *Hello) AddLocalMax(known map[cluster.GPUType]int, t cluster.GPUType) map[cluster.GPUType]int {
 	if h.Batch.LocalMax <= 0 {
 		return known
@@ -53,8 +53,8 @@ func (h *Hello) AddLocalMax(known map[cluster.GPUType]int, t cluster.GPUType) ma
 	return all
 }
 
-// ToTrain returns the batch size to train with: the planned one (asked), the best for row if the scheduler may
-// choose, or zero, which leaves the choice to the program. row may be nil.
+// ToTrain returns the batch size with which a job should train. This is the planned size asked, or the best size for
+// row if the scheduler may choose, or zero, which leaves the choice to the program. row may be nil.
 func ToTrain(asked job.BatchSize, row *policy.Job, a cluster.Allocation, workers int) Batch {
 	if asked.Local > 0 {
 		return Batch{Local: asked.Local, Accumulation: asked.Accumulation}
@@ -71,10 +71,10 @@ const (
 	mostPasses = 16
 )
 
-// Ladder returns the batch sizes per worker that a job of unknown speed tries in its first steps on GPU type t. A
-// fixed total batch size is kept by accumulation. The smallest size is then a sixteenth of a worker's samples,
-// because a local batch size of 1 could take many times as long per step. Source: Sia §3.3.2, which measures a job
-// apart from its training.
+// Ladder returns the batch sizes per worker that a job of unknown speed tries in its first steps on GPU type t. If the
+// total batch size is fixed, accumulation passes keep it the same. The smallest size is then a sixteenth of a worker's
+// samples, because with a local batch size of 1 a step could take many times as long. Source: Sia §3.3.2, which
+// measures a job apart from its training.
 func Ladder(spec *job.Spec, t cluster.GPUType, workers int) []int {
 	limits := spec.Batch
 	share := (limits.Init + workers - 1) / workers
@@ -89,7 +89,7 @@ func Ladder(spec *job.Spec, t cluster.GPUType, workers int) []int {
 	return perf.Ladder(&limits, t, rungs)
 }
 
-// A Mean is the mean time from a job's start until it trains.
+// A Mean is the mean time that a job takes from its start until it trains.
 type Mean struct {
 	N    int
 	mean time.Duration

@@ -120,8 +120,8 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c.(*limitedConn))
 }
 
-// Source returns the remote address, without port, of the request whose context ctx a method of Jobs received;
-// empty for unix sockets.
+// Source returns the remote address, without port, of the HTTP request that caused a call of a method of Jobs. ctx is
+// the context of that call. It is empty for unix sockets.
 func Source(ctx context.Context) string {
 	v, ok := ctx.Value(connKey{}).(*limitedConn)
 	if !ok {

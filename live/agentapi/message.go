@@ -11,7 +11,7 @@ import (
 // Version is the version of the messages.
 const Version = 1
 
-// A Hello is the first message of a job's program after a start.
+// A Hello is the first message that a job's program sends after each start.
 type Hello struct {
 	Version        int         `json:"version"`
 	Client         string      `json:"client"`     // name and version: printable, at most 100 bytes
@@ -25,7 +25,7 @@ type Hello struct {
 	RestoreSeconds float64     `json:"restore_seconds,omitempty"` // seconds from the start of the process until the checkpoint was restored; 0 if not measured
 }
 
-// BatchLimits limits the batch sizes of a job, in samples.
+// BatchLimits are the smallest and largest batch sizes of a job, in samples.
 type BatchLimits struct {
 	Init     int  `json:"init"`                // initial total
 	Max      int  `json:"max"`                 // at least Init
@@ -55,15 +55,15 @@ type Welcome struct {
 	Profile []int `json:"profile"`
 }
 
-// A Batch is a worker's part of a batch: Accumulation passes of Local samples without gradient exchange, then one
-// pass with it. Zero leaves the choice to the client, and is invalid in a Report.
+// A Batch is how a worker processes its part of a batch: Accumulation passes of Local samples without gradient
+// exchange, then one pass with it. The zero value leaves the choice to the client, and is invalid in a Report.
 type Batch struct {
 	Local        int `json:"local"`        // per worker and pass
 	Accumulation int `json:"accumulation"` // passes before the one with gradient exchange
 }
 
-// A Report has measurements of an interval in which GPUs and batch size did not change. Times are mean seconds per
-// optimiser step.
+// A Report has measurements of an interval with constant GPUs and batch size. Times are mean seconds per optimiser
+// step.
 type Report struct {
 	Generation int     `json:"generation"` // as in Hello
 	Sequence   int64   `json:"sequence"`   // number of the report, from 1, increasing within a generation
@@ -80,7 +80,7 @@ type Report struct {
 	Profile    bool    `json:"profile,omitempty"`   // with a batch size of Welcome.Profile
 }
 
-// An Answer is the answer to a Report: how to continue.
+// An Answer is the reply to a Report: the batch size to use, and perhaps a request to stop.
 type Answer struct {
 	Batch  Batch   `json:"batch"`  // for the next steps; zero if the client chooses
 	Notice *Notice `json:"notice"` // nil to continue
@@ -92,7 +92,7 @@ type Notice struct {
 	Reason   string  `json:"reason"`
 }
 
-// A Checkpoint reports that the job has saved its state.
+// A Checkpoint is the message that the job has saved its state.
 type Checkpoint struct {
 	Generation int     `json:"generation"`
 	Step       int64   `json:"step"`
@@ -107,13 +107,13 @@ type Checkpoint struct {
 // Empty is the answer to a Checkpoint.
 type Empty struct{}
 
-// An Error is the body of every answer with another status than 200.
+// An Error is the body of every HTTP response with a status other than 200.
 type Error struct {
 	Error string `json:"error"`
 }
 
-// Job converts a report for the scheduler. held, cpus (cores) and memory (bytes) are the resources of the job
-// during the report; the last two are 0 if not counted.
+// Job converts a report into the form of the scheduler. held, cpus (cores) and memory (bytes) are the resources of the
+// job during the report. cpus and memory are 0 if they are not counted.
 func (r *Report) Job(id job.ID, held cluster.Configuration, cpus float64, memory int64) job.Report {
 	return job.Report{
 		Job: id, Interval: duration(r.Interval), Configuration: held, CPUs: cpus, Memory: memory,

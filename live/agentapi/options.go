@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Options are the limits of a Server. Zero fields have their default.
+// Options are the limits of a Server. A zero field means its default.
 type Options struct {
 	Rate        float64       // messages per second of one job, on average; 10
 	Burst       int           // messages of one job at once; 20

@@ -13,18 +13,18 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Jobs is what a backend implements to receive the messages of its jobs. Its methods may be called concurrently,
-// but Hello, Report and Checkpoint only once at a time for one job.
+// Jobs is implemented by backends to receive the messages of their jobs. Its methods may be called concurrently, but
+// Hello, Report and Checkpoint only once at a time for each job.
 //
-// Job returns the job of a token. It returns ErrUnknown, wrapped, if there is none, and ErrLater, wrapped, if the
-// token cannot be checked now. Its running time must not depend on which bytes of a token are wrong: use
-// crypto/subtle, or look up a digest. It is called before the rate limits, so it should be cheap; it must limit
-// calls of other processes by Source. Its context ends after five seconds.
+// Job returns the job that a token belongs to. It returns ErrUnknown, wrapped, if there is none, and ErrLater, wrapped,
+// if the token cannot be checked now. Its running time must not depend on which bytes of a token are wrong: use
+// crypto/subtle, or look up a digest. It is called before the rate limits, so it should be cheap, and must limit calls
+// of other processes by their Source. Its context ends after five seconds.
 //
-// Hello, Report and Checkpoint receive checked messages; the token gives the ID. Clients repeat messages: Hello
-// and Checkpoint may come twice, and a Report after an error. They refuse a message with ErrGeneration,
-// ErrUnknown, ErrInvalid or ErrLater, wrapped; the client sees the text of only these errors. Their results are
-// stored and must not be changed. The context ends after ten seconds.
+// Hello, Report and Checkpoint receive messages that have been checked; the token determines the ID. Clients repeat
+// messages: Hello and Checkpoint may come twice, and a Report after an error. To refuse a message, the methods return
+// ErrGeneration, ErrUnknown, ErrInvalid or ErrLater, wrapped; the client sees the text of only these errors. Their
+// results are stored and must not be changed. The context ends after ten seconds.
 type Jobs interface {
 	Job(ctx context.Context, token string) (job.ID, error)
 	Hello(ctx context.Context, id job.ID, h *Hello) (*Welcome, error)
@@ -51,7 +51,7 @@ const (
 	idleTime   = 2 * time.Minute // between requests; reports come every 30 s
 )
 
-// A Server receives the messages of the workers of all jobs.
+// A Server receives the messages that the workers of all jobs send over HTTP.
 type Server struct {
 	jobs Jobs
 	o    Options
@@ -92,7 +92,7 @@ func (s *Server) Serve(l net.Listener) error {
 	return err
 }
 
-// Shutdown closes the listeners and waits for open requests until ctx ends.
+// Shutdown closes the listeners and waits until open requests are answered or ctx ends.
 func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.http.Shutdown(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// Quarantined returns, for each job with refused messages, their number and the last one.
+// Quarantined returns, for each job with refused messages, their number and the last message.
 func (s *Server) Quarantined() map[job.ID]Quarantine {
 	s.mu.Lock()
 	accounts := maps.Clone(s.known)

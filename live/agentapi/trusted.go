@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// MostTrusted is the number of authorities of earlier processes that stay trusted.
+// MostTrusted is how many authorities of earlier processes stay trusted.
 const MostTrusted = 8
 
-// Trust returns the certificates that workers should trust, as PEM: mine, and the valid ones of was, which an
-// earlier process published.
+// Trust returns the certificates that workers should trust, as PEM: those in mine, and those in was that are still
+// valid. was is what an earlier process published.
 func Trust(mine, was string, now time.Time) string {
 	b := bytes.NewBufferString(mine)
 	rest, n := []byte(was), 0

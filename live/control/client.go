@@ -33,7 +33,7 @@ type Client struct {
 	http   http.Client
 }
 
-// NewClient returns a Client for the scheduler that listens on a unix socket.
+// NewClient returns a Client of the scheduler that listens on the unix socket at path socket.
 func NewClient(socket string) *Client {
 	c := &Client{socket: socket}
 	c.http.Transport = &http.Transport{
@@ -64,7 +64,7 @@ func (c *Client) Submit(ctx context.Context, r *Request) (job.ID, error) {
 	return job.ID(a.ID), err
 }
 
-// Status returns the state of the machine and its jobs; with all, ended jobs too.
+// Status returns the state of the machine and its jobs. If all is true, it includes ended jobs.
 func (c *Client) Status(ctx context.Context, all bool) (*status.Status, error) {
 	path := "/v1/status"
 	if all {
@@ -94,7 +94,7 @@ func (c *Client) Cancel(ctx context.Context, id job.ID) error {
 	return c.ask(ctx, http.MethodDelete, pathOf(id), nil, nil)
 }
 
-// Ask asks a what-if question, and returns a whatif.Answer as JSON.
+// Ask sends a what-if question, and returns the answer: a whatif.Answer as JSON.
 func (c *Client) Ask(ctx context.Context, q *Question) (json.RawMessage, error) {
 	v := url.Values{}
 	for name, text := range map[string]string{"cancel": string(q.Cancel), "type": string(q.Type), "resize": string(q.Resize)} {
@@ -112,7 +112,7 @@ func (c *Client) Ask(ctx context.Context, q *Question) (json.RawMessage, error) 
 	return a, err
 }
 
-// Try returns when a job would start, a whatif.TrialAnswer as JSON. Nothing is submitted.
+// Try asks when a job would start, and returns a whatif.TrialAnswer as JSON. Nothing is submitted.
 func (c *Client) Try(ctx context.Context, spec *job.Spec) (json.RawMessage, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
@@ -123,7 +123,7 @@ func (c *Client) Try(ctx context.Context, spec *job.Spec) (json.RawMessage, erro
 	return a, err
 }
 
-// Prune deletes old data of ended jobs, or returns what would be deleted.
+// Prune deletes old data of ended jobs, or for a dry run only returns what would be deleted.
 func (c *Client) Prune(ctx context.Context, r *PruneRequest) ([]statedir.Amount, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -134,7 +134,7 @@ func (c *Client) Prune(ctx context.Context, r *PruneRequest) ([]statedir.Amount,
 	return p.Amounts, err
 }
 
-// Log writes the last lines of a job's log; with follow, also new lines until the job ends.
+// Log writes the last lines of a job's log to w. If follow is true, it continues with new lines until the job ends.
 func (c *Client) Log(ctx context.Context, id job.ID, lines int, follow bool, w io.Writer) error {
 	resp, err := c.do(ctx, http.MethodGet, fmt.Sprintf("%s/log?lines=%d&follow=%t", pathOf(id), lines, follow), nil)
 	if err != nil {

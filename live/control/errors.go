@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An Error states why a request was refused, and in Hint what to do.
+// An Error states why a request was refused. Hint states what the user can do.
 type Error struct {
 	Status  int    `json:"-"` // HTTP status
 	Message string `json:"error"`
@@ -19,17 +19,18 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Refuse returns an Error for an impossible request (status 400).
+// Refuse returns an Error of status 400, for an impossible request.
 func Refuse(format string, args ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Message: fmt.Sprintf(format, args...)}
 }
 
-// TooLate returns an Error of status 409, for a job that has ended, for example.
+// TooLate returns an Error of status 409, for example for a job that has ended.
 func TooLate(format string, args ...any) *Error {
 	return &Error{Status: http.StatusConflict, Message: fmt.Sprintf(format, args...)}
 }
 
-// Unknown returns an Error of status 404 for an unknown job. Its hint has similar names, or how to list all.
+// Unknown returns an Error of status 404 for an unknown job. Its hint lists similar names, or states how to list all
+// jobs.
 func Unknown(id job.ID, known []job.ID) *Error {
 	e := &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no job %q", id), Hint: "there are no jobs"}
 	names := make([]string, 0, 3)

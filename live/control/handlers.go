@@ -128,7 +128,6 @@ func (s *Server) question(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return s.service.Ask(r.Context(), &q)
 }
 
-// try answers when a job would start.
 func (s *Server) try(w http.ResponseWriter, r *http.Request) (any, error) {
 	spec := new(job.Spec)
 	if err := body(w, r, spec); err != nil {

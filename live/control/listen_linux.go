@@ -22,14 +22,14 @@ type Access struct {
 // Private allows the owner and root.
 func Private() Access { return Access{0o600, noGroup, 0o700} }
 
-// OfGroup allows the owner, root, and members of a group. All users may enter the socket's directory.
+// OfGroup allows the owner, root, and members of the group gid. All users may enter the socket's directory.
 func OfGroup(gid int) Access { return Access{0o660, gid, 0o711} }
 
 // Public allows everybody.
 func Public() Access { return Access{0o666, noGroup, 0o711} }
 
-// Listen listens on a unix socket at path, and creates its directory if needed. It replaces the socket of a dead
-// scheduler.
+// Listen listens on a unix socket at path with access a. It creates the directory if needed, and replaces a socket
+// whose scheduler no longer runs.
 func Listen(path string, a Access) (net.Listener, error) {
 	if len(path) > maxPath {
 		return nil, fmt.Errorf("control socket %s: %d bytes, want at most %d: choose a shorter state directory", path, len(path), maxPath)

@@ -13,7 +13,7 @@ type Access struct{}
 // Private allows the owner and root.
 func Private() Access { return Access{} }
 
-// OfGroup allows the owner, root, and members of a group.
+// OfGroup allows the owner, root, and members of the group.
 func OfGroup(int) Access { return Access{} }
 
 // Public allows everybody.

@@ -9,8 +9,6 @@ import (
 
 const mostQuiet = 64
 
-// A quietList has the connections without an open request. Beyond mostQuiet it closes the one that has been quiet
-// longest, to save file descriptors.
 type quietList struct {
 	mu    sync.Mutex
 	conns []net.Conn

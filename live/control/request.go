@@ -15,8 +15,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Request describes a job to run. Fields that are missing in JSON have the values of NewRequest; Command and Dir
-// are required.
+// A Request describes a job that a user submits. Fields that are missing in JSON have the values of NewRequest. Command
+// and Dir are required.
 type Request struct {
 	Name     string            `json:"name,omitzero"` // default: from the command
 	Command  []string          `json:"command"`
@@ -37,7 +37,7 @@ type Request struct {
 	User *account.User `json:"-"`
 }
 
-// A Range has the minimum and maximum number of GPUs of a job.
+// A Range is the minimum and maximum number of GPUs of a job.
 type Range struct {
 	Min int `json:"min"`
 	Max int `json:"max"`
@@ -50,7 +50,7 @@ func (r Range) String() string {
 	return fmt.Sprintf("%d..%d", r.Min, r.Max)
 }
 
-// NewRequest returns a Request for one GPU, with the defaults.
+// NewRequest returns a Request for one GPU, with defaults in all other fields.
 func NewRequest() Request {
 	return Request{GPUs: Range{1, 1}, Weight: 1, Preemptible: true, RestartSeconds: 30}
 }

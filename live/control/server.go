@@ -48,10 +48,10 @@ func New(service Service) *Server {
 	return s
 }
 
-// Share lets members of a group manage their own jobs. Call it before Serve.
+// Share allows members of a group to manage their own jobs. Call it before Serve.
 func (s *Server) Share(gid int) { s.group = gid }
 
-// Serve answers until Shutdown, and then returns nil. It closes the listener.
+// Serve answers requests until Shutdown, and then returns nil. It closes the listener.
 func (s *Server) Serve(l net.Listener) error {
 	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("control socket: %w", err)
@@ -59,7 +59,7 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Shutdown ends followed logs and waits for open requests until ctx ends.
+// Shutdown ends requests that follow a log, and waits until other open requests are answered or ctx ends.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stop()
 	if err := s.http.Shutdown(ctx); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Service is the scheduler of one machine. Its methods may be called concurrently. An *Error is shown to the
-// user; other errors are failures of the scheduler.
+// A Service is the scheduler of one machine. Its methods may be called concurrently. If a method returns an *Error, the
+// user sees it; other errors are failures of the scheduler.
 type Service interface {
 	// Submit stores a valid request that fits the Node, and returns its ID.
 	Submit(ctx context.Context, r *Request) (job.ID, error)
@@ -36,7 +36,8 @@ type Service interface {
 	Prune(ctx context.Context, r *PruneRequest) ([]statedir.Amount, error)
 }
 
-// A Question asks what would happen if a job were cancelled, nodes of a type were added, or a job got other GPUs.
+// A Question asks what would happen if a job were cancelled, if nodes of a type were added, or if a job had another
+// number of GPUs.
 type Question struct {
 	Cancel job.ID
 	Nodes  int

@@ -35,8 +35,8 @@ func (d *digest) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Acti
 	d.w.Round(s, p, acts)
 }
 
-// Digest returns the SHA-256 of the journal so far, in hexadecimal. It needs Options.Digest and an attached
-// Backend.
+// Digest returns the SHA-256 of the journal written so far, in hexadecimal. Options.Digest must be set, and a Backend
+// attached.
 func (d *Driver) Digest() string {
 	d.digest.mu.Lock()
 	defer d.digest.mu.Unlock()

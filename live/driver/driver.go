@@ -16,8 +16,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Backend runs the jobs of one queue. It sends events to the scheduler, executes its actions, and observes each
-// round.
+// A Backend runs the jobs of one queue. It sends events to the scheduler and carries out the scheduler's actions. It
+// receives each round.
 type Backend interface {
 	scheduler.Backend
 	scheduler.Observer
@@ -33,8 +33,8 @@ type Backend interface {
 	Execute(ctx context.Context) error
 }
 
-// A Driver runs the scheduler of one queue with one Backend. Unless noted, its methods are safe for concurrent use
-// after Attach.
+// A Driver runs the scheduler of one queue with one Backend. Its methods may be called concurrently after Attach,
+// unless their comments state otherwise.
 type Driver struct {
 	o         Options
 	digest    *digest    // nil without Options.Digest
@@ -66,8 +66,8 @@ func New(o Options) *Driver {
 	return d
 }
 
-// Attach creates the scheduler for a Backend and starts the journal. stopping returns, by type, the GPUs of
-// processes that should have stopped, for metrics.
+// Attach creates the scheduler for Backend b and starts the journal. stopping returns the GPUs, by type, of processes
+// that should have stopped but have not; it is used for metrics.
 func (d *Driver) Attach(b Backend, stopping func() map[cluster.GPUType]int) error {
 	d.backend = b
 	p, placer, err := d.o.newPolicy()
@@ -98,7 +98,6 @@ func (d *Driver) Attach(b Backend, stopping func() map[cluster.GPUType]int) erro
 	return nil
 }
 
-// monitor creates the metrics. Counters continue from an earlier Driver of the same queue.
 func (d *Driver) monitor(s monitor.Source) {
 	d.queue = d.o.Metrics.Queue(d.o.Queue, d.o.Round, s)
 	report := []func(*monitor.Timing){d.queue.Timed}
@@ -138,7 +137,7 @@ func (d *Driver) begin() error {
 	return err
 }
 
-// Run schedules, executes and predicts until ctx is done or one of them fails.
+// Run schedules jobs, executes plans and makes predictions until ctx is done or one of these fails.
 func (d *Driver) Run(ctx context.Context, observers ...scheduler.Observer) error {
 	g, ctx := errgroup.WithContext(ctx)
 	if d.predictor != nil {
@@ -168,10 +167,10 @@ func (d *Driver) observers() []scheduler.Observer {
 	return all
 }
 
-// Monitor returns the metrics of the queue, to which a backend can add others.
+// Monitor returns the metrics of the queue. A backend can add its own metrics.
 func (d *Driver) Monitor() *monitor.Queue { return d.queue }
 
-// Journal returns the path of the journal file that is being written; empty if there is none.
+// Journal returns the path of the journal file that is being written, or "" if there is none.
 func (d *Driver) Journal() string {
 	if d.record == nil {
 		return ""
@@ -179,7 +178,7 @@ func (d *Driver) Journal() string {
 	return d.record.Path()
 }
 
-// Trouble describes a problem of the journal, the policy or the clock; empty if there is none.
+// Trouble describes a problem of the journal, the policy or the clock. It returns "" if there is none.
 func (d *Driver) Trouble() string {
 	if d.record != nil {
 		if err := d.record.Trouble(); err != nil {

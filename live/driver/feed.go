@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Feed passes the events of a backend to its scheduler, and stores the last snapshot and plan. Embedded, it
-// implements all of Backend except Cluster, Do and Execute. Its lock also guards the backend.
+// A Feed passes the events of a backend to its scheduler, and stores the last snapshot and plan. A backend that embeds
+// it has all methods of Backend except Cluster, Do and Execute. Its lock also guards the backend's data.
 type Feed struct {
 	sync.Mutex
 	Events   *Queue
@@ -54,20 +54,20 @@ func (f *Feed) ClockMoved() time.Duration {
 	return f.Events.ClockMoved()
 }
 
-// Drain ends the scheduler once all jobs are gone and background work has ended: Next then returns io.EOF.
+// Drain stops the scheduler when no job is left and background work has ended: Next then returns io.EOF.
 func (f *Feed) Drain() {
 	f.Lock()
 	defer f.Unlock()
 	f.Events.Drain()
 }
 
-// End ends the scheduler with an error, which Next returns from now on. Call it under the lock.
+// End stops the scheduler with the error why: all later calls of Next return it. Call it while the Feed is locked.
 func (f *Feed) End(why error) {
 	f.ends = why
 	f.Events.Wake()
 }
 
-// Ends returns the error of End; nil before. Call it under the lock.
+// Ends returns the error given to End, or nil. Call it while the Feed is locked.
 func (f *Feed) Ends() error { return f.ends }
 
 // Next implements scheduler.Backend. Event times are real time.
@@ -75,7 +75,7 @@ func (f *Feed) Next(ctx context.Context, deadline time.Time) (scheduler.Event, e
 	return Wait(ctx, f.Events.Woken(), func() (scheduler.Event, time.Duration, error) { return f.Take(deadline) })
 }
 
-// Take returns the next event or, if there is none, how long to wait for one; 0 if the deadline has passed.
+// Take returns the next event. If there is none, it returns how long to wait for one, or 0 if the deadline has passed.
 func (f *Feed) Take(deadline time.Time) (scheduler.Event, time.Duration, error) {
 	f.Lock()
 	defer f.Unlock()
@@ -107,14 +107,14 @@ func (f *Feed) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
 	f.Snapshot, f.Plan = s, p
 }
 
-// LastRound returns the input and the plan of the last round, both immutable; nil before the first.
+// LastRound returns the snapshot and the plan of the last round, which are immutable, or nil before the first round.
 func (f *Feed) LastRound() (*policy.Snapshot, *policy.Plan) {
 	f.Lock()
 	defer f.Unlock()
 	return f.Snapshot, f.Plan
 }
 
-// A Draft receives the actions of a round that concern jobs or nodes.
+// A Draft receives those actions of a round that change jobs or nodes.
 type Draft interface {
 	Preempt(a scheduler.Preempt) error
 	Run(a *scheduler.Run) error
@@ -123,7 +123,7 @@ type Draft interface {
 }
 
 // Apply passes the actions of a round to draft d, up to the first error, and starts background work. A request to
-// profile succeeds at once, because agents profile jobs while they train. Call it under the lock.
+// profile a job succeeds at once, because agents measure jobs while they train. Call it while the Feed is locked.
 func (f *Feed) Apply(ctx context.Context, actions []scheduler.Action, d Draft) error {
 	for _, a := range actions {
 		var err error
@@ -149,7 +149,7 @@ func (f *Feed) Apply(ctx context.Context, actions []scheduler.Action, d Draft) e
 	return nil
 }
 
-// Repeat calls pass at once, at every tick, and when there is Work, until ctx is done.
+// Repeat calls pass at once, then at intervals of every and when the channel Work receives an item, until ctx is done.
 func (f *Feed) Repeat(ctx context.Context, every time.Duration, pass func()) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -32,7 +32,7 @@ func partOf(path string) (first string, number int) {
 	return path, 1
 }
 
-// JournalParts returns the paths of all existing files of a journal, in order. path is one of them.
+// JournalParts returns the paths of all existing files of the journal to which the file at path belongs, in order.
 func JournalParts(path string) ([]string, error) {
 	first, n := partOf(path)
 	if n == 1 && filepath.Ext(path) != extension {
@@ -66,7 +66,7 @@ type JournalFile struct {
 	closers []io.Closer
 }
 
-// OpenJournal opens the files of a journal, given in order. through, which may be nil, wraps each file.
+// OpenJournal opens the files of a journal, given in order. through, if not nil, wraps each file.
 func OpenJournal(through func(*os.File) io.ReaderAt, paths ...string) (*JournalFile, error) {
 	f := &JournalFile{}
 	sources := make([]journal.Source, 0, len(paths))

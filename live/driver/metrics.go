@@ -25,8 +25,8 @@ func NewMetrics(tool string) (*prometheus.Registry, *monitor.Metrics, error) {
 	return r, m, err
 }
 
-// ServeMetrics answers GET /metrics until ctx is done, and then returns nil. It refuses requests for the name of another
-// machine, by which a web page could read the metrics (DNS rebinding).
+// ServeMetrics answers GET /metrics until ctx is done, and then returns nil. It refuses requests whose Host header
+// names another machine, because a web page could read the metrics with them (DNS rebinding).
 func ServeMetrics(ctx context.Context, l net.Listener, r *prometheus.Registry) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", ownHost(promhttp.HandlerFor(r, promhttp.HandlerOpts{Registry: r})))
@@ -39,7 +39,6 @@ func ServeMetrics(ctx context.Context, l net.Listener, r *prometheus.Registry) e
 	return nil
 }
 
-// ownHost refuses requests whose host is neither an address nor localhost.
 func ownHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host

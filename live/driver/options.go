@@ -30,7 +30,7 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// NewPolicy returns a new policy and its placer; an error if the name or a setting is unknown.
+// NewPolicy returns a new policy and its placer. It returns an error if the name or a setting is unknown.
 func NewPolicy(name string, settings map[string]string) (policy.Policy, placement.Placer, error) {
 	entry, err := registry.Find(name)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Prediction estimates when one job starts and ends, and what would help it.
+// A Prediction estimates when one job starts and ends, and states which change would help it.
 type Prediction struct {
 	ETA     whatif.ETA // relative to From
 	From    time.Time  // zero if ETA is not known
@@ -31,7 +31,6 @@ const (
 	quietLook   = time.Minute // between looks while nothing happens
 )
 
-// A predictor looks ahead after each round with events or actions.
 type predictor struct {
 	log   *slog.Logger // may be nil
 	queue string
@@ -52,7 +51,7 @@ func newPredictor(log *slog.Logger, queue string) *predictor {
 	return &predictor{log: log, queue: queue, wake: make(chan struct{}, 1)}
 }
 
-// Predictions returns the last predictions, which the caller must not change; nil before the first look.
+// Predictions returns the last predictions, or nil before the first ones. The caller must not change the map.
 func (d *Driver) Predictions() map[job.ID]Prediction {
 	if d.predictor == nil {
 		return nil
@@ -60,8 +59,8 @@ func (d *Driver) Predictions() map[job.ID]Prediction {
 	return d.predictor.predictions()
 }
 
-// Look returns when the jobs of the last round should start and end, and the time of that round. If this takes
-// longer than whatif.Patience, it returns an earlier result, or nil.
+// Look returns when the jobs of the last round are expected to start and end, and the time of that round. If the
+// simulation takes longer than whatif.Patience, it returns an earlier result, or nil.
 func (d *Driver) Look(ctx context.Context) (map[job.ID]whatif.ETA, time.Time) {
 	if d.ahead == nil {
 		return nil, time.Time{}

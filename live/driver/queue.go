@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Queue has the events that the scheduler has not processed yet, and the scheduler's time. The caller guards it
-// by a lock; only the channel of Woken needs none.
+// A Queue has the events that the scheduler has not processed yet, and the scheduler's time. It is not safe for
+// concurrent use, except the channel of Woken.
 type Queue struct {
 	// Round is the time between regular rounds; 0: the time since the last deadline.
 	Round time.Duration
@@ -29,8 +29,8 @@ type stamped struct {
 	ev scheduler.Event
 }
 
-// A Clock is the source of a Queue's time. Wall is the machine's clock, which may be set. Elapsed is the monotonic
-// time since the Clock was made.
+// A Clock provides a Queue's time. Wall is the machine's clock, which an administrator may set. Elapsed is the
+// monotonic time since the Clock was made.
 type Clock struct {
 	Wall    func() time.Time
 	Elapsed func() time.Duration
@@ -42,7 +42,7 @@ func NewQueue() *Queue {
 	return NewQueueWithClock(Clock{Wall: time.Now, Elapsed: func() time.Duration { return time.Since(start) }})
 }
 
-// NewQueueWithClock returns a Queue without events, with time from c.
+// NewQueueWithClock returns a Queue without events whose time comes from c.
 func NewQueueWithClock(c Clock) *Queue {
 	start := c.Wall().Round(0).UTC().Add(-c.Elapsed())
 	q := &Queue{clock: c, start: start, woken: make(chan struct{}, 1)}
@@ -51,24 +51,24 @@ func NewQueueWithClock(c Clock) *Queue {
 	return q
 }
 
-// Present returns the time stamp for an event that happens now: the wall time when the queue was made, plus the
-// elapsed time.
+// Present returns the time stamp for an event that happens now: the wall time at which the queue was made, plus the
+// time elapsed since.
 func (q *Queue) Present() time.Time { return q.start.Add(q.clock.Elapsed()) }
 
-// Begin sets the scheduler's time to the present. Call it after all restored jobs were added, so that the first round
-// includes them.
+// Begin sets the scheduler's time to the present. Call it after all restored jobs have been added, so that the first
+// round includes them.
 func (q *Queue) Begin() { q.now, q.last = q.Present(), q.Present() }
 
-// ClockMoved returns by how much the machine's clock is ahead of Present; negative if behind.
+// ClockMoved returns by how much the machine's clock is ahead of Present. It is negative if the clock is behind.
 func (q *Queue) ClockMoved() time.Duration { return q.clock.Wall().Round(0).Sub(q.Present()) }
 
-// Now returns the scheduler's time: when the last event or round happened.
+// Now returns the scheduler's time, which is the time of the last event or round.
 func (q *Queue) Now() time.Time { return q.now }
 
 // Len returns the number of events in the queue.
 func (q *Queue) Len() int { return len(q.items) }
 
-// Woken returns a channel that receives an item when there may be an event or a round.
+// Woken returns a channel that receives an item when there may be a new event or a round.
 func (q *Queue) Woken() <-chan struct{} { return q.woken }
 
 // Wake wakes the goroutine that waits for the queue.
@@ -80,7 +80,7 @@ func (q *Queue) Emit(ev scheduler.Event) {
 	q.Wake()
 }
 
-// Any reports whether is returns true for an event in the queue.
+// Any reports whether the function is returns true for some event in the queue.
 func (q *Queue) Any(is func(scheduler.Event) bool) bool {
 	return slices.ContainsFunc(q.items, func(s stamped) bool { return is(s.ev) })
 }
@@ -90,7 +90,8 @@ func (q *Queue) Drop(is func(scheduler.Event) bool) {
 	q.items = slices.DeleteFunc(q.items, func(s stamped) bool { return is(s.ev) })
 }
 
-// Take removes the next event and sets the scheduler's time to it; nil if there is none up to the deadline.
+// Take removes the next event and sets the scheduler's time to the event's. It returns nil if there is no event until
+// deadline.
 func (q *Queue) Take(deadline time.Time) scheduler.Event {
 	if len(q.items) == 0 || q.items[0].at.After(deadline) {
 		return nil
@@ -103,11 +104,11 @@ func (q *Queue) Take(deadline time.Time) scheduler.Event {
 	return next.ev
 }
 
-// Until returns the time until a deadline; 0 or less if it has passed.
+// Until returns the time from now until deadline. It is 0 or less if deadline has passed.
 func (q *Queue) Until(deadline time.Time) time.Duration { return deadline.Sub(q.Present()) }
 
-// Pass returns the time until a deadline. If the deadline has passed, it returns 0 and sets the scheduler's time: to
-// the deadline, or to the present if the deadline was missed by a round or more (Queue.Round).
+// Pass returns the time from now until deadline. If deadline has passed, it returns 0 and sets the scheduler's time to
+// deadline. If deadline was missed by a round or more (Queue.Round), it sets the time to the present instead.
 func (q *Queue) Pass(deadline time.Time) time.Duration {
 	wait := q.Until(deadline)
 	if wait > 0 {
@@ -124,8 +125,8 @@ func (q *Queue) Pass(deadline time.Time) time.Duration {
 	return 0
 }
 
-// Wait waits for the next event. It calls take until that returns an event, an error or a wait of 0, and calls it
-// again when woken receives an item or the wait is over.
+// Wait waits for the next event. It calls take until take returns an event, an error or a wait of 0. Between calls it
+// waits for as long as take requests, or until woken receives an item.
 func Wait(ctx context.Context, woken <-chan struct{}, take func() (scheduler.Event, time.Duration, error)) (scheduler.Event, error) {
 	for {
 		ev, wait, err := take()
@@ -145,7 +146,7 @@ func Wait(ctx context.Context, woken <-chan struct{}, take func() (scheduler.Eve
 	}
 }
 
-// Wake puts an item into a channel with room for one item, unless it already has one.
+// Wake puts an item into a channel that has room for one, unless the channel is full.
 func Wake(waiting chan<- struct{}) {
 	select {
 	case waiting <- struct{}{}:

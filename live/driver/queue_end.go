@@ -13,7 +13,7 @@ type ending struct {
 	computing int // background tasks that run
 }
 
-// Compute runs background work in a new goroutine, and adds its result as an event, under lock.
+// Compute runs work in a new goroutine. When it ends, Compute locks lock and adds the result as an event.
 func (q *Queue) Compute(ctx context.Context, lock sync.Locker, work policy.Work) {
 	q.computing++
 	go func() {
@@ -25,7 +25,7 @@ func (q *Queue) Compute(ctx context.Context, lock sync.Locker, work policy.Work)
 	}()
 }
 
-// Drain makes the backend end once all jobs have ended.
+// Drain requests that the backend ends once all jobs have ended.
 func (q *Queue) Drain() {
 	q.draining = true
 	q.Wake()
@@ -34,8 +34,8 @@ func (q *Queue) Drain() {
 // Draining reports whether Drain was called.
 func (q *Queue) Draining() bool { return q.draining }
 
-// Over reports whether nothing can happen any more after Drain: jobs is 0, and there are no events and no
-// background work.
+// Over reports whether the backend can end after Drain: jobs, the number of remaining jobs, is 0, and there are no
+// events and no background work.
 func (q *Queue) Over(jobs int) bool {
 	return q.draining && jobs == 0 && q.Len() == 0 && q.computing == 0
 }

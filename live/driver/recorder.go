@@ -23,7 +23,7 @@ const (
 // unfinished ends the name of a part without a checkpoint yet.
 const unfinished = ".new"
 
-// A Recorder writes the journal of a run in several files, so that old ones can be deleted. It is a
+// A Recorder writes the journal of a run in several files, its parts, so that old ones can be deleted. It is a
 // scheduler.Observer and a whatif.Journal. If writing fails, scheduling continues and Trouble returns the error.
 type Recorder struct {
 	Start time.Time // of the run
@@ -44,8 +44,8 @@ type Recorder struct {
 	from  int64
 }
 
-// NewRecorder creates the journal of a run in a directory, named by the start of the run. It deletes unfinished
-// parts of an earlier run. It returns an error if the file exists or the directory does not.
+// NewRecorder creates the journal of a run in directory dir. The file name is the start of the run. NewRecorder deletes
+// unfinished parts of an earlier run. It returns an error if the file exists or the directory does not.
 func NewRecorder(dir string, h journal.Header) (*Recorder, error) {
 	if err := sweep(dir); err != nil {
 		return nil, err
@@ -111,15 +111,15 @@ func (r *Recorder) Written() (all, since int64) {
 	return r.w.Written()
 }
 
-// Due reports whether the current part is old enough to end.
+// Due reports whether the current part is so old that a new one should begin.
 func (r *Recorder) Due(now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return now.Sub(r.begun) >= r.PartAge
 }
 
-// Checkpoint implements whatif.Journal. It starts the next part if the current one is large or old enough. If that
-// part cannot be created, the current one continues.
+// Checkpoint implements whatif.Journal. If the current part is large or old enough, it starts the next one. If this
+// fails, the current part continues.
 func (r *Recorder) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -153,7 +153,7 @@ func (r *Recorder) flush() {
 	}
 }
 
-// Trouble returns the first error of writing the journal, or nil.
+// Trouble returns the first error that occurred while writing the journal, or nil.
 func (r *Recorder) Trouble() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An Entry is the part of a job's record that all backends share.
+// An Entry has those data of a job that all backends store.
 type Entry struct {
 	ID     job.ID
 	Over   bool          // ended for good
@@ -33,8 +33,8 @@ type Table[E interface{ entry() *Entry }] struct {
 	freed, ended func(E)
 }
 
-// NewTable returns an empty Table. Both functions are called under the lock: freed after the scheduler has
-// processed that a job lost its GPUs, ended after it has processed a job's final end.
+// NewTable returns an empty Table with event queue q. Both functions are called while the Table is locked: freed when
+// the scheduler has processed that a job lost its GPUs, ended when it has processed that a job ended for good.
 func NewTable[E interface{ entry() *Entry }](q *Queue, freed, ended func(E)) *Table[E] {
 	t := &Table[E]{ByID: map[job.ID]E{}, freed: freed, ended: ended}
 	t.Feed = &Feed{Events: q, Work: make(chan struct{}, 1), owner: owner{
@@ -72,7 +72,8 @@ func (t *Table[E]) Lose(e E, detail string) {
 	t.exit(e, scheduler.Lost, detail)
 }
 
-// RetractLoss withdraws the report of Lose if the scheduler has not processed it, because it has planned a new start.
+// RetractLoss removes the event of Lose from the queue, if it is still there, because the scheduler has planned a new
+// start of the job.
 func (t *Table[E]) RetractLoss(e E) {
 	e.entry().Lost = false
 	t.Events.Drop(func(ev scheduler.Event) bool {
@@ -81,7 +82,7 @@ func (t *Table[E]) RetractLoss(e E) {
 	})
 }
 
-// Conclude reports to the scheduler that a job has ended for good.
+// Conclude reports to the scheduler that a job has ended and will not run again.
 func (t *Table[E]) Conclude(e E, outcome scheduler.Outcome, detail string) {
 	e.entry().Over = true
 	t.exit(e, outcome, detail)
@@ -91,7 +92,7 @@ func (t *Table[E]) exit(e E, outcome scheduler.Outcome, detail string) {
 	t.Events.Emit(scheduler.Exited{Job: e.entry().ID, Outcome: outcome, Detail: detail})
 }
 
-// EndPending reports whether the scheduler has not yet processed that a job has ended.
+// EndPending reports whether the end of job id has been reported, but not yet processed by the scheduler.
 func (t *Table[E]) EndPending(id job.ID) bool {
 	return t.Events.Any(func(ev scheduler.Event) bool {
 		exit, ok := ev.(scheduler.Exited)
@@ -114,8 +115,8 @@ func (t *Table[E]) taken(ev scheduler.Event) {
 	}
 }
 
-// Rigid returns a copy of spec that fixes the job's GPUs at gpus, the number that it holds; spec itself if gpus is
-// 0.
+// Rigid returns a copy of spec in which the job must have exactly gpus GPUs, the number that it holds. If gpus is 0, it
+// returns spec itself.
 func Rigid(spec *job.Spec, gpus int) *job.Spec {
 	if gpus == 0 {
 		return spec

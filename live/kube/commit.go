@@ -54,7 +54,6 @@ func (w *Backend) commit(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// adopt makes a committed draft current. next is nil if its plan is unchanged.
 func (w *Backend) adopt(d *draft, next *v1alpha1.Plan) {
 	w.Lock()
 	defer w.Unlock()
@@ -175,7 +174,6 @@ func statesOf(t *jobstate.Table) []v1alpha1.JobState {
 	return all
 }
 
-// applyGrants gives the jobs the grants of a committed draft. Jobs that have ended meanwhile get nothing.
 func (w *Backend) applyGrants(d *draft) {
 	for _, e := range w.table.Order {
 		g, changed := d.held[e.ID]

@@ -149,7 +149,6 @@ func (w *publisher) failure(e *jobstate.Job, v *verdict) bool {
 	return v.reason != ""
 }
 
-// shortfall states that a job has fewer GPUs than it requests; empty: it has not.
 func shortfall(e *jobstate.Job, a *v1alpha1.JobAllocation) string {
 	if e == nil || e.Parsed.Spec == nil || a.GPUs == 0 || int(a.GPUs) >= e.Parsed.Spec.GPUs {
 		return ""

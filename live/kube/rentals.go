@@ -46,7 +46,6 @@ func (d *draft) giveBack(a scheduler.Return) error {
 	return errors.Join(errs...)
 }
 
-// rent orders nodes, or only checks the number in a mode that changes nothing.
 func (d *draft) rent(g *v1alpha1.NodeGroup, nodes int) error {
 	if nodes < 0 || nodes > int(g.Most) {
 		return fmt.Errorf("group %s: %d nodes wanted, want 0 to %d", g.Name, nodes, g.Most)
@@ -69,7 +68,6 @@ func (d *draft) order(g *v1alpha1.NodeGroup, nodes int) {
 	d.request.refused[g.Name] = want < nodes
 }
 
-// dismiss returns a rented node without jobs.
 func (d *draft) dismiss(id cluster.NodeID) error {
 	for i := range d.w.nodes.Groups() {
 		s := d.groupStatus(&d.w.nodes.Groups()[i])

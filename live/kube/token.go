@@ -23,7 +23,6 @@ type tokenClaims struct {
 	} `json:"kubernetes.io"`
 }
 
-// An audience is a string or a list of strings.
 type audience []string
 
 func (a *audience) UnmarshalJSON(text []byte) error {

@@ -64,7 +64,6 @@ func (w *Backend) occupied(spec *job.Spec) string {
 	return ""
 }
 
-// gpusFor returns how many GPUs of a type are on nodes for whole workers of a job.
 func gpusFor(nodes []cluster.Node, t cluster.GPUType, spec *job.Spec) (n int) {
 	each := max(1, spec.WorkerGPUs)
 	for i := range nodes {

@@ -20,8 +20,8 @@ func (b *Backend) Agents() agentapi.Jobs {
 	return agents{driver.NewAgents(b.Feed, b.o.Report, b.agent, nil), b}
 }
 
-// Job implements agentapi.Jobs. The duration of the lookup reveals no token, because the map hashes it with a
-// secret key.
+// Job implements agentapi.Jobs. The duration of the lookup reveals nothing about tokens, because the map hashes them
+// with a secret key.
 func (a agents) Job(_ context.Context, token string) (job.ID, error) {
 	a.b.Lock()
 	defer a.b.Unlock()

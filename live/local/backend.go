@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend runs jobs as processes of this machine: a scheduler.Backend, and an observer of its scheduler. Next and
-// Do are for the scheduler's goroutine; all other methods are safe for concurrent use.
+// A Backend runs jobs as processes of this machine. It is a scheduler.Backend, and an observer of its scheduler. Only
+// the scheduler's goroutine may call Next and Do; all other methods are safe for concurrent use.
 type Backend struct {
 	o       Options
 	folders statedir.Folders
@@ -39,14 +39,14 @@ func (b *Backend) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Act
 	b.jobs.findSilent()
 }
 
-// Banner returns why the backend cannot store its state; empty if it can.
+// Banner returns why the backend cannot store its state, or "" if it can.
 func (b *Backend) Banner() string {
 	b.Lock()
 	defer b.Unlock()
 	return cmp.Or(b.unwritten, b.jobs.full)
 }
 
-// A Live is the state of a job that has not ended.
+// A Live is the state of a job that has not ended yet.
 type Live struct {
 	store.Job
 	Spoke  bool
@@ -59,7 +59,7 @@ type Live struct {
 	Withheld string
 }
 
-// Live returns the jobs that have not ended, in order of acceptance.
+// Live returns the jobs that have not ended, in the order in which they were accepted.
 func (b *Backend) Live() []Live {
 	b.Lock()
 	defer b.Unlock()
@@ -77,18 +77,18 @@ func (b *Backend) Live() []Live {
 	return all
 }
 
-// Busy reports whether a job has not ended or still has processes. Once false, it stays false.
+// Busy reports whether a job has not ended or still has processes. Once it is false, it remains false.
 func (b *Backend) Busy(id job.ID) bool {
 	b.Lock()
 	defer b.Unlock()
 	return b.jobs.ByID[id] != nil
 }
 
-// Escapes explains to people what a job can do if there is no cgroup to contain it.
+// Escapes is a sentence for users: what a job can do if no cgroup contains it.
 const Escapes = "a detached process can keep its GPU after its job has ended; " +
 	"set Delegate=yes in systemd's unit, or serve --cgroup"
 
-// Caveat states which guarantee about jobs is missing, such as their containment; empty if none is.
+// Caveat states which guarantee about jobs is missing, such as their containment, or "" if none is.
 func (b *Backend) Caveat() string {
 	if b.o.Cgroup == "" {
 		return "without a cgroup, " + Escapes
@@ -96,5 +96,5 @@ func (b *Backend) Caveat() string {
 	return ""
 }
 
-// LogFile returns the file with the output of a job's workers.
+// LogFile returns the path of the file with the output of a job's workers. dir is the state directory.
 func LogFile(dir string, id job.ID) string { return (&statedir.Folders{Dir: dir}).Log(id) }

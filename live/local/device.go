@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// CPU is the GPU type of slots without a GPU.
+// CPU stands for the GPU type of slots that have no GPU.
 const CPU cluster.GPUType = "cpu"
 
 // A Machine has the GPUs, slots, cores and memory of this machine.
@@ -34,8 +34,8 @@ type gpu struct {
 	memory int64  // bytes
 }
 
-// FindMachine returns the GPUs, cores and memory of this machine, divided into slots. slots must be a multiple of
-// the number of GPUs, or any number without GPUs; 0 means one per GPU, or one per core without GPUs.
+// FindMachine returns the GPUs, cores and memory of this machine, divided into slots. On a machine with GPUs, slots
+// must be a multiple of their number. 0 means one slot per GPU, or one per core on a machine without GPUs.
 func FindMachine(slots int) (Machine, error) {
 	m, err := host()
 	if err != nil {
@@ -92,7 +92,7 @@ func (m *Machine) share(gpus []gpu, slots int) error {
 	return nil
 }
 
-// Workers returns how many workers of one job can run in parallel.
+// Workers returns how many workers of one job can run at the same time.
 func (m Machine) Workers() int {
 	gpus := map[string]bool{}
 	for _, s := range m.Slots {
@@ -104,8 +104,7 @@ func (m Machine) Workers() int {
 	return len(gpus)
 }
 
-// Node returns the machine as a node of a cluster, whose GPUs are its slots. Slots that share a GPU divide its
-// memory.
+// Node returns the machine as a node of a cluster. Its GPUs are the slots. Slots that share a GPU divide its memory.
 func (m Machine) Node() cluster.Node {
 	n := cluster.Node{
 		ID: cluster.NodeID(m.Name), GPUType: m.Type, GPUMemory: m.GPUMemory,

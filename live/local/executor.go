@@ -16,7 +16,7 @@ const (
 	settledPoll   = time.Second
 )
 
-// Execute makes the processes match the committed plan until ctx is done.
+// Execute starts and stops processes according to the committed plan until ctx is done.
 func (b *Backend) Execute(ctx context.Context) error {
 	return b.Repeat(ctx, unsettledPoll, b.executor().pass)
 }

@@ -148,7 +148,6 @@ func (t *jobTable) observed(e *entry, r *run, o *statedir.Observation) {
 	t.removeIfOver(e)
 }
 
-// runEnded handles the end of a generation.
 func (t *jobTable) runEnded(e *entry, r *run, o *statedir.Observation) {
 	written := true
 	switch {
@@ -166,7 +165,6 @@ func (t *jobTable) runEnded(e *entry, r *run, o *statedir.Observation) {
 
 var backoff = time.Second
 
-// settle handles the end of the planned generation.
 func (t *jobTable) settle(e *entry, r *run, o *statedir.Observation) bool {
 	if o.Succeeded() {
 		return t.end(e, scheduler.Done, "")
@@ -186,7 +184,6 @@ func (t *jobTable) settle(e *entry, r *run, o *statedir.Observation) bool {
 	return true
 }
 
-// remember writes a job's record for Rebuild.
 func (t *jobTable) remember(e *entry, ended *store.Ending) {
 	f := statedir.Folders{Dir: t.o.Dir, Identity: t.store.Identity()}
 	if err := statedir.WriteRecord(&f, &e.Job, ended); err != nil {

@@ -15,7 +15,7 @@ import (
 
 var hook = func(_ string) {}
 
-// Do implements scheduler.Backend: it commits the changed plan. While the disk is full, it waits and jobs
+// Do implements scheduler.Backend: it commits the changed plan. While the disk is full, it waits; running jobs
 // continue.
 func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	b.Lock()

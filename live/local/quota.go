@@ -12,7 +12,7 @@ import (
 // maxUnended limits the unfinished jobs of a user. Tests lower it.
 var maxUnended = 1000
 
-// Quotas limit how many GPUs the jobs of one user hold together.
+// Quotas limit how many GPUs all jobs of one user together may hold.
 type Quotas struct {
 	Of     map[int]int // limits of users by uid
 	Others int         // limit of other users; 0: no limit

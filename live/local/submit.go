@@ -19,7 +19,7 @@ import (
 
 const restart = 10 * time.Second
 
-// Submit accepts a job durably. The ID is name, with a number appended if it is taken.
+// Submit accepts a job and stores it durably. The ID is name, or name with a number appended if it is taken.
 func (b *Backend) Submit(name string, spec *job.Spec, request store.Request) (job.ID, error) {
 	if err := b.fits(spec, &request); err != nil {
 		return "", err

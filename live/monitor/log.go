@@ -29,7 +29,7 @@ func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 // Logr returns a logger for libraries that use logr. Messages of V(1) and above are dropped.
 func Logr(l *slog.Logger) logr.Logger { return logr.FromSlogHandler(l.Handler()) }
 
-// Log returns a listener for a Watch that logs each round at level debug, and refused plans as warnings.
+// Log returns a listener for a Watch. It logs each round at level debug, and refused plans as warnings.
 func Log(l *slog.Logger, queue string) func(*Timing) {
 	return func(r *Timing) {
 		attrs := []any{slog.String("queue", queue), slog.Int("round", r.Seq), slog.Duration("took", r.Ended.Sub(r.Begun))}

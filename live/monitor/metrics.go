@@ -16,7 +16,7 @@ type Options struct {
 	Jobs    bool   // series for each job
 }
 
-// Metrics are the Prometheus metrics of a process, on one registry.
+// A Metrics has the Prometheus metrics of a process, on one registry.
 type Metrics struct {
 	o       Options
 	vectors []vector // with the label queue
@@ -134,7 +134,7 @@ func (m *Metrics) histogram(name, help string, buckets []float64, labels ...stri
 	return v
 }
 
-// LeftOut sets the number of jobs that a queue's plans omit. It is safe for concurrent use.
+// LeftOut sets how many jobs the plans of a queue omit. It is safe for concurrent use.
 func (m *Metrics) LeftOut(queue string, jobs int) {
 	m.leftOut.WithLabelValues(queue).Set(float64(jobs))
 }

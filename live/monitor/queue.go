@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/ledger"
 )
 
-// A Source is a set of functions for values that a Queue cannot observe. The scheduler's goroutine calls each once
-// a round; they may be nil.
+// A Source has functions for values that a Queue cannot observe. The scheduler's goroutine calls each once a round.
+// They may be nil.
 type Source struct {
 	// Fallback returns the state of the policy's fallback.
 	Fallback func() fallback.State
@@ -25,8 +25,8 @@ type Source struct {
 	ClockMoved func() time.Duration
 }
 
-// A Queue computes the metrics of one queue of the scheduler. It is a scheduler.Observer, and Timed is a listener of
-// a Watch. Unless noted, only the scheduler's goroutine may call its methods.
+// A Queue computes the metrics of one queue of the scheduler. It is a scheduler.Observer, and its method Timed is a
+// listener of a Watch. Only the scheduler's goroutine may call its methods, unless their comments state otherwise.
 type Queue struct {
 	m      *Metrics
 	name   string
@@ -38,8 +38,8 @@ type Queue struct {
 	shown  bool
 }
 
-// Queue returns an observer of the queue with a name, whose rounds are round apart. Counters continue from an
-// earlier observer with this name.
+// Queue returns an observer of the queue called name, whose rounds take place at intervals of round. Counters continue
+// from an earlier observer with this name.
 func (m *Metrics) Queue(name string, round time.Duration, s Source) *Queue {
 	q := &Queue{m: m, name: name, source: s, rows: make(map[job.ID]*policy.Job)}
 	q.ledger = ledger.NewRecorder(time.Time{}, nil, q.enter)
@@ -56,17 +56,18 @@ func (m *Metrics) Queue(name string, round time.Duration, s Source) *Queue {
 	return q
 }
 
-// Leading sets whether this process plans for the queue. It is safe for concurrent use.
+// Leading sets whether this process is the leader that plans for the queue. It is safe for concurrent use.
 func (q *Queue) Leading(yes bool) { q.m.leader.WithLabelValues(q.name).Set(bit(yes)) }
 
-// Fenced counts a write that was refused because of its old epoch. It is safe for concurrent use.
+// Fenced counts a write that was refused because another leader has taken over. It is safe for concurrent use.
 func (q *Queue) Fenced() { q.m.fenced.WithLabelValues(q.name).Inc() }
 
-// Explained sets the time of the prediction that explanations use. It is safe for concurrent use.
+// Explained sets the age of the prediction that explanations use: it was made at time at. It is safe for concurrent
+// use.
 func (q *Queue) Explained(at time.Time) { q.m.explained.WithLabelValues(q.name).Set(unix(at)) }
 
-// Budget sets the limit on the average cost of rented nodes per hour. It ignores invalid values. It is safe for
-// concurrent use.
+// Budget sets the limit on the mean cost of rented nodes per hour. It ignores invalid values. It is safe for concurrent
+// use.
 func (q *Queue) Budget(perHour float64) {
 	if finite(perHour) && perHour >= 0 {
 		q.m.limit.WithLabelValues(q.name).Set(perHour)

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Spans returns a listener of a Watch that exports each round as a trace, with a span for each stage.
+// Spans returns a listener of a Watch. It exports each round as a trace with one span for each stage.
 func Spans(p trace.TracerProvider, queue string) func(*Timing) {
 	t := p.Tracer("github.com/oxgang/oxgang/live/monitor")
 	return func(r *Timing) {

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Stages of a round, in order. A round without jobs has no StagePolicy; one whose policy failed has no StagePlace.
+// The stages of a round, in order.
 const (
 	StageSnapshot = "snapshot" // snapshot and fitting of models
 	StagePolicy   = "policy"   // planning and solving
@@ -28,7 +28,7 @@ type Stage struct {
 	Interrupted  bool
 }
 
-// A Timing has the durations of a round's stages. Seq counts the rounds of a Watch from 0.
+// A Timing has the durations of the stages of one round. Seq counts the rounds of a Watch from 0.
 type Timing struct {
 	Seq          int
 	Begun, Ended time.Time
@@ -36,9 +36,9 @@ type Timing struct {
 	Refused      string // empty if it was not refused
 }
 
-// A Watch measures how long the stages of each round take. Give the scheduler its Policy and Placer, and run it
-// with its Backend and with the Watch as first observer. The scheduler's goroutine calls the listeners after each
-// round.
+// A Watch measures how long the stages of each round take. Give the scheduler its Policy and Placer, and run the
+// scheduler with its Backend and with the Watch as the first observer. After each round, the scheduler's goroutine
+// calls the listeners.
 type Watch struct {
 	listeners []func(*Timing)
 	now       Timing // the current round

@@ -20,7 +20,7 @@ type RefusedError struct{ Text string }
 
 func (e *RefusedError) Error() string { return e.Text }
 
-// Act lets viewers with the token cancel jobs. Call it before Handler.
+// Act allows viewers with the token to cancel jobs, through a. Call it before Handler.
 func (s *Server) Act(a Actor) { s.actor = a }
 
 // cancel needs more than the cookie: browsers also send it to other ports of this host. The request must have this

@@ -20,7 +20,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Machine provides the live page with the state of this machine's scheduler. Times count from 1970.
+// A Machine is the Source of the live page for the scheduler of this machine. Times count from 1970.
 type Machine struct {
 	client   *control.Client
 	journals string // directory
@@ -36,7 +36,7 @@ var (
 	_ Actor  = (*Machine)(nil)
 )
 
-// NewMachine returns a Machine that reads the scheduler's state through client. journals is the directory of its
+// NewMachine returns a Machine that reads the scheduler's state through client, and its journals in the directory
 // journals.
 func NewMachine(client *control.Client, journals string) *Machine {
 	return &Machine{client: client, journals: journals}
@@ -79,7 +79,7 @@ func (m *Machine) Job(ctx context.Context, id job.ID, _ time.Duration) (*Job, er
 // Asks implements Asker.
 func (*Machine) Asks() bool { return true }
 
-// Ask implements Asker. The answer is based on the last round.
+// Ask implements Asker. The answer starts from the state after the last round.
 func (m *Machine) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*whatif.Answer, error) {
 	of := control.Question(q)
 	text, err := m.client.Ask(ctx, &of)
@@ -90,7 +90,7 @@ func (m *Machine) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (
 	return a, json.Unmarshal(text, a)
 }
 
-// Cancel implements Actor, with the rights of this program's user.
+// Cancel implements Actor, with the rights of the user who runs this program.
 func (m *Machine) Cancel(ctx context.Context, id job.ID) error {
 	return refused(m.client.Cancel(ctx, id))
 }

@@ -43,8 +43,6 @@ type answered struct {
 	Jobs []shift   `json:"jobs"`
 }
 
-// A shift has the earliest and latest start and end of a job, in seconds, now and under the change; nil if unknown
-// or unchanged.
 type shift struct {
 	Job        job.ID      `json:"job"`
 	Starts     *[2]float64 `json:"starts,omitempty"`
@@ -76,7 +74,6 @@ func (s *Server) question(w http.ResponseWriter, r *http.Request) {
 	answer(w, r, show(found), nil)
 }
 
-// questionOf parses a request. An invalid number becomes 0, which no question uses.
 func questionOf(r *http.Request) whatif.Question {
 	given := r.URL.Query()
 	number := func(key string) int {

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Recorded provides the live page with the states in a journal.
+// A Recorded is the Source of the live page for a journal.
 type Recorded struct {
 	Title string
 	File  *journal.File

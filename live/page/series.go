@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Series has the numbers of GPUs and jobs over time. Point i holds from At[i] to At[i+1].
+// A Series has the numbers of GPUs and jobs over time. The values of point i apply from At[i] to At[i+1].
 type Series struct {
 	Begun   time.Time         `json:"begun"`
 	At      []journal.Seconds `json:"at"`      // since Begun

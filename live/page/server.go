@@ -24,7 +24,7 @@ import (
 //go:embed web/page.html web/page.css web/page.js
 var files embed.FS
 
-// A Server serves the live page of a Source to viewers who have its token.
+// A Server serves the live page of a Source over HTTP. Viewers must have its token.
 type Server struct {
 	source Source
 	actor  Actor  // nil for a read-only page
@@ -35,7 +35,7 @@ type Server struct {
 	feed   feed
 }
 
-// New returns a Server for the page of a Source at an address with a port.
+// New returns a Server for the page of a Source. address is the address, with a port, on which it will be served.
 func New(source Source, address net.Addr) *Server {
 	_, port, _ := net.SplitHostPort(address.String())
 	s := &Server{source: source, token: rand.Text(), viewer: rand.Text(), host: address.String(), cookie: "oxgang-" + port}
@@ -43,10 +43,10 @@ func New(source Source, address net.Addr) *Server {
 	return s
 }
 
-// URL returns the address of the page, with the token.
+// URL returns the URL of the page, including the token.
 func (s *Server) URL() string { return "http://" + s.host + "/?token=" + s.token }
 
-// Handler returns the HTTP handler. For a live source, Watch must run.
+// Handler returns the HTTP handler of the page. If the source is live, Watch must also run.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for name, kind := range map[string]string{"page.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"} {
@@ -73,7 +73,7 @@ func (s *Server) Handler() http.Handler {
 // rest is the pause after a look, as a multiple of its duration.
 const rest = 39
 
-// Watch updates the overview every period until ctx is done, or less often if an update takes long.
+// Watch updates the overview every period until ctx is done. It updates less often if an update takes long.
 func (s *Server) Watch(ctx context.Context, period time.Duration) {
 	for {
 		began := time.Now()

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Source provides the state that a live page shows. Its methods may be called concurrently.
+// A Source provides the state of a cluster that the live page shows. Its methods may be called concurrently.
 type Source interface {
 	// Live reports whether the source shows the present and ignores times.
 	Live() bool
@@ -25,14 +25,14 @@ type Source interface {
 	Series(ctx context.Context) (*Series, error)
 }
 
-// ErrUnknown is returned for an unknown job or missing output.
+// ErrUnknown is returned for an unknown job, or if a job has no output.
 var ErrUnknown error = unknown{}
 
 type unknown struct{}
 
 func (unknown) Error() string { return "unknown here" }
 
-// An Overview is the state of a cluster for the page. Times count from Begun.
+// An Overview is the state of a cluster in the form of the page. Times count from Begun.
 type Overview struct {
 	*status.Status
 	Begun   time.Time       `json:"begun"`
@@ -49,14 +49,14 @@ type Overview struct {
 	Cancelling string `json:"cancelling,omitempty"`
 }
 
-// LiveOverview converts the state of a live scheduler for the page. Times count from 1970.
+// LiveOverview converts the state of a live scheduler into an Overview. Times count from 1970.
 func LiveOverview(s *status.Status) *Overview {
 	s.Fill()
 	at := Since1970(s.At)
 	return &Overview{Status: s, Begun: time.Unix(0, 0).UTC(), Elapsed: at, Last: at, Live: true}
 }
 
-// Since1970 converts a time for a live source; the zero time is 0.
+// Since1970 converts a time into seconds since 1970. The zero time becomes 0.
 func Since1970(t time.Time) journal.Seconds {
 	if t.IsZero() {
 		return 0
@@ -64,7 +64,7 @@ func Since1970(t time.Time) journal.Seconds {
 	return journal.Seconds(t.Sub(time.Unix(0, 0)))
 }
 
-// A Job is the page of a job. Life may be nil.
+// A Job is what the page shows about one job. Life may be nil.
 type Job struct {
 	Begun  time.Time       `json:"begun"` // origin of times
 	Life   *explain.Story  `json:"life,omitempty"`

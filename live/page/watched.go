@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Watched provides the live page with the state of a scheduler without a journal: the last state read, and
-// changes since the program started.
+// A Watched is a Source for a scheduler without a journal. It has the last state read, and the changes since the
+// program started.
 type Watched struct {
 	look func(context.Context) (*status.Status, error)
 	// Cancelling is Overview.Cancelling.
@@ -28,7 +28,7 @@ type Watched struct {
 
 var _ Source = (*Watched)(nil)
 
-// NewWatched returns a Watched; look must return the present state.
+// NewWatched returns a Watched that reads the present state by calling look.
 func NewWatched(look func(context.Context) (*status.Status, error)) *Watched {
 	return &Watched{look: look, past: history{lives: make(map[string]*life)}}
 }
@@ -52,8 +52,8 @@ func (w *Watched) again(ctx context.Context) (changed bool, err error) {
 	return changed, nil
 }
 
-// Follow reads the state repeatedly until ctx is done. pause returns the wait after each read, from its duration
-// and whether the state changed.
+// Follow reads the state repeatedly until ctx is done. After each read it calls pause, which returns how long to wait.
+// took is the duration of the read; changed states whether the state changed.
 func (w *Watched) Follow(ctx context.Context, pause func(took time.Duration, changed bool) time.Duration) {
 	took, changed := time.Duration(0), true
 	for {
@@ -68,7 +68,7 @@ func (w *Watched) Follow(ctx context.Context, pause func(took time.Duration, cha
 	}
 }
 
-// Now returns the last state read, or the error if there was none.
+// Now returns the state that was read last, or the error if no read has succeeded.
 func (w *Watched) Now() (*status.Status, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -81,7 +81,7 @@ func (w *Watched) Now() (*status.Status, error) {
 	return nil, errors.New("not read yet")
 }
 
-// Find returns a job in the last state read, or ErrUnknown.
+// Find returns a job in the state that was read last, or ErrUnknown.
 func (w *Watched) Find(id job.ID) (*status.Job, error) {
 	s, err := w.Now()
 	if err != nil {

@@ -32,7 +32,7 @@ type Options struct {
 	Program
 }
 
-// A Program has the options that the calling program sets, not its user.
+// A Program has the options that come from the calling program and not from the user.
 type Program struct {
 	Supervisor []string             // command that runs supervisor.Main, without the directory
 	Tool       string               // name and version, for journals

@@ -81,7 +81,7 @@ func retentionOptions(s *store.Store, dir string, l statedir.Limits, dry bool) (
 	}, err
 }
 
-// Prune deletes data beyond the limits in a state directory.
+// Prune deletes data beyond the limits l in the state directory dir. If dry is true, it only returns the amounts.
 func Prune(dir string, l statedir.Limits, dry bool) (amounts []statedir.Amount, err error) {
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("keep: %w", err)

@@ -38,10 +38,9 @@ const queueName = "default"
 // ControlSocket returns the path of the control socket of a state directory.
 func ControlSocket(dir string) string { return filepath.Join(dir, controlSocket) }
 
-// JournalFolder returns the directory of journals of a state directory.
+// JournalFolder returns the path of the directory of journals in a state directory.
 func JournalFolder(dir string) string { return filepath.Join(dir, journals) }
 
-// A controller runs the scheduler of this machine.
 type controller struct {
 	o       Options
 	machine local.Machine
@@ -55,7 +54,7 @@ type controller struct {
 	closers []io.Closer // in order of opening
 }
 
-// Run serves until ctx is done, and then returns nil; jobs continue.
+// Run runs the scheduler of this machine until ctx is done, and then returns nil. Jobs continue to run.
 func Run(ctx context.Context, o Options) error {
 	if err := o.Validate(); err != nil {
 		return fmt.Errorf("serve: %w", err)
@@ -109,7 +108,6 @@ func (c *controller) openStore(ctx context.Context) (*store.Store, error) {
 	return store.Open(c.o.Dir)
 }
 
-// awaitStore opens the store, after "oxgang prune" has ended.
 func (c *controller) awaitStore(ctx context.Context) (*store.Store, error) {
 	s, err := store.Open(c.o.Dir)
 	if errors.Is(err, store.ErrBrief) {

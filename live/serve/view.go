@@ -160,7 +160,6 @@ func (s *state) foresee(v *status.Job) {
 	v.End = s.expected(&eta.End, eta.Unreliable())
 }
 
-// expected returns a range; why states that it is unreliable.
 func (s *state) expected(g *whatif.Range, why string) status.Range {
 	switch {
 	case g.Why != whatif.Known:
@@ -215,7 +214,7 @@ func (c *controller) queue(n *status.Node) status.Queue {
 	return q
 }
 
-// Node implements control.Service: the machine, with the job in each slot.
+// Node implements control.Service. It returns the machine, with the job in each slot.
 func (c *controller) Node() status.Node {
 	n := status.Node{Name: c.machine.Name, Type: c.machine.Type, GPUs: len(c.machine.Slots)}
 	n.CPUs.Total, n.Memory.Total = c.machine.CPUs, float64(c.machine.Memory)

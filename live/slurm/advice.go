@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/explain"
 )
 
-// An Advice states what the scheduler would do with one job, and why.
+// An Advice states what the scheduler would do with one job now, and why.
 type Advice struct {
 	Job   *Job
 	Gives cluster.Allocation // planned GPUs; zero: none

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Does describes the action on the job, such as "start on 4 a100 (n1:4)".
+// Does describes in words what the scheduler would do with the job, such as "start on 4 a100 (n1:4)".
 func (a *Advice) Does() string {
 	has, gets := a.Job.Configuration, a.Gives.Configuration
 	switch {

@@ -130,7 +130,6 @@ func (b *Backend) deadline(e *entry) time.Time {
 	return e.noticed.Add(b.o.Grace)
 }
 
-// save stores a program's messages, which arrive one after another.
 func (b *Backend) save(id job.ID) {
 	b.Lock()
 	e, err := b.Get(id)

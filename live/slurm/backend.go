@@ -47,8 +47,8 @@ var (
 	ErrTypes     = errors.New("nodes have a new GPU type: restart the scheduler")
 )
 
-// A Backend resizes the elastic jobs of a Slurm partition: a scheduler.Backend, and an observer of its scheduler.
-// Next and Do are for the scheduler's goroutine; all other methods are safe for concurrent use.
+// A Backend resizes the elastic jobs of a Slurm partition. It is a scheduler.Backend, and an observer of its scheduler.
+// Only the scheduler's goroutine may call Next and Do; all other methods are safe for concurrent use.
 type Backend struct {
 	o     Options
 	epoch int64
@@ -67,7 +67,7 @@ var _ driver.Backend = (*Backend)(nil)
 
 var newQueue = driver.NewQueue
 
-// Open returns a Backend. The elastic jobs that Slurm already has arrive as Restored.
+// Open returns a Backend. Elastic jobs that are already in Slurm become events Restored.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	w := &Backend{o: o, numbers: map[client.ID]*entry{}, entered: map[client.ID]int{}}
 	w.Table = driver.NewTable(newQueue(), release, w.forget)
@@ -109,10 +109,10 @@ func Look(ctx context.Context, s Reader, b *Bounds) (*Observation, error) {
 	return Observe(time.Now(), jobs, nodes, b), nil
 }
 
-// Cluster returns the nodes of the partition as of Open; events report changes.
+// Cluster returns the nodes of the partition at the time of Open. Events report later changes.
 func (b *Backend) Cluster() *cluster.Cluster { return b.first }
 
-// Execute sends Slurm the commands that the plan requires, at every poll and every new plan, until ctx is done.
+// Execute sends Slurm the commands that the plan requires, at every poll and after every new plan, until ctx is done.
 func (b *Backend) Execute(ctx context.Context) error {
 	return b.Repeat(ctx, b.o.Poll, func() {
 		if err := b.pass(ctx); err != nil && ctx.Err() == nil {
@@ -130,7 +130,7 @@ func (b *Backend) complain(err error) {
 	}
 }
 
-// Trouble returns why the Backend cannot send commands, for people; empty: it can.
+// Trouble returns, in words, why the Backend cannot send commands, or "" if it can.
 func (b *Backend) Trouble() string {
 	b.Lock()
 	defer b.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Mode limits what the scheduler may do. Each mode includes the modes before it.
+// A Mode limits what the scheduler may do. Each mode also allows what the modes before it allow.
 type Mode string
 
 // The modes.
@@ -29,8 +29,8 @@ const (
 // Modes are all modes.
 var Modes = []Mode{Off, Order, Resize}
 
-// A Config is the administrator's configuration. It is read in every round. Changes of Partition, Policy,
-// Settings, Round, State and Agents need a restart.
+// A Config is the administrator's configuration. It is read again in every round. Changes of Partition, Policy,
+// Settings, Round, State and Agents take effect after a restart.
 type Config struct {
 	Partition string            `yaml:"partition"`
 	Accounts  []string          `yaml:"accounts"` // empty: any

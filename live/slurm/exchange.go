@@ -19,17 +19,17 @@ type Change struct {
 	Nice int
 }
 
-// Exchange returns the changes of nice values that put the waiting jobs of a queue in the wanted order, first job
-// first. The jobs exchange the priorities that they have (targets), so that other jobs are overtaken by no more
-// jobs than before. others are the priorities of the queue's other waiting jobs.
+// Exchange returns the changes of nice values that put the waiting jobs of a queue into the wanted order. The jobs
+// exchange the priorities that they have now; the one that a job should get is its target. So each job not in wanted is
+// overtaken by no more jobs than before. others are the priorities of these jobs.
 //
-// A job keeps its nice value if its priority already fits: below the job before it, above the target of the job
-// after it, and above the same other jobs as its target. Nice values differ from the job's own by at most most.
-// bounded are the jobs that this limit keeps from their place.
+// A job keeps its nice value if its priority already fits: below the job before it, above the target of the job after
+// it, and above the same other jobs as its target. Nice values differ from the job's own by at most the number most.
+// bounded are the jobs that do not reach their place because of this limit.
 //
-// Changes that lower a priority come first, so that even some of the changes delay no other job. Example: jobs a,
-// b, c with priorities 7, 9, 8 and wanted order a, b, c have targets 9, 8, 7: b (nice +1) and c (nice +1) fall
-// first, then a (nice -2) rises.
+// Changes that lower a priority come first, so that even some of the changes delay no other job. Example: jobs a, b, c
+// with priorities 7, 9, 8 and wanted order a, b, c have targets 9, 8, 7: b (nice +1) and c (nice +1) fall first, then a
+// (nice -2) rises.
 func Exchange(wanted []Place, others []int64, most int) (changes []Change, bounded []uint32) {
 	targets := targets(wanted)
 	others = slices.Clone(others)

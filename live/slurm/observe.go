@@ -12,13 +12,13 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Bounds state which jobs the scheduler may change: partition and accounts.
+// Bounds state the partition and the accounts whose jobs the scheduler may change.
 type Bounds struct {
 	Partition string
 	Accounts  []string // empty: any
 }
 
-// A Job is a Slurm job that has opted in, or asks to.
+// A Job is a Slurm job whose comment opts in to the scheduler.
 type Job struct {
 	client.Job
 	client.Request
@@ -51,7 +51,7 @@ type Observation struct {
 	Epoch int64
 }
 
-// Observe computes the state of a partition from Slurm's jobs and nodes.
+// Observe computes the state of the partition in b from Slurm's jobs and nodes.
 func Observe(at time.Time, jobs []client.Job, nodes []client.Node, b *Bounds) *Observation {
 	o := &Observation{At: at}
 	types := map[string]string{}
@@ -84,7 +84,7 @@ func (*Observation) held(lists ...[]Job) map[cluster.NodeID]int {
 	return sum
 }
 
-// Shared returns the nodes without the GPUs that other jobs hold (Load).
+// Shared returns the nodes without the GPUs that other jobs (Load) hold.
 func (o *Observation) Shared() []cluster.Node {
 	load := o.held(o.Load)
 	var all []cluster.Node
@@ -183,7 +183,7 @@ func Wants(j client.Job) int {
 	return each
 }
 
-// Type returns the GPU type that a job requests; empty: any.
+// Type returns the GPU type that a job requests, or "" for any type.
 func Type(j *client.Job) string {
 	for _, of := range []client.GPUs{j.GPUs, j.PerNode} {
 		for _, t := range of.Types() {
@@ -250,8 +250,8 @@ const unnamed = "gpu"
 // GPUType converts the name of a GPU type in Slurm.
 func GPUType(t string) cluster.GPUType { return cluster.GPUType(cmp.Or(t, unnamed)) }
 
-// Barred returns the reason why Slurm would not start a waiting job even on free nodes; empty if it only waits for
-// its turn or for GPUs.
+// Barred returns the reason why Slurm would not start a waiting job even if nodes were free. It is "" if the job only
+// waits for its turn or for GPUs.
 func Barred(j *client.Job) string {
 	switch j.Reason {
 	case "", "None", "Resources", "Priority", "BeginTime", "Cleaning":

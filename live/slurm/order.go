@@ -9,9 +9,10 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// OrderSteps returns the changes of nice values after which the jobs of line wait in Slurm in this order (see
-// Exchange). Nice values differ by at most most from the job's own value, which the job's mark stores. Jobs that
-// left the line get their own value again. bounded are the jobs that most keeps from their place.
+// OrderSteps returns the steps that change nice values so that Slurm's queue has the jobs of line in this order (see
+// Exchange). Nice values differ by at most the number most from the job's own value, which is stored in its Mark. Jobs
+// that are no longer in line get their own value back. bounded are the jobs that do not reach their place because of
+// this limit.
 func OrderSteps(o *Observation, line []client.ID, most int, epoch int64) (steps []Step, bounded []client.ID) {
 	places, others := placesOf(o, line), make([]int64, len(o.Others))
 	for i := range o.Others {

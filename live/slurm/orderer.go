@@ -17,7 +17,7 @@ type Slurm interface {
 	Reader
 }
 
-// Recommend returns what the scheduler would do with each job that takes part, and the observation.
+// Recommend returns what the scheduler would do with each job that has opted in, and the observed state.
 func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *Observation, error) {
 	o, err := Look(ctx, s, c.bounds())
 	if err != nil {
@@ -27,7 +27,7 @@ func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *Observation,
 	return all, o, err
 }
 
-// An Orderer runs the scheduler in mode order, in which it only changes the order of waiting jobs.
+// An Orderer is the scheduler in mode order, in which it only changes the order of waiting jobs.
 type Orderer struct {
 	slurm  Slurm
 	writer *Writer
@@ -39,7 +39,7 @@ type Orderer struct {
 	said   string
 }
 
-// NewOrderer returns an Orderer that calls read now and in every round.
+// NewOrderer returns an Orderer. It calls read for the configuration now and in every round.
 func NewOrderer(s Slurm, read func() (*Config, error), log *slog.Logger) (*Orderer, error) {
 	c, err := read()
 	if err != nil {
@@ -49,8 +49,8 @@ func NewOrderer(s Slurm, read func() (*Config, error), log *slog.Logger) (*Order
 	return &Orderer{slurm: s, writer: w, read: read, log: log, now: *c, epoch: time.Now().UnixNano()}, nil
 }
 
-// Run runs rounds until ctx is done or another scheduler takes over, and returns the reason. It undoes its
-// changes, except after a takeover.
+// Run repeats rounds until ctx is done or another scheduler takes over, and returns the reason. At the end it undoes
+// its changes, unless another scheduler has taken over.
 func (r *Orderer) Run(ctx context.Context) error {
 	tick := time.NewTicker(r.now.Round)
 	defer tick.Stop()
@@ -82,8 +82,8 @@ func (r *Orderer) report(err error) {
 	r.said = text
 }
 
-// Round observes, plans and sends commands once. It returns ErrOvertaken, wrapped, if a later scheduler is
-// active.
+// Round observes Slurm, plans and sends commands once. It returns ErrOvertaken, wrapped, if another scheduler has
+// started since.
 func (r *Orderer) Round(ctx context.Context) error {
 	mode, why := r.reload()
 	if mode == Off && r.idle {
@@ -159,7 +159,8 @@ func (r *Orderer) release(ctx context.Context) error {
 	return err
 }
 
-// ReleasePartition undoes all schedulers' changes to jobs of a partition, and returns the number of commands.
+// ReleasePartition undoes the changes that any scheduler has made to jobs of the partition, and returns the number of
+// commands.
 func ReleasePartition(ctx context.Context, s Slurm, c *Config, log *slog.Logger) (int, error) {
 	o, err := Look(ctx, s, c.bounds())
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Do implements scheduler.Backend. The plan is only in memory: after a restart, the scheduler plans again.
+// Do implements scheduler.Backend. It stores the plan only in memory: after a restart, the scheduler plans again.
 func (b *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	b.Lock()
 	defer b.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A ProgramState is what the program of a job has sent so far; zero: nothing.
+// A ProgramState is what the program of a job has reported so far. The zero value means nothing.
 type ProgramState struct {
 	Token    string                  `json:"token"` // digest; Slurm reuses job numbers
 	Hello    *agentapi.Hello         `json:"hello"` // the last
@@ -34,14 +34,15 @@ func (r *ProgramState) check() error {
 	return r.Hello.Check()
 }
 
-// A ReportStore stores what programs have sent, in a folder; empty: it stores nothing.
+// A ReportStore is the path of a folder that stores what programs have reported. If it is empty, nothing is stored.
 type ReportStore string
 
 const suffix = ".json"
 
 func (f ReportStore) path(id job.ID) string { return filepath.Join(string(f), string(id)+suffix) }
 
-// Load returns the record of a job; zero if there is none, or another job had this number.
+// Load returns the record of job id. It is zero if there is none, or if it is of an earlier job with this number, whose
+// token differs.
 func (f ReportStore) Load(id job.ID, token string) (ProgramState, error) {
 	if f == "" || token == "" {
 		return ProgramState{}, nil
@@ -111,7 +112,7 @@ func (f ReportStore) Drop(id job.ID) error {
 	return nil
 }
 
-// Prune removes the records that keep rejects, and leftovers of an interrupted Save.
+// Prune removes the records of jobs for which keep returns false, and leftovers of an interrupted Save.
 func (f ReportStore) Prune(keep func(job.ID) bool) error {
 	files, err := os.ReadDir(string(f))
 	if f == "" || errors.Is(err, fs.ErrNotExist) {

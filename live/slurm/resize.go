@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Wish is what the plan assigns to an elastic job.
+// A Wish is what the plan assigns to one elastic job.
 type Wish struct {
 	Placement  cluster.Placement // none: it gets nothing
 	Generation int
@@ -33,8 +33,8 @@ func (t *Times) signed(m client.Mark) client.Mark {
 	return m
 }
 
-// Steps returns the next commands for elastic jobs, at most one transition per job, stops first. A job without a
-// placement is held. A job starts once its GPUs are free.
+// Steps returns the next commands for elastic jobs: at most one change of state per job, stops first. A job without a
+// planned placement is held. A job starts once its GPUs are free.
 func Steps(o *Observation, wishes map[client.ID]Wish, t Times) []Step {
 	free := o.Free()
 	var stops, starts []Step
@@ -129,7 +129,7 @@ func tres(j *Job, p cluster.Placement) string {
 	return fmt.Sprintf("gres:gpu:%d", p[0].GPUs)
 }
 
-// Even reports whether a placement has equal numbers of GPUs on its nodes.
+// Even reports whether a placement has the same number of GPUs on each of its nodes.
 func Even(p cluster.Placement) bool {
 	return !slices.ContainsFunc(p, func(s cluster.Share) bool { return s.GPUs != p[0].GPUs })
 }

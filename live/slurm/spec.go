@@ -8,14 +8,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Restart is the assumed duration of a restart until one is measured.
+// Restart is the assumed duration of a restart, until one has been measured.
 const Restart = time.Minute
 
 // JobID returns the job ID for a Slurm job.
 func JobID(id client.ID) job.ID { return job.ID(id.String()) }
 
-// Spec returns the job's specification. The time limit counts as its running time, for an elastic job on its
-// minimum of GPUs, and in proportion on more.
+// Spec returns the job's specification for the scheduler. The running time is assumed to be the time limit. For an
+// elastic job, this is the time on its minimum of GPUs; on more GPUs the time is proportionally shorter.
 func (j *Job) Spec() *job.Spec {
 	s := &job.Spec{
 		ID: JobID(j.ID), Name: j.Name, User: j.User, Queue: j.Partition, Class: j.Class, GPUs: Wants(j.Job),

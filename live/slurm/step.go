@@ -51,7 +51,7 @@ type Commands interface {
 	Signal(ctx context.Context, id client.ID, name string, to client.Target) error
 }
 
-// NoticeSignal is the signal that asks a job to save a checkpoint and stop.
+// NoticeSignal is the signal that asks a job to save a checkpoint and to stop.
 const NoticeSignal = "USR1"
 
 func (s *Step) carry(ctx context.Context, to Commands) error {

@@ -50,6 +50,8 @@ type Refusal struct {
 
 // Tries is the number of attempts for a refused step. Pauses start at firstPause and double.
 const (
+	// Tries is the number of attempts for a step that Slurm refuses. The pauses between them start at firstPause and
+	// double.
 	Tries      = 5
 	firstPause = 30 * time.Second
 )
@@ -60,8 +62,8 @@ var (
 	ErrRefused = errors.New("refused by Slurm")
 )
 
-// Do sends a step. It returns ErrBusy at the rate limit, and ErrRefused, wrapped, if Slurm refuses the step or
-// refused it recently. Any other error means that Slurm does not answer.
+// Do sends a step to Slurm. It returns ErrBusy if the limit per minute is reached, and ErrRefused, wrapped, if Slurm
+// refuses the step or refused it recently. Any other error means that Slurm does not answer.
 func (w *Writer) Do(ctx context.Context, s *Step) error {
 	k := keyOf(s)
 	if err := w.admit(k); err != nil {
@@ -137,7 +139,7 @@ func (w *Writer) Refused() map[client.ID]Refusal {
 	return all
 }
 
-// Forget drops the refusals of jobs for which keep returns false.
+// Forget deletes the refusals that are stored for jobs for which keep returns false.
 func (w *Writer) Forget(keep func(client.ID) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,10 +11,11 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Version is the version of the document. It changes if a field is removed or redefined, not for new fields.
+// Version is the version of the status document. It increases if a field is removed or gets another meaning, but not
+// for new fields.
 const Version = "oxgang.dev/status/v1"
 
-// A Backend is the kind of system that the document describes, such as Slurm.
+// A Backend is the kind of system whose status the document has, such as Slurm.
 type Backend string
 
 // The backends.
@@ -43,7 +44,7 @@ type Status struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// A Queue is a set of nodes that one policy schedules.
+// A Queue is a set of nodes that one policy schedules, and the jobs for them.
 type Queue struct {
 	Name       string    `json:"name"`
 	Mode       string    `json:"mode,omitempty"` // of a Kubernetes queue
@@ -61,13 +62,13 @@ type Queue struct {
 	Prices     []Price   `json:"prices,omitempty"`
 }
 
-// A Price is the price of one GPU of a type, in the unit of the policy.
+// A Price is the dual price of one GPU of a type, in the unit of the policy.
 type Price struct {
 	Type  cluster.GPUType `json:"type"`
 	Price float64         `json:"price"`
 }
 
-// GPUs counts the GPUs of a type, of the whole cluster or of a queue.
+// A GPUs counts the GPUs of one type, of a queue or of the whole cluster.
 type GPUs struct {
 	Queue    string          `json:"queue,omitempty"`
 	Type     cluster.GPUType `json:"type"` // empty if unknown
@@ -117,7 +118,7 @@ type Slot struct {
 	Rank       int `json:"rank"`
 }
 
-// An Amount is the used and total amount of a resource. Total 0 means not counted.
+// An Amount is how much of a resource is used and how much exists. Total 0 means that the resource is not counted.
 type Amount struct {
 	Used  float64 `json:"used"`
 	Total float64 `json:"total"`
@@ -183,7 +184,7 @@ type Share struct {
 	GPUs int    `json:"gpus"`
 }
 
-// An Other is the GPUs of a second type that a heterogeneous job has.
+// An Other has the GPUs of a second type that a heterogeneous job holds.
 type Other struct {
 	GPUs    int             `json:"gpus"`
 	GPUType cluster.GPUType `json:"gpu_type"`
@@ -205,7 +206,7 @@ type Checkpoint struct {
 	Progress float64   `json:"progress"` // samples at initial efficiency
 }
 
-// A Range is an expected time, between Early and Late with a Probability; Likely is the median.
+// A Range is an expected time: it is between Early and Late with the given Probability. Likely is the median.
 type Range struct {
 	Early       time.Time `json:"early,omitzero"`
 	Likely      time.Time `json:"likely,omitzero"`
@@ -221,7 +222,7 @@ func (r *Range) Known() bool { return !r.Early.IsZero() || !r.Late.IsZero() }
 // HasEnded reports whether the job has ended.
 func (j *Job) HasEnded() bool { return !j.Finished.IsZero() || j.Outcome != "" }
 
-// Holds reports whether the job has GPUs, or nodes without GPUs.
+// Holds reports whether the job holds GPUs, or nodes without GPUs.
 func (j *Job) Holds() bool { return j.GPUs > 0 || len(j.Nodes) > 0 }
 
 // All returns the jobs, including ended ones, in order of submission.

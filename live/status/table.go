@@ -129,7 +129,7 @@ func (s *Status) WriteQueues(w io.Writer, o Options) error {
 	return write(w, o, s.Queues, all)
 }
 
-// WriteNodes writes a row for each node, or slot of a machine.
+// WriteNodes writes a table with a row for each node, or for each slot of a machine.
 func (s *Status) WriteNodes(w io.Writer, o Options) error {
 	if s.Backend == Machine {
 		return write(w, o, s.Slots(), slotColumns)
@@ -145,7 +145,7 @@ func (s *Status) WriteNodes(w io.Writer, o Options) error {
 	})
 }
 
-// WriteIdle writes a row for each node whose idle GPUs have a known reason.
+// WriteIdle writes a table with a row for each node that has idle GPUs for a known reason.
 func (s *Status) WriteIdle(w io.Writer, o Options) error {
 	var idle []Node
 	for i := range s.Nodes {
@@ -182,7 +182,7 @@ func (s *Status) Slots() (all []Slot) {
 	return all
 }
 
-// WriteHead writes a line for each queue, or for each GPU type without queues, and the general problems.
+// WriteHead writes one line for each queue, or for each GPU type if there are no queues, and the general problems.
 func (s *Status) WriteHead(w io.Writer) {
 	for i := range s.Queues {
 		fmt.Fprintln(w, printable.Line(s.queueLine(&s.Queues[i])))
@@ -200,7 +200,6 @@ func (s *Status) WriteHead(w io.Writer) {
 	}
 }
 
-// queueLine returns "gpu7: policy sia, 1 running, 2 waiting, GPUs 3 of 4, round 42".
 func (s *Status) queueLine(q *Queue) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }

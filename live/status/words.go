@@ -14,7 +14,7 @@ import (
 
 var waiting = job.Waiting.String()
 
-// Number formats a number with four digits, or as an integer from 1000 to a million; empty for 0.
+// Number formats a number with four digits, or as an integer if it is from 1000 to a million. It returns "" for 0.
 func Number(x float64) string {
 	switch {
 	case x == 0:
@@ -38,7 +38,6 @@ func (j *Job) phase() string {
 	return j.Phase
 }
 
-// gpus returns the held and allowed GPUs: "2 h200 of 1..4", "0 of 2".
 func (j *Job) gpus() string {
 	held := strconv.Itoa(j.GPUs)
 	if j.GPUType != "" {
@@ -76,7 +75,6 @@ func (j *Job) eta(at time.Time) string {
 	return ""
 }
 
-// in returns "1h20m-2h10m", ">3h00m", "<12m" or "overdue".
 func (r *Range) in(at time.Time) string {
 	early, late := printable.Short(r.Early.Sub(at)), printable.Short(r.Late.Sub(at))
 	switch {
@@ -96,8 +94,6 @@ func (r *Range) in(at time.Time) string {
 
 const minute = "2006-01-02 15:04 UTC"
 
-// text returns a range in words: "2026-11-22 06:40 UTC to 2026-11-22 07:10 UTC, median 2026-11-22 06:52 UTC (80 %
-// interval)".
 func (r *Range) text() string {
 	at := func(t time.Time) string { return t.UTC().Format(minute) }
 	var text string

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Backup writes a consistent copy of the database of a state directory to a new file, durably.
+// Backup writes a consistent copy of the database in the state directory dir to a new file at path, durably.
 func Backup(dir, path string) error {
 	s := &Store{dir: dir, path: filepath.Join(dir, "oxgang.db")}
 	if !Present(dir) {
@@ -32,8 +32,9 @@ func Backup(dir, path string) error {
 	return s.explain(named("backup", errors.Join(err, db.Close(), syncLog(path))))
 }
 
-// Restore makes a backup file the database of a state directory without one. The database gets a new identity, so
-// that processes of the original's jobs are not touched. It drops checkpoints for which there returns false.
+// Restore makes a backup file the database of dir, a state directory that has none. The database gets a new identity,
+// so that processes of the original's jobs are not touched. Restore drops the checkpoints for which there returns
+// false.
 func Restore(dir, backup string, there func(id job.ID, path string) bool) error {
 	s := &Store{dir: dir, path: filepath.Join(dir, "oxgang.db")}
 	if Present(dir) {

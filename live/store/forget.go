@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Forget deletes command, directory, environment and checkpoints of jobs that have ended. Their IDs, specs and
-// endings stay. It deletes nothing if one of the jobs has not ended.
+// Forget deletes command, directory, environment and checkpoints of ended jobs. Their IDs, specs and endings stay. If
+// one of the jobs has not ended, it deletes nothing and returns an error.
 func (s *Store) Forget(ids []job.ID) error {
 	return s.write(func(tx *sql.Tx) error {
 		for _, id := range ids {
@@ -38,7 +38,7 @@ func forget(tx *sql.Tx, id job.ID) error {
 
 const endedBefore = "(SELECT number FROM jobs WHERE ended IS NOT NULL AND ended_at < ?)"
 
-// CountReports returns the number of reports of jobs that ended before a time.
+// CountReports returns the number of reports of jobs that ended before the given time.
 func (s *Store) CountReports(before time.Time) (n int, err error) {
 	when, err := encodeTime(before)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Store) CountReports(before time.Time) (n int, err error) {
 	return n, err
 }
 
-// ForgetReports deletes the reports of jobs that ended before a time.
+// ForgetReports deletes the reports of jobs that ended before the given time.
 func (s *Store) ForgetReports(before time.Time) error {
 	when, err := encodeTime(before)
 	if err != nil {

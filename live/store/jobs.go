@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Accept stores a new job, and sets its Number, and Asked if nil.
+// Accept stores a new job. It sets the job's Number, and its Asked if nil.
 func (s *Store) Accept(j *Job) error {
 	row, err := newRow(j)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Store) Describe(id job.ID, spec *job.Spec) error {
 	})
 }
 
-// Report stores a report of an unfinished job, with its logical time.
+// Report stores a report of an unfinished job. at is the scheduler's time of the report.
 func (s *Store) Report(id job.ID, at time.Time, r *job.Report) error {
 	body, err1 := encode(r)
 	when, err2 := encodeTime(at)
@@ -136,8 +136,8 @@ func (s *Store) insert(id job.ID, when, body string) error {
 	})
 }
 
-// Checkpoint stores a checkpoint of an unfinished job, and the number of failures in a row. The last two
-// checkpoints are kept; an equal path replaces one.
+// Checkpoint stores a checkpoint of an unfinished job, and its number of failures in a row. The store keeps the job's
+// last two checkpoints. A checkpoint with the same path replaces the earlier one.
 func (s *Store) Checkpoint(id job.ID, c Checkpoint, failures int) error {
 	c.At = c.At.UTC()
 	body, err := encode(&c)
@@ -164,8 +164,8 @@ func replace(tx *sql.Tx, number int64, path, body string) error {
 
 const keptReports = 200
 
-// End stores the ending of a job, settles its status and frees its slots. It keeps the last 200 reports of ended
-// jobs of its class; jobs without a class count as one class.
+// End stores how a job ended, sets its final status and frees its slots. The store keeps the last 200 reports of ended
+// jobs of each class; jobs without a class count as one class.
 func (s *Store) End(id job.ID, e Ending) error {
 	phase, ok := terminal[e.Outcome]
 	at, err := encodeTime(e.At)
@@ -190,7 +190,7 @@ func (s *Store) End(id job.ID, e Ending) error {
 	})
 }
 
-// Rename changes the identity of the state directory, after the database was rebuilt.
+// Rename changes the identity of the state directory. It is used after the database was rebuilt.
 func (s *Store) Rename(identity string) error {
 	err := s.write(func(tx *sql.Tx) error {
 		_, err := tx.Exec("UPDATE state SET identity = ?", identity)

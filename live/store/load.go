@@ -96,7 +96,8 @@ func (s *Store) report(id job.ID, at, body string) (Report, error) {
 	return r, nil
 }
 
-// Jobs returns the unfinished jobs and, if all is true, the 200 that ended last, in order of acceptance.
+// Jobs returns the unfinished jobs in the order in which they were accepted. If all is true, it also returns the 200
+// jobs that ended last.
 func (s *Store) Jobs(all bool) ([]*Job, error) {
 	where := "ended IS NULL"
 	if all {

@@ -23,7 +23,7 @@ func safe(id string) bool {
 		strings.IndexFunc(id, func(c rune) bool { return !inside(c) }) < 0
 }
 
-// Name returns a new ID for a job: "mnist", then "mnist-2" and so on. Characters that IDs cannot have are
+// Name returns an unused job ID: base ("mnist"), or base with a number ("mnist-2"). Characters that IDs cannot have are
 // replaced.
 func (s *Store) Name(base string) (job.ID, error) {
 	s.naming.Lock()

@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Store is the database of a scheduler. It is safe for concurrent use: writes wait for each other; reads do not
+// A Store is the database of a scheduler. It is safe for concurrent use. Writes happen one after another; reads do not
 // wait.
 type Store struct {
 	dir, path string
@@ -38,9 +38,9 @@ func Present(dir string) bool {
 	return err == nil
 }
 
-// Open opens or creates the database of a state directory, and reads all of it as a check. It returns an error for
-// a directory in use, naming the process, for a damaged or incomplete database, and for one of a newer version. It
-// never resets a database.
+// Open opens or creates the database of the state directory dir, and reads all of it to check it. It returns an error
+// if the directory is in use (naming the process), if the database is damaged or incomplete, or if it is of a newer
+// version. It never resets a database.
 func Open(dir string) (*Store, error) { return open(dir, migrations) }
 
 func open(dir string, list []string) (*Store, error) {
@@ -112,7 +112,6 @@ func dial(path, options string) (*sql.DB, error) {
 	return db, err
 }
 
-// present gives a new database its name when it is complete.
 func (s *Store) present(list []string) error {
 	_, err := os.Stat(s.path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -148,8 +147,8 @@ func create(path string, list []string) error {
 	return errors.Join(migrate(db, list), db.Close())
 }
 
-// SetAside renames the database of a state directory that is not in use, so that Open creates a new one. It returns
-// the new path.
+// SetAside renames the database of a state directory that is not in use, so that Open creates a new one. It returns the
+// new path of the old database.
 func SetAside(dir string) (string, error) {
 	lock, err := lock(dir)
 	if err != nil {
@@ -168,8 +167,8 @@ func SetAside(dir string) (string, error) {
 
 var syncFile = (*os.File).Sync
 
-// SimulateSync replaces the sync of files until restore is called. Tests that simulate a disk use it, and open no
-// other store meanwhile.
+// SimulateSync replaces the function that syncs files, until restore is called. It is for tests that simulate a disk.
+// They must open no other store meanwhile.
 func SimulateSync(sync func(*os.File) error) (restore func()) {
 	was := syncFile
 	syncFile = sync

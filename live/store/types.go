@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Job is what the store has about a job.
+// A Job is the stored data of one job.
 type Job struct {
 	Spec       *job.Spec
 	Asked      *job.Spec // as submitted; nil in Accept for Spec
@@ -28,7 +28,7 @@ type Job struct {
 	Previous   *Checkpoint // in case the last is unreadable
 }
 
-// A Request is the command of a job, with its directory, environment and user. Its strings are bytes of any encoding,
+// A Request is the command of a job, with its directory, environment and user. Its strings are bytes of any encoding
 // without zero bytes.
 type Request struct {
 	Command []string
@@ -48,7 +48,7 @@ type Checkpoint struct {
 	Seconds  float64 // duration
 }
 
-// Validate returns all errors: numbers that are negative or not finite, or a missing path.
+// Validate returns all errors, joined: negative, infinite or NaN numbers, and a missing path.
 func (c *Checkpoint) Validate() error {
 	var errs []error
 	for _, f := range []struct {
@@ -70,7 +70,7 @@ func (c *Checkpoint) Validate() error {
 	return errors.Join(errs...)
 }
 
-// An Ending is how a job ended: Done, Failed or Cancelled.
+// An Ending states how a job ended: Done, Failed or Cancelled, when, and why.
 type Ending struct {
 	Outcome scheduler.Outcome
 	Detail  string
@@ -102,7 +102,7 @@ type State struct {
 	Ended []Known   // last 50 ended jobs of each class, in order
 }
 
-// A Known is a job with its reports, in order of arrival.
+// A Known is a stored job with its reports, in the order in which they arrived.
 type Known struct {
 	Job    *Job
 	Before []Report // reports that the last plan used; all of an ended job

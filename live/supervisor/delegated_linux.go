@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Delegated returns the cgroup v2 directory that systemd delegated to this process (Delegate=yes); empty if there
-// is none.
+// Delegated returns the path of the cgroup v2 directory that systemd has delegated to this process (Delegate=yes), or
+// "" if there is none.
 func Delegated() string {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {

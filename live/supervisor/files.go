@@ -123,7 +123,7 @@ func replace(path string, v any, mode fs.FileMode) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// WriteFile replaces a file by v as JSON, atomically and durably, readable only by its owner.
+// WriteFile writes v as JSON to the file at path, atomically and durably. Only the owner can read the file.
 func WriteFile(path string, v any) error { return writeJSON(path, v) }
 
 func syncDir(dir string) error {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Look returns the state of the generation with directory dir, and changes nothing. If the supervisor runs but
-// state.json cannot be read, the phase is Running with a note.
+// Look returns the state of the start of a job whose directory is dir. It changes nothing. If the supervisor runs but
+// state.json cannot be read, the phase is Running and Note is set.
 func Look(dir string) (State, error) {
 	// The order matters: a generation begins once. If the lock is free after it began, it has no writer any more, and
 	// the state read last is final.
@@ -38,8 +38,8 @@ func Look(dir string) (State, error) {
 	return State{Phase: Absent}, nil // removed in the meantime
 }
 
-// Stop stops the workers of dir: SIGTERM to every worker now, SIGKILL to every process at the deadline. A later
-// call replaces the deadline. It does nothing if nothing runs.
+// Stop stops the workers of the supervisor with directory dir. It sends SIGTERM to every worker now, and SIGKILL to
+// every process at the deadline. A later call replaces the deadline. If no worker runs, it does nothing.
 func Stop(dir string, n Notice) error {
 	s, err := Look(dir)
 	if err != nil {
@@ -59,8 +59,8 @@ func Stop(dir string, n Notice) error {
 	return nil
 }
 
-// Kill sends SIGKILL to the supervisor of dir, and so to its workers. Use it if a deadline passed without effect.
-// Look then returns Gone, and Sweep kills remaining processes.
+// Kill sends SIGKILL to the supervisor with directory dir, which also kills its workers. Use it if a deadline has
+// passed without effect. Look then returns Gone, and Sweep kills remaining processes.
 func Kill(dir string) error {
 	r, err := readRecord(dir)
 	if err == nil && r == nil {
@@ -75,7 +75,7 @@ func Kill(dir string) error {
 	return nil
 }
 
-// Lives reports whether the supervisor of dir runs. It is much cheaper than Look.
+// Lives reports whether the supervisor with directory dir runs. It is much cheaper than Look.
 func Lives(dir string) (bool, error) {
 	alive, err := held(dir)
 	if err != nil {

@@ -72,8 +72,8 @@ type supervisor struct {
 	graceAt  time.Time // zero if no worker failed
 }
 
-// Main is the program of a supervisor. dir is the absolute path of its directory. It returns after it has written
-// the end of the generation, or at once with an error if it cannot start.
+// Main is the main function of a supervisor. dir is the absolute path of its directory. Main returns after it has
+// written how the workers ended, or at once with an error if it cannot start.
 func Main(dir string) error {
 	runtime.LockOSThread()
 	runtime.GOMAXPROCS(1) // a flood of output uses one core only

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Notice asks workers to stop. Its workers read it too, and can write a checkpoint until the deadline.
+// A Notice asks the workers of a job to stop. The workers can read it, too, and write a checkpoint until the deadline.
 type Notice struct {
 	Deadline time.Time
 	Reason   string
@@ -20,7 +20,7 @@ type noticeJSON struct {
 
 const maxUnix = 253402300799
 
-// MarshalJSON writes the deadline as Unix seconds, clamped to 1970 to 9999.
+// MarshalJSON writes the deadline as Unix seconds, limited to the years 1970 to 9999.
 func (n Notice) MarshalJSON() ([]byte, error) {
 	at := float64(n.Deadline.Unix()) + float64(n.Deadline.Nanosecond()/1000)/1e6
 	return json.Marshal(noticeJSON{min(max(at, 0), maxUnix), n.Reason})

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A System has the functions of the machine that this package needs besides files and locks.
+// A System has the operating system functions that this package uses, except files and locks.
 type System struct {
 	// Spawn begins the generation of a directory. It must duplicate lock, which is the generation's lock.
 	Spawn func(dir string, lock *os.File) error
@@ -27,7 +27,7 @@ var (
 	listTagged    = tagged
 )
 
-// Simulate replaces the machine by a System until restore is called.
+// Simulate replaces the operating system functions by s, for tests, until restore is called.
 func Simulate(s *System) (restore func()) {
 	start, signal, list, sync := spawnProcess, signalProcess, listTagged, syncFile
 	spawnProcess = func(_ []string, dir string, lock *os.File) error { return s.Spawn(dir, lock) }

@@ -31,17 +31,18 @@ const (
 	stderrFile = "stderr" // empty unless the supervisor failed
 )
 
-// TempFail is the exit code of a worker that stopped on notice after a checkpoint. See EX_TEMPFAIL in sysexits.h.
+// TempFail is the exit code of a worker that was asked to stop and has saved a checkpoint. See EX_TEMPFAIL in
+// sysexits.h.
 const TempFail = 75
 
-// NotStarted is the exit code of a worker that never ran; State.Detail has the reason. Shells use it for "command
-// not found".
+// NotStarted is the exit code of a worker that could not be started; State.Detail has the reason. Shells use it for
+// "command not found".
 const NotStarted = 127
 
-// ErrBegun reports that this start of the job has begun before.
+// ErrBegun is returned if this start of the job has already begun before.
 var ErrBegun = errors.New("the generation has begun before")
 
-// A Launch describes one start of a job to its supervisor.
+// A Launch tells a supervisor how to make one start of a job.
 type Launch struct {
 	Job        string        `json:"job"`
 	Generation int           `json:"generation"` // number of this start, from 1
@@ -69,7 +70,7 @@ type Worker struct {
 // A Phase is the stage of one start of a job.
 type Phase string
 
-// Absent and Gone are never written; Look returns them if there is no supervisor.
+// The phases. Absent and Gone are never written.
 const (
 	Absent   Phase = "absent" // no worker was ever started
 	Starting Phase = "starting"

@@ -20,7 +20,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Machine is a control.Service for tests, on which nothing runs. It may be used concurrently.
+// A Machine is a control.Service for tests, which runs no jobs. It is safe for concurrent use.
 type Machine struct {
 	dir string // of logs
 
@@ -64,7 +64,7 @@ func (m *Machine) Submit(_ context.Context, r *control.Request) (job.ID, error) 
 	return id, nil
 }
 
-// Prune returns 8 KiB of logs as the amount to delete, or 0 if r has limits for logs.
+// Prune reports 8 KiB of logs to delete, or 0 if r has no limits for logs.
 func (m *Machine) Prune(_ context.Context, r *control.PruneRequest) ([]statedir.Amount, error) {
 	a := statedir.Amount{Category: statedir.Logs, Count: 1, Bytes: 8 << 10}
 	if _, other := r.Keep[statedir.Logs]; other {
@@ -73,7 +73,7 @@ func (m *Machine) Prune(_ context.Context, r *control.PruneRequest) ([]statedir.
 	return []statedir.Amount{a}, nil
 }
 
-// Await waits until there is a job of that name.
+// Await waits until there is a job with this ID, or ctx ends.
 func (m *Machine) Await(ctx context.Context, id job.ID) error {
 	for {
 		m.mu.Lock()
@@ -125,7 +125,7 @@ func (m *Machine) Job(id job.ID) (status.Job, error) {
 	return *v, nil
 }
 
-// Explain returns the explanation from SetExplanation, or the sentence of the job.
+// Explain returns the explanation that SetExplanation has stored, or else the sentence of the job.
 func (m *Machine) Explain(_ context.Context, id job.ID) (*control.Explanation, error) {
 	v, err := m.Job(id)
 	if err != nil {

@@ -16,7 +16,8 @@ var client = http.Client{Transport: &http.Transport{DialContext: func(context.Co
 	return net.Dial("unix", os.Getenv("OXGANG_SOCKET"))
 }}}
 
-// Post sends a message, of kind "hello" or "report", to the scheduler of the calling job, and reads its answer.
+// Post sends a message of kind "hello" or "report" to the scheduler as the calling job, and reads the reply into
+// answer.
 func Post(kind string, message, answer any) error {
 	body, err := json.Marshal(message)
 	if err != nil {

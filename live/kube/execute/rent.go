@@ -123,7 +123,6 @@ func (ns *Nodes) Status(g *v1alpha1.NodeGroup, p *v1alpha1.PlannedGroup, planned
 	return s
 }
 
-// candidates returns the nodes that may leave, youngest first: those that p names, and those without pods.
 func candidates(alive []*observe.GroupNode, p *v1alpha1.PlannedGroup, planned map[string]bool) (named, empty []*observe.GroupNode) {
 	for _, l := range slices.Backward(alive) {
 		switch {

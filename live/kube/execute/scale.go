@@ -104,7 +104,6 @@ func (ns *Nodes) rescales(s *GroupStatus, o *Order, planned map[string]bool) boo
 	}
 }
 
-// setting returns the step that sets the scale, if this leader still leads and the scale is unchanged.
 func (ns *Nodes) setting(s *GroupStatus, o *Order, mayLower bool) Scaling {
 	to, epoch := s.target(), ns.Table.Plan.Spec.Epoch
 	return Scaling{s.Group, o, "scale", func(ctx context.Context) error {

@@ -164,7 +164,6 @@ func (w *Planner) starting(e *jobstate.Job) *Step {
 	return w.rewriting(e, start, func(o *object) error { return e.Adapter.Start(o, &g) })
 }
 
-// fencing returns the step that makes a previous leader's pending write fail.
 func (w *Planner) fencing(e *jobstate.Job) *Step {
 	epoch := w.table.Plan.Spec.Epoch
 	return w.rewriting(e, "fence", func(o *object) error { jobadapter.Stamp(o, epoch); return nil })
@@ -229,7 +228,6 @@ func (w *Planner) stopping(e *jobstate.Job) *Step {
 	}}
 }
 
-// order sorts pods by the number of planned nodes that allow them, then by index.
 func order(s *observe.Observation, e *jobstate.Job, pods []*corev1.Pod) {
 	choices := make(map[*corev1.Pod]int)
 	if len(e.Parsed.Roles) > 0 {
@@ -249,7 +247,6 @@ func allows(s *observe.Observation, p *corev1.Pod, node string) bool {
 	return n == nil || inventory.Allows(&p.Spec, n)
 }
 
-// pinning returns the step that sends all gated pods to the planned nodes.
 func (w *Planner) pinning(s *observe.Observation, e *jobstate.Job) *Step {
 	left := jobstate.GPUsByNode(e.Held.Placement)
 	var gated []*corev1.Pod

@@ -15,7 +15,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
-// A size is what Start changes: workers, and the CPUs and memory of their container with GPUs.
 type size struct {
 	Workers  int               `json:"workers"`
 	Requests map[string]string `json:"requests,omitempty"`

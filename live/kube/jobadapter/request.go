@@ -11,8 +11,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// request sets a template's requests to the grant. The container with GPUs gets the grant minus the others'
-// requests.
 func (t template) request(ask *size, g *Grant, gpu corev1.ResourceName) error {
 	if !(g.CPUs >= 0 && g.CPUs <= inventory.MostCPUs) || g.Memory < 0 || g.Memory > inventory.MostMemory {
 		return fmt.Errorf("%g CPUs and %d bytes of memory for a worker, want at least 0, and at most %d and %d", g.CPUs, g.Memory, int64(inventory.MostCPUs), int64(inventory.MostMemory))

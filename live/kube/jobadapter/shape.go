@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A shape describes a job's workers and their place in the object.
 type shape struct {
 	suspended bool
 	ended     *Ending

@@ -23,7 +23,6 @@ func NewTable(q *driver.Queue, ended func(*Job)) *Table {
 	return &Table{Table: driver.NewTable(q, vacate, ended), Over: map[job.ID]bool{}}
 }
 
-// vacate takes the GPUs from a job, after the scheduler took their loss.
 func vacate(e *Job) {
 	e.Move(Hear)
 	e.Held = Grant{Generation: e.Held.Generation}

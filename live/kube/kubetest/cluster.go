@@ -54,7 +54,6 @@ type Cluster struct {
 	pools []*Pool
 }
 
-// objects are the objects of a Cluster, which checks each change of a pod or Plan.
 type objects struct {
 	truth client.WithWatch
 

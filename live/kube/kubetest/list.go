@@ -57,7 +57,6 @@ func sent(o runtime.Object) runtime.Object {
 	return came.(runtime.Object) //nolint:forcetypeassert // it is of the type of o
 }
 
-// A lister lists stored objects directly, without the fake client's slow conversion to JSON.
 type lister struct {
 	client.WithWatch
 	kept clienttesting.ObjectTracker

@@ -22,7 +22,6 @@ func (c *classes) value(name string) (value int32, known bool) {
 	return value, known || !c.watched
 }
 
-// set replaces all classes. Of several default ones the smallest value counts.
 func (c *classes) set(all []schedulingv1.PriorityClass) {
 	values := make(map[string]int32, len(all)+1)
 	for i := range all {

@@ -99,7 +99,6 @@ type rightIn struct {
 	namespace string
 }
 
-// may reports whether the scheduler has a right; true if the API server does not answer.
 func (l *leader) may(ctx context.Context, r right, namespace string) bool {
 	l.rights.mu.Lock()
 	defer l.rights.mu.Unlock()

@@ -72,7 +72,6 @@ type kind struct {
 	of   []client.ListOption
 }
 
-// kinds returns the queue's job kinds; with all, pods and nodes come first.
 func (ob *Observer) kinds(all bool) []kind {
 	var kinds []kind
 	if all {

@@ -47,7 +47,6 @@ func (ob *Observer) Hurry(ctx context.Context, overdue bool) error {
 // ReadPods reads all pods from the API server for later observations.
 func (ob *Observer) ReadPods(ctx context.Context) error { return ob.readPods(ctx, Prompt) }
 
-// readPods stores the pods that are newer than the watch shows.
 func (ob *Observer) readPods(ctx context.Context, wait time.Duration, of ...client.ListOption) error {
 	began := time.Now()
 	shown, err := ob.shown(ctx, ob.kinds(true)[:1])

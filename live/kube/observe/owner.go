@@ -72,7 +72,6 @@ func (ob *Observer) owner(ctx context.Context, s *Observation, p *corev1.Pod, pa
 	return ownership{known: true}, nil
 }
 
-// parent returns the controller of an object; nil if it has none.
 func (ob *Observer) parent(ctx context.Context, s *Observation, namespace string, of *metav1.OwnerReference, parents map[types.UID]parent) (by *metav1.OwnerReference, known bool, err error) {
 	if of.Kind == "RayCluster" {
 		return s.rayJob(namespace, of.Name), true, nil

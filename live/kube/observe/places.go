@@ -66,7 +66,6 @@ func allWorkers(j *jobadapter.Job, r *jobadapter.Role) bool {
 	return r.Name == "" || r.Pods == j.Workers
 }
 
-// grows reports whether the queue can rent or borrow nodes of a type.
 func (ob *Observer) grows(s *Observation, t cluster.GPUType) bool {
 	return slices.ContainsFunc(ob.options.Queue.Spec.NodeGroups, func(g v1alpha1.NodeGroup) bool { return g.GPUType == string(t) }) ||
 		slices.ContainsFunc(s.Lender.Servers, func(n inventory.Server) bool { return n.GPUType == t })
@@ -90,7 +89,6 @@ func (ob *Observer) most(s *Observation, r *jobadapter.Role, types []cluster.GPU
 	return printable.Count(n, "pod")
 }
 
-// room returns how many pods of a role have room on empty nodes of a GPU type.
 func (ob *Observer) room(s *Observation, r *jobadapter.Role, t cluster.GPUType) (n int) {
 	for i := range s.Whole {
 		if one := &s.Whole[i]; one.GPUType == t && ob.accepts(s, r, one.ID) {
@@ -143,7 +141,6 @@ type choice struct {
 	pods  int
 }
 
-// take takes room for the pods of a role, and returns how many pods have none.
 func (c *choice) take(left map[cluster.NodeID]int) int {
 	pods := c.pods
 	for _, n := range c.nodes {

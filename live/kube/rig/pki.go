@@ -113,8 +113,6 @@ func (p Pair) Write(dir, name string) error {
 	return os.WriteFile(filepath.Join(dir, name+".key"), p.Key, 0o600)
 }
 
-// writePKI writes the certificates of the control plane: ca, apiserver, front (of the aggregation layer) and sa,
-// which signs service account tokens.
 func writePKI(dir string, a *Authority) error {
 	server, err := a.Server("127.0.0.1", "10.96.0.1", "localhost",
 		"kubernetes", "kubernetes.default", "kubernetes.default.svc")

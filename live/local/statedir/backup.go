@@ -36,7 +36,7 @@ type manifest struct {
 	SHA256  string `json:"sha256"` // of all names, sizes and contents, in order
 }
 
-// A Torn is a checkpoint that is not backed up or restored, because it is incomplete.
+// A Torn is an incomplete checkpoint, which is therefore neither backed up nor restored.
 type Torn struct {
 	Job  job.ID
 	Name string // in the job's folder of checkpoints
@@ -46,9 +46,10 @@ type Torn struct {
 // String describes the checkpoint in a line.
 func (t *Torn) String() string { return fmt.Sprintf("job %s: checkpoint %s: %v", t.Job, t.Name, t.Err) }
 
-// Backup writes a state directory to a file atomically, optionally with the complete checkpoints of unfinished
-// jobs. It returns the incomplete ones, which it omits; if a job has only such, it writes the file and returns an
-// error. The directory is not locked: the database is a snapshot, and journals have their length when read.
+// Backup writes a state directory into a file, atomically. If checkpoints is true, it includes the complete checkpoints
+// of unfinished jobs, and returns the incomplete ones, which it omits. If all checkpoints of a job are incomplete, it
+// writes the file and also returns an error. The directory is not locked: the database is a snapshot, and journals have
+// the length that they have when they are read.
 func Backup(ctx context.Context, file, dir string, checkpoints bool) (_ []Torn, err error) {
 	defer named("backup", &err)
 	d, err := newDraft(filepath.Dir(file), ".oxgang-backup-")

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ErrLost reports a database that lacks jobs, starts or ends which the folders of its jobs show.
+// ErrLost is returned for a database that lacks jobs, starts or ends, although the folders of its jobs show them.
 var ErrLost = errors.New("history is lost")
 
 type lost struct {
@@ -18,8 +18,8 @@ type lost struct {
 	why string
 }
 
-// Check compares a database with the folders of its jobs. It returns an error that wraps ErrLost if the database
-// lacks a job, a start or an end.
+// Check compares a database with the folders of its jobs. It returns an error that wraps ErrLost if the database lacks
+// a job, a start or an end.
 func Check(s *store.Store, f *Folders) error {
 	known, err := s.Outlines()
 	if err != nil {

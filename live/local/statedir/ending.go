@@ -18,7 +18,7 @@ func (o *Observation) Succeeded() bool {
 	return o.State.Phase == supervisor.Ended && len(exits) > 0 && !slices.ContainsFunc(exits, func(x supervisor.Exit) bool { return !x.OK() })
 }
 
-// StoppedOnNotice reports whether workers stopped on notice, and all others succeeded.
+// StoppedOnNotice reports whether some workers stopped because they were asked to, and all others succeeded.
 func (o *Observation) StoppedOnNotice() bool {
 	stopped := false
 	for _, x := range o.State.Workers {
@@ -41,7 +41,7 @@ func (o *Observation) Detail() string {
 	return "its workers stopped"
 }
 
-// LastLines returns the last lines of output as a clause; empty if there are none.
+// LastLines returns the last lines of output as a clause for a message, or "" if there are none.
 func (o *Observation) LastLines() string {
 	if len(o.State.Tail) == 0 {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Folders has the paths of the directories of jobs in a state directory.
+// Folders returns the paths of the directories that a state directory has for each job.
 type Folders struct {
 	Dir      string // of the state directory, absolute
 	Identity string // unique on this machine
@@ -24,19 +24,19 @@ type Generation struct {
 	Number int // from 1
 }
 
-// Folder returns the directory of a job in a state directory.
+// Folder returns the path of the directory of job id in the state directory dir.
 func Folder(dir string, id job.ID) string { return filepath.Join(dir, "jobs", string(id)) }
 
 // Job returns the directory of a job.
 func (f *Folders) Job(id job.ID) string { return Folder(f.Dir, id) }
 
-// Log returns the file with the output of a job's workers.
+// Log returns the path of the file with the output of a job's workers.
 func (f *Folders) Log(id job.ID) string { return filepath.Join(f.Job(id), "log") }
 
 // Checkpoints returns the directory of a job's checkpoints.
 func (f *Folders) Checkpoints(id job.ID) string { return f.Job(id) + "/checkpoints" }
 
-// Make makes the directories of a new job. It returns fs.ErrExist, wrapped, if they belong to another job.
+// Make creates the directories of a new job. It returns fs.ErrExist, wrapped, if they exist and belong to another job.
 func (f *Folders) Make(id job.ID, u *account.User) error {
 	if err := os.MkdirAll(filepath.Join(f.Dir, "jobs"), 0o700); err != nil {
 		return err
@@ -56,8 +56,8 @@ func (f *Folders) Make(id job.ID, u *account.User) error {
 // Passable is the mode of a directory that other users can enter, but neither list nor change.
 const Passable = 0o711
 
-// Give makes user u the owner of a job's checkpoints; nil changes nothing. The folder itself stays the
-// scheduler's, so that the user cannot replace other files in it.
+// Give makes user u the owner of a job's checkpoints, unless u is nil. The scheduler remains the owner of the folder
+// itself, so that the user cannot replace other files in it.
 func (f *Folders) Give(id job.ID, u *account.User) error {
 	if u == nil {
 		return nil
@@ -81,12 +81,12 @@ func (f *Folders) unused(id job.ID) bool {
 	return len(saved) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist))
 }
 
-// Generation returns the directory of one start of a job.
+// Generation returns the path of the directory of one start of a job.
 func (f *Folders) Generation(g Generation) string {
 	return filepath.Join(f.Job(g.Job), strconv.Itoa(g.Number))
 }
 
-// Launched returns the starts of jobs that have launch files, grouped by job.
+// Launched returns all starts of jobs that have launch files, grouped by job.
 func (f *Folders) Launched() ([]Generation, error) {
 	jobs, err := f.Jobs()
 	if err != nil {
@@ -136,7 +136,7 @@ func subfolders(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Tag returns a text that marks the processes of one start of a job, unique on this machine.
+// Tag returns a text, unique on this machine, that marks the processes of one start of a job.
 func (f *Folders) Tag(g Generation) string {
 	return fmt.Sprintf("%s/%s/%d", f.Identity, g.Job, g.Number)
 }

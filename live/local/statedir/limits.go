@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Category is a kind of data that is kept after jobs have ended, such as logs.
+// A Category is a kind of data that is stored after a job has ended, such as its log.
 type Category string
 
 // The categories.
@@ -21,14 +21,14 @@ const (
 // Categories returns all categories in display order.
 func Categories() []Category { return []Category{Logs, Checkpoints, Journals, Reports} }
 
-// A Limit states how much data of ended jobs is kept: nothing older than Age, and at most Bytes of each user, the
-// newest first; 0: no limit. Age counts from the end of the job, or from the last line of the journal.
+// A Limit states how much data of ended jobs is kept: nothing older than Age, and at most Bytes for each user, the
+// newest first. 0 means no limit. Age counts from the end of the job, or from the last line of the journal.
 type Limit struct {
 	Age   time.Duration `json:"age"`   // nanoseconds
 	Bytes int64         `json:"bytes"` // in blocks of 4 KiB; not for reports
 }
 
-// Limits has a Limit for each category of data; without one, everything is kept.
+// Limits has a Limit for each category of data. Data of a category without a Limit are kept for ever.
 type Limits map[Category]Limit
 
 // Default returns the default limits. Checkpoints, the results of jobs, have none.
@@ -37,7 +37,7 @@ func Default() Limits {
 	return Limits{Logs: {Age: 30 * day, Bytes: 1 << 30}, Journals: {Age: 30 * day, Bytes: 1 << 30}, Reports: {Age: 90 * day}}
 }
 
-// With returns a copy of l in which entries of the other limits replace entries for the same category.
+// With returns a copy of l with all entries of the parameter others. They replace entries of l for the same category.
 func (l Limits) With(others Limits) Limits {
 	all := make(Limits, len(l)+len(others))
 	maps.Copy(all, l)

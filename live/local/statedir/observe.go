@@ -16,8 +16,9 @@ type Observation struct {
 	Cores []int     // of its workers; nil: any; only from All
 }
 
-// Look returns the state of one start of a job. If it is settled (up and not stopping), Look only checks the
-// supervisor, which is cheap. If the supervisor is gone, Look kills remaining processes, which may take seconds.
+// Look returns the state of one start of a job. If settled is true (all workers run, and none is stopping), Look only
+// checks the supervisor, which is cheap. If the supervisor is gone, Look kills remaining processes, which may take
+// seconds.
 func Look(f *Folders, g Generation, settled bool) (*Observation, error) {
 	dir := f.Generation(g)
 	if settled {
@@ -32,12 +33,12 @@ func Look(f *Folders, g Generation, settled bool) (*Observation, error) {
 	return &Observation{Generation: g, State: state}, err
 }
 
-// Sweep kills the processes of a start whose supervisor is gone.
+// Sweep kills the processes of a start of a job whose supervisor no longer runs.
 func Sweep(f *Folders, g Generation) error {
 	return supervisor.Sweep(f.Job(g.Job), f.Tag(g))
 }
 
-// All returns the state of every start of a job that has launch files. If a state is unknown, the start counts as
+// All returns the state of every start of a job that has launch files. A start whose state is unknown counts as
 // running.
 func All(f *Folders) ([]*Observation, error) {
 	generations, err := f.Launched()

@@ -31,16 +31,16 @@ type PruneOptions struct {
 	DryRun   bool // delete nothing
 }
 
-// An Amount states how much data of a category was deleted, or would be.
+// An Amount states how much data of a category was deleted, or would be in a dry run.
 type Amount struct {
 	Category Category `json:"category"`
 	Count    int      `json:"count"` // jobs, journals or reports
 	Bytes    int64    `json:"bytes"` // in blocks of 4 KiB; 0 for reports
 }
 
-// Prune deletes what exceeds the limits, and returns the amounts. The database drops a job's details before its
-// logs are deleted, so that the next Prune can finish after a crash. If the files of a job cannot be deleted,
-// Prune continues with the others, and returns an error that names the job.
+// Prune deletes data beyond the limits, and returns the amounts. The database drops a job's details before its logs are
+// deleted, so that the next Prune can finish after a crash. If the files of a job cannot be deleted, Prune continues
+// with other jobs, and returns an error that names the job.
 func Prune(s *store.Store, o *PruneOptions) ([]Amount, error) {
 	found, err := find(s, o)
 	if found == nil {

@@ -14,8 +14,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Rebuild adds to a database what only the folders of its jobs show, and returns the jobs that differed. A job
-// with running processes keeps them; other jobs end like their last start, or wait. Call it again after a crash.
+// Rebuild adds to a database the jobs, starts and ends that only the folders of jobs show, and returns the jobs that
+// differed. A job with running processes keeps them. Other jobs end if their last start has ended, or wait. After a
+// crash, call it again.
 func Rebuild(s *store.Store, f *Folders, n *cluster.Node) ([]job.ID, error) {
 	known, err := s.Outlines()
 	if err != nil {

@@ -33,7 +33,8 @@ type record struct {
 
 const recordVersion = 1
 
-// WriteRecord writes a job's record durably. Call it after the store has accepted the job, its description or end.
+// WriteRecord writes a job's record to its folder, durably. Call it after the store has accepted the job, its
+// description or its end.
 func WriteRecord(f *Folders, j *store.Job, ended *store.Ending) error {
 	r := record{
 		Version: recordVersion, Identity: f.Identity, Token: j.Token, Submitted: j.Status.Submitted, Spec: j.Spec, Asked: j.Asked,

@@ -22,8 +22,8 @@ import (
 
 const maxContents = 1 << 16
 
-// Restore makes a new or empty state directory from a backup, completely or not at all. It returns the torn
-// checkpoints in the backup, which it does not restore.
+// Restore creates the state directory dir, which must be new or empty, from a backup, completely or not at all. It
+// returns the incomplete checkpoints in the backup, which it does not restore.
 func Restore(ctx context.Context, file, dir string) (_ []Torn, err error) {
 	defer named("restore", &err)
 	dir, err = filepath.Abs(dir)

@@ -53,7 +53,6 @@ func (w *writer) saved(f *Folders, id job.ID) error {
 	return nil
 }
 
-// newestFirst returns the files and folders of a folder of checkpoints, by the time of their last change.
 func newestFirst(root *os.Root) ([]string, error) {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	var infos []fs.FileInfo

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// size returns the bytes that a file or folder takes on its disk. A file of several names counts once.
 func size(path string) (int64, error) {
 	var total int64
 	seen := map[[2]uint64]bool{}
@@ -65,7 +64,6 @@ type level struct {
 	below    []string // folders in it that are still to be walked
 }
 
-// walk calls visit for path and everything below it, and leave for each folder after what it contains.
 func walk(path string, visit func(at int, name string, s *unix.Stat_t) error, leave func(at int, name string) error) error {
 	top, err := os.Open(filepath.Dir(path))
 	if err != nil {

@@ -52,8 +52,8 @@ func (c *Client) call(ctx context.Context, cmd Command) ([]byte, error) {
 	return nil, err
 }
 
-// Jobs returns the jobs that wait, run, or ended within Slurm's MinJobAge, by number. An array before its first
-// task starts is one job.
+// Jobs returns the jobs that wait, run, or ended within Slurm's MinJobAge, by number. An array is one job until its
+// first task starts.
 func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
 	return inEitherForm(ctx, c, form[Job]{
 		json: Command{Name: "squeue", Args: []string{"--json"}}, parse: ParseJobs,
@@ -69,7 +69,7 @@ func (c *Client) Nodes(ctx context.Context) ([]Node, error) {
 	})
 }
 
-// Booted returns when slurmctld started, in Slurm's format; empty: unknown.
+// Booted returns when slurmctld started, in Slurm's time format, or "" if this is unknown.
 func (c *Client) Booted(ctx context.Context) (string, error) {
 	out, err := c.call(ctx, Command{Name: "scontrol", Args: []string{"show", "config"}})
 	if err != nil {
@@ -98,8 +98,8 @@ func (c *Client) QOS(ctx context.Context) ([]QOS, error) {
 	return asked(ctx, c, Command{Name: "sacctmgr", Args: []string{"-n", "-P", "show", "qos", "format=" + QOSColumns}}, ParseQOS)
 }
 
-// Accounting returns the runs of jobs since a time from slurmdbd, without steps. The columns are separated by a
-// new random text, so that no job name can contain it.
+// Accounting returns the runs of jobs since the time since, without job steps, from slurmdbd. The columns are separated
+// by a new random text, which no job name can contain.
 func (c *Client) Accounting(ctx context.Context, since time.Time) ([]Run, error) {
 	separator := "," + rand.Text() + ","
 	return asked(ctx, c, Command{Name: "sacct", Args: []string{

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Prefix is the beginning of comments that are for the scheduler.
+// Prefix is the beginning of job comments that are addressed to the scheduler.
 const Prefix = "oxgang:"
 
 // A Part states what the scheduler may do with a job.
@@ -28,7 +28,7 @@ var partNames = [...]string{"none", "order", "elastic"}
 
 func (p Part) String() string { return partNames[p] }
 
-// A Request is what a user's comment asks the scheduler to do.
+// A Request is what a user's job comment asks the scheduler to do.
 type Request struct {
 	Part     Part
 	Min, Max int       // on all nodes; 1 ≤ Min ≤ Max
@@ -37,7 +37,7 @@ type Request struct {
 	Token    string    // digest (NewToken); empty: none
 }
 
-// ParseRequest parses a user's comment; without Prefix it is the zero Request.
+// ParseRequest parses a job comment. A comment without Prefix gives the zero Request.
 func ParseRequest(text string) (Request, error) {
 	body, ours := strings.CutPrefix(text, Prefix)
 	if !ours {
@@ -122,7 +122,7 @@ func (r *Request) check() error {
 	return nil
 }
 
-// String formats the request for ParseRequest; empty: the job does not take part.
+// String formats the request in the form that ParseRequest reads. It is "" if the job does not take part.
 func (r Request) String() string {
 	if r.Part == None {
 		return ""

@@ -8,7 +8,8 @@ import (
 
 const mostNodes = 1 << 17
 
-// Nodenames returns the names in a Slurm host list such as "a[1-2],rack[0-1]n[08-10],c1", or an ErrMalformed.
+// Nodenames returns the names in a Slurm host list such as "a[1-2],rack[0-1]n[08-10],c1". An invalid list is an
+// ErrMalformed.
 func Nodenames(list string) ([]string, error) {
 	var all []string
 	for list != "" && list != "(null)" {
@@ -77,7 +78,6 @@ func expanded(item string) ([]string, error) {
 	return all, nil
 }
 
-// numbersOf expands a range such as 08-10, padded to the width of its first number.
 func numbersOf(part string) ([]string, error) {
 	first, last, ranged := strings.Cut(part, "-")
 	if !ranged {

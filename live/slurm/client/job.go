@@ -14,7 +14,7 @@ func (id ID) String() string { return strconv.FormatUint(uint64(id), 10) }
 // A State is the base state of a job, by Slurm's name.
 type State string
 
-// The states that the scheduler uses. All other states are final.
+// The states that the scheduler uses; others are final.
 const (
 	Pending   State = "PENDING"
 	Running   State = "RUNNING"
@@ -25,7 +25,7 @@ const (
 	Requeued  State = "REQUEUED" // in the accounting: this run ended with a requeue
 )
 
-// A Job is a job in Slurm. Unknown times are zero.
+// A Job is a job as Slurm reports it. Unknown times are zero.
 type Job struct {
 	ID        ID
 	Array     ID // number of the array; 0: none
@@ -76,7 +76,7 @@ type Held struct {
 	Indices []int
 }
 
-// Waits reports whether a job has not started, or was requeued.
+// Waits reports whether a job waits for its first start, or again after it was requeued.
 func (j *Job) Waits() bool { return j.State == Pending }
 
 // Holds reports whether a job holds nodes, including while it completes.
@@ -89,7 +89,7 @@ func (j *Job) IsHeld() bool {
 	return j.Waits() && (j.Priority == 0 || slices.Contains(j.Flags, "REQUEUE_HOLD") || slices.Contains(j.Flags, "SPECIAL_EXIT"))
 }
 
-// Label returns a job's number as Slurm displays it: 12, 12_3, 12_[2-9%4] or 12+1.
+// Label returns a job's number in Slurm's notation: 12, 12_3, 12_[2-9%4] or 12+1.
 func (j *Job) Label() string {
 	switch {
 	case j.Het != 0:

@@ -59,7 +59,7 @@ type jsonJob struct {
 	Exclusive  texts  `json:"exclusive"`
 }
 
-// ParseJobs parses squeue --json. An error is ErrVersion or ErrMalformed.
+// ParseJobs parses the output of squeue --json. Errors are ErrVersion or ErrMalformed.
 func ParseJobs(text []byte) ([]Job, error) {
 	all, err := decode(text, func(d *document[jsonJob]) *[]jsonJob { return d.Jobs })
 	if err != nil {
@@ -200,7 +200,6 @@ func (c *checker) held(node, list string) Held {
 	}
 }
 
-// exit is a status as in wait(2), or an object with its parts.
 type exit struct{ code, signal int }
 
 func (e *exit) UnmarshalJSON(text []byte) error {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ParseJobsText parses scontrol -o show job. An error is ErrMalformed.
+// ParseJobsText parses the output of scontrol -o show job. Errors are ErrMalformed.
 func ParseJobsText(text []byte) ([]Job, error) {
 	all, err := records(text, "JobId", []string{"UserId", "Priority", "JobState", "Partition", "SubmitTime", "NumNodes", "StdOut"}, repeated)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A Mark is what the scheduler stores about a job in its AdminComment. The zero value belongs to a job that it
-// has not changed.
+// A Mark is the record about a job that the scheduler stores in the job's AdminComment. The zero value belongs to a job
+// that the scheduler has not changed.
 type Mark struct {
 	Ordered    bool
 	Nice       int
@@ -25,11 +25,11 @@ type Mark struct {
 // mostNice is Slurm's largest nice value. Source: scontrol(1), Nice.
 const mostNice = 2147483645
 
-// ErrForeign reports an AdminComment that the scheduler did not write.
+// ErrForeign is returned for an AdminComment that the scheduler did not write.
 var ErrForeign = errors.New("its AdminComment was not written by the scheduler")
 
-// ParseMark parses an AdminComment. It returns ErrForeign, wrapped, if the scheduler did not write it. An empty
-// text is the zero Mark.
+// ParseMark parses an AdminComment. It returns ErrForeign, wrapped, if the scheduler did not write it. An empty text
+// gives the zero Mark.
 func ParseMark(text string) (Mark, error) {
 	if text == "" {
 		return Mark{}, nil
@@ -78,7 +78,7 @@ func (m *Mark) set(name, value string) (err error) {
 
 var folders = regexp.MustCompile(`^/[A-Za-z0-9/._-]+$`)
 
-// CheckFolder returns an error for a folder that a mark cannot contain.
+// CheckFolder returns an error if the path contains characters that a Mark cannot store.
 func CheckFolder(path string) error {
 	if !folders.MatchString(path) {
 		return fmt.Errorf("folder %q, want an absolute path of letters, digits and . _ - /", path)
@@ -86,7 +86,7 @@ func CheckFolder(path string) error {
 	return nil
 }
 
-// String returns the mark as ParseMark reads it; empty for the zero Mark.
+// String returns the mark in the form that ParseMark reads. It is "" for the zero Mark.
 func (m Mark) String() string {
 	var words []string
 	if m.Ordered {

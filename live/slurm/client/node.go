@@ -26,7 +26,7 @@ var unusable = []string{
 	"MAINTENANCE", "REBOOT_REQUESTED", "REBOOT_ISSUED", "POWERED_DOWN", "POWERING_DOWN", "INVALID_REG", "PLANNED_DOWN",
 }
 
-// Usable reports whether Slurm starts jobs on the node. Nodes that are reserved or planned are usable.
+// Usable reports whether Slurm may start jobs on the node. Nodes that are reserved or planned count as usable.
 func (n *Node) Usable() bool {
 	if slices.Contains(unusable, n.State) {
 		return false
@@ -50,7 +50,7 @@ type Partition struct {
 	AllowQOS []string
 }
 
-// A Reservation keeps nodes for some users, or for maintenance.
+// A Reservation reserves nodes for some users, or for maintenance.
 type Reservation struct {
 	Name       string
 	Start, End time.Time

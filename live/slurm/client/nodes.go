@@ -23,8 +23,8 @@ type jsonNode struct {
 	Boot       number `json:"boot_time"`
 }
 
-// ParseNodes parses scontrol --json show node, or sinfo --json in v0.0.37 and v0.0.38. An error is ErrVersion or
-// ErrMalformed.
+// ParseNodes parses the output of scontrol --json show node, or of sinfo --json in v0.0.37 and v0.0.38. Errors are
+// ErrVersion or ErrMalformed.
 func ParseNodes(text []byte) ([]Node, error) {
 	all, err := decode(text, func(d *document[jsonNode]) *[]jsonNode { return d.Nodes })
 	if err != nil {
@@ -86,7 +86,7 @@ func (n *Node) check(c *checker) error {
 	return c.of("node", strconv.Quote(n.Name))
 }
 
-// ParseNodesText parses scontrol -o show node. An error is ErrMalformed.
+// ParseNodesText parses the output of scontrol -o show node. Errors are ErrMalformed.
 func ParseNodesText(text []byte) ([]Node, error) {
 	all, err := records(text, "NodeName", []string{"State", "Gres", "CPUTot", "RealMemory"}, nil)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// DefaultPerMinute is the default limit of commands a minute. It is low because slurmctld holds a lock while it
+// DefaultPerMinute is the default limit on commands per minute. It is low because slurmctld holds a lock while it
 // answers.
 const DefaultPerMinute = 30
 
@@ -63,13 +63,14 @@ type Pace struct {
 	now         time.Duration
 }
 
-// DefaultPace returns a Pace of 2 s during changes and 30 s otherwise, or less often if a read takes more than 2 % of
-// that time.
+// DefaultPace returns a Pace that reads every 2 s during changes and every 30 s otherwise. It reads less often if a
+// read takes more than 2 % of the interval.
 func DefaultPace() *Pace {
 	return &Pace{Least: 2 * time.Second, Most: 30 * time.Second, Share: 0.02}
 }
 
-// Next returns the wait after a read that took the time took; changed states whether it found changes.
+// Next returns how long to wait after a read. took is the duration of the read; changed states whether it found
+// changes.
 func (p *Pace) Next(took time.Duration, changed bool) time.Duration {
 	if changed || p.now == 0 {
 		p.now = p.Least

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ParsePartitions parses scontrol -o show partition. An error is ErrMalformed.
+// ParsePartitions parses the output of scontrol -o show partition. Errors are ErrMalformed.
 func ParsePartitions(text []byte) ([]Partition, error) {
 	all, err := records(text, "PartitionName", []string{"Nodes", "State", "MaxTime"}, nil)
 	if err != nil {
@@ -26,7 +26,7 @@ func (r *record) partition() (Partition, error) {
 	return p, c.of("partition", strconv.Quote(p.Name))
 }
 
-// ParseReservations parses scontrol -o show reservation. An error is ErrMalformed.
+// ParseReservations parses the output of scontrol -o show reservation. Errors are ErrMalformed.
 func ParseReservations(text []byte) ([]Reservation, error) {
 	all, err := records(text, "ReservationName", []string{"StartTime", "EndTime", "State"}, nil)
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *record) reservation() (Reservation, error) {
 // QOSColumns are the columns that ParseQOS reads.
 const QOSColumns = "Name%200,Priority,Flags%200,GrpTRES%200,MaxTRESPU%200,MaxTRESPA%200,MaxTRES%200,MaxJobsPU,MaxSubmitPU,MaxWall"
 
-// ParseQOS parses sacctmgr -n -P show qos. An error is ErrMalformed.
+// ParseQOS parses the output of sacctmgr -n -P show qos. Errors are ErrMalformed.
 func ParseQOS(text []byte) ([]QOS, error) {
 	var all []QOS
 	want, n := strings.Count(QOSColumns, ",")+1, 0

@@ -18,7 +18,7 @@ type Command struct {
 	Input []byte   // standard input
 }
 
-// A Runner runs a command and returns its standard output. Errors of the command are *Error.
+// A Runner runs a command and returns its standard output. If the command fails, the error is an *Error.
 type Runner func(ctx context.Context, cmd Command) ([]byte, error)
 
 // Reasons for which a command fails.

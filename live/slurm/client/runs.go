@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A Run is one run of a job in the accounting.
+// A Run is one run of a job in Slurm's accounting database.
 type Run struct {
 	ID                  ID
 	Label               string // 12, 12_3, 12_[2-9] or 12+1
@@ -25,11 +25,11 @@ type Run struct {
 	Wanted, Held        GPUs
 }
 
-// RunColumns are the columns that ParseRuns reads. The first and the last are equal.
+// RunColumns are the sacct columns that ParseRuns reads. The first and the last are the same.
 const RunColumns = "JobIDRaw,JobID,JobName,Comment,User,Account,Partition,QOS,State,ExitCode,Submit,Eligible,Start,End,ElapsedRaw,NodeList,ReqTRES,AllocTRES,JobIDRaw"
 
-// ParseRuns parses the output of sacct. separator separates columns and must be unknown to users. Names may have
-// line breaks. An error is ErrMalformed.
+// ParseRuns parses the output of sacct. separator is the text between columns; users must not be able to guess it.
+// Names may contain line breaks. Errors are ErrMalformed.
 func ParseRuns(text []byte, separator string) ([]Run, error) {
 	want := strings.Count(RunColumns, ",") + 1
 	cells := strings.Split(strings.TrimSuffix(string(text), "\n"), separator)

@@ -27,7 +27,7 @@ type ElasticJob struct {
 //go:embed script.sh
 var text string
 
-// Script returns the batch script. The command must not be empty or contain a zero byte.
+// Script returns the job's batch script. The command must not be empty or contain a zero byte.
 func (j *ElasticJob) Script() ([]byte, error) {
 	if len(j.Command) == 0 {
 		return nil, errors.New("no command to run")
@@ -54,7 +54,8 @@ func (j *ElasticJob) key() string {
 // Quote quotes a word for bash.
 func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// Options returns the options of sbatch for a first start on the job's minimum of GPUs.
+// Options returns the sbatch options for the first start, on the job's minimum of GPUs. perNode is the number of GPUs
+// of a node.
 func (j *ElasticJob) Options(perNode int) ([]string, error) {
 	least, request := j.Request.Min, j.Request
 	if j.Token != "" {
@@ -82,8 +83,8 @@ func (j *ElasticJob) Options(perNode int) ([]string, error) {
 	return all, nil
 }
 
-// MostGPUs returns the GPUs of the partition's largest node with one of these GPU types, or with any type for an
-// empty list; 0 if there is none.
+// MostGPUs returns the largest number of GPUs of any node of the partition that has one of the given GPU types. An
+// empty list means any type. It returns 0 if there is no such node.
 func MostGPUs(nodes []Node, partition string, types []string) int {
 	most := 0
 	for i := range nodes {

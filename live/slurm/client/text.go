@@ -139,7 +139,6 @@ func tresMemory(list string) (int64, error) {
 	return 0, nil
 }
 
-// memory returns bytes. A bare number is megabytes, as in Slurm.
 func memory(text string) (int64, error) {
 	const units = "KMGTP"
 	shift, digits := 20, text

@@ -10,11 +10,11 @@ import (
 
 var coding = base64.RawURLEncoding.Strict()
 
-// NewToken returns a token for the program of a user's job: 32 random bytes and the user's name, both in
+// NewToken returns a secret token for the program of a user's job: 32 random bytes and the user's name, both in
 // base64url, joined by ".".
 //
-// Only the job's script has the token. The job's public comment has its digest. A token is valid only for jobs of
-// its user, so copying another user's digest has no effect.
+// Only the job's script has the token. The job's public comment has its digest. A token is valid only for jobs of its
+// user, so another user gains nothing by copying the digest.
 func NewToken(user string) string {
 	secret := make([]byte, sha256.Size)
 	rand.Read(secret) // it never fails
@@ -35,7 +35,7 @@ func CheckDigest(text string) error {
 	return nil
 }
 
-// TokenUser returns the user in a token; ok is false for other texts.
+// TokenUser returns the user whose name is in the token. ok is false if the text is not a token.
 func TokenUser(token string) (user string, ok bool) {
 	_, name, ok := strings.Cut(token, ".")
 	raw, err := coding.DecodeString(name)

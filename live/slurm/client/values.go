@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// A number is a JSON number, null, or an object such as {"set": true, "infinite": false, "number": 8}.
 type number struct {
 	value         float64
 	set, infinite bool
@@ -76,7 +75,7 @@ func (n number) at(what string) (time.Time, error) {
 
 type texts []string
 
-// UnmarshalJSON parses all these forms; a string is a list separated by commas.
+// UnmarshalJSON parses a list in any of these forms; a string is a list separated by commas.
 func (w *texts) UnmarshalJSON(text []byte) error {
 	*w = nil
 	if len(text) > 0 && text[0] == '[' {

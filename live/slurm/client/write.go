@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// A Field is a setting that Update changes, by scontrol's name, such as NumNodes and 2-2.
+// A Field is a setting of a job that Update changes, by scontrol's name: for example NumNodes with value 2-2.
 type Field struct{ Name, Value string }
 
-// Submit submits a script and returns the number of the job, or of a heterogeneous job's first component.
+// Submit submits a script and returns the job number. For a heterogeneous job, this is the number of its first
+// component.
 func (c *Client) Submit(ctx context.Context, script []byte, options ...string) (ID, error) {
 	out, err := c.call(ctx, Command{Name: "sbatch", Args: append([]string{"--parsable"}, options...), Input: script})
 	if err != nil {
@@ -30,7 +31,7 @@ func (c *Client) Hold(ctx context.Context, id ID) error { return c.control(ctx, 
 // Release lets a held job start.
 func (c *Client) Release(ctx context.Context, id ID) error { return c.control(ctx, "release", id) }
 
-// Requeuehold stops a running job, requeues it and holds it.
+// Requeuehold stops a running job, and returns it to the queue in state held.
 func (c *Client) Requeuehold(ctx context.Context, id ID) error {
 	return c.control(ctx, "requeuehold", id)
 }
@@ -71,7 +72,7 @@ const (
 	Full  Target = "--full"
 )
 
-// Signal sends a signal, such as USR1, to processes of a job.
+// Signal sends the signal called name, such as USR1, to those processes of a job that to selects.
 func (c *Client) Signal(ctx context.Context, id ID, name string, to Target) error {
 	args := []string{"--signal=" + name}
 	if to != Steps {

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// As returns a Runner for commands of a user of this machine.
+// As returns a Runner that runs commands as the user called name.
 func (r *Rig) As(name string) client.Runner {
 	return func(ctx context.Context, c client.Command) ([]byte, error) {
 		u, err := user.Lookup(name)
@@ -55,7 +55,7 @@ func (r *Rig) Call(t testing.TB, name string, args ...string) string {
 	return out
 }
 
-// Submit submits a job of a shell command as root.
+// Submit submits, as root, a job that runs a shell command.
 func (r *Rig) Submit(t testing.TB, shell string, options ...string) client.ID {
 	t.Helper()
 	id, err := r.Client().Submit(t.Context(), []byte("#!/bin/sh\n"+shell+"\n"), append([]string{"--output=/dev/null"}, options...)...)

@@ -47,7 +47,7 @@ func (r *Rig) start(name, program string, args ...string) error {
 	return nil
 }
 
-// Signal sends a signal to a daemon. It waits for the end after SIGTERM or SIGKILL.
+// Signal sends a signal to the daemon called name. After SIGTERM or SIGKILL it waits until the daemon has ended.
 func (r *Rig) Signal(name string, s syscall.Signal) error {
 	d := r.daemons[name]
 	if d == nil {
@@ -68,7 +68,7 @@ func (r *Rig) Signal(name string, s syscall.Signal) error {
 	return nil
 }
 
-// ProcessorTime returns the user and system time of a daemon.
+// ProcessorTime returns the user plus system time that a daemon has used.
 func (r *Rig) ProcessorTime(name string) (time.Duration, error) {
 	d := r.daemons[name]
 	if d == nil {
@@ -177,7 +177,6 @@ func (r *Rig) Close() {
 	os.RemoveAll(r.Folder) //nolint:errcheck // it is in a folder for temporary files
 }
 
-// killRest kills the processes whose environment names this Slurm: jobs and their steps.
 func (r *Rig) killRest() {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, f := range files {

@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Group is nodes of one kind, named by a prefix and a number from 1.
+// A Group is a number of equal nodes, named by a prefix and a number from 1.
 type Group struct {
 	Prefix string // letters
 	Nodes  int
@@ -51,7 +51,7 @@ var programs = map[string]string{
 	"slurmdbd": "slurmdbd", "mariadbd": "mariadb-server", "mariadb-install-db": "mariadb-server",
 }
 
-// Missing returns why no rig can run here; nil: it can.
+// Missing returns why no Rig can run on this machine, or nil if it can.
 func Missing() error {
 	if os.Getuid() != 0 {
 		return errors.New("not root: only root can start slurmd and make device files")
@@ -64,7 +64,7 @@ func Missing() error {
 	return nil
 }
 
-// Start starts a Slurm for a test, or skips the test.
+// Start starts a Slurm cluster for a test. It skips the test if this machine cannot run one.
 func Start(t testing.TB, o Options) *Rig {
 	t.Helper()
 	if os.Getenv(asked) == "" {
@@ -83,7 +83,7 @@ func Start(t testing.TB, o Options) *Rig {
 	return r
 }
 
-// Open starts a Slurm and waits for its nodes. Close the Rig even after an error, unless it is nil.
+// Open starts a Slurm cluster and waits for its nodes. Close the Rig even after an error, unless it is nil.
 func Open(ctx context.Context, o Options) (*Rig, error) {
 	folder, err := os.MkdirTemp("", "slurmrig")
 	if err != nil {

@@ -101,15 +101,15 @@ func (s *Slurm) Submit(a Ask) client.ID {
 	return id
 }
 
-// LoseState forgets all jobs, like a slurmctld without its state. Running programs are killed.
+// LoseState deletes all jobs, like a slurmctld that lost its saved state. Running programs are killed.
 func (s *Slurm) LoseState() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.jobs = nil
 }
 
-// Older simulates that slurmctld was killed and restored an older state: running job id waits again, and its
-// program is gone.
+// Older simulates that slurmctld was killed and restored an older state, in which the running job id still waits. The
+// job's program is gone.
 func (s *Slurm) Older(id client.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,14 +160,14 @@ func (s *Slurm) answers(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Down stops the controller from answering, or restores it. Jobs continue.
+// Down makes the controller stop answering, or answer again if down is false. Jobs continue.
 func (s *Slurm) Down(down bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.down = down
 }
 
-// SetNode changes the state of a node. DOWN requeues its jobs, or ends them if they cannot be requeued.
+// SetNode sets the state of a node. The state DOWN requeues the jobs on it, or ends them if they cannot be requeued.
 func (s *Slurm) SetNode(name, state string, flags ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,7 +194,7 @@ func (s *Slurm) Job(id client.ID) Job {
 	return *s.jobs[id-1]
 }
 
-// Wrong returns violated invariants, such as GPUs held by two jobs.
+// Wrong returns all violations of invariants, such as a GPU that two jobs hold.
 func (s *Slurm) Wrong() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

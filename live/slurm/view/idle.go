@@ -23,8 +23,8 @@ const (
 	CPUs       Cause = "cpus"       // too few are free for each waiting job
 	Memory     Cause = "memory"     // too little is free for each waiting job
 	Fragmented Cause = "fragmented" // each waiting job needs more GPUs on one node than are free
-	Planned    Cause = "planned"    // Slurm keeps the node for a job of higher priority
-	Wanted     Cause = "wanted"     // a job would fit, but Slurm has not started it yet
+	Planned    Cause = "planned"    // Slurm has reserved the node for a job of higher priority
+	Wanted     Cause = "wanted"     // a waiting job would fit, but Slurm has not started it yet
 )
 
 func nodes(l *Look) (all []status.Node) {

@@ -19,7 +19,7 @@ type Look struct {
 	NoQOS        string
 }
 
-// Take reads the state once. If slurmdbd does not answer, limits are missing.
+// Take reads the state once. If slurmdbd does not answer, limits of QOS are missing.
 func Take(ctx context.Context, c *client.Client, now func() time.Time) (*Look, error) {
 	l := &Look{At: now()}
 	var err error

@@ -11,7 +11,7 @@ import (
 
 const month = 30 * 24 * time.Hour
 
-// Page returns the live page of a Slurm cluster. past may be nil; noPast then states why.
+// Page returns the live page of a Slurm cluster. past may be nil; noPast then states why there are no past runs.
 func Page(c *client.Client, past *History, noPast string) *page.Watched {
 	return page.NewWatched(func(ctx context.Context) (*status.Status, error) {
 		l, err := Take(ctx, c, time.Now)
@@ -22,8 +22,8 @@ func Page(c *client.Client, past *History, noPast string) *page.Watched {
 	})
 }
 
-// Open returns the live page of the Slurm cluster in the user's PATH, once Slurm answers. It follows
-// client.DefaultPace until ctx is done.
+// Open returns the live page of the Slurm cluster whose commands are in PATH, once Slurm answers. Until ctx is done, it
+// reads the state at the intervals of client.DefaultPace.
 func Open(ctx context.Context) (*page.Watched, error) {
 	c, none := &client.Client{Run: client.Limited(client.Exec, client.DefaultPerMinute)}, ""
 	runs, err := c.Accounting(ctx, time.Now().Add(-month))

@@ -2,7 +2,7 @@ package view
 
 import "strings"
 
-// A Meaning explains one of Slurm's reason codes, and what would end the wait.
+// A Meaning explains one of Slurm's reason codes: why a job waits, and what would end the wait.
 type Meaning struct{ Code, Why, Unblock string }
 
 // Unknown is the meaning of a reason code that is not in Meanings.

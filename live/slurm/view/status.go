@@ -14,11 +14,11 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ErrClocks reports that the clocks of this machine and slurmctld differ.
+// ErrClocks is returned if the clocks of this machine and of slurmctld differ.
 var ErrClocks = errors.New("clocks are apart")
 
-// StatusOf returns the state of a Slurm cluster as a document for tables and pages. h may be nil; noHistory then
-// states why.
+// StatusOf converts the state of a Slurm cluster into a document for tables and pages. h may be nil; noHistory then
+// states why there are no past runs.
 func StatusOf(l *Look, h *History, noHistory string) *status.Status {
 	s := &status.Status{Backend: status.Slurm, Title: "Slurm", At: l.At, Policy: "Slurm's own", GPUs: gpus(l), Nodes: nodes(l), Jobs: jobs(l.Jobs, l, h, noHistory)}
 	if l.NoQOS != "" {

@@ -14,7 +14,6 @@ const GPU corev1.ResourceName = "nvidia.com/gpu"
 
 var checked = []corev1.ResourceName{GPU, corev1.ResourceCPU, corev1.ResourceMemory}
 
-// used returns the requests of pods bound to a node, or also pinned to it.
 func (s *State) used(node string, pinned bool) amounts {
 	sum := amounts{}
 	for _, p := range s.byNode[node] {

@@ -81,7 +81,6 @@ func Decode(k Key, value []byte) (*Object, error) {
 	return &Object{Key: k, Meta: m, Value: v}, nil
 }
 
-// stampOf returns the time of an object's creation or last write, in whole seconds.
 func stampOf(o *Object) time.Time {
 	at := o.Meta.GetCreationTimestamp().Time
 	for _, e := range o.Meta.GetManagedFields() {

@@ -111,7 +111,6 @@ func (s *State) want(r run, all int64) int64 {
 	return 0
 }
 
-// A share counts GPUs of pods that have not failed.
 type share struct {
 	all  int64 // existing
 	let  int64 // released, including succeeded

@@ -13,8 +13,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// ended returns a job's condition Complete, Completed or Failed, or the deployment status of a RayJob; "": it has
-// not ended.
 func ended(o *Object) string {
 	if j, ok := as[*batchv1.Job](o); ok {
 		for _, c := range j.Status.Conditions {

@@ -20,8 +20,6 @@ func gated(p *corev1.Pod) bool {
 
 func bound(p *corev1.Pod) bool { return p.Spec.NodeName != "" && !terminal(p) }
 
-// nodeOf returns the node that a pod is bound to, or, if it is not gated, the only node it can be bound to; empty:
-// none.
 func nodeOf(p *corev1.Pod) string {
 	switch {
 	case terminal(p):
@@ -59,7 +57,6 @@ func fieldOf(t corev1.NodeSelectorTerm) string {
 	return ""
 }
 
-// amounts are resources by name: thousandths of cores, bytes, pieces.
 type amounts map[corev1.ResourceName]int64
 
 func amountsOf(l corev1.ResourceList) amounts {
@@ -85,8 +82,6 @@ func (m amounts) max(o amounts) {
 	}
 }
 
-// asks returns a pod's request as Kubernetes computes it: containers and sidecars together, at least the peak
-// during its start, plus overhead.
 func asks(p *corev1.Pod) amounts {
 	sum, sidecars, start := amounts{}, amounts{}, amounts{}
 	for i := range p.Spec.InitContainers {

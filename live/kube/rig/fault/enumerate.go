@@ -104,7 +104,6 @@ func (r *runner) act(step int) string {
 	return r.s.Acts[last].Name
 }
 
-// run runs the scenario with a kill at a moment of a step; step 0: without.
 func (r *runner) run(step int, m Moment) (Outcome, []Call) {
 	r.t.Helper()
 	r.s.Prepare(r.t)
@@ -122,7 +121,6 @@ func (r *runner) run(step int, m Moment) (Outcome, []Call) {
 	return o, p.Calls()
 }
 
-// play runs the acts until one does not settle.
 func (r *runner) play(p *Proxy, k *killer) Outcome {
 	r.t.Helper()
 	o := Outcome{Settled: true}

@@ -98,8 +98,6 @@ func (all *baseline) each(do func(cohort, queue string)) {
 	}
 }
 
-// generate creates the jobs like Kueue's generator: each queue and set concurrently, with the interval before each
-// job.
 func (all *baseline) generate(ctx context.Context, create func(ctx context.Context, cohort, queue, name string, c *class) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	all.each(func(cohort, queue string) {

@@ -19,7 +19,6 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 )
 
-// timeline records the times of jobs from watches, like Kueue's recorder of workloads.
 type timeline struct {
 	mu    sync.Mutex
 	jobs  map[types.NamespacedName]*life
@@ -28,7 +27,6 @@ type timeline struct {
 	last  time.Time
 }
 
-// A life is the times of a job. The last admission or start counts, as in Kueue's recorder.
 type life struct {
 	class            string
 	came             time.Time

@@ -54,7 +54,6 @@ func (n *Node) endContainers() error {
 	return nil
 }
 
-// shims returns the containerd-shim processes, one per pod: their command lines contain the node's socket.
 func (n *Node) shims() ([]int, error) {
 	found, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {

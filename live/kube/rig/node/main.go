@@ -94,7 +94,6 @@ func enter() error {
 	return err
 }
 
-// first is the first process of the namespaces.
 func first() error {
 	runtime.LockOSThread()
 	if err := furnish(); err != nil {

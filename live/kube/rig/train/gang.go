@@ -69,7 +69,6 @@ func startOf(l map[string]string) (start, bool) {
 	return start{job.ID(id), n}, err == nil && n > 0 && id != ""
 }
 
-// gangs returns the latest generation of each job whose requested pods all run.
 func (l *predictor) gangs(names map[string]cluster.GPUType) map[job.ID]*gang {
 	all, wanted := l.running(), l.wanted()
 	latest := make(map[job.ID]*gang)

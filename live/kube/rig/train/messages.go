@@ -25,7 +25,6 @@ const (
 
 const maxBatch = 1 << 30
 
-// A voice sends the messages of rank 0 of one generation; none without url.
 type voice struct {
 	client     *http.Client
 	url, token string

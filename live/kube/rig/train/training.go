@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A training is the progress and resources of a job. Its seconds are the application's, not real ones.
 type training struct {
 	app      *workload.Application
 	total    int     // samples per batch, as submitted, or the application's
@@ -71,7 +70,6 @@ func (t *training) iteration() float64 {
 
 func (t *training) size() float64 { return float64(t.replicas() * t.batch.PerReplica()) }
 
-// epoch returns the current epoch, from 0, and the progress at its end.
 func (t *training) epoch() (int, float64) {
 	if t.app.Curve == nil {
 		return 0, math.Inf(1)
