@@ -46,7 +46,7 @@ func TestJudge(t *testing.T) {
 		t.Errorf("errors %q, %q, want %q", near.Errors(), near.Verdict(), want)
 	}
 	got := metrics.Judge(metrics.Figures{JCT: 1000, Utilisation: 0.5}, metrics.Figures{JCT: 900, Wait: 30, Utilisation: 0.5}, 1, 0, 60, nil)
-	if want := "mean JCT -10.0 %, mean wait 30 s instead of 0 s, utilisation +0.0 %"; got.Errors() != want {
+	if want := "mean JCT -10 %, mean wait 30 s instead of 0 s, utilisation +0.0 %"; got.Errors() != want {
 		t.Errorf("errors %q, want %q", got.Errors(), want)
 	}
 	if !strings.Contains(got.Verdict(), "No cause is known; ") {

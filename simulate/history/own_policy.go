@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/policy/kueue"
 	"github.com/oxgang/oxgang/policy/multifactor"
 	"github.com/oxgang/oxgang/simulate/config"
@@ -85,7 +86,7 @@ func (o *OwnPolicy) unknown(h *History) []string {
 	}
 	d := multifactor.DefaultOptions()
 	if o.slurm == nil {
-		return []string{fmt.Sprintf("Slurm's configuration is not known (--slurm-config): assumed backfilling every %v over %v, and priority by age in addition to the recorded one", d.Interval, d.Horizon)}
+		return []string{fmt.Sprintf("Slurm's configuration is not known (--slurm-config): assumed backfilling every %s over %s, and priority by age in addition to the recorded one", printable.Short(d.Interval), printable.Short(d.Horizon))}
 	}
 	return o.slurm.Unlike
 }

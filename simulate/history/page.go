@@ -25,7 +25,7 @@ type pageView struct {
 	Results  []string // the headline first
 	Stamped  bool
 	Share    int
-	Verdict  string
+	Accuracy []string
 	Table    [][]string
 	Later    string
 	Largest  *metrics.Waits // size of the last column
@@ -35,7 +35,7 @@ type pageView struct {
 
 // Page writes the answer as a page that needs no other file and no network.
 func (a *Answer) Page(w io.Writer) error {
-	v := pageView{Answer: a, Results: strings.Split(upper(a.Sentence), "\n"), Stamped: !a.Trust.Trusted, Share: int(100 * statistics.Share), Verdict: a.Trust.Verdict(), Style: report.Style, Later: metrics.LaterRule, Largest: a.largest()}
+	v := pageView{Answer: a, Results: strings.Split(a.Sentence, "\n"), Stamped: !a.Trust.Trusted, Share: int(100 * statistics.Share), Accuracy: a.accuracyLines(), Style: report.Style, Later: metrics.LaterRule, Largest: a.largest()}
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		v.Table = append(v.Table, []string{

@@ -127,7 +127,7 @@ func (q *Question) recordedWaits(a *Answer, own *metrics.Result, in *run.Inputs)
 // called returns the name of an alternative: without the priorities of a history, Slurm's policy has age alone.
 func called(policy string) string {
 	if policy == "multifactor" {
-		return policy + ", age alone"
+		return policy + " by age"
 	}
 	return policy
 }
@@ -154,10 +154,7 @@ func (q *Question) say(format string, args ...any) {
 
 func (q *Question) conditions(a *Answer) {
 	a.RestsOn = append(a.RestsOn, fmt.Sprintf("%d jobs that ended, of %d in the history, on %d GPUs: %s", len(a.jobs), len(q.History.Recorded.Jobs), a.GPUs, a.Cluster))
-	a.RestsOn = append(a.RestsOn, fmt.Sprintf("your own policy, replayed as %s: %s", a.Own, a.Trust.Errors()))
-	if !a.Trust.Trusted {
-		a.RestsOn = append(a.RestsOn, a.Trust.Causes...)
-	} else {
+	if a.Trust.Trusted {
 		a.RestsOn = append(append(a.RestsOn, Named(a.LeftOut)...), q.causes()...)
 	}
 	a.Must = append(a.Must, "each job runs as long as recorded, whatever runs next to it", "users submit the same jobs at the same times, even if waits change", "the scheduler has time limits, not real run times")

@@ -10,8 +10,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
+// conclude writes the answer, one fact a line: what is missing, the accuracy, then the gains and who pays for them.
 func (a *Answer) conclude() {
-	parts := a.leftOut()
+	parts := append(a.leftOut(), a.own())
 	if a.best != nil {
 		parts = append(parts, a.waits())
 		if a.best.delays != nil {
@@ -19,14 +20,10 @@ func (a *Answer) conclude() {
 		}
 		parts = append(parts, a.size())
 	}
-	parts = append(parts, a.own())
-	for i, part := range parts[1:] {
-		parts[1+i] = upper(part)
+	for i, part := range parts {
+		parts[i] = upper(part)
 	}
 	a.Sentence = strings.Join(parts, ".\n") + "."
-	if !a.Trust.Trusted {
-		a.Sentence = "NOT TO BE TRUSTED: " + a.Sentence
-	}
 }
 
 func (a *Answer) leftOut() []string {
@@ -38,11 +35,16 @@ func (a *Answer) leftOut() []string {
 }
 
 func (a *Answer) waits() string {
-	b := a.best
-	text := fmt.Sprintf("with the same jobs and GPUs the mean wait would have been %s under %s instead of %s (%s)",
-		span(b.MeanWait), called(b.policy), span(a.Rows[0].MeanWait), b.rangeText())
+	b, was := a.best, a.Rows[0].MeanWait
+	if was == 0 {
+		return "mean wait: no job waited"
+	}
+	if b.MeanWait >= was {
+		return fmt.Sprintf("mean wait: %s, and no other policy has less with the same jobs and GPUs. %s has %s (%s)", span(was), upper(called(b.policy)), span(b.MeanWait), b.rangeText())
+	}
+	text := fmt.Sprintf("mean wait: %s under %s instead of %s, with the same jobs and GPUs (%s)", span(b.MeanWait), called(b.policy), span(was), b.rangeText())
 	if b.change.Low < 1 && b.change.High > 1 {
-		text += ", so the difference may be chance"
+		text += fmt.Sprintf(". The interval contains %s, so the difference may be chance", span(a.replayed.MeanWait))
 	}
 	return text
 }
@@ -58,13 +60,13 @@ func (a *Answer) size() string {
 	f := a.Fewer
 	switch {
 	case a.Rows[0].MeanWait == 0:
-		return "no job waited, so fewer GPUs were not examined"
+		return "fewer GPUs: not examined, because no job waited"
 	case f == nil || f.Enough == a.GPUs:
-		return fmt.Sprintf("under %s, too, all GPUs are needed to keep the recorded mean and P90 wait", called(a.best.policy))
+		return fmt.Sprintf("fewer GPUs: with fewer than these %d, jobs would wait longer than recorded, on average or at the 90th percentile, under %s, too", a.GPUs, called(a.best.policy))
 	}
-	text := fmt.Sprintf("under %s, %d of the %d GPUs are enough to keep the recorded mean and P90 wait (%.0f %% fewer; range %d to %d GPUs)", called(a.best.policy), f.Enough, a.GPUs, 100*f.Saved, f.AtLeast, f.AtMost)
+	text := fmt.Sprintf("fewer GPUs: %d of the %d are enough under %s to keep the recorded mean and P90 wait (%.0f %% fewer; range %d to %d GPUs)", f.Enough, a.GPUs, called(a.best.policy), 100*f.Saved, f.AtLeast, f.AtMost)
 	if f.Currency != "" {
-		text += fmt.Sprintf(", which saves %s %s a year at your prices (%g %s a GPU-hour, %s)", thousands(f.Money), f.Currency, a.price.perHour, f.Currency, f.PriceSource)
+		text += fmt.Sprintf(". That saves %s %s a year at your prices (%g %s a GPU-hour, %s)", thousands(f.Money), f.Currency, a.price.perHour, f.Currency, f.PriceSource)
 	}
 	return text
 }
@@ -79,9 +81,12 @@ func (a *Answer) own() string {
 		}
 	}
 	if !a.Trust.Trusted {
-		return fmt.Sprintf("the replay of your own policy is up to %.1f %% off", 100*worst)
+		return "NOT TO BE TRUSTED: a replay of your own policy differs from the log by more than 5 %, so the following may be wrong"
 	}
-	return fmt.Sprintf("your own policy is reproduced within %.1f %%", 100*worst)
+	if worst < 0.0005 {
+		return "accuracy: a replay of your own policy matches the log"
+	}
+	return fmt.Sprintf("accuracy: a replay of your own policy is within %.1f %% of the log", 100*worst)
 }
 
 func span(seconds float64) string {

@@ -12,7 +12,7 @@ import (
 
 // Table prints the result as a table.
 func (a *Answer) Table(w io.Writer) error {
-	fmt.Fprintf(w, "%s\n\n", upper(a.Sentence))
+	fmt.Fprintf(w, "%s\n\n", a.Sentence)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "POLICY\tASSUMES\tMEAN WAIT\t%.0f %% INTERVAL\tP50 WAIT\tP90 WAIT\tMEAN JCT\tUTIL (%%)\tLATER (%%)\tMAX WAIT\n", 100*statistics.Share)
 	for i := range a.Rows {
@@ -26,9 +26,24 @@ func (a *Answer) Table(w io.Writer) error {
 		fmt.Fprintf(w, "LATER: jobs that finish %s later than under your own policy\n", metrics.LaterRule)
 		fmt.Fprintf(w, "MAX WAIT: longest wait for the first start, jobs of %s\n", largest.Size)
 	}
-	fmt.Fprintf(w, "\nYour own policy, replayed as %s: %s.\n%s\n", a.Own, a.Trust.Errors(), a.Trust.Verdict())
-	_, err := fmt.Fprintf(w, "\nBased on:\n  %s\n\nAssumptions:\n  %s\n", strings.Join(a.RestsOn, "\n  "), strings.Join(a.Must, "\n  "))
-	return err
+	for _, list := range []struct {
+		title string
+		lines []string
+	}{{"Accuracy", a.accuracyLines()}, {"Possible causes of the difference", a.Trust.Causes}, {"Based on", a.RestsOn}, {"Assumptions", a.Must}} {
+		if len(list.lines) > 0 {
+			fmt.Fprintf(w, "\n%s:\n  %s\n", list.title, strings.Join(list.lines, "\n  "))
+		}
+	}
+	return nil
+}
+
+// accuracyLines compares the replay with the log.
+func (a *Answer) accuracyLines() []string {
+	lines := []string{fmt.Sprintf("your own policy, replayed as %s: %s", a.Own, a.Trust.Errors())}
+	if a.Trust.Trusted {
+		lines = append(lines, a.Trust.Verdict())
+	}
+	return lines
 }
 
 func (a *Answer) largest() *metrics.Waits {
