@@ -13,12 +13,10 @@ var errPanic = errors.New("it panicked")
 // Options configure Metrics.
 type Options struct {
 	Version string // of the program
-	Jobs    bool   // series for each job
 }
 
 // A Metrics has the Prometheus metrics of a process, on one registry.
 type Metrics struct {
-	o       Options
 	vectors []vector // with the label queue
 
 	rounds, refused, fallbacks, iterations, interrupted *prometheus.CounterVec
@@ -28,7 +26,7 @@ type Metrics struct {
 
 	interval, last, fallback, gap, goodput, forecast, limit *prometheus.GaugeVec
 	explained, leader, clock, price, leftOut                *prometheus.GaugeVec
-	jobs, gpus, fairness, jobGPUs, jobGoodput               *prometheus.GaugeVec
+	jobs, gpus, fairness                                    *prometheus.GaugeVec
 
 	duration, stages, wrong *prometheus.HistogramVec
 }
@@ -45,7 +43,7 @@ var (
 
 // New registers Metrics at r.
 func New(r prometheus.Registerer, o Options) (*Metrics, error) {
-	m := &Metrics{o: o}
+	m := new(Metrics)
 	m.makeRounds()
 	m.makeJobs()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -102,10 +100,6 @@ func (m *Metrics) makeJobs() {
 	m.forecast = m.gauge("oxgang_budget_forecast", "Cost of the next hour of rented nodes under the last plan.")
 	m.limit = m.gauge("oxgang_budget_limit", "Limit on the average cost of rented nodes per hour.")
 	m.makeLedger()
-	if m.o.Jobs {
-		m.jobGPUs = m.gauge("oxgang_job_gpus", "GPUs that a job holds.", "job")
-		m.jobGoodput = m.gauge("oxgang_job_goodput", "Estimated samples per second of a job, at the efficiency of its first batch size.", "job")
-	}
 }
 
 func (m *Metrics) makeLedger() {

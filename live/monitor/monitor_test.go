@@ -239,7 +239,7 @@ func (d *described) Unregister(prometheus.Collector) bool { return true }
 func names(t testing.TB) []string {
 	t.Helper()
 	var d described
-	made(t, &d, Options{Jobs: true})
+	made(t, &d, Options{})
 	return d.names
 }
 
@@ -250,7 +250,7 @@ func TestNames_are_documented(t *testing.T) {
 // TestNames_follow_the_conventions, and every metric moves, so that none is there in vain.
 func TestNames_follow_the_conventions(t *testing.T) {
 	r := prometheus.NewRegistry()
-	everything(t, made(t, r, Options{Jobs: true, Version: "v1"}))
+	everything(t, made(t, r, Options{Version: "v1"}))
 	families, err := r.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -309,13 +309,13 @@ func everything(t testing.TB, m *Metrics) *Queue {
 // predicted. Job a has two GPUs for an hour, at 3 each in each of 60 rounds, and at a rent of 2.
 func TestValues(t *testing.T) {
 	r := prometheus.NewRegistry()
-	m := made(t, r, Options{Jobs: true})
+	m := made(t, r, Options{})
 	q := everything(t, m)
 	got := gather(t, r)
 	for name, want := range map[string]float64{
 		"oxgang_budget_spent_total": 8, "oxgang_budget_forecast": 24, "oxgang_budget_limit": 10,
 		"oxgang_throughput_error_ratio h100": 1, "oxgang_throughput_error_ratio h100 sum": 14. / 16,
-		"oxgang_goodput_ratio": 0.5, "oxgang_job_gpus a": 2, "oxgang_job_goodput a": 1,
+		"oxgang_goodput_ratio":                     0.5,
 		"oxgang_gpu_seconds_total h100 productive": 2 * 3600, "oxgang_gpu_seconds_total h100 free": 2 * 3600,
 		"oxgang_used_gpu_seconds_total bert h100 rented held ann": 7200, "oxgang_paid_total bert h100 rented held ann": 360,
 		"oxgang_rent_total bert h100 rented held ann": 4, "oxgang_gpu_price h100": 3,
@@ -329,9 +329,6 @@ func TestValues(t *testing.T) {
 		t.Errorf("rho %v, want above 0 and at most 1: it has what it asks for", rho)
 	}
 	q.Event(time.Unix(1e9+7200, 0), scheduler.Exited{Job: "a", Outcome: scheduler.Done})
-	if _, there := gather(t, r)["oxgang_job_gpus a"]; there {
-		t.Error("job a has ended, and its series is there")
-	}
 	m.Forget("default")
 	if left := gather(t, r); len(left) != 1 {
 		t.Errorf("the queue is forgotten, and there is %v, want the build alone", left)

@@ -113,7 +113,7 @@ func (q *Queue) Event(now time.Time, ev scheduler.Event) {
 	case scheduler.Exited:
 		q.m.ended.WithLabelValues(q.name, ev.Outcome.String()).Inc()
 		if ev.Outcome != scheduler.Lost {
-			q.drop(ev.Job)
+			delete(q.rows, ev.Job)
 		}
 	case scheduler.NodesChanged:
 		q.pay(now, ev.Rentals)
@@ -139,9 +139,6 @@ func (q *Queue) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Actio
 	q.usage.round(s, acts)
 	q.ledger.Round(s, p, acts)
 	q.priced(p)
-	if q.m.o.Jobs {
-		q.each(s, p)
-	}
 }
 
 func (q *Queue) plan(p *policy.Plan) {

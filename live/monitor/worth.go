@@ -91,29 +91,3 @@ func (q *Queue) foresee(s *policy.Snapshot, p *policy.Plan) {
 		q.m.forecast.WithLabelValues(q.name).Set(cost)
 	}
 }
-
-func (q *Queue) each(s *policy.Snapshot, p *policy.Plan) {
-	for i, j := range s.Jobs {
-		id, d := string(j.ID), &p.Jobs[i]
-		q.m.jobGPUs.WithLabelValues(q.name, id).Set(float64(d.Allocation.AllGPUs()))
-		if g := goodput(j, d); finite(g) {
-			q.m.jobGoodput.WithLabelValues(q.name, id).Set(g)
-		}
-	}
-}
-
-func goodput(j *policy.Job, d *policy.Decision) float64 {
-	if j.Perf == nil || d.Allocation.GPUs == 0 || d.Allocation.Mixed() {
-		return 0
-	}
-	b := j.Expected(d.Allocation, d.Batch)
-	total := b.PerReplica() * d.Allocation.GPUs / j.ReplicaGPUs(d.Allocation.GPUType)
-	return j.Perf.Throughput(d.Allocation, b) * j.Perf.Efficiency(float64(total))
-}
-
-func (q *Queue) drop(id job.ID) {
-	if delete(q.rows, id); q.m.o.Jobs {
-		q.m.jobGPUs.DeleteLabelValues(q.name, string(id))
-		q.m.jobGoodput.DeleteLabelValues(q.name, string(id))
-	}
-}

@@ -31,7 +31,6 @@ type entry struct {
 	releasedGeneration int
 	failures           int
 	notBefore          time.Time // earliest restart after a failure
-	why                string    // last failure
 	heldByOther        bool      // somebody else holds it
 	program            ProgramState
 	runningSince       time.Time // when first observed
@@ -100,7 +99,7 @@ func (b *Backend) lose(e *entry, detail string) {
 
 func (b *Backend) fail(e *entry, why string) {
 	e.failures++
-	e.notBefore, e.why = time.Now().Add(min(backoff<<min(e.failures-1, 10), mostBackoff)), why
+	e.notBefore = time.Now().Add(min(backoff<<min(e.failures-1, 10), mostBackoff))
 	b.lose(e, why)
 	b.describe(e)
 }

@@ -140,19 +140,18 @@ func (e *entry) look(j *Job) (back bool) {
 // oldState handles a job that waits without a requeue: a killed slurmctld read an old state. Source:
 // observed, Slurm 22.05.
 func (b *Backend) oldState(e *entry) {
-	const why = "slurmctld restarted with a state from before the job's start"
 	if e.wants() {
-		b.fail(e, why)
+		b.fail(e, "slurmctld restarted with a state from before the job's start")
 		return
 	}
-	e.notBefore, e.why = time.Now().Add(backoff), why
+	e.notBefore = time.Now().Add(backoff)
 }
 
 func (b *Backend) started(e *entry) {
 	if e.running == e.planned.generation {
 		return
 	}
-	e.running, e.failures, e.why, e.released, e.noticed = e.planned.generation, 0, "", time.Time{}, time.Time{}
+	e.running, e.failures, e.released, e.noticed = e.planned.generation, 0, time.Time{}, time.Time{}
 	e.runningSince, e.Heard, e.Silent = time.Now(), time.Time{}, false
 	if e.awaitsHello = b.expectsHello(e); !e.awaitsHello {
 		b.Events.Emit(scheduler.Reported{Report: e.resumed()})

@@ -20,7 +20,6 @@ type Writer struct {
 	// Dry only logs the steps.
 	Dry bool
 	Log *slog.Logger
-	Now func() time.Time
 
 	mu      sync.Mutex
 	recent  []time.Time
@@ -87,7 +86,7 @@ func (w *Writer) Do(ctx context.Context, s *Step) error {
 func (w *Writer) admit(k key) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := w.now()
+	now := time.Now()
 	if r := w.refused[k]; r != nil && (r.GaveUp || now.Before(r.Again)) {
 		return fmt.Errorf("%w: %s", ErrRefused, r.Message)
 	}
@@ -118,7 +117,7 @@ func (w *Writer) reject(k key, err error) error {
 		r = &Refusal{}
 		w.refused[k] = r
 	}
-	r.Message, r.Times, r.Again = err.Error(), r.Times+1, w.now().Add(firstPause<<r.Times)
+	r.Message, r.Times, r.Again = err.Error(), r.Times+1, time.Now().Add(firstPause<<r.Times)
 	r.GaveUp = r.Times >= Tries
 	if r.Times == 1 || r.GaveUp {
 		w.Log.Warn("Slurm refused a command", "command", k.command, "message", r.Message, "times", r.Times, "given up", r.GaveUp)
@@ -148,11 +147,4 @@ func (w *Writer) Forget(keep func(client.ID) bool) {
 			delete(w.refused, k)
 		}
 	}
-}
-
-func (w *Writer) now() time.Time {
-	if w.Now != nil {
-		return w.Now()
-	}
-	return time.Now()
 }

@@ -16,8 +16,6 @@ const DefaultTimeout = 30 * time.Second
 type Client struct {
 	// Run runs commands; nil: Exec.
 	Run Runner
-	// Timeout is the time limit of each command; 0: DefaultTimeout.
-	Timeout time.Duration
 	// Text requests text instead of JSON.
 	Text bool
 	// OnlyJSON makes Jobs return ErrText instead of reading text, in which the name of a job can imitate other
@@ -30,15 +28,11 @@ type Client struct {
 }
 
 func (c *Client) call(ctx context.Context, cmd Command) ([]byte, error) {
-	limit := c.Timeout
-	if limit == 0 {
-		limit = DefaultTimeout
-	}
 	run := c.Run
 	if run == nil {
 		run = Exec
 	}
-	bounded, cancel := context.WithTimeout(ctx, limit)
+	bounded, cancel := context.WithTimeout(ctx, DefaultTimeout)
 	defer cancel()
 	out, err := run(bounded, cmd)
 	switch {
@@ -47,7 +41,7 @@ func (c *Client) call(ctx context.Context, cmd Command) ([]byte, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case bounded.Err() != nil:
-		return nil, &Error{Command: cmd.Name, Message: fmt.Sprintf("no answer within %v", limit), Err: ErrTimeout}
+		return nil, &Error{Command: cmd.Name, Message: fmt.Sprintf("no answer within %v", DefaultTimeout), Err: ErrTimeout}
 	}
 	return nil, err
 }

@@ -35,10 +35,8 @@ type Job struct {
 	HetOffset int
 
 	Name, User, Account, Partition, QOS string
-	Comment, AdminComment, Reservation  string
+	Comment, AdminComment               string
 	Dependency                          string
-	Features                            string // required of nodes
-	Workdir, Output                     string
 
 	State    State
 	Flags    []string // such as COMPLETING and REQUEUE_HOLD
@@ -52,21 +50,18 @@ type Job struct {
 	Limit                        time.Duration
 	Unlimited                    bool
 
-	Nodes         []string // held, by name
-	Needed        int      // minimum number of nodes
-	ReqNodes      []string
-	Excluded      []string
-	CPUs          int // requested, or held
-	NumTasks      int
-	Memory        int64 // bytes on all nodes; 0: unknown
-	GPUs          GPUs
-	PerNode       GPUs // requested on each node; nil: not stated
-	HeldGPUs      []Held
-	ExitCode      int // after its end
-	Signal        int // signal that ended the job; 0: none
-	BatchHost     string
-	TimeMinimum   time.Duration // accepted shorter time limit
-	ExclusiveNode bool
+	Nodes    []string // held, by name
+	Needed   int      // minimum number of nodes
+	ReqNodes []string
+	Excluded []string
+	CPUs     int // requested, or held
+	NumTasks int
+	Memory   int64 // bytes on all nodes; 0: unknown
+	GPUs     GPUs
+	PerNode  GPUs // requested on each node; nil: not stated
+	HeldGPUs []Held
+	ExitCode int // after its end
+	Signal   int // signal that ended the job; 0: none
 }
 
 // Held is what a job holds on one node.

@@ -23,11 +23,7 @@ type jsonJob struct {
 	QOS        string `json:"qos"`
 	Comment    string `json:"comment"`
 	Admin      string `json:"admin_comment"`
-	Reserved   string `json:"resv_name"`
 	Dependency string `json:"dependency"`
-	Features   string `json:"features"`
-	Workdir    string `json:"current_working_directory"`
-	Output     string `json:"standard_output"`
 	State      texts  `json:"job_state"`
 	Flags      texts  `json:"flags"`
 	Reason     string `json:"state_reason"`
@@ -40,7 +36,6 @@ type jsonJob struct {
 	Start      number `json:"start_time"`
 	End        number `json:"end_time"`
 	Limit      number `json:"time_limit"`
-	Minimum    number `json:"time_minimum"`
 	Nodes      string `json:"nodes"`
 	Needed     number `json:"node_count"`
 	ReqNodes   string `json:"required_nodes"`
@@ -54,9 +49,6 @@ type jsonJob struct {
 	PerTask    string `json:"tres_per_task"`
 	Detail     texts  `json:"gres_detail"`
 	Exit       exit   `json:"exit_code"`
-	BatchHost  string `json:"batch_host"`
-	Shared     texts  `json:"shared"`
-	Exclusive  texts  `json:"exclusive"`
 }
 
 // ParseJobs parses the output of squeue --json. Errors are ErrVersion or ErrMalformed.
@@ -89,20 +81,19 @@ func (s *jsonJob) job() (Job, error) {
 		Task:  c.count(s.Task, "array_task_id"), Tasks: s.Tasks,
 		Het: ID(c.integer(s.Het, "het_job_id", 0, math.MaxUint32)), HetOffset: c.count(s.HetOffset, "het_job_offset"),
 		Name: s.Name, User: s.User, Account: s.Account, Partition: s.Partition, QOS: s.QOS,
-		Comment: s.Comment, AdminComment: s.Admin, Reservation: s.Reserved, Dependency: s.Dependency, Features: s.Features,
-		Workdir: s.Workdir, Output: s.Output, Reason: s.Reason, Requeue: s.Requeue, BatchHost: s.BatchHost,
+		Comment: s.Comment, AdminComment: s.Admin, Dependency: s.Dependency,
+		Reason: s.Reason, Requeue: s.Requeue,
 		Priority: uint32(c.integer(s.Priority, "priority", 0, math.MaxUint32)),
 		Nice:     int(int32(c.integer(s.Nice, "nice", math.MinInt32, math.MaxUint32))), // Slurm 22.05 prints -1 as 4294967295
 		Restarts: c.count(s.Restarts, "restart_cnt"),
 		Submit:   c.at(s.Submit, "submit_time"), Eligible: c.at(s.Eligible, "eligible_time"),
 		Start: c.at(s.Start, "start_time"), End: c.at(s.End, "end_time"),
 		Limit:     time.Duration(c.integer(s.Limit, "time_limit in minutes", 0, mostMinutes)) * time.Minute,
-		Unlimited: !s.Limit.set, TimeMinimum: time.Duration(c.integer(s.Minimum, "time_minimum", 0, mostMinutes)) * time.Minute,
-		Nodes: c.nodes(s.Nodes), Needed: c.count(s.Needed, "node_count"),
+		Unlimited: !s.Limit.set,
+		Nodes:     c.nodes(s.Nodes), Needed: c.count(s.Needed, "node_count"),
 		ReqNodes: c.nodes(s.ReqNodes), Excluded: c.nodes(s.Excluded),
 		CPUs: c.count(s.CPUs, "cpus"), NumTasks: c.count(s.NumTasks, "tasks"), ExitCode: s.Exit.code, Signal: s.Exit.signal,
-		PerNode:       c.gpus(s.PerNode),
-		ExclusiveNode: slices.Contains(s.Shared, "none") || slices.Contains(upper(s.Exclusive), "TRUE") || slices.Contains(upper(s.Shared), "EXCLUSIVE"),
+		PerNode: c.gpus(s.PerNode),
 	}
 	j.setState(s.State, s.Flags)
 	tres := s.Wanted

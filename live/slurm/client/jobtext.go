@@ -24,19 +24,18 @@ func (r *record) job() (Job, error) {
 		Het: ID(c.integer(c.field(r, "HetJobId"), "HetJobId", 0, math.MaxUint32)), HetOffset: c.count(c.field(r, "HetJobOffset"), "HetJobOffset"),
 		Array: ID(c.integer(c.field(r, "ArrayJobId"), "ArrayJobId", 0, math.MaxUint32)),
 		Name:  r.fields["JobName"], User: user, Account: r.get("Account"), Partition: r.get("Partition"), QOS: r.get("QOS"),
-		Comment: r.get("Comment"), AdminComment: r.get("AdminComment"), Reservation: r.get("Reservation"),
-		Dependency: r.get("Dependency"), Features: r.get("Features"), Workdir: r.get("WorkDir"), Output: r.get("StdOut"),
-		Reason: r.fields["Reason"], Requeue: r.get("Requeue") == "1", BatchHost: r.get("BatchHost"),
+		Comment: r.get("Comment"), AdminComment: r.get("AdminComment"),
+		Dependency: r.get("Dependency"), Reason: r.fields["Reason"], Requeue: r.get("Requeue") == "1",
 		Priority: uint32(c.integer(c.field(r, "Priority"), "Priority", 0, math.MaxUint32)),
 		Nice:     c.signed(r, "Nice"),
 		Restarts: c.count(c.field(r, "Restarts"), "Restarts"),
 		Submit:   c.at(c.field(r, "SubmitTime"), "SubmitTime"), Eligible: c.at(c.field(r, "EligibleTime"), "EligibleTime"),
 		Start: c.at(c.field(r, "StartTime"), "StartTime"), End: c.at(c.field(r, "EndTime"), "EndTime"),
-		Limit: c.span(r, "TimeLimit"), Unlimited: r.get("TimeLimit") == "UNLIMITED", TimeMinimum: c.span(r, "TimeMin"),
+		Limit: c.span(r, "TimeLimit"), Unlimited: r.get("TimeLimit") == "UNLIMITED",
 		Nodes: c.nodes(r.get("NodeList")), Needed: c.count(c.field(r, "NumNodes"), "NumNodes"),
 		ReqNodes: c.nodes(r.get("ReqNodeList")), Excluded: c.nodes(r.get("ExcNodeList")),
 		CPUs: c.count(c.field(r, "NumCPUs"), "NumCPUs"), NumTasks: c.count(c.field(r, "NumTasks"), "NumTasks"),
-		PerNode: c.gpus(r.get("TresPerNode")), ExclusiveNode: r.get("OverSubscribe") == "NO",
+		PerNode: c.gpus(r.get("TresPerNode")),
 	}
 	if tasks := r.get("ArrayTaskId"); digits(tasks) {
 		j.Task = atoi(tasks)

@@ -12,13 +12,11 @@ type Node struct {
 	Flags      []string // such as DRAIN, RESERVED, NOT_RESPONDING
 	Reason     string
 	Partitions []string
-	Features   []string
 	GPUs, Used GPUs
 	CPUs       int
 	UsedCPUs   int
 	Memory     int64 // bytes
 	UsedMemory int64 // bytes, allocated to jobs
-	Boot       time.Time
 }
 
 var unusable = []string{
@@ -34,20 +32,10 @@ func (n *Node) Usable() bool {
 	return !slices.ContainsFunc(n.Flags, func(f string) bool { return slices.Contains(unusable, f) })
 }
 
-// A Partition is a queue and its nodes. A node may be in several.
+// A Partition is a queue.
 type Partition struct {
-	Name     string
-	Default  bool
-	State    string // UP, DOWN, DRAIN or INACTIVE
-	Nodes    []string
-	Limit    time.Duration // longest time limit; 0: none
-	Usual    time.Duration // default time limit; 0: Limit
-	Tier     int           // higher tiers are scheduled first
-	Preempt  string
-	QOS      string // limits all jobs of the partition; empty: none
-	Accounts []string
-	Groups   []string
-	AllowQOS []string
+	Name string
+	QOS  string // limits all jobs of the partition; empty: none
 }
 
 // A Reservation reserves nodes for some users, or for maintenance.
@@ -58,24 +46,18 @@ type Reservation struct {
 	Users      []string
 	Accounts   []string
 	Flags      []string
-	Partition  string
 	State      string // ACTIVE or INACTIVE
-	GPUs       GPUs   // nil: all GPUs of its nodes
 }
 
 // Active reports whether a reservation is in force.
 func (r *Reservation) Active() bool { return r.State == "ACTIVE" }
 
-// QOS is a quality of service: a priority and limits.
+// QOS is a quality of service: its limits.
 type QOS struct {
 	Name           string
-	Priority       int
-	Flags          []string
 	GPUs           GPUs
 	GPUsPerUser    GPUs
 	GPUsPerAccount GPUs
 	GPUsPerJob     GPUs
 	JobsPerUser    int // running; 0: no limit
-	SubmitPerUser  int
-	Limit          time.Duration // longest time limit; 0: none
 }

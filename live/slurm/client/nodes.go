@@ -13,14 +13,12 @@ type jsonNode struct {
 	Flags      texts  `json:"state_flags"`
 	Reason     string `json:"reason"`
 	Partitions texts  `json:"partitions"`
-	Features   texts  `json:"features"`
 	GRES       string `json:"gres"`
 	Used       string `json:"gres_used"`
 	CPUs       number `json:"cpus"`
 	UsedCPUs   number `json:"alloc_cpus"`
 	Memory     number `json:"real_memory"`
 	UsedMemory number `json:"alloc_memory"`
-	Boot       number `json:"boot_time"`
 }
 
 // ParseNodes parses the output of scontrol --json show node, or of sinfo --json in v0.0.37 and v0.0.38. Errors are
@@ -49,11 +47,10 @@ func byName(nodes []Node, err error) ([]Node, error) {
 func (s *jsonNode) node() (Node, error) {
 	var c checker
 	n := Node{
-		Name: s.Name, Reason: s.Reason, Partitions: s.Partitions, Features: s.Features,
+		Name: s.Name, Reason: s.Reason, Partitions: s.Partitions,
 		GPUs: c.gpus(s.GRES), Used: c.gpus(s.Used),
 		CPUs: c.count(s.CPUs, "cpus"), UsedCPUs: c.count(s.UsedCPUs, "alloc_cpus"),
 		Memory: c.integer(s.Memory, "real_memory", 0, mostMegabytes) << 20, UsedMemory: c.integer(s.UsedMemory, "alloc_memory", 0, mostMegabytes) << 20,
-		Boot: c.at(s.Boot, "boot_time"),
 	}
 	n.setState(append(slices.Clone(s.State), s.Flags...))
 	return n, n.check(&c)
@@ -103,12 +100,11 @@ func (r *record) node() (Node, error) {
 	}
 	reason, _, _ := strings.Cut(r.get("Reason"), " [")
 	n := Node{
-		Name: r.get("NodeName"), Reason: reason, Partitions: listed(r.get("Partitions")), Features: listed(r.get("AvailableFeatures")),
+		Name: r.get("NodeName"), Reason: reason, Partitions: listed(r.get("Partitions")),
 		GPUs: c.gpus(r.get("Gres")), Used: c.gpus(used),
 		CPUs: c.count(c.field(r, "CPUTot"), "CPUTot"), UsedCPUs: c.count(c.field(r, "CPUAlloc"), "CPUAlloc"),
 		Memory:     c.integer(c.field(r, "RealMemory"), "RealMemory", 0, mostMegabytes) << 20,
 		UsedMemory: c.integer(c.field(r, "AllocMem"), "AllocMem", 0, mostMegabytes) << 20,
-		Boot:       c.at(c.field(r, "BootTime"), "BootTime"),
 	}
 	n.setState(strings.Split(r.get("State"), "+"))
 	return n, n.check(&c)

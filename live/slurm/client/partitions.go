@@ -16,14 +16,7 @@ func ParsePartitions(text []byte) ([]Partition, error) {
 }
 
 func (r *record) partition() (Partition, error) {
-	var c checker
-	p := Partition{
-		Name: r.get("PartitionName"), Default: r.get("Default") == "YES", State: r.get("State"), Nodes: c.nodes(r.get("Nodes")),
-		Limit: c.span(r, "MaxTime"), Usual: c.span(r, "DefaultTime"), Tier: c.count(c.field(r, "PriorityTier"), "PriorityTier"),
-		Preempt: r.get("PreemptMode"), QOS: r.get("QoS"), Accounts: listed(r.get("AllowAccounts")),
-		Groups: listed(r.get("AllowGroups")), AllowQOS: listed(r.get("AllowQos")),
-	}
-	return p, c.of("partition", strconv.Quote(p.Name))
+	return Partition{Name: r.get("PartitionName"), QOS: r.get("QoS")}, nil
 }
 
 // ParseReservations parses the output of scontrol -o show reservation. Errors are ErrMalformed.
@@ -40,13 +33,13 @@ func (r *record) reservation() (Reservation, error) {
 	v := Reservation{
 		Name: r.get("ReservationName"), Start: c.at(c.field(r, "StartTime"), "StartTime"), End: c.at(c.field(r, "EndTime"), "EndTime"),
 		Nodes: c.nodes(r.get("Nodes")), Users: listed(r.get("Users")), Accounts: listed(r.get("Accounts")),
-		Flags: listed(r.get("Flags")), Partition: r.get("PartitionName"), State: r.get("State"), GPUs: c.gpus(r.get("TRES")),
+		Flags: listed(r.get("Flags")), State: r.get("State"),
 	}
 	return v, c.of("reservation", strconv.Quote(v.Name))
 }
 
 // QOSColumns are the columns that ParseQOS reads.
-const QOSColumns = "Name%200,Priority,Flags%200,GrpTRES%200,MaxTRESPU%200,MaxTRESPA%200,MaxTRES%200,MaxJobsPU,MaxSubmitPU,MaxWall"
+const QOSColumns = "Name%200,GrpTRES%200,MaxTRESPU%200,MaxTRESPA%200,MaxTRES%200,MaxJobsPU"
 
 // ParseQOS parses the output of sacctmgr -n -P show qos. Errors are ErrMalformed.
 func ParseQOS(text []byte) ([]QOS, error) {
@@ -58,13 +51,11 @@ func ParseQOS(text []byte) ([]QOS, error) {
 		if len(f) != want {
 			return nil, fmt.Errorf("%w: line %d: %d fields, want %d", ErrMalformed, n, len(f), want)
 		}
-		r := &record{line: n, fields: map[string]string{"Priority": f[1], "MaxJobsPU": f[7], "MaxSubmitPU": f[8], "MaxWall": f[9]}}
+		r := &record{line: n, fields: map[string]string{"MaxJobsPU": f[5]}}
 		var c checker
 		q := QOS{
-			Name: f[0], Priority: c.count(c.field(r, "Priority"), "Priority"), Flags: listed(f[2]),
-			GPUs: c.gpus(f[3]), GPUsPerUser: c.gpus(f[4]), GPUsPerAccount: c.gpus(f[5]), GPUsPerJob: c.gpus(f[6]),
-			JobsPerUser: c.count(c.field(r, "MaxJobsPU"), "MaxJobsPU"), SubmitPerUser: c.count(c.field(r, "MaxSubmitPU"), "MaxSubmitPU"),
-			Limit: c.span(r, "MaxWall"),
+			Name: f[0], GPUs: c.gpus(f[1]), GPUsPerUser: c.gpus(f[2]), GPUsPerAccount: c.gpus(f[3]), GPUsPerJob: c.gpus(f[4]),
+			JobsPerUser: c.count(c.field(r, "MaxJobsPU"), "MaxJobsPU"),
 		}
 		if err := c.of("qos", strconv.Quote(q.Name)); err != nil {
 			return nil, err

@@ -11,22 +11,19 @@ import (
 
 // A Run is one run of a job in Slurm's accounting database.
 type Run struct {
-	ID                  ID
-	Label               string // 12, 12_3, 12_[2-9] or 12+1
-	State               State
-	ExitCode, Signal    int
-	Submit, Eligible    time.Time
-	Start, End          time.Time
-	Elapsed             time.Duration
-	Partition, QOS      string
-	Account, User, Name string
-	Comment             string // empty unless AccountingStoreFlags has job_comment
-	Nodes               []string
-	Wanted, Held        GPUs
+	ID               ID
+	Label            string // 12, 12_3, 12_[2-9] or 12+1
+	State            State
+	ExitCode, Signal int
+	Start, End       time.Time
+	Elapsed          time.Duration
+	User, Name       string
+	Nodes            []string
+	Held             GPUs
 }
 
 // RunColumns are the sacct columns that ParseRuns reads. The first and the last are the same.
-const RunColumns = "JobIDRaw,JobID,JobName,Comment,User,Account,Partition,QOS,State,ExitCode,Submit,Eligible,Start,End,ElapsedRaw,NodeList,ReqTRES,AllocTRES,JobIDRaw"
+const RunColumns = "JobIDRaw,JobID,JobName,User,State,ExitCode,Start,End,ElapsedRaw,NodeList,AllocTRES,JobIDRaw"
 
 // ParseRuns parses the output of sacct. separator is the text between columns; users must not be able to guess it.
 // Names may contain line breaks. Errors are ErrMalformed.
@@ -61,21 +58,20 @@ func ParseRuns(text []byte, separator string) ([]Run, error) {
 
 func run(f []string, line int) (Run, error) {
 	rec := &record{line: line, fields: map[string]string{
-		"JobIDRaw": f[0], "Submit": f[10], "Eligible": f[11], "Start": f[12], "End": f[13], "ElapsedRaw": f[14],
+		"JobIDRaw": f[0], "Start": f[6], "End": f[7], "ElapsedRaw": f[8],
 	}}
 	var c checker
-	state, _, _ := strings.Cut(f[8], " ") // such as CANCELLED by 1000
+	state, _, _ := strings.Cut(f[4], " ") // such as CANCELLED by 1000
 	r := Run{
-		ID: ID(c.integer(c.field(rec, "JobIDRaw"), "JobIDRaw", 1, math.MaxUint32)), Label: f[1], Name: f[2], Comment: f[3],
-		User: f[4], Account: f[5], Partition: f[6], QOS: f[7], State: State(strings.TrimSuffix(state, "+")),
-		Submit: c.at(c.field(rec, "Submit"), "Submit"), Eligible: c.at(c.field(rec, "Eligible"), "Eligible"),
+		ID: ID(c.integer(c.field(rec, "JobIDRaw"), "JobIDRaw", 1, math.MaxUint32)), Label: f[1], Name: f[2],
+		User: f[3], State: State(strings.TrimSuffix(state, "+")),
 		Start: c.at(c.field(rec, "Start"), "Start"), End: c.at(c.field(rec, "End"), "End"),
 		Elapsed: time.Duration(c.integer(c.field(rec, "ElapsedRaw"), "ElapsedRaw", 0, mostMinutes*60)) * time.Second,
-		Wanted:  c.gpus(f[16]), Held: c.gpus(f[17]),
+		Held:    c.gpus(f[10]),
 	}
-	if f[15] != "None assigned" {
-		r.Nodes = c.nodes(f[15])
+	if f[9] != "None assigned" {
+		r.Nodes = c.nodes(f[9])
 	}
-	r.ExitCode, r.Signal = exitOf(f[9])
+	r.ExitCode, r.Signal = exitOf(f[5])
 	return r, c.of("job", strconv.Quote(f[1]))
 }
