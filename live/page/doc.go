@@ -8,6 +8,7 @@
 //	GET  /api/question?cancel=a&at=90.5
 //	                           a what-if answer; also type=t4&nodes=1, or resize=a&gpus=2
 //	GET  /api/series           a Series: GPUs and jobs over time
+//	GET  /api/timeline         a status.Timeline: what each job held over time
 //	GET  /api/changes          server-sent events: the number of each new overview
 //	POST /api/cancel?id=a      cancels a job, if Act was called
 //

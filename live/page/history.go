@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,8 @@ type history struct {
 	series Series
 	lives  map[string]*life          // by key
 	held   map[string]map[job.ID]int // at the last look, by node and holder; nil if not all pods are visible
+	tracks tracks
+	closed map[string]bool // nodes at the last look; nil before the first
 }
 
 type life struct {
@@ -43,6 +46,7 @@ func (h *history) add(s *status.Status) {
 	now := holders(s)
 	for i := range s.Jobs {
 		j := &s.Jobs[i]
+		h.track(s.At, j)
 		lives[key(j)] = h.life(s.At, j, now)
 		if own += j.GPUs; j.Holds() {
 			running++
@@ -56,12 +60,84 @@ func (h *history) add(s *status.Status) {
 	if len(s.GPUs) == 0 { // idle GPUs are unknown
 		gpus, held = own, own
 	}
+	h.endTracks(s)
+	h.trackNodes(s)
 	h.lives, h.held = lives, now
 	if h.series.Begun.IsZero() {
 		h.series.Begun = s.At
 	}
 	h.series.trim()
 	h.series.add(point{s.At.Sub(h.series.Begun), gpus, held, waiting, running})
+}
+
+// track adds what changed about a job since the last look.
+func (h *history) track(at time.Time, j *status.Job) {
+	last, l := h.tracks.last(j.ID), h.lives[key(j)]
+	switch {
+	case last == nil || l == nil:
+		begun := since(at, j)
+		h.tracks.step(j.ID, j.User, status.Step{At: whole1970(cmp.Or(j.Submitted, begun)), What: status.Submitted})
+		if j.GPUs > 0 {
+			h.tracks.holds(j.ID, j.User, time.Duration(Since1970(begun)), j.GPUs)
+		}
+	case last.GPUs != j.GPUs || j.GPUs > 0 && !slices.Equal(l.on, j.Nodes):
+		h.tracks.holds(j.ID, j.User, time.Duration(Since1970(at)), j.GPUs)
+	}
+}
+
+func whole1970(t time.Time) int64 { return whole(time.Duration(Since1970(t))) }
+
+// endTracks ends the tracks of jobs that are gone.
+func (h *history) endTracks(s *status.Status) {
+	present, ended := make(map[job.ID]bool, len(s.Jobs)), make(map[job.ID]*status.Job, len(s.Ended))
+	for i := range s.Jobs {
+		present[s.Jobs[i].ID] = true
+	}
+	for i := range s.Ended {
+		ended[s.Ended[i].ID] = &s.Ended[i]
+	}
+	var gone []job.ID
+	for i := range h.tracks.all {
+		if own := &h.tracks.all[i]; !present[own.Job] && !own.Ended() {
+			gone = append(gone, own.Job)
+		}
+	}
+	for _, id := range gone {
+		h.tracks.step(id, "", end(ended[id], s.At))
+	}
+}
+
+// end returns the last step of a job; e is nil if its end is not listed.
+func end(e *status.Job, at time.Time) status.Step {
+	if e == nil {
+		return status.Step{At: whole1970(at), What: status.Ended}
+	}
+	return status.Step{At: whole1970(cmp.Or(e.Finished, at)), What: cmp.Or(status.What(e.Outcome), status.Ended)}
+}
+
+// trackNodes adds which nodes closed, opened, joined or left since the last look.
+func (h *history) trackNodes(s *status.Status) {
+	now, at := make(map[string]bool, len(s.Nodes)), time.Duration(Since1970(s.At))
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		closed, known := h.closed[n.Name]
+		now[n.Name] = n.Closed != ""
+		switch {
+		case h.closed == nil:
+		case !known:
+			h.tracks.node(at, n.Name, status.Joined)
+		case !closed && n.Closed != "":
+			h.tracks.node(at, n.Name, status.Closed)
+		case closed && n.Closed == "":
+			h.tracks.node(at, n.Name, status.Opened)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(h.closed)) {
+		if _, there := now[name]; !there {
+			h.tracks.node(at, name, status.Left)
+		}
+	}
+	h.closed = now
 }
 
 func (s *Series) trim() {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/journal"
@@ -25,9 +26,9 @@ type Machine struct {
 	client   *control.Client
 	journals string // directory
 
-	mu     sync.Mutex
-	series *Series
-	due    time.Time // next reading of the journal
+	mu   sync.Mutex
+	past *past
+	due  time.Time // next reading of the journal
 }
 
 var (
@@ -122,19 +123,39 @@ const seldom = 50
 
 // Series implements Source.
 func (m *Machine) Series(context.Context) (*Series, error) {
+	p, err := m.read()
+	if err != nil {
+		return nil, err
+	}
+	return p.series, nil
+}
+
+// Timeline implements Source.
+func (m *Machine) Timeline(context.Context) (*status.Timeline, error) {
+	p, err := m.read()
+	if err != nil {
+		return nil, err
+	}
+	return p.timeline, nil
+}
+
+// read reads the journal, unless that was done a short time ago.
+func (m *Machine) read() (*past, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.series != nil && time.Now().Before(m.due) {
-		return m.series, nil
+	if m.past != nil && time.Now().Before(m.due) {
+		return m.past, nil
 	}
 	begun := time.Now()
 	err := m.journal(func(r *journal.Reader) error {
-		var err error
-		m.series, err = SeriesOf(r)
+		p, err := pastOf(r)
+		if err == nil {
+			m.past = p
+		}
 		return err
 	})
 	m.due = time.Now().Add(seldom * time.Since(begun))
-	return m.series, err
+	return m.past, err
 }
 
 func (m *Machine) journal(read func(*journal.Reader) error) error {

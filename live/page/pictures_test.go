@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -29,15 +30,17 @@ var update = flag.Bool("update", false, "write the pictures of testdata")
 
 // A kept source is what a recording said once. So its pictures change with the page, and not with what policies decide and how they say it.
 type kept struct {
-	All *Overview `json:"overview"`
-	One *Job      `json:"job"`
-	GPU *Series   `json:"series"`
+	All *Overview        `json:"overview"`
+	One *Job             `json:"job"`
+	GPU *Series          `json:"series"`
+	Was *status.Timeline `json:"timeline"`
 }
 
 func (*kept) Live() bool                                                 { return false }
 func (k *kept) Job(context.Context, job.ID, time.Duration) (*Job, error) { return k.One, nil }
 func (*kept) Log(context.Context, job.ID, io.Writer) error               { return ErrUnknown }
 func (k *kept) Series(context.Context) (*Series, error)                  { return k.GPU, nil }
+func (k *kept) Timeline(context.Context) (*status.Timeline, error)       { return k.Was, nil }
 func (k *kept) Overview(context.Context, time.Duration) (*Overview, error) {
 	o := *k.All
 	return &o, nil
@@ -73,6 +76,9 @@ func record(t *testing.T, path string) ([]byte, error) {
 		return nil, err
 	}
 	if k.GPU, err = r.Series(t.Context()); err != nil {
+		return nil, err
+	}
+	if k.Was, err = r.Timeline(t.Context()); err != nil {
 		return nil, err
 	}
 	text, err := json.MarshalIndent(k, "", " ")

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/journal"
@@ -27,7 +28,7 @@ type Recorded struct {
 	opened sync.Once
 	views  explain.Overviews
 	once   sync.Once
-	series *Series
+	past   *past
 	err    error
 }
 
@@ -88,11 +89,29 @@ func (*Recorded) Log(context.Context, job.ID, io.Writer) error { return ErrUnkno
 
 // Series implements Source.
 func (r *Recorded) Series(context.Context) (*Series, error) {
+	p, err := r.whole()
+	if err != nil {
+		return nil, err
+	}
+	return p.series, nil
+}
+
+// Timeline implements Source.
+func (r *Recorded) Timeline(context.Context) (*status.Timeline, error) {
+	p, err := r.whole()
+	if err != nil {
+		return nil, err
+	}
+	return p.timeline, nil
+}
+
+// whole reads the journal, once.
+func (r *Recorded) whole() (*past, error) {
 	r.once.Do(func() {
 		var whole *journal.Reader
 		if whole, r.err = r.File.Start(); r.err == nil {
-			r.series, r.err = SeriesOf(whole)
+			r.past, r.err = pastOf(whole)
 		}
 	})
-	return r.series, r.err
+	return r.past, r.err
 }

@@ -3,8 +3,11 @@ package page
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -23,19 +26,26 @@ type Series struct {
 
 const mostPoints = 2000
 
-// SeriesOf computes the Series of a journal; r must be at its first record. It accepts a truncated journal.
-func SeriesOf(r *journal.Reader) (*Series, error) {
-	h := r.Header()
-	c := counter{held: map[job.ID]int{}}
+// past is what happened before the end of a journal.
+type past struct {
+	series   *Series
+	timeline *status.Timeline
+}
+
+// pastOf reads a journal; r must be at its first record. It accepts a truncated journal.
+func pastOf(r *journal.Reader) (*past, error) {
+	h, last := r.Header(), time.Duration(0)
+	c := counter{held: map[job.ID]int{}, begun: h.Start}
 	c.nodes(h.Cluster.Held())
 	for rec, err := range r.Records() {
 		if errors.Is(err, journal.ErrTruncated) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("series: %w", err)
+			return nil, fmt.Errorf("past: %w", err)
 		}
 		c.take(&rec)
+		last = rec.At
 	}
 	s := &Series{Begun: h.Start}
 	every := 1 + len(c.points)/mostPoints
@@ -44,7 +54,7 @@ func SeriesOf(r *journal.Reader) (*Series, error) {
 			s.add(p)
 		}
 	}
-	return s, nil
+	return &past{s, c.tracks.timeline(h.Start, last)}, nil
 }
 
 func (s *Series) add(p point) {
@@ -58,31 +68,45 @@ type point struct {
 }
 
 type counter struct {
+	begun  time.Time
 	held   map[job.ID]int
+	up     map[cluster.NodeID]bool
 	now    point
 	points []point
+	tracks tracks
 }
 
+// nodes sets the present nodes, and notes which joined and left since the first time.
 func (c *counter) nodes(all *cluster.Cluster) {
-	c.now.gpus = 0
-	for _, t := range all.Types() {
-		c.now.gpus += t.GPUs
+	up := make(map[cluster.NodeID]bool, len(all.Nodes()))
+	c.now.gpus = all.GPUs()
+	for i := range all.Nodes() {
+		id := all.Nodes()[i].ID
+		if up[id] = true; c.up != nil && !c.up[id] {
+			c.tracks.node(c.now.at, string(id), status.Joined)
+		}
 	}
+	for _, id := range slices.Sorted(maps.Keys(c.up)) {
+		if !up[id] {
+			c.tracks.node(c.now.at, string(id), status.Left)
+		}
+	}
+	c.up = up
 }
 
 func (c *counter) take(rec *journal.Record) {
+	c.now.at = rec.At
 	was := c.now
 	switch ev := rec.Event.(type) {
 	case scheduler.Submitted:
-		c.has(ev.Spec.ID, 0)
+		c.submitted(ev.Spec, rec.At)
 	case scheduler.Restored:
-		if !ev.Status.Phase.Terminal() {
-			c.has(ev.Spec.ID, ev.Status.Allocation.AllGPUs())
-		}
+		c.restored(&ev)
 	case scheduler.NodesChanged:
 		c.nodes(ev.Cluster)
 	case scheduler.Exited:
 		c.leaves(ev.Job)
+		c.tracks.step(ev.Job, "", status.Step{At: whole(rec.At), What: status.What(ev.Outcome.String())})
 		if ev.Outcome == scheduler.Lost {
 			c.has(ev.Job, 0)
 		}
@@ -94,7 +118,6 @@ func (c *counter) take(rec *journal.Record) {
 		return
 	}
 	p := c.now
-	p.at = rec.At
 	if n := len(c.points); n > 0 && c.points[n-1].at == p.at {
 		c.points[n-1] = p
 		return
@@ -107,9 +130,28 @@ func (c *counter) acts(actions []scheduler.Action) {
 		switch a := a.(type) {
 		case scheduler.Run:
 			c.has(a.Job, a.Allocation.AllGPUs())
+			c.tracks.holds(a.Job, "", c.now.at, a.Allocation.AllGPUs())
 		case scheduler.Preempt:
 			c.has(a.Job, 0)
+			c.tracks.holds(a.Job, "", c.now.at, 0)
 		}
+	}
+}
+
+func (c *counter) submitted(spec *job.Spec, at time.Duration) {
+	c.has(spec.ID, 0)
+	c.tracks.step(spec.ID, spec.User, status.Step{At: whole(at), What: status.Submitted})
+}
+
+func (c *counter) restored(ev *scheduler.Restored) {
+	if ev.Status.Phase.Terminal() {
+		return
+	}
+	gpus := ev.Status.Allocation.AllGPUs()
+	c.has(ev.Spec.ID, gpus)
+	c.tracks.step(ev.Spec.ID, ev.Spec.User, status.Step{At: whole(ev.Status.Submitted.Sub(c.begun)), What: status.Submitted})
+	if gpus > 0 {
+		c.tracks.holds(ev.Spec.ID, "", ev.Status.Since.Sub(c.begun), gpus)
 	}
 }
 

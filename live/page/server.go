@@ -33,6 +33,7 @@ type Server struct {
 	host   string // and port, as browsers name it
 	cookie string
 	feed   feed
+	past   pastFeed
 }
 
 // New returns a Server for the page of a Source. address is the address, with a port, on which it will be served.
@@ -64,6 +65,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/job", s.job)
 	mux.HandleFunc("GET /api/log", s.log)
 	mux.HandleFunc("GET /api/series", s.series)
+	mux.HandleFunc("GET /api/timeline", s.timeline)
 	mux.HandleFunc("GET /api/question", s.question)
 	mux.HandleFunc("GET /api/changes", s.feed.changes)
 	mux.HandleFunc("POST /api/cancel", s.cancel)

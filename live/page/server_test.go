@@ -194,8 +194,9 @@ func (*toy) Job(_ context.Context, id job.ID, _ time.Duration) (*Job, error) {
 	change := explain.Change{At: journal.Seconds(time.Minute), What: explain.Submitted, Text: "came"}
 	return &Job{Begun: time.Unix(3540, 0), Life: &explain.Story{Job: id, Changes: []explain.Change{change}}}, nil
 }
-func (*toy) Log(context.Context, job.ID, io.Writer) error { return ErrUnknown }
-func (*toy) Series(context.Context) (*Series, error)      { return &Series{}, nil }
+func (*toy) Log(context.Context, job.ID, io.Writer) error       { return ErrUnknown }
+func (*toy) Series(context.Context) (*Series, error)            { return &Series{}, nil }
+func (*toy) Timeline(context.Context) (*status.Timeline, error) { return new(status.Timeline), nil }
 
 // Viewers are told of another overview, not of the time alone; and the source is looked at once for all.
 func TestServer_tells_of_changes(t *testing.T) {

@@ -23,6 +23,8 @@ type Source interface {
 	Log(ctx context.Context, id job.ID, w io.Writer) error
 	// Series returns GPUs and jobs over time.
 	Series(ctx context.Context) (*Series, error)
+	// Timeline returns what jobs held over time.
+	Timeline(ctx context.Context) (*status.Timeline, error)
 }
 
 // ErrUnknown is returned for an unknown job, or if a job has no output.

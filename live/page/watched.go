@@ -133,3 +133,14 @@ func (w *Watched) Series(context.Context) (*Series, error) {
 	defer w.mu.Unlock()
 	return w.past.series.copied(), nil
 }
+
+// Timeline implements Source, since the program started.
+func (w *Watched) Timeline(context.Context) (*status.Timeline, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var until time.Time
+	if w.last != nil {
+		until = w.last.At
+	}
+	return w.past.tracks.timeline(time.Unix(0, 0).UTC(), time.Duration(Since1970(until))), nil
+}

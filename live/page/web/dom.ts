@@ -61,6 +61,9 @@ export function holds(j: Job): Holding | undefined {
   return { nodes: j.nodes?.length ?? 1, gpus: j.gpus, type: j.gpu_type ?? "", also: j.also && { nodes: j.also.nodes, gpus: j.also.gpus, type: j.also.gpu_type } };
 }
 
+// heldBy returns the number of GPUs of a job, of all types.
+export const heldBy = (j: Job): number => j.gpus + (j.also?.gpus ?? 0);
+
 export function asked(j: Job): string {
   if (j.asked) return j.asked;
   return j.min_gpus === j.max_gpus ? `${j.max_gpus ?? 0} GPUs` : `${j.min_gpus} to ${j.max_gpus} GPUs`;

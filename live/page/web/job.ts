@@ -1,8 +1,9 @@
 // The page of a job: state, reason, what helps, history, output.
 import { cancelButton } from "./act";
-import { ahead, asked, byId, counted, el, expected, fill, gpus, holds, span, svg, when } from "./dom";
+import { ahead, asked, byId, counted, el, expected, fill, gpus, holds, span, when } from "./dom";
 import { onJob } from "./question";
-import type { Change, Job, JobPage, Overview, Story } from "./types";
+import { drawAxis, drawTrack, figure, rowOf } from "./track";
+import type { Change, Holding, Job, JobPage, Overview, Step, Story } from "./types";
 
 export function showJob(id: string, page: JobPage, overview: Overview, log: string | undefined): void {
   const m = page.moment?.moment, sentence = m?.sentence ?? page.job?.sentence;
@@ -18,7 +19,7 @@ export function showJob(id: string, page: JobPage, overview: Overview, log: stri
   if (details.some(([, v]) => v)) all.push(el("details", {}, el("summary", {}, "Prices and weights"), el("dl", {}, ...details.flatMap(([k, v]) => (v ? [el("dt", {}, k), el("dd", {}, v)] : [])))));
   if (overview.asks && known && m?.phase !== "not submitted" && overview.jobs.some((j) => j.id === id)) all.push(onJob(id, overview));
   if (overview.acts && known && overview.jobs.some((j) => j.id === id)) all.push(cancelButton(id, overview.cancelling));
-  if (page.life?.changes) all.push(line(page.life.changes, nowOf(page, overview)), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview.live }))));
+  if (page.life?.changes) all.push(line(id, page, overview), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview.live }))));
   for (const note of new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
   if (log !== undefined) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
   fill(byId("job"), ...all);
@@ -39,23 +40,16 @@ function spent(life: Story | undefined): string | undefined {
   return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; held ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, ${Number(t.lost_hours.toPrecision(2))} of them lost to starts and ${counted(t.restarts, "restart")}`;
 }
 
-// nowOf returns the present, or the end of the recording, in the time of a job's history.
-const nowOf = (page: JobPage, overview: Overview): number => (overview.live ? overview.elapsed + (Date.parse(overview.begun) - Date.parse(page.begun)) / 1000 : overview.last);
-
-// line draws the number of GPUs over time.
-function line(changes: Change[], now: number): HTMLElement {
-  const from = changes[0].at, end = changes[changes.length - 1];
-  const to = Math.max(end.what === "ended" ? end.at : now, end.at, from + 1);
-  const most = Math.max(1, ...changes.map((c) => c.to?.gpus ?? 0));
-  const x = (t: number): number => (1000 * (t - from)) / (to - from);
-  const bars = changes.flatMap((c, i) => {
-    const until = changes[i + 1]?.at ?? to;
-    let held = c.to?.gpus ?? 0;
-    for (let k = i; k >= 0 && changes[k].what === "profiled"; k--) held = changes[k - 1]?.to?.gpus ?? 0;
-    if (until <= c.at) return [];
-    const h = held > 0 ? 8 + (42 * held) / most : 3;
-    return [svg("rect", { x: x(c.at), y: 54 - h, width: Math.max(1, x(until) - x(c.at)), height: h, class: held > 0 ? "has" : "waits" }, svg("title", {}, `${span(until - c.at)}: ${held > 0 ? counted(held, "GPU") : "none"}`))];
-  });
-  return el("figure", {}, svg("svg", { viewBox: "0 0 1000 56", preserveAspectRatio: "none", role: "img", "aria-label": `GPUs over its life: at most ${most}` }, ...bars) as unknown as HTMLElement,
-    el("figcaption", { class: "soft" }, `GPUs over its life, at most ${most}; ${span(to - from)} in all`));
+// line draws the number of GPUs over time, with every change.
+function line(id: string, page: JobPage, o: Overview): HTMLElement {
+  const changes = page.life!.changes!, offset = (Date.parse(page.begun) - Date.parse(o.begun)) / 1000;
+  const row = rowOf({ job: id, steps: changes.map((c, i) => stepOf(c, changes[i - 1])) }, o.jobs.find((j) => j.id === id), offset, o);
+  row.marks = changes.filter((c) => c.what !== "submitted" && c.what !== "waits").map((c) => ({ at: c.at + offset, what: c.what, text: c.text }));
+  const margin = Math.max(1, (row.to - row.from) / 50), view = { from: row.from - margin, to: row.to + margin }, width = Math.max(280, byId("job").clientWidth), most = Math.max(1, ...row.bars.map((b) => b.gpus));
+  return figure(drawAxis(view, width, o), drawTrack(row, view, width, 56, most, o), el("figcaption", { class: "soft" }, `GPUs over its life, at most ${most}; ${span(row.to - row.from)} in all`));
 }
+
+// stepOf keeps the GPUs of a job that was profiled.
+const stepOf = (c: Change, before: Change | undefined): Step => ({ at: c.at, gpus: total(c.what === "profiled" ? before?.to : c.to), what: c.what });
+
+const total = (h: Holding | undefined): number => (h ? h.gpus + total(h.also) : 0);

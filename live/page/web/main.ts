@@ -10,10 +10,13 @@ import { showOver } from "./over";
 import { go, keepMoment, route } from "./route";
 import { search } from "./search";
 import { Refused, showState } from "./state";
-import type { JobPage, Overview, Series } from "./types";
+import { listenToTimeline, showTimeline } from "./timeline";
+import type { JobPage, Overview, Series, Timeline } from "./types";
 
 let overview: Overview | undefined;
 let series: Series | undefined;
+let past: Timeline | undefined;
+let pastTag = "";
 let at: number | undefined; // of a recording; undefined for the present
 let tag = ""; // of the overview, from the server
 let failed: Error | undefined;
@@ -73,6 +76,7 @@ async function show(o: Overview): Promise<void> {
   slide(o);
   showHeader(o);
   showNow(o);
+  showTimeline(past, o);
   if (series) showOver(series, o.live ? undefined : o.elapsed);
   await showRoute(o);
 }
@@ -113,6 +117,15 @@ async function updateSeries(): Promise<void> {
   }
 }
 
+async function updatePast(): Promise<void> {
+  try {
+    const answer = await get("/api/timeline", pastTag ? { "If-None-Match": pastTag } : {});
+    if (answer.status !== 304) past = (await answer.json()) as Timeline;
+    pastTag = answer.headers.get("ETag") ?? "";
+    if (overview) showTimeline(past, overview);
+  } catch { /* the timeline begins with the present */ }
+}
+
 byId("time").addEventListener("input", (e) => {
   at = Number((e.target as HTMLInputElement).value);
   keepMoment(at);
@@ -130,7 +143,9 @@ addEventListener("hashchange", () => {
 });
 byId("search").addEventListener("input", (e) => {
   search((e.target as HTMLInputElement).value);
-  if (overview) showNow(overview);
+  if (!overview) return;
+  showNow(overview);
+  showTimeline(past, overview);
 });
 byId("forget").addEventListener("click", () => { byId("answer-card").hidden = true; });
 for (const id of ["close", "node-close"]) byId(id).addEventListener("click", () => go("#/"));
@@ -140,12 +155,13 @@ const often = 30_000; // milliseconds between checks of a state that did not cha
 takeToken();
 listen();
 showState(undefined, undefined);
-void update().then(updateSeries).then(() => {
+listenToTimeline();
+void update().then(updateSeries).then(updatePast).then(() => {
   document.body.dataset.ready = "true";
   if (overview && !overview.live) return;
   const changes = new EventSource("/api/changes");
   changes.onmessage = () => void update();
   changes.onerror = () => void update(); // it connects again by itself, unless it was refused
   setInterval(() => void update(), often);
-  setInterval(() => void updateSeries(), 60_000);
+  setInterval(() => void updateSeries().then(updatePast), 60_000);
 });

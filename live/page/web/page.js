@@ -72,6 +72,7 @@
     if (!j.gpus && !j.nodes?.length) return void 0;
     return { nodes: j.nodes?.length ?? 1, gpus: j.gpus, type: j.gpu_type ?? "", also: j.also && { nodes: j.also.nodes, gpus: j.also.gpus, type: j.also.gpu_type } };
   }
+  var heldBy = (j) => j.gpus + (j.also?.gpus ?? 0);
   function asked(j) {
     if (j.asked) return j.asked;
     return j.min_gpus === j.max_gpus ? `${j.max_gpus ?? 0} GPUs` : `${j.min_gpus} to ${j.max_gpus} GPUs`;
@@ -157,20 +158,20 @@
   // web/header.ts
   function showHeader(o) {
     const waiting = o.jobs.filter((j) => !holds(j)), waits2 = waiting.map((j) => waited(j, o)).sort((a, b) => a - b);
-    const total = o.gpus.reduce((n, t) => n + t.total - t.unusable, 0), own = o.jobs.reduce((n, j) => n + j.gpus, 0);
-    const busy = total > 0 ? o.gpus.reduce((n, t) => n + t.held, 0) : own, idle = Math.max(0, total - busy);
-    fill(byId("sentence"), ...sentence(busy, total, waiting, o));
+    const total2 = o.gpus.reduce((n, t) => n + t.total - t.unusable, 0), own = o.jobs.reduce((n, j) => n + j.gpus, 0);
+    const busy = total2 > 0 ? o.gpus.reduce((n, t) => n + t.held, 0) : own, idle = Math.max(0, total2 - busy);
+    fill(byId("sentence"), ...sentence(busy, total2, waiting, o));
     fill(
       byId("numbers"),
-      number(total > 0 ? `${busy} of ${total}` : String(busy), "GPUs busy"),
-      number(total > 0 ? String(idle) : "?", idle > 0 ? "idle: " : total > 0 ? "idle" : "idle: not visible to you", ...idle > 0 ? whyIdle(o, waiting) : []),
+      number(total2 > 0 ? `${busy} of ${total2}` : String(busy), "GPUs busy"),
+      number(total2 > 0 ? String(idle) : "?", idle > 0 ? "idle: " : total2 > 0 ? "idle" : "idle: not visible to you", ...idle > 0 ? whyIdle(o, waiting) : []),
       number(String(waiting.length), `job${waiting.length === 1 ? "" : "s"} waiting`),
       number(waits2.length > 0 ? rough(quantile(waits2, 0.9)) : "0 s", "p90 wait so far")
     );
   }
   var number = (value, ...label) => el("li", {}, el("b", {}, value), el("span", {}, ...label));
-  function sentence(busy, total, waiting, o) {
-    const gpus2 = total === 0 ? `${counted(busy, "GPU")} ${busy === 1 ? "is" : "are"} busy` : busy >= total ? `All ${counted(total, "GPU")} are busy` : `${busy} of ${counted(total, "GPU")} are busy`;
+  function sentence(busy, total2, waiting, o) {
+    const gpus2 = total2 === 0 ? `${counted(busy, "GPU")} ${busy === 1 ? "is" : "are"} busy` : busy >= total2 ? `All ${counted(total2, "GPU")} are busy` : `${busy} of ${counted(total2, "GPU")} are busy`;
     if (waiting.length === 0) return [`${gpus2} and no job waits.`];
     const longest = waiting.reduce((a, b) => waited(b, o) > waited(a, o) ? b : a);
     return [`${gpus2} and ${counted(waiting.length, "job")} ${waiting.length === 1 ? "waits" : "wait"}: `, link(longest.id, o), ` has waited longest, ${rough(waited(longest, o))}.`];
@@ -192,8 +193,8 @@
     if (waiting.length === 0) return ["no job waits"];
     const count = /* @__PURE__ */ new Map();
     for (const n of o.nodes) if (n.cause && !n.closed) count.set(n.cause, (count.get(n.cause) ?? 0) + n.gpus - n.used);
-    const [most] = [...count].sort((a, b) => b[1] - a[1]);
-    if (most) return [causes[most[0]] ?? most[0]];
+    const [most2] = [...count].sort((a, b) => b[1] - a[1]);
+    if (most2) return [causes[most2[0]] ?? most2[0]];
     return ["why not ", link(waiting[0].id, o), "?"];
   }
 
@@ -210,8 +211,8 @@
     byId("answer").replaceChildren(heading, meanwhile);
     heading.focus();
     const got = await fetch("/api/question?" + query2);
-    const shown = got.ok ? show(await got.json(), now) : [el("p", { class: "bad" }, (await got.text()).trim())];
-    meanwhile.replaceWith(...shown);
+    const shown2 = got.ok ? show(await got.json(), now) : [el("p", { class: "bad" }, (await got.text()).trim())];
+    meanwhile.replaceWith(...shown2);
   }
   function show(a, now) {
     const all3 = [el("p", { class: "sentence" }, ends(a) + starts(a))];
@@ -243,6 +244,79 @@
     return el("p", {}, "What if ", ask("it were cancelled?", () => `If ${id} were cancelled`, () => "cancel=" + name, now), " ", ask("it had as many GPUs:", () => `If ${id} had ${counted(Number(size.value), "GPU")}`, () => `resize=${name}&gpus=${size.value}`, now), " ", size);
   }
 
+  // web/track.ts
+  var ends2 = ["done", "failed", "cancelled", "ended"];
+  function rowOf(track, job, offset, o) {
+    const now = o.elapsed, steps2 = track.steps.map((s) => ({ ...s, at: s.at + offset }));
+    if (job && o.live) bringUpToDate(steps2, job, o);
+    const bars = steps2.flatMap((s, i) => barsOf(s, steps2[i + 1]?.at ?? (ends2.includes(s.what) ? s.at : Math.max(o.live ? now : o.last, s.at)), o));
+    if (job && o.live) bars.push(...forecast(job, o));
+    const holding = job !== void 0 && heldBy(job) > 0, marks = steps2.filter((s) => s.what !== "submitted" && s.what !== "started");
+    return { id: track.job, user: track.user ?? "", bars, marks, from: steps2[0].at, to: Math.max(steps2[steps2.length - 1].at, ...bars.map((b) => b.to)), rank: holding ? 0 : job ? 1 : 2 };
+  }
+  function bringUpToDate(steps2, job, o) {
+    const last3 = steps2[steps2.length - 1], gpus2 = heldBy(job);
+    if (last3.gpus !== gpus2) steps2.push({ at: Math.max(last3.at, job.since ? seconds(job.since) - seconds(o.begun) : o.elapsed), gpus: gpus2, what: gpus2 > last3.gpus ? "started" : "preempted" });
+  }
+  function barsOf(s, to, o) {
+    if (o.live || to <= o.elapsed) return [{ from: s.at, to, gpus: s.gpus, kind: "past" }];
+    if (s.at >= o.elapsed) return [{ from: s.at, to, gpus: s.gpus, kind: "later" }];
+    return [{ from: s.at, to: o.elapsed, gpus: s.gpus, kind: "past" }, { from: o.elapsed, to, gpus: s.gpus, kind: "later" }];
+  }
+  function forecast(j, o) {
+    const since = (t) => seconds(t) - seconds(o.begun);
+    const from = heldBy(j) > 0 ? o.elapsed : since(j.start?.likely ?? j.start?.early), to = since(j.end?.likely ?? j.end?.late);
+    if (!(from >= o.elapsed && to > from)) return [];
+    const gpus2 = heldBy(j) || j.min_gpus || 1;
+    return [{ from, to, gpus: gpus2, kind: "forecast" }];
+  }
+  var words2 = { grown: "got more GPUs", shrunk: "gave up GPUs", moved: "moved", preempted: "was preempted", lost: "lost its GPUs to a failure", done: "completed", failed: "failed", cancelled: "was cancelled", ended: "ended" };
+  function drawTrack(row3, view2, width2, height2, most2, o) {
+    const x = (t) => width2 * (t - view2.from) / (view2.to - view2.from), within = (t) => Math.min(width2, Math.max(0, x(t)));
+    const all3 = [];
+    for (const b of row3.bars) {
+      if (b.to < view2.from || b.from > view2.to) continue;
+      const h = b.gpus > 0 ? 6 + (height2 - 10) * Math.min(1, b.gpus / most2) : 2, left2 = within(b.from);
+      const box = { x: left2, y: height2 - 2 - h, width: Math.max(1, within(b.to) - left2), height: h };
+      const text = `${row3.id}: ${b.gpus > 0 ? counted(b.gpus, "GPU") : "waiting"}, ${b.kind === "forecast" ? "\u2248 " : ""}${moment(o, b.from)} to ${moment(o, b.to)} (${span(b.to - b.from)})`;
+      all3.push(svg("rect", { ...box, class: b.gpus > 0 ? `${hue(row3.id)} ${b.kind}` : "waits" }, svg("title", {}, text)));
+      if (b.kind === "forecast") all3.push(svg("rect", { ...box, fill: "url(#hatch)", class: "over" }));
+    }
+    for (const m of row3.marks) if (m.at >= view2.from && m.at <= view2.to) all3.push(mark(m, x(m.at), height2, o));
+    if (o.elapsed >= view2.from && o.elapsed <= view2.to) all3.push(svg("line", { x1: x(o.elapsed), x2: x(o.elapsed), y1: 0, y2: height2, class: "now" }));
+    return svg("svg", { width: width2, height: height2, "aria-hidden": "true" }, ...all3);
+  }
+  function mark(m, x, height2, o) {
+    const title = svg("title", {}, `${moment(o, m.at)}: ${m.text ?? words2[m.what] ?? m.what}`), y = height2 / 2;
+    if (m.what === "failed" || m.what === "lost") return svg("path", { class: "mark fails", d: `M${x - 4} ${y - 4}l8 8m0 -8l-8 8` }, title);
+    if (m.what === "grown") return svg("path", { class: "mark", d: `M${x - 4} ${y + 3}l4 -7l4 7z` }, title);
+    if (m.what === "shrunk" || m.what === "preempted") return svg("path", { class: "mark", d: `M${x - 4} ${y - 3}l4 7l4 -7z` }, title);
+    return svg("circle", { class: "mark", cx: x, cy: y, r: 3 }, title);
+  }
+  var steps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 2419200, 7776e3];
+  function drawAxis(view2, width2, o, events2 = []) {
+    const length = view2.to - view2.from, step2 = steps.find((s) => s / length * width2 >= 80) ?? length;
+    const zone = o.live ? -60 * new Date(o.at).getTimezoneOffset() : 0, origin = o.live ? Date.parse(o.begun) / 1e3 + zone : 0;
+    const x = (t) => width2 * (t - view2.from) / length, all3 = [];
+    for (let t = Math.ceil((view2.from + origin) / step2) * step2 - origin; t <= view2.to; t += step2) {
+      if (x(t) < 24 || x(t) > width2 - 24) continue;
+      all3.push(svg("line", { x1: x(t), x2: x(t), y1: 18, y2: 24, class: "axis" }), svg("text", { x: x(t), y: 13, class: "middle" }, tick(t, step2, o)));
+    }
+    for (const e of events2) if (e.at >= view2.from && e.at <= view2.to) all3.push(svg("path", { class: "mark fails", d: `M${x(e.at) - 4} 16h8l-4 8z` }, svg("title", {}, `${moment(o, e.at)}: ${e.text}`)));
+    return svg("svg", { width: width2, height: 24, "aria-hidden": "true" }, ...all3);
+  }
+  function tick(t, step2, o) {
+    if (!o.live) return span(t);
+    const d = new Date(Date.parse(o.begun) + 1e3 * t), day = `${d.getDate()} ${d.toLocaleString("en", { month: "short" })}`;
+    if (step2 >= 86400 || d.getHours() === 0 && d.getMinutes() === 0) return day;
+    return d.toTimeString().slice(0, step2 < 60 ? 8 : 5);
+  }
+  function spoken(row3, o) {
+    const changes = row3.marks.length, held = row3.bars.filter((b) => b.kind === "past" && b.gpus > 0).reduce((sum, b) => sum + b.to - b.from, 0);
+    return `${row3.id}: since ${moment(o, row3.from)}, ${span(held)} with GPUs, ${counted(changes, "change")}`;
+  }
+  var figure = (...children) => el("figure", { class: "life-line" }, ...children);
+
   // web/job.ts
   function showJob(id, page, overview2, log) {
     const m = page.moment?.moment, sentence2 = m?.sentence ?? page.job?.sentence;
@@ -264,7 +338,7 @@
     if (details.some(([, v]) => v)) all3.push(el("details", {}, el("summary", {}, "Prices and weights"), el("dl", {}, ...details.flatMap(([k, v]) => v ? [el("dt", {}, k), el("dd", {}, v)] : []))));
     if (overview2.asks && known && m?.phase !== "not submitted" && overview2.jobs.some((j) => j.id === id)) all3.push(onJob(id, overview2));
     if (overview2.acts && known && overview2.jobs.some((j) => j.id === id)) all3.push(cancelButton(id, overview2.cancelling));
-    if (page.life?.changes) all3.push(line(page.life.changes, nowOf(page, overview2)), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview2.live }))));
+    if (page.life?.changes) all3.push(line(id, page, overview2), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview2.live }))));
     for (const note of /* @__PURE__ */ new Set([page.moment?.note, page.life?.note])) if (note) all3.push(el("p", { class: "soft" }, note));
     if (log !== void 0) all3.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
     fill(byId("job"), ...all3);
@@ -282,33 +356,21 @@
     if (!t) return void 0;
     return `${span(t.waiting)} waiting, ${span(t.holding)} with GPUs; held ${Number(t.gpu_hours.toPrecision(3))} GPU-hours, ${Number(t.lost_hours.toPrecision(2))} of them lost to starts and ${counted(t.restarts, "restart")}`;
   }
-  var nowOf = (page, overview2) => overview2.live ? overview2.elapsed + (Date.parse(overview2.begun) - Date.parse(page.begun)) / 1e3 : overview2.last;
-  function line(changes, now) {
-    const from = changes[0].at, end = changes[changes.length - 1];
-    const to = Math.max(end.what === "ended" ? end.at : now, end.at, from + 1);
-    const most = Math.max(1, ...changes.map((c) => c.to?.gpus ?? 0));
-    const x = (t) => 1e3 * (t - from) / (to - from);
-    const bars = changes.flatMap((c, i) => {
-      const until = changes[i + 1]?.at ?? to;
-      let held = c.to?.gpus ?? 0;
-      for (let k = i; k >= 0 && changes[k].what === "profiled"; k--) held = changes[k - 1]?.to?.gpus ?? 0;
-      if (until <= c.at) return [];
-      const h = held > 0 ? 8 + 42 * held / most : 3;
-      return [svg("rect", { x: x(c.at), y: 54 - h, width: Math.max(1, x(until) - x(c.at)), height: h, class: held > 0 ? "has" : "waits" }, svg("title", {}, `${span(until - c.at)}: ${held > 0 ? counted(held, "GPU") : "none"}`))];
-    });
-    return el(
-      "figure",
-      {},
-      svg("svg", { viewBox: "0 0 1000 56", preserveAspectRatio: "none", role: "img", "aria-label": `GPUs over its life: at most ${most}` }, ...bars),
-      el("figcaption", { class: "soft" }, `GPUs over its life, at most ${most}; ${span(to - from)} in all`)
-    );
+  function line(id, page, o) {
+    const changes = page.life.changes, offset = (Date.parse(page.begun) - Date.parse(o.begun)) / 1e3;
+    const row3 = rowOf({ job: id, steps: changes.map((c, i) => stepOf(c, changes[i - 1])) }, o.jobs.find((j) => j.id === id), offset, o);
+    row3.marks = changes.filter((c) => c.what !== "submitted" && c.what !== "waits").map((c) => ({ at: c.at + offset, what: c.what, text: c.text }));
+    const margin = Math.max(1, (row3.to - row3.from) / 50), view2 = { from: row3.from - margin, to: row3.to + margin }, width2 = Math.max(280, byId("job").clientWidth), most2 = Math.max(1, ...row3.bars.map((b) => b.gpus));
+    return figure(drawAxis(view2, width2, o), drawTrack(row3, view2, width2, 56, most2, o), el("figcaption", { class: "soft" }, `GPUs over its life, at most ${most2}; ${span(row3.to - row3.from)} in all`));
   }
+  var stepOf = (c, before) => ({ at: c.at, gpus: total(c.what === "profiled" ? before?.to : c.to), what: c.what });
+  var total = (h) => h ? h.gpus + total(h.also) : 0;
 
   // web/rows.ts
   var mostPlain = 100;
   var spare = 12;
   var tables = /* @__PURE__ */ new Map();
-  function showRows(body, jobs, draw) {
+  function showRows(body, jobs, draw2) {
     const scroller = body.closest(".scroll");
     if (!tables.has(body)) {
       let due2 = false;
@@ -323,7 +385,7 @@
     }
     scroller.classList.toggle("many", jobs.length > mostPlain);
     scroller.hidden = jobs.length === 0;
-    tables.set(body, { jobs, draw, first: -1, height: rowHeight(scroller) });
+    tables.set(body, { jobs, draw: draw2, first: -1, height: rowHeight(scroller) });
     drawRows(body, true);
   }
   var rowHeight = (scroller) => parseFloat(getComputedStyle(scroller).getPropertyValue("--row")) || 48;
@@ -333,13 +395,13 @@
       if (changed) fill(body, ...t.jobs.map(t.draw));
       return;
     }
-    const first2 = Math.max(0, Math.floor(scroller.scrollTop / t.height) - spare), end = Math.min(t.jobs.length, first2 + Math.ceil((scroller.clientHeight || 600) / t.height) + 2 * spare);
-    if (!changed && Math.abs(first2 - t.first) < spare / 2) return;
-    t.first = first2;
-    const rows = t.jobs.slice(first2, end).map(t.draw);
-    rows.forEach((r, i) => r.setAttribute("aria-rowindex", String(first2 + i + 2)));
+    const first3 = Math.max(0, Math.floor(scroller.scrollTop / t.height) - spare), end = Math.min(t.jobs.length, first3 + Math.ceil((scroller.clientHeight || 600) / t.height) + 2 * spare);
+    if (!changed && Math.abs(first3 - t.first) < spare / 2) return;
+    t.first = first3;
+    const rows2 = t.jobs.slice(first3, end).map(t.draw);
+    rows2.forEach((r, i) => r.setAttribute("aria-rowindex", String(first3 + i + 2)));
     body.closest("table").setAttribute("aria-rowcount", String(t.jobs.length + 1));
-    fill(body, gap(first2 * t.height), ...rows, gap((t.jobs.length - end) * t.height));
+    fill(body, gap(first3 * t.height), ...rows2, gap((t.jobs.length - end) * t.height));
   }
   function gap(height2) {
     const cell2 = el("td", { colspan: "8" }), row3 = el("tr", { class: "gap", "aria-hidden": "true" }, cell2);
@@ -417,21 +479,22 @@
   }
 
   // web/search.ts
-  var words2 = [];
+  var words3 = [];
   function search(text) {
-    words2 = text.toLowerCase().split(/\s+/).filter((w) => w);
+    words3 = text.toLowerCase().split(/\s+/).filter((w) => w);
   }
-  var all = (text) => words2.every((w) => text.toLowerCase().includes(w));
-  var matches = (j) => words2.length === 0 || all([j.id, j.name, j.user, j.namespace, j.queue, ...(j.nodes ?? []).map((n) => n.node)].join(" "));
-  var nodeMatches = (n) => words2.length === 0 || all([n.name, n.type, n.queue, ...(n.held ?? []).map((h) => h.job)].join(" "));
+  var all = (text) => words3.every((w) => text.toLowerCase().includes(w));
+  var matches = (j) => words3.length === 0 || all([j.id, j.name, j.user, j.namespace, j.queue, ...(j.nodes ?? []).map((n) => n.node)].join(" "));
+  var nodeMatches = (n) => words3.length === 0 || all([n.name, n.type, n.queue, ...(n.held ?? []).map((h) => h.job)].join(" "));
+  var searching = () => words3.length > 0;
 
   // web/nodes.ts
   var mostNodes = 64;
   var unfolded = false;
   function showNodes(o) {
     const found2 = o.nodes.filter(nodeMatches);
-    const shown = unfolded ? found2 : found2.slice(0, mostNodes);
-    fill(byId("nodes"), ...shown.map((n) => nodeOf(n, o)));
+    const shown2 = unfolded ? found2 : found2.slice(0, mostNodes);
+    fill(byId("nodes"), ...shown2.map((n) => nodeOf(n, o)));
     fill(byId("nodes-more"), ...found2.length > mostNodes ? [fold(found2, o)] : []);
   }
   function fold(found2, o) {
@@ -468,10 +531,10 @@
   var mostKept = 200;
   var all2 = false;
   function showAttention(o) {
-    const dismissed = stored(o), items = found(o), open = items.filter((i) => all2 || !dismissed.includes(i.key));
-    byId("attention-count").textContent = String(open.length);
-    fill(byId("attention"), ...open.length > 0 ? open.map((i) => entry(i, o, dismissed)) : [el("li", { class: "soft" }, "Nothing needs you.")]);
-    const hidden = items.length - open.length;
+    const dismissed = stored(o), items = found(o), open2 = items.filter((i) => all2 || !dismissed.includes(i.key));
+    byId("attention-count").textContent = String(open2.length);
+    fill(byId("attention"), ...open2.length > 0 ? open2.map((i) => entry(i, o, dismissed)) : [el("li", { class: "soft" }, "Nothing needs you.")]);
+    const hidden = items.length - open2.length;
     fill(byId("attention-more"), ...hidden > 0 || all2 ? [toggle(hidden, o)] : []);
   }
   function found(o) {
@@ -518,9 +581,9 @@
       return [];
     }
   }
-  function store(o, keys) {
+  function store(o, keys2) {
     try {
-      localStorage.setItem(place(o), JSON.stringify(keys));
+      localStorage.setItem(place(o), JSON.stringify(keys2));
     } catch {
     }
   }
@@ -597,18 +660,18 @@
   var left = 40;
   var bottom = 18;
   function chart(title, at2, lines, now) {
-    const last2 = at2[at2.length - 1] ?? 0, first2 = 0, length = Math.max(1, last2 - first2);
-    const most = Math.max(1, ...lines.map((l) => Math.max(0, ...l.values)));
-    const x = (t) => left + (width - left - 4) * (t - first2) / length;
-    const y = (v) => 6 + (height - bottom - 6) * (1 - v / most);
+    const last3 = at2[at2.length - 1] ?? 0, first3 = 0, length = Math.max(1, last3 - first3);
+    const most2 = Math.max(1, ...lines.map((l) => Math.max(0, ...l.values)));
+    const x = (t) => left + (width - left - 4) * (t - first3) / length;
+    const y = (v) => 6 + (height - bottom - 6) * (1 - v / most2);
     const marks = [
-      svg("text", { x: left - 4, y: y(most) + 4, class: "right" }, String(most)),
+      svg("text", { x: left - 4, y: y(most2) + 4, class: "right" }, String(most2)),
       svg("text", { x: left - 4, y: y(0), class: "right" }, "0"),
       svg("text", { x: left, y: height - 3 }, span(0)),
       svg("text", { x: width - 4, y: height - 3, class: "right" }, span(length)),
       svg("line", { x1: left, x2: width - 4, y1: y(0), y2: y(0), class: "axis" })
     ];
-    if (now !== void 0 && now >= first2 && now <= last2) marks.push(svg("line", { x1: x(now), x2: x(now), y1: y(most), y2: y(0), class: "now" }));
+    if (now !== void 0 && now >= first3 && now <= last3) marks.push(svg("line", { x1: x(now), x2: x(now), y1: y(most2), y2: y(0), class: "now" }));
     const drawn = lines.map((l) => svg("path", { class: l.kind, d: l.values.map((v, i) => i === 0 ? `M${x(at2[0])} ${y(v)}` : `H${x(at2[i])}V${y(v)}`).join("") }));
     const captions = lines.map((l) => `${l.name}: ${l.values[l.values.length - 1] ?? 0} at the end, at most ${Math.max(0, ...l.values)}, mean ${mean(at2, l.values)}`);
     return el(
@@ -660,9 +723,126 @@
     return "The command that serves this page does not answer. Is it still running?";
   }
 
+  // web/timeline.ts
+  var rowHeight2 = 25;
+  var spare2 = 6;
+  var nameWidth = 170;
+  var rows = [];
+  var events = [];
+  var chosen;
+  var shown;
+  var first2 = -1;
+  var most = 1;
+  function showTimeline(past2, o) {
+    shown = o;
+    const jobs = new Map(o.jobs.map((j) => [j.id, j])), offset = past2 ? (Date.parse(past2.begun) - Date.parse(o.begun)) / 1e3 : 0;
+    const tracks = new Map((past2?.tracks ?? []).map((t) => [t.job, t]));
+    for (const j of o.jobs) if (!tracks.has(j.id) && o.live) tracks.set(j.id, { job: j.id, user: j.user, steps: [{ at: (Date.parse(j.submitted ?? j.since ?? o.at) - Date.parse(o.begun)) / 1e3 - offset, gpus: 0, what: "submitted" }] });
+    rows = [...tracks.values()].map((t) => rowOf(t, jobs.get(t.job), offset, o));
+    if (searching()) rows = rows.filter((r) => matches(jobs.get(r.id) ?? { id: r.id, name: r.id, user: r.user, phase: "", gpus: 0 }));
+    rows.sort((a, b) => a.rank - b.rank || (a.rank === 2 ? b.to - a.to : a.from - b.from));
+    most = Math.max(1, ...rows.map((r) => Math.max(0, ...r.bars.map((b) => b.gpus))));
+    events = (past2?.nodes ?? []).map((n) => ({ at: n.at + offset, what: n.what, text: `node ${n.node} ${n.what}` }));
+    byId("timeline-omitted").textContent = past2?.omitted ? `${counted(past2.omitted, "job")} that ended earlier ${past2.omitted === 1 ? "is" : "are"} not listed.` : "";
+    draw(true);
+  }
+  function usual(o) {
+    const at2 = route().at;
+    if (!o.live) return { from: 0, to: Math.max(60, o.last) };
+    if (at2 !== void 0) return { from: at2 - 3600, to: at2 + 3600 };
+    const active = rows.filter((r) => r.rank < 2), from = Math.min(o.elapsed - 600, ...active.map((r) => r.from)), to = Math.max(o.elapsed + 600, ...active.map((r) => r.to));
+    const past2 = Math.min(6 * 3600, o.elapsed - from);
+    return { from: o.elapsed - past2, to: Math.min(to, o.elapsed + Math.max(1800, past2)) };
+  }
+  var view = () => chosen ?? usual(shown);
+  var inView = (v) => rows.filter((r) => r.to >= v.from && r.from <= v.to);
+  function draw(all3) {
+    if (!shown) return;
+    const o = shown, list = byId("timeline"), v = view(), found2 = inView(v), width2 = Math.max(120, list.clientWidth - nameWidth - 4);
+    const at2 = Math.max(0, Math.floor(list.scrollTop / rowHeight2) - spare2), end = Math.min(found2.length, at2 + Math.ceil((list.clientHeight || 400) / rowHeight2) + 2 * spare2);
+    if (!all3 && at2 === first2) return;
+    first2 = at2;
+    fill(byId("timeline-axis"), drawAxis(v, width2, o, events));
+    fill(byId("timeline-rows"), space(at2), ...found2.slice(at2, end).map((r) => line2(r, v, width2, o)), space(found2.length - end));
+    byId("timeline-none").hidden = found2.length > 0;
+    list.hidden = found2.length === 0;
+    byId("timeline-span").textContent = `${counted(found2.length, "job")}, ${span(v.to - v.from)}`;
+  }
+  function space(n) {
+    const e = el("li", { "aria-hidden": "true" });
+    e.style.height = `${n * rowHeight2}px`;
+    return e;
+  }
+  var line2 = (r, v, width2, o) => el(
+    "li",
+    { class: "track" },
+    el("a", { class: "track-name", href: jobHref(r.id, o), "aria-label": spoken(r, o), title: r.user }, el("i", { class: "key-box " + hue(r.id) }), r.id),
+    drawTrack(r, v, width2, rowHeight2 - 1, most, o)
+  );
+  function choose(v) {
+    chosen = v && { from: v.from, to: Math.max(v.from + 10, v.to) };
+    draw(true);
+  }
+  function zoom(by) {
+    const v = view(), middle = (v.from + v.to) / 2, half = (v.to - v.from) * by / 2;
+    choose({ from: middle - half, to: middle + half });
+  }
+  function move(by) {
+    const v = view(), d = (v.to - v.from) * by;
+    choose({ from: v.from + d, to: v.to + d });
+  }
+  function last2(hours) {
+    if (shown) choose({ from: shown.elapsed - 3600 * hours, to: shown.elapsed + 900 * hours });
+  }
+  var keys = { "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), ArrowLeft: () => move(-0.25), ArrowRight: () => move(0.25), "0": () => choose(void 0) };
+  function listenToTimeline() {
+    const list = byId("timeline");
+    list.addEventListener("keydown", (e) => {
+      const act2 = keys[e.key];
+      if (!act2 || e.ctrlKey || e.metaKey || e.altKey) return;
+      act2();
+      e.preventDefault();
+    });
+    list.addEventListener("scroll", () => requestAnimationFrame(() => draw(false)));
+    addEventListener("resize", () => draw(true));
+    for (const [id, act2] of Object.entries({ "in": () => zoom(0.5), out: () => zoom(2), left: () => move(-0.25), right: () => move(0.25), hour: () => last2(1), day: () => last2(24), usual: () => choose(void 0) })) byId("timeline-" + id).addEventListener("click", act2);
+    drag(list);
+  }
+  function drag(list) {
+    const box = byId("timeline-select");
+    let from;
+    const place2 = (e) => e.clientX - list.getBoundingClientRect().left - nameWidth;
+    list.addEventListener("pointerdown", (e) => {
+      if (e.button !== 0 || place2(e) < 0 || e.pointerType === "touch") return;
+      from = place2(e);
+      list.setPointerCapture(e.pointerId);
+    });
+    list.addEventListener("pointermove", (e) => {
+      if (from === void 0) return;
+      const to = Math.max(0, place2(e));
+      box.hidden = Math.abs(to - from) < 4;
+      box.style.left = `${nameWidth + Math.min(from, to)}px`;
+      box.style.width = `${Math.abs(to - from)}px`;
+    });
+    list.addEventListener("pointerup", (e) => {
+      if (from === void 0) return;
+      const [a, b] = [from, Math.max(0, place2(e))].sort((x, y) => x - y), v = view(), width2 = list.clientWidth - nameWidth - 4, time = (x) => v.from + (v.to - v.from) * x / width2;
+      from = void 0;
+      box.hidden = true;
+      if (b - a >= 4) choose({ from: time(a), to: time(b) });
+      else open(list, e);
+    });
+  }
+  function open(list, e) {
+    const row3 = inView(view())[Math.floor((e.clientY - list.getBoundingClientRect().top + list.scrollTop) / rowHeight2)];
+    if (row3 && shown) go(jobHref(row3.id, shown));
+  }
+
   // web/main.ts
   var overview;
   var series;
+  var past;
+  var pastTag = "";
   var at;
   var tag = "";
   var failed;
@@ -693,8 +873,8 @@
     if (overview) await show2(overview);
   }
   async function begin() {
-    const first2 = await ask2("/api/overview");
-    if (!first2.live) at = route().at ?? first2.last / 2;
+    const first3 = await ask2("/api/overview");
+    if (!first3.live) at = route().at ?? first3.last / 2;
   }
   async function fetchOverview() {
     const answer2 = await get("/api/overview?at=" + (at ?? 0), tag ? { "If-None-Match": tag } : {});
@@ -712,6 +892,7 @@
     slide(o);
     showHeader(o);
     showNow(o);
+    showTimeline(past, o);
     if (series) showOver(series, o.live ? void 0 : o.elapsed);
     await showRoute(o);
   }
@@ -747,6 +928,15 @@
       if (!series) byId("over").textContent = e.message;
     }
   }
+  async function updatePast() {
+    try {
+      const answer2 = await get("/api/timeline", pastTag ? { "If-None-Match": pastTag } : {});
+      if (answer2.status !== 304) past = await answer2.json();
+      pastTag = answer2.headers.get("ETag") ?? "";
+      if (overview) showTimeline(past, overview);
+    } catch {
+    }
+  }
   byId("time").addEventListener("input", (e) => {
     at = Number(e.target.value);
     keepMoment(at);
@@ -764,7 +954,9 @@
   });
   byId("search").addEventListener("input", (e) => {
     search(e.target.value);
-    if (overview) showNow(overview);
+    if (!overview) return;
+    showNow(overview);
+    showTimeline(past, overview);
   });
   byId("forget").addEventListener("click", () => {
     byId("answer-card").hidden = true;
@@ -774,13 +966,14 @@
   takeToken();
   listen();
   showState(void 0, void 0);
-  void update().then(updateSeries).then(() => {
+  listenToTimeline();
+  void update().then(updateSeries).then(updatePast).then(() => {
     document.body.dataset.ready = "true";
     if (overview && !overview.live) return;
     const changes = new EventSource("/api/changes");
     changes.onmessage = () => void update();
     changes.onerror = () => void update();
     setInterval(() => void update(), often);
-    setInterval(() => void updateSeries(), 6e4);
+    setInterval(() => void updateSeries().then(updatePast), 6e4);
   });
 })();

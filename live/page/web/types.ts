@@ -31,3 +31,6 @@ export interface Answer {
   sooner: number; later: number; same: number; unknown: number; mean: number; start_sooner: number; start_later: number;
   from: string; jobs: Shift[];
 }
+export interface Step { at: number; gpus: number; what: string }
+export interface Track { job: string; user?: string; steps: Step[] }
+export interface Timeline { begun: string; until: number; tracks: Track[]; nodes: { at: number; node: string; what: string }[]; omitted?: number }
