@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Backend runs the jobs of one queue of a Kubernetes cluster: a scheduler.Backend, and an observer of its
+// A Backend runs the jobs of one queue of a Kubernetes cluster. It is a scheduler.Backend, and an observer of its
 // scheduler. Only the scheduler's goroutine may call Next and Do; all other methods are safe for concurrent use.
 type Backend struct {
 	*jobEvents
@@ -47,10 +47,10 @@ type background struct {
 
 var _ driver.Backend = (*Backend)(nil)
 
-// ErrTypes reports a new GPU type in the cluster: open the Backend again.
+// ErrTypes is returned if the cluster has a new GPU type. The Backend must then be opened again.
 var ErrTypes = errors.New("the cluster has GPUs of a new type")
 
-// Cluster returns the nodes for scheduler.New, including all nodes for rent or on loan.
+// Cluster returns the nodes with which to call scheduler.New, including all nodes for rent or on loan.
 func (w *Backend) Cluster() *cluster.Cluster { return w.extent.whole }
 
 func (w *Backend) hold() time.Duration {
@@ -60,7 +60,7 @@ func (w *Backend) hold() time.Duration {
 	return 0
 }
 
-// Stopping returns, by type, the GPUs of pods whose jobs no longer have them in the plan.
+// Stopping returns, by type, the GPUs held by pods to whose jobs the plan no longer assigns them.
 func (w *Backend) Stopping() map[cluster.GPUType]int {
 	w.Lock()
 	defer w.Unlock()
@@ -75,7 +75,8 @@ func (w *Backend) Stopping() map[cluster.GPUType]int {
 	return all
 }
 
-// Counts returns the number of running and waiting jobs, of all GPUs, and of the GPUs that the plan assigns.
+// Counts returns four numbers: running jobs, waiting jobs, all GPUs of the queue (has), and the GPUs that the plan
+// assigns (used).
 func (w *Backend) Counts() (running, waiting, has, used int) {
 	w.Lock()
 	defer w.Unlock()
@@ -92,7 +93,7 @@ func (w *Backend) Counts() (running, waiting, has, used int) {
 	return running, waiting, w.extent.cluster.GPUs(), used
 }
 
-// A Room states which limits of a queue are reached, and whether its plan was written.
+// A Room states which limits of a queue are reached, and whether its plan could be written.
 type Room struct {
 	planstore.State
 	Full map[string]int // unplanned jobs by namespace

@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Do implements scheduler.Backend. It waits while the API server does not answer.
+// Do implements scheduler.Backend. While the API server does not answer, it waits.
 func (w *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	w.Lock()
 	d, err := w.apply(ctx, actions)
@@ -38,7 +38,6 @@ func (w *Backend) apply(ctx context.Context, actions []scheduler.Action) (*draft
 	return d, nil
 }
 
-// commit writes a changed plan, with retries. In a mode that writes nothing, it counts as committed.
 func (w *Backend) commit(ctx context.Context, d *draft) error {
 	next := w.draw(d)
 	writes := w.o.Writes() && next != nil
@@ -68,7 +67,6 @@ func (w *Backend) adopt(d *draft, next *v1alpha1.Plan) {
 	}
 }
 
-// draw returns the plan of a draft, or nil if unchanged, and updates each job's status.
 func (w *Backend) draw(d *draft) *v1alpha1.Plan {
 	at := w.Now()
 	var rows []*policy.Job

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Member returns the job and service account of a running pod, by its uid.
+// Member returns the job and the service account of the running pod with the given uid.
 func (w *Backend) Member(uid string) (m Member, ok bool) {
 	w.Lock()
 	defer w.Unlock()
@@ -17,7 +17,7 @@ func (w *Backend) Member(uid string) (m Member, ok bool) {
 	return m, ok
 }
 
-// Has reports whether a job of the backend has not ended.
+// Has reports whether the backend has job id and the job has not ended.
 func (w *Backend) Has(id job.ID) bool {
 	w.Lock()
 	defer w.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Open takes over a queue with the next epoch, once the watches behind c have shown everything that existed then.
-// Jobs in the Plan arrive as Restored. direct must read from the API server, not from watches.
+// Open takes over a queue: it begins the next epoch, and waits until the watches behind c show everything that existed
+// then. Jobs in the Plan become events Restored. direct must read from the API server, not from watches.
 func Open(ctx context.Context, c client.Client, direct client.Reader, o jobstate.Options) (*Backend, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("kube: %w", err)

@@ -23,11 +23,11 @@ import (
 
 // Reasons that override the policy's reason, in this order.
 const (
-	Misconfigured   = "Misconfigured"   // only a change of the job or its queue helps
+	Misconfigured   = "Misconfigured"   // the job or its queue must be changed
 	NotManaged      = "NotManaged"      // started by others, or opted out
 	WaitingForQuota = "WaitingForQuota" // Kueue has not admitted it
 	QueueFull       = "QueueFull"       // the namespace or the queue of the job has too many jobs
-	Unschedulable   = "Unschedulable"   // kube-scheduler accepts its pods on no nodes, or has not placed them
+	Unschedulable   = "Unschedulable"   // kube-scheduler accepts its pods on no node, or has not placed them
 	StepFailed      = "StepFailed"
 	NotStarted      = "NotStarted" // other pods still use its planned GPUs
 )
@@ -172,7 +172,7 @@ func (v *verdict) observe(s *observe.Observation, f *observe.ObservedJob, messag
 	v.message = message + "; observed: " + v.observed
 }
 
-// Word converts a policy's reason into one word: "waiting: price too high" becomes PriceTooHigh.
+// Word converts the reason of a policy into one word for a condition: "waiting: price too high" becomes PriceTooHigh.
 func Word(reason string) string {
 	_, rest, waits := strings.Cut(reason, ": ")
 	if !waits {

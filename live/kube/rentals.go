@@ -56,7 +56,6 @@ func (d *draft) rent(g *v1alpha1.NodeGroup, nodes int) error {
 	return nil
 }
 
-// order orders or cancels nodes; none while there are more than wanted. Leaving nodes count towards the limit.
 func (d *draft) order(g *v1alpha1.NodeGroup, nodes int) {
 	s := d.groupStatus(g)
 	want := max(nodes, len(s.Stays))
@@ -98,7 +97,6 @@ func (d *draft) expire() {
 	}
 }
 
-// want sets a group's number of nodes, not counting leaving ones. more, if not nil, leaves too.
 func (d *draft) want(s *execute.GroupStatus, nodes int, more *observe.GroupNode) {
 	next := v1alpha1.PlannedGroup{Name: s.Group.Name, Nodes: int32(nodes)}
 	old := execute.WantedOf(d.request.groups, s.Group.Name)
@@ -174,7 +172,6 @@ func (d *draft) lent(g cluster.Group) int {
 	return n
 }
 
-// repay ends the loan of a node without jobs, unless the owner has taken it back.
 func (d *draft) repay(id cluster.NodeID) error {
 	if on := d.jobs()[string(id)]; on != "" {
 		return fmt.Errorf("node %s: given back, want none that job %s is on", id, on)

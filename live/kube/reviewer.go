@@ -17,7 +17,7 @@ import (
 
 // Errors for tokens that are not accepted.
 var (
-	ErrUnknownToken = errors.New("unknown token") // the token belongs to no pod of a job here
+	ErrUnknownToken = errors.New("unknown token") // the token belongs to no pod of a job in this cluster
 	ErrReviewLater  = errors.New("cannot be checked now")
 )
 
@@ -43,7 +43,7 @@ func (m *Member) matches(id Identity) bool {
 	return m.Namespace == id.Namespace && m.Name == id.Name && m.Account == id.Account
 }
 
-// A Lookup is a function that returns the running pod with a UID, if it belongs to a job. It must be fast.
+// A Lookup returns the running pod with the given UID, if it belongs to a job. It must be fast.
 type Lookup func(podUID string) (Member, bool)
 
 // A Reviewer returns the pod that sent a token. It is safe for concurrent use.
@@ -76,7 +76,7 @@ func NewReviewer(audience string, review Review, lookup Lookup) *Reviewer {
 	}
 }
 
-// Job returns the job whose pod sent a token from the address source.
+// Job returns the job whose pod sent the token. source is the network address of the sender.
 func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error) {
 	p, err := r.Pod(ctx, source, token)
 	if err != nil {
@@ -92,8 +92,8 @@ func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error
 	return m.Job, nil
 }
 
-// Pod returns the pod that sent a token from the address source. The error wraps ErrUnknownToken if the token is
-// invalid or Lookup lacks the pod, and ErrReviewLater if the token cannot be checked now.
+// Pod returns the pod that sent the token. source is the network address of the sender. The error wraps ErrUnknownToken
+// if the token is invalid or Lookup does not have the pod, and ErrReviewLater if the token cannot be checked now.
 func (r *Reviewer) Pod(ctx context.Context, source, token string) (Identity, error) {
 	named, ends, err := readToken(token, r.audience, time.Now())
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Progress is the progress of a TrainJob according to its status; it is not verified.
+// Progress is the progress of a TrainJob according to its status. The scheduler does not verify it.
 type Progress struct {
 	Percent float64 // done, 0 to 100
 	At      time.Time
 }
 
-// Trainer returns the progress in status.trainerStatus of a TrainJob; nil if there is none. Source: Kubeflow Trainer
+// Trainer returns the progress in status.trainerStatus of TrainJob o, or nil if there is none. Source: Kubeflow Trainer
 // v2.3, TrainerStatus.
 func Trainer(o *unstructured.Unstructured) (*Progress, error) {
 	status, _, err := unstructured.NestedMap(o.Object, "status", "trainerStatus")

@@ -49,7 +49,6 @@ func (r reasons) waits(id job.ID) string {
 	return r.w.occupied(e.Spec)
 }
 
-// occupied states that a job would have enough GPUs without foreign pods; empty: it would not.
 func (w *Backend) occupied(spec *job.Spec) string {
 	s := w.latest.observation
 	if s == nil {

@@ -57,9 +57,9 @@ func (w *Planner) readmitting(e *jobstate.Job) *Step {
 	}}
 }
 
-// Marked copies the labels and tolerations of a job's start to its Kueue Workload, and reports whether that
-// changes it, because Kueue copies them back to the job's template on eviction. With quota a Workload is
-// immutable.
+// Marked adds the labels and tolerations of a job's next start to workload o, the job's object in Kueue, and reports
+// whether o changed. It is needed because Kueue copies them back into the job's template on eviction. A workload that
+// has quota is immutable.
 func (w *Writer) Marked(o, job *object, g *jobadapter.Grant) bool {
 	return isTrue(o, "Evicted") && !isTrue(o, "QuotaReserved") && jobadapter.MarkWorkload(o, job, g, corev1.ResourceName(w.Options.Nodes.GPUResource))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// LoanState is the state of a lender's nodes. The nodes on loan are the loans of the committed Plan, except Back.
+// A LoanState is the state of a lender's nodes. The nodes on loan are the loans of the committed Plan, except Back.
 type LoanState struct {
 	pools          []inventory.Pool
 	Published      []cluster.Loan              // last sent to the scheduler
@@ -40,7 +40,7 @@ func (ns *Nodes) OnLoan() map[cluster.NodeID]cluster.Group {
 	return all
 }
 
-// Usable returns the nodes for jobs: the queue's own, and marked ones on loan.
+// Usable returns the nodes for jobs: the queue's own nodes, and nodes that are marked as lent to the queue.
 func (ns *Nodes) Usable(s *observe.Observation) []cluster.Node {
 	on := ns.OnLoan()
 	all := make([]cluster.Node, 0, len(s.Nodes))
@@ -57,8 +57,8 @@ func (ns *Nodes) Usable(s *observe.Observation) []cluster.Node {
 	return all
 }
 
-// Review updates the state of the nodes of the owner who lends to the queue. Nodes that are unusable or overdue
-// are no longer on loan.
+// Review updates the state of the nodes of the owner who lends to the queue. The loan of a node ends if the node is
+// unusable, or was not returned in time.
 func (ns *Nodes) Review(s *observe.Observation) {
 	if len(s.Lender.Servers)+len(ns.Table.Plan.Spec.Loans) == 0 {
 		ns.Loans.pools = nil
@@ -77,7 +77,6 @@ func (ns *Nodes) count(s *observe.Observation) {
 	ns.Loans.remember()
 }
 
-// pause stops lending of a group while its owner needs nodes and a grace period after.
 func (l *LoanState) pause(now time.Time, grace time.Duration) {
 	for i := range l.pools {
 		p := &l.pools[i]
@@ -169,7 +168,7 @@ func (ns *Nodes) reclaim(g cluster.Group, due time.Time) {
 	}
 }
 
-// LoanStatus returns the state of all loans, for the scheduler.
+// LoanStatus returns the state of all loans in the form of the scheduler.
 func (ns *Nodes) LoanStatus() []cluster.Loan {
 	var all []cluster.Loan
 	for i := range ns.Loans.pools {

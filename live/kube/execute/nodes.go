@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
-// Nodes are a queue's rented and borrowed nodes. The caller holds the lock.
+// A Nodes has a queue's rented and borrowed nodes. The caller of its methods must hold Mu.
 type Nodes struct {
 	Options *jobstate.Options
 	Client  client.Client

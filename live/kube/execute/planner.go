@@ -9,14 +9,15 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// A Planner computes the next steps towards the committed plan, without writing. The caller holds the lock.
+// A Planner computes the next steps towards the committed plan. It does not write to the cluster. The caller of its
+// methods must hold Writer.Mu.
 type Planner struct {
 	*Writer
 
 	table *jobstate.Table
 }
 
-// NewPlanner returns a Planner for the jobs of a table.
+// NewPlanner returns a Planner for the jobs of table t whose steps w carries out.
 func NewPlanner(w *Writer, t *jobstate.Table) *Planner { return &Planner{w, t} }
 
 // A Writer carries out steps: it writes to the objects of the cluster.

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// An Order is the last order of nodes for a group.
+// An Order is the state of the last order of nodes for a group.
 type Order struct {
 	refused bool
 	missing int
@@ -29,7 +29,7 @@ type rentedNodes struct {
 	Committing bool
 }
 
-// ExpectPods marks the nodes on which pods of a job may still appear.
+// ExpectPods marks the nodes on which pods of some job may still appear, as held.
 func (ns *Nodes) ExpectPods() {
 	to := make(map[string]bool)
 	for _, e := range ns.Table.Order {
@@ -44,7 +44,7 @@ func (ns *Nodes) ExpectPods() {
 	}
 }
 
-// Cloned returns a copy of the nodes of each group.
+// Cloned returns a copy of a map from groups to their nodes.
 func Cloned(of map[string][]observe.GroupNode) map[string][]observe.GroupNode {
 	all := make(map[string][]observe.GroupNode, len(of))
 	for g, nodes := range of {
@@ -78,7 +78,7 @@ func (ns *Nodes) OrderOf(g *v1alpha1.NodeGroup) *Order {
 	return o
 }
 
-// A GroupStatus sorts the nodes of a group by their state under a plan. Each node is in one list.
+// A GroupStatus divides the nodes of a group by what a plan does with them. Each node is in one list.
 type GroupStatus struct {
 	Group  *v1alpha1.NodeGroup
 	Wanted int                  // without leaving nodes
@@ -91,8 +91,8 @@ type GroupStatus struct {
 // Alive returns the number of nodes that are not being deleted.
 func (s *GroupStatus) Alive() int { return len(s.Stays) + len(s.Coming) + len(s.Leaves) }
 
-// Status sorts the nodes of a group into lists. Nodes beyond p's number leave: first those that p names, then the
-// youngest without jobs, but none in planned.
+// Status divides the nodes of group g into the lists of a GroupStatus. If the group has more nodes than p wants, some
+// leave: first those that p names, then the youngest without jobs, but none in planned.
 func (ns *Nodes) Status(g *v1alpha1.NodeGroup, p *v1alpha1.PlannedGroup, planned map[string]bool, now time.Time) *GroupStatus {
 	s := &GroupStatus{Group: g}
 	var alive []*observe.GroupNode
@@ -156,7 +156,7 @@ func (ns *Nodes) rental(s *GroupStatus) cluster.Rental {
 	return r
 }
 
-// Late reports whether ordered nodes have not arrived in time.
+// Late reports whether ordered nodes have not arrived within the time that g allows.
 func (o *Order) Late(g *v1alpha1.NodeGroup, now time.Time) bool {
 	return o.missing > 0 && now.Sub(o.since) >= startWithin(g)
 }
@@ -184,7 +184,7 @@ func plannedNodes(p *v1alpha1.Plan) map[string]bool {
 	return all
 }
 
-// WantedOf returns a plan's decision about the group name; nil: none yet.
+// WantedOf returns a plan's decision about the group called name, or nil if there is none yet.
 func WantedOf(all []v1alpha1.PlannedGroup, name string) *v1alpha1.PlannedGroup {
 	i := slices.IndexFunc(all, func(p v1alpha1.PlannedGroup) bool { return p.Name == name })
 	if i < 0 {
@@ -193,8 +193,8 @@ func WantedOf(all []v1alpha1.PlannedGroup, name string) *v1alpha1.PlannedGroup {
 	return &all[i]
 }
 
-// Rentals updates the orders of rented nodes. It returns the given nodes without those that must get no new jobs,
-// and the state of the rented nodes by group.
+// Rentals updates the orders of rented nodes. It returns nodes without those that must get no new jobs, and the state
+// of the rented nodes by group.
 func (ns *Nodes) Rentals(nodes []cluster.Node) ([]cluster.Node, []cluster.Rental) {
 	var rentals []cluster.Rental
 	closed, planned := make(map[string]bool), plannedNodes(ns.Table.Plan)
@@ -225,7 +225,7 @@ func (s *GroupStatus) close(closed, planned map[string]bool) {
 	}
 }
 
-// Offered returns all rentable nodes, with names that no real node has.
+// Offered returns all rentable nodes. Their names are names that no real node can have.
 func Offered(groups []v1alpha1.NodeGroup) []cluster.Node {
 	var all []cluster.Node
 	for i := range groups {
@@ -239,7 +239,7 @@ func Offered(groups []v1alpha1.NodeGroup) []cluster.Node {
 	return all
 }
 
-// KeepRented updates the orders after a plan was committed; allRefused states, by group, whether its order was
+// KeepRented updates the orders after a plan was committed. allRefused maps each ordered group to whether the order was
 // refused.
 func (ns *Nodes) KeepRented(allRefused map[string]bool) {
 	ns.Rented.Committing = false

@@ -12,8 +12,8 @@ import (
 
 const start = "start"
 
-// CarryOut carries out a step, with retries at growing intervals. A job whose start is rejected several times in a
-// row loses its GPUs.
+// CarryOut carries out a step. It retries at growing intervals. A job whose start fails several times in a row loses
+// its GPUs.
 func (w *Writer) CarryOut(ctx context.Context, s *Step) {
 	err := s.Do(ctx)
 	if err == nil || ctx.Err() != nil {

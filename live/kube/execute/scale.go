@@ -20,11 +20,11 @@ import (
 	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
-// Recheck is the interval at which a group's replicas are read, to detect changes by others.
+// Recheck is the interval at which a group's number of replicas is read again, to detect changes by others.
 const Recheck = 30 * time.Second
 
-// A Scaling is a step of a node group to its planned size: it marks a node that leaves, or sets the group's number of
-// replicas.
+// A Scaling is one step towards the planned size of a node group: it marks a node that leaves, or sets the group's
+// number of replicas.
 type Scaling struct {
 	group *v1alpha1.NodeGroup
 	order *Order

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// PodTolerations returns the tolerations of pods: the queue's, and those for borrowed nodes.
+// PodTolerations returns the tolerations that pods need: the queue's, and one for borrowed nodes.
 func PodTolerations(o *jobstate.Options) []corev1.Toleration {
 	all := Tolerations(o.Queue)
 	if o.Queue.Spec.Loans == nil {
@@ -18,7 +18,7 @@ func PodTolerations(o *jobstate.Options) []corev1.Toleration {
 		corev1.Toleration{Key: o.Nodes.GPUResource, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
 }
 
-// Tolerations returns a queue's tolerations in the form used by pods.
+// Tolerations converts a queue's tolerations into the type that pods have.
 func Tolerations(q *v1alpha1.Queue) []corev1.Toleration {
 	var all []corev1.Toleration
 	for _, t := range q.Spec.Tolerations {

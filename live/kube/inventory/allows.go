@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// Accepts reports whether kube-scheduler may bind a pod to a node by node selector, required node affinity and taints.
-// Tolerations of the pod and of o count.
+// Accepts reports whether node selector, required node affinity and taints allow kube-scheduler to bind pod p to node
+// n. Tolerations of p and of o count.
 func (o *Options) Accepts(p *corev1.PodSpec, n *corev1.Node) bool {
 	return Allows(p, n) && !slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
 		return t.Effect != corev1.TaintEffectPreferNoSchedule && o.keepsOff(&t) && !slices.ContainsFunc(p.Tolerations, func(of corev1.Toleration) bool {
@@ -38,7 +38,6 @@ var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpGt: selection.GreaterThan, corev1.NodeSelectorOpLt: selection.LessThan,
 }
 
-// matches reports whether a node matches a term. An empty or invalid term matches no node.
 func matches(n *corev1.Node, t *corev1.NodeSelectorTerm) bool {
 	if len(t.MatchExpressions)+len(t.MatchFields) == 0 {
 		return false

@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// TypeName returns the GPU type for the value of a node label: its entry in names, or else the value in lower case;
-// empty if invalid.
+// TypeName returns the GPU type for the value of a node label. It is the entry for value in names, or else value in
+// lower case. It is empty if the result is not a valid name.
 func TypeName(value string, names map[string]string) cluster.GPUType {
 	if name, ok := names[value]; ok {
 		value = name

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Group returns the first group of rentable nodes whose selector matches a node; nil if none does.
+// Group returns the first of the groups of rentable nodes whose selector matches node n, or nil.
 func Group(groups []v1alpha1.NodeGroup, n *corev1.Node) *v1alpha1.NodeGroup {
 	i := slices.IndexFunc(groups, func(g v1alpha1.NodeGroup) bool { return Selects(g.NodeSelector, n) })
 	if i < 0 {
@@ -18,7 +18,7 @@ func Group(groups []v1alpha1.NodeGroup, n *corev1.Node) *v1alpha1.NodeGroup {
 	return &groups[i]
 }
 
-// Offer converts a group of rentable nodes for the scheduler: node, price and limit.
+// Offer converts a group of rentable nodes into an offer for the scheduler: node, price and maximum number.
 func Offer(g *v1alpha1.NodeGroup) cluster.Offer {
 	n := cluster.Node{
 		GPUType: cluster.GPUType(g.GPUType), Tenure: cluster.Rented, Group: cluster.Group(g.Name), Price: price(g),
@@ -37,7 +37,7 @@ func (o *Options) setRented(one *cluster.Node, n *corev1.Node) {
 	}
 }
 
-// Leave marks a rented node as leaving a queue, by a taint.
+// Leave adds the taint that marks a rented node as leaving the queue. It reports whether the node changed.
 func Leave(n *corev1.Node, queue string) bool {
 	if Leaving(n) {
 		return false
@@ -55,7 +55,7 @@ func Stay(n *corev1.Node) bool {
 	return true
 }
 
-// Leaving reports whether a node has the taint of Leave.
+// Leaving reports whether a node has the taint that Leave adds.
 func Leaving(n *corev1.Node) bool { return slices.ContainsFunc(n.Spec.Taints, isLeaving) }
 
 func isLeaving(t corev1.Taint) bool { return t.Key == v1alpha1.LeavingTaint }

@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Options select a queue's nodes and name their GPU types.
+// Options select the nodes of a queue, and state how their GPU types are named.
 type Options struct {
 	GPUResource string
 	TypeLabels  []string          // the first on a node is used
@@ -32,7 +32,7 @@ type Options struct {
 	Now    time.Time
 }
 
-// Patience is the time after which the jobs of a node that is not Ready count as lost.
+// Patience is how long a node may be not Ready until the jobs on it count as lost.
 const Patience = 30 * time.Second
 
 const (
@@ -53,15 +53,15 @@ const (
 	mostMiB = 1 << 24
 )
 
-// Read returns the nodes with GPUs that a queue may use, sorted by name: its own, and nodes labelled as lent to
-// it, with tenure Loaned.
+// Read returns the nodes with GPUs that a queue may use, sorted by name. These are its own nodes, and nodes labelled as
+// lent to it, with tenure Loaned. ours reports whether a pod belongs to the queue.
 //
-// It omits nodes that are being deleted, that have not been Ready for Patience, and that have a NoExecute taint.
-// The queue's pods tolerate the taint of a loan to the queue, taints in Tolerations, and the GPU resource's taint
-// (by the ExtendedResourceToleration plugin).
+// It omits nodes that are being deleted, that have not been Ready for Patience, or that have a NoExecute taint. The
+// queue's pods tolerate the taint of a loan to the queue, taints in Tolerations, and the GPU resource's taint (by the
+// ExtendedResourceToleration plugin).
 //
-// The capacity is the allocatable resources minus the requests of live pods that are not ours; nodes without any
-// left are omitted. A node is closed if it is cordoned, not Ready, Shared, or has a NoSchedule taint. It then has
+// The capacity is the allocatable resources minus the requests of live pods that are not ours; nodes with nothing left
+// are omitted. A node is closed if it is cordoned, not Ready, Shared, or has a NoSchedule taint. Its capacity is then
 // only the GPUs that pods hold on it.
 func Read(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, o *Options) []cluster.Node {
 	gpu := corev1.ResourceName(o.GPUResource)
@@ -92,8 +92,7 @@ func Read(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, 
 	return found
 }
 
-// Whole returns the nodes with GPUs that a queue may use as if no pod were on them and none were closed, sorted by
-// name.
+// Whole returns the nodes with GPUs that a queue may use, sorted by name, as if they were empty and open.
 func Whole(nodes []*corev1.Node, o *Options) []cluster.Node {
 	var found []cluster.Node
 	for _, n := range nodes {
@@ -119,7 +118,7 @@ func (o *Options) mine(n *corev1.Node) bool {
 
 func (o *Options) lenders(n *corev1.Node) bool { return len(o.Lender) > 0 && Selects(o.Lender, n) }
 
-// Selects reports whether a node has all labels of a selector.
+// Selects reports whether node n has all labels of the selector.
 func Selects(selector map[string]string, n *corev1.Node) bool {
 	for k, v := range selector {
 		if got, ok := n.Labels[k]; !ok || got != v {
@@ -145,9 +144,9 @@ func (o *Options) closed(n *corev1.Node) bool {
 	})
 }
 
-// Shared reports whether pods share the GPUs of a node by time-slicing or MPS. The labels of NVIDIA's feature discovery
-// differ by its version: replicas, strategy, or a suffix of the product. A node is shared, too, if its allocatable GPUs
-// exceed the label with its count.
+// Shared reports whether pods share the GPUs of a node by time-slicing or MPS. Depending on its version, NVIDIA's
+// feature discovery shows this by the labels for replicas or strategy, or by a suffix of the product. A node also
+// counts as shared if its allocatable GPUs exceed the label with its count.
 func Shared(n *corev1.Node) bool {
 	replicas, err := strconv.Atoi(n.Labels[replicasLabel])
 	how := n.Labels[sharingLabel]
@@ -218,7 +217,7 @@ func (o *Options) typeOf(n *corev1.Node) cluster.GPUType {
 	return untyped
 }
 
-// Labels returns, for each GPU type, the node label that names it, if all its nodes agree.
+// Labels returns the node label that names each GPU type. It omits types whose nodes have different labels.
 func Labels(nodes []*corev1.Node, o *Options) map[cluster.GPUType]map[string]string {
 	all := make(map[cluster.GPUType]map[string]string)
 	for _, n := range nodes {

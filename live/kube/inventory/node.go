@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Node returns the node that a pod is bound or pinned to; empty: several are possible.
+// Node returns the node that a pod is bound or pinned to, or "" if several nodes are possible.
 func Node(p *corev1.Pod) string {
 	if p.Spec.NodeName != "" {
 		return p.Spec.NodeName
@@ -15,7 +15,7 @@ func Node(p *corev1.Pod) string {
 	return Pinned(&p.Spec)
 }
 
-// Pinned returns the only node that a pod's required affinity allows; empty if there are several.
+// Pinned returns the only node that a pod's required affinity allows, or "" if it allows several.
 func Pinned(spec *corev1.PodSpec) string {
 	only := ""
 	for _, t := range Terms(spec) {
@@ -52,7 +52,7 @@ func named(t *corev1.NodeSelectorTerm) (node string, possible bool) {
 	return node, !slices.ContainsFunc(t.MatchFields, func(r corev1.NodeSelectorRequirement) bool { return !Meets(&r, node) })
 }
 
-// Meets reports whether a node of that name satisfies a requirement on node fields.
+// Meets reports whether a node called node satisfies requirement r, which is on node fields such as the name.
 func Meets(r *corev1.NodeSelectorRequirement, node string) bool {
 	return r.Key != metav1.ObjectNameField || slices.Contains(r.Values, node) == (r.Operator == corev1.NodeSelectorOpIn)
 }

@@ -19,8 +19,9 @@ const page = 500
 
 const restarts = 3
 
-// ListMetadata calls do for the metadata of all objects of a kind; none if the cluster lacks the kind. If the API
-// server drops the list's version, do may be called twice for an object, last with the newer version.
+// ListMetadata calls do for the metadata of each object of a kind, page by page. If the cluster lacks the kind, there
+// are none. If the API server drops the list's version, ListMetadata may call do twice for an object, the second time
+// with the newer version.
 func ListMetadata(ctx context.Context, direct client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), of ...client.ListOption) error {
 	var err error
 	for range restarts {
@@ -68,14 +69,15 @@ func ListEvents(ctx context.Context, direct client.Reader, do func(*corev1.Event
 	})
 }
 
-// A PodList is the result of ListPods: the state of pods at one time.
+// A PodList has the state of pods at one time; ListPods returns it.
 type PodList struct {
 	Kept    []*corev1.Pod
 	UIDs    []types.UID // including pods not kept
 	Version uint64      // of the cluster; 0: not known
 }
 
-// ListPods reads the pods at one time. keep may change a pod, and reports whether to keep it.
+// ListPods reads the state of all pods at one time. It stores those for which keep returns true; keep may also change
+// the pod.
 func ListPods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of ...client.ListOption) (r PodList, err error) {
 	for range restarts {
 		if r, err = podsOnce(ctx, direct, keep, of); !apierrors.IsResourceExpired(err) {

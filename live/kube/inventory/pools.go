@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Pool is the state of a group of the lender's nodes; Loan.By is not set.
+// A Pool is the state of one group of the lender's nodes. Loan.By is not set.
 type Pool struct {
 	cluster.Loan
 	// Idle servers are sorted by name; the first are lent next, at most Spare.
@@ -27,12 +27,12 @@ const (
 	used // by its owner, or closed to new pods
 )
 
-// Pools returns the state of each group of the lender's nodes. on has the servers that the plan borrows; headroom
-// is the fraction of a group that is never lent. Source: Lyra §4, §7.1.
+// Pools returns the state of each group of the lender's nodes. on maps the nodes that the plan borrows to their groups.
+// headroom is the fraction of a group that is never lent. Source: Lyra §4, §7.1.
 //
-// Each waiting pod of the owner gets one server, oldest pod first: a leaving one, else an idle one, else a lent
-// one, which is then reclaimed. A group with reclaimed servers has no spare ones. This first fit may reclaim too
-// many. It takes time linear in pods times servers.
+// Each waiting pod of the owner gets one node, oldest pod first: a node that is already leaving, else an idle one, else
+// a lent one, which is then reclaimed. A group with reclaimed nodes has no spare ones. This is first fit, so it may
+// reclaim more than necessary. It takes time linear in pods times nodes.
 func (l *Lender) Pools(on map[cluster.NodeID]cluster.Group, headroom float64) []Pool {
 	states := make([]state, len(l.Servers))
 	nodes := make([]cluster.Node, len(l.Servers))
@@ -120,5 +120,5 @@ func (p *Pool) close(headroom float64) {
 	p.Spare = min(max(0, cluster.Loanable(p.Nodes, headroom, need)-p.Lent), len(p.Idle))
 }
 
-// Next returns the servers to lend next, at most Spare.
+// Next returns the nodes that are lent next if more nodes are wanted, at most Spare.
 func (p *Pool) Next(more int) []*Server { return slices.Clip(p.Idle[:max(0, min(more, p.Spare))]) }

@@ -7,17 +7,16 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// The Most constants bound requests and resources, so that sums do not overflow.
+// Upper bounds of requests, so that sums do not overflow.
 const (
 	MostGPUs   = 1 << 20
 	MostCPUs   = 1 << 20 // cores
 	MostMemory = 1 << 50 // bytes
 )
 
-// Request returns the GPUs, CPUs and memory that a pod requests; gpu is the resource name of GPUs. This is the sum
-// over containers and sidecars, or the largest need of an init container, unless the pod states a request as a whole.
-// Overhead is added, missing requests equal limits, and numbers are limited to the range from 0 to the Most
-// constants.
+// Request returns the GPUs, CPUs and memory that a pod requests; gpu is the resource name of GPUs. This is the sum over
+// containers and sidecars, or the largest need of an init container, unless the pod states a request as a whole.
+// Overhead is added. A missing request equals its limit. Amounts are limited to the range from 0 to the Most constants.
 func Request(spec *corev1.PodSpec, gpu corev1.ResourceName) cluster.Resources {
 	var running, starting cluster.Resources
 	for i := range spec.InitContainers {
@@ -43,7 +42,7 @@ func Sidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// Of returns the requests of a container; a missing request equals the limit.
+// Of returns the resources that a container requests. A missing request equals its limit.
 func Of(r corev1.ResourceRequirements, gpu corev1.ResourceName) cluster.Resources {
 	return cluster.Resources{
 		GPUs:   gpus(Either(&r, gpu)),
@@ -57,7 +56,7 @@ func List(l corev1.ResourceList, gpu corev1.ResourceName) cluster.Resources {
 	return Of(corev1.ResourceRequirements{Requests: l}, gpu)
 }
 
-// Either returns the request of a resource, or its limit if there is none.
+// Either returns the request for the resource called name, or its limit if there is no request.
 func Either(r *corev1.ResourceRequirements, name corev1.ResourceName) resource.Quantity {
 	if q, ok := r.Requests[name]; ok {
 		return q
@@ -80,7 +79,7 @@ func has(l corev1.ResourceList, name corev1.ResourceName) bool {
 	return ok
 }
 
-// Sum returns a plus b, at most the Most constants.
+// Sum returns a plus b, limited to the Most constants.
 func Sum(a, b cluster.Resources) cluster.Resources {
 	return cluster.Resources{
 		GPUs:   min(a.GPUs+b.GPUs, MostGPUs),

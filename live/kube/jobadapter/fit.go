@@ -10,10 +10,10 @@ import (
 	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
-// A Fitting is a pod, and the same pod with the CPUs and memory that it should request.
+// A Fitting is a change of the CPUs and memory of a running pod: the present pod, and the pod with the new requests.
 type Fitting struct{ Is, ToBe *corev1.Pod }
 
-// Shrinks reports whether no request of the pod would grow.
+// Shrinks reports whether all requests of the pod become smaller or stay equal.
 func (f *Fitting) Shrinks(gpu string) bool {
 	a, b := inventory.Request(&f.Is.Spec, corev1.ResourceName(gpu)), inventory.Request(&f.ToBe.Spec, corev1.ResourceName(gpu))
 	return b.CPUs <= a.CPUs && b.Memory <= a.Memory

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Job is the scheduler's view of the object of a job.
+// A Job is what the scheduler reads from the object of a job, in the same form for all kinds.
 type Job struct {
 	UID, Kind, Namespace, Name string
 	Queue                      string // of its label; empty: none
@@ -49,7 +49,7 @@ type Ending struct {
 	Detail  string
 }
 
-// A Grant states how many workers a job gets, on which nodes and with which CPUs and memory.
+// A Grant states how many workers a job gets, on which node, and with which CPUs and memory.
 type Grant struct {
 	Epoch      int64
 	Generation int64 // at least 1; not used by Resize
@@ -64,15 +64,15 @@ type Grant struct {
 	Flavor map[string]string
 }
 
-// ErrFixed reports that the number of workers of a job cannot be changed.
+// ErrFixed is returned if the number of workers of a job cannot be changed.
 var ErrFixed = errors.New("its number of workers is fixed")
 
-// ErrKueue reports that only Kueue can stop the job (spec.active=false of its Workload), or resize it if it is not
-// Sliced.
+// ErrKueue is returned if only Kueue can stop the job (by spec.active=false of its Workload), or resize it because it
+// is not Sliced.
 var ErrKueue = errors.New("it is in a Kueue queue")
 
-// A Kind reads and changes objects of one kind, such as JobSet. After an error, o may be partly changed and must not
-// be used.
+// A Kind reads and changes the objects of one kind, such as JobSet. After an error, o may be partly changed and must
+// not be used.
 type Kind interface {
 	GVK() schema.GroupVersionKind
 	// Read parses o with the defaults d of its queue. weight is the share of its namespace. It reports invalid

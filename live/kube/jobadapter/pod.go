@@ -17,7 +17,8 @@ type Key struct{ Kind, Namespace, Name string }
 // raySuffix is the length of KubeRay's suffix of a RayCluster's name.
 const raySuffix = 6
 
-// RayJobOf returns the name of the RayJob to which a RayCluster belongs, and whether it can belong to one.
+// RayJobOf returns the name of the RayJob that made the RayCluster called cluster. made is false if no RayJob can have
+// made it.
 func RayJobOf(cluster string) (name string, made bool) {
 	at := len(cluster) - raySuffix
 	if at < 1 || cluster[at] != '-' {
@@ -26,14 +27,14 @@ func RayJobOf(cluster string) (name string, made bool) {
 	return cluster[:at], true
 }
 
-// Gated reports whether a pod waits until Pin names its node.
+// Gated reports whether a pod has the PlacementGate, so that it waits until Pin assigns a node.
 func Gated(p *corev1.Pod) bool {
 	return holds(p.Spec.SchedulingGates)
 }
 
-// Pin binds a gated pod to one node, records the epoch, and removes the PlacementGate. It adds the node to each
-// term, because the API server only accepts a narrower affinity. It returns an error, and changes nothing, if p is
-// not gated, is bound, or must be on another node.
+// Pin assigns a node to a gated pod: it adds the node to the pod's required affinity, records the epoch, and removes
+// the PlacementGate. It adds the node to each term of the affinity, because the API server only accepts a narrower
+// affinity. If p is not gated, is bound, or must be on another node, it changes nothing and returns an error.
 func Pin(p *corev1.Pod, node string, epoch int64) error {
 	switch {
 	case node == "":

@@ -16,7 +16,7 @@ import (
 )
 
 // A Role is a group of a job's pods with one template, as kube-scheduler sees it: a replicated job of a JobSet, a group
-// of a RayJob, or all workers of another kind. The node and the flavor that Start has added are left out.
+// of a RayJob, or all workers of another kind. It omits the node and the flavor that Start has added.
 type Role struct {
 	Name  string // empty: the only one
 	Pods  int

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// TrainManager is the manager of our entry in a TrainJob's runtimePatches.
+	// TrainManager is the manager name of Oxgang's entry in a TrainJob's runtimePatches.
 	TrainManager = "oxgang.dev/scheduler"
 	trainNode    = "node"
 )

@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// typesOf returns the GPU types that a pod's nodeSelector and one term of its affinity allow; nil: any.
 func typesOf(p *corev1.PodSpec, o *Options) ([]cluster.GPUType, error) {
 	var all set
 	for _, label := range o.TypeLabels {

@@ -94,7 +94,7 @@ func (a *adapter) Stop(o *unstructured.Unstructured, epoch int64) error {
 	return nil
 }
 
-// Suspend suspends a job of any kind, also one that names a Kueue queue.
+// Suspend suspends a job of any kind, even if it names a Kueue queue. It records the epoch.
 func Suspend(o *unstructured.Unstructured, epoch int64) {
 	grow(o.Object, "spec")["suspend"] = true
 	Stamp(o, epoch)
@@ -177,7 +177,7 @@ func ungate(o *unstructured.Unstructured) bool {
 }
 
 // ReleaseWorkload lets Kueue admit a Sliced job: it removes the AdmissionGate from the job's Workload, and reports
-// whether it was there. Kueue (0.19) updates the Workloads of other jobs itself.
+// whether the gate was present. Kueue (0.19) itself updates the Workloads of jobs that are not Sliced.
 func ReleaseWorkload(workload *unstructured.Unstructured, j *Job) bool {
 	return j.Sliced && ungate(workload)
 }
@@ -214,7 +214,8 @@ func (t template) mark(o *unstructured.Unstructured, g *Grant) {
 	}
 }
 
-// MarkWorkload marks the pods with GPUs in a Workload as Start has marked them in o.
+// MarkWorkload gives the GPU pods in a Workload the same labels and tolerations that Start has given them in the job's
+// object o. It reports whether the Workload changed.
 func MarkWorkload(workload, o *unstructured.Unstructured, g *Grant, gpu corev1.ResourceName) bool {
 	before := workload.DeepCopy()
 	sets, _ := child(workload.Object, "spec")["podSets"].([]any)

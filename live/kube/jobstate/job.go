@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Job is a job of the queue that has not ended or still has pods.
+// A Job is a job of the queue that has not ended, or that still has pods.
 //
 // Invariant: Held is the grant of the last committed plan, or empty after a loss that the scheduler has processed.
 type Job struct {
@@ -60,18 +60,18 @@ func (e *Job) Workers() int { return e.WorkersOn(e.Held.GPUs) }
 // WorkersOn returns how many workers of the job fit on the given number of GPUs.
 func (e *Job) WorkersOn(gpus int) int { return gpus / max(1, e.Parsed.PerWorker.GPUs) }
 
-// Present reports whether a pod belongs to the planned start of the job.
+// Present reports whether pod p belongs to the start of the job that is planned now.
 func (e *Job) Present(p *corev1.Pod) bool { return e.Wants() && Generation(p) == e.Held.Generation }
 
 // Running reports whether the job was started and is not suspended.
 func (e *Job) Running() bool { return !e.Parsed.Suspended && e.Parsed.Generation != 0 }
 
-// Started reports whether the planned start was written, so its pods may appear.
+// Started reports whether the planned start has been written to the job's object, so that its pods may appear.
 func (e *Job) Started() bool {
 	return e.Wants() && (e.Stale() || e.Parsed.Generation == e.Held.Generation && (e.Running() || e.Parsed.Kueue && !e.Parsed.Gated))
 }
 
-// Node returns the node on which all pods of the planned start run; empty: several are possible.
+// Node returns the node on which all pods of the planned start run, or "" if they may be on several nodes.
 func (e *Job) Node() string {
 	if len(e.Held.Placement) != 1 || e.Parsed.Resizing == v1alpha1.InPlace || e.Parsed.Kueue {
 		return ""
@@ -79,8 +79,8 @@ func (e *Job) Node() string {
 	return string(e.Held.Placement[0].Node)
 }
 
-// Coming returns how many unplanned pods may still appear on the job's node, because its controller replaces
-// failed pods until it has stopped.
+// Coming returns how many pods may still appear on the job's node although the plan does not want them: the job's
+// controller replaces failed pods until it has stopped.
 func (e *Job) Coming() int {
 	planned := e.Started() && e.Parsed.Generation == e.Held.Generation
 	if e.Parsed.Node == "" || e.Ended() || planned || e.Parsed.Suspended && !e.Parsed.Stopping {
@@ -105,8 +105,8 @@ func (e *Job) Done() (n int) {
 	return n
 }
 
-// Finished returns how many of the first workers have succeeded without being deleted. It is 0 for jobs whose
-// workers may have separate work: RayJobs, and inelastic jobs except Jobs whose program sends messages.
+// Finished counts the workers with indexes 0, 1, 2, … up to the first that has not succeeded or was deleted. It is 0
+// for jobs whose workers may have separate work: RayJobs, and inelastic jobs except Jobs whose program sends messages.
 func (e *Job) Finished() (n int) {
 	rigid := e.Parsed.Resizing == v1alpha1.Never
 	if e.Parsed.Kind == "RayJob" || rigid && (e.Parsed.Kind != "Job" || e.Agent.Hello == nil) {
@@ -120,17 +120,17 @@ func (e *Job) Finished() (n int) {
 	return n
 }
 
-// ToEnd is the time in which a job may end by itself after a worker has succeeded.
+// ToEnd is how long a job may take to end by itself after its first worker has succeeded.
 const ToEnd = time.Minute
 
-// EndsSoon reports whether a job is about to end by itself.
+// EndsSoon reports whether a worker has succeeded less than ToEnd ago, so that the job probably ends by itself.
 func (e *Job) EndsSoon(now time.Time) bool {
 	return !e.Ending.IsZero() && now.Sub(e.Ending) < ToEnd
 }
 
-// Outlived returns Finished if the other workers of a Job have no partners left, because they joined or restarted
-// as training ended. Otherwise it returns 0. It requires that workers train together, that ToEnd has passed since
-// the first success, and that the program has sent nothing since then.
+// Outlived returns Finished if the other workers of a Job have no partners left, because they joined or restarted as
+// training ended. Otherwise it returns 0. Three conditions must hold: the workers train together, ToEnd has passed
+// since the first success, and the program has sent nothing since then.
 func (e *Job) Outlived(now time.Time) int {
 	together := e.Parsed.Kind == "Job" && (e.Parsed.Resizing == v1alpha1.InPlace || e.Agent.Hello != nil)
 	fixed := e.Parsed.Kueue && !e.Parsed.Sliced
@@ -150,7 +150,7 @@ func Terminal(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// Ready reports whether a pod runs and is not unready.
+// Ready reports whether a pod runs and its condition Ready is true or missing.
 func Ready(p *corev1.Pod) bool {
 	if p.Status.Phase != corev1.PodRunning || p.DeletionTimestamp != nil {
 		return false
@@ -159,8 +159,8 @@ func Ready(p *corev1.Pod) bool {
 	return i < 0 || p.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
-// Generation returns the number, from 1, of the job's start to which a pod belongs; 0 if the scheduler did not
-// start it.
+// Generation returns to which start of the job a pod belongs, counted from 1. It is 0 if the scheduler did not start
+// the pod.
 func Generation(p *corev1.Pod) int64 {
 	n, err := strconv.ParseInt(p.Labels[v1alpha1.Generation], 10, 64)
 	if err != nil {
@@ -169,7 +169,7 @@ func Generation(p *corev1.Pod) int64 {
 	return n
 }
 
-// Index returns the index of a pod among its job's workers; 0 without one.
+// Index returns the index of a pod among its job's workers, or 0 if it has none.
 func Index(p *corev1.Pod) int {
 	n, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil {

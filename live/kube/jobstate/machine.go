@@ -6,13 +6,13 @@ type Phase uint8
 // Values of Phase.
 const (
 	Waiting   Phase = iota // no planned GPUs, no pods
-	Pending                // other pods may still use the planned GPUs; its start is not written
+	Pending                // other pods may still use the planned GPUs, so the start is not written yet
 	Queued                 // its start is written; Kueue has not admitted it
 	Starting               // some workers do not run yet
 	Running                // all workers run or have succeeded
 	Resizing               // the number of workers differs from the plan
-	Closing                // its first workers have succeeded; the others have no partners
-	Finishing              // a worker has succeeded: it has a minute to end by itself
+	Closing                // its first workers have succeeded; the others have no partners to train with
+	Finishing              // a worker has succeeded: the job has a minute to end by itself
 	Stopping               // its object runs an unplanned generation
 	Draining               // pods of an earlier generation remain
 	Fencing                // a start by the previous leader may still arrive
@@ -27,7 +27,7 @@ var phaseNames = [...]string{
 
 func (p Phase) String() string { return phaseNames[p] }
 
-// Over reports whether the job no longer owns its planned GPUs.
+// Over reports whether the job has lost its planned GPUs or has ended.
 func (p Phase) Over() bool { return p >= Lost }
 
 // An Event may move a job to another phase.
@@ -47,7 +47,7 @@ var eventNames = [...]string{"Look", "Grant", "Commit", "GiveUp", "Hear", "End"}
 
 func (e Event) String() string { return eventNames[e] }
 
-// Facts are the planned and observed properties of a job, as a set of bits.
+// Facts are properties of a job, from the plan and from observation, as a set of bits.
 type Facts uint32
 
 // Values of Facts.
@@ -72,16 +72,16 @@ const (
 	Waits    // a retry is not yet due
 )
 
-// An Action is the next change of a job; one at a time.
+// An Action is the next change that the scheduler makes to a job's objects. There is at most one at a time.
 type Action uint8
 
 // Values of Action.
 const (
 	Nothing Action = iota
 	Stop           // suspends the object, or deactivates its Workload in Kueue
-	Fence          // sets the epoch on the object, so that writes of earlier leaders fail
-	Start          // writes generation, size and nodes, and resumes the object, if there is room
-	Resume         // Start if no other job is on its nodes, else Fence
+	Fence          // sets the epoch on the object, so that writes of earlier leaders are rejected
+	Start          // writes generation, size and nodes, and resumes the object, if there are free GPUs
+	Resume         // does Start if no other job is on its nodes, else Fence
 	Close          // sets the number of workers to those that have succeeded
 	Ask            // reads the events about missing pods; writes nothing
 	Readmit        // activates its Workload in Kueue
@@ -115,7 +115,7 @@ var rows = [...]struct {
 	{0, 0, Starting, Pin},
 }
 
-// Next returns the phase of a job after an event, and the action that is due.
+// Next returns the phase to which event ev moves a job with phase p and facts f, and the action to take.
 func Next(p Phase, ev Event, f Facts) (Phase, Action) {
 	switch {
 	case p == Ended || ev == End:

@@ -9,14 +9,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Unmade is how long pods of a Job may be missing before its events are read to find the cause; the delay doubles
-// each time.
+// Unmade is how long pods of a Job may be missing until the Job's events are read to find the cause. The delay doubles
+// with each read.
 const Unmade = 10 * time.Second
 
 const longestWhy = 700
 
-// Lacks reports whether to read the events of a started Job now, because some of its pods do not exist. The first
-// read is due after Unmade; each further wait is twice as long.
+// Lacks reports whether the events of a started Job should be read now, because some of its pods do not exist. The
+// first read is due after Unmade; each further delay is twice as long.
 func (e *Job) Lacks(now time.Time) bool {
 	if e.Parsed.Kind != "Job" || !e.Running() {
 		return false
@@ -24,7 +24,7 @@ func (e *Job) Lacks(now time.Time) bool {
 	return e.Made() < e.Workers() && now.Sub(e.CompleteAt) >= max(Unmade, 2*e.AskedAt.Sub(e.CompleteAt))
 }
 
-// Overdue reports whether the watches should have shown a write or started pods by now, after prompt.
+// Overdue reports whether a write or started pods have been missing from the watches for longer than prompt.
 func (e *Job) Overdue(now time.Time, prompt time.Duration) bool {
 	since := e.CompleteAt
 	if e.Stale() {
@@ -33,13 +33,13 @@ func (e *Job) Overdue(now time.Time, prompt time.Duration) bool {
 	return now.Sub(since) > prompt && e.Awaits()
 }
 
-// Awaits reports whether the watches have yet to show a write or started pods.
+// Awaits reports whether the watches do not show yet a write to the job or all its started pods.
 func (e *Job) Awaits() bool {
 	return e.Stale() || e.Started() && e.Running() && e.Made() < e.Workers()
 }
 
-// Made returns the number of the job's workers whose pod exists or that have already succeeded. It ignores pods of
-// earlier starts.
+// Made counts the job's workers whose pods exist, and those that have succeeded. It ignores other pods of earlier
+// starts.
 func (e *Job) Made() (n int) {
 	for _, p := range e.Pods {
 		if e.Present(p) || p.Status.Phase == corev1.PodSucceeded {
@@ -49,14 +49,14 @@ func (e *Job) Made() (n int) {
 	return n
 }
 
-// A Limit is a temporary limit of a job's GPUs, because more pods could not be created.
+// A Limit is a temporary limit on a job's GPUs, set because no more pods could be created.
 type Limit struct {
 	GPUs  int
 	Why   string
 	Until time.Time
 }
 
-// Limited returns a specification whose limits include the job's Limit.
+// Limited returns spec with the job's Limit applied to its GPUs.
 func (e *Job) Limited(spec *job.Spec) *job.Spec {
 	if !time.Now().Before(e.Limit.Until) {
 		return spec
@@ -66,7 +66,7 @@ func (e *Job) Limited(spec *job.Spec) *job.Spec {
 	return &r
 }
 
-// FailedCreate is the reason of a Job's event that a pod was not created.
+// FailedCreate is the reason in the event by which the Job controller reports that it could not create a pod.
 const FailedCreate = "FailedCreate"
 
 // A Refusal states why pods of a Job could not be created.
@@ -75,7 +75,8 @@ type Refusal struct {
 	Last time.Time // of the last event, in whole seconds
 }
 
-// Later returns the later of r and the refusal in event ev; ev if both are within the same second.
+// Later returns the later of r and the refusal in event ev. If both are within the same second, it returns the refusal
+// in ev.
 func (r Refusal) Later(ev *corev1.Event) Refusal {
 	if ev.Reason != FailedCreate || ev.LastTimestamp.Time.Before(r.Last) {
 		return r

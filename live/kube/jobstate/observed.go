@@ -15,7 +15,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// An Observed states which pods of a job run, and on how many GPUs.
+// An Observed counts the pods of a job that have not ended, those that are ready, and the GPUs of ready workers by
+// node.
 type Observed struct {
 	Suspended bool
 	Pods      int

@@ -55,13 +55,13 @@ type Timeouts struct {
 	Report time.Duration
 }
 
-// Reasons explain in words what each job has. Both texts are empty for an unknown job.
+// A Reasons explains in words why each job has its GPUs. Both texts are empty for an unknown job.
 type Reasons interface {
 	Reason(id job.ID) string // a word of a closed list
 	Text(id job.ID) string   // called only for plans that are written
 }
 
-// DefaultOptions returns the defaults. The caller must set Queue and Identity.
+// DefaultOptions returns the default options. The caller must set Queue and Identity.
 func DefaultOptions() Options {
 	return Options{
 		Nodes: inventory.Options{GPUResource: "nvidia.com/gpu", TypeLabels: []string{"nvidia.com/gpu.product"}},
@@ -70,7 +70,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate returns an error that joins all problems of o.
+// Validate returns all errors in o, joined.
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Queue == nil {
@@ -93,13 +93,13 @@ func (o *Options) Validate() error {
 // Mode returns the mode of the queue.
 func (o *Options) Mode() v1alpha1.Mode { return o.Queue.Spec.Mode }
 
-// Acts reports whether the backend starts jobs in the mode of the queue; otherwise it only plans.
+// Acts reports whether the backend may start jobs in the mode of the queue. Otherwise it only plans.
 func (o *Options) Acts() bool { return o.Mode() == v1alpha1.Admit || o.Mode() == v1alpha1.Resize }
 
 // Writes reports whether the backend writes plans to the API server.
 func (o *Options) Writes() bool { return o.Mode() != v1alpha1.Observe && o.Mode() != v1alpha1.Off }
 
-// Headroom returns the share of the lender's GPUs that is never lent.
+// Headroom returns the fraction of the lender's GPUs that is never lent.
 func (o *Options) Headroom() float64 {
 	if l := o.Queue.Spec.Loans; l != nil && l.HeadroomPercent != nil {
 		return float64(*l.HeadroomPercent) / 100
@@ -130,7 +130,7 @@ func (o *Options) Weights() map[string]int32 {
 	return all
 }
 
-// MostGPUs returns how many GPUs a job of a namespace may have; 0: no limit.
+// MostGPUs returns the maximum number of GPUs of a job in the namespace, or 0 if there is no limit.
 func (o *Options) MostGPUs(namespace string) int {
 	most := o.Queue.Spec.Limits.MaxGPUs
 	for _, n := range o.Queue.Spec.Namespaces {
@@ -141,7 +141,7 @@ func (o *Options) MostGPUs(namespace string) int {
 	return int(most)
 }
 
-// PriorityOf returns the priority of a PriorityClass, at most the queue's limit.
+// PriorityOf returns the priority of the PriorityClass class, limited to the queue's maximum.
 func (o *Options) PriorityOf(class string) float64 {
 	if o.Priority == nil {
 		return 0
@@ -153,7 +153,7 @@ func (o *Options) PriorityOf(class string) float64 {
 	return float64(value)
 }
 
-// NoClass returns the message that a PriorityClass does not exist; empty if it exists.
+// NoClass returns a message that the PriorityClass class does not exist, or "" if it exists.
 func (o *Options) NoClass(class string) string {
 	if class == "" || o.Priority == nil {
 		return ""
@@ -164,7 +164,7 @@ func (o *Options) NoClass(class string) string {
 	return fmt.Sprintf("its pods name PriorityClass %q, which does not exist", class)
 }
 
-// An Expected predicts when a job starts and ends, and what would help it.
+// An Expected predicts when a job starts and ends, and states which change would help it.
 type Expected struct {
 	Unblock string        // cheapest change that would give it GPUs; empty: not known
 	ETA     *v1alpha1.ETA // nil: not known

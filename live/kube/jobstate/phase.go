@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
 
-// Times are the times of the last changes of a job's state.
+// Times has the times at which parts of a job's state last changed.
 type Times struct {
 	Since      time.Time // of the decision to start it; zero: this leader found its pods
 	Begun      time.Time // approximately
@@ -26,13 +26,13 @@ type Times struct {
 // Ended reports whether a job has ended for good.
 func (e *Job) Ended() bool { return e.Phase == Ended }
 
-// Stale reports whether the watches lack the last write to a job.
+// Stale reports whether the watches do not show yet the last write to the job.
 func (e *Job) Stale() bool { return !e.StaleSince.IsZero() }
 
-// Restored reports whether this leader found the job's pods when it took over.
+// Restored reports whether the job's pods already existed when this leader took over.
 func (e *Job) Restored() bool { return e.Since.IsZero() }
 
-// Move changes the phase of a job because of an event.
+// Move changes the phase of the job as event ev requires.
 func (e *Job) Move(ev Event) {
 	var f Facts
 	if e.Held.GPUs > 0 {
@@ -41,7 +41,7 @@ func (e *Job) Move(ev Event) {
 	e.Phase, _ = Next(e.Phase, ev, f)
 }
 
-// Look returns the phase of a job by plan and observation, and the action that is due.
+// Look returns the phase of the job according to plan and observation, and the action to take.
 func (e *Job) Look(now time.Time) (Phase, Action) {
 	return Next(e.Phase, Look, e.facts(now))
 }
@@ -84,7 +84,7 @@ func (e *Job) facts(now time.Time) (f Facts) {
 // Up reports whether all planned workers run or have succeeded.
 func (e *Job) Up() bool { return e.Ready() >= e.Workers() }
 
-// Ready returns how many planned workers run, plus all that have succeeded.
+// Ready counts the planned workers that run, and all that have succeeded.
 func (e *Job) Ready() int {
 	n := e.Done()
 	for _, p := range e.Pods {

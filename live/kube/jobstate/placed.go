@@ -10,12 +10,12 @@ import (
 	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
-// Bind is how long a started job may be without progress in creating and placing its pods at its first try. Each
-// failed start doubles the time.
+// Bind is how long a started job may make no progress in creating and placing its pods, at the first try. Each failed
+// start doubles the time.
 const Bind = 30 * time.Second
 
-// PlaceWithin returns how long a started job keeps its GPUs although no further pod is created or gets a node, at most
-// longest.
+// PlaceWithin returns how long a started job may keep its GPUs while no further pod is created or gets a node. It is at
+// most longest.
 func (e *Job) PlaceWithin(longest time.Duration) time.Duration {
 	return min(Bind<<min(max(0, e.Failures-Tries+1), 10), longest)
 }
@@ -30,7 +30,7 @@ func (e *Job) clockPlaced(admitted bool, now time.Time) {
 	}
 }
 
-// Placed returns how many planned workers have a node or have succeeded.
+// Placed counts the planned workers that have a node or have succeeded.
 func (e *Job) Placed() int {
 	n := e.Done()
 	for _, p := range e.Pods {
@@ -41,7 +41,8 @@ func (e *Job) Placed() int {
 	return n
 }
 
-// Unplaced returns for how long some workers of a started job have not been created or have no node, without progress.
+// Unplaced returns how long a started job has made no progress although some of its workers do not exist or have no
+// node.
 func (e *Job) Unplaced(now time.Time) time.Duration {
 	if !e.Started() || e.Parsed.Suspended || e.TrainsIn == e.Held.Generation || e.Placed() >= e.Workers() {
 		return 0
@@ -49,7 +50,7 @@ func (e *Job) Unplaced(now time.Time) time.Duration {
 	return now.Sub(e.PlacedAt)
 }
 
-// Inflated states, for users, that an admission plugin has changed the GPUs of planned pods; empty: it has not.
+// Inflated returns a message for users if an admission plugin has changed the GPUs of planned pods, otherwise "".
 func (e *Job) Inflated(gpu corev1.ResourceName) string {
 	for _, p := range e.Pods {
 		if n := inventory.Request(&p.Spec, gpu).GPUs; e.Present(p) && !Terminal(p) && n != e.Parsed.PerWorker.GPUs {

@@ -49,7 +49,7 @@ type measured struct {
 	GradVar float64 `json:"v,omitempty"`
 }
 
-// LearnedText returns the last reports, at most most, as JSON; empty: none.
+// LearnedText returns the job's last reports as JSON, or "" if there are none; most limits their number.
 func (e *Job) LearnedText(most int) string {
 	last := e.Reports[max(0, len(e.Reports)-most):]
 	if len(last) == 0 {
@@ -70,7 +70,7 @@ func (e *Job) LearnedText(most int) string {
 	return string(text)
 }
 
-// ReportsOf returns the reports in a state; none if any is invalid.
+// ReportsOf returns the reports stored in s. If any of them is invalid, it returns none.
 func ReportsOf(s *v1alpha1.JobState) []job.Report {
 	var all []measured
 	if s.Reports == "" || json.Unmarshal([]byte(s.Reports), &all) != nil || len(all) > KeptReports {

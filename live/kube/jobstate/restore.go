@@ -9,13 +9,13 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Past is the previous leader's record of a job.
+// A Past is what the previous leader stored about a job, in the Plan object.
 type Past struct {
 	Allocation v1alpha1.JobAllocation
 	state      v1alpha1.JobState
 }
 
-// PastOf returns the Past of each job in a plan.
+// PastOf returns what plan p stores about each of its jobs.
 func PastOf(p *v1alpha1.Plan) map[job.ID]Past {
 	all := make(map[job.ID]Past, len(p.Spec.Allocations))
 	for _, a := range p.Spec.Allocations {
@@ -30,7 +30,7 @@ func PastOf(p *v1alpha1.Plan) map[job.ID]Past {
 	return all
 }
 
-// Restore sets the state of a job from its Past.
+// Restore sets the state of job e to what the previous leader stored.
 func (p *Past) Restore(e *Job) {
 	a, s := &p.Allocation, &p.state
 	e.Held = Grant{Generation: max(a.Generation, e.Parsed.Generation)}
@@ -56,7 +56,7 @@ func (p *Past) Restore(e *Job) {
 	e.Status.Phase, e.Status.Allocation, e.Status.Placement = job.Restoring, e.Held.Allocation, e.Held.Placement
 }
 
-// GrantOf returns the grant of an allocation, with sorted nodes.
+// GrantOf converts the entry of a Plan object into a Grant, with sorted nodes.
 func GrantOf(a *v1alpha1.JobAllocation) Grant {
 	g := Grant{Generation: a.Generation}
 	g.Configuration = cluster.Configuration{Nodes: len(a.Nodes), GPUs: int(a.GPUs), GPUType: cluster.GPUType(a.GPUType)}
@@ -98,7 +98,7 @@ func Allocation(e *Job, g *Grant) v1alpha1.JobAllocation {
 	return a
 }
 
-// Alike reports whether two allocations are equal, apart from messages and predictions.
+// Alike reports whether two allocations are equal in everything except messages and predictions.
 func Alike(a, b v1alpha1.JobAllocation) bool {
 	return a.UID == b.UID && a.Generation == b.Generation && a.GPUs == b.GPUs && a.Reason == b.Reason
 }

@@ -6,13 +6,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// A Retry states when a failed action may be tried again.
+// A Retry counts failures of an action, and states when it may be tried again.
 type Retry struct {
 	Failures  int
 	NotBefore time.Time
 }
 
-// Backoff is half the first delay; LongBackoff is the longest delay.
+// Backoff is half the first delay; LongBackoff the longest.
 const (
 	Backoff     = time.Second
 	LongBackoff = 10 * time.Minute
@@ -24,19 +24,19 @@ func (r *Retry) Fail(now time.Time) {
 	r.NotBefore = now.Add(min(Backoff<<min(r.Failures, 20), LongBackoff))
 }
 
-// FailFor records a failure, and respects a longer delay in the error.
+// FailFor records that the action failed with err at time now. If err requests a longer delay, it is respected.
 func (r *Retry) FailFor(now time.Time, err error) {
 	r.Fail(now)
 	r.NotBefore = now.Add(LeaveAlone(r.NotBefore.Sub(now), err))
 }
 
-// Tries is the number of failures in a row after which a job gets no GPUs for a time.
+// Tries is how many starts of a job may fail in a row. After that the job gets no GPUs for some time.
 const Tries = 3
 
-// BacksOff reports whether a job must get no GPUs now.
+// BacksOff reports whether the job gets no GPUs now, because its last starts failed.
 func (r *Retry) BacksOff(now time.Time) bool { return r.Failures >= Tries && now.Before(r.NotBefore) }
 
-// LeaveAlone returns the delay after an error: wait, or a longer one that err requests, at most LongBackoff.
+// LeaveAlone returns the delay after error err. It is wait, or a longer delay that err requests, up to LongBackoff.
 func LeaveAlone(wait time.Duration, err error) time.Duration {
 	seconds, _ := apierrors.SuggestsClientDelay(err)
 	return max(wait, min(time.Duration(seconds)*time.Second, LongBackoff))

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Obstacle describes in words why planned pods do not run or exist.
+// Obstacle describes in words why planned pods do not exist or do not run.
 func (e *Job) Obstacle() string {
 	for _, p := range e.Pods {
 		for _, c := range p.Status.Conditions {
@@ -26,7 +26,7 @@ func (e *Job) Obstacle() string {
 	return ""
 }
 
-// Progress returns the assumed progress of a starting job that does not report it.
+// Progress returns the progress that is assumed for a starting job whose program has not reported it.
 func (e *Job) Progress() float64 {
 	if e.Spec.NoCheckpoint {
 		return 0
@@ -34,7 +34,8 @@ func (e *Job) Progress() float64 {
 	return e.Status.Progress
 }
 
-// Place returns the first planned node with room for a worker in left, and subtracts the worker from left.
+// Place returns the first planned node that allows accepts and that has enough GPUs in left for one worker. It
+// subtracts the worker from left.
 func (e *Job) Place(left map[string]int, allows func(node string) bool) string {
 	for _, s := range e.Held.Placement {
 		if name := string(s.Node); left[name] >= e.Parsed.PerWorker.GPUs && allows(name) {
@@ -45,7 +46,7 @@ func (e *Job) Place(left map[string]int, allows func(node string) bool) string {
 	return ""
 }
 
-// WholeWorkers returns an error unless a grant has whole workers on each node.
+// WholeWorkers returns an error if grant g has GPUs on some node that are not a whole number of workers.
 func (e *Job) WholeWorkers(g *Grant) error {
 	for _, s := range g.Placement {
 		if s.GPUs%max(1, e.Parsed.PerWorker.GPUs) != 0 {
@@ -55,7 +56,7 @@ func (e *Job) WholeWorkers(g *Grant) error {
 	return nil
 }
 
-// Grows reports whether an elastic job can change to a grant while it trains.
+// Grows reports whether an elastic job can change to the grant next while it trains.
 func (e *Job) Grows(next *Grant) bool {
 	if e.Parsed.Resizing != v1alpha1.InPlace || next.GPUType != e.Held.GPUType || e.Parsed.Kueue && !e.Parsed.Sliced || e.Parsed.Node != "" {
 		return false

@@ -17,8 +17,8 @@ type Table struct {
 	Labels map[cluster.GPUType]map[string]string
 }
 
-// NewTable returns an empty table. ended is called under the lock after the scheduler has processed a job's final
-// end.
+// NewTable returns an empty Table. The Table is locked when it calls ended, after the scheduler has processed that a
+// job ended for good.
 func NewTable(q *driver.Queue, ended func(*Job)) *Table {
 	return &Table{Table: driver.NewTable(q, vacate, ended), Over: map[job.ID]bool{}}
 }

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// A Turn makes the queues of a process take turns in comparing the shared watches of pods and nodes with the API
-// server. It is safe for concurrent use.
+// A Turn coordinates the queues of a process. They take turns in comparing the watches of pods and nodes, which they
+// share, with the API server. It is safe for concurrent use.
 type Turn struct {
 	mu    sync.Mutex
 	taken time.Time
 }
 
-// Take reports whether it is this queue's turn, because the last turn was at least every ago. For a nil Turn it
-// always is.
+// Take reports whether the caller should compare now: the last comparison was at least every ago. It is always true for
+// a nil Turn.
 func (t *Turn) Take(now time.Time, every time.Duration) bool {
 	if t == nil {
 		return true

@@ -26,7 +26,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Names of GPUs and their types, and the namespace of jobs.
+// Names of the resource, label and namespace in use.
 const (
 	GPU       = corev1.ResourceName("nvidia.com/gpu")
 	TypeLabel = "nvidia.com/gpu.product"
@@ -108,7 +108,7 @@ func (t *objects) Create(o client.Object) {
 	t.look(o)
 }
 
-// Update writes an object and its status as another user.
+// Update writes an object and its status, as if another user did.
 func (t *objects) Update(o client.Object) {
 	status := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the same type
 	must(t.truth.Update(context.Background(), o))
@@ -134,7 +134,7 @@ func (t *Cluster) addNode(name string, gpus int, gpuType string, labels map[stri
 	t.Create(n)
 }
 
-// SetReady sets whether a node is ready; its pods stay.
+// SetReady sets whether the node called name is ready. Its pods stay.
 func (t *objects) SetReady(name string, is bool) {
 	var n corev1.Node
 	must(t.truth.Get(context.Background(), client.ObjectKey{Name: name}, &n))
@@ -154,7 +154,7 @@ type Ask struct {
 	Annotations map[string]string
 }
 
-// Refuse simulates that the Job controller could not create a pod, with its event.
+// Refuse adds the event that the Job controller writes if it cannot create a pod of job j. why is its message.
 func (t *Cluster) Refuse(j *batchv1.Job, why string) {
 	e := &corev1.Event{Reason: "FailedCreate", Message: "Error creating: " + why, LastTimestamp: metav1.Now()}
 	e.Name, e.Namespace = "refused-"+string(t.uid()), j.Namespace
@@ -222,7 +222,7 @@ func (t *objects) Jobs() []batchv1.Job {
 	return all.Items
 }
 
-// PodsOf returns the pods of a job by index, older ones first.
+// PodsOf returns the pods of a job, sorted by index, then age, oldest first.
 func (t *objects) PodsOf(name string) []*corev1.Pod {
 	var all corev1.PodList
 	must(t.truth.List(context.Background(), &all, client.MatchingLabels{batchv1.JobNameLabel: name}))

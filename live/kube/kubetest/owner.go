@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Serves is the label, with value yes, of nodes of the inference cluster.
+// Serves is a node label. Nodes with value yes belong to the inference cluster.
 const Serves = "serves"
 
 // AddServer adds an inference node.
@@ -29,7 +29,7 @@ func (t *objects) Node(name string) *corev1.Node {
 	return &n
 }
 
-// Serve creates a pod that only inference nodes can run.
+// Serve creates a pod of the inference cluster, which only inference nodes can run.
 func (t *Cluster) Serve(name string, gpus int) {
 	q := corev1.ResourceList{GPU: *resource.NewQuantity(int64(gpus), resource.DecimalSI)}
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "inference", Finalizers: []string{holder}}}
@@ -44,7 +44,7 @@ func (t *objects) Calm() {
 	must(t.truth.DeleteAllOf(context.Background(), &corev1.Pod{}, client.InNamespace("inference")))
 }
 
-// Lent counts nodes marked as lent, and inference pods without a node.
+// Lent counts the nodes marked as lent, and the inference pods that have no node.
 func (t *objects) Lent() (lent, waits int) {
 	t.mu.Lock()
 	lent = len(t.loans)

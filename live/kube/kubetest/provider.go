@@ -86,7 +86,7 @@ func (t *Cluster) patchScale(o client.Object, patch client.Patch) error {
 	return err
 }
 
-// Scale sets the replicas of a pool as another user.
+// Scale sets the number of replicas of a pool, as if another user did.
 func (t *Cluster) Scale(pool string, replicas int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,7 +101,8 @@ func (t *Cluster) Replicas(pool string) int {
 	return t.pools[slices.IndexFunc(t.pools, func(p *Pool) bool { return p.Name == pool })].Replicas
 }
 
-// Provide creates and removes nodes up to the pools' replicas; nodes without pods go first, as with Karpenter.
+// Provide creates and removes nodes until each pool has its number of replicas. It removes nodes without pods first, as
+// Karpenter does.
 func (t *Cluster) Provide() {
 	t.mu.Lock()
 	pools := slices.Clone(t.pools)

@@ -82,7 +82,7 @@ func (t *Cluster) pod(j *batchv1.Job, i int) *corev1.Pod {
 	return p
 }
 
-// Bind binds ungated pods to the node that they name, if it is ready and has room.
+// Bind binds pods without gates to the node that they name, if this node is ready and has enough free resources.
 func (t *Cluster) Bind() bool {
 	done := false
 	all := t.pods()
@@ -144,7 +144,7 @@ func (t *Cluster) Kubelet() bool {
 	return done
 }
 
-// Work lets running jobs work, and completes them at the last of their Looks.
+// Work simulates that running jobs make progress, and completes each job at its last Look.
 func (t *Cluster) Work() {
 	for _, j := range t.Jobs() {
 		n := 0

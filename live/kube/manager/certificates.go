@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// TrustMap is the ConfigMap in each namespace of a queue that has the certificates of the agent API.
+// TrustMap is the name of a ConfigMap with the certificates of the agent API. Each namespace of a queue has one.
 const TrustMap = "oxgang-agents-ca"
 
 // certify creates the agent API's CA and certificate in memory, unless files hold one or the agent API is off.

@@ -106,7 +106,6 @@ func selects(q *v1alpha1.Queue, n *corev1.Node) bool {
 	return inventory.Selects(q.Spec.NodeSelector, n) || q.Spec.Loans != nil && inventory.Selects(q.Spec.Loans.NodeSelector, n)
 }
 
-// condition writes changes of a queue's conditions and counts; nothing in mode Observe.
 func (l *leader) condition(ctx context.Context, q *v1alpha1.Queue, reason, message string) {
 	if q.Spec.Mode == v1alpha1.Observe {
 		return

@@ -89,7 +89,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Load reads a configuration file over the defaults. Unknown keys are errors.
+// Load reads a configuration file. Missing keys have their defaults, and unknown keys are errors.
 func Load(path string) (*Config, error) {
 	c := DefaultConfig()
 	text, err := os.ReadFile(path)
@@ -105,7 +105,7 @@ func Load(path string) (*Config, error) {
 	return &c, nil
 }
 
-// Validate returns an error that joins all problems of c.
+// Validate returns all errors in c, joined.
 func (c *Config) Validate() error {
 	var errs []error
 	if c.APIVersion != ConfigVersion || c.Kind != ConfigKind {

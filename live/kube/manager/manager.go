@@ -46,8 +46,8 @@ type Options struct {
 	Traces   trace.TracerProvider // nil: none
 }
 
-// Run runs the process, as leader or waiting to lead, until ctx is done, and then returns nil. After an error the
-// process must end, because it has lost the leadership or events.
+// Run runs the scheduler process until ctx is done, and then returns nil. The process leads, or waits to become the
+// leader. After an error it must exit, because it has lost the leadership or events.
 func Run(ctx context.Context, o Options) error {
 	log, err := monitor.NewLogger(os.Stderr, o.Config.Log.Format, o.Config.Log.Level)
 	if err != nil {

@@ -29,7 +29,8 @@ type running struct {
 
 const resync = 10 * time.Second
 
-// Start implements manager.Runnable: it serves queues, the agent API and questions until ctx is done.
+// Start implements manager.Runnable. It runs the schedulers of all queues, the agent API and the answers to questions
+// until ctx is done.
 func (l *leader) Start(ctx context.Context) error {
 	if err := l.certify(); err != nil {
 		return err

@@ -56,7 +56,6 @@ var (
 	marksNodes   = right{verb: "patch", resource: "nodes"}
 )
 
-// lacks returns a right that the scheduler lacks; empty: none. One namespace of the queue suffices.
 func (l *leader) lacks(ctx context.Context, q *v1alpha1.Queue) string {
 	if q.Spec.Mode == v1alpha1.Observe || q.Spec.Mode == v1alpha1.Off {
 		return ""

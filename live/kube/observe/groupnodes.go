@@ -23,10 +23,10 @@ type GroupNode struct {
 // Name returns the node's name in Kubernetes.
 func (l *GroupNode) Name() string { return l.Object.Name }
 
-// Is reports whether this is node n, which a plan gives back.
+// Is reports whether this is the node that n names, which a plan gives back.
 func (l *GroupNode) Is(n v1alpha1.LeavingNode) bool { return n.UID == string(l.Object.UID) }
 
-// Ref returns the node's name and uid, for a plan.
+// Ref returns the node's name and uid in the form that a plan has.
 func (l *GroupNode) Ref() v1alpha1.LeavingNode {
 	return v1alpha1.LeavingNode{Name: l.Name(), UID: string(l.Object.UID)}
 }

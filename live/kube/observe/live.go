@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
-// Prompt is how long watches normally take to show a change.
+// Prompt is the time within which watches normally show a change.
 const Prompt = 500 * time.Millisecond
 
 // live has pods that were read because a watch was late. The newer version of a pod counts.
@@ -25,9 +25,9 @@ type live struct {
 	wait    time.Duration
 }
 
-// Hurry reads the queue's pods from the API server if the watch is overdue, or all pods while the watch is behind
-// ReadPods. If the watch has caught up and the pods are still missing, they do not exist, and the delay doubles,
-// up to a minute.
+// Hurry reads pods from the API server if the watch of pods is late: the queue's pods if overdue is true, or all pods
+// while the watch is behind ReadPods. If the watch has caught up and pods are still missing, they do not exist; the
+// delay until the next read then doubles, up to a minute.
 func (ob *Observer) Hurry(ctx context.Context, overdue bool) error {
 	l := &ob.live
 	switch behind := len(l.pods) > 0 || l.all != nil; {
@@ -44,7 +44,7 @@ func (ob *Observer) Hurry(ctx context.Context, overdue bool) error {
 	return ob.readPods(ctx, min(2*l.wait, Late), ob.byQueue())
 }
 
-// ReadPods reads all pods from the API server for later observations.
+// ReadPods reads all pods from the API server. Later observations use them until the watch is as new.
 func (ob *Observer) ReadPods(ctx context.Context) error { return ob.readPods(ctx, Prompt) }
 
 func (ob *Observer) readPods(ctx context.Context, wait time.Duration, of ...client.ListOption) error {

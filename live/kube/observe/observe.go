@@ -24,7 +24,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An Observation is the state of a queue's jobs, pods and nodes, as the watches show it. It must not be changed.
+// An Observation is the state of a queue's jobs, pods and nodes according to the watches. It must not be changed.
 type Observation struct {
 	Jobs       []ObservedJob            // by creation, then namespace and name
 	Pods       map[string][]*corev1.Pod // by job uid
@@ -47,7 +47,7 @@ type Observation struct {
 	Versions map[string]uint64 // by uid
 }
 
-// An ObservedJob is the object of a job that names the queue.
+// An ObservedJob is the object of a job whose label names the queue.
 type ObservedJob struct {
 	Adapter jobadapter.Kind
 	Object  jobstate.Object
@@ -71,13 +71,13 @@ type Observer struct {
 	live    live
 }
 
-// New returns an Observer. c reads from watches, direct from the API server. known reports whether a job is
-// scheduled (planned), or was until it ended or opted out (over).
+// New returns an Observer. c reads from watches, and direct from the API server. known reports two things about a job:
+// planned, whether it is scheduled; and over, whether it was scheduled until it ended or opted out.
 func New(o *jobstate.Options, c client.Client, direct client.Reader, known func(job.ID) (planned, over bool)) *Observer {
 	return &Observer{options: o, client: c, direct: direct, known: known, parsed: make(map[string]parsedObject)}
 }
 
-// Forget deletes parsed objects that are no longer in an observation.
+// Forget deletes the stored parsed objects that are not in observation s.
 func (ob *Observer) Forget(s *Observation) {
 	for uid := range ob.parsed {
 		if _, shown := s.Versions[uid]; !shown {
@@ -220,12 +220,12 @@ func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Obser
 	return nil
 }
 
-// Workers returns the pods of a job with GPUs, even if others started them.
+// Workers returns the pods with GPUs of a job, including pods that the scheduler did not start.
 func (s *Observation) Workers(uid string) []*corev1.Pod {
 	return slices.Concat(s.Pods[uid], s.Unmarked[uid])
 }
 
-// TypeOf returns the GPU type of a node; empty if the queue lacks the node.
+// TypeOf returns the GPU type of the node, or "" if the queue does not have the node.
 func (s *Observation) TypeOf(node string) string {
 	i, there := slices.BinarySearchFunc(s.Nodes, cluster.NodeID(node), func(n cluster.Node, id cluster.NodeID) int { return cmp.Compare(n.ID, id) })
 	if !there {
@@ -253,7 +253,8 @@ func pointers[T any](items []T) []*T {
 	return all
 }
 
-// Takes reports whether the backend schedules a job; an acting backend ignores jobs started by others.
+// Takes reports whether the backend schedules job f. In modes that start jobs, it ignores jobs that were started by
+// others.
 func (ob *Observer) Takes(f *ObservedJob) bool {
 	switch planned, over := ob.known(job.ID(f.Parsed.UID)); {
 	case f.Parsed.OptOut, f.Parsed.Ended != nil, over:
@@ -272,7 +273,7 @@ func (f *ObservedJob) runs() bool {
 	return f.Parsed.Generation != 0 && !f.Parsed.Suspended && (f.Parsed.Spec != nil || f.Parsed.Plain != nil)
 }
 
-// Refuses returns why a job cannot be scheduled, for users; empty: it can.
+// Refuses returns a message for users why job f cannot be scheduled, or "" if it can.
 func (ob *Observer) Refuses(f *ObservedJob) string {
 	switch {
 	case !ob.allows(f.Parsed.Namespace):

@@ -29,7 +29,7 @@ type ownership struct {
 	known bool // to its end
 }
 
-// Owner returns the uid of the queue's job that a pod belongs to; empty: none.
+// Owner returns the uid of the queue's job to which a pod belongs, or "" if it belongs to none.
 func (s *Observation) Owner(p *corev1.Pod) string { return s.owners[p.UID] }
 
 func (ob *Observer) findOwners(ctx context.Context, s *Observation) error {
@@ -138,7 +138,6 @@ func (ob *Observer) kind(of *metav1.OwnerReference) (schema.GroupVersionKind, bo
 	return schema.GroupVersionKind{}, false
 }
 
-// rayJob finds a RayCluster's RayJob by name, because RayClusters are not watched; nil: none.
 func (s *Observation) rayJob(namespace, cluster string) *metav1.OwnerReference {
 	name, made := jobadapter.RayJobOf(cluster)
 	if !made {
@@ -160,8 +159,8 @@ func (s *Observation) marked(p *corev1.Pod) string {
 	return ""
 }
 
-// IsOurs returns a function that reports whether a pod is or was of a job of the queue, even if the job was
-// deleted or has opted out.
+// IsOurs returns a function that reports whether a pod belongs to a job of the queue, even if the job was deleted or
+// has opted out.
 func (ob *Observer) IsOurs(s *Observation) func(p *corev1.Pod) bool {
 	return func(p *corev1.Pod) bool {
 		return s.Ours[s.Owner(p)] || p.Labels[v1alpha1.QueueLabel] == ob.options.Queue.Name && jobstate.Generation(p) > 0 && ob.allows(p.Namespace)

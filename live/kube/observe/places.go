@@ -107,8 +107,8 @@ func (ob *Observer) accepts(s *Observation, r *jobadapter.Role, node cluster.Nod
 	return n != nil && ob.options.Nodes.Accepts(&r.Spec, n)
 }
 
-// Fits returns an error, for users, if kube-scheduler would not bind the pods of a job to the planned nodes because of
-// their constraints. Roles with the fewest possible nodes choose first.
+// Fits returns an error for users if constraints of the job's pods keep kube-scheduler from binding them to the planned
+// nodes. Roles with the fewest possible nodes choose first.
 func (ob *Observer) Fits(s *Observation, j *jobadapter.Job, p cluster.Placement) error {
 	left := make(map[cluster.NodeID]int, len(p))
 	total := 0
@@ -164,7 +164,7 @@ func (ob *Observer) possible(s *Observation, r *jobadapter.Role, p cluster.Place
 	return all
 }
 
-// Object returns a node as Kubernetes has it; nil: the cluster lacks it. It must not be changed.
+// Object returns the Kubernetes object of the node called name, or nil if the cluster lacks it. It must not be changed.
 func (s *Observation) Object(name string) *corev1.Node {
 	i, there := slices.BinarySearchFunc(s.Objects, name, func(n *corev1.Node, name string) int { return cmp.Compare(n.Name, name) })
 	if !there {

@@ -42,7 +42,8 @@ func (ob *Observer) choose(s *Observation) {
 	}
 }
 
-// Full explains to users why a job is not planned because of too many jobs.
+// Full returns a message for users if job f is not planned because the queue or its namespace has too many jobs,
+// otherwise "".
 func (ob *Observer) Full(f *ObservedJob) string {
 	return fmt.Sprintf("too many jobs: queue %s plans %d of namespace %s at a time, and %d in all; it is planned once others end", ob.options.Queue.Name, ob.quota(f.Parsed.Namespace), f.Parsed.Namespace, mostJobs)
 }

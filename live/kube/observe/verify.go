@@ -7,17 +7,16 @@ import (
 	"time"
 )
 
-// ErrWatches reports that the watches have lost an event or have stalled, so that the process must restart.
+// ErrWatches is returned if the watches have lost an event or have stalled. The process must then restart.
 var ErrWatches = errors.New("the watches miss changes of the API server")
 
-// Relist is the time between comparisons with the API server. Late is how long the watches may lag.
+// Relist is the interval of comparisons; Late the allowed lag.
 const (
 	Relist = 5 * time.Minute
 	Late   = time.Minute
 )
 
-// Verify compares the watches with the API server at intervals until ctx is done. It returns ErrWatches if they
-// differ.
+// Verify compares the watches with the API server every Relist until ctx is done. It returns ErrWatches if they differ.
 func (ob *Observer) Verify(ctx context.Context) error {
 	for {
 		if !Wait(ctx, Relist) {

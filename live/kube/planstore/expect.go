@@ -11,15 +11,15 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ForetellEvery is the shortest time between writes for predictions alone. A prediction must have moved by at least
-// this, and by 1/foretellPart of the time until then.
+// ForetellEvery is the shortest time between writes that contain only new predictions. A prediction must have moved by
+// at least this time, and by 1/foretellPart of the time until it.
 const (
 	ForetellEvery = time.Minute
 	foretellPart  = 10
 )
 
-// FillExpected sets the predictions of the jobs in all, from expect or, if it returns nil, the last plan. A job that
-// lost its GPUs gets no Unblock.
+// FillExpected sets the predictions of the jobs in all. They come from expect, or if it returns nil from the last plan.
+// A job that lost its GPUs gets no Unblock.
 func FillExpected(expect func() map[job.ID]jobstate.Expected, last *v1alpha1.Plan, all []v1alpha1.JobAllocation) {
 	if expect == nil {
 		return
@@ -61,8 +61,8 @@ func afterStart(e *v1alpha1.ETA) *v1alpha1.ETA {
 	return &v1alpha1.ETA{End: e.End}
 }
 
-// Outdated reports whether a plan with the same decisions must still be written, because of new predictions or
-// unsaved measurements.
+// Outdated reports whether plan next must be written although its decisions equal those in last, because predictions
+// are new or measurements are unsaved.
 func Outdated(last, next *v1alpha1.Plan, unsaved bool) bool {
 	now := next.Spec.Time.Time
 	if now.Sub(last.Spec.Time.Time) < ForetellEvery {

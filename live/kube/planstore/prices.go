@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Prices returns the prices of a plan by GPU type.
+// Prices returns the GPU prices of a plan in the form of Plan objects.
 func Prices(p *policy.Plan) []v1alpha1.TypePrice {
 	if p == nil {
 		return nil

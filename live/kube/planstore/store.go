@@ -19,7 +19,7 @@ import (
 // ErrFenced reports that another leader has written a plan.
 var ErrFenced = errors.New("another scheduler has taken over")
 
-// A Store writes the Plan object of a queue. State is safe for concurrent use.
+// A Store writes the Plan object of a queue. Only its method State is safe for concurrent use.
 type Store struct {
 	options *jobstate.Options
 	client  client.Client
@@ -69,7 +69,7 @@ func (s *Store) record(leftOut int, err error) {
 // mostShrink is the largest shrink, for an API server with lower limits.
 const mostShrink = 8
 
-// Commit writes a plan, with retries, and reduces a plan that is too large.
+// Commit writes plan next, with retries. If the plan is too large for an object, Commit shortens it.
 func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 	for wait := jobstate.Backoff; ; wait = min(2*wait, 30*time.Second) {
 		leftOut, err := s.write(ctx, next)
@@ -92,8 +92,8 @@ func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 	}
 }
 
-// TakeOver gives this process the right to write plans: it reads or creates the Plan and takes the next epoch. In
-// a mode that writes nothing it only reads.
+// TakeOver makes this process the only one that may write plans: it reads or creates the Plan and begins the next
+// epoch. In a mode that writes nothing it only reads.
 func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 	for {
 		p := &v1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Name: s.options.Queue.Name}}
@@ -202,7 +202,7 @@ const saveInterval = 9
 // Due reports whether job history may be written again.
 func (s *Store) Due() bool { return time.Since(s.saved) >= saveInterval*max(s.saving, s.writing) }
 
-// Save writes the status of a plan. It omits what does not fit.
+// Save writes the status of a plan, and omits what does not fit into the object.
 func (s *Store) Save(ctx context.Context, p *v1alpha1.Plan) error {
 	f, err := fitStatus(p, s.shrink)
 	if err != nil {

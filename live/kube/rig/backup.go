@@ -8,8 +8,7 @@ import (
 	"slices"
 )
 
-// Backup stops etcd, copies its data, and starts it again. It returns the directory of the copy, which is removed
-// with the cluster.
+// Backup stops etcd, copies its data, and starts it again. It returns the directory of the copy, which Close removes.
 func (c *Cluster) Backup(ctx context.Context) (string, error) {
 	to, err := os.MkdirTemp(c.Dir, "backup-")
 	if err != nil {
@@ -28,8 +27,8 @@ func (c *Cluster) Backup(ctx context.Context) (string, error) {
 	return to, c.answers(ctx, APIServer)
 }
 
-// Restore replaces etcd's data with a copy from Backup, so etcd's revisions go back. It stops the control plane
-// meanwhile.
+// Restore replaces etcd's data by a copy that Backup made, so that etcd's revisions go back. The control plane is
+// stopped meanwhile.
 func (c *Cluster) Restore(ctx context.Context, backup string) error {
 	for _, name := range slices.Backward(names) {
 		if err := c.Process(name).Kill(); err != nil {

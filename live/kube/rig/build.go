@@ -73,8 +73,8 @@ var programs = map[Set]map[string]string{
 	Karpenter: {"sigs.k8s.io/karpenter/kwok": "karpenter"},
 }
 
-// Build builds a set from its module in live/kube/rig, unless it was built before, and returns the directory of
-// the programs, in the user's cache directory. Everything takes about 6 minutes on two idle cores.
+// Build builds the programs of a set from its module in live/kube/rig, unless they were built before. It returns their
+// directory, which is in the user's cache directory. Everything takes about 6 minutes on two idle cores.
 func Build(ctx context.Context, set Set) (string, error) {
 	source, err := sources(releases[set].module)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A Cluster is a running control plane and the programs that run with it.
+// A Cluster is a running Kubernetes control plane, and the programs that run with it.
 type Cluster struct {
 	Config       *rest.Config // as an administrator
 	Kubeconfig   string       // file with the same
@@ -39,7 +39,8 @@ const startTimeout = 2 * time.Minute
 
 const attempts = 3
 
-// Start starts a cluster for a test and closes it at the end. A failed test prints the ends of the logs.
+// Start starts a cluster for a test and closes it when the test ends. If the test fails, it prints the last lines of
+// the logs.
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	c, err := New(t.Context(), o)
@@ -60,8 +61,8 @@ func Start(t testing.TB, o Options) *Cluster {
 	return c
 }
 
-// New starts a cluster, which the caller must close. If this process is killed, the programs die too, and the next
-// New removes the directory.
+// New starts a cluster, which the caller must close. If this process is killed, the cluster's programs die too, and the
+// next New removes its directory.
 func New(ctx context.Context, o Options) (*Cluster, error) {
 	o.everywhere()
 	if err := o.validate(); err != nil {

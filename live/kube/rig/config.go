@@ -8,7 +8,7 @@ import (
 	texttemplate "text/template"
 )
 
-// WriteConfig executes a template of the directory config with data and writes it to a path.
+// WriteConfig executes the template called name in files with data, and writes the result to the path to.
 func WriteConfig(files fs.FS, name, to string, data any) error {
 	t, err := texttemplate.New(name).Option("missingkey=error").ParseFS(files, path.Join("config", name))
 	if err != nil {

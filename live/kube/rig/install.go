@@ -25,8 +25,8 @@ var crd = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v
 
 var first = []string{"CustomResourceDefinition", "Namespace"}
 
-// Install applies the objects in YAML files, or the *.yaml files of directories. It applies custom resource
-// definitions first and waits until they are served.
+// Install creates or updates the objects in YAML files, or in the *.yaml files of directories. It begins with custom
+// resource definitions, and waits until they are served.
 func (c *Cluster) Install(ctx context.Context, paths ...string) error {
 	objects, err := ReadObjects(paths...)
 	if err != nil {

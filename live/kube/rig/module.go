@@ -9,12 +9,13 @@ import (
 	"os/exec"
 )
 
-// ModuleDir returns the directory of a module that Everything requires.
+// ModuleDir returns the source directory of a Go module on which the set Everything depends.
 func ModuleDir(ctx context.Context, module string) (string, error) {
 	return ModuleDirOf(ctx, Everything, module)
 }
 
-// ModuleDirOf returns the directory of a module at the version that a set's module pins, downloaded if necessary.
+// ModuleDirOf returns the source directory of a Go module at the version on which set depends. It downloads the module
+// if necessary.
 func ModuleDirOf(ctx context.Context, set Set, module string) (string, error) {
 	source, err := sources(releases[set].module)
 	if err != nil {

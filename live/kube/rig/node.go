@@ -19,9 +19,9 @@ const (
 	GPU corev1.ResourceName = "nvidia.com/gpu"
 	// Product is the node label with the GPU type.
 	Product = "nvidia.com/gpu.product"
-	// Rack is the node label with the rack. Eight nodes share one.
+	// Rack is the node label with the name of the rack. Eight nodes share a rack.
 	Rack = "rig.oxgang.dev/rack"
-	// Alive is the node label with value "true" while kwok serves the node.
+	// Alive is a node label. It has value "true" while kwok simulates the node.
 	Alive = "rig.oxgang.dev/alive"
 )
 
@@ -34,7 +34,7 @@ func (c *Cluster) addNodes(ctx context.Context) error {
 	return nil
 }
 
-// AddNodes adds fake nodes, and waits until they have no taint.
+// AddNodes adds fake nodes, and waits until they have no taints.
 func (c *Cluster) AddNodes(ctx context.Context, n Nodes) error {
 	n.fill()
 	client := c.Client().CoreV1().Nodes()
@@ -109,8 +109,8 @@ func (n *Nodes) node(i int) *corev1.Node {
 	}
 }
 
-// Lose cuts a fake node off at once: its pods neither run nor end, its lease is not renewed, and its condition is
-// Unknown.
+// Lose disconnects a fake node at once: its pods neither run nor end, its lease is not renewed, and its condition Ready
+// is Unknown.
 func (c *Cluster) Lose(ctx context.Context, node string) error {
 	if err := c.patchNode(ctx, node, "", `{"metadata":{"labels":{"`+Alive+`":"false"}}}`); err != nil {
 		return err
@@ -119,12 +119,12 @@ func (c *Cluster) Lose(ctx context.Context, node string) error {
 		`"reason":"NodeStatusUnknown","message":"the rig lost it"}]}}`)
 }
 
-// Silence stops a fake node without the condition: it counts as lost when its lease expires.
+// Silence is Lose without setting the condition. The node counts as lost when its lease expires.
 func (c *Cluster) Silence(ctx context.Context, node string) error {
 	return c.patchNode(ctx, node, "", `{"metadata":{"labels":{"`+Alive+`":"false"}}}`)
 }
 
-// Return brings a lost node back. Pods that were deleted meanwhile end now.
+// Return reconnects a lost node. Pods that were deleted meanwhile end now.
 func (c *Cluster) Return(ctx context.Context, node string) error {
 	return c.patchNode(ctx, node, "", `{"metadata":{"labels":{"`+Alive+`":"true"}}}`)
 }

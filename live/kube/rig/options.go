@@ -47,7 +47,7 @@ type Options struct {
 	Flags map[string][]string // additional flags by program
 }
 
-// Nodes are fake nodes of one kind, named Name and a number from 0.
+// Nodes are fake nodes of one kind. Their names are Name and a number from 0.
 type Nodes struct {
 	Name   string // empty: Type in lower case
 	Type   string // label nvidia.com/gpu.product

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// FollowGo ends this process within a second after the go command that runs it as a test has died, so that no test
-// binary is left running.
+// FollowGo ends this process within a second after the death of the go command that runs it as a test, so that no test
+// binary keeps running.
 var FollowGo = sync.OnceFunc(func() {
 	parent := os.Getppid()
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", parent))

@@ -18,7 +18,7 @@ import (
 // A Pair is a certificate and its key, as PEM.
 type Pair struct{ Cert, Key []byte }
 
-// An Authority signs the certificates of a cluster, and is valid for a day.
+// An Authority is a certificate authority that signs the certificates of a cluster. It is valid for a day.
 type Authority struct {
 	Pair
 	cert *x509.Certificate
@@ -45,7 +45,7 @@ func newAuthority() (*Authority, error) {
 	return &Authority{Pair: pair, cert: cert, key: key}, err
 }
 
-// Client returns a client certificate for a user in groups.
+// Client returns a client certificate for a user who is in the given groups.
 func (a *Authority) Client(user string, groups ...string) (Pair, error) {
 	t := template(user, groups)
 	t.KeyUsage = x509.KeyUsageDigitalSignature

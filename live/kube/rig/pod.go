@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// ExitCode is an annotation on a pod of a fake node: the pod ends with this code.
+	// ExitCode is an annotation on a pod of a fake node. The pod ends with this exit code.
 	ExitCode = "rig.oxgang.dev/exit"
-	// ExitAfter is an annotation on a pod with ExitCode: its run time, such as "2s"; default: 0.
+	// ExitAfter is an annotation on a pod with ExitCode: how long the pod runs, such as "2s"; default 0.
 	ExitAfter = "rig.oxgang.dev/exit-after"
-	// StopAfter is an annotation on a pod of a fake node: the time from its deletion to its end; default: 0.
+	// StopAfter is an annotation on a pod of a fake node: how long the pod takes to end after it is deleted; default 0.
 	StopAfter = "rig.oxgang.dev/stop-after"
 )
 
-// Exit ends a running pod of a fake node with an exit code.
+// Exit ends a running pod of a fake node with exit code code.
 func (c *Cluster) Exit(ctx context.Context, p *corev1.Pod, code int) error {
 	data := fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d"}}}`, ExitCode, code)
 	_, err := c.Client().CoreV1().Pods(p.Namespace).

@@ -66,14 +66,14 @@ func closed(c chan struct{}) bool {
 	}
 }
 
-// Done returns a channel that is closed when the last start has ended.
+// Done returns a channel that is closed when the program, as last started, has ended.
 func (p *Process) Done() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.done
 }
 
-// PID returns the process ID of the last start; 0: none.
+// PID returns the process ID of the program as last started, or 0 if it was never started.
 func (p *Process) PID() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,7 +90,7 @@ func (p *Process) Running() bool {
 	return p.cmd != nil && !closed(p.done)
 }
 
-// Kill sends SIGKILL and waits for the end, if the program runs.
+// Kill sends SIGKILL if the program runs, and waits until it has ended.
 func (p *Process) Kill() error {
 	if !p.Running() {
 		return nil
@@ -121,7 +121,7 @@ func (p *Process) Stop() error { return p.Signal(syscall.SIGSTOP) }
 // Cont resumes the program (SIGCONT).
 func (p *Process) Cont() error { return p.Signal(syscall.SIGCONT) }
 
-// Restart kills the program if it runs, and starts it with its Args.
+// Restart kills the program if it runs, and starts it again with its Args.
 func (p *Process) Restart() error {
 	if err := p.Kill(); err != nil {
 		return err
@@ -170,8 +170,8 @@ func spawn(cmd *exec.Cmd) error {
 	return <-err
 }
 
-// Run starts an additional program that ends with the cluster. Its output goes to name.log in the log directory.
-// Process returns the latest program of a name.
+// Run starts an additional program called name, which ends with the cluster. Its output goes to name.log in the log
+// directory. Cluster.Process returns it by its name.
 func (c *Cluster) Run(name, path string, env []string, args ...string) (*Process, error) {
 	p := &Process{
 		Name: name, Log: filepath.Join(c.Logs, name+".log"), Args: args,
@@ -186,7 +186,8 @@ func (c *Cluster) Run(name, path string, env []string, args ...string) (*Process
 	return p, nil
 }
 
-// FreePort returns a free loopback port below the kernel's range for clients, so that no client takes it.
+// FreePort returns a free loopback port. The port is below the range that the kernel assigns to clients, so that no
+// client can occupy it.
 func FreePort() (int, error) {
 	const least, span, tries = 12000, 20000, 100
 	for range tries {

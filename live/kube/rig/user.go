@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// As returns a client configuration for a user in groups.
+// As returns a client configuration with the rights of a user who is in the given groups.
 func (c *Cluster) As(user string, groups ...string) *rest.Config {
 	pair, err := c.Authority.Client(user, groups...)
 	if err != nil {
@@ -30,7 +30,7 @@ func (c *Cluster) AsServiceAccount(namespace, name string) *rest.Config {
 		"system:serviceaccounts", "system:serviceaccounts:"+namespace)
 }
 
-// WriteKubeconfig writes config to name.kubeconfig in the cluster's directory, and returns the path.
+// WriteKubeconfig writes config to the file name.kubeconfig in the cluster's directory, and returns its path.
 func (c *Cluster) WriteKubeconfig(name string, config *rest.Config) (string, error) {
 	path := filepath.Join(c.Dir, name+".kubeconfig")
 	k := api.NewConfig()

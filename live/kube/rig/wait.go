@@ -14,7 +14,8 @@ func (f Fatal) Error() string { return f.Err.Error() }
 
 func (f Fatal) Unwrap() error { return f.Err }
 
-// Until calls ready every 50 ms until it returns nil. It fails at the end of ctx or with a Fatal error.
+// Until calls ready every 50 ms until it returns nil. It returns an error when ctx ends or ready returns a Fatal error.
+// what names the awaited state.
 func Until(ctx context.Context, what string, ready func() error) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -50,7 +51,7 @@ func poll(ctx context.Context, p *Process, what string, ok func() bool) error {
 
 func (p *Process) ended() error { return fmt.Errorf("%s ended: %s", p.Name, p.Tail()) }
 
-// Answers returns the error of ok, or a Fatal error if the program does not run.
+// Answers returns the result of ok, or a Fatal error if the program is not running.
 func (p *Process) Answers(ok func() error) error {
 	if !p.Running() {
 		return Fatal{p.ended()}

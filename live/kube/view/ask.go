@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// ErrUnanswered means that the scheduler did not answer a question.
+// ErrUnanswered is returned if the scheduler did not answer a question in time.
 var ErrUnanswered = errors.New("the scheduler did not answer")
 
 const (
@@ -22,7 +22,7 @@ const (
 	questionPoll = 500 * time.Millisecond
 )
 
-// MayAsk reports whether the user may ask questions. namespace is the scheduler's.
+// MayAsk reports whether the user has the right to ask the scheduler in namespace questions.
 func (k *Kubectl) MayAsk(ctx context.Context, namespace string) bool {
 	for _, verb := range []string{"get", "patch"} {
 		said, err := k.call(ctx, "auth", "can-i", verb, "configmaps/"+wire.QuestionMap, "-n", namespace)
@@ -33,15 +33,14 @@ func (k *Kubectl) MayAsk(ctx context.Context, namespace string) bool {
 	return true
 }
 
-// Ask sends a question about a queue's jobs, by uid, to the scheduler in namespace, with the user's rights. It
-// returns ErrForbidden without these rights, ErrNotFound without the ConfigMap, and ErrUnanswered without an
+// Ask sends a question about a queue's jobs, which it names by uid, to the scheduler in namespace, with the user's
+// rights. It returns ErrForbidden without these rights, ErrNotFound without the ConfigMap, and ErrUnanswered without an
 // answer.
 func (k *Kubectl) Ask(ctx context.Context, namespace, queue string, q json.RawMessage) (json.RawMessage, error) {
 	return k.request(ctx, namespace, &wire.Request{Queue: queue, Question: q})
 }
 
-// Try sends a job that does not exist yet to the scheduler in namespace, and returns when it would start in a queue.
-// Errors: as Ask.
+// Try asks the scheduler in namespace when a job that does not exist yet would start in a queue. Errors are as in Ask.
 func (k *Kubectl) Try(ctx context.Context, namespace, queue string, spec *job.Spec) (*whatif.TrialAnswer, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {

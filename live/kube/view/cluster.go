@@ -17,8 +17,6 @@ type cluster struct {
 	hidden  []string          // kinds that the user may not list
 }
 
-// cluster reads a namespace; all if it is empty. It omits kinds that the cluster lacks or the user may not list,
-// except pods.
 func (k *Kubectl) cluster(ctx context.Context, namespace string) (*cluster, error) {
 	where := scope(namespace)
 	all, err := list[pod](ctx, k, slices.Concat([]string{"pods"}, where, []string{"--field-selector", unended})...)

@@ -31,7 +31,7 @@ var dumped = []part{
 	{"nodes", true},
 }
 
-// Dump returns the concatenated lists of all parts, and describes in lacks the parts that the user may not list.
+// Dump returns the lists of all kinds of objects, concatenated. lacks describes the kinds that the user may not list.
 func (k *Kubectl) Dump(ctx context.Context) (text []byte, lacks []string, err error) {
 	for _, p := range dumped {
 		list, err := k.Get(ctx, p.resource, "-A", "-o", "json")

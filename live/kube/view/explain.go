@@ -48,10 +48,10 @@ type Reason struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
-// FromPlan reports whether the reason comes from the policy. Other reasons keep a job out of plans.
+// FromPlan reports whether the policy gave the reason. Other reasons are why a job is in no plan.
 func (r *Reason) FromPlan() bool { return tier(r.Reason) > tier(WaitingForQuota) }
 
-// Dominant returns the most important of several reasons; the zero Reason if there is none.
+// Dominant returns the most important reason, or the zero Reason if there is none.
 func Dominant(all ...Reason) Reason {
 	var best Reason
 	for _, r := range all {

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-// A Looker reads the state of a cluster repeatedly, with the user's rights.
+// A Looker reads the state of a cluster, repeatedly and with the user's rights.
 type Looker struct {
 	*Kubectl
 	// Namespace is the only one to read; empty: all.
@@ -130,7 +130,7 @@ func (k *Kubectl) quotas(ctx context.Context, c *cluster, namespace string) ([]o
 	return all, err
 }
 
-// Mode returns the mode of a queue; empty: not visible.
+// Mode returns the mode of a queue, or "" if the user may not see it.
 func (at *Look) Mode(queue string) string {
 	for i := range at.Queues {
 		if at.Queues[i].Meta.Name == queue {
@@ -140,7 +140,7 @@ func (at *Look) Mode(queue string) string {
 	return ""
 }
 
-// Plan returns the plan of a queue; nil: not visible.
+// Plan returns the plan of a queue, or nil if the user may not see it.
 func (at *Look) Plan(queue string) *Plan {
 	for i := range at.Plans {
 		if at.Plans[i].Meta.Name == queue {

@@ -173,7 +173,7 @@ func (p *Plan) unpack() error {
 	return nil
 }
 
-// Names returns the names of jobs in a namespace of plans.
+// Names returns the names of the jobs in plans that are in the given namespace.
 func Names(plans []Plan, namespace string) (all []string) {
 	for i := range plans {
 		for _, a := range plans[i].Spec.Allocations {
@@ -185,7 +185,7 @@ func Names(plans []Plan, namespace string) (all []string) {
 	return all
 }
 
-// Raw returns kubectl's output of queues, or of one queue's plan, in one of its formats.
+// Raw returns kubectl's output of all queues or, if queue is not empty, of the plan of that queue, in the given format.
 func (k *Kubectl) Raw(ctx context.Context, queue, format string) ([]byte, error) {
 	if queue == "" {
 		return k.Get(ctx, queues, "-o", format)

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Page provides the live page with the state of a cluster, as far as the user may see it.
+// A Page is the Source of the live page for a Kubernetes cluster, as far as the user may see it.
 type Page struct {
 	*page.Watched
 	looker *Looker
@@ -26,7 +26,7 @@ var (
 	_ page.Asker  = (*Page)(nil)
 )
 
-// NewPage returns the Page of a Looker. Call Look before it is shown.
+// NewPage returns a Page that reads the cluster through l. Call l.Look before the page is shown.
 func NewPage(l *Looker, title string) *Page {
 	p := &Page{looker: l}
 	p.Watched = page.NewWatched(func(ctx context.Context) (*status.Status, error) {
@@ -65,7 +65,7 @@ func (p *Page) liveJob(id job.ID) (*LiveJob, error) {
 	return nil, page.ErrUnknown
 }
 
-// Cancel implements page.Actor. It deletes the job's object, if the user may.
+// Cancel implements page.Actor. It deletes the job's object with the rights of the user.
 func (p *Page) Cancel(ctx context.Context, id job.ID) error {
 	s, err := p.liveJob(id)
 	if err != nil {

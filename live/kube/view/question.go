@@ -15,7 +15,8 @@ import (
 
 type asking func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error)
 
-// AskBy lets the page ask the scheduler in a namespace what-if questions. Call it before the page is served.
+// AskBy makes the page answer what-if questions, by asking the scheduler in namespace. Call it before the page is
+// served.
 func (p *Page) AskBy(k *Kubectl, namespace string) {
 	p.ask = func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error) {
 		return k.Ask(ctx, namespace, queue, q)
@@ -25,7 +26,7 @@ func (p *Page) AskBy(k *Kubectl, namespace string) {
 // Asks implements page.Asker.
 func (p *Page) Asks() bool { return p.ask != nil }
 
-// Ask implements page.Asker. The answer counts jobs that the user may not see, without names.
+// Ask implements page.Asker. The answer counts jobs that the user may not see, but does not name them.
 func (p *Page) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*whatif.Answer, error) {
 	now, err := p.Now()
 	if err != nil {

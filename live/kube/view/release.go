@@ -20,10 +20,10 @@ const (
 	admissionGates = "kueue.x-k8s.io/admission-gated-by"
 )
 
-// ErrManaged reports that the queue of a job is in a mode in which the scheduler starts its jobs.
+// ErrManaged is returned for a job whose queue is in a mode in which the scheduler itself starts the job.
 var ErrManaged = errors.New("its queue starts jobs itself")
 
-// A Release is a suspended job that was or can be started without the scheduler.
+// A Release is a suspended job that was started, or can be started, without the scheduler.
 type Release struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
@@ -32,7 +32,7 @@ type Release struct {
 	Kueue bool `json:"kueue,omitempty"`
 }
 
-// Waiting returns the suspended jobs of queues in a namespace; all namespaces if it is empty.
+// Waiting returns the suspended jobs in a namespace that name a queue. If namespace is empty, it reads all namespaces.
 func (k *Kubectl) Waiting(ctx context.Context, namespace string) ([]Release, error) {
 	c, err := k.cluster(ctx, namespace)
 	if err != nil {
@@ -48,8 +48,8 @@ func (k *Kubectl) Waiting(ctx context.Context, namespace string) ([]Release, err
 	return all, nil
 }
 
-// Release removes the scheduler's changes from a suspended job, and resumes it unless it is in Kueue. name may be
-// "kind/name". It returns ErrManaged in modes Admit and Resize.
+// Release removes the scheduler's changes from a suspended job. It also resumes the job, unless Kueue manages it. name
+// may be "kind/name". It returns ErrManaged in modes Admit and Resize.
 func (k *Kubectl) Release(ctx context.Context, namespace, name string) (*Release, error) {
 	kind, name := splitKind(name)
 	o, err := k.job(ctx, kind, namespace, name)

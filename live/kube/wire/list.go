@@ -11,7 +11,7 @@ import (
 // mostUnpacked is the largest list to unpack, in bytes of JSON: five times a list of 20,000 jobs.
 const mostUnpacked = 64 << 20
 
-// PackList returns a list as JSON compressed with gzip; nil if it is empty.
+// PackList returns a list as gzipped JSON, or nil if the list is empty.
 func PackList[T any](items []T) ([]byte, error) {
 	if len(items) == 0 {
 		return nil, nil

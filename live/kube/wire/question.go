@@ -3,15 +3,15 @@ package wire
 import "encoding/json"
 
 const (
-	// QuestionMap is the name of the ConfigMap, in the scheduler's namespace. Users need the rights to get and patch
-	// it.
+	// QuestionMap is the name of the ConfigMap for questions, in the scheduler's namespace. Users need the rights to
+	// get and patch it.
 	QuestionMap = "oxgang-question"
 	// RequestKey is the key of the Request.
 	RequestKey = "request"
 	// ReplyKey is the key of the Reply.
 	ReplyKey = "reply"
-	// MostJobs is the maximum number of jobs in an answer, those with the largest changes, because an object holds
-	// 1 MiB.
+	// MostJobs is the maximum number of jobs in an answer, because an object holds at most 1 MiB. The jobs with the
+	// largest changes are included.
 	MostJobs = 20
 )
 
@@ -31,7 +31,7 @@ type Reply struct {
 	Refused string          `json:"refused,omitempty"`
 }
 
-// PatchQuestion returns the merge patch that writes a Request or Reply under a key.
+// PatchQuestion returns the merge patch that writes v, a Request or Reply, under a key of the ConfigMap.
 func PatchQuestion(key string, v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -40,7 +40,8 @@ func PatchQuestion(key string, v any) ([]byte, error) {
 	return json.Marshal(map[string]any{"data": map[string]string{key: string(text)}})
 }
 
-// ReadQuestion returns the Request and Reply in the ConfigMap's data. A missing or invalid one is the zero value.
+// ReadQuestion returns the Request and the Reply in the data of the ConfigMap. If one is missing or invalid, it is the
+// zero value.
 func ReadQuestion(data map[string]string) (asked Request, said Reply) {
 	if json.Unmarshal([]byte(data[RequestKey]), &asked) != nil {
 		asked = Request{}

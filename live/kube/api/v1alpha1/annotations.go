@@ -1,10 +1,10 @@
 package v1alpha1
 
-// Labels, annotations and other names on jobs, pods and nodes.
+// Names on jobs, pods and nodes.
 const (
 	// QueueLabel, on a job, names its queue. Oxgang ignores jobs without it.
 	QueueLabel = "oxgang.dev/queue"
-	// OptOut, on a job, with value true: the scheduler never changes the job. Its GPUs count as used.
+	// OptOut, on a job: with value true the scheduler never changes the job. Its GPUs count as used.
 	OptOut = "oxgang.dev/opt-out"
 
 	// MinGPUs and MaxGPUs, on a job, bound its total GPUs, in whole workers.
@@ -18,37 +18,37 @@ const (
 	BatchSize = "oxgang.dev/batch-size"
 	// MaxBatchSize, on a job, is the largest total batch size that the scheduler may choose. Unset: fixed.
 	MaxBatchSize = "oxgang.dev/max-batch-size"
-	// Class, on a job, names the group of jobs with equal scaling.
+	// Class, on a job, names a group of jobs whose speed grows alike with GPUs.
 	Class = "oxgang.dev/class"
 	// Samples, on a job, is the number of samples it trains on until it is complete.
 	Samples = "oxgang.dev/samples"
-	// RunSeconds, on a job, is its run time on the GPUs that it requests. Linear scaling is assumed. A job cannot
-	// set both this and Samples.
+	// RunSeconds, on a job, is its run time on the GPUs that it requests; on other numbers, its speed is assumed to be
+	// proportional. A job cannot set both this and Samples.
 	RunSeconds = "oxgang.dev/run-seconds"
-	// NonPreemptible, on a job, with value true: it keeps its GPUs once it has started.
+	// NonPreemptible, on a job: with value true the job keeps its GPUs once it has started.
 	NonPreemptible = "oxgang.dev/non-preemptible"
-	// Checkpoints, on a job, with value true: it saves its state when it is stopped, and resumes from there.
+	// Checkpoints, on a job: with value true the job saves its state when it is stopped, and resumes from there.
 	Checkpoints = "oxgang.dev/checkpoints"
 	// RestartSeconds, on a job, is the time from its stop until it trains again.
 	RestartSeconds = "oxgang.dev/restart-seconds"
 
-	// Generation, a label on pods, is the number of their job's start.
+	// Generation, a label on pods, states to which start of their job they belong, counted from 1.
 	Generation = "oxgang.dev/generation"
 	// JobUID, a label on pods, is the uid of their job.
 	JobUID = "oxgang.dev/job-uid"
 	// Workers, a label on pods, is how many workers this start of the job created.
 	Workers = "oxgang.dev/workers"
-	// Epoch, an annotation on objects that the scheduler writes, is the epoch of the plan that it followed.
+	// Epoch, an annotation on objects that the scheduler writes, is the epoch of the plan on which the write is based.
 	Epoch = "oxgang.dev/epoch"
 	// Asked, an annotation on a job that the scheduler has sized, stores the user's original request and the current
 	// size.
 	Asked = "oxgang.dev/asked"
-	// PlacementGate, a scheduling gate on pods, stays until they are pinned to a node.
+	// PlacementGate, a scheduling gate on pods, is removed when the scheduler assigns them a node.
 	PlacementGate = "oxgang.dev/placement"
-	// AdmissionGate, a value of a job's annotation kueue.x-k8s.io/admission-gated-by, keeps Kueue from admitting the
-	// job until it is sized.
+	// AdmissionGate, a value in a job's annotation kueue.x-k8s.io/admission-gated-by, keeps Kueue from admitting the
+	// job before the scheduler has set its size.
 	AdmissionGate = "oxgang.dev/admission"
-	// ScheduledCondition, a condition on a job, is true if the job has GPUs; otherwise it says why not.
+	// ScheduledCondition, a condition on a job, is true if the job has GPUs. Otherwise its message states why not.
 	ScheduledCondition = "oxgang.dev/Scheduled"
 
 	// LoanTaint and LoanLabel, on a node, name the queue that the node is lent to. The taint keeps the owner's pods

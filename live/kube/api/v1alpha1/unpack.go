@@ -6,7 +6,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/wire"
 )
 
-// Unpack appends the packed allocations and states of a plan to its lists. It changes nothing if it returns an error.
+// Unpack decompresses Spec.Packed and Status.Packed, and appends their entries to Spec.Allocations and Status.Jobs. If
+// it returns an error, the plan is unchanged.
 func (p *Plan) Unpack() error {
 	rest, err := wire.UnpackList[JobAllocation](p.Spec.Packed)
 	if err != nil {

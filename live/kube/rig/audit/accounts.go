@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Accounts is I21: in modes Admit and Resize, no pod is bound if its job would hold more GPUs than planned. A
-// pod's controllers, not its labels, determine its job.
+// Accounts checks invariant I21: in modes Admit and Resize, no pod is bound if its job would then hold more GPUs than
+// planned. The job is determined by a pod's controllers, not its labels.
 type Accounts struct{}
 
 // Name implements [Check].
@@ -66,7 +66,7 @@ func (s *State) givenTo(uid types.UID) int64 {
 	return 0
 }
 
-// Untouched requires that no bound pod of a namespace is stopped before its job has ended or is deleted.
+// Untouched checks that no bound pod of a namespace is stopped before its job has ended or was deleted.
 type Untouched struct{ Namespace string }
 
 // Name implements [Check].
@@ -87,7 +87,7 @@ func (k *Untouched) See(s *State, c *Change) []Finding {
 	return []Finding{{k.Name(), c.Revision, c.Key, "stopped, want it left alone"}}
 }
 
-// Holds returns how many GPUs a queue's jobs hold in bound pods, and how many the plan gives them.
+// Holds returns how many GPUs the jobs of a queue hold in bound pods, and how many the plan assigns to them.
 func (s *State) Holds(queue string) (held, planned int64) {
 	for p := range s.Pods() {
 		if job := s.controller(p); bound(p) && job != nil && job.Meta.GetLabels()[v1alpha1.QueueLabel] == queue {

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// A Check verifies one invariant. It receives every change with the state after it.
+// A Check verifies one invariant. It receives every change, with the state after the change.
 type Check interface {
 	Name() string
 	See(s *State, c *Change) []Finding
 }
 
-// An Ender is a Check that is also called once after the last change; s.Time is then the end.
+// An Ender is a Check that is also called once after the last change. s.Time is then the end of the history.
 type Ender interface{ End(s *State) []Finding }
 
-// All returns all checks for a test cluster. start limits the duration of a generation's start, repair how long a
-// node may be overfull.
+// All returns all checks for a test cluster. start limits how long a generation may take to start, repair how long a
+// node may have more pods than capacity.
 func All(start, repair time.Duration) []Check {
 	return []Check{
 		&Capacity{}, &Pinned{}, &Repair{Within: repair}, &Generations{}, &Gang{Within: start},
@@ -24,7 +24,7 @@ func All(start, repair time.Duration) []Check {
 	}
 }
 
-// An Auditor applies checks to a history. It is for one goroutine.
+// An Auditor applies checks to a history of writes. Only one goroutine may use it.
 type Auditor struct {
 	State    *State
 	Log      Log
@@ -35,7 +35,7 @@ type Auditor struct {
 // New returns an auditor for a new history.
 func New(checks ...Check) *Auditor { return &Auditor{State: NewState(), checks: checks} }
 
-// See processes the next write, an object's new version or its deletion (nil).
+// See processes the next write of the history: a new version of an object, or nil for its deletion.
 func (a *Auditor) See(revision int64, at time.Time, k Key, o *Object) error {
 	if revision < a.State.Revision {
 		return fmt.Errorf("audit: revision %d after %d, want them in order", revision, a.State.Revision)

@@ -32,7 +32,7 @@ func (s *State) has(node string) amounts {
 	return amountsOf(n.Status.Allocatable)
 }
 
-// Overcommitted returns how much of a resource is bound beyond the nodes' capacity.
+// Overcommitted returns how much of a resource bound pods request beyond the capacity of their nodes, in total.
 func (s *State) Overcommitted(r corev1.ResourceName) int64 {
 	var sum int64
 	for node := range s.byNode {
@@ -43,7 +43,7 @@ func (s *State) Overcommitted(r corev1.ResourceName) int64 {
 	return sum
 }
 
-// Capacity is I1: no bind makes the unfinished pods of a node exceed its GPUs, cores or memory.
+// Capacity checks invariant I1: no bind makes the unfinished pods of a node exceed its GPUs, cores or memory.
 type Capacity struct{}
 
 // Name implements [Check].
@@ -54,8 +54,8 @@ func (k Capacity) See(s *State, c *Change) []Finding {
 	return overfull(k.Name(), s, c, false)
 }
 
-// Pinned is I1 one step earlier: no pod is released towards a node without room for it next to other bound or
-// released pods.
+// Pinned checks invariant I1 before the bind: no pod is released for a node that lacks room for it next to the other
+// bound or released pods.
 type Pinned struct{}
 
 // Name implements [Check].
@@ -103,7 +103,7 @@ func takes(c *Change, pinned bool) bool {
 	return false
 }
 
-// Repair is I2: a node with less capacity than is bound to it is relieved Within a time.
+// Repair checks invariant I2: if a node has less capacity than its bound pods need, this ends Within a time.
 type Repair struct {
 	Within time.Duration
 	since  timer[string]

@@ -26,7 +26,7 @@ var codec = func() runtime.Decoder {
 	return serializer.NewCodecFactory(s).UniversalDeserializer()
 }()
 
-// ParseKey returns the object of an etcd key. ok is false for the API server's own bookkeeping.
+// ParseKey returns which object an etcd key is for. ok is false for internal keys of the API server.
 func ParseKey(key string) (Key, bool) {
 	parts := strings.Split(strings.TrimPrefix(key, Root), "/")
 	if !strings.HasPrefix(key, Root) || len(parts) < 2 {
@@ -58,7 +58,7 @@ func group(first string, rest []string) (resource string, left []string) {
 	return rest[0] + "." + first, rest[1:]
 }
 
-// Decode decodes a stored value: protobuf, or JSON for custom resources.
+// Decode decodes a value stored in etcd: protobuf, or JSON for custom resources.
 func Decode(k Key, value []byte) (*Object, error) {
 	v, _, err := codec.Decode(value, nil, nil)
 	if runtime.IsNotRegisteredError(err) {

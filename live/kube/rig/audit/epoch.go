@@ -11,7 +11,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Plans is I11: the epoch and the round of a plan never decrease, even if it is deleted and created again.
+// Plans checks invariant I11: the epoch and the round of a plan never decrease, even if the plan is deleted and created
+// again.
 type Plans struct{ last map[string]v1alpha1.PlanSpec }
 
 // Name implements [Check].
@@ -36,7 +37,7 @@ func (k *Plans) See(_ *State, c *Change) []Finding {
 		p.Spec.Epoch, p.Spec.Round, was.Epoch, was.Round)}}
 }
 
-// Epochs is I17: no write for a queue has an epoch above its plan's, or below an earlier write's.
+// Epochs checks invariant I17: no write for a queue has an epoch above its plan's, or below an earlier write's.
 type Epochs struct{ newest map[string]int64 }
 
 // Name implements [Check].
@@ -64,8 +65,8 @@ func (k *Epochs) See(s *State, c *Change) []Finding {
 	return nil
 }
 
-// Fence is the strictest form of I17: no write has an epoch below its plan's. Admission reads plans through a
-// watch, so the old leader's writes may pass while the watch lags.
+// Fence checks the strictest form of invariant I17: no write has an epoch below its plan's. It may fail without a bug:
+// admission reads plans through a watch, so writes of the old leader may pass while the watch lags.
 type Fence struct{}
 
 // Name implements [Check].

@@ -24,8 +24,8 @@ type Watcher struct {
 	err   error
 }
 
-// Follow audits all writes to etcd, from the first revision until Stop. Sync and Stop fail if the history was
-// compacted.
+// Follow audits all writes to etcd, from the first revision until Stop. If the history was compacted, Sync and Stop
+// return an error.
 func Follow(etcd *clientv3.Client, a *Auditor) *Watcher {
 	ctx, stop := context.WithCancel(context.Background())
 	w := &Watcher{etcd: etcd, a: a, stop: stop, done: make(chan struct{}), moved: make(chan struct{})}
@@ -90,7 +90,7 @@ func (w *Watcher) fail(err error) {
 	w.moved = make(chan struct{})
 }
 
-// Sync waits until all writes before the call are audited, and returns their last revision.
+// Sync waits until all writes before the call are audited, and returns the revision of the last.
 func (w *Watcher) Sync(ctx context.Context) (int64, error) {
 	r, err := w.etcd.Get(ctx, Root, clientv3.WithCountOnly())
 	if err != nil {
@@ -123,7 +123,7 @@ func (w *Watcher) Look(f func(a *Auditor)) {
 	f(w.a)
 }
 
-// Stop ends the watch after all writes before the call, and returns all findings.
+// Stop waits until all writes before the call are audited, ends the watch, and returns all findings.
 func (w *Watcher) Stop(ctx context.Context) ([]Finding, error) {
 	_, err := w.Sync(ctx)
 	w.stop()
@@ -131,7 +131,7 @@ func (w *Watcher) Stop(ctx context.Context) ([]Finding, error) {
 	return w.a.End(time.Now()), err
 }
 
-// Replay audits the revisions from to to, inclusive. Times come from the objects.
+// Replay audits the revisions from ... to, both included. Times come from the objects.
 func Replay(ctx context.Context, etcd *clientv3.Client, a *Auditor, from, to int64) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Generations is I4: no two generations of a job have live pods at the same revision.
+// Generations checks invariant I4: pods of two generations (starts) of a job are never alive at the same revision.
 type Generations struct{}
 
 // Name implements [Check].
@@ -44,8 +44,8 @@ func (k Generations) See(s *State, c *Change) []Finding {
 
 func live(p *corev1.Pod) bool { return !gated(p) && !terminal(p) }
 
-// Gang is I4: all pods of a generation are released, or none, except Within a start, stop or resize. "All" is the
-// number of planned GPUs, or of existing pods if no plan names the job.
+// Gang checks invariant I4: of a generation (start) of a job, all pods are released or none, except Within a time
+// around a start, stop or resize. "All" is the number of planned GPUs, or of existing pods if no plan names the job.
 type Gang struct {
 	Within time.Duration
 	since  timer[run]

@@ -60,8 +60,8 @@ func isJob(k Key) bool {
 	}, k.Resource)
 }
 
-// NonPreemptible is I6: bound pods of a non-preemptible job are not deleted until the job has ended, its owner
-// deletes it, or the node or a GPU of it is lost.
+// NonPreemptible checks invariant I6: bound pods of a non-preemptible job are not deleted until the job has ended, its
+// owner deletes it, or its node or one of its GPUs is lost.
 type NonPreemptible struct{}
 
 // Name implements [Check].
@@ -85,7 +85,6 @@ func (k NonPreemptible) See(s *State, c *Change) []Finding {
 		"deleted while %s runs, want it kept until the job ends", job.Key)}}
 }
 
-// lost reports whether a node is gone, not ready, or offers fewer GPUs than its capacity or its bound pods.
 func (s *State) lost(node string) bool {
 	n, ok := as[*corev1.Node](s.Get(Key{nodes, "", node}))
 	if !ok {
@@ -100,7 +99,8 @@ func (s *State) lost(node string) bool {
 	return s.has(node)[GPU] < max(whole[GPU], s.used(node, false)[GPU])
 }
 
-// EndsOnce is I15: a job that has ended stays ended in the same way, and none of its pods is bound afterwards.
+// EndsOnce checks invariant I15: a job that has ended does not change how it ended, and none of its pods is bound
+// afterwards.
 type EndsOnce struct{ how map[types.UID]string }
 
 // Name implements [Check].
@@ -151,7 +151,8 @@ func (k *EndsOnce) seePod(c *Change) []Finding {
 	return nil
 }
 
-// Tenancy is I20: a plan gives GPUs to further jobs only in namespaces that the queue lists at that revision.
+// Tenancy checks invariant I20: a plan gives GPUs to additional jobs only in namespaces that the queue lists at that
+// revision.
 type Tenancy struct{}
 
 // Name implements [Check].

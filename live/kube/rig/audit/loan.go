@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Loan is I8: a returned node has no unfinished pod of the queue that borrowed it, bound or released towards
-// it.
+// Loan checks invariant I8: a returned node has no unfinished pod of the queue that borrowed it, neither bound nor
+// released for it.
 type Loan struct{}
 
 // Name implements [Check].

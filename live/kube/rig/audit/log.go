@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A Write is one line of a log. The API server records no Manager for deletes and binds.
+// A Write is one line of a log of writes. For deletes and binds, the API server records no Manager.
 type Write struct {
 	Revision int64
 	Time     time.Time
@@ -79,7 +79,7 @@ type Tally struct {
 	Writes            int
 }
 
-// Between returns the tallies of revisions from (excluded) to (included), highest first.
+// Between returns the tallies of the writes after revision from, up to revision to, highest first.
 func (l *Log) Between(from, to int64) []Tally {
 	n := map[Tally]int{}
 	for _, w := range l.Writes {
@@ -98,7 +98,7 @@ func (l *Log) Between(from, to int64) []Tally {
 	return out
 }
 
-// By returns how often a manager wrote at revisions from (excluded) to (included), without leases and events.
+// By returns how often a manager wrote after revision from, up to revision to. Leases and events do not count.
 func (l *Log) By(manager string, from, to int64) (n int) {
 	for _, t := range l.Between(from, to) {
 		if t.Manager == manager && t.Resource != "leases" && t.Resource != "events" {
@@ -108,7 +108,7 @@ func (l *Log) By(manager string, from, to int64) (n int) {
 	return n
 }
 
-// Quiet is I13: a manager wrote nothing at revisions from (excluded) to (included).
+// Quiet checks invariant I13: the manager wrote nothing after revision from, up to revision to.
 func (l *Log) Quiet(manager string, from, to int64) []Finding {
 	if n := l.By(manager, from, to); n > 0 {
 		return []Finding{{"I13 quiet", to, Key{}, fmt.Sprintf("%s wrote %d times since revision %d, want 0", manager, n, from)}}

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Most requires that a group never has, and no plan wants, more nodes than its maximum.
+// Most checks that no group has, and no plan wants, more nodes than the group's maximum.
 type Most struct{}
 
 // Name implements [Check].
@@ -36,7 +36,8 @@ func (k Most) See(s *State, c *Change) (found []Finding) {
 	return found
 }
 
-// Vacated requires that no pod of a job is on a node that is removed while its group has more than the plan wants.
+// Vacated checks that no pod of a job is on a node that is removed because its group has more nodes than the plan
+// wants.
 type Vacated struct{}
 
 // Name implements [Check].

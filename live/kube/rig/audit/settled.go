@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Settled is I14, for one state: the live pods match the plans, node by node, and there is no gated pod and no pod
-// of an unknown or unplanned job.
+// Settled checks invariant I14 for one state: the live pods match the plans, node by node, and there is no gated pod
+// and no pod of an unknown or unplanned job.
 func Settled(s *State) []Finding {
 	v := &verdict{s: s, at: map[run]map[string]int64{}}
 	for p := range s.Pods() {

@@ -32,7 +32,7 @@ func (k Key) String() string {
 	return k.Resource + "/" + k.Namespace + "/" + k.Name
 }
 
-// An Object is one version of an object. It is immutable. Value has its Go type if that is known.
+// An Object is one version of a Kubernetes object. It is immutable. Value has the object's Go type if that is known.
 type Object struct {
 	Key   Key
 	Meta  metav1.Object

@@ -34,7 +34,7 @@ func Address(t testing.TB) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }
 
-// Token returns a function that requests the token that a kubelet would mount in a pod.
+// Token returns a function that requests the service account token that a kubelet would mount into a pod.
 func Token(ctx context.Context, k *kubernetes.Clientset) func(*corev1.Pod) (string, error) {
 	return func(p *corev1.Pod) (string, error) {
 		r := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
@@ -49,8 +49,8 @@ func Token(ctx context.Context, k *kubernetes.Clientset) func(*corev1.Pod) (stri
 	}
 }
 
-// Trusting waits until the scheduler has published the agent API's certificates, and returns an HTTP client that
-// trusts only them. It connects from many addresses, because requests per address are limited.
+// Trusting waits until the scheduler has published the agent API's certificates, and returns an HTTP client that trusts
+// only these. The client connects from many addresses, because requests per address are limited.
 func Trusting(ctx context.Context, t testing.TB, k client.Client, namespace string) *http.Client {
 	t.Helper()
 	var m corev1.ConfigMap

@@ -20,14 +20,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Hand lets a test write the plans of a queue, with the scheduler's backend.
+// A Hand lets a test write the plans of a queue itself, through the scheduler's backend.
 type Hand struct {
 	testing.TB
 	backend *kube.Backend
 	k       client.Client
 }
 
-// Plan takes over a queue until the test ends. Jobs get only what the test gives them.
+// Plan takes over a queue until the test ends. Jobs get only GPUs that the test gives them.
 func Plan(t testing.TB, k client.Client, q *v1alpha1.Queue) *Hand {
 	t.Helper()
 	o := jobstate.DefaultOptions()
@@ -67,7 +67,7 @@ func (c indexed) List(ctx context.Context, list client.ObjectList, opts ...clien
 	return nil
 }
 
-// A Gift states what a job gets, on one node.
+// A Gift states which GPUs and CPUs a job gets, on one node.
 type Gift struct {
 	Job  string
 	Node cluster.NodeID
@@ -75,7 +75,7 @@ type Gift struct {
 	CPUs float64
 }
 
-// Give writes one plan in which jobs get these gifts, and others nothing.
+// Give writes one plan with these gifts. Jobs without a gift get nothing.
 func (h *Hand) Give(all ...Gift) {
 	h.Helper()
 	var actions []scheduler.Action

@@ -20,7 +20,7 @@ const within = 60 * time.Second
 
 const patience = 2 * time.Minute
 
-// Queue returns a queue for namespace default with rounds of one second.
+// Queue returns a queue for namespace default whose rounds take one second.
 func Queue(name string, mode v1alpha1.Mode, policy string) *v1alpha1.Queue {
 	return &v1alpha1.Queue{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -31,7 +31,7 @@ func Queue(name string, mode v1alpha1.Mode, policy string) *v1alpha1.Queue {
 	}
 }
 
-// Job returns a suspended Indexed Job; gpus is per worker.
+// Job returns a suspended Indexed Job of the given number of workers. gpus is the number of GPUs of each worker.
 func Job(name, queue string, workers, gpus int, annotations map[string]string) *batchv1.Job {
 	mode, n, yes := batchv1.IndexedCompletion, int32(workers), true
 	return &batchv1.Job{
@@ -51,7 +51,8 @@ func Job(name, queue string, workers, gpus int, annotations map[string]string) *
 	}
 }
 
-// Until waits until ok returns nil. It fails after within, with ok's last error.
+// Until waits until ok returns nil, and returns how long that took. If it takes longer than within, the test fails with
+// ok's last error; what names the expected state.
 func Until(ctx context.Context, t testing.TB, within time.Duration, what string, ok func() error) time.Duration {
 	t.Helper()
 	began := time.Now()

@@ -49,7 +49,7 @@ func Read(text io.Reader) (Series, error) {
 	return all, lines.Err()
 }
 
-// Sum returns the sum of all series of a name with all labels, each as name="value".
+// Sum returns the sum of all series called name that have all labels, each given as name="value".
 func (s Series) Sum(name string, labels ...string) float64 {
 	sum := 0.0
 	for key, x := range s {

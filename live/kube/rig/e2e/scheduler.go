@@ -147,8 +147,8 @@ func Client(t testing.TB, c *rest.Config) client.Client {
 	return k
 }
 
-// Prepare installs Oxgang's kinds and, if the Job controller makes gangs, the chart's policy without which jobs
-// cannot be resized.
+// Prepare installs Oxgang's resource definitions. If the Job controller creates gangs, it also installs the chart's
+// admission policy, without which jobs cannot be resized.
 func Prepare(ctx context.Context, t testing.TB, c *rig.Cluster) {
 	t.Helper()
 	if err := c.Install(ctx, Root+"/deploy/charts/oxgang/crds"); err != nil {

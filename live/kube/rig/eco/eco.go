@@ -25,7 +25,7 @@ import (
 //go:embed config
 var config embed.FS
 
-// A Manager is a program that makes pods of training jobs, or nodes for them.
+// A Manager is a controller that creates the pods of training jobs, or nodes for them.
 type Manager string
 
 // Trainer needs JobSet.
@@ -35,9 +35,9 @@ const (
 	Kueue   Manager = "kueue"   // v0.19.2
 	// ElasticJobSet is JobSet with that feature gate.
 	ElasticJobSet Manager = "elastic-jobset"
-	// KubeRay is the operator v1.6.2, without webhooks, built with its authors' versions of libraries.
+	// KubeRay is the operator v1.6.2 without webhooks. It is built with the library versions of its authors.
 	KubeRay Manager = "kuberay"
-	// Karpenter is v1.13.0 with its kwok provider, also built separately.
+	// Karpenter is v1.13.0 with its kwok provider. It is built separately from the other managers.
 	Karpenter Manager = "karpenter"
 )
 
@@ -56,8 +56,8 @@ var jobSet = from{"sigs.k8s.io/jobset", "config/components/crd/bases", "config/c
 
 const startTimeout = 2 * time.Minute
 
-// Start starts managers, by default JobSet, Trainer and Kueue, and waits for their webhooks. The test is skipped
-// if Kueue is requested without root.
+// Start starts managers, by default JobSet, Trainer and Kueue, and waits for their webhooks. If Kueue is requested and
+// the test does not run as root, the test is skipped.
 func Start(t testing.TB, c *rig.Cluster, managers ...Manager) {
 	t.Helper()
 	if len(managers) == 0 {
@@ -161,7 +161,7 @@ func Apply(ctx context.Context, c *rig.Cluster, yaml string) error {
 	return err
 }
 
-// Define defines a manager's kinds in a cluster, without the manager.
+// Define installs the resource definitions of manager m in a cluster. It does not start the manager.
 func Define(t testing.TB, c *rig.Cluster, m Manager) {
 	t.Helper()
 	dir, err := m.source(t.Context())

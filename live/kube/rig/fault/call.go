@@ -36,8 +36,8 @@ func (c *Call) mutates() bool {
 	return false
 }
 
-// Steps reports whether a call is a step of a program: it mutates, and is not about a lease, an event, a review or
-// a token.
+// Steps reports whether a call counts as a step of a program: it changes an object other than a lease, an event, a
+// review or a token.
 func Steps(c *Call) bool {
 	switch {
 	case !c.mutates(), strings.Contains(c.Resource, "reviews."):
@@ -50,7 +50,7 @@ func Steps(c *Call) bool {
 	return true
 }
 
-// A Match selects calls. Empty fields, or a nil Match, select all.
+// A Match selects calls. An empty field matches everything, as does a nil Match.
 type Match struct{ Verb, Resource, Subresource string }
 
 func (m *Match) takes(c *Call) bool {

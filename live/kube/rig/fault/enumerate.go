@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig/audit"
 )
 
-// A Scenario is a task of a program whose result must not depend on where the program is killed.
+// A Scenario is a task of a program. Its result must not depend on where the program is killed.
 type Scenario struct {
 	Config *rest.Config
 	// Moments are the moments of kills; nil: all.
@@ -56,9 +56,9 @@ type Outcome struct {
 	Complain string // "": nothing
 }
 
-// Enumerate runs a scenario without a kill and counts the program's steps. Then it runs it once for each step and
-// moment, with a kill there and a restart. The first outcome is the run without a kill, and the only one if that
-// does not settle.
+// Enumerate first runs a scenario without a kill and counts the program's steps. Then it runs the scenario once for
+// each step and moment, kills the program there and restarts it. The first outcome is from the run without a kill; if
+// that run does not settle, it is the only one.
 func Enumerate(t testing.TB, s *Scenario) []Outcome {
 	t.Helper()
 	r := &runner{t: t, s: s}

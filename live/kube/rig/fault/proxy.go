@@ -28,11 +28,11 @@ const (
 
 func (m Moment) String() string { return [...]string{"before", "applied", "answered"}[m] }
 
-// A Hook is called at each moment of each numbered call. If it returns false, the connection is cut.
+// A Hook is called at each moment of each numbered call. If it returns false, the proxy cuts the connection.
 type Hook func(c *Call, m Moment) bool
 
-// A Proxy between one program and the API server injects faults. It does not support upgraded connections such as
-// exec.
+// A Proxy stands between one program and the API server, and injects faults. It does not support upgraded connections
+// such as exec.
 type Proxy struct {
 	Rules    Rules
 	upstream *rest.Config
@@ -77,7 +77,7 @@ func (p *Proxy) Close() {
 	p.server.Close()
 }
 
-// Config returns the client's configuration for the proxy, without credentials.
+// Config returns a client configuration that connects to the proxy. It has no credentials.
 func (p *Proxy) Config() *rest.Config {
 	c := &rest.Config{Host: p.server.URL, QPS: p.upstream.QPS, Burst: p.upstream.Burst}
 	c.CAData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.server.Certificate().Raw})
@@ -98,7 +98,7 @@ func (p *Proxy) Calls() []Call {
 	return append([]Call(nil), p.calls...)
 }
 
-// Asked returns how many calls m selects so far, numbered or not.
+// Asked returns how many calls that m selects were made so far, numbered or not.
 func (p *Proxy) Asked(m Match) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -21,7 +21,7 @@ const (
 	AfterAnswer     // the client does not receive it
 )
 
-// Rules are the faults that a proxy injects. They can be changed while it runs.
+// Rules are the faults that a proxy injects. They can be changed while the proxy runs.
 type Rules struct {
 	mu        sync.Mutex
 	answers   []*answer
@@ -63,15 +63,15 @@ type drop struct {
 	match    func(Event) bool
 }
 
-// Answer answers the next n matching calls with an HTTP status, without forwarding them. A positive retryAfter is
-// sent to the client, in whole seconds.
+// Answer makes the proxy answer the next n calls that m selects with HTTP status code, without forwarding them. If
+// retryAfter is positive, the response has it in a header, in whole seconds.
 func (r *Rules) Answer(m *Match, n, code int, retryAfter time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.answers = append(r.answers, &answer{m, n, code, retryAfter})
 }
 
-// Calm ends Answer, Cut and Drop, and returns the number of calls that were still to be answered or cut.
+// Calm ends the effects of Answer, Cut and Drop. It returns how many calls they would still have affected.
 func (r *Rules) Calm() (left int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,21 +85,22 @@ func (r *Rules) Calm() (left int) {
 	return left
 }
 
-// Cut breaks the connection of the next n matching calls.
+// Cut breaks the connections of the next n calls that m selects, at the point when.
 func (r *Rules) Cut(m *Match, n int, when Cut) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cuts = append(r.cuts, &cut{m, n, when})
 }
 
-// Throttle limits the calls that match any of m, except watches, to a joint rate, in order.
+// Throttle limits the calls that match any of m, except watches, to perSecond calls a second in total. It keeps their
+// order.
 func (r *Rules) Throttle(perSecond float64, m ...Match) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.throttles = append(r.throttles, throttle{m, rate.NewLimiter(rate.Limit(perSecond), 1)})
 }
 
-// Delay delays future watch events of a resource; 0 ends it.
+// Delay delays all later watch events of a resource by d. 0 ends this.
 func (r *Rules) Delay(resource string, d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +110,7 @@ func (r *Rules) Delay(resource string, d time.Duration) {
 	r.delays[resource] = d
 }
 
-// Hold holds future watch events of a resource until release is called.
+// Hold holds back all later watch events of a resource until release is called.
 func (r *Rules) Hold(resource string) (release func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,7 +129,7 @@ func (r *Rules) Hold(resource string) (release func()) {
 	})
 }
 
-// Drop drops the next n matching watch events of a resource, except bookmarks.
+// Drop drops the next n watch events of a resource for which match returns true, except bookmarks.
 func (r *Rules) Drop(resource string, n int, match func(Event) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,8 +12,8 @@ type load struct {
 	calls   int           // so far
 }
 
-// Load simulates an overloaded API server: each call except watches takes longer by late, and one in refused
-// calls, without leases, is answered with 429 and a retry after one second. 0 and 0 end it.
+// Load simulates an overloaded API server. Each call except watches takes longer by late. One in refused calls, except
+// on leases, is answered with status 429 and a retry after one second. Load(0, 0) ends this.
 func (r *Rules) Load(late time.Duration, refused int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

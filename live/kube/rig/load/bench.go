@@ -86,8 +86,6 @@ func (b *bench) submit(jobs []*batchv1.Job) {
 	b.each(len(jobs), func(ctx context.Context, i int) error { return b.k.Create(ctx, jobs[i]) })
 }
 
-// until calls do, and waits until so many more pods of namespace default run. It resumes its watch if a
-// busy API server ends it.
 func (b *bench) until(more int, do func()) time.Duration {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), b.patience)

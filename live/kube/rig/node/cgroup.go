@@ -15,7 +15,6 @@ import (
 // prefix is the prefix of control groups; the maker's PID follows.
 const prefix = "oxgang-rig-"
 
-// makeGroups makes a control group in each hierarchy below root. A cpuset starts empty, so it copies its parent's.
 func makeGroups(root, name string) error {
 	for _, c := range append([]string{"systemd"}, controllers...) {
 		if _, err := os.Stat(filepath.Join(root, c)); errors.Is(err, fs.ErrNotExist) {

@@ -25,7 +25,7 @@ type Options struct {
 	Rig rig.Options
 }
 
-// A Cluster is a cluster of package rig with real nodes.
+// A Cluster is a cluster of package rig that has real nodes.
 type Cluster struct {
 	*rig.Cluster
 	Nodes []*Node
@@ -37,7 +37,7 @@ type Cluster struct {
 
 const startTimeout = 2 * time.Minute
 
-// Start starts a cluster for a test and closes it at the end. It skips short tests, and tests on machines that
+// Start starts a cluster for a test and closes it when the test ends. It skips the test with -short, or if the machine
 // cannot run real nodes. TestMain must call Main.
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()

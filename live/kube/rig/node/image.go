@@ -20,7 +20,7 @@ import (
 const (
 	// Busybox has busybox's programs in /bin.
 	Busybox = "rig.oxgang.dev/busybox:1"
-	// Host has the machine's programs, with the volumes of HostVolumes.
+	// Host is an image that uses the machine's own programs, by the volumes of HostVolumes.
 	Host = "rig.oxgang.dev/host:1"
 
 	pause = "rig.oxgang.dev/pause:1" // first container of each pod
@@ -53,7 +53,8 @@ func images(debian, bin string) map[string][]entry {
 	}
 }
 
-// HostVolumes returns the volumes for image Host: the machine's /usr and dirs, read-only at their own paths.
+// HostVolumes returns the volumes that containers of image Host need: the machine's /usr and dirs, read-only, at their
+// own paths.
 func HostVolumes(dirs ...string) ([]corev1.Volume, []corev1.VolumeMount) {
 	var volumes []corev1.Volume
 	var mounts []corev1.VolumeMount

@@ -18,10 +18,10 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
 
-// Kubelet returns the node's kubelet. Its containers continue when it is killed or stopped.
+// Kubelet returns the process of the node's kubelet. If it is killed or stopped, containers continue to run.
 func (n *Node) Kubelet() *rig.Process { return n.cluster.Process(n.Name + "-kubelet") }
 
-// Crash kills kubelet, containerd and all containers at once, like a power failure.
+// Crash kills kubelet, containerd and all containers at once, like a loss of power.
 func (n *Node) Crash() error {
 	var all []error
 	for _, p := range n.started[min(1, len(n.started)):] { // keep its mount namespace
@@ -75,7 +75,7 @@ func (n *Node) shims() ([]int, error) {
 	return pids, nil
 }
 
-// Fence marks the node as out of service, so Kubernetes treats its pods as ended.
+// Fence taints the node as out of service, so that Kubernetes treats its pods as ended.
 func (n *Node) Fence(ctx context.Context) error {
 	_, err := n.cluster.Client().CoreV1().Nodes().Patch(ctx, n.Name, types.StrategicMergePatchType,
 		[]byte(`{"spec":{"taints":[{"key":"node.kubernetes.io/out-of-service","value":"nodeshutdown","effect":"NoExecute"}]}}`),

@@ -29,8 +29,8 @@ const (
 	debianDir = "OXGANG_RIG_DEBIAN"
 )
 
-// Main runs a package's tests in their own namespaces and exits. TestMain must only call Main. On a machine that
-// cannot do this, the tests run normally and Start skips them.
+// Main runs a package's tests in separate Linux namespaces and exits. TestMain must do nothing but call Main. On a
+// machine that cannot do this, the tests run normally and Start skips them.
 func Main(m *testing.M) {
 	switch os.Getenv(stage) {
 	case "tests":

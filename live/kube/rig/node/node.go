@@ -20,7 +20,7 @@ import (
 //go:embed config
 var config embed.FS
 
-// A Node is a kubelet with its containerd, GPUs and mount namespace.
+// A Node is a running kubelet with its own containerd, GPUs and mount namespace.
 type Node struct {
 	Name    string // such as real-1
 	Address string // on the pod network
@@ -163,7 +163,7 @@ func (n *Node) startGPUs(context.Context) error {
 
 func (n *Node) sick() string { return filepath.Join(n.Dir, "unhealthy") }
 
-// SetUnhealthy sets the node's unhealthy GPUs: GPU-0, GPU-1 and so on.
+// SetUnhealthy sets which of the node's GPUs are unhealthy. GPUs are named GPU-0, GPU-1 and so on.
 func (n *Node) SetUnhealthy(gpus ...string) error {
 	temp := n.sick() + ".new"
 	if err := os.WriteFile(temp, []byte(strings.Join(gpus, " ")), 0o644); err != nil {

@@ -13,7 +13,7 @@ var tools = []string{"unshare", "nsenter", "mount", "ip", "apt-get", "dpkg-deb"}
 
 const cgroups = "/sys/fs/cgroup"
 
-// Unable returns why this machine cannot run real nodes; nil: it can.
+// Unable returns why this machine cannot run real nodes, or nil if it can.
 func Unable() error {
 	if os.Getuid() != 0 {
 		return fmt.Errorf("real nodes: user %d, want root: only root can make namespaces and control groups", os.Getuid())

@@ -20,13 +20,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// A Submission is a job of a trace as a user submits it.
+// A Submission is a job of a trace in the form in which a user submits it, with its time.
 type Submission struct {
 	At  time.Duration // in trace time
 	Job *batchv1.Job
 }
 
-// An As configures how the jobs of a trace are submitted to Kubernetes.
+// An As configures how jobs of a trace become Kubernetes jobs.
 type As struct {
 	Namespace, Queue string
 	// Speed divides the jobs' stated restart time, as in the emulator.
@@ -34,7 +34,8 @@ type As struct {
 	Resizing v1alpha1.Resizing // of adaptable jobs
 }
 
-// PhillyLike returns arrivals as Sia samples them from Philly, for example 160 in 8 hours. Source: Sia §3.4.1.
+// PhillyLike returns random arrivals like those that Sia samples from Philly, for example 160 in 8 hours. Source: Sia
+// §3.4.1.
 func PhillyLike(catalog workload.Catalog, jobs int, seed uint64) ([]workload.Arrival, error) {
 	o := generate.DefaultOptions("philly-like")
 	o.Jobs, o.Seed = jobs, seed
@@ -50,7 +51,7 @@ func PhillyLike(catalog workload.Catalog, jobs int, seed uint64) ([]workload.Arr
 	return all, nil
 }
 
-// Jobs returns arrivals as suspended Indexed Jobs with Oxgang's labels and annotations, one pod per worker.
+// Jobs converts arrivals into suspended Indexed Jobs with Oxgang's labels and annotations, with one pod per worker.
 func Jobs(arrivals []workload.Arrival, as As) ([]Submission, error) {
 	if !(as.Speed > 0) || math.IsInf(as.Speed, 0) {
 		return nil, fmt.Errorf("train: speed %v, want a finite number above 0", as.Speed)

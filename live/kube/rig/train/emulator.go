@@ -189,7 +189,7 @@ func (e *Emulator) speak(ctx context.Context, now time.Time, w *work) error {
 	return w.report(ctx, &w.training)
 }
 
-// States returns the states of all jobs that have trained.
+// States returns the states of all jobs that have trained for some time.
 func (e *Emulator) States() map[job.ID]State {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -26,8 +26,6 @@ type training struct {
 	exchange float64
 }
 
-// begin continues the training on new resources with its default batch. Unsaved progress is lost unless the state
-// survived.
 func (t *training) begin(held cluster.Configuration, shape []int, survived bool) {
 	if !survived {
 		t.progress, t.step = t.saved, t.savedStep
