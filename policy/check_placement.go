@@ -115,8 +115,6 @@ func (c *checker) kept(s *Snapshot, p *Plan) {
 	}
 }
 
-// hash maps node names, which mostly differ in their last characters, to 0..255. It filters look-ups, most of
-// the cost of Check.
 func hash(id cluster.NodeID) uint8 {
 	var h uint8
 	for _, c := range []byte(id[max(0, len(id)-3):]) {

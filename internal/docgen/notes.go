@@ -120,7 +120,6 @@ func firstSentence(text string) string {
 	return strings.TrimSuffix(text, ".")
 }
 
-// enclosing returns the name that a comment documents or is within: "Params", "Params.Step"; empty for the package.
 func enclosing(file *ast.File, group *ast.CommentGroup) string {
 	for _, d := range file.Decls {
 		switch d := d.(type) {

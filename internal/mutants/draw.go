@@ -46,7 +46,6 @@ type site struct {
 
 func (s *site) String() string { return fmt.Sprintf("%s:%d: %s", s.file, s.line, s.kind) }
 
-// sites returns the possible bugs of a package, in the order of its files.
 func sites(root, dir string) ([]site, error) {
 	files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
 	var all []site

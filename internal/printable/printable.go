@@ -44,7 +44,6 @@ func JSON(text []byte) []byte {
 	return out
 }
 
-// character returns the first character of JSON text, escaped or not, and its length; 0 if incomplete.
 func character(text []byte) (r rune, n int) {
 	if text[0] != '\\' {
 		return utf8.DecodeRune(text)

@@ -57,7 +57,6 @@ type scanner struct {
 	at   int
 }
 
-// next returns the next byte that is neither white space nor a separator. The text is not at its end.
 func (s *scanner) next() byte {
 	for strings.IndexByte(" \t\r\n,:", s.text[s.at]) >= 0 {
 		s.at++
@@ -179,7 +178,6 @@ func fieldsOf(t reflect.Type) map[string]field {
 	return all
 }
 
-// elementOf returns the type of the elements of a list or map, or nil.
 func elementOf(t reflect.Type) reflect.Type {
 	if t == nil || t.Kind() != reflect.Slice && t.Kind() != reflect.Array && t.Kind() != reflect.Map {
 		return nil

@@ -48,8 +48,6 @@ func Root(t testing.TB) string {
 	return root
 }
 
-// find returns the path of rel in the shared folder, or why it cannot be
-// read.
 func find(rel string) (string, error) {
 	root, err := moduleRoot()
 	if err != nil {

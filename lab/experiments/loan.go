@@ -65,7 +65,6 @@ func completionsOf(m *measured) []float64 { return m.JCTs }
 
 func queuedOf(m *measured) []float64 { return m.Queued }
 
-// borrowed keeps jobs that ever held GPUs on loan.
 func borrowed(of func(*measured) []float64) func(*measured) []float64 {
 	return func(m *measured) []float64 {
 		var kept []float64

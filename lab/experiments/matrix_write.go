@@ -151,7 +151,6 @@ func later(c *Cell) string {
 	return fmt.Sprintf("%.3g", 100*c.Delays.Share())
 }
 
-// longestWait returns the wait of the largest jobs, in hours, and their size.
 func longestWait(c *Cell) []string {
 	for i := len(c.Waits) - 1; i >= 0; i-- {
 		if w := &c.Waits[i]; w.Jobs > 0 {

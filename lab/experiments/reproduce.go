@@ -88,7 +88,6 @@ func (e *Experiment) parallel() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// A simulation is one run of a plan. config is nil for a case study.
 type simulation struct {
 	plan   *Plan
 	config *config.Config

@@ -18,7 +18,6 @@ import (
 // that it did not finish. A result is used again only by the same program and for the same configuration.
 type Parts string
 
-// load reads the stored result of a simulation, and reports whether there was one.
 func (p Parts) load(key string, m *measured) bool {
 	f, err := os.Open(p.path(key))
 	if err != nil {

@@ -77,7 +77,6 @@ func (s *Study) validate() error {
 	return nil
 }
 
-// run returns the values of studyMetrics that the case has.
 func (s Study) run(ctx context.Context, o Options) (measured, error) {
 	s.Seed = cmp.Or(s.Seed, 1)
 	s.Topology = strings.ReplaceAll(s.Topology, "{data}", o.Data)

@@ -87,7 +87,6 @@ func typesOf(r *grant.Round, i int, g *Grant) ([]int, error) {
 	return types, nil
 }
 
-// assign gives the number rounded down to an allowed one, or the request if nil.
 func assign(r *grant.Round, i, t int, gpus *int) bool {
 	least, most, step := r.Range(i, t)
 	if least == 0 {

@@ -19,7 +19,6 @@ func SolveGavel(g *barrier.Program, level bool) *barrier.Solution {
 	return f.solve()
 }
 
-// A form has a column for each job and usable GPU type, as in the public code.
 type form struct {
 	g       *barrier.Program
 	program Program
@@ -68,7 +67,6 @@ func (f *form) add(r Row) {
 	}
 }
 
-// needs adds the jobs' needs, times a level if that has a column.
 func (f *form) needs(level int) {
 	for i := range f.g.Items {
 		it := &f.g.Items[i]

@@ -153,7 +153,6 @@ func (r *publicRound) candidate(j *policy.Job, index int) *candidate {
 	return c
 }
 
-// cap cuts the demand to one node, and the gain to its CPUs above the share.
 func (c *candidate) cap(t *cluster.TypeInfo) {
 	most := cluster.Resources{CPUs: float64(t.PerNode) * t.Share.CPUs, Memory: int64(t.PerNode) * t.Share.Memory}
 	if more := c.full.CPUs - c.fair.CPUs; c.full.CPUs > most.CPUs && more > 0 {

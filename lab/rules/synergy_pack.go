@@ -37,7 +37,6 @@ func (r *publicRound) tune(c *candidate) {
 	}
 }
 
-// fit puts a job on the first GPUs with enough CPUs and memory, by node.
 func (r *publicRound) fit(c *candidate, want cluster.Resources) bool {
 	per, need, slots := perGPU(want), c.gpus, c.slots[:0]
 	for i := range r.s.Cluster.Nodes() {
@@ -58,8 +57,6 @@ func (r *publicRound) fit(c *candidate, want cluster.Resources) bool {
 	return false
 }
 
-// relievable returns nodes to cut back: fewest free GPUs first for one GPU, otherwise those that fit the whole job
-// first.
 func (r *publicRound) relievable(gpus int) []int {
 	var alone, parts []int
 	for i := range r.s.Cluster.Nodes() {

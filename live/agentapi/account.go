@@ -37,7 +37,6 @@ func newAccount(id job.ID, o *Options) *account {
 	return &account{id: id, turn: make(chan struct{}, 1), bucket: newBucket(o.Rate, o.Burst)}
 }
 
-// A record is the last state that was accepted from a job's current generation.
 type record struct {
 	generation int
 	sequence   int64 // 0 for none
@@ -77,7 +76,6 @@ func (a *account) enter() bool {
 
 func (a *account) leave() { a.inside.Add(-1) }
 
-// await waits for the turn of a message. After nil, call done.
 func (a *account) await(ctx context.Context) error {
 	select {
 	case a.turn <- struct{}{}:

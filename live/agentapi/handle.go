@@ -88,7 +88,6 @@ func (s *Server) admit(r *http.Request) (*account, error) {
 	return a, nil
 }
 
-// know returns the job of a token. Unknown tokens count against the limit of the listener.
 func (s *Server) know(r *http.Request) (job.ID, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), knowTime)
 	defer cancel()

@@ -43,7 +43,6 @@ func (t *Tail) next(f *os.File) (next *os.File, gap bool, err error) {
 	}
 }
 
-// newer opens the file after the i-th. During a rotation one name is missing; newer then opens the next one.
 func (t *Tail) newer(i int) (*os.File, error) {
 	for j := i - 1; j >= 0; j-- {
 		if f, err := t.open(j); f != nil || err != nil {
@@ -72,7 +71,6 @@ func (t *Tail) settled(f *os.File, i int, next *os.File) (bool, error) {
 	return now == i && os.SameFile(a, b), err
 }
 
-// index returns the number of file f now. For nil or a deleted file it returns the number after the oldest.
 func (t *Tail) index(f *os.File) (i int, found bool, err error) {
 	var own os.FileInfo
 	if f != nil {

@@ -64,7 +64,6 @@ func (t *jobTable) mostOf(s *job.Spec) int {
 	return s.MaxGPUs
 }
 
-// granted returns the GPUs that a user's admitted jobs may hold. An ended job counts while it has processes.
 func (t *jobTable) granted(u *account.User) int {
 	n := 0
 	for _, e := range t.Order {

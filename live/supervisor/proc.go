@@ -107,7 +107,6 @@ func (p process) signal(sig unix.Signal) error {
 	return fmt.Errorf("process %d: %w", p.PID, err)
 }
 
-// alive reports whether this very process runs; zombies do not.
 func (p process) alive() bool {
 	now, err := readProc(p.PID)
 	return err == nil && now.Start == p.Start && !now.zombie

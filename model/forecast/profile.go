@@ -36,7 +36,6 @@ func (p *profile) observe(busy float64) bool {
 	return true
 }
 
-// around returns the mean near a time of day; closer values have more weight.
 func (p *profile) around(i int) float64 {
 	sum, weight, day := 0.0, 0.0, len(p.mean)
 	for d := -p.reach; d <= p.reach; d++ {

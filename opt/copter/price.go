@@ -46,7 +46,6 @@ func bucketOf(v float64) int { return int(math.Float64bits(v) >> 51) }
 
 const looseChunk = 256
 
-// price makes a pass at s.y and s.x, and picks columns up to importance theta.
 func (s *Solver) price(p *lp.Problem, theta float64) pass {
 	copy(s.lambda, s.y)
 	for _, i := range s.shape.blocks {

@@ -142,7 +142,6 @@ func (w *network) send(s int32, amount int64) int64 {
 	return 0
 }
 
-// take puts up to amount into element e, or redirects another set's flow.
 func (w *network) take(e int32, amount int64) int64 {
 	if w.room[e] > 0 {
 		amount = min(amount, w.room[e])

@@ -83,7 +83,6 @@ func (b *builder) take(c *Choice, j int) bool {
 	return !ok || b.put(u, c.Value, j)
 }
 
-// single returns the only use of choice j. If there are several it adds a bundle, and ok is false.
 func (b *builder) single(c *Choice, j int) (u core.Use, ok bool) {
 	u = core.Use(c.Use)
 	if len(c.More) > 0 {
@@ -189,7 +188,6 @@ func (b *builder) sort(it *Item, resources int) error {
 // nearby limits the comparisons of thin, so that its time is linear.
 const nearby = 64
 
-// thin drops bundles dominated by a point or a nearby bundle.
 func (b *builder) thin() {
 	b.beaten = sized(b.beaten, len(b.bundles))
 	for i := range b.bundles {

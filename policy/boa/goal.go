@@ -147,7 +147,6 @@ func rate(offers []cluster.Offer, c cluster.Configuration) float64 {
 
 type cost struct{ time, rate float64 }
 
-// at returns the cost at a price, in seconds of the job's time; at an infinite price, in money.
 func (c cost) at(price float64) float64 {
 	if math.IsInf(price, 1) {
 		return c.time * c.rate
@@ -155,7 +154,6 @@ func (c cost) at(price float64) float64 {
 	return c.time * (1 + price*c.rate)
 }
 
-// weigh decides whether a job stays: moving costs a restart, at the rate of the goal.
 func (g *goal) weigh(was, will cost, restart, price float64) {
 	moved := cost{will.time + restart, will.rate}
 	if !(was.at(price) <= moved.at(price)) {

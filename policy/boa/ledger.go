@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// A ledger records the spending of the last window, and the part that widths account for.
 type ledger struct {
 	begun  time.Time
 	points []point // by time, linear in between
@@ -67,7 +66,6 @@ func (l *ledger) since(at time.Time) (spent, width float64) {
 	return last.spent - p.spent, last.width - p.width
 }
 
-// A guarantee limits spending: the mean per hour over any window.
 type guarantee struct {
 	budget, slack   float64
 	window, horizon time.Duration

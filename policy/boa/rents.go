@@ -18,7 +18,6 @@ type option struct {
 	held bool
 }
 
-// at returns the cost of an option in seconds of the job's time: cost.at, plus the rent of its GPUs.
 func (o *option) at(price float64, rents map[cluster.GPUType]float64) float64 {
 	return cost{o.time, o.rate}.at(price) + o.time*rents[o.GPUType]*float64(o.GPUs)
 }

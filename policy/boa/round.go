@@ -194,7 +194,6 @@ func (r *round) aim() {
 	r.ration()
 }
 
-// keep leaves jobs where they are: for this round if they have their goal, otherwise until place moves them.
 func (r *round) keep() {
 	for k := range r.seats {
 		at := &r.seats[k]
@@ -210,7 +209,6 @@ func (r *round) keep() {
 	}
 }
 
-// stop takes GPUs from the jobs with the most time left until the limit allows the cost.
 func (r *round) stop() {
 	if r.using <= r.soon {
 		return

@@ -16,7 +16,6 @@ type duplicateRow struct {
 	of *Row
 }
 
-// A kind has the values on which the goodputs of a waiting job depend.
 type kind struct {
 	goal                                   job.Goal
 	latency                                time.Duration

@@ -102,7 +102,6 @@ func (s *sharing) refusal(t *tenant, at pair, ahead, left int) policy.Reason {
 	return policy.Reason{Kind: policy.WaitNoCapacity, Config: s.types[own].Fewest(need), Value: float64(left), Limit: float64(need)}
 }
 
-// A watch compares how long servers on loan are expected to stay and how long they are needed.
 type watch struct {
 	every    time.Duration
 	expected []int // servers on loan, by interval from now

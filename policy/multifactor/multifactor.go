@@ -132,8 +132,6 @@ func (r *round) anyMayStart() bool {
 	})
 }
 
-// main starts jobs in order. A job that does not fit blocks its queue and the types on which it may
-// run.
 func (r *round) main(depth int) {
 	var blocked []string
 	closed := slices.Clone(r.closed)

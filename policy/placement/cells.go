@@ -52,7 +52,6 @@ func (m *matrices) begin(c *cluster.Cluster, jobs int) {
 	m.round++
 }
 
-// of returns all cells of a job, by ascending value, CPUs and memory; none if its sensitivity is unknown.
 func (m *matrices) of(j *policy.Job, d *policy.Decision, t *cluster.TypeInfo) []Cell {
 	if j.Sensitivity == nil || j.Perf == nil {
 		return nil

@@ -47,7 +47,6 @@ func (e *Entry) Has(setting string) bool { return slices.Contains(e.SettingNames
 var order = strings.Fields("oxgang sia pollux shockwave fifo easy multifactor kueue srtf las tiresias synergy drf tetris " +
 	"gavel mst ftf ossp allox gandivafair themis afs gandiva pop boa pollux-autoscale lyra")
 
-// A row is an added policy. Its entry may depend on the policies listed before it.
 type row struct {
 	name  string
 	entry func(before []Entry) Entry

@@ -55,7 +55,6 @@ type spreading struct {
 	gpus  []int      // by job
 }
 
-// spread solves the second program of a type and places undivided jobs; false if it was not solved.
 func (p *Policy) spread(ctx context.Context, s *policy.Snapshot, kind int) (bool, error) {
 	m := p.spreading(kind)
 	if len(m.jobs) == 0 {
@@ -207,8 +206,6 @@ func (p *Policy) mend(s *policy.Snapshot, k int) {
 	}
 }
 
-// settle chooses the best cells of each node's tenants together. A tenant whose first cell does not fit loses
-// its place.
 func (p *Policy) settle(s *policy.Snapshot, plan *policy.Plan) {
 	p.settler.Read(s, plan)
 	for k := range p.tenants {

@@ -12,7 +12,6 @@ const (
 	penalty = 1.1  // λ
 )
 
-// A randomJob is in units of a GPU step of the reference type.
 type randomJob struct {
 	id      int
 	seconds []float64 // per step, by type
@@ -31,7 +30,6 @@ type randomJob struct {
 	published Restart // as of the job's last edit
 }
 
-// A belief is the last fit, as factors.
 type belief struct {
 	phi     float64
 	seconds []float64

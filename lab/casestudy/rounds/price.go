@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// price is the scheduler's engine, with integral choices.
 type price struct {
 	engine  engine.Engine
 	numbers map[Job]int // of items

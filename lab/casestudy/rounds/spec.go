@@ -84,7 +84,6 @@ func (s *Spec) perNode(k int) int {
 	return s.PerNode[k%len(s.PerNode)]
 }
 
-// nodes returns the nodes of type k; the first types may get one more.
 func (s *Spec) nodes(k int) int {
 	left := s.GPUs
 	for t := range s.Types {

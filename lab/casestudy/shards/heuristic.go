@@ -89,7 +89,6 @@ func (g *greedy) least() int {
 	return best
 }
 
-// relieve moves shards off server i until its load is within the limit or none fits elsewhere.
 func (g *greedy) relieve(i int) {
 	var stay []int
 	for k, j := range g.on[i] {

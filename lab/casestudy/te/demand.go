@@ -134,7 +134,6 @@ func (d *Traffic) volume(r *rand.Rand, hops int32, gravity float64) float64 {
 	}
 }
 
-// poisson draws the arrivals before time mean, at the cost of mean draws.
 func poisson(r *rand.Rand, mean float64) int {
 	const most = 500 // against underflow of exp(-most)
 	n := 0

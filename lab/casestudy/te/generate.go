@@ -41,7 +41,6 @@ type edge struct {
 	length float64
 }
 
-// shortEdges returns a shortest tree, and half as many other short edges.
 func shortEdges(x, y []float64) []edge {
 	var all []edge
 	for a := range x {

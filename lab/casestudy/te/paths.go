@@ -138,7 +138,6 @@ func (s *search) toward(v int) {
 	s.side[1].border = open
 }
 
-// disjoint returns up to k paths, each as length and links, valid until the next call.
 func (s *search) disjoint(source int32, k int) []int32 {
 	s.paths = s.paths[:0]
 	s.round++
@@ -197,7 +196,6 @@ func (d *side) begin(v int32) {
 	d.border = append(d.border[:0], v)
 }
 
-// layer expands a border by one link, and returns a node that both sides reached, or -1.
 func (s *search) layer(d, other *side) int32 {
 	d.next = d.next[:0]
 	for _, u := range d.border {

@@ -155,7 +155,6 @@ func (in *Instance) round(ctx context.Context, m Method, clock casestudy.Clock) 
 	return r, nil
 }
 
-// share sets the smallest bound for all methods, at most the demand.
 func share(rounds []Round) {
 	least := math.Inf(1)
 	for i := range rounds {

@@ -54,7 +54,6 @@ func find(s *store.Store, o *PruneOptions) (map[Category][]item, error) {
 	return all, errors.Join(append(errs, err)...)
 }
 
-// job returns the files of an ended job. An empty checkpoint folder counts as logs.
 func (o *PruneOptions) job(id job.ID, j store.Outline) (logs, checkpoints item, err error) {
 	folder := o.Folders.Job(id)
 	entries, err := os.ReadDir(folder)

@@ -30,7 +30,6 @@ type entry struct {
 	SHA256 string `json:"sha256"` // hexadecimal
 }
 
-// readListing returns the files of a checkpoint by name. It ignores other fields: newer clients may add some.
 func readListing(f io.Reader) (map[string]entry, error) {
 	var l struct {
 		Files map[string]entry `json:"files"`
@@ -41,7 +40,6 @@ func readListing(f io.Reader) (map[string]entry, error) {
 	return l.Files, nil
 }
 
-// compare returns an error if a listed file is missing or differs. The names in got begin with the checkpoint's.
 func compare(unit string, want, got map[string]entry) error {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		is, ok := got[path.Join(unit, name)]

@@ -60,7 +60,6 @@ const mostMegabytes = 1 << 40
 
 var baseStates = []string{"UNKNOWN", "DOWN", "IDLE", "ALLOCATED", "ERROR", "MIXED", "FUTURE"}
 
-// setState separates the base state from flags. The suffix * means not responding.
 func (n *Node) setState(states []string) {
 	for _, s := range upper(states) {
 		bare := strings.TrimRight(s, "*~#!%$@^-")

@@ -57,7 +57,6 @@ func (l *Look) check() error {
 	return nil
 }
 
-// startOf returns when a job started. Start of a waiting job is only an estimate.
 func startOf(j *client.Job) time.Time {
 	if j.Waits() {
 		return time.Time{}

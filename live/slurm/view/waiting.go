@@ -41,7 +41,6 @@ const (
 	heldUnblock = "its turn: see oxgang slurm serve --recommend; if no scheduler serves its partition any more, run oxgang slurm serve --release"
 )
 
-// bare returns a reason code without details such as ", UnavailableNodes:a1".
 func bare(code string) string {
 	if i := strings.IndexAny(code, ",( "); i >= 0 {
 		return code[:i]

@@ -5,7 +5,6 @@ import (
 	"time"
 )
 
-// arrivals counts the arrivals of a class, each with weight e^(-age/Forget).
 type arrivals struct {
 	n      int
 	weight float64 // total at time last

@@ -43,8 +43,6 @@ type life struct {
 	marked   float64               // progress at the start of the current measurement
 }
 
-// reach records the epoch and progress, which may fall after a restart. Epochs without a report count as
-// equally long.
 func (l *life) reach(epoch int, progress float64) {
 	last := len(l.starts) - 1
 	from := l.starts[last]
@@ -153,7 +151,6 @@ func (c *class) show(s *summary) *perf.ClassStats {
 	}
 }
 
-// A speed is the estimated speed of a class's jobs. It is immutable.
 type speed struct {
 	forms  job.Forms
 	limits *job.BatchLimits

@@ -5,7 +5,6 @@ import "math"
 // A matrix is symmetric; only its entries [i][j] with i >= j count.
 type matrix [dims][dims]float64
 
-// A pair belongs to an alpha and its beta.
 type pair [2]float64
 
 func (x *vector) add(i int, w float64, p *pair) {

@@ -107,7 +107,6 @@ func (m *quadratic) drop(d *vector) float64 {
 	return drop
 }
 
-// A stage is one search, with a smoothing of the objective and the gain in loss at which it ends.
 type stage struct{ smoothing, tolerance float64 }
 
 // stages find first the neighbourhood, then the fit. A valley of perfect fits is as narrow as the smoothing,

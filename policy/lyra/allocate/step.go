@@ -33,7 +33,6 @@ func (r *round) circle(who []int, most func(*Job) Workers) {
 	}
 }
 
-// next returns the side on which one more worker for job i fits and makes it faster, loan first.
 func (r *round) next(i int, most Workers) (Side, bool) {
 	j, has := &r.jobs[i], r.plan.Grants[i].Has
 	if has.Total() >= j.Max {

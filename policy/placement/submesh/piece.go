@@ -18,7 +18,6 @@ type piece struct {
 	odd   bool // the allocation is no submesh shape
 }
 
-// A class orders the pieces: all pieces of an earlier class come first, except pieces that are queued again.
 type class uint8
 
 const (
@@ -116,7 +115,6 @@ func (pl *Placer) name(slots []slot, a cluster.Allocation) (cluster.Placement, [
 	return portions(p, a), at
 }
 
-// portions divides the CPUs and memory of a by GPUs.
 func portions(p cluster.Placement, a cluster.Allocation) cluster.Placement {
 	q := slices.Clone(p)
 	rest := a.Memory

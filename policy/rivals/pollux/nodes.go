@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A slot is a virtual node: a part of a node, a column of the matrix.
 type slot struct {
 	node      int
 	typeIndex int

@@ -44,7 +44,6 @@ func newParts(o Options) parts {
 	}
 }
 
-// dealNodes gives new nodes to the part with the fewest nodes (Random) or GPUs (Balanced) of their type.
 func (p *parts) dealNodes(c *cluster.Cluster) {
 	if c == p.cluster {
 		p.measure()
@@ -176,7 +175,6 @@ func (p *parts) weight(j *policy.Job) float64 {
 	return 1
 }
 
-// place returns a job's last part if it fits, else the one of least load, or joined parts.
 func (p *parts) place(j *policy.Job, c claim) int {
 	fits := func(r *room) bool { return p.roomFor(r, j, c) }
 	need := func(r *room) bool { return p.meets(r, j) }
