@@ -74,3 +74,20 @@ func TestGapMetrics(t *testing.T) {
 		t.Errorf("worst of rounds above their bound %g %%, want 0", w)
 	}
 }
+
+// Two runs of jobs of two classes; the longest job moves from type 0 to 1 and back.
+func TestClassMetrics(t *testing.T) {
+	result := func(jobs ...metrics.JobResult) measured {
+		return measuredOf(&run.Run{Result: &metrics.Result{Jobs: jobs}})
+	}
+	runs := []measured{
+		result(metrics.JobResult{Outcome: metrics.Done, Class: "bert", Allocated: 7200, JCT: 9, Intervals: []metrics.Interval{{GPUs: 1}, {GPUs: 2, Type: 1}, {GPUs: 2}}},
+			metrics.JobResult{Outcome: metrics.Done, Class: "yolov3", Allocated: 3600, JCT: 1}),
+		result(metrics.JobResult{Outcome: metrics.Done, Class: "bert", Allocated: 14400, JCT: 2}, metrics.JobResult{Outcome: metrics.Active, Class: "bert", Allocated: 36000, JCT: 3}),
+	}
+	for name, want := range map[string]float64{"gpu_hours_bert": 3, "gpu_hours_yolov3": 1, "gpu_hours_cifar10": 0, "longest_moves": 2, "longest_resizes": 1} {
+		if m, ok := findMetric(name); !ok || m.of(runs) != want {
+			t.Errorf("%s: got %v, want %v", name, m.of(runs), want)
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 )
 
 // WritePapers writes a Markdown page of all tables and figures of the papers, with the figures of the stored runs.
@@ -138,5 +137,5 @@ func Stored(name string) (outside, cpu string, err error) {
 	}
 	found, err := e.Findings(rec)
 	checked, missed := Count(found)
-	return fmt.Sprintf("%d of %d", missed, checked), (time.Duration(rec.Seconds()) * time.Second).String(), err
+	return fmt.Sprintf("%d of %d", missed, checked), rec.Time(), err
 }

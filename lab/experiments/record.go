@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -114,6 +115,15 @@ func (r *Record) Seconds() float64 {
 	all := slices.Clone(r.CPU)
 	slices.Sort(all)
 	return metrics.Quantile(all, 0.5)
+}
+
+// Time returns the median processor time as text, such as "300ms", "1.4s" or "2m10s".
+func (r *Record) Time() string {
+	d := time.Duration(r.Seconds() * float64(time.Second))
+	if d < 10*time.Second {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
 }
 
 // Digest identifies what an experiment runs: configurations, policies, traces and seeds. It does not depend on bands.

@@ -122,7 +122,7 @@ func (r *reproduction) reproduce(cmd *cobra.Command, e *experiments.Experiment, 
 func expected(e *experiments.Experiment, done, left int) string {
 	text := ""
 	if rec, err := experiments.FindRecord(e.Name); err == nil && rec != nil && done == 0 {
-		text = fmt.Sprintf(", about %s of processor time", seconds(rec))
+		text = fmt.Sprintf(", about %s of processor time", rec.Time())
 	}
 	if done == 0 && left > 0 {
 		text += fmt.Sprintf("; experiments after this: %d", left)
@@ -264,10 +264,6 @@ func listFigure(w io.Writer, paper string, f *experiments.PaperFigure, quick []s
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", paper, f.Figure, name, cpu, outside, shows)
 	}
 	return nil
-}
-
-func seconds(r *experiments.Record) string {
-	return time.Duration(r.Seconds() * float64(time.Second)).Round(time.Second).String()
 }
 
 func (r *reproduction) print(w io.Writer, e *experiments.Experiment, found []experiments.Finding) error {
