@@ -46,15 +46,15 @@ func (p reasons) explained(rows []*Row, sol *mmkp.Solution, reason func(i, colum
 	return plan
 }
 
-func (p *Program) setFree(rows []*Row, sol *mmkp.Solution) {
-	p.free = p.free[:0]
-	for _, t := range p.cluster.Types() {
-		p.free = append(p.free, float64(t.GPUs))
+func (rs *resources) setFree(rows []*Row, sol *mmkp.Solution) {
+	rs.free = rs.free[:0]
+	for _, t := range rs.cluster.Types() {
+		rs.free = append(rs.free, float64(t.GPUs))
 	}
 	for _, r := range rows {
 		if pick := sol.Pick[r.item.number]; pick >= 0 {
 			use := r.item.choices[pick].Use
-			p.free[use.Resource] -= use.Amount
+			rs.free[use.Resource] -= use.Amount
 		}
 	}
 }
@@ -73,9 +73,9 @@ func (r *Row) grant(i, n int) cluster.Allocation {
 
 // trim takes a few bytes from the largest allocation if a plan exceeds the memory of a GPU type: the program's
 // capacities have a tolerance, memory has none.
-func (p *Program) trim(plan *policy.Plan, rows []*Row) {
-	for k, t := range p.cluster.Types() {
-		if !p.hosts[k].counts() {
+func (rs *resources) trim(plan *policy.Plan, rows []*Row) {
+	for k, t := range rs.cluster.Types() {
+		if !rs.hosts[k].counts() {
 			continue
 		}
 		over, most := -t.Memory, -1

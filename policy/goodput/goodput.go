@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/policy"
@@ -55,18 +54,13 @@ func (o *Options) Validate() error {
 // caches goodputs and GPU prices between rounds. The cached prices affect only the choice between plans that are
 // equally good within the solver's gap.
 type Program struct {
-	o       Options
-	cluster *cluster.Cluster
-	columns []configuration
-	runs    [][]configuration // columns of one GPU type each, by GPUs
-	hosts   []host
+	o Options
+	resources
 	rows    map[job.ID]*Row
 	engine  engine.Engine // nil before the first cluster
 	items   int
 	numbers []int
-	prices  []float64
-	free    []float64 // GPUs that this round's plan leaves free, by resource
-	gone    []*Row    // of jobs that left in this round
+	gone    []*Row // of jobs that left in this round
 }
 
 // New returns a Program, or an error that joins all invalid settings.

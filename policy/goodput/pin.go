@@ -67,8 +67,8 @@ func (p pinner) pinnedShare(r *Row, c cluster.Configuration, k int, free *cluste
 	return cluster.Resources{CPUs: min(share.CPUs, max(0, free.CPUs)), Memory: min(share.Memory, max(0, free.Memory))}, true
 }
 
-func (p *Program) carries(k int, c cluster.Configuration) bool {
-	t := &p.cluster.Types()[k]
+func (rs *resources) carries(k int, c cluster.Configuration) bool {
+	t := &rs.cluster.Types()[k]
 	return c.Nodes <= t.Nodes && c.GPUs <= min(c.Nodes*t.PerNode, t.GPUs)
 }
 

@@ -27,6 +27,17 @@ func (h host) uses(cpus float64, memory int64) []mmkp.Use {
 // precision.
 const gib = 1 << 30
 
+// resources are the coupling resources of a cluster, which its jobs share: GPUs of each type, and CPUs and memory of the
+// types that count them.
+type resources struct {
+	cluster *cluster.Cluster // nil before the first round
+	columns []configuration
+	runs    [][]configuration // columns of one GPU type each, by GPUs
+	hosts   []host            // by GPU type
+	prices  []float64         // of each resource in the last plan
+	free    []float64         // GPUs that this round's plan leaves free, by GPU type
+}
+
 // meet adopts a new cluster.
 func (p *Program) meet(c *cluster.Cluster) error {
 	if p.cluster == c {
@@ -46,13 +57,13 @@ func (p *Program) meet(c *cluster.Cluster) error {
 	return nil
 }
 
-func (p *Program) list(hosts []host) {
-	p.hosts, p.columns = hosts, p.columns[:0]
-	for _, conf := range p.cluster.Configurations() {
-		k := p.resource(conf.GPUType)
-		p.columns = append(p.columns, configuration{conf, k, hosts[k]})
+func (rs *resources) list(hosts []host) {
+	rs.hosts, rs.columns = hosts, rs.columns[:0]
+	for _, conf := range rs.cluster.Configurations() {
+		k := rs.resource(conf.GPUType)
+		rs.columns = append(rs.columns, configuration{conf, k, hosts[k]})
 	}
-	p.runs = runsOf(p.columns)
+	rs.runs = runsOf(rs.columns)
 }
 
 func runsOf(columns []configuration) (runs [][]configuration) {
@@ -105,18 +116,18 @@ func couple(types []cluster.TypeInfo, cells bool) (capacity []float64, hosts []h
 	return capacity, hosts
 }
 
-func (p *Program) resource(t cluster.GPUType) int {
-	return slices.IndexFunc(p.cluster.Types(), func(info cluster.TypeInfo) bool { return info.Type == t })
+func (rs *resources) resource(t cluster.GPUType) int {
+	return slices.IndexFunc(rs.cluster.Types(), func(info cluster.TypeInfo) bool { return info.Type == t })
 }
 
-func (p *Program) fungible() bool { return slices.ContainsFunc(p.hosts, host.counts) }
+func (rs *resources) fungible() bool { return slices.ContainsFunc(rs.hosts, host.counts) }
 
-func (p *Program) typePrices() []policy.TypePrice {
+func (rs *resources) typePrices() []policy.TypePrice {
 	var prices []policy.TypePrice
-	for k, t := range p.cluster.Types() {
-		price := policy.TypePrice{Type: t.Type, Price: p.prices[k]}
-		if h := p.hosts[k]; h.counts() {
-			price.CPU, price.Memory = p.prices[h.cpus], p.prices[h.memory]*1e9/gib
+	for k, t := range rs.cluster.Types() {
+		price := policy.TypePrice{Type: t.Type, Price: rs.prices[k]}
+		if h := rs.hosts[k]; h.counts() {
+			price.CPU, price.Memory = rs.prices[h.cpus], rs.prices[h.memory]*1e9/gib
 		}
 		prices = append(prices, price)
 	}

@@ -158,20 +158,20 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-func (p *Program) appendColumns(columns []configuration, j *policy.Job) []configuration {
+func (rs *resources) appendColumns(columns []configuration, j *policy.Job) []configuration {
 	if j.Adaptivity.Has(job.GPUCount) && j.Reservation.IsZero() {
-		for _, run := range p.runs {
+		for _, run := range rs.runs {
 			columns = appendRun(columns, run, j)
 		}
 		return columns
 	}
-	for k, t := range p.cluster.Types() {
+	for k, t := range rs.cluster.Types() {
 		c := t.Fewest(j.Requested(t.Type))
 		if r := j.Reservation; !r.IsZero() {
 			c = r
 		}
 		if c.GPUType == t.Type && c.GPUs <= t.GPUs && j.Eligible(t.Type) && c.GPUs%j.ReplicaGPUs(t.Type) == 0 {
-			columns = append(columns, configuration{c, k, p.hosts[k]})
+			columns = append(columns, configuration{c, k, rs.hosts[k]})
 		}
 	}
 	return columns
@@ -242,10 +242,10 @@ func (p *Program) limit(j *policy.Job) int {
 //
 // Deviation: a job counts as holding the GPUs whose CPUs or memory it has, because with the CPUs of eight GPUs on
 // four, a job that waits for input is as fast as on eight, and could otherwise never grow past them to sixteen.
-func (p *Program) holds(j *policy.Job) float64 {
+func (rs *resources) holds(j *policy.Job) float64 {
 	gpus := float64(j.Allocation.GPUs)
-	for k := range p.hosts {
-		if t := &p.cluster.Types()[k]; t.Type == j.Allocation.GPUType && p.hosts[k].counts() {
+	for k := range rs.hosts {
+		if t := &rs.cluster.Types()[k]; t.Type == j.Allocation.GPUType && rs.hosts[k].counts() {
 			gpus = max(gpus, j.Allocation.CPUs/t.Share.CPUs, float64(j.Allocation.Memory)/float64(t.Share.Memory))
 		}
 	}
