@@ -35,13 +35,3 @@ type Change struct {
 	Job job.ID
 	policy.Decision
 }
-
-// Job returns the decision on job id, and whether it changed in this round.
-func (r *Round) Job(id job.ID) (policy.Decision, bool) {
-	for i := range r.Changed {
-		if r.Changed[i].Job == id {
-			return r.Changed[i].Decision, true
-		}
-	}
-	return policy.Decision{}, false
-}
