@@ -12,7 +12,7 @@ import (
 )
 
 // ofJobs matches the comment of a name that people write on jobs.
-var ofJobs = regexp.MustCompile(`^\w+( and \w+)?, on a job,`)
+var ofJobs = regexp.MustCompile(`^\w+( and \w+)?, on a job[,:]`)
 
 // The guide has a row for each name that people write on jobs, and none besides.
 func TestNamesOfJobsAreInTheGuide(t *testing.T) {

@@ -162,7 +162,7 @@ type PolicyRef struct {
 	// +optional
 	Name string `json:"name,omitempty"`
 
-	// settings of the policy, as text. `oxgang policies NAME` lists them.
+	// settings of the policy, as text. `oxgang policies` lists them.
 	//
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 64 && self[k].size() <= 64)",message="names and values of settings have at most 64 characters"
