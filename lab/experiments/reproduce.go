@@ -38,9 +38,9 @@ const (
 // Options state how to run an experiment.
 type Options struct {
 	Files  run.Files
-	Data   string                            // folder of the shared data
-	Parts  Parts                             // folder for finished simulations; "": none
-	Report func(e *Experiment, done, of int) // called at the start and after each simulation; may be nil
+	Data   string                                  // folder of the shared data
+	Parts  Parts                                   // folder for finished simulations; "": none
+	Report func(e *Experiment, done, of int) error // called at the start and after each simulation; may be nil
 }
 
 // Reproduce runs an experiment and compares our figures with the published ones. Simulations use all cores, case
@@ -52,9 +52,11 @@ func (e *Experiment) Reproduce(ctx context.Context, o Options) ([]Finding, error
 	}
 	o.Files = withLibrary(o.Files)
 	if o.Report == nil {
-		o.Report = func(*Experiment, int, int) {}
+		o.Report = func(*Experiment, int, int) error { return nil }
 	}
-	o.Report(e, 0, len(all))
+	if err := o.Report(e, 0, len(all)); err != nil {
+		return nil, err
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(e.parallel())
 	var mu sync.Mutex
@@ -66,7 +68,7 @@ func (e *Experiment) Reproduce(ctx context.Context, o Options) ([]Finding, error
 			defer mu.Unlock()
 			if err == nil {
 				done++
-				o.Report(e, done, len(all))
+				err = o.Report(e, done, len(all))
 			}
 			return err
 		})

@@ -9,7 +9,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -40,6 +42,31 @@ func (p Parts) store(key string, m *measured) error {
 		return err
 	}
 	return os.Rename(f.Name(), p.path(key))
+}
+
+// Spent returns the processor time that SetSpent stored for an experiment; 0 if there is none.
+func (p Parts) Spent(experiment string) time.Duration {
+	text, err := os.ReadFile(p.spent(experiment))
+	if err != nil {
+		return 0
+	}
+	d, err := time.ParseDuration(string(text))
+	if err != nil {
+		return 0
+	}
+	return d
+}
+
+// SetSpent stores the processor time of an experiment so far. Without a folder it does nothing.
+func (p Parts) SetSpent(experiment string, d time.Duration) error {
+	if p == "" {
+		return nil
+	}
+	return errors.Join(os.MkdirAll(string(p), 0o755), os.WriteFile(p.spent(experiment), []byte(d.String()), 0o644))
+}
+
+func (p Parts) spent(experiment string) string {
+	return filepath.Join(string(p), strings.ReplaceAll(experiment, "/", "-")+".spent")
 }
 
 func (p Parts) path(key string) string { return filepath.Join(string(p), key+".gob") }

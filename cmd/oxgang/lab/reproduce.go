@@ -102,12 +102,15 @@ func partsFolder(chosen []*experiments.Experiment) experiments.Parts {
 }
 
 func (r *reproduction) reproduce(cmd *cobra.Command, e *experiments.Experiment, parts experiments.Parts, left int) ([]experiments.Finding, error) {
-	began := usage.ProcessTime()
-	found, err := e.Reproduce(cmd.Context(), experiments.Options{Files: cli.OsFiles(), Data: r.data, Parts: parts, Report: func(e *experiments.Experiment, done, of int) {
+	began, earlier := usage.ProcessTime(), parts.Spent(e.Name)
+	spent := func() time.Duration { return earlier + usage.ProcessTime() - began }
+	report := func(e *experiments.Experiment, done, of int) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d of %d runs%s\n", e.Name, done, of, expected(e, done, left))
-	}})
+		return parts.SetSpent(e.Name, spent())
+	}
+	found, err := e.Reproduce(cmd.Context(), experiments.Options{Files: cli.OsFiles(), Data: r.data, Parts: parts, Report: report})
 	if errors.Is(err, context.Canceled) {
-		return nil, cli.Hinted(err, "repeat the command to continue")
+		return nil, cli.Hinted(fmt.Errorf("%s: interrupted", e.Name), "repeat the command to continue")
 	}
 	if err != nil {
 		return nil, err
@@ -115,7 +118,7 @@ func (r *reproduction) reproduce(cmd *cobra.Command, e *experiments.Experiment, 
 	if err := r.print(cmd.OutOrStdout(), e, found); err != nil || r.record == "" {
 		return found, err
 	}
-	return found, r.store(cmd.Context(), e, found, usage.ProcessTime()-began)
+	return found, r.store(cmd.Context(), e, found, spent())
 }
 
 // expected returns what to expect at the start of an experiment.
