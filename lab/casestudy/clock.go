@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// A Clock is a function that returns the processor time used so far; it may be nil.
+// A Clock returns the processor time used so far. It may be nil.
 type Clock func() time.Duration
 
 // Read returns the processor time used so far; 0 if the Clock is nil.
@@ -18,8 +18,8 @@ func (c Clock) Read() time.Duration {
 	return c()
 }
 
-// Makespan returns the time at which the last job ends if each starts, in order, on the first free of the given
-// number of cores. It panics if cores < 1. Source: thesis §5.2 ("estimated parallel runtimes computed
+// Makespan returns when the last job ends if the jobs start in order, each on the core that is free first. cores is
+// their number; Makespan panics if it is below 1. Source: thesis §5.2 ("estimated parallel runtimes computed
 // mathematically for 64 cores").
 func Makespan(jobs []time.Duration, cores int) time.Duration {
 	free := make([]time.Duration, cores)
@@ -35,7 +35,7 @@ func Makespan(jobs []time.Duration, cores int) time.Duration {
 	return slices.Max(free)
 }
 
-// Quantile returns the quantile q of durations in any order, as metrics.Quantile does.
+// Quantile returns the quantile q of durations in any order, by the rule of metrics.Quantile.
 func Quantile(all []time.Duration, q float64) time.Duration {
 	return metrics.Quantile(slices.Sorted(slices.Values(all)), q)
 }

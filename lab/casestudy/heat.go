@@ -2,7 +2,7 @@ package casestudy
 
 import "fmt"
 
-// A HeatMap is a table whose cells are shaded by their values.
+// A HeatMap is a table with cells that are shaded by their values.
 type HeatMap struct {
 	Title, Intro, Down, Across string
 	Columns                    []string

@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// Split assigns 0 to n-1 at random to k parts, each sorted, with sizes that differ by at most 1. It is
-// deterministic, costs n log n, and panics if k < 1 or n < 0.
+// Split assigns the numbers 0 to n-1 at random to k parts, each sorted, with sizes that differ by at most 1. Equal
+// seeds give equal parts. It takes n log n, and panics if k < 1 or n < 0.
 //
 // Source: thesis §4.1 ("randomly partitioning the set of resources and requests", POP), §5.2.2.
 func Split(n, k int, seed uint64) [][]int {
@@ -30,9 +30,8 @@ type Piece struct {
 	Share float64 // 1, or 1/ways
 }
 
-// SplitClients returns clients as pieces, in order: a client whose weight is above the threshold as ways equal
-// pieces, others as one. It panics if ways < 1. Source: thesis §5.2.2 ("4-way client-splitting for large
-// demands").
+// SplitClients returns clients as pieces, in order. A client whose weight is above threshold becomes ways equal pieces,
+// any other client one. It panics if ways < 1. Source: thesis §5.2.2 ("4-way client-splitting for large demands").
 func SplitClients(weights []float64, threshold float64, ways int) []Piece {
 	if ways < 1 {
 		panic("casestudy: want ways >= 1")

@@ -35,8 +35,9 @@ type Experiment struct {
 	Notes  []string  `yaml:"notes"` // such as why a figure falls short
 }
 
-// A Plan is what to run for one policy: traces or seeds; or a case study of solvers. In Config, {data} is the folder of the shared data, {n} each
-// of Traces, and embedded: starts a path next to the experiment.
+// A Plan states what to run for one policy: traces or seeds, or a case study of solvers. In Config, {data} stands for
+// the folder of the shared data and {n} for each of Traces; a path that starts with "embedded:" is next to the
+// experiment's file.
 type Plan struct {
 	Name   string    `yaml:"name"`
 	Policy string    `yaml:"policy"`
@@ -46,7 +47,7 @@ type Plan struct {
 	Study  *Study    `yaml:"study"`
 }
 
-// A Check compares the metrics of a run, or their ratios to another run's metrics, with the published ones.
+// A Check compares metrics of a run, or their ratios to the metrics of another run, with the published ones.
 type Check struct {
 	Name string `yaml:"name"` // default: the run's
 	Run  Group  `yaml:"run"`
@@ -59,7 +60,7 @@ type Check struct {
 	Wanted Figures `yaml:"wanted"`
 }
 
-// A Group is one or several runs; its figures are means over them.
+// A Group is one or several runs. Its metrics are means over these runs.
 type Group []string
 
 // UnmarshalYAML reads one name or a list.
@@ -130,7 +131,7 @@ func (e *Experiment) validate() error {
 	return errors.Join(errs...)
 }
 
-// Configs returns the configuration of each run of a plan.
+// Configs returns the configurations of plan p, one for each of its runs. data is the folder of the shared data.
 func (e *Experiment) Configs(p *Plan, data string) ([]*config.Config, error) {
 	traces := p.Traces
 	if len(traces) == 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A PolicyMatrix lists policies and families of workloads, to find policies that are good only on their own
+// A PolicyMatrix lists policies and families of workloads. Its results show which policies are good only on their own
 // workloads.
 type PolicyMatrix struct {
 	// Defaults replace the scheduler's defaults by a paper's, such as the length of a round.
@@ -28,7 +28,7 @@ type PolicyMatrix struct {
 	Families []Family        `yaml:"families"`
 }
 
-// A PolicyDefault has the settings of policies for all families.
+// A PolicyDefault has settings that some policies have on all families.
 type PolicyDefault struct {
 	Policies []string  `yaml:"policies"`
 	Config   yaml.Node `yaml:"config"`
@@ -86,8 +86,8 @@ func LoadMatrix() (*PolicyMatrix, error) {
 	return m, nil
 }
 
-// Run runs every policy on every family, and returns the cells by family, then policy. A failed run has Why in its
-// cell. Errors: unknown families and policies, bad configurations, ctx.
+// Run runs every policy on every family, and returns the cells by family, then policy. If a run fails, its cell has the
+// reason in Why. It returns an error for unknown families and policies, for invalid configurations, and if ctx ends.
 func (m *PolicyMatrix) Run(ctx context.Context, o MatrixOptions) ([]Cell, error) {
 	families, policies, err := m.choose(&o)
 	if err != nil {

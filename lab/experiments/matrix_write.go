@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Write writes the results as Markdown: mean completion times by policy and family, and all metrics per family, best
-// in bold. A cell without values has its reason below the table.
+// Write writes the results as Markdown: mean completion times by policy and family, and all metrics for each family,
+// with the best in bold. The reason for a cell without values is below its table.
 func (m *PolicyMatrix) Write(w io.Writer, cells []Cell) error {
 	t := &matrixWriter{cells: cells}
 	t.line("# Every policy on every family of workloads")

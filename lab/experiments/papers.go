@@ -19,7 +19,7 @@ type Paper struct {
 	Figures []PaperFigure `yaml:"figures"`
 }
 
-// A PaperFigure is a table or figure, and what reproduces it. Run, Test or Why is set.
+// A PaperFigure is a table or figure of a paper, and what reproduces it. One of Run, Test and Why is set.
 type PaperFigure struct {
 	Figure  string   `yaml:"figure"`
 	Section string   `yaml:"section"`
@@ -44,8 +44,8 @@ func Papers() ([]Paper, error) {
 	return all, nil
 }
 
-// Match returns the names of the experiments that a pattern selects: a name, a paper such as "lyra" or "lyra/...",
-// or a pattern of path.Match such as "sia/fig-*".
+// Match returns the names of the experiments that match pattern. A pattern is a name, a paper such as "lyra" or
+// "lyra/...", or in the syntax of path.Match, such as "sia/fig-*".
 func Match(pattern string) ([]string, error) {
 	folder := strings.TrimSuffix(pattern, "/...")
 	var found []string
@@ -66,8 +66,8 @@ func Match(pattern string) ([]string, error) {
 
 const quickSeconds = 540
 
-// Quick returns the names of the experiments of papers that take the least processor time, as many as fit into nine
-// minutes together by the records.
+// Quick returns the names of the papers' experiments that, according to the records, take the least processor time: as
+// many as fit together into nine minutes.
 func Quick() ([]string, error) {
 	all, err := records()
 	if err != nil {

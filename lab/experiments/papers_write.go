@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// WritePapers writes a Markdown page of all tables and figures of the papers, with the figures of the stored runs.
+// WritePapers writes a Markdown page of all tables and figures of the papers, with the results of the stored runs.
 func WritePapers(w io.Writer) error {
 	papers, err := Papers()
 	if err != nil {
@@ -122,7 +122,8 @@ func (t *markdown) experiment(name string) error {
 
 var marks = map[Verdict]string{Within: "in", Outside: "**out**", Short: "**short**"}
 
-// Stored returns what the record of an experiment has: how many figures are outside, and the processor time.
+// Stored returns two texts from the record of an experiment: how many of its figures are outside their bands, and its
+// processor time.
 func Stored(name string) (outside, cpu string, err error) {
 	e, err := Find(name)
 	if err != nil {

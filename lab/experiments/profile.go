@@ -21,8 +21,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// A Matrix compares how fast an application runs with different CPUs and memory, as estimated by profiling one
-// replica, with the truth. Source: Synergy §3.1, Fig. 4.
+// A Matrix compares estimated with true speeds of an application, for different CPUs and memory. The estimates come
+// from profiling one replica. Source: Synergy §3.1, Fig. 4.
 type Matrix struct {
 	Application string
 	GPUType     cluster.GPUType
@@ -58,9 +58,9 @@ func sensitive(catalog workload.Catalog) []string {
 	return names
 }
 
-// Profile profiles applications of a catalog, each alone on the cluster. It returns a matrix per application and GPU
-// type, for all sensitive ones without names. Errors: insensitive applications, those that cannot run, unknown CPUs
-// and memory.
+// Profile profiles the applications called names, each alone on the cluster; without names, all that depend on CPUs and
+// memory. It returns a matrix for each application and GPU type. It returns an error for applications that do not
+// depend on CPUs and memory or cannot run, and for nodes with unknown CPUs and memory.
 func Profile(ctx context.Context, c *config.Config, files run.Files, names []string) ([]Matrix, error) {
 	on, err := c.BuildCluster()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// A Record is a stored run of an experiment. It has no bands: Findings compares it with the present ones.
+// A Record is a stored run of an experiment. It has no bands: Findings compares it with the current ones.
 type Record struct {
 	Experiment string    `json:"experiment"`
 	Digest     string    `json:"digest"` // see Experiment.Digest
@@ -33,7 +33,7 @@ type Value struct {
 	Ours   float64 `json:"ours"`
 }
 
-// NewRecord returns the record of a run that took this processor time, in seconds.
+// NewRecord returns the record of a run that took cpu seconds of processor time.
 func (e *Experiment) NewRecord(found []Finding, commit string, cpu float64) (*Record, error) {
 	r := &Record{Experiment: e.Name, Commit: commit, CPU: []float64{math.Round(10*cpu) / 10}, Seed: 1}
 	for i := range e.Runs[:1] {
@@ -55,10 +55,10 @@ const keptTimes = 9
 
 const recordFolder = "results/"
 
-// RecordFile returns the path of an experiment's record below the folder of records.
+// RecordFile returns the path of an experiment's record, relative to the folder of records.
 func RecordFile(name string) string { return name + ".jsonl" }
 
-// FindRecord returns the record of an experiment, nil if it has none.
+// FindRecord returns the record of an experiment, or nil if it has none.
 func FindRecord(name string) (*Record, error) {
 	data, err := library.ReadFile(recordFolder + RecordFile(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,7 +102,7 @@ func (r *Record) Write(w io.Writer) error {
 	return nil
 }
 
-// After keeps the times of an earlier record of the same runs.
+// After adds the processor times of earlier, a record of the same runs, to this record.
 func (r *Record) After(earlier *Record) {
 	if earlier != nil && earlier.Digest == r.Digest {
 		r.CPU = append(r.CPU, earlier.CPU...)
@@ -126,7 +126,8 @@ func (r *Record) Time() string {
 	return d.Round(time.Second).String()
 }
 
-// Digest identifies what an experiment runs: configurations, policies, traces and seeds. It does not depend on bands.
+// Digest returns a hash of what an experiment runs: configurations, policies, traces and seeds. It does not depend on
+// bands.
 func (e *Experiment) Digest() (string, error) {
 	data, err := yaml.Marshal(struct {
 		Config *yaml.Node
@@ -135,7 +136,8 @@ func (e *Experiment) Digest() (string, error) {
 	return digest(data), err
 }
 
-// Findings compares a record with the bands. It returns an error if the record is of other runs or figures.
+// Findings compares a record with the current bands. It returns an error if the record has other runs or figures than
+// the experiment.
 func (e *Experiment) Findings(r *Record) ([]Finding, error) {
 	now, err := e.Digest()
 	if err != nil {
@@ -157,7 +159,7 @@ func (e *Experiment) Findings(r *Record) ([]Finding, error) {
 	return found, nil
 }
 
-// Count returns the number of figures with a band, and how many of them are outside.
+// Count returns how many figures have a band, and how many of these are outside their bands.
 func Count(found []Finding) (checked, outside int) {
 	for _, f := range found {
 		if f.Verdict != Shown {

@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A Finding is one of our figures and the published one.
+// A Finding is one of our figures, compared with the published one.
 type Finding struct {
 	Experiment string  `json:"experiment"`
 	Row        string  `json:"row"`
@@ -43,8 +43,8 @@ type Options struct {
 	Report func(e *Experiment, done, of int) error // called at the start and after each simulation; may be nil
 }
 
-// Reproduce runs an experiment and compares our figures with the published ones. Simulations use all cores, case
-// studies one, because they measure processor time.
+// Reproduce runs an experiment and compares our figures with the published ones. Simulations use all cores. Case
+// studies use one, because they measure processor time.
 func (e *Experiment) Reproduce(ctx context.Context, o Options) ([]Finding, error) {
 	all, err := e.simulations(o.Data)
 	if err != nil {

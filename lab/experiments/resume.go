@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Parts folder stores the results of simulations, so that an interrupted command continues with the simulation
+// A Parts is a folder that stores the results of simulations. An interrupted command can continue with the simulation
 // that it did not finish. A result is used again only by the same program and for the same configuration.
 type Parts string
 

@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A Study is a run of a case study of solvers, instead of a simulation. Its times are processor times of one thread.
+// A Study is a run of a case study of solvers, in place of a simulation. Its times are processor times of one thread.
 type Study struct {
 	Case   string `yaml:"case"`   // rounds, shards or te
 	Method string `yaml:"method"` // see oxgang lab solvers

@@ -7,16 +7,15 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Meter is a scheduler.Observer that adds up the time that all jobs spend in the system, from submission to end: n
-// jobs for t seconds are n·t job-seconds. Take returns the sum. The zero value is ready to use. A Meter is not safe for
-// concurrent use.
+// A Meter is a scheduler.Observer that sums the time that all jobs spend in the system, from submission to end: n jobs
+// for t seconds are n·t job-seconds. The zero value is ready to use. A Meter is not safe for concurrent use.
 type Meter struct {
 	active  int
 	at      time.Time
 	seconds float64 // since Take
 }
 
-// Take returns the job-seconds since the last Take, up to now.
+// Take returns the job-seconds from the last Take until now.
 func (m *Meter) Take(now time.Time) float64 {
 	m.advance(now)
 	seconds := m.seconds
@@ -49,5 +48,5 @@ func (m *Meter) Event(now time.Time, ev scheduler.Event) {
 // Round implements scheduler.Observer.
 func (m *Meter) Round(s *policy.Snapshot, _ *policy.Plan, _ []scheduler.Action) { m.advance(s.Now) }
 
-// Rest returns the job-seconds since the last Take, up to the last event.
+// Rest returns the job-seconds from the last Take until the last event.
 func (m *Meter) Rest() float64 { return m.Take(m.at) }

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/policy/queue"
 )
 
-// A Policy asks another process, a reinforcement learner for example, to decide each round.
+// A Policy asks another process, for example a reinforcement learner, what to do in each round.
 type Policy struct {
 	in     *json.Decoder
 	out    *bufio.Writer
@@ -25,8 +25,8 @@ type Policy struct {
 	fail   func()
 }
 
-// New writes questions to out and reads answers from in; m observes the same run. fail is called at the first
-// error and must end the run: a scheduler would continue with its last plan.
+// New returns a Policy that writes questions to out and reads answers from in. m must observe the same run. fail is
+// called at the first error and must end the run; otherwise the scheduler would continue with its last plan.
 func New(in io.Reader, out io.Writer, m *Meter, fail func()) *Policy {
 	d := json.NewDecoder(in)
 	d.DisallowUnknownFields()
@@ -71,7 +71,7 @@ func (p *Policy) ask(s *policy.Snapshot, r *grant.Round) (*Answer, error) {
 	return answer, nil
 }
 
-// Say writes a value to the other process, as a line of JSON.
+// Say sends a value to the other process as a line of JSON.
 func (p *Policy) Say(v any) error {
 	if err := json.NewEncoder(p.out).Encode(v); err != nil {
 		return err

@@ -52,12 +52,12 @@ type Sizes struct {
 	Step  int             `json:"step"`
 }
 
-// An Answer lists the jobs that get GPUs, most important first; others get nothing.
+// An Answer lists the jobs that get GPUs, the most important first. All other jobs get nothing.
 type Answer struct {
 	Jobs []Grant `json:"jobs"`
 }
 
-// A Grant states what one job gets, if enough is free.
+// A Grant states which GPUs a job gets, if enough GPUs are free.
 type Grant struct {
 	ID job.ID `json:"id"`
 	// GPUs is rounded down to a possible number, or nothing. Nil: the nearest to the request.

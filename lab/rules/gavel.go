@@ -6,8 +6,9 @@ import (
 	"github.com/oxgang/oxgang/opt/barrier"
 )
 
-// SolveGavel solves a program for Gavel exactly as its public code would. With level it maximises the level, else the
-// gains. The solution is not feasible if throughputs differ too much to converge.
+// SolveGavel solves a program exactly like Gavel's public code. If level is true, it maximises the smallest gain,
+// otherwise the sum of gains. The solution is infeasible if throughputs differ so much that the method does not
+// converge.
 func SolveGavel(g *barrier.Program, level bool) *barrier.Solution {
 	f := newForm(g)
 	if level {

@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 
-// Register makes the rules PublicCode of gavel and synergy available. Call it once, before creating policies.
+// Register makes the setting PublicCode of the policies gavel and synergy work. Call it once, before creating policies.
 func Register() {
 	gavel.RegisterPublic(SolveGavel)
 	synergy.RegisterPublic(NewSynergy)

@@ -25,8 +25,8 @@ type Row struct {
 	Right  float64
 }
 
-// A Program is a linear program in which columns have no bounds: bounds are rows. Every column has an entry in a row
-// that is not long (see Long).
+// A Program is a linear program in which columns have no bounds; bounds are written as rows. Every column must have an
+// entry in a row with fewer than Long entries.
 type Program struct {
 	Cost []float64
 	Rows []Row

@@ -38,7 +38,7 @@ type public struct {
 	nodes *placement.Nodes
 }
 
-// NewSynergy returns the policy of Synergy's public simulator; the options must have the rules PublicCode.
+// NewSynergy returns a policy that decides like Synergy's public simulator. o.Rules must be PublicCode.
 func NewSynergy(o synergy.Options) policy.Policy { return &public{o: o} }
 
 func (*public) Traits() policy.Traits {

@@ -9,12 +9,12 @@ import (
 	"github.com/oxgang/oxgang/internal/usage"
 )
 
-// ErrBudget is the cause of a context that used up its processor time.
+// ErrBudget is the cause with which a context ends when its processor time is used up.
 var ErrBudget = errors.New("the limit of processor time is reached")
 
 const budgetTick = 20 * time.Millisecond
 
-// WithBudget returns a context that is cancelled, with the cause ErrBudget, once the process has used budget more
+// WithBudget returns a context that is cancelled, with cause ErrBudget, when the process has used a further budget of
 // processor time, over all threads. cancel frees its resources.
 func WithBudget(ctx context.Context, budget time.Duration) (_ context.Context, cancel context.CancelFunc) {
 	ctx, stop := context.WithCancelCause(ctx)

@@ -7,7 +7,7 @@ import (
 
 const minColumns = 100
 
-// Columns returns the line length of a terminal, at least 100; 0 (no limit) for other outputs.
+// Columns returns the line length of the terminal w, at least 100. For other outputs it returns 0: no limit.
 func Columns(w io.Writer) int {
 	if !Terminal(w) {
 		return 0

@@ -10,17 +10,17 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// Complete lets the shell complete the value of a flag from names.
+// Complete makes the shell suggest names as values of a flag.
 func Complete(cmd *cobra.Command, flag string, names []string) {
 	CompleteList(cmd, flag, names, false)
 }
 
-// CompleteList is Complete for a flag whose value is a comma-separated list if list is true.
+// CompleteList is Complete for a flag whose value, if list is true, is a comma-separated list.
 func CompleteList(cmd *cobra.Command, flag string, names []string, list bool) {
 	CompleteLater(cmd, flag, func() []string { return names }, list)
 }
 
-// CompleteLater is CompleteList for names that are computed only when needed.
+// CompleteLater is CompleteList for names that are computed when the user asks for suggestions.
 func CompleteLater(cmd *cobra.Command, flag string, names func() []string, list bool) {
 	err := cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := ""
@@ -40,7 +40,7 @@ func CompleteLater(cmd *cobra.Command, flag string, names func() []string, list 
 	}
 }
 
-// CompleteSettings lets the shell complete the names of configuration settings.
+// CompleteSettings makes the shell suggest the names of configuration settings.
 func CompleteSettings(cmd *cobra.Command) {
 	later := func(flag string, names func() []string) { CompleteLater(cmd, flag, names, false) }
 	CompleteLater(cmd, "policy", registry.Names, true)
@@ -79,7 +79,7 @@ func settingsByPolicy() []string {
 	return names
 }
 
-// JobArg returns an error unless the arguments are "job" and a name.
+// JobArg returns an error unless the arguments are the word "job" and a name.
 func JobArg(cmd *cobra.Command, args []string) error {
 	if len(args) != 2 || args[0] != "job" {
 		return Misused("%s takes job NAME, got %q", cmd.CommandPath(), args)
@@ -87,7 +87,7 @@ func JobArg(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// CompleteJobArg lets the shell complete "job" and a name; complete, which may be nil, completes the name.
+// CompleteJobArg makes the shell suggest "job", and then names from complete, which may be nil.
 func CompleteJobArg(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		switch {

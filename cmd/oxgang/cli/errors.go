@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// PrintError prints an error on one line, and a hint of what to do on another. For a table of unknown format it
-// adds a mapping file to start with.
+// PrintError prints an error on one line, and a hint on what to do on another. If the error is a table of unknown
+// format, it also prints a mapping file as a starting point.
 func PrintError(w io.Writer, err error) {
 	message, hint, _ := strings.Cut(err.Error(), hintMark)
 	hint = cmp.Or(hint, meant(err))
@@ -38,12 +38,12 @@ func printMapping(w io.Writer, mapping string) {
 
 const hintMark = "\nhint: "
 
-// Hinted adds a hint of what to do to an error.
+// Hinted adds to err a hint on what the user can do.
 func Hinted(err error, format string, args ...any) error {
 	return fmt.Errorf("%w"+hintMark+"%s", err, fmt.Sprintf(format, args...))
 }
 
-// A StatusError is an exit status that is itself the answer. It ends the program without printing anything.
+// A StatusError is an exit status that is the result of a command. The program then exits with it and prints no error.
 type StatusError int
 
 // Error implements error.
@@ -60,7 +60,7 @@ func Usage(err error) error { return UsageError{err} }
 // Misused returns a UsageError with a formatted text.
 func Misused(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// Group makes a command that has only subcommands print these, and reject arguments.
+// Group is for a command that has only subcommands: it then prints the list of these, and rejects arguments.
 func Group(cmd *cobra.Command) {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -71,7 +71,7 @@ func Group(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// Renamed returns a hidden command under an old name. It prints the new name as an error.
+// Renamed returns a hidden command called old. It fails with an error that states the new name, now.
 func Renamed(old, now string) *cobra.Command {
 	return &cobra.Command{Use: old, Hidden: true, DisableFlagParsing: true, RunE: func(cmd *cobra.Command, _ []string) error {
 		return UsageError{Hinted(fmt.Errorf("%q has a new name", cmd.CommandPath()), "use %q", "oxgang "+now)}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Few lists the first five names, and the number of the others.
+// Few lists the first five names, and states how many others there are.
 func Few(names []string) string {
 	const most = 5
 	if len(names) <= most {

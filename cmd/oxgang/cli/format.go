@@ -15,13 +15,13 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// Output adds the flag --output, -o to a command, with these formats.
+// Output adds the flag --output, -o to a command. Its values are formats.
 func Output(cmd *cobra.Command, format *string, formats ...string) {
 	cmd.Flags().StringVarP(format, "output", "o", formats[0], either(formats))
 	Complete(cmd, "output", formats)
 }
 
-// CheckOutput returns an error if a format is not one of formats.
+// CheckOutput returns an error unless format is one of formats.
 func CheckOutput(format string, formats ...string) error {
 	if !slices.Contains(formats, format) {
 		return Misused("output %q, want %s", format, either(formats))
@@ -37,7 +37,7 @@ func either(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// Write writes a value as json or yaml, or a slice of structs as csv.
+// Write writes v in the format json or yaml, or csv if v is a slice of structs.
 func Write(w io.Writer, format string, v any) error {
 	switch format {
 	case "json":

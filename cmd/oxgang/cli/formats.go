@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// TraceFormats returns the names of the trace formats; if written, only of those that can be written.
+// TraceFormats returns the names of the trace formats. If written is true, it returns only formats that can be written.
 func TraceFormats(written bool) []string {
 	var names []string
 	for _, f := range trace.Formats() {

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/live/control"
 )
 
-// ParseRange parses a number of GPUs, "2", or a range, "1..4".
+// ParseRange parses a number of GPUs, such as "2", or a range, such as "1..4".
 func ParseRange(text string) (control.Range, error) {
 	low, high, elastic := strings.Cut(text, "..")
 	if !elastic {

@@ -14,10 +14,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// ErrInterrupted reports that the user interrupted the reading of a file.
+// ErrInterrupted is returned if the user interrupts the reading of a file.
 var ErrInterrupted = errors.New("interrupted")
 
-// OsFiles lets a simulation read the files of this machine.
+// OsFiles returns functions with which a simulation reads files of this machine.
 func OsFiles() run.Files { return FilesUntil(context.Background()) }
 
 // FilesUntil returns OsFiles, but reads fail when ctx ends.
@@ -28,7 +28,7 @@ func FilesUntil(ctx context.Context) run.Files {
 	}
 }
 
-// Open opens a file, or standard input for "-"; reads fail when the context ends.
+// Open opens the file called name, or standard input for "-". Reads fail after ctx has ended.
 func Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return interruptible{ctx, os.Stdin}, nil
@@ -83,7 +83,7 @@ func OpenJournal(ctx context.Context, file string) (j *journal.Reader, f io.Clos
 	return j, text, nil
 }
 
-// JournalOf returns the file name of the first part of a journal that exists.
+// JournalOf returns the name of the first existing file of the journal to which file belongs.
 func JournalOf(file string) string { return partsOf(file)[0] }
 
 func partsOf(file string) []string {
@@ -108,8 +108,8 @@ type JournalFile struct {
 	io.Closer
 }
 
-// OpenJournalFile opens a journal with all existing parts, until the context ends. Standard input ("-") and pipes
-// are read into memory.
+// OpenJournalFile opens a journal with all its existing parts. Reads fail after ctx has ended. Standard input ("-") and
+// pipes are read into memory.
 func OpenJournalFile(ctx context.Context, name string) (*JournalFile, error) {
 	if parts := partsOf(name); len(parts) > 1 {
 		return openParts(ctx, parts)

@@ -54,7 +54,7 @@ func FlagError(c *cobra.Command, err error) error {
 	return UsageError{Hinted(err, "run %q for usage", c.CommandPath()+" --help")}
 }
 
-// UnknownCommand returns the error for an unknown subcommand, which suggests similar ones.
+// UnknownCommand returns an error that states that there is no such subcommand, and suggests similar ones.
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	err := fmt.Errorf("unknown command %q", strings.TrimPrefix(cmd.CommandPath()+" ", "oxgang ")+args[0])
 	if like := likely(cmd, args[0]); len(like) > 0 {

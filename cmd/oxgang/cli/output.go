@@ -24,7 +24,8 @@ func WriteJSON(w io.Writer, v any) error {
 	return err
 }
 
-// Show prints something once or, if watched, every two seconds until it fails or the context ends.
+// Show calls show once or, if watched is true, every two seconds until it fails or the context ends. On a terminal,
+// each output replaces the one before.
 func Show(cmd *cobra.Command, watched bool, show func(io.Writer) error) error {
 	if watched {
 		return watch(cmd.Context(), cmd.OutOrStdout(), show)

@@ -15,8 +15,8 @@ import (
 
 const look = time.Second
 
-// ServePage serves the live page on this machine only, and prints its address, until the command is interrupted.
-// If cancels is true, viewers may cancel jobs.
+// ServePage serves the live page of source on this machine only, and prints its address. It returns when the command is
+// interrupted. If cancels is true, viewers may cancel jobs.
 func ServePage(cmd *cobra.Command, source page.Source, listen string, cancels bool) error {
 	host, _, err := net.SplitHostPort(listen)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {

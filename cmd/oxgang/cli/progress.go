@@ -22,7 +22,7 @@ type Progress struct {
 	shown    time.Time
 }
 
-// NewProgress returns a Progress for the jobs of all runs.
+// NewProgress returns a Progress for runs that have jobs jobs in total.
 func NewProgress(w io.Writer, quiet bool, jobs int) *Progress {
 	p := &Progress{w: w, total: jobs, shown: time.Now()}
 	if quiet {

@@ -37,8 +37,8 @@ func ConfigCommand() *cobra.Command {
 	return cmd
 }
 
-// ConfigFlags reads a configuration from defaults, a file, the environment and flags; later sources override
-// earlier ones.
+// ConfigFlags reads a configuration from defaults, a file, the environment and flags. Each source overrides the ones
+// before it.
 type ConfigFlags struct{ file string }
 
 // Add adds the flags for the settings of a configuration.
@@ -52,7 +52,7 @@ func (o *ConfigFlags) Add(f *pflag.FlagSet) {
 	}
 }
 
-// AddSetting adds the flag for one setting. The flag --set can be repeated.
+// AddSetting adds the flag for setting k with default value. The flag --set may be given several times.
 func AddSetting(f *pflag.FlagSet, k config.Key, value string) {
 	f.Var(&setting{text: value, typeName: k.Kind, adds: k.Name == "set"}, k.Option(), k.Doc)
 	if k.Flag {
@@ -161,7 +161,7 @@ func checkSetting(c *config.Config, setting string) error {
 	return fmt.Errorf("set: no chosen policy (%[2]s) has setting %[1]q", setting, strings.Join(c.Policies, ", "))
 }
 
-// CheckGenerator returns an error for an unknown kind of generated trace.
+// CheckGenerator returns an error if there is no generated workload of kind name.
 func CheckGenerator(name string) error {
 	var names []string
 	for _, k := range generate.Kinds() {

@@ -10,14 +10,14 @@ import (
 	"slices"
 )
 
-// A Stage collects the output files of a run in a hidden directory until all are complete.
+// A Stage collects the output files of a run in a hidden directory, until all are complete.
 type Stage struct {
 	out   string // final directory
 	dir   string // on the same file system
 	names []string
 }
 
-// NewStage returns a Stage for an output directory, which need not exist.
+// NewStage returns a Stage for the output directory out, which need not exist.
 func NewStage(out string) (*Stage, error) {
 	if info, err := os.Stat(out); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%s is a file, want a directory", out)
@@ -50,7 +50,7 @@ func (s *Stage) Create(name string) (*os.File, error) {
 	return f, err
 }
 
-// Write creates an output file, calls write, and closes the file.
+// Write creates the output file called name, calls write to fill it, and closes it.
 func (s *Stage) Write(name string, write func(io.Writer) error) error {
 	f, err := s.Create(name)
 	if err != nil {
@@ -76,8 +76,8 @@ func (s *Stage) Publish() error {
 // Discard removes the files that were not published.
 func (s *Stage) Discard() error { return os.RemoveAll(s.dir) }
 
-// Whole writes a file so that readers never see a part of it: write fills a temporary file, which is then renamed
-// to path.
+// Whole writes the file at path so that readers never see a part of it. write fills a temporary file, which is then
+// renamed to path.
 func Whole(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return errors.New("no name for the file to write")

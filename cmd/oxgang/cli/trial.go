@@ -16,7 +16,7 @@ const (
 	tryNever = 4
 )
 
-// WriteTrial writes an answer in a format: text, json or yaml. The error is a StatusError if the job does not start now.
+// WriteTrial writes a in a format: text, json or yaml. It returns a StatusError if the job would not start at once.
 func WriteTrial(w io.Writer, format string, a *whatif.TrialAnswer) error {
 	var err error
 	if format == "text" {
@@ -38,7 +38,7 @@ func WriteTrial(w io.Writer, format string, a *whatif.TrialAnswer) error {
 // mostSubmission is the size in bytes of the largest file that is read as a job.
 const mostSubmission = 4 << 20
 
-// Submission reads the job of a file that a user would submit: see trace.ReadSubmission.
+// Submission reads the job that a user's file would submit: see trace.ReadSubmission.
 func Submission(ctx context.Context, file string) (*job.Spec, error) {
 	in, err := Open(ctx, file)
 	if err != nil {

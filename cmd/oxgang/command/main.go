@@ -13,8 +13,9 @@ import (
 	"github.com/oxgang/oxgang/policy/registry"
 )
 
-// Main runs the command line of the process, with additional policies. It returns 0 for success, 1 for failure, 2
-// for wrong usage or an invalid policy, and the statuses of "oxgang try". Call it once.
+// Main runs the command line of this process. policies are available in addition to the built-in ones. It returns the
+// exit status: 0 for success, 1 for failure, 2 for wrong usage or an invalid policy, or a status of "oxgang try". Call
+// it once.
 func Main(policies ...registry.Entry) int {
 	collect(collectLess)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -15,10 +15,10 @@ import (
 	"github.com/oxgang/oxgang/live/kube/view"
 )
 
-// KubectlPlugin is the name of the program as a kubectl plugin.
+// KubectlPlugin is the file name of the program if it is a kubectl plugin.
 const KubectlPlugin = "kubectl-oxgang"
 
-// AsKubectlPlugin reports whether the program runs as a kubectl plugin.
+// AsKubectlPlugin reports whether the program was started as a kubectl plugin.
 func AsKubectlPlugin() bool {
 	return strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == KubectlPlugin
 }

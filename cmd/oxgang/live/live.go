@@ -107,10 +107,10 @@ func (s *liveState) completeJobs(cmd *cobra.Command, all bool, most int) {
 	}
 }
 
-// A Scheduler is the scheduler of this machine, found by its state directory.
+// A Scheduler finds the scheduler of this machine by its state directory.
 type Scheduler struct{ state liveState }
 
-// AddFlags adds the flag of the state directory to a command.
+// AddFlags adds the flag for the state directory to a command.
 func (s *Scheduler) AddFlags(cmd *cobra.Command) { s.state.add(cmd) }
 
 // Try returns when a job would start if it were submitted now. Nothing is submitted. The error is control.ErrAbsent if
@@ -128,7 +128,7 @@ func (s *Scheduler) Try(ctx context.Context, spec *job.Spec) (*whatif.TrialAnswe
 	return a, json.Unmarshal(text, a)
 }
 
-// Journal returns the journal in the state directory that was written last; empty if there is none.
+// Journal returns the most recently written journal in the state directory, or "" if there is none.
 func (s *Scheduler) Journal() (string, error) {
 	dir, err := s.state.path()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 var numbers = regexp.MustCompile(`^[0-9]+([_+][0-9]+|_\[[^\]]*\])?$`)
 
-// AddSlurmExplain lets "oxgang explain" explain a job of Slurm, too.
+// AddSlurmExplain extends the command "oxgang explain" to jobs of Slurm.
 func AddSlurmExplain(cmd *cobra.Command) { addExplain(cmd, newObservation()) }
 
 func addExplain(cmd *cobra.Command, o *observation) {

@@ -17,7 +17,7 @@ var units = map[string]float64{
 	"t": 1 << 40, "tib": 1 << 40, "tb": 1e12,
 }
 
-// ParseBytes parses "8GiB", "8G" (the same), "8.5 GB" or a number; an empty text is 0.
+// ParseBytes parses an amount of memory: "8GiB", "8G" (the same), "8.5 GB" or a number of bytes. "" is 0.
 func ParseBytes(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -36,7 +36,8 @@ var dropped = []string{
 	"ROLE_NAME", "ROLE_RANK", "ROLE_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "CUDA_VISIBLE_DEVICES",
 }
 
-// Captured returns the part env of an environment that a job inherits, and the variables odd that cannot be sent.
+// Captured returns env, the part of an environment that a job inherits, and odd, the variables that cannot be sent to
+// the scheduler.
 func Captured(environ []string) (env, odd []string) {
 	for _, line := range environ {
 		name, _, _ := strings.Cut(line, "=")

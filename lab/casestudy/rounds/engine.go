@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// A Question is the part that all rounds share: configurations and capacities.
+// A Question has what does not change between rounds: configurations and capacities.
 type Question struct {
 	Configs  []Config
 	Capacity []int // GPUs by type
 	PerNode  []int // by type
 }
 
-// A Row has the values of one job's configurations in a round.
+// A Row has the values that the configurations have for one job in a round.
 type Row struct {
 	Values  []float64 // by configuration, before Restart; may be changed
 	Restart Restart
 	News    bool // Values changed
 }
 
-// An Engine solves the program of a round, which is edited between rounds.
+// An Engine solves the program of each round. The program is edited between rounds.
 type Engine interface {
 	// Set adds a job, or changes its values.
 	Set(id Job, r Row) error
@@ -31,7 +31,7 @@ type Engine interface {
 	Solve(ctx context.Context) (*Answer, error)
 }
 
-// An Answer is an engine's solution of a round. It is valid until the engine's next call.
+// An Answer is an engine's solution of a round. It is valid until the next call of the engine.
 type Answer struct {
 	// Weights appends a job's positive weights to dst.
 	Weights func(id Job, dst []Weight) []Weight
@@ -47,7 +47,7 @@ type Answer struct {
 	Longest time.Duration
 }
 
-// A Kind is a kind of engine that can be chosen by name.
+// A Kind is a way to make an Engine, chosen by name.
 type Kind struct {
 	Name string // "pop:K" is any number of parts
 	Doc  string

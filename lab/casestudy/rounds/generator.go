@@ -9,11 +9,11 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// A Job is the number of a job, counted by arrival and never used again.
+// A Job is the number of a job, counted by arrival. Numbers are not used again.
 type Job int
 
-// Edits are the changes of jobs since the last round, ascending. A job is in at most one of Arrived, Refitted and
-// Restarted.
+// Edits are the jobs that changed since the last round, ascending. A job is in at most one of Arrived, Refitted (with
+// new speeds) and Restarted.
 type Edits struct {
 	Left      []Job // ended
 	Arrived   []Job // new
@@ -21,9 +21,9 @@ type Edits struct {
 	Restarted []Job // new Restart
 }
 
-// A Restart converts a job's values v into worths in a round, which include the cost of a restart: Base +
-// Factor*v[j], or Base + v[Kept] for the held configuration (Kept is -1 if there is none). With λ − (r g)^p and v
-// = −g^p, Base is λ and Factor r^p.
+// A Restart converts the values v of a job into worths, which include the cost of a restart in this round. The worth of
+// configuration j is Base + Factor*v[j]. The held configuration, with index Kept (-1 if there is none), is worth Base +
+// v[Kept]. With λ − (r g)^p and v = −g^p, Base is λ and Factor r^p.
 type Restart struct {
 	Base, Factor float64
 	Kept         int
@@ -44,7 +44,7 @@ func (r Restart) Apply(values []float64) {
 	}
 }
 
-// A Generator makes random rounds. Equal Specs and calls of Hold give equal rounds.
+// A Generator makes random rounds. If the Specs and the calls of Hold are equal, the rounds are equal.
 type Generator struct {
 	spec    Spec
 	configs []Config
@@ -67,7 +67,7 @@ func New(spec Spec) (*Generator, error) {
 	return g, nil
 }
 
-// Configs returns the configurations in the order of Values; read them only.
+// Configs returns the configurations in the order of Values. Callers must not modify the slice.
 func (g *Generator) Configs() []Config { return g.configs }
 
 // Capacity returns the number of GPUs of each type.
@@ -97,7 +97,7 @@ func (g *Generator) Jobs() []Job {
 	return all
 }
 
-// Pairs returns the number of pairs of a job and a configuration: the variables of the relaxation.
+// Pairs returns the number of pairs of a job and a configuration. Each pair is a variable of the relaxation.
 func (g *Generator) Pairs() int { return len(g.jobs) * len(g.configs) }
 
 // Next makes the next round and returns what changed.
@@ -171,7 +171,7 @@ func (g *Generator) find(id Job) *randomJob {
 	return g.jobs[i]
 }
 
-// Values returns the value of each configuration for a job, v = −g^p, from −1 to 0, in dst. It costs 30 ns each.
+// Values returns the value v = −g^p of each configuration for a job, from −1 to 0, in dst. It takes 30 ns for each.
 func (g *Generator) Values(id Job, dst []float64) []float64 {
 	m := g.find(id)
 	least := g.least(m)
@@ -194,14 +194,14 @@ func (g *Generator) least(m *randomJob) float64 {
 	return m.least
 }
 
-// Worth returns the worth of a configuration for a job, with the cost of a restart.
+// Worth returns what a configuration is worth to a job in this round, including the cost of a restart.
 func (g *Generator) Worth(id Job, config int) float64 {
 	m := g.find(id)
 	c := g.configs[config]
 	return m.published.Worth(config, value(m.goodput(c, g.spec.perNode(c.Type))/g.least(m)))
 }
 
-// Restart returns how the job's values become worths, as of its last Edits.
+// Restart returns how the job's values are converted into worths, since the last Edits that had the job.
 func (g *Generator) Restart(id Job) Restart { return g.find(id).published }
 
 // Hold sets the configuration that a job holds, or -1 for none. A move counts as a restart.

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Linear is the linear relaxation of the rounds: a row per job and GPU type, a column per pair. With a Solver it is
-// an Engine.
+// A Linear is the linear relaxation of the rounds. It has a row for each job and GPU type, and a column for each pair
+// of a job and a configuration. If Solver is set, it is an Engine.
 type Linear struct {
 	Problem *lp.Problem
 	Solver  lp.Solver

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
-// HTML writes the measurements as a page: summaries, times (Figure 4.5 of the thesis), changes (4.2), and relaxed
+// HTML writes the measurements as a page with summaries, times (Figure 4.5 of the thesis), changes (4.2), and relaxed
 // solutions (4.4).
 func HTML(w io.Writer, s Study, all []Measurement) error {
 	times := report.Lines{Title: "Time of a round (Figure 4.5)", Note: "CPU time in ms, by share of the rounds that take at most as long", Logarithmic: true}

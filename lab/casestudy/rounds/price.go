@@ -28,7 +28,7 @@ func newPrice(q Question) (Engine, error) {
 	return e, err
 }
 
-// Set implements Engine. It only adjusts unchanged values if it has the held configuration.
+// Set implements Engine. If the job's values did not change and it has its held configuration, Set only adjusts them.
 func (e *price) Set(id Job, r Row) error {
 	number, known := e.numbers[id]
 	kept := r.Restart.Kept

@@ -15,8 +15,8 @@ import (
 
 var infinite = math.Inf(1)
 
-// A Measurement has the time and the quality of one engine's solution in one round. Times are CPU times of the
-// process and its children, or wall-clock times, without computing values.
+// A Measurement has the time and the quality of one engine's solution in one round. Times are CPU times of the process
+// and its children, or wall-clock times. They exclude the computation of values.
 type Measurement struct {
 	Engine string
 	Round  int // the first builds the program
@@ -48,15 +48,15 @@ type Measurement struct {
 // Total returns the time of the whole round: editing, solving, rounding.
 func (m *Measurement) Total() time.Duration { return m.Edit + m.Solve + m.Shim }
 
-// A Study lists the rounds and the engines that solve them.
+// A Study states which rounds are solved, and by which engines.
 type Study struct {
 	Spec    Spec
 	Engines []string // of Kinds
 	Rounds  int      // after WarmUp
 }
 
-// WarmUp is the number of rounds that the summary omits: the first builds the program, the second has the first
-// placements.
+// WarmUp is the number of rounds that the summary omits: the first builds the program, and the second is the first with
+// held placements.
 const WarmUp = 2
 
 // Validate returns all errors, joined.

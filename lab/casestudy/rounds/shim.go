@@ -6,11 +6,11 @@ import (
 	"github.com/oxgang/oxgang/opt/engine"
 )
 
-// A Weight is the fraction of a configuration, with index Choice, in a relaxed solution.
+// A Weight is the fraction of a job that a relaxed solution assigns to the configuration with index Choice.
 type Weight = engine.Weight
 
-// Shim rounds fractions of configurations to one configuration per job that fits, -1 for none; see engine.Shim. It
-// sorts the weights.
+// Shim rounds a fractional solution to one configuration per job that fits, or -1 for none; see engine.Shim. It sorts
+// the weights.
 func Shim(weights [][]Weight, configs []Config, capacity []int) []int {
 	left := slices.Clone(capacity)
 	return engine.Shim(weights, nil, func(_, choice int) bool {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Spec describes the random rounds: cluster, jobs and changes. NewSpec has defaults.
+// A Spec describes random rounds: the cluster, its jobs and their changes. NewSpec returns defaults.
 type Spec struct {
 	GPUs  int // in the cluster
 	Types int // with equal shares of the GPUs
@@ -23,8 +23,9 @@ type Spec struct {
 // takes 4,000 jobs.
 var narrow = []int{2, 2, 2, 2, 4, 8, 8}
 
-// NewSpec describes rounds on a cluster of gpus GPUs: of published or measured size, otherwise with one job per seven
-// GPUs. 1 % of the jobs leave each round, 10 % are refitted, and every third restart factor changes.
+// NewSpec describes rounds on a cluster of gpus GPUs. For the sizes in the table, the number of jobs is published or
+// measured; otherwise there is one job per seven GPUs. 1 % of the jobs leave each round, 10 % are refitted, and every
+// third restart factor changes.
 //
 //	GPUs     jobs    per node          pairs
 //	64       100     8                 2,900

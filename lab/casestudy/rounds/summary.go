@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/lab/casestudy"
 )
 
-// A Summary sums up the measurements of one engine after WarmUp.
+// A Summary has means and quantiles over the measurements of one engine after WarmUp.
 type Summary struct {
 	Engine             string
 	Rounds             int
@@ -73,7 +73,7 @@ func summarise(all []Measurement) Summary {
 	return s
 }
 
-// Table prints a line per engine, in CPU milliseconds and parts per million of pairs.
+// Table prints a line per engine. Times are CPU milliseconds; changes are parts per million of pairs.
 func Table(w io.Writer, all []Summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "ENGINE\tROUNDS\tCOLD (ms)\tEDIT\tSOLVE\tSHIM\tP50\tP90\tP99\tMAX\tLONGEST PART\tVALUE\tGAP\tVIOLATION\tSPLIT JOBS (%)\tCHANGED (ppm)\tHEAP (MB)\t")

@@ -2,14 +2,14 @@ package shards
 
 import "slices"
 
-// A Share is a replica of a shard on a server, which serves a fraction of the shard's load.
+// A Share is a replica of a shard on a server, and the fraction of the shard's load that it serves.
 type Share struct {
 	Server int
 	Part   float64 // Rᵢⱼ, more than 0
 }
 
-// An Assignment lists the replicas of each shard: R without zeros, by shard, then server. The parts of a shard add up
-// to 1.
+// An Assignment lists the replicas of each shard, sorted by server: the matrix R of the thesis without zeros. The parts
+// of a shard add up to 1.
 type Assignment [][]Share
 
 // Hosts reports whether the server has a replica of the shard.
@@ -31,7 +31,8 @@ func (a Assignment) Replicas() int {
 	return n
 }
 
-// Movements returns how many replicas must be copied to get from a to next. Source: thesis §5.2.1, metric (a).
+// Movements returns how many replicas must be copied to change assignment a into next. Source: thesis §5.2.1, metric
+// (a).
 func (a Assignment) Movements(next Assignment) int {
 	n := 0
 	for j, shares := range next {
@@ -66,13 +67,14 @@ func (in *Instance) ServerMemory(a Assignment) []float64 {
 	return used
 }
 
-// Imbalance returns the largest load minus the smallest, over the mean load. Source: thesis §5.2.1, metric (b).
+// Imbalance returns the difference between the largest and the smallest load of a server, divided by the mean load.
+// Source: thesis §5.2.1, metric (b).
 func (in *Instance) Imbalance(a Assignment) float64 {
 	loads := in.ServerLoads(a)
 	return (slices.Max(loads) - slices.Min(loads)) / in.Mean()
 }
 
-// OverMemory returns by how much the fullest server exceeds its memory, as a fraction, or 0.
+// OverMemory returns by which fraction the fullest server exceeds its memory, or 0 if none does.
 func (in *Instance) OverMemory(a Assignment) float64 {
 	worst := 0.0
 	for i, used := range in.ServerMemory(a) {
@@ -81,7 +83,7 @@ func (in *Instance) OverMemory(a Assignment) float64 {
 	return worst
 }
 
-// Unserved returns the largest part of a shard's load that no replica serves.
+// Unserved returns the largest fraction of any shard's load that no replica serves.
 func (a Assignment) Unserved() float64 {
 	worst := 0.0
 	for _, shares := range a {

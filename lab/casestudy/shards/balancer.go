@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Balancer assigns shards to servers, round after round. It does not retain the instance.
+// A Balancer assigns shards to servers, round after round. It keeps no reference to the instance.
 type Balancer interface {
 	Balance(ctx context.Context, in *Instance) (*Result, error)
 }
@@ -19,7 +19,7 @@ type Result struct {
 	Stats      Stats
 }
 
-// Stats state how a solution was found; zero if unknown.
+// Stats state how a solution was found. Unknown numbers are zero.
 type Stats struct {
 	Objective, Bound   float64 // size of replicas to start, and its lower bound
 	Iterations, Sweeps int     // of the solver
@@ -46,17 +46,17 @@ func (s *Stats) count(values []float64) {
 	}
 }
 
-// Relaxed is a balancer that solves the linear relaxation and rounds the solution by Shim. Between rounds it
-// changes only costs, and a coefficient per pair. With a solver that starts from its last solution this is
-// continual optimisation, otherwise the thesis' LP-Relaxed. Source: thesis §5.1.1, "Applying COpter".
+// Relaxed is a balancer that solves the linear relaxation and rounds the solution by Shim. Between rounds it changes
+// only costs, and one coefficient per pair of shard and server. If the solver starts from its last solution, this is
+// continual optimisation (COpter); otherwise it is the thesis' LP-Relaxed. Source: thesis §5.1.1, "Applying COpter".
 type Relaxed struct {
 	solver lp.Solver
 	dust   float64
 	r      *relaxation
 }
 
-// NewRelaxed returns a balancer with a solver. A part of a shard below dust (0 to 0.01) is added to the rest of the
-// shard; use about the solver's tolerance.
+// NewRelaxed returns a balancer that uses solver. A part of a shard smaller than dust (0 to 0.01) is added to the
+// shard's other parts; dust should be about the solver's tolerance.
 func NewRelaxed(solver lp.Solver, dust float64) (*Relaxed, error) {
 	if !(dust >= 0 && dust <= 0.01) {
 		return nil, fmt.Errorf("dust %v, want 0 to 0.01", dust)
@@ -64,7 +64,7 @@ func NewRelaxed(solver lp.Solver, dust float64) (*Relaxed, error) {
 	return &Relaxed{solver: solver, dust: dust}, nil
 }
 
-// Balance implements Balancer. Instances must have equal shards, servers, sizes and memory.
+// Balance implements Balancer. The number of shards and servers, sizes and memory must be the same in every round.
 func (b *Relaxed) Balance(ctx context.Context, in *Instance) (*Result, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func statsOf(sol *lp.Solution) (Stats, error) {
 // Exact is a balancer that solves the program with binary X to a proven optimum. Source: thesis §5.2.1, method (b).
 type Exact struct{ solver lp.Solver }
 
-// NewExact returns a balancer; its solver must accept integer columns.
+// NewExact returns a balancer that uses solver, which must support integer columns.
 func NewExact(solver lp.Solver) *Exact { return &Exact{solver} }
 
 // Balance implements Balancer, perhaps at exponential cost.

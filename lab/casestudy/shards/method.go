@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// Methods returns the names of the methods. K of pop:K is a number of parts. Source: thesis §5.2.1, "Evaluated
+// Methods returns the names of the methods. In pop:K, K is a number of parts. Source: thesis §5.2.1, "Evaluated
 // approaches".
 func Methods() []string {
 	return []string{"heuristic", "exact", "lp-relaxed", "pop:K", "copter"}
@@ -30,8 +30,8 @@ func CheckMethod(name string) error {
 	return err
 }
 
-// NewMethod returns the balancer with a name. The seed determines the parts of pop:K; the clock, which may be nil,
-// measures their times. It returns an error for an unknown name, or exact.ErrUnavailable.
+// NewMethod returns the balancer called name. seed determines the parts of pop:K. clock, which may be nil, measures the
+// time of each part. It returns an error for an unknown name, or exact.ErrUnavailable.
 func NewMethod(name string, seed uint64, clock casestudy.Clock) (Balancer, error) {
 	switch kind, count, split := strings.Cut(name, ":"); {
 	case name == "heuristic":

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/lab/casestudy"
 )
 
-// Parts is the balancer POP-k: servers and shards are split once at random into k equal parts. Parts with hot shards
-// stay more loaded. Source: thesis §5.2.1, method (d).
+// Parts is the balancer POP-k: servers and shards are divided once, at random, into k equal parts that are balanced
+// separately. A part that has hot shards remains more loaded than others. Source: thesis §5.2.1, method (d).
 type Parts struct {
 	k     int
 	seed  uint64
@@ -23,8 +23,8 @@ type part struct {
 	balancer        Balancer
 }
 
-// NewParts returns a balancer of k parts, each with a balancer that inner makes. The clock, which may be nil,
-// measures their times.
+// NewParts returns a balancer with k parts, each with a balancer that inner makes. clock, which may be nil, measures
+// the time of each part.
 func NewParts(k int, seed uint64, clock casestudy.Clock, inner func() (Balancer, error)) (*Parts, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("%d parts, want at least 1", k)

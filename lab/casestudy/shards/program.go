@@ -6,7 +6,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// ErrInfeasible reports that no assignment keeps load and memory within their limits.
+// ErrInfeasible is returned if every assignment exceeds a limit of load or memory.
 var ErrInfeasible = errors.New("no assignment keeps load and memory within their limits")
 
 // relaxation is the program in R alone. The column of shard j and server i is j N + i; rows are scaled to about 1.

@@ -40,8 +40,8 @@ type Trial struct {
 	Report func(r *Round)  // may be nil
 }
 
-// Simulate runs a balancer on the workload, each round from the last placement. CPU covers edits, solver and shim.
-// It returns the rounds before an error of the balancer or an unserved shard.
+// Simulate runs a balancer on the workload; each round starts from the last placement. CPU is the time of edits, solver
+// and shim. If the balancer fails or leaves a shard unserved, Simulate returns the earlier rounds and the error.
 func (t *Trial) Simulate(ctx context.Context, b Balancer) ([]Round, error) {
 	w, err := NewWorkload(t.Spec)
 	if err != nil {

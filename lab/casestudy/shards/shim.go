@@ -12,15 +12,14 @@ type ShimStats struct {
 	Stuck   int // servers still over their memory
 }
 
-// Shim removes replicas until each server has enough memory; Xᵇⁱⁿ is where R > 0. Server by server, it removes the
-// replica with the least load Rᵢⱼ lⱼ whose shard has others, which take over its load in proportion. Load may become
-// uneven, but every shard stays served. It costs the replicas of overfull servers times the replicas of a shard.
-// Source: thesis §5.1.1, "Applying COpter".
+// Shim removes replicas from r until each server has enough memory. It passes over the servers. On an overfull server
+// it removes the replica with the least load Rᵢⱼ lⱼ whose shard has other replicas; these take over its load in
+// proportion. Load may become uneven, but every shard stays served. Xᵇⁱⁿ of the thesis is 1 where R > 0. It takes the
+// replicas of overfull servers times the replicas of a shard. Source: thesis §5.1.1, "Applying COpter".
 //
-// Deviation: an overfull server may host only last replicas, which the thesis does not cover, because other
-// servers may have dropped theirs. The least loaded then move to the least loaded server with memory, perhaps
-// after dropping replicas. Stuck counts the servers that stay over their memory: 0 if shards have one size and all
-// fit.
+// Deviation: an overfull server may host only last replicas, which the thesis does not cover, because other servers may
+// have dropped theirs. The least loaded then move to the least loaded server with memory, perhaps after dropping
+// replicas. Stuck counts the servers that stay over their memory: 0 if shards have one size and all fit.
 func Shim(in *Instance, r Assignment) (Assignment, ShimStats) {
 	s := newShim(in, r)
 	for i := range s.used {

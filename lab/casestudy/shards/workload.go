@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// A Drift states how the skew of the load, a Zipf exponent, changes from round to round.
+// A Drift is a rule by which the skew of the load, a Zipf exponent, changes from round to round.
 type Drift string
 
 // The drifts. Source: thesis §5.2.1, "Load distributions".
@@ -99,11 +99,11 @@ func NewWorkload(spec Spec) (*Workload, error) {
 // Zipf returns the Zipf exponent of the last round.
 func (w *Workload) Zipf() float64 { return w.zipf }
 
-// Next returns the Instance of the next round, in which the field Now is not set. Shard j has load (j+1)^−zₖ. Rounds
-// share sizes and memory.
+// Next returns the Instance of the next round, without Instance.Now. Shard j has load (j+1)^−z, where z is the exponent
+// of the round. The instances share sizes and memory.
 //
-// Deviation: a stateful step that would leave [ZipfMin, ZipfMax] goes the other way, because the thesis' unbounded
-// walk drifts to exponents at which a few shards dominate.
+// Deviation: a stateful step that would leave [ZipfMin, ZipfMax] goes the other way, because the thesis' unbounded walk
+// drifts to exponents at which a few shards dominate.
 func (w *Workload) Next() *Instance {
 	s := &w.spec
 	switch s.Drift {
@@ -126,7 +126,7 @@ func (w *Workload) Next() *Instance {
 	return in
 }
 
-// Start returns the assignment of shard j to server j mod N.
+// Start returns the first assignment: shard j is on server j mod N, where N is the number of servers.
 func (w *Workload) Start() Assignment {
 	a := make(Assignment, w.spec.Shards)
 	for j := range a {

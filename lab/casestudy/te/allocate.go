@@ -29,9 +29,9 @@ type Allocation struct {
 	Limited    bool            // at a solver's limit
 }
 
-// Whole is the method that maximises the flow of all demands at once: LP-All with an exact solver, COpter with a
-// continual one. Only right-hand sides change between rounds. Source: thesis §5.2.2, method (a); §5.1.2, "Applying
-// COpter".
+// Whole is the method that maximises the flow of all demands in one program. With an exact solver it is LP-All; with a
+// solver that starts from its last solution, COpter. Only right-hand sides change between rounds. Source: thesis
+// §5.2.2, method (a); §5.1.2, "Applying COpter".
 type Whole struct {
 	Solver  lp.Solver
 	program *Program
@@ -70,9 +70,9 @@ func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
 	return a, nil
 }
 
-// Top is the method that sends each small demand over its shortest path, then maximises the flow of the large ones in
-// the remaining capacity. Source: thesis §5.2.2, method (b), LP-Top ("demand pinning").
-// Deviation: pinned demands are served largest first, because the thesis does not cover demands that do not fit.
+// Top is the method that sends each small demand over its shortest path, and then maximises the flow of the large
+// demands in the remaining capacity. Source: thesis §5.2.2, method (b), LP-Top ("demand pinning"). Deviation: pinned
+// demands are served largest first, because the thesis does not cover demands that do not fit.
 type Top struct {
 	Solver lp.Solver
 	Share  float64 // of the demands; the thesis has 0.1
@@ -168,8 +168,8 @@ func (in *Instance) add(flow []float64, picked []int, part []float64) {
 	}
 }
 
-// Parts is the method POP-k. Every part has all links at 1/k of their capacity and a random k-th of the demands,
-// redrawn in every round. Large demands are first split into four. Parts are solved one after another. Source:
+// Parts is the method POP-k. Each of k parts has all links, at 1/k of their capacity, and a random k-th of the demands,
+// drawn again in every round. Large demands are first split into four. The parts are solved one after another. Source:
 // thesis §5.2.2, method (c).
 type Parts struct {
 	Solver lp.Solver

@@ -41,8 +41,8 @@ func Kinds() []Kind { return []Kind{Poisson, Bimodal, Gravity, Uniform} }
 // A Band is a range of volumes of demands.
 type Band struct{ From, To float64 }
 
-// Traffic states how demands are drawn. Source: thesis §5.2.2, "Traffic matrices"; the rules come from POP's
-// framework.
+// A Traffic states how demands are drawn at random. Source: thesis §5.2.2, "Traffic matrices"; the rules come from
+// POP's framework.
 type Traffic struct {
 	Kind Kind
 	// Load scales the volumes: at 1, evenly spread shortest paths fill every link.
@@ -53,11 +53,11 @@ type Traffic struct {
 	Seed          uint64
 }
 
-// DefaultTraffic returns the demands of the experiments.
+// DefaultTraffic returns how demands of a kind are drawn in the experiments.
 //
-// Poisson's match published measurements of the Kdl network: 332,141 demands of 2,167,823 in total, over 627,256
-// paths with 13.7 million coefficients. Bimodal's bands have equal volume ("roughly even split"), a fifth of the
-// pairs in the high one.
+// Poisson demands match published measurements of the Kdl network: 332,141 demands of 2,167,823 in total, over 627,256
+// paths with 13.7 million coefficients. Bimodal demands have two bands of equal volume ("roughly even split"); a fifth
+// of the pairs is in the high one.
 func DefaultTraffic(kind Kind, seed uint64) Traffic {
 	return Traffic{
 		Kind: kind, Load: 0.8, Seed: seed,
@@ -85,8 +85,8 @@ func (b Band) ok() bool { return b.From >= 0 && b.To >= b.From && b.To > 0 && !m
 
 func (b Band) draw(r *rand.Rand) float64 { return b.From + (b.To-b.From)*r.Float64() }
 
-// Demands draws a volume for every connected ordered pair, and returns those above 0 by source, then target, or an
-// error if there are none.
+// Demands draws a volume for every ordered pair of connected nodes. It returns the demands above 0, sorted by source,
+// then target. If there are none, it returns an error.
 func (d *Traffic) Demands(t *Topology) ([]Demand, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
@@ -165,7 +165,8 @@ func (t *Topology) throughput() (out, in []float64) {
 	return out, in
 }
 
-// Perturb changes the volume of every demand by up to share, at random and uniformly. Source: thesis §5.2.2.
+// Perturb multiplies the volume of every demand by a random factor, uniform from 1−share to 1+share. Source: thesis
+// §5.2.2.
 func Perturb(demands []Demand, share float64, seed uint64, round int) {
 	r := rng.Stream(seed, fmt.Sprintf("te/perturb/%d", round))
 	for i := range demands {

@@ -10,13 +10,14 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// Generate returns a random network of 2 to 5000 nodes; other numbers are an error. Equal arguments give equal networks.
+// Generate returns a random network of 2 to 5000 nodes; any other number is an error. Equal arguments give equal
+// networks.
 //
 //   - Nodes are random points in a square.
 //   - The edges of a minimum spanning tree connect all nodes. The shortest of the other edges are added, half as many
 //     as there are nodes. Each edge is two links, one in each direction.
-//   - The capacity of a link is 1,000 to 10,000. It grows with the number of shortest paths between nodes that cross
-//     the link.
+//   - The capacity of a link is 1,000 to 10,000. It grows with the number of shortest paths between nodes that use the
+//     link.
 func Generate(nodes int, seed uint64) (*Topology, error) {
 	if nodes < 2 || nodes > 5000 {
 		return nil, fmt.Errorf("%d nodes, want 2 to 5000", nodes)

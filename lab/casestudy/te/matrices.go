@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// ReadMatrices reads CSV with the header slot,src,dst,demand and node names. It returns the demands above 0 by
-// slot, then source, then target.
+// ReadMatrices reads CSV with the header slot,src,dst,demand and names of nodes of t. It returns the demands of each
+// slot that are above 0, sorted by source, then target.
 func ReadMatrices(name string, r io.Reader, t *Topology) ([][]Demand, error) {
 	index := make(map[string]int, len(t.Nodes))
 	for i, n := range t.Nodes {

@@ -23,8 +23,8 @@ const (
 	large     = 0.25
 )
 
-// NewMethod returns the method with a name. The seed determines the parts of pop:K; the clock, which may be nil,
-// measures their times. It returns an error for an unknown name, or exact.ErrUnavailable.
+// NewMethod returns the method called name. seed determines the parts of pop:K. clock, which may be nil, measures the
+// time of each part. It returns an error for an unknown name, or exact.ErrUnavailable.
 func NewMethod(name string, seed uint64, clock casestudy.Clock) (Method, error) {
 	kind, setting, with := strings.Cut(name, ":")
 	var allocator Allocator

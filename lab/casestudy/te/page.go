@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
-// HTML writes the results as a page: the table, demands (Figure 5.4 of the thesis), and flow, gap and time by round
-// (5.5 and 5.6).
+// HTML writes the results as a page with a table, the demands (Figure 5.4 of the thesis), and flow, gap and time by
+// round (5.5 and 5.6). Means are from round first on.
 func HTML(w io.Writer, title string, demands []Demand, rounds []Round, first int) error {
 	p := casestudy.Page{
 		Title: title,

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Paths has the paths of all demands, as slices. Paths of demand j are First[j] to First[j+1]-1, shortest first; path
-// p has the links Links[Start[p]:Start[p+1]] in order.
+// A Paths has the paths of all demands, in flat slices. The paths of demand j are First[j] to First[j+1]-1, shortest
+// first. Path p has the links Links[Start[p]:Start[p+1]], in order.
 type Paths struct {
 	First []int32 // by demand, and one more
 	Start []int32 // by path, and one more
@@ -34,9 +34,10 @@ func (p *Paths) Pick(demands []int) *Paths {
 	return q
 }
 
-// EdgeDisjoint returns up to k paths of each demand without a common link, each the shortest by remaining links
-// with capacity. A path costs a breadth-first search from both ends. Source: thesis §5.1.2. Deviation: length
-// counts links, where POP's framework has 1 / capacity, because the figures that we compare with were measured so.
+// EdgeDisjoint returns up to k paths for each demand. The paths of a demand have no link in common. Each is the
+// shortest that uses only links with capacity not used by earlier ones. A path takes a breadth-first search from both
+// ends. Source: thesis §5.1.2. Deviation: length counts links, where POP's framework has 1 / capacity, because the
+// figures that we compare with were measured so.
 func EdgeDisjoint(t *Topology, demands []Demand, k int) *Paths {
 	groups := byTarget(t, demands)
 	found := make([][]int32, len(demands)) // length, links, length, links...

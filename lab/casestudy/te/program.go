@@ -22,7 +22,8 @@ type Program struct {
 	volumes []float64
 }
 
-// Problem builds the Program of some demands and their paths; scale is the usable share of each link's capacity.
+// Problem builds the Program for demands and their paths. scale is the fraction of each link's capacity that may be
+// used.
 func Problem(t *Topology, demands []Demand, paths *Paths, scale float64) (*Program, error) {
 	g := &Program{
 		LP: &lp.Problem{}, Demand: make([]lp.Row, len(demands)), Link: make([]lp.Row, len(t.Links)),
@@ -53,7 +54,7 @@ func Problem(t *Topology, demands []Demand, paths *Paths, scale float64) (*Progr
 	return g, nil
 }
 
-// SetDemands changes the volumes of the same demands, and returns how many changed.
+// SetDemands sets new volumes for the demands of the program, and returns how many volumes changed.
 func (g *Program) SetDemands(demands []Demand) (changed int, err error) {
 	for j, d := range demands {
 		if d.Volume == g.volumes[j] {
@@ -68,7 +69,7 @@ func (g *Program) SetDemands(demands []Demand) (changed int, err error) {
 	return changed, nil
 }
 
-// Flow returns the flow on each path from a solution of LP.
+// Flow returns the flow on each path in x, a solution of LP.
 func (g *Program) Flow(x []float64) []float64 {
 	flow := make([]float64, len(g.Path))
 	for p, c := range g.Path {

@@ -2,7 +2,7 @@ package te
 
 import "slices"
 
-// An Instance is the problem of one round: network, demands and paths.
+// An Instance is the problem of one round: a network, demands and their paths.
 type Instance struct {
 	Topology *Topology
 	Paths    *Paths
@@ -22,8 +22,8 @@ func (in *Instance) Loads(flow []float64) []float64 {
 	return load
 }
 
-// Violation returns the largest excess of a flow over the capacity of a link and over a demand, relative to 1 +
-// the limit, and the sum of negative flows.
+// Violation returns three numbers for a flow by path: the largest excess over the capacity of a link, and over a
+// demand, both relative to 1 + the limit, and the sum of negative flows.
 func (in *Instance) Violation(flow []float64) (link, demand, negative float64) {
 	for e, load := range in.Loads(flow) {
 		link = max(link, (load-in.Topology.Links[e].Capacity)/(1+in.Topology.Links[e].Capacity))
@@ -39,8 +39,8 @@ func (in *Instance) Violation(flow []float64) (link, demand, negative float64) {
 	return link, demand, negative
 }
 
-// ScaleBack reduces a flow until it keeps all limits: negative flows become 0, overserved demands shrink, and a path
-// is scaled by its most overloaded link.
+// ScaleBack reduces a flow until it respects all limits. Negative flows become 0, flows beyond a demand shrink, and
+// each path is scaled down by its most overloaded link.
 func (in *Instance) ScaleBack(flow []float64) {
 	for j, d := range in.Demands {
 		paths := flow[in.Paths.First[j]:in.Paths.First[j+1]]
@@ -74,7 +74,7 @@ func (in *Instance) ScaleBack(flow []float64) {
 	}
 }
 
-// TopUp increases a flow as far as the limits allow: paths of fewest links first, then largest demands.
+// TopUp increases a flow until the limits stop it: paths with the fewest links first, then the largest demands.
 func (in *Instance) TopUp(flow []float64) {
 	free := in.free(flow)
 	for _, p := range in.byLength() {

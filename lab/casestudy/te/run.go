@@ -14,7 +14,7 @@ import (
 // Cores is the number of processor cores that Round.Parallel assumes.
 const Cores = 64
 
-// A Spec describes a run: network, demands, and how they change.
+// A Spec describes a run: network, demands, and how the demands change.
 type Spec struct {
 	Topology *Topology
 	Demands  []Demand
@@ -51,8 +51,8 @@ type Method struct {
 	Allocator
 }
 
-// Run runs all methods on the same rounds, and returns the results by round, then method. It also passes each round
-// to report. If a method fails, it returns the earlier rounds and the error.
+// Run runs all methods on the same rounds, and returns the results by round, then method. It also passes the results of
+// each round to report. If a method fails, it returns the earlier rounds and the error.
 func Run(ctx context.Context, s Spec, methods []Method, rounds int, clock casestudy.Clock, report func([]Round)) ([]Round, error) {
 	in, err := s.start()
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Table prints a row per method, with means from round first on. FLOW is after ScaleBack, TOPPED UP after TopUp; gaps
-// are to the best bound. CPU seconds are per round, and PARALLEL with pop:K's parts in parallel.
+// Table prints a row per method, with means from round first on. FLOW is after ScaleBack, and TOPPED UP after TopUp.
+// Gaps are relative to the best bound. CPU is seconds per round; PARALLEL is the time if the parts of pop:K run in
+// parallel.
 func Table(w io.Writer, rounds []Round, first int) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "METHOD\tFLOW\tOF DEMAND (%)\tGAP (%)\tTOPPED UP\tGAP (%)\tVIOLATION\tCPU (s)\tWORST (s)\tPARALLEL (s)\tLIMITED\t")

@@ -67,8 +67,8 @@ type nodeLink struct {
 	} `json:"links"`
 }
 
-// ReadTopology reads node-link JSON: "nodes" with "id", "links" with "source", "target" and "capacity", and
-// "directed". Undirected links go both ways.
+// ReadTopology reads a network as node-link JSON: "nodes" with "id", "links" with "source", "target" and "capacity",
+// and "directed". An undirected link becomes two links, one in each direction.
 func ReadTopology(name string, r io.Reader) (*Topology, error) {
 	var file nodeLink
 	if err := json.NewDecoder(r).Decode(&file); err != nil {
