@@ -53,7 +53,6 @@ type piece struct {
 	odd   bool
 }
 
-// A class orders pieces.
 type class int
 
 const (

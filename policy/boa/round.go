@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A round is a plan under construction.
 type round struct {
 	p      *Policy
 	s      *policy.Snapshot

@@ -15,7 +15,6 @@ type sharing struct {
 	prices []float64 // by type, from phase two
 }
 
-// allocate decides the workers of all jobs.
 func (s *sharing) allocate(ctx context.Context) error {
 	s.aim()
 	for k := range s.pairs {

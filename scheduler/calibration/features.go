@@ -11,7 +11,6 @@ func (r *Record) features(g Guess) features {
 	return features{math.Log(g.length(r.round) / r.round.Seconds()), spread(e[0] - e[2])}
 }
 
-// rounded returns the middle of the band of features with common quantiles.
 func (f features) rounded() features {
 	return features{math.Round(perBand*f.length) / perBand, math.Round(perBand*f.apart) / perBand}
 }
@@ -20,7 +19,6 @@ func (f features) rounded() features {
 // of their ratio.
 func spread(ratio float64) float64 { return math.Log(1 + math.Abs(ratio)/hardlyApart) }
 
-// weight returns the weight of an error of a guess with other features, at most 1.
 func (f features) weight(of features) float64 {
 	a, b := (f.length-of.length)/bandwidth, (f.apart-of.apart)/bandwidth
 	return math.Exp(-(a*a + b*b) / 2)

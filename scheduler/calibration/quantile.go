@@ -112,7 +112,6 @@ func (r *Record) others(p Phase, like features) []observation {
 	return all
 }
 
-// A step is an error, and the share of all errors above it.
 type step struct{ error, above float64 }
 
 // A distribution is the steps of errors, ascending and distinct. The share of the last is not 0 if larger
@@ -203,7 +202,6 @@ func between(low, high distribution, share float64) (from, to float64) {
 	return after, to
 }
 
-// A before is the errors and the length of a prediction of another run.
 type before struct {
 	length float64
 	errors [3]float64

@@ -91,7 +91,6 @@ func (t *journalReader) follow(records []journal.Named, at time.Duration) (*snap
 	return then, t.over()
 }
 
-// own are the records that name a job, from its submission to the first change after a moment.
 type own struct {
 	records []journal.Named
 	ended   bool // all records after the moment were searched

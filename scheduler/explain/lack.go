@@ -48,7 +48,6 @@ func need(s *explainContext, n int, words string) string {
 	return "its policy offers it no fewer than " + words
 }
 
-// A freed is a number of GPUs that became free after the last round.
 type freed struct {
 	gpus    int
 	ago     time.Duration

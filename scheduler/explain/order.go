@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A jobOrder has the names of other jobs that reasons mention.
 type jobOrder struct {
 	queue  ranking
 	single int // number of first places in the queue with one job each
@@ -24,13 +23,11 @@ type jobOrder struct {
 	holders   map[cluster.GPUType]*holders
 }
 
-// A ranking has the names of jobs in ascending order of values.
 type ranking struct {
 	names  []string
 	values []float64
 }
 
-// A holders has the jobs that hold GPUs of one type, most GPUs first.
 type holders struct {
 	pinned []string // not preemptible
 	free   []string

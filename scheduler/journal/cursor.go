@@ -192,7 +192,6 @@ func (c *cursor) seconds() time.Duration {
 	return d
 }
 
-// value returns the text of one JSON value. It checks only the balance of brackets.
 func (c *cursor) value() []byte {
 	c.peek()
 	start, depth, quoted := c.pos, 0, false

@@ -115,7 +115,6 @@ func (r *Recorder) setRentals(rentals []cluster.Rental) {
 	}
 }
 
-// settleNobody moves to a time, and books the GPUs without a job until then.
 func (r *Recorder) settleNobody(now time.Time) {
 	from := r.now
 	if !now.After(from) {

@@ -197,7 +197,6 @@ func (a *account) free() {
 	a.parts = nil
 }
 
-// partsOf returns a placement by pools. GPUs on unknown nodes, or without placement, count as owned.
 func (r *Recorder) partsOf(has *cluster.Allocation, on cluster.Placement) []part {
 	var parts []part
 	if len(on) == 0 {

@@ -161,7 +161,6 @@ func (r *Recorder) reported(a *account, rep *job.Report) {
 	a.learn(rep)
 }
 
-// profiled books a profiling run, which uses none of the job's own GPUs.
 func (r *Recorder) profiled(a *account, rep *job.Report) {
 	typ := r.gpus.typeIndex(rep.Configuration.GPUType)
 	used := time.Duration(max(1, rep.Configuration.GPUs)) * max(0, rep.Interval)

@@ -106,7 +106,6 @@ func (l *lending) last(g cluster.Group) cluster.Loan {
 	return cluster.Loan{}
 }
 
-// setLent counts the nodes on loan of the coming cluster c. The present one is nil at first.
 func (l *lending) setLent(was, c *cluster.Cluster, now time.Time) {
 	l.nodes, l.gpus = 0, 0
 	for _, n := range c.Nodes() {

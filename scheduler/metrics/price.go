@@ -6,13 +6,11 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A worth is the value of one more GPU by a plan, in seconds of running time.
 type worth struct {
 	training float64 // of a GPU not on loan
 	loan     float64
 }
 
-// Appraisals sum up the priced rounds with jobs and nodes on loan.
 type appraisals struct {
 	rounds         int
 	training, loan float64 // sums of worth

@@ -9,7 +9,6 @@ import (
 
 // This file counts the cost of giving nodes on loan back. Source: Lyra §7.3, "Reclaiming heuristic".
 
-// Waves sum up the rounds that reclaim.
 type waves struct {
 	gpus      int
 	flexible  int           // nodes without a preempted job

@@ -74,7 +74,6 @@ func (r *Recorder) setRentals(rentals []cluster.Rental) {
 	t.bill.change(r.now.Sub(r.start).Seconds(), t.rate+t.late)
 }
 
-// add adds what is rented of a group, whose GPUs have index typ; types is the number of GPU types.
 func (t *tenancy) add(l *cluster.Rental, typ, types int) {
 	gpus := l.Node.Capacity.GPUs
 	t.starting = append(t.starting, make([]int, types-len(t.starting))...)

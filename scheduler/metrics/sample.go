@@ -4,7 +4,6 @@ import "time"
 
 const mostTimes = 1 << 16
 
-// A sample keeps evenly spaced values of a sequence: all up to mostTimes, then every second, fourth and so on.
 type sample struct {
 	times   []time.Duration
 	stride  int // 0 means 1

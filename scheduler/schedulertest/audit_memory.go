@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A memory is the progress of a job that a checkpoint certainly has, by its reports.
 type memory struct {
 	least float64 // of the next report
 	saved float64

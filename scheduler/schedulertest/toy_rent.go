@@ -12,7 +12,6 @@ import (
 // toyStart is the time from an order to the arrival of the node.
 const toyStart = 90 * time.Second
 
-// toyNodes are the rentable nodes of a Toy. It is a scheduler.Expander: returned nodes are gone at once.
 type toyNodes struct {
 	w      *Toy
 	all    *cluster.Cluster

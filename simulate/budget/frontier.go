@@ -58,12 +58,10 @@ func (f *Frontier) rows() []*Shown {
 	return rows
 }
 
-// knee returns the first point from which more budget buys a smaller share, or the last.
 func knee(points []convex.Breakpoint) int {
 	return slices.IndexFunc(points, func(b convex.Breakpoint) bool { return b.Multiplier*b.Budget < b.MeanJCT })
 }
 
-// spread returns about n points, evenly in the logarithms, with the first, the last and the knee.
 func spread(points []convex.Breakpoint, n, knee int) []int {
 	first, last := points[0], points[len(points)-1]
 	across := math.Log(last.Budget / first.Budget)

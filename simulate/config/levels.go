@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// levels are the numbers of neighbouring nodes per rack and per NVLink domain; 0: none.
 type levels struct{ rack, nvlink int }
 
 // parseLevels cuts "/rack@12" and "/nvlink@4", in any order, off the end of

@@ -123,7 +123,6 @@ func (a *Answer) judged(c *Comparison, gpus int) {
 	a.Rows = []Row{rowOf(asItWas, "", &was), a.replayed}
 }
 
-// merged returns the row of several seeds: the mean of each figure, and the union of their ranges.
 func merged(rows []Row) Row {
 	all := rows[0]
 	n := float64(len(rows))

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// cut returns the first keep of "of" parts of the nodes of each type, rounded up.
 func cut(nodes *cluster.Cluster, keep, of int) *cluster.Cluster {
 	left := make(map[cluster.GPUType]int)
 	for _, t := range nodes.Types() {

@@ -239,7 +239,6 @@ func teams(base, with *metrics.Result, specs map[job.ID]*job.Spec) []TeamSaving 
 // students has the 95 % quantiles of Student's t for 1, 2, ... degrees of freedom.
 var students = [MostOrders - 1]float64{6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833}
 
-// bounds returns Student's 90 % prediction interval for each field; nil for fewer than 2 savings.
 func bounds(all []Saving) (low, high *Saving) {
 	if len(all) < 2 {
 		return nil, nil

@@ -18,7 +18,6 @@ import (
 // ObservedName is the name of the recorded run in tables.
 const ObservedName = "observed"
 
-// A moment is a change of one job at a time.
 type moment struct {
 	at   time.Time
 	what int // kind; smaller kinds come first at one time

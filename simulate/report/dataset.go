@@ -10,13 +10,11 @@ import (
 	"github.com/oxgang/oxgang/internal/printable"
 )
 
-// A dataset is columns of equal length: a plot of the page, and a CSV.
 type dataset struct {
 	Name    string    `json:"name"` // of the plot, and of its file with ".csv"
 	Columns []*series `json:"columns"`
 }
 
-// A series is numbers, or indices into Words.
 type series struct {
 	Name   string    `json:"name"` // with its unit
 	Words  []string  `json:"words,omitempty"`
@@ -56,7 +54,6 @@ func (d *dataset) add(words []string, numbers ...float64) {
 
 func (d *dataset) rows() int { return len(d.Columns[0].Values) }
 
-// tidy rounds to six significant digits, or milliseconds below a year; 0 if not finite.
 func tidy(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0

@@ -80,7 +80,6 @@ var loanColumns = []column{
 	{"return_cost_gpu_hours", "RETURN COST GPU-H", "GPU-hours lost per node reclaimed", "", 2, wide, ofTheGPUs, lower, ofReclaimed(func(l *metrics.LoanSummary) float64 { return l.ReturnCost })},
 }
 
-// withLoans also shows queuing times, because loans should shorten them.
 func withLoans(all []column) []column {
 	for i := range all {
 		if all[i].key == "queued_mean_h" {

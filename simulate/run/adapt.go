@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// drawn reports whether a job belongs to a random share. A larger share contains a smaller one.
 func drawn(c *config.Config, name string, id job.ID, share float64) bool {
 	return share > 0 && rng.Stream(c.Sim.Seed, name+"/"+string(id)).Float64() < share
 }

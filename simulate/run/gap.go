@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// gaps records how far each placed plan is below the proved bound on the sum of relative speeds.
 type gaps struct {
 	run   *Run
 	known map[*policy.Job]speedup

@@ -95,8 +95,6 @@ func wholeShare(spec *job.Spec, t cluster.GPUType, gpus float64) int {
 	return max(n, spec.Min(t))
 }
 
-// lasting returns the time of one start, and of training during a share of the time; 0 if the job does not
-// run.
 func lasting(seconds, share float64, start time.Duration) time.Duration {
 	seconds /= math.Min(1, share)
 	if !(seconds > 0) || math.IsInf(seconds, 0) {
@@ -149,7 +147,6 @@ func MakespanBound(in *Inputs) time.Duration {
 	return perf.MakespanBound(left, size, in.Cluster.GPUs())
 }
 
-// exclusive returns the seconds alone on the requested GPUs of the first suitable type; 0 if there is none.
 func (in *Inputs) exclusive(spec *job.Spec) float64 {
 	app := in.application(spec)
 	if app == nil {

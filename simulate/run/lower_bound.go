@@ -75,8 +75,6 @@ func least(app *workload.Application, spec *job.Spec, t *cluster.TypeInfo, faste
 	return best
 }
 
-// counts returns the possible numbers of GPUs of a job: its request, or whole replicas up to its
-// maximum.
 func counts(spec *job.Spec, t *cluster.TypeInfo) []int {
 	if !spec.Adaptivity.Has(job.GPUCount) {
 		if n := spec.Requested(t.Type); n <= t.GPUs {

@@ -333,7 +333,6 @@ func (in *Inputs) truth(spec *job.Spec) estimate.Throughput {
 	}
 }
 
-// timed measures a policy's time; policies read no clock.
 type timed struct {
 	policy.Policy
 	rec *metrics.Recorder

@@ -70,8 +70,6 @@ const (
 	most   = 4.0
 )
 
-// nodes returns a cluster for rent, limited per offer to times what the budget buys, or what the widest job
-// needs.
 func (r *Rented) nodes(times float64) (*cluster.Cluster, error) {
 	var all []cluster.Node
 	for i := range r.Offers {

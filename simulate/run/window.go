@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// A window has the jobs whose results count; others before and after them provide a steady state.
 type window map[job.ID]bool
 
 func (in *Inputs) window(c *config.Config) (window, error) {

@@ -166,7 +166,6 @@ func (g *agent) drawSlow(w *World) float64 {
 	return 1
 }
 
-// fit sets the largest local batch size on the held GPUs, unless the batch is fixed at one sample.
 func (g *agent) fit() {
 	if g.app.Batch.Max <= 1 {
 		return
@@ -179,7 +178,6 @@ func (g *agent) fit() {
 	g.limits.LocalMax = map[cluster.GPUType]int{t: most}
 }
 
-// act takes the agent's turn: the restart is complete, an epoch ends, or a report is due.
 func (g *agent) act(w *World) {
 	if g.restoring {
 		g.checkIn(w)

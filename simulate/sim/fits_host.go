@@ -27,8 +27,6 @@ func hosts(c *cluster.Cluster, spec *job.Spec, t *cluster.TypeInfo, gpus int) er
 
 const hostSlack = 1e-9
 
-// largest returns the most CPUs of a number of nodes of a type, and independently the most memory, without
-// loans.
 func largest(c *cluster.Cluster, t cluster.GPUType, nodes int) (sum cluster.Resources) {
 	var cpus []float64
 	var memory []int64

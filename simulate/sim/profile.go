@@ -76,7 +76,6 @@ func (g *agent) runs(w *World, t cluster.GPUType) *profileRuns {
 	return r
 }
 
-// host returns the CPUs, rounded down, and memory of the largest node that fits c; zeros if not counted.
 func host(full *cluster.Cluster, c cluster.Configuration) (cpus float64, memory int64) {
 	if t, ok := full.Type(c.GPUType); !ok || !t.Counts() {
 		return 0, 0

@@ -183,7 +183,6 @@ func (p *provider) cancel(coming []*lease, most int) {
 	}
 }
 
-// order orders up to nodes more nodes, but no broken ones, and returns how many it got.
 func (p *provider) order(d *groupController, nodes int) int {
 	idle := slices.DeleteFunc(d.in(free), func(l *lease) bool { return p.w.nodes.away[l.node.ID] > 1 })
 	var got []stateChange
@@ -228,7 +227,6 @@ func (p *provider) watch(here stateChange) {
 	}})
 }
 
-// reclaim takes a spot node back.
 func (p *provider) reclaim(l *lease) {
 	for _, g := range p.w.on(func(id cluster.NodeID) bool { return id == l.node.ID }) {
 		p.w.lose(g, fmt.Sprintf("the provider reclaimed %s", l.node.ID), (*agent).checkpoint)

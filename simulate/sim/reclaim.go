@@ -10,13 +10,11 @@ import (
 
 // This file implements how a lender requests its nodes, and takes missing ones by force.
 
-// A notice says that at most limit nodes may be lent when it is due.
 type notice struct {
 	due   time.Time
 	limit int
 }
 
-// first returns the index of the first notice whose limit is below lent.
 func (p *pool) first(lent int) int {
 	return slices.IndexFunc(p.notices, func(n notice) bool { return n.limit < lent })
 }
@@ -124,7 +122,6 @@ func (l *lender) seize(p *pool, nodes int) {
 	}
 }
 
-// evict takes the GPUs of all jobs on a node, even non-preemptive ones, without a checkpoint.
 func (l *lender) evict(id cluster.NodeID) {
 	for _, g := range l.w.on(func(other cluster.NodeID) bool { return other == id }) {
 		l.w.lose(g, fmt.Sprintf("the owner of %s took it back by force", id), func(*agent) {})

@@ -94,7 +94,6 @@ func (g *agent) goodput() float64 {
 	return rate * g.app.Efficiency(g.epoch, total)
 }
 
-// measure reports the measurements since the last report, and returns false if the agent learned nothing.
 func (g *agent) measure(w *World) (taught bool) {
 	if !w.now.After(g.measured) || g.belief == nil {
 		return true
@@ -114,8 +113,6 @@ func (g *agent) measure(w *World) (taught bool) {
 	return g.belief.Version() != before
 }
 
-// perceive returns the measured time for a true one, with bias and noise of relative standard deviation
-// sigma.
 func (g *agent) perceive(seconds float64, t cluster.GPUType, sigma float64) time.Duration {
 	if g.noise != nil {
 		seconds *= g.bias[t] * math.Exp(sigma*g.noise.NormFloat64())

@@ -146,7 +146,6 @@ func (d *Description) writeSizes(b *strings.Builder) {
 	}
 }
 
-// mergedSizes merges sizes up to each power of two; the last row has all larger ones.
 func mergedSizes(all []SizeCount) []SizeCount {
 	var sizes []SizeCount
 	for _, s := range all {
@@ -201,7 +200,6 @@ func bar(n, most int) string {
 	return " " + strings.Repeat("#", (n*barWidth+most-1)/most)
 }
 
-// short returns a time span with two units: 90s, 12m30s, 3h20m, 4d6h.
 func short(d time.Duration) string {
 	s := int64(d.Round(time.Second) / time.Second)
 	two := func(a int64, unitA string, b int64, unitB string) string {

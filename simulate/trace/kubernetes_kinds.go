@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// A kubeKind is a kind of object that is read. An object without apiVersion has the first kind of its name.
 type kubeKind struct {
 	kind, group string
 	add         func(*kubeDump, *kubeObject) error
@@ -38,7 +37,6 @@ var kubeKinds = []kubeKind{
 	{"LeaderWorkerSet", "leaderworkerset.x-k8s.io", nil, leaderWorkerShape},
 }
 
-// kindOf returns the kind of an API, or nil if it is not read. An empty API matches every group.
 func kindOf(api, kind string) *kubeKind {
 	group, _, ok := strings.Cut(api, "/")
 	if !ok {
@@ -143,7 +141,6 @@ func volcanoShape(text json.RawMessage) (*shape, error) {
 	return s, err
 }
 
-// replicasShape reads the roles of Kubeflow's older jobs: spec.pytorchReplicaSpecs, spec.mpiReplicaSpecs etc.
 func replicasShape(text json.RawMessage) (*shape, error) {
 	var spec map[string]json.RawMessage
 	if err := json.Unmarshal(text, &spec); err != nil {

@@ -114,8 +114,6 @@ func (o *kubeObject) ended() (at time.Time, failed bool) {
 	return time.Time{}, false
 }
 
-// ran returns when a Volcano Job last started to run, by its conditions or else by its running time; zero:
-// unknown.
 func (o *kubeObject) ran() (at time.Time) {
 	for _, c := range o.Status.Conditions {
 		if c.Type == "" && c.Status == "Running" {

@@ -157,7 +157,6 @@ func (d *kubeDump) typesOf(labels map[string]string) []cluster.GPUType {
 	return types
 }
 
-// flavorTypes returns the GPU types of ResourceFlavors, by their nodes or else by their labels; empty: unknown.
 func (d *kubeDump) flavorTypes(flavors []string) (types []cluster.GPUType) {
 	for _, f := range flavors {
 		labels := d.flavors[f]

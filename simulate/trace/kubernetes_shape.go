@@ -58,7 +58,6 @@ func (c *container) gpus() float64 {
 	return float64(max(c.Resources.Requests.gpus(), c.Resources.Limits.gpus()))
 }
 
-// need returns the pod's request as Kubernetes counts it: all containers, or an init container with more.
 func (p *podSpec) need(amount func(*container) float64) float64 {
 	all, most := 0.0, 0.0
 	for i := range p.Init {

@@ -105,7 +105,6 @@ func (w *kubeWorkload) addFlavors(flavors map[string]string) {
 	slices.Sort(w.flavors)
 }
 
-// owners identifies the owners of a Workload: their uids, or its own uid if it has none.
 func (o *kubeObject) owners() string {
 	var all []string
 	for _, w := range o.Meta.Owners {
@@ -180,7 +179,6 @@ func (j *kubeJob) quota() (last *kubeObject) {
 	return last
 }
 
-// admitted returns when Kueue last admitted a job, before any resizes; zero: it is not admitted.
 func (j *kubeJob) admitted() (at time.Time) {
 	current := j.quota()
 	for _, w := range j.quotas {

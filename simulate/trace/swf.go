@@ -131,7 +131,6 @@ func (l *swfLog) line(line string) bool {
 	return l.Accept(a, l.row.Line, 1, "job")
 }
 
-// known returns a field's number; -1, which means unknown, is 0.
 func (l *swfLog) known(name string) float64 {
 	if l.row.Raw(name) == "-1" {
 		return 0

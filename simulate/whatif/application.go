@@ -91,7 +91,6 @@ func (t *truth) curve() *workload.Curve {
 	return c
 }
 
-// extend adds gradient statistics up to a number of samples, unless the curve has some there.
 func extend(c *workload.Curve, end, sqr, vari float64) {
 	if n := len(c.Ends); end > 0 && (n == 0 || end > c.Ends[n-1]) {
 		c.Ends, c.Sqr[0], c.Var[0] = append(c.Ends, end), append(c.Sqr[0], sqr), append(c.Var[0], vari)

@@ -5,7 +5,6 @@ import (
 	"time"
 )
 
-// A class is what the jobs of one class show about later ones.
 type class struct {
 	// furthest is the job with the most progress.
 	furthest *learned
@@ -52,7 +51,6 @@ func (c *class) profiled(took time.Duration) {
 	}
 }
 
-// profiling returns the mean time that profiles took, of the class or else of all classes; 0: none was made.
 func (l *Learner) profiling(c *class) time.Duration {
 	if c != nil && c.profiles > 0 {
 		return c.profile / time.Duration(c.profiles)

@@ -85,7 +85,6 @@ type learned struct {
 	tail       time.Duration // from its last report to its completion
 }
 
-// A piece is the mean gradient statistics of an epoch, and its first and last seen progress.
 type piece struct {
 	epoch, reports int
 	first, last    float64
@@ -187,7 +186,6 @@ func (j *learned) run(now time.Time, a *scheduler.Run) {
 	j.ran, j.starting = now, true
 }
 
-// release records that a job loses its GPUs, and adds the GPU time of its training: see usedUntil.
 func (j *learned) release(now time.Time) {
 	j.used = j.usedUntil(now)
 	j.held, j.on, j.starting, j.ran = cluster.Allocation{}, nil, false, now

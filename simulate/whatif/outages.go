@@ -11,8 +11,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// outages are the times in which owned nodes of a recorded run were away, and the failures of its jobs, for a
-// simulation.
 type outages struct {
 	nodes    []cluster.Node // owned ones that were there at some time
 	here     map[cluster.NodeID]bool

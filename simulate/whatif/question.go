@@ -125,7 +125,6 @@ func Ask(ctx context.Context, s *policy.Snapshot, o Options, q Question) (*Answe
 	return found, nil
 }
 
-// of returns the snapshot, and the plan of its round, with the change.
 func (q *Question) of(s *policy.Snapshot, p *policy.Plan) (*policy.Snapshot, *policy.Plan, error) {
 	if err := q.Validate(); err != nil {
 		return nil, nil, err

@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A usage is the share of its nodes that a lender used in a recorded run.
 type usage struct {
 	at    []time.Duration // since the start of the recording
 	share []float64       // of its GPUs, from then on

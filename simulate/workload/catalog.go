@@ -29,7 +29,6 @@ func (c Catalog) Check(names []string) error {
 	return nil
 }
 
-// known lists the applications for messages: single ones, then models of the others.
 func (c Catalog) known() []string {
 	var names, models []string
 	for _, name := range c.Names() {

@@ -28,7 +28,6 @@ func solverStudies() map[string]solverStudy {
 
 var solverCases = []string{"rounds", "shards", "te"}
 
-// measuring has what all case studies share.
 type measuring struct {
 	names          []string // methods
 	load           string   // "": the case's default

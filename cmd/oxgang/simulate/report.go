@@ -142,7 +142,6 @@ func (r *reporting) runs(ctx context.Context, files []string) ([]report.Run, err
 	return runs, nil
 }
 
-// decide adds the verdict.
 func decide(runs []report.Run, trials []statistics.Trial) {
 	type key struct {
 		policy string

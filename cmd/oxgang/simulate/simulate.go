@@ -228,7 +228,6 @@ func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Pr
 	return g.Wait()
 }
 
-// simulate runs a task.
 func (t *task) simulate(ctx context.Context, out *output, obs ...scheduler.Observer) (err error) {
 	if out.journal == nil {
 		t.run, t.failed = run.SimulateWatched(ctx, t.config, t.Inputs, t.policy, run.Watch{Once: t.once, Stream: out.stream()}, obs...)

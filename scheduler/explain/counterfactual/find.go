@@ -110,7 +110,6 @@ func (f *finder) others(plan *policy.Plan) int {
 	return more
 }
 
-// better reports whether b is faster than a for a job, or has more GPUs of the same type if speeds are unknown.
 func better(j *policy.Job, a, b cluster.Allocation) bool {
 	if a.IsZero() || b.IsZero() {
 		return a.IsZero() && !b.IsZero()
@@ -427,7 +426,6 @@ func asks(j *policy.Job) int {
 	return max(1, j.GPUs)
 }
 
-// holders returns the other jobs that the plan gives GPUs, the soonest end first, unknown ends last.
 func (f *finder) holders() []job.ID {
 	var all []job.ID
 	ends := map[job.ID]time.Duration{}

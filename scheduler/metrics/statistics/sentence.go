@@ -43,7 +43,6 @@ func (v *Verdict) compared() string {
 	return "paired " + v.Over()
 }
 
-// tied returns the first policy and those that chance may separate from it.
 func (v *Verdict) tied() []string {
 	even := []string{v.Policies[0]}
 	for _, p := range v.Policies[1:] {
@@ -200,7 +199,6 @@ func percent(part float64) string {
 	return fmt.Sprintf("%.0f", p)
 }
 
-// differs returns a difference such as "runs 2m01s less"; empty below one second.
 func differs(does, what string, seconds float64) string {
 	d := time.Duration(math.Round(math.Abs(seconds))) * time.Second
 	switch {

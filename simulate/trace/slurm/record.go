@@ -122,7 +122,6 @@ func (l *log) times(r *parse.Row, at *places, rec *record) {
 	rec.suspend()
 }
 
-// arrived returns the earliest possible start of a job, as far as known.
 func (r *record) arrived() int64 {
 	if r.start > 0 && r.eligible > r.start {
 		return r.submit
@@ -147,7 +146,6 @@ func (r *record) ran() int64 {
 // The last time that fits 32 bits.
 const lastSecond = 1<<32 - 1 // in 2106
 
-// A day caches the last date of a column: neighbouring rows often share it.
 type day struct {
 	text  string // like 2020-08-31; empty: none
 	start int64  // in UTC, seconds since 1970

@@ -151,7 +151,6 @@ func (s script) tasks(nodes int) (int, error) {
 	return s.number("ntasks", nodes)
 }
 
-// number returns the value of an option, the least of a range such as 2-4, or a default.
 func (s script) number(name string, unset int) (int, error) {
 	text := s[name]
 	if text == "" {

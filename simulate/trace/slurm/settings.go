@@ -120,7 +120,6 @@ func (s *Settings) parameters(list string) error {
 	return nil
 }
 
-// span parses a time in Slurm's notation, days-hours:minutes:seconds, or in minutes.
 func span(text string) (time.Duration, error) {
 	days, rest, ok := strings.Cut(text, "-")
 	if !ok {

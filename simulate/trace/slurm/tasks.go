@@ -20,7 +20,6 @@ func waitingTasks(id string) int {
 	return max(1, n)
 }
 
-// tasksOf returns the number of tasks of 7, 1-3 or 10-100:10; 0 for other texts.
 func tasksOf(item string) int {
 	span, by, stepped := strings.Cut(item, ":")
 	from, to, ranged := strings.Cut(span, "-")

@@ -197,7 +197,6 @@ func parseGRES(text string) (l resourceList, want string) {
 	return l, ""
 }
 
-// perOf returns what PER_NODE, PER_JOB, PER_TASK or PER_SOCKET multiplies with (Slurm 19.05 to 20.11).
 func perOf(scope string) per {
 	switch scope {
 	case "PER_NODE":
@@ -229,7 +228,6 @@ func count(text string) (int, error) {
 	return n, err
 }
 
-// memory parses 64G or 0.50T into bytes; the default unit is megabytes, as in Slurm.
 func memory(text string) (int64, error) {
 	const units = "KMGTP"
 	shift := 20

@@ -44,7 +44,6 @@ func Bursty(all []workload.Arrival, c2 float64, seed uint64) error {
 	return nil
 }
 
-// A phase has one rate. Times are in units of the mean time between arrivals.
 type phase struct {
 	gap   float64 // mean time between its arrivals
 	lasts float64 // mean of its exponential length
@@ -54,7 +53,6 @@ type phase struct {
 // chain, with mean rate 1.
 type bursts [2]phase
 
-// newBursts returns the process of a burstiness: a part p of the jobs comes in 1 - p of the time.
 func newBursts(c2 float64) bursts {
 	p := burstPart(c2)
 	ratio := p / (1 - p)

@@ -25,7 +25,6 @@ type lyraFamily struct {
 	days         bool    // rates follow days and weeks, and some jobs run already at time 0
 }
 
-// A knot is a quantile of running times; their logarithm is linear in between.
 type knot struct{ share, seconds float64 }
 
 var lyraProduction = &lyraFamily{
@@ -113,7 +112,6 @@ func stretch(s *job.Spec, gpus int) {
 	s.Adaptivity, s.Resizes = job.StrongScaling, true
 }
 
-// A chooser selects the elastic jobs by ascending running time.
 type chooser struct {
 	from, rate float64 // of elastic jobs above a quantile
 	credit     float64

@@ -142,7 +142,6 @@ func (f *fitted) LocalRange(g cluster.GPUType, shape []int) (least, most int) {
 	return 0, 0
 }
 
-// find returns the model of a GPU type (nil: the application does not run on the shape), nodes and replicas.
 func (f *fitted) find(g cluster.GPUType, shape []int) (t *fittedType, nodes, replicas int) {
 	for i := range f.types {
 		if f.types[i].gpuType == g {

@@ -94,7 +94,6 @@ func (s *stepsFile) row(r row) error {
 	return f.add(r, local)
 }
 
-// typeOfJob returns the model and the samples per GPU of a job type; without any, 1: samples are steps.
 func typeOfJob(r row) (model string, local int, err error) {
 	model, rest, named := strings.Cut(r.text("job_type"), workload.BatchMark)
 	if model == "" {

@@ -37,7 +37,6 @@ func (s *stepRates) add(shape stepShape, local int, rate float64) bool {
 	return true
 }
 
-// on returns the measurements for a shape: of several nodes or, if missing, of one.
 func (s *stepRates) on(t cluster.GPUType, shape []int) series {
 	nodes, gpus := 0, 0
 	for _, n := range shape {

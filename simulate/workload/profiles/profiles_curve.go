@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A validation is one file: a training run at a fixed total batch size, by epoch.
 type validation struct {
 	name     string
 	batch    int       // total
