@@ -108,6 +108,7 @@ func sizeOf(gpus, pool int) int {
 type Waits struct {
 	Size
 	Jobs    int     `json:"jobs"`
+	Mean    float64 `json:"mean_s"`
 	Longest float64 `json:"longest_s"`
 	P99     float64 `json:"p99_s"`
 }
@@ -126,7 +127,7 @@ func WaitsBySize(pool int, runs ...[]JobTimes) []Waits {
 		all[i] = Waits{Size: size, Jobs: len(waits[i])}
 		if n := len(waits[i]); n > 0 {
 			slices.Sort(waits[i])
-			all[i].Longest, all[i].P99 = waits[i][n-1], Quantile(waits[i], 0.99)
+			all[i].Mean, all[i].Longest, all[i].P99 = mean(waits[i]), waits[i][n-1], Quantile(waits[i], 0.99)
 		}
 	}
 	return all

@@ -101,7 +101,7 @@ func TestWaitsBySize(t *testing.T) {
 	got := WaitsBySize(pool, r.JobTimes(), many)
 	sizes := Sizes(pool)
 	want := []Waits{
-		{sizes[0], 202, 199, 197}, {sizes[1], 1, 30, 30}, {sizes[2], 0, 0, 0}, {sizes[3], 1, 700, 700},
+		{sizes[0], 202, 19905.0 / 202, 199, 197}, {sizes[1], 1, 30, 30, 30}, {sizes[2], 0, 0, 0, 0}, {sizes[3], 1, 700, 700, 700},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

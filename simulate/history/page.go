@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/oxgang/oxgang/scheduler/metrics"
@@ -22,8 +21,9 @@ var (
 
 type pageView struct {
 	*Answer
-	Results  []string // the headline first
-	Stamped  bool
+	Headline string
+	Badge    string // accuracy
+	Results  []string
 	Share    int
 	Accuracy []string
 	Table    [][]string
@@ -31,11 +31,12 @@ type pageView struct {
 	Largest  *metrics.Waits // size of the last column
 	Style    template.CSS
 	Pictures []*report.Figure
+	Queue    *report.Figure
 }
 
 // Page writes the answer as a page that needs no other file and no network.
 func (a *Answer) Page(w io.Writer) error {
-	v := pageView{Answer: a, Results: strings.Split(a.Sentence, "\n"), Stamped: !a.Trust.Trusted, Share: int(100 * statistics.Share), Accuracy: a.accuracyLines(), Style: report.Style, Later: metrics.LaterRule, Largest: a.largest()}
+	v := pageView{Answer: a, Headline: a.headline(), Badge: upper(a.own()) + ".", Results: a.rest(), Queue: a.queue(), Share: int(100 * statistics.Share), Accuracy: a.accuracyLines(), Style: report.Style, Later: metrics.LaterRule, Largest: a.largest()}
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		v.Table = append(v.Table, []string{
@@ -43,9 +44,41 @@ func (a *Answer) Page(w io.Writer) error {
 			fmt.Sprintf("%.1f %%", 100*r.Utilisation), r.later(), r.longest(),
 		})
 	}
-	v.Pictures = []*report.Figure{a.bars(), a.queue()}
+	v.Pictures = []*report.Figure{a.waitsBySize()}
 	if p := a.sizes(); p != nil {
 		v.Pictures = append(v.Pictures, p)
 	}
 	return pageTemplate().Execute(w, v)
+}
+
+// headline answers in at most 20 words.
+func (a *Answer) headline() string {
+	was, b := a.Rows[0].MeanWait, a.best
+	switch {
+	case was == 0:
+		return "No job waited, so no policy can reduce the waits."
+	case b == nil:
+		return fmt.Sprintf("The mean wait was %s; no other policy was simulated.", span(was))
+	case b.MeanWait >= was:
+		return fmt.Sprintf("No other policy has a mean wait below %s; %s has %s.", span(was), called(b.policy), span(b.MeanWait))
+	case b.High == nil || b.change.Low < 1 && b.change.High > 1:
+		return fmt.Sprintf("%s: mean wait %s instead of %s, but that may be chance (%s).", upper(called(b.policy)), span(b.MeanWait), span(was), b.rangeText())
+	}
+	return fmt.Sprintf("%s cuts the mean wait from %s to %s (%s).", upper(called(b.policy)), span(was), span(b.MeanWait), b.rangeText())
+}
+
+// rest returns what the headline and the accuracy leave out.
+func (a *Answer) rest() []string {
+	parts := a.leftOut()
+	if a.best == nil {
+		return parts
+	}
+	if a.best.delays != nil {
+		parts = append(parts, statistics.Later(a.best.delays))
+	}
+	parts = append(parts, a.size())
+	for i, part := range parts {
+		parts[i] = upper(part) + "."
+	}
+	return parts
 }

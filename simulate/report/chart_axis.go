@@ -22,13 +22,6 @@ func (a Axis) At(v float64) float64 {
 	return a.Start + (a.End-a.Start)*(v-a.Low)/(a.High-a.Low)
 }
 
-func (a Axis) part(part float64) float64 {
-	if a.Log {
-		return a.Low * math.Pow(a.High/a.Low, part)
-	}
-	return a.Low + part*(a.High-a.Low)
-}
-
 func (a *Axis) include(values ...float64) {
 	for _, v := range values {
 		a.Low, a.High = min(a.Low, v), max(a.High, v)
@@ -60,6 +53,38 @@ func (a Axis) Values(steps []float64) []float64 {
 	return []float64{a.Low}
 }
 
+// Multiples returns the multiples on the axis of the smallest step that leaves at most a number of them. On a
+// logarithmic axis it returns Values.
+func (a Axis) Multiples(steps []float64, most int) []float64 {
+	if a.Log {
+		return a.Values(steps)
+	}
+	for _, s := range steps {
+		first, last := math.Ceil(a.Low/s-1e-9), math.Floor(a.High/s+1e-9)
+		if last-first >= float64(most) {
+			continue
+		}
+		var on []float64
+		for k := first; k <= last; k++ {
+			on = append(on, k*s+0) // not -0
+		}
+		return on
+	}
+	return []float64{a.Low}
+}
+
+// Durations returns steps of time in seconds that people count in, from a second to ten thousand days.
+func Durations() []float64 {
+	const minute, hour, day = 60, 3600, 86400
+	return []float64{
+		1, 2, 5, 10, 20, 30, minute, 2 * minute, 5 * minute, 10 * minute, 20 * minute, 30 * minute, hour, 2 * hour, 4 * hour, 6 * hour, 12 * hour,
+		day, 2 * day, 5 * day, 10 * day, 20 * day, 50 * day, 100 * day, 200 * day, 500 * day, 1000 * day, 10_000 * day,
+	}
+}
+
+// Whole returns 1, 2 and 5 times the powers of ten from 1.
+func Whole() []float64 { return Decades()[27:] }
+
 // Decades returns 1, 2 and 5 times the powers of ten from 1e-9 to 1e18.
 func Decades() []float64 {
 	var steps []float64
@@ -80,8 +105,12 @@ type Tick struct {
 // Ticks returns labels for those steps that are on the axis, at least apart pixels from each other. text formats a
 // value.
 func (a Axis) Ticks(steps []float64, apart float64, text func(float64) string) []Tick {
+	return a.ticks(a.Values(steps), apart, text)
+}
+
+func (a Axis) ticks(values []float64, apart float64, text func(float64) string) []Tick {
 	var ticks []Tick
-	for _, v := range a.Values(steps) {
+	for _, v := range values {
 		at := a.At(v)
 		if len(ticks) == 0 || math.Abs(at-ticks[len(ticks)-1].At) >= apart {
 			ticks = append(ticks, Tick{at, text(v)})

@@ -20,6 +20,8 @@ type Lines struct {
 	Lines       []Line
 	// XText and YText format values; by default with three digits.
 	XText, YText func(float64) string
+	// XSteps and YSteps are the values whose multiples have labels; by default Decades.
+	XSteps, YSteps []float64
 	// Logarithmic gives the vertical axis at most six powers of ten. Otherwise it starts at 0 or below and ends at
 	// Top or above.
 	Logarithmic bool
@@ -45,9 +47,12 @@ func (c *Lines) Figure() *Figure {
 		f.Texts = []Label{{(left + right) / 2, high / 2, "middle", "nothing to draw"}}
 		return f
 	}
-	for _, part := range []float64{0, 0.5, 1} {
-		x, y := across.part(part), up.part(part)
-		f.Texts = append(f.Texts, Label{left - 6, up.At(y) + 4, "end", text(c.YText, y)}, Label{across.At(x), high + 18, "middle", text(c.XText, x)})
+	for _, t := range up.labels(c.YSteps, 6, 24, c.YText) {
+		f.Strokes = append(f.Strokes, Stroke{"axis", left, t.At, right, t.At, 0.5})
+		f.Texts = append(f.Texts, Label{left - 6, t.At + 4, "end", t.Text})
+	}
+	for _, t := range across.labels(c.XSteps, 5, 80, c.XText) {
+		f.Texts = append(f.Texts, Label{t.At, high + 18, "middle", t.Text})
 	}
 	ends := make([]float64, len(c.Lines))
 	for i := range c.Lines {
@@ -59,6 +64,14 @@ func (c *Lines) Figure() *Figure {
 		f.Texts = append(f.Texts, Label{right + 6, at + 4, "start", c.Lines[i].Name})
 	}
 	return f
+}
+
+// labels returns at most a number of ticks.
+func (a Axis) labels(steps []float64, most int, apart float64, write func(float64) string) []Tick {
+	if steps == nil {
+		steps = Decades()
+	}
+	return a.ticks(a.Multiples(steps, most), apart, func(v float64) string { return text(write, v) })
 }
 
 func (c *Lines) axes() (across, up Axis) {
@@ -106,31 +119,4 @@ func text(write func(float64) string, v float64) string {
 		return fmt.Sprintf("%.3g", v)
 	}
 	return write(v)
-}
-
-// A Bar is a named value of a bar chart. It has an interval if High is not 0.
-type Bar struct {
-	Name, Text       string
-	Class            string
-	Value, Low, High float64
-}
-
-// Bars draws a chart of horizontal bars.
-func Bars(title, note string, all []Bar) *Figure {
-	const high, left = 26, 290
-	f := &Figure{Title: title, Note: note, Width: chartWidth, Height: high*len(all) + 10}
-	most := 1.0
-	for _, b := range all {
-		most = max(most, b.Value, b.High)
-	}
-	x := Axis{High: most, Start: left, End: chartWidth - 90}
-	for i, b := range all {
-		y := float64(high*i + high/2 + 5)
-		f.Texts = append(f.Texts, Label{left - 8, y + 4, "end", b.Name}, Label{x.At(max(b.Value, b.High)) + 8, y + 4, "start", b.Text})
-		f.Strokes = append(f.Strokes, Stroke{b.Class, left, y, max(left+1, x.At(b.Value)), y, 12})
-		if b.High != 0 {
-			f.Strokes = append(f.Strokes, Stroke{b.Class, x.At(b.Low), y, x.At(b.High), y, 2})
-		}
-	}
-	return f
 }

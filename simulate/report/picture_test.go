@@ -40,7 +40,7 @@ func TestPicture(t *testing.T) {
 	}
 	lines := report.Lines{
 		Title: "Jobs that wait or run, over time", Top: 40,
-		XText: func(v float64) string { return fmt.Sprintf("%.1f h", v) }, YText: func(v float64) string { return fmt.Sprintf("%.0f jobs", v) },
+		XText: func(v float64) string { return fmt.Sprintf("%.0f h", v) }, YText: func(v float64) string { return fmt.Sprintf("%.0f jobs", v) },
 	}
 	for _, name := range []string{"easy", "oxgang"} {
 		r, err := run.Simulate(t.Context(), c, in, name)
