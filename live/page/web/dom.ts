@@ -87,7 +87,7 @@ export function ahead(r: Range | undefined, at: string): string | undefined {
 // when formats a time of an overview: the time of day if live, otherwise since the start.
 export function when(overview: { begun: string; live: boolean }, at: number): string {
   if (!overview.live) return "at " + span(at);
-  return new Date(Date.parse(overview.begun) + at * 1000).toLocaleTimeString();
+  return timeOfDay(new Date(Date.parse(overview.begun) + at * 1000));
 }
 
 // expected formats a range for the start or end of a job, with its probability.
@@ -120,11 +120,16 @@ export const coloured = (id: string, now: Overview): HTMLElement => el("span", {
 
 const two = (n: number): string => String(n).padStart(2, "0");
 
-// clock formats seconds since 1970 as a time of day, with the date if it is not today.
+// clock formats seconds since 1970 as a time of day, with the date if it is half a day away or more.
 export function clock(t: number): string {
   const d = new Date(1000 * t), time = `${two(d.getHours())}:${two(d.getMinutes())}`;
-  return d.toDateString() === new Date().toDateString() ? time : `${d.getDate()} ${d.toLocaleString("en", { month: "short" })} ${time}`;
+  return Math.abs(t - Date.now() / 1000) < 43_200 ? time : `${date(d)} ${time}`;
 }
+
+export const date = (d: Date): string => `${d.getDate()} ${d.toLocaleString("en", { month: "short" })}`;
+
+// timeOfDay formats a time with seconds, of 24 hours.
+export const timeOfDay = (d: Date): string => d.toTimeString().slice(0, 8);
 
 // moment formats a time in seconds since the origin of an overview: a time of day if live, otherwise since the start.
 export const moment = (o: Overview, t: number): string => (o.live ? clock(Date.parse(o.begun) / 1000 + t) : span(t));

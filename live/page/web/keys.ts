@@ -3,7 +3,11 @@ import { byId } from "./dom";
 import { go, route } from "./route";
 import { listed, reveal } from "./rows";
 
+let opening = false; // the key that opens the search is down, and is not part of the text
+
 export function listen(): void {
+  byId("search").addEventListener("beforeinput", (e) => { if (opening && (e as InputEvent).data === "/") e.preventDefault(); });
+  addEventListener("keyup", () => { opening = false; });
   addEventListener("keydown", (e) => {
     const typing = e.target instanceof HTMLInputElement && e.target.type !== "range";
     if (e.ctrlKey || e.metaKey || e.altKey || (byId("confirm") as HTMLDialogElement).open || (byId("help") as HTMLDialogElement).open) return;
@@ -16,7 +20,7 @@ export function listen(): void {
 
 function act(key: string, typing: boolean): boolean {
   switch (key) {
-    case "/": setTimeout(() => byId("search").focus()); return true; // the character itself is not typed
+    case "/": opening = true; byId("search").focus(); return true;
     case "?": (byId("help") as HTMLDialogElement).showModal(); return true;
     case "j": step(1); return true;
     case "k": step(-1); return true;

@@ -77,7 +77,7 @@ async function show(o: Overview): Promise<void> {
   showHeader(o);
   showNow(o);
   showTimeline(past, o);
-  if (series) showOver(series, o.live ? undefined : o.elapsed);
+  if (series) showOver(series, o);
   await showRoute(o);
 }
 
@@ -111,7 +111,7 @@ function slide(now: Overview): void {
 async function updateSeries(): Promise<void> {
   try {
     series = await ask<Series>("/api/series");
-    showOver(series, overview && !overview.live ? overview.elapsed : undefined);
+    if (overview) showOver(series, overview);
   } catch (e) {
     if (!series) byId("over").textContent = (e as Error).message;
   }

@@ -1,26 +1,29 @@
 // GPUs and jobs over time.
 import { byId, el, fill, span, svg } from "./dom";
-import type { Series } from "./types";
+import { ticksOf } from "./track";
+import type { Overview, Series } from "./types";
 
 interface Line { name: string; values: number[]; kind: string }
 
-export function showOver(s: Series, at: number | undefined): void {
-  const all = s.at ?? [];
+export function showOver(s: Series, o: Overview): void {
+  const offset = (Date.parse(s.begun) - Date.parse(o.begun)) / 1000, all = (s.at ?? []).map((t) => t + offset);
+  if (all.length < 2) return fill(byId("over"), el("p", { class: "soft" }, "The plots begin with the second state that this page gets."));
   fill(byId("over"),
-    chart("GPUs", all, [{ name: "total", values: s.gpus ?? [], kind: "line1" }, { name: "held", values: s.held ?? [], kind: "line0" }], at),
-    chart("Jobs", all, [{ name: "waiting", values: s.waiting ?? [], kind: "line2" }, { name: "running", values: s.running ?? [], kind: "line0" }], at));
+    chart("GPUs", all, [{ name: "total", values: s.gpus ?? [], kind: "line1" }, { name: "held", values: s.held ?? [], kind: "line0" }], o),
+    chart("Jobs", all, [{ name: "waiting", values: s.waiting ?? [], kind: "line2" }, { name: "running", values: s.running ?? [], kind: "line0" }], o));
 }
 
 const width = 600, height = 140, left = 40, bottom = 18;
 
 // chart draws lines of steps. The caption has the same numbers for screen readers.
-function chart(title: string, at: number[], lines: Line[], now: number | undefined): HTMLElement {
-  const last = at[at.length - 1] ?? 0, first = 0, length = Math.max(1, last - first);
+function chart(title: string, at: number[], lines: Line[], o: Overview): HTMLElement {
+  const last = at[at.length - 1], first = at[0], now = o.live ? undefined : o.elapsed, length = Math.max(1, last - first);
   const most = Math.max(1, ...lines.map((l) => Math.max(0, ...l.values)));
   const x = (t: number): number => left + ((width - left - 4) * (t - first)) / length;
   const y = (v: number): number => 6 + (height - bottom - 6) * (1 - v / most);
-  const marks = [svg("text", { x: left - 4, y: y(most) + 4, class: "right" }, String(most)), svg("text", { x: left - 4, y: y(0), class: "right" }, "0"),
-    svg("text", { x: left, y: height - 3 }, span(0)), svg("text", { x: width - 4, y: height - 3, class: "right" }, span(length)),
+  const values = most > 1 ? [0, Math.round(most / 2), most] : [0, most];
+  const marks = [...values.flatMap((v) => [svg("text", { x: left - 4, y: y(v) + 4, class: "right" }, String(v)), svg("line", { x1: left, x2: width - 4, y1: y(v), y2: y(v), class: "axis" })]),
+    ...ticksOf({ from: first, to: first + length }, width - left - 4, o).map((t) => svg("text", { x: left + t.x, y: height - 3, class: "middle" }, t.text)),
     svg("line", { x1: left, x2: width - 4, y1: y(0), y2: y(0), class: "axis" })];
   if (now !== undefined && now >= first && now <= last) marks.push(svg("line", { x1: x(now), x2: x(now), y1: y(most), y2: y(0), class: "now" }));
   const drawn = lines.map((l) => svg("path", { class: l.kind, d: l.values.map((v, i) => (i === 0 ? `M${x(at[0])} ${y(v)}` : `H${x(at[i])}V${y(v)}`)).join("") }));

@@ -90,7 +90,7 @@
   }
   function when(overview2, at2) {
     if (!overview2.live) return "at " + span(at2);
-    return new Date(Date.parse(overview2.begun) + at2 * 1e3).toLocaleTimeString();
+    return timeOfDay(new Date(Date.parse(overview2.begun) + at2 * 1e3));
   }
   function expected(e, what) {
     if (!e) return void 0;
@@ -112,8 +112,10 @@
   var two = (n) => String(n).padStart(2, "0");
   function clock(t) {
     const d = new Date(1e3 * t), time = `${two(d.getHours())}:${two(d.getMinutes())}`;
-    return d.toDateString() === (/* @__PURE__ */ new Date()).toDateString() ? time : `${d.getDate()} ${d.toLocaleString("en", { month: "short" })} ${time}`;
+    return Math.abs(t - Date.now() / 1e3) < 43200 ? time : `${date(d)} ${time}`;
   }
+  var date = (d) => `${d.getDate()} ${d.toLocaleString("en", { month: "short" })}`;
+  var timeOfDay = (d) => d.toTimeString().slice(0, 8);
   var moment = (o, t) => o.live ? clock(Date.parse(o.begun) / 1e3 + t) : span(t);
   function soon(r, at2) {
     if (!r || !r.early && !r.late) return r?.unknown ? "not known" : "";
@@ -294,22 +296,27 @@
     return svg("circle", { class: "mark", cx: x, cy: y, r: 3 }, title);
   }
   var steps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 2419200, 7776e3];
-  function drawAxis(view2, width2, o, events2 = []) {
+  function ticksOf(view2, width2, o) {
     const length = view2.to - view2.from, step2 = steps.find((s) => s / length * width2 >= 80) ?? length;
     const zone = o.live ? -60 * new Date(o.at).getTimezoneOffset() : 0, origin = o.live ? Date.parse(o.begun) / 1e3 + zone : 0;
-    const x = (t) => width2 * (t - view2.from) / length, all3 = [];
+    const all3 = [];
     for (let t = Math.ceil((view2.from + origin) / step2) * step2 - origin; t <= view2.to; t += step2) {
-      if (x(t) < 24 || x(t) > width2 - 24) continue;
-      all3.push(svg("line", { x1: x(t), x2: x(t), y1: 18, y2: 24, class: "axis" }), svg("text", { x: x(t), y: 13, class: "middle" }, tick(t, step2, o)));
+      const x = width2 * (t - view2.from) / length;
+      if (x >= 24 && x <= width2 - 24) all3.push({ x, text: tick(t, step2, o) });
     }
+    return all3;
+  }
+  function drawAxis(view2, width2, o, events2 = []) {
+    const x = (t) => width2 * (t - view2.from) / (view2.to - view2.from);
+    const all3 = ticksOf(view2, width2, o).flatMap((t) => [svg("line", { x1: t.x, x2: t.x, y1: 18, y2: 24, class: "axis" }), svg("text", { x: t.x, y: 13, class: "middle" }, t.text)]);
     for (const e of events2) if (e.at >= view2.from && e.at <= view2.to) all3.push(svg("path", { class: "mark fails", d: `M${x(e.at) - 4} 16h8l-4 8z` }, svg("title", {}, `${moment(o, e.at)}: ${e.text}`)));
     return svg("svg", { width: width2, height: 24, "aria-hidden": "true" }, ...all3);
   }
   function tick(t, step2, o) {
     if (!o.live) return span(t);
-    const d = new Date(Date.parse(o.begun) + 1e3 * t), day = `${d.getDate()} ${d.toLocaleString("en", { month: "short" })}`;
-    if (step2 >= 86400 || d.getHours() === 0 && d.getMinutes() === 0) return day;
-    return d.toTimeString().slice(0, step2 < 60 ? 8 : 5);
+    const d = new Date(Date.parse(o.begun) + 1e3 * t);
+    if (step2 >= 86400 || d.getHours() === 0 && d.getMinutes() === 0) return date(d);
+    return timeOfDay(d).slice(0, step2 < 60 ? 8 : 5);
   }
   function spoken(row3, o) {
     const changes = row3.marks.length, held = row3.bars.filter((b) => b.kind === "past" && b.gpus > 0).reduce((sum, b) => sum + b.to - b.from, 0);
@@ -420,7 +427,14 @@
   var listed = (body) => tables.get(body)?.jobs.map((j) => j.id) ?? [];
 
   // web/keys.ts
+  var opening = false;
   function listen() {
+    byId("search").addEventListener("beforeinput", (e) => {
+      if (opening && e.data === "/") e.preventDefault();
+    });
+    addEventListener("keyup", () => {
+      opening = false;
+    });
     addEventListener("keydown", (e) => {
       const typing = e.target instanceof HTMLInputElement && e.target.type !== "range";
       if (e.ctrlKey || e.metaKey || e.altKey || byId("confirm").open || byId("help").open) return;
@@ -433,9 +447,9 @@
   function act(key2, typing) {
     switch (key2) {
       case "/":
-        setTimeout(() => byId("search").focus());
+        opening = true;
+        byId("search").focus();
         return true;
-      // the character itself is not typed
       case "?":
         byId("help").showModal();
         return true;
@@ -647,28 +661,28 @@
   }
 
   // web/over.ts
-  function showOver(s, at2) {
-    const all3 = s.at ?? [];
+  function showOver(s, o) {
+    const offset = (Date.parse(s.begun) - Date.parse(o.begun)) / 1e3, all3 = (s.at ?? []).map((t) => t + offset);
+    if (all3.length < 2) return fill(byId("over"), el("p", { class: "soft" }, "The plots begin with the second state that this page gets."));
     fill(
       byId("over"),
-      chart("GPUs", all3, [{ name: "total", values: s.gpus ?? [], kind: "line1" }, { name: "held", values: s.held ?? [], kind: "line0" }], at2),
-      chart("Jobs", all3, [{ name: "waiting", values: s.waiting ?? [], kind: "line2" }, { name: "running", values: s.running ?? [], kind: "line0" }], at2)
+      chart("GPUs", all3, [{ name: "total", values: s.gpus ?? [], kind: "line1" }, { name: "held", values: s.held ?? [], kind: "line0" }], o),
+      chart("Jobs", all3, [{ name: "waiting", values: s.waiting ?? [], kind: "line2" }, { name: "running", values: s.running ?? [], kind: "line0" }], o)
     );
   }
   var width = 600;
   var height = 140;
   var left = 40;
   var bottom = 18;
-  function chart(title, at2, lines, now) {
-    const last3 = at2[at2.length - 1] ?? 0, first3 = 0, length = Math.max(1, last3 - first3);
+  function chart(title, at2, lines, o) {
+    const last3 = at2[at2.length - 1], first3 = at2[0], now = o.live ? void 0 : o.elapsed, length = Math.max(1, last3 - first3);
     const most2 = Math.max(1, ...lines.map((l) => Math.max(0, ...l.values)));
     const x = (t) => left + (width - left - 4) * (t - first3) / length;
     const y = (v) => 6 + (height - bottom - 6) * (1 - v / most2);
+    const values = most2 > 1 ? [0, Math.round(most2 / 2), most2] : [0, most2];
     const marks = [
-      svg("text", { x: left - 4, y: y(most2) + 4, class: "right" }, String(most2)),
-      svg("text", { x: left - 4, y: y(0), class: "right" }, "0"),
-      svg("text", { x: left, y: height - 3 }, span(0)),
-      svg("text", { x: width - 4, y: height - 3, class: "right" }, span(length)),
+      ...values.flatMap((v) => [svg("text", { x: left - 4, y: y(v) + 4, class: "right" }, String(v)), svg("line", { x1: left, x2: width - 4, y1: y(v), y2: y(v), class: "axis" })]),
+      ...ticksOf({ from: first3, to: first3 + length }, width - left - 4, o).map((t) => svg("text", { x: left + t.x, y: height - 3, class: "middle" }, t.text)),
       svg("line", { x1: left, x2: width - 4, y1: y(0), y2: y(0), class: "axis" })
     ];
     if (now !== void 0 && now >= first3 && now <= last3) marks.push(svg("line", { x1: x(now), x2: x(now), y1: y(most2), y2: y(0), class: "now" }));
@@ -710,7 +724,7 @@
     return overview2.live ? "live" : "recorded";
   }
   function facts(o) {
-    const time = o.live ? new Date(o.at).toLocaleTimeString() : `recorded, ${span(o.elapsed)} of ${span(o.last)}`;
+    const time = o.live ? timeOfDay(new Date(o.at)) : `recorded, ${span(o.elapsed)} of ${span(o.last)}`;
     return `${document.body.dataset.state === "stale" ? "out of date" : o.live ? "live" : ""} \xB7 ${time} \xB7 policy ${o.policy}`.replace(/^ \u00b7 /, "");
   }
   function last(o) {
@@ -893,7 +907,7 @@
     showHeader(o);
     showNow(o);
     showTimeline(past, o);
-    if (series) showOver(series, o.live ? void 0 : o.elapsed);
+    if (series) showOver(series, o);
     await showRoute(o);
   }
   async function showRoute(now) {
@@ -923,7 +937,7 @@
   async function updateSeries() {
     try {
       series = await ask2("/api/series");
-      showOver(series, overview && !overview.live ? overview.elapsed : void 0);
+      if (overview) showOver(series, overview);
     } catch (e) {
       if (!series) byId("over").textContent = e.message;
     }

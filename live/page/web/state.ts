@@ -1,5 +1,5 @@
 // The connection: whether the page shows the present, a recording, the last known state, or nothing.
-import { byId, clock, seconds, span } from "./dom";
+import { byId, clock, seconds, span, timeOfDay } from "./dom";
 import type { Overview } from "./types";
 
 export class Refused extends Error {
@@ -23,7 +23,7 @@ function kind(overview: Overview | undefined, failed: Error | undefined): string
 }
 
 function facts(o: Overview): string {
-  const time = o.live ? new Date(o.at).toLocaleTimeString() : `recorded, ${span(o.elapsed)} of ${span(o.last)}`;
+  const time = o.live ? timeOfDay(new Date(o.at)) : `recorded, ${span(o.elapsed)} of ${span(o.last)}`;
   return `${document.body.dataset.state === "stale" ? "out of date" : o.live ? "live" : ""} \u00b7 ${time} \u00b7 policy ${o.policy}`.replace(/^ \u00b7 /, "");
 }
 

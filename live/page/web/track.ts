@@ -1,5 +1,5 @@
 // One row of a timeline: bars where a job held GPUs, a thin line where it waited, marks for what happened.
-import { counted, el, heldBy, hue, moment, seconds, span, svg } from "./dom";
+import { counted, date, el, heldBy, hue, moment, seconds, span, svg, timeOfDay } from "./dom";
 import type { Job, Overview, Step, Track } from "./types";
 
 export interface Bar { from: number; to: number; gpus: number; kind: "past" | "later" | "forecast" }
@@ -70,24 +70,31 @@ function mark(m: Mark, x: number, height: number, o: Overview): SVGElement {
 
 const steps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 2419200, 7776000];
 
-// drawAxis draws ticks: times of day if live, otherwise times since the start.
-export function drawAxis(view: View, width: number, o: Overview, events: Mark[] = []): SVGElement {
+// ticksOf returns the round times of a view that are at least 80 pixels apart, with their pixels and texts.
+export function ticksOf(view: View, width: number, o: Overview): { x: number; text: string }[] {
   const length = view.to - view.from, step = steps.find((s) => (s / length) * width >= 80) ?? length;
   const zone = o.live ? -60 * new Date(o.at).getTimezoneOffset() : 0, origin = o.live ? Date.parse(o.begun) / 1000 + zone : 0;
-  const x = (t: number): number => (width * (t - view.from)) / length, all: SVGElement[] = [];
+  const all: { x: number; text: string }[] = [];
   for (let t = Math.ceil((view.from + origin) / step) * step - origin; t <= view.to; t += step) {
-    if (x(t) < 24 || x(t) > width - 24) continue;
-    all.push(svg("line", { x1: x(t), x2: x(t), y1: 18, y2: 24, class: "axis" }), svg("text", { x: x(t), y: 13, class: "middle" }, tick(t, step, o)));
+    const x = (width * (t - view.from)) / length;
+    if (x >= 24 && x <= width - 24) all.push({ x, text: tick(t, step, o) });
   }
+  return all;
+}
+
+// drawAxis draws ticks: times of day if live, otherwise times since the start.
+export function drawAxis(view: View, width: number, o: Overview, events: Mark[] = []): SVGElement {
+  const x = (t: number): number => (width * (t - view.from)) / (view.to - view.from);
+  const all = ticksOf(view, width, o).flatMap((t) => [svg("line", { x1: t.x, x2: t.x, y1: 18, y2: 24, class: "axis" }), svg("text", { x: t.x, y: 13, class: "middle" }, t.text)]);
   for (const e of events) if (e.at >= view.from && e.at <= view.to) all.push(svg("path", { class: "mark fails", d: `M${x(e.at) - 4} 16h8l-4 8z` }, svg("title", {}, `${moment(o, e.at)}: ${e.text}`)));
   return svg("svg", { width, height: 24, "aria-hidden": "true" }, ...all);
 }
 
 function tick(t: number, step: number, o: Overview): string {
   if (!o.live) return span(t);
-  const d = new Date(Date.parse(o.begun) + 1000 * t), day = `${d.getDate()} ${d.toLocaleString("en", { month: "short" })}`;
-  if (step >= 86400 || (d.getHours() === 0 && d.getMinutes() === 0)) return day;
-  return d.toTimeString().slice(0, step < 60 ? 8 : 5);
+  const d = new Date(Date.parse(o.begun) + 1000 * t);
+  if (step >= 86400 || (d.getHours() === 0 && d.getMinutes() === 0)) return date(d);
+  return timeOfDay(d).slice(0, step < 60 ? 8 : 5);
 }
 
 // spoken describes a row for those who do not see it.
