@@ -48,7 +48,7 @@ func advise(ctx context.Context, o *Observation, c *Config) ([]Advice, error) {
 	why, rows := explain.Now(snapshot, plan), rows(snapshot)
 	for i := range all {
 		a := &all[i]
-		if at, planned := rows[JobID(a.Job.ID)]; planned {
+		if at, planned := rows[jobID(a.Job.ID)]; planned {
 			a.Gives, a.On, a.Why = plan.Jobs[at].Allocation, plan.Jobs[at].Placement, why.Of(snapshot.Jobs[at].ID)
 		}
 	}
@@ -68,7 +68,7 @@ func barred(j *Job) string {
 	if j.IsHeld() && !j.Mark.Held {
 		return cmp.Or(j.Reason, "JobHeldAdmin")
 	}
-	return Barred(&j.Job)
+	return whyBarred(&j.Job)
 }
 
 func round(ctx context.Context, o *Observation, all []Advice, conf *Config) (*policy.Snapshot, *policy.Plan, error) {
@@ -126,7 +126,7 @@ func rank(all []Advice, rows map[job.ID]int, s *policy.Snapshot, p *policy.Plan)
 	var line []waiting
 	for i := range all {
 		a := &all[i]
-		at, planned := rows[JobID(a.Job.ID)]
+		at, planned := rows[jobID(a.Job.ID)]
 		if !planned || !a.Job.Waits() {
 			continue
 		}

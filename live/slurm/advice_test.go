@@ -27,7 +27,7 @@ func advice(t *testing.T, policy string, jobs ...client.Job) []Advice {
 	for _, name := range []string{"n1", "n2"} {
 		nodes = append(nodes, client.Node{Name: name, State: "MIXED", Partitions: []string{"gpu"}, GPUs: client.GPUs{"a100": 4}})
 	}
-	o := Observe(at.Add(time.Minute), jobs, nodes, &Bounds{Partition: "gpu"})
+	o := observe(at.Add(time.Minute), jobs, nodes, &Bounds{Partition: "gpu"})
 	all, err := advise(t.Context(), o, &Config{Policy: policy, Round: time.Minute})
 	if err != nil {
 		t.Fatal(err)

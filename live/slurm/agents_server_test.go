@@ -27,9 +27,9 @@ func served(t *testing.T, s *slurmtest.Slurm, share string) {
 	c.Partition, c.Mode, c.State = "gpu", Resize, t.TempDir()
 	c.Agents = Agents{Listen: "127.0.0.1:0", Names: []string{"localhost"}, Share: share}
 	log := slog.New(slog.DiscardHandler)
-	o := DefaultOptions()
+	o := defaultOptions()
 	o.Bounds, o.Slurm, o.Log, o.Writer = *c.bounds(), s, log, &Writer{Slurm: s, Log: log}
-	w, err := Open(t.Context(), o)
+	w, err := openBackend(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -181,7 +181,7 @@ func TestAgents_mark(t *testing.T) {
 	for _, folder := range []string{"/shared/a", "", "/shared/b"} {
 		o := options(s)
 		o.Agents = folder
-		w, err := Open(t.Context(), o)
+		w, err := openBackend(t.Context(), o)
 		if err == nil {
 			err = w.pass(t.Context())
 		}
@@ -196,14 +196,14 @@ func TestAgents_mark(t *testing.T) {
 
 // The next scheduler knows what programs have said, and not of another job with the number of an earlier one.
 func TestAgents_next_scheduler(t *testing.T) {
-	s, folder := twoNodes(), ReportStore(t.TempDir())
+	s, folder := twoNodes(), reportStore(t.TempDir())
 	text := client.NewToken("ann")
 	id := speaking(s, "ann", text, 2)
 	name := job.ID(id.String())
 	begin := func(s *slurmtest.Slurm) (*Backend, *scheduler.Restored) {
 		o := options(s)
 		o.Reports = folder
-		w, err := Open(t.Context(), o)
+		w, err := openBackend(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -348,7 +348,7 @@ func TestAgents_measure_a_start(t *testing.T) {
 				begin := func() job.ID {
 					id := speaking(s, "ann", client.NewToken("ann"), 2)
 					time.Sleep(c.known)
-					return JobID(id)
+					return jobID(id)
 				}
 				var id job.ID
 				if c.there {

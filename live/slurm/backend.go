@@ -20,8 +20,8 @@ type Reader interface {
 	Nodes(ctx context.Context) ([]client.Node, error)
 }
 
-// Options configure a Backend.
-type Options struct {
+// backendOptions configure a Backend.
+type backendOptions struct {
 	Bounds  Bounds
 	Slurm   Reader
 	Writer  *Writer       // sends commands
@@ -29,16 +29,16 @@ type Options struct {
 	Grace   time.Duration // from the notice to a job until it is stopped; default 60 s
 	Start   time.Duration // how long a released job may wait before it is held again; default 2 min
 	Agents  string        // directory of the agent API; empty: not served
-	Reports ReportStore   // folder for stored messages; empty: none are stored
+	Reports reportStore   // folder for stored messages; empty: none are stored
 	Report  time.Duration // between a program's reports; default 30 s
 	// Silence is how long a program with a token may send nothing; default 10 min.
 	Silence time.Duration
 	Log     *slog.Logger
 }
 
-// DefaultOptions returns the defaults, without Bounds, Slurm, Writer and Log.
-func DefaultOptions() Options {
-	return Options{Poll: 5 * time.Second, Grace: time.Minute, Start: 2 * time.Minute, Report: 30 * time.Second, Silence: 10 * time.Minute}
+// defaultOptions returns the defaults, without Bounds, Slurm, Writer and Log.
+func defaultOptions() backendOptions {
+	return backendOptions{Poll: 5 * time.Second, Grace: time.Minute, Start: 2 * time.Minute, Report: 30 * time.Second, Silence: 10 * time.Minute}
 }
 
 // Reasons for which a Backend ends.
@@ -50,7 +50,7 @@ var (
 // A Backend resizes the elastic jobs of a Slurm partition. It is a scheduler.Backend, and an observer of its scheduler.
 // Only the scheduler's goroutine may call Next and Do; all other methods are safe for concurrent use.
 type Backend struct {
-	o     Options
+	o     backendOptions
 	epoch int64
 	boot  boot
 
@@ -67,11 +67,11 @@ var _ driver.Backend = (*Backend)(nil)
 
 var newQueue = driver.NewQueue
 
-// Open returns a Backend. Elastic jobs that are already in Slurm become events Restored.
-func Open(ctx context.Context, o Options) (*Backend, error) {
+// openBackend returns a Backend. Elastic jobs that are already in Slurm become events Restored.
+func openBackend(ctx context.Context, o backendOptions) (*Backend, error) {
 	w := &Backend{o: o, numbers: map[client.ID]*entry{}, entered: map[client.ID]int{}}
 	w.Table = driver.NewTable(newQueue(), release, w.forget)
-	observed, err := Look(ctx, o.Slurm, &o.Bounds)
+	observed, err := lookAt(ctx, o.Slurm, &o.Bounds)
 	if err != nil {
 		return nil, fmt.Errorf("slurm: %w", err)
 	}
@@ -96,8 +96,8 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	return w, nil
 }
 
-// Look reads the state of a partition from Slurm.
-func Look(ctx context.Context, s Reader, b *Bounds) (*Observation, error) {
+// lookAt reads the state of a partition from Slurm.
+func lookAt(ctx context.Context, s Reader, b *Bounds) (*Observation, error) {
 	jobs, err := s.Jobs(ctx)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func Look(ctx context.Context, s Reader, b *Bounds) (*Observation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Observe(time.Now(), jobs, nodes, b), nil
+	return observe(time.Now(), jobs, nodes, b), nil
 }
 
 // Cluster returns the nodes of the partition at the time of Open. Events report later changes.
@@ -138,7 +138,7 @@ func (b *Backend) Trouble() string {
 }
 
 func (b *Backend) pass(ctx context.Context) error {
-	observed, err := Look(ctx, b.o.Slurm, &b.o.Bounds)
+	observed, err := lookAt(ctx, b.o.Slurm, &b.o.Bounds)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (b *Backend) pass(ctx context.Context) error {
 	return b.carry(ctx, steps)
 }
 
-func (b *Backend) steps(observed *Observation) []Step {
+func (b *Backend) steps(observed *Observation) []step {
 	b.Lock()
 	defer b.Unlock()
 	if b.trouble = ""; observed.Epoch > b.epoch {
@@ -160,11 +160,11 @@ func (b *Backend) steps(observed *Observation) []Step {
 	}
 	b.reconcile(observed, submitted)
 	b.findSilent(time.Now())
-	return Steps(observed, b.wishes(), Times{Grace: b.o.Grace, Epoch: b.epoch, Agents: b.o.Agents})
+	return steps(observed, b.wishes(), times{Grace: b.o.Grace, Epoch: b.epoch, Agents: b.o.Agents})
 }
 
 // carry sends commands until the rate limit, and none about a job after a refusal.
-func (b *Backend) carry(ctx context.Context, steps []Step) error {
+func (b *Backend) carry(ctx context.Context, steps []step) error {
 	refused := map[client.ID]bool{}
 	for i := range steps {
 		s := &steps[i]

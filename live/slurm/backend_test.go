@@ -16,8 +16,8 @@ import (
 var quiet = slog.New(slog.DiscardHandler)
 
 // options are those of a Backend on a Slurm in memory.
-func options(s *slurmtest.Slurm) Options {
-	o := DefaultOptions()
+func options(s *slurmtest.Slurm) backendOptions {
+	o := defaultOptions()
 	o.Bounds, o.Slurm, o.Log, o.Poll = Bounds{Partition: "gpu"}, s, quiet, time.Second
 	o.Writer = &Writer{Slurm: s, PerMinute: 1000, Log: quiet}
 	return o
@@ -25,7 +25,7 @@ func options(s *slurmtest.Slurm) Options {
 
 func open(t testing.TB, s *slurmtest.Slurm) *Backend {
 	t.Helper()
-	w, err := Open(context.Background(), options(s))
+	w, err := openBackend(context.Background(), options(s))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func (b *Backend) settled(ctx context.Context) (bool, error) {
 	return b.boot.restarted.IsZero() || time.Since(b.boot.restarted) >= backoff, nil
 }
 
-func (b *Backend) unsettled(ctx context.Context, steps []Step) ([]Step, error) {
+func (b *Backend) unsettled(ctx context.Context, steps []step) ([]step, error) {
 	starts := map[client.ID]bool{}
 	for i := range steps {
 		if steps[i].Verb == Release {
@@ -50,5 +50,5 @@ func (b *Backend) unsettled(ctx context.Context, steps []Step) ([]Step, error) {
 	if ok || err != nil {
 		return steps, err
 	}
-	return slices.DeleteFunc(steps, func(s Step) bool { return starts[s.Job] }), nil
+	return slices.DeleteFunc(steps, func(s step) bool { return starts[s.Job] }), nil
 }

@@ -32,7 +32,7 @@ type entry struct {
 	failures           int
 	notBefore          time.Time // earliest restart after a failure
 	heldByOther        bool      // somebody else holds it
-	program            ProgramState
+	program            programState
 	runningSince       time.Time // when first observed
 	awaitsHello        bool
 }
@@ -44,7 +44,7 @@ func (e *entry) currentRequest(j *Job) *job.Spec {
 }
 
 // key identifies the job across schedulers: the ID without its suffix.
-func (e *entry) key() job.ID { return JobID(e.observed.ID) }
+func (e *entry) key() job.ID { return jobID(e.observed.ID) }
 
 const (
 	backoff     = 30 * time.Second
@@ -68,7 +68,7 @@ func (b *Backend) wishes() map[client.ID]Wish {
 	return all
 }
 
-func (b *Backend) carried(s *Step) {
+func (b *Backend) carried(s *step) {
 	b.Lock()
 	defer b.Unlock()
 	e := b.numbers[s.Job]
@@ -83,7 +83,7 @@ func (b *Backend) carried(s *Step) {
 	}
 }
 
-func (b *Backend) refused(s *Step, err error) {
+func (b *Backend) refused(s *step, err error) {
 	b.Lock()
 	defer b.Unlock()
 	e := b.numbers[s.Job]

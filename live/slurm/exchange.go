@@ -13,13 +13,13 @@ type Place struct {
 	Own      int   // nice value without the scheduler
 }
 
-// A Change is a new nice value for a job.
-type Change struct {
+// A change is a new nice value for a job.
+type change struct {
 	Job  uint32
 	Nice int
 }
 
-// Exchange returns the changes of nice values that put the waiting jobs of a queue into the wanted order. The jobs
+// exchange returns the changes of nice values that put the waiting jobs of a queue into the wanted order. The jobs
 // exchange the priorities that they have now; the one that a job should get is its target. So each job not in wanted is
 // overtaken by no more jobs than before. others are the priorities of these jobs.
 //
@@ -30,11 +30,11 @@ type Change struct {
 // Changes that lower a priority come first, so that even some of the changes delay no other job. Example: jobs a, b, c
 // with priorities 7, 9, 8 and wanted order a, b, c have targets 9, 8, 7: b (nice +1) and c (nice +1) fall first, then a
 // (nice -2) rises.
-func Exchange(wanted []Place, others []int64, most int) (changes []Change, bounded []uint32) {
+func exchange(wanted []Place, others []int64, most int) (changes []change, bounded []uint32) {
 	targets := targets(wanted)
 	others = slices.Clone(others)
 	slices.Sort(others)
-	above, rises := lastPriority, []Change(nil)
+	above, rises := lastPriority, []change(nil)
 	for i := range wanted {
 		p, t := &wanted[i], targets[i]
 		fits := p.Priority < above && (i+1 == len(wanted) || p.Priority > targets[i+1]) && behind(others, p.Priority) == behind(others, t)
@@ -48,7 +48,7 @@ func Exchange(wanted []Place, others []int64, most int) (changes []Change, bound
 		if within != nice || t < 1 {
 			bounded = append(bounded, p.Job)
 		}
-		switch c := (Change{p.Job, int(within)}); {
+		switch c := (change{p.Job, int(within)}); {
 		case within == int64(p.Nice) || t < 1:
 		case c.Nice < p.Nice:
 			rises = append(rises, c)

@@ -12,15 +12,15 @@ import (
 // the one in the middle is not touched.
 func TestExchange(t *testing.T) {
 	wanted := []Place{{Job: 3, Priority: 10}, {Job: 2, Priority: 20}, {Job: 1, Priority: 30}}
-	changes, bounded := Exchange(wanted, []int64{25, 15}, 100)
-	if diff := cmp.Diff([]Change{{1, 20}, {3, -20}}, changes); diff != "" || bounded != nil {
+	changes, bounded := exchange(wanted, []int64{25, 15}, 100)
+	if diff := cmp.Diff([]change{{1, 20}, {3, -20}}, changes); diff != "" || bounded != nil {
 		t.Errorf("bounded %v; (-want +got):\n%s", bounded, diff)
 	}
 }
 
 // A job that has started has used up its place: who gave it stays where it is.
 func TestExchange_uses_places_up(t *testing.T) {
-	if changes, _ := Exchange([]Place{{Job: 1, Priority: 10, Nice: 20}}, []int64{15}, 100); changes != nil {
+	if changes, _ := exchange([]Place{{Job: 1, Priority: 10, Nice: 20}}, []int64{15}, 100); changes != nil {
 		t.Errorf("got %v, want nothing", changes)
 	}
 }
@@ -28,8 +28,8 @@ func TestExchange_uses_places_up(t *testing.T) {
 // No nice value is further from the job's own than an administrator allows.
 func TestExchange_keeps_the_bound(t *testing.T) {
 	wanted := []Place{{Job: 2, Priority: 10, Own: 3, Nice: 3}, {Job: 1, Priority: 30}}
-	changes, bounded := Exchange(wanted, nil, 5)
-	if diff := cmp.Diff([]Change{{1, 5}, {2, -2}}, changes); diff != "" {
+	changes, bounded := exchange(wanted, nil, 5)
+	if diff := cmp.Diff([]change{{1, 5}, {2, -2}}, changes); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if !slices.Equal(bounded, []uint32{2, 1}) {
@@ -48,7 +48,7 @@ func drawn(t *rapid.T) (wanted []Place, others []int64) {
 	return wanted, rapid.SliceOfN(rapid.Int64Range(90, 150), 0, 6).Draw(t, "others")
 }
 
-func apply(places []Place, changes []Change) []Place {
+func apply(places []Place, changes []change) []Place {
 	after := slices.Clone(places)
 	for _, c := range changes {
 		p := &after[slices.IndexFunc(after, func(p Place) bool { return p.Job == c.Job })]
@@ -63,7 +63,7 @@ func TestExchange_any_queue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		wanted, others := drawn(t)
 		places := targets(wanted)
-		changes, bounded := Exchange(wanted, others, 1000)
+		changes, bounded := exchange(wanted, others, 1000)
 		after := apply(wanted, changes)
 		for i := range after {
 			if i > 0 && after[i].Priority >= after[i-1].Priority {
@@ -84,7 +84,7 @@ func TestExchange_any_queue(t *testing.T) {
 				t.Errorf("%d jobs are before one of priority %d, want %d", now, o, before)
 			}
 		}
-		if again, _ := Exchange(after, others, 1000); again != nil || bounded != nil {
+		if again, _ := exchange(after, others, 1000); again != nil || bounded != nil {
 			t.Errorf("after %v: %v are left, %v bounded", changes, again, bounded)
 		}
 	})
@@ -94,7 +94,7 @@ func TestExchange_any_queue(t *testing.T) {
 func TestExchange_any_part(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		wanted, others := drawn(t)
-		changes, _ := Exchange(wanted, others, 1000)
+		changes, _ := exchange(wanted, others, 1000)
 		part := apply(wanted, changes[:rapid.IntRange(0, len(changes)).Draw(t, "made")])
 		for _, o := range others {
 			before, now := 0, 0
@@ -118,7 +118,7 @@ func TestExchange_any_bound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		wanted, others := drawn(t)
 		most := rapid.IntRange(0, 30).Draw(t, "most")
-		changes, _ := Exchange(wanted, others, most)
+		changes, _ := exchange(wanted, others, most)
 		for _, c := range changes {
 			p := wanted[slices.IndexFunc(wanted, func(p Place) bool { return p.Job == c.Job })]
 			if c.Nice < p.Own-most || c.Nice > p.Own+most || c.Nice == p.Nice {

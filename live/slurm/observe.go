@@ -51,8 +51,8 @@ type Observation struct {
 	Epoch int64
 }
 
-// Observe computes the state of the partition in b from Slurm's jobs and nodes.
-func Observe(at time.Time, jobs []client.Job, nodes []client.Node, b *Bounds) *Observation {
+// observe computes the state of the partition in b from Slurm's jobs and nodes.
+func observe(at time.Time, jobs []client.Job, nodes []client.Node, b *Bounds) *Observation {
 	o := &Observation{At: at}
 	types := map[string]string{}
 	for i := range nodes {
@@ -183,8 +183,8 @@ func Wants(j client.Job) int {
 	return each
 }
 
-// Type returns the GPU type that a job requests, or "" for any type.
-func Type(j *client.Job) string {
+// typeOf returns the GPU type that a job requests, or "" for any type.
+func typeOf(j *client.Job) string {
 	for _, of := range []client.GPUs{j.GPUs, j.PerNode} {
 		for _, t := range of.Types() {
 			return t
@@ -218,7 +218,7 @@ func heldBy(j *client.Job) []client.Held {
 		share := (left + rest - 1) / rest
 		left -= share
 		if share > 0 {
-			all = append(all, client.Held{Node: n, GPUs: client.GPUs{Type(j): share}})
+			all = append(all, client.Held{Node: n, GPUs: client.GPUs{typeOf(j): share}})
 		}
 	}
 	return all
@@ -250,9 +250,9 @@ const unnamed = "gpu"
 // GPUType converts the name of a GPU type in Slurm.
 func GPUType(t string) cluster.GPUType { return cluster.GPUType(cmp.Or(t, unnamed)) }
 
-// Barred returns the reason why Slurm would not start a waiting job even if nodes were free. It is "" if the job only
+// whyBarred returns the reason why Slurm would not start a waiting job even if nodes were free. It is "" if the job only
 // waits for its turn or for GPUs.
-func Barred(j *client.Job) string {
+func whyBarred(j *client.Job) string {
 	switch j.Reason {
 	case "", "None", "Resources", "Priority", "BeginTime", "Cleaning":
 		return ""

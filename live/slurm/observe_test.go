@@ -35,7 +35,7 @@ func TestObserve(t *testing.T) {
 	elsewhere := runs(4, "oxgang:order", "n1", 1)
 	elsewhere.Partition = "big"
 	jobs := []client.Job{waits(3, "oxgang:order"), runs(2, "oxgang:elastic;min=1;max=4", "n1", 2), elsewhere, waits(5, ""), runs(6, "", "n2", 3)}
-	o := Observe(at, jobs, []client.Node{node("n2", "h100", 4, "DRAIN"), node("n1", "a100", 4)}, &Bounds{Partition: "gpu"})
+	o := observe(at, jobs, []client.Node{node("n2", "h100", 4, "DRAIN"), node("n1", "a100", 4)}, &Bounds{Partition: "gpu"})
 	var took []client.ID
 	for i := range o.Jobs {
 		took = append(took, o.Jobs[i].ID)
@@ -83,7 +83,7 @@ func TestObserve_says_why_a_job_takes_no_part(t *testing.T) {
 	} {
 		j := waits(1, "oxgang:elastic;min=1;max=2")
 		change(&j)
-		o := Observe(at, []client.Job{j}, nil, &Bounds{Partition: "gpu", Accounts: []string{"ml"}})
+		o := observe(at, []client.Job{j}, nil, &Bounds{Partition: "gpu", Accounts: []string{"ml"}})
 		if len(o.Jobs) != 1 || !strings.Contains(o.Jobs[0].Trouble, want) || len(o.Others) != 1 {
 			t.Errorf("want %q: %+v", want, o.Jobs)
 		}

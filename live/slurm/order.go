@@ -9,16 +9,16 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// OrderSteps returns the steps that change nice values so that Slurm's queue has the jobs of line in this order (see
-// Exchange). Nice values differ by at most the number most from the job's own value, which is stored in its Mark. Jobs
+// orderSteps returns the steps that change nice values so that Slurm's queue has the jobs of line in this order (see
+// exchange). Nice values differ by at most the number most from the job's own value, which is stored in its Mark. Jobs
 // that are no longer in line get their own value back. bounded are the jobs that do not reach their place because of
 // this limit.
-func OrderSteps(o *Observation, line []client.ID, most int, epoch int64) (steps []Step, bounded []client.ID) {
+func orderSteps(o *Observation, line []client.ID, most int, epoch int64) (steps []step, bounded []client.ID) {
 	places, others := placesOf(o, line), make([]int64, len(o.Others))
 	for i := range o.Others {
 		others[i] = int64(o.Others[i].Priority)
 	}
-	changes, short := Exchange(places, others, most)
+	changes, short := exchange(places, others, most)
 	at, nice := make(map[client.ID]int, len(line)), make(map[client.ID]int, len(changes))
 	for i, id := range line {
 		at[id] = i + 1
@@ -62,7 +62,7 @@ func place(j *Job) Place {
 	return p
 }
 
-func renice(j *Job, nice int, epoch int64, why string) Step {
+func renice(j *Job, nice int, epoch int64, why string) step {
 	m := j.Mark
 	own := place(j).Own
 	m.Ordered, m.Nice, m.Epoch = nice != own, 0, epoch
@@ -71,7 +71,7 @@ func renice(j *Job, nice int, epoch int64, why string) Step {
 	} else if m == (client.Mark{Epoch: epoch}) {
 		m = client.Mark{}
 	}
-	return Step{j.ID, Update, []client.Field{niceness(nice), adminComment(m)}, why}
+	return step{j.ID, Update, []client.Field{niceness(nice), adminComment(m)}, why}
 }
 
 func adminComment(m client.Mark) client.Field {
@@ -80,10 +80,10 @@ func adminComment(m client.Mark) client.Field {
 
 func niceness(n int) client.Field { return client.Field{Name: "Nice", Value: strconv.Itoa(n)} }
 
-// Undo returns the steps that restore the nice values of waiting jobs and release jobs that the scheduler holds.
-// Steps that lower a priority come first, as in Exchange.
-func Undo(o *Observation) []Step {
-	var fall, rise []Step
+// undoSteps returns the steps that restore the nice values of waiting jobs and release jobs that the scheduler holds.
+// Steps that lower a priority come first, as in exchange.
+func undoSteps(o *Observation) []step {
+	var fall, rise []step
 	for i := range o.Jobs {
 		if j := &o.Jobs[i]; j.Mark.Ordered && j.Mark.Nice > j.Nice {
 			fall = append(fall, undo(j)...)
@@ -95,17 +95,17 @@ func Undo(o *Observation) []Step {
 }
 
 // undo clears the mark last: until then its steps are repeated.
-func undo(j *Job) []Step {
+func undo(j *Job) []step {
 	if j.Mark == (client.Mark{}) {
 		return nil
 	}
-	var steps []Step
+	var steps []step
 	if j.IsHeld() && j.Mark.Held {
-		steps = append(steps, Step{j.ID, Release, nil, "it was held by the scheduler"})
+		steps = append(steps, step{j.ID, Release, nil, "it was held by the scheduler"})
 	}
 	settings := []client.Field{adminComment(client.Mark{})}
 	if j.Mark.Ordered && j.Waits() {
 		settings = append([]client.Field{niceness(j.Mark.Nice)}, settings...)
 	}
-	return append(steps, Step{j.ID, Update, settings, "the scheduler no longer manages it"})
+	return append(steps, step{j.ID, Update, settings, "the scheduler no longer manages it"})
 }

@@ -1,4 +1,4 @@
-package slurm_test
+package slurm
 
 import (
 	"context"
@@ -12,28 +12,27 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/slurmtest"
 )
 
-var bounds = slurm.Bounds{Partition: "gpu"}
+var bounds = Bounds{Partition: "gpu"}
 
-func look(t *testing.T, s *slurmtest.Slurm) *slurm.Observation {
+func look(t *testing.T, s *slurmtest.Slurm) *Observation {
 	t.Helper()
 	jobs, err := s.Jobs(t.Context())
 	nodes, err2 := s.Nodes(t.Context())
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	return slurm.Observe(time.Now(), jobs, nodes, &bounds)
+	return observe(time.Now(), jobs, nodes, &bounds)
 }
 
-func writer(s *slurmtest.Slurm) *slurm.Writer {
-	return &slurm.Writer{Slurm: s, PerMinute: 1000, Log: slog.New(slog.DiscardHandler)}
+func writer(s *slurmtest.Slurm) *Writer {
+	return &Writer{Slurm: s, PerMinute: 1000, Log: slog.New(slog.DiscardHandler)}
 }
 
-func carry(t *testing.T, w *slurm.Writer, steps []slurm.Step) {
+func carry(t *testing.T, w *Writer, steps []step) {
 	t.Helper()
 	for i := range steps {
 		if err := w.Do(t.Context(), &steps[i]); err != nil {
@@ -75,7 +74,7 @@ func TestOrderSteps(t *testing.T) {
 		s := busy()
 		before, _ := s.Jobs(t.Context())
 		w := writer(s)
-		steps, bounded := slurm.OrderSteps(look(t, s), []client.ID{5, 4, 2}, 100, 7)
+		steps, bounded := orderSteps(look(t, s), []client.ID{5, 4, 2}, 100, 7)
 		if len(steps) != 2 || bounded != nil {
 			t.Errorf("%d steps, bounded %v, want two", len(steps), bounded)
 		}
@@ -86,10 +85,10 @@ func TestOrderSteps(t *testing.T) {
 		if got := s.Job(5).AdminComment; got != "oxgang:nice=2;epoch=7" {
 			t.Errorf("the mark is %q", got)
 		}
-		if again, _ := slurm.OrderSteps(look(t, s), []client.ID{5, 4, 2}, 100, 8); again != nil {
+		if again, _ := orderSteps(look(t, s), []client.ID{5, 4, 2}, 100, 8); again != nil {
 			t.Errorf("again: %v", again)
 		}
-		carry(t, w, slurm.Undo(look(t, s)))
+		carry(t, w, undoSteps(look(t, s)))
 		after, _ := s.Jobs(t.Context())
 		if diff := cmp.Diff(before, after); diff != "" {
 			t.Errorf("undone (-before +after):\n%s", diff)
@@ -102,9 +101,9 @@ func TestOrderSteps_lets_go(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := busy()
 		w := writer(s)
-		steps, _ := slurm.OrderSteps(look(t, s), []client.ID{5, 4, 2}, 100, 1)
+		steps, _ := orderSteps(look(t, s), []client.ID{5, 4, 2}, 100, 1)
 		carry(t, w, steps)
-		steps, _ = slurm.OrderSteps(look(t, s), []client.ID{2, 4}, 100, 1)
+		steps, _ = orderSteps(look(t, s), []client.ID{2, 4}, 100, 1)
 		carry(t, w, steps)
 		if j := s.Job(5); j.Nice != 2 || j.AdminComment != "" {
 			t.Errorf("nice %d, mark %q of a job without a place, want its own and none", j.Nice, j.AdminComment)
@@ -121,12 +120,12 @@ func TestOrderSteps_touches_no_other_job(t *testing.T) {
 			s.Submit(a)
 			s.Submit(a)
 		}
-		b := slurm.Bounds{Partition: "gpu", Accounts: []string{"ml"}}
+		b := Bounds{Partition: "gpu", Accounts: []string{"ml"}}
 		jobs, _ := s.Jobs(t.Context())
 		nodes, _ := s.Nodes(t.Context())
-		o := slurm.Observe(time.Now(), jobs, nodes, &b)
-		steps, _ := slurm.OrderSteps(o, []client.ID{6, 5, 4, 3, 2, 1}, 100, 1)
-		if steps = append(steps, slurm.Undo(o)...); steps != nil {
+		o := observe(time.Now(), jobs, nodes, &b)
+		steps, _ := orderSteps(o, []client.ID{6, 5, 4, 3, 2, 1}, 100, 1)
+		if steps = append(steps, undoSteps(o)...); steps != nil {
 			t.Errorf("got %v, want nothing", steps)
 		}
 	})
@@ -140,14 +139,14 @@ func TestWriter_gives_up(t *testing.T) {
 		s.Refuse = func(string) string { tried++; return "Access/permission denied" }
 		w := writer(s)
 		for i := range 3600 {
-			err := w.Do(t.Context(), &slurm.Step{Job: 2, Verb: slurm.Update, Settings: []client.Field{{Name: "Nice", Value: string(rune('1' + i%9))}}})
-			if !errors.Is(err, slurm.ErrRefused) || !strings.Contains(err.Error(), "Access/permission denied") {
+			err := w.Do(t.Context(), &step{Job: 2, Verb: Update, Settings: []client.Field{{Name: "Nice", Value: string(rune('1' + i%9))}}})
+			if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "Access/permission denied") {
 				t.Fatalf("got %v, want Slurm's words", err)
 			}
 			time.Sleep(time.Second)
 		}
-		if r := w.Refused()[2]; tried != slurm.Tries || !r.GaveUp {
-			t.Errorf("tried %d times in an hour, given up %v, want %d times", tried, r.GaveUp, slurm.Tries)
+		if r := w.refusals()[2]; tried != Tries || !r.GaveUp {
+			t.Errorf("tried %d times in an hour, given up %v, want %d times", tried, r.GaveUp, Tries)
 		}
 	})
 }
@@ -161,7 +160,7 @@ func TestWriter_keeps_the_limit(t *testing.T) {
 		w := writer(s)
 		w.PerMinute = 3
 		for range 300 {
-			_ = w.Do(t.Context(), &slurm.Step{Job: 2, Verb: slurm.Hold})
+			_ = w.Do(t.Context(), &step{Job: 2, Verb: Hold})
 			time.Sleep(time.Second)
 		}
 		for i := 3; i < len(at); i++ {
@@ -173,8 +172,21 @@ func TestWriter_keeps_the_limit(t *testing.T) {
 			t.Errorf("%d commands in five minutes, want 15", len(at))
 		}
 		w.Dry, w.PerMinute = true, 1000
-		if err := w.Do(context.Background(), &slurm.Step{Job: 2, Verb: slurm.Hold}); err != nil || len(at) != 15 {
+		if err := w.Do(context.Background(), &step{Job: 2, Verb: Hold}); err != nil || len(at) != 15 {
 			t.Errorf("%v, %d commands: a dry run gives none", err, len(at))
 		}
 	})
+}
+
+// refusals returns Slurm's messages by job.
+func (w *Writer) refusals() map[client.ID]refusal {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := make(map[client.ID]refusal, len(w.refused))
+	for k, r := range w.refused {
+		if r.Times >= all[k.job].Times {
+			all[k.job] = *r
+		}
+	}
+	return all
 }

@@ -19,7 +19,7 @@ type Slurm interface {
 
 // Recommend returns what the scheduler would do with each job that has opted in, and the observed state.
 func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *Observation, error) {
-	o, err := Look(ctx, s, c.bounds())
+	o, err := lookAt(ctx, s, c.bounds())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,8 +39,8 @@ type Orderer struct {
 	said   string
 }
 
-// NewOrderer returns an Orderer. It calls read for the configuration now and in every round.
-func NewOrderer(s Slurm, read func() (*Config, error), log *slog.Logger) (*Orderer, error) {
+// newOrderer returns an Orderer. It calls read for the configuration now and in every round.
+func newOrderer(s Slurm, read func() (*Config, error), log *slog.Logger) (*Orderer, error) {
 	c, err := read()
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (r *Orderer) Round(ctx context.Context) error {
 		return slices.ContainsFunc(o.Jobs, func(j Job) bool { return j.ID == id })
 	})
 	if mode == Off {
-		steps := Undo(o)
+		steps := undoSteps(o)
 		r.log.Info("the scheduler is off", "why", why, "commands to undo", len(steps))
 		r.idle = len(steps) == 0
 		return r.carry(ctx, steps)
@@ -108,7 +108,7 @@ func (r *Orderer) Round(ctx context.Context) error {
 	if r.idle = false; err != nil {
 		return err
 	}
-	steps, bounded := OrderSteps(o, line(advice), r.now.Nice, r.epoch)
+	steps, bounded := orderSteps(o, line(advice), r.now.Nice, r.epoch)
 	if len(bounded) > 0 {
 		r.log.Info("the limit of nice values keeps jobs from their places", "jobs", len(bounded), "nice", r.now.Nice)
 	}
@@ -136,7 +136,7 @@ func line(all []Advice) []client.ID {
 	return ids
 }
 
-func (r *Orderer) carry(ctx context.Context, steps []Step) error {
+func (r *Orderer) carry(ctx context.Context, steps []step) error {
 	for i := range steps {
 		err := r.writer.Do(ctx, &steps[i])
 		switch {
@@ -162,11 +162,11 @@ func (r *Orderer) release(ctx context.Context) error {
 // ReleasePartition undoes the changes that any scheduler has made to jobs of the partition, and returns the number of
 // commands.
 func ReleasePartition(ctx context.Context, s Slurm, c *Config, log *slog.Logger) (int, error) {
-	o, err := Look(ctx, s, c.bounds())
+	o, err := lookAt(ctx, s, c.bounds())
 	if err != nil {
 		return 0, err
 	}
-	steps := Undo(o)
+	steps := undoSteps(o)
 	w := &Writer{Slurm: s, Log: log, PerMinute: len(steps), Dry: c.Dry}
 	var errs []error
 	for i := range steps {

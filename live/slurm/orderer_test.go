@@ -44,7 +44,7 @@ var editing sync.Mutex
 
 func orderer(t *testing.T, s Slurm, c *Config) *Orderer {
 	t.Helper()
-	r, err := NewOrderer(s, func() (*Config, error) {
+	r, err := newOrderer(s, func() (*Config, error) {
 		editing.Lock()
 		defer editing.Unlock()
 		next := *c
@@ -253,8 +253,8 @@ func TestOrderer_refused(t *testing.T) {
 		if err := r.Round(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if _, refused := r.writer.Refused()[5]; !refused || s.Job(2).Nice == 0 {
-			t.Errorf("refused %v, nice of job 2 %d: want that of job 5 refused, and job 2 moved", r.writer.Refused(), s.Job(2).Nice)
+		if _, refused := r.writer.refusals()[5]; !refused || s.Job(2).Nice == 0 {
+			t.Errorf("refused %v, nice of job 2 %d: want that of job 5 refused, and job 2 moved", r.writer.refusals(), s.Job(2).Nice)
 		}
 	})
 }

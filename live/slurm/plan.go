@@ -43,7 +43,7 @@ func (p plan) Run(a *scheduler.Run) error {
 		return nil
 	}
 	e.planned = grant{a.Allocation, a.Placement, e.planned.generation + 1, a.Batch, time.Now()}
-	if !Even(a.Placement) {
+	if !isEven(a.Placement) {
 		p.b.fail(e, "Slurm needs the same number of GPUs on each node of a job; the plan has different numbers")
 	}
 	return nil

@@ -62,7 +62,7 @@ func (b *Backend) enter(o *Observation, j *Job, as arrival) {
 		return
 	}
 	e := &entry{observed: *j}
-	e.ID = JobID(j.ID)
+	e.ID = jobID(j.ID)
 	if b.entered[j.ID]++; b.entered[j.ID] > 1 {
 		e.ID = job.ID(fmt.Sprintf("%s~%d", e.ID, b.entered[j.ID]))
 	}

@@ -42,7 +42,7 @@ func TestReconcile_started_by_slurm(t *testing.T) {
 		const whole = "oxgang:elastic;min=4;max=4"
 		s := slurmtest.New(slurmtest.Node("n1", "a100", 4))
 		w := open(t, s)
-		planned := JobID(s.Submit(slurmtest.Ask{PerNode: 4, Work: 4000, Comment: whole, Begin: time.Minute}))
+		planned := jobID(s.Submit(slurmtest.Ask{PerNode: 4, Work: 4000, Comment: whole, Begin: time.Minute}))
 		passed(t, w)
 		gpus := cluster.Resources{GPUs: 4}
 		if err := w.Do(t.Context(), []scheduler.Action{scheduler.Run{
@@ -51,7 +51,7 @@ func TestReconcile_started_by_slurm(t *testing.T) {
 		}}); err != nil {
 			t.Fatal(err)
 		}
-		started := JobID(s.Submit(slurmtest.Ask{PerNode: 4, Work: 4000, Comment: whole}))
+		started := jobID(s.Submit(slurmtest.Ask{PerNode: 4, Work: 4000, Comment: whole}))
 		got := passed(t, w)
 		if outcome, over := got[planned]; !over || outcome != scheduler.Lost || len(got) != 1 {
 			t.Errorf("the scheduler hears %v, want that %s has lost what was planned, alone", got, planned)
@@ -100,11 +100,11 @@ func TestSettled(t *testing.T) {
 		s := &started{slurmtest.New(slurmtest.Node("n1", "a100", 4)), "one"}
 		o := options(s.Slurm)
 		o.Slurm = s
-		w, err := Open(t.Context(), o)
+		w, err := openBackend(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		release := []Step{{Job: 1, Verb: Update}, {Job: 1, Verb: Release}, {Job: 2, Verb: Notice}}
+		release := []step{{Job: 1, Verb: Update}, {Job: 1, Verb: Release}, {Job: 2, Verb: Notice}}
 		left := func() int {
 			steps, err := w.unsettled(t.Context(), slices.Clone(release))
 			if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A ProgramState is what the program of a job has reported so far. The zero value means nothing.
-type ProgramState struct {
+// A programState is what the program of a job has reported so far. The zero value means nothing.
+type programState struct {
 	Token    string                  `json:"token"` // digest; Slurm reuses job numbers
 	Hello    *agentapi.Hello         `json:"hello"` // the last
 	LocalMax map[cluster.GPUType]int `json:"local_max,omitempty"`
@@ -24,7 +24,7 @@ type ProgramState struct {
 	Epoch    int                     `json:"epoch"`
 }
 
-func (r *ProgramState) check() error {
+func (r *programState) check() error {
 	if r.Hello == nil {
 		return errors.New("no hello")
 	}
@@ -34,41 +34,41 @@ func (r *ProgramState) check() error {
 	return r.Hello.Check()
 }
 
-// A ReportStore is the path of a folder that stores what programs have reported. If it is empty, nothing is stored.
-type ReportStore string
+// A reportStore is the path of a folder that stores what programs have reported. If it is empty, nothing is stored.
+type reportStore string
 
 const suffix = ".json"
 
-func (f ReportStore) path(id job.ID) string { return filepath.Join(string(f), string(id)+suffix) }
+func (f reportStore) path(id job.ID) string { return filepath.Join(string(f), string(id)+suffix) }
 
 // Load returns the record of job id. It is zero if there is none, or if it is of an earlier job with this number, whose
 // token differs.
-func (f ReportStore) Load(id job.ID, token string) (ProgramState, error) {
+func (f reportStore) Load(id job.ID, token string) (programState, error) {
 	if f == "" || token == "" {
-		return ProgramState{}, nil
+		return programState{}, nil
 	}
 	text, err := os.ReadFile(f.path(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		return ProgramState{}, nil
+		return programState{}, nil
 	}
-	var r ProgramState
+	var r programState
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}
 	if err == nil && r.Token != token {
-		return ProgramState{}, nil
+		return programState{}, nil
 	}
 	if err == nil {
 		err = r.check()
 	}
 	if err != nil {
-		return ProgramState{}, fmt.Errorf("stored messages of job %s: %s: %w", id, f.path(id), err)
+		return programState{}, fmt.Errorf("stored messages of job %s: %s: %w", id, f.path(id), err)
 	}
 	return r, nil
 }
 
 // Save stores the record of a job atomically.
-func (f ReportStore) Save(id job.ID, r *ProgramState) error {
+func (f reportStore) Save(id job.ID, r *programState) error {
 	if f == "" {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (f ReportStore) Save(id job.ID, r *ProgramState) error {
 	return nil
 }
 
-func (f ReportStore) replace(path string, text []byte) error {
+func (f reportStore) replace(path string, text []byte) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (f ReportStore) replace(path string, text []byte) error {
 }
 
 // Drop removes the record of a job.
-func (f ReportStore) Drop(id job.ID) error {
+func (f reportStore) Drop(id job.ID) error {
 	if f == "" {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (f ReportStore) Drop(id job.ID) error {
 }
 
 // Prune removes the records of jobs for which keep returns false, and leftovers of an interrupted Save.
-func (f ReportStore) Prune(keep func(job.ID) bool) error {
+func (f reportStore) Prune(keep func(job.ID) bool) error {
 	files, err := os.ReadDir(string(f))
 	if f == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-func record() *ProgramState {
-	return &ProgramState{
+func record() *programState {
+	return &programState{
 		Token: "t", Progress: 12, Epoch: 1,
 		Hello: &agentapi.Hello{Version: 1, Client: "test", Generation: 1, WorldSize: 2, Batch: agentapi.BatchLimits{Init: 8, Max: 8}},
 	}
@@ -20,7 +20,7 @@ func record() *ProgramState {
 
 // A record is as it was kept, until it is dropped; and is none of another job with its number.
 func TestFolder(t *testing.T) {
-	f := ReportStore(filepath.Join(t.TempDir(), "agents"))
+	f := reportStore(filepath.Join(t.TempDir(), "agents"))
 	if got, err := f.Load("1", "t"); err != nil || got.Hello != nil {
 		t.Errorf("got %+v, %v, want that there is none", got, err)
 	}
@@ -46,7 +46,7 @@ func TestFolder(t *testing.T) {
 
 // What is no record is not believed.
 func TestLoad_refuses(t *testing.T) {
-	f := ReportStore(t.TempDir())
+	f := reportStore(t.TempDir())
 	for _, text := range []string{"", "{", `{"token":"t"}`, `{"token":"t","hello":{"version":1}}`, `{"token":"t","progress":-1,"hello":{}}`} {
 		if err := os.WriteFile(f.path("1"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func TestLoad_refuses(t *testing.T) {
 }
 
 func TestPrune(t *testing.T) {
-	f := ReportStore(t.TempDir())
+	f := reportStore(t.TempDir())
 	for _, id := range []job.ID{"1", "2"} {
 		if err := f.Save(id, record()); err != nil {
 			t.Fatal(err)

@@ -20,24 +20,24 @@ type Wish struct {
 	Silent     bool      // no messages for long
 }
 
-// Times are durations, and scheduler data that marks store.
-type Times struct {
+// times are durations, and scheduler data that marks store.
+type times struct {
 	Grace time.Duration // from the notice until the job is stopped
 	Epoch int64         // of this scheduler
 	// where jobs find the agent API; empty: nowhere
 	Agents string
 }
 
-func (t *Times) signed(m client.Mark) client.Mark {
+func (t *times) signed(m client.Mark) client.Mark {
 	m.Epoch, m.Agents = t.Epoch, t.Agents
 	return m
 }
 
-// Steps returns the next commands for elastic jobs: at most one change of state per job, stops first. A job without a
+// steps returns the next commands for elastic jobs: at most one change of state per job, stops first. A job without a
 // planned placement is held. A job starts once its GPUs are free.
-func Steps(o *Observation, wishes map[client.ID]Wish, t Times) []Step {
+func steps(o *Observation, wishes map[client.ID]Wish, t times) []step {
 	free := o.Free()
-	var stops, starts []Step
+	var stops, starts []step
 	for i := range o.Jobs {
 		j := &o.Jobs[i]
 		w, known := wishes[j.ID]
@@ -51,7 +51,7 @@ func Steps(o *Observation, wishes map[client.ID]Wish, t Times) []Step {
 		case j.Holds():
 			stops = append(stops, whileRunning(o, j, &w, t)...)
 		case !j.IsHeld():
-			if len(w.Placement) == 0 || !Sized(j, w.Placement) {
+			if len(w.Placement) == 0 || !isSized(j, w.Placement) {
 				stops = append(stops, hold(j, t)...)
 			}
 			take(free, w.Placement)
@@ -63,17 +63,17 @@ func Steps(o *Observation, wishes map[client.ID]Wish, t Times) []Step {
 }
 
 // hold writes the mark first: a hold without a mark is somebody else's.
-func hold(j *Job, t Times) []Step {
-	h := Step{j.ID, Hold, nil, "it has no place in the plan"}
+func hold(j *Job, t times) []step {
+	h := step{j.ID, Hold, nil, "it has no place in the plan"}
 	if j.Mark.Held {
-		return []Step{h}
+		return []step{h}
 	}
 	m := t.signed(j.Mark)
 	m.Held, m.Stopping, m.Silent = true, false, false
-	return []Step{{j.ID, Update, []client.Field{adminComment(m)}, h.Why}, h}
+	return []step{{j.ID, Update, []client.Field{adminComment(m)}, h.Why}, h}
 }
 
-func whileRunning(o *Observation, j *Job, w *Wish, t Times) []Step {
+func whileRunning(o *Observation, j *Job, w *Wish, t times) []step {
 	m := t.signed(j.Mark)
 	switch {
 	case !j.Running():
@@ -87,17 +87,17 @@ func whileRunning(o *Observation, j *Job, w *Wish, t Times) []Step {
 			why = "its program sends no messages"
 		}
 		m.Held, m.Silent = false, w.Silent
-		return []Step{{j.ID, Update, []client.Field{adminComment(m)}, why}} // a newer scheduler marks each job
+		return []step{{j.ID, Update, []client.Field{adminComment(m)}, why}} // a newer scheduler marks each job
 	case !m.Stopping:
 		m.Held, m.Stopping, m.Silent = true, true, false
-		return []Step{
+		return []step{
 			{j.ID, Update, []client.Field{adminComment(m)}, "the plan gives it " + nodes(w.Placement)},
 			{j.ID, Notice, nil, "the plan gives it " + nodes(w.Placement)},
 		}
 	case w.Noticed.IsZero():
-		return []Step{{j.ID, Notice, nil, "the plan gives it " + nodes(w.Placement)}}
+		return []step{{j.ID, Notice, nil, "the plan gives it " + nodes(w.Placement)}}
 	case o.At.Sub(w.Noticed) >= t.Grace:
-		return []Step{{j.ID, Requeuehold, nil, fmt.Sprintf("it did not stop within %v of its notice", t.Grace)}}
+		return []step{{j.ID, Requeuehold, nil, fmt.Sprintf("it did not stop within %v of its notice", t.Grace)}}
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func whileRunning(o *Observation, j *Job, w *Wish, t Times) []Step {
 // credential revoked". Source: observed, Slurm 22.05.
 const delay = "now+2"
 
-func start(j *Job, w *Wish, t Times) []Step {
+func start(j *Job, w *Wish, t times) []step {
 	n := strconv.Itoa(len(w.Placement))
 	m := t.signed(client.Mark{Ordered: j.Mark.Ordered, Nice: j.Mark.Nice, Held: true, Generation: w.Generation})
 	fields := []client.Field{
@@ -119,24 +119,24 @@ func start(j *Job, w *Wish, t Times) []Step {
 		adminComment(m),
 	}
 	why := "the plan gives it " + nodes(w.Placement)
-	return []Step{{j.ID, Update, fields, why}, {j.ID, Release, nil, why}}
+	return []step{{j.ID, Update, fields, why}, {j.ID, Release, nil, why}}
 }
 
 func tres(j *Job, p cluster.Placement) string {
-	if t := Type(&j.Job); t != "" {
+	if t := typeOf(&j.Job); t != "" {
 		return fmt.Sprintf("gres:gpu:%s:%d", t, p[0].GPUs)
 	}
 	return fmt.Sprintf("gres:gpu:%d", p[0].GPUs)
 }
 
-// Even reports whether a placement has the same number of GPUs on each of its nodes.
-func Even(p cluster.Placement) bool {
+// isEven reports whether a placement has the same number of GPUs on each of its nodes.
+func isEven(p cluster.Placement) bool {
 	return !slices.ContainsFunc(p, func(s cluster.Share) bool { return s.GPUs != p[0].GPUs })
 }
 
-// Sized reports whether the request of a waiting job matches placement p. It ignores the number of nodes, which is
+// isSized reports whether the request of a waiting job matches placement p. It ignores the number of nodes, which is
 // outdated in Slurm 22.05 after a requeue.
-func Sized(j *Job, p cluster.Placement) bool {
+func isSized(j *Job, p cluster.Placement) bool {
 	asked := slices.Sorted(slices.Values(j.ReqNodes))
 	return len(p) > 0 && slices.Equal(asked, names(p)) && j.PerNode.Total() == p[0].GPUs
 }

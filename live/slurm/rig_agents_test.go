@@ -41,20 +41,20 @@ func (th *theatre) train(python, name string, least, most int, what ...string) {
 }
 
 // spoke returns what the program of a job has said to a scheduler.
-func (th *theatre) spoke(name string) ProgramState {
+func (th *theatre) spoke(name string) programState {
 	text, err := os.ReadFile(filepath.Join(th.dir, "state", "agents", th.jobs[name].String()+".json"))
-	var r ProgramState
+	var r programState
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}
 	if err != nil {
-		return ProgramState{}
+		return programState{}
 	}
 	return r
 }
 
 // hears waits until the program of a job has said hello with one of these numbers of workers.
-func (th *theatre) hears(name string, workers ...int) ProgramState {
+func (th *theatre) hears(name string, workers ...int) programState {
 	th.t.Helper()
 	begin := time.Now()
 	var err error

@@ -44,7 +44,7 @@ func (s *Service) Run(ctx context.Context) error {
 var errMode = errors.New("the mode was changed")
 
 func (s *Service) order(ctx context.Context) error {
-	r, err := NewOrderer(s.Slurm, s.Read, s.Log)
+	r, err := newOrderer(s.Slurm, s.Read, s.Log)
 	if err != nil {
 		return err
 	}
@@ -104,14 +104,14 @@ func (s *Service) resize(ctx context.Context, c *Config) error {
 }
 
 func (s *Service) drive(ctx context.Context, c *Config) error {
-	o := DefaultOptions()
+	o := defaultOptions()
 	o.Bounds, o.Slurm, o.Poll, o.Grace, o.Log = *c.bounds(), s.Slurm, c.Poll, c.Grace, s.Log
 	o.Writer = &Writer{Slurm: s.Slurm, Log: s.Log, PerMinute: c.Commands, Dry: c.Dry}
 	if c.serves() {
 		o.Silence = cmp.Or(c.Agents.Silence, o.Silence)
-		o.Agents, o.Reports = c.Agents.Share, ReportStore(filepath.Join(c.State, "agents"))
+		o.Agents, o.Reports = c.Agents.Share, reportStore(filepath.Join(c.State, "agents"))
 	}
-	w, err := Open(ctx, o)
+	w, err := openBackend(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 // (docs/experiments/slurm-resize.md).
 const helloWithin = 2 * time.Minute
 
-// findSilent finds programs with a token that have sent nothing for Options.Silence.
+// findSilent finds programs with a token that have sent nothing for backendOptions.Silence.
 //
 // If the program had sent messages before, the job keeps what it holds until the next message. Otherwise the program
 // may lack the client, so its job is resized by its time limit as if it had no token.

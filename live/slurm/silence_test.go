@@ -30,7 +30,7 @@ func listening(t *testing.T, agents string) *listener {
 	o := options(l.slurm)
 	o.Agents, o.Log = agents, slog.New(slog.NewTextHandler(&l.log, nil))
 	var err error
-	if l.Backend, err = Open(t.Context(), o); err != nil {
+	if l.Backend, err = openBackend(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	l.after(t, 0)
@@ -130,11 +130,11 @@ func TestSilence_of_whom(t *testing.T) {
 }
 
 // spoken opens a Backend whose programs with tokens speak to it, and which keeps what they say in a folder.
-func spoken(t *testing.T, s *slurmtest.Slurm, folder ReportStore) *Backend {
+func spoken(t *testing.T, s *slurmtest.Slurm, folder reportStore) *Backend {
 	t.Helper()
 	o := options(s)
 	o.Agents, o.Reports = "/share", folder
-	w, err := Open(t.Context(), o)
+	w, err := openBackend(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func unheard(t *testing.T, w *Backend) {
 func TestSilence_starts_until_hello(t *testing.T) {
 	for _, says := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			s, folder := twoNodes(), ReportStore(t.TempDir())
+			s, folder := twoNodes(), reportStore(t.TempDir())
 			w := spoken(t, s, folder)
 			id := speaking(s, "ann", client.NewToken("ann"), 2)
 			if got := phaseOf(t, w); got != job.Restoring {
@@ -181,7 +181,7 @@ func TestSilence_starts_until_hello(t *testing.T) {
 			if says {
 				time.Sleep(time.Second)
 				unheard(t, w)
-				_, err = w.Agents().Hello(t.Context(), JobID(id), hello(1, 2, nil))
+				_, err = w.Agents().Hello(t.Context(), jobID(id), hello(1, 2, nil))
 			} else {
 				time.Sleep(helloWithin - time.Second)
 				unheard(t, w)
@@ -210,7 +210,7 @@ func TestSilence_planned_starts_until_hello(t *testing.T) {
 		passed(t, w) // it is held
 		passed(t, w)
 		if err := w.Do(t.Context(), []scheduler.Action{scheduler.Run{
-			Job: JobID(id), Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "a100"}},
+			Job: jobID(id), Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "a100"}},
 			Placement: cluster.Placement{{Node: "n1", Resources: cluster.Resources{GPUs: 2}}},
 		}}); err != nil {
 			t.Fatal(err)
@@ -220,7 +220,7 @@ func TestSilence_planned_starts_until_hello(t *testing.T) {
 			unheard(t, w)
 		}
 		unheard(t, w)
-		if _, err := w.Agents().Hello(t.Context(), JobID(id), hello(s.Job(id).Restarts+1, 2, nil)); err != nil {
+		if _, err := w.Agents().Hello(t.Context(), jobID(id), hello(s.Job(id).Restarts+1, 2, nil)); err != nil {
 			t.Fatal(err)
 		}
 		if _, reported := heard(w); len(reported) != 1 {

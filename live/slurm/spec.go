@@ -11,14 +11,14 @@ import (
 // Restart is the assumed duration of a restart, until one has been measured.
 const Restart = time.Minute
 
-// JobID returns the job ID for a Slurm job.
-func JobID(id client.ID) job.ID { return job.ID(id.String()) }
+// jobID returns the job ID for a Slurm job.
+func jobID(id client.ID) job.ID { return job.ID(id.String()) }
 
 // Spec returns the job's specification for the scheduler. The running time is assumed to be the time limit. For an
 // elastic job, this is the time on its minimum of GPUs; on more GPUs the time is proportionally shorter.
 func (j *Job) Spec() *job.Spec {
 	s := &job.Spec{
-		ID: JobID(j.ID), Name: j.Name, User: j.User, Queue: j.Partition, Class: j.Class, GPUs: Wants(j.Job),
+		ID: jobID(j.ID), Name: j.Name, User: j.User, Queue: j.Partition, Class: j.Class, GPUs: Wants(j.Job),
 	}
 	s.Timed = true
 	if !j.Unlimited {
@@ -29,7 +29,7 @@ func (j *Job) Spec() *job.Spec {
 		s.Adaptivity, s.RestartOverhead = job.GPUCount|job.AnyGPUType, Restart
 		return s
 	}
-	if t := Type(&j.Job); t != "" {
+	if t := typeOf(&j.Job); t != "" {
 		s.GPUTypes = []cluster.GPUType{GPUType(t)}
 	}
 	s.MinGPUs, s.MaxGPUs, s.NonPreemptive = s.GPUs, s.GPUs, true

@@ -7,12 +7,12 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Verb is the kind of a Step, such as hold.
-type Verb uint8
+// A verb is the kind of a step, such as hold.
+type verb uint8
 
 // The verbs.
 const (
-	Update Verb = iota // changes settings
+	Update verb = iota // changes settings
 	Hold
 	Release // lets a held job start
 	Requeuehold
@@ -22,17 +22,17 @@ const (
 var verbNames = [...]string{"update", "hold", "release", "requeuehold", "notice"}
 
 // String returns the verb, by scontrol's name if it has one.
-func (v Verb) String() string { return verbNames[v] }
+func (v verb) String() string { return verbNames[v] }
 
-// A Step is one command about one job.
-type Step struct {
+// A step is one command about one job.
+type step struct {
 	Job      client.ID
-	Verb     Verb
+	Verb     verb
 	Settings []client.Field // of Update
 	Why      string
 }
 
-func (s *Step) String() string {
+func (s *step) String() string {
 	words := []string{s.Verb.String(), s.Job.String()}
 	for _, f := range s.Settings {
 		words = append(words, f.Name+"="+f.Value)
@@ -54,7 +54,7 @@ type Commands interface {
 // NoticeSignal is the signal that asks a job to save a checkpoint and to stop.
 const NoticeSignal = "USR1"
 
-func (s *Step) carry(ctx context.Context, to Commands) error {
+func (s *step) carry(ctx context.Context, to Commands) error {
 	switch s.Verb {
 	case Update:
 		return to.Update(ctx, s.Job, s.Settings...)

@@ -23,7 +23,7 @@ type Writer struct {
 
 	mu      sync.Mutex
 	recent  []time.Time
-	refused map[key]*Refusal
+	refused map[key]*refusal
 }
 
 type key struct {
@@ -31,7 +31,7 @@ type key struct {
 	command string
 }
 
-func keyOf(s *Step) key {
+func keyOf(s *step) key {
 	k := key{s.Job, s.Verb.String()}
 	for _, f := range s.Settings {
 		k.command += " " + f.Name
@@ -39,8 +39,8 @@ func keyOf(s *Step) key {
 	return k
 }
 
-// A Refusal is a step that Slurm has refused.
-type Refusal struct {
+// A refusal is a step that Slurm has refused.
+type refusal struct {
 	Message string // Slurm's message
 	Times   int    // in a row
 	Again   time.Time
@@ -63,7 +63,7 @@ var (
 
 // Do sends a step to Slurm. It returns ErrBusy if the limit per minute is reached, and ErrRefused, wrapped, if Slurm
 // refuses the step or refused it recently. Any other error means that Slurm does not answer.
-func (w *Writer) Do(ctx context.Context, s *Step) error {
+func (w *Writer) Do(ctx context.Context, s *step) error {
 	k := keyOf(s)
 	if err := w.admit(k); err != nil {
 		return err
@@ -110,11 +110,11 @@ func (w *Writer) reject(k key, err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.refused == nil {
-		w.refused = map[key]*Refusal{}
+		w.refused = map[key]*refusal{}
 	}
 	r := w.refused[k]
 	if r == nil {
-		r = &Refusal{}
+		r = &refusal{}
 		w.refused[k] = r
 	}
 	r.Message, r.Times, r.Again = err.Error(), r.Times+1, time.Now().Add(firstPause<<r.Times)
@@ -123,19 +123,6 @@ func (w *Writer) reject(k key, err error) error {
 		w.Log.Warn("Slurm refused a command", "command", k.command, "message", r.Message, "times", r.Times, "given up", r.GaveUp)
 	}
 	return fmt.Errorf("%w: %w", ErrRefused, err)
-}
-
-// Refused returns Slurm's messages by job.
-func (w *Writer) Refused() map[client.ID]Refusal {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	all := make(map[client.ID]Refusal, len(w.refused))
-	for k, r := range w.refused {
-		if r.Times >= all[k.job].Times {
-			all[k.job] = *r
-		}
-	}
-	return all
 }
 
 // Forget deletes the refusals that are stored for jobs for which keep returns false.
