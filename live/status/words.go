@@ -202,7 +202,11 @@ func gpusOn(gpus int, gpuType string, nodes []Share) string {
 // WriteText writes the state of a job, one line per property.
 func (j *Job) WriteText(w io.Writer, at time.Time) error {
 	var b strings.Builder
-	fmt.Fprintln(&b, printable.Line(fmt.Sprintf("%s (%s) is %s", j.ID, strings.Join(j.whose(), ", "), cmp.Or(j.Phase, "not visible to you"))))
+	whose := strings.Join(j.whose(), ", ")
+	if whose != "" {
+		whose = " (" + whose + ")"
+	}
+	fmt.Fprintln(&b, printable.Line(fmt.Sprintf("%s%s is %s", j.ID, whose, cmp.Or(j.Phase, "not visible to you"))))
 	line := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "%-8s %s\n", name, printable.Line(text))
@@ -220,7 +224,7 @@ func (j *Job) WriteText(w io.Writer, at time.Time) error {
 	if j.HasEnded() {
 		line("detail", j.Detail)
 	}
-	line("reason", strings.TrimSuffix(strings.TrimPrefix(j.Reason+": "+j.Sentence, ": "), ": "))
+	line("reason", j.reasonText())
 	line("trouble", j.Trouble)
 	line("since", ago(j.lastChange(), at))
 	line("helps", j.Unblock)
@@ -231,6 +235,14 @@ func (j *Job) WriteText(w io.Writer, at time.Time) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// reasonText is the sentence, after the reason if that is a code such as NoCapacity.
+func (j *Job) reasonText() string {
+	if j.Sentence == "" || j.Reason == "" || strings.Contains(j.Reason, " ") {
+		return cmp.Or(j.Sentence, j.Reason)
+	}
+	return j.Reason + ": " + j.Sentence
 }
 
 func (j *Job) whose() (all []string) {

@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/kube/view"
+	"github.com/oxgang/oxgang/live/screen"
 	"github.com/oxgang/oxgang/live/status"
 )
 
@@ -78,7 +79,7 @@ func (k *KubectlConnection) jobs() *cobra.Command {
 }
 
 func (k *KubectlConnection) top() *cobra.Command {
-	return k.command("top", "Show the GPUs of each node: jobs on them, and idle ones", []string{"table", "json"},
+	cmd := k.command("top", "Show the GPUs of each node: jobs on them, and idle ones", []string{"table", "json"},
 		func(ctx context.Context, w io.Writer, c *view.Kubectl, _ []string) error {
 			now, err := k.status(ctx, c, "")
 			switch {
@@ -92,6 +93,16 @@ func (k *KubectlConnection) top() *cobra.Command {
 			}
 			return now.WriteNodes(w, k.options())
 		})
+	once := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		watched, err := cmd.Flags().GetBool("watch")
+		if err != nil || !watched || k.bare || k.format == "json" || !cli.Terminal(cmd.OutOrStdout()) {
+			return errors.Join(err, once(cmd, args))
+		}
+		now := func(ctx context.Context) (*status.Status, error) { return k.status(ctx, k.Kubectl(), "") }
+		return KubectlHinted(screen.Run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), screen.Every(now)))
+	}
+	return cmd
 }
 
 func (k *KubectlConnection) plan(ctx context.Context, w io.Writer, c *view.Kubectl, queue string) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/live/screen"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/view"
 	"github.com/oxgang/oxgang/live/status"
@@ -79,6 +80,19 @@ func (o *observation) run(cmd *cobra.Command) error {
 		})
 	}
 	pace, last := client.DefaultPace(), ""
+	if o.format == "table" && cli.Terminal(cmd.OutOrStdout()) {
+		return screen.Run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), func(ctx context.Context) (*status.Status, time.Duration, error) {
+			now, took, err := o.status(ctx)
+			if err != nil {
+				return nil, pace.Next(took, false), err
+			}
+			var page strings.Builder
+			_ = tables(&page, now, status.Options{}) // in memory
+			changed := page.String() != last
+			last = page.String()
+			return now, pace.Next(took, changed), nil
+		})
+	}
 	for {
 		var page strings.Builder
 		took, err := o.show(cmd.Context(), &page)
@@ -120,18 +134,28 @@ func (o *observation) ask(ctx context.Context) ([]client.Run, string) {
 	return runs, ""
 }
 
-func (o *observation) show(ctx context.Context, w io.Writer) (time.Duration, error) {
+// status returns the status of the cluster, and how long Slurm took.
+func (o *observation) status(ctx context.Context) (*status.Status, time.Duration, error) {
 	look, took, err := o.take(ctx)
 	if err != nil {
-		return took, err
+		return nil, took, err
 	}
 	now := view.StatusOf(look, o.past, o.noPast)
-	if o.mine {
-		me, err := user.Current()
-		if err != nil {
-			return took, err
-		}
-		now.Jobs = slices.DeleteFunc(now.Jobs, func(j status.Job) bool { return j.User != me.Username })
+	if !o.mine {
+		return now, took, nil
+	}
+	me, err := user.Current()
+	if err != nil {
+		return nil, took, err
+	}
+	now.Jobs = slices.DeleteFunc(now.Jobs, func(j status.Job) bool { return j.User != me.Username })
+	return now, took, nil
+}
+
+func (o *observation) show(ctx context.Context, w io.Writer) (time.Duration, error) {
+	now, took, err := o.status(ctx)
+	if err != nil {
+		return took, err
 	}
 	switch o.format {
 	case "table":

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/live/control"
+	"github.com/oxgang/oxgang/live/screen"
 	"github.com/oxgang/oxgang/live/status"
 )
 
@@ -22,13 +24,18 @@ func TopCommand() *cobra.Command {
 		SuggestFor: []string{"status", "usage", "nodes", "gpus", "sinfo"},
 		Use:        "top", Short: "Show the use of this machine", Args: cli.NoArgs,
 		Long: `Show the job in each slot of this machine, the cores and memory assigned to jobs, and the
-policy's current price of a GPU. The formats json and yaml contain the whole status
+policy's current price of a GPU. With --watch on a terminal, choose jobs with the arrow keys
+and open them with Enter; q quits. The formats json and yaml contain the whole status
 (docs/status.schema.json), csv only the slots.`,
 		Example: `  oxgang top --watch`,
 	}
 	cmd.RunE = s.asking(func(cmd *cobra.Command, c *control.Client, _ []string) error {
 		if err := cli.CheckOutput(format, formats...); err != nil {
 			return err
+		}
+		if watched && format == "table" && cli.Terminal(cmd.OutOrStdout()) {
+			now := func(ctx context.Context) (*status.Status, error) { return c.Status(ctx, false) }
+			return screen.Run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), screen.Every(now))
 		}
 		return cli.Show(cmd, watched, func(w io.Writer) error {
 			now, err := c.Status(cmd.Context(), false)
@@ -48,7 +55,7 @@ policy's current price of a GPU. The formats json and yaml contain the whole sta
 	})
 	s.add(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&watched, "watch", false, "refresh every 2 s, until Ctrl-C")
+	f.BoolVar(&watched, "watch", false, "refresh every 2 s; on a terminal, use the whole screen")
 	cli.Output(cmd, &format, formats...)
 	return cmd
 }
