@@ -5,6 +5,7 @@ package screen
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -135,7 +136,7 @@ func (m *model) write(k tea.KeyPressMsg) {
 // move chooses the job by places further down, or the first or last one.
 func (m *model) move(by int) {
 	waiting, others := m.jobs()
-	all := append(waiting, others...)
+	all := slices.Concat(waiting, others)
 	if len(all) == 0 {
 		m.chosen = ""
 		return

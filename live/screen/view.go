@@ -112,14 +112,14 @@ func (m *model) nodes(height int) []string {
 }
 
 func cells(n *status.Node) string {
-	text := fmt.Sprintf("%s %s %s%s", n.Name, n.Type, strings.Repeat("■", n.Used), strings.Repeat("□", max(0, n.GPUs-n.Used)))
+	parts := []string{fmt.Sprintf("%s %s %s%s", n.Name, n.Type, strings.Repeat("■", n.Used), strings.Repeat("□", max(0, n.GPUs-n.Used)))}
 	for _, h := range n.Held {
-		text += fmt.Sprintf("  %s %d", cmp.Or(string(h.Job), "not a job"), h.GPUs)
+		parts = append(parts, fmt.Sprintf("%s %d", cmp.Or(string(h.Job), "not a job"), h.GPUs))
 	}
 	if n.Closed != "" {
-		text += "  closed: " + n.Closed
+		parts = append(parts, "closed: "+n.Closed)
 	}
-	return text
+	return strings.Join(parts, "  ")
 }
 
 // table has a title, a head and a line for each job, in at most height lines. It keeps the chosen job in sight.
