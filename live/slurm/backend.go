@@ -130,13 +130,6 @@ func (b *Backend) complain(err error) {
 	}
 }
 
-// Trouble returns, in words, why the Backend cannot send commands, or "" if it can.
-func (b *Backend) Trouble() string {
-	b.Lock()
-	defer b.Unlock()
-	return b.trouble
-}
-
 func (b *Backend) pass(ctx context.Context) error {
 	observed, err := lookAt(ctx, b.o.Slurm, &b.o.Bounds)
 	if err != nil {

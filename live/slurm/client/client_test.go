@@ -94,7 +94,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("submitted %v, %v, want 17", id, err)
 	}
 	for _, err := range []error{
-		c.Hold(ctx, 3), c.Release(ctx, 3), c.Requeuehold(ctx, 3), c.Cancel(ctx, 3), c.Signal(ctx, 3, "USR1", Batch), c.Signal(ctx, 3, "TERM", Steps),
+		c.Hold(ctx, 3), c.Release(ctx, 3), c.Requeuehold(ctx, 3), c.Signal(ctx, 3, "USR1", Batch), c.Signal(ctx, 3, "TERM", Steps),
 		c.Update(ctx, 3, Field{"NumNodes", "2-2"}, Field{"Comment", "oxgang: a b"}),
 	} {
 		if err != nil {
@@ -102,7 +102,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	want := []string{
-		"sbatch --parsable|--hold", "scontrol hold|3", "scontrol release|3", "scontrol requeuehold|3", "scancel 3", "scancel --signal=USR1|--batch|3",
+		"sbatch --parsable|--hold", "scontrol hold|3", "scontrol release|3", "scontrol requeuehold|3", "scancel --signal=USR1|--batch|3",
 		"scancel --signal=TERM|3", "scontrol update|JobId=3|NumNodes=2-2|Comment=oxgang: a b",
 	}
 	if diff := cmp.Diff(want, calls); diff != "" {

@@ -56,12 +56,6 @@ func (c *Client) Update(ctx context.Context, id ID, fields ...Field) error {
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// Cancel ends a job.
-func (c *Client) Cancel(ctx context.Context, id ID) error {
-	_, err := c.call(ctx, Command{Name: "scancel", Args: []string{id.String()}})
-	return err
-}
-
 // A Target selects which processes get a signal.
 type Target string
 
@@ -69,7 +63,6 @@ type Target string
 const (
 	Steps Target = ""        // started by srun
 	Batch Target = "--batch" // only the batch script
-	Full  Target = "--full"
 )
 
 // Signal sends the signal called name, such as USR1, to those processes of a job that to selects.

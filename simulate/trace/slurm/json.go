@@ -121,7 +121,6 @@ type jsonJob struct {
 	} `json:"het"`
 	Cluster     string `json:"cluster"`
 	Name        string `json:"name"`
-	Account     string `json:"account"`
 	User        string `json:"user"`
 	Partition   string `json:"partition"`
 	QOS         string `json:"qos"`
@@ -153,7 +152,7 @@ type jsonJob struct {
 
 func (j *jsonJob) record() (record, error) {
 	r := record{
-		cluster: j.Cluster, name: j.Name, user: j.User, account: j.Account, partition: j.Partition, qos: j.QOS, state: string(j.State.Current),
+		cluster: j.Cluster, name: j.Name, user: j.User, partition: j.Partition, qos: j.QOS, state: string(j.State.Current),
 		submit: j.Time.Submission.value, eligible: j.Time.Eligible.value, start: j.Time.Start.value, end: j.Time.End.value,
 		elapsed: j.Time.Elapsed.value, limit: j.Time.Limit.minutes(), priority: j.Priority.value,
 		reason: j.State.Reason, reserved: j.Reservation.Number.value > 0,

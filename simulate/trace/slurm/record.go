@@ -12,19 +12,19 @@ import (
 
 // A record is one row: one run of a job. Its texts are valid until the next row.
 type record struct {
-	id                                         key
-	step                                       bool
-	tasks                                      int // of an array that has not started; 0: not such a row
-	cluster                                    string
-	name, user, account, partition, qos, state string
-	reason                                     string
-	submit, eligible, start, end               int64 // seconds since 1970; 0: unknown
-	elapsed, limit                             int64 // seconds; elapsed with suspensions; limit 0: unknown
-	suspended                                  bool
-	priority                                   int64 // 0: unknown
-	reserved                                   bool  // ran in a reservation
-	asked, had                                 resourceList
-	local                                      bool // the times have no zone
+	id                                key
+	step                              bool
+	tasks                             int // of an array that has not started; 0: not such a row
+	cluster                           string
+	name, user, partition, qos, state string
+	reason                            string
+	submit, eligible, start, end      int64 // seconds since 1970; 0: unknown
+	elapsed, limit                    int64 // seconds; elapsed with suspensions; limit 0: unknown
+	suspended                         bool
+	priority                          int64 // 0: unknown
+	reserved                          bool  // ran in a reservation
+	asked, had                        resourceList
+	local                             bool // the times have no zone
 }
 
 // A key is the name of a job: 7, 7_1 of an array, 7+1 of a heterogeneous job.
@@ -74,7 +74,7 @@ func keyOf(text string) (k key, step, ok bool) {
 func (l *log) record(r *parse.Row, at *places) *record {
 	rec := &l.last
 	*rec = record{
-		name: r.At(at.name), user: r.At(at.user), account: r.At(at.account),
+		name: r.At(at.name), user: r.At(at.user),
 		partition: r.At(at.partition), qos: r.At(at.qos), state: stateName(r.At(at.state)), cluster: r.At(at.cluster),
 		reason: r.At(at.reason), reserved: r.At(at.reservation) != "",
 	}
