@@ -10,7 +10,7 @@ import { showOver } from "./over";
 import { go, keepMoment, route } from "./route";
 import { search } from "./search";
 import { Refused, showState } from "./state";
-import { listenToTimeline, showTimeline } from "./timeline";
+import { follow, listenToTimeline, showTimeline } from "./timeline";
 import type { JobPage, Overview, Series, Timeline } from "./types";
 
 let overview: Overview | undefined;
@@ -139,6 +139,7 @@ addEventListener("hashchange", () => {
     void update().then(focus);
     return;
   }
+  follow();
   void showRoute(overview).then(focus);
 });
 byId("search").addEventListener("input", (e) => {

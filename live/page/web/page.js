@@ -795,6 +795,12 @@
   );
   function choose(v) {
     chosen = v && { from: v.from, to: Math.max(v.from + 10, v.to) };
+    if (shown?.live) keepMoment(chosen && (chosen.from + chosen.to) / 2);
+    draw(true);
+  }
+  function follow() {
+    if (route().at === void 0) return;
+    chosen = void 0;
     draw(true);
   }
   function zoom(by) {
@@ -964,6 +970,7 @@
       void update().then(focus);
       return;
     }
+    follow();
     void showRoute(overview).then(focus);
   });
   byId("search").addEventListener("input", (e) => {

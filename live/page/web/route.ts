@@ -25,8 +25,8 @@ export const nodeHref = (name: string, now: Overview): string => href("node", na
 // go opens a route; the back button returns.
 export const go = (hash: string): void => { location.hash = hash; };
 
-// keepMoment writes the moment into the address.
-export function keepMoment(at: number): void {
+// keepMoment writes the moment into the address; undefined removes it.
+export function keepMoment(at: number | undefined): void {
   const r = route();
   history.replaceState(null, "", (r.kind ? `#/${r.kind}/${encodeURIComponent(r.name)}` : "#/") + query(at));
 }

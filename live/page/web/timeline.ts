@@ -1,6 +1,6 @@
 // The timeline: a row for each job. Drag or press + and - to zoom, the arrow keys to move, 0 to begin again.
 import { byId, counted, el, fill, hue, span } from "./dom";
-import { go, jobHref, route } from "./route";
+import { go, jobHref, keepMoment, route } from "./route";
 import { searching, matches } from "./search";
 import { drawAxis, drawTrack, rowOf, spoken } from "./track";
 import type { Mark, Row, View } from "./track";
@@ -65,6 +65,14 @@ const line = (r: Row, v: View, width: number, o: Overview): HTMLElement => el("l
 
 function choose(v: View | undefined): void {
   chosen = v && { from: v.from, to: Math.max(v.from + 10, v.to) };
+  if (shown?.live) keepMoment(chosen && (chosen.from + chosen.to) / 2);
+  draw(true);
+}
+
+// follow shows the moment of the address, if it has one.
+export function follow(): void {
+  if (route().at === undefined) return;
+  chosen = undefined;
   draw(true);
 }
 
