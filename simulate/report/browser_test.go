@@ -133,3 +133,20 @@ func TestBrowser_answers_first(t *testing.T) {
 		}
 	}
 }
+
+// TestBrowser_one_table_first: a report opens with one table; the others unfold with the keyboard.
+func TestBrowser_one_table_first(t *testing.T) {
+	ctx := chromium.Open(t)
+	show(ctx, t, html(t, observedAnd(t)), 1280)
+	visible := func() int {
+		return asked[int](ctx, t, `[...document.querySelectorAll("table")].filter((e) => e.checkVisibility({contentVisibilityAuto: true})).length`)
+	}
+	before := visible()
+	if err := chromedp.Run(ctx, chromedp.Focus("summary", chromedp.ByQuery), chromedp.KeyEvent("\r")); err != nil {
+		t.Fatal(err)
+	}
+	if after := visible(); before != 1 || after != 2 {
+		t.Errorf("%d tables, and %d after one is unfolded, want 1 and 2", before, after)
+	}
+	chromium.Accessible(ctx, t, "a report")
+}
