@@ -88,8 +88,8 @@ func reserved(r *Row) cluster.Configuration {
 
 func claimed(r *Row) cluster.Configuration {
 	switch {
-	case !r.firm || r.job.Phase == job.Profiling:
-		return cluster.Configuration{}
+	case !r.firm || r.job.Phase == job.Profiling || !r.job.Reservation.IsZero():
+		return cluster.Configuration{} // a job with a reservation runs only there
 	case r.job.Holding() && (r.reaches(r.held, math.Inf(1)) || !r.job.KeepsType(r.Claim.GPUType)):
 		return r.job.Allocation.Configuration
 	}

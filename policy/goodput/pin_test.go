@@ -30,3 +30,23 @@ func TestPin_gives_nothing_twice(t *testing.T) {
 		t.Errorf("shares %+v, %+v, third %v; want 20 and 4 of 24 CPUs, 400 and 100 of 500 GB, and no GPU for the third", first, second, rows[2].pin)
 	}
 }
+
+// A job with a reservation runs only there: a claim of GPUs elsewhere gives it none.
+func TestPin_claims_nothing_beside_a_reservation(t *testing.T) {
+	p, s := newProgram(t), &policy.Snapshot{Cluster: servers(t, 1)}
+	waits := onFour("waits")
+	waits.Status = job.Status{Phase: job.Waiting}
+	waits.Reservation = cluster.Configuration{Nodes: 2, GPUs: 12, GPUType: "v100"} // more than there are
+	s.Jobs = []*policy.Job{waits}
+	rows, err := p.Prepare(s, func(rows []*Row) {
+		alike(Worth{Weight: 1, Base: 1.1, Factor: 0.5})(rows)
+		rows[0].firm = true
+		rows[0].Claim = Claim{Configuration: cluster.Configuration{Nodes: 1, GPUs: 4, GPUType: "v100"}, Rate: 1}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pinner.pin(pinner{p}, rows); !rows[0].pin.IsZero() {
+		t.Errorf("pinned to %v, want nothing", rows[0].pin)
+	}
+}
