@@ -40,12 +40,12 @@ func TestPin_claims_nothing_beside_a_reservation(t *testing.T) {
 	s.Jobs = []*policy.Job{waits}
 	rows, err := p.Prepare(s, func(rows []*Row) {
 		alike(Worth{Weight: 1, Base: 1.1, Factor: 0.5})(rows)
-		rows[0].firm = true
 		rows[0].Claim = Claim{Configuration: cluster.Configuration{Nodes: 1, GPUs: 4, GPUType: "v100"}, Rate: 1}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	rows[0].firm = true
 	if pinner.pin(pinner{p}, rows); !rows[0].pin.IsZero() {
 		t.Errorf("pinned to %v, want nothing", rows[0].pin)
 	}
