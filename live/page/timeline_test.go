@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -150,6 +151,16 @@ func TestWatched_timeline(t *testing.T) {
 	text, err := json.Marshal(line)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := w.Job(t.Context(), "a", 0); !errors.Is(err, ErrUnknown) {
+		t.Errorf("a job that ended long ago: %v", err)
+	}
+	now = &looks[2]
+	if err := w.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if j, err := w.Job(t.Context(), "a", 0); err != nil || j.Job.Outcome != "failed" {
+		t.Errorf("a job that failed: %+v, %v", j, err)
 	}
 	const want = `{"begun":"1970-01-01T00:00:00Z","until":400,"tracks":[` +
 		`{"job":"a","user":"eve","steps":[{"at":10,"gpus":0,"what":"submitted"},{"at":40,"gpus":2,"what":"started"},{"at":200,"gpus":4,"what":"grown"},{"at":290,"gpus":0,"what":"failed"}]},` +

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -117,11 +118,27 @@ func (w *Watched) Overview(context.Context, time.Duration) (*Overview, error) {
 func (w *Watched) Job(_ context.Context, id job.ID, _ time.Duration) (*Job, error) {
 	j, err := w.Find(id)
 	if err != nil {
+		if e := w.ended(id); e != nil {
+			return &Job{Begun: time.Unix(0, 0).UTC(), Job: e}, nil
+		}
 		return nil, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return &Job{Begun: time.Unix(0, 0).UTC(), Job: j, Life: w.past.story(j)}, nil
+}
+
+// ended returns a job that ended shortly before the last state read, or nil.
+func (w *Watched) ended(id job.ID) *status.Job {
+	s, err := w.Now()
+	if err != nil {
+		return nil
+	}
+	i := slices.IndexFunc(s.Ended, func(j status.Job) bool { return j.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &s.Ended[i]
 }
 
 // Log implements Source. There is no output.

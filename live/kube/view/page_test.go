@@ -261,7 +261,10 @@ func TestPage_job(t *testing.T) {
 	if err != nil || j.Job.Unblock != "it would get 4 GPUs if it asked for 4" || j.Life.Changes[0].Text != "submitted, asking for 8 GPUs" {
 		t.Errorf("%+v, %v", j.Job, err)
 	}
-	for _, id := range []job.ID{"research/gone", "secret/nb", "research/old"} {
+	if j, err := c.Job(t.Context(), "research/old", 0); err != nil || j.Job.Detail != "out of memory" {
+		t.Errorf("a job that failed: %+v, %v", j, err)
+	}
+	for _, id := range []job.ID{"research/gone", "secret/nb"} {
 		if _, err := c.Job(t.Context(), id, 0); !errors.Is(err, page.ErrUnknown) {
 			t.Errorf("%s: %v, want that it is not known", id, err)
 		}

@@ -30,7 +30,7 @@ const failure = (e: Job, o: Overview): Item => ({
 
 function entry(i: Item, o: Overview, dismissed: string[]): HTMLElement {
   const actions: HTMLElement[] = [];
-  if (i.job !== undefined && o.live) actions.push(el("a", { href: jobHref(i.job, o), "aria-label": `log of ${i.job}` }, "log"));
+  if (i.job !== undefined && o.backend === "machine") actions.push(el("a", { href: jobHref(i.job, o), "aria-label": `log of ${i.job}` }, "log"));
   if (!dismissed.includes(i.key)) actions.push(dismiss(i, o));
   return el("li", {}, el("span", { class: "bad" }, ...i.content), " ", ...actions.flatMap((a) => [a, " "]));
 }

@@ -1,6 +1,6 @@
 // The page of a job: state, reason, what helps, history, output.
 import { cancelButton } from "./act";
-import { ahead, asked, byId, counted, el, expected, fill, gpus, holds, span, when } from "./dom";
+import { ahead, asked, byId, clock, counted, el, expected, fill, gpus, holds, seconds, span, when } from "./dom";
 import { onJob } from "./question";
 import { drawAxis, drawTrack, figure, rowOf } from "./track";
 import type { Change, Holding, Job, JobPage, Overview, Step, Story } from "./types";
@@ -29,7 +29,8 @@ type Fact = [string, string | undefined];
 
 // factsOf returns the facts from a source without a recording.
 const factsOf = (j: Job, now: Overview): Fact[] => [
-  ["asked", asked(j)], ["holds", gpus(holds(j))], ["what helps", j.unblock], ["start", ahead(j.start, now.at)], ["end", ahead(j.end, now.at)],
+  ["ended", j.finished ? `${j.phase} ${clock(seconds(j.finished))}${j.detail ? ": " + j.detail : ""}` : undefined],
+  ["user", j.user], ["asked", j.asked || j.max_gpus ? asked(j) : undefined], ["holds", gpus(holds(j))], ["what helps", j.unblock], ["start", ahead(j.start, now.at)], ["end", ahead(j.end, now.at)],
 ];
 
 const change = (c: Change, of: { begun: string; live: boolean }): HTMLElement => el("li", {}, el("time", {}, when(of, c.at)), " ", c.text);

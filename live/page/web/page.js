@@ -351,7 +351,9 @@
     fill(byId("job"), ...all3);
   }
   var factsOf = (j, now) => [
-    ["asked", asked(j)],
+    ["ended", j.finished ? `${j.phase} ${clock(seconds(j.finished))}${j.detail ? ": " + j.detail : ""}` : void 0],
+    ["user", j.user],
+    ["asked", j.asked || j.max_gpus ? asked(j) : void 0],
     ["holds", gpus(holds(j))],
     ["what helps", j.unblock],
     ["start", ahead(j.start, now.at)],
@@ -564,7 +566,7 @@
   });
   function entry(i, o, dismissed) {
     const actions = [];
-    if (i.job !== void 0 && o.live) actions.push(el("a", { href: jobHref(i.job, o), "aria-label": `log of ${i.job}` }, "log"));
+    if (i.job !== void 0 && o.backend === "machine") actions.push(el("a", { href: jobHref(i.job, o), "aria-label": `log of ${i.job}` }, "log"));
     if (!dismissed.includes(i.key)) actions.push(dismiss(i, o));
     return el("li", {}, el("span", { class: "bad" }, ...i.content), " ", ...actions.flatMap((a) => [a, " "]));
   }
