@@ -122,8 +122,8 @@ func (t *markdown) experiment(name string) error {
 
 var marks = map[Verdict]string{Within: "in", Outside: "**out**", Short: "**short**"}
 
-// Stored returns two texts from the record of an experiment: how many of its figures are outside their bands, and its
-// processor time.
+// Stored returns the stored results of an experiment: the number of figures outside, and the processor time with a
+// mark if --quick runs it.
 func Stored(name string) (outside, cpu string, err error) {
 	e, err := Find(name)
 	if err != nil {
@@ -137,6 +137,14 @@ func Stored(name string) (outside, cpu string, err error) {
 		return "", "not stored", nil
 	}
 	found, err := e.Findings(rec)
+	if err != nil {
+		return "", "", err
+	}
+	quick, err := Quick()
+	cpu = rec.Time()
+	if slices.Contains(quick, name) {
+		cpu += ", quick"
+	}
 	checked, missed := Count(found)
-	return fmt.Sprintf("%d of %d", missed, checked), rec.Time(), err
+	return fmt.Sprintf("%d of %d", missed, checked), cpu, err
 }

@@ -213,15 +213,11 @@ func list(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	quick, err := experiments.Quick()
-	if err != nil {
-		return err
-	}
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "PAPER\tFIGURE\tEXPERIMENT\tCPU TIME\tOUTSIDE\tSHOWS")
 	for _, p := range papers {
 		for i := range p.Figures {
-			if err := listFigure(tab, p.Name, &p.Figures[i], quick); err != nil {
+			if err := listFigure(tab, p.Name, &p.Figures[i]); err != nil {
 				return err
 			}
 		}
@@ -236,7 +232,7 @@ func list(w io.Writer) error {
 			return err
 		}
 		figure := experiments.PaperFigure{Figure: "-", Shows: e.Title, Run: []string{name}}
-		if err := listFigure(tab, "oxgang", &figure, quick); err != nil {
+		if err := listFigure(tab, "oxgang", &figure); err != nil {
 			return err
 		}
 	}
@@ -244,7 +240,7 @@ func list(w io.Writer) error {
 }
 
 // listFigure writes a line for each experiment of a figure, or one with its test or why nothing runs.
-func listFigure(w io.Writer, paper string, f *experiments.PaperFigure, quick []string) error {
+func listFigure(w io.Writer, paper string, f *experiments.PaperFigure) error {
 	switch {
 	case len(f.Run) > 0:
 	case f.Test != "":
@@ -256,9 +252,6 @@ func listFigure(w io.Writer, paper string, f *experiments.PaperFigure, quick []s
 		outside, cpu, err := experiments.Stored(name)
 		if err != nil {
 			return err
-		}
-		if slices.Contains(quick, name) {
-			cpu += ", quick"
 		}
 		shows := ""
 		if i == 0 {
