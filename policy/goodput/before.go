@@ -18,17 +18,30 @@ func (l *levelled) reason(i, column int) policy.Reason {
 	if waits := column < 0 && r.pin.IsZero() && r.job.Reservation.IsZero() && r.job.Phase != job.Profiling; !waits || !r.evicted && !l.before(i) {
 		return why
 	}
+	kind := policy.WaitPriority
+	if l.forTenants(i) {
+		kind = policy.WaitShare
+	}
 	c := r.columns[r.item.origin[l.smallest(r)].column]
-	return policy.Reason{Kind: policy.WaitPriority, Config: c.Configuration, Value: p.free[c.resource], Limit: float64(c.GPUs)}
+	return policy.Reason{Kind: kind, Config: c.Configuration, Value: p.free[c.resource], Limit: float64(c.GPUs)}
 }
 
-// before reports whether earlier levels leave row i nothing: a choice would fit without them, and none fits after
+// before reports whether earlier stages leave row i nothing: a choice would fit without them, and none fits after
 // them.
 func (l *levelled) before(i int) bool {
-	fitsOn := func(there []float64) bool {
-		return slices.ContainsFunc(l.rows[i].item.choices, func(c mmkp.Choice) bool { return fits(&c, there) })
+	return l.fitsOn(i, l.alone[l.of[i]/2]) && !l.fitsOn(i, l.left[l.of[i]])
+}
+
+// forTenants reports whether row i waits for shares within its level, not for earlier levels.
+func (l *levelled) forTenants(i int) bool {
+	if r := l.rows[i]; r.evicted {
+		return l.reclaimed[r]
 	}
-	return fitsOn(l.alone[l.of[i]]) && !fitsOn(l.left[l.of[i]])
+	return l.fitsOn(i, l.left[l.of[i]&^1])
+}
+
+func (l *levelled) fitsOn(i int, there []float64) bool {
+	return slices.ContainsFunc(l.rows[i].item.choices, func(c mmkp.Choice) bool { return fits(&c, there) })
 }
 
 func (l *levelled) smallest(r *Row) int {

@@ -14,8 +14,11 @@ func (p *Program) decide(rows []*Row, sol *mmkp.Solution) *policy.Plan {
 	return why.explained(rows, sol, func(i, column int) policy.Reason { return why.reason(rows[i], column) })
 }
 
-func (p leveller) planLevels(ctx context.Context, now time.Time, rows []*Row, all []int) (*policy.Plan, error) {
-	l, err := p.byLevels(ctx, now, rows, all)
+func (p leveller) planLevels(ctx context.Context, now time.Time, rows []*Row, all []int, short tenants) (*policy.Plan, error) {
+	l, err := p.byLevels(ctx, now, rows, all, short)
+	for err == nil && p.lacking(rows, l.sol, short) {
+		l, err = p.byLevels(ctx, now, rows, all, short)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -82,11 +82,14 @@ func (p *Program) Plan(ctx context.Context, s *policy.Snapshot, value func([]*Ro
 		return nil, err
 	}
 	if all := levels(rows); len(all) > 1 {
-		return leveller{p}.planLevels(ctx, s.Now, rows, all)
+		return leveller{p}.planLevels(ctx, s.Now, rows, all, make(tenants))
 	}
 	sol, err := p.solve(ctx, rows) // 4. choices and prices
 	if err != nil {
 		return nil, err
+	}
+	if short := make(tenants); (leveller{p}).lacking(rows, sol, short) {
+		return leveller{p}.planGuaranteed(ctx, s.Now, rows, short)
 	}
 	p.prices = append(p.prices[:0], sol.Prices...)
 	return p.decide(rows, sol), nil // 5. allocations, with reasons

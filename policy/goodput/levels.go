@@ -16,18 +16,23 @@ import (
 //
 // Each level is a new program. Rows of a single level are solved as one program.
 
+// Each level has two stages: 2·level serves the shares of tenants (shares.go), and 2·level+1 all others.
 type levelled struct {
 	p      *Program
 	ctx    context.Context
+	clock  time.Time
 	rows   []*Row
-	of     []int       // by row: index of its level
+	of     []int       // by row: its stage
 	at     [][]int     // by level: its rows
-	left   [][]float64 // by level: resources that earlier levels left
+	left   [][]float64 // by stage: resources that earlier stages left
 	alone  [][]float64 // by level: resources that earlier levels would leave if they had only pinned jobs
-	prices [][]float64
+	prices [][]float64 // by stage
 	now    []float64
 	whole  []float64 // all resources
 	sol    *mmkp.Solution
+
+	short     tenants       // those served up to their shares first
+	reclaimed map[*Row]bool // jobs stopped to make room for shares
 }
 
 func levels(rows []*Row) (all []int) {
@@ -45,23 +50,22 @@ type leveller struct{ *Program }
 
 // byLevels chooses for rows of several levels. The solution's prices are the highest of any level; its value and
 // bound are sums over levels and growth.
-func (p leveller) byLevels(ctx context.Context, now time.Time, rows []*Row, all []int) (*levelled, error) {
+func (p leveller) byLevels(ctx context.Context, now time.Time, rows []*Row, all []int, short tenants) (*levelled, error) {
 	capacity, _ := couple(p.cluster.Types(), p.o.Cells)
-	l := &levelled{p: p.Program, ctx: ctx, rows: rows, now: slices.Clone(capacity), whole: capacity, sol: &mmkp.Solution{Pick: make([]int, p.items), Prices: make([]float64, len(capacity))}}
+	l := &levelled{
+		p: p.Program, ctx: ctx, clock: now, rows: rows, now: slices.Clone(capacity), whole: capacity, short: short, reclaimed: make(map[*Row]bool),
+		sol: &mmkp.Solution{Pick: make([]int, p.items), Prices: make([]float64, len(capacity))},
+	}
 	for i := range l.sol.Pick {
 		l.sol.Pick[i] = -1
 	}
 	l.enter(all)
-	for level, own := range l.at {
-		l.left = append(l.left, l.there())
-		prices, err := l.stage(own, p.claims)
-		if err != nil {
+	for level := range l.at {
+		if err := l.serve(level); err != nil {
 			return nil, err
 		}
-		l.prices = append(l.prices, prices)
-		l.makeRoom(level, now)
 	}
-	grown, err := l.stage(slices.Concat(l.at...), l.growth)
+	grown, err := l.stage(slices.Concat(l.at...), l.growth, l.there())
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +73,34 @@ func (p leveller) byLevels(ctx context.Context, now time.Time, rows []*Row, all 
 	return l, nil
 }
 
+// serve plans a level: first what tenants lack of their shares, then all other jobs.
+func (l *levelled) serve(level int) error {
+	l.left = append(l.left, l.there())
+	shares, err := l.guarantee(level)
+	if err != nil {
+		return err
+	}
+	l.makeRoom(2 * level)
+	l.left = append(l.left, l.there())
+	if len(l.short) > 0 {
+		if err := l.keep(level); err != nil {
+			return err
+		}
+	}
+	prices, err := l.stage(l.at[level], l.unserved(leveller{l.p}.claims), l.there())
+	if err != nil {
+		return err
+	}
+	l.prices = append(l.prices, shares, prices)
+	l.makeRoom(2*level + 1)
+	return nil
+}
+
 func (l *levelled) enter(all []int) {
 	l.at, l.alone = make([][]int, len(all)), make([][]float64, len(all))
 	for i, r := range l.rows {
 		level, _ := slices.BinarySearch(all, r.Level)
-		l.of, l.at[level], r.evicted = append(l.of, level), append(l.at[level], i), false
+		l.of, l.at[level], r.evicted = append(l.of, 2*level+1), append(l.at[level], i), false
 		if r.Pinned() {
 			l.take(r, 0)
 		}
@@ -111,10 +138,10 @@ type option struct {
 	mmkp.Choice
 }
 
-func (l *levelled) stage(rows []int, options func(*Row) []option) ([]float64, error) {
+// stage solves a program of the options of rows, within the resources there, and returns its prices.
+func (l *levelled) stage(rows []int, options func(*Row) []option, there []float64) ([]float64, error) {
 	var owners []int
 	var all [][]option
-	there := l.there()
 	for _, i := range rows {
 		if own := fitting(options(l.rows[i]), there); len(own) > 0 {
 			owners, all = append(owners, i), append(all, own)

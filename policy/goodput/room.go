@@ -16,25 +16,25 @@ import (
 
 type room struct {
 	l     *levelled
-	level int
+	stage int
 	free  []int          // GPUs by node
 	later map[int][]*Row // by node: jobs of later levels that stay there unless stopped
 }
 
-func (l *levelled) makeRoom(level int, now time.Time) {
+func (l *levelled) makeRoom(stage int) {
 	var starts []*Row
 	for i, r := range l.rows {
-		if c := l.picked(r); l.of[i] == level && !r.Pinned() && c != nil && c.Configuration != r.job.Allocation.Configuration {
+		if c := l.picked(r); l.of[i] == stage && !r.Pinned() && c != nil && c.Configuration != r.job.Allocation.Configuration {
 			starts = append(starts, r)
 		}
 	}
-	if len(starts) == 0 || !l.obstructed(level) {
+	if len(starts) == 0 || !l.obstructed(stage) {
 		return
 	}
-	m := l.newRoom(level)
+	m := l.newRoom(stage)
 	slices.SortStableFunc(starts, func(a, b *Row) int { return cmp.Compare(l.picked(b).GPUs, l.picked(a).GPUs) })
 	for _, r := range starts {
-		m.place(&l.picked(r).Configuration, now)
+		m.place(&l.picked(r).Configuration, l.clock)
 	}
 }
 
@@ -46,9 +46,9 @@ func (l *levelled) picked(r *Row) *configuration {
 	return &r.columns[r.item.origin[c].column]
 }
 
-func (l *levelled) obstructed(level int) bool {
+func (l *levelled) obstructed(stage int) bool {
 	for i, r := range l.rows {
-		if l.of[i] > level && r.stays() {
+		if l.of[i] > stage && r.stays() {
 			return true
 		}
 	}
@@ -59,9 +59,9 @@ func (r *Row) stays() bool {
 	return r.job.NoCheckpoint && r.job.Holding() && !r.Pinned() && !r.evicted && len(r.item.choices) > 0
 }
 
-func (l *levelled) newRoom(level int) *room {
+func (l *levelled) newRoom(stage int) *room {
 	nodes := l.p.cluster.Nodes()
-	m := &room{l: l, level: level, free: make([]int, len(nodes)), later: make(map[int][]*Row)}
+	m := &room{l: l, stage: stage, free: make([]int, len(nodes)), later: make(map[int][]*Row)}
 	for n := range nodes {
 		m.free[n] = nodes[n].Capacity.GPUs
 	}
@@ -69,9 +69,9 @@ func (l *levelled) newRoom(level int) *room {
 		c := l.picked(r)
 		keeps := r.Pinned() || c != nil && c.Configuration == r.job.Allocation.Configuration
 		switch {
-		case l.of[i] <= level && keeps, l.of[i] > level && r.Pinned():
+		case l.of[i] <= stage && keeps, l.of[i] > stage && r.Pinned():
 			m.occupy(r, 1)
-		case l.of[i] > level && r.stays():
+		case l.of[i] > stage && r.stays():
 			m.occupy(r, 1)
 			m.each(r, func(n, _ int) { m.later[n] = append(m.later[n], r) })
 		}
@@ -140,6 +140,7 @@ func (m *room) site(n, gpus int, now time.Time) (site, bool) {
 func (m *room) stop(r *Row) {
 	if !r.evicted {
 		r.evicted = true
+		m.l.reclaimed[r] = m.stage%2 == 0
 		m.occupy(r, -1)
 	}
 }

@@ -29,6 +29,8 @@ type Row struct {
 	Claim Claim
 	// Stays lets the job keep what it holds, because it would lose its work.
 	Stays bool
+	// Tenant has a share of the cluster, which other tenants may borrow while its jobs do not need it; nil: none.
+	Tenant *Tenant
 
 	firm    bool // pinned to its claim
 	evicted bool // claims nothing in this round, because it blocks a job of an earlier level

@@ -24,6 +24,7 @@ type Options struct {
 	Makespan        float64 // weight of the makespan next to the mean completion time, 0 to 1; default 1
 	Sizes           string  // Stated, Class or Attained; default Stated
 	Margin          float64 // fraction of its time under EASY backfilling by which a job may take longer (deadlines.go); 0: no limit; default 0.5
+	Guarantee       string  // UserGuarantee: users have shares of the cluster by weight (shares.go); default NoGuarantee
 	// Rent configures rented nodes (package boa). Nil, the default: none.
 	Rent *boa.Options
 }
@@ -32,7 +33,7 @@ type Options struct {
 func DefaultOptions() Options {
 	return Options{
 		Options: goodput.Options{P: -0.5, Growth: 8, Start: 8, Cells: true, Solver: "price"},
-		Lambda:  1.1, Makespan: 1, Sizes: Stated, Margin: 0.5,
+		Lambda:  1.1, Makespan: 1, Sizes: Stated, Margin: 0.5, Guarantee: NoGuarantee,
 	}
 }
 
@@ -51,6 +52,9 @@ func (o *Options) Validate() error {
 	}
 	if !slices.Contains([]string{Stated, Class, Attained}, o.Sizes) {
 		bad("sizes %q, want %s, %s or %s", o.Sizes, Stated, Class, Attained)
+	}
+	if o.Guarantee != NoGuarantee && o.Guarantee != UserGuarantee {
+		bad("guarantee %q, want %s or %s", o.Guarantee, NoGuarantee, UserGuarantee)
 	}
 	return errors.Join(errs...)
 }

@@ -86,6 +86,7 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 		p.weigh(rest, rows)
 		p.charge(s, there, rows)
 		p.order(s, sized, rows)
+		p.guarantee(rows)
 		p.limit.claim(rest, rows, p.active)
 	})
 	if err != nil {

@@ -43,6 +43,7 @@ var sentences = map[policy.Kind]string{
 	policy.WaitNoCapacity:   "it needs 8 a100 GPUs, and 3 are free",
 	policy.WaitServed:       "it needs 8 a100 GPUs, and 3 are free; its policy ranks the jobs that hold GPUs ahead of it",
 	policy.WaitPriority:     "it needs 8 a100 GPUs, and 3 are free; jobs of a higher priority come first",
+	policy.WaitShare:        "it needs 8 a100 GPUs, and 3 are free; jobs of other users or namespaces come first, up to their shares",
 	policy.WaitPrice:        "3 jobs that gain more from a100 GPUs come first: x, y and z",
 	policy.WaitHost:         "no node has 4 a100 GPUs free together with the 24 cores and 372.5 GiB of memory that it needs",
 	policy.WaitOrder:        "1 job is ahead of it in the queue (w), and it needs 8 GPUs",

@@ -149,7 +149,7 @@ func (k *ranking) single() (n int) {
 
 func place(why policy.Reason) (ahead float64, queued bool) {
 	switch why.Kind {
-	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority:
+	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority, policy.WaitShare:
 		return 0, true
 	case policy.WaitOrder:
 		return why.Value, true
@@ -169,7 +169,7 @@ func (o *jobOrder) others(s *explainContext) {
 		s.rivals = o.rivals(s.why)
 	case policy.WaitOrder:
 		s.ahead, s.displaced = o.ahead(s.why), o.displaced
-	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority:
+	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority, policy.WaitShare:
 		s.displaced = o.displaced
 	default:
 		return

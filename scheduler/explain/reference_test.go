@@ -109,6 +109,11 @@ var references = map[policy.Kind]Reference{
 		Ends:  "Those jobs end.",
 		Why:   policy.Reason{Config: configured(1, 8, "a100"), Value: 3, Limit: 8},
 	},
+	policy.WaitShare: {
+		Means: "Jobs of other users or namespaces come first, up to their shares. The other GPUs are too few, or the job cannot use them.",
+		Ends:  "Those jobs end, or those users need less.",
+		Why:   policy.Reason{Config: configured(1, 8, "a100"), Value: 3, Limit: 8},
+	},
 	policy.WaitPrice: {
 		Means: "Other jobs gain more from the GPUs.",
 		Ends:  "Those jobs end or need the GPUs less.",

@@ -96,6 +96,7 @@ var templates = map[policy.Kind]template{
 	policy.WaitPriority: {why: func(s *explainContext) string {
 		return short(s) + "; jobs of a higher priority come first"
 	}},
+	policy.WaitShare: {why: func(s *explainContext) string { return short(s) + "; " + tenantsFirst }},
 	policy.WaitPrice: {why: outbid, details: outbidDetails},
 	policy.WaitHost: {why: func(s *explainContext) string {
 		return fmt.Sprintf("no node has %s free together with the %s and %s of memory that it needs",

@@ -135,6 +135,8 @@ func tookBy(reason string) string {
 	return "got"
 }
 
+const tenantsFirst = "jobs of other users or namespaces come first, up to their shares"
+
 // preempted says who got the GPUs that a job lost in the last round, and why if that adds something.
 func (s *explainContext) preempted() string {
 	why := s.template().why(s)
@@ -147,6 +149,8 @@ func (s *explainContext) preempted() string {
 		why = "its policy ranked other jobs first"
 	case policy.WaitPriority:
 		why = "jobs of a higher priority come first"
+	case policy.WaitShare:
+		why = tenantsFirst
 	}
 	text := "preempted: no other job got its " + both(s.lost)
 	switch n := len(s.takers); {

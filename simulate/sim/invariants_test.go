@@ -45,6 +45,7 @@ type play struct {
 	placer placement.Placer
 	wrap   func(scheduler.Backend) scheduler.Backend
 	record func(scheduler.Observer) scheduler.Observer // between the run and the metrics
+	watch  []scheduler.Observer
 }
 
 // run plays a script and returns the complaints of the auditor, about GPU-hours
@@ -65,6 +66,7 @@ func (p *play) run() error {
 	audit, refused, spent := schedulertest.Audit(), &refusals{}, &profiling{}
 	audit.Checkpoint = p.world.Checkpoint
 	obs := []scheduler.Observer{audit, rec, refused, spent}
+	obs = append(obs, p.watch...)
 	if p.record != nil {
 		obs[1] = p.record(rec)
 	}

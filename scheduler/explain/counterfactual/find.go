@@ -221,7 +221,7 @@ func (f *finder) ahead(i int) bool {
 		return false
 	}
 	switch why.Kind {
-	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority:
+	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority, policy.WaitShare:
 		return true
 	case policy.WaitOrder:
 		return why.Value < own.Value
