@@ -217,11 +217,14 @@ func cgroup(asked string, delegated func() string) string {
 
 // settings sets lambda, the penalty of Sia and oxgang for giving a job nothing. With 1.1 and few GPUs the first
 // job keeps all; with 2, a second job always starts. Deviation: lambda is 2 unless set, because one machine is
-// small.
+// small. Users have equal shares under oxgang.
 func settings(o *Options) map[string]string {
-	all := make(map[string]string, len(o.Settings)+1)
+	all := make(map[string]string, len(o.Settings)+2)
 	if o.Policy == "sia" || o.Policy == "oxgang" {
 		all["lambda"] = "2"
+	}
+	if o.Policy == "oxgang" {
+		all["guarantee"] = "user"
 	}
 	maps.Copy(all, o.Settings)
 	return all

@@ -72,7 +72,7 @@ func barred(j *Job) string {
 }
 
 func round(ctx context.Context, o *Observation, all []Advice, conf *Config) (*policy.Snapshot, *policy.Plan, error) {
-	p, placer, err := driver.NewPolicy(conf.policy(), conf.Settings)
+	p, placer, err := driver.NewPolicy(conf.policy(), conf.settings())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -146,7 +146,7 @@ func rank(all []Advice, rows map[job.ID]int, s *policy.Snapshot, p *policy.Plan)
 
 func after(why policy.Reason) float64 {
 	switch why.Kind {
-	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority, policy.WaitBackfill:
+	case policy.WaitNoCapacity, policy.WaitServed, policy.WaitPriority, policy.WaitShare, policy.WaitBackfill:
 		return 0
 	case policy.WaitOrder:
 		return why.Value

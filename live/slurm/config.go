@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"slices"
@@ -105,7 +106,7 @@ func (c *Config) Validate() error {
 		errs = append(errs, fmt.Errorf("grace %v, want at least 0", c.Grace))
 	}
 	errs = append(errs, c.Agents.validate(c.State))
-	_, _, err := driver.NewPolicy(c.policy(), c.Settings)
+	_, _, err := driver.NewPolicy(c.policy(), c.settings())
 	return errors.Join(append(errs, err)...)
 }
 
@@ -145,6 +146,16 @@ func (c *Config) policy() string {
 		return "oxgang"
 	}
 	return "srtf"
+}
+
+// settings returns the settings of the policy. Users have equal shares under oxgang.
+func (c *Config) settings() map[string]string {
+	all := make(map[string]string, len(c.Settings)+1)
+	if c.policy() == "oxgang" {
+		all["guarantee"] = "user"
+	}
+	maps.Copy(all, c.Settings)
+	return all
 }
 
 func (c *Config) bounds() *Bounds {

@@ -120,7 +120,7 @@ func (s *Service) drive(ctx context.Context, c *Config) error {
 		return err
 	}
 	do := driver.Options{
-		Queue: c.Partition, Policy: c.policy(), Settings: c.Settings, Round: c.Round, Tool: s.Tool, Log: s.Log,
+		Queue: c.Partition, Policy: c.policy(), Settings: c.settings(), Round: c.Round, Tool: s.Tool, Log: s.Log,
 		Metrics: metrics,
 	}
 	if c.State != "" {

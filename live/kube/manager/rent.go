@@ -81,9 +81,9 @@ func settings(q *v1alpha1.Queue) map[string]string {
 }
 
 // oxgang sets the defaults that differ here. Stated sizes are not trusted, because tenants would gain from
-// understating them. Without a budget, rentable nodes are used without limit.
+// understating them. Namespaces have shares by weight. Without a budget, rentable nodes are used without limit.
 func oxgang(q *v1alpha1.Queue, all map[string]string) {
-	all["sizes"] = "class"
+	all["sizes"], all["guarantee"] = "class", "user"
 	if len(q.Spec.NodeGroups) > 0 {
 		all["budget"] = "0"
 	}

@@ -77,16 +77,16 @@ func TestSettings(t *testing.T) {
 	if _, _, err := driver.NewPolicy(q.Spec.Policy.Name, settings(q)); err != nil {
 		t.Error(err)
 	}
-	class := map[string]string{"sizes": "class"}
+	class := map[string]string{"sizes": "class", "guarantee": "user"}
 	none, unbounded := func(s *v1alpha1.QueueSpec) { s.NodeGroups = nil }, func(s *v1alpha1.QueueSpec) { s.Budget = nil }
 	for name, c := range map[string]struct {
 		q    *v1alpha1.Queue
 		want map[string]string
 	}{
 		"oxgang":                     {renting("oxgang", none, unbounded), class},
-		"oxgang that trusts":         {renting("oxgang", none, unbounded, func(s *v1alpha1.QueueSpec) { s.Policy.Settings = map[string]string{"sizes": "stated"} }), map[string]string{"sizes": "stated"}},
-		"oxgang that rents":          {renting("oxgang", unbounded), map[string]string{"sizes": "class", "budget": "0"}},
-		"oxgang with a budget":       {renting("oxgang"), map[string]string{"sizes": "class", "budget": "2.5", "unit": "money"}},
+		"oxgang that trusts":         {renting("oxgang", none, unbounded, func(s *v1alpha1.QueueSpec) { s.Policy.Settings = map[string]string{"sizes": "stated"} }), map[string]string{"sizes": "stated", "guarantee": "user"}},
+		"oxgang that rents":          {renting("oxgang", unbounded), map[string]string{"sizes": "class", "guarantee": "user", "budget": "0"}},
+		"oxgang with a budget":       {renting("oxgang"), map[string]string{"sizes": "class", "guarantee": "user", "budget": "2.5", "unit": "money"}},
 		"a policy without such ones": {renting("sia", none, unbounded), map[string]string{}},
 	} {
 		if diff := cmp.Diff(c.want, settings(c.q)); diff != "" {

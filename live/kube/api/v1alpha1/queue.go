@@ -126,7 +126,8 @@ type NamespaceShare struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// weight is the share of the namespace's jobs, for policies with shares.
+	// weight is the share of the namespace, relative to the weights of other namespaces with jobs. The policy oxgang
+	// guarantees the share of each GPU type; other policies use it as a weight of jobs, or ignore it.
 	//
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
