@@ -42,14 +42,26 @@ func (k *KubectlConnection) queues() *cobra.Command {
 			if queue != "" {
 				return k.plan(ctx, w, c, queue)
 			}
-			now, err := k.status(ctx, c, "")
-			if err != nil {
-				return err
-			}
-			return now.WriteQueues(w, k.options())
+			return k.listQueues(ctx, w, c)
 		})
 	cmd.Use, cmd.Args = "queues [QUEUE]", cobra.MaximumNArgs(1)
 	return cmd
+}
+
+// listQueues needs only the right to list queues: numbers that depend on pods of other namespaces are left out.
+func (k *KubectlConnection) listQueues(ctx context.Context, w io.Writer, c *view.Kubectl) error {
+	own, err := c.Namespace(ctx)
+	if err != nil {
+		return err
+	}
+	at, err := (&view.Looker{Kubectl: c, Fallback: own}).Look(ctx)
+	switch {
+	case err != nil:
+		return err
+	case at.Queues == nil && len(at.Lacks) > 0:
+		return errors.New("you may not list queues; ask an administrator to bind the ClusterRole oxgang-viewer to you (kubectl create clusterrolebinding)")
+	}
+	return at.Status(c.Title(ctx)).WriteQueues(w, k.options())
 }
 
 func raw(ctx context.Context, w io.Writer, c *view.Kubectl, queue, format string) error {

@@ -152,13 +152,8 @@ func (s *LiveJob) condition(mode string) Reason {
 	return r
 }
 
-func (at *Look) unplanned(s *LiveJob) Reason {
-	switch mode := at.Mode(s.Queue); {
-	case mode == "Observe":
-		return Reason{Reason: "Observed", Message: "queue " + s.Queue + " is in mode Observe: plans are not shown; use mode Recommend to show them"}
-	case mode == "Off":
-		return Reason{Reason: "Off", Message: "queue " + s.Queue + " is off (spec.mode)"}
-	case at.Plans == nil:
+func (at *Look) unplanned() Reason {
+	if at.Plans == nil {
 		return Reason{Reason: "Unplanned", Message: "it has no published reason, and you may not list plans"}
 	}
 	return Reason{Reason: "Unplanned", Message: "not in a plan yet"}

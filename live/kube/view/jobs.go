@@ -202,7 +202,36 @@ func (at *Look) planned(s *LiveJob, why *Reason) {
 	}
 }
 
+// why returns the reason of a job. If its queue makes no plans, reasons from earlier plans are out of date.
 func (at *Look) why(s *LiveJob, workloads []object) Reason {
+	best := at.published(s, workloads)
+	if idle := at.idle(s.Queue); idle.Reason != "" && best.FromPlan() {
+		return idle
+	}
+	if best.Reason != "" {
+		return best
+	}
+	return at.unplanned()
+}
+
+// idle returns why a queue makes no plans that are shown; the zero Reason if it makes them.
+func (at *Look) idle(queue string) Reason {
+	for i := range at.Queues {
+		q := &at.Queues[i]
+		switch c := q.Condition("Active"); {
+		case q.Meta.Name != queue:
+		case q.Spec.Mode == "Observe":
+			return Reason{Reason: "Observed", Message: "queue " + queue + " is in mode Observe: plans are not shown; use mode Recommend to show them"}
+		case q.Spec.Mode == "Off":
+			return Reason{Reason: "Off", Message: "queue " + queue + " is off (spec.mode)"}
+		case c != nil && c.Status == "False":
+			return Reason{Reason: c.Reason, Message: "queue " + queue + " makes no plans: " + c.Message, Since: c.Changed}
+		}
+	}
+	return Reason{}
+}
+
+func (at *Look) published(s *LiveJob, workloads []object) Reason {
 	var found []Reason
 	if s.object != nil {
 		mode := at.Mode(s.Queue)
@@ -217,10 +246,7 @@ func (at *Look) why(s *LiveJob, workloads []object) Reason {
 	if s.plan != nil {
 		found = append(found, Reason{Reason: s.plan.Reason, Message: s.plan.Message})
 	}
-	if best := Dominant(found...); best.Reason != "" {
-		return best
-	}
-	return at.unplanned(s)
+	return Dominant(found...)
 }
 
 func (o *object) end() status.Job {

@@ -202,3 +202,26 @@ rayjobs.*) case "$3" in -n) echo '{"items": [{"metadata": {"namespace": "team", 
 		}
 	}
 }
+
+// A job whose queue makes no plans reports that, not the reason of an earlier plan. What keeps it out of all plans
+// comes first.
+func TestExplain_of_a_queue_that_makes_no_plans(t *testing.T) {
+	paused := `"status": {"conditions": [{"type": "Active", "status": "False", "reason": "Paused", "message": "spec.paused"}]}`
+	for name, c := range map[string]struct{ queue, reason, want, message string }{
+		"paused":        {`"spec": {"mode": "Resize"}, ` + paused, "AsPlanned", "Paused", "queue q makes no plans: spec.paused"},
+		"back":          {`"spec": {"mode": "Observe"}`, "NoCapacity", "Observed", "queue q is in mode Observe: plans are not shown; use mode Recommend to show them"},
+		"off":           {`"spec": {"mode": "Off"}`, "NoCapacity", "Off", "queue q is off (spec.mode)"},
+		"misconfigured": {`"spec": {"mode": "Resize"}, ` + paused, view.Misconfigured, view.Misconfigured, "m"},
+		"serving":       {`"spec": {"mode": "Resize"}, "status": {"conditions": [{"type": "Active", "status": "True"}]}`, "AsPlanned", "AsPlanned", "m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kubectl(t, fmt.Sprintf(`plans.*|pods) echo '{"items": []}' ;;
+queues.*) echo '{"items": [{"metadata": {"name": "q"}, %s}]}' ;;
+jobs.*) case "$3" in -n) echo '{"items": []}' ;; *) echo '{"metadata": {"name": "a", "namespace": "team", "uid": "2", "labels": {"oxgang.dev/queue": "q"}}, "status": {"conditions": [{"type": "oxgang.dev/Scheduled", "status": "True", "reason": "%s", "message": "m"}]}}' ;; esac ;;
+`, c.queue, c.reason))
+			if j := explained(t, "a"); j.Reason != c.want || j.Sentence != c.message {
+				t.Errorf("got %s: %s, want %s: %s", j.Reason, j.Sentence, c.want, c.message)
+			}
+		})
+	}
+}
