@@ -114,6 +114,7 @@ func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 		}
 		p.Spec.Epoch = max(max(p.Spec.Epoch, seen)+1, s.clock())
 		p.Spec.Leader = s.options.Identity
+		p.OwnerReferences = s.options.Queue.Owner()
 		err = s.writeEpoch(ctx, p, missing)
 		if err == nil {
 			return p, s.recordEpoch(ctx, p.Spec.Epoch)
