@@ -42,7 +42,7 @@ func TestGuide_ledger(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates two runs: seconds")
 	}
-	checkPage(t, &guidePage{name: "ledger.md", least: 5, after: func(string) {}})
+	checkPage(t, &guidePage{name: "ledger.md", least: 4, after: func(string) {}})
 }
 
 // TestGuide_whatif runs every example of docs/guide/whatif.md, on histories of simulate/history/testdata/slurm.
@@ -50,7 +50,7 @@ func TestGuide_whatif(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates histories: seconds")
 	}
-	checkPage(t, &guidePage{name: "whatif.md", least: 3, folder: "simulate/history/testdata/slurm", after: func(string) {}})
+	checkPage(t, &guidePage{name: "whatif.md", least: 2, folder: "simulate/history/testdata/slurm", after: func(string) {}})
 }
 
 // TestGuide_research runs every command of docs/guide/research.md; its Python is run by python/tests.

@@ -121,7 +121,11 @@ func legend(runs []Run) []string {
 	for i := range runs {
 		if len(runs[i].Waits) > 0 {
 			largest := largestSize(runs)
-			return append(lines, fmt.Sprintf("MAX WAIT: longest wait for the first start, jobs of %s", sizeName(runs, largest)))
+			seeds := ""
+			if runs[i].Means != nil {
+				seeds = " under any seed"
+			}
+			return append(lines, fmt.Sprintf("MAX WAIT: longest wait for the first start%s, jobs of %s", seeds, sizeName(runs, largest)))
 		}
 	}
 	return lines

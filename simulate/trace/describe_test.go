@@ -66,7 +66,7 @@ GPU types    t4 1
     GPUs      jobs    GPU-hours
        4         2       1991.5 ########################################
        8         1       2096.1 ####################
-load         of 1 job follows from the application
+load         unknown for 1 job: the model of the application decides how long they run
 load         4087.6 GPU-hours, 171.7 GPUs on average
 running time mean 15d19h, min 10d22h, p10 10d22h, p50 10d22h, p90 20d17h, p99 20d17h, max 20d17h
 adaptivity   rigid    2

@@ -96,7 +96,7 @@ func (d *Description) writeWaits(b *strings.Builder) {
 
 func (d *Description) writeDemand(b *strings.Builder, span time.Duration) {
 	if d.Known < d.Jobs {
-		fmt.Fprintf(b, "load         of %s follows from the application\n", printable.Count(d.Jobs-d.Known, "job"))
+		fmt.Fprintf(b, "load         unknown for %s: the model of the application decides how long they run\n", printable.Count(d.Jobs-d.Known, "job"))
 	}
 	if d.Known == 0 {
 		return

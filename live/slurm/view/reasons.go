@@ -12,7 +12,7 @@ var Unknown = Meaning{"", "Oxgang does not know this reason code", "see \"JOB RE
 var Meanings = []Meaning{
 	{"None", "Slurm has not looked at it yet", "the next scheduling round, within seconds"},
 	{"Priority", "jobs of higher priority come first", "their start, a shorter time limit so that it can be backfilled, or a higher priority"},
-	{"Resources", "it is next, but what it needs is not free", "the end of jobs that hold it; or ask for fewer GPUs, any type, or a shorter time limit"},
+	{"Resources", "it is next, but what it needs is not free", "the end of jobs that hold what it needs; or ask for fewer GPUs, any type, or a shorter time limit"},
 	{"Dependency", "it waits for another job", "the end of that job as the dependency asks"},
 	{"DependencyNeverSatisfied", "its dependency can never be met: the other job ended in another way", "cancel it, or remove the dependency: scontrol update JobId=... Dependency="},
 	{"BeginTime", "its begin time has not come, or it was requeued within the last minutes", "the time, or scontrol update JobId=... StartTime=now"},
