@@ -3,14 +3,12 @@ package mmkp
 import (
 	"math"
 	"slices"
-
-	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 // A search proves the incumbent optimal, or finds a better solution: depth first over the options of small regret.
 type search struct {
 	call     *call
-	core     *core.Core
+	core     *coreProblem
 	inv      *inventory
 	rounding *rounding
 	options  *candidates

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 type builder struct {
@@ -14,10 +12,10 @@ type builder struct {
 	exact   bool
 	runs    []run
 	bundles []bundle
-	uses    []core.Use
+	uses    []Use
 	loose   []loose
 	beaten  []bool
-	least   []core.Use
+	least   []Use
 	low     float64
 	high    float64
 	ordered bool
@@ -83,8 +81,8 @@ func (b *builder) take(c *Choice, j int) bool {
 	return !ok || b.put(u, c.Value, j)
 }
 
-func (b *builder) single(c *Choice, j int) (u core.Use, ok bool) {
-	u = core.Use(c.Use)
+func (b *builder) single(c *Choice, j int) (u Use, ok bool) {
+	u = c.Use
 	if len(c.More) > 0 {
 		first := len(b.uses)
 		b.gather(c)
@@ -93,7 +91,7 @@ func (b *builder) single(c *Choice, j int) (u core.Use, ok bool) {
 			b.bundles = append(b.bundles, bundle{value: c.Value, choice: int32(j), first: int32(first), end: int32(len(b.uses))})
 			return u, false
 		}
-		u = core.Use{}
+		u = Use{}
 		if len(b.uses) > first {
 			u = b.uses[first]
 		}
@@ -107,7 +105,7 @@ func (b *builder) single(c *Choice, j int) (u core.Use, ok bool) {
 
 func (b *builder) gather(c *Choice) {
 	first := len(b.uses)
-	add := func(u core.Use) {
+	add := func(u Use) {
 		if u.Amount == 0 {
 			return
 		}
@@ -119,13 +117,13 @@ func (b *builder) gather(c *Choice) {
 		}
 		b.uses = append(b.uses, u)
 	}
-	add(core.Use(c.Use))
+	add(c.Use)
 	for _, u := range c.More {
-		add(core.Use(u))
+		add(u)
 	}
 }
 
-func (b *builder) put(u core.Use, value float64, j int) bool {
+func (b *builder) put(u Use, value float64, j int) bool {
 	n := len(b.runs)
 	switch {
 	case n == 0 || u.Resource > int(b.runs[n-1].resource):
@@ -180,7 +178,7 @@ func (b *builder) sort(it *Item, resources int) error {
 			-cmp.Compare(x.value, y.value), cmp.Compare(x.choice, y.choice))
 	})
 	for _, l := range b.loose {
-		b.put(core.Use{Resource: int(l.resource), Amount: l.amount}, l.value, int(l.choice))
+		b.put(Use{Resource: int(l.resource), Amount: l.amount}, l.value, int(l.choice))
 	}
 	return nil
 }
@@ -206,7 +204,7 @@ func (b *builder) thin() {
 func (b *builder) pointBeats(i int) bool {
 	x := &b.bundles[i]
 	for _, u := range b.runs {
-		most := core.AmountOf(b.uses[x.first:x.end], int(u.resource))
+		most := amountOf(b.uses[x.first:x.end], int(u.resource))
 		for c := u.first; c < u.end && b.amounts[c] <= most; c++ {
 			if b.points[c].value >= x.value {
 				return true
@@ -226,7 +224,7 @@ func (b *builder) bundleBeats(i int) bool {
 		}
 		cheap, cheaper := true, j < i || y.value > x.value
 		for _, u := range b.uses[y.first:y.end] {
-			most := core.AmountOf(b.uses[x.first:x.end], u.Resource)
+			most := amountOf(b.uses[x.first:x.end], u.Resource)
 			cheap, cheaper = cheap && u.Amount <= most, cheaper || u.Amount < most
 		}
 		if cheap && (cheaper || y.end-y.first < x.end-x.first) {
@@ -245,17 +243,17 @@ func (b *builder) findLeast(it *Item) {
 		b.low = min(b.low, it.Choices[j].Value)
 	}
 	first := true
-	limit := func(uses []core.Use) {
+	limit := func(uses []Use) {
 		if first {
 			b.least = append(b.least, uses...)
 			first = false
 		}
 		for i := range b.least {
-			b.least[i].Amount = min(b.least[i].Amount, core.AmountOf(uses, b.least[i].Resource))
+			b.least[i].Amount = min(b.least[i].Amount, amountOf(uses, b.least[i].Resource))
 		}
 	}
 	for _, u := range b.runs {
-		limit([]core.Use{{Resource: int(u.resource), Amount: b.amounts[u.first]}})
+		limit([]Use{{Resource: int(u.resource), Amount: b.amounts[u.first]}})
 	}
 	for _, x := range b.bundles {
 		limit(b.uses[x.first:x.end])

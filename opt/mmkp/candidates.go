@@ -3,13 +3,11 @@ package mmkp
 import (
 	"cmp"
 	"slices"
-
-	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 // Candidates are the items whose options can still improve the incumbent.
 type candidates struct {
-	core *core.Core
+	core *coreProblem
 	inv  *inventory
 	scan *scanner
 
@@ -63,7 +61,7 @@ func (cs *candidates) consider(i int32, limit float64) {
 	}
 	u.end = int32(len(cs.core.Columns))
 	own := cs.core.Columns[u.first:]
-	slices.SortFunc(own, func(a, b core.Column) int { return cmp.Or(cmp.Compare(a.Regret, b.Regret), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(own, func(a, b column) int { return cmp.Or(cmp.Compare(a.Regret, b.Regret), cmp.Compare(a.ID, b.ID)) })
 	if len(own) > 1 {
 		u.second = own[1].Regret
 	}

@@ -30,7 +30,7 @@
 // least the gap. If it ends without a better solution, the present one is optimal.
 //
 // Why it ends. Ranges of prices grow fourfold until the lowest D is inside; a range that reaches the price at which
-// no item uses the resource is wide enough. The walk inside ends for the reasons in package core. Each shift of
+// no item uses the resource is wide enough. The walk inside ends for the reasons in core.go. Each shift of
 // mending makes the gap smaller, and their number is bounded. The search is a tree of finite depth. MaxSteps and
 // MaxNodes also bound walk and search; the status is then Limited.
 //

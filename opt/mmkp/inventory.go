@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 type inventory struct {
-	core *core.Core
+	core *coreProblem
 
 	items  []item
 	rows   []row    // by slot
@@ -30,7 +28,7 @@ type item struct {
 	base, factor, inverse float64 // a value v is worth base + factor * v; 1 / factor
 	size                  float64 // largest worth of a choice
 	kept                  int32   // column with worth keptValue; none
-	keptResource          int32   // core.Several for a bundle
+	keptResource          int32   // several for a bundle
 	keptAmount            float64
 	keptValue             float64 // with base
 	group, groups, room   int32   // in inventory.groups: first, number, reserved
@@ -109,7 +107,7 @@ func (inv *inventory) store(slot uint32, it *Item) {
 		inv.computeHull(slot, int32(g))
 	}
 	for i := range r.bundles {
-		r.bundles[i].fits = core.Fits(r.uses[r.bundles[i].first:r.bundles[i].end], inv.core.Capacity)
+		r.bundles[i].fits = fitAll(r.uses[r.bundles[i].first:r.bundles[i].end], inv.core.Capacity)
 	}
 }
 
@@ -169,7 +167,7 @@ func (inv *inventory) adjust(id ItemID, a Adjustment) error {
 	switch n := int32(len(r.points)); {
 	case c == none:
 	case c >= n:
-		x.keptResource, x.keptValue = core.Several, a.Base+a.KeptFactor*r.value(c)
+		x.keptResource, x.keptValue = several, a.Base+a.KeptFactor*r.value(c)
 	default:
 		x.keptResource, x.keptAmount, x.keptValue = r.resource(c), r.amount(c), a.Base+a.KeptFactor*r.value(c)
 	}
@@ -263,7 +261,7 @@ func (inv *inventory) refit() {
 			}
 		}
 		for n := range r.bundles {
-			r.bundles[n].fits = core.Fits(r.uses[r.bundles[n].first:r.bundles[n].end], inv.core.Capacity)
+			r.bundles[n].fits = fitAll(r.uses[r.bundles[n].first:r.bundles[n].end], inv.core.Capacity)
 		}
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-
-	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 // Large items. An item whose smallest choice takes much of a resource breaks the method of prices in two ways. The
@@ -187,9 +185,9 @@ func (s *splitting) leastPart(i int) float64 {
 	return least
 }
 
-func (r *row) columnUses(c int32) []core.Use {
+func (r *row) columnUses(c int32) []Use {
 	if c >= int32(len(r.points)) {
 		return r.usesOf(c)
 	}
-	return []core.Use{{Resource: int(r.resource(c)), Amount: r.amount(c)}}
+	return []Use{{Resource: int(r.resource(c)), Amount: r.amount(c)}}
 }

@@ -2,7 +2,6 @@ package mmkp
 
 import (
 	"github.com/oxgang/oxgang/internal/memory"
-	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 // Remember saves and restores the items, their choices and the last prices (memory.Rememberer).
@@ -33,12 +32,10 @@ func (r *row) Remember(m *memory.Codec) {
 	memory.Slice(m, &r.points, func(q *point, m *memory.Codec) { m.Fields(&q.value, &q.amount, &q.choice) })
 	memory.Slice(m, &r.runs, func(u *run, m *memory.Codec) { m.Fields(&u.first, &u.end, &u.live, &u.resource) })
 	memory.Slice(m, &r.bundles, func(b *bundle, m *memory.Codec) { m.Fields(&b.value, &b.choice, &b.first, &b.end, &b.fits) })
-	memory.Slice(m, &r.uses, rememberUse)
-	memory.Slice(m, &r.least, rememberUse)
+	memory.Slice(m, &r.uses, (*Use).Remember)
+	memory.Slice(m, &r.least, (*Use).Remember)
 	m.Fields(&r.wide, &r.choices, &r.ordered, &r.low, &r.high)
 }
-
-func rememberUse(u *core.Use, m *memory.Codec) { m.Fields(&u.Resource, &u.Amount) }
 
 // Remember implements memory.Rememberer.
 func (u *Use) Remember(m *memory.Codec) { m.Fields(&u.Resource, &u.Amount) }

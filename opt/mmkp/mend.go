@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 type shift struct {
@@ -17,13 +15,13 @@ type shift struct {
 
 // A mending improves the incumbent by shifts of one, two or three items at a time.
 type mending struct {
-	core     *core.Core
+	core     *coreProblem
 	inv      *inventory
 	scan     *scanner
 	rounding *rounding
 	options  *candidates
 
-	now      []core.Column
+	now      []column
 	shifts   []shift // by regret
 	fresh    []shift // of items that have moved
 	merged   []shift // memory of the next list
@@ -76,7 +74,7 @@ func (m *mending) findNow() {
 		first, end := u.first, u.end
 		id := m.inv.items[u.slot].taken
 		n := len(m.core.Columns)
-		if !slices.ContainsFunc(m.core.Columns[first:end], func(c core.Column) bool { return c.ID == id }) {
+		if !slices.ContainsFunc(m.core.Columns[first:end], func(c column) bool { return c.ID == id }) {
 			m.scan.list(u.slot, math.Inf(1))
 			first, end = int32(n), int32(len(m.core.Columns))
 		}

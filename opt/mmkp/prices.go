@@ -2,13 +2,11 @@ package mmkp
 
 import (
 	"math"
-
-	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 type pricing struct {
 	call *call
-	core *core.Core
+	core *coreProblem
 	inv  *inventory
 	scan *scanner
 
@@ -160,8 +158,8 @@ func (pr *pricing) setRanges() {
 	pr.core.Ranges = sized(pr.core.Ranges, pr.core.K)
 	pr.scan.whole = false
 	for k, x := range pr.core.Prices {
-		b := core.Range{Middle: x, Low: max(0, x-pr.radius[k]), High: x + pr.radius[k]}
-		b.Below, b.Above = b.Low*(1-2*core.Nudge), b.High*(1+2*core.Nudge)
+		b := priceRange{Middle: x, Low: max(0, x-pr.radius[k]), High: x + pr.radius[k]}
+		b.Below, b.Above = b.Low*(1-2*nudge), b.High*(1+2*nudge)
 		pr.core.Ranges[k] = b
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 // ErrNoItem is returned for an ItemID whose item was removed or belongs to another program.
@@ -22,8 +20,8 @@ type ItemID struct {
 // bytes (24 if an amount is not exactly a float32) for every choice that is not dominated by another choice of the same
 // resource. It is not safe for concurrent use.
 type Program struct {
-	given []float64 // capacities; core.Capacity has them enlarged by slack, and at least one
-	core  core.Core // undecided items of the last scan, and the prices
+	given []float64   // capacities; core.Capacity has them enlarged by slack, and at least one
+	core  coreProblem // undecided items of the last scan, and the prices
 	call  call
 
 	inv      inventory

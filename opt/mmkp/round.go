@@ -4,15 +4,13 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 // A rounding makes a first feasible solution at the prices, and holds the incumbent: the best solution found.
 // item.taken has its columns.
 type rounding struct {
 	call *call
-	core *core.Core
+	core *coreProblem
 	inv  *inventory
 	scan *scanner
 
@@ -39,7 +37,7 @@ func (rd *rounding) round() {
 			return
 		}
 	}
-	rd.core.Bound = rd.core.Weigh(rd.core.Prices, core.Given)
+	rd.core.Bound = rd.core.Weigh(rd.core.Prices, given)
 	rd.tolerance = rd.call.opts.Gap * math.Abs(rd.core.Bound)
 	rd.gap = rd.core.Idle(rd.rest)
 	for _, c := range rd.best {
@@ -55,7 +53,7 @@ func (rd *rounding) assign() bool {
 	if !rd.scan.whole && slices.Min(rd.rest) < 0 {
 		return false
 	}
-	rd.core.Weigh(rd.walked, core.Nudged)
+	rd.core.Weigh(rd.walked, nudged)
 	rd.arrange()
 	for _, e := range rd.order {
 		c := rd.cheapestFitting(e)

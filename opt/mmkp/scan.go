@@ -4,15 +4,13 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 // A scanner passes over the items. It fills the core with those whose best column may change within the ranges of
 // prices, and lists the columns of one item at the prices.
 type scanner struct {
 	call *call
-	core *core.Core
+	core *coreProblem
 	inv  *inventory
 
 	whole   bool    // the core's ranges contain every price at which a resource is used
@@ -21,7 +19,7 @@ type scanner struct {
 
 func (sc *scanner) setAllRanges() {
 	for k, x := range sc.core.Prices {
-		sc.core.Ranges[k] = core.Range{Middle: x, High: math.MaxFloat64, Above: math.MaxFloat64}
+		sc.core.Ranges[k] = priceRange{Middle: x, High: math.MaxFloat64, Above: math.MaxFloat64}
 	}
 	sc.scan()
 	sc.whole = true
@@ -40,8 +38,8 @@ func (sc *scanner) setAllRanges() {
 	}
 }
 
-func (sc *scanner) raise(c *core.Column, worth float64) {
-	if c.Resource != core.Several {
+func (sc *scanner) raise(c *column, worth float64) {
+	if c.Resource != several {
 		if c.Amount > 0 {
 			sc.core.Ranges[c.Resource].High = max(sc.core.Ranges[c.Resource].High, 1.001*worth/c.Amount)
 		}
@@ -75,7 +73,7 @@ func (sc *scanner) scan() bool {
 	return true
 }
 
-func byRank(a, b core.Item) int { return cmp.Compare(a.Rank, b.Rank) }
+func byRank(a, b coreItem) int { return cmp.Compare(a.Rank, b.Rank) }
 
 type leader struct {
 	worth  float64 // highest, in the middle of the ranges
@@ -110,7 +108,7 @@ func (sc *scanner) look(i int32, x *item) (least float64, active bool) {
 	ranges, groups := sc.core.Ranges, sc.inv.groups[x.group:x.group+x.groups]
 	taken, on, single := none, int32(0), true
 	value, amount := start, 0.0
-	if x.kept != none && x.keptResource != core.Several {
+	if x.kept != none && x.keptResource != several {
 		b, a := &ranges[x.keptResource], x.keptAmount
 		worth := x.keptValue - b.Middle*a
 		if l.see(worth, worth-(b.High-b.Middle)*a, worth+(b.Middle-b.Low)*a) {
@@ -140,18 +138,18 @@ func (sc *scanner) look(i int32, x *item) (least float64, active bool) {
 	}
 	if x.bundles > 0 {
 		if c, v := sc.lookAtBundles(i, x, &l); c != none {
-			taken, on, value, single = c, core.Several, v, true
+			taken, on, value, single = c, several, v, true
 		}
 	}
 	x.taken = taken
-	if !single || l.second+3*core.Nudge*x.size > l.sure {
+	if !single || l.second+3*nudge*x.size > l.sure {
 		return l.least, true
 	}
 	sc.core.Others += value
-	if on != core.Several {
+	if on != several {
 		sc.core.Spare[on] -= amount
 	} else {
-		core.Deduct(sc.core.Spare, sc.inv.rows[i].usesOf(taken))
+		deduct(sc.core.Spare, sc.inv.rows[i].usesOf(taken))
 	}
 	return l.least, false
 }
@@ -191,14 +189,14 @@ func (sc *scanner) peak(i int32, x *item, at *group, g int) float64 {
 
 func (sc *scanner) enter(i int32, x *item, least float64) {
 	r := &sc.inv.rows[i]
-	e := core.Item{Slot: i, First: int32(len(sc.core.Columns)), Rank: x.rank, Must: x.must}
+	e := coreItem{Slot: i, First: int32(len(sc.core.Columns)), Rank: x.rank, Must: x.must}
 	start := 0.0
 	if x.must {
 		start = -sc.penalty
 	}
-	least -= 3 * core.Nudge * x.size
-	sc.core.Columns = append(sc.core.Columns, core.Column{Value: start, Nudged: start, ID: none})
-	if x.kept != none && x.keptResource != core.Several {
+	least -= 3 * nudge * x.size
+	sc.core.Columns = append(sc.core.Columns, column{Value: start, Nudged: start, ID: none})
+	if x.kept != none && x.keptResource != several {
 		sc.offer(x, r, x.kept, x.keptResource, start, least)
 	}
 	for g := range x.groups {
@@ -224,7 +222,7 @@ func (sc *scanner) enter(i int32, x *item, least float64) {
 	}
 	for n := range r.bundles {
 		if r.bundles[n].fits {
-			sc.offer(x, r, int32(len(r.points)+n), core.Several, start, least)
+			sc.offer(x, r, int32(len(r.points)+n), several, start, least)
 		}
 	}
 	e.End = int32(len(sc.core.Columns))
@@ -232,9 +230,9 @@ func (sc *scanner) enter(i int32, x *item, least float64) {
 }
 
 func (sc *scanner) offer(x *item, r *row, id, resource int32, start, least float64) {
-	c := core.Column{Value: x.worth(r, id), Resource: resource, ID: id}
+	c := column{Value: x.worth(r, id), Resource: resource, ID: id}
 	most := c.Value
-	if resource == core.Several {
+	if resource == several {
 		c.First = int32(len(sc.core.Amounts))
 		for _, u := range r.usesOf(id) {
 			most -= sc.core.Ranges[u.Resource].Low * u.Amount
@@ -247,7 +245,7 @@ func (sc *scanner) offer(x *item, r *row, id, resource int32, start, least float
 		return
 	}
 	key := resource
-	if resource == core.Several {
+	if resource == several {
 		sc.core.Amounts = append(sc.core.Amounts, r.usesOf(id)...)
 		c.End = int32(len(sc.core.Amounts))
 		key = int32(sc.core.K) + r.bundles[int(id)-len(r.points)].choice
@@ -265,10 +263,10 @@ func (sc *scanner) nudge(v float64, rank uint32, key int32) float64 {
 	h = (h ^ sc.call.opts.Ties ^ h>>31) * 0x94d049bb133111eb
 	if sc.call.opts.Ties != 0 {
 		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-		return v + math.Abs(v)*core.Nudge*float64(h>>11)/(1<<53)
+		return v + math.Abs(v)*nudge*float64(h>>11)/(1<<53)
 	}
 	part := float64(h>>11) / (1 << 53)
-	return v + math.Abs(v)*core.Nudge*(float64(sc.inv.span-1-rank)+part)/float64(sc.inv.span)
+	return v + math.Abs(v)*nudge*(float64(sc.inv.span-1-rank)+part)/float64(sc.inv.span)
 }
 
 func (x *item) worth(r *row, c int32) float64 {
@@ -278,7 +276,7 @@ func (x *item) worth(r *row, c int32) float64 {
 	return x.base + x.factor*r.value(c)
 }
 
-func (r *row) usesOf(c int32) []core.Use {
+func (r *row) usesOf(c int32) []Use {
 	b := &r.bundles[int(c)-len(r.points)]
 	return r.uses[b.first:b.end]
 }
@@ -299,7 +297,7 @@ func (sc *scanner) loosen(n int) bool {
 		return sc.scan()
 	}
 	for k, x := range sc.core.Prices {
-		sc.core.Ranges[k] = core.Range{Middle: x, High: math.MaxFloat64, Above: math.MaxFloat64}
+		sc.core.Ranges[k] = priceRange{Middle: x, High: math.MaxFloat64, Above: math.MaxFloat64}
 	}
 	sc.whole = true
 	return sc.scan()
@@ -319,9 +317,9 @@ func (sc *scanner) list(i int32, limit float64) {
 	}
 	best := sc.highest(x, r, start)
 	if best-start < limit {
-		sc.core.Columns = append(sc.core.Columns, core.Column{Value: start, Regret: best - start, ID: none})
+		sc.core.Columns = append(sc.core.Columns, column{Value: start, Regret: best - start, ID: none})
 	}
-	if x.kept != none && x.keptResource != core.Several {
+	if x.kept != none && x.keptResource != several {
 		sc.listOne(x, r, x.kept, x.keptResource, best, start, limit)
 	}
 	for g := range x.groups {
@@ -342,7 +340,7 @@ func (sc *scanner) list(i int32, limit float64) {
 	}
 	for n := range r.bundles {
 		if r.bundles[n].fits {
-			sc.listOne(x, r, int32(len(r.points)+n), core.Several, best, start, limit)
+			sc.listOne(x, r, int32(len(r.points)+n), several, best, start, limit)
 		}
 	}
 }
@@ -350,9 +348,9 @@ func (sc *scanner) list(i int32, limit float64) {
 // listOne appends a column if its regret is below the limit and it is worth more than nothing. It reports whether the
 // columns beyond it on the hull are worse.
 func (sc *scanner) listOne(x *item, r *row, id, resource int32, best, start, limit float64) (worse bool) {
-	c := core.Column{Value: x.worth(r, id), Resource: resource, ID: id}
+	c := column{Value: x.worth(r, id), Resource: resource, ID: id}
 	c.Regret = best - c.Value
-	if resource == core.Several {
+	if resource == several {
 		uses := r.usesOf(id)
 		for _, u := range uses {
 			c.Regret += sc.core.Prices[u.Resource] * u.Amount
@@ -367,7 +365,7 @@ func (sc *scanner) listOne(x *item, r *row, id, resource int32, best, start, lim
 		c.Regret += sc.core.Prices[resource] * c.Amount
 	}
 	if c.Regret >= limit {
-		return resource != core.Several && r.points[id].corner()
+		return resource != several && r.points[id].corner()
 	}
 	if c.Value > start {
 		sc.core.Columns = append(sc.core.Columns, c)
@@ -377,7 +375,7 @@ func (sc *scanner) listOne(x *item, r *row, id, resource int32, best, start, lim
 
 func (sc *scanner) highest(x *item, r *row, start float64) float64 {
 	best := start
-	if x.kept != none && x.keptResource != core.Several {
+	if x.kept != none && x.keptResource != several {
 		best = max(best, x.keptValue-sc.core.Prices[x.keptResource]*x.keptAmount)
 	}
 	for g := range x.groups {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 // ErrInfeasible is returned if the items with Must do not fit into the capacities.
@@ -163,7 +161,7 @@ func (p *Program) checkNeeds() error {
 	clear(p.core.Spare)
 	for i := range p.inv.items {
 		if x := &p.inv.items[i]; x.live && x.must {
-			core.Deduct(p.core.Spare, p.inv.rows[i].least)
+			deduct(p.core.Spare, p.inv.rows[i].least)
 		}
 	}
 	for k, b := range p.given {

@@ -3,8 +3,6 @@ package mmkp
 import (
 	"math"
 	"slices"
-
-	"github.com/oxgang/oxgang/opt/mmkp/internal/core"
 )
 
 const none int32 = -1
@@ -38,8 +36,8 @@ type row struct {
 	wide    []float64 // amounts, if one is no float32
 	runs    []run
 	bundles []bundle
-	uses    []core.Use
-	least   []core.Use // if it must be served: least use of any choice
+	uses    []Use
+	least   []Use // if it must be served: least use of any choice
 	choices int
 	ordered bool    // points are by index
 	low     float64 // lowest value, if it must be served
@@ -136,7 +134,7 @@ func (r *row) resource(c int32) int32 {
 			return r.runs[i].resource
 		}
 	}
-	return core.Several
+	return several
 }
 
 func (r *row) empty() {

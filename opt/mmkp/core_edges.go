@@ -1,4 +1,4 @@
-package core
+package mmkp
 
 import "math"
 
@@ -14,7 +14,7 @@ type candidate struct {
 //
 // Each plane of a price has an edge to each side. An item tied between m + 1 columns has m + 1 edges: on each, one
 // column becomes worse than the others.
-func (s *Core) steepest() (leaves int, slope float64) {
+func (s *coreProblem) steepest() (leaves int, slope float64) {
 	best := candidate{plane: -1, rate: -1e-9}
 	for r := range s.planes {
 		p := &s.planes[r]
@@ -37,7 +37,7 @@ func (s *Core) steepest() (leaves int, slope float64) {
 	return best.plane, best.slope
 }
 
-func (s *Core) tryTie(r int, best *candidate) {
+func (s *coreProblem) tryTie(r int, best *candidate) {
 	if !s.leads(r) {
 		return
 	}
@@ -62,13 +62,13 @@ func (s *Core) tryTie(r int, best *candidate) {
 }
 
 // turn adds sign times the direction that leaves plane r alone to s.edge.
-func (s *Core) turn(r int, sign float64) {
+func (s *coreProblem) turn(r int, sign float64) {
 	for k := range s.edge {
 		s.edge[k] += sign * s.inverse[k*s.K+r]
 	}
 }
 
-func (s *Core) try(r int, falls int32, best *candidate) {
+func (s *coreProblem) try(r int, falls int32, best *candidate) {
 	size := 0.0
 	for k, b := range s.Capacity {
 		size += math.Abs(s.edge[k]) * b
@@ -81,7 +81,7 @@ func (s *Core) try(r int, falls int32, best *candidate) {
 
 // isolate rewrites the ties of the item that plane r ties first, so that only one of them contains column c, and
 // returns it. The vertex stays the same: if c = o and c = x, then o = x.
-func (s *Core) isolate(r int, c int32) (only int) {
+func (s *coreProblem) isolate(r int, c int32) (only int) {
 	only = -1
 	for q := r; q < s.K; q++ {
 		p := &s.planes[q]
@@ -101,7 +101,7 @@ func (s *Core) isolate(r int, c int32) (only int) {
 	return only
 }
 
-func (s *Core) slope(d []float64) float64 {
+func (s *coreProblem) slope(d []float64) float64 {
 	total := 0.0
 	for k, free := range s.idle {
 		total += free * d[k]
@@ -116,7 +116,7 @@ func (s *Core) slope(d []float64) float64 {
 }
 
 // cheapest returns the best column, in direction d, of the item tied by plane r, and its cost there.
-func (s *Core) cheapest(r int, d []float64) (column int32, cost float64) {
+func (s *coreProblem) cheapest(r int, d []float64) (column int32, cost float64) {
 	cost = math.Inf(1)
 	for _, p := range s.planes[r:] {
 		if p.bend != tie || p.item != s.planes[r].item {

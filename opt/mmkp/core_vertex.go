@@ -1,10 +1,10 @@
-package core
+package mmkp
 
 import "math"
 
 // meet moves the vertex to where the planes meet. It reports false if they are dependent, which only rounding can
 // cause.
-func (s *Core) meet() bool {
+func (s *coreProblem) meet() bool {
 	clear(s.work)
 	for r, p := range s.planes {
 		normal := s.work[r*s.K : (r+1)*s.K]
@@ -29,7 +29,7 @@ func (s *Core) meet() bool {
 }
 
 // flatten marks ties that no longer hold at the vertex, because a third column became better than both.
-func (s *Core) flatten() {
+func (s *coreProblem) flatten() {
 	for r := range s.planes {
 		p := &s.planes[r]
 		if p.bend != tie {
@@ -44,7 +44,7 @@ func (s *Core) flatten() {
 	}
 }
 
-func (s *Core) untie() {
+func (s *coreProblem) untie() {
 	copy(s.idle, s.Spare)
 	for _, c := range s.pick {
 		s.Use(&s.Columns[c], s.idle, -1)
@@ -57,7 +57,7 @@ func (s *Core) untie() {
 	}
 }
 
-func (s *Core) leads(r int) bool {
+func (s *coreProblem) leads(r int) bool {
 	if s.planes[r].bend != tie {
 		return false
 	}
@@ -69,7 +69,7 @@ func (s *Core) leads(r int) bool {
 	return true
 }
 
-func (s *Core) alike(q, r int) bool {
+func (s *coreProblem) alike(q, r int) bool {
 	return s.planes[q].bend == tie && s.planes[q].item == s.planes[r].item
 }
 
@@ -113,7 +113,7 @@ func invert(a, inv []float64, n int) bool {
 }
 
 // Split returns how many items are divided between two columns at the last vertex: at most one per resource.
-func (s *Core) Split() int {
+func (s *coreProblem) Split() int {
 	split := 0
 	for r := range s.planes {
 		if s.leads(r) {
@@ -125,17 +125,10 @@ func (s *Core) Split() int {
 
 // AtEnds calls visit for each resource k whose price is positive and at an end of its Range. There a wider Range may
 // give a lower upper bound.
-func (s *Core) AtEnds(visit func(k int)) {
+func (s *coreProblem) AtEnds(visit func(k int)) {
 	for _, e := range s.planes {
 		if e.bend == roof || e.bend == floor && e.at > 0 {
 			visit(e.k)
 		}
 	}
-}
-
-func sized[T any](old []T, n int) []T {
-	if cap(old) >= n {
-		return old[:n]
-	}
-	return make([]T, n)
 }

@@ -1,4 +1,4 @@
-package core
+package mmkp
 
 import "math"
 
@@ -21,7 +21,7 @@ func (a tangent) at(t float64) float64 { return a.bound + a.slope*(t-a.t) }
 // closes in with tangents from both sides. Where they meet, the bound either touches them, which is the lowest point,
 // or gives a better tangent. The bound has finitely many pieces, so this ends. An item with the same column on both
 // sides has it in between, so each evaluation looks at fewer items.
-func (s *Core) walk(d, slope float64) plane {
+func (s *coreProblem) walk(d, slope float64) plane {
 	copy(s.left, s.pick)
 	for r := range s.planes {
 		if s.leads(r) {
@@ -57,13 +57,13 @@ func (s *Core) walk(d, slope float64) plane {
 	return s.parting(stop)
 }
 
-func (s *Core) step(t float64) {
+func (s *coreProblem) step(t float64) {
 	for k, x := range s.vertex {
 		s.probe[k] = max(0, x+t*s.steep[k])
 	}
 }
 
-func (s *Core) settleMoving() {
+func (s *coreProblem) settleMoving() {
 	n := 0
 	for _, i := range s.moving {
 		if s.left[i] != s.right[i] {
@@ -76,7 +76,7 @@ func (s *Core) settleMoving() {
 
 // between returns the tangent at step t, the height of the bound above the left tangent, and the size of the numbers
 // in that difference.
-func (s *Core) between(left tangent, t float64) (mid tangent, above, size float64) {
+func (s *coreProblem) between(left tangent, t float64) (mid tangent, above, size float64) {
 	s.step(t)
 	mid = tangent{t, left.at(t), left.slope}
 	for _, i := range s.moving {
@@ -91,13 +91,13 @@ func (s *Core) between(left tangent, t float64) (mid tangent, above, size float6
 	return mid, above, size
 }
 
-func (s *Core) adopt(side []int32) {
+func (s *coreProblem) adopt(side []int32) {
 	for _, i := range s.moving {
 		side[i] = s.middle[i]
 	}
 }
 
-func (s *Core) reach() (end float64, stop plane) {
+func (s *coreProblem) reach() (end float64, stop plane) {
 	end = math.Inf(1)
 	largest := 0.0
 	for _, d := range s.steep {
@@ -121,7 +121,7 @@ func (s *Core) reach() (end float64, stop plane) {
 
 // parting returns the tie of the item whose left and right columns differ most in cost along the edge; stop if none
 // differs.
-func (s *Core) parting(stop plane) plane {
+func (s *coreProblem) parting(stop plane) plane {
 	most, found := 0.0, stop
 	for _, i := range s.moving {
 		a, b := s.left[i], s.right[i]

@@ -1,4 +1,4 @@
-package core
+package mmkp
 
 import (
 	"context"
@@ -40,7 +40,7 @@ type descent struct {
 // Descend moves from vertex to vertex of the dual function, which bounds the total value from above, while a neighbour
 // within the ranges is lower. It stores the best prices in s.Prices. It ends early when Steps reaches limit or ctx
 // ends.
-func (s *Core) Descend(ctx context.Context, limit int) {
+func (s *coreProblem) Descend(ctx context.Context, limit int) {
 	s.prepare()
 	s.Bound = math.Inf(1)
 	for ; ; s.Steps++ {
@@ -65,7 +65,7 @@ func (s *Core) Descend(ctx context.Context, limit int) {
 	}
 }
 
-func (s *Core) prepare() {
+func (s *coreProblem) prepare() {
 	k, n := s.K, len(s.Items)
 	s.vertex, s.idle = sized(s.vertex, k), sized(s.idle, k)
 	s.edge, s.steep = sized(s.edge, k), sized(s.steep, k)
@@ -77,7 +77,7 @@ func (s *Core) prepare() {
 		// Not where the last walk ended: as many ties as resources may meet there, and with the start prices make
 		// more planes than edges can handle.
 		_, part := math.Modf(float64(k+1) * math.Phi)
-		s.vertex[k] = x * (1 + Nudge*part)
+		s.vertex[k] = x * (1 + nudge*part)
 	}
 	clear(s.inverse)
 	for r := range k {
@@ -91,7 +91,7 @@ func (s *Core) prepare() {
 
 // evaluate returns the bound at the given prices and its slope in direction d, and writes each item's best column to
 // pick. At ties, the slope belongs to one subgradient.
-func (s *Core) evaluate(prices, d []float64, pick []int32) (bound, slope float64) {
+func (s *coreProblem) evaluate(prices, d []float64, pick []int32) (bound, slope float64) {
 	bound = s.Others
 	for k, b := range s.Spare {
 		bound += b * prices[k]
@@ -106,7 +106,7 @@ func (s *Core) evaluate(prices, d []float64, pick []int32) (bound, slope float64
 	return bound, slope
 }
 
-func (s *Core) take(e int, prices []float64) (taken int32, worth float64) {
+func (s *coreProblem) take(e int, prices []float64) (taken int32, worth float64) {
 	x := &s.Items[e]
 	taken, worth = x.First, s.Columns[x.First].Nudged
 	for c := x.First + 1; c < x.End; c++ {

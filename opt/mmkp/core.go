@@ -1,8 +1,12 @@
-// Package core is the core of a multiple-choice knapsack (after D. Pisinger, "A minimal algorithm for the
+package mmkp
+
+import "math"
+
+// The core of a multiple-choice knapsack (after D. Pisinger, "A minimal algorithm for the
 // multiple-choice knapsack problem"): the few items whose best choice depends on the prices, within a range of prices
 // for every resource. All other items take one choice in the whole range, and count as a sum.
 //
-// Package mmkp fills a Core, and Descend finds the prices in its ranges at which the upper bound
+// A scan fills a coreProblem, and Descend finds the prices in its ranges at which the upper bound
 //
 //	D(π) = Others + Σₖ Spareₖ πₖ + Σᵢ maxⱼ (vᵢⱼ − Σₖ πₖ aᵢⱼₖ)      over the core's items i
 //
@@ -20,19 +24,16 @@
 //
 // Cost of a step: one pass over the core's columns, an inversion of a matrix with as many rows as resources, and a
 // search along an edge.
-package core
 
-import "math"
-
-// A Core is the part of a knapsack that matters while resource prices stay within given ranges: items whose best choice
-// differs between these prices. Descend finds the best prices in the ranges.
-type Core struct {
+// A coreProblem is the part of a knapsack that matters while resource prices stay within given ranges: items whose best
+// choice differs between these prices. Descend finds the best prices in the ranges.
+type coreProblem struct {
 	K        int // number of resources, at least 1
 	Capacity []float64
-	Prices   []float64 // start of Descend, then the best found
-	Ranges   []Range   // range of the price of each resource
-	Items    []Item
-	Columns  []Column
+	Prices   []float64    // start of Descend, then the best found
+	Ranges   []priceRange // range of the price of each resource
+	Items    []coreItem
+	Columns  []column
 	Amounts  []Use     // of the columns that use several resources
 	Spare    []float64 // capacity that the items outside the core leave
 	Others   float64   // value of their columns
@@ -40,48 +41,42 @@ type Core struct {
 	line
 }
 
-// A Use is how much of one resource a column needs.
-type Use struct {
-	Resource int
-	Amount   float64
-}
-
-// A Range is the interval of prices of one resource for which the core is valid. Below and Above are slightly wider,
-// for values with a perturbation (see Nudge).
-type Range struct {
+// A priceRange is the interval of prices of one resource for which the core is valid. Below and Above are slightly wider,
+// for values with a perturbation (see nudge).
+type priceRange struct {
 	Middle, Low, High float64
 	Below, Above      float64
 }
 
-// An Item is an item whose best column may change within the ranges of prices. Its first column is "none".
-type Item struct {
-	Slot       int32 // in mmkp.Program
+// A coreItem is an item whose best column may change within the ranges of prices. Its first column is "none".
+type coreItem struct {
+	Slot       int32 // in Program
 	First, End int32 // in Columns
 	Rank       uint32
 	Must       bool
 	Second     float64 // regret of the second best column
 }
 
-// A Column is one choice of an item: its value and its needs.
-type Column struct {
+// A column is one choice of an item: its value and its needs.
+type column struct {
 	Value      float64
-	Nudged     float64 // for Descend: moved by at most a relative Nudge, so that ties are rare
+	Nudged     float64 // for Descend: moved by at most a relative nudge, so that ties are rare
 	Amount     float64
 	Regret     float64 // worth below the item's best column, at the prices of the last Weigh
-	Resource   int32   // or Several
+	Resource   int32   // or several
 	ID         int32   // in the item's row; -1: none
 	First, End int32   // in Amounts
 }
 
-// Several marks a column that needs more than one resource.
-const Several = math.MaxInt32
+// several marks a column that needs more than one resource.
+const several = math.MaxInt32
 
-// Nudge limits the perturbation: values change by at most this relative amount, so that ties are rare.
-const Nudge = 1e-6
+// nudge limits the perturbation: values change by at most this relative amount, so that ties are rare.
+const nudge = 1e-6
 
 // Cost returns the price of all resources that column c needs.
-func (s *Core) Cost(c *Column, prices []float64) float64 {
-	if c.Resource != Several {
+func (s *coreProblem) Cost(c *column, prices []float64) float64 {
+	if c.Resource != several {
 		return prices[c.Resource] * c.Amount
 	}
 	total := 0.0
@@ -92,8 +87,8 @@ func (s *Core) Cost(c *Column, prices []float64) float64 {
 }
 
 // Use adds sign times the needs of column c to used, by resource. sign is 1 or -1.
-func (s *Core) Use(c *Column, used []float64, sign float64) {
-	if c.Resource != Several {
+func (s *coreProblem) Use(c *column, used []float64, sign float64) {
+	if c.Resource != several {
 		used[c.Resource] += sign * c.Amount
 		return
 	}
@@ -103,10 +98,10 @@ func (s *Core) Use(c *Column, used []float64, sign float64) {
 }
 
 // Uses returns how much of resource k column c needs.
-func (s *Core) Uses(c *Column, k int) float64 {
+func (s *coreProblem) Uses(c *column, k int) float64 {
 	switch {
-	case c.Resource == Several:
-		return AmountOf(s.Amounts[c.First:c.End], k)
+	case c.Resource == several:
+		return amountOf(s.Amounts[c.First:c.End], k)
 	case int(c.Resource) == k:
 		return c.Amount
 	}
@@ -114,7 +109,7 @@ func (s *Core) Uses(c *Column, k int) float64 {
 }
 
 // Idle returns the price of the capacity in rest.
-func (s *Core) Idle(rest []float64) float64 {
+func (s *coreProblem) Idle(rest []float64) float64 {
 	total := 0.0
 	for k, b := range rest {
 		total += b * s.Prices[k]
@@ -122,16 +117,16 @@ func (s *Core) Idle(rest []float64) float64 {
 	return total
 }
 
-// FitsInto reports whether column c fits into rest, the free amount of each resource.
-func (s *Core) FitsInto(c *Column, rest []float64) bool {
-	if c.Resource != Several {
+// fitAllInto reports whether column c fits into rest, the free amount of each resource.
+func (s *coreProblem) FitsInto(c *column, rest []float64) bool {
+	if c.Resource != several {
 		return c.Amount == 0 || c.Amount <= rest[c.Resource]
 	}
-	return Fits(s.Amounts[c.First:c.End], rest)
+	return fitAll(s.Amounts[c.First:c.End], rest)
 }
 
-// Fits reports whether the uses are within rest.
-func Fits(uses []Use, rest []float64) bool {
+// fitAll reports whether the uses are within rest.
+func fitAll(uses []Use, rest []float64) bool {
 	for _, u := range uses {
 		if u.Amount > rest[u.Resource] {
 			return false
@@ -140,15 +135,15 @@ func Fits(uses []Use, rest []float64) bool {
 	return true
 }
 
-// Deduct subtracts the uses from rest.
-func Deduct(rest []float64, uses []Use) {
+// deduct subtracts the uses from rest.
+func deduct(rest []float64, uses []Use) {
 	for _, u := range uses {
 		rest[u.Resource] -= u.Amount
 	}
 }
 
-// AmountOf returns the amount of resource k in uses.
-func AmountOf(uses []Use, k int) float64 {
+// amountOf returns the amount of resource k in uses.
+func amountOf(uses []Use, k int) float64 {
 	for _, u := range uses {
 		if u.Resource == k {
 			return u.Amount
@@ -159,7 +154,7 @@ func AmountOf(uses []Use, k int) float64 {
 
 // Weigh computes the upper bound on the total value from prices. For each column it sets Regret: how much less the
 // column is worth at these prices than its item's best one. value returns a column's value: Given or Nudged.
-func (s *Core) Weigh(prices []float64, value func(*Column) float64) (bound float64) {
+func (s *coreProblem) Weigh(prices []float64, value func(*column) float64) (bound float64) {
 	bound = s.Others
 	for k, b := range s.Spare {
 		bound += b * prices[k]
@@ -182,8 +177,8 @@ func (s *Core) Weigh(prices []float64, value func(*Column) float64) (bound float
 
 // Sharpen removes the effect of the perturbation: it computes the prices of the last vertex again from unperturbed
 // values, and keeps them if they lower the bound.
-func (s *Core) Sharpen() {
-	s.Bound = s.Weigh(s.Prices, Given)
+func (s *coreProblem) Sharpen() {
+	s.Bound = s.Weigh(s.Prices, given)
 	for r := range s.planes {
 		if e := &s.planes[r]; e.k < 0 {
 			e.at = s.Columns[e.a].Value - s.Columns[e.b].Value
@@ -193,18 +188,18 @@ func (s *Core) Sharpen() {
 		return
 	}
 	for k, x := range s.vertex {
-		if b := &s.Ranges[k]; x < b.Low*(1-Nudge) || x > b.High*(1+Nudge) {
+		if b := &s.Ranges[k]; x < b.Low*(1-nudge) || x > b.High*(1+nudge) {
 			return
 		}
 	}
-	if d := s.Weigh(s.vertex, Given); d < s.Bound {
+	if d := s.Weigh(s.vertex, given); d < s.Bound {
 		s.Bound = d
 		copy(s.Prices, s.vertex)
 	}
 }
 
-// Given returns the value of a column as the caller gave it. It is an argument for Weigh.
-func Given(c *Column) float64 { return c.Value }
+// given returns the value of a column as the caller gave it. It is an argument for Weigh.
+func given(c *column) float64 { return c.Value }
 
-// Nudged returns the value of a column with the perturbation that makes ties rare. It is an argument for Weigh.
-func Nudged(c *Column) float64 { return c.Nudged }
+// nudged returns the value of a column with the perturbation that makes ties rare. It is an argument for Weigh.
+func nudged(c *column) float64 { return c.Nudged }
